@@ -1,0 +1,209 @@
+// Frictional contact at one instant: the problem, the solvers, and an independent judge.
+#pragma once
+#include "rigor/base.h"
+
+/// The set K that the impulses of a block live in.
+typedef enum rgBlockKind {
+    rg_blockFree,     ///< any impulse: sigma = 0. Any number of rows.
+    rg_blockHalfLine, ///< lambda >= 0, sigma >= 0, lambda sigma = 0. Any number of rows.
+    rg_blockBox,      ///< lower <= lambda <= upper, row by row.
+    rg_blockCoulomb,  ///< rows t1, t2, n: |lambda_t| <= mu lambda_n; mu = 0 is a ray. With 4 or 6 rows,
+                      ///< torsion and two rolling rows follow: |lambda_k| <= muK lambda_n.
+} rgBlockKind;
+
+/// Rows of a problem that share one set. Blocks cover the rows without gaps, in order.
+typedef struct rgBlock {
+    rgBlockKind kind;
+    int firstRow;
+    int rowCount;
+    double mu;        ///< sliding friction (Coulomb), >= 0
+    double muTorsion; ///< [m], row 3 of a Coulomb block with 4 or 6 rows
+    double muRolling; ///< [m], rows 4 and 5 of a Coulomb block with 6 rows
+    double lower;     ///< [N s] (box); -INFINITY is allowed
+    double upper;     ///< [N s] (box); INFINITY is allowed
+} rgBlock;
+
+/// Compressed rows, columns ascending within a row. Borrowed.
+typedef struct rgSparse {
+    int rowCount;
+    int columnCount;
+    const int* rowStart;  ///< rowCount + 1
+    const int* column;    ///< rowStart[rowCount]
+    const double* value;  ///< rowStart[rowCount]
+} rgSparse;
+
+typedef enum rgDelassusKind {
+    rg_delassusDense,    ///< matrix: n x n numbers
+    rg_delassusSparse,   ///< sparse: n x n, both triangles
+    rg_delassusVelocity, ///< G = jacobian mass^-1 jacobian', never formed unless that is cheaper
+} rgDelassusKind;
+
+/// G, symmetric positive semidefinite, in one of three forms. Borrowed.
+typedef struct rgDelassus {
+    rgDelassusKind kind;
+    const double* matrix; ///< dense, n x n
+    rgSparse sparse;      ///< n x n [1/kg]
+    rgSparse mass;        ///< nv x nv, symmetric positive definite, both triangles
+    rgSparse jacobian;    ///< n x nv
+} rgDelassus;
+
+/// Contact problem at a fixed configuration. Every array is borrowed for the call.
+///
+///     sigma = (G + R) lambda + g,     K ∋ lambda ⟂ sigma + Gamma(sigma) ∈ K*
+///
+/// K is the product of the blocks' sets; Gamma acts on Coulomb blocks only. See docs/theory/ncp.md.
+typedef struct rgContactProblem {
+    int rowCount; ///< n
+    int blockCount;
+    const rgBlock* blocks;
+    rgDelassus delassus;
+    const double* freeVelocity; ///< g [m/s], n
+    const double* compliance;   ///< diagonal of R [1/kg], n; NULL means rigid
+} rgContactProblem;
+
+/// Exact Coulomb friction, or the convex relaxation that drops Gamma (MuJoCo, Drake).
+typedef enum rgContactModel { rg_modelNcp, rg_modelCcp } rgContactModel;
+
+typedef enum rgContactMethod {
+    rg_methodAuto,    ///< the plan of docs/theory/auto.md; the default
+    rg_methodNewton,  ///< semismooth Newton on the Alart-Curnier function
+    rg_methodAdmm,    ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
+    rg_methodPgs,     ///< projected Gauss-Seidel
+    rg_methodCascade, ///< convex problems with a fixed De Saxcé term, repeated
+} rgContactMethod;
+
+typedef enum rgPenaltyRule { rg_penaltySpectral, rg_penaltyLinear, rg_penaltyConstant } rgPenaltyRule;
+
+/// What ends a solve: the judge's scaled residual, or the paper's test on ADMM's own iterates.
+typedef enum rgStopTest { rg_stopJudge, rg_stopPaper } rgStopTest;
+
+/// ADMM. The default is the paper's Algorithm 1 to the letter; rgAcceleratedAdmmDef() has all additions.
+typedef struct rgAdmmDef {
+    rgPenaltyRule rule;
+    double proximal;       ///< eta
+    double exponent;       ///< p at the start: rho = sqrt(m L) kappa^p
+    double exponentStep;   ///< spectral rule: p_inc = p_dec
+    double factor;         ///< linear rule: tau_inc = tau_dec
+    double ratio;          ///< alpha: residuals that differ by more move rho
+    double penalty;        ///< rho at the start [1/kg]; 0 means from the spectrum
+    bool scaling;          ///< addition: solve the dimensionless problem of the judge
+    double relaxation;     ///< addition: over-relaxation, 1 means none
+    int andersonMemory;    ///< addition: Anderson acceleration, 0 means none
+    int cooldown;          ///< addition: iterations between two moves of rho, 1 means none
+} rgAdmmDef;
+
+/// Start from rgDefaultContactSolverDef(), then change what you mean to change.
+typedef struct rgContactSolverDef {
+    rgContactMethod method;
+    rgContactModel model;
+    int maxIterations;       ///< of the chosen method; auto counts all phases together
+    double tolerance;        ///< on the judge's scaled residual [-], or the paper's eps_abs
+    double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
+    rgStopTest stop;
+    double overRelaxation;   ///< PGS, 1 means none
+    rgAdmmDef admm;
+    int kernels;             ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
+    bool recordHistory;      ///< fill rgContactReport.history
+    bool splitIslands;       ///< solve connected components apart
+    rgTasks tasks;           ///< for islands; zero means: on the calling thread
+    rgAllocator allocator;   ///< zero means the C runtime
+    uint32_t cookie;         ///< set by the default function, checked by create
+} rgContactSolverDef;
+
+typedef enum rgContactStatus {
+    rg_contactUnsolved,
+    rg_contactSolved,     ///< the tolerance holds
+    rg_contactStalled,    ///< no progress any more; the best iterate is returned
+    rg_contactLimit,      ///< the iteration limit came first; the best iterate is returned
+    rg_contactInfeasible, ///< a certificate shows that no solution exists; the best iterate is returned
+} rgContactStatus;
+
+/// How far impulses are from a solution; zero for an exact one.
+typedef struct rgResidual {
+    double total;           ///< the largest of the others
+    double cone;            ///< lambda to K, and boxes and free rows by their natural map
+    double dual;            ///< sigma + Gamma(sigma) to K*
+    double complementarity; ///< |lambda . (sigma + Gamma(sigma))|
+} rgResidual;
+
+typedef enum rgContactPhase {
+    rg_phaseNewton, rg_phaseSweep, rg_phaseAdmm, rg_phaseCascade, rg_phaseCount
+} rgContactPhase;
+
+/// One iteration, when rgContactSolverDef.recordHistory is set.
+typedef struct rgContactRecord {
+    rgContactPhase phase;
+    double primal, dual, complementarity; ///< ADMM's own residuals; NAN in other phases
+    double residual;                      ///< the judge's scaled total
+    double penalty;                       ///< rho; NAN in other phases
+} rgContactRecord;
+
+typedef struct rgContactReport {
+    rgContactStatus status; ///< what the mathematics did; misuse comes back as rgResult
+    int iterationCount;     ///< of the island that took most
+    int factorizationCount; ///< all islands
+    int islandCount;
+    int phaseIterations[rg_phaseCount]; ///< of the island that took most
+    rgResidual residual;    ///< scaled [-], what rgContactProblem_Judge() says of the returned impulses
+    rgResidual residualSi;  ///< the same in N s, m/s and J
+    const rgContactRecord* history; ///< a view until the next solve; NULL unless recorded
+    int historyCount;
+} rgContactReport;
+
+typedef struct rgContactSolver rgContactSolver;
+
+RG_API rgAdmmDef rgDefaultAdmmDef(void);
+RG_API rgAdmmDef rgAcceleratedAdmmDef(void);
+RG_API rgContactSolverDef rgDefaultContactSolverDef(void);
+RG_API rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** solver);
+RG_API void rgDestroyContactSolver(rgContactSolver* solver);
+
+/// Improve lambda [N s, n] in place; its input value is the warm start (zeros: cold). Also gives sigma
+/// [m/s, n] unless it is NULL. The report may be NULL.
+RG_API rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
+                                      double* lambda, double* sigma, rgContactReport* report);
+
+/// Look for what would make a problem meaningless: sizes, gaps between blocks, NaN, negative friction,
+/// crossed bounds. The first fault is described with its index.
+RG_API rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics);
+
+/// Judge impulses from the problem alone; shares no code with any solver. lambda is projected on K first.
+/// Either output may be NULL. Allocates scratch from the C runtime.
+RG_API rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel model,
+                                       const double* lambda, rgResidual* scaled, rgResidual* si);
+
+/// The scaled total of rgContactProblem_Judge() for the exact model; NAN when it cannot be computed.
+RG_API double rgContactProblem_Residual(const rgContactProblem* problem, const double* lambda);
+
+/// sigma = (G + R) lambda + g. Allocates scratch from the C runtime for the velocity form.
+RG_API rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double* lambda,
+                                          double* sigma);
+
+/// Euclidean projections of one block's rows, in place.
+RG_API void rgBlock_Project(const rgBlock* block, double* lambda);
+RG_API void rgBlock_ProjectDual(const rgBlock* block, double* sigma);
+/// Projection in the metric diag(metric), whose two tangential entries are equal (Coulomb blocks of 3 rows,
+/// half lines, boxes and free rows).
+RG_API void rgBlock_ProjectMetric(const rgBlock* block, const double* metric, double* lambda);
+
+/// Inverse problem (paper, Algorithm 2): impulses that go with a wanted contact velocity.
+///
+///     K ∋ lambda ⟂ sigma + Gamma(sigma) ∈ K*,   sigma = R lambda + c_ref + gamma
+typedef struct rgInverseProblem {
+    int rowCount;
+    int blockCount;
+    const rgBlock* blocks;
+    const double* velocity;   ///< c_ref + gamma [m/s], n
+    const double* compliance; ///< diagonal of R [1/kg], n; NULL means rigid
+    rgContactModel model;
+    double penalty;           ///< rho [1/kg]
+    double tolerance;         ///< on the residual in SI units
+    int maxIterations;
+} rgInverseProblem;
+
+RG_API rgInverseProblem rgDefaultInverseProblem(void);
+
+/// Improve lambda [N s] in place. For R = 0 the answer depends on its input value. Reports the residual in
+/// SI units (scaled is the same here); status stalled when velocity is not one that contacts allow.
+RG_API rgResult rgInverseProblem_Solve(const rgInverseProblem* problem, double* lambda,
+                                       rgContactReport* report);

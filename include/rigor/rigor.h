@@ -1,0 +1,6 @@
+// Everything that rigor offers.
+#pragma once
+#include "rigor/base.h"
+#include "rigor/math.h"
+#include "rigor/contact.h"
+#include "rigor/shape.h"

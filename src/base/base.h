@@ -1,0 +1,60 @@
+// Private foundation: assertions, memory through an allocator, arena, growing arrays, clock.
+#pragma once
+#include "rigor/base.h"
+
+#include <assert.h>
+#include <stdarg.h>
+
+// Our own bugs, never a user's input.
+#define RG_ASSERT(condition) assert(condition)
+#define RG_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))
+#define RG_MIN(a, b)         ((a) < (b) ? (a) : (b))
+#define RG_MAX(a, b)         ((a) > (b) ? (a) : (b))
+#define RG_ALIGNMENT         64
+
+// Fills a zero-initialised allocator with the C runtime's functions.
+rgAllocator rgResolveAllocator(const rgAllocator* allocator);
+
+// Zeroed memory, aligned to RG_ALIGNMENT; NULL when there is none. count * size may not overflow.
+void* rgAllocate(const rgAllocator* allocator, size_t count, size_t size);
+void rgRelease(const rgAllocator* allocator, void* memory);
+char* rgCopyString(const rgAllocator* allocator, const char* text); // NULL gives NULL
+
+// Grow *array to hold at least `needed` elements, keeping `used`. Capacity at least doubles.
+rgResult rgReserve(const rgAllocator* allocator, void** array, int* capacity, int used, int needed,
+                   size_t elementSize);
+
+// Bump memory for scratch: plan by running, so that after warm-up nothing is allocated. Blocks are
+// chained when one is full and merged into one at the next reset.
+typedef struct rgArena {
+    rgAllocator allocator;
+    struct rgArenaBlock* block; // current block, linked to earlier ones
+    size_t used;                // bytes used in the current block
+    size_t total;               // bytes used in earlier blocks
+    size_t peak;                // largest use since creation
+    bool failed;                // an allocation returned NULL since the last reset
+} rgArena;
+
+typedef struct rgArenaMark {
+    struct rgArenaBlock* block;
+    size_t used;
+    size_t total;
+} rgArenaMark;
+
+void rgArena_Init(rgArena* arena, const rgAllocator* allocator);
+void rgArena_Free(rgArena* arena);
+void rgArena_Reset(rgArena* arena); // everything taken so far becomes invalid
+rgArenaMark rgArena_Mark(const rgArena* arena);
+void rgArena_Return(rgArena* arena, rgArenaMark mark); // keeps blocks for reuse until reset
+void* rgArena_Take(rgArena* arena, size_t count, size_t size); // not zeroed; NULL when out of memory
+#define RG_TAKE(arena, type, count) ((type*)rgArena_Take((arena), (size_t)(count), sizeof(type)))
+
+// Add a remark; the text is formatted like printf. NULL diagnostics are ignored.
+void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const char* file, int line,
+                       const char* format, ...) __attribute__((format(printf, 5, 6)));
+
+// Run count pieces on tasks (zero tasks: here, in order).
+void rgTasks_Run(const rgTasks* tasks, int count, rgTaskFcn* task, void* taskContext);
+
+// Monotonic clock [s]. For reports only: no result may depend on it.
+double rgSeconds(void);

@@ -1,0 +1,69 @@
+// Rotations: exponential, logarithm, conversions, and the tangent basis of a contact.
+#include "rigor/math.h"
+
+
+rgQuat rgQuatFromRotationVector(rgVec3 rotation) {
+    double angle = rgLength(rotation);
+    // sin(a/2)/a by its series where the quotient would lose digits
+    double s = angle > 1e-4 ? sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
+    rgQuat q = {cos(0.5 * angle), s * rotation.x, s * rotation.y, s * rotation.z};
+    return q;
+}
+
+rgVec3 rgRotationVectorFromQuat(rgQuat q) {
+    double sign = q.w < 0 ? -1 : 1;
+    rgVec3 u = rgVec(sign * q.x, sign * q.y, sign * q.z);
+    double s = rgLength(u);
+    double c = sign * q.w;
+    double scale = s > 1e-8 ? 2 * atan2(s, c) / s : 2;
+    return rgScale(scale, u);
+}
+
+rgQuat rgQuatFromMat3(const rgMat3* matrix) {
+    const double* m = matrix->m;
+    double trace = m[0] + m[4] + m[8];
+    rgQuat q;
+    // Divide by the largest of the four components.
+    if (trace >= m[0] && trace >= m[4] && trace >= m[8]) {
+        q = (rgQuat){1 + trace, m[7] - m[5], m[2] - m[6], m[3] - m[1]};
+    } else if (m[0] >= m[4] && m[0] >= m[8]) {
+        q = (rgQuat){m[7] - m[5], 1 + 2 * m[0] - trace, m[1] + m[3], m[2] + m[6]};
+    } else if (m[4] >= m[8]) {
+        q = (rgQuat){m[2] - m[6], m[1] + m[3], 1 + 2 * m[4] - trace, m[5] + m[7]};
+    } else {
+        q = (rgQuat){m[3] - m[1], m[2] + m[6], m[5] + m[7], 1 + 2 * m[8] - trace};
+    }
+    return rgQuatNormalize(q);
+}
+
+rgQuat rgQuatFromRollPitchYaw(double roll, double pitch, double yaw) {
+    rgQuat x = rgQuatFromAxisAngle(rgVec(1, 0, 0), roll);
+    rgQuat y = rgQuatFromAxisAngle(rgVec(0, 1, 0), pitch);
+    rgQuat z = rgQuatFromAxisAngle(rgVec(0, 0, 1), yaw);
+    return rgQuatMultiply(z, rgQuatMultiply(y, x));
+}
+
+rgQuat rgQuatBetween(rgVec3 a, rgVec3 b) {
+    double c = rgDot(a, b);
+    if (c < -1 + 1e-12) {
+        // Half a turn about any axis across a.
+        rgVec3 t1, t2;
+        rgTangentBasis(a, &t1, &t2);
+        return (rgQuat){0, t1.x, t1.y, t1.z};
+    }
+    rgVec3 axis = rgCross(a, b);
+    return rgQuatNormalize((rgQuat){1 + c, axis.x, axis.y, axis.z});
+}
+
+void rgTangentBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
+    // The rotation that takes z to n, applied to x and y.
+    if (n.z < -1 + 1e-9) {
+        *t1 = rgVec(0, -1, 0);
+        *t2 = rgVec(-1, 0, 0);
+        return;
+    }
+    double a = 1 / (1 + n.z);
+    double b = -n.x * n.y * a;
+    *t1 = rgVec(1 - n.x * n.x * a, b, -n.x);
+    *t2 = rgVec(b, 1 - n.y * n.y * a, -n.y);
+}

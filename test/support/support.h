@@ -1,0 +1,37 @@
+// What tests share: cmocka, a random generator, a counting allocator, the data folder.
+#pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rigor/base.h"
+
+// Deterministic random numbers (splitmix64). Start from any state.
+typedef struct rgRandom { uint64_t state; } rgRandom;
+uint64_t rgRandom_Bits(rgRandom* random);
+double rgRandom_Uniform(rgRandom* random, double low, double high);
+double rgRandom_Normal(rgRandom* random);
+int rgRandom_Index(rgRandom* random, int count); // 0 .. count - 1
+
+// An allocator that counts calls and live blocks, and can be told to fail from the nth call on.
+typedef struct rgCounter {
+    int allocations;
+    int live;
+    int failAfter; // negative: never
+} rgCounter;
+rgAllocator rgCountingAllocator(rgCounter* counter);
+
+// Path inside RIGOR_DATA, or NULL when the data are not there. Valid until the next call.
+const char* rgDataPath(const char* relative);
+// A data test's main starts with: if (!rgHaveData("fclib")) return 77;
+bool rgHaveData(const char* relative);
+
+// |actual - expected| <= tolerance, with a message that shows all three.
+void rgExpectNear(double actual, double expected, double tolerance, const char* what,
+                  const char* file, int line);
+#define EXPECT_NEAR(actual, expected, tolerance)                                                   \
+    rgExpectNear((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
