@@ -28,8 +28,8 @@ typedef enum rgResult {
     rg_errorFile,        ///< a file could not be opened, read or written
     rg_errorFormat,      ///< a file was read and is not what it should be
     rg_errorUnsupported, ///< well-formed, and something that rigor does not do
-    rg_errorNumeric,     ///< not a number where one is needed, or a matrix that cannot be factorized
-    rg_errorVersion,     ///< header and library differ
+    rg_errorNumeric, ///< not a number where one is needed, or a matrix that cannot be factorized
+    rg_errorVersion, ///< header and library differ
 } rgResult;
 
 /// Short name of a result, such as "argument".
@@ -38,7 +38,8 @@ RG_API const char* rgResult_Name(rgResult result);
 /// Version of the library in use, in the form of RG_VERSION.
 RG_API int rgVersion(void);
 
-/// rg_errorVersion unless the library can serve a program compiled against headerVersion (RG_VERSION).
+/// rg_errorVersion unless the library can serve a program compiled against headerVersion
+/// (RG_VERSION).
 RG_API rgResult rgCheckVersion(int headerVersion);
 
 /// Where objects take their memory. A zero-initialised allocator is the C runtime.

@@ -7,8 +7,8 @@ typedef enum rgBlockKind {
     rg_blockFree,     ///< any impulse: sigma = 0. Any number of rows.
     rg_blockHalfLine, ///< lambda >= 0, sigma >= 0, lambda sigma = 0. Any number of rows.
     rg_blockBox,      ///< lower <= lambda <= upper, row by row.
-    rg_blockCoulomb,  ///< rows t1, t2, n: |lambda_t| <= mu lambda_n; mu = 0 is a ray. With 4 or 6 rows,
-                      ///< torsion and two rolling rows follow: |lambda_k| <= muK lambda_n.
+    rg_blockCoulomb,  ///< rows t1, t2, n: |lambda_t| <= mu lambda_n; mu = 0 is a ray. With 4 or 6
+                     ///< rows, torsion and two rolling rows follow: |lambda_k| <= muK lambda_n.
 } rgBlockKind;
 
 /// Rows of a problem that share one set. Blocks cover the rows without gaps, in order.
@@ -27,9 +27,9 @@ typedef struct rgBlock {
 typedef struct rgSparse {
     int rowCount;
     int columnCount;
-    const int* rowStart;  ///< rowCount + 1
-    const int* column;    ///< rowStart[rowCount]
-    const double* value;  ///< rowStart[rowCount]
+    const int* rowStart; ///< rowCount + 1
+    const int* column;   ///< rowStart[rowCount]
+    const double* value; ///< rowStart[rowCount]
 } rgSparse;
 
 typedef enum rgDelassusKind {
@@ -72,42 +72,47 @@ typedef enum rgContactMethod {
     rg_methodCascade, ///< convex problems with a fixed De Saxcé term, repeated
 } rgContactMethod;
 
-typedef enum rgPenaltyRule { rg_penaltySpectral, rg_penaltyLinear, rg_penaltyConstant } rgPenaltyRule;
+typedef enum rgPenaltyRule {
+    rg_penaltySpectral,
+    rg_penaltyLinear,
+    rg_penaltyConstant
+} rgPenaltyRule;
 
 /// What ends a solve: the judge's scaled residual, or the paper's test on ADMM's own iterates.
 typedef enum rgStopTest { rg_stopJudge, rg_stopPaper } rgStopTest;
 
-/// ADMM. The default is the paper's Algorithm 1 to the letter; rgAcceleratedAdmmDef() has all additions.
+/// ADMM. The default is the paper's Algorithm 1 to the letter; rgAcceleratedAdmmDef() has all
+/// additions.
 typedef struct rgAdmmDef {
     rgPenaltyRule rule;
-    double proximal;       ///< eta
-    double exponent;       ///< p at the start: rho = sqrt(m L) kappa^p
-    double exponentStep;   ///< spectral rule: p_inc = p_dec
-    double factor;         ///< linear rule: tau_inc = tau_dec
-    double ratio;          ///< alpha: residuals that differ by more move rho
-    double penalty;        ///< rho at the start [1/kg]; 0 means from the spectrum
-    bool scaling;          ///< addition: solve the dimensionless problem of the judge
-    double relaxation;     ///< addition: over-relaxation, 1 means none
-    int andersonMemory;    ///< addition: Anderson acceleration, 0 means none
-    int cooldown;          ///< addition: iterations between two moves of rho, 1 means none
+    double proximal;     ///< eta
+    double exponent;     ///< p at the start: rho = sqrt(m L) kappa^p
+    double exponentStep; ///< spectral rule: p_inc = p_dec
+    double factor;       ///< linear rule: tau_inc = tau_dec
+    double ratio;        ///< alpha: residuals that differ by more move rho
+    double penalty;      ///< rho at the start [1/kg]; 0 means from the spectrum
+    bool scaling;        ///< addition: solve the dimensionless problem of the judge
+    double relaxation;   ///< addition: over-relaxation, 1 means none
+    int andersonMemory;  ///< addition: Anderson acceleration, 0 means none
+    int cooldown;        ///< addition: iterations between two moves of rho, 1 means none
 } rgAdmmDef;
 
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.
 typedef struct rgContactSolverDef {
     rgContactMethod method;
     rgContactModel model;
-    int maxIterations;       ///< of the chosen method; auto counts all phases together
-    double tolerance;        ///< on the judge's scaled residual [-], or the paper's eps_abs
+    int maxIterations;        ///< of the chosen method; auto counts all phases together
+    double tolerance;         ///< on the judge's scaled residual [-], or the paper's eps_abs
     double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
     rgStopTest stop;
-    double overRelaxation;   ///< PGS, 1 means none
+    double overRelaxation; ///< PGS, 1 means none
     rgAdmmDef admm;
-    int kernels;             ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
-    bool recordHistory;      ///< fill rgContactReport.history
-    bool splitIslands;       ///< solve connected components apart
-    rgTasks tasks;           ///< for islands; zero means: on the calling thread
-    rgAllocator allocator;   ///< zero means the C runtime
-    uint32_t cookie;         ///< set by the default function, checked by create
+    int kernels;           ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
+    bool recordHistory;    ///< fill rgContactReport.history
+    bool splitIslands;     ///< solve connected components apart
+    rgTasks tasks;         ///< for islands; zero means: on the calling thread
+    rgAllocator allocator; ///< zero means the C runtime
+    uint32_t cookie;       ///< set by the default function, checked by create
 } rgContactSolverDef;
 
 typedef enum rgContactStatus {
@@ -115,7 +120,8 @@ typedef enum rgContactStatus {
     rg_contactSolved,     ///< the tolerance holds
     rg_contactStalled,    ///< no progress any more; the best iterate is returned
     rg_contactLimit,      ///< the iteration limit came first; the best iterate is returned
-    rg_contactInfeasible, ///< a certificate shows that no solution exists; the best iterate is returned
+    rg_contactInfeasible, ///< a certificate shows that no solution exists; the best iterate is
+                          ///< returned
 } rgContactStatus;
 
 /// How far impulses are from a solution; zero for an exact one.
@@ -127,7 +133,11 @@ typedef struct rgResidual {
 } rgResidual;
 
 typedef enum rgContactPhase {
-    rg_phaseNewton, rg_phaseSweep, rg_phaseAdmm, rg_phaseCascade, rg_phaseCount
+    rg_phaseNewton,
+    rg_phaseSweep,
+    rg_phaseAdmm,
+    rg_phaseCascade,
+    rg_phaseCount
 } rgContactPhase;
 
 /// One iteration, when rgContactSolverDef.recordHistory is set.
@@ -144,8 +154,9 @@ typedef struct rgContactReport {
     int factorizationCount; ///< all islands
     int islandCount;
     int phaseIterations[rg_phaseCount]; ///< of the island that took most
-    rgResidual residual;    ///< scaled [-], what rgContactProblem_Judge() says of the returned impulses
-    rgResidual residualSi;  ///< the same in N s, m/s and J
+    rgResidual
+        residual; ///< scaled [-], what rgContactProblem_Judge() says of the returned impulses
+    rgResidual residualSi;          ///< the same in N s, m/s and J
     const rgContactRecord* history; ///< a view until the next solve; NULL unless recorded
     int historyCount;
 } rgContactReport;
@@ -158,21 +169,22 @@ RG_API rgContactSolverDef rgDefaultContactSolverDef(void);
 RG_API rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** solver);
 RG_API void rgDestroyContactSolver(rgContactSolver* solver);
 
-/// Improve lambda [N s, n] in place; its input value is the warm start (zeros: cold). Also gives sigma
-/// [m/s, n] unless it is NULL. The report may be NULL.
+/// Improve lambda [N s, n] in place; its input value is the warm start (zeros: cold). Also gives
+/// sigma [m/s, n] unless it is NULL. The report may be NULL.
 RG_API rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
                                       double* lambda, double* sigma, rgContactReport* report);
 
-/// Look for what would make a problem meaningless: sizes, gaps between blocks, NaN, negative friction,
-/// crossed bounds. The first fault is described with its index.
+/// Look for what would make a problem meaningless: sizes, gaps between blocks, NaN, negative
+/// friction, crossed bounds. The first fault is described with its index.
 RG_API rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics);
 
-/// Judge impulses from the problem alone; shares no code with any solver. lambda is projected on K first.
-/// Either output may be NULL. Allocates scratch from the C runtime.
+/// Judge impulses from the problem alone; shares no code with any solver. lambda is projected on K
+/// first. Either output may be NULL. Allocates scratch from the C runtime.
 RG_API rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel model,
                                        const double* lambda, rgResidual* scaled, rgResidual* si);
 
-/// The scaled total of rgContactProblem_Judge() for the exact model; NAN when it cannot be computed.
+/// The scaled total of rgContactProblem_Judge() for the exact model; NAN when it cannot be
+/// computed.
 RG_API double rgContactProblem_Residual(const rgContactProblem* problem, const double* lambda);
 
 /// sigma = (G + R) lambda + g. Allocates scratch from the C runtime for the velocity form.
@@ -182,8 +194,8 @@ RG_API rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const
 /// Euclidean projections of one block's rows, in place.
 RG_API void rgBlock_Project(const rgBlock* block, double* lambda);
 RG_API void rgBlock_ProjectDual(const rgBlock* block, double* sigma);
-/// Projection in the metric diag(metric), whose two tangential entries are equal (Coulomb blocks of 3 rows,
-/// half lines, boxes and free rows).
+/// Projection in the metric diag(metric), whose two tangential entries are equal (Coulomb blocks of
+/// 3 rows, half lines, boxes and free rows).
 RG_API void rgBlock_ProjectMetric(const rgBlock* block, const double* metric, double* lambda);
 
 /// Inverse problem (paper, Algorithm 2): impulses that go with a wanted contact velocity.
@@ -196,14 +208,15 @@ typedef struct rgInverseProblem {
     const double* velocity;   ///< c_ref + gamma [m/s], n
     const double* compliance; ///< diagonal of R [1/kg], n; NULL means rigid
     rgContactModel model;
-    double penalty;           ///< rho [1/kg]
-    double tolerance;         ///< on the residual in SI units
+    double penalty;   ///< rho [1/kg]
+    double tolerance; ///< on the residual in SI units
     int maxIterations;
 } rgInverseProblem;
 
 RG_API rgInverseProblem rgDefaultInverseProblem(void);
 
-/// Improve lambda [N s] in place. For R = 0 the answer depends on its input value. Reports the residual in
-/// SI units (scaled is the same here); status stalled when velocity is not one that contacts allow.
+/// Improve lambda [N s] in place. For R = 0 the answer depends on its input value. Reports the
+/// residual in SI units (scaled is the same here); status stalled when velocity is not one that
+/// contacts allow.
 RG_API rgResult rgInverseProblem_Solve(const rgInverseProblem* problem, double* lambda,
                                        rgContactReport* report);

@@ -4,22 +4,35 @@
 
 #include <math.h>
 
-typedef struct rgVec3 { double x, y, z; } rgVec3;
+typedef struct rgVec3 {
+    double x, y, z;
+} rgVec3;
 
 /// Rotation, w x y z. Every quaternion in rigor has unit length and its real part first.
-typedef struct rgQuat { double w, x, y, z; } rgQuat;
+typedef struct rgQuat {
+    double w, x, y, z;
+} rgQuat;
 
 /// 3 x 3 matrix, row by row: m[3 * row + column].
-typedef struct rgMat3 { double m[9]; } rgMat3;
+typedef struct rgMat3 {
+    double m[9];
+} rgMat3;
 
 /// Frame B seen from frame A: x_A = q x_B + p.
-typedef struct rgPose { rgVec3 p; rgQuat q; } rgPose;
+typedef struct rgPose {
+    rgVec3 p;
+    rgQuat q;
+} rgPose;
 
 /// Motion (velocity) or force at one point: linear part first, then angular.
-typedef struct rgSpatial { rgVec3 linear, angular; } rgSpatial;
+typedef struct rgSpatial {
+    rgVec3 linear, angular;
+} rgSpatial;
 
 /// Symmetric 3 x 3 matrix.
-typedef struct rgSym3 { double xx, yy, zz, xy, xz, yz; } rgSym3;
+typedef struct rgSym3 {
+    double xx, yy, zz, xy, xz, yz;
+} rgSym3;
 
 /// Mass distribution of a body in its own frame.
 typedef struct rgInertia {
@@ -32,26 +45,42 @@ static inline rgVec3 rgVec(double x, double y, double z) {
     rgVec3 v = {x, y, z};
     return v;
 }
-static inline rgVec3 rgAdd(rgVec3 a, rgVec3 b) { return rgVec(a.x + b.x, a.y + b.y, a.z + b.z); }
-static inline rgVec3 rgSub(rgVec3 a, rgVec3 b) { return rgVec(a.x - b.x, a.y - b.y, a.z - b.z); }
-static inline rgVec3 rgScale(double s, rgVec3 a) { return rgVec(s * a.x, s * a.y, s * a.z); }
-static inline rgVec3 rgNegate(rgVec3 a) { return rgVec(-a.x, -a.y, -a.z); }
+static inline rgVec3 rgAdd(rgVec3 a, rgVec3 b) {
+    return rgVec(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+static inline rgVec3 rgSub(rgVec3 a, rgVec3 b) {
+    return rgVec(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+static inline rgVec3 rgScale(double s, rgVec3 a) {
+    return rgVec(s * a.x, s * a.y, s * a.z);
+}
+static inline rgVec3 rgNegate(rgVec3 a) {
+    return rgVec(-a.x, -a.y, -a.z);
+}
 /// a + s b
 static inline rgVec3 rgAddScaled(rgVec3 a, double s, rgVec3 b) {
     return rgVec(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
 }
-static inline double rgDot(rgVec3 a, rgVec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline double rgDot(rgVec3 a, rgVec3 b) {
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
 static inline rgVec3 rgCross(rgVec3 a, rgVec3 b) {
     return rgVec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-static inline double rgLengthSquared(rgVec3 a) { return rgDot(a, a); }
-static inline double rgLength(rgVec3 a) { return sqrt(rgDot(a, a)); }
+static inline double rgLengthSquared(rgVec3 a) {
+    return rgDot(a, a);
+}
+static inline double rgLength(rgVec3 a) {
+    return sqrt(rgDot(a, a));
+}
 /// Unit vector along a; the x axis when a is zero.
 static inline rgVec3 rgNormalize(rgVec3 a) {
     double length = rgLength(a);
     return length > 0 ? rgScale(1 / length, a) : rgVec(1, 0, 0);
 }
-static inline double rgVec3_At(rgVec3 a, int i) { return i == 0 ? a.x : i == 1 ? a.y : a.z; }
+static inline double rgVec3_At(rgVec3 a, int i) {
+    return i == 0 ? a.x : i == 1 ? a.y : a.z;
+}
 
 static inline rgQuat rgQuatIdentity(void) {
     rgQuat q = {1, 0, 0, 0};
@@ -82,7 +111,9 @@ static inline rgVec3 rgRotate(rgQuat q, rgVec3 v) {
     rgVec3 t = rgScale(2, rgCross(u, v));
     return rgAdd(rgAddScaled(v, q.w, t), rgCross(u, t));
 }
-static inline rgVec3 rgRotateBack(rgQuat q, rgVec3 v) { return rgRotate(rgQuatConjugate(q), v); }
+static inline rgVec3 rgRotateBack(rgQuat q, rgVec3 v) {
+    return rgRotate(rgQuatConjugate(q), v);
+}
 /// Rotation by angle [rad] about a unit axis.
 static inline rgQuat rgQuatFromAxisAngle(rgVec3 axis, double angle) {
     double s = sin(0.5 * angle);
@@ -138,7 +169,9 @@ static inline rgPose rgPoseInvert(rgPose a) {
     rgPose inverse = {rgNegate(rgRotate(q, a.p)), q};
     return inverse;
 }
-static inline rgVec3 rgPose_Point(rgPose a, rgVec3 x) { return rgAdd(a.p, rgRotate(a.q, x)); }
+static inline rgVec3 rgPose_Point(rgPose a, rgVec3 x) {
+    return rgAdd(a.p, rgRotate(a.q, x));
+}
 static inline rgVec3 rgPose_PointBack(rgPose a, rgVec3 x) {
     return rgRotateBack(a.q, rgSub(x, a.p));
 }

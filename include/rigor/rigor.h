@@ -1,6 +1,7 @@
 // Everything that rigor offers.
 #pragma once
 #include "rigor/base.h"
-#include "rigor/math.h"
 #include "rigor/contact.h"
+#include "rigor/math.h"
+#include "rigor/model.h"
 #include "rigor/shape.h"

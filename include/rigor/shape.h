@@ -25,10 +25,10 @@ typedef struct rgMeshData {
 
 /// Heights over a regular grid, row by row along y; the frame's origin is in the middle.
 typedef struct rgHeightFieldData {
-    int columnCount; ///< samples along x, at least 2
-    int rowCount;    ///< samples along y, at least 2
-    double sizeX;    ///< half extent [m]
-    double sizeY;    ///< half extent [m]
-    double depth;    ///< solid below the lowest sample [m]
+    int columnCount;       ///< samples along x, at least 2
+    int rowCount;          ///< samples along y, at least 2
+    double sizeX;          ///< half extent [m]
+    double sizeY;          ///< half extent [m]
+    double depth;          ///< solid below the lowest sample [m]
     const double* heights; ///< columnCount * rowCount [m]
 } rgHeightFieldData;

@@ -46,7 +46,8 @@ void rgArena_Free(rgArena* arena);
 void rgArena_Reset(rgArena* arena); // everything taken so far becomes invalid
 rgArenaMark rgArena_Mark(const rgArena* arena);
 void rgArena_Return(rgArena* arena, rgArenaMark mark); // keeps blocks for reuse until reset
-void* rgArena_Take(rgArena* arena, size_t count, size_t size); // not zeroed; NULL when out of memory
+void* rgArena_Take(rgArena* arena, size_t count,
+                   size_t size); // not zeroed; NULL when out of memory
 #define RG_TAKE(arena, type, count) ((type*)rgArena_Take((arena), (size_t)(count), sizeof(type)))
 
 // Add a remark; the text is formatted like printf. NULL diagnostics are ignored.

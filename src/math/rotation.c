@@ -1,7 +1,6 @@
 // Rotations: exponential, logarithm, conversions, and the tangent basis of a contact.
 #include "rigor/math.h"
 
-
 rgQuat rgQuatFromRotationVector(rgVec3 rotation) {
     double angle = rgLength(rotation);
     // sin(a/2)/a by its series where the quotient would lose digits

@@ -44,7 +44,8 @@ static void rgCountRelease(void* memory, void* context) {
 }
 
 rgAllocator rgCountingAllocator(rgCounter* counter) {
-    return (rgAllocator){.allocate = rgCountAllocate, .release = rgCountRelease, .context = counter};
+    return (rgAllocator){
+        .allocate = rgCountAllocate, .release = rgCountRelease, .context = counter};
 }
 
 const char* rgDataPath(const char* relative) {

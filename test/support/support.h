@@ -11,7 +11,9 @@
 #include "rigor/base.h"
 
 // Deterministic random numbers (splitmix64). Start from any state.
-typedef struct rgRandom { uint64_t state; } rgRandom;
+typedef struct rgRandom {
+    uint64_t state;
+} rgRandom;
 uint64_t rgRandom_Bits(rgRandom* random);
 double rgRandom_Uniform(rgRandom* random, double low, double high);
 double rgRandom_Normal(rgRandom* random);

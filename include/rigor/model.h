@@ -1,0 +1,261 @@
+// Models: an editable definition (parsers and programs fill it) and the immutable model compiled
+// from it.
+#pragma once
+#include "rigor/shape.h"
+
+/// Typed index into a definition or a model. A zero-initialised id is null; as a parent body it
+/// means the world.
+// clang-format off
+typedef struct rgBodyId { int32_t index1; } rgBodyId;
+typedef struct rgJointId { int32_t index1; } rgJointId;
+typedef struct rgShapeId { int32_t index1; } rgShapeId;
+typedef struct rgFrameId { int32_t index1; } rgFrameId;
+typedef struct rgTendonId { int32_t index1; } rgTendonId;
+typedef struct rgActuatorId { int32_t index1; } rgActuatorId;
+typedef struct rgEqualityId { int32_t index1; } rgEqualityId;
+typedef struct rgSensorId { int32_t index1; } rgSensorId;
+typedef struct rgKeyId { int32_t index1; } rgKeyId;
+// clang-format on
+
+/// Where a part of a definition was read: compile errors name it. Strings are copied.
+typedef struct rgSource {
+    const char* file; ///< NULL when made by a program
+    int line;
+} rgSource;
+
+typedef struct rgBodyDef {
+    const char* name;
+    rgBodyId parent;   ///< null: the world
+    rgPose pose;       ///< in the parent's frame, with all joints of this body at their reference
+    rgInertia inertia; ///< in the body frame; mass 0 means none of its own
+    rgSource source;
+    uint32_t cookie;
+} rgBodyDef;
+
+typedef enum rgJointKind {
+    rg_jointFixed,
+    rg_jointRevolute,  ///< q: angle. Also "continuous": leave hasLimits false.
+    rg_jointPrismatic, ///< q: displacement along the axis
+    rg_jointSpherical, ///< q: quaternion; v: body rate
+    rg_jointFree,      ///< q: position, quaternion; v: linear, angular, both in the body frame
+    rg_jointPlanar,    ///< q: x, y, angle in the plane across the axis; v likewise
+} rgJointKind;
+
+/// A joint lets its body move relative to the parent. A body may have several, applied in the order
+/// in which they were added (each moves with those before it); a body without joints is fixed to
+/// its parent.
+typedef struct rgJointDef {
+    const char* name;
+    rgBodyId body;
+    rgJointKind kind;
+    rgVec3 anchor;    ///< in the body frame
+    rgVec3 axis;      ///< in the body frame; normalised by the compiler
+    double reference; ///< value of q at which the body is where its pose says (MJCF `ref`)
+    bool hasLimits;
+    double lower, upper; ///< [rad] or [m]; spherical: upper is the largest angle
+    double damping;      ///< [N s/m] or [N m s/rad]
+    double dryFriction;  ///< [N] or [N m]
+    double armature;     ///< [kg] or [kg m^2]
+    double stiffness;    ///< spring towards springReference
+    double springReference;
+    double effortLimit;   ///< 0 means none; what a torque on this joint is clamped to
+    double velocityLimit; ///< 0 means none; informative
+    rgSource source;
+    uint32_t cookie;
+} rgJointDef;
+
+/// Surface properties of a shape. Pairs combine by the geometric mean of mu and the larger
+/// restitution; stiffnesses and dampings combine in series.
+typedef struct rgMaterial {
+    double mu;          ///< sliding friction
+    double muTorsion;   ///< [m]; 0 means no torsional friction
+    double muRolling;   ///< [m]; 0 means no rolling friction
+    double stiffness;   ///< [N/m]; 0 means rigid
+    double damping;     ///< [N s/m]
+    double restitution; ///< 0 to 1
+    int dimension;      ///< 1 frictionless, 3 sliding, 4 with torsion, 6 with rolling (MJCF condim)
+} rgMaterial;
+
+typedef struct rgShapeDef {
+    const char* name;
+    rgBodyId body; ///< null: fixed to the world
+    rgPose pose;   ///< in the body frame
+    rgShapeKind kind;
+    rgVec3 size;                          ///< meaning: see rgShapeKind
+    const rgMeshData* mesh;               ///< hull, mesh; copied
+    const rgHeightFieldData* heightField; ///< height field; copied
+    rgMaterial material;
+    bool visualOnly; ///< takes no part in collisions
+    uint32_t group;  ///< bits: what it is (MJCF contype)
+    uint32_t mask;   ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
+                     ///< a bit of the other's group.
+    int priority;    ///< the material of the higher priority holds for the pair
+    double
+        margin; ///< [m] distance at which contacts are made; 0 means the world's speculative margin
+    float color[4]; ///< red, green, blue, alpha
+    rgSource source;
+    uint32_t cookie;
+} rgShapeDef;
+
+/// A named frame fixed to a body (MJCF site, URDF link that was merged into its parent).
+typedef struct rgFrameDef {
+    const char* name;
+    rgBodyId body;
+    rgPose pose;
+    rgSource source;
+    uint32_t cookie;
+} rgFrameDef;
+
+/// Sum of coefficient times joint coordinate (MJCF fixed tendon).
+typedef struct rgTendonDef {
+    const char* name;
+    int jointCount;
+    const rgJointId* joints;
+    const double* coefficients;
+    bool hasLimits;
+    double lower, upper;
+    double damping, dryFriction, stiffness, springReference;
+    rgSource source;
+    uint32_t cookie;
+} rgTendonDef;
+
+/// force = gain u + bias + kp (0 - q) + kd (0 - v) with q, v of the joint or tendon times gear,
+/// limited to the force range. A position servo has gain = kp; a velocity servo gain = kd, kp = 0.
+/// The gains kp and kd act implicitly.
+typedef struct rgActuatorDef {
+    const char* name;
+    rgJointId joint; ///< one of joint and tendon
+    rgTendonId tendon;
+    double gear[6]; ///< one per degree of freedom of the joint; tendon: gear[0]
+    double gain;
+    double bias;
+    double kp, kd;
+    bool hasControlRange, hasForceRange;
+    double controlLower, controlUpper;
+    double forceLower, forceUpper;
+    rgSource source;
+    uint32_t cookie;
+} rgActuatorDef;
+
+typedef enum rgEqualityKind {
+    rg_equalityConnect, ///< a point of A and a point of B coincide
+    rg_equalityWeld,    ///< two frames coincide
+    rg_equalityJoint, ///< q_A - ref_A = polynomial(q_B - ref_B); without B: q_A is constant (mimic,
+                      ///< gear)
+    rg_equalityTendon, ///< the same with tendons
+} rgEqualityKind;
+
+typedef struct rgEqualityDef {
+    const char* name;
+    rgEqualityKind kind;
+    rgBodyId bodyA, bodyB; ///< connect, weld; null B: the world
+    rgPose poseA, poseB;   ///< frames (connect: points) in the body frames
+    rgJointId jointA, jointB;
+    rgTendonId tendonA, tendonB;
+    double polynomial[5]; ///< joint, tendon: constant first
+    double stiffness;     ///< [N/m]; 0 means rigid
+    double damping;
+    bool disabled;
+    rgSource source;
+    uint32_t cookie;
+} rgEqualityDef;
+
+typedef enum rgSensorKind {
+    rg_sensorNone,
+    rg_sensorJointPosition,
+    rg_sensorJointVelocity,
+    rg_sensorJointActuatorForce,
+    rg_sensorTendonPosition,
+    rg_sensorTendonVelocity,
+    rg_sensorActuatorPosition,
+    rg_sensorActuatorVelocity,
+    rg_sensorActuatorForce,
+    rg_sensorBallQuat,
+    rg_sensorBallAngularVelocity,
+    rg_sensorFramePosition,
+    rg_sensorFrameQuat,
+    rg_sensorFrameLinearVelocity,
+    rg_sensorFrameAngularVelocity,
+    rg_sensorFrameLinearAcceleration,
+    rg_sensorFrameAngularAcceleration,
+    rg_sensorAccelerometer,
+    rg_sensorGyro,
+    rg_sensorVelocimeter,
+    rg_sensorForce,
+    rg_sensorTorque,
+    rg_sensorTouch,
+    rg_sensorSubtreeCenter,
+    rg_sensorSubtreeLinearVelocity,
+    rg_sensorSubtreeAngularMomentum,
+} rgSensorKind;
+
+typedef struct rgSensorDef {
+    const char* name;
+    rgSensorKind kind;
+    rgJointId joint;
+    rgTendonId tendon;
+    rgActuatorId actuator;
+    rgFrameId frame;    ///< frame sensors, IMU, force, torque, touch; or, with a null frame:
+    rgBodyId body;      ///< the body frame (subtree sensors too)
+    double touchRadius; ///< touch: contacts within this distance of the frame's origin count; 0:
+                        ///< all of the body
+    rgSource source;
+    uint32_t cookie;
+} rgSensorDef;
+
+/// A stored state. Sizes are checked by the compiler; NULL arrays mean neutral or zero.
+typedef struct rgKeyDef {
+    const char* name;
+    double time;
+    int qCount, vCount, controlCount;
+    const double* q; ///< in rigor's conventions
+    const double* v;
+    const double* control;
+    rgSource source;
+    uint32_t cookie;
+} rgKeyDef;
+
+/// Wishes of a file about how it is simulated. NAN and 0 mean: not said.
+typedef struct rgModelOptions {
+    rgVec3 gravity;  ///< [m/s^2]
+    double timeStep; ///< [s]; 0: not said
+    bool hasGravity;
+} rgModelOptions;
+
+typedef struct rgModelDef rgModelDef; ///< editable; one thread at a time
+typedef struct rgModel rgModel;       ///< immutable; any number of threads
+
+RG_API rgBodyDef rgDefaultBodyDef(void);
+RG_API rgJointDef rgDefaultJointDef(void);
+RG_API rgMaterial rgDefaultMaterial(void);
+RG_API rgShapeDef rgDefaultShapeDef(void);
+RG_API rgFrameDef rgDefaultFrameDef(void);
+RG_API rgTendonDef rgDefaultTendonDef(void);
+RG_API rgActuatorDef rgDefaultActuatorDef(void);
+RG_API rgEqualityDef rgDefaultEqualityDef(void);
+RG_API rgSensorDef rgDefaultSensorDef(void);
+RG_API rgKeyDef rgDefaultKeyDef(void);
+
+RG_API rgResult rgCreateModelDef(const rgAllocator* allocator, rgModelDef** def);
+RG_API void rgDestroyModelDef(rgModelDef* def);
+
+/// Each Add copies what it is given, strings and arrays too. The id may be NULL. What can be
+/// checked at once is; the rest is checked by rgCompileModel().
+RG_API rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id);
+RG_API rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId* id);
+RG_API rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId* id);
+RG_API rgResult rgModelDef_AddFrame(rgModelDef* def, const rgFrameDef* frame, rgFrameId* id);
+RG_API rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTendonId* id);
+RG_API rgResult rgModelDef_AddActuator(rgModelDef* def, const rgActuatorDef* actuator,
+                                       rgActuatorId* id);
+RG_API rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equality,
+                                       rgEqualityId* id);
+RG_API rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSensorId* id);
+RG_API rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id);
+/// These two bodies never meet.
+RG_API rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b);
+/// These two shapes meet whatever the masks say; the material holds for the pair unless it is NULL.
+RG_API rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b,
+                                   const rgMaterial* material);
+RG_API void rgModelDef_SetName(rgModelDef* def, const char* name);
+RG_API void rgModelDef_SetOptions(rgModelDef* def, const rgModelOptions* options);
