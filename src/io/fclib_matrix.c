@@ -56,12 +56,12 @@ static void rgReadArrays(rgH5* h5, rgRawMatrix* raw) {
         raw->i = rgH5_ReadInts(h5, raw->names[0], RG_H5_ANY);
         raw->p = rgH5_ReadInts(h5, raw->names[1], pointerCount);
     }
+    raw->x = rgH5_ReadNumbers(h5, raw->names[2], RG_H5_ANY);
     int64_t valueCount = rgH5_Count(h5, raw->names[2]);
-    if (h5->result == rg_ok && valueCount >= 0 && valueCount < raw->entryCount) {
+    if (valueCount < raw->entryCount) {
         rgH5_Fail(h5, rg_errorFormat, "%s has %lld numbers where %d are needed", raw->names[2],
                   (long long)valueCount, raw->entryCount);
     }
-    raw->x = rgH5_ReadNumbers(h5, raw->names[2], RG_H5_ANY);
 }
 
 static void rgCheckIndex(rgH5* h5, const char* name, int at, int value, int bound) {
