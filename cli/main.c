@@ -5,6 +5,7 @@
 
 static const rgVerb verbs[] = {
     {"demo", "run the built-in demonstration", rgCli_Demo},
+    {"solve", "solve contact problems in FCLIB files", rgCli_Solve},
 };
 
 int main(int argc, char** argv) {
