@@ -1,8 +1,11 @@
 // Dense kernels in plain C, AVX2 and AVX-512, chosen at run time. Matrices are column-major with a
 // leading dimension; symmetric ones use the lower triangle. Each object that computes holds one of
-// these tables.
+// these tables. Large matrices go to LAPACK and BLAS; the plain table stays plain C, with the same
+// bits from every compiler, while n <= RG_PLAIN_LIMIT.
 #pragma once
 #include "base/base.h"
+
+#define RG_PLAIN_LIMIT 256
 
 typedef enum rgKernelSet {
     rg_kernelsBest,
@@ -28,6 +31,9 @@ typedef struct rgKernels {
     // A = L L' in place (lower triangle). False when a pivot is not positive; A is then partly
     // overwritten.
     bool (*cholesky)(int n, double* A, int lda);
+    // The same for the first k columns; the trailing n - k get the Schur complement (lower
+    // triangle).
+    bool (*partialCholesky)(int n, int k, double* A, int lda);
     // Solve L L' x = b in place, and the two halves apart.
     void (*choleskySolve)(int n, const double* L, int lda, double* x);
     void (*lowerSolve)(int n, const double* L, int lda, double* x);           // L x = b
@@ -35,6 +41,9 @@ typedef struct rgKernels {
     // P A = L U in place with partial pivoting; pivot[i] is the row exchanged with row i. False
     // when singular to working precision (a pivot of exactly zero or not finite).
     bool (*lu)(int n, double* A, int lda, int* pivot);
+    // The same for the first k columns with pivots among the first k rows (pivot[k]); the trailing
+    // n - k rows and columns get the Schur complement.
+    bool (*partialLu)(int n, int k, double* A, int lda, int* pivot);
     void (*luSolve)(int n, const double* LU, int lda, const int* pivot, double* x);
 } rgKernels;
 
