@@ -44,6 +44,8 @@ bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
 
 // bench_report.c
 void rgBench_PrintFamilies(const rgBench* bench);
+// How auto, if it took part, compares with admm and with the better of admm and pgs.
+void rgBench_PrintRatios(const rgBench* bench);
 void rgBench_PrintUnsolved(const rgBench* bench);
 void rgBench_PrintJson(const rgBench* bench);
 // Dolan and More: the share of problems that a variant solves within a factor of the fastest one.

@@ -151,6 +151,86 @@ void rgBench_PrintUnsolved(const rgBench* bench) {
     rgTable_Free(&table);
 }
 
+// ---- auto against the others ----
+
+static int rgFindVariant(const rgBench* bench, const char* name) {
+    for (int v = 0; v < bench->variantCount; ++v) {
+        if (strcmp(bench->variants[v].name, name) == 0) {
+            return v;
+        }
+    }
+    return -1;
+}
+
+// Time to a true residual within the tolerance; INFINITY when it was not reached.
+static double rgTrueTime(const rgBench* bench, int problem, int variant) {
+    const rgRun* run = rgBench_Run(bench, problem, variant);
+    return rgBench_IsTrue(bench, run) ? run->seconds : INFINITY;
+}
+
+typedef struct rgRatios {
+    int bothCount;     // problems that auto and admm both solved
+    double speedup;    // geometric mean of admm / auto over those
+    int comparedCount; // problems that admm or pgs solved
+    int slowCount;     // of those, where auto takes more than 1.2 x the better one + 2 us
+    double worst;      // largest auto / better
+    const char* worstName;
+} rgRatios;
+
+static bool rgBench_Ratios(const rgBench* bench, rgRatios* ratios) {
+    int own = rgFindVariant(bench, "auto");
+    int admm = rgFindVariant(bench, "admm");
+    int pgs = rgFindVariant(bench, "pgs");
+    *ratios = (rgRatios){.worstName = ""};
+    double logSum = 0;
+    for (int i = 0; own >= 0 && admm >= 0 && pgs >= 0 && i < bench->problemCount; ++i) {
+        double time = rgTrueTime(bench, i, own);
+        double other = rgTrueTime(bench, i, admm);
+        double better = fmin(other, rgTrueTime(bench, i, pgs));
+        if (isfinite(time) && isfinite(other)) {
+            ratios->bothCount += 1;
+            logSum += log(other / time);
+        }
+        if (isfinite(better)) {
+            ratios->comparedCount += 1;
+            ratios->slowCount += time > 1.2 * better + 2e-6;
+            if (time / better > ratios->worst) {
+                ratios->worst = time / better;
+                ratios->worstName = bench->problems[i].name;
+            }
+        }
+    }
+    ratios->speedup = ratios->bothCount > 0 ? exp(logSum / ratios->bothCount) : NAN;
+    return ratios->comparedCount > 0;
+}
+
+void rgBench_PrintRatios(const rgBench* bench) {
+    rgRatios ratios;
+    if (!rgBench_Ratios(bench, &ratios)) {
+        return;
+    }
+    printf("\nto a true residual of %g: auto is %.2f x as fast as admm (geometric mean of %d "
+           "problems);\non %d of %d problems it takes more than 1.2 x the better of admm and pgs "
+           "+ 2 us; worst %.2f x (%s)\n",
+           bench->tolerance, ratios.speedup, ratios.bothCount, ratios.slowCount,
+           ratios.comparedCount, ratios.worst, ratios.worstName);
+}
+
+static void rgJsonRatios(rgJson* json, const rgBench* bench) {
+    rgRatios ratios;
+    if (!rgBench_Ratios(bench, &ratios)) {
+        return;
+    }
+    rgJson_BeginObject(json, "auto");
+    rgJson_Number(json, "speedup_over_admm", ratios.speedup);
+    rgJson_Int(json, "both_solved", ratios.bothCount);
+    rgJson_Int(json, "slower_than_better", ratios.slowCount);
+    rgJson_Int(json, "compared", ratios.comparedCount);
+    rgJson_Number(json, "worst_ratio", ratios.worst);
+    rgJson_String(json, "worst_file", ratios.worstName);
+    rgJson_EndObject(json);
+}
+
 // ---- performance profiles ----
 
 static double rgBestTime(const rgBench* bench, int problem) {
@@ -285,6 +365,7 @@ void rgBench_PrintJson(const rgBench* bench) {
     rgJson_Number(&json, "tolerance", bench->tolerance);
     rgJson_Int(&json, "repeat", bench->repeat);
     rgJsonMachine(&json);
+    rgJsonRatios(&json, bench);
     rgJson_BeginArray(&json, "families");
     for (int i = 0; i < bench->problemCount; ++i) {
         for (int v = 0; rgIsFirstOfFamily(bench, i) && v < bench->variantCount; ++v) {

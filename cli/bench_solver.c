@@ -224,15 +224,21 @@ static bool rgLoadProblems(rgBench* bench, const rgCaseFiles* files) {
     return complete;
 }
 
-static void rgAddWall(rgBench* bench, rgWall* wall) {
+// The wall in velocity space and as a dense matrix.
+static void rgAddWalls(rgBench* bench, rgWall* wall, double* matrix) {
     rgWall_Build(wall);
-    bench->problems = rgCli_Allocate(1, sizeof(rgBenchProblem));
-    bench->problems[0] = (rgBenchProblem){.name = rgCli_CopyText("wall"),
-                                          .family = rgCli_CopyText("built-in"),
-                                          .problem = wall->problem,
-                                          .contactCount = rg_wallContacts,
-                                          .previous = -1};
-    bench->problemCount = 1;
+    rgWall_Condense(wall, matrix);
+    bench->problems = rgCli_Allocate(2, sizeof(rgBenchProblem));
+    for (int i = 0; i < 2; ++i) {
+        bench->problems[i] =
+            (rgBenchProblem){.name = rgCli_CopyText(i == 0 ? "wall" : "wall, dense"),
+                             .family = rgCli_CopyText(i == 0 ? "wall" : "wall, dense"),
+                             .problem = wall->problem,
+                             .contactCount = rg_wallContacts,
+                             .previous = -1};
+    }
+    bench->problems[1].problem.delassus = (rgDelassus){.kind = rg_delassusDense, .matrix = matrix};
+    bench->problemCount = 2;
 }
 
 // ---- runs ----
@@ -335,6 +341,7 @@ static int rgBench_Report(const rgBench* bench, const rgBenchOptions* options) {
         rgBench_PrintJson(bench);
     } else {
         rgBench_PrintFamilies(bench);
+        rgBench_PrintRatios(bench);
         rgBench_PrintUnsolved(bench);
     }
     bool written = options->profile == NULL || rgBench_WriteProfile(bench, options->profile);
@@ -354,11 +361,12 @@ int rgBench_Solver(int argc, char** argv) {
                      .warm = options.study == rg_studyWarm};
     rgCaseFiles files = {0};
     rgWall* wall = rgCli_Allocate(1, sizeof(rgWall));
+    double* matrix = rgCli_Allocate((size_t)rg_wallRows * rg_wallRows, sizeof(double));
     code = rg_exitUsage;
     if (rgMakeVariants(&bench, &options) && rgFindCases(argv + 1, count, &files)) {
         bool complete = true;
         if (count == 0) {
-            rgAddWall(&bench, wall);
+            rgAddWalls(&bench, wall, matrix);
         } else {
             complete = rgLoadProblems(&bench, &files);
         }
@@ -368,6 +376,7 @@ int rgBench_Solver(int argc, char** argv) {
     }
     rgBench_Free(&bench);
     rgCaseFiles_Free(&files);
+    free(matrix);
     free(wall);
     return code;
 }

@@ -79,10 +79,34 @@ static void test_pairs_do_not_feel_rigid_motions(void** state) {
     free(wall);
 }
 
+// A push through contact j changes the velocity at contact i as J M^-1 J' says.
+static void test_condensed_matches_the_velocity_form(void** state) {
+    (void)state;
+    rgWall* wall = rgMakeWall();
+    double* matrix = calloc((size_t)rg_wallRows * rg_wallRows, sizeof(double));
+    double* lambda = calloc(2 * rg_wallRows, sizeof(double));
+    double* sigma = lambda + rg_wallRows;
+    assert_true(matrix != NULL && lambda != NULL);
+    rgWall_Condense(wall, matrix);
+    for (int j = 0; j < rg_wallRows; j += 7) {
+        lambda[j] = 1;
+        assert_int_equal(rgContactProblem_Velocity(&wall->problem, lambda, sigma), rg_ok);
+        for (int i = 0; i < rg_wallRows; ++i) {
+            double change = sigma[i] - wall->freeVelocity[i];
+            EXPECT_NEAR(matrix[i * rg_wallRows + j], change, 1e-14);
+        }
+        lambda[j] = 0;
+    }
+    free(lambda);
+    free(matrix);
+    free(wall);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_problem_is_well_formed),
         cmocka_unit_test(test_free_velocity_is_a_fall),
+        cmocka_unit_test(test_condensed_matches_the_velocity_form),
         cmocka_unit_test(test_pairs_do_not_feel_rigid_motions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
