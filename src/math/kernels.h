@@ -28,8 +28,8 @@ typedef struct rgKernels {
                             double* C, int ldc);
     // Lower triangle of C += A A' with A n x k.
     void (*addSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
-    // A = L L' in place (lower triangle). False when a pivot is not positive; A is then partly
-    // overwritten.
+    // A = L L' in place (lower triangle). False when a pivot is not positive (subnormal or
+    // not finite included); A is then partly overwritten.
     bool (*cholesky)(int n, double* A, int lda);
     // The same for the first k columns; the trailing n - k get the Schur complement (lower
     // triangle).
@@ -39,7 +39,7 @@ typedef struct rgKernels {
     void (*lowerSolve)(int n, const double* L, int lda, double* x);           // L x = b
     void (*lowerTransposedSolve)(int n, const double* L, int lda, double* x); // L' x = b
     // P A = L U in place with partial pivoting; pivot[i] is the row exchanged with row i. False
-    // when singular to working precision (a pivot of exactly zero or not finite).
+    // when singular to working precision (a pivot that is zero, subnormal or not finite).
     bool (*lu)(int n, double* A, int lda, int* pivot);
     // The same for the first k columns with pivots among the first k rows (pivot[k]); the trailing
     // n - k rows and columns get the Schur complement.

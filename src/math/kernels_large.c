@@ -13,7 +13,7 @@ static double* rgAt(double* A, int lda, int row, int column) {
 static bool rgPivotsArePositive(int n, const double* A, int lda) {
     for (int i = 0; i < n; ++i) {
         double pivot = A[(size_t)i * (size_t)lda + (size_t)i];
-        if (!(pivot > 0) || !isfinite(pivot)) {
+        if (!(pivot > 0) || !isnormal(pivot)) {
             return false;
         }
     }
@@ -23,7 +23,7 @@ static bool rgPivotsArePositive(int n, const double* A, int lda) {
 static bool rgPivotsAreUsable(int n, const double* A, int lda) {
     for (int i = 0; i < n; ++i) {
         double pivot = A[(size_t)i * (size_t)lda + (size_t)i];
-        if (pivot == 0 || !isfinite(pivot)) {
+        if (!isnormal(pivot)) {
             return false;
         }
     }

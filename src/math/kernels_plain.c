@@ -107,7 +107,7 @@ static void rgPlainAddSelfProduct(int n, int k, const double* A, int lda, double
 // Scale a column below its pivot by the pivot's root. False when the pivot is not positive.
 static bool rgFinishCholeskyColumn(int count, double* c) {
     double pivot = c[0];
-    if (!(pivot > 0) || !isfinite(pivot)) {
+    if (!(pivot > 0) || !isnormal(pivot)) {
         return false;
     }
     double root = sqrt(pivot);
@@ -217,13 +217,12 @@ static bool rgFinishLuColumn(int n, int k, int j, double* A, int lda, int* pivot
         a[j] = a[row];
         a[row] = t;
     }
-    if (c[j] == 0 || !isfinite(c[j])) {
+    if (!isnormal(c[j])) {
         return false;
     }
     double inverse = 1 / c[j];
-    bool safe = isfinite(inverse);
     for (int i = j + 1; i < n; ++i) {
-        c[i] = safe ? c[i] * inverse : c[i] / c[j];
+        c[i] *= inverse;
     }
     return true;
 }
