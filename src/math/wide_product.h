@@ -15,8 +15,8 @@
 
 // Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
 #define RG_WIDE_PRODUCT_LIMIT  1e7
-#define RG_WIDE_CHOLESKY_LIMIT 256
-#define RG_WIDE_LU_LIMIT       256
+#define RG_WIDE_CHOLESKY_LIMIT 5000
+#define RG_WIDE_LU_LIMIT       5000
 
 typedef struct rgTile {
     rgWide at[RG_TILE_VECS][RG_LANES];
