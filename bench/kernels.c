@@ -104,9 +104,9 @@ static void rgRunSelfProduct(const rgKernels* kernels, const rgCase* c) {
 
 // Minimum over rounds of the mean time of a few calls [s].
 static void rgMeasure(rgOperation* run, const rgCase* c, int rounds, double best[rg_variants]) {
-    const rgKernels* tables[rg_variants] = {
-        rgSelectKernels(rg_kernelsPlain), rgSelectKernels(rg_kernelsAvx2),
-        rgSelectKernels(rg_kernelsAvx512), NULL};
+    const rgKernels* tables[rg_variants] = {rgSelectKernels(rg_kernelsPlain),
+                                            rgSelectKernels(rg_kernelsAvx2),
+                                            rgSelectKernels(rg_kernelsAvx512), NULL};
     double work = 1e3 + (double)c->n * c->n * c->n;
     int calls = (int)(4e5 / work) + 1;
     for (int v = 0; v < rg_variants; ++v) {
@@ -180,7 +180,8 @@ static void rgReportSize(int n, int rounds, const rgCase* memory) {
 }
 
 int main(int argc, char** argv) {
-    static const int sizes[] = {3, 6, 12, 24, 27, 36, 38, 45, 48, 60, 90, 120, 180, 240, 300, 400, 480, 640, 800, 1000};
+    static const int sizes[] = {3,  6,   12,  24,  27,  36,  38,  45,  48,  60,
+                                90, 120, 180, 240, 300, 400, 480, 640, 800, 1000};
     int rounds = argc > 1 ? atoi(argv[1]) : 30;
     openblas_set_num_threads(1);
     rgAllocator allocator = rgResolveAllocator(NULL);

@@ -6,6 +6,11 @@
 
 #define RG_LANES 4
 
+// Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
+#define RG_WIDE_PRODUCT_LIMIT  1e7
+#define RG_WIDE_CHOLESKY_LIMIT 480
+#define RG_WIDE_LU_LIMIT       400
+
 typedef __m256d rgWide;
 typedef __m256d rgMask; // all bits of a lane set or none
 
@@ -118,12 +123,15 @@ const rgKernels rg_avx2Kernels = {
     .multiplyTransposed = rgWideMultiplyTransposed,
     .subtractProduct = rgWideSubtractProduct,
     .addSelfProduct = rgWideAddSelfProduct,
+    .subtractSelfProduct = rgWideSubtractSelfProduct,
     .cholesky = rgWideCholesky,
-    .partialCholesky = rgWidePartialCholesky,
+    .choleskyPanel = rgWideCholeskyPanel,
     .choleskySolve = rgWideCholeskySolve,
     .lowerSolve = rgWideLowerSolve,
     .lowerTransposedSolve = rgWideLowerTransposedSolve,
     .lu = rgWideLu,
-    .partialLu = rgWidePartialLu,
+    .luPanel = rgWideLuPanel,
+    .luForward = rgWideLuForward,
+    .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
 };

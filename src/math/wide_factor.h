@@ -136,20 +136,18 @@ static bool rgCholeskyColumns(int rows, int cols, const rgTileWork* w) {
                                   : rgCholeskyColumnsOf(rows, 1, *w);
 }
 
-static bool rgWidePartialCholesky(int n, int k, double* A, int lda) {
-    if (k > RG_WIDE_CHOLESKY_LIMIT) {
-        return rgLargePartialCholesky(n, k, A, lda);
+static bool rgWideCholeskyPanel(int m, int n, double* A, int lda) {
+    if (n > RG_WIDE_CHOLESKY_LIMIT) {
+        return rgLargeCholeskyPanel(m, n, A, lda);
     }
     size_t ld = (size_t)lda;
     rgTileWork w = {.lda = ld, .bRow = ld, .bColumn = 1, .ldc = ld};
     for (int j = 0; j < n;) {
-        int cols = rgTileColumns(j < k ? k - j : n - j);
-        w.depth = RG_MIN(j, k);
+        int cols = rgTileColumns(n - j);
+        w.depth = j;
         w.A = w.B = A + j;
         w.C = A + (size_t)j * ld + j;
-        if (j >= k) {
-            rgSubtractTriangleColumns(n - j, cols, &w);
-        } else if (!rgCholeskyColumns(n - j, cols, &w)) {
+        if (!rgCholeskyColumns(m - j, cols, &w)) {
             return false;
         }
         j += cols;
@@ -158,7 +156,7 @@ static bool rgWidePartialCholesky(int n, int k, double* A, int lda) {
 }
 
 static bool rgWideCholesky(int n, double* A, int lda) {
-    return rgWidePartialCholesky(n, n, A, lda);
+    return rgWideCholeskyPanel(n, n, A, lda);
 }
 
 static void rgApplyPivots(int k, const int* pivot, double* x) {
@@ -425,17 +423,17 @@ static bool rgLuTallPanel(int rows, int cols, int candidates, double* P, size_t 
 }
 
 // Factorize columns j .. j + cols - 1 from row j on; w is aimed at them with depth j.
-static bool rgLuColumns(int n, int k, int j, int cols, rgTileWork* w, double* A, int* pivot) {
-    int rows = n - j, local[RG_LANES];
+static bool rgLuColumns(int m, int n, int j, int cols, rgTileWork* w, double* A, int* pivot) {
+    int rows = m - j, local[RG_LANES];
     size_t ld = w->ldc;
     bool shortPanel = rows <= RG_TILE_ROWS;
     bool good;
     if (shortPanel) {
         rgTakeRows(w, rows);
-        good = rgLuShortPanel(cols, k - j, w, local);
+        good = rgLuShortPanel(cols, n - j, w, local);
     } else {
         rgSubtractColumns(rows, cols, w);
-        good = rgLuTallPanel(rows, cols, k - j, w->C, ld, local);
+        good = rgLuTallPanel(rows, cols, n - j, w->C, ld, local);
     }
     if (!good) {
         return false;
@@ -448,24 +446,21 @@ static bool rgLuColumns(int n, int k, int j, int cols, rgTileWork* w, double* A,
     return true;
 }
 
-static bool rgWidePartialLu(int n, int k, double* A, int lda, int* pivot) {
-    if (k > RG_WIDE_LU_LIMIT) {
-        return rgLargePartialLu(n, k, A, lda, pivot);
+static bool rgWideLuPanel(int m, int n, double* A, int lda, int* pivot) {
+    if (n > RG_WIDE_LU_LIMIT) {
+        return rgLargeLuPanel(m, n, A, lda, pivot);
     }
     size_t ld = (size_t)lda;
     for (int j = 0; j < n;) {
-        int cols = rgTileColumns(j < k ? k - j : n - j);
-        int done = RG_MIN(j, k);
+        int cols = rgTileColumns(n - j);
         double* C = A + (size_t)j * ld;
-        rgApplyPivotsToColumns(done, pivot, 0, cols, C, ld);
         rgTileWork w = {.lda = ld, .B = C, .bRow = 1, .bColumn = ld, .C = C, .ldc = ld};
-        rgUnitSolve(done, cols, A, &w);
-        w.depth = done;
-        w.A = A + done;
-        w.C = C + done;
-        if (j >= k) {
-            rgSubtractColumns(n - done, cols, &w);
-        } else if (!rgLuColumns(n, k, j, cols, &w, A, pivot)) {
+        rgApplyPivotsToColumns(j, pivot, 0, cols, C, ld);
+        rgUnitSolve(j, cols, A, &w);
+        w.depth = j;
+        w.A = A + j;
+        w.C = C + j;
+        if (!rgLuColumns(m, n, j, cols, &w, A, pivot)) {
             return false;
         }
         j += cols;
@@ -474,5 +469,23 @@ static bool rgWidePartialLu(int n, int k, double* A, int lda, int* pivot) {
 }
 
 static bool rgWideLu(int n, double* A, int lda, int* pivot) {
-    return rgWidePartialLu(n, n, A, lda, pivot);
+    return rgWideLuPanel(n, n, A, lda, pivot);
+}
+
+static void rgWideLuForward(int n, int columns, const double* LU, int lda, const int* pivot,
+                            double* X, int ldx) {
+    size_t ld = (size_t)ldx;
+    bool large = n > RG_WIDE_LU_LIMIT && columns > RG_WIDE_LU_LIMIT;
+    rgApplyPivotsToColumns(n, pivot, 0, columns, X, ld);
+    if (large) {
+        rgLargeUnitLowerSolve(n, columns, LU, lda, X, ldx);
+        return;
+    }
+    for (int j = 0; j < columns;) {
+        int cols = rgTileColumns(columns - j);
+        double* C = X + (size_t)j * ld;
+        rgTileWork w = {.lda = (size_t)lda, .B = C, .bRow = 1, .bColumn = ld, .C = C, .ldc = ld};
+        rgUnitSolve(n, cols, LU, &w);
+        j += cols;
+    }
 }

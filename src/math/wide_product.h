@@ -13,11 +13,6 @@
 #define RG_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-// Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
-#define RG_WIDE_PRODUCT_LIMIT  1e7
-#define RG_WIDE_CHOLESKY_LIMIT 5000
-#define RG_WIDE_LU_LIMIT       5000
-
 typedef struct rgTile {
     rgWide at[RG_TILE_VECS][RG_LANES];
 } rgTile;
@@ -199,9 +194,9 @@ static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda,
     }
 }
 
-static void rgWideAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+RG_INLINE void rgSelfProduct(int n, int k, bool add, const double* A, int lda, double* C, int ldc) {
     if ((double)n * n * k > RG_WIDE_PRODUCT_LIMIT) {
-        rgLargeAddSelfProduct(n, k, A, lda, C, ldc);
+        rgLargeAddSelfProduct(n, k, add ? 1 : -1, A, lda, C, ldc);
         return;
     }
     rgTileWork w = {
@@ -210,9 +205,21 @@ static void rgWideAddSelfProduct(int n, int k, const double* A, int lda, double*
         int cols = rgTileColumns(n - j);
         w.A = w.B = A + j;
         w.C = C + (size_t)j * (size_t)ldc + j;
-        rgAddTriangleColumns(n - j, cols, &w);
+        if (add) {
+            rgAddTriangleColumns(n - j, cols, &w);
+        } else {
+            rgSubtractTriangleColumns(n - j, cols, &w);
+        }
         j += cols;
     }
+}
+
+static void rgWideAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    rgSelfProduct(n, k, true, A, lda, C, ldc);
+}
+
+static void rgWideSubtractSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    rgSelfProduct(n, k, false, A, lda, C, ldc);
 }
 
 static double rgWideDot(int n, const double* x, const double* y) {

@@ -110,7 +110,7 @@ RG_INLINE void rgUpperBlockSolve(int count, const double* U, size_t lda, double*
     }
 }
 
-static void rgUpperSolve(int n, const double* U, int lda, double* x) {
+static void rgWideUpperSolve(int n, const double* U, int lda, double* x) {
     size_t ld = (size_t)lda;
     for (int start = (n - 1) / RG_LANES * RG_LANES; start >= 0 && n > 0; start -= RG_LANES) {
         int count = RG_MIN(RG_LANES, n - start);
@@ -130,5 +130,5 @@ static void rgUpperSolve(int n, const double* U, int lda, double* x) {
 static void rgWideLuSolve(int n, const double* LU, int lda, const int* pivot, double* x) {
     rgApplyPivots(n, pivot, x);
     rgLowerSolveOf(n, LU, lda, true, x);
-    rgUpperSolve(n, LU, lda, x);
+    rgWideUpperSolve(n, LU, lda, x);
 }
