@@ -50,10 +50,10 @@ static void test_shapes_match_sums_over_cells(void** state) {
             }
         }
         rgInertia inertia = rgInertiaFromShape(kinds[k], size, rgShapeVolume(kinds[k], size));
-        EXPECT_NEAR(rgShapeVolume(kinds[k], size), volume, 0.01 * volume);
-        EXPECT_NEAR(inertia.moment.xx, xx, 0.015 * xx);
-        EXPECT_NEAR(inertia.moment.yy, yy, 0.015 * yy);
-        EXPECT_NEAR(inertia.moment.zz, zz, 0.015 * zz);
+        EXPECT_NEAR(rgShapeVolume(kinds[k], size), volume, 0.015 * volume);
+        EXPECT_NEAR(inertia.moment.xx, xx, 0.025 * xx);
+        EXPECT_NEAR(inertia.moment.yy, yy, 0.025 * yy);
+        EXPECT_NEAR(inertia.moment.zz, zz, 0.025 * zz);
         assert_int_equal(rgInertia_Check(&inertia), rg_inertiaFine);
     }
 }
