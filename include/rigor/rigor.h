@@ -3,6 +3,8 @@
 #include "rigor/base.h"
 #include "rigor/contact.h"
 #include "rigor/fclib.h"
+#include "rigor/dynamics.h"
+#include "rigor/inertia.h"
 #include "rigor/math.h"
 #include "rigor/model.h"
 #include "rigor/shape.h"
