@@ -291,8 +291,7 @@ static int rgEditDistance(const char* a, const char* b) {
 const char* rgNearestName(const char* word, const char* const* names) {
     const char* nearest = NULL;
     size_t length = strlen(word);
-    int best = length < 4 ? 2 : (int)length / 2 + 1; // distances below this are close
-    best = RG_MIN(best, 4);
+    int best = length < 3 ? 2 : length < 6 ? 3 : 4; // distances below this are close
     for (int i = 0; names != NULL && names[i] != NULL && length <= 32; ++i) {
         if (strlen(names[i]) <= 32) {
             int distance = rgEditDistance(word, names[i]);
