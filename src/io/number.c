@@ -128,7 +128,7 @@ static double rgDecimal_Slow(const rgDecimal* decimal, const char* text, const c
     return strtod(buffer, NULL);
 }
 
-const char* rgParseDouble(const char* text, const char* end, double* value) {
+const char* rgScanDouble(const char* text, const char* end, double* value) {
     rgDecimal decimal = {0};
     const char* after = rgDecimal_Read(&decimal, text, end);
     if (after == NULL) {
@@ -142,7 +142,7 @@ const char* rgParseDouble(const char* text, const char* end, double* value) {
     return after;
 }
 
-const char* rgParseInt(const char* text, const char* end, int* value) {
+const char* rgScanInt(const char* text, const char* end, int* value) {
     const char* at = text;
     bool negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');

@@ -74,7 +74,7 @@ int rgXmlNode_WordCount(const rgXmlNode* node, const char* name) {
 // A finite number that fills the word.
 static bool rgWordToDouble(const char* word, const char* end, double* value) {
     double read = 0;
-    bool good = rgParseDouble(word, end, &read) == end && isfinite(read);
+    bool good = rgScanDouble(word, end, &read) == end && isfinite(read);
     if (good) {
         *value = read;
     }
@@ -135,14 +135,14 @@ int rgXmlReader_Ints(rgXmlReader* reader, const rgXmlNode* node, const char* nam
     for (const char* word = rgSkipBlanks(at); *word != '\0';
          word = rgSkipBlanks(rgSkipWord(word))) {
         const char* end = rgSkipWord(word);
-        if (rgParseInt(word, end, &ignored) != end) {
+        if (rgScanInt(word, end, &ignored) != end) {
             rgXmlReader_BadWord(reader, node, name, word, "an integer");
             return 0;
         }
     }
     int count = 0;
     for (at = rgSkipBlanks(at); *at != '\0'; at = rgSkipBlanks(rgSkipWord(at))) {
-        rgParseInt(at, rgSkipWord(at), &values[count++]);
+        rgScanInt(at, rgSkipWord(at), &values[count++]);
     }
     return count;
 }

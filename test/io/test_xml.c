@@ -260,7 +260,7 @@ static void test_numbers_round_like_strtod(void** state) {
         double x = rgRandom_Normal(&random) * pow(10, rgRandom_Index(&random, 60) - 30);
         snprintf(text, sizeof(text), i % 2 ? "%.*e" : "%.*g", digits, x);
         double read = 0;
-        assert_ptr_equal(rgParseDouble(text, text + strlen(text), &read), text + strlen(text));
+        assert_ptr_equal(rgScanDouble(text, text + strlen(text), &read), text + strlen(text));
         double reference = strtod(text, NULL);
         assert_memory_equal(&read, &reference, sizeof(read));
     }
@@ -298,7 +298,7 @@ static void test_number_forms(void** state) {
     for (int i = 0; i < RG_COUNT(cases); ++i) {
         double read = 0;
         const char* text = cases[i].text;
-        const char* after = rgParseDouble(text, text + strlen(text), &read);
+        const char* after = rgScanDouble(text, text + strlen(text), &read);
         assert_int_equal(after == NULL ? -1 : after - text, cases[i].used);
         if (after != NULL) {
             assert_memory_equal(&read, &cases[i].value, sizeof(read));
@@ -306,10 +306,10 @@ static void test_number_forms(void** state) {
     }
     int value = 0;
     const char* least = "-2147483648";
-    assert_non_null(rgParseInt(least, least + strlen(least), &value));
+    assert_non_null(rgScanInt(least, least + strlen(least), &value));
     assert_int_equal(value, INT32_MIN);
     const char* most = "2147483648";
-    assert_null(rgParseInt(most, most + strlen(most), &value));
+    assert_null(rgScanInt(most, most + strlen(most), &value));
 }
 
 // A number with thousands of digits still reads, to the last bits.
@@ -320,12 +320,12 @@ static void test_long_numbers(void** state) {
     text[5000] = '\0';
     text[1] = '.';
     double read = 0;
-    assert_ptr_equal(rgParseDouble(text, text + 5000, &read), text + 5000);
+    assert_ptr_equal(rgScanDouble(text, text + 5000, &read), text + 5000);
     EXPECT_NEAR(read, 10.0 / 3, 1e-15);
     memset(text, '0', 5000);
     text[1] = '.';
     text[4999] = '5';
-    assert_ptr_equal(rgParseDouble(text, text + 5000, &read), text + 5000);
+    assert_ptr_equal(rgScanDouble(text, text + 5000, &read), text + 5000);
     assert_true(read == 0);
 }
 
