@@ -129,7 +129,7 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
 
 static void rgUrdf_CheckLink(rgUrdf* urdf, const rgXmlNode* node) {
     static const char* const knownAttributes[] = {"name", "type", NULL};
-    static const char* const known[] = {"inertial", "visual", "collision", NULL};
+    static const char* const known[] = {"inertial", "visual", "collision", "contact", NULL};
     static const char* const single[] = {"inertial", NULL};
     rgXmlReader_CheckAttributes(&urdf->xml, node, knownAttributes);
     rgXmlReader_CheckChildren(&urdf->xml, node, known);

@@ -12,6 +12,7 @@ typedef struct rgUrdfShape {
     const rgXmlNode* node;
     bool isVisual;
     int number; // among its kind in the link
+    rgMaterial material;
     rgShapeDef def;
     rgMeshData mesh;
 } rgUrdfShape;
@@ -318,6 +319,7 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     shape->def = rgDefaultShapeDef();
     shape->def.body = shape->link->body;
     shape->def.visualOnly = shape->isVisual;
+    shape->def.material = shape->material;
     shape->def.source = (rgSource){.file = shape->node->file, .line = shape->node->line};
     rgXmlReader_CheckAttributes(&urdf->xml, shape->node, knownAttributes);
     rgXmlReader_CheckChildren(&urdf->xml, shape->node, known);
@@ -333,15 +335,47 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     }
 }
 
+// Value of a child such as <lateral_friction value="1"/>, not negative; otherwise as it was.
+static void rgUrdf_ReadContactValue(rgUrdf* urdf, const rgXmlNode* contact, const char* name,
+                                    double* value) {
+    const rgXmlNode* node = rgXmlNode_Child(contact, name);
+    double read = 0;
+    if (node == NULL || !rgXmlReader_Double(&urdf->xml, node, "value", &read)) {
+        return;
+    }
+    if (read < 0) {
+        rgXmlReader_Error(&urdf->xml, node, "<%s value>: %g is negative", name, read);
+    } else {
+        *value = read;
+    }
+}
+
+// <contact>, an element that Bullet has added: friction and restitution of a link's shapes.
+static rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
+    static const char* const known[] = {"lateral_friction", "restitution", NULL};
+    rgMaterial material = rgDefaultMaterial();
+    const rgXmlNode* contact = rgXmlNode_Child(link->node, "contact");
+    if (contact != NULL) {
+        rgXmlReader_CheckChildren(&urdf->xml, contact, known);
+        rgUrdf_ReadContactValue(urdf, contact, "lateral_friction", &material.mu);
+        rgUrdf_ReadContactValue(urdf, contact, "restitution", &material.restitution);
+    }
+    return material;
+}
+
 void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link) {
     int numbers[2] = {0, 0};
+    rgMaterial material = rgUrdf_ContactMaterial(urdf, link);
     for (const rgXmlNode* node = link->node->firstChild; node != NULL && urdf->result == rg_ok;
          node = node->next) {
         bool isVisual = strcmp(node->name, "visual") == 0;
         if (isVisual || strcmp(node->name, "collision") == 0) {
             rgArenaMark mark = rgArena_Mark(&urdf->arena);
-            rgUrdfShape shape = {
-                .link = link, .node = node, .isVisual = isVisual, .number = numbers[isVisual]++};
+            rgUrdfShape shape = {.link = link,
+                                 .node = node,
+                                 .isVisual = isVisual,
+                                 .number = numbers[isVisual]++,
+                                 .material = material};
             rgUrdf_AddShape(urdf, &shape);
             rgArena_Return(&urdf->arena, mark);
         }

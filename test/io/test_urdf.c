@@ -358,6 +358,12 @@ static rgResult rgLoadAny(const char* path, bool strict, rgDiagnostics* diagnost
         def.strict = strict;
         result = rgLoadModelDef(path, &def, diagnostics, &model);
         assert_true((result == rg_ok) == (model != NULL));
+        if (result == rg_ok) {
+            // Some remarks are left to the compiler, which has the file and line too.
+            rgModel* compiled = NULL;
+            rgCompileModel(model, NULL, diagnostics, &compiled);
+            rgDestroyModel(compiled);
+        }
         rgDestroyModelDef(model);
     } else {
         rgMesh* mesh = NULL;
