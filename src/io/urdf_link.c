@@ -64,7 +64,7 @@ static void rgUrdf_CheckInertia(rgUrdf* urdf, const rgUrdfLink* link, const rgXm
         break;
     case rg_inertiaTriangle:
         if (urdf->xml.strict) {
-            rgXmlReader_Error(&urdf->xml, node,
+            rgXmlReader_Error(&urdf->xml, link->node,
                               "link '%.60s': principal moments of inertia: the largest exceeds "
                               "the sum of the others",
                               link->name);
