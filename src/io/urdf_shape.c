@@ -177,18 +177,29 @@ static double rgMesh_Size(const rgMeshData* mesh) {
     return size;
 }
 
-static void rgUrdf_WarnConvex(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node,
-                              const rgMesh* mesh) {
+// What a collision mesh becomes: its hull, or its triangles where they can stay.
+static rgShapeKind rgUrdf_CollisionKind(rgUrdf* urdf, const rgUrdfShape* shape,
+                                        const rgXmlNode* node, const rgMesh* mesh) {
     rgMeshData data = rgMesh_Data(mesh);
-    bool convex = false;
-    rgResult result = rgMesh_IsConvex(mesh, RG_CONVEX_DENT * rgMesh_Size(&data), &convex);
-    if (result != rg_ok) {
-        urdf->result = result;
-    } else if (!convex && data.triangleCount > 0) {
-        rgXmlReader_Warn(&urdf->xml, node,
-                         "collision mesh of link '%.60s' is not convex: its convex hull is used",
-                         shape->link->name);
+    bool convex = data.triangleCount == 0;
+    if (!convex) {
+        rgResult result = rgMesh_IsConvex(mesh, RG_CONVEX_DENT * rgMesh_Size(&data), &convex);
+        urdf->result = result != rg_ok ? result : urdf->result;
     }
+    if (convex) {
+        return rg_shapeHull;
+    }
+    if (shape->link->isStatic) {
+        rgXmlReader_Note(&urdf->xml, node,
+                         "collision mesh of link '%.60s' is not convex: its triangles are used, "
+                         "as the link is fixed to the world",
+                         shape->link->name);
+        return rg_shapeMesh;
+    }
+    rgXmlReader_Warn(&urdf->xml, node,
+                     "collision mesh of link '%.60s' is not convex: its convex hull is used",
+                     shape->link->name);
+    return rg_shapeHull;
 }
 
 static bool rgUrdf_SkipsMesh(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node) {
@@ -225,11 +236,11 @@ static bool rgUrdf_Mesh(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* shape)
     if (entry->mesh == NULL || !rgUrdf_ScaleMesh(urdf, entry->mesh, scale, &shape->mesh)) {
         return false;
     }
-    if (!shape->isVisual) {
-        rgUrdf_WarnConvex(urdf, shape, node, entry->mesh);
+    if (shape->isVisual) {
+        shape->def.kind = shape->mesh.triangleCount > 0 ? rg_shapeMesh : rg_shapeHull;
+    } else {
+        shape->def.kind = rgUrdf_CollisionKind(urdf, shape, node, entry->mesh);
     }
-    bool points = shape->mesh.triangleCount == 0;
-    shape->def.kind = shape->isVisual && !points ? rg_shapeMesh : rg_shapeHull;
     shape->def.mesh = &shape->mesh;
     return true;
 }
