@@ -53,7 +53,7 @@ static void rgAddRandomJoints(rgRandom* random, rgModelDef* def, rgBodyId body, 
     }
 }
 
-static void rgAddRandomBody(rgRandom* random, rgModelDef* def, int index) {
+static void rgAddRandomBody(rgRandom* random, rgModelDef* def, int index, rgPose base) {
     char name[16];
     rgBodyDef body = rgDefaultBodyDef();
     rgFrameDef frame = rgDefaultFrameDef();
@@ -61,6 +61,9 @@ static void rgAddRandomBody(rgRandom* random, rgModelDef* def, int index) {
     bool isRoot = index == 0 || rgRandom_Index(random, 6) == 0;
     body.parent.index1 = isRoot ? 0 : 1 + rgRandom_Index(random, index);
     body.pose = rgRandomPose(random);
+    if (isRoot) {
+        body.pose = rgPoseMultiply(base, body.pose);
+    }
     body.inertia = rgRandomInertia(random);
     assert_int_equal(rgModelDef_AddBody(def, &body, &id), rg_ok);
     rgAddRandomJoints(random, def, id, isRoot);
@@ -72,11 +75,15 @@ static void rgAddRandomBody(rgRandom* random, rgModelDef* def, int index) {
 }
 
 rgModel* rgRandomModel(rgRandom* random, int bodyCount) {
+    return rgRandomModelAt(random, bodyCount, rgPoseIdentity());
+}
+
+rgModel* rgRandomModelAt(rgRandom* random, int bodyCount, rgPose base) {
     rgModelDef* def = NULL;
     rgModel* model = NULL;
     assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
     for (int i = 0; i < bodyCount; ++i) {
-        rgAddRandomBody(random, def, i);
+        rgAddRandomBody(random, def, i, base);
     }
     assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
     rgDestroyModelDef(def);

@@ -11,4 +11,6 @@ rgInertia rgRandomInertia(rgRandom* random); // physical, centre off the origin
 // along coordinates and oblique, anchors off the origin, armature, references. One frame per body,
 // named "f0", "f1", ...
 rgModel* rgRandomModel(rgRandom* random, int bodyCount);
+// The same robots with the world's children moved by base.
+rgModel* rgRandomModelAt(rgRandom* random, int bodyCount, rgPose base);
 void rgRandomVelocity(rgRandom* random, int count, double* v);
