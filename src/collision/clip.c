@@ -169,8 +169,8 @@ static void rgClipSegments(const rgClip* clip) {
     double ax = a->x[1] - a->x[0], ay = a->y[1] - a->y[0];
     double bx = b->x[1] - b->x[0], by = b->y[1] - b->y[0];
     double la = sqrt(ax * ax + ay * ay), lb = sqrt(bx * bx + by * by);
-    // About half a degree: past that, two points would lie off one of the edges.
-    if (!(la > 0) || !(lb > 0) || fabs(ax * by - ay * bx) > 0.01 * la * lb) {
+    // Past this angle [rad], two points would lie off one of the edges.
+    if (!(la > 0) || !(lb > 0) || fabs(ax * by - ay * bx) > 0.003 * la * lb) {
         return;
     }
     ax /= la, ay /= la;

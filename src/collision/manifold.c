@@ -29,6 +29,8 @@ void rgBuildManifold(const rgConvexPair* pair, const rgSigned* s, double margin,
     }
     double least = INFINITY;
     for (int k = 0; k < raw->count; ++k) {
+        // Nothing is nearer than the distance; edges that are not quite parallel may say so.
+        raw->points[k].gap = RG_MAX(raw->points[k].gap, s->gap);
         least = RG_MIN(least, raw->points[k].gap);
     }
     // Vertices and crossing edges touch at the witnesses only.
