@@ -149,7 +149,7 @@ typedef struct rgBroadphaseDef {
     uint32_t cookie;
 } rgBroadphaseDef;
 
-/// Whether two proxies may meet; asked once, when their fat boxes first overlap.
+/// Whether two proxies may meet; asked when one of them leaves its fat box. A pure function.
 typedef bool rgPairFilterFcn(int proxyA, int proxyB, void* context);
 
 typedef struct rgProxyPair {

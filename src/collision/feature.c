@@ -74,9 +74,9 @@ static void rgTriangleFeature(const rgConvex* c, rgVec3 d, rgFeature* f) {
     double cosine = rgDot(n, d);
     if (fabs(cosine) > RG_FACE_COSINE) {
         bool front = cosine > 0;
-        rgFeature_Add(f, p[0], 0);
-        rgFeature_Add(f, p[front ? 1 : 2], front ? 1 : 2);
-        rgFeature_Add(f, p[front ? 2 : 1], front ? 2 : 1);
+        rgFeature_Add(f, p[0], c->ids[0]);
+        rgFeature_Add(f, p[front ? 1 : 2], c->ids[front ? 1 : 2]);
+        rgFeature_Add(f, p[front ? 2 : 1], c->ids[front ? 2 : 1]);
         f->normal = front ? n : rgNegate(n);
         return;
     }
@@ -84,10 +84,10 @@ static void rgTriangleFeature(const rgConvex* c, rgVec3 d, rgFeature* f) {
     int next = (top + 1) % 3, last = (top + 2) % 3;
     rgVec3 e1 = rgSub(p[top], p[next]), e2 = rgSub(p[top], p[last]);
     double s1 = rgDot(d, e1) / rgLength(e1), s2 = rgDot(d, e2) / rgLength(e2);
-    rgFeature_Add(f, p[top], top);
+    rgFeature_Add(f, p[top], c->ids[top]);
     if (RG_MIN(s1, s2) < RG_FACE_COSINE) {
         int other = s1 <= s2 ? next : last;
-        rgFeature_Add(f, p[other], other);
+        rgFeature_Add(f, p[other], c->ids[other]);
     }
 }
 

@@ -39,6 +39,7 @@ typedef struct rgConvex {
     rgVec3 center; // a point inside the core
     const rgHull* hull;
     rgVec3 triangle[3];
+    int32_t ids[3]; // names of the triangle's corners
 } rgConvex;
 
 typedef struct rgBvhNode {
@@ -224,7 +225,7 @@ void rgCollideSphereBox(const rgCollideInput* input, rgManifold* manifold);
 void rgCollideBoxes(const rgCollideInput* input, rgManifold* manifold);
 void rgPlaneDistance(const rgConvex* b, rgPose poseA, rgPose poseB, rgProximity* proximity);
 
-// ---- surface.c: height fields and meshes
+// ---- triangles.c and surface.c: height fields and meshes
 rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics,
                           rgGeometry* geometry);
 rgResult rgBuildHeights(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* geometry);
@@ -243,4 +244,6 @@ typedef struct rgSurfaceTriangle {
 typedef bool rgTriangleFcn(const rgSurfaceTriangle* triangle, void* context);
 void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn* visit,
                       void* context);
+void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTriangle* t);
+void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
 bool rgRayCastSurface(const rgGeometry* geometry, const rgRay* ray, rgRayHit* hit);
