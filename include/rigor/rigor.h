@@ -2,6 +2,7 @@
 #pragma once
 #include "rigor/base.h"
 #include "rigor/contact.h"
+#include "rigor/io.h"
 #include "rigor/math.h"
 #include "rigor/model.h"
 #include "rigor/shape.h"
