@@ -4,5 +4,6 @@
 #include "rigor/contact.h"
 #include "rigor/io.h"
 #include "rigor/math.h"
+#include "rigor/mesh.h"
 #include "rigor/model.h"
 #include "rigor/shape.h"

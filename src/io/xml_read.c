@@ -240,7 +240,8 @@ void rgXmlReader_CheckAttributes(rgXmlReader* reader, const rgXmlNode* node,
                                  const char* const* known) {
     for (int i = 0; i < node->attributeCount; ++i) {
         const char* name = node->attributes[i].name;
-        if (!rgIsListed(name, known)) {
+        bool isNamespace = strncmp(name, "xmlns", 5) == 0;
+        if (!isNamespace && !rgIsListed(name, known)) {
             char suggestion[100];
             rgSuggest(name, known, suggestion);
             rgXmlReader_Warn(reader, node, "<" RG_QUOTE ">: unknown attribute '" RG_QUOTE "'%s",

@@ -1,0 +1,147 @@
+// Is a mesh closed, is it convex: walks over the edges that triangles share.
+#include "io/mesh.h"
+#include "rigor/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A directed edge of a triangle. Sorted by (low, high), the two uses of an edge are neighbours.
+typedef struct rgMeshEdge {
+    int low, high;
+    int triangle;
+    bool forward; // the triangle runs from low to high
+} rgMeshEdge;
+
+static int rgCompareEdges(const void* a, const void* b) {
+    const rgMeshEdge* x = a;
+    const rgMeshEdge* y = b;
+    if (x->low != y->low) {
+        return x->low < y->low ? -1 : 1;
+    }
+    if (x->high != y->high) {
+        return x->high < y->high ? -1 : 1;
+    }
+    return (int)x->forward - (int)y->forward;
+}
+
+static rgMeshEdge* rgMesh_SortedEdges(const rgMesh* mesh) {
+    rgMeshEdge* edges =
+        rgAllocate(&mesh->allocator, 3 * (size_t)mesh->triangleCount, sizeof(rgMeshEdge));
+    if (edges == NULL) {
+        return NULL;
+    }
+    for (int t = 0; t < mesh->triangleCount; ++t) {
+        const int* corner = mesh->triangles + 3 * (size_t)t;
+        for (int i = 0; i < 3; ++i) {
+            int from = corner[i], to = corner[(i + 1) % 3];
+            edges[3 * (size_t)t + (size_t)i] = (rgMeshEdge){.low = RG_MIN(from, to),
+                                                            .high = RG_MAX(from, to),
+                                                            .triangle = t,
+                                                            .forward = from < to};
+        }
+    }
+    qsort(edges, 3 * (size_t)mesh->triangleCount, sizeof(rgMeshEdge), rgCompareEdges);
+    return edges;
+}
+
+static bool rgSameEdge(const rgMeshEdge* a, const rgMeshEdge* b) {
+    return a->low == b->low && a->high == b->high;
+}
+
+// Every edge exactly twice, once in each direction.
+static bool rgEdgesAreClosed(const rgMeshEdge* edges, size_t count) {
+    for (size_t i = 0; i < count; i += 2) {
+        bool paired = i + 1 < count && rgSameEdge(&edges[i], &edges[i + 1]) &&
+                      edges[i].forward != edges[i + 1].forward;
+        bool third = i + 2 < count && rgSameEdge(&edges[i], &edges[i + 2]);
+        if (!paired || third) {
+            return false;
+        }
+    }
+    return count > 0;
+}
+
+static rgVec3 rgMesh_Vertex(const rgMesh* mesh, int vertex) {
+    const double* x = mesh->vertices + 3 * (size_t)vertex;
+    return rgVec(x[0], x[1], x[2]);
+}
+
+// How far the corner of triangle b that is not on the edge sticks out of the plane of triangle a.
+static double rgMesh_Dent(const rgMesh* mesh, const rgMeshEdge* a, const rgMeshEdge* b) {
+    const int* ta = mesh->triangles + 3 * (size_t)a->triangle;
+    const int* tb = mesh->triangles + 3 * (size_t)b->triangle;
+    rgVec3 p = rgMesh_Vertex(mesh, ta[0]);
+    rgVec3 normal =
+        rgCross(rgSub(rgMesh_Vertex(mesh, ta[1]), p), rgSub(rgMesh_Vertex(mesh, ta[2]), p));
+    double length = rgLength(normal);
+    if (!(length > 0)) {
+        return 0; // no area, no plane
+    }
+    int apex = tb[0] + tb[1] + tb[2] - b->low - b->high;
+    return rgDot(normal, rgSub(rgMesh_Vertex(mesh, apex), p)) / length;
+}
+
+static int rgFindRoot(int* parent, int i) {
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+// One connected surface: union of triangles over shared edges. Negative: out of memory.
+static int rgMesh_ComponentCount(const rgMesh* mesh, const rgMeshEdge* edges) {
+    int* parent = rgAllocate(&mesh->allocator, (size_t)mesh->triangleCount, sizeof(int));
+    if (parent == NULL) {
+        return -1;
+    }
+    for (int t = 0; t < mesh->triangleCount; ++t) {
+        parent[t] = t;
+    }
+    int count = mesh->triangleCount;
+    for (size_t i = 0; i + 1 < 3 * (size_t)mesh->triangleCount; i += 2) {
+        int a = rgFindRoot(parent, edges[i].triangle);
+        int b = rgFindRoot(parent, edges[i + 1].triangle);
+        count -= a != b;
+        parent[a] = b;
+    }
+    rgRelease(&mesh->allocator, parent);
+    return count;
+}
+
+static bool rgMesh_EdgesAreConvex(const rgMesh* mesh, const rgMeshEdge* edges, double tolerance) {
+    for (size_t i = 0; i < 3 * (size_t)mesh->triangleCount; i += 2) {
+        if (rgMesh_Dent(mesh, &edges[i], &edges[i + 1]) > tolerance) {
+            return false;
+        }
+    }
+    return true;
+}
+
+rgResult rgMesh_IsClosed(const rgMesh* mesh, bool* closed) {
+    if (mesh == NULL || closed == NULL) {
+        return rg_errorArgument;
+    }
+    rgMeshEdge* edges = rgMesh_SortedEdges(mesh);
+    if (edges == NULL) {
+        return rg_errorMemory;
+    }
+    *closed = rgEdgesAreClosed(edges, 3 * (size_t)mesh->triangleCount);
+    rgRelease(&mesh->allocator, edges);
+    return rg_ok;
+}
+
+rgResult rgMesh_IsConvex(const rgMesh* mesh, double tolerance, bool* convex) {
+    if (mesh == NULL || convex == NULL) {
+        return rg_errorArgument;
+    }
+    rgMeshEdge* edges = rgMesh_SortedEdges(mesh);
+    if (edges == NULL) {
+        return rg_errorMemory;
+    }
+    bool closed = rgEdgesAreClosed(edges, 3 * (size_t)mesh->triangleCount);
+    int componentCount = closed ? rgMesh_ComponentCount(mesh, edges) : 0;
+    *convex = componentCount == 1 && rgMesh_EdgesAreConvex(mesh, edges, tolerance);
+    rgRelease(&mesh->allocator, edges);
+    return componentCount < 0 ? rg_errorMemory : rg_ok;
+}
