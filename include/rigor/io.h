@@ -24,7 +24,9 @@ typedef struct rgLoadDef {
     bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
     rgBaseKind base;
     rgMeshUse meshes;
-    bool strict; ///< warnings are errors
+    bool strict;      ///< warnings are errors
+    bool fileContact; ///< MJCF: solref and solimp, where written, become stiffness and damping;
+                      ///< otherwise contacts are rigid
     rgAllocator allocator;
     uint32_t cookie;
 } rgLoadDef;
@@ -46,4 +48,10 @@ RG_API rgResult rgParseModelDef(const void* text, size_t byteCount, const char* 
 RG_API rgResult rgLoadUrdf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                            rgModelDef** model);
 RG_API rgResult rgParseUrdf(const void* text, size_t byteCount, const char* path,
+                            const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// As rgLoadModelDef and rgParseModelDef, for MJCF only. See docs/formats/mjcf.md.
+RG_API rgResult rgLoadMjcf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                           rgModelDef** model);
+RG_API rgResult rgParseMjcf(const void* text, size_t byteCount, const char* path,
                             const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);

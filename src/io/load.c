@@ -10,6 +10,7 @@ typedef struct rgModelFormat {
 
 static const rgModelFormat formats[] = {
     {"robot", rgReadUrdf},
+    {"mujoco", rgReadMjcf},
 };
 
 rgLoadDef rgDefaultLoadDef(void) {

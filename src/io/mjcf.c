@@ -28,9 +28,9 @@ rgSource rgMjcf_Source(const rgXmlNode* node) {
 
 // What MuJoCo knows at the top. Those without a reader do not change the motion.
 static const char* const sections[] = {
-    "compiler", "option",   "size",   "visual",   "statistic", "default",  "asset",
-    "worldbody", "contact", "equality", "tendon", "actuator",  "sensor",   "keyframe",
-    "custom",   "include",  "extension", "deformable", NULL};
+    "compiler",  "option",  "size",      "visual",     "statistic", "default", "asset",
+    "worldbody", "contact", "equality",  "tendon",     "actuator",  "sensor",  "keyframe",
+    "custom",    "include", "extension", "deformable", NULL};
 
 static void rgMjcf_CheckSections(rgMjcf* m, const rgXmlNode* root) {
     rgXmlReader_CheckChildren(&m->reader, root, sections);
@@ -48,9 +48,9 @@ typedef void rgMjSectionFcn(rgMjcf* m, const rgXmlNode* root);
 // The order matters: a section may name parts of those before it.
 static void rgMjcf_ReadSections(rgMjcf* m, const rgXmlNode* root) {
     static rgMjSectionFcn* const readers[] = {
-        rgMjcf_CheckSections, rgMjcf_ReadCompiler,   rgMjcf_ReadOption,  rgMjcf_ReadDefaults,
-        rgMjcf_ReadAssets,    rgMjcf_ReadBodies,     rgMjcf_SetTotalMass, rgMjcf_ReadContacts,
-        rgMjcf_ReadTendons, rgMjcf_ReadEqualities,   rgMjcf_ReadActuators, rgMjcf_ReadSensors,
+        rgMjcf_CheckSections, rgMjcf_ReadCompiler,   rgMjcf_ReadOption,    rgMjcf_ReadDefaults,
+        rgMjcf_ReadAssets,    rgMjcf_ReadBodies,     rgMjcf_SetTotalMass,  rgMjcf_ReadContacts,
+        rgMjcf_ReadTendons,   rgMjcf_ReadEqualities, rgMjcf_ReadActuators, rgMjcf_ReadSensors,
         rgMjcf_ReadKeys};
     for (int i = 0; i < RG_COUNT(readers) && m->result == rg_ok; ++i) {
         int before = m->reader.errorCount;
@@ -66,16 +66,15 @@ static void rgMjcf_Release(rgMjcf* m) {
     for (int i = 0; i < m->classCount; ++i) {
         rgRelease(&m->load->allocator, (void*)m->classes[i].nodes);
     }
-    rgMjNames* const names[] = {&m->bodyNames,  &m->jointNames,    &m->geomNames,
-                                &m->siteNames,  &m->tendonNames,   &m->actuatorNames,
-                                &m->meshNames,  &m->fieldNames,    &m->materialNames,
-                                &m->classNames, &m->sensorNames,   &m->equalityNames,
-                                &m->keyNames};
+    rgMjNames* const names[] = {
+        &m->bodyNames,     &m->jointNames,    &m->geomNames,  &m->siteNames,     &m->tendonNames,
+        &m->actuatorNames, &m->meshNames,     &m->fieldNames, &m->materialNames, &m->classNames,
+        &m->sensorNames,   &m->equalityNames, &m->keyNames};
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }
-    void* const arrays[] = {m->classes, m->meshes,   m->fields, m->colors,
-                            m->bodies,  m->geoms, m->controls, m->siteSizes};
+    void* const arrays[] = {m->classes, m->meshes, m->fields,   m->colors,
+                            m->bodies,  m->geoms,  m->controls, m->siteSizes};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&m->load->allocator, arrays[i]);
     }

@@ -16,12 +16,16 @@ typedef struct rgMjNames {
 // A default class: the <default> elements that wrote it, and the class around it.
 typedef struct rgMjClass {
     const char* name;
-    int parent;             // -1: the top class
+    int parent;              // -1: the top class
     const rgXmlNode** nodes; // in the order read
     int nodeCount, nodeCapacity;
 } rgMjClass;
 
-typedef enum rgMjInertiaFromGeom { rg_mjInertiaFalse, rg_mjInertiaTrue, rg_mjInertiaAuto } rgMjInertiaFromGeom;
+typedef enum rgMjInertiaFromGeom {
+    rg_mjInertiaFalse,
+    rg_mjInertiaTrue,
+    rg_mjInertiaAuto
+} rgMjInertiaFromGeom;
 
 typedef struct rgMjCompiler {
     double angleScale; // file's angle to radians
@@ -35,7 +39,13 @@ typedef struct rgMjCompiler {
 
 // Position and orientation; the last word on orientation is euler, axisangle, xyaxes or zaxis where
 // one of them is given.
-typedef enum rgMjTurn { rg_mjTurnQuat, rg_mjTurnEuler, rg_mjTurnAxisAngle, rg_mjTurnXyAxes, rg_mjTurnZAxis } rgMjTurn;
+typedef enum rgMjTurn {
+    rg_mjTurnQuat,
+    rg_mjTurnEuler,
+    rg_mjTurnAxisAngle,
+    rg_mjTurnXyAxes,
+    rg_mjTurnZAxis
+} rgMjTurn;
 typedef struct rgMjPlace {
     double pos[3], quat[4];
     rgMjTurn turn;
@@ -49,7 +59,15 @@ typedef struct rgMjSoftness {
 } rgMjSoftness;
 
 typedef enum rgMjGeomType {
-    rg_mjPlane, rg_mjHfield, rg_mjSphere, rg_mjCapsule, rg_mjEllipsoid, rg_mjCylinder, rg_mjBox, rg_mjMesh, rg_mjOther
+    rg_mjPlane,
+    rg_mjHfield,
+    rg_mjSphere,
+    rg_mjCapsule,
+    rg_mjEllipsoid,
+    rg_mjCylinder,
+    rg_mjBox,
+    rg_mjMesh,
+    rg_mjOther
 } rgMjGeomType;
 
 typedef struct rgMjGeom {
@@ -71,7 +89,12 @@ typedef struct rgMjGeom {
     double color[4];
 } rgMjGeom;
 
-typedef enum rgMjMeshInertia { rg_mjMeshLegacy, rg_mjMeshExact, rg_mjMeshConvex, rg_mjMeshShell } rgMjMeshInertia;
+typedef enum rgMjMeshInertia {
+    rg_mjMeshLegacy,
+    rg_mjMeshExact,
+    rg_mjMeshConvex,
+    rg_mjMeshShell
+} rgMjMeshInertia;
 typedef struct rgMjMesh {
     const char* name;
     const rgXmlNode* node;
@@ -127,24 +150,30 @@ typedef struct rgMjcf {
 } rgMjcf;
 
 // mjcf.c
-bool rgMjcf_Failed(const rgMjcf* m); // an error was told, or memory ran out
+bool rgMjcf_Failed(const rgMjcf* m);           // an error was told, or memory ran out
 void rgMjcf_Check(rgMjcf* m, rgResult result); // keeps the first failure
-void* rgMjcf_Grow(rgMjcf* m, void** array, int* capacity, int used, size_t size); // room for one more; its address
+void* rgMjcf_Grow(rgMjcf* m, void** array, int* capacity, int used,
+                  size_t size); // room for one more; its address
 rgSource rgMjcf_Source(const rgXmlNode* node);
 
 // mjcf_names.c: numbers from 0; -1 when there is none. Add tells a repeated name as an error.
-void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const char* name, int number);
+void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const char* name,
+                   int number);
 int rgMjNames_Find(const rgMjNames* names, const char* name);
-// Bodies count from 1: 0 is the world. What an attribute names; -1 and an error unless it is there. `kind` is for the message.
-int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute, const char* kind);
+// Bodies count from 1: 0 is the world. What an attribute names; -1 and an error unless it is there.
+// `kind` is for the message.
+int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute,
+                  const char* kind);
 
 // mjcf_default.c
 void rgMjcf_ReadDefaults(rgMjcf* m, const rgXmlNode* root);
 // Class of an element: its own, or the one handed down.
 int rgMjcf_Class(rgMjcf* m, const rgXmlNode* node, const char* attribute, int inherited);
-// Calls apply for each element called one of `names` in the class and those around it, outermost first.
+// Calls apply for each element called one of `names` in the class and those around it, outermost
+// first.
 typedef void rgMjApplyFcn(rgMjcf* m, const rgXmlNode* node, void* value);
-void rgMjcf_ApplyClass(rgMjcf* m, int class, const char* const* names, rgMjApplyFcn* apply, void* value);
+void rgMjcf_ApplyClass(rgMjcf* m, int class, const char* const* names, rgMjApplyFcn* apply,
+                       void* value);
 
 // mjcf_read.c
 extern const rgXmlWord rgMjBoolWords[3], rgMjAutoWords[4];
@@ -154,10 +183,12 @@ rgMjPlace rgMjcf_NoPlace(void);
 rgPose rgMjcf_Pose(rgMjcf* m, const rgXmlNode* node, const rgMjPlace* place);
 rgQuat rgMjcf_TurnZ(rgVec3 axis); // takes z to axis, as MuJoCo does
 // Whether limits hold: the word, or the range where the word is auto (2).
-bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limited, const double range[2]);
+bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limited,
+                    const double range[2]);
 // Warn when the attribute is there and has a value other than zero, false or "none".
 void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* names);
-void rgMjcf_ReadSoftness(rgMjcf* m, const rgXmlNode* node, const char* ref, const char* imp, rgMjSoftness* softness);
+void rgMjcf_ReadSoftness(rgMjcf* m, const rgXmlNode* node, const char* ref, const char* imp,
+                         rgMjSoftness* softness);
 rgMjSoftness rgMjcf_NoSoftness(void);
 // Stiffness and damping of a softness that holds between masses that act as one of mass [kg].
 void rgMjcf_Spring(const rgMjSoftness* softness, double mass, double* stiffness, double* damping);
@@ -170,7 +201,8 @@ void rgMjcf_Include(rgMjcf* m, rgXmlNode* root);
 // mjcf_asset.c
 void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root);
-// Reads the mesh on first use; NULL when it cannot be read, which is told (an error if it matters, else a warning).
+// Reads the mesh on first use; NULL when it cannot be read, which is told (an error if it matters,
+// else a warning).
 const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool matters);
 
 // mjcf_mesh.c
@@ -193,7 +225,8 @@ void rgMjcf_ReadSite(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class,
 
 // mjcf_inertia.c
 // From <inertial>, or from the geoms: `fromGeoms` is their sum.
-void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* body, int number, const rgInertia* fromGeoms, int geomCount, rgQuat geomAxes);
+void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* body, int number, const rgInertia* fromGeoms,
+                       int geomCount, rgQuat geomAxes);
 void rgMjcf_SetTotalMass(rgMjcf* m, const rgXmlNode* root);
 // Mass of the tree that carries the body; infinite when it is fixed to the world.
 double rgMjcf_TreeMass(const rgMjcf* m, rgBodyId body);

@@ -26,9 +26,11 @@ void rgMjcf_ApplyTendon(rgMjcf* m, const rgXmlNode* node, void* value) {
 }
 
 // Joints and coefficients of a fixed tendon, in the arena.
-static int rgMjcf_ReadTendonJoints(rgMjcf* m, const rgXmlNode* node, rgTendonDef* def, double* spring) {
+static int rgMjcf_ReadTendonJoints(rgMjcf* m, const rgXmlNode* node, rgTendonDef* def,
+                                   double* spring) {
     int count = 0;
-    for (const rgXmlNode* j = rgXmlNode_Child(node, "joint"); j != NULL; j = rgXmlNode_Next(j, "joint")) {
+    for (const rgXmlNode* j = rgXmlNode_Child(node, "joint"); j != NULL;
+         j = rgXmlNode_Next(j, "joint")) {
         ++count;
     }
     rgJointId* joints = RG_TAKE(&m->arena, rgJointId, RG_MAX(count, 1));
@@ -38,7 +40,8 @@ static int rgMjcf_ReadTendonJoints(rgMjcf* m, const rgXmlNode* node, rgTendonDef
         return 0;
     }
     int used = 0;
-    for (const rgXmlNode* j = rgXmlNode_Child(node, "joint"); j != NULL; j = rgXmlNode_Next(j, "joint")) {
+    for (const rgXmlNode* j = rgXmlNode_Child(node, "joint"); j != NULL;
+         j = rgXmlNode_Next(j, "joint")) {
         int joint = rgMjcf_Lookup(m, &m->jointNames, j, "joint", "joint");
         coefficients[used] = 0;
         rgXmlReader_Required(&m->reader, j, "coef");
@@ -54,10 +57,12 @@ static int rgMjcf_ReadTendonJoints(rgMjcf* m, const rgXmlNode* node, rgTendonDef
     return used;
 }
 
-static void rgMjcf_SetTendonSpring(rgMjcf* m, const rgXmlNode* node, const rgMjTendon* t, double atReference, rgTendonDef* def) {
+static void rgMjcf_SetTendonSpring(rgMjcf* m, const rgXmlNode* node, const rgMjTendon* t,
+                                   double atReference, rgTendonDef* def) {
     double rest = t->springLength[0];
     if (t->springCount == 2 && t->springLength[1] != rest) {
-        rgXmlReader_Warn(&m->reader, node, "<fixed springlength>: a dead band is not supported; its middle is taken");
+        rgXmlReader_Warn(&m->reader, node,
+                         "<fixed springlength>: a dead band is not supported; its middle is taken");
         rest = (rest + t->springLength[1]) / 2;
     }
     def->springReference = t->springCount == 0 || rest == -1 ? atReference : rest;
@@ -65,8 +70,25 @@ static void rgMjcf_SetTendonSpring(rgMjcf* m, const rgXmlNode* node, const rgMjT
 
 static void rgMjcf_ReadFixedTendon(rgMjcf* m, const rgXmlNode* node) {
     static const char* const names[] = {"tendon", NULL};
-    static const char* const known[] = {"name", "class", "group", "limited", "range", "solreflimit", "solimplimit", "solreffriction", "solimpfriction",
-                                        "margin", "frictionloss", "springlength", "stiffness", "damping", "armature", "actuatorfrclimited", "actuatorfrcrange", "user", NULL};
+    static const char* const known[] = {"name",
+                                        "class",
+                                        "group",
+                                        "limited",
+                                        "range",
+                                        "solreflimit",
+                                        "solimplimit",
+                                        "solreffriction",
+                                        "solimpfriction",
+                                        "margin",
+                                        "frictionloss",
+                                        "springlength",
+                                        "stiffness",
+                                        "damping",
+                                        "armature",
+                                        "actuatorfrclimited",
+                                        "actuatorfrcrange",
+                                        "user",
+                                        NULL};
     static const char* const children[] = {"joint", NULL};
     rgMjTendon settings = {.limited = 2};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
@@ -98,17 +120,24 @@ void rgMjcf_ReadTendons(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "tendon"); section != NULL;
          section = rgXmlNode_Next(section, "tendon")) {
         rgXmlReader_CheckChildren(&m->reader, section, known);
-        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL; node = rgXmlNode_Next(node, NULL)) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL;
+             node = rgXmlNode_Next(node, NULL)) {
             if (strcmp(node->name, "fixed") == 0) {
                 rgMjcf_ReadFixedTendon(m, node);
             } else if (strcmp(node->name, "spatial") == 0) {
-                rgXmlReader_Warn(&m->reader, node, "<spatial> tendons are not supported; it is left out");
+                rgXmlReader_Warn(&m->reader, node,
+                                 "<spatial> tendons are not supported; it is left out");
             }
         }
     }
 }
 
-typedef enum rgMjDynamics { rg_mjDynNone, rg_mjDynIntegrator, rg_mjDynFilter, rg_mjDynOther } rgMjDynamics;
+typedef enum rgMjDynamics {
+    rg_mjDynNone,
+    rg_mjDynIntegrator,
+    rg_mjDynFilter,
+    rg_mjDynOther
+} rgMjDynamics;
 typedef enum rgMjGain { rg_mjFixed, rg_mjAffine, rg_mjGainOther } rgMjGain;
 
 typedef struct rgMjActuator {
@@ -121,10 +150,20 @@ typedef struct rgMjActuator {
 } rgMjActuator;
 
 static void rgMjcf_ApplyGeneral(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
-    static const rgXmlWord dynamics[] = {{"none", rg_mjDynNone}, {"integrator", rg_mjDynIntegrator}, {"filter", rg_mjDynFilter},
-                                         {"filterexact", rg_mjDynFilter}, {"muscle", rg_mjDynOther}, {"user", rg_mjDynOther}, {NULL, 0}};
-    static const rgXmlWord gains[] = {{"fixed", rg_mjFixed}, {"affine", rg_mjAffine}, {"muscle", rg_mjGainOther}, {"user", rg_mjGainOther}, {NULL, 0}};
-    static const rgXmlWord biases[] = {{"none", 0}, {"affine", 1}, {"muscle", 2}, {"user", 2}, {NULL, 0}};
+    static const rgXmlWord dynamics[] = {{"none", rg_mjDynNone},
+                                         {"integrator", rg_mjDynIntegrator},
+                                         {"filter", rg_mjDynFilter},
+                                         {"filterexact", rg_mjDynFilter},
+                                         {"muscle", rg_mjDynOther},
+                                         {"user", rg_mjDynOther},
+                                         {NULL, 0}};
+    static const rgXmlWord gains[] = {{"fixed", rg_mjFixed},
+                                      {"affine", rg_mjAffine},
+                                      {"muscle", rg_mjGainOther},
+                                      {"user", rg_mjGainOther},
+                                      {NULL, 0}};
+    static const rgXmlWord biases[] = {
+        {"none", 0}, {"affine", 1}, {"muscle", 2}, {"user", 2}, {NULL, 0}};
     int bias = a->hasBias;
     rgXmlReader_Word(&m->reader, node, "dyntype", dynamics, &a->dynamics);
     rgXmlReader_Word(&m->reader, node, "gaintype", gains, &a->gainType);
@@ -175,12 +214,25 @@ static void rgMjcf_ApplyMotor(rgMjActuator* a) {
     a->dynamics = rg_mjDynNone;
 }
 
-static const char* const actuatorKnown[] = {
-    "name",     "class",     "group",      "nsample",  "interp",    "delay",    "ctrllimited", "forcelimited", "actlimited",
-    "ctrlrange", "forcerange", "actrange", "lengthrange", "gear",   "cranklength", "user",     "joint",        "jointinparent",
-    "tendon",   "slidersite", "cranksite", "site",     "refsite",   "body",     "actdim",      "dyntype",      "gaintype",
-    "biastype", "dynprm",    "gainprm",    "biasprm",  "actearly",  "kp",       "kv",          "dampratio",    "timeconst",
-    "inheritrange", NULL};
+static const char* const actuatorKnown[] = {"name",         "class",
+                                            "group",        "nsample",
+                                            "interp",       "delay",
+                                            "ctrllimited",  "forcelimited",
+                                            "actlimited",   "ctrlrange",
+                                            "forcerange",   "actrange",
+                                            "lengthrange",  "gear",
+                                            "cranklength",  "user",
+                                            "joint",        "jointinparent",
+                                            "tendon",       "slidersite",
+                                            "cranksite",    "site",
+                                            "refsite",      "body",
+                                            "actdim",       "dyntype",
+                                            "gaintype",     "biastype",
+                                            "dynprm",       "gainprm",
+                                            "biasprm",      "actearly",
+                                            "kp",           "kv",
+                                            "dampratio",    "timeconst",
+                                            "inheritrange", NULL};
 
 void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader* r = &m->reader;
@@ -211,8 +263,10 @@ static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* de
     if (rgXmlNode_Attribute(node, "jointinparent") != NULL) {
         int joint = rgMjcf_Lookup(m, &m->jointNames, node, "jointinparent", "joint");
         def->joint.index1 = joint + 1;
-        if (joint >= 0 && (m->def->joints[joint].kind == rg_jointSpherical || m->def->joints[joint].kind == rg_jointFree)) {
-            rgXmlReader_Warn(&m->reader, node, "<%s jointinparent>: forces act in the child's frame", node->name);
+        if (joint >= 0 && (m->def->joints[joint].kind == rg_jointSpherical ||
+                           m->def->joints[joint].kind == rg_jointFree)) {
+            rgXmlReader_Warn(&m->reader, node,
+                             "<%s jointinparent>: forces act in the child's frame", node->name);
         }
         return joint >= 0;
     }
@@ -220,31 +274,42 @@ static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* de
         int tendon = rgMjNames_Find(&m->tendonNames, rgXmlNode_Attribute(node, "tendon"));
         def->tendon.index1 = tendon + 1;
         if (tendon < 0) {
-            rgXmlReader_Warn(&m->reader, node, "<%s tendon>: there is no fixed tendon '%.60s'; it is left out", node->name,
-                             rgXmlNode_Attribute(node, "tendon"));
+            rgXmlReader_Warn(&m->reader, node,
+                             "<%s tendon>: there is no fixed tendon '%.60s'; it is left out",
+                             node->name, rgXmlNode_Attribute(node, "tendon"));
         }
         return tendon >= 0;
     }
-    rgXmlReader_Warn(&m->reader, node, "<%s>: acts on neither joint nor tendon, which is not supported; it is left out", node->name);
+    rgXmlReader_Warn(
+        &m->reader, node,
+        "<%s>: acts on neither joint nor tendon, which is not supported; it is left out",
+        node->name);
     return false;
 }
 
 static bool rgMjcf_IsAffine(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a) {
     bool gainVaries = a->gainType == rg_mjAffine && (a->gain[1] != 0 || a->gain[2] != 0);
-    if (a->gainType == rg_mjGainOther || gainVaries || a->dynamics == rg_mjDynOther || a->dynamics == rg_mjDynIntegrator) {
-        rgXmlReader_Warn(&m->reader, node, "<%s>: this kind of gain, bias or dynamics is not supported; it is left out", node->name);
+    if (a->gainType == rg_mjGainOther || gainVaries || a->dynamics == rg_mjDynOther ||
+        a->dynamics == rg_mjDynIntegrator) {
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%s>: this kind of gain, bias or dynamics is not supported; it is left out",
+            node->name);
         return false;
     }
     if (a->dynamics == rg_mjDynFilter) {
-        rgXmlReader_Warn(&m->reader, node, "<%s>: filters are not supported; the control acts at once", node->name);
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s>: filters are not supported; the control acts at once", node->name);
     }
     if (a->dampRatio > 0) {
-        rgXmlReader_Warn(&m->reader, node, "<%s dampratio>: is not supported; it is ignored", node->name);
+        rgXmlReader_Warn(&m->reader, node, "<%s dampratio>: is not supported; it is ignored",
+                         node->name);
     }
     return true;
 }
 
-static void rgMjcf_SetRanges(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a, rgActuatorDef* def) {
+static void rgMjcf_SetRanges(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a,
+                             rgActuatorDef* def) {
     def->hasControlRange = rgMjcf_Limited(m, node, "ctrlrange", a->ctrlLimited, a->ctrlRange);
     def->controlLower = a->ctrlRange[0];
     def->controlUpper = a->ctrlRange[1];
@@ -290,7 +355,8 @@ static bool rgMjcf_IsSupportedActuator(const char* name) {
 }
 
 static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
-    int* slot = rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount, sizeof(*slot));
+    int* slot =
+        rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount, sizeof(*slot));
     if (slot == NULL) {
         return;
     }
@@ -298,7 +364,8 @@ static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
     m->controlCount += 1;
     rgActuatorDef def = rgDefaultActuatorDef();
     if (!rgMjcf_IsSupportedActuator(node->name)) {
-        rgXmlReader_Warn(&m->reader, node, "<%.60s> is not supported; the actuator is left out", node->name);
+        rgXmlReader_Warn(&m->reader, node, "<%.60s> is not supported; the actuator is left out",
+                         node->name);
     } else if (rgMjcf_MakeActuator(m, node, &def)) {
         *slot = m->def->actuatorCount;
         rgMjNames_Add(m, &m->actuatorNames, node, def.name, *slot);
@@ -309,7 +376,8 @@ static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
 void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "actuator"); section != NULL;
          section = rgXmlNode_Next(section, "actuator")) {
-        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL && m->result == rg_ok; node = rgXmlNode_Next(node, NULL)) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL);
+             node != NULL && m->result == rg_ok; node = rgXmlNode_Next(node, NULL)) {
             rgMjcf_ReadActuator(m, node);
         }
     }

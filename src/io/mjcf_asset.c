@@ -13,8 +13,11 @@ typedef struct rgMjMeshSettings {
 } rgMjMeshSettings;
 
 void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const rgXmlWord kinds[] = {{"legacy", rg_mjMeshLegacy}, {"exact", rg_mjMeshExact},
-                                      {"convex", rg_mjMeshConvex}, {"shell", rg_mjMeshShell}, {NULL, 0}};
+    static const rgXmlWord kinds[] = {{"legacy", rg_mjMeshLegacy},
+                                      {"exact", rg_mjMeshExact},
+                                      {"convex", rg_mjMeshConvex},
+                                      {"shell", rg_mjMeshShell},
+                                      {NULL, 0}};
     rgMjMeshSettings* s = value;
     rgXmlReader_Doubles(&m->reader, node, "scale", s->scale, 3, 3);
     rgXmlReader_Word(&m->reader, node, "inertia", kinds, &s->inertia);
@@ -47,8 +50,9 @@ static const char* rgMjcf_FileStem(rgMjcf* m, const char* file) {
 
 static void rgMjcf_AddMesh(rgMjcf* m, const rgXmlNode* node) {
     static const char* const known[] = {
-        "name",    "class",    "content_type", "file",  "vertex",  "normal",       "texcoord", "face",
-        "refpos",  "refquat",  "scale",        "smoothnormal", "maxhullvert", "inertia", "builtin", "params", "material", NULL};
+        "name",        "class",   "content_type", "file",    "vertex",   "normal",
+        "texcoord",    "face",    "refpos",       "refquat", "scale",    "smoothnormal",
+        "maxhullvert", "inertia", "builtin",      "params",  "material", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgMjMesh* mesh =
         rgMjcf_Grow(m, (void**)&m->meshes, &m->meshCapacity, m->meshCount, sizeof(*mesh));
@@ -97,7 +101,8 @@ static bool rgMjMesh_Take(rgMjcf* m, rgMjMesh* mesh, const rgMeshData* data) {
     return true;
 }
 
-static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const rgXmlNode* user, bool matters) {
+static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const rgXmlNode* user,
+                              bool matters) {
     char path[RG_PATH_LENGTH];
     bool there = rgMjcf_AssetPath(m, file, path) && rgFileExists(path);
     if (!there && !matters) {
@@ -106,8 +111,8 @@ static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const
         return false;
     }
     if (!there) {
-        rgXmlReader_Error(&m->reader, mesh->node, "<mesh file>: '%.200s' is not there (used in line %d)",
-                          file, user->line);
+        rgXmlReader_Error(&m->reader, mesh->node,
+                          "<mesh file>: '%.200s' is not there (used in line %d)", file, user->line);
         return false;
     }
     rgMesh* read = NULL;
@@ -231,13 +236,13 @@ static void rgMjcf_FillField(rgMjcf* m, rgMjField* field, double* heights, const
 static double* rgMjcf_TakeHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field, int rows,
                                   int columns) {
     if (rows < 2 || columns < 2 || (int64_t)rows * columns > 100000000) {
-        rgXmlReader_Error(&m->reader, node, "<hfield>: a grid of %d by %d is too small or too large",
-                          rows, columns);
+        rgXmlReader_Error(&m->reader, node,
+                          "<hfield>: a grid of %d by %d is too small or too large", rows, columns);
         return NULL;
     }
     field->data.rowCount = rows;
     field->data.columnCount = columns;
-    double* heights = RG_TAKE(&m->arena, double, (size_t)rows * (size_t)columns);
+    double* heights = RG_TAKE(&m->arena, double, (size_t)rows*(size_t)columns);
     if (heights == NULL) {
         rgMjcf_Check(m, rg_errorMemory);
     }
@@ -279,8 +284,9 @@ static double* rgMjcf_FileHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* f
     char path[RG_PATH_LENGTH], extension[16];
     rgPathExtension(file, extension);
     if (strcmp(extension, "png") == 0) {
-        rgXmlReader_Error(&m->reader, node,
-                          "<hfield file>: PNG is not supported; use elevation or MuJoCo's binary format");
+        rgXmlReader_Error(
+            &m->reader, node,
+            "<hfield file>: PNG is not supported; use elevation or MuJoCo's binary format");
         return NULL;
     }
     char* bytes = NULL;
@@ -311,7 +317,8 @@ static double* rgMjcf_FileHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* f
 }
 
 static void rgMjcf_AddField(rgMjcf* m, const rgXmlNode* node) {
-    static const char* const known[] = {"name", "content_type", "file", "nrow", "ncol", "size", "elevation", NULL};
+    static const char* const known[] = {"name", "content_type", "file",      "nrow",
+                                        "ncol", "size",         "elevation", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgMjField* field =
         rgMjcf_Grow(m, (void**)&m->fields, &m->fieldCapacity, m->fieldCount, sizeof(*field));
@@ -366,7 +373,8 @@ static void rgMjcf_ReadAsset(rgMjcf* m, const rgXmlNode* node) {
 }
 
 void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root) {
-    static const char* const known[] = {"mesh", "hfield", "skin", "texture", "material", "model", NULL};
+    static const char* const known[] = {"mesh",     "hfield", "skin", "texture",
+                                        "material", "model",  NULL};
     for (const rgXmlNode* section = rgXmlNode_Child(root, "asset"); section != NULL;
          section = rgXmlNode_Next(section, "asset")) {
         rgXmlReader_CheckChildren(&m->reader, section, known);

@@ -17,8 +17,9 @@ typedef struct rgMjMass {
     rgQuat axes; // of the last one
 } rgMjMass;
 
-static const char* const bodyChildren[] = {"inertial", "joint", "freejoint", "geom", "site", "camera", "light", "body", "frame",
-                                           "attach",   "plugin", "composite", "flexcomp", "replicate", NULL};
+static const char* const bodyChildren[] = {
+    "inertial", "joint",  "freejoint", "geom",      "site",     "camera",    "light", "body",
+    "frame",    "attach", "plugin",    "composite", "flexcomp", "replicate", NULL};
 
 static bool rgIsNamed(const rgXmlNode* node, const char* name) {
     return strcmp(node->name, name) == 0;
@@ -38,7 +39,8 @@ static void rgMjcf_CheckBodyChildren(rgMjcf* m, const rgXmlNode* node) {
     for (int i = 0; i < RG_COUNT(refused); ++i) {
         for (const rgXmlNode* child = rgXmlNode_Child(node, refused[i]); child != NULL;
              child = rgXmlNode_Next(child, refused[i])) {
-            rgXmlReader_Warn(&m->reader, child, "<%s> is not supported; it is left out", child->name);
+            rgXmlReader_Warn(&m->reader, child, "<%s> is not supported; it is left out",
+                             child->name);
         }
     }
 }
@@ -110,7 +112,9 @@ static rgBodyId rgMjcf_AddBody(rgMjcf* m, const rgXmlNode* node, rgMjScope scope
 }
 
 static void rgMjcf_ReadBody(rgMjcf* m, const rgXmlNode* node, rgMjScope scope) {
-    static const char* const known[] = {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap", "gravcomp", "user", "sleep", NULL};
+    static const char* const known[] = {"name",   "childclass", "pos",   "quat",  "axisangle",
+                                        "xyaxes", "zaxis",      "euler", "mocap", "gravcomp",
+                                        "user",   "sleep",      NULL};
     static const char* const unsupported[] = {"mocap", "gravcomp", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgMjcf_Unsupported(m, node, unsupported);

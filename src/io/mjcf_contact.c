@@ -12,7 +12,9 @@ typedef struct rgMjPair {
 } rgMjPair;
 
 void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const known[] = {"name", "class", "geom1", "geom2", "condim", "friction", "solref", "solreffriction", "solimp", "gap", "margin", NULL};
+    static const char* const known[] = {"name",   "class",    "geom1",  "geom2",
+                                        "condim", "friction", "solref", "solreffriction",
+                                        "solimp", "gap",      "margin", NULL};
     static const char* const unsupported[] = {"gap", "margin", NULL};
     rgMjPair* pair = value;
     rgXmlReader_CheckAttributes(&m->reader, node, known);
@@ -35,12 +37,14 @@ static rgMaterial rgMjcf_MixedMaterial(const rgMjGeom* a, const rgMjGeom* b) {
                         .dimension = RG_MAX(a->condim, b->condim)};
 }
 
-static void rgMjcf_SetPairFriction(rgMjcf* m, const rgXmlNode* node, const rgMjPair* pair, rgMaterial* material) {
+static void rgMjcf_SetPairFriction(rgMjcf* m, const rgXmlNode* node, const rgMjPair* pair,
+                                   rgMaterial* material) {
     const double* f = pair->friction;
     if (pair->hasCondim) {
         material->dimension = pair->condim;
         if (pair->condim != 1 && pair->condim != 3 && pair->condim != 4 && pair->condim != 6) {
-            rgXmlReader_Error(&m->reader, node, "<pair condim>: %d is not 1, 3, 4 or 6", pair->condim);
+            rgXmlReader_Error(&m->reader, node, "<pair condim>: %d is not 1, 3, 4 or 6",
+                              pair->condim);
         }
     }
     if (!pair->hasFriction) {
@@ -50,7 +54,9 @@ static void rgMjcf_SetPairFriction(rgMjcf* m, const rgXmlNode* node, const rgMjP
     material->muTorsion = f[2];
     material->muRolling = f[3];
     if ((pair->frictionCount > 1 && f[0] != f[1]) || (pair->frictionCount > 4 && f[3] != f[4])) {
-        rgXmlReader_Warn(&m->reader, node, "<pair friction>: is taken as the same in all directions, %g and %g", f[0], f[3]);
+        rgXmlReader_Warn(&m->reader, node,
+                         "<pair friction>: is taken as the same in all directions, %g and %g", f[0],
+                         f[3]);
     }
 }
 
@@ -67,7 +73,8 @@ static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
     rgMaterial material = rgMjcf_MixedMaterial(&m->geoms[a], &m->geoms[b]);
     rgMjcf_SetPairFriction(m, node, &pair, &material);
     if (m->load->fileContact && pair.softness.isSet) {
-        double mass = rgMjcf_ReducedMass(rgMjcf_TreeMass(m, m->def->shapes[a].body), rgMjcf_TreeMass(m, m->def->shapes[b].body));
+        double mass = rgMjcf_ReducedMass(rgMjcf_TreeMass(m, m->def->shapes[a].body),
+                                         rgMjcf_TreeMass(m, m->def->shapes[b].body));
         rgMjcf_Spring(&pair.softness, mass, &material.stiffness, &material.damping);
     }
     m->def->shapes[a].visualOnly = false;
@@ -90,7 +97,8 @@ void rgMjcf_ReadContacts(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "contact"); section != NULL;
          section = rgXmlNode_Next(section, "contact")) {
         rgXmlReader_CheckChildren(&m->reader, section, known);
-        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL; node = rgXmlNode_Next(node, NULL)) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL;
+             node = rgXmlNode_Next(node, NULL)) {
             if (strcmp(node->name, "pair") == 0) {
                 rgMjcf_ReadPair(m, node);
             } else if (strcmp(node->name, "exclude") == 0) {
@@ -117,7 +125,8 @@ static rgPose rgMjcf_WorldPose(const rgMjcf* m, rgBodyId body) {
 
 // site1 and site2, or body1 and perhaps body2. False: an error, told.
 static bool rgMjcf_ReadEnds(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def, bool* sites) {
-    *sites = rgXmlNode_Attribute(node, "site1") != NULL || rgXmlNode_Attribute(node, "site2") != NULL;
+    *sites =
+        rgXmlNode_Attribute(node, "site1") != NULL || rgXmlNode_Attribute(node, "site2") != NULL;
     if (*sites) {
         int a = rgMjcf_Lookup(m, &m->siteNames, node, "site1", "site");
         int b = rgMjcf_Lookup(m, &m->siteNames, node, "site2", "site");
@@ -131,14 +140,17 @@ static bool rgMjcf_ReadEnds(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def
         return true;
     }
     int a = rgMjcf_Lookup(m, &m->bodyNames, node, "body1", "body");
-    int b = rgXmlNode_Attribute(node, "body2") != NULL ? rgMjcf_Lookup(m, &m->bodyNames, node, "body2", "body") : 0;
+    int b = rgXmlNode_Attribute(node, "body2") != NULL
+                ? rgMjcf_Lookup(m, &m->bodyNames, node, "body2", "body")
+                : 0;
     def->bodyA.index1 = RG_MAX(a, 0);
     def->bodyB.index1 = RG_MAX(b, 0);
     return a >= 0 && b >= 0;
 }
 
 static bool rgMjcf_ReadConnect(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def) {
-    static const char* const known[] = {"name", "class", "active", "solref", "solimp", "body1", "body2", "anchor", "site1", "site2", NULL};
+    static const char* const known[] = {"name",  "class",  "active", "solref", "solimp", "body1",
+                                        "body2", "anchor", "site1",  "site2",  NULL};
     bool sites = false;
     double anchor[3];
     rgXmlReader_CheckAttributes(&m->reader, node, known);
@@ -158,7 +170,9 @@ static bool rgMjcf_ReadConnect(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* 
 
 // relpose places the anchor of body2 in body1; without one it is where it is at the reference.
 static bool rgMjcf_ReadWeld(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def) {
-    static const char* const known[] = {"name", "class", "active", "solref", "solimp", "body1", "body2", "relpose", "anchor", "site1", "site2", "torquescale", NULL};
+    static const char* const known[] = {"name",  "class",       "active",  "solref", "solimp",
+                                        "body1", "body2",       "relpose", "anchor", "site1",
+                                        "site2", "torquescale", NULL};
     bool sites = false;
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     def->kind = rg_equalityWeld;
@@ -171,7 +185,8 @@ static bool rgMjcf_ReadWeld(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def
     def->poseB.p = rgVec(anchor[0], anchor[1], anchor[2]);
     rgQuat q = {relative[3], relative[4], relative[5], relative[6]};
     if (q.w != 0 || q.x != 0 || q.y != 0 || q.z != 0) {
-        def->poseA = (rgPose){.p = {relative[0], relative[1], relative[2]}, .q = rgQuatNormalize(q)};
+        def->poseA =
+            (rgPose){.p = {relative[0], relative[1], relative[2]}, .q = rgQuatNormalize(q)};
     } else {
         rgPose b = rgPoseMultiply(rgMjcf_WorldPose(m, def->bodyB), def->poseB);
         def->poseA = rgPoseMultiply(rgPoseInvert(rgMjcf_WorldPose(m, def->bodyA)), b);
@@ -180,7 +195,9 @@ static bool rgMjcf_ReadWeld(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def
 }
 
 static bool rgMjcf_ReadCoupling(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def) {
-    static const char* const known[] = {"name", "class", "active", "solref", "solimp", "joint1", "joint2", "tendon1", "tendon2", "polycoef", NULL};
+    static const char* const known[] = {"name",    "class",    "active", "solref",
+                                        "solimp",  "joint1",   "joint2", "tendon1",
+                                        "tendon2", "polycoef", NULL};
     bool joint = strcmp(node->name, "joint") == 0;
     const rgMjNames* names = joint ? &m->jointNames : &m->tendonNames;
     const char* second = joint ? "joint2" : "tendon2";
@@ -232,7 +249,8 @@ static void rgMjcf_ReadEquality(rgMjcf* m, const rgXmlNode* node) {
     }
     bool bodies = def.kind == rg_equalityConnect || def.kind == rg_equalityWeld;
     if (m->load->fileContact && settings.softness.isSet && bodies) {
-        double mass = rgMjcf_ReducedMass(rgMjcf_TreeMass(m, def.bodyA), rgMjcf_TreeMass(m, def.bodyB));
+        double mass =
+            rgMjcf_ReducedMass(rgMjcf_TreeMass(m, def.bodyA), rgMjcf_TreeMass(m, def.bodyB));
         rgMjcf_Spring(&settings.softness, mass, &def.stiffness, &def.damping);
     }
     rgMjNames_Add(m, &m->equalityNames, node, def.name, m->def->equalityCount);
@@ -243,7 +261,8 @@ static void rgMjcf_ReadEquality(rgMjcf* m, const rgXmlNode* node) {
 void rgMjcf_ReadEqualities(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "equality"); section != NULL;
          section = rgXmlNode_Next(section, "equality")) {
-        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL; node = rgXmlNode_Next(node, NULL)) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL;
+             node = rgXmlNode_Next(node, NULL)) {
             rgMjcf_ReadEquality(m, node);
         }
     }

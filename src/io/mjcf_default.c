@@ -4,8 +4,8 @@
 #include <string.h>
 
 static int rgMjcf_AddClass(rgMjcf* m, const rgXmlNode* node, const char* name, int parent) {
-    rgMjClass* added = rgMjcf_Grow(m, (void**)&m->classes, &m->classCapacity, m->classCount,
-                                   sizeof(*added));
+    rgMjClass* added =
+        rgMjcf_Grow(m, (void**)&m->classes, &m->classCapacity, m->classCount, sizeof(*added));
     if (added == NULL) {
         return -1;
     }
@@ -25,14 +25,15 @@ static void rgMjClass_AddNode(rgMjcf* m, int class, const rgXmlNode* node) {
 }
 
 static const char* const settings[] = {
-    "mesh",     "material", "joint",    "geom",        "site",   "camera",  "light",   "pair",
-    "equality", "tendon",   "general",  "motor",       "position", "velocity", "intvelocity",
-    "damper",   "cylinder", "muscle",   "adhesion",    "default", NULL};
+    "mesh",        "material", "joint",    "geom",    "site",     "camera",   "light",
+    "pair",        "equality", "tendon",   "general", "motor",    "position", "velocity",
+    "intvelocity", "damper",   "cylinder", "muscle",  "adhesion", "default",  NULL};
 
 static void rgMjcf_ReadClass(rgMjcf* m, const rgXmlNode* node, int parent) {
     const char* name = rgXmlNode_Attribute(node, "class");
     if (name == NULL && parent >= 0) {
-        rgXmlReader_Error(&m->reader, node, "<default class>: missing; only the outermost may be without");
+        rgXmlReader_Error(&m->reader, node,
+                          "<default class>: missing; only the outermost may be without");
         return;
     }
     int class = rgMjNames_Find(&m->classNames, name != NULL ? name : "main");

@@ -3,16 +3,23 @@
 
 #include <string.h>
 
-static const rgXmlWord geomTypes[] = {
-    {"plane", rg_mjPlane}, {"hfield", rg_mjHfield}, {"sphere", rg_mjSphere}, {"capsule", rg_mjCapsule},
-    {"ellipsoid", rg_mjEllipsoid}, {"cylinder", rg_mjCylinder}, {"box", rg_mjBox}, {"mesh", rg_mjMesh},
-    {"sdf", rg_mjOther}, {NULL, 0}};
+static const rgXmlWord geomTypes[] = {{"plane", rg_mjPlane},
+                                      {"hfield", rg_mjHfield},
+                                      {"sphere", rg_mjSphere},
+                                      {"capsule", rg_mjCapsule},
+                                      {"ellipsoid", rg_mjEllipsoid},
+                                      {"cylinder", rg_mjCylinder},
+                                      {"box", rg_mjBox},
+                                      {"mesh", rg_mjMesh},
+                                      {"sdf", rg_mjOther},
+                                      {NULL, 0}};
 
 static const char* const geomKnown[] = {
-    "name",   "class",   "type",    "contype",  "conaffinity", "condim",   "group",  "priority",
-    "size",   "material", "rgba",   "friction", "mass",        "density",  "solmix", "solref",
-    "solimp", "margin",  "gap",     "fromto",   "pos",         "quat",     "axisangle", "xyaxes",
-    "zaxis",  "euler",   "hfield",  "mesh",     "fitscale",    "fluidshape", "fluidcoef", "shellinertia", "user", NULL};
+    "name",     "class",      "type",      "contype",      "conaffinity", "condim", "group",
+    "priority", "size",       "material",  "rgba",         "friction",    "mass",   "density",
+    "solmix",   "solref",     "solimp",    "margin",       "gap",         "fromto", "pos",
+    "quat",     "axisangle",  "xyaxes",    "zaxis",        "euler",       "hfield", "mesh",
+    "fitscale", "fluidshape", "fluidcoef", "shellinertia", "user",        NULL};
 
 static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
     rgXmlReader* r = &m->reader;
@@ -70,7 +77,8 @@ static rgMjGeom rgMjcf_GeomSettings(rgMjcf* m, const rgXmlNode* node, int class)
 }
 
 // From the two ends: middle, direction (z runs from the second to the first) and half length.
-static rgPose rgMjcf_FromTo(rgMjcf* m, const rgXmlNode* node, const double* ends, int type, double* size) {
+static rgPose rgMjcf_FromTo(rgMjcf* m, const rgXmlNode* node, const double* ends, int type,
+                            double* size) {
     rgVec3 a = rgVec(ends[0], ends[1], ends[2]), b = rgVec(ends[3], ends[4], ends[5]);
     rgVec3 along = rgSub(a, b);
     double half = rgLength(along) / 2;
@@ -84,24 +92,28 @@ static rgPose rgMjcf_FromTo(rgMjcf* m, const rgXmlNode* node, const double* ends
         size[2] = half;
     } else {
         rgXmlReader_Error(&m->reader, node,
-                          "<%s fromto>: is for capsules, cylinders, boxes and ellipsoids", node->name);
+                          "<%s fromto>: is for capsules, cylinders, boxes and ellipsoids",
+                          node->name);
     }
     return (rgPose){.p = rgScale(0.5, rgAdd(a, b)), .q = rgMjcf_TurnZ(along)};
 }
 
 // How many sizes a type needs.
 static int rgMjcf_SizesNeeded(int type) {
-    static const int counts[] = {
-        [rg_mjPlane] = 0, [rg_mjHfield] = 0, [rg_mjSphere] = 1, [rg_mjCapsule] = 2, [rg_mjEllipsoid] = 3, [rg_mjCylinder] = 2, [rg_mjBox] = 3, [rg_mjMesh] = 0, [rg_mjOther] = 0};
+    static const int counts[] = {[rg_mjPlane] = 0,   [rg_mjHfield] = 0,    [rg_mjSphere] = 1,
+                                 [rg_mjCapsule] = 2, [rg_mjEllipsoid] = 3, [rg_mjCylinder] = 2,
+                                 [rg_mjBox] = 3,     [rg_mjMesh] = 0,      [rg_mjOther] = 0};
     return counts[type];
 }
 
 static void rgMjcf_CheckSizes(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g) {
-    static const char* const words[] = {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"};
+    static const char* const words[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
+                                        "cylinder", "box",    "mesh",   "sdf"};
     int needed = rgMjcf_SizesNeeded(g->type);
     for (int i = 0; i < needed; ++i) {
         if (!(g->size[i] > 0)) {
-            rgXmlReader_Error(&m->reader, node, "<geom size>: a %s needs %d positive size%s, number %d is %g",
+            rgXmlReader_Error(&m->reader, node,
+                              "<geom size>: a %s needs %d positive size%s, number %d is %g",
                               words[g->type], needed, needed == 1 ? "" : "s", i + 1, g->size[i]);
             return;
         }
@@ -135,12 +147,14 @@ static rgMaterial rgMjGeom_Material(const rgMjGeom* g) {
                         .dimension = g->condim};
 }
 
-static void rgMjcf_SetColor(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g, rgShapeDef* shape) {
+static void rgMjcf_SetColor(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
+                            rgShapeDef* shape) {
     const double* color = g->color;
     if (g->material != NULL) {
         int material = rgMjNames_Find(&m->materialNames, g->material);
         if (material < 0) {
-            rgXmlReader_Error(&m->reader, node, "<geom material>: there is no material '%.60s'", g->material);
+            rgXmlReader_Error(&m->reader, node, "<geom material>: there is no material '%.60s'",
+                              g->material);
             return;
         }
         color = g->hasColor ? color : m->colors[material];
@@ -151,9 +165,11 @@ static void rgMjcf_SetColor(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
 }
 
 // Size, mesh or heights. False: the geom is left out (told).
-static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g, rgShapeDef* shape) {
-    static const rgShapeKind kinds[] = {rg_shapePlane, rg_shapeHeightField, rg_shapeSphere, rg_shapeCapsule,
-                                        rg_shapeEllipsoid, rg_shapeCylinder, rg_shapeBox, rg_shapeHull, rg_shapeNone};
+static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
+                            rgShapeDef* shape) {
+    static const rgShapeKind kinds[] = {rg_shapePlane,   rg_shapeHeightField, rg_shapeSphere,
+                                        rg_shapeCapsule, rg_shapeEllipsoid,   rg_shapeCylinder,
+                                        rg_shapeBox,     rg_shapeHull,        rg_shapeNone};
     shape->kind = kinds[g->type];
     shape->size = rgVec(g->size[0], g->size[1], g->size[2]);
     if (g->type == rg_mjCapsule || g->type == rg_mjCylinder) {
@@ -166,7 +182,8 @@ static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     if (g->type == rg_mjHfield) {
         int field = rgMjNames_Find(&m->fieldNames, g->hfield);
         if (field < 0) {
-            rgXmlReader_Error(&m->reader, node, "<geom hfield>: there is no hfield '%.60s'", g->hfield != NULL ? g->hfield : "");
+            rgXmlReader_Error(&m->reader, node, "<geom hfield>: there is no hfield '%.60s'",
+                              g->hfield != NULL ? g->hfield : "");
             return false;
         }
         shape->heightField = &m->fields[field].data;
@@ -184,7 +201,8 @@ static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNo
     bool hasInertial = body != NULL && rgXmlNode_Child(body, "inertial") != NULL;
     bool world = body != NULL && strcmp(body->name, "worldbody") == 0;
     int rule = m->compiler.inertiaFromGeom;
-    bool weighs = !world && (rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && !hasInertial));
+    bool weighs =
+        !world && (rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && !hasInertial));
     bool massless = g->hasMass ? g->mass == 0 : g->density == 0;
     bool counts = g->group >= m->compiler.groupRange[0] && g->group <= m->compiler.groupRange[1];
     return (collides && m->load->meshes != rg_meshesNone) || (weighs && !massless && counts);
@@ -193,15 +211,17 @@ static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNo
 static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g) {
     int mesh = rgMjNames_Find(&m->meshNames, g->mesh);
     if (g->mesh == NULL || mesh < 0) {
-        rgXmlReader_Error(&m->reader, node, "<geom mesh>: there is no mesh '%.60s'", g->mesh != NULL ? g->mesh : "");
+        rgXmlReader_Error(&m->reader, node, "<geom mesh>: there is no mesh '%.60s'",
+                          g->mesh != NULL ? g->mesh : "");
         return NULL;
     }
     bool matters = rgMjcf_MeshMatters(m, g, node);
-    return matters || m->load->meshes == rg_meshesAll ? rgMjcf_UseMesh(m, mesh, node, matters) : NULL;
+    return matters || m->load->meshes == rg_meshesAll ? rgMjcf_UseMesh(m, mesh, node, matters)
+                                                      : NULL;
 }
 
-static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g, const rgShapeDef* shape,
-                                    const rgMjMesh* mesh) {
+static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
+                                    const rgShapeDef* shape, const rgMjMesh* mesh) {
     rgInertia inertia = {0};
     bool counts = g->group >= m->compiler.groupRange[0] && g->group <= m->compiler.groupRange[1];
     bool massless = g->hasMass ? g->mass == 0 : g->density == 0;
@@ -213,7 +233,8 @@ static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMj
             return inertia;
         }
         if (!rgMjMesh_Inertia(mesh, &m->load->allocator, &inertia)) {
-            rgXmlReader_Error(&m->reader, node, "<geom mesh>: '%.60s' has no volume to take a mass from", g->mesh);
+            rgXmlReader_Error(&m->reader, node,
+                              "<geom mesh>: '%.60s' has no volume to take a mass from", g->mesh);
             return inertia;
         }
         double mass = g->hasMass ? g->mass : g->density * inertia.mass;
@@ -224,12 +245,14 @@ static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMj
         inertia = rgInertiaFromShape(shape->kind, shape->size, mass);
     }
     if (g->shell) {
-        rgXmlReader_Warn(&m->reader, node, "<geom shellinertia>: is not supported; the shape is solid");
+        rgXmlReader_Warn(&m->reader, node,
+                         "<geom shellinertia>: is not supported; the shape is solid");
     }
     return rgInertiaMove(shape->pose, &inertia);
 }
 
-static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g, rgBodyId body) {
+static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
+                                  rgBodyId body) {
     rgShapeDef shape = rgDefaultShapeDef();
     shape.name = g->name;
     shape.body = body;
@@ -244,7 +267,8 @@ static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGe
     return shape;
 }
 
-static void rgMjcf_AddShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g, const rgShapeDef* shape) {
+static void rgMjcf_AddShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
+                            const rgShapeDef* shape) {
     int number = m->def->shapeCount;
     rgMjGeom* slot = rgMjcf_Grow(m, (void**)&m->geoms, &m->geomCapacity, number, sizeof(*slot));
     if (slot == NULL) {
@@ -258,21 +282,27 @@ static void rgMjcf_AddShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     }
 }
 
-rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame) {
+rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class,
+                          rgPose frame) {
     rgInertia nothing = {0};
     rgMjGeom g = rgMjcf_GeomSettings(m, node, class);
     if (g.type == rg_mjOther || (g.mesh != NULL && g.type != rg_mjMesh)) {
-        rgXmlReader_Warn(&m->reader, node, g.type == rg_mjOther ? "<geom type>: 'sdf' is not supported; it is left out"
-                                            : "<geom mesh>: fitting a primitive to a mesh is not supported; the geom is left out");
+        rgXmlReader_Warn(&m->reader, node,
+                         g.type == rg_mjOther
+                             ? "<geom type>: 'sdf' is not supported; it is left out"
+                             : "<geom mesh>: fitting a primitive to a mesh is not supported; the "
+                               "geom is left out");
         return nothing;
     }
-    rgPose pose = g.hasFromTo ? rgMjcf_FromTo(m, node, g.fromTo, g.type, g.size) : rgMjcf_Pose(m, node, &g.place);
+    rgPose pose = g.hasFromTo ? rgMjcf_FromTo(m, node, g.fromTo, g.type, g.size)
+                              : rgMjcf_Pose(m, node, &g.place);
     rgMjcf_CheckSizes(m, node, &g);
     rgMjcf_CheckSurface(m, node, &g);
     rgShapeDef shape = rgMjcf_ShapeDef(m, node, &g, body);
     shape.pose = rgPoseMultiply(frame, pose);
     const rgMjMesh* mesh = g.type == rg_mjMesh ? rgMjcf_GeomMesh(m, node, &g) : NULL;
-    if (rgMjcf_Failed(m) || (g.type == rg_mjMesh && mesh == NULL) || !rgMjcf_SetShape(m, node, &g, &shape)) {
+    if (rgMjcf_Failed(m) || (g.type == rg_mjMesh && mesh == NULL) ||
+        !rgMjcf_SetShape(m, node, &g, &shape)) {
         return nothing;
     }
     shape.mesh = mesh != NULL ? &mesh->data : NULL;
@@ -290,13 +320,15 @@ typedef struct rgMjSite {
 } rgMjSite;
 
 void rgMjcf_ApplySite(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const known[] = {"name", "class", "type", "group", "pos", "quat", "material", "size", "fromto",
-                                        "axisangle", "xyaxes", "zaxis", "euler", "rgba", "user", NULL};
+    static const char* const known[] = {
+        "name",   "class",     "type",   "group", "pos",   "quat", "material", "size",
+        "fromto", "axisangle", "xyaxes", "zaxis", "euler", "rgba", "user",     NULL};
     rgMjSite* s = value;
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgXmlReader_Word(&m->reader, node, "type", geomTypes, &s->type);
     rgXmlReader_Doubles(&m->reader, node, "size", s->size, 1, 3);
-    s->hasFromTo = rgXmlReader_Doubles(&m->reader, node, "fromto", s->fromTo, 6, 6) > 0 || s->hasFromTo;
+    s->hasFromTo =
+        rgXmlReader_Doubles(&m->reader, node, "fromto", s->fromTo, 6, 6) > 0 || s->hasFromTo;
     rgMjcf_ReadPlace(m, node, &s->place);
 }
 
@@ -321,14 +353,16 @@ void rgMjcf_ReadSite(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class,
     rgMjSite site = {.type = rg_mjSphere, .size = {0.005, 0.005, 0.005}, .place = rgMjcf_NoPlace()};
     rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", class), names, rgMjcf_ApplySite, &site);
     rgMjcf_ApplySite(m, node, &site);
-    rgPose pose = site.hasFromTo ? rgMjcf_FromTo(m, node, site.fromTo, site.type, site.size) : rgMjcf_Pose(m, node, &site.place);
+    rgPose pose = site.hasFromTo ? rgMjcf_FromTo(m, node, site.fromTo, site.type, site.size)
+                                 : rgMjcf_Pose(m, node, &site.place);
     rgFrameDef def = rgDefaultFrameDef();
     def.name = rgXmlNode_Attribute(node, "name");
     def.body = body;
     def.pose = rgPoseMultiply(frame, pose);
     def.source = rgMjcf_Source(node);
     int number = m->def->frameCount;
-    double* radius = rgMjcf_Grow(m, (void**)&m->siteSizes, &m->siteCapacity, number, sizeof(*radius));
+    double* radius =
+        rgMjcf_Grow(m, (void**)&m->siteSizes, &m->siteCapacity, number, sizeof(*radius));
     if (radius != NULL) {
         *radius = rgMjSite_Radius(&site);
         rgMjNames_Add(m, &m->siteNames, node, def.name, number);

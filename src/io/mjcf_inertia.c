@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static const char* const inertialKnown[] = {"pos", "quat", "mass", "diaginertia", "axisangle", "xyaxes", "zaxis", "euler", "fullinertia", NULL};
+static const char* const inertialKnown[] = {"pos",    "quat",  "mass",  "diaginertia", "axisangle",
+                                            "xyaxes", "zaxis", "euler", "fullinertia", NULL};
 
 static bool rgHasOrientation(const rgXmlNode* node) {
     const char* const names[] = {"quat", "axisangle", "xyaxes", "zaxis", "euler"};
@@ -22,7 +23,9 @@ static rgSym3 rgMjcf_ReadMoment(rgMjcf* m, const rgXmlNode* node, rgPose pose) {
     bool full = rgXmlReader_Doubles(&m->reader, node, "fullinertia", f, 6, 6) > 0;
     bool diagonal = rgXmlReader_Doubles(&m->reader, node, "diaginertia", d, 3, 3) > 0;
     if (full && (diagonal || rgHasOrientation(node))) {
-        rgXmlReader_Error(&m->reader, node, "<inertial>: fullinertia goes with neither diaginertia nor an orientation");
+        rgXmlReader_Error(
+            &m->reader, node,
+            "<inertial>: fullinertia goes with neither diaginertia nor an orientation");
     }
     if (full) {
         return (rgSym3){.xx = f[0], .yy = f[1], .zz = f[2], .xy = f[3], .xz = f[4], .yz = f[5]};
@@ -38,7 +41,8 @@ static rgInertia rgMjcf_ReadInertial(rgMjcf* m, const rgXmlNode* node, rgMjBody*
     rgInertia inertia = {0};
     rgMjPlace place = rgMjcf_NoPlace();
     rgXmlReader_CheckAttributes(&m->reader, node, inertialKnown);
-    if (rgXmlReader_Required(&m->reader, node, "pos") == NULL || rgXmlReader_Required(&m->reader, node, "mass") == NULL) {
+    if (rgXmlReader_Required(&m->reader, node, "pos") == NULL ||
+        rgXmlReader_Required(&m->reader, node, "mass") == NULL) {
         return inertia;
     }
     rgMjcf_ReadPlace(m, node, &place);
@@ -67,7 +71,8 @@ static void rgMjcf_Correct(rgMjcf* m, const rgXmlNode* node, rgInertia* inertia)
     }
     inertia->mass = RG_MAX(inertia->mass, c->boundMass);
     if (p.z < c->boundInertia) {
-        p = rgVec(RG_MAX(p.x, c->boundInertia), RG_MAX(p.y, c->boundInertia), RG_MAX(p.z, c->boundInertia));
+        p = rgVec(RG_MAX(p.x, c->boundInertia), RG_MAX(p.y, c->boundInertia),
+                  RG_MAX(p.z, c->boundInertia));
         inertia->moment = rgWithPrincipal(p, axes);
     }
     if (p.y + p.z >= p.x * (1 - 1e-12)) {
@@ -78,7 +83,8 @@ static void rgMjcf_Correct(rgMjcf* m, const rgXmlNode* node, rgInertia* inertia)
         inertia->moment = (rgSym3){.xx = mean, .yy = mean, .zz = mean};
     } else {
         rgXmlReader_Error(&m->reader, node,
-                          "<%s>: the largest principal inertia %g is above the sum of the others %g; balanceinertia would mend it",
+                          "<%s>: the largest principal inertia %g is above the sum of the others "
+                          "%g; balanceinertia would mend it",
                           node->name, p.x, p.y + p.z);
     }
 }
@@ -89,7 +95,8 @@ void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* node, int number, const rgIne
     rgMjBody* body = &m->bodies[number];
     int rule = m->compiler.inertiaFromGeom;
     rgInertia inertia = {0};
-    bool useGeoms = geomCount > 0 && (rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && inertial == NULL));
+    bool useGeoms = geomCount > 0 &&
+                    (rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && inertial == NULL));
     if (inertial != NULL) {
         inertia = rgMjcf_ReadInertial(m, inertial, body);
     }
@@ -140,7 +147,8 @@ void rgMjcf_SetSoftness(rgMjcf* m) {
     if (!m->load->fileContact) {
         if (m->softNode != NULL) {
             rgXmlReader_Note(&m->reader, m->softNode,
-                             "solref and solimp are not used: contacts are rigid unless the file's are asked for");
+                             "solref and solimp are not used: contacts are rigid unless the file's "
+                             "are asked for");
         }
         return;
     }
@@ -148,7 +156,8 @@ void rgMjcf_SetSoftness(rgMjcf* m) {
         rgShapeDef* shape = &m->def->shapes[i];
         double mass = rgMjcf_TreeMass(m, shape->body);
         if (m->geoms[i].softness.isSet && isfinite(mass)) {
-            rgMjcf_Spring(&m->geoms[i].softness, mass, &shape->material.stiffness, &shape->material.damping);
+            rgMjcf_Spring(&m->geoms[i].softness, mass, &shape->material.stiffness,
+                          &shape->material.damping);
         }
     }
 }

@@ -13,14 +13,38 @@ typedef struct rgMjJoint {
     rgMjSoftness limit, friction;
 } rgMjJoint;
 
-static const char* const jointKnown[] = {
-    "name",     "class",       "type",       "group",      "pos",          "axis",
-    "springdamper", "limited", "actuatorfrclimited", "solreflimit", "solimplimit", "solreffriction",
-    "solimpfriction", "stiffness", "range",  "actuatorfrcrange", "actuatorgravcomp", "margin", "ref", "springref",
-    "armature", "damping",     "frictionloss", "user", NULL};
+static const char* const jointKnown[] = {"name",
+                                         "class",
+                                         "type",
+                                         "group",
+                                         "pos",
+                                         "axis",
+                                         "springdamper",
+                                         "limited",
+                                         "actuatorfrclimited",
+                                         "solreflimit",
+                                         "solimplimit",
+                                         "solreffriction",
+                                         "solimpfriction",
+                                         "stiffness",
+                                         "range",
+                                         "actuatorfrcrange",
+                                         "actuatorgravcomp",
+                                         "margin",
+                                         "ref",
+                                         "springref",
+                                         "armature",
+                                         "damping",
+                                         "frictionloss",
+                                         "user",
+                                         NULL};
 
 void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const rgXmlWord types[] = {{"free", rg_mjFree}, {"ball", rg_mjBall}, {"slide", rg_mjSlide}, {"hinge", rg_mjHinge}, {NULL, 0}};
+    static const rgXmlWord types[] = {{"free", rg_mjFree},
+                                      {"ball", rg_mjBall},
+                                      {"slide", rg_mjSlide},
+                                      {"hinge", rg_mjHinge},
+                                      {NULL, 0}};
     static const char* const unsupported[] = {"springdamper", "margin", "actuatorgravcomp", NULL};
     rgXmlReader* r = &m->reader;
     rgMjJoint* j = value;
@@ -92,7 +116,8 @@ static void rgMjcf_SetJointNumbers(rgMjcf* m, const rgXmlNode* node, const rgMjJ
 }
 
 static rgJointKind rgMjcf_JointKind(int type) {
-    static const rgJointKind kinds[] = {rg_jointFree, rg_jointSpherical, rg_jointPrismatic, rg_jointRevolute};
+    static const rgJointKind kinds[] = {rg_jointFree, rg_jointSpherical, rg_jointPrismatic,
+                                        rg_jointRevolute};
     return kinds[type];
 }
 
@@ -103,7 +128,9 @@ static void rgMjcf_SetJointAxis(rgMjcf* m, const rgXmlNode* node, const rgMjJoin
         rgXmlReader_Error(&m->reader, node, "<joint axis>: is zero");
     }
     def->axis = rgRotate(frame.q, rgNormalize(axis));
-    def->anchor = j->type == rg_mjFree ? rgVec(0, 0, 0) : rgPose_Point(frame, rgVec(j->pos[0], j->pos[1], j->pos[2]));
+    def->anchor = j->type == rg_mjFree
+                      ? rgVec(0, 0, 0)
+                      : rgPose_Point(frame, rgVec(j->pos[0], j->pos[1], j->pos[2]));
 }
 
 static rgMjJoint rgMjcf_JointSettings(rgMjcf* m, const rgXmlNode* node, int class) {

@@ -25,7 +25,8 @@ static int rgMjcf_StateSize(const rgMjcf* m, bool velocity) {
 
 // The numbers of an attribute in the arena; NULL when absent or bad (told).
 static double* rgMjcf_KeyNumbers(rgMjcf* m, const rgXmlNode* node, const char* name, int count) {
-    if (rgXmlNode_Attribute(node, name) == NULL || (count == 0 && rgXmlNode_WordCount(node, name) == 0)) {
+    if (rgXmlNode_Attribute(node, name) == NULL ||
+        (count == 0 && rgXmlNode_WordCount(node, name) == 0)) {
         return NULL;
     }
     double* values = RG_TAKE(&m->arena, double, RG_MAX(count, 1));
@@ -74,7 +75,8 @@ static double* rgMjcf_KeyControls(rgMjcf* m, const rgXmlNode* node) {
 }
 
 static void rgMjcf_ReadKey(rgMjcf* m, const rgXmlNode* node) {
-    static const char* const known[] = {"name", "time", "qpos", "qvel", "act", "ctrl", "mpos", "mquat", NULL};
+    static const char* const known[] = {"name", "time", "qpos",  "qvel", "act",
+                                        "ctrl", "mpos", "mquat", NULL};
     static const char* const unsupported[] = {"act", "mpos", "mquat", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgMjcf_Unsupported(m, node, unsupported);
@@ -104,8 +106,8 @@ void rgMjcf_ReadKeys(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "keyframe"); section != NULL;
          section = rgXmlNode_Next(section, "keyframe")) {
         rgXmlReader_CheckChildren(&m->reader, section, known);
-        for (const rgXmlNode* node = rgXmlNode_Child(section, "key"); node != NULL && !rgMjcf_Failed(m);
-             node = rgXmlNode_Next(node, "key")) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, "key");
+             node != NULL && !rgMjcf_Failed(m); node = rgXmlNode_Next(node, "key")) {
             rgMjcf_ReadKey(m, node);
         }
     }

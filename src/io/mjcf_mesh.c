@@ -11,7 +11,8 @@ static rgVec3 rgMjMesh_SurfaceCenter(const rgMeshData* mesh) {
     rgVec3 sum = {0, 0, 0};
     double total = 0;
     for (int i = 0; i < mesh->triangleCount; ++i) {
-        rgVec3 a = rgMjMesh_Vertex(mesh, i, 0), b = rgMjMesh_Vertex(mesh, i, 1), c = rgMjMesh_Vertex(mesh, i, 2);
+        rgVec3 a = rgMjMesh_Vertex(mesh, i, 0), b = rgMjMesh_Vertex(mesh, i, 1),
+               c = rgMjMesh_Vertex(mesh, i, 2);
         double area = rgLength(rgCross(rgSub(b, a), rgSub(c, a))) / 2;
         sum = rgAddScaled(sum, area / 3, rgAdd(a, rgAdd(b, c)));
         total += area;
@@ -19,10 +20,11 @@ static rgVec3 rgMjMesh_SurfaceCenter(const rgMeshData* mesh) {
     return total > 0 ? rgScale(1 / total, sum) : sum;
 }
 
-// Tetrahedra from the origin to the triangles, each counted as positive: MuJoCo's legacy rule, which
-// gives the solid's integrals where the surface is star-shaped around the origin, whichever way the
-// triangles face. Products: integrals of x x, y y, z z, x y, x z, y z about the origin.
-static double rgMjMesh_Integrate(const rgMeshData* mesh, rgVec3 origin, rgVec3* first, rgSym3* second) {
+// Tetrahedra from the origin to the triangles, each counted as positive: MuJoCo's legacy rule,
+// which gives the solid's integrals where the surface is star-shaped around the origin, whichever
+// way the triangles face. Products: integrals of x x, y y, z z, x y, x z, y z about the origin.
+static double rgMjMesh_Integrate(const rgMeshData* mesh, rgVec3 origin, rgVec3* first,
+                                 rgSym3* second) {
     double volume = 0;
     *first = rgVec(0, 0, 0);
     *second = (rgSym3){0};
@@ -57,13 +59,19 @@ static bool rgMjMesh_LegacyInertia(const rgMeshData* mesh, rgInertia* inertia) {
     rgSym3 p = second;
     inertia->mass = volume;
     inertia->center = center;
-    inertia->moment = (rgSym3){.xx = p.yy + p.zz, .yy = p.xx + p.zz, .zz = p.xx + p.yy, .xy = -p.xy, .xz = -p.xz, .yz = -p.yz};
+    inertia->moment = (rgSym3){.xx = p.yy + p.zz,
+                               .yy = p.xx + p.zz,
+                               .zz = p.xx + p.yy,
+                               .xy = -p.xy,
+                               .xz = -p.xz,
+                               .yz = -p.yz};
     return mass > 0;
 }
 
 bool rgMjMesh_Inertia(const rgMjMesh* mesh, const rgAllocator* allocator, rgInertia* inertia) {
     (void)allocator;
-    if (mesh->data.triangleCount == 0 || mesh->inertia == rg_mjMeshConvex || mesh->inertia == rg_mjMeshShell) {
+    if (mesh->data.triangleCount == 0 || mesh->inertia == rg_mjMeshConvex ||
+        mesh->inertia == rg_mjMeshShell) {
         return false;
     }
     if (mesh->inertia == rg_mjMeshExact) {

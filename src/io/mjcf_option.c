@@ -31,12 +31,29 @@ static void rgMjcf_ReadAngle(rgMjcf* m, const rgXmlNode* node) {
 }
 
 static void rgMjcf_ReadCompilerNode(rgMjcf* m, const rgXmlNode* node) {
-    static const char* const known[] = {
-        "autolimits",    "boundmass",   "boundinertia",  "settotalmass",    "balanceinertia",
-        "strippath",     "coordinate",  "angle",         "fitaabb",         "eulerseq",
-        "meshdir",       "texturedir",  "discardvisual", "usethread",       "fusestatic",
-        "inertiafromgeom", "inertiagrouprange", "exactmeshinertia", "assetdir", "alignfree",
-        "saveinertial",  "convexhull",  NULL};
+    static const char* const known[] = {"autolimits",
+                                        "boundmass",
+                                        "boundinertia",
+                                        "settotalmass",
+                                        "balanceinertia",
+                                        "strippath",
+                                        "coordinate",
+                                        "angle",
+                                        "fitaabb",
+                                        "eulerseq",
+                                        "meshdir",
+                                        "texturedir",
+                                        "discardvisual",
+                                        "usethread",
+                                        "fusestatic",
+                                        "inertiafromgeom",
+                                        "inertiagrouprange",
+                                        "exactmeshinertia",
+                                        "assetdir",
+                                        "alignfree",
+                                        "saveinertial",
+                                        "convexhull",
+                                        NULL};
     rgXmlReader* r = &m->reader;
     rgMjCompiler* c = &m->compiler;
     rgXmlReader_CheckAttributes(r, node, known);
@@ -72,14 +89,14 @@ void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root) {
 
 // Switches that would change the motion if they were obeyed. Others concern MuJoCo's own solver.
 static void rgMjcf_ReadFlags(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
-    static const char* const switches[] = {"constraint", "equality",   "frictionloss", "limit",
-                                           "contact",    "passive",    "spring",       "damper",
-                                           "clampctrl",  "actuation",  "filterparent"};
+    static const char* const switches[] = {"constraint", "equality",  "frictionloss", "limit",
+                                           "contact",    "passive",   "spring",       "damper",
+                                           "clampctrl",  "actuation", "filterparent"};
     for (int i = 0; i < RG_COUNT(switches); ++i) {
         const char* value = rgXmlNode_Attribute(node, switches[i]);
         if (value != NULL && strcmp(value, "disable") == 0) {
-            rgXmlReader_Warn(&m->reader, node, "<flag %s>: 'disable' is not supported; it is ignored",
-                             switches[i]);
+            rgXmlReader_Warn(&m->reader, node,
+                             "<flag %s>: 'disable' is not supported; it is ignored", switches[i]);
         }
     }
     static const char* const unsupported[] = {"override", NULL};

@@ -23,8 +23,9 @@ typedef struct rgMjTurnName {
 } rgMjTurnName;
 
 static const rgMjTurnName turnNames[] = {
-    {"quat", rg_mjTurnQuat, 4},     {"euler", rg_mjTurnEuler, 3}, {"axisangle", rg_mjTurnAxisAngle, 4},
-    {"xyaxes", rg_mjTurnXyAxes, 6}, {"zaxis", rg_mjTurnZAxis, 3},
+    {"quat", rg_mjTurnQuat, 4},           {"euler", rg_mjTurnEuler, 3},
+    {"axisangle", rg_mjTurnAxisAngle, 4}, {"xyaxes", rg_mjTurnXyAxes, 6},
+    {"zaxis", rg_mjTurnZAxis, 3},
 };
 
 void rgMjcf_ReadPlace(rgMjcf* m, const rgXmlNode* node, rgMjPlace* place) {
@@ -36,8 +37,9 @@ void rgMjcf_ReadPlace(rgMjcf* m, const rgXmlNode* node, rgMjPlace* place) {
             continue;
         }
         if (first != NULL) {
-            rgXmlReader_Error(&m->reader, node, "<%s>: has both %s and %s; one orientation is enough",
-                              node->name, first, name->name);
+            rgXmlReader_Error(&m->reader, node,
+                              "<%s>: has both %s and %s; one orientation is enough", node->name,
+                              first, name->name);
             return;
         }
         first = name->name;
@@ -140,9 +142,10 @@ bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limi
                     const double range[2]) {
     bool given = range[0] != 0 || range[1] != 0;
     if (limited == 2 && given && !m->compiler.autoLimits) {
-        rgXmlReader_Error(&m->reader, node,
-                          "<%s %s>: has a range but is not said to be limited, and autolimits is off",
-                          node->name, what);
+        rgXmlReader_Error(
+            &m->reader, node,
+            "<%s %s>: has a range but is not said to be limited, and autolimits is off", node->name,
+            what);
     }
     bool holds = limited == 1 || (limited == 2 && given && m->compiler.autoLimits);
     if (holds && !(range[0] < range[1])) {

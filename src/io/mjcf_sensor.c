@@ -3,7 +3,14 @@
 
 #include <string.h>
 
-typedef enum rgMjTarget { rg_mjOnSite, rg_mjOnJoint, rg_mjOnTendon, rg_mjOnActuator, rg_mjOnObject, rg_mjOnBody } rgMjTarget;
+typedef enum rgMjTarget {
+    rg_mjOnSite,
+    rg_mjOnJoint,
+    rg_mjOnTendon,
+    rg_mjOnActuator,
+    rg_mjOnObject,
+    rg_mjOnBody
+} rgMjTarget;
 
 typedef struct rgMjSensorKind {
     const char* name;
@@ -49,13 +56,15 @@ static const rgMjSensorKind* rgMjcf_FindSensorKind(const char* name) {
 }
 
 // A frame of its own for a sensor on something that is not a site.
-static rgFrameId rgMjcf_AddSensorFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rgPose pose) {
+static rgFrameId rgMjcf_AddSensorFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body,
+                                       rgPose pose) {
     rgFrameId id = {0};
     rgFrameDef frame = rgDefaultFrameDef();
     frame.body = body;
     frame.pose = pose;
     frame.source = rgMjcf_Source(node);
-    double* radius = rgMjcf_Grow(m, (void**)&m->siteSizes, &m->siteCapacity, m->def->frameCount, sizeof(*radius));
+    double* radius = rgMjcf_Grow(m, (void**)&m->siteSizes, &m->siteCapacity, m->def->frameCount,
+                                 sizeof(*radius));
     if (radius != NULL) {
         *radius = 0;
         rgMjcf_Check(m, rgModelDef_AddFrame(m->def, &frame, &id));
@@ -71,9 +80,13 @@ static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, 
     }
     const rgMjBody* extra = &m->bodies[body - 1];
     if (turns && !extra->axesKnown) {
-        rgXmlReader_Warn(&m->reader, node, "<%s objtype>: the principal axes are not known as MuJoCo chooses them; the body's are taken", node->name);
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s objtype>: the principal axes are not known as MuJoCo chooses them; "
+                         "the body's are taken",
+                         node->name);
     }
-    rgPose pose = {.p = m->def->bodies[body - 1].inertia.center, .q = extra->axesKnown ? extra->inertiaAxes : rgQuatIdentity()};
+    rgPose pose = {.p = m->def->bodies[body - 1].inertia.center,
+                   .q = extra->axesKnown ? extra->inertiaAxes : rgQuatIdentity()};
     def->frame = rgMjcf_AddSensorFrame(m, node, (rgBodyId){body}, pose);
     return def->frame.index1 > 0;
 }
@@ -81,7 +94,10 @@ static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, 
 static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgSensorDef* def) {
     const rgShapeDef* shape = &m->def->shapes[geom];
     if (shape->kind == rg_shapeHull) {
-        rgXmlReader_Warn(&m->reader, node, "<%s>: the frame of a mesh geom is taken as written, not as MuJoCo centres it", node->name);
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%s>: the frame of a mesh geom is taken as written, not as MuJoCo centres it",
+            node->name);
     }
     def->frame = rgMjcf_AddSensorFrame(m, node, shape->body, shape->pose);
     return def->frame.index1 > 0;
@@ -89,17 +105,27 @@ static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgSe
 
 static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
     enum { onBody, onXbody, onGeom, onSite, onCamera };
-    static const rgXmlWord types[] = {{"body", onBody}, {"xbody", onXbody}, {"geom", onGeom}, {"site", onSite}, {"camera", onCamera}, {NULL, 0}};
+    static const rgXmlWord types[] = {{"body", onBody}, {"xbody", onXbody},   {"geom", onGeom},
+                                      {"site", onSite}, {"camera", onCamera}, {NULL, 0}};
     int type = -1;
-    if (rgXmlReader_Required(&m->reader, node, "objtype") == NULL || !rgXmlReader_Word(&m->reader, node, "objtype", types, &type)) {
+    if (rgXmlReader_Required(&m->reader, node, "objtype") == NULL ||
+        !rgXmlReader_Word(&m->reader, node, "objtype", types, &type)) {
         return false;
     }
     if (type == onCamera || rgXmlNode_Attribute(node, "reftype") != NULL) {
-        rgXmlReader_Warn(&m->reader, node, "<%s>: cameras and reference frames are not supported; the sensor is left out", node->name);
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%s>: cameras and reference frames are not supported; the sensor is left out",
+            node->name);
         return false;
     }
-    const rgMjNames* names = type == onGeom ? &m->geomNames : type == onSite ? &m->siteNames : &m->bodyNames;
-    int number = rgMjcf_Lookup(m, names, node, "objname", type == onGeom ? "geom" : type == onSite ? "site" : "body");
+    const rgMjNames* names = type == onGeom   ? &m->geomNames
+                             : type == onSite ? &m->siteNames
+                                              : &m->bodyNames;
+    int number = rgMjcf_Lookup(m, names, node, "objname",
+                               type == onGeom   ? "geom"
+                               : type == onSite ? "site"
+                                                : "body");
     if (number < 0) {
         return false;
     }
@@ -114,7 +140,8 @@ static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def)
     return type == onBody ? rgMjcf_SetInertialFrame(m, node, number, def) : true;
 }
 
-static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget target, rgSensorDef* def) {
+static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget target,
+                                   rgSensorDef* def) {
     int number = -1;
     switch (target) {
     case rg_mjOnSite:
@@ -147,7 +174,8 @@ static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget 
 static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
     const rgMjSensorKind* kind = rgMjcf_FindSensorKind(node->name);
     if (kind == NULL) {
-        rgXmlReader_Warn(&m->reader, node, "<%.60s> sensors are not supported; it is left out", node->name);
+        rgXmlReader_Warn(&m->reader, node, "<%.60s> sensors are not supported; it is left out",
+                         node->name);
         return;
     }
     rgSensorDef def = rgDefaultSensorDef();
@@ -163,7 +191,8 @@ static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
 void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "sensor"); section != NULL;
          section = rgXmlNode_Next(section, "sensor")) {
-        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL && m->result == rg_ok; node = rgXmlNode_Next(node, NULL)) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL);
+             node != NULL && m->result == rg_ok; node = rgXmlNode_Next(node, NULL)) {
             rgMjcf_ReadSensor(m, node);
         }
     }
