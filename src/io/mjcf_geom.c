@@ -191,9 +191,8 @@ static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     return true;
 }
 
-// Whether the mesh is needed: to collide, or for the mass of its body.
-static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
-    bool collides = g->contype != 0 || g->conaffinity != 0;
+// Whether the geom adds to the mass of its body.
+static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
     const rgXmlNode* body = node->parent;
     while (body != NULL && strcmp(body->name, "frame") == 0) {
         body = body->parent;
@@ -201,11 +200,16 @@ static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNo
     bool hasInertial = body != NULL && rgXmlNode_Child(body, "inertial") != NULL;
     bool world = body != NULL && strcmp(body->name, "worldbody") == 0;
     int rule = m->compiler.inertiaFromGeom;
-    bool weighs =
-        !world && (rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && !hasInertial));
+    bool asked = rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && !hasInertial);
     bool massless = g->hasMass ? g->mass == 0 : g->density == 0;
     bool counts = g->group >= m->compiler.groupRange[0] && g->group <= m->compiler.groupRange[1];
-    return (collides && m->load->meshes != rg_meshesNone) || (weighs && !massless && counts);
+    return asked && !world && !massless && counts;
+}
+
+// Whether the mesh is needed: to collide, or for the mass of its body.
+static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
+    bool collides = g->contype != 0 || g->conaffinity != 0;
+    return (collides && m->load->meshes != rg_meshesNone) || rgMjcf_Weighs(m, g, node);
 }
 
 static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g) {
@@ -223,15 +227,10 @@ static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const r
 static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
                                     const rgShapeDef* shape, const rgMjMesh* mesh) {
     rgInertia inertia = {0};
-    bool counts = g->group >= m->compiler.groupRange[0] && g->group <= m->compiler.groupRange[1];
-    bool massless = g->hasMass ? g->mass == 0 : g->density == 0;
-    if (!counts || massless || shape->body.index1 == 0) {
+    if (!rgMjcf_Weighs(m, g, node)) {
         return inertia;
     }
     if (mesh != NULL) {
-        if (!rgMjcf_MeshMatters(m, g, node)) {
-            return inertia;
-        }
         if (!rgMjMesh_Inertia(mesh, &m->load->allocator, &inertia)) {
             rgXmlReader_Error(&m->reader, node,
                               "<geom mesh>: '%.60s' has no volume to take a mass from", g->mesh);
