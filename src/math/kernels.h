@@ -1,0 +1,57 @@
+// Dense kernels in plain C, AVX2 and AVX-512, chosen at run time. Matrices are column-major with a
+// leading dimension; symmetric ones use the lower triangle. Each object that computes holds one of
+// these tables. Large matrices go to LAPACK and BLAS; the plain table stays plain C, with the same
+// bits from every compiler, while n <= RG_PLAIN_LIMIT.
+#pragma once
+#include "base/base.h"
+
+#define RG_PLAIN_LIMIT 256
+
+typedef enum rgKernelSet {
+    rg_kernelsBest,
+    rg_kernelsPlain,
+    rg_kernelsAvx2,
+    rg_kernelsAvx512
+} rgKernelSet;
+
+typedef struct rgKernels {
+    rgKernelSet set;
+    const char* name;
+    double (*dot)(int n, const double* x, const double* y);
+    void (*axpy)(int n, double a, const double* x, double* y); // y += a x
+    // y = A x, A m x n (column-major, lda).
+    void (*multiply)(int m, int n, const double* A, int lda, const double* x, double* y);
+    // y = A' x, A m x n.
+    void (*multiplyTransposed)(int m, int n, const double* A, int lda, const double* x, double* y);
+    // C -= A B, with A m x k, B k x n, C m x n.
+    void (*subtractProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
+                            double* C, int ldc);
+    // Lower triangle of C += A A' with A n x k.
+    void (*addSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
+    // A = L L' in place (lower triangle). False when a pivot is not positive; A is then partly
+    // overwritten.
+    bool (*cholesky)(int n, double* A, int lda);
+    // The same for the first k columns; the trailing n - k get the Schur complement (lower
+    // triangle).
+    bool (*partialCholesky)(int n, int k, double* A, int lda);
+    // Solve L L' x = b in place, and the two halves apart.
+    void (*choleskySolve)(int n, const double* L, int lda, double* x);
+    void (*lowerSolve)(int n, const double* L, int lda, double* x);           // L x = b
+    void (*lowerTransposedSolve)(int n, const double* L, int lda, double* x); // L' x = b
+    // P A = L U in place with partial pivoting; pivot[i] is the row exchanged with row i. False
+    // when singular to working precision (a pivot of exactly zero or not finite).
+    bool (*lu)(int n, double* A, int lda, int* pivot);
+    // The same for the first k columns with pivots among the first k rows (pivot[k]); the trailing
+    // n - k rows and columns get the Schur complement.
+    bool (*partialLu)(int n, int k, double* A, int lda, int* pivot);
+    void (*luSolve)(int n, const double* LU, int lda, const int* pivot, double* x);
+} rgKernels;
+
+// The table for a choice; the best that this CPU runs for rg_kernelsBest, and the plain one when a
+// wide one was asked for that this CPU lacks. Never NULL.
+const rgKernels* rgSelectKernels(rgKernelSet choice);
+
+// Smallest leading dimension >= n that keeps columns aligned for the wide kernels.
+static inline int rgLeadingDimension(int n) {
+    return n < 8 ? n : (n + 7) / 8 * 8;
+}
