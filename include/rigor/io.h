@@ -35,7 +35,8 @@ RG_API rgLoadDef rgDefaultLoadDef(void);
 
 /// Read a robot description of any supported kind; the root element tells which. A NULL def is the
 /// default one. Remarks go to the diagnostics, each with file and line; on failure there is at
-/// least one error among them and no definition. The caller destroys the definition.
+/// least one error among them and no definition. The caller destroys the definition. A path that is
+/// no file but the name of a built-in model, such as "humanoid", gives that model.
 RG_API rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                                rgModelDef** model);
 /// The same from memory. The path names the text in remarks, and relative file names are looked for
@@ -55,3 +56,15 @@ RG_API rgResult rgLoadMjcf(const char* path, const rgLoadDef* def, rgDiagnostics
                            rgModelDef** model);
 RG_API rgResult rgParseMjcf(const void* text, size_t byteCount, const char* path,
                             const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// A model that comes with the library: the files of models/, compiled in.
+typedef struct rgBuiltinModel {
+    const char* name; ///< "humanoid" for humanoid.xml; URDF files keep their ending
+    const unsigned char* text;
+    size_t byteCount;
+} rgBuiltinModel;
+
+RG_API int rgBuiltinModelCount(void);
+/// NULL when there is none.
+RG_API const rgBuiltinModel* rgBuiltinModelAt(int index);
+RG_API const rgBuiltinModel* rgFindBuiltinModel(const char* name);
