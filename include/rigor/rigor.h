@@ -2,6 +2,8 @@
 #pragma once
 #include "rigor/base.h"
 #include "rigor/contact.h"
+#include "rigor/dynamics.h"
+#include "rigor/inertia.h"
 #include "rigor/io.h"
 #include "rigor/math.h"
 #include "rigor/mesh.h"
