@@ -3,6 +3,7 @@
 #include "rigor/base.h"
 #include "rigor/contact.h"
 #include "rigor/dynamics.h"
+#include "rigor/fclib.h"
 #include "rigor/inertia.h"
 #include "rigor/io.h"
 #include "rigor/math.h"

@@ -1,11 +1,13 @@
 // Numbers from text: an exact short way for few digits, strtod for the rest.
 #include "io/number.h"
 
+#include <inttypes.h>
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_NUMBER_LENGTH 400 // longer numbers are cut: their further digits round correctly enough
+#define RG_NUMBER_LENGTH 400 // characters of a number that is read exactly
 
 typedef struct rgDecimal {
     uint64_t mantissa; // first digits, at most 19
@@ -96,48 +98,37 @@ static bool rgDecimal_Exact(const rgDecimal* decimal, double* value) {
     return true;
 }
 
-// strtod reads the point of the locale: put it where the text has a dot. Digits beyond the buffer
-// are dropped, so the exponent is written from what was read.
+// A number too long for the buffer: its first 19 digits, right to one unit in the last place.
+static double rgDecimal_Cut(const rgDecimal* decimal) {
+    char buffer[64];
+    int exponent = RG_MIN(RG_MAX(decimal->exponent, -9999), 9999);
+    snprintf(buffer, sizeof(buffer), "%" PRIu64 "e%d", decimal->mantissa, exponent);
+    return strtod(buffer, NULL);
+}
+
+// strtod reads the point of the locale: put it where the text has a dot.
 static double rgDecimal_Slow(const rgDecimal* decimal, const char* text, const char* end) {
     char buffer[RG_NUMBER_LENGTH + 64];
     const char* point = localeconv()->decimal_point;
-    size_t length = 0;
-    int exponent = decimal->exponent;
-    if (end - text > RG_NUMBER_LENGTH) {
-        // 19 digits and their exponent; within one unit in the last place.
-        length = 0;
-        uint64_t mantissa = decimal->mantissa;
-        char digits[24];
-        int count = 0;
-        for (; mantissa != 0; mantissa /= 10) {
-            digits[count++] = (char)('0' + mantissa % 10);
-        }
-        while (count > 0) {
-            buffer[length++] = digits[--count];
-        }
-        exponent = RG_MIN(RG_MAX(exponent, -9999), 9999);
-        buffer[length++] = 'e';
-        buffer[length++] = exponent < 0 ? '-' : '+';
-        int magnitude = exponent < 0 ? -exponent : exponent;
-        for (int place = 1000; place > 0; place /= 10) {
-            buffer[length++] = (char)('0' + magnitude / place % 10);
-        }
-        buffer[length] = '\0';
-        return strtod(buffer, NULL);
+    size_t pointLength = strlen(point);
+    if (end - text > RG_NUMBER_LENGTH || pointLength > 32) {
+        return rgDecimal_Cut(decimal);
     }
-    for (const char* at = text; at < end; ++at) {
-        if (*at == '.' && strlen(point) < 32) {
-            memcpy(buffer + length, point, strlen(point));
-            length += strlen(point);
-        } else if (*at != '-' || length > 0) {
-            buffer[length++] = *at;
+    text += *text == '-' || *text == '+';
+    size_t length = 0;
+    for (; text < end; ++text) {
+        if (*text == '.') {
+            memcpy(buffer + length, point, pointLength);
+            length += pointLength;
+        } else {
+            buffer[length++] = *text;
         }
     }
     buffer[length] = '\0';
     return strtod(buffer, NULL);
 }
 
-const char* rgParseDouble(const char* text, const char* end, double* value) {
+const char* rgScanDouble(const char* text, const char* end, double* value) {
     rgDecimal decimal = {0};
     const char* after = rgDecimal_Read(&decimal, text, end);
     if (after == NULL) {
@@ -151,7 +142,7 @@ const char* rgParseDouble(const char* text, const char* end, double* value) {
     return after;
 }
 
-const char* rgParseInt(const char* text, const char* end, int* value) {
+const char* rgScanInt(const char* text, const char* end, int* value) {
     const char* at = text;
     bool negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');

@@ -5,10 +5,10 @@
 // Decimal number at the start of text, which ends at end. Gives the first character after it, or
 // NULL when there is no number. Too large numbers give infinity; "inf", "nan" and hexadecimal are
 // not numbers.
-const char* rgParseDouble(const char* text, const char* end, double* value);
+const char* rgScanDouble(const char* text, const char* end, double* value);
 
 // The same for a decimal integer; NULL also when it does not fit.
-const char* rgParseInt(const char* text, const char* end, int* value);
+const char* rgScanInt(const char* text, const char* end, int* value);
 
 // Blanks as XML and mesh files have them.
 static inline bool rgIsBlank(char c) {

@@ -39,7 +39,7 @@ static rgResult rgObj_Vertex(rgObjReader* obj) {
         if (length == 0) {
             return rgMeshReader_Fail(obj->reader, obj->line, "v: needs 3 numbers, has %d", i);
         }
-        bool good = rgParseDouble(word, word + length, &position[i]) == word + length &&
+        bool good = rgScanDouble(word, word + length, &position[i]) == word + length &&
                     fabs(position[i]) <= RG_MESH_MAX_COORDINATE;
         if (!good) {
             return rgMeshReader_Fail(obj->reader, obj->line, "v: '%.*s' is not a coordinate",
@@ -54,11 +54,11 @@ static rgResult rgObj_Corner(rgObjReader* obj, const char* word, size_t length, 
     const char* end = word + length;
     int index = 0;
     int ignored = 0;
-    const char* at = rgParseInt(word, end, &index);
+    const char* at = rgScanInt(word, end, &index);
     for (int slash = 0; at != NULL && at < end && slash < 2; ++slash) {
         at = *at == '/' ? at + 1 : NULL;
         if (at != NULL && at < end && *at != '/') {
-            at = rgParseInt(at, end, &ignored);
+            at = rgScanInt(at, end, &ignored);
         }
     }
     if (at != end) {

@@ -207,7 +207,7 @@ static rgResult rgReadCorner(rgMeshReader* reader, rgWords* words, double corner
         const char* word = NULL;
         size_t length = 0;
         rgWords_Next(words, &word, &length);
-        bool good = length > 0 && rgParseDouble(word, word + length, &corner[i]) == word + length &&
+        bool good = length > 0 && rgScanDouble(word, word + length, &corner[i]) == word + length &&
                     rgIsCoordinate(corner[i]);
         if (!good) {
             return rgMeshReader_Fail(reader, words->line, "vertex: '%.*s' is not a coordinate",

@@ -56,6 +56,7 @@ static void rgUrdf_SortNames(rgUrdf* urdf, rgUrdfName* names, int count,
     qsort(names, (size_t)count, sizeof(rgUrdfName), rgCompareNames);
     for (int i = 1; i < count; ++i) {
         if (names[i].name[0] != '\0' && strcmp(names[i].name, names[i - 1].name) == 0) {
+            urdf->hasDuplicates = true;
             const rgXmlNode* node = nodes[names[i].index];
             rgXmlReader_Error(&urdf->xml, node, "the %s name '%.60s' is already used on line %d",
                               node->name, names[i].name, nodes[names[i - 1].index]->line);
@@ -256,7 +257,7 @@ static void rgUrdf_BuildTree(rgUrdf* urdf) {
         connected = rgUrdf_ConnectJoint(urdf, i) && connected;
     }
     // A joint that leads nowhere has been told; the roots that it leaves would only confuse.
-    urdf->rootLink = connected ? rgUrdf_FindRoot(urdf) : -1;
+    urdf->rootLink = connected && !urdf->hasDuplicates ? rgUrdf_FindRoot(urdf) : -1;
     if (urdf->rootLink >= 0) {
         urdf->worldRoot = strcmp(urdf->links[urdf->rootLink].name, "world") == 0;
         rgUrdf_CheckReached(urdf);

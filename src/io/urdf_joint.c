@@ -100,8 +100,10 @@ static double rgUrdf_NotNegative(rgUrdf* urdf, const rgUrdfJoint* joint, const r
 // Range of a revolute or prismatic joint. An absent bound is 0, says the format.
 static void rgUrdf_ReadRange(rgUrdf* urdf, const rgUrdfJoint* joint, const rgXmlNode* node,
                              rgJointDef* def) {
-    bool hasLower = rgXmlReader_Double(&urdf->xml, node, "lower", &def->lower);
-    bool hasUpper = rgXmlReader_Double(&urdf->xml, node, "upper", &def->upper);
+    bool hasLower = rgXmlNode_Attribute(node, "lower") != NULL;
+    bool hasUpper = rgXmlNode_Attribute(node, "upper") != NULL;
+    rgXmlReader_Double(&urdf->xml, node, "lower", &def->lower);
+    rgXmlReader_Double(&urdf->xml, node, "upper", &def->upper);
     if (!hasLower && !hasUpper) {
         rgXmlReader_Warn(&urdf->xml, node,
                          "joint '%.60s': <limit> has neither lower nor upper: taken as unlimited",
@@ -137,7 +139,8 @@ static void rgUrdf_ReadLimit(rgUrdf* urdf, const rgUrdfJoint* joint, rgJointDef*
     rgXmlReader_CheckChildren(&urdf->xml, node, NULL);
     def->effortLimit = rgUrdf_NotNegative(urdf, joint, node, "effort");
     def->velocityLimit = rgUrdf_NotNegative(urdf, joint, node, "velocity");
-    if (def->effortLimit == 0 && rgXmlNode_Attribute(node, "effort") != NULL) {
+    if (def->effortLimit == 0 && rgXmlNode_Attribute(node, "effort") != NULL &&
+        urdf->xml.errorCount == 0) {
         rgXmlReader_Note(&urdf->xml, node, "joint '%.60s': an effort limit of 0 is read as none",
                          joint->name);
     }

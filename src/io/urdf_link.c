@@ -147,6 +147,7 @@ void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link) {
                          link->name);
     }
     if (!good) {
+        link->hasInertia = true; // a bad one, which has been told
         return;
     }
     link->inertia.center = pose.p;

@@ -74,7 +74,7 @@ int rgXmlNode_WordCount(const rgXmlNode* node, const char* name) {
 // A finite number that fills the word.
 static bool rgWordToDouble(const char* word, const char* end, double* value) {
     double read = 0;
-    bool good = rgParseDouble(word, end, &read) == end && isfinite(read);
+    bool good = rgScanDouble(word, end, &read) == end && isfinite(read);
     if (good) {
         *value = read;
     }
@@ -135,14 +135,14 @@ int rgXmlReader_Ints(rgXmlReader* reader, const rgXmlNode* node, const char* nam
     for (const char* word = rgSkipBlanks(at); *word != '\0';
          word = rgSkipBlanks(rgSkipWord(word))) {
         const char* end = rgSkipWord(word);
-        if (rgParseInt(word, end, &ignored) != end) {
+        if (rgScanInt(word, end, &ignored) != end) {
             rgXmlReader_BadWord(reader, node, name, word, "an integer");
             return 0;
         }
     }
     int count = 0;
     for (at = rgSkipBlanks(at); *at != '\0'; at = rgSkipBlanks(rgSkipWord(at))) {
-        rgParseInt(at, rgSkipWord(at), &values[count++]);
+        rgScanInt(at, rgSkipWord(at), &values[count++]);
     }
     return count;
 }
@@ -291,8 +291,7 @@ static int rgEditDistance(const char* a, const char* b) {
 const char* rgNearestName(const char* word, const char* const* names) {
     const char* nearest = NULL;
     size_t length = strlen(word);
-    int best = length < 4 ? 2 : (int)length / 2 + 1; // distances below this are close
-    best = RG_MIN(best, 4);
+    int best = length < 3 ? 2 : length < 6 ? 3 : 4; // distances below this are close
     for (int i = 0; names != NULL && names[i] != NULL && length <= 32; ++i) {
         if (strlen(names[i]) <= 32) {
             int distance = rgEditDistance(word, names[i]);

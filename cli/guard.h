@@ -1,0 +1,33 @@
+// Work in a process of its own, with limits on time and memory: for libhdf5, which crashes or hangs
+// on some damaged files.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Bytes in one block. Every piece starts at a multiple of 8, so that readers may point into it.
+typedef struct rgBuffer {
+    unsigned char* data;
+    size_t size;
+    size_t capacity;
+    size_t at; // where the next Take starts
+} rgBuffer;
+
+void rgBuffer_Put(rgBuffer* buffer, const void* bytes, size_t count); // NULL bytes: marked absent
+// The next piece, or NULL when it was absent; its size goes to *count unless that is NULL.
+void* rgBuffer_Take(rgBuffer* buffer, size_t* count);
+void rgBuffer_Free(rgBuffer* buffer);
+
+typedef void rgGuardFcn(void* context, rgBuffer* result);
+
+typedef struct rgGuardLimits {
+    double seconds;
+    size_t bytes; // of address space
+} rgGuardLimits;
+
+rgGuardLimits rgDefaultGuardLimits(void);
+
+// Run the function in a child process and get what it put into its buffer. When that fails, the
+// result is false and *fault a text to free that says why.
+bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgBuffer* result,
+                  char** fault);
