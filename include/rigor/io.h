@@ -68,3 +68,10 @@ RG_API int rgBuiltinModelCount(void);
 /// NULL when there is none.
 RG_API const rgBuiltinModel* rgBuiltinModelAt(int index);
 RG_API const rgBuiltinModel* rgFindBuiltinModel(const char* name);
+
+/// Write a definition as MJCF or URDF. What the format cannot say is left out, and told in warnings
+/// that name the parts. URDF: meshes become OBJ files beside it.
+RG_API rgResult rgSaveMjcf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
+RG_API rgResult rgSaveUrdf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
+/// By the ending of the name: .urdf, or .xml and .mjcf.
+RG_API rgResult rgSaveModelDef(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);

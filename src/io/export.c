@@ -102,8 +102,8 @@ rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics)
         return rg_errorMemory;
     }
     FILE* file = fopen(path, "wb");
-    bool good = file != NULL && fwrite(text->bytes, 1, (size_t)text->count, file) ==
-                                    (size_t)text->count;
+    bool good =
+        file != NULL && fwrite(text->bytes, 1, (size_t)text->count, file) == (size_t)text->count;
     if (file != NULL && fclose(file) != 0) {
         good = false;
     }
