@@ -17,7 +17,9 @@ enum { rg_exitDone = 0, rg_exitNo = 1, rg_exitUsage = 2 };
 int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc, char** argv);
 
 int rgCli_Bench(int argc, char** argv);
+int rgCli_Check(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
+int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Solve(int argc, char** argv);
 
 // ---- options.c ----

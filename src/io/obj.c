@@ -1,6 +1,7 @@
-// Wavefront OBJ files into triangles: vertices, faces, objects and groups. Polygons become fans.
+// Wavefront OBJ files into triangles: vertices, faces, objects and groups.
 #include "io/mesh.h"
 #include "io/number.h"
+#include "io/polygon.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,10 @@ typedef struct rgObjReader {
     const char* end; // of the current line
     int line;
     bool warnedUnknown;
+    int* corners; // of the current face
+    int cornerCount, cornerCapacity;
+    int* triangles; // of the current face
+    int triangleCapacity;
 } rgObjReader;
 
 static void rgObj_SkipBlanks(rgObjReader* obj) {
@@ -75,23 +80,43 @@ static rgResult rgObj_Corner(rgObjReader* obj, const char* word, size_t length, 
     return rg_ok;
 }
 
-static rgResult rgObj_Face(rgObjReader* obj) {
-    int first = 0, previous = 0, cornerCount = 0;
+static rgResult rgObj_ReadCorners(rgObjReader* obj) {
+    const rgAllocator* allocator = &obj->reader->mesh->allocator;
     const char* word = NULL;
-    rgResult result = rg_ok;
-    for (size_t length = rgObj_Word(obj, &word); result == rg_ok && length > 0;
-         length = rgObj_Word(obj, &word)) {
+    obj->cornerCount = 0;
+    for (size_t length = rgObj_Word(obj, &word); length > 0; length = rgObj_Word(obj, &word)) {
         int vertex = 0;
-        result = rgObj_Corner(obj, word, length, &vertex);
-        if (result == rg_ok && cornerCount >= 2) {
-            result = rgMeshReader_AddTriangle(obj->reader, first, previous, vertex);
+        rgResult result = rgObj_Corner(obj, word, length, &vertex);
+        if (result == rg_ok) {
+            result = rgReserve(allocator, (void**)&obj->corners, &obj->cornerCapacity,
+                               obj->cornerCount, obj->cornerCount + 1, sizeof(int));
         }
-        first = cornerCount == 0 ? vertex : first;
-        previous = vertex;
-        ++cornerCount;
+        if (result != rg_ok) {
+            return result;
+        }
+        obj->corners[obj->cornerCount++] = vertex;
     }
-    if (result == rg_ok && cornerCount < 3) {
-        return rgMeshReader_Fail(obj->reader, obj->line, "f: needs 3 corners, has %d", cornerCount);
+    if (obj->cornerCount < 3) {
+        return rgMeshReader_Fail(obj->reader, obj->line, "f: needs 3 corners, has %d",
+                                 obj->cornerCount);
+    }
+    return rg_ok;
+}
+
+static rgResult rgObj_Face(rgObjReader* obj) {
+    rgMesh* mesh = obj->reader->mesh;
+    rgResult result = rgObj_ReadCorners(obj);
+    if (result == rg_ok) {
+        result = rgReserve(&mesh->allocator, (void**)&obj->triangles, &obj->triangleCapacity, 0,
+                           obj->cornerCount - 2, 3 * sizeof(int));
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    rgTriangulatePolygon(mesh->vertices, obj->corners, obj->cornerCount, obj->triangles);
+    for (int i = 0; i + 2 < obj->cornerCount && result == rg_ok; ++i) {
+        const int* t = obj->triangles + 3 * (size_t)i;
+        result = rgMeshReader_AddTriangle(obj->reader, t[0], t[1], t[2]);
     }
     return result;
 }
@@ -176,5 +201,7 @@ rgResult rgReadObj(rgMeshReader* reader) {
         obj.line += further + 1;
         at = obj.end + 1;
     }
+    rgRelease(&reader->mesh->allocator, obj.corners);
+    rgRelease(&reader->mesh->allocator, obj.triangles);
     return result;
 }

@@ -129,7 +129,7 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
 
 static void rgUrdf_CheckLink(rgUrdf* urdf, const rgXmlNode* node) {
     static const char* const knownAttributes[] = {"name", "type", NULL};
-    static const char* const known[] = {"inertial", "visual", "collision", NULL};
+    static const char* const known[] = {"inertial", "visual", "collision", "contact", NULL};
     static const char* const single[] = {"inertial", NULL};
     rgXmlReader_CheckAttributes(&urdf->xml, node, knownAttributes);
     rgXmlReader_CheckChildren(&urdf->xml, node, known);
@@ -307,29 +307,24 @@ static void rgUrdf_AddLink(rgUrdf* urdf, rgUrdfLink* link) {
     rgUrdf_AddShapes(urdf, link);
 }
 
-// Link that stands for everything rigidly attached to this one; -1: the world.
-static int rgUrdf_Group(const rgUrdf* urdf, int link) {
-    const rgUrdfJoint* joint = rgUrdf_ParentJoint(urdf, &urdf->links[link]);
-    while (joint != NULL && !rgUrdfJoint_Moves(urdf, joint)) {
-        link = joint->parent;
-        joint = rgUrdf_ParentJoint(urdf, &urdf->links[link]);
-    }
-    bool floats = urdf->def->base == rg_baseFloating && !urdf->worldRoot;
-    return link == urdf->rootLink && !floats ? -1 : link;
-}
-
+// Find out what is fixed to what: group[i] is the link that carries link i, -1 for the world.
 // Something that moves needs a mass somewhere in what moves with it.
-static void rgUrdf_CheckMasses(rgUrdf* urdf) {
+static void rgUrdf_FindGroups(rgUrdf* urdf) {
     int* group = rgUrdf_Take(urdf, urdf->linkCount, sizeof(int));
     bool* heavy = rgUrdf_Take(urdf, urdf->linkCount, sizeof(bool));
     if (group == NULL || heavy == NULL) {
         return;
     }
+    bool floats = urdf->def->base == rg_baseFloating && !urdf->worldRoot;
     // Parents come before their children, so that groups pass down.
     for (int i = urdf->rootLink; i >= 0; i = rgUrdf_NextLink(urdf, i)) {
         const rgUrdfJoint* joint = rgUrdf_ParentJoint(urdf, &urdf->links[i]);
-        bool moves = joint == NULL || rgUrdfJoint_Moves(urdf, joint);
-        group[i] = moves ? (joint == NULL ? rgUrdf_Group(urdf, i) : i) : group[joint->parent];
+        if (joint == NULL) {
+            group[i] = floats ? i : -1;
+        } else {
+            group[i] = rgUrdfJoint_Moves(urdf, joint) ? i : group[joint->parent];
+        }
+        urdf->links[i].isStatic = group[i] < 0;
         if (group[i] >= 0 && urdf->links[i].hasInertia) {
             heavy[group[i]] = true;
         }
@@ -448,7 +443,7 @@ static void rgUrdf_Run(rgUrdf* urdf) {
     // Shapes and joints are read even when the tree has a mistake, as long as there is a tree.
     if (urdf->result == rg_ok && urdf->rootLink >= 0) {
         rgUrdf_CheckBase(urdf);
-        rgUrdf_CheckMasses(urdf);
+        rgUrdf_FindGroups(urdf);
         rgUrdf_AddTree(urdf);
     }
 }

@@ -1,5 +1,6 @@
 // URDF links: origins, masses and inertias, colours.
 #include "io/urdf.h"
+#include "rigor/inertia.h"
 
 #include <string.h>
 
@@ -54,54 +55,27 @@ static bool rgUrdf_ReadMoment(rgUrdf* urdf, const rgXmlNode* node, rgSym3* momen
     return complete;
 }
 
-// R S R'
-static rgSym3 rgRotateMoment(rgQuat q, const rgSym3* s) {
-    rgMat3 r = rgMat3FromQuat(q);
-    rgVec3 rows[3], products[3];
-    for (int i = 0; i < 3; ++i) {
-        rows[i] = rgVec(r.m[3 * i], r.m[3 * i + 1], r.m[3 * i + 2]);
-        products[i] = rgSym3_Multiply(s, rows[i]);
-    }
-    return (rgSym3){rgDot(rows[0], products[0]), rgDot(rows[1], products[1]),
-                    rgDot(rows[2], products[2]), rgDot(rows[0], products[1]),
-                    rgDot(rows[0], products[2]), rgDot(rows[1], products[2])};
-}
-
-// All principal minors at least -slack of their natural size.
-static bool rgIsSemidefinite(const rgSym3* s, double slack) {
-    double a = s->xx, b = s->yy, c = s->zz, d = s->xy, e = s->xz, f = s->yz;
-    double scale = fabs(a) + fabs(b) + fabs(c);
-    double determinant = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
-    double slack2 = slack * scale * scale;
-    return a >= -slack * scale && b >= -slack * scale && c >= -slack * scale &&
-           a * b - d * d >= -slack2 && a * c - e * e >= -slack2 && b * c - f * f >= -slack2 &&
-           determinant >= -slack2 * scale;
-}
-
-// Second moments of a mass distribution: trace/2 - I. Not semidefinite means that no body has it
-// (the principal moments break the triangle inequality).
-static bool rgIsPhysical(const rgSym3* s) {
-    double half = 0.5 * (s->xx + s->yy + s->zz);
-    rgSym3 second = {half - s->xx, half - s->yy, half - s->zz, -s->xy, -s->xz, -s->yz};
-    return rgIsSemidefinite(&second, 1e-3); // files round to about three digits
-}
-
+// Faults that the compiler does not call an error are told by it, unless they are errors here.
 static void rgUrdf_CheckInertia(rgUrdf* urdf, const rgUrdfLink* link, const rgXmlNode* node) {
-    const rgInertia* inertia = &link->inertia;
-    if (!rgIsSemidefinite(&inertia->moment, 1e-9)) {
+    switch (rgInertia_Check(&link->inertia)) {
+    case rg_inertiaIndefinite:
         rgXmlReader_Error(&urdf->xml, node,
-                          "link '%.60s': the inertia is not positive: a rotation would have "
-                          "negative energy",
-                          link->name);
-    } else if (!rgIsPhysical(&inertia->moment)) {
-        rgXmlReader_Warn(&urdf->xml, node,
-                         "link '%.60s': the inertia is not physical: one principal moment is "
-                         "larger than the sum of the others",
+                          "link '%.60s': a principal moment of inertia is negative", link->name);
+        break;
+    case rg_inertiaTriangle:
+        if (urdf->xml.strict) {
+            rgXmlReader_Error(&urdf->xml, link->node,
+                              "link '%.60s': principal moments of inertia: the largest exceeds "
+                              "the sum of the others",
+                              link->name);
+        }
+        break;
+    case rg_inertiaMassless:
+        rgXmlReader_Warn(&urdf->xml, node, "link '%.60s': the mass is 0; its inertia is ignored",
                          link->name);
-    }
-    if (inertia->mass == 0) {
-        rgXmlReader_Warn(&urdf->xml, node, "link '%.60s': the mass is 0; its <inertial> is ignored",
-                         link->name);
+        break;
+    default:
+        break;
     }
 }
 
@@ -151,7 +125,7 @@ void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link) {
         return;
     }
     link->inertia.center = pose.p;
-    link->inertia.moment = rgRotateMoment(pose.q, &moment);
+    link->inertia.moment = rgSym3Rotate(pose.q, &moment);
     rgUrdf_CheckInertia(urdf, link, inertial);
     link->hasInertia = link->inertia.mass > 0;
     if (!link->hasInertia) {

@@ -12,6 +12,7 @@ typedef struct rgUrdfShape {
     const rgXmlNode* node;
     bool isVisual;
     int number; // among its kind in the link
+    rgMaterial material;
     rgShapeDef def;
     rgMeshData mesh;
 } rgUrdfShape;
@@ -176,18 +177,29 @@ static double rgMesh_Size(const rgMeshData* mesh) {
     return size;
 }
 
-static void rgUrdf_WarnConvex(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node,
-                              const rgMesh* mesh) {
+// What a collision mesh becomes: its hull, or its triangles where they can stay.
+static rgShapeKind rgUrdf_CollisionKind(rgUrdf* urdf, const rgUrdfShape* shape,
+                                        const rgXmlNode* node, const rgMesh* mesh) {
     rgMeshData data = rgMesh_Data(mesh);
-    bool convex = false;
-    rgResult result = rgMesh_IsConvex(mesh, RG_CONVEX_DENT * rgMesh_Size(&data), &convex);
-    if (result != rg_ok) {
-        urdf->result = result;
-    } else if (!convex && data.triangleCount > 0) {
-        rgXmlReader_Warn(&urdf->xml, node,
-                         "collision mesh of link '%.60s' is not convex: its convex hull is used",
-                         shape->link->name);
+    bool convex = data.triangleCount == 0;
+    if (!convex) {
+        rgResult result = rgMesh_IsConvex(mesh, RG_CONVEX_DENT * rgMesh_Size(&data), &convex);
+        urdf->result = result != rg_ok ? result : urdf->result;
     }
+    if (convex) {
+        return rg_shapeHull;
+    }
+    if (shape->link->isStatic) {
+        rgXmlReader_Note(&urdf->xml, node,
+                         "collision mesh of link '%.60s' is not convex: its triangles are used, "
+                         "as the link is fixed to the world",
+                         shape->link->name);
+        return rg_shapeMesh;
+    }
+    rgXmlReader_Warn(&urdf->xml, node,
+                     "collision mesh of link '%.60s' is not convex: its convex hull is used",
+                     shape->link->name);
+    return rg_shapeHull;
 }
 
 static bool rgUrdf_SkipsMesh(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node) {
@@ -224,11 +236,11 @@ static bool rgUrdf_Mesh(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* shape)
     if (entry->mesh == NULL || !rgUrdf_ScaleMesh(urdf, entry->mesh, scale, &shape->mesh)) {
         return false;
     }
-    if (!shape->isVisual) {
-        rgUrdf_WarnConvex(urdf, shape, node, entry->mesh);
+    if (shape->isVisual) {
+        shape->def.kind = shape->mesh.triangleCount > 0 ? rg_shapeMesh : rg_shapeHull;
+    } else {
+        shape->def.kind = rgUrdf_CollisionKind(urdf, shape, node, entry->mesh);
     }
-    bool points = shape->mesh.triangleCount == 0;
-    shape->def.kind = shape->isVisual && !points ? rg_shapeMesh : rg_shapeHull;
     shape->def.mesh = &shape->mesh;
     return true;
 }
@@ -318,6 +330,7 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     shape->def = rgDefaultShapeDef();
     shape->def.body = shape->link->body;
     shape->def.visualOnly = shape->isVisual;
+    shape->def.material = shape->material;
     shape->def.source = (rgSource){.file = shape->node->file, .line = shape->node->line};
     rgXmlReader_CheckAttributes(&urdf->xml, shape->node, knownAttributes);
     rgXmlReader_CheckChildren(&urdf->xml, shape->node, known);
@@ -333,15 +346,47 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     }
 }
 
+// Value of a child such as <lateral_friction value="1"/>, not negative; otherwise as it was.
+static void rgUrdf_ReadContactValue(rgUrdf* urdf, const rgXmlNode* contact, const char* name,
+                                    double* value) {
+    const rgXmlNode* node = rgXmlNode_Child(contact, name);
+    double read = 0;
+    if (node == NULL || !rgXmlReader_Double(&urdf->xml, node, "value", &read)) {
+        return;
+    }
+    if (read < 0) {
+        rgXmlReader_Error(&urdf->xml, node, "<%s value>: %g is negative", name, read);
+    } else {
+        *value = read;
+    }
+}
+
+// <contact>, an element that Bullet has added: friction and restitution of a link's shapes.
+static rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
+    static const char* const known[] = {"lateral_friction", "restitution", NULL};
+    rgMaterial material = rgDefaultMaterial();
+    const rgXmlNode* contact = rgXmlNode_Child(link->node, "contact");
+    if (contact != NULL) {
+        rgXmlReader_CheckChildren(&urdf->xml, contact, known);
+        rgUrdf_ReadContactValue(urdf, contact, "lateral_friction", &material.mu);
+        rgUrdf_ReadContactValue(urdf, contact, "restitution", &material.restitution);
+    }
+    return material;
+}
+
 void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link) {
     int numbers[2] = {0, 0};
+    rgMaterial material = rgUrdf_ContactMaterial(urdf, link);
     for (const rgXmlNode* node = link->node->firstChild; node != NULL && urdf->result == rg_ok;
          node = node->next) {
         bool isVisual = strcmp(node->name, "visual") == 0;
         if (isVisual || strcmp(node->name, "collision") == 0) {
             rgArenaMark mark = rgArena_Mark(&urdf->arena);
-            rgUrdfShape shape = {
-                .link = link, .node = node, .isVisual = isVisual, .number = numbers[isVisual]++};
+            rgUrdfShape shape = {.link = link,
+                                 .node = node,
+                                 .isVisual = isVisual,
+                                 .number = numbers[isVisual]++,
+                                 .material = material};
             rgUrdf_AddShape(urdf, &shape);
             rgArena_Return(&urdf->arena, mark);
         }

@@ -214,6 +214,53 @@ static void test_obj_details(void** state) {
     rgDestroyDiagnostics(diagnostics);
 }
 
+static double rgArea(const rgMeshData* mesh) {
+    double area = 0;
+    for (int t = 0; t < mesh->triangleCount; ++t) {
+        rgVec3 p[3];
+        for (int k = 0; k < 3; ++k) {
+            const double* x = mesh->vertices + 3 * mesh->triangles[3 * t + k];
+            p[k] = rgVec(x[0], x[1], x[2]);
+        }
+        rgVec3 cross = rgCross(rgSub(p[1], p[0]), rgSub(p[2], p[0]));
+        assert_true(cross.z >= 0); // none is turned over
+        area += 0.5 * rgLength(cross);
+    }
+    return area;
+}
+
+// Random star-shaped polygons, rarely convex: triangles that face one way and cover the area once.
+static void test_polygons(void** state) {
+    (void)state;
+    rgRandom random = {23};
+    for (int i = 0; i < 300; ++i) {
+        rgText text = {.count = 0};
+        int count = 4 + rgRandom_Index(&random, 40);
+        double expected = 0, lastX = 0, lastY = 0, firstX = 0, firstY = 0;
+        for (int k = 0; k < count; ++k) {
+            double angle = 2 * 3.14159265358979 * k / count;
+            double radius = rgRandom_Uniform(&random, 0.2, 1);
+            double x = radius * cos(angle), y = radius * sin(angle);
+            rgText_Print(&text, "v %.17g %.17g 0.5\n", x, y);
+            expected += k > 0 ? 0.5 * (lastX * y - lastY * x) : 0;
+            firstX = k == 0 ? x : firstX;
+            firstY = k == 0 ? y : firstY;
+            lastX = x;
+            lastY = y;
+        }
+        expected += 0.5 * (lastX * firstY - lastY * firstX);
+        rgText_Print(&text, "f");
+        for (int k = 1; k <= count; ++k) {
+            rgText_Print(&text, " %d", k);
+        }
+        rgMesh* mesh = rgParse(&text, rg_meshObj);
+        rgMeshData data = rgMesh_Data(mesh);
+        assert_int_equal(data.triangleCount, count - 2);
+        EXPECT_NEAR(rgArea(&data), expected, 1e-12);
+        rgDestroyMesh(mesh);
+    }
+}
+
 static void test_mistakes(void** state) {
     (void)state;
     rgText nanStl = rgBoxBinaryStl("x"), shortStl = rgBoxBinaryStl("x");
@@ -365,6 +412,7 @@ int main(void) {
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_convexity),
         cmocka_unit_test(test_obj_details),
+        cmocka_unit_test(test_polygons),
         cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_foreign_formats),
         cmocka_unit_test(test_damaged_files),

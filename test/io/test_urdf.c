@@ -155,9 +155,11 @@ static void test_inertial(void** state) {
 
 static void test_shapes(void** state) {
     (void)state;
+    rgLoadDef def = rgDefaultLoadDef();
+    def.base = rg_baseFloating;
     rgFixture f = rgParse(
         "<robot name='r'><material name='blue'><color rgba='0 0 1 0.5'/></material>"
-        "<link name='a'>"
+        "<link name='a'>" INERTIAL
         "<visual name='skin'><origin xyz='0 0 1'/><geometry><box size='2 4 6'/></geometry>"
         "<material name='blue'/></visual>"
         "<visual><geometry><sphere radius='3'/></geometry>"
@@ -168,7 +170,7 @@ static void test_shapes(void** state) {
         "<collision><geometry><mesh filename='dented.obj' scale='1 -2 1'/></geometry></collision>"
         "<visual><geometry><mesh filename='file://" RG_BAD_FOLDER "/dented.obj'/></geometry>"
         "</visual></link></robot>",
-        NULL);
+        &def);
     assert_int_equal(f.result, rg_ok);
     assert_int_equal(rgDiagnostics_Count(f.diagnostics), 1); // not convex
     static const char* const names[] = {"a/skin",       "a/visual1",    "a/visual2", "a/collision0",
@@ -202,6 +204,29 @@ static void test_shapes(void** state) {
         }
         EXPECT_NEAR(volume, (i == 5 ? 2 : 1) * 0.14, 1e-14);
     }
+    rgClose(&f);
+}
+
+static void test_static_mesh_keeps_its_triangles(void** state) {
+    (void)state;
+    const char* text = "<robot name='r'><link name='a'><collision><geometry>"
+                       "<mesh filename='dented.obj'/></geometry></collision></link></robot>";
+    rgFixture f = rgParseClean(text, NULL);
+    assert_int_equal(f.model->shapes[0].kind, rg_shapeMesh);
+    assert_false(f.model->shapes[0].visualOnly);
+    rgClose(&f);
+}
+
+static void test_bullet_contact(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParseClean("<robot name='r'><link name='a'><contact>"
+                     "<lateral_friction value='0.9'/><restitution value='0.25'/></contact>"
+                     "<collision><geometry><sphere radius='1'/></geometry></collision>"
+                     "</link></robot>",
+                     NULL);
+    assert_true(f.model->shapes[0].material.mu == 0.9);
+    assert_true(f.model->shapes[0].material.restitution == 0.25);
     rgClose(&f);
 }
 
@@ -358,6 +383,12 @@ static rgResult rgLoadAny(const char* path, bool strict, rgDiagnostics* diagnost
         def.strict = strict;
         result = rgLoadModelDef(path, &def, diagnostics, &model);
         assert_true((result == rg_ok) == (model != NULL));
+        if (result == rg_ok) {
+            // Some remarks are left to the compiler, which has the file and line too.
+            rgModel* compiled = NULL;
+            rgCompileModel(model, NULL, diagnostics, &compiled);
+            rgDestroyModel(compiled);
+        }
         rgDestroyModelDef(model);
     } else {
         rgMesh* mesh = NULL;
@@ -483,6 +514,8 @@ int main(void) {
         cmocka_unit_test(test_joint_kinds),
         cmocka_unit_test(test_inertial),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_static_mesh_keeps_its_triangles),
+        cmocka_unit_test(test_bullet_contact),
         cmocka_unit_test(test_mimic),
         cmocka_unit_test(test_base),
         cmocka_unit_test(test_packages),
