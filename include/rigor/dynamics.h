@@ -81,6 +81,9 @@ RG_API rgResult rgDynamics_ForwardDynamics(rgDynamics* dynamics, const double* t
 
 /// CRBA: M with armature, vCount x vCount.
 RG_API void rgDynamics_MassMatrix(rgDynamics* dynamics, double* mass);
+/// M in compact rows, a view until the next call with new positions: row i holds column i, then the
+/// columns above it in the tree, upwards. Count is the number of entries; it may be NULL.
+RG_API const double* rgDynamics_CompactMassMatrix(rgDynamics* dynamics, int* count);
 /// L' D L = M + diag(added), sparse along the tree; NULL added means zero. rg_errorNumeric when the
 /// matrix is not positive definite.
 RG_API rgResult rgDynamics_Factorize(rgDynamics* dynamics, const double* added);

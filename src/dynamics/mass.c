@@ -76,6 +76,14 @@ void rgDynamics_NeedMass(rgDynamics* d) {
     d->valid |= rg_haveMass;
 }
 
+const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
+    rgDynamics_NeedMass(d);
+    if (count != NULL) {
+        *count = d->model->massCount;
+    }
+    return d->mass;
+}
+
 void rgDynamics_MassMatrix(rgDynamics* d, double* mass) {
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;

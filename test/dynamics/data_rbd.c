@@ -114,7 +114,7 @@ static void rgCheckForces(rgRobot* robot, const rgJson* state) {
     rgExpectArray(robot, state, "aba", nv, robot->abaTolerance);
 }
 
-// 0.5 v' M v with the file's M: its "kinetic_energy" leaves out the armature of composite joints.
+// 0.5 v' M v with the file's M; its "kinetic_energy" differs where composite joints have armature.
 static double rgExpectedKinetic(rgRobot* robot, const rgJson* state) {
     int nv = robot->nv;
     double sum = 0;
