@@ -24,7 +24,9 @@ typedef struct rgLoadDef {
     bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
     rgBaseKind base;
     rgMeshUse meshes;
-    bool strict; ///< warnings are errors
+    bool strict;      ///< warnings are errors
+    bool fileContact; ///< MJCF: solref and solimp, where written, become stiffness and damping;
+                      ///< otherwise contacts are rigid
     rgAllocator allocator;
     uint32_t cookie;
 } rgLoadDef;
@@ -34,7 +36,8 @@ RG_API rgLoadDef rgDefaultLoadDef(void);
 /// Read a robot description of any supported kind; the root element tells which. A NULL def is the
 /// default one. Remarks go to the diagnostics, each with file and line; on failure there is no
 /// definition and, unless memory ran out, at least one error among them. The caller destroys the
-/// definition.
+/// definition. A path that is no file but the name of a built-in model, such as "humanoid", gives
+/// that model.
 RG_API rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                                rgModelDef** model);
 /// The same from memory. The path names the text in remarks, and relative file names are looked for
@@ -48,3 +51,28 @@ RG_API rgResult rgLoadUrdf(const char* path, const rgLoadDef* def, rgDiagnostics
                            rgModelDef** model);
 RG_API rgResult rgParseUrdf(const void* text, size_t byteCount, const char* path,
                             const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// As rgLoadModelDef and rgParseModelDef, for MJCF only. See docs/formats/mjcf.md.
+RG_API rgResult rgLoadMjcf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                           rgModelDef** model);
+RG_API rgResult rgParseMjcf(const void* text, size_t byteCount, const char* path,
+                            const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// A model that comes with the library: the files of models/, compiled in.
+typedef struct rgBuiltinModel {
+    const char* name; ///< "humanoid" for humanoid.xml; URDF files keep their ending
+    const unsigned char* text;
+    size_t byteCount;
+} rgBuiltinModel;
+
+RG_API int rgBuiltinModelCount(void);
+/// NULL when there is none.
+RG_API const rgBuiltinModel* rgBuiltinModelAt(int index);
+RG_API const rgBuiltinModel* rgFindBuiltinModel(const char* name);
+
+/// Write a definition as MJCF or URDF. What the format cannot say is left out, and told in warnings
+/// that name the parts. URDF: meshes become OBJ files beside it.
+RG_API rgResult rgSaveMjcf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
+RG_API rgResult rgSaveUrdf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
+/// By the ending of the name: .urdf, or .xml and .mjcf.
+RG_API rgResult rgSaveModelDef(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);

@@ -1,6 +1,8 @@
 // Robot description files of any kind: the root element chooses the reader.
 #include "io/load.h"
 
+#include "io/file.h"
+
 #include <string.h>
 
 typedef struct rgModelFormat {
@@ -10,6 +12,7 @@ typedef struct rgModelFormat {
 
 static const rgModelFormat formats[] = {
     {"robot", rgReadUrdf},
+    {"mujoco", rgReadMjcf},
 };
 
 rgLoadDef rgDefaultLoadDef(void) {
@@ -68,7 +71,13 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
 
 rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                         rgModelDef** model) {
-    return path == NULL ? rg_errorArgument : rgLoadAs(NULL, path, NULL, 0, def, diagnostics, model);
+    if (path == NULL) {
+        return rg_errorArgument;
+    }
+    const rgBuiltinModel* builtin = rgFileExists(path) ? NULL : rgFindBuiltinModel(path);
+    return builtin != NULL
+               ? rgLoadAs(NULL, path, builtin->text, builtin->byteCount, def, diagnostics, model)
+               : rgLoadAs(NULL, path, NULL, 0, def, diagnostics, model);
 }
 
 rgResult rgParseModelDef(const void* text, size_t byteCount, const char* path, const rgLoadDef* def,

@@ -11,6 +11,7 @@ typedef rgResult rgReadModelFcn(rgXmlTree* tree, rgXmlNode* root, const rgLoadDe
                                 rgDiagnostics* diagnostics, rgModelDef** model);
 
 rgReadModelFcn rgReadUrdf; // <robot>
+rgReadModelFcn rgReadMjcf; // <mujoco>
 
 // Parse the text (NULL: the file at path) and read it. A root name other than NULL is the only one
 // accepted.
