@@ -9,5 +9,6 @@
 #include "rigor/inertia.h"
 #include "rigor/model.h"
 #include "rigor/dynamics.h"
+#include "rigor/world.h"
 #include "rigor/fclib.h"
 #include "rigor/io.h"
