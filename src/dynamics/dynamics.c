@@ -24,6 +24,8 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     const rgModel* model = d->model;
     int links = model->linkCount, dofs = model->vCount;
     d->q = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->sines = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->cosines = rgPlanner_Take(planner, model->qCount, sizeof(double));
     d->v = rgPlanner_Take(planner, dofs, sizeof(double));
     d->origins = rgPlanner_Take(planner, model->treeCount, sizeof(rgVec3));
     d->poses = rgPlanner_Take(planner, links, sizeof(rgLinkPose));

@@ -124,7 +124,8 @@ static void test_pendulum_has_the_textbook_values(void** state) {
     rgBodyDef body = rgDefaultBodyDef();
     rgJointDef joint = rgDefaultJointDef();
     rgCreateModelDef(NULL, &def);
-    body.inertia = (rgInertia){.mass = 2, .center = {0, 0, -0.5}, .moment = {0.1, 0.2, 0.05}};
+    body.inertia = (rgInertia){
+        .mass = 2, .center = {0, 0, -0.5}, .moment = {.xx = 0.1, .yy = 0.2, .zz = 0.05}};
     rgModelDef_AddBody(def, &body, &joint.body);
     joint.axis = rgVec(0, 3, 0);
     joint.armature = 0.25;
