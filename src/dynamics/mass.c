@@ -54,6 +54,18 @@ void rgDynamics_NeedComposites(rgDynamics* d) {
     d->valid |= rg_haveComposites;
 }
 
+static void rgDynamics_FillRow(rgDynamics* d, int i) {
+    const rgModel* model = d->model;
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = d->mass + dof->rowStart;
+    rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
+    for (int k = 0; k < dof->depth; ++k) {
+        row[k] = rgSpatialDot(&d->axes[column[k]], &force);
+    }
+    row[0] += dof->armature;
+}
+
 // (11)
 void rgDynamics_NeedMass(rgDynamics* d) {
     const rgModel* model = d->model;
@@ -61,17 +73,8 @@ void rgDynamics_NeedMass(rgDynamics* d) {
         return;
     }
     rgDynamics_NeedComposites(d);
-    double* row = d->mass;
-    const int* column = model->massColumns;
     for (int i = 0; i < model->vCount; ++i) {
-        const rgDof* dof = &model->dofs[i];
-        rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
-        row[0] = dof->armature + rgSpatialDot(&d->axes[i], &force);
-        for (int k = 1; k < dof->depth; ++k) {
-            row[k] = rgSpatialDot(&d->axes[column[k]], &force);
-        }
-        row += dof->depth;
-        column += dof->depth;
+        rgDynamics_FillRow(d, i);
     }
     d->valid |= rg_haveMass;
 }
