@@ -65,6 +65,7 @@ struct rgDynamics {
     rgLinkInertia* inertias;    // rgDynamics_NeedInertias, per link
     rgComposite* composites;    // rgDynamics_NeedComposites, per link
     double* mass;               // rgDynamics_NeedMass, massCount: M in compact rows
+    double* sparseMass;         // rgDynamics_SparseMassMatrix, both triangles
     double* factor;             // rgDynamics_Factorize, massCount: D on the diagonal, L beside it
     double* inverseDiagonal;    // rgDynamics_Factorize, vCount: 1/D
     rgArticulated* articulated; // forward dynamics, per link

@@ -132,9 +132,16 @@ static void rgDynamics_MoveLinks(rgDynamics* d) {
     }
 }
 
+// A model without joints has no coordinates, and its users no arrays.
+static void rgCopyNumbers(double* to, const double* from, int count) {
+    if (count > 0) {
+        memcpy(to, from, (size_t)count * sizeof(double));
+    }
+}
+
 void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
     const rgModel* model = d->model;
-    memcpy(d->q, q, (size_t)model->qCount * sizeof(double));
+    rgCopyNumbers(d->q, q, model->qCount);
     if (d->moving) {
         memset(d->v, 0, (size_t)model->vCount * sizeof(double));
         memset(d->velocities, 0, (size_t)model->linkCount * sizeof(rgSpatial));
@@ -148,8 +155,8 @@ void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
 
 void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
     const rgModel* model = d->model;
-    memcpy(d->q, q, (size_t)model->qCount * sizeof(double));
-    memcpy(d->v, v, (size_t)model->vCount * sizeof(double));
+    rgCopyNumbers(d->q, q, model->qCount);
+    rgCopyNumbers(d->v, v, model->vCount);
     d->moving = true;
     d->valid = 0;
     rgDynamics_PlaceLinks(d);

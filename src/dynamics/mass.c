@@ -2,8 +2,6 @@
 // a degree of freedom and those above it in the tree; everything else is zero.
 #include "dynamics/dynamics.h"
 
-#include <string.h>
-
 static rgComposite rgCompositeOf(const rgLinkInertia* inertia) {
     rgVec3 c = inertia->center;
     double m = inertia->mass, mx = m * c.x, my = m * c.y, mz = m * c.z;
@@ -87,11 +85,30 @@ const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
     return d->mass;
 }
 
+rgSparse rgDynamics_SparseMassMatrix(rgDynamics* d, const double* added) {
+    const rgModel* model = d->model;
+    int count = 2 * model->massCount - model->vCount;
+    rgDynamics_NeedMass(d);
+    for (int i = 0; i < count; ++i) {
+        d->sparseMass[i] = d->mass[model->sparseFrom[i]];
+    }
+    for (int i = 0; added != NULL && i < model->vCount; ++i) {
+        d->sparseMass[model->sparseStart[i] + model->dofs[i].depth - 1] += added[i];
+    }
+    return (rgSparse){.rowCount = model->vCount,
+                      .columnCount = model->vCount,
+                      .rowStart = model->sparseStart,
+                      .column = model->sparseColumns,
+                      .value = d->sparseMass};
+}
+
 void rgDynamics_MassMatrix(rgDynamics* d, double* mass) {
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
     rgDynamics_NeedMass(d);
-    memset(mass, 0, n * n * sizeof(double));
+    for (size_t i = 0; i < n * n; ++i) {
+        mass[i] = 0;
+    }
     for (size_t i = 0; i < n; ++i) {
         const rgDof* dof = &model->dofs[i];
         for (int k = 0; k < dof->depth; ++k) {
