@@ -4,7 +4,6 @@
 #include "random_model.h"
 #include "rigor/rigor.h"
 
-
 static double rgStrangeNumber(rgRandom* random) {
     static const double strange[] = {0,         -1,  1e-300, 1e300, -1e300, INFINITY,
                                      -INFINITY, NAN, 1e-9,   7,     1e6,    -0.0};
