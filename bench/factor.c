@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/cholmod.h>
+#include <unistd.h>
 
 // Symmetric positive definite matrix of equal blocks.
 typedef struct rgMatrix {
@@ -384,7 +385,17 @@ static void rgCompareFclib(const char* directory, const char* file, int rounds) 
     rgCompare(slash + 1, rgReadFclib(path), rounds);
 }
 
+// CHOLMOD starts OpenMP threads of its own; one thread each is the fair comparison, and OpenMP
+// reads its limit at start-up.
+static void rgRestartWithOneThread(char** argv) {
+    if (getenv("OMP_THREAD_LIMIT") == NULL) {
+        setenv("OMP_THREAD_LIMIT", "1", 1);
+        execv("/proc/self/exe", argv);
+    }
+}
+
 int main(int argc, char** argv) {
+    rgRestartWithOneThread(argv);
     int rounds = argc > 1 ? atoi(argv[1]) : 10;
     openblas_set_num_threads(1);
     printf("matrix                 blocks      n   MFlop   analyse   CHOLMOD ratio   factor   "
