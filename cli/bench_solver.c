@@ -16,6 +16,7 @@ typedef struct rgBenchOptions {
     int study;
     int stop;
     int model;
+    int form;
     int repeat;
     int maxIterations;
     double tolerance;
@@ -34,6 +35,8 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
          NULL, 0, 0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
          "M", rgModelNames, 0, 0},
+        {"--form", rg_optionChoice, &options->form, "form of the matrix while solving", "F",
+         rgFormNames, 0, 0},
         {"--tol", rg_optionNumber, &options->tolerance, "scaled residual to reach", "T", NULL,
          1e-300, 1},
         {"--stop", rg_optionChoice, &options->stop,
@@ -157,6 +160,7 @@ static bool rgMakeVariants(rgBench* bench, const rgBenchOptions* options) {
         variant->def.tolerance = options->tolerance;
         variant->def.maxIterations = options->maxIterations;
         variant->def.model = (rgContactModel)options->model;
+        variant->def.form = (rgSystemForm)options->form;
         bool hasPaperTest = variant->def.method == rg_methodAdmm;
         variant->def.stop = stop == 1 && hasPaperTest ? rg_stopPaper : rg_stopJudge;
         rgResult result = rgCreateContactSolver(&variant->def, &variant->solver);

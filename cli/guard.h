@@ -6,19 +6,19 @@
 #include <stdint.h>
 
 // Bytes in one block. Every piece starts at a multiple of 8, so that readers may point into it.
-typedef struct rgBuffer {
+typedef struct rgPieces {
     unsigned char* data;
     size_t size;
     size_t capacity;
     size_t at; // where the next Take starts
-} rgBuffer;
+} rgPieces;
 
-void rgBuffer_Put(rgBuffer* buffer, const void* bytes, size_t count); // NULL bytes: marked absent
+void rgPieces_Put(rgPieces* buffer, const void* bytes, size_t count); // NULL bytes: marked absent
 // The next piece, or NULL when it was absent; its size goes to *count unless that is NULL.
-void* rgBuffer_Take(rgBuffer* buffer, size_t* count);
-void rgBuffer_Free(rgBuffer* buffer);
+void* rgPieces_Take(rgPieces* buffer, size_t* count);
+void rgPieces_Free(rgPieces* buffer);
 
-typedef void rgGuardFcn(void* context, rgBuffer* result);
+typedef void rgGuardFcn(void* context, rgPieces* result);
 
 typedef struct rgGuardLimits {
     double seconds;
@@ -29,5 +29,5 @@ rgGuardLimits rgDefaultGuardLimits(void);
 
 // Run the function in a child process and get what it put into its buffer. When that fails, the
 // result is false and *fault a text to free that says why.
-bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgBuffer* result,
+bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgPieces* result,
                   char** fault);
