@@ -41,8 +41,8 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
          1e-300, 1},
         {"--stop", rg_optionChoice, &options->stop,
          "the test that ends a solve (penalty study: paper)", "W", rgStopNames, 0, 0},
-        {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most", "N", NULL, 1,
-         1e9},
+        {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most (cascade: 500)",
+         "N", NULL, 1, 1e9},
         {"--repeat", rg_optionInt, &options->repeat, "repetitions, the least time counts", "N",
          NULL, 1, 1e6},
         {"--seconds", rg_optionNumber, &options->secondsPerRun,
@@ -159,6 +159,11 @@ static bool rgMakeVariants(rgBench* bench, const rgBenchOptions* options) {
         rgVariant* variant = &bench->variants[i];
         variant->def.tolerance = options->tolerance;
         variant->def.maxIterations = options->maxIterations;
+        if (variant->def.method == rg_methodCascade) {
+            // Each round is a convex problem of its own.
+            variant->def.maxIterations =
+                options->maxIterations < 500 ? options->maxIterations : 500;
+        }
         variant->def.model = (rgContactModel)options->model;
         variant->def.form = (rgSystemForm)options->form;
         bool hasPaperTest = variant->def.method == rg_methodAdmm;

@@ -17,7 +17,9 @@ enum { rg_exitDone = 0, rg_exitNo = 1, rg_exitUsage = 2 };
 int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc, char** argv);
 
 int rgCli_Bench(int argc, char** argv);
+int rgCli_Check(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
+int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Solve(int argc, char** argv);
 
 // ---- options.c ----
@@ -28,7 +30,14 @@ typedef enum rgOptionKind {
     rg_optionInt,    // value: int*, within low..high
     rg_optionNumber, // value: double*, finite, within low..high
     rg_optionChoice, // value: int*, index into choices
+    rg_optionList,   // value: rgTextList*; each use adds one
 } rgOptionKind;
+
+#define RG_MAX_TEXTS 64
+typedef struct rgTextList {
+    int count;
+    const char* texts[RG_MAX_TEXTS];
+} rgTextList;
 
 // One option. It is left alone when the user does not give it, so that its start is its default.
 typedef struct rgOption {

@@ -234,7 +234,7 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
         return result;
     }
     if (def->problem->delassus.kind == rg_delassusVelocity) {
-        result = rgBuildLinks(def, system);
+        result = rgBuildVelocityLinks(def, system);
     }
     if (result != rg_ok) {
         return result;

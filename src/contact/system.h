@@ -140,7 +140,7 @@ extern const rgSystemOps rgDenseOps;
 extern const rgSystemOps rgSparseOps;
 extern const rgSystemOps rgVelocityOps;
 // Parts and links of velocity input; the three forms build on them.
-rgResult rgBuildLinks(const rgSystemDef* def, rgSystem* system);
+rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildSparse(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system);

@@ -156,7 +156,7 @@ static rgResult rgSolveLinks(rgSystem* system) {
     return rg_ok;
 }
 
-rgResult rgBuildLinks(const rgSystemDef* def, rgSystem* system) {
+rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system) {
     int* localPart = RG_TAKE(def->arena, int, def->layout->partCount);
     if (localPart == NULL) {
         return rg_errorMemory;
