@@ -304,6 +304,15 @@ static rgPose rgUrdfJointOrigin(const rgJointDef* joint, rgPose body, rgVec3* of
     return rgPoseMultiply(body, step);
 }
 
+// A link between two joints of one body. Saying that it weighs nothing shows that it is meant.
+static void rgUrdfWriter_EmptyLink(rgUrdfWriter* w, const char* name) {
+    rgText_Add(&w->text, "  <link");
+    rgText_Attribute(&w->text, "name", name);
+    rgText_Add(&w->text, ">\n    <inertial>\n      <mass value=\"0\"/>\n"
+                         "      <inertia ixx=\"0\" ixy=\"0\" ixz=\"0\" iyy=\"0\" iyz=\"0\" "
+                         "izz=\"0\"/>\n    </inertial>\n  </link>\n");
+}
+
 // Links and joints of one body: from the link of its parent to its own.
 static void rgUrdfWriter_Body(rgUrdfWriter* w, int body) {
     const rgBodyDef* def = &w->def->bodies[body - 1];
@@ -332,9 +341,7 @@ static void rgUrdfWriter_Body(rgUrdfWriter* w, int body) {
         } else {
             snprintf(child, sizeof(child), "%.120s_%.120s", name,
                      rgUrdfWriter_JointName(w, i, &made));
-            rgText_Add(&w->text, "  <link");
-            rgText_Attribute(&w->text, "name", child);
-            rgText_Add(&w->text, "/>\n");
+            rgUrdfWriter_EmptyLink(w, child);
         }
         rgUrdfWriter_Joint(w, i, parent, child, origin);
         memcpy(parent, child, sizeof(parent));
