@@ -30,7 +30,14 @@ typedef enum rgOptionKind {
     rg_optionInt,    // value: int*, within low..high
     rg_optionNumber, // value: double*, finite, within low..high
     rg_optionChoice, // value: int*, index into choices
+    rg_optionList,   // value: rgTextList*; each use adds one
 } rgOptionKind;
+
+#define RG_MAX_TEXTS 64
+typedef struct rgTextList {
+    int count;
+    const char* texts[RG_MAX_TEXTS];
+} rgTextList;
 
 // One option. It is left alone when the user does not give it, so that its start is its default.
 typedef struct rgOption {

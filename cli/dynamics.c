@@ -130,22 +130,34 @@ static void rgPrintPoses(const rgDynamicsView* view) {
     rgTable_Free(&table);
 }
 
+static double rgLargest(const double* values, size_t count) {
+    double largest = 0;
+    for (size_t i = 0; i < count; ++i) {
+        largest = fmax(largest, fabs(values[i]));
+    }
+    return largest;
+}
+
+// A row of numbers; what is rounding beside the largest is shown as 0.
+static void rgPrintRow(const double* values, int count, double largest) {
+    for (int i = 0; i < count; ++i) {
+        double shown = fabs(values[i]) < 1e-14 * largest ? 0 : values[i];
+        printf("%s%11.5g", i > 0 ? " " : "", shown);
+    }
+    printf("\n");
+}
+
 static void rgPrintMatrix(const rgDynamicsView* view) {
-    int n = view->info.vCount;
-    for (int i = 0; i < n; ++i) {
-        for (int k = 0; k < n; ++k) {
-            printf("%s%11.5g", k > 0 ? " " : "", view->mass[(size_t)i * (size_t)n + (size_t)k]);
-        }
-        printf("\n");
+    size_t n = (size_t)view->info.vCount;
+    double largest = rgLargest(view->mass, n * n);
+    for (size_t i = 0; i < n; ++i) {
+        rgPrintRow(view->mass + i * n, (int)n, largest);
     }
 }
 
 static void rgPrintVector(const char* label, const double* values, int count) {
     printf("%s\n", label);
-    for (int i = 0; i < count; ++i) {
-        printf("%s%11.5g", i > 0 ? " " : "", values[i]);
-    }
-    printf("\n");
+    rgPrintRow(values, count, rgLargest(values, (size_t)count));
 }
 
 static void rgPrintJoints(const rgDynamicsView* view) {

@@ -3,16 +3,34 @@
 
 #include <math.h>
 
+// Length of the UTF-8 sequence at c, or 0 when it is none (file names may hold any bytes).
+static int rgSequenceLength(const unsigned char* c) {
+    int length = *c < 0x80 ? 1 : *c >= 0xc2 && *c < 0xe0 ? 2 : *c >= 0xe0 && *c < 0xf0 ? 3 : 4;
+    if ((*c >= 0x80 && *c < 0xc2) || *c > 0xf4) {
+        return 0;
+    }
+    for (int i = 1; i < length; ++i) {
+        if ((c[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
 static void rgJson_Text(rgJson* json, const char* text) {
     fputc('"', json->out);
-    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
-        if (*c == '"' || *c == '\\') {
+    for (const unsigned char* c = (const unsigned char*)text; *c != '\0';) {
+        int length = rgSequenceLength(c);
+        if (length == 0) {
+            fputs("\\ufffd", json->out);
+        } else if (*c == '"' || *c == '\\') {
             fprintf(json->out, "\\%c", *c);
         } else if (*c < 0x20) {
             fprintf(json->out, "\\u%04x", *c);
         } else {
-            fputc(*c, json->out);
+            fwrite(c, 1, (size_t)length, json->out);
         }
+        c += length > 0 ? length : 1;
     }
     fputc('"', json->out);
 }

@@ -1,9 +1,11 @@
 // The program `rigor`: finds the verb and runs it.
 #include "cli.h"
 
+#include <cblas.h>
 #include <string.h>
 
 static const rgVerb verbs[] = {
+    {"bench", "measure", rgCli_Bench},
     {"check", "say what a robot description holds and what is wrong with it", rgCli_Check},
     {"demo", "run the built-in demonstration", rgCli_Demo},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
@@ -19,5 +21,6 @@ int main(int argc, char** argv) {
         printf("rigor %d.%d.%d\n", RG_VERSION_MAJOR, RG_VERSION_MINOR, RG_VERSION_PATCH);
         return rg_exitDone;
     }
+    openblas_set_num_threads(1); // rigor spreads work itself; see docs/limits.md
     return rgRunVerb("rigor", verbs, (int)(sizeof(verbs) / sizeof(verbs[0])), argc, argv);
 }

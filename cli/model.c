@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_MAX_PACKAGE_DIRS 64
-
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
     const rgOption options[RG_MODEL_OPTION_COUNT] = {
-        {"--package-dir", rg_optionText, &arguments->packageDirs,
-         "folders to look for package:// in, separated by ':'", "DIRS", NULL, 0, 0},
+        {"--package-dir", rg_optionList, &arguments->packageDirs,
+         "where package://NAME is: DIR/NAME, or DIR called NAME; may be repeated", "DIR", NULL, 0,
+         0},
         {"--floating", rg_optionFlag, &arguments->floating, "the root of a URDF moves freely", NULL,
          NULL, 0, 0},
         {"--fixed", rg_optionFlag, &arguments->fixed, "the root of a URDF is fixed to the world",
@@ -19,20 +18,6 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
          "open no mesh file; shapes that need one are left out", NULL, NULL, 0, 0},
     };
     memcpy(table, options, sizeof(options));
-}
-
-// Cut the text at its colons, in place.
-static int rgSplitDirs(char* text, const char* dirs[RG_MAX_PACKAGE_DIRS]) {
-    int count = 0;
-    for (char* at = text; at != NULL && *at != '\0' && count < RG_MAX_PACKAGE_DIRS;) {
-        char* colon = strchr(at, ':');
-        dirs[count++] = at;
-        if (colon != NULL) {
-            *colon++ = '\0';
-        }
-        at = colon;
-    }
-    return count;
 }
 
 static rgResult rgLoadAndCompile(const char* path, const rgLoadDef* def, rgLoadedModel* loaded) {
@@ -59,18 +44,15 @@ bool rgCli_LoadModel(const char* path, const rgModelArguments* arguments, rgLoad
         rgCli_Error("out of memory");
         return false;
     }
-    const char* dirs[RG_MAX_PACKAGE_DIRS];
-    char* text = arguments->packageDirs != NULL ? rgCli_CopyText(arguments->packageDirs) : NULL;
     rgLoadDef def = rgDefaultLoadDef();
-    def.packageDirCount = rgSplitDirs(text, dirs);
-    def.packageDirs = dirs;
+    def.packageDirCount = arguments->packageDirs.count;
+    def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = arguments->floating ? rg_baseFloating
                : arguments->fixed  ? rg_baseFixed
                                    : rg_baseFromFile;
     rgResult result = rgLoadAndCompile(path, &def, loaded);
-    free(text);
     if (result == rg_errorMemory) {
         rgCli_Error("%s: out of memory", path);
     }

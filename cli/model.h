@@ -3,7 +3,7 @@
 #include "cli.h"
 
 typedef struct rgModelArguments {
-    const char* packageDirs; // separated by ':'
+    rgTextList packageDirs;
     bool floating, fixed;
     bool strict;
     bool noMeshes;

@@ -130,6 +130,17 @@ static bool rgSetNumber(const rgCommand* command, const rgOption* option, const 
     return true;
 }
 
+static bool rgAddText(const rgCommand* command, const rgOption* option, const char* text) {
+    rgTextList* list = option->value;
+    if (list->count == RG_MAX_TEXTS) {
+        rgCli_Error("%s: %s can be given %d times at most", command->name, option->name,
+                    RG_MAX_TEXTS);
+        return false;
+    }
+    list->texts[list->count++] = text;
+    return true;
+}
+
 static bool rgSetOption(const rgCommand* command, const rgOption* option, const char* text) {
     switch (option->kind) {
     case rg_optionFlag:
@@ -144,6 +155,8 @@ static bool rgSetOption(const rgCommand* command, const rgOption* option, const 
         return rgSetNumber(command, option, text);
     case rg_optionChoice:
         return rgSetChoice(command, option, text);
+    case rg_optionList:
+        return rgAddText(command, option, text);
     }
     return false;
 }

@@ -1,6 +1,8 @@
 // The wall of cubes: masses, contacts and Jacobians.
 #include "wall.h"
 
+#include <stddef.h>
+
 enum { rg_wallFloor = -1 };
 
 typedef struct rgCube {
@@ -112,4 +114,23 @@ void rgWall_Build(rgWall* wall) {
                               wall->massColumn, wall->mass},
                      .jacobian = {rg_wallRows, rg_wallVelocities, wall->jacobianStart,
                                   wall->jacobianColumn, wall->jacobian}};
+}
+
+// M is diagonal: entry (i, j) sums over the velocities that both rows touch.
+void rgWall_Condense(const rgWall* wall, double* matrix) {
+    for (int i = 0; i < rg_wallRows; ++i) {
+        double scaled[rg_wallVelocities] = {0};
+        for (int k = wall->jacobianStart[i]; k < wall->jacobianStart[i + 1]; ++k) {
+            int column = wall->jacobianColumn[k];
+            scaled[column] = wall->jacobian[k] / wall->mass[column];
+        }
+        for (int j = 0; j <= i; ++j) {
+            double sum = 0;
+            for (int k = wall->jacobianStart[j]; k < wall->jacobianStart[j + 1]; ++k) {
+                sum += wall->jacobian[k] * scaled[wall->jacobianColumn[k]];
+            }
+            matrix[(size_t)i * rg_wallRows + (size_t)j] = sum;
+            matrix[(size_t)j * rg_wallRows + (size_t)i] = sum;
+        }
+    }
 }

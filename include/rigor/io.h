@@ -34,9 +34,10 @@ typedef struct rgLoadDef {
 RG_API rgLoadDef rgDefaultLoadDef(void);
 
 /// Read a robot description of any supported kind; the root element tells which. A NULL def is the
-/// default one. Remarks go to the diagnostics, each with file and line; on failure there is at
-/// least one error among them and no definition. The caller destroys the definition. A path that is
-/// no file but the name of a built-in model, such as "humanoid", gives that model.
+/// default one. Remarks go to the diagnostics, each with file and line; on failure there is no
+/// definition and, unless memory ran out, at least one error among them. The caller destroys the
+/// definition. A path that is no file but the name of a built-in model, such as "humanoid", gives
+/// that model.
 RG_API rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                                rgModelDef** model);
 /// The same from memory. The path names the text in remarks, and relative file names are looked for

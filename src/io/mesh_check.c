@@ -66,19 +66,41 @@ static rgVec3 rgMesh_Vertex(const rgMesh* mesh, int vertex) {
     return rgVec(x[0], x[1], x[2]);
 }
 
-// How far the corner of triangle b that is not on the edge sticks out of the plane of triangle a.
-static double rgMesh_Dent(const rgMesh* mesh, const rgMeshEdge* a, const rgMeshEdge* b) {
-    const int* ta = mesh->triangles + 3 * (size_t)a->triangle;
-    const int* tb = mesh->triangles + 3 * (size_t)b->triangle;
-    rgVec3 p = rgMesh_Vertex(mesh, ta[0]);
+// Unit normal of a triangle; zero when it has no area.
+static rgVec3 rgMesh_Normal(const rgMesh* mesh, int triangle) {
+    const int* corner = mesh->triangles + 3 * (size_t)triangle;
+    rgVec3 p = rgMesh_Vertex(mesh, corner[0]);
     rgVec3 normal =
-        rgCross(rgSub(rgMesh_Vertex(mesh, ta[1]), p), rgSub(rgMesh_Vertex(mesh, ta[2]), p));
+        rgCross(rgSub(rgMesh_Vertex(mesh, corner[1]), p), rgSub(rgMesh_Vertex(mesh, corner[2]), p));
     double length = rgLength(normal);
-    if (!(length > 0)) {
-        return 0; // no area, no plane
+    return length > 0 ? rgScale(1 / length, normal) : rgVec(0, 0, 0);
+}
+
+// How far a vertex sticks out of the plane of a triangle.
+static double rgMesh_Height(const rgMesh* mesh, int triangle, rgVec3 normal, int vertex) {
+    rgVec3 p = rgMesh_Vertex(mesh, mesh->triangles[3 * (size_t)triangle]);
+    return rgDot(normal, rgSub(rgMesh_Vertex(mesh, vertex), p));
+}
+
+// The same for the corner of triangle b that is not on the edge, and the plane of triangle a.
+static double rgMesh_Dent(const rgMesh* mesh, const rgMeshEdge* a, const rgMeshEdge* b) {
+    const int* corner = mesh->triangles + 3 * (size_t)b->triangle;
+    int apex = corner[0] + corner[1] + corner[2] - b->low - b->high;
+    return rgMesh_Height(mesh, a->triangle, rgMesh_Normal(mesh, a->triangle), apex);
+}
+
+// A cheap test that most meshes which are not convex fail: all vertices against a few planes.
+static bool rgMesh_MayBeConvex(const rgMesh* mesh, double tolerance) {
+    int step = RG_MAX(mesh->triangleCount / 16, 1);
+    for (int t = 0; t < mesh->triangleCount; t += step) {
+        rgVec3 normal = rgMesh_Normal(mesh, t);
+        for (int i = 0; i < mesh->vertexCount; ++i) {
+            if (rgMesh_Height(mesh, t, normal, i) > tolerance) {
+                return false;
+            }
+        }
     }
-    int apex = tb[0] + tb[1] + tb[2] - b->low - b->high;
-    return rgDot(normal, rgSub(rgMesh_Vertex(mesh, apex), p)) / length;
+    return true;
 }
 
 static int rgFindRoot(int* parent, int i) {
@@ -134,6 +156,10 @@ rgResult rgMesh_IsClosed(const rgMesh* mesh, bool* closed) {
 rgResult rgMesh_IsConvex(const rgMesh* mesh, double tolerance, bool* convex) {
     if (mesh == NULL || convex == NULL) {
         return rg_errorArgument;
+    }
+    *convex = false;
+    if (!rgMesh_MayBeConvex(mesh, tolerance)) {
+        return rg_ok;
     }
     rgMeshEdge* edges = rgMesh_SortedEdges(mesh);
     if (edges == NULL) {

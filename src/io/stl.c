@@ -14,10 +14,20 @@ typedef struct rgVertexTable {
     size_t capacity; // a power of two
 } rgVertexTable;
 
+// Numbers of vertices do not depend on it, so that it may be any quick mix of the bits.
+static uint64_t rgHashPosition(const double position[3]) {
+    uint64_t bits[3];
+    memcpy(bits, position, sizeof(bits));
+    uint64_t hash = bits[0] * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 29 ^ bits[1]) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ hash >> 31 ^ bits[2]) * UINT64_C(0x94d049bb133111eb);
+    return hash ^ hash >> 32;
+}
+
 static size_t rgVertexTable_Find(const rgVertexTable* table, const rgMesh* mesh,
                                  const double position[3]) {
     size_t mask = table->capacity - 1;
-    size_t slot = (size_t)rgHashBytes(position, 3 * sizeof(double), 0) & mask;
+    size_t slot = (size_t)rgHashPosition(position) & mask;
     while (table->slots[slot] != 0) {
         const double* other = mesh->vertices + 3 * (size_t)(table->slots[slot] - 1);
         if (memcmp(other, position, 3 * sizeof(double)) == 0) {

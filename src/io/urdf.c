@@ -13,7 +13,12 @@ static int rgCompareNames(const void* a, const void* b) {
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-int rgUrdf_Find(const rgUrdfName* names, int count, const char* name) {
+void rgUrdf_SortNames(rgUrdfName* names, int count) {
+    qsort(names, (size_t)count, sizeof(rgUrdfName), rgCompareNames);
+}
+
+// The first place whose name is not less.
+static int rgLowerBound(const rgUrdfName* names, int count, const char* name) {
     int low = 0, high = count;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -23,7 +28,23 @@ int rgUrdf_Find(const rgUrdfName* names, int count, const char* name) {
             high = middle;
         }
     }
-    return low < count && strcmp(names[low].name, name) == 0 ? names[low].index : -1;
+    return low;
+}
+
+int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name) {
+    int found = 0;
+    for (int i = rgLowerBound(names, count, name); i < count && found < 2; ++i) {
+        if (strcmp(names[i].name, name) != 0) {
+            break;
+        }
+        ++found;
+    }
+    return found;
+}
+
+int rgUrdf_Find(const rgUrdfName* names, int count, const char* name) {
+    int place = rgLowerBound(names, count, name);
+    return place < count && strcmp(names[place].name, name) == 0 ? names[place].index : -1;
 }
 
 static int rgCountChildren(const rgXmlNode* node, const char* name) {
@@ -51,9 +72,9 @@ static const char* rgUrdf_Name(rgUrdf* urdf, const rgXmlNode* node) {
 }
 
 // Sort names; tell those that occur twice, at the later place.
-static void rgUrdf_SortNames(rgUrdf* urdf, rgUrdfName* names, int count,
-                             const rgXmlNode* const* nodes) {
-    qsort(names, (size_t)count, sizeof(rgUrdfName), rgCompareNames);
+static void rgUrdf_SortUnique(rgUrdf* urdf, rgUrdfName* names, int count,
+                              const rgXmlNode* const* nodes) {
+    rgUrdf_SortNames(names, count);
     for (int i = 1; i < count; ++i) {
         if (names[i].name[0] != '\0' && strcmp(names[i].name, names[i - 1].name) == 0) {
             urdf->hasDuplicates = true;
@@ -117,13 +138,13 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
         urdf->materials[i] = globals[i];
         rgReadUrdfColor(&urdf->xml, globals[i], ignored);
     }
-    rgUrdf_SortNames(urdf, globalNames, globalCount, globals);
+    rgUrdf_SortUnique(urdf, globalNames, globalCount, globals);
     rgUrdf_VisualMaterials(urdf, urdf->materials + globalCount);
     for (int i = 0; i < count; ++i) {
         const char* name = rgXmlNode_Attribute(urdf->materials[i], "name");
         urdf->materialNames[i] = (rgUrdfName){.name = name != NULL ? name : "", .index = i};
     }
-    qsort(urdf->materialNames, (size_t)count, sizeof(rgUrdfName), rgCompareNames);
+    rgUrdf_SortNames(urdf->materialNames, count);
     urdf->materialCount = count;
 }
 
@@ -151,7 +172,7 @@ static void rgUrdf_CollectLinks(rgUrdf* urdf) {
         rgUrdf_CheckLink(urdf, nodes[i]);
         rgUrdf_ReadInertial(urdf, &urdf->links[i]);
     }
-    rgUrdf_SortNames(urdf, urdf->linkNames, urdf->linkCount, nodes);
+    rgUrdf_SortUnique(urdf, urdf->linkNames, urdf->linkCount, nodes);
 }
 
 static void rgUrdf_CollectJoints(rgUrdf* urdf) {
@@ -165,7 +186,7 @@ static void rgUrdf_CollectJoints(rgUrdf* urdf) {
             (rgUrdfJoint){.name = urdf->jointNames[i].name, .node = nodes[i], .next = -1};
         rgUrdf_ReadJoint(urdf, &urdf->joints[i]);
     }
-    rgUrdf_SortNames(urdf, urdf->jointNames, urdf->jointCount, nodes);
+    rgUrdf_SortUnique(urdf, urdf->jointNames, urdf->jointCount, nodes);
 }
 
 // Hang a joint into the list of its parent link, and claim its child. False after an error.

@@ -69,7 +69,10 @@ typedef struct rgUrdf {
     rgResult result;       // first failure that is not a matter of the file (memory)
 } rgUrdf;
 
-// Index of a name in a sorted list, -1 when it is not there.
+void rgUrdf_SortNames(rgUrdfName* names, int count);
+// How often a name occurs in a sorted list: 0, 1, or 2 for more.
+int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name);
+// Index of a name in a sorted list (the least), -1 when it is not there.
 int rgUrdf_Find(const rgUrdfName* names, int count, const char* name);
 
 // <origin xyz rpy> of an element; identity without it.

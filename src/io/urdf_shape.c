@@ -13,6 +13,8 @@ typedef struct rgUrdfShape {
     bool isVisual;
     int number; // among its kind in the link
     rgMaterial material;
+    const rgUrdfName* names; // of all shapes of the link, sorted
+    int nameCount;
     rgShapeDef def;
     rgMeshData mesh;
 } rgUrdfShape;
@@ -308,10 +310,24 @@ static void rgUrdf_ReadMaterial(rgUrdf* urdf, rgUrdfShape* shape) {
     }
 }
 
-// "link/name", or "link/collision0" for one without a name. In the arena.
+// Whether a shape's name looks like those that are made here.
+static bool rgIsNumberedName(const char* name) {
+    static const char* const stems[] = {"collision", "visual"};
+    for (int i = 0; i < 2; ++i) {
+        size_t length = strlen(stems[i]);
+        if (strncmp(name, stems[i], length) == 0 && name[length] >= '0' && name[length] <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "link/name" when the link has no other shape of that name, otherwise "link/collision0" and so on.
+// In the arena.
 static const char* rgUrdf_ShapeName(rgUrdf* urdf, const rgUrdfShape* shape) {
     const char* given = rgXmlNode_Attribute(shape->node, "name");
-    bool named = given != NULL && given[0] != '\0';
+    bool named = given != NULL && given[0] != '\0' && !rgIsNumberedName(given) &&
+                 rgUrdf_CountName(shape->names, shape->nameCount, given) == 1;
     size_t capacity = strlen(shape->link->name) + (named ? strlen(given) : 0) + 32;
     char* name = rgArena_Take(&urdf->arena, capacity, 1);
     if (name == NULL) {
@@ -374,21 +390,48 @@ static rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
     return material;
 }
 
+static bool rgIsShapeNode(const rgXmlNode* node) {
+    return strcmp(node->name, "visual") == 0 || strcmp(node->name, "collision") == 0;
+}
+
+// Names that the shapes of a link have in the file, sorted. NULL: out of memory.
+static rgUrdfName* rgUrdf_ShapeNames(rgUrdf* urdf, const rgUrdfLink* link, int* count) {
+    *count = 0;
+    for (const rgXmlNode* node = link->node->firstChild; node != NULL; node = node->next) {
+        *count += rgIsShapeNode(node) && rgXmlNode_Attribute(node, "name") != NULL;
+    }
+    rgUrdfName* names = RG_TAKE(&urdf->arena, rgUrdfName, RG_MAX(*count, 1));
+    if (names == NULL) {
+        urdf->result = rg_errorMemory;
+        return NULL;
+    }
+    int i = 0;
+    for (const rgXmlNode* node = link->node->firstChild; node != NULL; node = node->next) {
+        if (rgIsShapeNode(node) && rgXmlNode_Attribute(node, "name") != NULL) {
+            names[i] = (rgUrdfName){.name = rgXmlNode_Attribute(node, "name"), .index = i};
+            ++i;
+        }
+    }
+    rgUrdf_SortNames(names, *count);
+    return names;
+}
+
 void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link) {
+    rgArenaMark linkMark = rgArena_Mark(&urdf->arena);
+    rgUrdfShape common = {.link = link, .material = rgUrdf_ContactMaterial(urdf, link)};
+    common.names = rgUrdf_ShapeNames(urdf, link, &common.nameCount);
     int numbers[2] = {0, 0};
-    rgMaterial material = rgUrdf_ContactMaterial(urdf, link);
     for (const rgXmlNode* node = link->node->firstChild; node != NULL && urdf->result == rg_ok;
          node = node->next) {
-        bool isVisual = strcmp(node->name, "visual") == 0;
-        if (isVisual || strcmp(node->name, "collision") == 0) {
+        if (rgIsShapeNode(node)) {
             rgArenaMark mark = rgArena_Mark(&urdf->arena);
-            rgUrdfShape shape = {.link = link,
-                                 .node = node,
-                                 .isVisual = isVisual,
-                                 .number = numbers[isVisual]++,
-                                 .material = material};
+            rgUrdfShape shape = common;
+            shape.node = node;
+            shape.isVisual = strcmp(node->name, "visual") == 0;
+            shape.number = numbers[shape.isVisual]++;
             rgUrdf_AddShape(urdf, &shape);
             rgArena_Return(&urdf->arena, mark);
         }
     }
+    rgArena_Return(&urdf->arena, linkMark);
 }

@@ -50,13 +50,13 @@ const rgXmlNode* rgXmlNode_Next(const rgXmlNode* node, const char* name);
 const char* rgXmlNode_Attribute(const rgXmlNode* node, const char* name);
 
 // Reads attributes and keeps account. Under strict, warnings are errors. After RG_XML_MAX_REMARKS
-// remarks further ones are counted but not kept.
+// errors, further ones are counted but not kept; likewise for warnings and notes together.
 #define RG_XML_MAX_REMARKS 500
 typedef struct rgXmlReader {
     rgDiagnostics* diagnostics;
     bool strict;
     int errorCount;
-    int remarkCount;
+    int remarkCount; // warnings and notes
 } rgXmlReader;
 
 void rgXmlReader_Error(rgXmlReader* reader, const rgXmlNode* node, const char* format, ...)

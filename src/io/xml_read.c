@@ -11,11 +11,12 @@
 
 static void rgXmlReader_Remark(rgXmlReader* reader, rgSeverity severity, const rgXmlNode* node,
                                const char* format, va_list arguments) {
-    reader->errorCount += severity == rg_severityError;
-    if (++reader->remarkCount > RG_XML_MAX_REMARKS) {
-        if (reader->remarkCount == RG_XML_MAX_REMARKS + 1) {
+    bool isError = severity == rg_severityError;
+    int* count = isError ? &reader->errorCount : &reader->remarkCount;
+    if (++*count > RG_XML_MAX_REMARKS) {
+        if (*count == RG_XML_MAX_REMARKS + 1) {
             rgDiagnostics_Add(reader->diagnostics, rg_severityNote, node->file, node->line,
-                              "further remarks are left out");
+                              "further %s are left out", isError ? "errors" : "remarks");
         }
         return;
     }

@@ -28,22 +28,27 @@ typedef struct rgKernels {
                             double* C, int ldc);
     // Lower triangle of C += A A' with A n x k.
     void (*addSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
-    // A = L L' in place (lower triangle). False when a pivot is not positive; A is then partly
-    // overwritten.
+    // Lower triangle of C -= A A'.
+    void (*subtractSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
+    // A = L L' in place (lower triangle). False when a pivot is not positive (subnormal or
+    // not finite included); A is then partly overwritten.
     bool (*cholesky)(int n, double* A, int lda);
-    // The same for the first k columns; the trailing n - k get the Schur complement (lower
-    // triangle).
-    bool (*partialCholesky)(int n, int k, double* A, int lda);
+    // Columns of a Cholesky factor: A m x n with m >= n (lower trapezoid) becomes L with
+    // L(0:n) L(0:n)' = A(0:n) and the rows below solved accordingly.
+    bool (*choleskyPanel)(int m, int n, double* A, int lda);
     // Solve L L' x = b in place, and the two halves apart.
     void (*choleskySolve)(int n, const double* L, int lda, double* x);
     void (*lowerSolve)(int n, const double* L, int lda, double* x);           // L x = b
     void (*lowerTransposedSolve)(int n, const double* L, int lda, double* x); // L' x = b
     // P A = L U in place with partial pivoting; pivot[i] is the row exchanged with row i. False
-    // when singular to working precision (a pivot of exactly zero or not finite).
+    // when singular to working precision (a pivot that is zero, subnormal or not finite).
     bool (*lu)(int n, double* A, int lda, int* pivot);
-    // The same for the first k columns with pivots among the first k rows (pivot[k]); the trailing
-    // n - k rows and columns get the Schur complement.
-    bool (*partialLu)(int n, int k, double* A, int lda, int* pivot);
+    // The same for the columns A m x n, m >= n, with pivots among the first n rows only.
+    bool (*luPanel)(int m, int n, double* A, int lda, int* pivot);
+    // X := L^-1 P X for X n x columns, and U x = b, with the first n rows of a factorized panel.
+    void (*luForward)(int n, int columns, const double* LU, int lda, const int* pivot, double* X,
+                      int ldx);
+    void (*upperSolve)(int n, const double* U, int lda, double* x);
     void (*luSolve)(int n, const double* LU, int lda, const int* pivot, double* x);
 } rgKernels;
 

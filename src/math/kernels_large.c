@@ -5,15 +5,11 @@
 #include <f77blas.h>
 #include <math.h>
 
-static double* rgAt(double* A, int lda, int row, int column) {
-    return A + (size_t)column * (size_t)lda + (size_t)row;
-}
-
 // LAPACK lets values that are not finite pass: look at the pivots.
 static bool rgPivotsArePositive(int n, const double* A, int lda) {
     for (int i = 0; i < n; ++i) {
         double pivot = A[(size_t)i * (size_t)lda + (size_t)i];
-        if (!(pivot > 0) || !isfinite(pivot)) {
+        if (!(pivot > 0) || !isnormal(pivot)) {
             return false;
         }
     }
@@ -23,62 +19,46 @@ static bool rgPivotsArePositive(int n, const double* A, int lda) {
 static bool rgPivotsAreUsable(int n, const double* A, int lda) {
     for (int i = 0; i < n; ++i) {
         double pivot = A[(size_t)i * (size_t)lda + (size_t)i];
-        if (pivot == 0 || !isfinite(pivot)) {
+        if (!isnormal(pivot)) {
             return false;
         }
     }
     return true;
 }
 
-bool rgLargePartialCholesky(int n, int k, double* A, int lda) {
+bool rgLargeCholeskyPanel(int m, int n, double* A, int lda) {
     char lower = 'L';
     int info = 0;
-    dpotrf_(&lower, &k, A, &lda, &info);
-    if (info != 0 || !rgPivotsArePositive(k, A, lda)) {
+    dpotrf_(&lower, &n, A, &lda, &info);
+    if (info != 0 || !rgPivotsArePositive(n, A, lda)) {
         return false;
     }
-    int rest = n - k;
-    if (rest > 0) {
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rest, k, 1, A,
-                    lda, rgAt(A, lda, k, 0), lda);
-        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rest, k, -1, rgAt(A, lda, k, 0), lda,
-                    1, rgAt(A, lda, k, k), lda);
+    if (m > n) {
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m - n, n, 1, A,
+                    lda, A + n, lda);
     }
     return true;
 }
 
-static void rgSwapRows(int k, const int* pivot, int columns, double* A, int lda) {
-    for (int j = 0; j < columns; ++j) {
-        double* x = rgAt(A, lda, 0, j);
-        for (int i = 0; i < k; ++i) {
-            double t = x[i];
-            x[i] = x[pivot[i]];
-            x[pivot[i]] = t;
-        }
-    }
-}
-
-bool rgLargePartialLu(int n, int k, double* A, int lda, int* pivot) {
+bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot) {
     int info = 0;
-    dgetrf_(&k, &k, A, &lda, pivot, &info);
-    if (info != 0 || !rgPivotsAreUsable(k, A, lda)) {
+    dgetrf_(&n, &n, A, &lda, pivot, &info);
+    if (info != 0 || !rgPivotsAreUsable(n, A, lda)) {
         return false;
     }
-    for (int i = 0; i < k; ++i) {
+    for (int i = 0; i < n; ++i) {
         pivot[i] -= 1;
     }
-    int rest = n - k;
-    if (rest > 0) {
-        double* right = rgAt(A, lda, 0, k);
-        double* below = rgAt(A, lda, k, 0);
-        rgSwapRows(k, pivot, rest, right, lda);
-        cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, k, rest, 1, A,
-                    lda, right, lda);
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, rest, k, 1,
-                    A, lda, below, lda);
-        rgLargeSubtractProduct(rest, rest, k, below, lda, right, lda, rgAt(A, lda, k, k), lda);
+    if (m > n) {
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, m - n, n, 1,
+                    A, lda, A + n, lda);
     }
     return true;
+}
+
+void rgLargeUnitLowerSolve(int n, int columns, const double* L, int lda, double* X, int ldx) {
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, columns, 1, L,
+                lda, X, ldx);
 }
 
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
@@ -86,6 +66,7 @@ void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, A, lda, B, ldb, 1, C, ldc);
 }
 
-void rgLargeAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1, A, lda, 1, C, ldc);
+void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C,
+                           int ldc) {
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, sign, A, lda, 1, C, ldc);
 }

@@ -3,8 +3,10 @@
 #pragma once
 #include "base/base.h"
 
-bool rgLargePartialCholesky(int n, int k, double* A, int lda);
-bool rgLargePartialLu(int n, int k, double* A, int lda, int* pivot);
+bool rgLargeCholeskyPanel(int m, int n, double* A, int lda);
+bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot);
+void rgLargeUnitLowerSolve(int n, int columns, const double* L, int lda, double* X, int ldx);
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
-void rgLargeAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc);
+// C += sign A A'
+void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C, int ldc);

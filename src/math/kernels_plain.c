@@ -95,7 +95,7 @@ static void rgPlainSubtractProduct(int m, int n, int k, const double* A, int lda
 
 static void rgPlainAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
     if (n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
-        rgLargeAddSelfProduct(n, k, A, lda, C, ldc);
+        rgLargeAddSelfProduct(n, k, 1, A, lda, C, ldc);
         return;
     }
     for (int j = 0; j < n; ++j) {
@@ -104,10 +104,21 @@ static void rgPlainAddSelfProduct(int n, int k, const double* A, int lda, double
     }
 }
 
+static void rgPlainSubtractSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    if (n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
+        rgLargeAddSelfProduct(n, k, -1, A, lda, C, ldc);
+        return;
+    }
+    for (int j = 0; j < n; ++j) {
+        double* c = C + (size_t)j * (size_t)ldc + j;
+        rgSubtractColumns(n - j, k, A + j, lda, A + j, (size_t)lda, c);
+    }
+}
+
 // Scale a column below its pivot by the pivot's root. False when the pivot is not positive.
 static bool rgFinishCholeskyColumn(int count, double* c) {
     double pivot = c[0];
-    if (!(pivot > 0) || !isfinite(pivot)) {
+    if (!(pivot > 0) || !isnormal(pivot)) {
         return false;
     }
     double root = sqrt(pivot);
@@ -119,14 +130,14 @@ static bool rgFinishCholeskyColumn(int count, double* c) {
     return true;
 }
 
-static bool rgPlainPartialCholesky(int n, int k, double* A, int lda) {
+static bool rgPlainCholeskyPanel(int m, int n, double* A, int lda) {
     if (n > RG_PLAIN_LIMIT) {
-        return rgLargePartialCholesky(n, k, A, lda);
+        return rgLargeCholeskyPanel(m, n, A, lda);
     }
     for (int j = 0; j < n; ++j) {
         double* c = A + (size_t)j * (size_t)lda + j;
-        rgSubtractColumns(n - j, RG_MIN(j, k), A + j, lda, A + j, (size_t)lda, c);
-        if (j < k && !rgFinishCholeskyColumn(n - j, c)) {
+        rgSubtractColumns(m - j, j, A + j, lda, A + j, (size_t)lda, c);
+        if (!rgFinishCholeskyColumn(m - j, c)) {
             return false;
         }
     }
@@ -134,7 +145,7 @@ static bool rgPlainPartialCholesky(int n, int k, double* A, int lda) {
 }
 
 static bool rgPlainCholesky(int n, double* A, int lda) {
-    return rgPlainPartialCholesky(n, n, A, lda);
+    return rgPlainCholeskyPanel(n, n, A, lda);
 }
 
 // Four steps of x := L^-1 x at a time, with or without the diagonal, then the rows below.
@@ -174,7 +185,7 @@ static void rgPlainLowerTransposedSolve(int n, const double* L, int lda, double*
     }
 }
 
-static void rgUpperSolve(int n, const double* U, int lda, double* x) {
+static void rgPlainUpperSolve(int n, const double* U, int lda, double* x) {
     for (int j = n - 1; j >= 0; --j) {
         const double* c = rgColumn(U, lda, j);
         x[j] /= c[j];
@@ -207,9 +218,9 @@ static int rgFindPivot(int first, int end, const double* c) {
 }
 
 // Pivot column j of the panel: exchange rows in columns 0..j and divide.
-static bool rgFinishLuColumn(int n, int k, int j, double* A, int lda, int* pivot) {
+static bool rgFinishLuColumn(int m, int n, int j, double* A, int lda, int* pivot) {
     double* c = A + (size_t)j * (size_t)lda;
-    int row = rgFindPivot(j, k, c);
+    int row = rgFindPivot(j, n, c);
     pivot[j] = row;
     for (int p = 0; p <= j; ++p) {
         double* a = A + (size_t)p * (size_t)lda;
@@ -217,27 +228,25 @@ static bool rgFinishLuColumn(int n, int k, int j, double* A, int lda, int* pivot
         a[j] = a[row];
         a[row] = t;
     }
-    if (c[j] == 0 || !isfinite(c[j])) {
+    if (!isnormal(c[j])) {
         return false;
     }
     double inverse = 1 / c[j];
-    bool safe = isfinite(inverse);
-    for (int i = j + 1; i < n; ++i) {
-        c[i] = safe ? c[i] * inverse : c[i] / c[j];
+    for (int i = j + 1; i < m; ++i) {
+        c[i] *= inverse;
     }
     return true;
 }
 
-static bool rgPlainPartialLu(int n, int k, double* A, int lda, int* pivot) {
+static bool rgPlainLuPanel(int m, int n, double* A, int lda, int* pivot) {
     if (n > RG_PLAIN_LIMIT) {
-        return rgLargePartialLu(n, k, A, lda, pivot);
+        return rgLargeLuPanel(m, n, A, lda, pivot);
     }
     for (int j = 0; j < n; ++j) {
         double* c = A + (size_t)j * (size_t)lda;
-        int done = RG_MIN(j, k);
-        rgApplyPivots(done, pivot, c);
-        rgUnitLowerSolve(n, done, A, lda, c);
-        if (j < k && !rgFinishLuColumn(n, k, j, A, lda, pivot)) {
+        rgApplyPivots(j, pivot, c);
+        rgUnitLowerSolve(m, j, A, lda, c);
+        if (!rgFinishLuColumn(m, n, j, A, lda, pivot)) {
             return false;
         }
     }
@@ -245,13 +254,22 @@ static bool rgPlainPartialLu(int n, int k, double* A, int lda, int* pivot) {
 }
 
 static bool rgPlainLu(int n, double* A, int lda, int* pivot) {
-    return rgPlainPartialLu(n, n, A, lda, pivot);
+    return rgPlainLuPanel(n, n, A, lda, pivot);
+}
+
+static void rgPlainLuForward(int n, int columns, const double* LU, int lda, const int* pivot,
+                             double* X, int ldx) {
+    for (int j = 0; j < columns; ++j) {
+        double* x = X + (size_t)j * (size_t)ldx;
+        rgApplyPivots(n, pivot, x);
+        rgUnitLowerSolve(n, n, LU, lda, x);
+    }
 }
 
 static void rgPlainLuSolve(int n, const double* LU, int lda, const int* pivot, double* x) {
     rgApplyPivots(n, pivot, x);
     rgUnitLowerSolve(n, n, LU, lda, x);
-    rgUpperSolve(n, LU, lda, x);
+    rgPlainUpperSolve(n, LU, lda, x);
 }
 
 const rgKernels rg_plainKernels = {
@@ -263,12 +281,15 @@ const rgKernels rg_plainKernels = {
     .multiplyTransposed = rgPlainMultiplyTransposed,
     .subtractProduct = rgPlainSubtractProduct,
     .addSelfProduct = rgPlainAddSelfProduct,
+    .subtractSelfProduct = rgPlainSubtractSelfProduct,
     .cholesky = rgPlainCholesky,
-    .partialCholesky = rgPlainPartialCholesky,
+    .choleskyPanel = rgPlainCholeskyPanel,
     .choleskySolve = rgPlainCholeskySolve,
     .lowerSolve = rgPlainLowerSolve,
     .lowerTransposedSolve = rgPlainLowerTransposedSolve,
     .lu = rgPlainLu,
-    .partialLu = rgPlainPartialLu,
+    .luPanel = rgPlainLuPanel,
+    .luForward = rgPlainLuForward,
+    .upperSolve = rgPlainUpperSolve,
     .luSolve = rgPlainLuSolve,
 };

@@ -207,6 +207,26 @@ static void test_shapes(void** state) {
     rgClose(&f);
 }
 
+// Names of the file are kept where they are good, and every shape has one of its own.
+static void test_shape_names(void** state) {
+    (void)state;
+#define SPHERE(kind, name)                                                                         \
+    "<" kind " name='" name "'><geometry><sphere radius='1'/></geometry></" kind ">"
+    rgFixture f =
+        rgParseClean("<robot name='r'><link name='a'>" SPHERE("visual", "x")
+                         SPHERE("collision", "x") SPHERE("collision", "y")
+                             SPHERE("visual", "visual0") SPHERE("visual", "") "</link></robot>",
+                     NULL);
+#undef SPHERE
+    static const char* const names[] = {"a/visual0", "a/collision0", "a/y", "a/visual1",
+                                        "a/visual2"};
+    assert_int_equal(f.model->shapeCount, 5);
+    for (int i = 0; i < 5; ++i) {
+        assert_string_equal(f.model->shapes[i].name, names[i]);
+    }
+    rgClose(&f);
+}
+
 static void test_static_mesh_keeps_its_triangles(void** state) {
     (void)state;
     const char* text = "<robot name='r'><link name='a'><collision><geometry>"
@@ -514,6 +534,7 @@ int main(void) {
         cmocka_unit_test(test_joint_kinds),
         cmocka_unit_test(test_inertial),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_shape_names),
         cmocka_unit_test(test_static_mesh_keeps_its_triangles),
         cmocka_unit_test(test_bullet_contact),
         cmocka_unit_test(test_mimic),

@@ -170,6 +170,7 @@ static void rgCheckSelfProduct(const rgKernels* k, int n, int depth) {
     double* A = rgNewRandom((size_t)(lda * depth), 3);
     double* C = rgNewRandom((size_t)(ldc * n), 5);
     double* D = rgCopy(C, (size_t)(ldc * n));
+    double* E = rgCopy(C, (size_t)(ldc * n));
     k->addSelfProduct(n, depth, A, lda, C, ldc);
     for (int j = 0; j < n; ++j) {
         for (int p = 0; p < depth; ++p) {
@@ -180,7 +181,9 @@ static void rgCheckSelfProduct(const rgKernels* k, int n, int depth) {
     }
     // The upper triangle is left alone, so the comparison covers it.
     EXPECT_NEAR(rgLargestDifference(C, D, (size_t)(ldc * n)), 0, 1e-14 * (depth + 1));
-    free(A), free(C), free(D);
+    k->subtractSelfProduct(n, depth, A, lda, C, ldc);
+    EXPECT_NEAR(rgLargestDifference(C, E, (size_t)(ldc * n)), 0, 1e-14 * (depth + 1));
+    free(A), free(C), free(D), free(E);
 }
 
 static void test_products(void** state) {
@@ -197,13 +200,28 @@ static void test_products(void** state) {
     }
 }
 
+// Eliminate k columns and leave the Schur complement, as a front does.
+static bool rgEliminate(const rgKernels* kernels, int n, int k, double* A, int lda) {
+    bool good = kernels->choleskyPanel(n, k, A, lda);
+    kernels->subtractSelfProduct(n - k, k, A + k, lda, A + k + k * lda, lda);
+    return good;
+}
+
+static bool rgEliminateWithPivots(const rgKernels* kernels, int n, int k, double* A, int lda,
+                                  int* pivot) {
+    bool good = kernels->luPanel(n, k, A, lda, pivot);
+    kernels->luForward(k, n - k, A, lda, pivot, A + k * lda, lda);
+    kernels->subtractProduct(n - k, n - k, k, A + k, lda, A + k * lda, lda, A + k + k * lda, lda);
+    return good;
+}
+
 // Rebuild the matrix from its factor; k columns were eliminated.
 static void rgCheckCholesky(const rgKernels* kernels, int n, int k) {
     int lda = n + 2;
     size_t count = (size_t)(lda * n);
     double* A = rgNewPositive(n, lda, 0.1, 8 + (uint64_t)n);
     double* L = rgCopy(A, count);
-    assert_true(k == n ? kernels->cholesky(n, L, lda) : kernels->partialCholesky(n, k, L, lda));
+    assert_true(k == n ? kernels->cholesky(n, L, lda) : rgEliminate(kernels, n, k, L, lda));
     for (int j = 0; j < n; ++j) {
         for (int i = 0; i < n; ++i) {
             if (i < j) {
@@ -255,7 +273,8 @@ static void rgCheckLu(const rgKernels* kernels, int n, int k) {
     size_t count = (size_t)(lda * n);
     double* A = rgNewRandom(count, 8 + (uint64_t)n);
     double* F = rgCopy(A, count);
-    assert_true(k == n ? kernels->lu(n, F, lda, pivot) : kernels->partialLu(n, k, F, lda, pivot));
+    assert_true(k == n ? kernels->lu(n, F, lda, pivot)
+                       : rgEliminateWithPivots(kernels, n, k, F, lda, pivot));
     rgOrderOfPivots(n, k, pivot, order);
     // Growth of the factor when pivots come from part of the rows only.
     double growth = 1;

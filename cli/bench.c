@@ -1,0 +1,11 @@
+// rigor bench: measurements, by subject.
+#include "bench.h"
+
+static const rgVerb subjects[] = {
+    {"solver", "contact solvers on FCLIB problems", rgBench_Solver},
+};
+
+int rgCli_Bench(int argc, char** argv) {
+    return rgRunVerb("rigor bench", subjects, (int)(sizeof(subjects) / sizeof(subjects[0])), argc,
+                     argv);
+}
