@@ -122,59 +122,60 @@ void rgCaseFiles_Free(rgCaseFiles* files) {
 
 // ---- reading ----
 
-static void rgPutSparse(rgBuffer* buffer, const rgSparse* matrix) {
-    rgBuffer_Put(buffer, matrix, sizeof(*matrix));
+static void rgPutSparse(rgByteBuffer* buffer, const rgSparse* matrix) {
+    rgByteBuffer_Put(buffer, matrix, sizeof(*matrix));
     size_t rows = matrix->rowStart != NULL ? (size_t)matrix->rowCount + 1 : 0;
     size_t entries = rows > 0 ? (size_t)matrix->rowStart[matrix->rowCount] : 0;
-    rgBuffer_Put(buffer, matrix->rowStart, rows * sizeof(int));
-    rgBuffer_Put(buffer, matrix->column, entries * sizeof(int));
-    rgBuffer_Put(buffer, matrix->value, entries * sizeof(double));
+    rgByteBuffer_Put(buffer, matrix->rowStart, rows * sizeof(int));
+    rgByteBuffer_Put(buffer, matrix->column, entries * sizeof(int));
+    rgByteBuffer_Put(buffer, matrix->value, entries * sizeof(double));
 }
 
-static rgSparse rgTakeSparse(rgBuffer* buffer) {
-    const rgSparse* stored = rgBuffer_Take(buffer, NULL);
+static rgSparse rgTakeSparse(rgByteBuffer* buffer) {
+    const rgSparse* stored = rgByteBuffer_Take(buffer, NULL);
     rgSparse matrix = stored != NULL ? *stored : (rgSparse){0};
-    matrix.rowStart = rgBuffer_Take(buffer, NULL);
-    matrix.column = rgBuffer_Take(buffer, NULL);
-    matrix.value = rgBuffer_Take(buffer, NULL);
+    matrix.rowStart = rgByteBuffer_Take(buffer, NULL);
+    matrix.column = rgByteBuffer_Take(buffer, NULL);
+    matrix.value = rgByteBuffer_Take(buffer, NULL);
     return matrix;
 }
 
-static void rgPutProblem(rgBuffer* buffer, const rgFclibProblem* loaded) {
+static void rgPutProblem(rgByteBuffer* buffer, const rgFclibProblem* loaded) {
     const rgContactProblem* problem = rgFclibProblem_Problem(loaded);
     rgFclibInfo info = rgFclibProblem_Info(loaded);
     size_t rows = (size_t)problem->rowCount;
-    rgBuffer_Put(buffer, problem, sizeof(*problem));
-    rgBuffer_Put(buffer, &info.contactCount, sizeof(int));
-    rgBuffer_Put(buffer, problem->blocks, (size_t)problem->blockCount * sizeof(rgBlock));
-    rgBuffer_Put(buffer, problem->freeVelocity, rows * sizeof(double));
-    rgBuffer_Put(buffer, problem->compliance, rows * sizeof(double));
-    rgBuffer_Put(buffer, problem->delassus.matrix, rows * rows * sizeof(double));
+    rgByteBuffer_Put(buffer, problem, sizeof(*problem));
+    rgByteBuffer_Put(buffer, &info.contactCount, sizeof(int));
+    rgByteBuffer_Put(buffer, problem->blocks, (size_t)problem->blockCount * sizeof(rgBlock));
+    rgByteBuffer_Put(buffer, problem->freeVelocity, rows * sizeof(double));
+    rgByteBuffer_Put(buffer, problem->compliance, rows * sizeof(double));
+    rgByteBuffer_Put(buffer, problem->delassus.matrix, rows * rows * sizeof(double));
     rgPutSparse(buffer, &problem->delassus.sparse);
     rgPutSparse(buffer, &problem->delassus.mass);
     rgPutSparse(buffer, &problem->delassus.jacobian);
-    rgBuffer_Put(buffer, rgFclibProblem_Keys(loaded), 3 * (size_t)info.contactCount * sizeof(int));
-    rgBuffer_Put(buffer, rgFclibProblem_Guess(loaded, 0).lambda, rows * sizeof(double));
+    rgByteBuffer_Put(buffer, rgFclibProblem_Keys(loaded),
+                     3 * (size_t)info.contactCount * sizeof(int));
+    rgByteBuffer_Put(buffer, rgFclibProblem_Guess(loaded, 0).lambda, rows * sizeof(double));
 }
 
-static void rgTakeProblem(rgBuffer* buffer, rgCase* loaded) {
-    const rgContactProblem* stored = rgBuffer_Take(buffer, NULL);
-    const int* contactCount = rgBuffer_Take(buffer, NULL);
+static void rgTakeProblem(rgByteBuffer* buffer, rgCase* loaded) {
+    const rgContactProblem* stored = rgByteBuffer_Take(buffer, NULL);
+    const int* contactCount = rgByteBuffer_Take(buffer, NULL);
     if (stored == NULL || contactCount == NULL) {
         loaded->fault = rgCli_CopyText("the reading process sent nothing");
         return;
     }
     loaded->problem = *stored;
     loaded->contactCount = *contactCount;
-    loaded->problem.blocks = rgBuffer_Take(buffer, NULL);
-    loaded->problem.freeVelocity = rgBuffer_Take(buffer, NULL);
-    loaded->problem.compliance = rgBuffer_Take(buffer, NULL);
-    loaded->problem.delassus.matrix = rgBuffer_Take(buffer, NULL);
+    loaded->problem.blocks = rgByteBuffer_Take(buffer, NULL);
+    loaded->problem.freeVelocity = rgByteBuffer_Take(buffer, NULL);
+    loaded->problem.compliance = rgByteBuffer_Take(buffer, NULL);
+    loaded->problem.delassus.matrix = rgByteBuffer_Take(buffer, NULL);
     loaded->problem.delassus.sparse = rgTakeSparse(buffer);
     loaded->problem.delassus.mass = rgTakeSparse(buffer);
     loaded->problem.delassus.jacobian = rgTakeSparse(buffer);
-    loaded->keys = rgBuffer_Take(buffer, NULL);
-    loaded->guess = rgBuffer_Take(buffer, NULL);
+    loaded->keys = rgByteBuffer_Take(buffer, NULL);
+    loaded->guess = rgByteBuffer_Take(buffer, NULL);
 }
 
 typedef struct rgLoadContext {
@@ -183,7 +184,7 @@ typedef struct rgLoadContext {
 } rgLoadContext;
 
 // The first error, or NULL; warnings as texts, one by one, then nothing.
-static void rgPutMessages(rgBuffer* buffer, const rgDiagnostics* diagnostics, rgResult result) {
+static void rgPutMessages(rgByteBuffer* buffer, const rgDiagnostics* diagnostics, rgResult result) {
     const char* error = result == rg_ok ? NULL : rgResult_Name(result);
     for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
         rgMessage message = rgDiagnostics_Message(diagnostics, i);
@@ -191,17 +192,17 @@ static void rgPutMessages(rgBuffer* buffer, const rgDiagnostics* diagnostics, rg
             error = message.text;
         }
     }
-    rgBuffer_Put(buffer, error, error != NULL ? strlen(error) + 1 : 0);
+    rgByteBuffer_Put(buffer, error, error != NULL ? strlen(error) + 1 : 0);
     for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
         rgMessage message = rgDiagnostics_Message(diagnostics, i);
         if (message.severity == rg_severityWarning) {
-            rgBuffer_Put(buffer, message.text, strlen(message.text) + 1);
+            rgByteBuffer_Put(buffer, message.text, strlen(message.text) + 1);
         }
     }
-    rgBuffer_Put(buffer, NULL, 0);
+    rgByteBuffer_Put(buffer, NULL, 0);
 }
 
-static void rgLoadInChild(void* context, rgBuffer* buffer) {
+static void rgLoadInChild(void* context, rgByteBuffer* buffer) {
     const rgLoadContext* load = context;
     rgDiagnostics* diagnostics = NULL;
     rgFclibProblem* loaded = NULL;
@@ -230,9 +231,9 @@ bool rgLoadCase(const char* path, rgFclibMatrix matrix, rgCase* loaded) {
                       &loaded->fault)) {
         return false;
     }
-    const char* error = rgBuffer_Take(&loaded->bytes, NULL);
+    const char* error = rgByteBuffer_Take(&loaded->bytes, NULL);
     const char* warning;
-    while ((warning = rgBuffer_Take(&loaded->bytes, NULL)) != NULL) {
+    while ((warning = rgByteBuffer_Take(&loaded->bytes, NULL)) != NULL) {
         rgCase_AddWarning(loaded, warning);
     }
     if (error != NULL) {
@@ -246,7 +247,7 @@ bool rgLoadCase(const char* path, rgFclibMatrix matrix, rgCase* loaded) {
 void rgCase_Free(rgCase* loaded) {
     free(loaded->warnings);
     free(loaded->fault);
-    rgBuffer_Free(&loaded->bytes);
+    rgByteBuffer_Free(&loaded->bytes);
     *loaded = (rgCase){0};
 }
 
@@ -258,7 +259,7 @@ typedef struct rgWriteContext {
     const rgFclibSolution* solution;
 } rgWriteContext;
 
-static void rgWriteInChild(void* context, rgBuffer* buffer) {
+static void rgWriteInChild(void* context, rgByteBuffer* buffer) {
     const rgWriteContext* write = context;
     rgDiagnostics* diagnostics = NULL;
     rgCreateDiagnostics(NULL, &diagnostics);
@@ -270,15 +271,15 @@ static void rgWriteInChild(void* context, rgBuffer* buffer) {
 
 char* rgWriteCase(const char* source, const char* path, const rgFclibSolution* solution) {
     rgWriteContext context = {.source = source, .path = path, .solution = solution};
-    rgBuffer result;
+    rgByteBuffer result;
     char* fault = NULL;
     if (!rgMakeParents(path)) {
         return rgCli_Format("its folder cannot be made: %s", strerror(errno));
     }
     if (rgRunGuarded(rgWriteInChild, &context, rgDefaultGuardLimits(), &result, &fault)) {
-        const char* error = rgBuffer_Take(&result, NULL);
+        const char* error = rgByteBuffer_Take(&result, NULL);
         fault = error != NULL ? rgCli_CopyText(error) : NULL;
-        rgBuffer_Free(&result);
+        rgByteBuffer_Free(&result);
     }
     return fault;
 }

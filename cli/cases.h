@@ -30,7 +30,7 @@ typedef struct rgCase {
     const char** warnings;
     int warningCount;
     char* fault; // why there is no problem; NULL when there is one
-    rgBuffer bytes;
+    rgByteBuffer bytes;
 } rgCase;
 
 // Read a file in a child process. True when there is a problem; the case is freed in any event.

@@ -24,7 +24,7 @@
 #define RG_LIMIT_MEMORY 1
 #endif
 
-static void rgBuffer_Reserve(rgBuffer* buffer, size_t more) {
+static void rgByteBuffer_Reserve(rgByteBuffer* buffer, size_t more) {
     if (buffer->size + more > buffer->capacity) {
         buffer->capacity = 2 * buffer->capacity + more;
         buffer->data = rgCli_Grow(buffer->data, buffer->capacity, 1);
@@ -35,10 +35,10 @@ static size_t rgRoundUp(size_t count) {
     return (count + 7) / 8 * 8;
 }
 
-void rgBuffer_Put(rgBuffer* buffer, const void* bytes, size_t count) {
+void rgByteBuffer_Put(rgByteBuffer* buffer, const void* bytes, size_t count) {
     int64_t header = bytes != NULL ? (int64_t)count : -1;
     size_t body = bytes != NULL ? rgRoundUp(count) : 0;
-    rgBuffer_Reserve(buffer, sizeof(header) + body);
+    rgByteBuffer_Reserve(buffer, sizeof(header) + body);
     memcpy(buffer->data + buffer->size, &header, sizeof(header));
     buffer->size += sizeof(header);
     if (body > 0) {
@@ -48,7 +48,7 @@ void rgBuffer_Put(rgBuffer* buffer, const void* bytes, size_t count) {
     }
 }
 
-void* rgBuffer_Take(rgBuffer* buffer, size_t* count) {
+void* rgByteBuffer_Take(rgByteBuffer* buffer, size_t* count) {
     int64_t header = -1;
     if (buffer->at + sizeof(header) <= buffer->size) {
         memcpy(&header, buffer->data + buffer->at, sizeof(header));
@@ -69,9 +69,9 @@ void* rgBuffer_Take(rgBuffer* buffer, size_t* count) {
     return bytes;
 }
 
-void rgBuffer_Free(rgBuffer* buffer) {
+void rgByteBuffer_Free(rgByteBuffer* buffer) {
     free(buffer->data);
-    *buffer = (rgBuffer){0};
+    *buffer = (rgByteBuffer){0};
 }
 
 rgGuardLimits rgDefaultGuardLimits(void) {
@@ -102,14 +102,14 @@ static void rgRunChild(rgGuardFcn* run, void* context, rgGuardLimits limits, int
     setrlimit(RLIMIT_CPU, &time);
     struct rlimit core = {0};
     setrlimit(RLIMIT_CORE, &core);
-    rgBuffer buffer = {0};
+    rgByteBuffer buffer = {0};
     run(context, &buffer);
     rgWriteAll(pipe, buffer.data, buffer.size);
     _exit(0);
 }
 
 // Read until the child closes its end; false when the time is over.
-static bool rgReadAll(int pipe, double seconds, rgBuffer* result) {
+static bool rgReadAll(int pipe, double seconds, rgByteBuffer* result) {
     double deadline = rgCli_Seconds() + seconds;
     for (;;) {
         double left = deadline - rgCli_Seconds();
@@ -121,7 +121,7 @@ static bool rgReadAll(int pipe, double seconds, rgBuffer* result) {
         if (ready <= 0) {
             return false;
         }
-        rgBuffer_Reserve(result, 1 << 16);
+        rgByteBuffer_Reserve(result, 1 << 16);
         ssize_t count = read(pipe, result->data + result->size, 1 << 16);
         if (count < 0 && errno != EINTR) {
             return false;
@@ -149,10 +149,10 @@ static char* rgDescribeEnd(int status, bool inTime, rgGuardLimits limits) {
                               limits.bytes >> 20);
 }
 
-bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgBuffer* result,
+bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgByteBuffer* result,
                   char** fault) {
     int ends[2];
-    *result = (rgBuffer){0};
+    *result = (rgByteBuffer){0};
     *fault = NULL;
     if (pipe(ends) != 0) {
         *fault = rgCli_Format("cannot be read in a process of its own: %s", strerror(errno));
@@ -180,7 +180,7 @@ bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgBuffer
     }
     *fault = rgDescribeEnd(status, inTime, limits);
     if (*fault != NULL) {
-        rgBuffer_Free(result);
+        rgByteBuffer_Free(result);
     }
     return *fault == NULL;
 }

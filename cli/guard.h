@@ -6,19 +6,20 @@
 #include <stdint.h>
 
 // Bytes in one block. Every piece starts at a multiple of 8, so that readers may point into it.
-typedef struct rgBuffer {
+typedef struct rgByteBuffer {
     unsigned char* data;
     size_t size;
     size_t capacity;
     size_t at; // where the next Take starts
-} rgBuffer;
+} rgByteBuffer;
 
-void rgBuffer_Put(rgBuffer* buffer, const void* bytes, size_t count); // NULL bytes: marked absent
+void rgByteBuffer_Put(rgByteBuffer* buffer, const void* bytes,
+                      size_t count); // NULL bytes: marked absent
 // The next piece, or NULL when it was absent; its size goes to *count unless that is NULL.
-void* rgBuffer_Take(rgBuffer* buffer, size_t* count);
-void rgBuffer_Free(rgBuffer* buffer);
+void* rgByteBuffer_Take(rgByteBuffer* buffer, size_t* count);
+void rgByteBuffer_Free(rgByteBuffer* buffer);
 
-typedef void rgGuardFcn(void* context, rgBuffer* result);
+typedef void rgGuardFcn(void* context, rgByteBuffer* result);
 
 typedef struct rgGuardLimits {
     double seconds;
@@ -29,5 +30,5 @@ rgGuardLimits rgDefaultGuardLimits(void);
 
 // Run the function in a child process and get what it put into its buffer. When that fails, the
 // result is false and *fault a text to free that says why.
-bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgBuffer* result,
+bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgByteBuffer* result,
                   char** fault);

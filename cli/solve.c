@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct rgSolveOptions {
     int solver;
@@ -114,7 +115,11 @@ static void rgRecordHistory(rgSolveJob* job, const rgCaseFile* file,
 static void rgWriteAnswer(rgSolveJob* job, const rgCaseFile* file, rgFclibSolution solution,
                           rgSolved* solved) {
     char* path = rgCli_Format("%s/%s", job->options.outFolder, file->relative);
-    char* fault = rgWriteCase(file->path, path, &solution);
+    struct stat source, target;
+    bool same = stat(file->path, &source) == 0 && stat(path, &target) == 0 &&
+                source.st_dev == target.st_dev && source.st_ino == target.st_ino;
+    char* fault = same ? rgCli_CopyText("is the file itself; choose another folder")
+                       : rgWriteCase(file->path, path, &solution);
     if (fault != NULL) {
         solved->fault = rgCli_Format("%s: %s", path, fault);
     }

@@ -562,6 +562,14 @@ double rgContactProblem_Residual(const rgContactProblem* problem, const double* 
     return result == rg_ok ? residual.total : NAN;
 }
 
+rgResult rgJudgeVelocity(const rgContactProblem* problem, const double* lambda, rgArena* arena,
+                         double* sigma) {
+    rgJudgeWork work = {.problem = problem, .arena = arena};
+    bool velocity = problem->delassus.kind == rg_delassusVelocity;
+    rgResult result = velocity ? rgFactorMass(&work) : rg_ok;
+    return result == rg_ok ? rgComputeVelocity(&work, lambda, sigma) : result;
+}
+
 rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double* lambda,
                                    double* sigma) {
     rgResult result = rgContactProblem_Check(problem, NULL);
@@ -570,13 +578,7 @@ rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double
     }
     rgArena arena;
     rgArena_Init(&arena, NULL);
-    rgJudgeWork work = {.problem = problem, .arena = &arena};
-    if (problem->delassus.kind == rg_delassusVelocity) {
-        result = rgFactorMass(&work);
-    }
-    if (result == rg_ok) {
-        result = rgComputeVelocity(&work, lambda, sigma);
-    }
+    result = rgJudgeVelocity(problem, lambda, &arena, sigma);
     rgArena_Free(&arena);
     return result;
 }

@@ -9,26 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static void rgSendPieces(void* context, rgBuffer* result) {
+static void rgSendPieces(void* context, rgByteBuffer* result) {
     int count = *(const int*)context;
     int* numbers = calloc((size_t)count, sizeof(int));
     for (int i = 0; i < count; ++i) {
         numbers[i] = 7 * i;
     }
-    rgBuffer_Put(result, "text", 5);
-    rgBuffer_Put(result, NULL, 0);
-    rgBuffer_Put(result, numbers, (size_t)count * sizeof(int));
-    rgBuffer_Put(result, "", 0);
+    rgByteBuffer_Put(result, "text", 5);
+    rgByteBuffer_Put(result, NULL, 0);
+    rgByteBuffer_Put(result, numbers, (size_t)count * sizeof(int));
+    rgByteBuffer_Put(result, "", 0);
     free(numbers);
 }
 
-static void rgCrash(void* context, rgBuffer* result) {
-    rgBuffer_Put(result, context, 1);
+static void rgCrash(void* context, rgByteBuffer* result) {
+    rgByteBuffer_Put(result, context, 1);
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
 }
 
-static void rgHang(void* context, rgBuffer* result) {
+static void rgHang(void* context, rgByteBuffer* result) {
     (void)context;
     (void)result;
     for (;;) {
@@ -36,7 +36,7 @@ static void rgHang(void* context, rgBuffer* result) {
     }
 }
 
-static void rgLeave(void* context, rgBuffer* result) {
+static void rgLeave(void* context, rgByteBuffer* result) {
     (void)context;
     (void)result;
     _exit(3);
@@ -45,28 +45,28 @@ static void rgLeave(void* context, rgBuffer* result) {
 static void test_pieces_arrive(void** state) {
     (void)state;
     int count = 100001; // much more than a pipe holds, and no multiple of 8 bytes
-    rgBuffer result;
+    rgByteBuffer result;
     char* fault = NULL;
     assert_true(rgRunGuarded(rgSendPieces, &count, rgDefaultGuardLimits(), &result, &fault));
     assert_null(fault);
     size_t bytes = 0;
-    assert_string_equal(rgBuffer_Take(&result, &bytes), "text");
+    assert_string_equal(rgByteBuffer_Take(&result, &bytes), "text");
     assert_int_equal(bytes, 5);
-    assert_null(rgBuffer_Take(&result, NULL));
-    const int* numbers = rgBuffer_Take(&result, &bytes);
+    assert_null(rgByteBuffer_Take(&result, NULL));
+    const int* numbers = rgByteBuffer_Take(&result, &bytes);
     assert_int_equal(bytes, 100001 * sizeof(int));
     assert_int_equal((uintptr_t)numbers % 8, 0);
     for (int i = 0; i < count; ++i) {
         assert_int_equal(numbers[i], 7 * i);
     }
-    assert_non_null(rgBuffer_Take(&result, &bytes));
+    assert_non_null(rgByteBuffer_Take(&result, &bytes));
     assert_int_equal(bytes, 0);
-    assert_null(rgBuffer_Take(&result, &bytes)); // the end
-    rgBuffer_Free(&result);
+    assert_null(rgByteBuffer_Take(&result, &bytes)); // the end
+    rgByteBuffer_Free(&result);
 }
 
 static void rgExpectFault(rgGuardFcn* run, rgGuardLimits limits, const char* text) {
-    rgBuffer result;
+    rgByteBuffer result;
     char* fault = NULL;
     char context = 'x';
     assert_false(rgRunGuarded(run, &context, limits, &result, &fault));

@@ -219,6 +219,11 @@ class Solve(unittest.TestCase):
         self.ball("ball.hdf5")
         done = run("solve", self.path("ball.hdf5"), "--write", self.path("ball.hdf5"))
         self.assertEqual(done.returncode, 2)
+        done = run("solve", self.path("ball.hdf5"), "--write", self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is the file itself", done.stderr)
+        with h5py.File(self.path("ball.hdf5"), "r") as file:
+            self.assertNotIn("solution", file)
 
     def test_damaged_files_never_crash(self):
         """Random bytes changed in whole files: an answer or a message, never a crash or a hang."""

@@ -41,8 +41,7 @@ def check(rigor, folders, solver, model, iterations):
             noise = 1e-10
             for key, value in mine.items():
                 if key == "velocity_error":
-                    # Velocities may cancel to nothing beside g.
-                    assert value < 1e-6, (entry["file"], key, value)
+                    assert value < 1e-12, (entry["file"], key, value)
                     continue
                 scale = max(abs(value), abs(entry[key]))
                 difference = abs(entry[key] - value)

@@ -1,0 +1,369 @@
+// Manifolds from two features: their overlap seen along the normal, and the choice of few points.
+#include "collision/internal.h"
+
+#define RG_CLIP_SLACK 1e-6 // relative: a vertex this close to an edge counts as inside
+#define RG_CLIP_LIMIT (2 * RG_POLYGON_LIMIT + 8)
+
+// A feature seen along the normal: corners, and height as an affine function.
+typedef struct rgFlat {
+    int count;
+    double x[RG_POLYGON_LIMIT], y[RG_POLYGON_LIMIT];
+    int32_t ids[RG_POLYGON_LIMIT];
+    double z0, zx, zy; // height z0 + zx x + zy y
+} rgFlat;
+
+// Corner of the overlap. The edge that starts here is one of the subject (k >= 0) or of the
+// clipping polygon (-1 - k).
+typedef struct rgCorner {
+    double x, y;
+    int edge;
+} rgCorner;
+
+typedef struct rgOverlapPolygon {
+    int count;
+    rgCorner corners[RG_CLIP_LIMIT];
+} rgOverlapPolygon;
+
+typedef struct rgClip {
+    rgFlat a, b;
+    rgVec3 t1, t2, n, origin;
+    double size;
+    double radiusA, radiusB, margin;
+    rgRawManifold* raw;
+} rgClip;
+
+void rgRawManifold_Add(rgRawManifold* raw, rgVec3 position, double gap, uint32_t feature) {
+    if (raw->count < RG_RAW_LIMIT) {
+        raw->points[raw->count++] =
+            (rgRawPoint){.position = position, .gap = gap, .feature = feature};
+    }
+}
+
+static void rgFlatten(const rgClip* clip, const rgFeature* f, bool reverse, rgFlat* flat) {
+    flat->count = f->count;
+    double z[2] = {0, 0};
+    for (int k = 0; k < f->count; ++k) {
+        int from = reverse ? f->count - 1 - k : k;
+        rgVec3 p = rgSub(f->points[from], clip->origin);
+        flat->x[k] = rgDot(p, clip->t1);
+        flat->y[k] = rgDot(p, clip->t2);
+        flat->ids[k] = f->ids[from];
+        if (k < 2) {
+            z[k] = rgDot(p, clip->n);
+        }
+    }
+    if (f->count == 2) {
+        double dx = flat->x[1] - flat->x[0], dy = flat->y[1] - flat->y[0];
+        double dd = dx * dx + dy * dy;
+        double slope = dd > 0 ? (z[1] - z[0]) / dd : 0;
+        flat->zx = slope * dx;
+        flat->zy = slope * dy;
+    } else {
+        double down = -1 / rgDot(f->normal, clip->n);
+        flat->zx = down * rgDot(f->normal, clip->t1);
+        flat->zy = down * rgDot(f->normal, clip->t2);
+    }
+    flat->z0 = z[0] - flat->zx * flat->x[0] - flat->zy * flat->y[0];
+}
+
+static double rgFlatSize(const rgFlat* f) {
+    double most = 0;
+    for (int k = 1; k < f->count; ++k) {
+        most = RG_MAX(most, RG_MAX(fabs(f->x[k] - f->x[0]), fabs(f->y[k] - f->y[0])));
+    }
+    return most;
+}
+
+// Cut away what lies right of the line from corner k of `by` to the next.
+static void rgCutBy(const rgFlat* by, int k, double slack, const rgOverlapPolygon* in,
+                    rgOverlapPolygon* out) {
+    int next = k + 1 < by->count ? k + 1 : 0;
+    double ex = by->x[next] - by->x[k], ey = by->y[next] - by->y[k];
+    double length = sqrt(ex * ex + ey * ey);
+    out->count = 0;
+    if (!(length > 0)) {
+        *out = *in;
+        return;
+    }
+    double nx = -ey / length, ny = ex / length;
+    double offset = nx * by->x[k] + ny * by->y[k];
+    const rgCorner* p = &in->corners[in->count - 1];
+    double dp = nx * p->x + ny * p->y - offset;
+    for (int i = 0; i < in->count; ++i) {
+        const rgCorner* q = &in->corners[i];
+        double dq = nx * q->x + ny * q->y - offset;
+        bool pIn = dp >= -slack, qIn = dq >= -slack;
+        if (pIn != qIn && out->count < RG_CLIP_LIMIT) {
+            double s = RG_MAX(0, RG_MIN(1, dp / (dp - dq)));
+            out->corners[out->count++] = (rgCorner){
+                p->x + s * (q->x - p->x), p->y + s * (q->y - p->y), pIn ? -1 - k : p->edge};
+        }
+        if (qIn && out->count < RG_CLIP_LIMIT) {
+            out->corners[out->count++] = *q;
+        }
+        p = q;
+        dp = dq;
+    }
+}
+
+static void rgAddOverlap(const rgClip* clip, double x, double y, uint32_t feature) {
+    double za = clip->a.z0 + clip->a.zx * x + clip->a.zy * y + clip->radiusA;
+    double zb = clip->b.z0 + clip->b.zx * x + clip->b.zy * y - clip->radiusB;
+    rgRawManifold* raw = clip->raw;
+    if (!(zb - za <= clip->margin) || raw->count == RG_RAW_LIMIT) {
+        return;
+    }
+    double near = 4 * RG_CLIP_SLACK * clip->size;
+    for (int k = 0; k < raw->count; ++k) {
+        if (fabs(raw->points[k].x - x) <= near && fabs(raw->points[k].y - y) <= near) {
+            return;
+        }
+    }
+    rgVec3 p = rgAddScaled(clip->origin, x, clip->t1);
+    p = rgAddScaled(rgAddScaled(p, y, clip->t2), 0.5 * (za + zb), clip->n);
+    raw->points[raw->count++] = (rgRawPoint){p, zb - za, x, y, feature};
+}
+
+// Name of a corner: a vertex of either shape, or a crossing of two edges. It does not depend on
+// which of the two was the subject.
+static uint32_t rgCornerId(const rgFlat* subject, const rgFlat* by, bool subjectIsA, int in,
+                           int out) {
+    if (in >= 0 && out >= 0) {
+        return rgFeatureId(subjectIsA ? 0 : 1, subject->ids[out], -1, -1, -1);
+    }
+    if (in < 0 && out < 0) {
+        return rgFeatureId(subjectIsA ? 1 : 0, by->ids[-1 - out], -1, -1, -1);
+    }
+    int s = in >= 0 ? in : out, c = in >= 0 ? -1 - out : -1 - in;
+    int32_t s0 = subject->ids[s], s1 = subject->ids[(s + 1) % subject->count];
+    int32_t c0 = by->ids[c], c1 = by->ids[(c + 1) % by->count];
+    return subjectIsA ? rgFeatureId(2, s0, s1, c0, c1) : rgFeatureId(2, c0, c1, s0, s1);
+}
+
+// Corners of the subject (polygon or segment) inside the polygon.
+static void rgClipPolygon(const rgClip* clip, const rgFlat* subject, const rgFlat* by,
+                          bool subjectIsA) {
+    rgOverlapPolygon polygons[2];
+    rgOverlapPolygon *in = &polygons[0], *out = &polygons[1];
+    in->count = subject->count;
+    for (int k = 0; k < subject->count; ++k) {
+        in->corners[k] = (rgCorner){subject->x[k], subject->y[k], k};
+    }
+    double slack = RG_CLIP_SLACK * clip->size;
+    for (int k = 0; k < by->count && in->count > 0; ++k) {
+        rgCutBy(by, k, slack, in, out);
+        rgOverlapPolygon* swap = in;
+        in = out;
+        out = swap;
+    }
+    for (int k = 0; k < in->count; ++k) {
+        const rgCorner* c = &in->corners[k];
+        int before = in->corners[k > 0 ? k - 1 : in->count - 1].edge;
+        rgAddOverlap(clip, c->x, c->y, rgCornerId(subject, by, subjectIsA, before, c->edge));
+    }
+}
+
+// Two edges: their crossing is the witness that the caller has; side by side they share a stretch.
+static void rgClipSegments(const rgClip* clip) {
+    const rgFlat *a = &clip->a, *b = &clip->b;
+    double ax = a->x[1] - a->x[0], ay = a->y[1] - a->y[0];
+    double bx = b->x[1] - b->x[0], by = b->y[1] - b->y[0];
+    double la = sqrt(ax * ax + ay * ay), lb = sqrt(bx * bx + by * by);
+    // Past this angle [rad], two points would lie off one of the edges.
+    if (!(la > 0) || !(lb > 0) || fabs(ax * by - ay * bx) > 0.003 * la * lb) {
+        return;
+    }
+    ax /= la, ay /= la;
+    for (int k = 0; k < 2; ++k) {
+        double s = ax * (b->x[k] - a->x[0]) + ay * (b->y[k] - a->y[0]);
+        if (s > 0 && s < la) {
+            rgAddOverlap(clip, a->x[0] + s * ax, a->y[0] + s * ay,
+                         rgFeatureId(1, b->ids[k], -1, -1, -1));
+        }
+        double t = bx * (a->x[k] - b->x[0]) + by * (a->y[k] - b->y[0]);
+        if (t >= 0 && t <= lb * lb) {
+            rgAddOverlap(clip, a->x[k], a->y[k], rgFeatureId(0, a->ids[k], -1, -1, -1));
+        }
+    }
+}
+
+void rgClipFeatures(const rgFeature* a, const rgFeature* b, double radiusA, double radiusB,
+                    double margin, rgRawManifold* raw) {
+    if (a->count < 2 || b->count < 2) {
+        return;
+    }
+    rgClip clip;
+    clip.n = raw->normal;
+    clip.origin = a->points[0];
+    clip.radiusA = radiusA;
+    clip.radiusB = radiusB;
+    clip.margin = margin;
+    clip.raw = raw;
+    rgTangentBasis(clip.n, &clip.t1, &clip.t2);
+    rgFlatten(&clip, a, false, &clip.a);
+    rgFlatten(&clip, b, b->count > 2, &clip.b);
+    clip.size = RG_MIN(rgFlatSize(&clip.a), rgFlatSize(&clip.b));
+    if (a->count == 2 && b->count == 2) {
+        rgClipSegments(&clip);
+    } else if (b->count == 2) {
+        rgClipPolygon(&clip, &clip.b, &clip.a, false);
+    } else {
+        rgClipPolygon(&clip, &clip.a, &clip.b, true);
+    }
+}
+
+// ---- reduction
+
+typedef struct rgChoice {
+    int count;
+    int at[RG_MANIFOLD_CAPACITY];
+} rgChoice;
+
+static bool rgChoice_Has(const rgChoice* choice, int i) {
+    for (int k = 0; k < choice->count; ++k) {
+        if (choice->at[k] == i) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rgChoice_Add(rgChoice* choice, int i, int limit) {
+    if (i >= 0 && choice->count < limit && !rgChoice_Has(choice, i)) {
+        choice->at[choice->count++] = i;
+    }
+}
+
+static double rgApart(const rgRawPoint* p, const rgRawPoint* q) {
+    return (p->x - q->x) * (p->x - q->x) + (p->y - q->y) * (p->y - q->y);
+}
+
+static void rgProjectPoints(rgRawManifold* raw) {
+    rgVec3 t1, t2, origin = raw->points[0].position;
+    rgTangentBasis(raw->normal, &t1, &t2);
+    for (int k = 0; k < raw->count; ++k) {
+        rgVec3 p = rgSub(raw->points[k].position, origin);
+        raw->points[k].x = rgDot(p, t1);
+        raw->points[k].y = rgDot(p, t2);
+    }
+}
+
+static int rgDeepest(const rgRawManifold* raw) {
+    int best = 0;
+    for (int k = 1; k < raw->count; ++k) {
+        best = raw->points[k].gap < raw->points[best].gap ? k : best;
+    }
+    return best;
+}
+
+// Of the points that are about as deep as the deepest, the outermost in a fixed direction: depths
+// that differ by rounding do not change the choice.
+static int rgFirstPoint(const rgRawManifold* raw, int deepest, double size) {
+    int best = deepest;
+    double most = -INFINITY;
+    for (int k = 0; k < raw->count; ++k) {
+        const rgRawPoint* p = &raw->points[k];
+        double reach = p->x + 0.3 * p->y;
+        if (p->gap <= raw->points[deepest].gap + 1e-3 * size && reach > most) {
+            most = reach;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static int rgFarthestPoint(const rgRawManifold* raw, const rgChoice* choice) {
+    int best = -1;
+    double most = 0;
+    for (int k = 0; k < raw->count; ++k) {
+        double least = INFINITY;
+        for (int j = 0; j < choice->count; ++j) {
+            least = RG_MIN(least, rgApart(&raw->points[k], &raw->points[choice->at[j]]));
+        }
+        if (least > most) {
+            most = least;
+            best = k;
+        }
+    }
+    return best;
+}
+
+// Point that spans the largest triangle on one side of a line.
+static int rgWidestPoint(const rgRawManifold* raw, int i, int j, double side) {
+    const rgRawPoint *p = &raw->points[i], *q = &raw->points[j];
+    int best = -1;
+    double most = 0;
+    for (int k = 0; k < raw->count; ++k) {
+        const rgRawPoint* r = &raw->points[k];
+        double area = (q->x - p->x) * (r->y - p->y) - (q->y - p->y) * (r->x - p->x);
+        if (side * area > most) {
+            most = side * area;
+            best = k;
+        }
+    }
+    return best;
+}
+
+// The deepest point takes the place of its nearest neighbour when that changes the depth.
+static void rgIncludeDeepest(const rgRawManifold* raw, rgChoice* choice, int deepest, double size) {
+    int nearest = 0;
+    for (int j = 0; j < choice->count; ++j) {
+        const rgRawPoint* p = &raw->points[choice->at[j]];
+        if (p->gap <= raw->points[deepest].gap + 1e-5 * size) {
+            return;
+        }
+        if (rgApart(p, &raw->points[deepest]) <
+            rgApart(&raw->points[choice->at[nearest]], &raw->points[deepest])) {
+            nearest = j;
+        }
+    }
+    choice->at[nearest] = deepest;
+}
+
+void rgReduce(rgRawManifold* raw, int limit) {
+    if (raw->count <= limit) {
+        return;
+    }
+    rgProjectPoints(raw);
+    double size = 0;
+    for (int k = 1; k < raw->count; ++k) {
+        size = RG_MAX(size, sqrt(rgApart(&raw->points[0], &raw->points[k])));
+    }
+    int deepest = rgDeepest(raw);
+    rgChoice choice = {0};
+    rgChoice_Add(&choice, limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest, limit);
+    rgChoice_Add(&choice, rgFarthestPoint(raw, &choice), limit);
+    if (choice.count == 2) {
+        int i = choice.at[0], j = choice.at[1];
+        rgChoice_Add(&choice, rgWidestPoint(raw, i, j, 1), limit);
+        rgChoice_Add(&choice, rgWidestPoint(raw, i, j, -1), limit);
+    }
+    while (choice.count < limit) {
+        int before = choice.count;
+        rgChoice_Add(&choice, rgFarthestPoint(raw, &choice), limit);
+        if (choice.count == before) {
+            break;
+        }
+    }
+    rgIncludeDeepest(raw, &choice, deepest, size);
+    rgRawPoint kept[RG_MANIFOLD_CAPACITY];
+    for (int k = 0; k < choice.count; ++k) {
+        kept[k] = raw->points[choice.at[k]];
+    }
+    for (int k = 0; k < choice.count; ++k) {
+        raw->points[k] = kept[k];
+    }
+    raw->count = choice.count;
+}
+
+void rgEmit(const rgRawManifold* raw, rgPose poseA, rgManifold* manifold) {
+    manifold->normal = rgRotate(poseA.q, raw->normal);
+    manifold->count = RG_MIN(raw->count, RG_MANIFOLD_CAPACITY);
+    for (int k = 0; k < manifold->count; ++k) {
+        const rgRawPoint* p = &raw->points[k];
+        manifold->points[k] = (rgManifoldPoint){.position = rgPose_Point(poseA, p->position),
+                                                .normal = manifold->normal,
+                                                .gap = p->gap,
+                                                .feature = p->feature};
+    }
+}

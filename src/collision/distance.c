@@ -1,0 +1,399 @@
+// Signed distance of two convex shapes, apart, touching or deep, and the public distance queries.
+// Penetration is found by descent: B is moved out along the best direction known, GJK gives a
+// better one, until the direction stays. docs/theory/collision.md, "Penetration".
+#include "collision/support.h"
+
+#include <string.h>
+
+#define RG_TRACK_LIMIT   32
+#define RG_TRACK_SHIFT   0.02 // distance at which GJK runs, relative to the smaller shape
+#define RG_TOUCH         1e-6 // relative distance below which the sign needs care
+#define RG_SHALLOW       0.1  // relative depth up to which a remembered direction is trusted
+#define RG_COARSE_NORMAL 1e-12
+
+rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b, rgPose poseB) {
+    rgQuat back = rgQuatConjugate(poseA.q);
+    rgConvexPair pair = {.a = a, .b = b};
+    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
+    pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
+    pair.scale = RG_MAX(a->scale, b->scale);
+    return pair;
+}
+
+static rgVec3 rgSupportOfPair(const rgConvexPair* pair, rgVec3 n, int32_t* hintA, int32_t* hintB) {
+    rgVec3 a = rgConvex_Support(pair->a, n, hintA);
+    rgVec3 b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)), hintB);
+    return rgSub(rgSub(a, rgMat3_Multiply(&pair->r, b)), pair->t);
+}
+
+// Direction from A to B; of a triangle its own normal, which is exact however short v is.
+static rgVec3 rgGjkNormal(const rgGjkResult* gjk) {
+    const rgSimplex* s = &gjk->simplex;
+    if (s->count == 3) {
+        rgVec3 n = rgCross(rgSub(s->w[1], s->w[0]), rgSub(s->w[2], s->w[0]));
+        n = rgNormalize(n);
+        return rgDot(n, gjk->v) > 0 ? rgNegate(n) : n;
+    }
+    return rgNormalize(rgNegate(gjk->v));
+}
+
+static rgVec3 rgBetweenCenters(const rgConvexPair* pair) {
+    rgVec3 d = rgAdd(rgMat3_Multiply(&pair->r, pair->b->center), pair->t);
+    d = rgSub(d, pair->a->center);
+    return rgLengthSquared(d) > 0 ? rgNormalize(d) : rgVec(0, 0, 1);
+}
+
+// Whether the origin projects along the simplex's normal into the simplex.
+static bool rgIsAbove(const rgSimplex* s, rgVec3 shift) {
+    if (s->count != 3) {
+        return false;
+    }
+    rgVec3 a = rgAdd(s->w[0], shift), b = rgAdd(s->w[1], shift), c = rgAdd(s->w[2], shift);
+    rgVec3 n = rgCross(rgSub(b, a), rgSub(c, a));
+    rgVec3 p = rgScale(rgDot(n, a) / rgDot(n, n), n);
+    a = rgSub(a, p), b = rgSub(b, p), c = rgSub(c, p);
+    return rgDot(n, rgCross(a, b)) >= 0 && rgDot(n, rgCross(b, c)) >= 0 &&
+           rgDot(n, rgCross(c, a)) >= 0;
+}
+
+// Weights of the origin's projection, after rgIsAbove.
+static void rgReweigh(rgSimplex* s, rgVec3 shift) {
+    rgVec3 a = rgAdd(s->w[0], shift), b = rgAdd(s->w[1], shift), c = rgAdd(s->w[2], shift);
+    rgVec3 n = rgCross(rgSub(b, a), rgSub(c, a));
+    rgVec3 p = rgScale(rgDot(n, a) / rgDot(n, n), n);
+    a = rgSub(a, p), b = rgSub(b, p), c = rgSub(c, p);
+    double wa = rgDot(n, rgCross(b, c)), wb = rgDot(n, rgCross(c, a)), wc = rgDot(n, rgCross(a, b));
+    double sum = wa + wb + wc;
+    s->weight[0] = wa / sum;
+    s->weight[1] = wb / sum;
+    s->weight[2] = wc / sum;
+}
+
+static double rgTrackShift(const rgConvexPair* pair) {
+    double small = RG_MIN(pair->a->scale, pair->b->scale);
+    return RG_TRACK_SHIFT * RG_MAX(small, 1e-4 * pair->scale);
+}
+
+void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out) {
+    double room = rgTrackShift(pair);
+    int32_t hintA = out->vertexA, hintB = out->vertexB;
+    rgGjkResult gjk;
+    bool converged = false;
+    out->beyond = false;
+    for (int k = 0; k < RG_TRACK_LIMIT && !converged; ++k) {
+        double depth = rgDot(normal, rgSupportOfPair(pair, normal, &hintA, &hintB));
+        rgVec3 shift = rgScale(depth + room, normal);
+        rgGjkInput input = {.shift = shift,
+                            .direction = normal,
+                            .cutoff = INFINITY,
+                            .hintA = hintA,
+                            .hintB = hintB,
+                            .warm = k > 0 ? &gjk.simplex : warm};
+        rgSimplex start;
+        if (k > 0) {
+            start = gjk.simplex;
+            input.warm = &start;
+        }
+        rgGjk(pair, &input, &gjk);
+        out->iterations += gjk.iterations + 1;
+        if (gjk.contained || !(gjk.distance > 0)) {
+            break; // rounding only: the plane with this normal separates after the shift
+        }
+        rgVec3 next = rgGjkNormal(&gjk);
+        if (rgIsAbove(&gjk.simplex, shift)) {
+            rgReweigh(&gjk.simplex, shift);
+            converged = true;
+        }
+        converged |= rgLengthSquared(rgSub(next, normal)) <= 1e-28;
+        normal = next;
+    }
+    rgSimplex_Witnesses(&gjk.simplex, &out->pointA, &out->pointB);
+    out->normal = normal;
+    out->gap = -rgDot(normal, rgSupportOfPair(pair, normal, &hintA, &hintB));
+    out->vertexA = hintA;
+    out->vertexB = hintB;
+}
+
+// Best of some fixed directions, for shapes whose difference has no volume.
+static rgVec3 rgScanDirections(const rgConvexPair* pair) {
+    rgVec3 best = rgBetweenCenters(pair);
+    double least = INFINITY;
+    int32_t hintA = 0, hintB = 0;
+    for (int k = 0; k < 27; ++k) {
+        rgVec3 n = rgVec(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
+        n = k == 13 ? rgBetweenCenters(pair) : rgNormalize(n);
+        double depth = rgDot(n, rgSupportOfPair(pair, n, &hintA, &hintB));
+        if (depth < least) {
+            least = depth;
+            best = n;
+        }
+    }
+    return best;
+}
+
+// ---- what a pair remembers
+
+static bool rgCache_IsUsable(const rgPairCache* cache) {
+    double length = rgLengthSquared(cache->axis);
+    return length > 0.5 && length < 2;
+}
+
+static bool rgIsVertex(const rgConvex* c, int32_t id) {
+    return id >= 0 && id < rgConvex_VertexCount(c);
+}
+
+static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvexPair* pair,
+                                        rgSimplex* s) {
+    s->count = 0;
+    for (int k = 0; k < cache->simplexCount && k < 3; ++k) {
+        if (!rgIsVertex(pair->a, cache->simplexA[k]) || !rgIsVertex(pair->b, cache->simplexB[k])) {
+            return NULL;
+        }
+        s->ia[k] = cache->simplexA[k];
+        s->ib[k] = cache->simplexB[k];
+        s->a[k] = s->b[k] = rgVec(0, 0, 0);
+        s->count = k + 1;
+    }
+    return s->count > 0 ? s : NULL;
+}
+
+static void rgCache_StoreSimplex(rgPairCache* cache, const rgSimplex* s) {
+    cache->simplexCount = 0;
+    for (int k = 0; k < s->count && k < 3; ++k) {
+        if (s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX) {
+            cache->simplexCount = 0;
+            return;
+        }
+        cache->simplexA[k] = s->ia[k];
+        cache->simplexB[k] = s->ib[k];
+        cache->simplexCount = k + 1;
+    }
+}
+
+static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
+    cache->axis = core->normal;
+    cache->vertexA = core->vertexA;
+    cache->vertexB = core->vertexB;
+    cache->touching =
+        !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
+}
+
+// ---- signed distance of the cores
+
+static void rgCoreFromGjk(const rgGjkResult* gjk, rgSigned* out) {
+    out->normal = rgGjkNormal(gjk);
+    out->beyond = gjk->beyond;
+    out->gap = gjk->distance;
+    rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
+}
+
+static bool rgIsShallow(const rgConvexPair* pair, double gap) {
+    return gap > -RG_SHALLOW * RG_MIN(pair->a->scale, pair->b->scale);
+}
+
+static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk,
+                          const rgPairCache* cache, rgSigned* out) {
+    if (!gjk->contained && gjk->distance > RG_COARSE_NORMAL * pair->scale) {
+        rgTrack(pair, rgGjkNormal(gjk), &gjk->simplex, out);
+        return;
+    }
+    if (rgCache_IsUsable(cache)) {
+        rgTrack(pair, cache->axis, NULL, out);
+        if (rgIsShallow(pair, out->gap)) {
+            return;
+        }
+    }
+    rgVec3 normal;
+    if (!rgEpa(pair, &gjk->simplex, &normal, &out->iterations)) {
+        normal = rgScanDirections(pair);
+    }
+    rgTrack(pair, normal, NULL, out);
+}
+
+static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache,
+                           rgSigned* out) {
+    bool known = rgCache_IsUsable(cache);
+    rgSimplex stored;
+    out->vertexA = cache->vertexA;
+    out->vertexB = cache->vertexB;
+    out->iterations = 0;
+    if (known && cache->touching) {
+        rgTrack(pair, rgNormalize(cache->axis), NULL, out);
+        if (rgIsShallow(pair, out->gap)) {
+            return;
+        }
+    }
+    rgGjkInput input = {.direction = known ? cache->axis : rgBetweenCenters(pair),
+                        .cutoff = cutoff,
+                        .hintA = cache->vertexA,
+                        .hintB = cache->vertexB,
+                        .warm = known ? rgCache_Simplex(cache, pair, &stored) : NULL};
+    rgGjkResult gjk;
+    rgGjk(pair, &input, &gjk);
+    out->iterations += gjk.iterations;
+    rgCache_StoreSimplex(cache, &gjk.simplex);
+    if (gjk.beyond || (!gjk.contained && gjk.distance > RG_TOUCH * pair->scale)) {
+        rgCoreFromGjk(&gjk, out);
+        return;
+    }
+    rgPenetration(pair, &gjk, cache, out);
+}
+
+void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out) {
+    double ra = pair->a->radius, rb = pair->b->radius;
+    memset(out, 0, sizeof(*out));
+    if (!rgClosedDistance(pair, out)) {
+        rgCoreDistance(pair, cutoff + ra + rb, cache, out);
+        rgCache_Store(cache, pair, out);
+    }
+    out->gap -= ra + rb;
+    out->pointA = rgAddScaled(out->pointA, ra, out->normal);
+    out->pointB = rgAddScaled(out->pointB, -rb, out->normal);
+}
+
+// ---- closed forms for points, segments and boxes
+
+static rgVec3 rgAnyAcross(rgVec3 axis) {
+    rgVec3 t1, t2;
+    rgTangentBasis(axis, &t1, &t2);
+    return t1;
+}
+
+static void rgSetCore(rgSigned* out, rgVec3 a, rgVec3 b, rgVec3 fallback) {
+    rgVec3 d = rgSub(b, a);
+    double length = rgLength(d);
+    out->gap = length;
+    out->normal = length > 0 ? rgScale(1 / length, d) : fallback;
+    out->pointA = a;
+    out->pointB = b;
+}
+
+static double rgClamp(double x, double limit) {
+    return x > limit ? limit : x < -limit ? -limit : x;
+}
+
+// Nearest points of two segments m + s u, |s| <= h, with unit directions u.
+void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv, double* s,
+                         double* t) {
+    double b = rgDot(u, v), du = rgDot(u, between), dv = rgDot(v, between);
+    double across = 1 - b * b;
+    *s = across > 1e-12 ? rgClamp((du - b * dv) / across, hu) : rgClamp(du, hu);
+    *t = b * *s - dv;
+    if (fabs(*t) > hv) {
+        *t = rgClamp(*t, hv);
+        *s = rgClamp(du + b * *t, hu);
+    }
+}
+
+static void rgPointBox(rgVec3 p, rgVec3 half, rgVec3* onBox, rgVec3* normal, double* gap) {
+    *onBox = rgVec(rgClamp(p.x, half.x), rgClamp(p.y, half.y), rgClamp(p.z, half.z));
+    rgVec3 d = rgSub(p, *onBox);
+    double dd = rgLengthSquared(d);
+    if (dd > 0) {
+        *gap = sqrt(dd);
+        *normal = rgScale(1 / *gap, d);
+        return;
+    }
+    // Inside: out through the nearest face.
+    rgVec3 room = rgSub(half, rgAbs3(p));
+    int axis = room.x <= room.y && room.x <= room.z ? 0 : room.y <= room.z ? 1 : 2;
+    double sign = rgVec3_At(p, axis) < 0 ? -1 : 1;
+    *normal = rgVec(axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0);
+    *gap = -rgVec3_At(room, axis);
+    *onBox = rgAddScaled(p, -*gap, *normal);
+}
+
+static void rgCapsuleCores(const rgConvexPair* pair, rgSigned* out) {
+    rgVec3 u = rgVec(0, 0, 1), v = rgVec(pair->r.m[2], pair->r.m[5], pair->r.m[8]);
+    double hu = pair->a->kind == rg_shapeCapsule ? pair->a->size.y : 0;
+    double hv = pair->b->kind == rg_shapeCapsule ? pair->b->size.y : 0;
+    double s, t;
+    rgNearestOnSegments(pair->t, u, hu, v, hv, &s, &t);
+    rgVec3 across = rgCross(u, v);
+    bool crossing = hu > 0 && hv > 0 && rgLengthSquared(across) > 1e-12;
+    rgVec3 fallback = crossing ? rgNormalize(across) : rgAnyAcross(hu > 0 ? u : v);
+    rgSetCore(out, rgScale(s, u), rgAddScaled(pair->t, t, v), fallback);
+}
+
+bool rgClosedDistance(const rgConvexPair* pair, rgSigned* out) {
+    int ka = pair->a->kind, kb = pair->b->kind;
+    bool roundA = ka == rg_shapeSphere || ka == rg_shapeCapsule;
+    bool roundB = kb == rg_shapeSphere || kb == rg_shapeCapsule;
+    if (roundA && roundB) {
+        rgCapsuleCores(pair, out);
+        return true;
+    }
+    if (ka == rg_shapeBox && kb == rg_shapeSphere) {
+        out->pointB = pair->t;
+        rgPointBox(pair->t, pair->a->size, &out->pointA, &out->normal, &out->gap);
+        return true;
+    }
+    if (ka == rg_shapeSphere && kb == rg_shapeBox) {
+        rgVec3 p = rgNegate(rgMat3_MultiplyTransposed(&pair->r, pair->t)), onBox, normal;
+        rgPointBox(p, pair->b->size, &onBox, &normal, &out->gap);
+        out->normal = rgNegate(rgMat3_Multiply(&pair->r, normal));
+        out->pointA = rgVec(0, 0, 0);
+        out->pointB = rgAdd(rgMat3_Multiply(&pair->r, onBox), pair->t);
+        return true;
+    }
+    return false;
+}
+
+// ---- public queries
+
+static bool rgIsSurface(const rgGeometry* g) {
+    return !rgIsConvexKind(g->kind);
+}
+
+static void rgSwapProximity(rgProximity* p) {
+    rgVec3 point = p->pointA;
+    p->pointA = p->pointB;
+    p->pointB = point;
+    p->normal = rgNegate(p->normal);
+}
+
+static void rgConvexDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
+                             rgPairCache* cache, rgProximity* p) {
+    rgConvexPair pair = rgMakePair(&a->convex, poseA, &b->convex, poseB);
+    rgSigned core;
+    rgSignedDistance(&pair, INFINITY, cache, &core);
+    p->distance = core.gap;
+    p->normal = rgRotate(poseA.q, core.normal);
+    p->pointA = rgPose_Point(poseA, core.pointA);
+    p->pointB = rgPose_Point(poseA, core.pointB);
+    p->iterations = core.iterations;
+}
+
+rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
+                    rgPairCache* cache, rgProximity* p) {
+    if (a == NULL || b == NULL || p == NULL) {
+        return rg_errorArgument;
+    }
+    if (!rgIsFinite(poseA.p) || !rgIsFinite(poseB.p) ||
+        !isfinite(rgDot(rgRotate(poseA.q, poseA.p), rgRotate(poseB.q, poseB.p)))) {
+        return rg_errorNumeric;
+    }
+    if (rgIsSurface(a) && rgIsSurface(b)) {
+        return rg_errorUnsupported;
+    }
+    memset(p, 0, sizeof(*p));
+    if (rgIsSurface(b)) {
+        rgResult result = rgDistance(b, poseB, a, poseA, NULL, p);
+        rgSwapProximity(p);
+        return result;
+    }
+    rgPairCache none = {0};
+    if (a->kind == rg_shapePlane) {
+        rgPlaneDistance(&b->convex, poseA, poseB, p);
+    } else if (rgIsSurface(a)) {
+        rgSurfaceDistance(a, poseA, b, poseB, p);
+    } else {
+        rgConvexDistance(a, poseA, b, poseB, cache != NULL ? cache : &none, p);
+    }
+    return rg_ok;
+}
+
+bool rgOverlap(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB) {
+    rgProximity p;
+    return rgDistance(a, poseA, b, poseB, NULL, &p) == rg_ok && p.distance <= 0;
+}

@@ -1,0 +1,230 @@
+// Geometries: checks, bounds, and the convex core of every shape.
+#include "collision/support.h"
+
+#define RG_GEOMETRY_COOKIE 0x67656f6du
+
+rgGeometryDef rgDefaultGeometryDef(void) {
+    return (rgGeometryDef){.cookie = RG_GEOMETRY_COOKIE};
+}
+
+static rgResult rgRefuseSize(const rgGeometryDef* def, rgDiagnostics* diagnostics, const char* what,
+                             double value) {
+    rgDiagnostics_Add(diagnostics, rg_severityError, def->file, def->line,
+                      "%s is %g; it must be positive and finite", what, value);
+    return rg_errorArgument;
+}
+
+static bool rgIsSize(double value) {
+    return value > 0 && value < 1e100;
+}
+
+static rgResult rgCheckSize(const rgGeometryDef* def, rgDiagnostics* diagnostics) {
+    rgVec3 s = def->size;
+    switch (def->kind) {
+    case rg_shapeSphere:
+        return rgIsSize(s.x) ? rg_ok : rgRefuseSize(def, diagnostics, "sphere radius", s.x);
+    case rg_shapeCapsule:
+    case rg_shapeCylinder:
+        if (!rgIsSize(s.x)) {
+            return rgRefuseSize(def, diagnostics, "radius", s.x);
+        }
+        return rgIsSize(s.y) ? rg_ok : rgRefuseSize(def, diagnostics, "half length", s.y);
+    case rg_shapeBox:
+    case rg_shapeEllipsoid:
+        for (int i = 0; i < 3; ++i) {
+            if (!rgIsSize(rgVec3_At(s, i))) {
+                return rgRefuseSize(def, diagnostics,
+                                    def->kind == rg_shapeBox ? "half extent of a box"
+                                                             : "half axis of an ellipsoid",
+                                    rgVec3_At(s, i));
+            }
+        }
+        return rg_ok;
+    default:
+        return rg_ok;
+    }
+}
+
+static rgBox rgBoxAround(rgVec3 half) {
+    return (rgBox){.lower = rgNegate(half), .upper = half};
+}
+
+static void rgSetHullBounds(rgGeometry* g) {
+    const rgHull* hull = &g->hull;
+    g->box = (rgBox){rgHull_Vertex(hull, 0), rgHull_Vertex(hull, 0)};
+    rgVec3 mean = rgVec(0, 0, 0);
+    for (int i = 0; i < hull->vertexCount; ++i) {
+        rgVec3 v = rgHull_Vertex(hull, i);
+        g->box.lower = rgMin3(g->box.lower, v);
+        g->box.upper = rgMax3(g->box.upper, v);
+        g->boundingRadius = RG_MAX(g->boundingRadius, rgLength(v));
+        mean = rgAddScaled(mean, 1.0 / hull->vertexCount, v);
+    }
+    g->convex.center = mean;
+    for (int i = 0; i < hull->vertexCount; ++i) {
+        double reach = rgLength(rgSub(rgHull_Vertex(hull, i), mean));
+        g->convex.scale = RG_MAX(g->convex.scale, reach);
+    }
+    g->convex.hull = hull;
+}
+
+static void rgSetBounds(rgGeometry* g) {
+    rgVec3 s = g->size;
+    g->convex = (rgConvex){.kind = (int)g->kind, .size = s};
+    switch (g->kind) {
+    case rg_shapePlane:
+        g->box = rgBoxAround(rgVec(INFINITY, INFINITY, INFINITY));
+        g->boundingRadius = INFINITY;
+        return;
+    case rg_shapeSphere:
+        g->convex.radius = s.x;
+        g->box = rgBoxAround(rgVec(s.x, s.x, s.x));
+        g->boundingRadius = s.x;
+        break;
+    case rg_shapeCapsule:
+        g->convex.radius = s.x;
+        g->box = rgBoxAround(rgVec(s.x, s.x, s.x + s.y));
+        g->boundingRadius = s.x + s.y;
+        break;
+    case rg_shapeCylinder:
+        g->box = rgBoxAround(rgVec(s.x, s.x, s.y));
+        g->boundingRadius = sqrt(s.x * s.x + s.y * s.y);
+        break;
+    case rg_shapeBox:
+        g->box = rgBoxAround(s);
+        g->boundingRadius = rgLength(s);
+        break;
+    case rg_shapeEllipsoid:
+        g->box = rgBoxAround(s);
+        g->boundingRadius = RG_MAX(s.x, RG_MAX(s.y, s.z));
+        break;
+    case rg_shapeHull:
+        rgSetHullBounds(g);
+        return;
+    default:
+        g->boundingRadius = rgLength(rgMax3(rgAbs3(g->box.lower), rgAbs3(g->box.upper)));
+        break;
+    }
+    g->convex.scale = g->boundingRadius;
+}
+
+static rgResult rgBuildGeometry(const rgGeometryDef* def, rgDiagnostics* diagnostics,
+                                rgGeometry* g) {
+    rgResult result = rgCheckSize(def, diagnostics);
+    if (result != rg_ok) {
+        return result;
+    }
+    switch (def->kind) {
+    case rg_shapeHull:
+        return rgBuildHull(def, diagnostics, g);
+    case rg_shapeMesh:
+        return rgBuildTriangles(def, diagnostics, g);
+    case rg_shapeHeightField:
+        return rgBuildHeights(def, diagnostics, g);
+    default:
+        return rg_ok;
+    }
+}
+
+rgResult rgCreateGeometry(const rgGeometryDef* def, rgDiagnostics* diagnostics,
+                          rgGeometry** geometry) {
+    if (def == NULL || def->cookie != RG_GEOMETRY_COOKIE || geometry == NULL ||
+        def->kind <= rg_shapeNone || def->kind > rg_shapeMesh) {
+        return rg_errorArgument;
+    }
+    rgGeometry* made = rgAllocate(&def->allocator, 1, sizeof(rgGeometry));
+    if (made == NULL) {
+        return rg_errorMemory;
+    }
+    made->kind = def->kind;
+    made->size = def->size;
+    made->allocator = rgResolveAllocator(&def->allocator);
+    rgArena_Init(&made->arena, &made->allocator);
+    rgResult result = rgBuildGeometry(def, diagnostics, made);
+    if (result != rg_ok) {
+        rgDestroyGeometry(made);
+        return result;
+    }
+    rgSetBounds(made);
+    *geometry = made;
+    return rg_ok;
+}
+
+void rgDestroyGeometry(rgGeometry* geometry) {
+    if (geometry != NULL) {
+        rgAllocator allocator = geometry->allocator;
+        rgArena_Free(&geometry->arena);
+        rgRelease(&allocator, geometry);
+    }
+}
+
+rgShapeKind rgGeometry_Kind(const rgGeometry* geometry) {
+    return geometry->kind;
+}
+
+rgVec3 rgGeometry_Size(const rgGeometry* geometry) {
+    return geometry->size;
+}
+
+rgBox rgGeometry_LocalBox(const rgGeometry* geometry) {
+    return geometry->box;
+}
+
+double rgGeometry_BoundingRadius(const rgGeometry* geometry) {
+    return geometry->boundingRadius;
+}
+
+// Half extents of the box around a rotated box.
+static rgVec3 rgRotatedExtent(const rgMat3* r, rgVec3 half) {
+    const double* m = r->m;
+    return rgVec(fabs(m[0]) * half.x + fabs(m[1]) * half.y + fabs(m[2]) * half.z,
+                 fabs(m[3]) * half.x + fabs(m[4]) * half.y + fabs(m[5]) * half.z,
+                 fabs(m[6]) * half.x + fabs(m[7]) * half.y + fabs(m[8]) * half.z);
+}
+
+static rgVec3 rgRoundExtent(const rgGeometry* g, const rgMat3* r) {
+    const double* m = r->m;
+    rgVec3 s = g->size;
+    switch (g->kind) {
+    case rg_shapeSphere:
+        return rgVec(s.x, s.x, s.x);
+    case rg_shapeCapsule:
+        return rgVec(fabs(m[2]) * s.y + s.x, fabs(m[5]) * s.y + s.x, fabs(m[8]) * s.y + s.x);
+    case rg_shapeCylinder:
+        return rgVec(fabs(m[2]) * s.y + s.x * sqrt(fmax(0, 1 - m[2] * m[2])),
+                     fabs(m[5]) * s.y + s.x * sqrt(fmax(0, 1 - m[5] * m[5])),
+                     fabs(m[8]) * s.y + s.x * sqrt(fmax(0, 1 - m[8] * m[8])));
+    default: // ellipsoid
+        return rgVec(
+            sqrt(m[0] * m[0] * s.x * s.x + m[1] * m[1] * s.y * s.y + m[2] * m[2] * s.z * s.z),
+            sqrt(m[3] * m[3] * s.x * s.x + m[4] * m[4] * s.y * s.y + m[5] * m[5] * s.z * s.z),
+            sqrt(m[6] * m[6] * s.x * s.x + m[7] * m[7] * s.y * s.y + m[8] * m[8] * s.z * s.z));
+    }
+}
+
+rgBox rgGeometry_Box(const rgGeometry* g, rgPose pose) {
+    if (g->kind == rg_shapePlane) {
+        return g->box;
+    }
+    rgMat3 r = rgMat3FromQuat(pose.q);
+    rgVec3 center = pose.p;
+    rgVec3 half;
+    if (rgIsConvexKind(g->kind) && g->kind != rg_shapeBox && g->kind != rg_shapeHull) {
+        half = rgRoundExtent(g, &r);
+    } else {
+        rgVec3 middle = rgScale(0.5, rgAdd(g->box.lower, g->box.upper));
+        center = rgAdd(center, rgMat3_Multiply(&r, middle));
+        half = rgRotatedExtent(&r, rgScale(0.5, rgSub(g->box.upper, g->box.lower)));
+    }
+    return (rgBox){.lower = rgSub(center, half), .upper = rgAdd(center, half)};
+}
+
+bool rgGeometry_Hull(const rgGeometry* geometry, rgHullView* view) {
+    if (geometry == NULL || view == NULL || geometry->kind != rg_shapeHull) {
+        return false;
+    }
+    const rgHull* hull = &geometry->hull;
+    *view = (rgHullView){hull->vertexCount, hull->vertices, hull->faceCount, hull->faceStart,
+                         hull->faceVertices};
+    return true;
+}

@@ -1,0 +1,249 @@
+// What the files of this folder share: convex cores, hulls, features, and the pair frame.
+// Every computation of a pair runs in the frame of its first shape.
+#pragma once
+#include "base/base.h"
+#include "rigor/collision.h"
+
+#define RG_SEED_SIDE     4
+#define RG_SEED_COUNT    (6 * RG_SEED_SIDE * RG_SEED_SIDE)
+#define RG_POLYGON_LIMIT 32 // vertices of a face used for clipping
+#define RG_HULL_SMALL    24 // up to here all vertices are scanned
+#define RG_SMOOTH_VERTEX (-1)
+
+// Convex polytope; its arrays belong to the geometry's arena.
+typedef struct rgHull {
+    int vertexCount;
+    double *x, *y, *z;  // coordinates, padded with vertex 0 to a multiple of 4
+    double* vertices;   // the same interleaved
+    int* neighborStart; // vertexCount + 1
+    int* neighbors;     // along edges
+    int faceCount;      // coplanar triangles are merged into polygons
+    int* faceStart;     // faceCount + 1
+    int* faceVertices;  // counter-clockwise from outside, at most RG_POLYGON_LIMIT per face
+    rgVec3* faceNormal; // faceCount
+    double* faceOffset; // faceCount, normal . x = offset
+    int* vertexFaceStart;
+    int* vertexFaces;
+    int32_t seeds[RG_SEED_COUNT]; // supporting vertex by direction, where climbs begin
+} rgHull;
+
+// Kind of core used for triangles of meshes and height fields; not a public shape.
+#define RG_CORE_TRIANGLE ((int)rg_shapeMesh)
+
+// A convex core and a radius around it: spheres are points, capsules are segments.
+typedef struct rgConvex {
+    int kind; // rgShapeKind, or RG_CORE_TRIANGLE
+    rgVec3 size;
+    double radius; // added all around the core
+    double scale;  // size of the core about its center plus radius: what tolerances refer to
+    rgVec3 center; // a point inside the core
+    const rgHull* hull;
+    rgVec3 triangle[3];
+    int32_t ids[3]; // names of the triangle's corners
+} rgConvex;
+
+typedef struct rgBvhNode {
+    float lower[3], upper[3]; // rounded outward
+    int32_t first;            // leaf: first triangle in order; inner: left child (right is next)
+    int32_t count;            // 0: inner
+} rgBvhNode;
+
+// Static triangles with what neighbouring triangles say about their edges.
+typedef struct rgTriangles {
+    int vertexCount, triangleCount, nodeCount;
+    double* vertices;
+    int32_t* corners;   // 3 per triangle, ordered by the tree
+    int32_t* original;  // number of the triangle in the input
+    rgVec3* normal;     // per triangle
+    rgVec3* edgeNormal; // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    rgBvhNode* nodes;
+} rgTriangles;
+
+typedef struct rgHeights {
+    int columnCount, rowCount;
+    double sizeX, sizeY, cellX, cellY, depth, lowest, highest;
+    double* heights;
+} rgHeights;
+
+struct rgGeometry {
+    rgShapeKind kind;
+    rgVec3 size;
+    rgConvex convex;
+    rgHull hull;
+    rgTriangles triangles;
+    rgHeights heights;
+    rgBox box;
+    double boundingRadius;
+    rgAllocator allocator;
+    rgArena arena; // arrays of hull, triangles and heights
+};
+
+static inline bool rgIsFinite(rgVec3 v) {
+    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
+}
+static inline rgVec3 rgMin3(rgVec3 a, rgVec3 b) {
+    return rgVec(RG_MIN(a.x, b.x), RG_MIN(a.y, b.y), RG_MIN(a.z, b.z));
+}
+static inline rgVec3 rgMax3(rgVec3 a, rgVec3 b) {
+    return rgVec(RG_MAX(a.x, b.x), RG_MAX(a.y, b.y), RG_MAX(a.z, b.z));
+}
+static inline rgVec3 rgAbs3(rgVec3 a) {
+    return rgVec(fabs(a.x), fabs(a.y), fabs(a.z));
+}
+static inline bool rgBoxesMeet(const rgBox* a, const rgBox* b) {
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+static inline bool rgIsConvexKind(rgShapeKind kind) {
+    return kind >= rg_shapeSphere && kind <= rg_shapeHull;
+}
+
+// ---- hull.c
+rgResult rgBuildHull(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* geometry);
+int rgHull_Climb(const rgHull* hull, rgVec3 direction, int start);
+int rgHull_Seed(rgVec3 direction);
+
+// ---- support.h has the supports, inline.
+
+// B as seen from A, and the point at which both are compared.
+typedef struct rgConvexPair {
+    const rgConvex* a;
+    const rgConvex* b;
+    rgMat3 r; // B's axes in A
+    rgVec3 t; // B's origin in A
+    double scale;
+} rgConvexPair;
+
+// Points of A - B around the origin. b is B's point before any shift.
+typedef struct rgSimplex {
+    int count;
+    rgVec3 w[4], a[4], b[4];
+    int32_t ia[4], ib[4];
+    double weight[4];
+} rgSimplex;
+
+typedef struct rgGjkResult {
+    rgSimplex simplex;
+    rgVec3 v;        // nearest point of A - B - shift to the origin
+    double distance; // |v|; at least the cutoff when beyond
+    bool contained;  // the origin is inside, or touched
+    bool beyond;     // further apart than the cutoff: v is a separating direction only
+    int iterations;
+} rgGjkResult;
+
+typedef struct rgGjkInput {
+    rgVec3 shift;     // B is moved by this
+    rgVec3 direction; // from A to B, where to look first
+    double cutoff;    // stop as soon as the distance is known to exceed this
+    int32_t hintA, hintB;
+    const rgSimplex* warm; // NULL, or points (ids) to start from
+} rgGjkInput;
+
+// ---- gjk.c
+void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* result);
+void rgSimplex_Witnesses(const rgSimplex* simplex, rgVec3* a, rgVec3* b);
+
+// Signed distance of two rounded cores in the frame of A.
+typedef struct rgSigned {
+    double gap;
+    rgVec3 normal; // from A to B
+    rgVec3 pointA, pointB;
+    int32_t vertexA, vertexB;
+    bool beyond; // gap is larger than the cutoff; nothing else is valid but normal
+    int iterations;
+} rgSigned;
+
+// ---- epa.c: direction of least penetration for an origin inside A - B.
+bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations);
+
+// ---- distance.c
+rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b, rgPose poseB);
+void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out);
+// Local minimum of penetration reached by descent from a direction.
+void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out);
+// Core against core by a closed form; false when there is none for these kinds.
+bool rgClosedDistance(const rgConvexPair* pair, rgSigned* out);
+// Nearest points s u and between + t v of two segments with unit directions and half lengths.
+void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv, double* s,
+                         double* t);
+
+// Face, edge or vertex that supports a core in some direction, in the frame of the pair.
+typedef struct rgFeature {
+    int count; // 1 vertex, 2 edge, more: face
+    rgVec3 points[RG_POLYGON_LIMIT];
+    int32_t ids[RG_POLYGON_LIMIT];
+    rgVec3 normal; // of a face
+} rgFeature;
+
+// Points before reduction.
+typedef struct rgRawPoint {
+    rgVec3 position;
+    double gap;
+    double x, y; // in the tangent plane
+    uint32_t feature;
+} rgRawPoint;
+#define RG_RAW_LIMIT (4 * RG_POLYGON_LIMIT)
+
+typedef struct rgRawManifold {
+    rgVec3 normal;
+    int count;
+    rgRawPoint points[RG_RAW_LIMIT];
+} rgRawManifold;
+
+// ---- feature.c
+void rgConvex_Feature(const rgConvex* convex, rgVec3 direction, int32_t hint, rgFeature* feature);
+uint32_t rgFeatureId(int kind, int32_t a0, int32_t a1, int32_t b0, int32_t b1);
+
+// ---- clip.c
+// Overlap of two features seen along the normal. Gaps are between the rounded surfaces.
+void rgClipFeatures(const rgFeature* a, const rgFeature* b, double radiusA, double radiusB,
+                    double margin, rgRawManifold* raw);
+// Keep at most limit points, with the largest support area.
+void rgReduce(rgRawManifold* raw, int limit);
+void rgEmit(const rgRawManifold* raw, rgPose poseA, rgManifold* manifold);
+void rgRawManifold_Add(rgRawManifold* raw, rgVec3 position, double gap, uint32_t feature);
+
+// ---- manifold.c
+typedef struct rgCollideInput {
+    const rgGeometry *a, *b;
+    rgPose poseA, poseB;
+    double margin;
+    int maxPoints;
+    rgPairCache* cache; // never NULL
+} rgCollideInput;
+// Pair of convex cores at a known signed distance to points.
+void rgBuildManifold(const rgConvexPair* pair, const rgSigned* signedDistance, double margin,
+                     rgRawManifold* raw);
+void rgCollideConvex(const rgCollideInput* input, rgManifold* manifold);
+
+// ---- closed forms: plane.c, round.c, boxes.c
+void rgCollidePlane(const rgCollideInput* input, rgManifold* manifold); // a is the plane
+void rgCollideSpheres(const rgCollideInput* input, rgManifold* manifold);
+void rgCollideSphereCapsule(const rgCollideInput* input, rgManifold* manifold);
+void rgCollideCapsules(const rgCollideInput* input, rgManifold* manifold);
+void rgCollideSphereBox(const rgCollideInput* input, rgManifold* manifold);
+void rgCollideBoxes(const rgCollideInput* input, rgManifold* manifold);
+void rgPlaneDistance(const rgConvex* b, rgPose poseA, rgPose poseB, rgProximity* proximity);
+
+// ---- triangles.c and surface.c: height fields and meshes
+rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics,
+                          rgGeometry* geometry);
+rgResult rgBuildHeights(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* geometry);
+void rgCollideSurface(const rgCollideInput* input, rgManifold* manifold); // a is the surface
+void rgSurfaceDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
+                       rgProximity* proximity);
+
+typedef struct rgSurfaceTriangle {
+    rgVec3 corners[3];
+    rgVec3 normal;
+    rgVec3 edgeNormal[3]; // neighbour's normal across edge k, or zero
+    int32_t index;
+    int32_t ids[3]; // vertex numbers, shared by neighbouring triangles
+} rgSurfaceTriangle;
+// Called for each triangle whose box meets; false ends.
+typedef bool rgTriangleFcn(const rgSurfaceTriangle* triangle, void* context);
+void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn* visit,
+                      void* context);
+void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTriangle* t);
+void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
+bool rgRayCastSurface(const rgGeometry* geometry, const rgRay* ray, rgRayHit* hit);

@@ -1,0 +1,144 @@
+// rgCollide: which method serves which pair, and the general one for convex shapes.
+#include "collision/support.h"
+
+#include <string.h>
+
+#define RG_WITNESS_SLACK 1e-6 // relative: the clipped points reach the true distance this closely
+
+// B's feature in the frame of the pair.
+static void rgFeatureOfB(const rgConvexPair* pair, rgVec3 normal, int32_t hint, rgFeature* f) {
+    rgConvex_Feature(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(normal)), hint, f);
+    f->normal = rgMat3_Multiply(&pair->r, f->normal);
+    for (int k = 0; k < f->count; ++k) {
+        f->points[k] = rgAdd(rgMat3_Multiply(&pair->r, f->points[k]), pair->t);
+    }
+}
+
+void rgBuildManifold(const rgConvexPair* pair, const rgSigned* s, double margin,
+                     rgRawManifold* raw) {
+    raw->normal = s->normal;
+    raw->count = 0;
+    if (s->beyond || !(s->gap <= margin)) {
+        return;
+    }
+    rgFeature a, b;
+    rgConvex_Feature(pair->a, s->normal, s->vertexA, &a);
+    if (a.count > 1) {
+        rgFeatureOfB(pair, s->normal, s->vertexB, &b);
+        rgClipFeatures(&a, &b, pair->a->radius, pair->b->radius, margin, raw);
+    }
+    double least = INFINITY;
+    for (int k = 0; k < raw->count; ++k) {
+        // Nothing is nearer than the distance; edges that are not quite parallel may say so.
+        raw->points[k].gap = RG_MAX(raw->points[k].gap, s->gap);
+        least = RG_MIN(least, raw->points[k].gap);
+    }
+    // Vertices and crossing edges touch at the witnesses only.
+    if (least > s->gap + RG_WITNESS_SLACK * RG_MIN(pair->a->scale, pair->b->scale)) {
+        rgVec3 middle = rgScale(0.5, rgAdd(s->pointA, s->pointB));
+        rgRawManifold_Add(raw, middle, s->gap, rgFeatureId(3, 0, 0, 0, 0));
+    }
+}
+
+// Whether the remembered direction already shows that the shapes are further apart than margin.
+static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cache) {
+    rgVec3 n = cache->axis;
+    double length = rgLengthSquared(n);
+    if (!(length > 0.5 && length < 2)) {
+        return false;
+    }
+    rgVec3 a = rgConvex_Support(pair->a, n, &cache->vertexA);
+    rgVec3 b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)),
+                                &cache->vertexB);
+    rgVec3 d = rgSub(rgAdd(rgMat3_Multiply(&pair->r, b), pair->t), a);
+    return rgDot(n, d) > margin + pair->a->radius + pair->b->radius;
+}
+
+void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
+    rgConvexPair pair = rgMakePair(&in->a->convex, in->poseA, &in->b->convex, in->poseB);
+    if (rgIsApart(&pair, in->margin, in->cache)) {
+        return;
+    }
+    rgSigned s;
+    rgSignedDistance(&pair, in->margin, in->cache, &s);
+    rgRawManifold raw;
+    rgBuildManifold(&pair, &s, in->margin, &raw);
+    rgReduce(&raw, in->maxPoints);
+    rgEmit(&raw, in->poseA, manifold);
+}
+
+typedef void rgCollideFcn(const rgCollideInput* input, rgManifold* manifold);
+
+static rgCollideFcn* rgMethodFor(rgShapeKind a, rgShapeKind b) {
+    if (a == rg_shapePlane) {
+        return rgCollidePlane;
+    }
+    if (a == rg_shapeHeightField || a == rg_shapeMesh) {
+        return rgCollideSurface;
+    }
+    if (a == rg_shapeSphere && b == rg_shapeSphere) {
+        return rgCollideSpheres;
+    }
+    if (a == rg_shapeSphere && b == rg_shapeCapsule) {
+        return rgCollideSphereCapsule;
+    }
+    if (a == rg_shapeSphere && b == rg_shapeBox) {
+        return rgCollideSphereBox;
+    }
+    if (a == rg_shapeCapsule && b == rg_shapeCapsule) {
+        return rgCollideCapsules;
+    }
+    if (a == rg_shapeBox && b == rg_shapeBox) {
+        return rgCollideBoxes;
+    }
+    return rgCollideConvex;
+}
+
+static void rgFlip(rgManifold* m) {
+    m->normal = rgNegate(m->normal);
+    for (int k = 0; k < m->count; ++k) {
+        m->points[k].normal = rgNegate(m->points[k].normal);
+    }
+}
+
+// Surfaces first, then by kind.
+static bool rgIsSwapped(rgShapeKind a, rgShapeKind b) {
+    bool surfaceA = !rgIsConvexKind(a), surfaceB = !rgIsConvexKind(b);
+    return surfaceA != surfaceB ? surfaceB : a > b;
+}
+
+int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeometry* b,
+                  rgPose poseB, double margin, rgPairCache* cache, rgManifold* manifold) {
+    manifold->count = 0;
+    bool surfaces = !rgIsConvexKind(a->kind) && !rgIsConvexKind(b->kind);
+    double sum = poseA.p.x + poseA.p.y + poseA.p.z + poseB.p.x + poseB.p.y + poseB.p.z + poseA.q.w +
+                 poseA.q.x + poseA.q.y + poseA.q.z + poseB.q.w + poseB.q.x + poseB.q.y + poseB.q.z +
+                 margin;
+    if (surfaces || !isfinite(sum)) {
+        return 0;
+    }
+    rgPairCache none;
+    if (cache == NULL) {
+        none = (rgPairCache){0};
+        cache = &none;
+    }
+    maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
+    bool swapped = rgIsSwapped(a->kind, b->kind);
+    rgCollideInput in = {swapped ? b : a,
+                         swapped ? a : b,
+                         swapped ? poseB : poseA,
+                         swapped ? poseA : poseB,
+                         margin,
+                         maxPoints,
+                         cache};
+    rgMethodFor(in.a->kind, in.b->kind)(&in, manifold);
+    if (swapped) {
+        rgFlip(manifold);
+    }
+    return manifold->count;
+}
+
+int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB, double margin,
+              rgPairCache* cache, rgManifold* manifold) {
+    return rgCollideUpTo(4, a, poseA, b, poseB, margin, cache, manifold);
+}

@@ -1,0 +1,144 @@
+// A plane (half space) against every convex shape. The normal is the plane's.
+#include "collision/support.h"
+
+#define RG_FLOOD_LIMIT 64
+
+// Plane in the frame of B: height of x is d . x + offset.
+typedef struct rgLocalPlane {
+    rgVec3 normal; // world
+    rgVec3 d;
+    double offset;
+} rgLocalPlane;
+
+static rgLocalPlane rgMakeLocalPlane(rgPose plane, rgPose b) {
+    rgLocalPlane p;
+    p.normal = rgRotate(plane.q, rgVec(0, 0, 1));
+    p.d = rgRotateBack(b.q, p.normal);
+    p.offset = rgDot(p.normal, rgSub(b.p, plane.p));
+    return p;
+}
+
+static void rgPutPoint(rgManifold* m, rgVec3 surface, rgVec3 normal, double gap, uint32_t id) {
+    m->points[m->count++] = (rgManifoldPoint){.position = rgAddScaled(surface, -0.5 * gap, normal),
+                                              .normal = normal,
+                                              .gap = gap,
+                                              .feature = id};
+}
+
+static void rgPlaneSphere(const rgCollideInput* in, rgManifold* m) {
+    rgVec3 n = rgRotate(in->poseA.q, rgVec(0, 0, 1));
+    double r = in->b->size.x;
+    double gap = rgDot(n, rgSub(in->poseB.p, in->poseA.p)) - r;
+    if (gap <= in->margin) {
+        m->normal = n;
+        rgPutPoint(m, rgAddScaled(in->poseB.p, -r, n), n, gap, 0);
+    }
+}
+
+static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
+    rgVec3 n = rgRotate(in->poseA.q, rgVec(0, 0, 1));
+    rgVec3 half = rgScale(in->b->size.y, rgRotate(in->poseB.q, rgVec(0, 0, 1)));
+    double r = in->b->size.x;
+    m->normal = n;
+    for (int k = 0; k < 2; ++k) {
+        rgVec3 end = k == 0 ? rgSub(in->poseB.p, half) : rgAdd(in->poseB.p, half);
+        double gap = rgDot(n, rgSub(end, in->poseA.p)) - r;
+        if (gap <= in->margin && m->count < in->maxPoints) {
+            rgPutPoint(m, rgAddScaled(end, -r, n), n, gap, (uint32_t)k);
+        }
+    }
+}
+
+// Vertices within the margin, found from the lowest along edges: what lies below a plane is
+// connected.
+static void rgFloodHull(const rgHull* hull, const rgLocalPlane* p, int start, double margin,
+                        rgRawManifold* raw) {
+    int found[RG_FLOOD_LIMIT];
+    int count = 1;
+    found[0] = start;
+    for (int at = 0; at < count; ++at) {
+        int v = found[at];
+        rgVec3 x = rgHull_Vertex(hull, v);
+        rgRawManifold_Add(raw, x, rgDot(p->d, x) + p->offset, (uint32_t)v);
+        for (int k = hull->neighborStart[v]; k < hull->neighborStart[v + 1]; ++k) {
+            int other = hull->neighbors[k];
+            bool known = rgDot(p->d, rgHull_Vertex(hull, other)) + p->offset > margin;
+            for (int j = 0; j < count && !known; ++j) {
+                known = found[j] == other;
+            }
+            if (!known && count < RG_FLOOD_LIMIT) {
+                found[count++] = other;
+            }
+        }
+    }
+}
+
+// The points of the lowest feature within the margin, in the frame of B.
+static void rgPlaneFeature(const rgConvex* c, const rgLocalPlane* p, double margin,
+                           rgRawManifold* raw) {
+    rgFeature f;
+    rgConvex_Feature(c, rgNegate(p->d), 0, &f);
+    int step = c->kind == rg_shapeCylinder && f.count > 2 ? 3 : 1;
+    for (int k = 0; k < f.count; k += step) {
+        double gap = rgDot(p->d, f.points[k]) + p->offset;
+        if (gap <= margin) {
+            rgRawManifold_Add(raw, f.points[k], gap, (uint32_t)f.ids[k]);
+        }
+    }
+}
+
+static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawManifold* raw) {
+    const rgConvex* c = &in->b->convex;
+    if (c->kind != rg_shapeHull) {
+        rgPlaneFeature(c, p, in->margin, raw);
+        return;
+    }
+    int32_t lowest = in->cache->vertexB;
+    rgVec3 x = rgConvex_Support(c, rgNegate(p->d), &lowest);
+    in->cache->vertexB = lowest;
+    if (rgDot(p->d, x) + p->offset <= in->margin) {
+        rgFloodHull(c->hull, p, lowest, in->margin, raw);
+    }
+}
+
+static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
+    rgLocalPlane p = rgMakeLocalPlane(in->poseA, in->poseB);
+    rgRawManifold raw;
+    raw.count = 0;
+    raw.normal = p.d;
+    rgPlaneRaw(in, &p, &raw);
+    if (raw.count > in->maxPoints) {
+        rgReduce(&raw, in->maxPoints);
+    }
+    m->normal = p.normal;
+    for (int k = 0; k < raw.count; ++k) {
+        rgVec3 x = rgPose_Point(in->poseB, raw.points[k].position);
+        rgPutPoint(m, x, p.normal, raw.points[k].gap, raw.points[k].feature);
+    }
+}
+
+void rgCollidePlane(const rgCollideInput* in, rgManifold* m) {
+    switch (in->b->kind) {
+    case rg_shapeSphere:
+        rgPlaneSphere(in, m);
+        break;
+    case rg_shapeCapsule:
+        rgPlaneCapsule(in, m);
+        break;
+    default:
+        rgPlaneGeneral(in, m);
+        break;
+    }
+}
+
+void rgPlaneDistance(const rgConvex* b, rgPose poseA, rgPose poseB, rgProximity* out) {
+    rgLocalPlane p = rgMakeLocalPlane(poseA, poseB);
+    int32_t hint = 0;
+    rgVec3 low = rgConvex_Support(b, rgNegate(p.d), &hint);
+    low = rgAddScaled(low, -b->radius, p.d);
+    out->distance = rgDot(p.d, low) + p.offset;
+    out->normal = p.normal;
+    out->pointB = rgPose_Point(poseB, low);
+    out->pointA = rgAddScaled(out->pointB, -out->distance, p.normal);
+    out->iterations = 0;
+}

@@ -1,0 +1,357 @@
+// Convex shapes on surfaces of triangles. Normals that an inner edge would give by itself are
+// replaced by those of the faces around it, so that nothing catches on the seams of a smooth floor.
+// docs/theory/collision.md, "Surfaces".
+#include "collision/support.h"
+
+#include <string.h>
+
+#define RG_GROUPS     8    // normals kept apart
+#define RG_SAME       1e-6 // 1 - cosine of normals that count as one
+#define RG_FLAT_EDGE  1e-3 // sine of the bend up to which an edge is flat
+#define RG_ON_EDGE    1e-4 // weight below which the nearest point is on an edge
+#define RG_GROUP_FULL (RG_RAW_LIMIT - RG_POLYGON_LIMIT - 16)
+
+typedef struct rgSurfaceQuery {
+    const rgGeometry* surface;
+    rgConvex triangle; // core of the triangle at hand
+    rgConvexPair pair; // in the frame of the surface
+    rgVec3 center;     // of B
+    double margin;
+    bool solid; // height fields: pushed up from any depth
+    int groupCount;
+    rgRawManifold groups[RG_GROUPS];
+    double least; // distance query: smallest so far
+    rgSigned nearest;
+} rgSurfaceQuery;
+
+static rgSurfaceQuery* rgBeginQuery(rgSurfaceQuery* q, const rgGeometry* a, rgPose poseA,
+                                    const rgGeometry* b, rgPose poseB, double margin) {
+    q->surface = a;
+    q->triangle = (rgConvex){.kind = RG_CORE_TRIANGLE};
+    q->pair = rgMakePair(&q->triangle, poseA, &b->convex, poseB);
+    q->center = rgAdd(rgMat3_Multiply(&q->pair.r, b->convex.center), q->pair.t);
+    q->margin = margin;
+    q->solid = a->kind == rg_shapeHeightField;
+    q->groupCount = 0;
+    q->least = INFINITY;
+    return q;
+}
+
+static void rgSetTriangle(rgSurfaceQuery* q, const rgSurfaceTriangle* t) {
+    rgConvex* c = &q->triangle;
+    rgVec3 sum = rgAdd(rgAdd(t->corners[0], t->corners[1]), t->corners[2]);
+    c->center = rgScale(1.0 / 3, sum);
+    c->scale = 0;
+    for (int k = 0; k < 3; ++k) {
+        c->triangle[k] = t->corners[k];
+        c->ids[k] = t->ids[k];
+        c->scale = RG_MAX(c->scale, rgLength(rgSub(t->corners[k], c->center)));
+    }
+    q->pair.scale = RG_MAX(c->scale, q->pair.b->scale);
+}
+
+// Lowest point of B along the normal, its radius included.
+static rgVec3 rgLowest(const rgSurfaceQuery* q, rgVec3 normal) {
+    int32_t hint = 0;
+    rgVec3 d = rgMat3_MultiplyTransposed(&q->pair.r, rgNegate(normal));
+    rgVec3 p = rgConvex_Support(q->pair.b, d, &hint);
+    p = rgAdd(rgMat3_Multiply(&q->pair.r, p), q->pair.t);
+    return rgAddScaled(p, -q->pair.b->radius, normal);
+}
+
+// Weights of a point with respect to the corners, seen along the triangle's normal.
+static void rgWeights(const rgSurfaceTriangle* t, rgVec3 p, double weights[3]) {
+    const rgVec3* c = t->corners;
+    double whole = rgDot(t->normal, rgCross(rgSub(c[1], c[0]), rgSub(c[2], c[0])));
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 u = rgSub(c[(k + 1) % 3], p), v = rgSub(c[(k + 2) % 3], p);
+        weights[k] = rgDot(t->normal, rgCross(u, v)) / whole;
+    }
+}
+
+static bool rgIsOver(const rgSurfaceTriangle* t, rgVec3 p) {
+    double w[3];
+    rgWeights(t, p, w);
+    return w[0] >= -1e-6 && w[1] >= -1e-6 && w[2] >= -1e-6;
+}
+
+// ---- collecting points by normal
+
+static rgRawManifold* rgGroupOf(rgSurfaceQuery* q, rgVec3 normal, double gap) {
+    int shallow = 0;
+    double most = -INFINITY;
+    for (int g = 0; g < q->groupCount; ++g) {
+        rgRawManifold* group = &q->groups[g];
+        if (rgDot(group->normal, normal) > 1 - RG_SAME) {
+            return group;
+        }
+        double least = INFINITY;
+        for (int k = 0; k < group->count; ++k) {
+            least = RG_MIN(least, group->points[k].gap);
+        }
+        if (least > most) {
+            most = least;
+            shallow = g;
+        }
+    }
+    if (q->groupCount == RG_GROUPS && most <= gap) {
+        return NULL;
+    }
+    rgRawManifold* group = &q->groups[q->groupCount < RG_GROUPS ? q->groupCount++ : shallow];
+    group->count = 0;
+    group->normal = normal;
+    return group;
+}
+
+static void rgAddToGroup(rgSurfaceQuery* q, const rgRawManifold* raw) {
+    for (int k = 0; k < raw->count; ++k) {
+        const rgRawPoint* p = &raw->points[k];
+        rgRawManifold* group = rgGroupOf(q, raw->normal, p->gap);
+        if (group == NULL) {
+            return;
+        }
+        if (group->count >= RG_GROUP_FULL) {
+            rgReduce(group, RG_MANIFOLD_CAPACITY);
+        }
+        bool known = false;
+        for (int j = 0; j < group->count && !known; ++j) {
+            rgVec3 d = rgSub(group->points[j].position, p->position);
+            known = rgLength(d) < 1e-6 * q->pair.b->scale;
+        }
+        if (!known) {
+            rgRawManifold_Add(group, p->position, p->gap, p->feature);
+        }
+    }
+}
+
+// ---- one triangle
+
+// B is below the face it belongs over: out along the face normal, whatever the depth.
+static void rgPushOut(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgRawManifold* raw) {
+    rgVec3 low = rgLowest(q, t->normal);
+    double gap = rgDot(t->normal, rgSub(low, t->corners[0]));
+    raw->normal = t->normal;
+    raw->count = 0;
+    if (rgIsOver(t, q->center) && gap <= q->margin) {
+        rgRawManifold_Add(raw, rgAddScaled(low, -0.5 * gap, t->normal), gap,
+                          rgFeatureId(3, 1, 0, 0, 0));
+    }
+}
+
+// Whether neighbours leave the normal to this triangle. The nearest point is on edges of weight
+// near zero; each allows normals between the two faces it joins when it bends outward, and the
+// face's own otherwise.
+static bool rgNormalHolds(const rgSurfaceTriangle* t, rgVec3 nearest, rgVec3 normal) {
+    double w[3];
+    rgWeights(t, nearest, w);
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 across = t->edgeNormal[k];
+        if (w[(k + 2) % 3] > RG_ON_EDGE || rgLengthSquared(across) == 0) {
+            continue;
+        }
+        rgVec3 e = rgNormalize(rgSub(t->corners[(k + 1) % 3], t->corners[k]));
+        rgVec3 out = rgCross(e, t->normal); // leaves the triangle through this edge
+        double bend = rgDot(across, out), lean = rgDot(normal, out);
+        // Lean and bend as slopes, so that they compare as angles do.
+        double up = rgDot(normal, t->normal), over = rgDot(across, t->normal);
+        bool outward = bend > RG_FLAT_EDGE;
+        if (lean > RG_FLAT_EDGE && (!outward || (over > 0 && lean * over > bend * up + 1e-6))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Contact along the face normal: only what lies over this triangle.
+static void rgFaceContact(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgRawManifold* raw) {
+    rgFeature a, b;
+    raw->normal = t->normal;
+    raw->count = 0;
+    rgConvex_Feature(q->pair.b, rgMat3_MultiplyTransposed(&q->pair.r, rgNegate(t->normal)), 0, &b);
+    if (b.count > 1) {
+        rgConvex_Feature(&q->triangle, t->normal, 0, &a);
+        b.normal = rgMat3_Multiply(&q->pair.r, b.normal);
+        for (int k = 0; k < b.count; ++k) {
+            b.points[k] = rgAdd(rgMat3_Multiply(&q->pair.r, b.points[k]), q->pair.t);
+        }
+        rgClipFeatures(&a, &b, 0, q->pair.b->radius, q->margin, raw);
+        return;
+    }
+    rgVec3 low = rgLowest(q, t->normal);
+    double gap = rgDot(t->normal, rgSub(low, t->corners[0]));
+    if (gap <= q->margin && rgIsOver(t, low)) {
+        rgRawManifold_Add(raw, rgAddScaled(low, -0.5 * gap, t->normal), gap,
+                          rgFeatureId(1, b.ids[0], -1, -1, -1));
+    }
+}
+
+// Signed distance to the front of a triangle; false when B is out of reach or behind.
+static bool rgTriangleDistance(rgSurfaceQuery* q, const rgSurfaceTriangle* t, double reach,
+                               rgSigned* s) {
+    double radius = q->pair.b->radius;
+    rgGjkInput input = {.direction = t->normal, .cutoff = reach + radius};
+    rgGjkResult gjk;
+    rgGjk(&q->pair, &input, &gjk);
+    if (gjk.beyond) {
+        return false;
+    }
+    memset(s, 0, sizeof(*s));
+    s->iterations = gjk.iterations;
+    if (!gjk.contained && gjk.distance > 1e-6 * q->pair.b->scale) {
+        s->gap = gjk.distance;
+        s->normal = rgNormalize(rgNegate(gjk.v));
+        rgSimplex_Witnesses(&gjk.simplex, &s->pointA, &s->pointB);
+    } else {
+        rgTrack(&q->pair, t->normal, NULL, s);
+    }
+    s->gap -= radius;
+    s->pointB = rgAddScaled(s->pointB, -radius, s->normal);
+    return s->gap <= reach;
+}
+
+static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
+    rgSurfaceQuery* q = context;
+    rgVec3 low = rgLowest(q, t->normal);
+    double height = rgDot(t->normal, rgSub(q->center, t->corners[0]));
+    if (rgDot(t->normal, rgSub(low, t->corners[0])) > q->margin ||
+        (!q->solid && height < -q->pair.b->scale)) {
+        return true;
+    }
+    rgRawManifold raw;
+    rgSetTriangle(q, t);
+    if (height < 0) {
+        rgPushOut(q, t, &raw);
+        rgAddToGroup(q, &raw);
+        return true;
+    }
+    rgSigned s;
+    if (!rgTriangleDistance(q, t, q->margin, &s)) {
+        return true;
+    }
+    if (rgDot(s.normal, t->normal) > 0 && rgNormalHolds(t, s.pointA, s.normal)) {
+        rgBuildManifold(&q->pair, &s, q->margin, &raw);
+    } else {
+        rgFaceContact(q, t, &raw);
+    }
+    rgAddToGroup(q, &raw);
+    return true;
+}
+
+// ---- the manifold
+
+static double rgGroupDepth(const rgRawManifold* g) {
+    double least = INFINITY;
+    for (int k = 0; k < g->count; ++k) {
+        least = RG_MIN(least, g->points[k].gap);
+    }
+    return least;
+}
+
+// Groups by depth, the deepest first; ties keep their order.
+static void rgOrderGroups(const rgSurfaceQuery* q, int order[RG_GROUPS]) {
+    for (int g = 0; g < q->groupCount; ++g) {
+        int at = g;
+        while (at > 0 && rgGroupDepth(&q->groups[order[at - 1]]) > rgGroupDepth(&q->groups[g])) {
+            order[at] = order[at - 1];
+            at -= 1;
+        }
+        order[at] = g;
+    }
+}
+
+static void rgMakeIdsUnique(rgManifold* m) {
+    for (int k = 1; k < m->count; ++k) {
+        for (int j = 0; j < k; ++j) {
+            if (m->points[j].feature == m->points[k].feature) {
+                m->points[k].feature = m->points[k].feature * 31 + 7;
+                j = -1;
+            }
+        }
+    }
+}
+
+static void rgEmitGroups(rgSurfaceQuery* q, rgPose poseA, rgManifold* m) {
+    int order[RG_GROUPS] = {0};
+    rgOrderGroups(q, order);
+    m->count = 0;
+    for (int g = 0; g < q->groupCount; ++g) {
+        rgRawManifold* raw = &q->groups[order[g]];
+        int left = RG_MANIFOLD_CAPACITY - m->count, groups = q->groupCount - g;
+        int share = RG_MIN(4, RG_MAX(1, left / groups));
+        rgReduce(raw, share);
+        rgVec3 normal = rgRotate(poseA.q, raw->normal);
+        m->normal = g == 0 ? normal : m->normal;
+        for (int k = 0; k < raw->count && m->count < RG_MANIFOLD_CAPACITY; ++k) {
+            const rgRawPoint* p = &raw->points[k];
+            m->points[m->count++] = (rgManifoldPoint){.position = rgPose_Point(poseA, p->position),
+                                                      .normal = normal,
+                                                      .gap = p->gap,
+                                                      .feature = p->feature};
+        }
+    }
+    rgMakeIdsUnique(m);
+}
+
+static rgBox rgBoxInSurface(rgPose poseA, const rgGeometry* b, rgPose poseB, double grow) {
+    rgBox box = rgGeometry_Box(b, rgPoseMultiply(rgPoseInvert(poseA), poseB));
+    box.lower = rgSub(box.lower, rgVec(grow, grow, grow));
+    box.upper = rgAdd(box.upper, rgVec(grow, grow, grow));
+    return box;
+}
+
+void rgCollideSurface(const rgCollideInput* in, rgManifold* manifold) {
+    rgSurfaceQuery query;
+    rgSurfaceQuery* q = rgBeginQuery(&query, in->a, in->poseA, in->b, in->poseB, in->margin);
+    rgBox box = rgBoxInSurface(in->poseA, in->b, in->poseB, RG_MAX(0, in->margin));
+    rgVisitTriangles(in->a, &box, rgCollideTriangle, q);
+    rgEmitGroups(q, in->poseA, manifold);
+}
+
+// ---- distance
+
+static bool rgMeasureTriangle(const rgSurfaceTriangle* t, void* context) {
+    rgSurfaceQuery* q = context;
+    double height = rgDot(t->normal, rgSub(q->center, t->corners[0]));
+    rgSigned s;
+    rgSetTriangle(q, t);
+    if (height < 0 && (q->solid || height > -q->pair.b->scale) && rgIsOver(t, q->center)) {
+        memset(&s, 0, sizeof(s));
+        s.normal = t->normal;
+        s.pointB = rgLowest(q, t->normal);
+        s.gap = rgDot(t->normal, rgSub(s.pointB, t->corners[0]));
+        s.pointA = rgAddScaled(s.pointB, -s.gap, t->normal);
+    } else if (!rgTriangleDistance(q, t, RG_MIN(q->least, q->margin), &s)) {
+        return true;
+    }
+    if (s.gap < q->least) {
+        q->least = s.gap;
+        q->nearest = s;
+    }
+    return true;
+}
+
+void rgSurfaceDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
+                       rgProximity* p) {
+    rgSurfaceQuery query;
+    rgSurfaceQuery* q = rgBeginQuery(&query, a, poseA, b, poseB, b->convex.scale);
+    // Look further and further out until something is found; a triangle outside the box searched
+    // is farther than the box was grown.
+    rgVec3 local = rgPose_PointBack(poseA, poseB.p);
+    double limit = 4 * (rgLength(local) + a->boundingRadius + b->boundingRadius);
+    while (q->least > q->margin || q->least == INFINITY) {
+        rgBox box = rgBoxInSurface(poseA, b, poseB, q->margin);
+        rgVisitTriangles(a, &box, rgMeasureTriangle, q);
+        if (q->margin > limit) {
+            break;
+        }
+        q->margin *= 4;
+        if (q->least <= q->margin / 4) {
+            break;
+        }
+    }
+    p->distance = q->nearest.gap;
+    p->normal = rgRotate(poseA.q, q->nearest.normal);
+    p->pointA = rgPose_Point(poseA, q->nearest.pointA);
+    p->pointB = rgPose_Point(poseA, q->nearest.pointB);
+    p->iterations = q->nearest.iterations;
+}

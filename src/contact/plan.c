@@ -1,0 +1,87 @@
+// auto: cheap things first, each phase from the best impulses so far, all judged alike.
+// docs/theory/auto.md.
+#include "contact/run.h"
+
+#include <math.h>
+#include <string.h>
+
+// Sweeps are worth going on with when they would reach the tolerance for less than a Newton step.
+static rgResult rgPlan_Sweep(rgRun* run, double* lambda) {
+    rgSystem* system = run->system;
+    double affordable = system->pairFlops / system->sweepFlops;
+    rgResult result = rgRunSweeps(run, lambda, 5, 1);
+    double before = run->bestResidual;
+    for (int round = 0; result == rg_ok && round < 40 && !rgRun_Solved(run); ++round) {
+        result = rgRunSweeps(run, lambda, 5, 1);
+        double rate = run->bestResidual / before;
+        before = run->bestResidual;
+        double needed = rate < 1 ? 5 * log(run->tolerance / before) / log(rate) : INFINITY;
+        if (needed > 2 * affordable) {
+            break;
+        }
+    }
+    return result;
+}
+
+static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double weight) {
+    if (rgRun_Solved(run)) {
+        return rg_ok;
+    }
+    return rgRunNewton(run, start, &(rgNewtonOptions){.limit = limit, .weight = weight});
+}
+
+// More sweeps from the best point, then Newton with another weight: breaks most cycles.
+static rgResult rgPlan_Restart(rgRun* run, double* lambda, double weight) {
+    if (rgRun_Solved(run)) {
+        return rg_ok;
+    }
+    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+    rgResult result = rgRunSweeps(run, lambda, 20, 1);
+    return result == rg_ok ? rgPlan_Newton(run, lambda, 60, weight) : result;
+}
+
+rgResult rgRunPlan(rgRun* run) {
+    rgSystem* system = run->system;
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* lambda = RG_TAKE(system->arena, double, system->n);
+    if (lambda == NULL) {
+        return rg_errorMemory;
+    }
+    memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
+    rgResult result = rg_ok;
+    if (run->warm) {
+        result = rgPlan_Newton(run, lambda, 10, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgPlan_Sweep(run, lambda);
+    }
+    if (result == rg_ok) {
+        result = rgPlan_Newton(run, lambda, 40, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunInterior(run, 30);
+    }
+    if (result == rg_ok) {
+        result = rgPlan_Newton(run, run->best, 40, 1);
+    }
+    static const double weights[] = {3, 0.3, 10, 0.1};
+    for (int i = 0; result == rg_ok && i < RG_COUNT(weights); ++i) {
+        result = rgPlan_Restart(run, lambda, weights[i]);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        memset(lambda, 0, (size_t)system->n * sizeof(double));
+        result = rgPlan_Newton(run, lambda, 100, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        rgAdmmDef admm = rgAcceleratedAdmmDef();
+        result = rgRunAdmm(run, run->best, &admm, 300);
+    }
+    if (result == rg_ok) {
+        result = rgPlan_Newton(run, run->best, 40, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run) && run->def->model == rg_modelNcp) {
+        result = rgRunCascade(run, 60);
+    }
+    rgArena_Return(system->arena, mark);
+    return result;
+}

@@ -1,0 +1,329 @@
+// Manifolds: the least gap is the distance, points lie where they say, support areas and counts of
+// known placements, ids that persist, symmetry under swapping and rigid motion.
+#include "scene.h"
+
+static rgGeometry* rgMake(rgShapeKind kind, double x, double y, double z) {
+    rgGeometryDef def = rgDefaultGeometryDef();
+    def.kind = kind;
+    def.size = rgVec(x, y, z);
+    rgGeometry* geometry = NULL;
+    assert_int_equal(rgCreateGeometry(&def, NULL, &geometry), rg_ok);
+    return geometry;
+}
+
+static double rgLeastGap(const rgManifold* m) {
+    double least = INFINITY;
+    for (int k = 0; k < m->count; ++k) {
+        least = fmin(least, m->points[k].gap);
+    }
+    return least;
+}
+
+// Area of the convex hull of up to 4 points in convex position, any order.
+static double rgArea(const rgManifold* m) {
+    double most = 0;
+    for (int i = 0; i < m->count; ++i) {
+        for (int j = 0; j < m->count; ++j) {
+            for (int k = 0; k < m->count; ++k) {
+                for (int l = 0; l < m->count; ++l) {
+                    rgVec3 p = m->points[i].position, q = m->points[j].position;
+                    rgVec3 r = m->points[k].position, s = m->points[l].position;
+                    most = fmax(most, 0.5 * rgLength(rgCross(rgSub(r, p), rgSub(s, q))));
+                }
+            }
+        }
+    }
+    return most;
+}
+
+static rgPose rgAt(double x, double y, double z, rgQuat q) {
+    return (rgPose){rgVec(x, y, z), q};
+}
+
+static void rgCheckPoints(const rgTestShape* a, rgPose pa, const rgTestShape* b, rgPose pb,
+                          const rgManifold* m, double scale) {
+    for (int k = 0; k < m->count; ++k) {
+        const rgManifoldPoint* p = &m->points[k];
+        assert_true(isfinite(p->gap) && isfinite(rgLengthSquared(p->position)));
+        EXPECT_NEAR(rgLength(p->normal), 1, 1e-12);
+        // Half the gap back along the normal is on A, forward on B.
+        rgVec3 onA = rgAddScaled(p->position, -0.5 * p->gap, p->normal);
+        rgVec3 onB = rgAddScaled(p->position, 0.5 * p->gap, p->normal);
+        double outA = rgTestOutside(a, rgPose_PointBack(pa, onA)) / scale;
+        double outB = rgTestOutside(b, rgPose_PointBack(pb, onB)) / scale;
+        // Edges side by side to 0.003 rad share points that are off by as much; the deepest is not.
+        double tolerance = p->gap > rgLeastGap(m) + 1e-5 * scale ? 3e-3 : 1e-4;
+        if (!(outA < tolerance && outB < tolerance)) {
+            print_error("kinds %d and %d, point %d of %d, gap %g: off A by %g, off B by %g\n",
+                        (int)a->kind, (int)b->kind, k, m->count, p->gap, outA, outB);
+            fail();
+        }
+        for (int j = 0; j < k; ++j) {
+            assert_int_not_equal(m->points[j].feature, p->feature);
+        }
+    }
+}
+
+// Every pair, near contact: least gap, points, margin, swap, rigid motion.
+static void rgTestAllPairs(void** state) {
+    (void)state;
+    rgRandom random = {11};
+    for (int i = 0; i < RG_TEST_SHAPES * RG_TEST_SHAPES; ++i) {
+        double scale = i % 3 == 0 ? 1e-3 : i % 3 == 1 ? 1 : 100;
+        rgTestShape a, b;
+        rgTestMake(&a, i / RG_TEST_SHAPES, scale, &random);
+        rgTestMake(&b, i % RG_TEST_SHAPES, scale, &random);
+        for (int k = 0; k < 40; ++k) {
+            rgPose pa = {rgScale(scale, rgTestDirection(&random)), rgTestRotation(&random)};
+            double gap = scale * rgRandom_Uniform(&random, -0.02, 0.02);
+            rgPose pb = rgTestPlace(&a, pa, &b, gap, &random);
+            double margin = scale * (k % 2 ? 0.05 : 0.3);
+            rgProximity p;
+            rgManifold m, s;
+            rgDistance(a.geometry, pa, b.geometry, pb, NULL, &p);
+            int count = rgCollide(a.geometry, pa, b.geometry, pb, margin, NULL, &m);
+            assert_int_equal(count, m.count);
+            assert_int_equal(count > 0, p.distance <= margin);
+            assert_in_range(count, 0, 4);
+            if (count > 0) {
+                // Reduction may drop a point that is deeper by 1e-5 of the patch.
+                double off = rgLeastGap(&m) - p.distance;
+                if (!(fabs(off) <= 3e-5 * scale)) {
+                    print_error("%s - %s: least gap %g, distance %g, %d points\n",
+                                rgTestName(i / RG_TEST_SHAPES), rgTestName(i % RG_TEST_SHAPES),
+                                rgLeastGap(&m), p.distance, count);
+                    fail();
+                }
+                assert_true(rgLeastGap(&m) <= margin);
+            }
+            rgCheckPoints(&a, pa, &b, pb, &m, scale);
+            assert_int_equal(rgCollide(b.geometry, pb, a.geometry, pa, margin, NULL, &s) > 0,
+                             count > 0);
+            if (count > 0) {
+                EXPECT_NEAR(rgLeastGap(&s) / scale, rgLeastGap(&m) / scale, 6e-5);
+            }
+        }
+        rgTestDestroy(&a);
+        rgTestDestroy(&b);
+    }
+}
+
+static void rgTestPlaneWithAll(void** state) {
+    (void)state;
+    rgRandom random = {12};
+    rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
+    for (int i = 0; i < RG_TEST_SHAPES; ++i) {
+        rgTestShape b;
+        rgTestMake(&b, i, 1, &random);
+        rgPairCache cache = {0};
+        for (int k = 0; k < 200; ++k) {
+            rgPose pa = {rgTestDirection(&random), rgTestRotation(&random)};
+            rgPose pb = {rgScale(1.2, rgTestDirection(&random)), rgTestRotation(&random)};
+            rgVec3 n = rgRotate(pa.q, rgVec(0, 0, 1));
+            double low = -rgTestSupport(&b, rgRotateBack(pb.q, rgNegate(n)));
+            double gap = low + rgDot(n, rgSub(pb.p, pa.p));
+            rgProximity p;
+            assert_int_equal(rgDistance(plane, pa, b.geometry, pb, NULL, &p), rg_ok);
+            EXPECT_NEAR(p.distance, gap, 1e-12);
+            rgManifold m;
+            int count = rgCollide(plane, pa, b.geometry, pb, 0.05, &cache, &m);
+            assert_int_equal(count > 0, gap <= 0.05);
+            if (count > 0) {
+                EXPECT_NEAR(rgLeastGap(&m), gap, 1e-4);
+                EXPECT_NEAR(rgDot(m.normal, n), 1, 1e-12);
+            }
+            rgManifold s;
+            assert_int_equal(rgCollide(b.geometry, pb, plane, pa, 0.05, NULL, &s), count);
+            if (count > 0) {
+                EXPECT_NEAR(rgDot(s.normal, n), -1, 1e-12);
+            }
+        }
+        rgTestDestroy(&b);
+    }
+    rgDestroyGeometry(plane);
+}
+
+static void rgTestBoxOnBox(void** state) {
+    (void)state;
+    rgGeometry* a = rgMake(rg_shapeBox, 1, 1, 0.5);
+    rgGeometry* b = rgMake(rg_shapeBox, 0.4, 0.3, 0.2);
+    rgManifold m;
+    // Apart, touching and inside by a little: the whole face of the smaller.
+    for (int k = -1; k <= 1; ++k) {
+        rgPose pb = rgAt(0.1, 0.1, 0.7 + 1e-4 * k, rgQuatIdentity());
+        assert_int_equal(rgCollide(a, rgPoseIdentity(), b, pb, 1e-3, NULL, &m), 4);
+        EXPECT_NEAR(rgArea(&m), 0.48, 1e-9);
+        EXPECT_NEAR(m.normal.z, 1, 1e-12);
+        EXPECT_NEAR(rgLeastGap(&m), 1e-4 * k, 1e-12);
+    }
+    // Half over the edge.
+    rgPose edge = rgAt(1, 0, 0.7, rgQuatIdentity());
+    assert_int_equal(rgCollide(a, rgPoseIdentity(), b, edge, 1e-3, NULL, &m), 4);
+    EXPECT_NEAR(rgArea(&m), 0.24, 1e-6);
+    // Turned by 45 degrees on an equal one: an octagon, eight points on request.
+    rgGeometry* c = rgMake(rg_shapeBox, 1, 1, 0.5);
+    rgPose turned = rgAt(0, 0, 1, rgQuatFromAxisAngle(rgVec(0, 0, 1), 0.7853981633974483));
+    assert_int_equal(rgCollideUpTo(8, a, rgPoseIdentity(), c, turned, 1e-3, NULL, &m), 8);
+    assert_int_equal(rgCollide(a, rgPoseIdentity(), c, turned, 1e-3, NULL, &m), 4);
+    assert_true(rgArea(&m) > 2); // the octagon has 3.31, the best four points 2.34
+    // On an edge: two points. On a corner: one.
+    rgPose onEdge = rgAt(0, 0, 0.5 + 0.35, rgQuatFromAxisAngle(rgVec(1, 0, 0), 0.6));
+    onEdge.p.z = 0.5 + 0.3 * sin(0.6) + 0.2 * cos(0.6);
+    assert_int_equal(rgCollide(a, rgPoseIdentity(), b, onEdge, 1e-3, NULL, &m), 2);
+    EXPECT_NEAR(rgLength(rgSub(m.points[0].position, m.points[1].position)), 0.8, 1e-6);
+    rgDestroyGeometry(a);
+    rgDestroyGeometry(b);
+    rgDestroyGeometry(c);
+}
+
+static void rgTestCylinderOnPlane(void** state) {
+    (void)state;
+    rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
+    rgGeometry* c = rgMake(rg_shapeCylinder, 0.5, 1, 0);
+    rgManifold m;
+    rgPose standing = rgAt(0, 0, 1, rgQuatIdentity());
+    assert_int_equal(rgCollide(plane, rgPoseIdentity(), c, standing, 1e-3, NULL, &m), 4);
+    EXPECT_NEAR(rgArea(&m), 0.5, 1e-9); // the square in the circle
+    rgPose lying = rgAt(0, 0, 0.5, rgQuatFromAxisAngle(rgVec(0, 1, 0), 1.5707963267948966));
+    assert_int_equal(rgCollide(plane, rgPoseIdentity(), c, lying, 1e-3, NULL, &m), 2);
+    EXPECT_NEAR(rgLength(rgSub(m.points[0].position, m.points[1].position)), 2, 1e-9);
+    rgPose tilted = rgAt(0, 0, cos(0.3) + 0.5 * sin(0.3), rgQuatFromAxisAngle(rgVec(0, 1, 0), 0.3));
+    assert_int_equal(rgCollide(plane, rgPoseIdentity(), c, tilted, 1e-3, NULL, &m), 1);
+    EXPECT_NEAR(m.points[0].gap, 0, 1e-12);
+    // The same on a box, by clipping.
+    rgGeometry* box = rgMake(rg_shapeBox, 2, 2, 0.5);
+    standing.p.z += 0.5;
+    assert_int_equal(rgCollide(box, rgPoseIdentity(), c, standing, 1e-3, NULL, &m), 4);
+    assert_true(rgArea(&m) > 0.45);
+    lying.p.z += 0.5;
+    assert_int_equal(rgCollide(box, rgPoseIdentity(), c, lying, 1e-3, NULL, &m), 2);
+    tilted.p.z += 0.5;
+    assert_int_equal(rgCollide(box, rgPoseIdentity(), c, tilted, 1e-3, NULL, &m), 1);
+    rgDestroyGeometry(plane);
+    rgDestroyGeometry(c);
+    rgDestroyGeometry(box);
+}
+
+static void rgTestCapsules(void** state) {
+    (void)state;
+    rgGeometry* c = rgMake(rg_shapeCapsule, 0.1, 0.5, 0);
+    rgGeometry* box = rgMake(rg_shapeBox, 1, 1, 0.5);
+    rgManifold m;
+    rgPose beside = rgAt(0.2, 0, 0.3, rgQuatIdentity());
+    assert_int_equal(rgCollide(c, rgPoseIdentity(), c, beside, 1e-3, NULL, &m), 2);
+    EXPECT_NEAR(rgLength(rgSub(m.points[0].position, m.points[1].position)), 0.7, 1e-9);
+    EXPECT_NEAR(m.normal.x, 1, 1e-12);
+    rgPose crossed = rgAt(0.2, 0, 0, rgQuatFromAxisAngle(rgVec(1, 0, 0), 1));
+    assert_int_equal(rgCollide(c, rgPoseIdentity(), c, crossed, 1e-3, NULL, &m), 1);
+    rgPose lying = rgAt(0, 0, 0.6, rgQuatFromAxisAngle(rgVec(0, 1, 0), 1.5707963267948966));
+    assert_int_equal(rgCollide(box, rgPoseIdentity(), c, lying, 1e-3, NULL, &m), 2);
+    EXPECT_NEAR(rgLength(rgSub(m.points[0].position, m.points[1].position)), 1, 1e-9);
+    rgDestroyGeometry(c);
+    rgDestroyGeometry(box);
+}
+
+// Hull cubes behave like boxes.
+static void rgTestHullOnHull(void** state) {
+    (void)state;
+    rgTestShape h;
+    memset(&h, 0, sizeof(h));
+    h.kind = rg_shapeHull;
+    h.pointCount = 27;
+    for (int i = 0; i < 27; ++i) {
+        h.points[3 * i] = 0.1 * (i % 3 - 1);
+        h.points[3 * i + 1] = 0.1 * (i / 3 % 3 - 1);
+        h.points[3 * i + 2] = 0.1 * (i / 9 - 1);
+    }
+    rgTestCreate(&h);
+    rgHullView view;
+    assert_true(rgGeometry_Hull(h.geometry, &view));
+    assert_int_equal(view.faceCount, 6);
+    assert_int_equal(view.vertexCount, 8);
+    rgManifold m;
+    for (int k = -1; k <= 1; ++k) {
+        rgPose pb = rgAt(0.05, 0, 0.2 + 1e-5 * k, rgQuatIdentity());
+        assert_int_equal(rgCollide(h.geometry, rgPoseIdentity(), h.geometry, pb, 1e-3, NULL, &m),
+                         4);
+        EXPECT_NEAR(rgArea(&m), 0.03, 1e-6);
+        EXPECT_NEAR(rgLeastGap(&m), 1e-5 * k, 1e-12);
+    }
+    rgTestDestroy(&h);
+}
+
+// Ids survive motions of a micrometre for resting pairs, with and without a cache.
+static void rgTestIdsPersist(void** state) {
+    (void)state;
+    rgRandom random = {13};
+    static const int kinds[][2] = {{3, 3}, {3, 2}, {3, 1}, {11, 11}, {3, 11}, {11, 1}};
+    for (int i = 0; i < (int)(sizeof(kinds) / sizeof(kinds[0])); ++i) {
+        rgTestShape a, b;
+        rgTestMake(&a, kinds[i][0], 1, &random);
+        rgTestMake(&b, kinds[i][1], 0.5, &random);
+        rgPose pb = rgAt(0.03, 0.02, 0, rgQuatFromAxisAngle(rgVec(0, 0, 1), 0.2));
+        if (kinds[i][1] == 1) {
+            pb.q = rgQuatMultiply(pb.q, rgQuatFromAxisAngle(rgVec(0, 1, 0), 1.5707963267948966));
+        }
+        pb.p.z = -rgTestSlab(&a, rgPoseIdentity(), &b, pb, rgVec(0, 0, 1));
+        rgPairCache cache = {0};
+        rgManifold first, m;
+        rgCollide(a.geometry, rgPoseIdentity(), b.geometry, pb, 1e-3, &cache, &first);
+        assert_true(first.count >= 2);
+        for (int k = 0; k < 50; ++k) {
+            rgPose moved = pb;
+            moved.p = rgAddScaled(moved.p, 1e-6, rgTestDirection(&random));
+            rgVec3 turn = rgScale(1e-7, rgTestDirection(&random));
+            moved.q = rgQuatMultiply(rgQuatFromRotationVector(turn), moved.q);
+            rgCollide(a.geometry, rgPoseIdentity(), b.geometry, moved, 1e-3, k % 2 ? &cache : NULL,
+                      &m);
+            assert_int_equal(m.count, first.count);
+            for (int p = 0; p < m.count; ++p) {
+                int matches = 0;
+                for (int q = 0; q < m.count; ++q) {
+                    bool same = first.points[q].feature == m.points[p].feature;
+                    matches += same;
+                    if (same) {
+                        double apart =
+                            rgLength(rgSub(first.points[q].position, m.points[p].position));
+                        assert_true(apart < 1e-4);
+                    }
+                }
+                assert_int_equal(matches, 1);
+            }
+        }
+        rgTestDestroy(&a);
+        rgTestDestroy(&b);
+    }
+}
+
+// Moving both shapes together moves the points with them.
+static void rgTestRigidMotion(void** state) {
+    (void)state;
+    rgRandom random = {14};
+    for (int i = 0; i < 144; ++i) {
+        rgTestShape a, b;
+        rgTestMake(&a, i / 12, 1, &random);
+        rgTestMake(&b, i % 12, 1, &random);
+        rgPose pa = rgPoseIdentity(), pb = rgTestPlace(&a, pa, &b, 1e-3, &random);
+        rgPose move = {rgScale(50, rgTestDirection(&random)), rgTestRotation(&random)};
+        rgManifold m, s;
+        rgCollide(a.geometry, pa, b.geometry, pb, 0.01, NULL, &m);
+        rgCollide(a.geometry, rgPoseMultiply(move, pa), b.geometry, rgPoseMultiply(move, pb), 0.01,
+                  NULL, &s);
+        assert_int_equal(m.count > 0, s.count > 0);
+        if (m.count > 0) {
+            EXPECT_NEAR(rgLeastGap(&m), rgLeastGap(&s), 1e-6);
+        }
+        rgTestDestroy(&a);
+        rgTestDestroy(&b);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rgTestAllPairs),   cmocka_unit_test(rgTestPlaneWithAll),
+        cmocka_unit_test(rgTestBoxOnBox),   cmocka_unit_test(rgTestCylinderOnPlane),
+        cmocka_unit_test(rgTestCapsules),   cmocka_unit_test(rgTestHullOnHull),
+        cmocka_unit_test(rgTestIdsPersist), cmocka_unit_test(rgTestRigidMotion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
