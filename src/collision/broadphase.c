@@ -672,7 +672,8 @@ void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFc
     rgRay left = *ray;
     for (int p = 0; p < bp->proxyCount && bp->unboundedCount > 0; ++p) {
         if (bp->proxies[p].used && bp->proxies[p].unbounded && left.maxFraction > 0) {
-            left.maxFraction = RG_MIN(left.maxFraction, visit(p, &left, context));
+            double shorter = visit(p, &left, context);
+            left.maxFraction = RG_MIN(left.maxFraction, shorter);
         }
     }
     int32_t stack[RG_STACK];
@@ -687,7 +688,8 @@ void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFc
             stack[depth++] = node->child + 1;
             stack[depth++] = node->child;
         } else {
-            left.maxFraction = RG_MIN(left.maxFraction, visit(-1 - node->child, &left, context));
+            double shorter = visit(-1 - node->child, &left, context);
+            left.maxFraction = RG_MIN(left.maxFraction, shorter);
         }
     }
 }

@@ -52,10 +52,12 @@ typedef struct rgBvhNode {
 typedef struct rgTriangles {
     int vertexCount, triangleCount, nodeCount;
     double* vertices;
-    int32_t* corners;   // 3 per triangle, ordered by the tree
-    int32_t* original;  // number of the triangle in the input
-    rgVec3* normal;     // per triangle
-    rgVec3* edgeNormal; // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    int32_t* corners;     // 3 per triangle, ordered by the tree
+    int32_t* original;    // number of the triangle in the input
+    rgVec3* normal;       // per triangle
+    rgVec3* edgeNormal;   // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    int32_t* aroundStart; // vertexCount + 1
+    int32_t* around;      // vertices joined to each by an edge, 6 per triangle
     rgBvhNode* nodes;
 } rgTriangles;
 
@@ -246,4 +248,7 @@ void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn
                       void* context);
 void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTriangle* t);
 void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
+#define RG_AROUND_LIMIT 64
+// Vertices joined to a vertex by edges of the surface, at most RG_AROUND_LIMIT; their number.
+int rgNeighborsOf(const rgGeometry* surface, int32_t vertex, rgVec3 around[RG_AROUND_LIMIT]);
 bool rgRayCastSurface(const rgGeometry* geometry, const rgRay* ray, rgRayHit* hit);
