@@ -376,7 +376,13 @@ static int rgStepCrowd(const rgCrowd* crowd, rgBroadphase* bp) {
     return overlaps;
 }
 
-static void rgRunCrowd(int count) {
+typedef struct rgCrowdTimes {
+    double own, fcl; // per step
+    int pairs, fclPairs;
+} rgCrowdTimes;
+
+// One run of all steps; the two libraries take turns.
+static void rgTimeCrowd(int count, rgCrowdTimes* times) {
     rgCrowd crowd = rgMakeCrowd(count);
     rgBroadphaseDef def = rgDefaultBroadphaseDef();
     rgBroadphase* bp = NULL;
@@ -386,30 +392,21 @@ static void rgRunCrowd(int count) {
         rgBroadphase_Add(bp, rgCrowdBox(&crowd, i), &proxy);
     }
     rgBroadphase_Update(bp, NULL, NULL);
-    double own = 0, fcl = 0;
-    int pairs = 0, fclPairs = 0;
+    *times = (rgCrowdTimes){0};
 #ifdef RG_BENCH_PEERS
     PeerCrowd* peer = peerCreateCrowd(count, crowd.centers, 0.5);
 #endif
     for (int step = 0; step < RG_STEPS; ++step) {
         rgMoveCrowd(&crowd);
         double start = rgNow();
-        pairs = rgStepCrowd(&crowd, bp);
-        own += (rgNow() - start) / RG_STEPS;
+        times->pairs = rgStepCrowd(&crowd, bp);
+        times->own += (rgNow() - start) / RG_STEPS;
 #ifdef RG_BENCH_PEERS
-        if (step < 10) {
-            start = rgNow();
-            fclPairs = peerStepCrowd(peer, crowd.centers);
-            fcl += (rgNow() - start) / 10;
-            if (fclPairs != pairs) {
-                fprintf(stderr, "pairs differ: %d, FCL %d\n", pairs, fclPairs);
-            }
-        }
+        start = rgNow();
+        times->fclPairs = peerStepCrowd(peer, crowd.centers);
+        times->fcl += (rgNow() - start) / RG_STEPS;
 #endif
     }
-    printf("    {\"bodies\": %d, \"pairs\": %d, \"ms\": %.3f, \"ns_per_body\": %.0f, "
-           "\"fcl_ms\": %.3f, \"fcl_pairs\": %d},\n",
-           count, pairs, 1e3 * own, 1e9 * own / count, 1e3 * fcl, fclPairs);
 #ifdef RG_BENCH_PEERS
     peerDestroyCrowd(peer);
 #endif
@@ -418,18 +415,41 @@ static void rgRunCrowd(int count) {
     free(crowd.velocities);
 }
 
-int main(void) {
+static void rgRunCrowd(int count) {
+    rgCrowdTimes best = {.own = 1e30, .fcl = 1e30}, times;
+    for (int run = 0; run < 5; ++run) {
+        rgTimeCrowd(count, &times);
+        rgKeepBest(&best.own, times.own);
+        rgKeepBest(&best.fcl, times.fcl);
+    }
+    printf("    {\"bodies\": %d, \"pairs\": %d, \"ms\": %.3f, \"ns_per_body\": %.0f, "
+           "\"fcl_ms\": %.3f, \"fcl_pairs\": %d},\n",
+           count, times.pairs, 1e3 * best.own, 1e9 * best.own / count, 1e3 * best.fcl,
+           times.fclPairs);
+}
+
+static bool rgIsWanted(int count, char** names, const char* name) {
+    bool wanted = count == 1;
+    for (int i = 1; i < count; ++i) {
+        wanted |= strcmp(names[i], name) == 0;
+    }
+    return wanted;
+}
+
+// Sections may be named: manifolds, distances, broadphase.
+int main(int count, char** names) {
+    static const int sizes[] = {32, 200, 1000}, crowds[] = {1000, 10000, 30000};
     printf("{\n");
-    rgRunPairs();
+    if (rgIsWanted(count, names, "manifolds")) {
+        rgRunPairs();
+    }
     printf("  \"distances\": [\n");
-    static const int sizes[] = {32, 200, 1000};
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3 && rgIsWanted(count, names, "distances"); ++i) {
         rgRunDistance(sizes[i], false);
         rgRunDistance(sizes[i], true);
     }
     printf("    {}\n  ],\n  \"broadphase\": [\n");
-    static const int crowds[] = {1000, 10000, 30000};
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3 && rgIsWanted(count, names, "broadphase"); ++i) {
         rgRunCrowd(crowds[i]);
     }
     printf("    {}\n  ]\n}\n");

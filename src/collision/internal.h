@@ -116,6 +116,13 @@ typedef struct rgConvexPair {
     double scale;
 } rgConvexPair;
 
+// Not finite poses give no contact; closed forms see it in their comparisons.
+static inline bool rgPair_IsFinite(const rgConvexPair* pair) {
+    const double* m = pair->r.m;
+    double r = (m[0] + m[1] + m[2]) + (m[3] + m[4] + m[5]) + (m[6] + m[7] + m[8]);
+    return isfinite(r + (pair->t.x + pair->t.y + pair->t.z));
+}
+
 // Points of A - B around the origin. b is B's point before any shift.
 typedef struct rgSimplex {
     int count;

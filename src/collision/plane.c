@@ -103,6 +103,9 @@ static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawMan
 
 static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     rgLocalPlane p = rgMakeLocalPlane(in->poseA, in->poseB);
+    if (!isfinite(p.offset + rgDot(p.d, rgVec(1, 1, 1)))) {
+        return;
+    }
     rgRawManifold raw;
     raw.count = 0;
     raw.normal = p.d;
