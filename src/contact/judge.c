@@ -347,6 +347,10 @@ static double rgBlockDemand(const rgJudgeWork* work, const rgBlock* block, bool 
         if (all || block->kind == rg_blockCoulomb || rgZeroViolates(block, g[i])) {
             demand = fmax(demand, rgRowScale(work, block, i) * fabs(g[i]));
         }
+        if (block->kind == rg_blockBox) {
+            double nearest = RG_MIN(RG_MAX(0, block->lower), block->upper);
+            demand = fmax(demand, fabs(nearest) / rgRowScale(work, block, i));
+        }
     }
     return demand;
 }
