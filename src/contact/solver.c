@@ -81,13 +81,16 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     bool numbers = def->tolerance > 0 && def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
                    def->overRelaxation > 0 && def->overRelaxation < 2 && def->kernels >= 0 &&
                    def->kernels <= 3;
-    bool admmNumbers = admm->proximal > 0 && admm->exponentStep > 0 && admm->factor > 1 &&
-                       admm->ratio >= 1 && admm->penalty >= 0 && admm->relaxation > 0 &&
-                       admm->relaxation < 2 && admm->andersonMemory >= 0 &&
-                       admm->andersonMemory <= 100 && admm->cooldown >= 1;
+    bool admmNumbers = admm->proximal > 0 && isfinite(admm->exponent) && admm->exponentStep > 0 &&
+                       admm->factor > 1 && admm->ratio >= 1 && admm->penalty >= 0 &&
+                       admm->penalty < INFINITY && admm->relaxation > 0 && admm->relaxation < 2 &&
+                       admm->andersonMemory >= 0 && admm->andersonMemory <= 100 &&
+                       admm->cooldown >= 1;
     bool choices = (int)def->method >= 0 && def->method <= rg_methodInterior &&
                    (int)def->model >= 0 && def->model <= rg_modelCcp && (int)def->stop >= 0 &&
-                   def->stop <= rg_stopPaper && (int)def->form >= 0 && def->form <= rg_formVelocity;
+                   def->stop <= rg_stopPaper && (int)def->form >= 0 &&
+                   def->form <= rg_formVelocity && (int)admm->rule >= 0 &&
+                   admm->rule <= rg_penaltyConstant;
     return numbers && admmNumbers && choices;
 }
 
