@@ -403,6 +403,25 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
     }
 }
 
+// Inverse of a 3 x 3 matrix by cofactors. False when it is singular.
+static bool rgInvertThree(const double* a, double* inverse) {
+    double c0 = a[4] * a[8] - a[5] * a[7];
+    double c1 = a[5] * a[6] - a[3] * a[8];
+    double c2 = a[3] * a[7] - a[4] * a[6];
+    double determinant = a[0] * c0 + a[1] * c1 + a[2] * c2;
+    double d = 1 / determinant;
+    inverse[0] = d * c0;
+    inverse[1] = d * (a[2] * a[7] - a[1] * a[8]);
+    inverse[2] = d * (a[1] * a[5] - a[2] * a[4]);
+    inverse[3] = d * c1;
+    inverse[4] = d * (a[0] * a[8] - a[2] * a[6]);
+    inverse[5] = d * (a[2] * a[3] - a[0] * a[5]);
+    inverse[6] = d * c2;
+    inverse[7] = d * (a[1] * a[6] - a[0] * a[7]);
+    inverse[8] = d * (a[0] * a[4] - a[1] * a[3]);
+    return fabs(determinant) > 0 && isfinite(d);
+}
+
 // Inverse of a small matrix by Gauss-Jordan with row pivoting. False when it is singular.
 static bool rgInvertSmall(int m, const double* matrix, double* inverse) {
     double work[RG_SET_MAX * RG_SET_MAX];
@@ -617,7 +636,7 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
             E[k] = A[set->pairStart + k] + B[set->pairStart + k] * R + (k % (m + 1) == 0 ? eps : 0);
         }
         double* inverse = system->inverse + set->pairStart;
-        if (!rgInvertSmall(m, E, inverse)) {
+        if (!(m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(m, E, inverse))) {
             return rg_errorNumeric;
         }
         rgMultiplySmall(m, inverse, B + set->pairStart, system->product + set->pairStart);
