@@ -67,9 +67,10 @@ static void rgMjcf_Release(rgMjcf* m) {
         rgRelease(&m->load->allocator, (void*)m->classes[i].nodes);
     }
     rgMjNames* const names[] = {
-        &m->bodyNames,     &m->jointNames,    &m->geomNames,  &m->siteNames,     &m->tendonNames,
-        &m->actuatorNames, &m->meshNames,     &m->fieldNames, &m->materialNames, &m->classNames,
-        &m->sensorNames,   &m->equalityNames, &m->keyNames};
+        &m->bodyNames,     &m->jointNames,    &m->geomNames,     &m->siteNames,
+        &m->tendonNames,   &m->actuatorNames, &m->meshNames,     &m->fieldNames,
+        &m->materialNames, &m->classNames,    &m->sensorNames,   &m->equalityNames,
+        &m->keyNames,      &m->leftGeoms,     &m->leftActuators, &m->leftTendons};
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }
