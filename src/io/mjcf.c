@@ -113,6 +113,9 @@ rgResult rgReadMjcf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
     if (m.arena.failed) {
         rgMjcf_Check(&m, rg_errorMemory);
     }
+    if (m.result != rg_ok && m.result != rg_errorMemory && m.reader.errorCount == 0) {
+        rgXmlReader_Error(&m.reader, root, "the model is refused (%s)", rgResult_Name(m.result));
+    }
     if (rgMjcf_Failed(&m)) {
         rgDestroyModelDef(m.def);
         return m.result != rg_ok ? m.result : rg_errorFormat;
