@@ -199,15 +199,26 @@ static bool rgAdmm_PaperTest(const rgAdmm* admm) {
            admm->complementarity <= absolute + relative * admm->primalScale * admm->dualScale;
 }
 
+// The paper's mode stops on its own test and returns its own last iterate, whatever the judge
+// thinks of it.
+static bool rgAdmm_PaperDone(rgAdmm* admm) {
+    rgRun* run = admm->run;
+    if (run->def->method != rg_methodAdmm || run->def->stop != rg_stopPaper ||
+        !rgAdmm_PaperTest(admm)) {
+        return false;
+    }
+    memcpy(run->best, admm->y, (size_t)admm->system->n * sizeof(double));
+    run->accepted = true;
+    return true;
+}
+
 static bool rgAdmm_IsDone(rgAdmm* admm, bool last) {
     rgRun* run = admm->run;
+    bool judged = run->def->method != rg_methodAdmm || run->def->stop == rg_stopJudge;
     // The velocity of f stands in for that of y until both nearly agree.
     double residual = rgSystem_Residual(admm->system, admm->y, admm->velocity);
-    bool paper = run->def->method == rg_methodAdmm && run->def->stop == rg_stopPaper;
-    bool done = paper ? rgAdmm_PaperTest(admm) : false;
-    if (done || last || residual <= 10 * run->tolerance || run->history != NULL) {
+    if (last || (judged && residual <= 10 * run->tolerance) || run->history != NULL) {
         residual = rgRun_Offer(run, admm->y);
-        done = done || (!paper && rgRun_Solved(run));
     }
     rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseAdmm,
                                          .primal = admm->primal,
@@ -215,7 +226,7 @@ static bool rgAdmm_IsDone(rgAdmm* admm, bool last) {
                                          .complementarity = admm->complementarity,
                                          .residual = residual,
                                          .penalty = admm->rho});
-    return done;
+    return judged ? rgRun_Solved(run) : rgAdmm_PaperDone(admm);
 }
 
 // (9) spectral rule on p, (10) linear rule on rho; refactorizes when rho moves
@@ -284,8 +295,8 @@ rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* def, int l
         }
         result = rgAdmm_AdaptPenalty(&admm); // (9), (10)
     }
-    if (result == rg_ok || result == rg_errorNumeric) {
-        rgRun_Offer(run, admm.y != NULL ? admm.y : run->best);
+    if (!run->accepted && admm.y != NULL) {
+        rgRun_Offer(run, admm.y);
     }
     rgArena_Return(system->arena, mark);
     return result == rg_errorNumeric ? rg_ok : result;
