@@ -147,6 +147,7 @@ typedef struct rgMjcf {
     double* siteSizes;                               // bounding radius, beside def->frames
     int siteCapacity;
     bool meshesTold;           // that meshes are not read
+    bool missingTold;          // that a mesh file is missing
     const rgXmlNode* softNode; // first element that asks for soft contacts
 } rgMjcf;
 

@@ -106,8 +106,13 @@ static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const
     char path[RG_PATH_LENGTH];
     bool there = rgMjcf_AssetPath(m, file, path) && rgFileExists(path);
     if (!there && !matters) {
-        rgXmlReader_Warn(&m->reader, mesh->node,
-                         "<mesh file>: '%.200s' is not there; what shows it is left out", file);
+        if (!m->missingTold) {
+            rgXmlReader_Warn(&m->reader, mesh->node,
+                             "<mesh file>: '%.200s' is not there; what shows it is left out, as is "
+                             "what shows others that are missing",
+                             file);
+        }
+        m->missingTold = true;
         return false;
     }
     if (!there) {
