@@ -56,11 +56,6 @@ bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot) {
     return true;
 }
 
-void rgLargeUnitLowerSolve(int n, int columns, const double* L, int lda, double* X, int ldx) {
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, columns, 1, L,
-                lda, X, ldx);
-}
-
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc) {
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, A, lda, B, ldb, 1, C, ldc);

@@ -360,6 +360,42 @@ static void test_solves(void** state) {
     }
 }
 
+// On both sides of every crossover to LAPACK.
+static void rgCheckLargeSolves(const rgKernels* k, int n) {
+    size_t count = (size_t)n * (size_t)n;
+    double* A = rgNewRandom(count, 90);
+    double* b = rgNewRandom((size_t)n, 91);
+    double* x = rgCopy(b, (size_t)n);
+    int* pivot = calloc((size_t)n, sizeof(int));
+    assert_non_null(pivot);
+    double* F = rgCopy(A, count);
+    assert_true(k->lu(n, F, n, pivot));
+    k->luSolve(n, F, n, pivot, x);
+    EXPECT_NEAR(rgBackwardError(n, A, n, x, b), 0, 1e-15 * n);
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < j; ++i) {
+            A[i + j * n] = A[j + i * n];
+        }
+        A[j + j * n] += n;
+    }
+    memcpy(F, A, count * sizeof(double));
+    memcpy(x, b, (size_t)n * sizeof(double));
+    assert_true(k->cholesky(n, F, n));
+    k->choleskySolve(n, F, n, x);
+    EXPECT_NEAR(rgBackwardError(n, A, n, x, b), 0, 1e-15 * n);
+    free(A), free(b), free(x), free(pivot), free(F);
+}
+
+static void test_large_solves(void** state) {
+    (void)state;
+    static const int sizes[] = {256, 257, 400, 401, 480, 481, 1000, 1001};
+    for (int t = 0; t < rg_tableCount; ++t) {
+        for (int s = 0; s < 8; ++s) {
+            rgCheckLargeSolves(rgSelectKernels(rg_sets[t]), sizes[s]);
+        }
+    }
+}
+
 // Graded rows and columns over 200 orders of magnitude: pivots stay usable.
 static void test_graded_matrices(void** state) {
     (void)state;
@@ -523,6 +559,7 @@ int main(void) {
         cmocka_unit_test(test_cholesky),
         cmocka_unit_test(test_lu),
         cmocka_unit_test(test_solves),
+        cmocka_unit_test(test_large_solves),
         cmocka_unit_test(test_graded_matrices),
         cmocka_unit_test(test_singular_is_reported),
         cmocka_unit_test(test_indefinite_is_reported),
