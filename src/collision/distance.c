@@ -26,9 +26,13 @@ static rgVec3 rgSupportOfPair(const rgConvexPair* pair, rgVec3 n, int32_t* hintA
     return rgSub(rgSub(a, rgMat3_Multiply(&pair->r, b)), pair->t);
 }
 
-// Direction from A to B; of a triangle its own normal, which is exact however short v is.
-static rgVec3 rgGjkNormal(const rgGjkResult* gjk) {
+// Direction from A to B; of a triangle its own normal, which is exact however short v is. A length
+// above `enough` is long enough for v itself.
+static rgVec3 rgGjkNormal(const rgGjkResult* gjk, double enough) {
     const rgSimplex* s = &gjk->simplex;
+    if (gjk->distance > enough) {
+        return rgScale(-1 / gjk->distance, gjk->v);
+    }
     if (s->count == 3) {
         rgVec3 n = rgCross(rgSub(s->w[1], s->w[0]), rgSub(s->w[2], s->w[0]));
         n = rgNormalize(n);
@@ -99,7 +103,7 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
         if (gjk.contained || !(gjk.distance > 0)) {
             break; // rounding only: the plane with this normal separates after the shift
         }
-        rgVec3 next = rgGjkNormal(&gjk);
+        rgVec3 next = rgGjkNormal(&gjk, INFINITY);
         if (rgIsAbove(&gjk.simplex, shift)) {
             rgReweigh(&gjk.simplex, shift);
             converged = true;
@@ -180,8 +184,8 @@ static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rg
 
 // ---- signed distance of the cores
 
-static void rgCoreFromGjk(const rgGjkResult* gjk, rgSigned* out) {
-    out->normal = rgGjkNormal(gjk);
+static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
+    out->normal = rgGjkNormal(gjk, 1e-3 * scale);
     out->beyond = gjk->beyond;
     out->gap = gjk->distance;
     rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
@@ -194,7 +198,7 @@ static bool rgIsShallow(const rgConvexPair* pair, double gap) {
 static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk,
                           const rgPairCache* cache, rgSigned* out) {
     if (!gjk->contained && gjk->distance > RG_COARSE_NORMAL * pair->scale) {
-        rgTrack(pair, rgGjkNormal(gjk), &gjk->simplex, out);
+        rgTrack(pair, rgGjkNormal(gjk, INFINITY), &gjk->simplex, out);
         return;
     }
     if (rgCache_IsUsable(cache)) {
@@ -233,7 +237,7 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     out->iterations += gjk.iterations;
     rgCache_StoreSimplex(cache, &gjk.simplex);
     if (gjk.beyond || (!gjk.contained && gjk.distance > RG_TOUCH * pair->scale)) {
-        rgCoreFromGjk(&gjk, out);
+        rgCoreFromGjk(&gjk, pair->scale, out);
         return;
     }
     rgPenetration(pair, &gjk, cache, out);
@@ -266,23 +270,6 @@ static void rgSetCore(rgSigned* out, rgVec3 a, rgVec3 b, rgVec3 fallback) {
     out->normal = length > 0 ? rgScale(1 / length, d) : fallback;
     out->pointA = a;
     out->pointB = b;
-}
-
-static double rgClamp(double x, double limit) {
-    return x > limit ? limit : x < -limit ? -limit : x;
-}
-
-// Nearest points of two segments m + s u, |s| <= h, with unit directions u.
-void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv, double* s,
-                         double* t) {
-    double b = rgDot(u, v), du = rgDot(u, between), dv = rgDot(v, between);
-    double across = 1 - b * b;
-    *s = across > 1e-12 ? rgClamp((du - b * dv) / across, hu) : rgClamp(du, hu);
-    *t = b * *s - dv;
-    if (fabs(*t) > hv) {
-        *t = rgClamp(*t, hv);
-        *s = rgClamp(du + b * *t, hu);
-    }
 }
 
 static void rgPointBox(rgVec3 p, rgVec3 half, rgVec3* onBox, rgVec3* normal, double* gap) {
