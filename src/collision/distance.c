@@ -73,6 +73,19 @@ static void rgReweigh(rgSimplex* s, rgVec3 shift) {
     s->weight[2] = wc / sum;
 }
 
+static void rgKeepSimplex(const rgSimplex* s, rgSigned* out) {
+    out->simplexCount = 0;
+    for (int k = 0; k < s->count && k < 3; ++k) {
+        if (s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX) {
+            out->simplexCount = 0;
+            return;
+        }
+        out->simplexA[k] = s->ia[k];
+        out->simplexB[k] = s->ib[k];
+        out->simplexCount = k + 1;
+    }
+}
+
 static double rgTrackShift(const rgConvexPair* pair) {
     double small = RG_MIN(pair->a->scale, pair->b->scale);
     return RG_TRACK_SHIFT * RG_MAX(small, 1e-4 * pair->scale);
@@ -112,7 +125,15 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
         normal = next;
     }
     rgSimplex_Witnesses(&gjk.simplex, &out->pointA, &out->pointB);
+    rgKeepSimplex(&gjk.simplex, out);
     out->normal = normal;
+    if (converged && out->simplexCount > 0) {
+        // The simplex is on the supporting plane: its points are supports already.
+        out->gap = rgDot(normal, rgSub(gjk.simplex.b[0], gjk.simplex.a[0]));
+        out->vertexA = gjk.simplex.ia[0];
+        out->vertexB = gjk.simplex.ib[0];
+        return;
+    }
     out->gap = -rgDot(normal, rgSupportOfPair(pair, normal, &hintA, &hintB));
     out->vertexA = hintA;
     out->vertexB = hintB;
@@ -161,23 +182,15 @@ static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvex
     return s->count > 0 ? s : NULL;
 }
 
-static void rgCache_StoreSimplex(rgPairCache* cache, const rgSimplex* s) {
-    cache->simplexCount = 0;
-    for (int k = 0; k < s->count && k < 3; ++k) {
-        if (s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX) {
-            cache->simplexCount = 0;
-            return;
-        }
-        cache->simplexA[k] = s->ia[k];
-        cache->simplexB[k] = s->ib[k];
-        cache->simplexCount = k + 1;
-    }
-}
-
 static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
     cache->axis = core->normal;
     cache->vertexA = core->vertexA;
     cache->vertexB = core->vertexB;
+    cache->simplexCount = core->simplexCount;
+    for (int k = 0; k < core->simplexCount; ++k) {
+        cache->simplexA[k] = core->simplexA[k];
+        cache->simplexB[k] = core->simplexB[k];
+    }
     cache->touching =
         !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
 }
@@ -188,6 +201,9 @@ static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
     out->normal = rgGjkNormal(gjk, 1e-3 * scale);
     out->beyond = gjk->beyond;
     out->gap = gjk->distance;
+    out->vertexA = gjk->hintA;
+    out->vertexB = gjk->hintB;
+    rgKeepSimplex(&gjk->simplex, out);
     rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
 }
 
@@ -218,11 +234,12 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
                            rgSigned* out) {
     bool known = rgCache_IsUsable(cache);
     rgSimplex stored;
+    const rgSimplex* warm = known ? rgCache_Simplex(cache, pair, &stored) : NULL;
     out->vertexA = cache->vertexA;
     out->vertexB = cache->vertexB;
     out->iterations = 0;
     if (known && cache->touching) {
-        rgTrack(pair, rgNormalize(cache->axis), NULL, out);
+        rgTrack(pair, rgNormalize(cache->axis), warm, out);
         if (rgIsShallow(pair, out->gap)) {
             return;
         }
@@ -231,11 +248,10 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
                         .cutoff = cutoff,
                         .hintA = cache->vertexA,
                         .hintB = cache->vertexB,
-                        .warm = known ? rgCache_Simplex(cache, pair, &stored) : NULL};
+                        .warm = warm};
     rgGjkResult gjk;
     rgGjk(pair, &input, &gjk);
     out->iterations += gjk.iterations;
-    rgCache_StoreSimplex(cache, &gjk.simplex);
     if (gjk.beyond || (!gjk.contained && gjk.distance > RG_TOUCH * pair->scale)) {
         rgCoreFromGjk(&gjk, pair->scale, out);
         return;

@@ -260,4 +260,6 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
     result->v = v;
     result->distance = result->contained ? 0 : sqrt(vv);
     result->iterations = k;
+    result->hintA = hintA;
+    result->hintB = hintB;
 }

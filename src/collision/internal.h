@@ -143,6 +143,7 @@ typedef struct rgGjkResult {
     bool contained;  // the origin is inside, or touched
     bool beyond;     // further apart than the cutoff: v is a separating direction only
     int iterations;
+    int32_t hintA, hintB; // last supporting vertices
 } rgGjkResult;
 
 typedef struct rgGjkInput {
@@ -163,6 +164,8 @@ typedef struct rgSigned {
     rgVec3 normal; // from A to B
     rgVec3 pointA, pointB;
     int32_t vertexA, vertexB;
+    int32_t simplexA[3], simplexB[3]; // vertices that span the nearest feature of A - B
+    int32_t simplexCount;             // 0 when smooth
     bool beyond; // gap is larger than the cutoff; nothing else is valid but normal
     int iterations;
 } rgSigned;
