@@ -48,6 +48,7 @@ bool rgCli_LoadModel(const char* path, const rgModelArguments* arguments, rgLoad
     def.packageDirCount = arguments->packageDirs.count;
     def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;
+    def.fileContact = arguments->fileContact;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = arguments->floating ? rg_baseFloating
                : arguments->fixed  ? rg_baseFixed

@@ -7,6 +7,7 @@ typedef struct rgModelArguments {
     bool floating, fixed;
     bool strict;
     bool noMeshes;
+    bool fileContact; // not an option: set by the verb
 } rgModelArguments;
 
 #define RG_MODEL_OPTION_COUNT 5
