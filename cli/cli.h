@@ -18,6 +18,7 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
 
 int rgCli_Bench(int argc, char** argv);
 int rgCli_Check(int argc, char** argv);
+int rgCli_Convert(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
 int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Scenes(int argc, char** argv);

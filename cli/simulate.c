@@ -56,8 +56,6 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
          "N", NULL, 1, 1000000},
         {"--ground", rg_optionFlag, &a->ground,
          "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
-        {"--contact", rg_optionChoice, &a->contact, "contact softness of an MJCF file", "C",
-         rgContactNames, 0, 0},
         {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
          "K", NULL, 0, 0},
         {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},

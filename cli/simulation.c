@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* const rgContactNames[] = {"rigid", "file", NULL};
 const char* const rgStageNames[] = {"kinematics", "collide",  "dynamics", "assemble",
                                     "solve",      "velocity", "position"};
 
@@ -57,7 +56,7 @@ static bool rgLoadScene(rgSimulation* simulation, const rgSimulationArguments* a
     rgSceneDef def = rgDefaultSceneDef();
     def.count = arguments->bodyCount;
     def.seed = (uint64_t)arguments->seed;
-    def.fileContact = arguments->contact == 1;
+    def.fileContact = arguments->model.contact == 1;
     if (rgCreateDiagnostics(NULL, &loaded->diagnostics) != rg_ok) {
         rgCli_Error("out of memory");
         return false;
@@ -77,9 +76,7 @@ static bool rgLoadFile(rgSimulation* simulation, const rgSimulationArguments* ar
         rgCli_Error("--bodies is for scenes that come in sizes; '%s' is a file", simulation->name);
         return false;
     }
-    rgModelArguments model = arguments->model;
-    model.fileContact = arguments->contact == 1;
-    return rgCli_LoadModel(simulation->name, &model, &simulation->loaded);
+    return rgCli_LoadModel(simulation->name, &arguments->model, &simulation->loaded);
 }
 
 // A file wins over a scene of the same name only if its name says that it is one.

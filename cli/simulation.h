@@ -32,7 +32,6 @@ typedef struct rgSimulationArguments {
     int threads;
     int bodyCount; // 0: the scene's own
     bool ground;
-    int contact; // rigid, file
     const char* key;
     const char* q;
 } rgSimulationArguments;
@@ -77,5 +76,4 @@ rgResult rgSimulation_Step(rgSimulation* simulation, rgStepReport* report);
 // Whether a loose body has nothing at all to fall on.
 bool rgSimulation_LacksFloor(const rgSimulation* simulation);
 
-extern const char* const rgContactNames[]; // of rgSimulationArguments.contact
-extern const char* const rgStageNames[];   // by rgStage
+extern const char* const rgStageNames[]; // by rgStage

@@ -101,6 +101,9 @@ static bool rgClipBoxes(const rgConvexPair* pair, const rgBoxTest* x, double mar
 
 void rgCollideBoxes(const rgCollideInput* in, rgManifold* manifold) {
     rgConvexPair pair = rgMakePair(&in->a->convex, in->poseA, &in->b->convex, in->poseB);
+    if (!rgPair_IsFinite(&pair)) {
+        return;
+    }
     rgBoxTest test;
     rgFillBoxTest(&pair, &test);
     rgTestFaces(&test);

@@ -52,10 +52,12 @@ typedef struct rgBvhNode {
 typedef struct rgTriangles {
     int vertexCount, triangleCount, nodeCount;
     double* vertices;
-    int32_t* corners;   // 3 per triangle, ordered by the tree
-    int32_t* original;  // number of the triangle in the input
-    rgVec3* normal;     // per triangle
-    rgVec3* edgeNormal; // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    int32_t* corners;     // 3 per triangle, ordered by the tree
+    int32_t* original;    // number of the triangle in the input
+    rgVec3* normal;       // per triangle
+    rgVec3* edgeNormal;   // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    int32_t* aroundStart; // vertexCount + 1
+    int32_t* around;      // vertices joined to each by an edge, 6 per triangle
     rgBvhNode* nodes;
 } rgTriangles;
 
@@ -113,6 +115,13 @@ typedef struct rgConvexPair {
     rgVec3 t; // B's origin in A
     double scale;
 } rgConvexPair;
+
+// Not finite poses give no contact; closed forms see it in their comparisons.
+static inline bool rgPair_IsFinite(const rgConvexPair* pair) {
+    const double* m = pair->r.m;
+    double r = (m[0] + m[1] + m[2]) + (m[3] + m[4] + m[5]) + (m[6] + m[7] + m[8]);
+    return isfinite(r + (pair->t.x + pair->t.y + pair->t.z));
+}
 
 // Points of A - B around the origin. b is B's point before any shift.
 typedef struct rgSimplex {
@@ -246,4 +255,7 @@ void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn
                       void* context);
 void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTriangle* t);
 void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
+#define RG_AROUND_LIMIT 64
+// Vertices joined to a vertex by edges of the surface, at most RG_AROUND_LIMIT; their number.
+int rgNeighborsOf(const rgGeometry* surface, int32_t vertex, rgVec3 around[RG_AROUND_LIMIT]);
 bool rgRayCastSurface(const rgGeometry* geometry, const rgRay* ray, rgRayHit* hit);

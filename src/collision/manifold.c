@@ -56,7 +56,7 @@ static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cach
 
 void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
     rgConvexPair pair = rgMakePair(&in->a->convex, in->poseA, &in->b->convex, in->poseB);
-    if (rgIsApart(&pair, in->margin, in->cache)) {
+    if (!rgPair_IsFinite(&pair) || rgIsApart(&pair, in->margin, in->cache)) {
         return;
     }
     rgSigned s;
@@ -111,10 +111,7 @@ int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeom
                   rgPose poseB, double margin, rgPairCache* cache, rgManifold* manifold) {
     manifold->count = 0;
     bool surfaces = !rgIsConvexKind(a->kind) && !rgIsConvexKind(b->kind);
-    double sum = poseA.p.x + poseA.p.y + poseA.p.z + poseB.p.x + poseB.p.y + poseB.p.z + poseA.q.w +
-                 poseA.q.x + poseA.q.y + poseA.q.z + poseB.q.w + poseB.q.x + poseB.q.y + poseB.q.z +
-                 margin;
-    if (surfaces || !isfinite(sum)) {
+    if (surfaces) {
         return 0;
     }
     rgPairCache none;

@@ -29,7 +29,7 @@ static void rgPlaneSphere(const rgCollideInput* in, rgManifold* m) {
     rgVec3 n = rgRotate(in->poseA.q, rgVec(0, 0, 1));
     double r = in->b->size.x;
     double gap = rgDot(n, rgSub(in->poseB.p, in->poseA.p)) - r;
-    if (gap <= in->margin) {
+    if (gap <= in->margin && gap > -INFINITY) {
         m->normal = n;
         rgPutPoint(m, rgAddScaled(in->poseB.p, -r, n), n, gap, 0);
     }
@@ -43,7 +43,7 @@ static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
     for (int k = 0; k < 2; ++k) {
         rgVec3 end = k == 0 ? rgSub(in->poseB.p, half) : rgAdd(in->poseB.p, half);
         double gap = rgDot(n, rgSub(end, in->poseA.p)) - r;
-        if (gap <= in->margin && m->count < in->maxPoints) {
+        if (gap <= in->margin && gap > -INFINITY && m->count < in->maxPoints) {
             rgPutPoint(m, rgAddScaled(end, -r, n), n, gap, (uint32_t)k);
         }
     }
@@ -103,6 +103,9 @@ static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawMan
 
 static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     rgLocalPlane p = rgMakeLocalPlane(in->poseA, in->poseB);
+    if (!isfinite(p.offset + rgDot(p.d, rgVec(1, 1, 1)))) {
+        return;
+    }
     rgRawManifold raw;
     raw.count = 0;
     raw.normal = p.d;

@@ -48,12 +48,14 @@ static rgResult rgCascade_SolveConvex(rgCascade* cascade) {
     inner->iterationCount = 0;
     inner->iterationLimit = 200;
     inner->bestResidual = INFINITY;
-    rgResult result = rgRunNewton(inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1});
+    rgResult result = rgRunNewton(
+        inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
     if (result == rg_ok && !rgRun_Solved(inner)) {
         result = rgRunInterior(inner, 40);
     }
     if (result == rg_ok && !rgRun_Solved(inner)) {
-        result = rgRunNewton(inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1});
+        result = rgRunNewton(inner, inner->best,
+                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
     }
     system->g = cascade->exactVelocity;
     system->model = cascade->outer->def->model;

@@ -27,17 +27,29 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
     if (rgRun_Solved(run)) {
         return rg_ok;
     }
-    return rgRunNewton(run, start, &(rgNewtonOptions){.limit = limit, .weight = weight});
+    return rgRunNewton(
+        run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
 }
 
-// More sweeps from the best point, then Newton with another weight: breaks most cycles.
-static rgResult rgPlan_Restart(rgRun* run, double* lambda, double weight) {
+// Other weights and more regularisation break the cycles that the first choice fell into. Large
+// regularisation suits large piles, large weights small hyperstatic robots.
+static const rgNewtonOptions rgRestarts[] = {
+    {.limit = 150, .weight = 1, .regularisation = 3e-2},
+    {.limit = 60, .weight = 3, .regularisation = 1e-2},
+    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
+    {.limit = 60, .weight = 0.3, .regularisation = 1e-2},
+    {.limit = 150, .weight = 0.1, .regularisation = 1e-1},
+    {.limit = 60, .weight = 10, .regularisation = 1e-2},
+};
+
+// More sweeps from the best point, then Newton with other options.
+static rgResult rgPlan_Restart(rgRun* run, double* lambda, const rgNewtonOptions* options) {
     if (rgRun_Solved(run)) {
         return rg_ok;
     }
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     rgResult result = rgRunSweeps(run, lambda, 20, 1);
-    return result == rg_ok ? rgPlan_Newton(run, lambda, 60, weight) : result;
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, options) : result;
 }
 
 rgResult rgRunPlan(rgRun* run) {
@@ -64,9 +76,8 @@ rgResult rgRunPlan(rgRun* run) {
     if (result == rg_ok) {
         result = rgPlan_Newton(run, run->best, 40, 1);
     }
-    static const double weights[] = {3, 0.3, 10, 0.1};
-    for (int i = 0; result == rg_ok && i < RG_COUNT(weights); ++i) {
-        result = rgPlan_Restart(run, lambda, weights[i]);
+    for (int i = 0; result == rg_ok && i < RG_COUNT(rgRestarts); ++i) {
+        result = rgPlan_Restart(run, lambda, rgRestarts + i);
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         memset(lambda, 0, (size_t)system->n * sizeof(double));

@@ -42,7 +42,8 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation);
 
 typedef struct rgNewtonOptions {
     int limit;
-    double weight; // r
+    double weight;         // r
+    double regularisation; // eps over |F|
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 rgResult rgRunInterior(rgRun* run, int limit);

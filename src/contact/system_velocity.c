@@ -279,6 +279,7 @@ rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
     system->inverse = RG_TAKE(arena, double, system->pairCount);
     system->product = RG_TAKE(arena, double, system->pairCount);
     system->velocity = RG_TAKE(arena, double, system->nv);
+    system->right = RG_TAKE(arena, double, RG_SET_MAX * system->nv);
     system->impulse = RG_TAKE(arena, double, system->n);
     if (arena->failed) {
         return rg_errorMemory;
@@ -506,32 +507,69 @@ static void rgClearH(rgSystem* system) {
     }
 }
 
-// block += Ja' C Jb
-static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
-                          const double* C, bool lowerOnly) {
-    int m = system->sets[a->set].size;
-    int rows = system->parts[a->part].size;
-    int columns = system->parts[b->part].size;
-    int rowStep, columnStep;
-    double* block = rgTargetBlock(system, a->part, b->part, &rowStep, &columnStep);
-    bool half = lowerOnly && a->part == b->part;
+// right = C J of one link, m x width
+static void rgMultiplyLink(const rgSystem* system, const rgVelocityLink* link, const double* C,
+                           double* right) {
+    int m = system->sets[link->set].size;
+    int width = system->parts[link->part].size;
     for (int r = 0; r < m; ++r) {
-        for (int i = 0; i < rows; ++i) {
-            double left = 0;
-            for (int k = 0; k < m; ++k) {
-                left += a->J[k * rows + i] * C[k * m + r];
-            }
-            int end = half ? i + 1 : columns;
-            const double* right = b->J + r * columns;
-            double* target = block + i * rowStep;
-            for (int j = 0; left != 0 && j < end; ++j) {
-                target[j * columnStep] += left * right[j];
+        double* row = right + r * width;
+        memset(row, 0, (size_t)width * sizeof(double));
+        for (int k = 0; k < m; ++k) {
+            double factor = C[r * m + k];
+            const double* source = link->J + k * width;
+            for (int j = 0; factor != 0 && j < width; ++j) {
+                row[j] += factor * source[j];
             }
         }
     }
 }
 
-// H = M + sum of J' (E^-1 B) J, lower triangle alone when it is symmetric.
+// out[j] += sum over r of factors[r * step] rows[r * width + j], three terms at a time
+static void rgAddCombination(int m, int width, const double* factors, int step, const double* rows,
+                             double* out) {
+    int r = 0;
+    for (; r + 3 <= m; r += 3) {
+        double a = factors[r * step];
+        double b = factors[(r + 1) * step];
+        double c = factors[(r + 2) * step];
+        const double* x = rows + r * width;
+        const double* y = x + width;
+        const double* z = y + width;
+        for (int j = 0; j < width; ++j) {
+            out[j] += a * x[j] + b * y[j] + c * z[j];
+        }
+    }
+    for (; r < m; ++r) {
+        double a = factors[r * step];
+        for (int j = 0; j < width; ++j) {
+            out[j] += a * rows[r * width + j];
+        }
+    }
+}
+
+// block += J_a' (C J_b): along columns where H is dense, along rows where it is made of blocks
+static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
+                          const double* right) {
+    int m = system->sets[a->set].size;
+    int rows = system->parts[a->part].size;
+    int columns = system->parts[b->part].size;
+    int rowStep, columnStep;
+    double* block = rgTargetBlock(system, a->part, b->part, &rowStep, &columnStep);
+    if (rowStep == 1) {
+        for (int j = 0; j < columns; ++j) {
+            rgAddCombination(m, rows, right + j, columns, a->J,
+                             block + (size_t)j * (size_t)columnStep);
+        }
+    } else {
+        for (int i = 0; i < rows; ++i) {
+            rgAddCombination(m, columns, a->J + i, rows, right,
+                             block + (size_t)i * (size_t)rowStep);
+        }
+    }
+}
+
+// H = M + sum of J' (E^-1 B) J; blocks above the diagonal are left out when H is symmetric.
 static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
     rgClearH(system);
     for (int i = 0; i < system->setCount; ++i) {
@@ -539,12 +577,11 @@ static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
             continue;
         }
         const double* C = system->product + system->sets[i].pairStart;
-        for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
-            for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
-                const rgVelocityLink* a = system->links + l;
-                const rgVelocityLink* b = system->links + k;
-                if (!symmetric || a->part >= b->part) {
-                    rgAddCoupling(system, a, b, C, symmetric);
+        for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
+            rgMultiplyLink(system, system->links + k, C, system->right);
+            for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+                if (!symmetric || system->links[l].part >= system->links[k].part) {
+                    rgAddCoupling(system, system->links + l, system->links + k, system->right);
                 }
             }
         }

@@ -1,5 +1,6 @@
 // Dense kernels with AVX-512: eight lanes, and masks for what does not fill them.
 #include "math/kernels_large.h"
+#include "math/kernels_plain.h"
 #include "math/kernels_wide.h"
 
 #include <immintrin.h>
@@ -67,6 +68,10 @@ static inline rgWide rgMinusProduct(rgWide c, rgWide a, rgWide b) {
 }
 static inline rgWide rgSize(rgWide a) {
     return _mm512_abs_pd(a);
+}
+// Size a (not negative) with the sign of b.
+static inline rgWide rgWithSign(rgWide a, rgWide b) {
+    return _mm512_or_pd(a, _mm512_and_pd(b, _mm512_set1_pd(-0.0)));
 }
 static inline rgWide rgLarger(rgWide a, rgWide b) {
     return _mm512_max_pd(a, b);
