@@ -32,7 +32,7 @@ static void rgCascade_FixTerm(rgCascade* cascade, const double* lambda) {
     memcpy(cascade->shiftedVelocity, system->g, (size_t)system->n * sizeof(double));
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        if (set->kind == rg_blockCoulomb) {
+        if (set->kind == rg_blockCoulomb && system->model == rg_modelNcp) {
             const double* s = cascade->sigma + set->row;
             cascade->shiftedVelocity[set->row + 2] += set->mu * sqrt(s[0] * s[0] + s[1] * s[1]);
         }

@@ -3,6 +3,7 @@
 #include "contact/run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Sweeps are worth going on with when they would reach the tolerance for less than a Newton step.
@@ -66,6 +67,12 @@ rgResult rgRunPlan(rgRun* run) {
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgPlan_Sweep(run, lambda);
+    }
+    if (getenv("PRE")) {
+        rgAdmmDef admm = rgAcceleratedAdmmDef();
+        run->bestResidual = INFINITY;
+        result = rgRunAdmm(run, run->start, &admm, atoi(getenv("PRE")));
+        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
     }
     if (result == rg_ok) {
         result = rgPlan_Newton(run, lambda, 40, 1);
