@@ -1,5 +1,7 @@
 // Rigid-body algorithms of this library and, where libmujoco is there, of MuJoCo on the same robots
 // in the same run: interleaved, minimum over many repetitions. Robots come from RIGOR_DATA.
+// MuJoCo's mj_kinematics also places geoms, and mj_comPos turns inertias, which this library does
+// with the first algorithm that needs them.
 #include "json.h"
 #include "rbd.h"
 #include "rigor/rigor.h"

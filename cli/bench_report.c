@@ -25,6 +25,12 @@ typedef struct rgSummary {
     double seconds, logSeconds;
 } rgSummary;
 
+// Iterations that factorize a Jacobian: Newton and interior point.
+static int rgNewtonIterations(const rgRun* run) {
+    return run->report.phaseIterations[rg_phaseNewton] +
+           run->report.phaseIterations[rg_phaseInterior];
+}
+
 static void rgSummary_Add(rgSummary* summary, const rgBench* bench, const rgRun* run) {
     summary->count += 1;
     summary->trueCount += rgBench_IsTrue(bench, run);
@@ -38,7 +44,7 @@ static void rgSummary_Add(rgSummary* summary, const rgBench* bench, const rgRun*
     summary->iterationsSquared += iterations * iterations;
     summary->factorizations += factorizations;
     summary->factorizationsSquared += factorizations * factorizations;
-    summary->newtonIterations += run->report.phaseIterations[rg_phaseNewton];
+    summary->newtonIterations += rgNewtonIterations(run);
     summary->seconds += run->seconds;
     summary->logSeconds += log(run->seconds);
 }
@@ -301,7 +307,7 @@ static void rgReadProcessor(char* name, size_t size) {
     }
 }
 
-static void rgJsonMachine(rgJson* json) {
+void rgJson_Build(rgJson* json) {
     char processor[128];
     rgReadProcessor(processor, sizeof(processor));
     rgJson_BeginObject(json, "build");
@@ -348,7 +354,7 @@ static void rgJsonProblem(rgJson* json, const rgBench* bench, int index) {
                       run->result == rg_ok ? rgStatusName(run->report.status)
                                            : rgResult_Name(run->result));
         rgJson_Int(json, "iterations", run->report.iterationCount);
-        rgJson_Int(json, "newton", run->report.phaseIterations[rg_phaseNewton]);
+        rgJson_Int(json, "newton", rgNewtonIterations(run));
         rgJson_Int(json, "factorizations", run->report.factorizationCount);
         rgJson_Number(json, "residual", run->scaled.total);
         rgJson_Number(json, "seconds", run->seconds);
@@ -364,7 +370,7 @@ void rgBench_PrintJson(const rgBench* bench) {
     rgJson_String(&json, "study", bench->study);
     rgJson_Number(&json, "tolerance", bench->tolerance);
     rgJson_Int(&json, "repeat", bench->repeat);
-    rgJsonMachine(&json);
+    rgJson_Build(&json);
     rgJsonRatios(&json, bench);
     rgJson_BeginArray(&json, "families");
     for (int i = 0; i < bench->problemCount; ++i) {

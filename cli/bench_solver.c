@@ -16,6 +16,7 @@ typedef struct rgBenchOptions {
     int study;
     int stop;
     int model;
+    int form;
     int repeat;
     int maxIterations;
     double tolerance;
@@ -34,12 +35,14 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
          NULL, 0, 0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
          "M", rgModelNames, 0, 0},
+        {"--form", rg_optionChoice, &options->form, "form of the matrix while solving", "F",
+         rgFormNames, 0, 0},
         {"--tol", rg_optionNumber, &options->tolerance, "scaled residual to reach", "T", NULL,
          1e-300, 1},
         {"--stop", rg_optionChoice, &options->stop,
          "the test that ends a solve (penalty study: paper)", "W", rgStopNames, 0, 0},
-        {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most", "N", NULL, 1,
-         1e9},
+        {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most (cascade: 500)",
+         "N", NULL, 1, 1e9},
         {"--repeat", rg_optionInt, &options->repeat, "repetitions, the least time counts", "N",
          NULL, 1, 1e6},
         {"--seconds", rg_optionNumber, &options->secondsPerRun,
@@ -156,7 +159,13 @@ static bool rgMakeVariants(rgBench* bench, const rgBenchOptions* options) {
         rgVariant* variant = &bench->variants[i];
         variant->def.tolerance = options->tolerance;
         variant->def.maxIterations = options->maxIterations;
+        if (variant->def.method == rg_methodCascade) {
+            // Each round is a convex problem of its own.
+            variant->def.maxIterations =
+                options->maxIterations < 500 ? options->maxIterations : 500;
+        }
         variant->def.model = (rgContactModel)options->model;
+        variant->def.form = (rgSystemForm)options->form;
         bool hasPaperTest = variant->def.method == rg_methodAdmm;
         variant->def.stop = stop == 1 && hasPaperTest ? rg_stopPaper : rg_stopJudge;
         rgResult result = rgCreateContactSolver(&variant->def, &variant->solver);

@@ -19,7 +19,18 @@ typedef struct rgCensus {
     int collisions[rg_shapeKinds];
     int visuals[rg_shapeKinds];
     int collisionCount, visualCount;
+    int pairCount; // of shapes that may collide
 } rgCensus;
+
+static int rgCountPairs(const rgModel* model, int shapeCount) {
+    int count = 0;
+    for (int i = 1; i <= shapeCount; ++i) {
+        for (int j = i + 1; j <= shapeCount; ++j) {
+            count += rgModel_ShapesMeet(model, (rgShapeId){i}, (rgShapeId){j});
+        }
+    }
+    return count;
+}
 
 static rgCensus rgTakeCensus(const rgModel* model) {
     rgCensus census = {.info = rgModel_Info(model)};
@@ -31,6 +42,7 @@ static rgCensus rgTakeCensus(const rgModel* model) {
         ++(shape->visualOnly ? census.visuals : census.collisions)[shape->kind];
         ++*(shape->visualOnly ? &census.visualCount : &census.collisionCount);
     }
+    census.pairCount = rgCountPairs(model, census.info.shapeCount);
     return census;
 }
 
@@ -67,6 +79,7 @@ static void rgPrintCensus(const char* path, const rgCensus* census) {
     rgPrintKinds("collisions", census->collisionCount, census->collisions, shapeNames,
                  rg_shapeKinds);
     rgPrintKinds("visuals", census->visualCount, census->visuals, shapeNames, rg_shapeKinds);
+    printf("  %-12s %d of shapes may collide\n", "pairs", census->pairCount);
     rgPrintCount("tendons", info->tendonCount);
     rgPrintCount("actuators", info->actuatorCount);
     rgPrintCount("equalities", info->equalityCount);
@@ -98,6 +111,7 @@ static void rgWriteCensus(rgJson* json, const rgCensus* census) {
     rgJson_Int(json, "shapes", info->shapeCount);
     rgWriteKinds(json, "collisionKinds", census->collisions, shapeNames, rg_shapeKinds);
     rgWriteKinds(json, "visualKinds", census->visuals, shapeNames, rg_shapeKinds);
+    rgJson_Int(json, "pairs", census->pairCount);
     rgJson_Int(json, "tendons", info->tendonCount);
     rgJson_Int(json, "actuators", info->actuatorCount);
     rgJson_Int(json, "equalities", info->equalityCount);

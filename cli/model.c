@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char* const contacts[] = {"rigid", "file", NULL};
+
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
     const rgOption options[RG_MODEL_OPTION_COUNT] = {
         {"--package-dir", rg_optionList, &arguments->packageDirs,
@@ -16,6 +18,8 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
         {"--strict", rg_optionFlag, &arguments->strict, "warnings are errors", NULL, NULL, 0, 0},
         {"--no-meshes", rg_optionFlag, &arguments->noMeshes,
          "open no mesh file; shapes that need one are left out", NULL, NULL, 0, 0},
+        {"--contact", rg_optionChoice, &arguments->contact,
+         "contacts of an MJCF file: rigid, or as soft as its solref says", "C", contacts, 0, 0},
     };
     memcpy(table, options, sizeof(options));
 }
@@ -48,6 +52,7 @@ bool rgCli_LoadModel(const char* path, const rgModelArguments* arguments, rgLoad
     def.packageDirCount = arguments->packageDirs.count;
     def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;
+    def.fileContact = arguments->contact == 1;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = arguments->floating ? rg_baseFloating
                : arguments->fixed  ? rg_baseFixed

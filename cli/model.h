@@ -7,9 +7,10 @@ typedef struct rgModelArguments {
     bool floating, fixed;
     bool strict;
     bool noMeshes;
+    int contact; // rigid, file
 } rgModelArguments;
 
-#define RG_MODEL_OPTION_COUNT 5
+#define RG_MODEL_OPTION_COUNT 6
 // Write the options of a robot description to the start of a verb's table.
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table);
 

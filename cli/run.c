@@ -5,13 +5,15 @@
 
 #include <string.h>
 
-const char* const rgSolverNames[] = {"auto", "newton", "admm", "admm-fast", "pgs", "cascade", NULL};
+const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
+                                     "admm-fast", "pgs",    "cascade",  NULL};
 const char* const rgModelNames[] = {"ncp", "ccp", NULL};
+const char* const rgFormNames[] = {"auto", "dense", "sparse", "velocity", NULL};
 
 rgContactSolverDef rgSolverDef(int solver) {
-    static const rgContactMethod methods[rg_solverCount] = {rg_methodAuto, rg_methodNewton,
-                                                            rg_methodAdmm, rg_methodAdmm,
-                                                            rg_methodPgs,  rg_methodCascade};
+    static const rgContactMethod methods[rg_solverCount] = {
+        rg_methodAuto, rg_methodNewton, rg_methodInterior, rg_methodAdmm,
+        rg_methodAdmm, rg_methodPgs,    rg_methodCascade};
     rgContactSolverDef def = rgDefaultContactSolverDef();
     def.method = methods[solver];
     if (strcmp(rgSolverNames[solver], "admm") == 0) {
@@ -28,7 +30,7 @@ const char* rgStatusName(rgContactStatus status) {
 }
 
 const char* rgPhaseName(rgContactPhase phase) {
-    static const char* const names[] = {"newton", "sweep", "admm", "cascade"};
+    static const char* const names[] = {"newton", "sweep", "interior", "admm", "cascade"};
     return names[phase];
 }
 

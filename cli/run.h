@@ -5,7 +5,8 @@
 // NULL-terminated. "admm" is the paper's Algorithm 1, "admm-fast" the accelerated one.
 extern const char* const rgSolverNames[];
 extern const char* const rgModelNames[];
-enum { rg_solverCount = 6 };
+extern const char* const rgFormNames[]; // of rgSystemForm
+enum { rg_solverCount = 7 };
 
 // The library's defaults for a solver, by its place in rgSolverNames.
 rgContactSolverDef rgSolverDef(int solver);

@@ -13,6 +13,7 @@ typedef struct rgSolveOptions {
     int solver;
     int model;
     int matrix;
+    int form;
     int repeat;
     int maxIterations; // 0: the library's default
     double tolerance;  // 0: the library's default
@@ -38,8 +39,6 @@ typedef struct rgSolveJob {
     rgTable history;
 } rgSolveJob;
 
-static const char* const rgMatrixNames[] = {"auto", "dense", "sparse", "velocity", NULL};
-
 static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fileCount) {
     *options = (rgSolveOptions){.repeat = 1};
     const rgOption table[] = {
@@ -52,8 +51,10 @@ static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fil
          1e9},
         {"--repeat", rg_optionInt, &options->repeat, "solve N times, show the least time", "N",
          NULL, 1, 1e6},
-        {"--matrix", rg_optionChoice, &options->matrix, "form of the Delassus operator", "F",
-         rgMatrixNames, 0, 0},
+        {"--matrix", rg_optionChoice, &options->matrix,
+         "form in which the file is given to the solver", "F", rgFormNames, 0, 0},
+        {"--form", rg_optionChoice, &options->form, "form of the matrix while solving", "F",
+         rgFormNames, 0, 0},
         {"--history", rg_optionText, &options->history, "write every iteration to a CSV file",
          "FILE", NULL, 0, 0},
         {"--write", rg_optionText, &options->outFolder,
@@ -79,6 +80,7 @@ static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fil
 static rgContactSolverDef rgSolveDef(const rgSolveOptions* options) {
     rgContactSolverDef def = rgSolverDef(options->solver);
     def.model = (rgContactModel)options->model;
+    def.form = (rgSystemForm)options->form;
     def.tolerance = options->tolerance > 0 ? options->tolerance : def.tolerance;
     def.maxIterations = options->maxIterations > 0 ? options->maxIterations : def.maxIterations;
     return def;

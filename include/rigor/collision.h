@@ -143,7 +143,8 @@ RG_API rgResult rgFindClosePairs(const rgPlacedGeometry* shapes, int shapeCount,
 typedef struct rgBroadphase rgBroadphase;
 
 typedef struct rgBroadphaseDef {
-    double fatten;         ///< boxes are kept larger by this much on every side [m]
+    double fatten;         ///< boxes are kept larger by this much on every side [m], and some steps
+                           ///< ahead in the direction of motion
     double fattenRelative; ///< and by this fraction of their size [-]
     rgAllocator allocator;
     uint32_t cookie;

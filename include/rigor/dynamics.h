@@ -84,6 +84,9 @@ RG_API void rgDynamics_MassMatrix(rgDynamics* dynamics, double* mass);
 /// M in compact rows, a view until the next call with new positions: row i holds column i, then the
 /// columns above it in the tree, upwards. Count is the number of entries; it may be NULL.
 RG_API const double* rgDynamics_CompactMassMatrix(rgDynamics* dynamics, int* count);
+/// M + diag(added) as compressed rows with both triangles, the form that rgDelassus takes; NULL
+/// added means zero. A view until the next call.
+RG_API rgSparse rgDynamics_SparseMassMatrix(rgDynamics* dynamics, const double* added);
 /// L' D L = M + diag(added), sparse along the tree; NULL added means zero. rg_errorNumeric when the
 /// matrix is not positive definite.
 RG_API rgResult rgDynamics_Factorize(rgDynamics* dynamics, const double* added);

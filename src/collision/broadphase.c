@@ -1,13 +1,15 @@
 // Broadphase: a tree of fat boxes, and the list of pairs that overlap in it.
 // Siblings share a cache line; boxes are floats rounded outward. Leaves that move are refitted, and
-// the tree is rebuilt once as many have moved as there are. The pairs depend on the fat boxes only,
-// never on the tree.
+// the tree is rebuilt once twice as many have moved as there are. The pairs depend on the fat boxes
+// only, never on the tree.
 #include "collision/internal.h"
 
 #include <string.h>
 
 #define RG_BROADPHASE_COOKIE 0x62726f64u
 #define RG_STACK             256
+#define RG_PAIR_STACK        1024
+#define RG_AHEAD             6   // steps
 #define RG_DEPTH_LIMIT       100 // deeper and the tree is rebuilt
 
 typedef struct rgFloatBox {
@@ -21,14 +23,12 @@ typedef struct rgTreeNode {
     int32_t parent;
 } rgTreeNode;
 
-typedef struct rgProxy {
-    rgBox box; // as given
-    rgFloatBox fat;
-    int32_t leaf; // node, or -1
-    bool used, moved;
-    bool fresh;     // added since the last update
-    bool unbounded; // meets everything; not in the tree
-} rgProxy;
+enum {
+    rg_proxyUsed = 1,
+    rg_proxyMoved = 2,     // left its fat box since the last update, or is new, or gone
+    rg_proxyFresh = 4,     // added since the last update
+    rg_proxyUnbounded = 8, // meets everything; not in the tree
+};
 
 typedef struct rgPairList {
     rgProxyPair* pairs;
@@ -37,12 +37,18 @@ typedef struct rgPairList {
 
 struct rgBroadphase {
     rgBroadphaseDef def;
-    rgProxy* proxies;
-    int proxyCount, proxyCapacity; // proxyCount: highest used + 1
-    int freeHint;                  // no free proxy below
+    int proxyCount; // highest used + 1
+    rgBox* boxes;   // as given
+    rgFloatBox* fats;
+    int32_t* leaves; // node of the tree, or -1
+    uint8_t* flags;
+    int boxCapacity, fatCapacity, leafCapacity, flagCapacity;
+    int freeHint; // no free proxy below
     int leafCount, unboundedCount, movedCount;
     rgTreeNode* nodes;
     int nodeCount, nodeCapacity;
+    uint8_t* marked; // per node: something moved below
+    int markedCapacity;
     int movesSinceBuild;
     int32_t* order; // scratch of the builder, proxyCapacity
     int orderCapacity;
@@ -55,7 +61,7 @@ struct rgBroadphase {
 
 rgBroadphaseDef rgDefaultBroadphaseDef(void) {
     return (rgBroadphaseDef){
-        .fatten = 0.005, .fattenRelative = 0.05, .cookie = RG_BROADPHASE_COOKIE};
+        .fatten = 0.002, .fattenRelative = 0.02, .cookie = RG_BROADPHASE_COOKIE};
 }
 
 rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphase) {
@@ -78,7 +84,11 @@ void rgDestroyBroadphase(rgBroadphase* bp) {
         return;
     }
     rgAllocator allocator = bp->def.allocator;
-    rgRelease(&allocator, bp->proxies);
+    rgRelease(&allocator, bp->boxes);
+    rgRelease(&allocator, bp->fats);
+    rgRelease(&allocator, bp->leaves);
+    rgRelease(&allocator, bp->flags);
+    rgRelease(&allocator, bp->marked);
     rgRelease(&allocator, bp->nodes);
     rgRelease(&allocator, bp->order);
     rgRelease(&allocator, bp->pairs.pairs);
@@ -149,15 +159,15 @@ typedef struct rgBuildItem {
 } rgBuildItem;
 
 static rgFloatBox rgBoundsOf(const rgBroadphase* bp, int first, int count) {
-    rgFloatBox box = bp->proxies[bp->order[first]].fat;
+    rgFloatBox box = bp->fats[bp->order[first]];
     for (int i = 1; i < count; ++i) {
-        rgFloatBox_Grow(&box, &bp->proxies[bp->order[first + i]].fat);
+        rgFloatBox_Grow(&box, &bp->fats[bp->order[first + i]]);
     }
     return box;
 }
 
 static float rgCenterOf(const rgBroadphase* bp, int proxy, int axis) {
-    const rgFloatBox* b = &bp->proxies[proxy].fat;
+    const rgFloatBox* b = &bp->fats[proxy];
     return b->lower[axis] + b->upper[axis];
 }
 
@@ -193,9 +203,9 @@ static int rgSplit(rgBroadphase* bp, int first, int count) {
 }
 
 static void rgSetLeaf(rgBroadphase* bp, int node, int proxy) {
-    bp->nodes[node].box = bp->proxies[proxy].fat;
+    bp->nodes[node].box = bp->fats[proxy];
     bp->nodes[node].child = -1 - proxy;
-    bp->proxies[proxy].leaf = node;
+    bp->leaves[proxy] = node;
 }
 
 static rgResult rgReserveNodes(rgBroadphase* bp, int nodes) {
@@ -203,10 +213,19 @@ static rgResult rgReserveNodes(rgBroadphase* bp, int nodes) {
                      nodes, sizeof(rgTreeNode));
 }
 
+static bool rgIsLeaf(const rgBroadphase* bp, int proxy) {
+    return (bp->flags[proxy] & (rg_proxyUsed | rg_proxyUnbounded)) == rg_proxyUsed;
+}
+
+static bool rgIsUnbounded(const rgBroadphase* bp, int proxy) {
+    int both = rg_proxyUsed | rg_proxyUnbounded;
+    return (bp->flags[proxy] & both) == both;
+}
+
 static int rgListLeaves(rgBroadphase* bp) {
     int count = 0;
     for (int p = 0; p < bp->proxyCount; ++p) {
-        if (bp->proxies[p].used && !bp->proxies[p].unbounded) {
+        if (rgIsLeaf(bp, p)) {
             bp->order[count++] = p;
         }
     }
@@ -259,11 +278,22 @@ static void rgRefitAbove(rgBroadphase* bp, int node) {
     }
 }
 
+// Every inner box from its children. Children come after their parents in the array.
+static void rgRefitAll(rgBroadphase* bp) {
+    for (int n = bp->nodeCount - 1; n >= 0; --n) {
+        int child = bp->nodes[n].child;
+        if (child >= 0 && n != 1) {
+            bp->nodes[n].box = bp->nodes[child].box;
+            rgFloatBox_Grow(&bp->nodes[n].box, &bp->nodes[child + 1].box);
+        }
+    }
+}
+
 // Whoever points at a node is told where its content is now.
 static void rgRelink(rgBroadphase* bp, int node) {
     int child = bp->nodes[node].child;
     if (child < 0) {
-        bp->proxies[-1 - child].leaf = node;
+        bp->leaves[-1 - child] = node;
     } else {
         bp->nodes[child].parent = bp->nodes[child + 1].parent = node;
     }
@@ -274,7 +304,7 @@ static bool rgInsertLeaf(rgBroadphase* bp, int proxy) {
     if (bp->nodeCount == 0 || bp->nodeCount + 2 > bp->nodeCapacity) {
         return false;
     }
-    rgFloatBox box = bp->proxies[proxy].fat;
+    rgFloatBox box = bp->fats[proxy];
     int at = 0, depth = 0;
     while (bp->nodes[at].child >= 0) {
         rgFloatBox_Grow(&bp->nodes[at].box, &box);
@@ -301,8 +331,8 @@ static bool rgInsertLeaf(rgBroadphase* bp, int proxy) {
 }
 
 static void rgRemoveLeaf(rgBroadphase* bp, int proxy) {
-    int leaf = bp->proxies[proxy].leaf;
-    bp->proxies[proxy].leaf = -1;
+    int leaf = bp->leaves[proxy];
+    bp->leaves[proxy] = -1;
     if (leaf < 0) {
         return;
     }
@@ -326,27 +356,51 @@ static bool rgIsBounded(const rgBox* b) {
     return rgLengthSquared(b->lower) < 1e70 && rgLengthSquared(b->upper) < 1e70;
 }
 
-static void rgMarkMoved(rgBroadphase* bp, rgProxy* p) {
-    bp->movedCount += !p->moved;
-    p->moved = true;
+static void rgMarkMoved(rgBroadphase* bp, int proxy) {
+    bp->movedCount += !(bp->flags[proxy] & rg_proxyMoved);
+    bp->flags[proxy] |= rg_proxyMoved;
 }
 
-static void rgSetProxyBox(rgBroadphase* bp, rgProxy* p, const rgBox* box) {
-    p->box = *box;
-    p->fat = rgFloatBoxOf(box, bp->def.fatten, bp->def.fattenRelative);
-    rgMarkMoved(bp, p);
+static void rgSetProxyBox(rgBroadphase* bp, int proxy, const rgBox* box) {
+    bp->boxes[proxy] = *box;
+    bp->fats[proxy] = rgFloatBoxOf(box, bp->def.fatten, bp->def.fattenRelative);
+    rgMarkMoved(bp, proxy);
+}
+
+// Room for some more steps like the last one, at most the size of the box.
+static rgVec3 rgAhead(const rgBox* box, const rgBox* last) {
+    rgVec3 size = rgSub(box->upper, box->lower);
+    double limit = RG_MAX(size.x, RG_MAX(size.y, size.z));
+    rgVec3 ahead = rgScale(RG_AHEAD, rgSub(box->lower, last->lower));
+    double length = rgLength(ahead);
+    return length > limit ? rgScale(limit / length, ahead) : ahead;
+}
+
+static void rgMoveProxyBox(rgBroadphase* bp, int proxy, const rgBox* box) {
+    rgVec3 ahead = rgAhead(box, &bp->boxes[proxy]), none = rgVec(0, 0, 0);
+    rgBox swept = {rgAdd(box->lower, rgMin3(ahead, none)), rgAdd(box->upper, rgMax3(ahead, none))};
+    rgSetProxyBox(bp, proxy, &swept);
+    bp->boxes[proxy] = *box;
 }
 
 static rgResult rgReserveProxies(rgBroadphase* bp, int count) {
-    rgResult result = rgReserve(&bp->def.allocator, (void**)&bp->proxies, &bp->proxyCapacity,
-                                bp->proxyCount, count, sizeof(rgProxy));
-    if (result == rg_ok) {
-        result = rgReserve(&bp->def.allocator, (void**)&bp->order, &bp->orderCapacity, 0, count,
-                           sizeof(int32_t));
-    }
-    if (result == rg_ok) {
-        result = rgReserve(&bp->def.allocator, (void**)&bp->bucket, &bp->bucketCapacity, 0,
-                           count + 1, sizeof(int32_t));
+    struct {
+        void** array;
+        int* capacity;
+        int used, needed;
+        size_t size;
+    } const arrays[] = {
+        {(void**)&bp->boxes, &bp->boxCapacity, bp->proxyCount, count, sizeof(rgBox)},
+        {(void**)&bp->fats, &bp->fatCapacity, bp->proxyCount, count, sizeof(rgFloatBox)},
+        {(void**)&bp->leaves, &bp->leafCapacity, bp->proxyCount, count, sizeof(int32_t)},
+        {(void**)&bp->flags, &bp->flagCapacity, bp->proxyCount, count, 1},
+        {(void**)&bp->order, &bp->orderCapacity, 0, count, sizeof(int32_t)},
+        {(void**)&bp->bucket, &bp->bucketCapacity, 0, count + 1, sizeof(int32_t)},
+    };
+    rgResult result = rg_ok;
+    for (int k = 0; k < RG_COUNT(arrays) && result == rg_ok; ++k) {
+        result = rgReserve(&bp->def.allocator, arrays[k].array, arrays[k].capacity, arrays[k].used,
+                           arrays[k].needed, arrays[k].size);
     }
     return result;
 }
@@ -356,7 +410,7 @@ rgResult rgBroadphase_Add(rgBroadphase* bp, rgBox box, int* proxy) {
         return rg_errorArgument;
     }
     int at = bp->freeHint;
-    while (at < bp->proxyCount && bp->proxies[at].used) {
+    while (at < bp->proxyCount && bp->flags[at] & rg_proxyUsed) {
         at += 1;
     }
     if (at == bp->proxyCount && rgReserveProxies(bp, at + 1) != rg_ok) {
@@ -364,29 +418,30 @@ rgResult rgBroadphase_Add(rgBroadphase* bp, rgBox box, int* proxy) {
     }
     bp->proxyCount = RG_MAX(bp->proxyCount, at + 1);
     bp->freeHint = at + 1;
-    rgProxy* p = &bp->proxies[at];
-    *p = (rgProxy){.used = true, .fresh = true, .leaf = -1, .unbounded = !rgIsBounded(&box)};
-    rgSetProxyBox(bp, p, &box);
-    bp->unboundedCount += p->unbounded;
-    bp->leafCount += !p->unbounded;
+    bool unbounded = !rgIsBounded(&box);
+    bp->flags[at] = (uint8_t)(rg_proxyUsed | rg_proxyFresh | (unbounded ? rg_proxyUnbounded : 0));
+    bp->leaves[at] = -1;
+    rgSetProxyBox(bp, at, &box);
+    bp->unboundedCount += unbounded;
+    bp->leafCount += !unbounded;
     *proxy = at;
     return rg_ok;
 }
 
 static bool rgIsProxy(const rgBroadphase* bp, int proxy) {
-    return bp != NULL && proxy >= 0 && proxy < bp->proxyCount && bp->proxies[proxy].used;
+    return bp != NULL && proxy >= 0 && proxy < bp->proxyCount && bp->flags[proxy] & rg_proxyUsed;
 }
 
 rgResult rgBroadphase_Remove(rgBroadphase* bp, int proxy) {
     if (!rgIsProxy(bp, proxy)) {
         return rg_errorArgument;
     }
-    rgProxy* p = &bp->proxies[proxy];
+    bool unbounded = rgIsUnbounded(bp, proxy);
     rgRemoveLeaf(bp, proxy);
-    bp->unboundedCount -= p->unbounded;
-    bp->leafCount -= !p->unbounded;
-    p->used = false;
-    rgMarkMoved(bp, p); // its pairs go at the next update
+    bp->unboundedCount -= unbounded;
+    bp->leafCount -= !unbounded;
+    bp->flags[proxy] &= (uint8_t)~rg_proxyUsed;
+    rgMarkMoved(bp, proxy); // its pairs go at the next update
     bp->freeHint = RG_MIN(bp->freeHint, proxy);
     return rg_ok;
 }
@@ -395,15 +450,14 @@ rgResult rgBroadphase_Move(rgBroadphase* bp, int proxy, rgBox box) {
     if (!rgIsProxy(bp, proxy) || !rgIsBoxValid(&box)) {
         return rg_errorArgument;
     }
-    rgProxy* p = &bp->proxies[proxy];
-    p->box = box;
-    if (p->unbounded || rgFatHolds(&p->fat, &box)) {
+    if (rgIsUnbounded(bp, proxy) || rgFatHolds(&bp->fats[proxy], &box)) {
+        bp->boxes[proxy] = box;
         return rg_ok;
     }
     if (!rgIsBounded(&box)) {
         return rg_errorArgument;
     }
-    rgSetProxyBox(bp, p, &box);
+    rgMoveProxyBox(bp, proxy, &box);
     return rg_ok;
 }
 
@@ -432,30 +486,75 @@ static void rgPushPair(rgSearch* s, int a, int b) {
     list->pairs[list->count++] = (rgProxyPair){low, high};
 }
 
-// Partners of a moved proxy in the tree. Of two that moved, the lower one reports.
-static void rgSearchTree(rgSearch* s, int proxy) {
-    const rgBroadphase* bp = s->bp;
-    const rgFloatBox box = bp->proxies[proxy].fat;
-    int32_t stack[RG_STACK];
-    int depth = 0;
-    if (bp->nodeCount == 0 || !rgFloatBoxesMeet(&bp->nodes[0].box, &box)) {
-        return;
+// Two nodes whose boxes overlap, with something below that moved; a == b: a node with itself.
+typedef struct rgNodePair {
+    int32_t a, b;
+} rgNodePair;
+
+static void rgMarkAbove(rgBroadphase* bp, int proxy) {
+    for (int n = bp->leaves[proxy]; n >= 0 && !bp->marked[n]; n = bp->nodes[n].parent) {
+        bp->marked[n] = 1;
     }
-    stack[depth++] = 0;
+}
+
+static rgResult rgMarkTree(rgBroadphase* bp) {
+    rgResult result = rgReserve(&bp->def.allocator, (void**)&bp->marked, &bp->markedCapacity, 0,
+                                bp->nodeCapacity, 1);
+    if (result == rg_ok && bp->nodeCount > 0) {
+        memset(bp->marked, 0, (size_t)bp->nodeCount);
+    }
+    for (int p = 0; p < bp->proxyCount && result == rg_ok; ++p) {
+        if (bp->flags[p] & rg_proxyMoved && rgIsLeaf(bp, p)) {
+            rgMarkAbove(bp, p);
+        }
+    }
+    return result;
+}
+
+static inline bool rgNodesMeet(const rgBroadphase* bp, int a, int b) {
+    return (bp->marked[a] | bp->marked[b]) &&
+           rgFloatBoxesMeet(&bp->nodes[a].box, &bp->nodes[b].box);
+}
+
+static int rgOpenSelf(const rgBroadphase* bp, int child, rgNodePair* stack, int depth) {
+    if (rgNodesMeet(bp, child, child + 1)) {
+        stack[depth++] = (rgNodePair){child, child + 1};
+    }
+    for (int k = child; k < child + 2; ++k) {
+        if (bp->marked[k] && bp->nodes[k].child >= 0) {
+            stack[depth++] = (rgNodePair){k, k};
+        }
+    }
+    return depth;
+}
+
+// Pairs of leaves that overlap where one of them moved: the tree against itself.
+static void rgSearchTree(rgSearch* s) {
+    const rgBroadphase* bp = s->bp;
+    rgNodePair stack[RG_PAIR_STACK];
+    int depth = 0;
+    if (bp->nodeCount > 0 && bp->marked[0] && bp->nodes[0].child >= 0) {
+        stack[depth++] = (rgNodePair){0, 0};
+    }
     while (depth > 0 && s->result == rg_ok) {
-        int child = bp->nodes[stack[--depth]].child;
-        if (child < 0) {
-            int other = -1 - child;
-            if (other != proxy && (!bp->proxies[other].moved || proxy < other)) {
-                rgPushPair(s, proxy, other);
-            }
+        rgNodePair pair = stack[--depth];
+        int ca = bp->nodes[pair.a].child, cb = bp->nodes[pair.b].child;
+        if (pair.a == pair.b) {
+            depth = rgOpenSelf(bp, ca, stack, depth);
             continue;
         }
-        if (rgFloatBoxesMeet(&bp->nodes[child + 1].box, &box)) {
-            stack[depth++] = child + 1;
+        if (ca < 0 && cb < 0) {
+            rgPushPair(s, -1 - ca, -1 - cb);
+            continue;
         }
-        if (rgFloatBoxesMeet(&bp->nodes[child].box, &box)) {
-            stack[depth++] = child;
+        int a0 = ca < 0 ? pair.a : ca, a1 = ca < 0 ? pair.a : ca + 1;
+        int b0 = cb < 0 ? pair.b : cb, b1 = cb < 0 ? pair.b : cb + 1;
+        for (int a = a0; a <= a1; ++a) {
+            for (int b = b0; b <= b1; ++b) {
+                if (rgNodesMeet(bp, a, b)) {
+                    stack[depth++] = (rgNodePair){a, b};
+                }
+            }
         }
     }
 }
@@ -463,13 +562,14 @@ static void rgSearchTree(rgSearch* s, int proxy) {
 static void rgSearchUnbounded(rgSearch* s) {
     const rgBroadphase* bp = s->bp;
     for (int u = 0; u < bp->proxyCount && bp->unboundedCount > 0; ++u) {
-        if (!bp->proxies[u].used || !bp->proxies[u].unbounded) {
+        if (!rgIsUnbounded(bp, u)) {
             continue;
         }
         for (int p = 0; p < bp->proxyCount && s->result == rg_ok; ++p) {
-            const rgProxy* other = &bp->proxies[p];
-            bool twice = other->unbounded && p < u; // reported by the lower one
-            if (p != u && other->used && !twice && (other->moved || bp->proxies[u].moved)) {
+            bool used = bp->flags[p] & rg_proxyUsed;
+            bool moved = (bp->flags[p] | bp->flags[u]) & rg_proxyMoved;
+            bool twice = rgIsUnbounded(bp, p) && p < u; // reported by the lower one
+            if (p != u && used && moved && !twice) {
                 rgPushPair(s, u, p);
             }
         }
@@ -477,13 +577,9 @@ static void rgSearchUnbounded(rgSearch* s) {
 }
 
 static void rgSearchMoved(rgSearch* s) {
-    const rgBroadphase* bp = s->bp;
-    // In the order of the tree, so that neighbours in space follow each other.
-    for (int n = 0; n < bp->nodeCount && s->result == rg_ok; ++n) {
-        int proxy = -1 - bp->nodes[n].child;
-        if (n != 1 && proxy >= 0 && bp->proxies[proxy].leaf == n && bp->proxies[proxy].moved) {
-            rgSearchTree(s, proxy);
-        }
+    s->result = rgMarkTree(s->bp);
+    if (s->result == rg_ok) {
+        rgSearchTree(s);
     }
     rgSearchUnbounded(s);
 }
@@ -513,7 +609,7 @@ static bool rgPairLess(rgProxyPair p, rgProxyPair q) {
 }
 
 static bool rgIsKept(const rgBroadphase* bp, rgProxyPair p) {
-    return !bp->proxies[p.a].moved && !bp->proxies[p.b].moved;
+    return !((bp->flags[p.a] | bp->flags[p.b]) & rg_proxyMoved);
 }
 
 // Old pairs of which neither moved, merged with what was found; both lists are sorted.
@@ -529,7 +625,7 @@ static void rgMergePairs(rgBroadphase* bp) {
                        (i < old->count && rgPairLess(old->pairs[i], found->pairs[j]));
         rgProxyPair pair = fromOld ? old->pairs[i] : found->pairs[j];
         if (!fromOld || same || rgIsKept(bp, pair)) {
-            bool fresh = bp->proxies[pair.a].fresh || bp->proxies[pair.b].fresh;
+            bool fresh = (bp->flags[pair.a] | bp->flags[pair.b]) & rg_proxyFresh;
             bp->previous[out->count] = fromOld && !fresh ? i : -1;
             out->pairs[out->count++] = pair;
         }
@@ -543,27 +639,32 @@ static void rgMergePairs(rgBroadphase* bp) {
 
 static rgResult rgRefreshTree(rgBroadphase* bp) {
     bp->movesSinceBuild += bp->movedCount;
-    bool rebuild = bp->nodeCount == 0 || bp->movesSinceBuild > bp->leafCount;
+    bool rebuild = bp->nodeCount == 0 || bp->movesSinceBuild > 2 * bp->leafCount;
+    bool many = bp->movedCount > bp->leafCount / 16;
     for (int p = 0; p < bp->proxyCount && !rebuild; ++p) {
-        rgProxy* proxy = &bp->proxies[p];
-        if (!proxy->moved || !proxy->used || proxy->unbounded) {
+        if (!(bp->flags[p] & rg_proxyMoved) || !rgIsLeaf(bp, p)) {
             continue;
         }
-        if (proxy->leaf < 0) {
+        if (bp->leaves[p] < 0) {
             rebuild = !rgInsertLeaf(bp, p);
         } else {
-            bp->nodes[proxy->leaf].box = proxy->fat;
-            rgRefitAbove(bp, proxy->leaf);
+            bp->nodes[bp->leaves[p]].box = bp->fats[p];
+            if (!many) {
+                rgRefitAbove(bp, bp->leaves[p]);
+            }
         }
+    }
+    if (many && !rebuild) {
+        rgRefitAll(bp);
     }
     return rebuild ? rgBuildTree(bp) : rg_ok;
 }
 
 static void rgClearMoved(rgBroadphase* bp) {
     for (int p = 0; p < bp->proxyCount; ++p) {
-        bp->proxies[p].moved = bp->proxies[p].fresh = false;
+        bp->flags[p] &= (uint8_t) ~(rg_proxyMoved | rg_proxyFresh);
     }
-    while (bp->proxyCount > 0 && !bp->proxies[bp->proxyCount - 1].used) {
+    while (bp->proxyCount > 0 && !(bp->flags[bp->proxyCount - 1] & rg_proxyUsed)) {
         bp->proxyCount -= 1;
     }
     bp->freeHint = RG_MIN(bp->freeHint, bp->proxyCount);
@@ -613,11 +714,11 @@ rgPairChanges rgBroadphase_Changes(const rgBroadphase* bp) {
 }
 
 bool rgBroadphase_BoxesOverlap(const rgBroadphase* bp, rgProxyPair pair, double margin) {
-    rgBox a = bp->proxies[pair.a].box;
+    rgBox a = bp->boxes[pair.a];
     rgVec3 grow = rgVec(margin, margin, margin);
     a.lower = rgSub(a.lower, grow);
     a.upper = rgAdd(a.upper, grow);
-    return rgBoxesMeet(&a, &bp->proxies[pair.b].box);
+    return rgBoxesMeet(&a, &bp->boxes[pair.b]);
 }
 
 // ---- queries
@@ -625,9 +726,7 @@ bool rgBroadphase_BoxesOverlap(const rgBroadphase* bp, rgProxyPair pair, double 
 void rgBroadphase_Query(const rgBroadphase* bp, rgBox box, rgProxyFcn* visit, void* context) {
     rgFloatBox wide = rgFloatBoxOf(&box, 0, 0);
     for (int p = 0; p < bp->proxyCount && bp->unboundedCount > 0; ++p) {
-        const rgProxy* proxy = &bp->proxies[p];
-        if (proxy->used && proxy->unbounded && rgBoxesMeet(&proxy->box, &box) &&
-            !visit(p, context)) {
+        if (rgIsUnbounded(bp, p) && rgBoxesMeet(&bp->boxes[p], &box) && !visit(p, context)) {
             return;
         }
     }
@@ -642,7 +741,7 @@ void rgBroadphase_Query(const rgBroadphase* bp, rgBox box, rgProxyFcn* visit, vo
         if (node->child >= 0) {
             stack[depth++] = node->child + 1;
             stack[depth++] = node->child;
-        } else if (rgBoxesMeet(&bp->proxies[-1 - node->child].box, &box) &&
+        } else if (rgBoxesMeet(&bp->boxes[-1 - node->child], &box) &&
                    !visit(-1 - node->child, context)) {
             return;
         }
@@ -671,8 +770,9 @@ void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFc
                           void* context) {
     rgRay left = *ray;
     for (int p = 0; p < bp->proxyCount && bp->unboundedCount > 0; ++p) {
-        if (bp->proxies[p].used && bp->proxies[p].unbounded && left.maxFraction > 0) {
-            left.maxFraction = RG_MIN(left.maxFraction, visit(p, &left, context));
+        if (rgIsUnbounded(bp, p) && left.maxFraction > 0) {
+            double shorter = visit(p, &left, context);
+            left.maxFraction = RG_MIN(left.maxFraction, shorter);
         }
     }
     int32_t stack[RG_STACK];
@@ -687,7 +787,8 @@ void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFc
             stack[depth++] = node->child + 1;
             stack[depth++] = node->child;
         } else {
-            left.maxFraction = RG_MIN(left.maxFraction, visit(-1 - node->child, &left, context));
+            double shorter = visit(-1 - node->child, &left, context);
+            left.maxFraction = RG_MIN(left.maxFraction, shorter);
         }
     }
 }

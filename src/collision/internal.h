@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "rigor/collision.h"
 
-#define RG_SEED_SIDE     4
+#define RG_SEED_SIDE     8
 #define RG_SEED_COUNT    (6 * RG_SEED_SIDE * RG_SEED_SIDE)
 #define RG_POLYGON_LIMIT 32 // vertices of a face used for clipping
 #define RG_HULL_SMALL    24 // up to here all vertices are scanned
@@ -52,10 +52,12 @@ typedef struct rgBvhNode {
 typedef struct rgTriangles {
     int vertexCount, triangleCount, nodeCount;
     double* vertices;
-    int32_t* corners;   // 3 per triangle, ordered by the tree
-    int32_t* original;  // number of the triangle in the input
-    rgVec3* normal;     // per triangle
-    rgVec3* edgeNormal; // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    int32_t* corners;     // 3 per triangle, ordered by the tree
+    int32_t* original;    // number of the triangle in the input
+    rgVec3* normal;       // per triangle
+    rgVec3* edgeNormal;   // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
+    int32_t* aroundStart; // vertexCount + 1
+    int32_t* around;      // vertices joined to each by an edge, 6 per triangle
     rgBvhNode* nodes;
 } rgTriangles;
 
@@ -78,6 +80,11 @@ struct rgGeometry {
     rgArena arena; // arrays of hull, triangles and heights
 };
 
+// Image of the z axis.
+static inline rgVec3 rgZAxis(rgQuat q) {
+    return rgVec(2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
+                 1 - 2 * (q.x * q.x + q.y * q.y));
+}
 static inline bool rgIsFinite(rgVec3 v) {
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
@@ -114,6 +121,13 @@ typedef struct rgConvexPair {
     double scale;
 } rgConvexPair;
 
+// Not finite poses give no contact; closed forms see it in their comparisons.
+static inline bool rgPair_IsFinite(const rgConvexPair* pair) {
+    const double* m = pair->r.m;
+    double r = (m[0] + m[1] + m[2]) + (m[3] + m[4] + m[5]) + (m[6] + m[7] + m[8]);
+    return isfinite(r + (pair->t.x + pair->t.y + pair->t.z));
+}
+
 // Points of A - B around the origin. b is B's point before any shift.
 typedef struct rgSimplex {
     int count;
@@ -129,6 +143,7 @@ typedef struct rgGjkResult {
     bool contained;  // the origin is inside, or touched
     bool beyond;     // further apart than the cutoff: v is a separating direction only
     int iterations;
+    int32_t hintA, hintB; // last supporting vertices
 } rgGjkResult;
 
 typedef struct rgGjkInput {
@@ -149,6 +164,8 @@ typedef struct rgSigned {
     rgVec3 normal; // from A to B
     rgVec3 pointA, pointB;
     int32_t vertexA, vertexB;
+    int32_t simplexA[3], simplexB[3]; // vertices that span the nearest feature of A - B
+    int32_t simplexCount;             // 0 when smooth
     bool beyond; // gap is larger than the cutoff; nothing else is valid but normal
     int iterations;
 } rgSigned;
@@ -163,9 +180,6 @@ void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cach
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out);
 // Core against core by a closed form; false when there is none for these kinds.
 bool rgClosedDistance(const rgConvexPair* pair, rgSigned* out);
-// Nearest points s u and between + t v of two segments with unit directions and half lengths.
-void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv, double* s,
-                         double* t);
 
 // Face, edge or vertex that supports a core in some direction, in the frame of the pair.
 typedef struct rgFeature {
@@ -206,10 +220,10 @@ void rgRawManifold_Add(rgRawManifold* raw, rgVec3 position, double gap, uint32_t
 // ---- manifold.c
 typedef struct rgCollideInput {
     const rgGeometry *a, *b;
-    rgPose poseA, poseB;
+    const rgPose *poseA, *poseB;
     double margin;
     int maxPoints;
-    rgPairCache* cache; // never NULL
+    rgPairCache* cache; // may be NULL
 } rgCollideInput;
 // Pair of convex cores at a known signed distance to points.
 void rgBuildManifold(const rgConvexPair* pair, const rgSigned* signedDistance, double margin,
@@ -246,4 +260,7 @@ void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn
                       void* context);
 void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTriangle* t);
 void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
+#define RG_AROUND_LIMIT 64
+// Vertices joined to a vertex by edges of the surface, at most RG_AROUND_LIMIT; their number.
+int rgNeighborsOf(const rgGeometry* surface, int32_t vertex, rgVec3 around[RG_AROUND_LIMIT]);
 bool rgRayCastSurface(const rgGeometry* geometry, const rgRay* ray, rgRayHit* hit);

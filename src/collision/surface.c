@@ -5,10 +5,12 @@
 
 #include <string.h>
 
+#define RG_BEHIND     0.25
 #define RG_GROUPS     8    // normals kept apart
 #define RG_SAME       1e-6 // 1 - cosine of normals that count as one
 #define RG_FLAT_EDGE  1e-3 // sine of the bend up to which an edge is flat
-#define RG_ON_EDGE    1e-4 // weight below which the nearest point is on an edge
+#define RG_ON_EDGE    1e-7 // weight below which the nearest point is on an edge
+#define RG_SLANT      1e-8 // difference from the face normal that is rounding
 #define RG_GROUP_FULL (RG_RAW_LIMIT - RG_POLYGON_LIMIT - 16)
 
 typedef struct rgSurfaceQuery {
@@ -20,7 +22,10 @@ typedef struct rgSurfaceQuery {
     bool solid; // height fields: pushed up from any depth
     int groupCount;
     rgRawManifold groups[RG_GROUPS];
-    double least; // distance query: smallest so far
+    bool inside;            // B's center is behind the surface
+    double homeApart;       // squared distance of the center from home
+    rgSurfaceTriangle home; // where it belongs
+    double least;           // distance query: smallest so far
     rgSigned nearest;
 } rgSurfaceQuery;
 
@@ -34,6 +39,9 @@ static rgSurfaceQuery* rgBeginQuery(rgSurfaceQuery* q, const rgGeometry* a, rgPo
     q->solid = a->kind == rg_shapeHeightField;
     q->groupCount = 0;
     q->least = INFINITY;
+    q->nearest = (rgSigned){.normal = {0, 0, 1}};
+    q->inside = false;
+    q->homeApart = INFINITY;
     return q;
 }
 
@@ -126,40 +134,121 @@ static void rgAddToGroup(rgSurfaceQuery* q, const rgRawManifold* raw) {
 
 // ---- one triangle
 
-// B is below the face it belongs over: out along the face normal, whatever the depth.
+// Squared distance of a point from a triangle.
+static double rgApartSquared(const rgSurfaceTriangle* t, rgVec3 p, double height) {
+    double w[3];
+    rgWeights(t, p, w);
+    if (w[0] >= 0 && w[1] >= 0 && w[2] >= 0) {
+        return height * height;
+    }
+    double least = INFINITY;
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 e = rgSub(t->corners[(k + 1) % 3], t->corners[k]);
+        rgVec3 d = rgSub(p, t->corners[k]);
+        double s = rgDot(d, e) / rgDot(e, e);
+        s = s < 0 ? 0 : s > 1 ? 1 : s;
+        double away = rgLengthSquared(rgAddScaled(d, -s, e));
+        least = RG_MIN(least, away);
+    }
+    return least;
+}
+
+static double rgHeightOver(const rgSurfaceQuery* q, const rgSurfaceTriangle* t) {
+    return rgDot(t->normal, rgSub(q->center, t->corners[0]));
+}
+
+// Find the triangle that B's center is inside of, if any. Below a height field that is the one
+// above it, at any depth; in a mesh the nearest one, when the center is behind it. Where several
+// are nearest, at an edge, the center is inside if it is behind all of them.
+static bool rgLocateTriangle(const rgSurfaceTriangle* t, void* context) {
+    rgSurfaceQuery* q = context;
+    double height = rgHeightOver(q, t);
+    if (q->solid) {
+        rgSurfaceTriangle flat = *t;
+        flat.normal = rgVec(0, 0, 1);
+        if (height < 0 && rgIsOver(&flat, q->center)) {
+            q->home = *t;
+            q->inside = true;
+        }
+        return !q->inside;
+    }
+    double apart = rgApartSquared(t, q->center, height);
+    double slack = 1e-9 * q->pair.b->scale * q->pair.b->scale;
+    bool nearer = apart < q->homeApart - slack;
+    bool tied = !nearer && apart <= q->homeApart + slack;
+    if (nearer || (tied && height > rgHeightOver(q, &q->home))) {
+        q->home = *t;
+    }
+    q->homeApart = RG_MIN(q->homeApart, apart);
+    q->inside = rgHeightOver(q, &q->home) < 0 && q->homeApart < q->pair.b->scale * q->pair.b->scale;
+    return true;
+}
+
+// Out along the face normal, whatever the depth.
 static void rgPushOut(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgRawManifold* raw) {
     rgVec3 low = rgLowest(q, t->normal);
     double gap = rgDot(t->normal, rgSub(low, t->corners[0]));
     raw->normal = t->normal;
     raw->count = 0;
-    if (rgIsOver(t, q->center) && gap <= q->margin) {
+    if (gap <= q->margin) {
         rgRawManifold_Add(raw, rgAddScaled(low, -0.5 * gap, t->normal), gap,
                           rgFeatureId(3, 1, 0, 0, 0));
     }
 }
 
-// Whether neighbours leave the normal to this triangle. The nearest point is on edges of weight
-// near zero; each allows normals between the two faces it joins when it bends outward, and the
-// face's own otherwise.
-static bool rgNormalHolds(const rgSurfaceTriangle* t, rgVec3 nearest, rgVec3 normal) {
-    double w[3];
-    rgWeights(t, nearest, w);
-    for (int k = 0; k < 3; ++k) {
-        rgVec3 across = t->edgeNormal[k];
-        if (w[(k + 2) % 3] > RG_ON_EDGE || rgLengthSquared(across) == 0) {
-            continue;
-        }
-        rgVec3 e = rgNormalize(rgSub(t->corners[(k + 1) % 3], t->corners[k]));
-        rgVec3 out = rgCross(e, t->normal); // leaves the triangle through this edge
-        double bend = rgDot(across, out), lean = rgDot(normal, out);
-        // Lean and bend as slopes, so that they compare as angles do.
-        double up = rgDot(normal, t->normal), over = rgDot(across, t->normal);
-        bool outward = bend > RG_FLAT_EDGE;
-        if (lean > RG_FLAT_EDGE && (!outward || (over > 0 && lean * over > bend * up + 1e-6))) {
+// Normals allowed on an edge lie between the two faces it joins when it bends outward; a flat or
+// hollow edge has none of its own.
+static bool rgEdgeAllows(const rgSurfaceTriangle* t, int k, rgVec3 normal) {
+    rgVec3 across = t->edgeNormal[k];
+    rgVec3 e = rgNormalize(rgSub(t->corners[(k + 1) % 3], t->corners[k]));
+    rgVec3 out = rgCross(e, t->normal); // leaves the triangle through this edge
+    double lean = rgDot(normal, out);
+    if (fabs(lean) <= RG_SLANT) {
+        return true;
+    }
+    if (lean < 0 || fabs(rgDot(normal, e)) > 1e-3) {
+        return false;
+    }
+    if (rgLengthSquared(across) == 0) {
+        return true;
+    }
+    // Lean and bend compared as angles from the face normal.
+    double bend = rgDot(across, out);
+    double up = rgDot(normal, t->normal), over = rgDot(across, t->normal);
+    return bend > RG_FLAT_EDGE && (over <= 0 || lean * over <= bend * up + 1e-6);
+}
+
+// A normal is a vertex's own when all edges there fall away from it.
+static bool rgVertexAllows(const rgSurfaceQuery* q, const rgSurfaceTriangle* t, int k,
+                           rgVec3 normal) {
+    rgVec3 around[RG_AROUND_LIMIT];
+    int count = rgNeighborsOf(q->surface, t->ids[k], around);
+    for (int n = 0; n < count; ++n) {
+        rgVec3 e = rgSub(around[n], t->corners[k]);
+        if (rgDot(normal, e) > 1e-6 * rgLength(e)) {
             return false;
         }
     }
-    return true;
+    return count > 0;
+}
+
+// Whether neighbours leave the normal to this triangle, whose point `nearest` is in touch.
+static bool rgNormalHolds(const rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgVec3 nearest,
+                          rgVec3 normal) {
+    double w[3];
+    rgWeights(t, nearest, w);
+    int zeros = 0, last = 0, high = 0;
+    for (int k = 0; k < 3; ++k) {
+        bool zero = w[k] <= RG_ON_EDGE;
+        zeros += zero;
+        last = zero ? k : last;
+        high = w[k] > w[high] ? k : high;
+    }
+    if (zeros == 0) {
+        return rgLengthSquared(rgSub(normal, t->normal)) <= RG_SLANT * RG_SLANT;
+    }
+    return zeros == 1 ? rgEdgeAllows(t, (last + 1) % 3, normal)
+                      : rgVertexAllows(q, t, high, normal);
 }
 
 // Contact along the face normal: only what lies over this triangle.
@@ -175,10 +264,16 @@ static void rgFaceContact(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgRawMa
             b.points[k] = rgAdd(rgMat3_Multiply(&q->pair.r, b.points[k]), q->pair.t);
         }
         rgClipFeatures(&a, &b, 0, q->pair.b->radius, q->margin, raw);
-        return;
     }
     rgVec3 low = rgLowest(q, t->normal);
     double gap = rgDot(t->normal, rgSub(low, t->corners[0]));
+    for (int k = 0; k < raw->count; ++k) {
+        // Planes of slivers, a little beyond their edges, may be lower than B is.
+        raw->points[k].gap = RG_MAX(raw->points[k].gap, gap);
+    }
+    if (b.count > 1) {
+        return;
+    }
     if (gap <= q->margin && rgIsOver(t, low)) {
         rgRawManifold_Add(raw, rgAddScaled(low, -0.5 * gap, t->normal), gap,
                           rgFeatureId(1, b.ids[0], -1, -1, -1));
@@ -211,26 +306,19 @@ static bool rgTriangleDistance(rgSurfaceQuery* q, const rgSurfaceTriangle* t, do
 
 static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
     rgSurfaceQuery* q = context;
-    rgVec3 low = rgLowest(q, t->normal);
-    double height = rgDot(t->normal, rgSub(q->center, t->corners[0]));
-    if (rgDot(t->normal, rgSub(low, t->corners[0])) > q->margin ||
-        (!q->solid && height < -q->pair.b->scale)) {
+    double low = rgDot(t->normal, rgSub(rgLowest(q, t->normal), t->corners[0]));
+    if (low > q->margin) {
         return true;
     }
     rgRawManifold raw;
-    rgSetTriangle(q, t);
-    if (height < 0) {
-        rgPushOut(q, t, &raw);
-        rgAddToGroup(q, &raw);
-        return true;
-    }
     rgSigned s;
-    if (!rgTriangleDistance(q, t, q->margin, &s)) {
-        return true;
-    }
-    if (rgDot(s.normal, t->normal) > 0 && rgNormalHolds(t, s.pointA, s.normal)) {
+    raw.count = 0;
+    rgSetTriangle(q, t);
+    bool reached = rgTriangleDistance(q, t, q->margin, &s);
+    if (reached && rgDot(s.normal, t->normal) > 0 && rgNormalHolds(q, t, s.pointA, s.normal)) {
         rgBuildManifold(&q->pair, &s, q->margin, &raw);
-    } else {
+    } else if ((reached || low < 0) && rgHeightOver(q, t) >= 0) {
+        // Also what went below this triangle by way of another one.
         rgFaceContact(q, t, &raw);
     }
     rgAddToGroup(q, &raw);
@@ -301,26 +389,32 @@ static rgBox rgBoxInSurface(rgPose poseA, const rgGeometry* b, rgPose poseB, dou
 
 void rgCollideSurface(const rgCollideInput* in, rgManifold* manifold) {
     rgSurfaceQuery query;
-    rgSurfaceQuery* q = rgBeginQuery(&query, in->a, in->poseA, in->b, in->poseB, in->margin);
-    rgBox box = rgBoxInSurface(in->poseA, in->b, in->poseB, RG_MAX(0, in->margin));
-    rgVisitTriangles(in->a, &box, rgCollideTriangle, q);
-    rgEmitGroups(q, in->poseA, manifold);
+    rgSurfaceQuery* q = rgBeginQuery(&query, in->a, *in->poseA, in->b, *in->poseB, in->margin);
+    if (!rgPair_IsFinite(&q->pair) || !isfinite(in->margin)) {
+        return;
+    }
+    rgBox box = rgBoxInSurface(*in->poseA, in->b, *in->poseB, RG_MAX(0, in->margin));
+    // A body wholly behind a mesh is held while the surface is within a quarter of its size.
+    double behind = RG_MAX(0, in->margin) + RG_BEHIND * in->b->convex.scale;
+    rgBox wide = rgBoxInSurface(*in->poseA, in->b, *in->poseB, behind);
+    rgVisitTriangles(in->a, &wide, rgLocateTriangle, q);
+    if (q->inside) {
+        rgRawManifold raw;
+        rgPushOut(q, &q->home, &raw);
+        rgAddToGroup(q, &raw);
+    } else {
+        rgVisitTriangles(in->a, &box, rgCollideTriangle, q);
+    }
+    rgEmitGroups(q, *in->poseA, manifold);
 }
 
 // ---- distance
 
 static bool rgMeasureTriangle(const rgSurfaceTriangle* t, void* context) {
     rgSurfaceQuery* q = context;
-    double height = rgDot(t->normal, rgSub(q->center, t->corners[0]));
     rgSigned s;
     rgSetTriangle(q, t);
-    if (height < 0 && (q->solid || height > -q->pair.b->scale) && rgIsOver(t, q->center)) {
-        memset(&s, 0, sizeof(s));
-        s.normal = t->normal;
-        s.pointB = rgLowest(q, t->normal);
-        s.gap = rgDot(t->normal, rgSub(s.pointB, t->corners[0]));
-        s.pointA = rgAddScaled(s.pointB, -s.gap, t->normal);
-    } else if (!rgTriangleDistance(q, t, RG_MIN(q->least, q->margin), &s)) {
+    if (!rgTriangleDistance(q, t, RG_MIN(q->least, q->margin), &s)) {
         return true;
     }
     if (s.gap < q->least) {
@@ -334,18 +428,25 @@ void rgSurfaceDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, r
                        rgProximity* p) {
     rgSurfaceQuery query;
     rgSurfaceQuery* q = rgBeginQuery(&query, a, poseA, b, poseB, b->convex.scale);
+    rgBox around = rgBoxInSurface(poseA, b, poseB, RG_BEHIND * b->convex.scale);
+    rgVisitTriangles(a, &around, rgLocateTriangle, q);
+    if (q->inside) {
+        rgSigned* s = &q->nearest;
+        memset(s, 0, sizeof(*s));
+        s->normal = q->home.normal;
+        s->pointB = rgLowest(q, s->normal);
+        s->gap = rgDot(s->normal, rgSub(s->pointB, q->home.corners[0]));
+        s->pointA = rgAddScaled(s->pointB, -s->gap, s->normal);
+        q->least = s->gap;
+    }
     // Look further and further out until something is found; a triangle outside the box searched
     // is farther than the box was grown.
     rgVec3 local = rgPose_PointBack(poseA, poseB.p);
     double limit = 4 * (rgLength(local) + a->boundingRadius + b->boundingRadius);
-    while (q->least > q->margin || q->least == INFINITY) {
+    for (; q->least > q->margin && q->margin < 4 * limit; q->margin *= 4) {
         rgBox box = rgBoxInSurface(poseA, b, poseB, q->margin);
         rgVisitTriangles(a, &box, rgMeasureTriangle, q);
-        if (q->margin > limit) {
-            break;
-        }
-        q->margin *= 4;
-        if (q->least <= q->margin / 4) {
+        if (q->least <= q->margin) {
             break;
         }
     }

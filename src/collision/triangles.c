@@ -263,6 +263,31 @@ static bool rgStoreTriangles(rgMeshBuild* build, rgGeometry* g) {
     return true;
 }
 
+// Both other corners of every triangle around a vertex; those of inner edges come twice.
+static bool rgStoreAround(rgGeometry* g) {
+    rgTriangles* t = &g->triangles;
+    int n = 3 * t->triangleCount;
+    t->aroundStart = RG_TAKE(&g->arena, int32_t, (size_t)t->vertexCount + 2);
+    t->around = RG_TAKE(&g->arena, int32_t, 2 * (size_t)n);
+    if (g->arena.failed) {
+        return false;
+    }
+    memset(t->aroundStart, 0, ((size_t)t->vertexCount + 2) * sizeof(int32_t));
+    for (int i = 0; i < n; ++i) {
+        t->aroundStart[t->corners[i] + 2] += 2;
+    }
+    for (int v = 0; v < t->vertexCount; ++v) {
+        t->aroundStart[v + 2] += t->aroundStart[v + 1];
+    }
+    for (int i = 0; i < n; ++i) {
+        int base = i / 3 * 3;
+        int32_t* at = &t->aroundStart[t->corners[i] + 1];
+        t->around[(*at)++] = t->corners[base + (i + 1) % 3];
+        t->around[(*at)++] = t->corners[base + (i + 2) % 3];
+    }
+    return true;
+}
+
 rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* g) {
     rgResult result = rgCheckMesh(def, diagnostics);
     if (result != rg_ok) {
@@ -275,7 +300,7 @@ rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics, 
         rgArena_Free(&build.scratch);
         return rgRefuse(def, diagnostics, "no triangle of the mesh has an area");
     }
-    done = done && rgFindNeighbors(&build) && rgStoreTriangles(&build, g);
+    done = done && rgFindNeighbors(&build) && rgStoreTriangles(&build, g) && rgStoreAround(g);
     if (done && build.count < def->mesh->triangleCount) {
         rgDiagnostics_Add(diagnostics, rg_severityNote, def->file, def->line,
                           "%d triangles without area were left out",
@@ -472,4 +497,28 @@ void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn
     } else {
         rgVisitMesh(&surface->triangles, box, visit, context);
     }
+}
+
+int rgNeighborsOf(const rgGeometry* g, int32_t vertex, rgVec3 around[RG_AROUND_LIMIT]) {
+    int count = 0;
+    if (g->kind == rg_shapeMesh) {
+        const rgTriangles* t = &g->triangles;
+        for (int k = t->aroundStart[vertex]; k < t->aroundStart[vertex + 1]; ++k) {
+            const double* v = t->vertices + 3 * (size_t)t->around[k];
+            if (count < RG_AROUND_LIMIT) {
+                around[count++] = rgVec(v[0], v[1], v[2]);
+            }
+        }
+        return count;
+    }
+    static const int steps[6][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}};
+    const rgHeights* h = &g->heights;
+    int i = vertex % h->columnCount, j = vertex / h->columnCount;
+    for (int k = 0; k < 6; ++k) {
+        int u = i + steps[k][0], v = j + steps[k][1];
+        if (u >= 0 && v >= 0 && u < h->columnCount && v < h->rowCount) {
+            around[count++] = rgSample(h, u, v);
+        }
+    }
+    return count;
 }

@@ -32,7 +32,7 @@ static void rgCascade_FixTerm(rgCascade* cascade, const double* lambda) {
     memcpy(cascade->shiftedVelocity, system->g, (size_t)system->n * sizeof(double));
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        if (set->kind == rg_blockCoulomb) {
+        if (set->kind == rg_blockCoulomb && system->model == rg_modelNcp) {
             const double* s = cascade->sigma + set->row;
             cascade->shiftedVelocity[set->row + 2] += set->mu * sqrt(s[0] * s[0] + s[1] * s[1]);
         }
@@ -48,12 +48,14 @@ static rgResult rgCascade_SolveConvex(rgCascade* cascade) {
     inner->iterationCount = 0;
     inner->iterationLimit = 200;
     inner->bestResidual = INFINITY;
-    rgResult result = rgRunNewton(inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1});
+    rgResult result = rgRunNewton(
+        inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
     if (result == rg_ok && !rgRun_Solved(inner)) {
         result = rgRunInterior(inner, 40);
     }
     if (result == rg_ok && !rgRun_Solved(inner)) {
-        result = rgRunNewton(inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1});
+        result = rgRunNewton(inner, inner->best,
+                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
     }
     system->g = cascade->exactVelocity;
     system->model = cascade->outer->def->model;

@@ -22,6 +22,7 @@ typedef struct rgInterior {
     bool* idle;
     double* second; // second-order correction, n
     int coneCount;
+    int shortSteps; // in a row
     double product; // mean of lambda~ . u~ over the cones
 } rgInterior;
 
@@ -164,32 +165,75 @@ static void rgSlipGradient(const rgSet* set, rgContactModel model, const double*
     out[1] = k * u[1];
 }
 
-// (4) A = L(u~) T1 and B = L(lambda~) T2 E with E = [I 0; mu t' 1], written in rows t1, t2, n
+// (4) Nesterov-Todd scaling of one cone: W u~ = W^-1 lambda~ = v, W = beta (2 q q' - J), J =
+// diag(1, -1, -1).
+typedef struct rgScaling {
+    double beta;
+    double q[3];
+    double v[3];
+} rgScaling;
+
+static double rgConeDeterminant(const double x[3]) {
+    double tail = sqrt(x[1] * x[1] + x[2] * x[2]);
+    return fmax((x[0] - tail) * (x[0] + tail), 1e-300);
+}
+
+// out = W x or W^-1 x
+static void rgScaling_Apply(const rgScaling* scaling, bool inverse, const double x[3],
+                            double out[3]) {
+    const double* q = scaling->q;
+    double sign = inverse ? -1 : 1;
+    double dot = q[0] * x[0] + sign * (q[1] * x[1] + q[2] * x[2]);
+    double factor = inverse ? 1 / scaling->beta : scaling->beta;
+    out[0] = factor * (2 * q[0] * dot - x[0]);
+    out[1] = factor * (2 * sign * q[1] * dot + x[1]);
+    out[2] = factor * (2 * sign * q[2] * dot + x[2]);
+}
+
+static void rgScaling_Init(rgScaling* scaling, const double l[3], const double w[3]) {
+    double a = sqrt(rgConeDeterminant(l));
+    double b = sqrt(rgConeDeterminant(w));
+    double dot = (l[0] * w[0] + l[1] * w[1] + l[2] * w[2]) / (a * b);
+    double gamma = sqrt(0.5 * (1 + dot));
+    double mean[3] = {(l[0] / a + w[0] / b) / (2 * gamma), (l[1] / a - w[1] / b) / (2 * gamma),
+                      (l[2] / a - w[2] / b) / (2 * gamma)};
+    double norm = sqrt(2 * (mean[0] + 1));
+    scaling->beta = sqrt(a / b);
+    scaling->q[0] = (mean[0] + 1) / norm;
+    scaling->q[1] = mean[1] / norm;
+    scaling->q[2] = mean[2] / norm;
+    rgScaling_Apply(scaling, false, w, scaling->v);
+}
+
+// L(v)^-1 r, the inverse of the Jordan product with v
+static void rgJordanSolve(const double v[3], const double r[3], double out[3]) {
+    out[0] = (v[0] * r[0] - v[1] * r[1] - v[2] * r[2]) / rgConeDeterminant(v);
+    out[1] = (r[1] - out[0] * v[1]) / v[0];
+    out[2] = (r[2] - out[0] * v[2]) / v[0];
+}
+
+// A = W^-1 T1 and B = W T2 E with E = [I 0; mu t' 1]; block columns t1, t2, n, block rows tail,
+// tail, head
 static void rgLinearizeCone(const rgSet* set, rgContactModel model, const double* lambda,
                             const double* u, double* A, double* B) {
     int m = set->size;
-    double mu = set->mu;
     double l[3], w[3], e[2];
-    rgSymmetric(mu, lambda, u, l, w);
+    rgScaling scaling;
+    rgSymmetric(set->mu, lambda, u, l, w);
+    rgScaling_Init(&scaling, l, w);
     rgSlipGradient(set, model, u, e);
-    // Row 2 of the block is the head of the product, rows 0 and 1 its tail.
-    A[0] = w[0];
-    A[1] = A[m] = 0;
-    A[m + 1] = w[0];
-    A[2] = mu * w[1];
-    A[m + 2] = mu * w[2];
-    A[2 * m] = w[1];
-    A[2 * m + 1] = w[2];
-    A[2 * m + 2] = mu * w[0];
-    double tail[2] = {l[1], l[2]};
-    for (int i = 0; i < 2; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            B[i * m + j] = (i == j ? mu * l[0] : 0) + tail[i] * e[j];
+    for (int j = 0; j < 3; ++j) {
+        double unit[3] = {j == 0, j == 1, j == 2};
+        double du[3] = {unit[0], unit[1], unit[2] + e[0] * unit[0] + e[1] * unit[1]};
+        double dl[3], dw[3], a[3], b[3];
+        rgSymmetric(set->mu, unit, du, dl, dw);
+        rgScaling_Apply(&scaling, true, dl, a);
+        rgScaling_Apply(&scaling, false, dw, b);
+        for (int i = 0; i < 3; ++i) {
+            A[i * m + j] = a[(i + 1) % 3];
+            B[i * m + j] = b[(i + 1) % 3];
         }
-        B[i * m + 2] = tail[i];
-        B[2 * m + i] = mu * tail[i] + l[0] * e[i];
     }
-    B[2 * m + 2] = l[0];
 }
 
 static void rgInterior_Linearize(rgInterior* point) {
@@ -211,14 +255,31 @@ static void rgInterior_Linearize(rgInterior* point) {
         int first, end;
         rgHalfLineRows(set, &first, &end);
         for (int k = first; k < end; ++k) {
-            A[k * m + k] = u[k];
-            B[k * m + k] = lambda[k];
+            A[k * m + k] = u[k] / (lambda[k] + u[k]);
+            B[k * m + k] = lambda[k] / (lambda[k] + u[k]);
         }
         if (set->kind == rg_blockCoulomb && !rgHasCone(set)) {
             A[0] = A[m + 1] = 1; // frictionless: no tangential impulse
             B[0] = B[m + 1] = 0;
             A[2] = A[m + 2] = B[2] = B[m + 2] = 0;
         }
+    }
+}
+
+// L(v)^-1 (target e - v o v - second) - W T2 gap, rows tail, tail, head
+static void rgConeRightSide(const rgSet* set, const double* lambda, const double* u,
+                            const double* gap, double target, const double* second, double* rhs) {
+    double l[3], w[3], p[3], y[3], z[3];
+    rgScaling scaling;
+    rgSymmetric(set->mu, lambda, u, l, w);
+    rgScaling_Init(&scaling, l, w);
+    rgJordan(scaling.v, scaling.v, p);
+    double r[3] = {target - p[0] - second[2], -p[1] - second[0], -p[2] - second[1]};
+    rgJordanSolve(scaling.v, r, y);
+    double scaledGap[3] = {gap[2], set->mu * gap[0], set->mu * gap[1]};
+    rgScaling_Apply(&scaling, false, scaledGap, z);
+    for (int i = 0; i < 3; ++i) {
+        rhs[i] = y[(i + 1) % 3] - z[(i + 1) % 3];
     }
 }
 
@@ -241,21 +302,15 @@ static void rgInterior_RightSide(rgInterior* point, double target) {
         int first, end;
         rgHalfLineRows(set, &first, &end);
         for (int k = first; k < end; ++k) {
-            rhs[k] = target - lambda[k] * u[k] - lambda[k] * gap[k] - second[k];
+            rhs[k] =
+                (target - lambda[k] * u[k] - lambda[k] * gap[k] - second[k]) / (lambda[k] + u[k]);
         }
         if (set->kind == rg_blockCoulomb && !rgHasCone(set)) {
             rhs[0] = -lambda[0];
             rhs[1] = -lambda[1];
         }
         if (rgHasCone(set)) {
-            double l[3], w[3], p[3], q[3];
-            rgSymmetric(set->mu, lambda, u, l, w);
-            rgJordan(l, w, p);
-            double scaled[3] = {gap[2], set->mu * gap[0], set->mu * gap[1]};
-            rgJordan(l, scaled, q);
-            rhs[0] = -p[1] - q[1] - second[0];
-            rhs[1] = -p[2] - q[2] - second[1];
-            rhs[2] = target - p[0] - q[0] - second[2];
+            rgConeRightSide(set, lambda, u, gap, target, second, rhs);
         }
     }
 }
@@ -316,9 +371,14 @@ static void rgInterior_SecondOrder(rgInterior* point) {
             point->second[k] = point->dLambda[k] * point->dU[k];
         }
         if (rgHasCone(set)) {
-            double dl[3], dw[3], p[3];
+            double l[3], w[3], dl[3], dw[3], a[3], b[3], p[3];
+            rgScaling scaling;
+            rgSymmetric(set->mu, point->lambda + row, point->u + row, l, w);
+            rgScaling_Init(&scaling, l, w);
             rgSymmetric(set->mu, point->dLambda + row, point->dU + row, dl, dw);
-            rgJordan(dl, dw, p);
+            rgScaling_Apply(&scaling, true, dl, a);
+            rgScaling_Apply(&scaling, false, dw, b);
+            rgJordan(a, b, p);
             point->second[row] = p[1];
             point->second[row + 1] = p[2];
             point->second[row + 2] = p[0];
@@ -350,7 +410,8 @@ static bool rgInterior_Advance(rgInterior* point) {
         point->u[i] += reach * point->dU[i];
         sum += (point->lambda[i] + point->u[i]) * 0;
     }
-    return sum == 0 && reach > 1e-8;
+    point->shortSteps = reach < 0.01 ? point->shortSteps + 1 : 0;
+    return sum == 0 && point->shortSteps < 4; // jammed in a corner
 }
 
 rgResult rgRunInterior(rgRun* run, int limit) {

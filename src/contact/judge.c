@@ -347,6 +347,10 @@ static double rgBlockDemand(const rgJudgeWork* work, const rgBlock* block, bool 
         if (all || block->kind == rg_blockCoulomb || rgZeroViolates(block, g[i])) {
             demand = fmax(demand, rgRowScale(work, block, i) * fabs(g[i]));
         }
+        if (block->kind == rg_blockBox) {
+            double nearest = RG_MIN(RG_MAX(0, block->lower), block->upper);
+            demand = fmax(demand, fabs(nearest) / rgRowScale(work, block, i));
+        }
     }
     return demand;
 }
@@ -471,6 +475,11 @@ static void rgJudgeAll(const rgJudgeWork* work, rgContactModel model, bool scale
     rgTakeMax(&residual->total, residual->complementarity);
 }
 
+// Nearest number of an interval; what is not a number stays so.
+static double rgInto(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
 // Put impulses into K, by the judge's own arithmetic.
 static void rgPutIntoSet(const rgBlock* block, double* x) {
     if (block->kind == rg_blockCoulomb) {
@@ -485,15 +494,15 @@ static void rgPutIntoSet(const rgBlock* block, double* x) {
         }
         for (int i = 3; i < block->rowCount; ++i) {
             double bound = (i == 3 ? block->muTorsion : block->muRolling) * x[2];
-            x[i] = RG_MIN(RG_MAX(x[i], -bound), bound);
+            x[i] = rgInto(x[i], -bound, bound);
         }
         return;
     }
     for (int i = 0; i < block->rowCount; ++i) {
         if (block->kind == rg_blockHalfLine) {
-            x[i] = RG_MAX(x[i], 0);
+            x[i] = rgInto(x[i], 0, INFINITY);
         } else if (block->kind == rg_blockBox) {
-            x[i] = RG_MIN(RG_MAX(x[i], block->lower), block->upper);
+            x[i] = rgInto(x[i], block->lower, block->upper);
         }
     }
 }

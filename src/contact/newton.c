@@ -10,6 +10,7 @@
 typedef struct rgNewton {
     rgRun* run;
     rgSystem* system;
+    const rgNewtonOptions* options;
     double weight;   // r
     double* lambda;  // iterate, not necessarily in K
     double* sigma;   // its velocity
@@ -22,15 +23,19 @@ typedef struct rgNewton {
     double* A;
     double* B;
     bool* idle;
-    double norm; // |F|
+    double norm;    // |F|
+    double ceiling; // most of |F| that counts for the regularisation
+    int slowSteps;  // in a row
     double past[RG_NEWTON_MEMORY];
     int pastCount;
 } rgNewton;
 
-static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda, double weight) {
+static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda,
+                              const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
-    *newton = (rgNewton){.run = run, .system = system, .weight = weight};
+    *newton = (rgNewton){
+        .run = run, .system = system, .options = options, .weight = options->weight, .ceiling = 1};
     double** vectors[] = {&newton->lambda, &newton->sigma,   &newton->F,      &newton->step,
                           &newton->moved,  &newton->lambda2, &newton->sigma2, &newton->F2};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
@@ -44,7 +49,7 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
     }
     memcpy(newton->lambda, lambda, (size_t)system->n * sizeof(double));
     rgSystem_Velocity(system, newton->lambda, newton->sigma);
-    newton->norm = rgSystem_Map(system, weight, newton->lambda, newton->sigma, newton->F);
+    newton->norm = rgSystem_Map(system, newton->weight, newton->lambda, newton->sigma, newton->F);
     newton->past[newton->pastCount++] = newton->norm;
     return rg_ok;
 }
@@ -52,7 +57,7 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
 // (7) regularisation: vanishes with the map, so that the last steps are full Newton steps
 static double rgNewton_Regularisation(const rgNewton* newton) {
     double least = newton->system->ops == &rgVelocityOps ? 1e-8 : 1e-10;
-    return fmin(fmax(1e-2 * newton->norm, least), 1e-2);
+    return fmax(newton->options->regularisation * fmin(newton->norm, newton->ceiling), least);
 }
 
 // (8) (A + eps I + B G) d = -F
@@ -90,7 +95,7 @@ static double rgNewton_Try(rgNewton* newton, double t) {
 }
 
 // (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
-static void rgNewton_Search(rgNewton* newton) {
+static double rgNewton_Search(rgNewton* newton) {
     double reference = 0;
     for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
         reference = fmax(reference, newton->past[i]);
@@ -110,6 +115,17 @@ static void rgNewton_Search(rgNewton* newton) {
     }
     if (t <= 0.05) {
         rgNewton_Try(newton, bestLength);
+        t = bestLength;
+    }
+    return t;
+}
+
+// Full steps that help a little each time are held back by the regularisation: lower its ceiling.
+static void rgNewton_AdaptCeiling(rgNewton* newton, double length, double normBefore) {
+    bool slow = length == 1 && newton->norm < normBefore && newton->norm > 0.7 * normBefore;
+    newton->slowSteps = slow ? newton->slowSteps + 1 : 0;
+    if (newton->slowSteps >= 2) {
+        newton->ceiling = fmax(0.1 * newton->ceiling, 1e-4);
     }
 }
 
@@ -127,7 +143,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgSystem* system = run->system;
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
-    rgResult result = rgNewton_Init(&newton, run, lambda, options->weight);
+    rgResult result = rgNewton_Init(&newton, run, lambda, options);
     for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
@@ -137,8 +153,10 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
             break;
         }
         system->ops->apply(system, newton.step, newton.moved);
-        rgNewton_Search(&newton);
+        double normBefore = newton.norm;
+        double length = rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
+        rgNewton_AdaptCeiling(&newton, length, normBefore);
         double residual = rgRun_Offer(run, newton.lambda); // (10) the judge decides
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseNewton,
                                              .primal = NAN,

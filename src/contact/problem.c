@@ -39,9 +39,13 @@ static bool rgCheckSparse(rgDiagnostics* diagnostics, const char* what, const rg
         sparse->rowStart[0] != 0) {
         return rgRefuse(diagnostics, "%s has no valid row index", what);
     }
+    bool hasArrays = sparse->column != NULL && sparse->value != NULL;
     for (int i = 0; i < sparse->rowCount; ++i) {
         int begin = sparse->rowStart[i];
         int end = sparse->rowStart[i + 1];
+        if (end > begin && !hasArrays) {
+            return rgRefuse(diagnostics, "%s has no columns or no values", what);
+        }
         if (end < begin) {
             return rgRefuse(diagnostics, "%s: row %d ends before it starts", what, i);
         }
@@ -66,9 +70,10 @@ static bool rgCheckBlock(rgDiagnostics* diagnostics, const rgBlock* block, int i
     case rg_blockHalfLine:
         return true;
     case rg_blockBox:
-        if (!(block->lower <= block->upper)) {
-            return rgRefuse(diagnostics, "block %d: bounds %g and %g are crossed", index,
-                            block->lower, block->upper);
+        if (!(block->lower <= block->upper) || block->lower == INFINITY ||
+            block->upper == -INFINITY) {
+            return rgRefuse(diagnostics, "block %d: bounds %g and %g are crossed or infinite",
+                            index, block->lower, block->upper);
         }
         return true;
     case rg_blockCoulomb:
@@ -123,13 +128,19 @@ rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* 
         return rg_errorArgument;
     }
     int row = 0;
+    int n = problem->rowCount;
     for (int i = 0; i < problem->blockCount; ++i) {
-        if (!rgCheckBlock(diagnostics, problem->blocks + i, i, row)) {
+        const rgBlock* block = problem->blocks + i;
+        if (!rgCheckBlock(diagnostics, block, i, row)) {
             return rg_errorArgument;
         }
-        row += problem->blocks[i].rowCount;
+        if (block->rowCount > n - row) {
+            rgRefuse(diagnostics, "block %d ends at row %lld, the problem has %d rows", i,
+                     (long long)row + block->rowCount, n);
+            return rg_errorArgument;
+        }
+        row += block->rowCount;
     }
-    int n = problem->rowCount;
     if (row != n) {
         rgRefuse(diagnostics, "blocks cover %d rows, the problem has %d", row, n);
         return rg_errorArgument;

@@ -81,14 +81,22 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     bool numbers = def->tolerance > 0 && def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
                    def->overRelaxation > 0 && def->overRelaxation < 2 && def->kernels >= 0 &&
                    def->kernels <= 3;
-    bool admmNumbers = admm->proximal > 0 && admm->exponentStep > 0 && admm->factor > 1 &&
-                       admm->ratio >= 1 && admm->penalty >= 0 && admm->relaxation > 0 &&
-                       admm->relaxation < 2 && admm->andersonMemory >= 0 &&
-                       admm->andersonMemory <= 100 && admm->cooldown >= 1;
+    bool admmNumbers = admm->proximal > 0 && isfinite(admm->exponent) && admm->exponentStep > 0 &&
+                       admm->factor > 1 && admm->ratio >= 1 && admm->penalty >= 0 &&
+                       admm->penalty < INFINITY && admm->relaxation > 0 && admm->relaxation < 2 &&
+                       admm->andersonMemory >= 0 && admm->andersonMemory <= 100 &&
+                       admm->cooldown >= 1;
     bool choices = (int)def->method >= 0 && def->method <= rg_methodInterior &&
                    (int)def->model >= 0 && def->model <= rg_modelCcp && (int)def->stop >= 0 &&
-                   def->stop <= rg_stopPaper && (int)def->form >= 0 && def->form <= rg_formVelocity;
+                   def->stop <= rg_stopPaper && (int)def->form >= 0 &&
+                   def->form <= rg_formVelocity && (int)admm->rule >= 0 &&
+                   admm->rule <= rg_penaltyConstant;
     return numbers && admmNumbers && choices;
+}
+
+// The paper's algorithm with the paper's own stopping test.
+static bool rgContactSolverDef_IsPaper(const rgContactSolverDef* def) {
+    return def->method == rg_methodAdmm && def->stop == rg_stopPaper;
 }
 
 rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** solver) {
@@ -141,7 +149,8 @@ static rgResult rgRunMethod(rgRun* run) {
     int limit = def->maxIterations;
     switch (def->method) {
     case rg_methodNewton:
-        return rgRunNewton(run, run->start, &(rgNewtonOptions){.limit = limit, .weight = 1});
+        return rgRunNewton(run, run->start,
+                           &(rgNewtonOptions){.limit = limit, .weight = 1, .regularisation = 1e-2});
     case rg_methodAdmm:
         return rgRunAdmm(run, run->start, &def->admm, limit);
     case rg_methodPgs:
@@ -180,10 +189,9 @@ static void rgKeepHistory(rgSolve* solve, const rgRun* run) {
 
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
     rgRun run;
+    bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->lambda);
     if (result == rg_ok && !rgSystem_IsInfeasible(system)) {
-        bool paper =
-            solve->solver->def.method == rg_methodAdmm && solve->solver->def.stop == rg_stopPaper;
         result = rgRun_Solved(&run) && !paper ? rg_ok : rgRunMethod(&run);
     }
     if (result != rg_ok) {
@@ -193,7 +201,8 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     outcome->iterationCount = run.iterationCount;
     outcome->factorizationCount = system->factorizationCount;
     memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
-    outcome->status = rgRun_Solved(&run)                         ? rg_contactSolved
+    bool solved = paper ? run.accepted : rgRun_Solved(&run);
+    outcome->status = solved                                     ? rg_contactSolved
                       : rgSystem_IsInfeasible(system)            ? rg_contactInfeasible
                       : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                  : rg_contactStalled;
@@ -278,7 +287,7 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
         result = rgJudge(solve->problem, solver->def.model, solve->lambda, arena, &report->residual,
                          &report->residualSi);
     }
-    bool paper = solver->def.method == rg_methodAdmm && solver->def.stop == rg_stopPaper;
+    bool paper = rgContactSolverDef_IsPaper(&solver->def);
     if (result == rg_ok && !paper && report->status == rg_contactSolved &&
         !(report->residual.total <= solver->def.tolerance)) {
         report->status = rg_contactStalled; // rounding on the way back to the problem's units

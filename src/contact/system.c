@@ -69,7 +69,34 @@ static bool rgRowNeedsImpulse(const rgSet* set, double g) {
     }
 }
 
-// Largest |scale g| over the rows that zero impulses leave wrong; scale NULL counts as one.
+// Largest |scale g| of all rows, torsion and rolling aside.
+static double rgSystem_LargestSpeed(const rgSystem* system, const double* scale) {
+    double largest = 0;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        int rows = set->kind == rg_blockCoulomb ? 3 : set->size;
+        for (int k = 0; k < rows; ++k) {
+            double s = scale != NULL ? scale[set->row + k] : 1;
+            largest = fmax(largest, s * fabs(system->g[set->row + k]));
+        }
+    }
+    return largest;
+}
+
+// The relaxed model brakes contacts that open while they slide.
+static bool rgSystem_Brakes(const rgSystem* system) {
+    for (int i = 0; i < system->setCount && system->model == rg_modelCcp; ++i) {
+        const rgSet* set = system->sets + i;
+        const double* g = system->g + set->row;
+        if (set->kind == rg_blockCoulomb && set->mu * sqrt(g[0] * g[0] + g[1] * g[1]) > g[2]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Largest |scale g| over the rows that zero impulses leave wrong; scale NULL counts as one. A box
+// without zero asks for its nearest bound.
 static double rgSystem_Demand(const rgSystem* system, const double* scale) {
     double demand = 0;
     for (int i = 0; i < system->setCount; ++i) {
@@ -78,13 +105,16 @@ static double rgSystem_Demand(const rgSystem* system, const double* scale) {
         bool contact = set->kind == rg_blockCoulomb;
         int rows = contact ? (g[2] < 0 ? 3 : 0) : set->size;
         for (int k = 0; k < rows; ++k) {
+            double s = scale != NULL ? scale[set->row + k] : 1;
             if (contact || rgRowNeedsImpulse(set, g[k])) {
-                double s = scale != NULL ? scale[set->row + k] : 1;
                 demand = fmax(demand, s * fabs(g[k]));
+            }
+            if (set->kind == rg_blockBox) {
+                demand = fmax(demand, fabs(rgCapped(0, set->lower, set->upper)) / s);
             }
         }
     }
-    return demand;
+    return demand > 0 || !rgSystem_Brakes(system) ? demand : rgSystem_LargestSpeed(system, scale);
 }
 
 // (9) s = (trace(G_ii + R_ii)/m)^-1/2: one per contact, one per row elsewhere

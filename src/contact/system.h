@@ -103,6 +103,7 @@ struct rgSystem {
     double* product;    // E^-1 B likewise
     double* velocity;   // nv scratch
     double* impulse;    // n scratch
+    double* right;      // RG_SET_MAX x nv scratch
     bool denseVelocity; // H is one dense matrix (in K) rather than blocks between parts
     int* partRowStart;  // block pattern of H over the parts
     int* partColumn;

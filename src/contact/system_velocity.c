@@ -279,6 +279,7 @@ rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
     system->inverse = RG_TAKE(arena, double, system->pairCount);
     system->product = RG_TAKE(arena, double, system->pairCount);
     system->velocity = RG_TAKE(arena, double, system->nv);
+    system->right = RG_TAKE(arena, double, RG_SET_MAX * system->nv);
     system->impulse = RG_TAKE(arena, double, system->n);
     if (arena->failed) {
         return rg_errorMemory;
@@ -340,13 +341,8 @@ static void rgGatherVelocity(rgSystem* system, const double* x, bool inverseMass
         const rgSet* set = system->sets + link->set;
         const rgVelocityPart* part = system->parts + link->part;
         const double* rows = inverseMass ? link->T : link->J;
-        double* v = velocity + part->start;
-        for (int r = 0; r < set->size; ++r) {
-            double factor = x[set->row + r];
-            for (int c = 0; factor != 0 && c < part->size; ++c) {
-                v[c] += factor * rows[r * part->size + c];
-            }
-        }
+        system->kernels->combineRows(set->size, part->size, x + set->row, 1, rows,
+                                     velocity + part->start);
     }
 }
 
@@ -359,14 +355,7 @@ static void rgSetVelocity(const rgSystem* system, int i, const double* velocity,
     for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
         const rgVelocityLink* link = system->links + l;
         const rgVelocityPart* part = system->parts + link->part;
-        const double* v = velocity + part->start;
-        for (int r = 0; r < set->size; ++r) {
-            double sum = 0;
-            for (int c = 0; c < part->size; ++c) {
-                sum += link->J[r * part->size + c] * v[c];
-            }
-            y[r] += sum;
-        }
+        system->kernels->dotRows(set->size, part->size, link->J, velocity + part->start, y);
     }
 }
 
@@ -400,11 +389,8 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
         for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
             const rgVelocityLink* link = system->links + l;
             const rgVelocityPart* part = system->parts + link->part;
-            for (int r = 0; r < set->size; ++r) {
-                for (int c = 0; c < part->size; ++c) {
-                    v[part->start + c] += change[r] * link->T[r * part->size + c];
-                }
-            }
+            system->kernels->combineRows(set->size, part->size, change, 1, link->T,
+                                         v + part->start);
         }
     }
     for (int i = 0; i < system->setCount; ++i) {
@@ -415,6 +401,25 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
                 system->g[set->row + r] + system->R[set->row + r] * lambda[set->row + r];
         }
     }
+}
+
+// Inverse of a 3 x 3 matrix by cofactors. False when it is singular.
+static bool rgInvertThree(const double* a, double* inverse) {
+    double c0 = a[4] * a[8] - a[5] * a[7];
+    double c1 = a[5] * a[6] - a[3] * a[8];
+    double c2 = a[3] * a[7] - a[4] * a[6];
+    double determinant = a[0] * c0 + a[1] * c1 + a[2] * c2;
+    double d = 1 / determinant;
+    inverse[0] = d * c0;
+    inverse[1] = d * (a[2] * a[7] - a[1] * a[8]);
+    inverse[2] = d * (a[1] * a[5] - a[2] * a[4]);
+    inverse[3] = d * c1;
+    inverse[4] = d * (a[0] * a[8] - a[2] * a[6]);
+    inverse[5] = d * (a[2] * a[3] - a[0] * a[5]);
+    inverse[6] = d * c2;
+    inverse[7] = d * (a[1] * a[6] - a[0] * a[7]);
+    inverse[8] = d * (a[0] * a[4] - a[1] * a[3]);
+    return fabs(determinant) > 0 && isfinite(d);
 }
 
 // Inverse of a small matrix by Gauss-Jordan with row pivoting. False when it is singular.
@@ -506,32 +511,40 @@ static void rgClearH(rgSystem* system) {
     }
 }
 
-// block += Ja' C Jb
+// right = C J of one link, m x width
+static void rgMultiplyLink(const rgSystem* system, const rgVelocityLink* link, const double* C,
+                           double* right) {
+    int m = system->sets[link->set].size;
+    int width = system->parts[link->part].size;
+    for (int r = 0; r < m; ++r) {
+        double* row = right + r * width;
+        memset(row, 0, (size_t)width * sizeof(double));
+        system->kernels->combineRows(m, width, C + r * m, 1, link->J, row);
+    }
+}
+
+// block += J_a' (C J_b): along columns where H is dense, along rows where it is made of blocks
 static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
-                          const double* C, bool lowerOnly) {
+                          const double* right) {
     int m = system->sets[a->set].size;
     int rows = system->parts[a->part].size;
     int columns = system->parts[b->part].size;
     int rowStep, columnStep;
     double* block = rgTargetBlock(system, a->part, b->part, &rowStep, &columnStep);
-    bool half = lowerOnly && a->part == b->part;
-    for (int r = 0; r < m; ++r) {
+    if (rowStep == 1) {
+        for (int j = 0; j < columns; ++j) {
+            system->kernels->combineRows(m, rows, right + j, columns, a->J,
+                                         block + (size_t)j * (size_t)columnStep);
+        }
+    } else {
         for (int i = 0; i < rows; ++i) {
-            double left = 0;
-            for (int k = 0; k < m; ++k) {
-                left += a->J[k * rows + i] * C[k * m + r];
-            }
-            int end = half ? i + 1 : columns;
-            const double* right = b->J + r * columns;
-            double* target = block + i * rowStep;
-            for (int j = 0; left != 0 && j < end; ++j) {
-                target[j * columnStep] += left * right[j];
-            }
+            system->kernels->combineRows(m, columns, a->J + i, rows, right,
+                                         block + (size_t)i * (size_t)rowStep);
         }
     }
 }
 
-// H = M + sum of J' (E^-1 B) J, lower triangle alone when it is symmetric.
+// H = M + sum of J' (E^-1 B) J; blocks above the diagonal are left out when H is symmetric.
 static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
     rgClearH(system);
     for (int i = 0; i < system->setCount; ++i) {
@@ -539,12 +552,11 @@ static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
             continue;
         }
         const double* C = system->product + system->sets[i].pairStart;
-        for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
-            for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
-                const rgVelocityLink* a = system->links + l;
-                const rgVelocityLink* b = system->links + k;
-                if (!symmetric || a->part >= b->part) {
-                    rgAddCoupling(system, a, b, C, symmetric);
+        for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
+            rgMultiplyLink(system, system->links + k, C, system->right);
+            for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+                if (!symmetric || system->links[l].part >= system->links[k].part) {
+                    rgAddCoupling(system, system->links + l, system->links + k, system->right);
                 }
             }
         }
@@ -624,7 +636,7 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
             E[k] = A[set->pairStart + k] + B[set->pairStart + k] * R + (k % (m + 1) == 0 ? eps : 0);
         }
         double* inverse = system->inverse + set->pairStart;
-        if (!rgInvertSmall(m, E, inverse)) {
+        if (!(m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(m, E, inverse))) {
             return rg_errorNumeric;
         }
         rgMultiplySmall(m, inverse, B + set->pairStart, system->product + set->pairStart);

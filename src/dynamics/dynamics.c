@@ -24,6 +24,8 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     const rgModel* model = d->model;
     int links = model->linkCount, dofs = model->vCount;
     d->q = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->sines = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->cosines = rgPlanner_Take(planner, model->qCount, sizeof(double));
     d->v = rgPlanner_Take(planner, dofs, sizeof(double));
     d->origins = rgPlanner_Take(planner, model->treeCount, sizeof(rgVec3));
     d->poses = rgPlanner_Take(planner, links, sizeof(rgLinkPose));
@@ -36,6 +38,7 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     d->inertias = rgPlanner_Take(planner, links, sizeof(rgLinkInertia));
     d->composites = rgPlanner_Take(planner, links, sizeof(rgComposite));
     d->mass = rgPlanner_Take(planner, model->massCount, sizeof(double));
+    d->sparseMass = rgPlanner_Take(planner, 2 * model->massCount - dofs, sizeof(double));
     d->factor = rgPlanner_Take(planner, model->massCount, sizeof(double));
     d->inverseDiagonal = rgPlanner_Take(planner, dofs, sizeof(double));
     d->articulated = rgPlanner_Take(planner, links, sizeof(rgArticulated));

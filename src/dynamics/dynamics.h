@@ -48,9 +48,12 @@ struct rgDynamics {
     rgVec3 gravity;
     bool stepCoordinates;
     unsigned valid; // rgStageBit, of the present positions
+    bool moving;    // velocities and biases are not all zero
 
     double* q;                  // rgDynamics_SetPositions, qCount
     double* v;                  // rgDynamics_SetState, vCount
+    double* sines;              // rgPlaceLinks, qCount: of every coordinate, angle or not
+    double* cosines;            // likewise
     rgVec3* origins;            // rgPlaceLinks, per tree: the reference point in the world
     rgLinkPose* poses;          // rgPlaceLinks, per link
     rgSpatial* axes;            // rgPlaceLinks, per degree of freedom: S
@@ -62,6 +65,7 @@ struct rgDynamics {
     rgLinkInertia* inertias;    // rgDynamics_NeedInertias, per link
     rgComposite* composites;    // rgDynamics_NeedComposites, per link
     double* mass;               // rgDynamics_NeedMass, massCount: M in compact rows
+    double* sparseMass;         // rgDynamics_SparseMassMatrix, both triangles
     double* factor;             // rgDynamics_Factorize, massCount: D on the diagonal, L beside it
     double* inverseDiagonal;    // rgDynamics_Factorize, vCount: 1/D
     rgArticulated* articulated; // forward dynamics, per link

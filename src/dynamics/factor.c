@@ -4,26 +4,71 @@
 
 #include <string.h>
 
+// y -= a x; the rows never overlap.
+static inline void rgSubtractScaled(int n, double a, const double* restrict x, double* restrict y) {
+    for (int i = 0; i < n; ++i) {
+        y[i] -= a * x[i];
+    }
+}
+
+// z -= a x + b y
+static inline void rgSubtractTwo(int n, double a, const double* restrict x, double b,
+                                 const double* restrict y, double* restrict z) {
+    for (int i = 0; i < n; ++i) {
+        z[i] -= a * x[i] + b * y[i];
+    }
+}
+
+// Eliminate a degree of freedom from all above it.
+static bool rgEliminateOne(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = factor + dof->rowStart;
+    double inverse = 1 / row[0];
+    bool positive = row[0] > 0;
+    inverseDiagonal[i] = inverse;
+    for (int k = 1; k < dof->depth; ++k) {
+        double scaled = row[k] * inverse;
+        rgSubtractScaled(dof->depth - k, scaled, row + k, factor + model->dofs[column[k]].rowStart);
+        row[k] = scaled;
+    }
+    return positive;
+}
+
+// Eliminate i and its parent i - 1 in one pass over the rows above both. All other children of the
+// parent come after i and are done.
+static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = factor + dof->rowStart;
+    double* next = factor + model->dofs[i - 1].rowStart;
+    double first = row[0], inverse = 1 / first, link = row[1] * inverse;
+    rgSubtractScaled(dof->depth - 1, link, row + 1, next);
+    double second = next[0], inverseNext = 1 / second;
+    inverseDiagonal[i] = inverse;
+    inverseDiagonal[i - 1] = inverseNext;
+    row[1] = link;
+    for (int k = 2; k < dof->depth; ++k) {
+        double a = row[k] * inverse, b = next[k - 1] * inverseNext;
+        rgSubtractTwo(dof->depth - k, a, row + k, b, next + k - 1,
+                      factor + model->dofs[column[k]].rowStart);
+        row[k] = a;
+        next[k - 1] = b;
+    }
+    return first > 0 && second > 0;
+}
+
 // (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
 // k-th ancestor is the tail of this row from k on, hence contiguous.
 static rgResult rgEliminate(const rgModel* model, double* factor, double* inverseDiagonal) {
     for (int i = model->vCount - 1; i >= 0; --i) {
-        const rgDof* dof = &model->dofs[i];
-        const int* column = model->massColumns + dof->rowStart;
-        double* row = factor + dof->rowStart;
-        if (!(row[0] > 0)) {
+        bool two = i > 0 && model->dofs[i].parent == i - 1;
+        bool positive = two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
+                            : rgEliminateOne(model, i, factor, inverseDiagonal);
+        if (!positive) {
             return rg_errorNumeric;
         }
-        double inverse = 1 / row[0];
-        inverseDiagonal[i] = inverse;
-        for (int k = 1; k < dof->depth; ++k) {
-            double* above = factor + model->dofs[column[k]].rowStart;
-            double scaled = row[k] * inverse;
-            for (int t = k; t < dof->depth; ++t) {
-                above[t - k] -= scaled * row[t];
-            }
-            row[k] = scaled;
-        }
+        i -= two;
     }
     return rg_ok;
 }

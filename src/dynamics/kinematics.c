@@ -1,6 +1,7 @@
 // Forward kinematics: poses and motion axes from q (1)-(3), velocities and bias accelerations from
 // v (4)-(5), inertias in world axes (6). docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
+#include "math/sincos.h"
 
 #include <string.h>
 
@@ -79,13 +80,13 @@ static void rgDynamics_PlaceFree(rgDynamics* d, const rgLink* link, rgLinkPose* 
 
 static void rgDynamics_PlaceLinks(rgDynamics* d) {
     const rgModel* model = d->model;
+    rgSinCos(model->qCount, d->q, d->sines, d->cosines);
     d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         rgLinkPose pose = rgStartPose(link, &d->poses[link->parent]);
         if (link->kind == rg_linkRevolute) {
-            double angle = d->q[link->q];
-            rgTurn(&pose.r, link->axis, cos(angle), link->sign * sin(angle));
+            rgTurn(&pose.r, link->axis, d->cosines[link->q], link->sign * d->sines[link->q]);
             rgDynamics_Anchor(d, link, &pose);
             rgVec3 axis = rgRot_Axis(&pose.r, link);
             d->axes[link->v] = (rgSpatial){rgCross(pose.p, axis), axis};
@@ -131,21 +132,32 @@ static void rgDynamics_MoveLinks(rgDynamics* d) {
     }
 }
 
+// A model without joints has no coordinates, and its users no arrays.
+static void rgCopyNumbers(double* to, const double* from, int count) {
+    if (count > 0) {
+        memcpy(to, from, (size_t)count * sizeof(double));
+    }
+}
+
 void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
     const rgModel* model = d->model;
-    memcpy(d->q, q, (size_t)model->qCount * sizeof(double));
-    memset(d->v, 0, (size_t)model->vCount * sizeof(double));
-    memset(d->velocities, 0, (size_t)model->linkCount * sizeof(rgSpatial));
-    memset(d->biases, 0, (size_t)model->linkCount * sizeof(rgSpatial));
-    memset(d->accelerations, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+    rgCopyNumbers(d->q, q, model->qCount);
+    if (d->moving) {
+        memset(d->v, 0, (size_t)model->vCount * sizeof(double));
+        memset(d->velocities, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+        memset(d->biases, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+        memset(d->accelerations, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+    }
+    d->moving = false;
     d->valid = 0;
     rgDynamics_PlaceLinks(d);
 }
 
 void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
     const rgModel* model = d->model;
-    memcpy(d->q, q, (size_t)model->qCount * sizeof(double));
-    memcpy(d->v, v, (size_t)model->vCount * sizeof(double));
+    rgCopyNumbers(d->q, q, model->qCount);
+    rgCopyNumbers(d->v, v, model->vCount);
+    d->moving = true;
     d->valid = 0;
     rgDynamics_PlaceLinks(d);
     rgDynamics_MoveLinks(d);
@@ -153,6 +165,7 @@ void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
 
 void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
     const rgModel* model = d->model;
+    d->moving = true;
     d->accelerations[0] = (rgSpatial){0};
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];

@@ -2,8 +2,6 @@
 // joint's velocity. Positions move along straight lines, never along the exponential of SE(3).
 #include "dynamics/dynamics.h"
 
-#include <string.h>
-
 static rgQuat rgLoadQuat(const double* q) {
     return (rgQuat){q[0], q[1], q[2], q[3]};
 }
@@ -21,7 +19,9 @@ static void rgStoreVec(rgVec3 v, double* out) {
 }
 
 void rgModel_NeutralConfiguration(const rgModel* model, double* q) {
-    memcpy(q, model->neutral, (size_t)model->qCount * sizeof(double));
+    for (int i = 0; i < model->qCount; ++i) {
+        q[i] = model->neutral[i];
+    }
 }
 
 static double rgRandomUnit(uint64_t* state) {
@@ -129,8 +129,8 @@ void rgModel_Difference(const rgModel* model, const double* q0, const double* q1
 
 static void rgTurnFreeVelocities(const rgModel* model, const double* q, const double* v,
                                  bool toWorld, double* result) {
-    if (result != v) {
-        memcpy(result, v, (size_t)model->vCount * sizeof(double));
+    for (int i = 0; i < model->vCount; ++i) {
+        result[i] = v[i];
     }
     // A free joint is always the first of its tree.
     for (int t = 0; t < model->treeCount; ++t) {

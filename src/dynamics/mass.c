@@ -2,8 +2,6 @@
 // a degree of freedom and those above it in the tree; everything else is zero.
 #include "dynamics/dynamics.h"
 
-#include <string.h>
-
 static rgComposite rgCompositeOf(const rgLinkInertia* inertia) {
     rgVec3 c = inertia->center;
     double m = inertia->mass, mx = m * c.x, my = m * c.y, mz = m * c.z;
@@ -54,6 +52,18 @@ void rgDynamics_NeedComposites(rgDynamics* d) {
     d->valid |= rg_haveComposites;
 }
 
+static void rgDynamics_FillRow(rgDynamics* d, int i) {
+    const rgModel* model = d->model;
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = d->mass + dof->rowStart;
+    rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
+    for (int k = 0; k < dof->depth; ++k) {
+        row[k] = rgSpatialDot(&d->axes[column[k]], &force);
+    }
+    row[0] += dof->armature;
+}
+
 // (11)
 void rgDynamics_NeedMass(rgDynamics* d) {
     const rgModel* model = d->model;
@@ -61,17 +71,8 @@ void rgDynamics_NeedMass(rgDynamics* d) {
         return;
     }
     rgDynamics_NeedComposites(d);
-    double* row = d->mass;
-    const int* column = model->massColumns;
     for (int i = 0; i < model->vCount; ++i) {
-        const rgDof* dof = &model->dofs[i];
-        rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
-        row[0] = dof->armature + rgSpatialDot(&d->axes[i], &force);
-        for (int k = 1; k < dof->depth; ++k) {
-            row[k] = rgSpatialDot(&d->axes[column[k]], &force);
-        }
-        row += dof->depth;
-        column += dof->depth;
+        rgDynamics_FillRow(d, i);
     }
     d->valid |= rg_haveMass;
 }
@@ -84,11 +85,30 @@ const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
     return d->mass;
 }
 
+rgSparse rgDynamics_SparseMassMatrix(rgDynamics* d, const double* added) {
+    const rgModel* model = d->model;
+    int count = 2 * model->massCount - model->vCount;
+    rgDynamics_NeedMass(d);
+    for (int i = 0; i < count; ++i) {
+        d->sparseMass[i] = d->mass[model->sparseFrom[i]];
+    }
+    for (int i = 0; added != NULL && i < model->vCount; ++i) {
+        d->sparseMass[model->sparseStart[i] + model->dofs[i].depth - 1] += added[i];
+    }
+    return (rgSparse){.rowCount = model->vCount,
+                      .columnCount = model->vCount,
+                      .rowStart = model->sparseStart,
+                      .column = model->sparseColumns,
+                      .value = d->sparseMass};
+}
+
 void rgDynamics_MassMatrix(rgDynamics* d, double* mass) {
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
     rgDynamics_NeedMass(d);
-    memset(mass, 0, n * n * sizeof(double));
+    for (size_t i = 0; i < n * n; ++i) {
+        mass[i] = 0;
+    }
     for (size_t i = 0; i < n; ++i) {
         const rgDof* dof = &model->dofs[i];
         for (int k = 0; k < dof->depth; ++k) {

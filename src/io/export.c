@@ -57,6 +57,7 @@ void rgText_Attribute(rgText* text, const char* name, const char* value) {
 
 static void rgText_Value(rgText* text, double value) {
     char digits[40];
+    value = value == 0 ? 0 : value; // no minus sign
     for (int precision = 15; precision <= 17; ++precision) {
         snprintf(digits, sizeof(digits), "%.*g", precision, value);
         if (strtod(digits, NULL) == value) {

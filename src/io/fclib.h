@@ -14,9 +14,9 @@ struct rgFclibProblem {
     rgContactProblem problem; // views of the arrays below
     rgFclibInfo info;
     rgBlock* blocks;
-    rgMatrix sparse;
-    rgMatrix mass;
-    rgMatrix jacobian;
+    rgOwnedSparse sparse;
+    rgOwnedSparse mass;
+    rgOwnedSparse jacobian;
     double* dense;
     double* freeVelocity;
     double* compliance; // of a problem in the group `rigor`, else NULL

@@ -60,7 +60,7 @@ static void rgReadBlocks(rgH5* h5, rgFclibProblem* problem) {
 }
 
 static void rgReadSymmetric(rgH5* h5, rgFclibProblem* problem, const char* group, int size,
-                            rgMatrix* matrix) {
+                            rgOwnedSparse* matrix) {
     rgTriplets entries = {.allocator = h5->allocator};
     int rows = size;
     int columns = size;

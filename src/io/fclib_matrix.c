@@ -149,7 +149,7 @@ void rgReadFclibMatrix(rgH5* h5, const char* group, int* rowCount, int* columnCo
 
 // Compressed rows of the transpose are compressed columns.
 static rgResult rgCompressColumns(const rgTriplets* entries, int rowCount, int columnCount,
-                                  rgMatrix* columns) {
+                                  rgOwnedSparse* columns) {
     rgTriplets transposed = {.allocator = entries->allocator};
     rgResult result = rg_ok;
     for (int k = 0; result == rg_ok && k < entries->count; ++k) {
@@ -168,7 +168,7 @@ void rgWriteFclibMatrix(rgH5* h5, const char* group, const rgTriplets* entries, 
     if (h5->result != rg_ok) {
         return;
     }
-    rgMatrix columns = {0};
+    rgOwnedSparse columns = {0};
     rgH5_Check(h5, rgCompressColumns(entries, rowCount, columnCount, &columns), group);
     if (h5->result == rg_ok) {
         char name[RG_H5_PATH];
@@ -189,5 +189,5 @@ void rgWriteFclibMatrix(rgH5* h5, const char* group, const rgTriplets* entries, 
         snprintf(name, sizeof(name), "%s/x", group);
         rgH5_WriteNumbers(h5, name, columns.value, used);
     }
-    rgMatrix_Free(&h5->allocator, &columns);
+    rgOwnedSparse_Free(&h5->allocator, &columns);
 }

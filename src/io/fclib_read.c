@@ -103,7 +103,7 @@ static void rgCheckSpace(rgH5* h5, const char* group, int contactRowCount) {
 }
 
 static void rgSymmetrise(rgH5* h5, const char* group, const rgTriplets* entries, int rowCount,
-                         rgFclibProblem* problem, rgMatrix* matrix) {
+                         rgFclibProblem* problem, rgOwnedSparse* matrix) {
     if (h5->result == rg_ok) {
         double* asymmetry = &problem->info.asymmetry;
         rgH5_Check(h5, rgTriplets_CompressSymmetric(entries, rowCount, matrix, asymmetry), group);
@@ -195,7 +195,7 @@ static void rgReadJacobian(rgH5* h5, rgFclibProblem* problem, int nv, int m, int
 
 // g = J M^-1 f + (w b), because M v = J' lambda + f and sigma = J v + (w b).
 static void rgAddForces(rgH5* h5, rgFclibProblem* problem) {
-    rgSparse mass = rgMatrix_View(&problem->mass);
+    rgSparse mass = rgOwnedSparse_View(&problem->mass);
     rgMassFactor* factor = NULL;
     int nv = mass.rowCount;
     double* v = rgMake(h5, (size_t)nv, sizeof(double));
@@ -205,7 +205,7 @@ static void rgAddForces(rgH5* h5, rgFclibProblem* problem) {
     if (h5->result == rg_ok) {
         memcpy(v, problem->force, (size_t)nv * sizeof(double));
         rgMassFactor_Solve(factor, v);
-        const rgMatrix* J = &problem->jacobian;
+        const rgOwnedSparse* J = &problem->jacobian;
         for (int i = 0; i < J->rowCount; ++i) {
             for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
                 problem->freeVelocity[i] += J->value[k] * v[J->column[k]];
@@ -363,8 +363,8 @@ static void rgReadProblem(rgH5* h5, rgFclibProblem* problem) {
 
 // J M^-1 J' in the place of M and J.
 static void rgCondense(rgH5* h5, rgFclibProblem* problem) {
-    rgSparse mass = rgMatrix_View(&problem->mass);
-    rgSparse jacobian = rgMatrix_View(&problem->jacobian);
+    rgSparse mass = rgOwnedSparse_View(&problem->mass);
+    rgSparse jacobian = rgOwnedSparse_View(&problem->jacobian);
     rgTriplets entries = {.allocator = h5->allocator};
     rgMassFactor* factor = NULL;
     rgH5_Check(h5, rgCreateMassFactor(&mass, &h5->allocator, &factor), "M");
@@ -382,7 +382,7 @@ static void rgCondense(rgH5* h5, rgFclibProblem* problem) {
 }
 
 static void rgMakeDense(rgH5* h5, rgFclibProblem* problem) {
-    const rgMatrix* G = &problem->sparse;
+    const rgOwnedSparse* G = &problem->sparse;
     size_t n = (size_t)G->rowCount;
     problem->dense = rgMake(h5, n * n, sizeof(double));
     for (int i = 0; h5->result == rg_ok && i < G->rowCount; ++i) {
@@ -411,17 +411,17 @@ static void rgFinish(rgH5* h5, rgFclibProblem* problem, rgFclibMatrix wanted) {
     }
     if (h5->result == rg_ok && dense) {
         rgMakeDense(h5, problem);
-        rgMatrix_Free(&h5->allocator, &problem->sparse);
+        rgOwnedSparse_Free(&h5->allocator, &problem->sparse);
     }
     *delassus = (rgDelassus){.kind = velocity ? rg_delassusVelocity
                                      : dense  ? rg_delassusDense
                                               : rg_delassusSparse,
                              .matrix = problem->dense};
     if (velocity) {
-        delassus->mass = rgMatrix_View(&problem->mass);
-        delassus->jacobian = rgMatrix_View(&problem->jacobian);
+        delassus->mass = rgOwnedSparse_View(&problem->mass);
+        delassus->jacobian = rgOwnedSparse_View(&problem->jacobian);
     } else if (!dense) {
-        delassus->sparse = rgMatrix_View(&problem->sparse);
+        delassus->sparse = rgOwnedSparse_View(&problem->sparse);
     }
     problem->problem.blocks = problem->blocks;
     problem->problem.freeVelocity = problem->freeVelocity;
@@ -457,9 +457,9 @@ void rgDestroyFclibProblem(rgFclibProblem* problem) {
         return;
     }
     rgAllocator allocator = problem->allocator;
-    rgMatrix_Free(&allocator, &problem->sparse);
-    rgMatrix_Free(&allocator, &problem->mass);
-    rgMatrix_Free(&allocator, &problem->jacobian);
+    rgOwnedSparse_Free(&allocator, &problem->sparse);
+    rgOwnedSparse_Free(&allocator, &problem->mass);
+    rgOwnedSparse_Free(&allocator, &problem->jacobian);
     for (int i = 0; i < problem->guessCount; ++i) {
         rgRelease(&allocator, problem->guesses[i].lambda);
         rgRelease(&allocator, problem->guesses[i].sigma);

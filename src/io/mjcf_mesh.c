@@ -1,9 +1,6 @@
 // Inertia of MJCF meshes, by MuJoCo's rules.
+#include "io/convex.h"
 #include "io/mjcf.h"
-
-#include <libqhull_r/qhull_ra.h>
-#include <stdlib.h>
-#include <string.h>
 
 static rgVec3 rgMjMesh_Vertex(const rgMeshData* mesh, int triangle, int corner) {
     const double* v = mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + corner];
@@ -72,65 +69,12 @@ static bool rgMjMesh_LegacyInertia(const rgMeshData* mesh, rgInertia* inertia) {
     return mass > 0;
 }
 
-// Triangles of the convex hull, in the order of Qhull; the corners are vertices of the mesh.
-static bool rgMjMesh_ReadFacets(qhT* qh, rgArena* arena, rgMeshData* hull) {
-    facetT* facet;
-    int count = 0;
-    FORALLfacet_(qh->facet_list) {
-        ++count;
-    }
-    int* corners = RG_TAKE(arena, int, 3 * (size_t)count);
-    if (corners == NULL) {
-        return false;
-    }
-    hull->triangles = corners;
-    FORALLfacet_(qh->facet_list) {
-        vertexT *vertex, **vertexp;
-        int k = 0;
-        FOREACHvertex_(facet->vertices) {
-            if (k < 3) {
-                corners[3 * hull->triangleCount + k++] = qh_pointid(qh, vertex->point);
-            }
-        }
-        hull->triangleCount += k == 3;
-    }
-    return true;
-}
-
-static bool rgMjMesh_Hull(const rgMeshData* mesh, rgArena* arena, rgMeshData* hull) {
-    *hull = (rgMeshData){.vertexCount = mesh->vertexCount, .vertices = mesh->vertices};
-    double* points = RG_TAKE(arena, double, 3 * (size_t)mesh->vertexCount);
-    char* text = NULL;
-    size_t bytes = 0;
-    FILE* messages = open_memstream(&text, &bytes); // Qhull insists on a file to write to
-    if (points == NULL || messages == NULL) {
-        if (messages != NULL) {
-            fclose(messages);
-        }
-        free(text);
-        return false;
-    }
-    memcpy(points, mesh->vertices, 3 * (size_t)mesh->vertexCount * sizeof(double));
-    char command[] = "qhull Qt Pp";
-    qhT qh;
-    memset(&qh, 0, sizeof(qh));
-    qh_zero(&qh, messages);
-    int code = qh_new_qhull(&qh, 3, mesh->vertexCount, points, False, command, messages, messages);
-    bool done = code == 0 && rgMjMesh_ReadFacets(&qh, arena, hull);
-    qh_freeqhull(&qh, !qh_ALL);
-    int longs, total;
-    qh_memfreeshort(&qh, &longs, &total);
-    fclose(messages);
-    free(text);
-    return done;
-}
-
 static bool rgMjMesh_HullInertia(const rgMeshData* mesh, const rgAllocator* allocator,
                                  rgInertia* inertia) {
     rgArena arena;
     rgMeshData hull;
     rgArena_Init(&arena, allocator);
-    bool good = rgMjMesh_Hull(mesh, &arena, &hull) && rgMjMesh_LegacyInertia(&hull, inertia);
+    bool good = rgConvexTriangles(mesh, &arena, &hull) && rgMjMesh_LegacyInertia(&hull, inertia);
     rgArena_Free(&arena);
     return good;
 }

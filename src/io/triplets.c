@@ -40,7 +40,7 @@ static void rgSortBy(const rgTriplet* from, rgTriplet* to, int count, int* start
 }
 
 // Copy sorted entries into the matrix, adding up those at the same place.
-static void rgMatrix_Fill(rgMatrix* matrix, const rgTriplet* sorted, int count) {
+static void rgOwnedSparse_Fill(rgOwnedSparse* matrix, const rgTriplet* sorted, int count) {
     int used = 0;
     for (int i = 0; i < count;) {
         rgTriplet entry = sorted[i++];
@@ -59,10 +59,10 @@ static void rgMatrix_Fill(rgMatrix* matrix, const rgTriplet* sorted, int count) 
 }
 
 rgResult rgTriplets_Compress(const rgTriplets* triplets, int rowCount, int columnCount,
-                             rgMatrix* matrix) {
+                             rgOwnedSparse* matrix) {
     const rgAllocator* allocator = &triplets->allocator;
     size_t count = (size_t)triplets->count;
-    rgMatrix made = {.rowCount = rowCount, .columnCount = columnCount};
+    rgOwnedSparse made = {.rowCount = rowCount, .columnCount = columnCount};
     made.rowStart = rgAllocate(allocator, (size_t)rowCount + 1, sizeof(int));
     made.column = rgAllocate(allocator, count, sizeof(int));
     made.value = rgAllocate(allocator, count, sizeof(double));
@@ -72,11 +72,11 @@ rgResult rgTriplets_Compress(const rgTriplets* triplets, int rowCount, int colum
     bool failed = made.rowStart == NULL || made.column == NULL || made.value == NULL ||
                   sorted == NULL || start == NULL;
     if (failed) {
-        rgMatrix_Free(allocator, &made);
+        rgOwnedSparse_Free(allocator, &made);
     } else {
         rgSortBy(triplets->entries, sorted, (int)count, start, keyCount, false);
         rgSortBy(sorted, sorted + count, (int)count, start + keyCount + 1, keyCount, true);
-        rgMatrix_Fill(&made, sorted + count, (int)count);
+        rgOwnedSparse_Fill(&made, sorted + count, (int)count);
         *matrix = made;
     }
     rgRelease(allocator, sorted);
@@ -84,7 +84,7 @@ rgResult rgTriplets_Compress(const rgTriplets* triplets, int rowCount, int colum
     return failed ? rg_errorMemory : rg_ok;
 }
 
-static double rgMatrix_Largest(const rgMatrix* matrix) {
+static double rgOwnedSparse_Largest(const rgOwnedSparse* matrix) {
     double largest = 0;
     for (int i = 0; i < matrix->rowStart[matrix->rowCount]; ++i) {
         largest = fmax(largest, fabs(matrix->value[i]));
@@ -107,7 +107,7 @@ static rgResult rgAddMirrored(const rgTriplets* from, double a, double b, rgTrip
 }
 
 static rgResult rgCompressMirrored(const rgTriplets* triplets, double a, double b, int rowCount,
-                                   rgMatrix* matrix) {
+                                   rgOwnedSparse* matrix) {
     rgTriplets mirrored = {.allocator = triplets->allocator};
     rgResult result = rgAddMirrored(triplets, a, b, &mirrored);
     if (result == rg_ok) {
@@ -117,25 +117,25 @@ static rgResult rgCompressMirrored(const rgTriplets* triplets, double a, double 
     return result;
 }
 
-rgResult rgTriplets_CompressSymmetric(const rgTriplets* triplets, int rowCount, rgMatrix* matrix,
-                                      double* asymmetry) {
-    rgMatrix difference = {0};
-    rgMatrix plain = {0};
+rgResult rgTriplets_CompressSymmetric(const rgTriplets* triplets, int rowCount,
+                                      rgOwnedSparse* matrix, double* asymmetry) {
+    rgOwnedSparse difference = {0};
+    rgOwnedSparse plain = {0};
     rgResult result = rgCompressMirrored(triplets, 1, -1, rowCount, &difference);
     if (result == rg_ok) {
         result = rgTriplets_Compress(triplets, rowCount, rowCount, &plain);
     }
     if (result == rg_ok) {
-        double size = rgMatrix_Largest(&plain);
-        *asymmetry = size > 0 ? rgMatrix_Largest(&difference) / size : 0;
+        double size = rgOwnedSparse_Largest(&plain);
+        *asymmetry = size > 0 ? rgOwnedSparse_Largest(&difference) / size : 0;
         result = rgCompressMirrored(triplets, 0.5, 0.5, rowCount, matrix);
     }
-    rgMatrix_Free(&triplets->allocator, &difference);
-    rgMatrix_Free(&triplets->allocator, &plain);
+    rgOwnedSparse_Free(&triplets->allocator, &difference);
+    rgOwnedSparse_Free(&triplets->allocator, &plain);
     return result;
 }
 
-rgSparse rgMatrix_View(const rgMatrix* matrix) {
+rgSparse rgOwnedSparse_View(const rgOwnedSparse* matrix) {
     return (rgSparse){.rowCount = matrix->rowCount,
                       .columnCount = matrix->columnCount,
                       .rowStart = matrix->rowStart,
@@ -143,9 +143,9 @@ rgSparse rgMatrix_View(const rgMatrix* matrix) {
                       .value = matrix->value};
 }
 
-void rgMatrix_Free(const rgAllocator* allocator, rgMatrix* matrix) {
+void rgOwnedSparse_Free(const rgAllocator* allocator, rgOwnedSparse* matrix) {
     rgRelease(allocator, matrix->rowStart);
     rgRelease(allocator, matrix->column);
     rgRelease(allocator, matrix->value);
-    *matrix = (rgMatrix){0};
+    *matrix = (rgOwnedSparse){0};
 }

@@ -17,26 +17,26 @@ typedef struct rgTriplets {
 } rgTriplets;
 
 // An owning rgSparse.
-typedef struct rgMatrix {
+typedef struct rgOwnedSparse {
     int rowCount;
     int columnCount;
     int* rowStart;
     int* column;
     double* value;
-} rgMatrix;
+} rgOwnedSparse;
 
 rgResult rgTriplets_Add(rgTriplets* triplets, int row, int column, double value);
 void rgTriplets_Free(rgTriplets* triplets);
 
 // Compressed rows with ascending columns. Zeros off the diagonal are left out.
 rgResult rgTriplets_Compress(const rgTriplets* triplets, int rowCount, int columnCount,
-                             rgMatrix* matrix);
+                             rgOwnedSparse* matrix);
 // The same for (A + A')/2, exactly symmetric. Gives max |A - A'| / max |A|.
-rgResult rgTriplets_CompressSymmetric(const rgTriplets* triplets, int rowCount, rgMatrix* matrix,
-                                      double* asymmetry);
+rgResult rgTriplets_CompressSymmetric(const rgTriplets* triplets, int rowCount,
+                                      rgOwnedSparse* matrix, double* asymmetry);
 
-rgSparse rgMatrix_View(const rgMatrix* matrix);
-void rgMatrix_Free(const rgAllocator* allocator, rgMatrix* matrix);
+rgSparse rgOwnedSparse_View(const rgOwnedSparse* matrix);
+void rgOwnedSparse_Free(const rgAllocator* allocator, rgOwnedSparse* matrix);
 
 // Cholesky factors of a symmetric positive definite matrix, dense within each connected component.
 typedef struct rgMassFactor rgMassFactor;

@@ -1,6 +1,7 @@
 // A model definition as URDF. The root link is "world"; bodies hang on it by their joints. A body
 // with several joints becomes a chain of links without mass. A link's frame is its body's, moved to
 // the anchor of the last joint, because URDF turns links about their origin.
+#include "io/convex.h"
 #include "io/export.h"
 
 #include "io/file.h"
@@ -73,8 +74,7 @@ static void rgUrdfWriter_Inertial(rgUrdfWriter* w, const rgInertia* inertia, rgV
     rgText_Add(&w->text, "/>\n    </inertial>\n");
 }
 
-// An OBJ file beside the URDF file. Points alone are written as a fan, which has the same hull.
-static void rgUrdfWriter_SaveMesh(rgUrdfWriter* w, const rgMeshData* mesh, const char* path) {
+static void rgUrdfWriter_SaveObj(rgUrdfWriter* w, const rgMeshData* mesh, const char* path) {
     rgText obj = {.allocator = w->def->allocator};
     for (int i = 0; i < mesh->vertexCount; ++i) {
         const double* v = mesh->vertices + 3 * (size_t)i;
@@ -84,15 +84,20 @@ static void rgUrdfWriter_SaveMesh(rgUrdfWriter* w, const rgMeshData* mesh, const
         const int* t = mesh->triangles + 3 * (size_t)i;
         rgText_Add(&obj, "f %d %d %d\n", t[0] + 1, t[1] + 1, t[2] + 1);
     }
-    for (int i = 2; mesh->triangleCount == 0 && i < mesh->vertexCount; ++i) {
-        rgText_Add(&obj, "f 1 %d %d\n", i, i + 1);
-    }
     rgResult result = rgText_Save(&obj, path, w->diagnostics);
     w->result = w->result == rg_ok ? result : w->result;
     rgRelease(&w->def->allocator, obj.bytes);
 }
 
-static void rgUrdfWriter_Mesh(rgUrdfWriter* w, const rgMeshData* mesh) {
+// An OBJ file beside the URDF file. Hulls are written with the triangles of the hull, so that they
+// stay hulls when they are read as meshes.
+static void rgUrdfWriter_SaveMesh(rgUrdfWriter* w, const rgShapeDef* shape, const char* path) {
+    rgMeshData hull;
+    bool convex = shape->kind == rg_shapeHull && rgConvexTriangles(shape->mesh, &w->arena, &hull);
+    rgUrdfWriter_SaveObj(w, convex ? &hull : shape->mesh, path);
+}
+
+static void rgUrdfWriter_Mesh(rgUrdfWriter* w, const rgShapeDef* shape) {
     char path[RG_PATH_LENGTH + 32];
     const char* slash = strrchr(w->path, '/');
     const char* base = slash != NULL ? slash + 1 : w->path;
@@ -100,7 +105,7 @@ static void rgUrdfWriter_Mesh(rgUrdfWriter* w, const rgMeshData* mesh) {
     int stem = (int)(dot != NULL ? dot - w->path : (long)strlen(w->path));
     snprintf(path, sizeof(path), "%.*s_mesh_%d.obj", RG_MIN(stem, RG_PATH_LENGTH), w->path,
              ++w->meshCount);
-    rgUrdfWriter_SaveMesh(w, mesh, path);
+    rgUrdfWriter_SaveMesh(w, shape, path);
     slash = strrchr(path, '/');
     rgText_Add(&w->text, "<mesh");
     rgText_Attribute(&w->text, "filename", slash != NULL ? slash + 1 : path);
@@ -128,7 +133,7 @@ static void rgUrdfWriter_Geometry(rgUrdfWriter* w, const rgShapeDef* shape) {
         rgText_Add(&w->text, "/>");
         break;
     default:
-        rgUrdfWriter_Mesh(w, shape->mesh);
+        rgUrdfWriter_Mesh(w, shape);
         break;
     }
     rgText_Add(&w->text, "</geometry>\n");
@@ -304,6 +309,15 @@ static rgPose rgUrdfJointOrigin(const rgJointDef* joint, rgPose body, rgVec3* of
     return rgPoseMultiply(body, step);
 }
 
+// A link between two joints of one body. Saying that it weighs nothing shows that it is meant.
+static void rgUrdfWriter_EmptyLink(rgUrdfWriter* w, const char* name) {
+    rgText_Add(&w->text, "  <link");
+    rgText_Attribute(&w->text, "name", name);
+    rgText_Add(&w->text, ">\n    <inertial>\n      <mass value=\"0\"/>\n"
+                         "      <inertia ixx=\"0\" ixy=\"0\" ixz=\"0\" iyy=\"0\" iyz=\"0\" "
+                         "izz=\"0\"/>\n    </inertial>\n  </link>\n");
+}
+
 // Links and joints of one body: from the link of its parent to its own.
 static void rgUrdfWriter_Body(rgUrdfWriter* w, int body) {
     const rgBodyDef* def = &w->def->bodies[body - 1];
@@ -332,9 +346,7 @@ static void rgUrdfWriter_Body(rgUrdfWriter* w, int body) {
         } else {
             snprintf(child, sizeof(child), "%.120s_%.120s", name,
                      rgUrdfWriter_JointName(w, i, &made));
-            rgText_Add(&w->text, "  <link");
-            rgText_Attribute(&w->text, "name", child);
-            rgText_Add(&w->text, "/>\n");
+            rgUrdfWriter_EmptyLink(w, child);
         }
         rgUrdfWriter_Joint(w, i, parent, child, origin);
         memcpy(parent, child, sizeof(parent));

@@ -127,8 +127,8 @@ void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link) {
     link->inertia.center = pose.p;
     link->inertia.moment = rgSym3Rotate(pose.q, &moment);
     rgUrdf_CheckInertia(urdf, link, inertial);
-    link->hasInertia = link->inertia.mass > 0;
-    if (!link->hasInertia) {
+    link->hasInertia = true; // a mass of 0 that is written out is meant
+    if (!(link->inertia.mass > 0)) {
         link->inertia = (rgInertia){0};
     }
 }

@@ -73,7 +73,9 @@ static void rgShiftDiagonal(int count, double shift, double* block, size_t lead)
 }
 
 static void rgClear(double* values, size_t count) {
-    memset(values, 0, count * sizeof(double));
+    if (count > 0) {
+        memset(values, 0, count * sizeof(double));
+    }
 }
 
 static void rgAssembleLower(const rgBlockFactor* f, const rgFrontNumbers* n,

@@ -58,9 +58,13 @@ static inline rgSpatial rgSpatialAddScaled(rgSpatial a, double s, rgSpatial b) {
     return c;
 }
 
-// Power of a force on a motion.
+// Power of a force on a motion. Two sums of neighbours, for registers of two numbers.
 static inline double rgSpatialDot(const rgSpatial* a, const rgSpatial* b) {
-    return rgDot(a->linear, b->linear) + rgDot(a->angular, b->angular);
+    double even =
+        a->linear.x * b->linear.x + a->linear.z * b->linear.z + a->angular.y * b->angular.y;
+    double odd =
+        a->linear.y * b->linear.y + a->angular.x * b->angular.x + a->angular.z * b->angular.z;
+    return even + odd;
 }
 
 // v x m: rate of change of a motion m that is fixed in a body of velocity v.

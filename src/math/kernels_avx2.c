@@ -1,5 +1,6 @@
 // Dense kernels with AVX2 and FMA: four lanes.
 #include "math/kernels_large.h"
+#include "math/kernels_plain.h"
 #include "math/kernels_wide.h"
 
 #include <immintrin.h>
@@ -76,6 +77,10 @@ static inline rgWide rgMinusProduct(rgWide c, rgWide a, rgWide b) {
 static inline rgWide rgSize(rgWide a) {
     return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a);
 }
+// Size a (not negative) with the sign of b.
+static inline rgWide rgWithSign(rgWide a, rgWide b) {
+    return _mm256_or_pd(a, _mm256_and_pd(b, _mm256_set1_pd(-0.0)));
+}
 static inline rgWide rgLarger(rgWide a, rgWide b) {
     return _mm256_max_pd(a, b);
 }
@@ -114,6 +119,8 @@ static inline double rgSum(rgWide a) {
 
 #include "math/wide_solve.h"
 
+#include "math/wide_rows.h"
+
 const rgKernels rg_avx2Kernels = {
     .set = rg_kernelsAvx2,
     .name = "avx2",
@@ -134,4 +141,6 @@ const rgKernels rg_avx2Kernels = {
     .luForward = rgWideLuForward,
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
+    .combineRows = rgWideCombineRows,
+    .dotRows = rgWideDotRows,
 };

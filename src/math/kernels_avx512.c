@@ -1,5 +1,6 @@
 // Dense kernels with AVX-512: eight lanes, and masks for what does not fill them.
 #include "math/kernels_large.h"
+#include "math/kernels_plain.h"
 #include "math/kernels_wide.h"
 
 #include <immintrin.h>
@@ -8,8 +9,8 @@
 
 // Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
 #define RG_WIDE_PRODUCT_LIMIT  1e7
-#define RG_WIDE_CHOLESKY_LIMIT 1500
-#define RG_WIDE_LU_LIMIT       1500
+#define RG_WIDE_CHOLESKY_LIMIT 1000
+#define RG_WIDE_LU_LIMIT       1000
 
 typedef __m512d rgWide;
 typedef __mmask8 rgMask;
@@ -68,6 +69,10 @@ static inline rgWide rgMinusProduct(rgWide c, rgWide a, rgWide b) {
 static inline rgWide rgSize(rgWide a) {
     return _mm512_abs_pd(a);
 }
+// Size a (not negative) with the sign of b.
+static inline rgWide rgWithSign(rgWide a, rgWide b) {
+    return _mm512_or_pd(a, _mm512_and_pd(b, _mm512_set1_pd(-0.0)));
+}
 static inline rgWide rgLarger(rgWide a, rgWide b) {
     return _mm512_max_pd(a, b);
 }
@@ -106,6 +111,8 @@ static inline double rgSum(rgWide a) {
 
 #include "math/wide_solve.h"
 
+#include "math/wide_rows.h"
+
 const rgKernels rg_avx512Kernels = {
     .set = rg_kernelsAvx512,
     .name = "avx512",
@@ -126,4 +133,6 @@ const rgKernels rg_avx512Kernels = {
     .luForward = rgWideLuForward,
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
+    .combineRows = rgWideCombineRows,
+    .dotRows = rgWideDotRows,
 };

@@ -155,7 +155,11 @@ static bool rgWideCholeskyPanel(int m, int n, double* A, int lda) {
     return true;
 }
 
+// Below a vector's width plain code has the shorter start-up.
 static bool rgWideCholesky(int n, double* A, int lda) {
+    if (n <= 4) {
+        return rg_plainKernels.cholesky(n, A, lda);
+    }
     return rgWideCholeskyPanel(n, n, A, lda);
 }
 
@@ -167,16 +171,74 @@ static void rgApplyPivots(int k, const int* pivot, double* x) {
     }
 }
 
-// The same exchanges, numbered from `base`, in several columns.
-static void rgApplyPivotsToColumns(int count, const int* pivot, int base, int columns, double* A,
-                                   size_t lda) {
+static void rgApplyPivotsToColumns(int count, const int* pivot, int columns, double* X,
+                                   size_t ldx) {
+    for (int j = 0; j < columns; ++j) {
+        rgApplyPivots(count, pivot, X + (size_t)j * ldx);
+    }
+}
+
+// What the exchanges of one panel do to its rows, all at once: x[to] = x[from].
+typedef struct rgMoves {
+    int count;
+    int to[2 * RG_LANES], from[2 * RG_LANES];
+} rgMoves;
+
+RG_INLINE void rgMoves_Add(rgMoves* m, int to, int from) {
+    m->to[m->count] = to;
+    m->from[m->count] = from;
+    m->count += to != from;
+}
+
+// at[i] = i on entry and exit.
+static void rgMoves_Init(rgMoves* m, int count, const int* pivot, int* at) {
+    for (int c = 0; c < count; ++c) {
+        int t = at[c];
+        at[c] = at[pivot[c]];
+        at[pivot[c]] = t;
+    }
+    m->count = 0;
+    for (int c = 0; c < count; ++c) {
+        if (pivot[c] >= count) {
+            rgMoves_Add(m, pivot[c], at[pivot[c]]);
+            at[pivot[c]] = pivot[c];
+        }
+    }
+    for (int c = 0; c < count; ++c) {
+        rgMoves_Add(m, c, at[c]);
+        at[c] = c;
+    }
+}
+
+RG_INLINE void rgMoves_ApplyOf(const rgMoves* m, int count, int columns, double* A, size_t lda) {
     for (int j = 0; j < columns; ++j) {
         double* x = A + (size_t)j * lda;
+        double moved[2 * RG_LANES];
+        RG_UNROLL
         for (int i = 0; i < count; ++i) {
-            double t = x[base + i];
-            x[base + i] = x[pivot[i]];
-            x[pivot[i]] = t;
+            moved[i] = x[m->from[i]];
         }
+        RG_UNROLL
+        for (int i = 0; i < count; ++i) {
+            x[m->to[i]] = moved[i];
+        }
+    }
+}
+
+// In `columns` columns; a list that is not full is filled up with repetitions.
+static void rgMoves_Apply(rgMoves* m, int columns, double* A, size_t lda) {
+    if (m->count == 0) {
+        return;
+    }
+    int full = m->count > RG_LANES ? 2 * RG_LANES : RG_LANES;
+    for (int i = m->count; i < full; ++i) {
+        m->to[i] = m->to[0];
+        m->from[i] = m->from[0];
+    }
+    if (full > RG_LANES) {
+        rgMoves_ApplyOf(m, 2 * RG_LANES, columns, A, lda);
+    } else {
+        rgMoves_ApplyOf(m, RG_LANES, columns, A, lda);
     }
 }
 
@@ -249,7 +311,8 @@ typedef struct rgPanelRows {
 } rgPanelRows;
 
 // Index of the largest candidate in column c, the first one among equals; -1 when all are NaN.
-RG_INLINE int rgTile_FindPivot(const rgTile* t, int vecs, int c, const rgPanelRows* rows) {
+RG_INLINE int rgTile_FindPivot(const rgTile* t, int vecs, int c, const rgPanelRows* rows,
+                               rgWide* pivotSize) {
     rgWide size[RG_TILE_VECS];
     rgWide largest = rgZero();
     RG_UNROLL
@@ -259,6 +322,7 @@ RG_INLINE int rgTile_FindPivot(const rgTile* t, int vecs, int c, const rgPanelRo
         largest = v == 0 ? size[v] : rgLarger(largest, size[v]);
     }
     largest = rgLargestLane(largest);
+    *pivotSize = largest;
     unsigned bits = 0;
     RG_UNROLL
     for (int v = 0; v < vecs; ++v) {
@@ -277,8 +341,10 @@ RG_INLINE rgWide rgTile_Row(const rgTile* t, int vecs, int c, int row) {
     return rgLane(x, row % RG_LANES);
 }
 
-RG_INLINE void rgTile_Eliminate(rgTile* t, int vecs, int cols, int c, int row, rgPanelRows* rows) {
-    rgWide inverse = rgOver(rgFill(1), rgTile_Row(t, vecs, c, row));
+// The division needs the pivot's size only and runs while the pivot's row is still looked for.
+RG_INLINE void rgTile_Eliminate(rgTile* t, int vecs, int cols, int c, int row, rgWide pivotSize,
+                                rgPanelRows* rows) {
+    rgWide inverse = rgWithSign(rgOver(rgFill(1), pivotSize), rgTile_Row(t, vecs, c, row));
     rgWide l[RG_TILE_VECS];
     RG_UNROLL
     for (int v = 0; v < vecs; ++v) {
@@ -323,11 +389,12 @@ RG_INLINE bool rgLuTile(int vecs, int cols, int candidates, const rgTileWork* w,
     bool good = true;
     RG_UNROLL
     for (int c = 0; c < cols; ++c) {
-        int row = rgTile_FindPivot(&t, vecs, c, &rows);
-        good = good && row >= 0 && rgIsUsable(rgFirst(rgTile_Row(&t, vecs, c, row)));
+        rgWide size;
+        int row = rgTile_FindPivot(&t, vecs, c, &rows, &size);
+        good = good && row >= 0 && rgFirst(size) > 0 && rgIsUsable(rgFirst(size));
         row = RG_MAX(row, 0);
         pivot[c] = rgPlaces_Exchange(&places, c, row);
-        rgTile_Eliminate(&t, vecs, cols, c, row, &rows);
+        rgTile_Eliminate(&t, vecs, cols, c, row, size, &rows);
     }
     rgTile_Store(&t, vecs, cols, false, w);
     return good;
@@ -395,24 +462,32 @@ RG_INLINE void rgPanelStep(int rows, int cols, int c, double* P, size_t ldp) {
     }
 }
 
-RG_INLINE bool rgLuTallPanelOf(int rows, int cols, int candidates, double* P, size_t ldp,
-                               int* pivot) {
-    RG_UNROLL
-    for (int c = 0; c < cols; ++c) {
-        int row = rgFindPivot(c, candidates, P + (size_t)c * ldp);
-        pivot[c] = row;
-        for (int j = 0; j < cols; ++j) {
-            double* x = P + (size_t)j * ldp;
-            double t = x[c];
-            x[c] = x[row];
-            x[row] = t;
-        }
-        if (!rgIsUsable(P[(size_t)c * ldp + (size_t)c])) {
-            return false;
-        }
+// Choose the pivot of column c, exchange the rows and eliminate.
+RG_INLINE bool rgTallStep(int rows, int cols, int candidates, int c, double* P, size_t ldp,
+                          int* pivot) {
+    int row = rgFindPivot(c, candidates, P + (size_t)c * ldp);
+    *pivot = row;
+    for (int j = 0; j < cols; ++j) {
+        double* x = P + (size_t)j * ldp;
+        double t = x[c];
+        x[c] = x[row];
+        x[row] = t;
+    }
+    bool good = rgIsUsable(P[(size_t)c * ldp + (size_t)c]);
+    if (good) {
         rgPanelStep(rows, cols, c, P, ldp);
     }
-    return true;
+    return good;
+}
+
+RG_INLINE bool rgLuTallPanelOf(int rows, int cols, int candidates, double* P, size_t ldp,
+                               int* pivot) {
+    bool good = true;
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        good = good && rgTallStep(rows, cols, candidates, c, P, ldp, pivot + c);
+    }
+    return good;
 }
 
 static bool rgLuTallPanel(int rows, int cols, int candidates, double* P, size_t ldp, int* pivot) {
@@ -422,9 +497,11 @@ static bool rgLuTallPanel(int rows, int cols, int candidates, double* P, size_t 
                                   : rgLuTallPanelOf(rows, 1, candidates, P, ldp, pivot);
 }
 
-// Factorize columns j .. j + cols - 1 from row j on; w is aimed at them with depth j.
-static bool rgLuColumns(int m, int n, int j, int cols, rgTileWork* w, double* A, int* pivot) {
-    int rows = m - j, local[RG_LANES];
+// Factorize columns j .. j + cols - 1 from row j on; w is aimed at them with depth j. The
+// pivots are counted from row j here; their exchanges are made in all other columns.
+static bool rgLuColumns(int m, int n, int j, int cols, rgTileWork* w, double* A, int* local,
+                        int* at) {
+    int rows = m - j;
     size_t ld = w->ldc;
     bool shortPanel = rows <= RG_TILE_ROWS;
     bool good;
@@ -438,11 +515,12 @@ static bool rgLuColumns(int m, int n, int j, int cols, rgTileWork* w, double* A,
     if (!good) {
         return false;
     }
-    for (int c = 0; c < cols; ++c) {
-        pivot[j + c] = j + local[c];
-    }
+    rgMoves moves;
+    rgMoves_Init(&moves, cols, local, at);
     // A tall panel has exchanged its own rows already.
-    rgApplyPivotsToColumns(cols, pivot + j, j, shortPanel ? j + cols : j, A, ld);
+    int end = j + cols;
+    rgMoves_Apply(&moves, shortPanel ? end : j, A + j, ld);
+    rgMoves_Apply(&moves, n - end, A + (size_t)end * ld + j, ld);
     return true;
 }
 
@@ -451,17 +529,23 @@ static bool rgWideLuPanel(int m, int n, double* A, int lda, int* pivot) {
         return rgLargeLuPanel(m, n, A, lda, pivot);
     }
     size_t ld = (size_t)lda;
+    int at[RG_WIDE_LU_LIMIT];
+    for (int i = 0; i < n; ++i) {
+        at[i] = i;
+    }
     for (int j = 0; j < n;) {
         int cols = rgTileColumns(n - j);
         double* C = A + (size_t)j * ld;
         rgTileWork w = {.lda = ld, .B = C, .bRow = 1, .bColumn = ld, .C = C, .ldc = ld};
-        rgApplyPivotsToColumns(j, pivot, 0, cols, C, ld);
         rgUnitSolve(j, cols, A, &w);
         w.depth = j;
         w.A = A + j;
         w.C = C + j;
-        if (!rgLuColumns(m, n, j, cols, &w, A, pivot)) {
+        if (!rgLuColumns(m, n, j, cols, &w, A, pivot + j, at)) {
             return false;
+        }
+        for (int c = 0; c < cols; ++c) {
+            pivot[j + c] += j;
         }
         j += cols;
     }
@@ -469,18 +553,16 @@ static bool rgWideLuPanel(int m, int n, double* A, int lda, int* pivot) {
 }
 
 static bool rgWideLu(int n, double* A, int lda, int* pivot) {
+    if (n <= 6) {
+        return rg_plainKernels.lu(n, A, lda, pivot);
+    }
     return rgWideLuPanel(n, n, A, lda, pivot);
 }
 
 static void rgWideLuForward(int n, int columns, const double* LU, int lda, const int* pivot,
                             double* X, int ldx) {
     size_t ld = (size_t)ldx;
-    bool large = n > RG_WIDE_LU_LIMIT && columns > RG_WIDE_LU_LIMIT;
-    rgApplyPivotsToColumns(n, pivot, 0, columns, X, ld);
-    if (large) {
-        rgLargeUnitLowerSolve(n, columns, LU, lda, X, ldx);
-        return;
-    }
+    rgApplyPivotsToColumns(n, pivot, columns, X, ld);
     for (int j = 0; j < columns;) {
         int cols = rgTileColumns(columns - j);
         double* C = X + (size_t)j * ld;

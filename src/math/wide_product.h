@@ -10,7 +10,7 @@
 #if defined(__clang__)
 #define RG_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define RG_UNROLL _Pragma("GCC unroll 8")
+#define RG_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 typedef struct rgTile {

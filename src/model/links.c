@@ -313,6 +313,54 @@ static bool rgBuildRows(rgCompiler* compiler) {
     return true;
 }
 
+static void rgCountSparseRows(rgModel* model) {
+    for (int i = 0; i < model->vCount; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        const int* column = model->massColumns + dof->rowStart;
+        model->sparseStart[i + 1] += dof->depth;
+        for (int k = 1; k < dof->depth; ++k) {
+            model->sparseStart[column[k] + 1] += 1;
+        }
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        model->sparseStart[i + 1] += model->sparseStart[i];
+    }
+}
+
+// A row is what is above, the diagonal, and what is below; the last part grows as rows are met.
+static void rgFillSparseRows(rgModel* model, int* next) {
+    for (int i = 0; i < model->vCount; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        int start = model->sparseStart[i];
+        for (int k = dof->depth - 1; k >= 0; --k) {
+            int column = model->massColumns[dof->rowStart + k];
+            int here = start + dof->depth - 1 - k;
+            model->sparseColumns[here] = column;
+            model->sparseFrom[here] = dof->rowStart + k;
+            if (k > 0) {
+                model->sparseColumns[next[column]] = i;
+                model->sparseFrom[next[column]++] = dof->rowStart + k;
+            }
+        }
+        next[i] = start + dof->depth;
+    }
+}
+
+static bool rgBuildSparse(rgCompiler* compiler) {
+    rgModel* model = compiler->model;
+    int count = 2 * model->massCount - model->vCount;
+    int* next = rgCompiler_Take(compiler, model->vCount, sizeof(int));
+    model->sparseStart = rgCompiler_Take(compiler, model->vCount + 1, sizeof(int));
+    model->sparseColumns = rgCompiler_Take(compiler, count, sizeof(int));
+    model->sparseFrom = rgCompiler_Take(compiler, count, sizeof(int));
+    if (compiler->outOfMemory) {
+        return false;
+    }
+    rgCountSparseRows(model);
+    rgFillSparseRows(model, next);
+    return true;
+}
+
 static bool rgBuildPlaces(rgCompiler* compiler) {
     rgModel* model = compiler->model;
     model->shapePlaces = rgCompiler_Take(compiler, model->info.shapeCount, sizeof(rgPlace));
@@ -348,5 +396,5 @@ bool rgBuildLinks(rgCompiler* compiler) {
     model->info.vCount = model->vCount;
     model->info.linkCount = model->linkCount - 1;
     model->info.treeCount = model->treeCount;
-    return rgBuildRows(compiler) && rgBuildPlaces(compiler);
+    return rgBuildRows(compiler) && rgBuildSparse(compiler) && rgBuildPlaces(compiler);
 }

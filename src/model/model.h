@@ -94,7 +94,11 @@ struct rgModel {
     rgDof* dofs;
     int massCount;    // entries of M in compact storage
     int* massColumns; // massCount: column of each entry
-    double* neutral;  // qCount: every body where its definition says
+    // M as compressed rows with both triangles: 2 massCount - vCount entries.
+    int* sparseStart;   // vCount + 1
+    int* sparseColumns; // ascending in a row
+    int* sparseFrom;    // the entry in compact storage
+    double* neutral;    // qCount: every body where its definition says
 
     // The parts of the definition, copied; axes and quaternions are normalised.
     rgBodyDef* bodies;

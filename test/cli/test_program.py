@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "io"))
 from samples import write_global, write_local, write_random
 
 RIGOR = sys.argv.pop(1)
+SOLVERS = ("auto", "newton", "interior", "admm", "admm-fast", "pgs", "cascade")
 FIELDS = [
     "file", "contacts", "status", "iterations", "phases", "factorizations", "residual",
     "residual_cone", "residual_dual", "residual_complementarity", "residual_si", "seconds",
@@ -95,7 +96,7 @@ class Solve(unittest.TestCase):
         self.assertEqual(list(entry), FIELDS)
         self.assertEqual(entry["contacts"], 1)
         self.assertEqual(entry["status"], "solved")
-        self.assertEqual(set(entry["phases"]), {"newton", "sweep", "admm", "cascade"})
+        self.assertEqual(set(entry["phases"]), {"newton", "sweep", "interior", "admm", "cascade"})
         self.assertLessEqual(entry["residual"], report["tolerance"])
         self.assertGreater(entry["seconds"], 0)
 
@@ -108,7 +109,7 @@ class Solve(unittest.TestCase):
 
     def test_known_answers(self):
         """Sticking: r = (1/2, -1/4, 0), u = 0. Slipping, mu = 0.1: r_t = -0.05, u_t = 0.4."""
-        for solver in ("auto", "newton", "admm", "admm-fast", "pgs", "cascade"):
+        for solver in SOLVERS:
             for mu, r, u in ((0.6, (0.5, -0.25, 0), (0, 0, 0)), (0.1, (0.5, -0.05, 0), (0, 0.4, 0))):
                 source = self.ball("ball.hdf5", mu=mu)
                 done = run("solve", source, "--solver", solver, "--tol", 1e-10, "--max-iter", 20000,
@@ -245,9 +246,8 @@ class Others(unittest.TestCase):
     def test_demo(self):
         done = run("demo")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for solver in ("auto", "newton", "admm", "admm-fast", "pgs", "cascade"):
-            self.assertIn("\n%s " % solver, done.stdout)
-        self.assertIn("the wall weighs 121104.45 N", done.stdout)
+        self.assertIn("wall: 4 s in steps of 0.001 s", done.stdout)
+        self.assertIn("converged", done.stdout)
 
     def test_bench(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -102,6 +102,29 @@ static void test_mass_is_inverse_of_unit_accelerations(void** state) {
     rgForEachCase(rgCheckMassColumns);
 }
 
+static void rgCheckSparseMass(rgCaseData* c) {
+    double added[MAX_V];
+    int n = c->nv;
+    rgRandomVelocity(&c->random, n, added);
+    rgDynamics_MassMatrix(c->d, c->M);
+    rgSparse sparse = rgDynamics_SparseMassMatrix(c->d, added);
+    assert_int_equal(sparse.rowCount, n);
+    for (int i = 0; i < n; ++i) {
+        c->M[i * n + i] += added[i];
+        for (int t = sparse.rowStart[i]; t < sparse.rowStart[i + 1]; ++t) {
+            assert_true(t == sparse.rowStart[i] || sparse.column[t] > sparse.column[t - 1]);
+            EXPECT_NEAR(sparse.value[t], c->M[i * n + sparse.column[t]], 0);
+            c->M[i * n + sparse.column[t]] = 0;
+        }
+    }
+    EXPECT_NEAR(rgLargest(c->M, n * n), 0, 0); // nothing is missing
+}
+
+static void test_sparse_mass_is_the_dense_one(void** state) {
+    (void)state;
+    rgForEachCase(rgCheckSparseMass);
+}
+
 static void rgCheckSolve(rgCaseData* c) {
     int n = c->nv, columns = 5;
     double added[MAX_V], x[MAX_V * 5], one[MAX_V], product[MAX_V];
@@ -453,6 +476,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forward_inverts_inverse),
         cmocka_unit_test(test_mass_is_inverse_of_unit_accelerations),
+        cmocka_unit_test(test_sparse_mass_is_the_dense_one),
         cmocka_unit_test(test_solutions_satisfy_the_system),
         cmocka_unit_test(test_wrenches_act_through_the_jacobian),
         cmocka_unit_test(test_jacobian_times_velocity),

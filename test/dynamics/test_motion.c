@@ -124,7 +124,8 @@ static void test_pendulum_has_the_textbook_values(void** state) {
     rgBodyDef body = rgDefaultBodyDef();
     rgJointDef joint = rgDefaultJointDef();
     rgCreateModelDef(NULL, &def);
-    body.inertia = (rgInertia){.mass = 2, .center = {0, 0, -0.5}, .moment = {0.1, 0.2, 0.05}};
+    body.inertia = (rgInertia){
+        .mass = 2, .center = {0, 0, -0.5}, .moment = {.xx = 0.1, .yy = 0.2, .zz = 0.05}};
     rgModelDef_AddBody(def, &body, &joint.body);
     joint.axis = rgVec(0, 3, 0);
     joint.armature = 0.25;
@@ -315,6 +316,34 @@ static void test_calls_do_not_allocate(void** state) {
     rgDestroyModel(model);
 }
 
+static void test_a_model_without_joints_is_fine(void** state) {
+    (void)state;
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgBodyDef body = rgDefaultBodyDef();
+    rgBodyId id;
+    rgCreateModelDef(NULL, &def);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    rgDestroyModel(model);
+    body.pose.p.x = 2;
+    rgModelDef_AddBody(def, &body, &id);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    rgDynamics* d = rgOpen(model, rgVec(0, 0, -9.81), rg_velocityStep);
+    rgDynamics_SetState(d, NULL, NULL);
+    rgDynamics_MassMatrix(d, NULL);
+    rgDynamics_Bias(d, NULL);
+    rgModel_NeutralConfiguration(model, NULL);
+    rgModel_StepVelocity(model, NULL, NULL, NULL);
+    assert_int_equal(rgDynamics_Factorize(d, NULL), rg_ok);
+    assert_int_equal(rgDynamics_ForwardDynamics(d, NULL, NULL, NULL), rg_ok);
+    EXPECT_NEAR(rgDynamics_BodyPose(d, id).p.x, 2, 0);
+    EXPECT_NEAR(rgDynamics_Energy(d).kinetic, 0, 0);
+    EXPECT_NEAR(rgDynamics_BodyPose(d, (rgBodyId){7}).p.x, 0, 0);
+    rgDestroyDynamics(d);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
 static void test_singular_mass_is_reported(void** state) {
     (void)state;
     // A point mass on the axis of a joint above another joint: singular only when stretched out.
@@ -354,6 +383,7 @@ int main(void) {
         cmocka_unit_test(test_internal_torques_keep_momentum),
         cmocka_unit_test(test_frame_change_changes_nothing),
         cmocka_unit_test(test_calls_do_not_allocate),
+        cmocka_unit_test(test_a_model_without_joints_is_fine),
         cmocka_unit_test(test_singular_mass_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,8 +331,10 @@ static int rgCompareFolder(const char* folder) {
         size_t length = strlen(entry->d_name);
         char path[4096];
         snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        bool part =
-            strcmp(entry->d_name, "part.xml") == 0 || strcmp(entry->d_name, "joint.xml") == 0;
+        // Included parts, and files that differ in exclusions alone.
+        bool part = strcmp(entry->d_name, "part.xml") == 0 ||
+                    strcmp(entry->d_name, "joint.xml") == 0 ||
+                    strstr(entry->d_name, "_strict") != NULL;
         if (length > 4 && strcmp(entry->d_name + length - 4, ".xml") == 0 && !part) {
             rgCompareFile(path);
             ++count;
