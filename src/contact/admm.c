@@ -4,11 +4,12 @@
 #include "contact/run.h"
 
 #include "contact/anderson.h"
+#include "math/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RG_POWER_ITERATIONS 30
+#define RG_SPECTRUM_STEPS 12
 
 typedef struct rgAdmm {
     rgRun* run;
@@ -47,62 +48,39 @@ static rgResult rgAdmm_Init(rgAdmm* admm, rgRun* run, const rgAdmmDef* def) {
     return rgAnderson_Init(&admm->anderson, system->n, def->andersonMemory, system->arena);
 }
 
-static double rgNorm(int n, const double* x) {
-    double sum = 0;
-    for (int i = 0; i < n; ++i) {
-        sum += x[i] * x[i];
-    }
-    return sqrt(sum);
+static void rgApplySystem(const double* x, double* y, void* context) {
+    rgSystem* system = context;
+    system->ops->apply(system, x, y);
 }
 
-// Fixed start vector with weight in every direction.
-static void rgFillStart(int n, double* x) {
-    for (int i = 0; i < n; ++i) {
-        x[i] = 1 + 0.37 * (double)((i * 7919) % 101) / 101;
-    }
+static void rgSolveSystemShift(const double* x, double* y, void* context) {
+    rgSystem* system = context;
+    memcpy(y, x, (size_t)system->n * sizeof(double));
+    system->ops->solveShift(system, y);
 }
 
-// (7) L by power iteration, m by inverse iteration with G + R + eta I
+// (7) L and m of G + R + eta I by Lanczos, m through the inverse. The scaled system takes m = eta:
+// nearly all contact problems are rank deficient, and eta is then the answer.
 static rgResult rgAdmm_EstimateSpectrum(rgAdmm* admm) {
     rgSystem* system = admm->system;
-    int n = system->n;
     double eta = admm->def->proximal;
-    double* x = admm->shifted;
-    double* y = admm->velocity;
-    rgFillStart(n, x);
-    double largest = 0;
-    for (int k = 0; k < RG_POWER_ITERATIONS; ++k) {
-        double length = rgNorm(n, x);
-        for (int i = 0; i < n; ++i) {
-            x[i] /= length;
-        }
-        system->ops->apply(system, x, y);
-        double last = largest;
-        largest = rgNorm(n, y);
-        memcpy(x, y, (size_t)n * sizeof(double));
-        if (!(largest > 0) || fabs(largest - last) < 1e-3 * largest) {
-            break;
-        }
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* scratch =
+        RG_TAKE(system->arena, double, rgSpectrumScratch(system->n, RG_SPECTRUM_STEPS));
+    if (scratch == NULL) {
+        return rg_errorMemory;
     }
-    admm->largest = largest + eta;
+    rgOperator A = {.size = system->n, .apply = rgApplySystem, .context = system};
+    rgOperator inverse = {.size = system->n, .apply = rgSolveSystemShift, .context = system};
+    rgSpectrum spectrum = rgEstimateSpectrum(system->kernels, &A, RG_SPECTRUM_STEPS, 1e-2, scratch);
+    admm->largest = spectrum.largest + eta;
     admm->smallest = eta;
-    if (system->ops->factorShift(system, eta) == rg_ok) {
-        rgFillStart(n, x);
-        double inverse = 0;
-        for (int k = 0; k < RG_POWER_ITERATIONS; ++k) {
-            double length = rgNorm(n, x);
-            for (int i = 0; i < n; ++i) {
-                x[i] /= length;
-            }
-            system->ops->solveShift(system, x);
-            double last = inverse;
-            inverse = rgNorm(n, x);
-            if (!(inverse > 0) || fabs(inverse - last) < 1e-3 * inverse) {
-                break;
-            }
-        }
-        admm->smallest = inverse > 0 ? fmax(1 / inverse, eta) : eta;
+    if (!admm->def->scaling && system->ops->factorShift(system, eta) == rg_ok) {
+        double smallest = rgEstimateSmallestEigenvalue(system->kernels, &inverse, RG_SPECTRUM_STEPS,
+                                                       1e-2, scratch);
+        admm->smallest = fmax(smallest, eta);
     }
+    rgArena_Return(system->arena, mark);
     return isfinite(admm->largest) ? rg_ok : rg_errorNumeric;
 }
 
@@ -199,15 +177,26 @@ static bool rgAdmm_PaperTest(const rgAdmm* admm) {
            admm->complementarity <= absolute + relative * admm->primalScale * admm->dualScale;
 }
 
+// The paper's mode stops on its own test and returns its own last iterate, whatever the judge
+// thinks of it.
+static bool rgAdmm_PaperDone(rgAdmm* admm) {
+    rgRun* run = admm->run;
+    if (run->def->method != rg_methodAdmm || run->def->stop != rg_stopPaper ||
+        !rgAdmm_PaperTest(admm)) {
+        return false;
+    }
+    memcpy(run->best, admm->y, (size_t)admm->system->n * sizeof(double));
+    run->accepted = true;
+    return true;
+}
+
 static bool rgAdmm_IsDone(rgAdmm* admm, bool last) {
     rgRun* run = admm->run;
+    bool judged = run->def->method != rg_methodAdmm || run->def->stop == rg_stopJudge;
     // The velocity of f stands in for that of y until both nearly agree.
     double residual = rgSystem_Residual(admm->system, admm->y, admm->velocity);
-    bool paper = run->def->method == rg_methodAdmm && run->def->stop == rg_stopPaper;
-    bool done = paper ? rgAdmm_PaperTest(admm) : false;
-    if (done || last || residual <= 10 * run->tolerance || run->history != NULL) {
+    if (last || (judged && residual <= 10 * run->tolerance) || run->history != NULL) {
         residual = rgRun_Offer(run, admm->y);
-        done = done || (!paper && rgRun_Solved(run));
     }
     rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseAdmm,
                                          .primal = admm->primal,
@@ -215,7 +204,7 @@ static bool rgAdmm_IsDone(rgAdmm* admm, bool last) {
                                          .complementarity = admm->complementarity,
                                          .residual = residual,
                                          .penalty = admm->rho});
-    return done;
+    return judged ? rgRun_Solved(run) : rgAdmm_PaperDone(admm);
 }
 
 // (9) spectral rule on p, (10) linear rule on rho; refactorizes when rho moves
@@ -284,8 +273,8 @@ rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* def, int l
         }
         result = rgAdmm_AdaptPenalty(&admm); // (9), (10)
     }
-    if (result == rg_ok || result == rg_errorNumeric) {
-        rgRun_Offer(run, admm.y != NULL ? admm.y : run->best);
+    if (!run->accepted && admm.y != NULL) {
+        rgRun_Offer(run, admm.y);
     }
     rgArena_Return(system->arena, mark);
     return result == rg_errorNumeric ? rg_ok : result;

@@ -12,6 +12,7 @@ typedef struct rgRun {
     int phaseIterations[rg_phaseCount];
     double* best; // impulses in K, n
     double bestResidual;
+    bool accepted; // the paper's own test holds: best is what it returned
     double* start; // where the caller began (warm start, in K), n
     bool warm;     // start is not zero
     double* trial; // scratch of rgRun_Offer, n

@@ -94,6 +94,11 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     return numbers && admmNumbers && choices;
 }
 
+// The paper's algorithm with the paper's own stopping test.
+static bool rgContactSolverDef_IsPaper(const rgContactSolverDef* def) {
+    return def->method == rg_methodAdmm && def->stop == rg_stopPaper;
+}
+
 rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** solver) {
     if (def == NULL || solver == NULL || def->cookie != RG_CONTACT_COOKIE ||
         !rgContactSolverDef_IsValid(def)) {
@@ -184,10 +189,9 @@ static void rgKeepHistory(rgSolve* solve, const rgRun* run) {
 
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
     rgRun run;
+    bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->lambda);
     if (result == rg_ok && !rgSystem_IsInfeasible(system)) {
-        bool paper =
-            solve->solver->def.method == rg_methodAdmm && solve->solver->def.stop == rg_stopPaper;
         result = rgRun_Solved(&run) && !paper ? rg_ok : rgRunMethod(&run);
     }
     if (result != rg_ok) {
@@ -197,7 +201,8 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     outcome->iterationCount = run.iterationCount;
     outcome->factorizationCount = system->factorizationCount;
     memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
-    outcome->status = rgRun_Solved(&run)                         ? rg_contactSolved
+    bool solved = paper ? run.accepted : rgRun_Solved(&run);
+    outcome->status = solved                                     ? rg_contactSolved
                       : rgSystem_IsInfeasible(system)            ? rg_contactInfeasible
                       : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                  : rg_contactStalled;
@@ -282,7 +287,7 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
         result = rgJudge(solve->problem, solver->def.model, solve->lambda, arena, &report->residual,
                          &report->residualSi);
     }
-    bool paper = solver->def.method == rg_methodAdmm && solver->def.stop == rg_stopPaper;
+    bool paper = rgContactSolverDef_IsPaper(&solver->def);
     if (result == rg_ok && !paper && report->status == rg_contactSolved &&
         !(report->residual.total <= solver->def.tolerance)) {
         report->status = rg_contactStalled; // rounding on the way back to the problem's units

@@ -9,8 +9,8 @@
 
 // Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
 #define RG_WIDE_PRODUCT_LIMIT  1e7
-#define RG_WIDE_CHOLESKY_LIMIT 1500
-#define RG_WIDE_LU_LIMIT       1500
+#define RG_WIDE_CHOLESKY_LIMIT 1000
+#define RG_WIDE_LU_LIMIT       1000
 
 typedef __m512d rgWide;
 typedef __mmask8 rgMask;
@@ -111,6 +111,8 @@ static inline double rgSum(rgWide a) {
 
 #include "math/wide_solve.h"
 
+#include "math/wide_rows.h"
+
 const rgKernels rg_avx512Kernels = {
     .set = rg_kernelsAvx512,
     .name = "avx512",
@@ -131,4 +133,6 @@ const rgKernels rg_avx512Kernels = {
     .luForward = rgWideLuForward,
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
+    .combineRows = rgWideCombineRows,
+    .dotRows = rgWideDotRows,
 };

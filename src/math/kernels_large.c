@@ -5,11 +5,11 @@
 #include <f77blas.h>
 #include <math.h>
 
-// LAPACK lets values that are not finite pass: look at the pivots.
+// LAPACK lets values that are not finite pass: look at the pivots, of which A holds the roots.
 static bool rgPivotsArePositive(int n, const double* A, int lda) {
     for (int i = 0; i < n; ++i) {
-        double pivot = A[(size_t)i * (size_t)lda + (size_t)i];
-        if (!(pivot > 0) || !isnormal(pivot)) {
+        double root = A[(size_t)i * (size_t)lda + (size_t)i];
+        if (!(root > 0) || !isnormal(root * root)) {
             return false;
         }
     }
@@ -54,11 +54,6 @@ bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot) {
                     A, lda, A + n, lda);
     }
     return true;
-}
-
-void rgLargeUnitLowerSolve(int n, int columns, const double* L, int lda, double* X, int ldx) {
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, columns, 1, L,
-                lda, X, ldx);
 }
 
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,

@@ -5,7 +5,6 @@
 
 bool rgLargeCholeskyPanel(int m, int n, double* A, int lda);
 bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot);
-void rgLargeUnitLowerSolve(int n, int columns, const double* L, int lda, double* X, int ldx);
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
 // C += sign A A'

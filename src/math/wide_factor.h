@@ -562,12 +562,7 @@ static bool rgWideLu(int n, double* A, int lda, int* pivot) {
 static void rgWideLuForward(int n, int columns, const double* LU, int lda, const int* pivot,
                             double* X, int ldx) {
     size_t ld = (size_t)ldx;
-    bool large = n > RG_WIDE_LU_LIMIT && columns > RG_WIDE_LU_LIMIT;
     rgApplyPivotsToColumns(n, pivot, columns, X, ld);
-    if (large) {
-        rgLargeUnitLowerSolve(n, columns, LU, lda, X, ldx);
-        return;
-    }
     for (int j = 0; j < columns;) {
         int cols = rgTileColumns(columns - j);
         double* C = X + (size_t)j * ld;
