@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
+#define RG_WARM_NEWTON 15
+#define RG_WARM_NEAR   10
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
 // tolerance for less than a Newton step costs.
@@ -34,6 +36,20 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
     }
     return rgRunNewton(
         run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
+}
+
+// From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded;
+// else Newton at once, and when it wanders off, sweeps from the start and Newton again.
+static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
+    rgNewtonOptions options = {.limit = RG_WARM_NEWTON, .weight = 1, .regularisation = 1e-4};
+    rgResult result = rg_ok;
+    if (run->bestResidual <= RG_WARM_NEAR * run->tolerance) {
+        result = rgRunSweeps(run, lambda, 2, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunNewton(run, run->start, &options);
+    }
+    return result;
 }
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
@@ -67,9 +83,7 @@ rgResult rgRunPlan(rgRun* run) {
     memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
     rgResult result = rg_ok;
     if (run->warm) {
-        // Close to the solution little regularisation is needed, and one iteration fewer.
-        result = rgRunNewton(run, lambda,
-                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-4});
+        result = rgPlan_Warm(run, lambda);
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgPlan_Sweep(run, lambda);

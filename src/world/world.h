@@ -13,6 +13,8 @@ typedef struct rgPairMemory {
     int32_t a, b; // proxies, a < b
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
+    int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
+    int32_t age;     // steps that it is known for, at most 1
 } rgPairMemory;
 
 // The impulse of one contact point, in world axes so that it outlives the choice of tangents.
