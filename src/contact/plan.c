@@ -3,7 +3,6 @@
 #include "contact/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
@@ -87,12 +86,6 @@ rgResult rgRunPlan(rgRun* run) {
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgPlan_Sweep(run, lambda);
-    }
-    if (getenv("PRE")) {
-        rgAdmmDef admm = rgAcceleratedAdmmDef();
-        run->bestResidual = INFINITY;
-        result = rgRunAdmm(run, run->start, &admm, atoi(getenv("PRE")));
-        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
     }
     if (result == rg_ok) {
         result = rgPlan_Newton(run, lambda, 40, 1);
