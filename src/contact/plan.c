@@ -3,7 +3,6 @@
 #include "contact/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
