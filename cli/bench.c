@@ -2,6 +2,7 @@
 #include "bench.h"
 
 static const rgVerb subjects[] = {
+    {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},
     {"solver", "contact solvers on FCLIB problems", rgBench_Solver},
 };
 

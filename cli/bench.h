@@ -4,8 +4,12 @@
 #include "cli.h"
 #include "run.h"
 
-// One row of rigor bench's table of subjects.
+// Rows of rigor bench's table of subjects.
 int rgBench_Solver(int argc, char** argv);
+int rgBench_Simulate(int argc, char** argv);
+
+// Commit, compiler, flags and processor, as the member `build`. In bench_report.c.
+void rgJson_Build(rgJson* json);
 
 // A solver with its settings.
 typedef struct rgVariant {

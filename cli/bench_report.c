@@ -307,7 +307,7 @@ static void rgReadProcessor(char* name, size_t size) {
     }
 }
 
-static void rgJsonMachine(rgJson* json) {
+void rgJson_Build(rgJson* json) {
     char processor[128];
     rgReadProcessor(processor, sizeof(processor));
     rgJson_BeginObject(json, "build");
@@ -370,7 +370,7 @@ void rgBench_PrintJson(const rgBench* bench) {
     rgJson_String(&json, "study", bench->study);
     rgJson_Number(&json, "tolerance", bench->tolerance);
     rgJson_Int(&json, "repeat", bench->repeat);
-    rgJsonMachine(&json);
+    rgJson_Build(&json);
     rgJsonRatios(&json, bench);
     rgJson_BeginArray(&json, "families");
     for (int i = 0; i < bench->problemCount; ++i) {

@@ -21,6 +21,8 @@ int rgCli_Check(int argc, char** argv);
 int rgCli_Convert(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
 int rgCli_Dynamics(int argc, char** argv);
+int rgCli_Scenes(int argc, char** argv);
+int rgCli_Simulate(int argc, char** argv);
 int rgCli_Solve(int argc, char** argv);
 
 // ---- options.c ----
@@ -129,6 +131,8 @@ typedef struct rgProgress {
 } rgProgress;
 
 void rgProgress_Begin(rgProgress* progress, const char* label, int total);
+// Whether an update would be shown now.
+bool rgProgress_IsDue(const rgProgress* progress);
 void rgProgress_Update(rgProgress* progress, int done, const char* what);
 void rgProgress_End(rgProgress* progress); // erases the bar
 

@@ -8,8 +8,10 @@ static const rgVerb verbs[] = {
     {"bench", "measure", rgCli_Bench},
     {"check", "say what a robot description holds and what is wrong with it", rgCli_Check},
     {"convert", "write a robot description as URDF or MJCF", rgCli_Convert},
-    {"demo", "run the built-in demonstration", rgCli_Demo},
+    {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
+    {"scenes", "list the built-in scenes", rgCli_Scenes},
+    {"simulate", "simulate a scene or a robot description", rgCli_Simulate},
     {"solve", "solve contact problems in FCLIB files", rgCli_Solve},
 };
 

@@ -19,20 +19,27 @@ void rgProgress_Begin(rgProgress* progress, const char* label, int total) {
                              .terminal = isatty(STDERR_FILENO) == 1};
 }
 
-void rgProgress_Update(rgProgress* progress, int done, const char* what) {
+bool rgProgress_IsDue(const rgProgress* progress) {
+    if (!progress->terminal) {
+        return false;
+    }
     double now = rgCli_Seconds();
-    if (!progress->terminal || now - progress->start < 0.5 || now - progress->last < 0.05) {
+    return now - progress->start >= 0.5 && now - progress->last >= 0.05;
+}
+
+void rgProgress_Update(rgProgress* progress, int done, const char* what) {
+    if (!rgProgress_IsDue(progress)) {
         return;
     }
-    progress->last = now;
+    progress->last = rgCli_Seconds();
     progress->shown = true;
-    enum { width = 30 };
+    enum { width = 20 };
     int filled = progress->total > 0 ? (int)((long long)width * done / progress->total) : 0;
     fprintf(stderr, "\r\033[K%s [", progress->label);
     for (int i = 0; i < width; ++i) {
         fputc(i < filled ? '#' : '.', stderr);
     }
-    fprintf(stderr, "] %d/%d %.40s", done, progress->total, what != NULL ? what : "");
+    fprintf(stderr, "] %d/%d %.80s", done, progress->total, what != NULL ? what : "");
     fflush(stderr);
 }
 

@@ -12,3 +12,4 @@
 #include "rigor/world.h"
 #include "rigor/fclib.h"
 #include "rigor/io.h"
+#include "rigor/scene.h"

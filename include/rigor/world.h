@@ -145,3 +145,5 @@ RG_API double rgWorld_PotentialEnergy(const rgWorld* world); ///< gravity and sp
 /// call.
 RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda);
 RG_API size_t rgWorld_MemoryUse(const rgWorld* world); ///< bytes
+/// Steps since creation whose solve did not reach the tolerance; their best impulses were used.
+RG_API int rgWorld_UnconvergedSteps(const rgWorld* world);

@@ -100,7 +100,7 @@ static bool rgClipBoxes(const rgConvexPair* pair, const rgBoxTest* x, double mar
 }
 
 void rgCollideBoxes(const rgCollideInput* in, rgManifold* manifold) {
-    rgConvexPair pair = rgMakePair(&in->a->convex, in->poseA, &in->b->convex, in->poseB);
+    rgConvexPair pair = rgMakePair(&in->a->convex, *in->poseA, &in->b->convex, *in->poseB);
     if (!rgPair_IsFinite(&pair)) {
         return;
     }
@@ -120,5 +120,5 @@ void rgCollideBoxes(const rgCollideInput* in, rgManifold* manifold) {
         return;
     }
     rgReduce(&raw, in->maxPoints);
-    rgEmit(&raw, in->poseA, manifold);
+    rgEmit(&raw, *in->poseA, manifold);
 }

@@ -79,13 +79,10 @@ static void rgCutBy(const rgFlat* by, int k, double slack, const rgOverlapPolygo
                     rgOverlapPolygon* out) {
     int next = k + 1 < by->count ? k + 1 : 0;
     double ex = by->x[next] - by->x[k], ey = by->y[next] - by->y[k];
-    double length = sqrt(ex * ex + ey * ey);
+    // Not normalised: distances are scaled by the edge's length, and so is the slack.
+    double nx = -ey, ny = ex;
+    slack *= fabs(ex) + fabs(ey);
     out->count = 0;
-    if (!(length > 0)) {
-        *out = *in;
-        return;
-    }
-    double nx = -ey / length, ny = ex / length;
     double offset = nx * by->x[k] + ny * by->y[k];
     const rgCorner* p = &in->corners[in->count - 1];
     double dp = nx * p->x + ny * p->y - offset;

@@ -26,9 +26,13 @@ static rgVec3 rgSupportOfPair(const rgConvexPair* pair, rgVec3 n, int32_t* hintA
     return rgSub(rgSub(a, rgMat3_Multiply(&pair->r, b)), pair->t);
 }
 
-// Direction from A to B; of a triangle its own normal, which is exact however short v is.
-static rgVec3 rgGjkNormal(const rgGjkResult* gjk) {
+// Direction from A to B; of a triangle its own normal, which is exact however short v is. A length
+// above `enough` is long enough for v itself.
+static rgVec3 rgGjkNormal(const rgGjkResult* gjk, double enough) {
     const rgSimplex* s = &gjk->simplex;
+    if (gjk->distance > enough) {
+        return rgScale(-1 / gjk->distance, gjk->v);
+    }
     if (s->count == 3) {
         rgVec3 n = rgCross(rgSub(s->w[1], s->w[0]), rgSub(s->w[2], s->w[0]));
         n = rgNormalize(n);
@@ -69,6 +73,19 @@ static void rgReweigh(rgSimplex* s, rgVec3 shift) {
     s->weight[2] = wc / sum;
 }
 
+static void rgKeepSimplex(const rgSimplex* s, rgSigned* out) {
+    out->simplexCount = 0;
+    for (int k = 0; k < s->count && k < 3; ++k) {
+        if (s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX) {
+            out->simplexCount = 0;
+            return;
+        }
+        out->simplexA[k] = s->ia[k];
+        out->simplexB[k] = s->ib[k];
+        out->simplexCount = k + 1;
+    }
+}
+
 static double rgTrackShift(const rgConvexPair* pair) {
     double small = RG_MIN(pair->a->scale, pair->b->scale);
     return RG_TRACK_SHIFT * RG_MAX(small, 1e-4 * pair->scale);
@@ -99,7 +116,7 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
         if (gjk.contained || !(gjk.distance > 0)) {
             break; // rounding only: the plane with this normal separates after the shift
         }
-        rgVec3 next = rgGjkNormal(&gjk);
+        rgVec3 next = rgGjkNormal(&gjk, INFINITY);
         if (rgIsAbove(&gjk.simplex, shift)) {
             rgReweigh(&gjk.simplex, shift);
             converged = true;
@@ -108,7 +125,15 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
         normal = next;
     }
     rgSimplex_Witnesses(&gjk.simplex, &out->pointA, &out->pointB);
+    rgKeepSimplex(&gjk.simplex, out);
     out->normal = normal;
+    if (converged && out->simplexCount > 0) {
+        // The simplex is on the supporting plane: its points are supports already.
+        out->gap = rgDot(normal, rgSub(gjk.simplex.b[0], gjk.simplex.a[0]));
+        out->vertexA = gjk.simplex.ia[0];
+        out->vertexB = gjk.simplex.ib[0];
+        return;
+    }
     out->gap = -rgDot(normal, rgSupportOfPair(pair, normal, &hintA, &hintB));
     out->vertexA = hintA;
     out->vertexB = hintB;
@@ -157,33 +182,28 @@ static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvex
     return s->count > 0 ? s : NULL;
 }
 
-static void rgCache_StoreSimplex(rgPairCache* cache, const rgSimplex* s) {
-    cache->simplexCount = 0;
-    for (int k = 0; k < s->count && k < 3; ++k) {
-        if (s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX) {
-            cache->simplexCount = 0;
-            return;
-        }
-        cache->simplexA[k] = s->ia[k];
-        cache->simplexB[k] = s->ib[k];
-        cache->simplexCount = k + 1;
-    }
-}
-
 static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
     cache->axis = core->normal;
     cache->vertexA = core->vertexA;
     cache->vertexB = core->vertexB;
+    cache->simplexCount = core->simplexCount;
+    for (int k = 0; k < core->simplexCount; ++k) {
+        cache->simplexA[k] = core->simplexA[k];
+        cache->simplexB[k] = core->simplexB[k];
+    }
     cache->touching =
         !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
 }
 
 // ---- signed distance of the cores
 
-static void rgCoreFromGjk(const rgGjkResult* gjk, rgSigned* out) {
-    out->normal = rgGjkNormal(gjk);
+static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
+    out->normal = rgGjkNormal(gjk, 1e-3 * scale);
     out->beyond = gjk->beyond;
     out->gap = gjk->distance;
+    out->vertexA = gjk->hintA;
+    out->vertexB = gjk->hintB;
+    rgKeepSimplex(&gjk->simplex, out);
     rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
 }
 
@@ -194,7 +214,7 @@ static bool rgIsShallow(const rgConvexPair* pair, double gap) {
 static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk,
                           const rgPairCache* cache, rgSigned* out) {
     if (!gjk->contained && gjk->distance > RG_COARSE_NORMAL * pair->scale) {
-        rgTrack(pair, rgGjkNormal(gjk), &gjk->simplex, out);
+        rgTrack(pair, rgGjkNormal(gjk, INFINITY), &gjk->simplex, out);
         return;
     }
     if (rgCache_IsUsable(cache)) {
@@ -214,11 +234,12 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
                            rgSigned* out) {
     bool known = rgCache_IsUsable(cache);
     rgSimplex stored;
+    const rgSimplex* warm = known ? rgCache_Simplex(cache, pair, &stored) : NULL;
     out->vertexA = cache->vertexA;
     out->vertexB = cache->vertexB;
     out->iterations = 0;
     if (known && cache->touching) {
-        rgTrack(pair, rgNormalize(cache->axis), NULL, out);
+        rgTrack(pair, rgNormalize(cache->axis), warm, out);
         if (rgIsShallow(pair, out->gap)) {
             return;
         }
@@ -227,13 +248,12 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
                         .cutoff = cutoff,
                         .hintA = cache->vertexA,
                         .hintB = cache->vertexB,
-                        .warm = known ? rgCache_Simplex(cache, pair, &stored) : NULL};
+                        .warm = warm};
     rgGjkResult gjk;
     rgGjk(pair, &input, &gjk);
     out->iterations += gjk.iterations;
-    rgCache_StoreSimplex(cache, &gjk.simplex);
     if (gjk.beyond || (!gjk.contained && gjk.distance > RG_TOUCH * pair->scale)) {
-        rgCoreFromGjk(&gjk, out);
+        rgCoreFromGjk(&gjk, pair->scale, out);
         return;
     }
     rgPenetration(pair, &gjk, cache, out);
@@ -266,23 +286,6 @@ static void rgSetCore(rgSigned* out, rgVec3 a, rgVec3 b, rgVec3 fallback) {
     out->normal = length > 0 ? rgScale(1 / length, d) : fallback;
     out->pointA = a;
     out->pointB = b;
-}
-
-static double rgClamp(double x, double limit) {
-    return x > limit ? limit : x < -limit ? -limit : x;
-}
-
-// Nearest points of two segments m + s u, |s| <= h, with unit directions u.
-void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv, double* s,
-                         double* t) {
-    double b = rgDot(u, v), du = rgDot(u, between), dv = rgDot(v, between);
-    double across = 1 - b * b;
-    *s = across > 1e-12 ? rgClamp((du - b * dv) / across, hu) : rgClamp(du, hu);
-    *t = b * *s - dv;
-    if (fabs(*t) > hv) {
-        *t = rgClamp(*t, hv);
-        *s = rgClamp(du + b * *t, hu);
-    }
 }
 
 static void rgPointBox(rgVec3 p, rgVec3 half, rgVec3* onBox, rgVec3* normal, double* gap) {

@@ -3,6 +3,7 @@
 #include "collision/support.h"
 
 #define RG_GJK_LIMIT     64
+#define RG_GJK_COLD      4     // supports that begin at a seed
 #define RG_GJK_TOLERANCE 1e-13 // on |v|^2 - v.w relative to |v|^2: the relative error of |v|
 #define RG_GJK_TOUCH     1e-14 // of |v| relative to the largest point: inside
 
@@ -68,7 +69,7 @@ static rgNearest rgNearestTriangle(const rgVec3* w, int i, int j, int k) {
         rgKeepNearer(&best, rgNearestEdge(w, j, k));
     }
     if (flat || wb < 0) {
-        rgKeepNearer(&best, rgNearestEdge(w, k, i));
+        rgKeepNearer(&best, rgNearestEdge(w, i, k));
     }
     return best;
 }
@@ -83,9 +84,12 @@ static bool rgIsOutside(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 opposite, bool* fla
 }
 
 static rgNearest rgNearestTetrahedron(const rgVec3* w) {
-    static const int faces[4][4] = {{0, 1, 3, 2}, {1, 2, 3, 0}, {2, 0, 3, 1}, {0, 2, 1, 3}};
+    // Corners in ascending order, then the opposite one. The last corner is the newest: it is on
+    // the origin's side of the other three, so their face is only looked at when all is flat.
+    static const int faces[4][4] = {{0, 1, 3, 2}, {1, 2, 3, 0}, {0, 2, 3, 1}, {0, 1, 2, 3}};
     bool outside[4], flat = false, inside = true;
-    for (int f = 0; f < 4; ++f) {
+    outside[3] = false;
+    for (int f = 0; f < 3; ++f) {
         const int* c = faces[f];
         outside[f] = rgIsOutside(w[c[0]], w[c[1]], w[c[2]], w[c[3]], &flat);
         inside &= !outside[f];
@@ -115,16 +119,18 @@ static rgNearest rgNearestPart(const rgSimplex* s) {
     }
 }
 
+// The numbers kept ascend, so that points move down only.
 static void rgSimplex_Keep(rgSimplex* s, const rgNearest* near) {
-    rgSimplex old = *s;
     s->count = near->count;
     for (int k = 0; k < near->count; ++k) {
         int i = near->at[k];
-        s->w[k] = old.w[i];
-        s->a[k] = old.a[i];
-        s->b[k] = old.b[i];
-        s->ia[k] = old.ia[i];
-        s->ib[k] = old.ib[i];
+        if (i != k) {
+            s->w[k] = s->w[i];
+            s->a[k] = s->a[i];
+            s->b[k] = s->b[i];
+            s->ia[k] = s->ia[i];
+            s->ib[k] = s->ib[i];
+        }
         s->weight[k] = near->weight[k];
     }
 }
@@ -204,6 +210,7 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
     double vv = INFINITY;
     result->contained = result->beyond = false;
     rgSimplex_Refresh(pair, input, s);
+    int cold = s->count > 0 ? 0 : RG_GJK_COLD;
     if (s->count > 0) {
         rgNearest near = rgNearestPart(s);
         rgSimplex_Keep(s, &near);
@@ -216,6 +223,9 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
         if (vv <= RG_GJK_TOUCH * RG_GJK_TOUCH * size) {
             result->contained = true;
             break;
+        }
+        if (k < cold) {
+            hintA = hintB = -1; // the direction still turns much: the seed is nearer
         }
         rgSimplex_Support(pair, input->shift, v, s, &hintA, &hintB);
         double vw = rgDot(v, s->w[s->count]);
@@ -250,4 +260,6 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
     result->v = v;
     result->distance = result->contained ? 0 : sqrt(vv);
     result->iterations = k;
+    result->hintA = hintA;
+    result->hintB = hintB;
 }

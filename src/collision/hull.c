@@ -585,16 +585,13 @@ static rgVec3 rgSeedDirection(int cell) {
     return side < 2 ? rgVec(s, u, v) : side < 4 ? rgVec(v, s, u) : rgVec(u, v, s);
 }
 
-// Walk along edges while that leads farther in the direction. Ends at a vertex that no neighbour
+// Walk along edges while that leads farther in the direction, from start, or from the seed of the
+// direction when start is no vertex. Ends at a vertex that no neighbour
 // beats, which on a convex polytope is a farthest one.
 int rgHull_Climb(const rgHull* hull, rgVec3 d, int start) {
-    int at = hull->seeds[rgHull_Seed(d)];
+    bool known = start >= 0 && start < hull->vertexCount;
+    int at = known ? start : hull->seeds[rgHull_Seed(d)];
     double most = rgDot(d, rgHull_Vertex(hull, at));
-    if (start >= 0 && start < hull->vertexCount && start != at) {
-        double value = rgDot(d, rgHull_Vertex(hull, start));
-        at = value > most ? start : at;
-        most = value > most ? value : most;
-    }
     for (;;) {
         int best = at;
         for (int k = hull->neighborStart[at]; k < hull->neighborStart[at + 1]; ++k) {

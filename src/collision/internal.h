@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "rigor/collision.h"
 
-#define RG_SEED_SIDE     4
+#define RG_SEED_SIDE     8
 #define RG_SEED_COUNT    (6 * RG_SEED_SIDE * RG_SEED_SIDE)
 #define RG_POLYGON_LIMIT 32 // vertices of a face used for clipping
 #define RG_HULL_SMALL    24 // up to here all vertices are scanned
@@ -80,6 +80,11 @@ struct rgGeometry {
     rgArena arena; // arrays of hull, triangles and heights
 };
 
+// Image of the z axis.
+static inline rgVec3 rgZAxis(rgQuat q) {
+    return rgVec(2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
+                 1 - 2 * (q.x * q.x + q.y * q.y));
+}
 static inline bool rgIsFinite(rgVec3 v) {
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
@@ -138,6 +143,7 @@ typedef struct rgGjkResult {
     bool contained;  // the origin is inside, or touched
     bool beyond;     // further apart than the cutoff: v is a separating direction only
     int iterations;
+    int32_t hintA, hintB; // last supporting vertices
 } rgGjkResult;
 
 typedef struct rgGjkInput {
@@ -158,6 +164,8 @@ typedef struct rgSigned {
     rgVec3 normal; // from A to B
     rgVec3 pointA, pointB;
     int32_t vertexA, vertexB;
+    int32_t simplexA[3], simplexB[3]; // vertices that span the nearest feature of A - B
+    int32_t simplexCount;             // 0 when smooth
     bool beyond; // gap is larger than the cutoff; nothing else is valid but normal
     int iterations;
 } rgSigned;
@@ -172,9 +180,6 @@ void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cach
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out);
 // Core against core by a closed form; false when there is none for these kinds.
 bool rgClosedDistance(const rgConvexPair* pair, rgSigned* out);
-// Nearest points s u and between + t v of two segments with unit directions and half lengths.
-void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv, double* s,
-                         double* t);
 
 // Face, edge or vertex that supports a core in some direction, in the frame of the pair.
 typedef struct rgFeature {
@@ -215,10 +220,10 @@ void rgRawManifold_Add(rgRawManifold* raw, rgVec3 position, double gap, uint32_t
 // ---- manifold.c
 typedef struct rgCollideInput {
     const rgGeometry *a, *b;
-    rgPose poseA, poseB;
+    const rgPose *poseA, *poseB;
     double margin;
     int maxPoints;
-    rgPairCache* cache; // never NULL
+    rgPairCache* cache; // may be NULL
 } rgCollideInput;
 // Pair of convex cores at a known signed distance to points.
 void rgBuildManifold(const rgConvexPair* pair, const rgSigned* signedDistance, double margin,

@@ -55,16 +55,18 @@ static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cach
 }
 
 void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
-    rgConvexPair pair = rgMakePair(&in->a->convex, in->poseA, &in->b->convex, in->poseB);
-    if (!rgPair_IsFinite(&pair) || rgIsApart(&pair, in->margin, in->cache)) {
+    rgConvexPair pair = rgMakePair(&in->a->convex, *in->poseA, &in->b->convex, *in->poseB);
+    rgPairCache none = {0};
+    rgPairCache* cache = in->cache != NULL ? in->cache : &none;
+    if (!rgPair_IsFinite(&pair) || rgIsApart(&pair, in->margin, cache)) {
         return;
     }
     rgSigned s;
-    rgSignedDistance(&pair, in->margin, in->cache, &s);
+    rgSignedDistance(&pair, in->margin, cache, &s);
     rgRawManifold raw;
     rgBuildManifold(&pair, &s, in->margin, &raw);
     rgReduce(&raw, in->maxPoints);
-    rgEmit(&raw, in->poseA, manifold);
+    rgEmit(&raw, *in->poseA, manifold);
 }
 
 typedef void rgCollideFcn(const rgCollideInput* input, rgManifold* manifold);
@@ -107,35 +109,35 @@ static bool rgIsSwapped(rgShapeKind a, rgShapeKind b) {
     return surfaceA != surfaceB ? surfaceB : a > b;
 }
 
-int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeometry* b,
-                  rgPose poseB, double margin, rgPairCache* cache, rgManifold* manifold) {
+static inline int rgCollideOrdered(rgCollideInput* in, rgManifold* manifold) {
     manifold->count = 0;
-    bool surfaces = !rgIsConvexKind(a->kind) && !rgIsConvexKind(b->kind);
-    if (surfaces) {
+    rgShapeKind kindA = in->a->kind, kindB = in->b->kind;
+    if (!rgIsConvexKind(kindA) && !rgIsConvexKind(kindB)) {
         return 0;
     }
-    rgPairCache none;
-    if (cache == NULL) {
-        none = (rgPairCache){0};
-        cache = &none;
+    if (!rgIsSwapped(kindA, kindB)) {
+        rgMethodFor(kindA, kindB)(in, manifold);
+        return manifold->count;
     }
-    maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
-    bool swapped = rgIsSwapped(a->kind, b->kind);
-    rgCollideInput in = {swapped ? b : a,
-                         swapped ? a : b,
-                         swapped ? poseB : poseA,
-                         swapped ? poseA : poseB,
-                         margin,
-                         maxPoints,
-                         cache};
-    rgMethodFor(in.a->kind, in.b->kind)(&in, manifold);
-    if (swapped) {
-        rgFlip(manifold);
-    }
+    rgCollideInput turned = *in;
+    turned.a = in->b;
+    turned.b = in->a;
+    turned.poseA = in->poseB;
+    turned.poseB = in->poseA;
+    rgMethodFor(kindB, kindA)(&turned, manifold);
+    rgFlip(manifold);
     return manifold->count;
+}
+
+int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeometry* b,
+                  rgPose poseB, double margin, rgPairCache* cache, rgManifold* manifold) {
+    maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
+    rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache};
+    return rgCollideOrdered(&in, manifold);
 }
 
 int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB, double margin,
               rgPairCache* cache, rgManifold* manifold) {
-    return rgCollideUpTo(4, a, poseA, b, poseB, margin, cache, manifold);
+    rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache};
+    return rgCollideOrdered(&in, manifold);
 }

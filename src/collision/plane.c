@@ -12,7 +12,7 @@ typedef struct rgLocalPlane {
 
 static rgLocalPlane rgMakeLocalPlane(rgPose plane, rgPose b) {
     rgLocalPlane p;
-    p.normal = rgRotate(plane.q, rgVec(0, 0, 1));
+    p.normal = rgZAxis(plane.q);
     p.d = rgRotateBack(b.q, p.normal);
     p.offset = rgDot(p.normal, rgSub(b.p, plane.p));
     return p;
@@ -26,23 +26,23 @@ static void rgPutPoint(rgManifold* m, rgVec3 surface, rgVec3 normal, double gap,
 }
 
 static void rgPlaneSphere(const rgCollideInput* in, rgManifold* m) {
-    rgVec3 n = rgRotate(in->poseA.q, rgVec(0, 0, 1));
+    rgVec3 n = rgZAxis(in->poseA->q);
     double r = in->b->size.x;
-    double gap = rgDot(n, rgSub(in->poseB.p, in->poseA.p)) - r;
+    double gap = rgDot(n, rgSub(in->poseB->p, in->poseA->p)) - r;
     if (gap <= in->margin && gap > -INFINITY) {
         m->normal = n;
-        rgPutPoint(m, rgAddScaled(in->poseB.p, -r, n), n, gap, 0);
+        rgPutPoint(m, rgAddScaled(in->poseB->p, -r, n), n, gap, 0);
     }
 }
 
 static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
-    rgVec3 n = rgRotate(in->poseA.q, rgVec(0, 0, 1));
-    rgVec3 half = rgScale(in->b->size.y, rgRotate(in->poseB.q, rgVec(0, 0, 1)));
+    rgVec3 n = rgZAxis(in->poseA->q);
+    rgVec3 half = rgScale(in->b->size.y, rgZAxis(in->poseB->q));
     double r = in->b->size.x;
     m->normal = n;
     for (int k = 0; k < 2; ++k) {
-        rgVec3 end = k == 0 ? rgSub(in->poseB.p, half) : rgAdd(in->poseB.p, half);
-        double gap = rgDot(n, rgSub(end, in->poseA.p)) - r;
+        rgVec3 end = k == 0 ? rgSub(in->poseB->p, half) : rgAdd(in->poseB->p, half);
+        double gap = rgDot(n, rgSub(end, in->poseA->p)) - r;
         if (gap <= in->margin && gap > -INFINITY && m->count < in->maxPoints) {
             rgPutPoint(m, rgAddScaled(end, -r, n), n, gap, (uint32_t)k);
         }
@@ -93,16 +93,18 @@ static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawMan
         rgPlaneFeature(c, p, in->margin, raw);
         return;
     }
-    int32_t lowest = in->cache->vertexB;
+    int32_t lowest = in->cache != NULL ? in->cache->vertexB : -1;
     rgVec3 x = rgConvex_Support(c, rgNegate(p->d), &lowest);
-    in->cache->vertexB = lowest;
+    if (in->cache != NULL) {
+        in->cache->vertexB = lowest;
+    }
     if (rgDot(p->d, x) + p->offset <= in->margin) {
         rgFloodHull(c->hull, p, lowest, in->margin, raw);
     }
 }
 
 static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
-    rgLocalPlane p = rgMakeLocalPlane(in->poseA, in->poseB);
+    rgLocalPlane p = rgMakeLocalPlane(*in->poseA, *in->poseB);
     if (!isfinite(p.offset + rgDot(p.d, rgVec(1, 1, 1)))) {
         return;
     }
@@ -115,7 +117,7 @@ static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     }
     m->normal = p.normal;
     for (int k = 0; k < raw.count; ++k) {
-        rgVec3 x = rgPose_Point(in->poseB, raw.points[k].position);
+        rgVec3 x = rgPose_Point(*in->poseB, raw.points[k].position);
         rgPutPoint(m, x, p.normal, raw.points[k].gap, raw.points[k].feature);
     }
 }

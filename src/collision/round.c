@@ -1,26 +1,5 @@
 // Spheres and capsules against each other and boxes, in closed form.
-#include "collision/internal.h"
-
-// Contact of two balls around points a and b; fallback is the normal when they coincide.
-static void rgBallContact(const rgCollideInput* in, rgVec3 a, double ra, rgVec3 b, double rb,
-                          rgVec3 fallback, uint32_t id, rgManifold* m) {
-    rgVec3 d = rgSub(b, a);
-    double reach = in->margin + ra + rb;
-    double dd = rgLengthSquared(d);
-    if (!(dd <= reach * reach) || reach < 0 || m->count >= in->maxPoints) {
-        return;
-    }
-    double length = sqrt(dd);
-    rgVec3 n = length > 0 ? rgScale(1 / length, d) : fallback;
-    double gap = length - ra - rb;
-    m->normal = n;
-    m->points[m->count++] = (rgManifoldPoint){
-        .position = rgAddScaled(a, ra + 0.5 * gap, n), .normal = n, .gap = gap, .feature = id};
-}
-
-void rgCollideSpheres(const rgCollideInput* in, rgManifold* m) {
-    rgBallContact(in, in->poseA.p, in->a->size.x, in->poseB.p, in->b->size.x, rgVec(0, 0, 1), 0, m);
-}
+#include "collision/support.h"
 
 static rgVec3 rgAcross(rgVec3 axis) {
     rgVec3 t1, t2;
@@ -28,12 +7,40 @@ static rgVec3 rgAcross(rgVec3 axis) {
     return t1;
 }
 
+// Normal of two axes whose points coincide: across both, or across one.
+static rgVec3 rgNormalOfAxes(rgVec3 u, rgVec3 v) {
+    rgVec3 across = rgCross(u, v);
+    return rgLengthSquared(across) > 1e-12 ? rgNormalize(across) : rgAcross(u);
+}
+
+// Contact of two balls around points a and b of axes u and v; the axes matter when the points
+// coincide.
+static void rgBallContact(const rgCollideInput* in, rgVec3 a, rgVec3 u, rgVec3 b, rgVec3 v,
+                          rgManifold* m) {
+    double ra = in->a->size.x, rb = in->b->size.x;
+    rgVec3 d = rgSub(b, a);
+    double reach = in->margin + ra + rb;
+    double dd = rgLengthSquared(d);
+    if (!(dd <= reach * reach) || reach < 0 || m->count >= in->maxPoints) {
+        return;
+    }
+    double length = sqrt(dd);
+    rgVec3 n = length > 0 ? rgScale(1 / length, d) : rgNormalOfAxes(u, v);
+    double gap = length - ra - rb;
+    m->normal = n;
+    m->points[m->count++] =
+        (rgManifoldPoint){.position = rgAddScaled(a, ra + 0.5 * gap, n), .normal = n, .gap = gap};
+}
+
+void rgCollideSpheres(const rgCollideInput* in, rgManifold* m) {
+    rgBallContact(in, in->poseA->p, rgVec(1, 0, 0), in->poseB->p, rgVec(0, 1, 0), m);
+}
+
 void rgCollideSphereCapsule(const rgCollideInput* in, rgManifold* m) {
-    rgVec3 axis = rgRotate(in->poseB.q, rgVec(0, 0, 1));
-    double s = rgDot(axis, rgSub(in->poseA.p, in->poseB.p)), h = in->b->size.y;
+    rgVec3 axis = rgZAxis(in->poseB->q);
+    double s = rgDot(axis, rgSub(in->poseA->p, in->poseB->p)), h = in->b->size.y;
     s = s > h ? h : s < -h ? -h : s;
-    rgBallContact(in, in->poseA.p, in->a->size.x, rgAddScaled(in->poseB.p, s, axis), in->b->size.x,
-                  rgAcross(axis), 0, m);
+    rgBallContact(in, in->poseA->p, axis, rgAddScaled(in->poseB->p, s, axis), axis, m);
 }
 
 // Capsules side by side touch along a stretch: its two ends, with the common normal.
@@ -41,7 +48,7 @@ static void rgParallelCapsules(const rgCollideInput* in, rgVec3 u, rgVec3 v, rgM
     double hu = in->a->size.y, hv = in->b->size.y;
     double ra = in->a->size.x, rb = in->b->size.x;
     double sign = rgDot(u, v) < 0 ? -1 : 1;
-    rgVec3 between = rgSub(in->poseB.p, in->poseA.p);
+    rgVec3 between = rgSub(in->poseB->p, in->poseA->p);
     double middle = rgDot(u, between);
     double low = RG_MAX(-hu, middle - hv), high = RG_MIN(hu, middle + hv);
     rgVec3 n = m->normal;
@@ -51,7 +58,7 @@ static void rgParallelCapsules(const rgCollideInput* in, rgVec3 u, rgVec3 v, rgM
         double s = k == 0 ? low : high;
         double t = sign * (s - middle);
         t = t > hv ? hv : t < -hv ? -hv : t;
-        rgVec3 a = rgAddScaled(in->poseA.p, s, u), b = rgAddScaled(in->poseB.p, t, v);
+        rgVec3 a = rgAddScaled(in->poseA->p, s, u), b = rgAddScaled(in->poseB->p, t, v);
         double gap = rgDot(n, rgSub(b, a)) - ra - rb;
         // Against rounding: the least gap is the distance.
         gap = gap < first ? first : gap;
@@ -64,35 +71,29 @@ static void rgParallelCapsules(const rgCollideInput* in, rgVec3 u, rgVec3 v, rgM
 }
 
 void rgCollideCapsules(const rgCollideInput* in, rgManifold* m) {
-    rgVec3 u = rgRotate(in->poseA.q, rgVec(0, 0, 1));
-    rgVec3 v = rgRotate(in->poseB.q, rgVec(0, 0, 1));
-    rgVec3 between = rgSub(in->poseB.p, in->poseA.p);
+    rgVec3 u = rgZAxis(in->poseA->q);
+    rgVec3 v = rgZAxis(in->poseB->q);
+    rgVec3 between = rgSub(in->poseB->p, in->poseA->p);
     double hu = in->a->size.y, hv = in->b->size.y;
     double s, t;
     rgNearestOnSegments(between, u, hu, v, hv, &s, &t);
-    rgVec3 a = rgAddScaled(in->poseA.p, s, u), b = rgAddScaled(in->poseB.p, t, v);
-    rgVec3 d = rgSub(b, a);
-    double reach = in->margin + in->a->size.x + in->b->size.x;
-    if (!(rgLengthSquared(d) <= reach * reach)) {
+    rgVec3 a = rgAddScaled(in->poseA->p, s, u), b = rgAddScaled(in->poseB->p, t, v);
+    rgBallContact(in, a, u, b, v, m);
+    // Up to 0.6 degrees apart; overlapping by more than a point; touching from the side.
+    if (m->count == 0 || rgLengthSquared(rgCross(u, v)) > 1e-4) {
         return;
     }
-    rgVec3 across = rgCross(u, v);
-    double sine = rgLengthSquared(across);
-    rgVec3 fallback = sine > 1e-12 ? rgNormalize(across) : rgAcross(u);
-    rgBallContact(in, a, in->a->size.x, b, in->b->size.x, fallback, 0, m);
-    // Up to 0.6 degrees apart; overlapping by more than a point; touching from the side.
     double middle = rgDot(u, between);
     double shared = RG_MIN(hu, middle + hv) - RG_MAX(-hu, middle - hv);
-    if (m->count > 0 && sine < 1e-4 && shared > 1e-3 * RG_MIN(hu, hv) &&
-        fabs(rgDot(m->normal, u)) < 0.05) {
+    if (shared > 1e-3 * RG_MIN(hu, hv) && fabs(rgDot(m->normal, u)) < 0.05) {
         rgParallelCapsules(in, u, v, m);
     }
 }
 
 void rgCollideSphereBox(const rgCollideInput* in, rgManifold* m) {
     rgConvexPair pair = {.a = &in->a->convex, .b = &in->b->convex};
-    rgQuat back = rgQuatConjugate(in->poseB.q);
-    rgVec3 p = rgRotate(back, rgSub(in->poseA.p, in->poseB.p));
+    rgQuat back = rgQuatConjugate(in->poseB->q);
+    rgVec3 p = rgRotate(back, rgSub(in->poseA->p, in->poseB->p));
     rgVec3 reach = rgSub(rgAbs3(p), in->b->size);
     double limit = in->margin + in->a->size.x;
     if (reach.x > limit || reach.y > limit || reach.z > limit) {
@@ -108,9 +109,9 @@ void rgCollideSphereBox(const rgCollideInput* in, rgManifold* m) {
     if (!(gap <= in->margin)) {
         return;
     }
-    rgVec3 n = rgRotate(in->poseB.q, core.normal);
+    rgVec3 n = rgRotate(in->poseB->q, core.normal);
     m->normal = rgNegate(n);
-    rgVec3 onBox = rgPose_Point(in->poseB, core.pointA);
+    rgVec3 onBox = rgPose_Point(*in->poseB, core.pointA);
     m->points[m->count++] = (rgManifoldPoint){
         .position = rgAddScaled(onBox, 0.5 * gap, n), .normal = m->normal, .gap = gap};
 }

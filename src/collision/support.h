@@ -106,3 +106,20 @@ static inline rgVec3 rgConvex_Support(const rgConvex* c, rgVec3 d, int32_t* hint
         return rgVec(0, 0, 0);
     }
 }
+
+static inline double rgClamp(double x, double limit) {
+    return x > limit ? limit : x < -limit ? -limit : x;
+}
+
+// Nearest points s u and between + t v of two segments with unit directions and half lengths.
+static inline void rgNearestOnSegments(rgVec3 between, rgVec3 u, double hu, rgVec3 v, double hv,
+                                       double* s, double* t) {
+    double b = rgDot(u, v), du = rgDot(u, between), dv = rgDot(v, between);
+    double across = 1 - b * b;
+    *s = across > 1e-12 ? rgClamp((du - b * dv) / across, hu) : rgClamp(du, hu);
+    *t = b * *s - dv;
+    if (fabs(*t) > hv) {
+        *t = rgClamp(*t, hv);
+        *s = rgClamp(du + b * *t, hu);
+    }
+}

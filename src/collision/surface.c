@@ -389,14 +389,14 @@ static rgBox rgBoxInSurface(rgPose poseA, const rgGeometry* b, rgPose poseB, dou
 
 void rgCollideSurface(const rgCollideInput* in, rgManifold* manifold) {
     rgSurfaceQuery query;
-    rgSurfaceQuery* q = rgBeginQuery(&query, in->a, in->poseA, in->b, in->poseB, in->margin);
+    rgSurfaceQuery* q = rgBeginQuery(&query, in->a, *in->poseA, in->b, *in->poseB, in->margin);
     if (!rgPair_IsFinite(&q->pair) || !isfinite(in->margin)) {
         return;
     }
-    rgBox box = rgBoxInSurface(in->poseA, in->b, in->poseB, RG_MAX(0, in->margin));
+    rgBox box = rgBoxInSurface(*in->poseA, in->b, *in->poseB, RG_MAX(0, in->margin));
     // A body wholly behind a mesh is held while the surface is within a quarter of its size.
     double behind = RG_MAX(0, in->margin) + RG_BEHIND * in->b->convex.scale;
-    rgBox wide = rgBoxInSurface(in->poseA, in->b, in->poseB, behind);
+    rgBox wide = rgBoxInSurface(*in->poseA, in->b, *in->poseB, behind);
     rgVisitTriangles(in->a, &wide, rgLocateTriangle, q);
     if (q->inside) {
         rgRawManifold raw;
@@ -405,7 +405,7 @@ void rgCollideSurface(const rgCollideInput* in, rgManifold* manifold) {
     } else {
         rgVisitTriangles(in->a, &box, rgCollideTriangle, q);
     }
-    rgEmitGroups(q, in->poseA, manifold);
+    rgEmitGroups(q, *in->poseA, manifold);
 }
 
 // ---- distance

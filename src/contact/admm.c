@@ -4,11 +4,12 @@
 #include "contact/run.h"
 
 #include "contact/anderson.h"
+#include "math/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RG_POWER_ITERATIONS 30
+#define RG_SPECTRUM_STEPS 12
 
 typedef struct rgAdmm {
     rgRun* run;
@@ -47,62 +48,39 @@ static rgResult rgAdmm_Init(rgAdmm* admm, rgRun* run, const rgAdmmDef* def) {
     return rgAnderson_Init(&admm->anderson, system->n, def->andersonMemory, system->arena);
 }
 
-static double rgNorm(int n, const double* x) {
-    double sum = 0;
-    for (int i = 0; i < n; ++i) {
-        sum += x[i] * x[i];
-    }
-    return sqrt(sum);
+static void rgApplySystem(const double* x, double* y, void* context) {
+    rgSystem* system = context;
+    system->ops->apply(system, x, y);
 }
 
-// Fixed start vector with weight in every direction.
-static void rgFillStart(int n, double* x) {
-    for (int i = 0; i < n; ++i) {
-        x[i] = 1 + 0.37 * (double)((i * 7919) % 101) / 101;
-    }
+static void rgSolveSystemShift(const double* x, double* y, void* context) {
+    rgSystem* system = context;
+    memcpy(y, x, (size_t)system->n * sizeof(double));
+    system->ops->solveShift(system, y);
 }
 
-// (7) L by power iteration, m by inverse iteration with G + R + eta I
+// (7) L and m of G + R + eta I by Lanczos, m through the inverse. The scaled system takes m = eta:
+// nearly all contact problems are rank deficient, and eta is then the answer.
 static rgResult rgAdmm_EstimateSpectrum(rgAdmm* admm) {
     rgSystem* system = admm->system;
-    int n = system->n;
     double eta = admm->def->proximal;
-    double* x = admm->shifted;
-    double* y = admm->velocity;
-    rgFillStart(n, x);
-    double largest = 0;
-    for (int k = 0; k < RG_POWER_ITERATIONS; ++k) {
-        double length = rgNorm(n, x);
-        for (int i = 0; i < n; ++i) {
-            x[i] /= length;
-        }
-        system->ops->apply(system, x, y);
-        double last = largest;
-        largest = rgNorm(n, y);
-        memcpy(x, y, (size_t)n * sizeof(double));
-        if (!(largest > 0) || fabs(largest - last) < 1e-3 * largest) {
-            break;
-        }
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* scratch =
+        RG_TAKE(system->arena, double, rgSpectrumScratch(system->n, RG_SPECTRUM_STEPS));
+    if (scratch == NULL) {
+        return rg_errorMemory;
     }
-    admm->largest = largest + eta;
+    rgOperator A = {.size = system->n, .apply = rgApplySystem, .context = system};
+    rgOperator inverse = {.size = system->n, .apply = rgSolveSystemShift, .context = system};
+    rgSpectrum spectrum = rgEstimateSpectrum(system->kernels, &A, RG_SPECTRUM_STEPS, 1e-2, scratch);
+    admm->largest = spectrum.largest + eta;
     admm->smallest = eta;
-    if (system->ops->factorShift(system, eta) == rg_ok) {
-        rgFillStart(n, x);
-        double inverse = 0;
-        for (int k = 0; k < RG_POWER_ITERATIONS; ++k) {
-            double length = rgNorm(n, x);
-            for (int i = 0; i < n; ++i) {
-                x[i] /= length;
-            }
-            system->ops->solveShift(system, x);
-            double last = inverse;
-            inverse = rgNorm(n, x);
-            if (!(inverse > 0) || fabs(inverse - last) < 1e-3 * inverse) {
-                break;
-            }
-        }
-        admm->smallest = inverse > 0 ? fmax(1 / inverse, eta) : eta;
+    if (!admm->def->scaling && system->ops->factorShift(system, eta) == rg_ok) {
+        double smallest = rgEstimateSmallestEigenvalue(system->kernels, &inverse, RG_SPECTRUM_STEPS,
+                                                       1e-2, scratch);
+        admm->smallest = fmax(smallest, eta);
     }
+    rgArena_Return(system->arena, mark);
     return isfinite(admm->largest) ? rg_ok : rg_errorNumeric;
 }
 

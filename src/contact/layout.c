@@ -76,7 +76,40 @@ void rgGroup(int count, const int* classOf, int classes, int* start, int* items,
     }
 }
 
-static rgResult rgLayout_FindParts(rgLayout* layout, const rgSparse* mass, rgArena* arena) {
+// Velocities that the same sets touch move together: neighbours among them become one part, so that
+// a free body with a diagonal mass matrix is one part of six rather than six of one.
+static rgResult rgJoinBySets(const rgLayout* layout, const rgSparse* J, rgArena* arena,
+                             int* parent) {
+    int nv = J->columnCount;
+    uint64_t* signature = RG_TAKE(arena, uint64_t, nv);
+    int* last = RG_TAKE(arena, int, nv);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int v = 0; v < nv; ++v) {
+        signature[v] = 0;
+        last[v] = -1;
+    }
+    for (int i = 0; i < J->rowCount; ++i) {
+        int set = layout->setOfRow[i];
+        for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
+            int v = J->column[k];
+            if (last[v] != set) {
+                last[v] = set;
+                signature[v] = (signature[v] ^ (uint64_t)(set + 1)) * 0x9e3779b97f4a7c15u;
+            }
+        }
+    }
+    for (int v = 1; v < nv; ++v) {
+        if (signature[v] == signature[v - 1] && signature[v] != 0) {
+            rgJoin(parent, v, v - 1);
+        }
+    }
+    return rg_ok;
+}
+
+static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena) {
+    const rgSparse* mass = &delassus->mass;
     int nv = mass->rowCount;
     int* parent = RG_TAKE(arena, int, nv);
     layout->partOfVelocity = RG_TAKE(arena, int, nv);
@@ -94,6 +127,10 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgSparse* mass, rgAre
         for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1]; ++k) {
             rgJoin(parent, i, mass->column[k]);
         }
+    }
+    rgResult result = rgJoinBySets(layout, &delassus->jacobian, arena, parent);
+    if (result != rg_ok) {
+        return result;
     }
     layout->partCount = rgNumberClasses(parent, nv, layout->partOfVelocity);
     rgGroup(nv, layout->partOfVelocity, layout->partCount, layout->partStart,
@@ -211,7 +248,7 @@ rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* are
     }
     rgLayout_SplitBlocks(layout, problem);
     if (problem->delassus.kind == rg_delassusVelocity) {
-        rgResult result = rgLayout_FindParts(layout, &problem->delassus.mass, arena);
+        rgResult result = rgLayout_FindParts(layout, &problem->delassus, arena);
         if (result != rg_ok) {
             return result;
         }

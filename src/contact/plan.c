@@ -6,20 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sweeps are worth going on with when they would reach the tolerance for less than a Newton step.
+#define RG_PLAN_SWEEPS 5
+
+// Sweeps find which contacts are open and which slip. They go on while they would reach the
+// tolerance for less than a Newton step costs.
 static rgResult rgPlan_Sweep(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
     double affordable = system->pairFlops / system->sweepFlops;
-    rgResult result = rgRunSweeps(run, lambda, 5, 1);
     double before = run->bestResidual;
+    rgResult result = rgRunSweeps(run, lambda, RG_PLAN_SWEEPS, 1);
     for (int round = 0; result == rg_ok && round < 40 && !rgRun_Solved(run); ++round) {
-        result = rgRunSweeps(run, lambda, 5, 1);
         double rate = run->bestResidual / before;
-        before = run->bestResidual;
-        double needed = rate < 1 ? 5 * log(run->tolerance / before) / log(rate) : INFINITY;
-        if (needed > 2 * affordable) {
+        double rounds = rate < 1 ? log(run->tolerance / run->bestResidual) / log(rate) : INFINITY;
+        bool first = round == 0 && rate < 1;
+        if (RG_PLAN_SWEEPS * rounds > 2 * affordable && !first) {
             break;
         }
+        before = run->bestResidual;
+        result = rgRunSweeps(run, lambda, RG_PLAN_SWEEPS, 1);
     }
     return result;
 }
@@ -63,7 +67,9 @@ rgResult rgRunPlan(rgRun* run) {
     memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
     rgResult result = rg_ok;
     if (run->warm) {
-        result = rgPlan_Newton(run, lambda, 10, 1);
+        // Close to the solution little regularisation is needed, and one iteration fewer.
+        result = rgRunNewton(run, lambda,
+                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-4});
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgPlan_Sweep(run, lambda);

@@ -341,13 +341,8 @@ static void rgGatherVelocity(rgSystem* system, const double* x, bool inverseMass
         const rgSet* set = system->sets + link->set;
         const rgVelocityPart* part = system->parts + link->part;
         const double* rows = inverseMass ? link->T : link->J;
-        double* v = velocity + part->start;
-        for (int r = 0; r < set->size; ++r) {
-            double factor = x[set->row + r];
-            for (int c = 0; factor != 0 && c < part->size; ++c) {
-                v[c] += factor * rows[r * part->size + c];
-            }
-        }
+        system->kernels->combineRows(set->size, part->size, x + set->row, 1, rows,
+                                     velocity + part->start);
     }
 }
 
@@ -360,14 +355,7 @@ static void rgSetVelocity(const rgSystem* system, int i, const double* velocity,
     for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
         const rgVelocityLink* link = system->links + l;
         const rgVelocityPart* part = system->parts + link->part;
-        const double* v = velocity + part->start;
-        for (int r = 0; r < set->size; ++r) {
-            double sum = 0;
-            for (int c = 0; c < part->size; ++c) {
-                sum += link->J[r * part->size + c] * v[c];
-            }
-            y[r] += sum;
-        }
+        system->kernels->dotRows(set->size, part->size, link->J, velocity + part->start, y);
     }
 }
 
@@ -401,11 +389,8 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
         for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
             const rgVelocityLink* link = system->links + l;
             const rgVelocityPart* part = system->parts + link->part;
-            for (int r = 0; r < set->size; ++r) {
-                for (int c = 0; c < part->size; ++c) {
-                    v[part->start + c] += change[r] * link->T[r * part->size + c];
-                }
-            }
+            system->kernels->combineRows(set->size, part->size, change, 1, link->T,
+                                         v + part->start);
         }
     }
     for (int i = 0; i < system->setCount; ++i) {
@@ -416,6 +401,25 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
                 system->g[set->row + r] + system->R[set->row + r] * lambda[set->row + r];
         }
     }
+}
+
+// Inverse of a 3 x 3 matrix by cofactors. False when it is singular.
+static bool rgInvertThree(const double* a, double* inverse) {
+    double c0 = a[4] * a[8] - a[5] * a[7];
+    double c1 = a[5] * a[6] - a[3] * a[8];
+    double c2 = a[3] * a[7] - a[4] * a[6];
+    double determinant = a[0] * c0 + a[1] * c1 + a[2] * c2;
+    double d = 1 / determinant;
+    inverse[0] = d * c0;
+    inverse[1] = d * (a[2] * a[7] - a[1] * a[8]);
+    inverse[2] = d * (a[1] * a[5] - a[2] * a[4]);
+    inverse[3] = d * c1;
+    inverse[4] = d * (a[0] * a[8] - a[2] * a[6]);
+    inverse[5] = d * (a[2] * a[3] - a[0] * a[5]);
+    inverse[6] = d * c2;
+    inverse[7] = d * (a[1] * a[6] - a[0] * a[7]);
+    inverse[8] = d * (a[0] * a[4] - a[1] * a[3]);
+    return fabs(determinant) > 0 && isfinite(d);
 }
 
 // Inverse of a small matrix by Gauss-Jordan with row pivoting. False when it is singular.
@@ -515,36 +519,7 @@ static void rgMultiplyLink(const rgSystem* system, const rgVelocityLink* link, c
     for (int r = 0; r < m; ++r) {
         double* row = right + r * width;
         memset(row, 0, (size_t)width * sizeof(double));
-        for (int k = 0; k < m; ++k) {
-            double factor = C[r * m + k];
-            const double* source = link->J + k * width;
-            for (int j = 0; factor != 0 && j < width; ++j) {
-                row[j] += factor * source[j];
-            }
-        }
-    }
-}
-
-// out[j] += sum over r of factors[r * step] rows[r * width + j], three terms at a time
-static void rgAddCombination(int m, int width, const double* factors, int step, const double* rows,
-                             double* out) {
-    int r = 0;
-    for (; r + 3 <= m; r += 3) {
-        double a = factors[r * step];
-        double b = factors[(r + 1) * step];
-        double c = factors[(r + 2) * step];
-        const double* x = rows + r * width;
-        const double* y = x + width;
-        const double* z = y + width;
-        for (int j = 0; j < width; ++j) {
-            out[j] += a * x[j] + b * y[j] + c * z[j];
-        }
-    }
-    for (; r < m; ++r) {
-        double a = factors[r * step];
-        for (int j = 0; j < width; ++j) {
-            out[j] += a * rows[r * width + j];
-        }
+        system->kernels->combineRows(m, width, C + r * m, 1, link->J, row);
     }
 }
 
@@ -558,13 +533,13 @@ static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const
     double* block = rgTargetBlock(system, a->part, b->part, &rowStep, &columnStep);
     if (rowStep == 1) {
         for (int j = 0; j < columns; ++j) {
-            rgAddCombination(m, rows, right + j, columns, a->J,
-                             block + (size_t)j * (size_t)columnStep);
+            system->kernels->combineRows(m, rows, right + j, columns, a->J,
+                                         block + (size_t)j * (size_t)columnStep);
         }
     } else {
         for (int i = 0; i < rows; ++i) {
-            rgAddCombination(m, columns, a->J + i, rows, right,
-                             block + (size_t)i * (size_t)rowStep);
+            system->kernels->combineRows(m, columns, a->J + i, rows, right,
+                                         block + (size_t)i * (size_t)rowStep);
         }
     }
 }
@@ -661,7 +636,7 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
             E[k] = A[set->pairStart + k] + B[set->pairStart + k] * R + (k % (m + 1) == 0 ? eps : 0);
         }
         double* inverse = system->inverse + set->pairStart;
-        if (!rgInvertSmall(m, E, inverse)) {
+        if (!(m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(m, E, inverse))) {
             return rg_errorNumeric;
         }
         rgMultiplySmall(m, inverse, B + set->pairStart, system->product + set->pairStart);

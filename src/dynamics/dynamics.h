@@ -100,3 +100,7 @@ void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point
 // Likewise for the relative angular velocity.
 void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const rgVec3* directions,
                                 int directionCount, int columnCount, double* rows);
+// Likewise for the velocity of pointB on link B minus that of pointA on link A: the rate of a
+// loop's violation, exact even while the loop is open.
+void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int linkB, rgVec3 pointB,
+                         int columnCount, double* rows);

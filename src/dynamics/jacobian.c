@@ -166,3 +166,21 @@ void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const
         }
     }
 }
+
+void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int linkB, rgVec3 pointB,
+                         int columnCount, double* rows) {
+    const rgModel* model = d->model;
+    rgVec3 armA = rgSub(pointA, rgDynamics_LinkOrigin(d, linkA));
+    rgVec3 armB = rgSub(pointB, rgDynamics_LinkOrigin(d, linkB));
+    rgWalk walk = rgStartWalk(model, linkA, linkB);
+    for (int i = columnCount - 1; i >= 0; --i) {
+        bool onA = walk.a >= walk.b, onB = walk.b >= walk.a;
+        int sign;
+        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
+        rgVec3 velocity = onB ? rgVelocityAt(axis, armB) : rgVec(0, 0, 0);
+        velocity = onA ? rgSub(velocity, rgVelocityAt(axis, armA)) : velocity;
+        rows[i] = velocity.x;
+        rows[columnCount + i] = velocity.y;
+        rows[2 * columnCount + i] = velocity.z;
+    }
+}

@@ -67,9 +67,10 @@ static void rgMjcf_Release(rgMjcf* m) {
         rgRelease(&m->load->allocator, (void*)m->classes[i].nodes);
     }
     rgMjNames* const names[] = {
-        &m->bodyNames,     &m->jointNames,    &m->geomNames,  &m->siteNames,     &m->tendonNames,
-        &m->actuatorNames, &m->meshNames,     &m->fieldNames, &m->materialNames, &m->classNames,
-        &m->sensorNames,   &m->equalityNames, &m->keyNames};
+        &m->bodyNames,     &m->jointNames,    &m->geomNames,     &m->siteNames,
+        &m->tendonNames,   &m->actuatorNames, &m->meshNames,     &m->fieldNames,
+        &m->materialNames, &m->classNames,    &m->sensorNames,   &m->equalityNames,
+        &m->keyNames,      &m->leftGeoms,     &m->leftActuators, &m->leftTendons};
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }
@@ -111,6 +112,9 @@ rgResult rgReadMjcf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
     rgMjcf_Release(&m);
     if (m.arena.failed) {
         rgMjcf_Check(&m, rg_errorMemory);
+    }
+    if (m.result != rg_ok && m.result != rg_errorMemory && m.reader.errorCount == 0) {
+        rgXmlReader_Error(&m.reader, root, "the model is refused (%s)", rgResult_Name(m.result));
     }
     if (rgMjcf_Failed(&m)) {
         rgDestroyModelDef(m.def);

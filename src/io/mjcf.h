@@ -106,7 +106,6 @@ typedef struct rgMjMesh {
 typedef struct rgMjField {
     const char* name;
     rgHeightFieldData data;
-    bool isBroken;
 } rgMjField;
 
 // Beside def->bodies.
@@ -144,8 +143,11 @@ typedef struct rgMjcf {
     int controlCount, controlCapacity;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
-    double* siteSizes; // bounding radius, beside def->frames
+    rgMjNames leftGeoms, leftActuators, leftTendons; // not supported or not read, and told
+    double* siteSizes;                               // bounding radius, beside def->frames
     int siteCapacity;
+    bool meshesTold;           // that meshes are not read
+    bool missingTold;          // that a mesh file is missing
     const rgXmlNode* softNode; // first element that asks for soft contacts
 } rgMjcf;
 

@@ -127,6 +127,7 @@ void rgMjcf_ReadTendons(rgMjcf* m, const rgXmlNode* root) {
             } else if (strcmp(node->name, "spatial") == 0) {
                 rgXmlReader_Warn(&m->reader, node,
                                  "<spatial> tendons are not supported; it is left out");
+                rgMjNames_Add(m, &m->leftTendons, node, rgXmlNode_Attribute(node, "name"), 0);
             }
         }
     }
@@ -271,13 +272,8 @@ static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* de
         return joint >= 0;
     }
     if (rgXmlNode_Attribute(node, "tendon") != NULL) {
-        int tendon = rgMjNames_Find(&m->tendonNames, rgXmlNode_Attribute(node, "tendon"));
+        int tendon = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "fixed tendon");
         def->tendon.index1 = tendon + 1;
-        if (tendon < 0) {
-            rgXmlReader_Warn(&m->reader, node,
-                             "<%s tendon>: there is no fixed tendon '%.60s'; it is left out",
-                             node->name, rgXmlNode_Attribute(node, "tendon"));
-        }
         return tendon >= 0;
     }
     rgXmlReader_Warn(
@@ -370,7 +366,9 @@ static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
         *slot = m->def->actuatorCount;
         rgMjNames_Add(m, &m->actuatorNames, node, def.name, *slot);
         rgMjcf_Check(m, rgModelDef_AddActuator(m->def, &def, NULL));
+        return;
     }
+    rgMjNames_Add(m, &m->leftActuators, node, rgXmlNode_Attribute(node, "name"), 0);
 }
 
 void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root) {

@@ -106,8 +106,13 @@ static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const
     char path[RG_PATH_LENGTH];
     bool there = rgMjcf_AssetPath(m, file, path) && rgFileExists(path);
     if (!there && !matters) {
-        rgXmlReader_Warn(&m->reader, mesh->node,
-                         "<mesh file>: '%.200s' is not there; what shows it is left out", file);
+        if (!m->missingTold) {
+            rgXmlReader_Warn(&m->reader, mesh->node,
+                             "<mesh file>: '%.200s' is not there; what shows it is left out, as is "
+                             "what shows others that are missing",
+                             file);
+        }
+        m->missingTold = true;
         return false;
     }
     if (!there) {
@@ -215,7 +220,7 @@ const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int number, const rgXmlNode* user, boo
     return mesh->isLoaded ? mesh : NULL;
 }
 
-static void rgMjcf_FillField(rgMjcf* m, rgMjField* field, double* heights, const double size[4]) {
+static void rgMjField_Fill(rgMjField* field, double* heights, const double size[4]) {
     int count = field->data.columnCount * field->data.rowCount;
     double low = heights[0], high = heights[0];
     for (int i = 0; i < count; ++i) {
@@ -230,12 +235,11 @@ static void rgMjcf_FillField(rgMjcf* m, rgMjField* field, double* heights, const
     field->data.sizeY = size[1];
     field->data.depth = size[3];
     field->data.heights = heights;
-    (void)m;
 }
 
 static double* rgMjcf_TakeHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field, int rows,
                                   int columns) {
-    if (rows < 2 || columns < 2 || (int64_t)rows * columns > 100000000) {
+    if (rows < 2 || columns < 2 || (int64_t)rows * columns > 1 << 24) {
         rgXmlReader_Error(&m->reader, node,
                           "<hfield>: a grid of %d by %d is too small or too large", rows, columns);
         return NULL;
@@ -336,7 +340,7 @@ static void rgMjcf_AddField(rgMjcf* m, const rgXmlNode* node) {
     if (heights != NULL && !(size[0] > 0 && size[1] > 0 && size[2] > 0 && size[3] > 0)) {
         rgXmlReader_Error(&m->reader, node, "<hfield size>: all four must be positive");
     } else if (heights != NULL) {
-        rgMjcf_FillField(m, field, heights, size);
+        rgMjField_Fill(field, heights, size);
     }
     rgMjNames_Add(m, &m->fieldNames, node, field->name, m->fieldCount);
     m->fieldCount += 1;

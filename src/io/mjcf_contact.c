@@ -70,6 +70,10 @@ static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
     if (a < 0 || b < 0) {
         return;
     }
+    if (a == b) {
+        rgXmlReader_Error(&m->reader, node, "<pair>: a geom does not meet itself");
+        return;
+    }
     rgMaterial material = rgMjcf_MixedMaterial(&m->geoms[a], &m->geoms[b]);
     rgMjcf_SetPairFriction(m, node, &pair, &material);
     if (m->load->fileContact && pair.softness.isSet) {
@@ -87,7 +91,9 @@ static void rgMjcf_ReadExclude(rgMjcf* m, const rgXmlNode* node) {
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     int a = rgMjcf_Lookup(m, &m->bodyNames, node, "body1", "body");
     int b = rgMjcf_Lookup(m, &m->bodyNames, node, "body2", "body");
-    if (a >= 0 && b >= 0) {
+    if (a >= 0 && a == b) {
+        rgXmlReader_Warn(&m->reader, node, "<exclude>: a body does not meet itself anyway");
+    } else if (a >= 0 && b >= 0) {
         rgMjcf_Check(m, rgModelDef_ExcludePair(m->def, (rgBodyId){a}, (rgBodyId){b}));
     }
 }

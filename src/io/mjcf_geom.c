@@ -220,8 +220,14 @@ static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const r
         return NULL;
     }
     bool matters = rgMjcf_MeshMatters(m, g, node);
-    return matters || m->load->meshes == rg_meshesAll ? rgMjcf_UseMesh(m, mesh, node, matters)
-                                                      : NULL;
+    if (!matters && m->load->meshes != rg_meshesAll) {
+        if (!m->meshesTold) {
+            rgXmlReader_Note(&m->reader, node, "meshes are not read; what needs them is left out");
+        }
+        m->meshesTold = true;
+        return NULL;
+    }
+    return rgMjcf_UseMesh(m, mesh, node, matters);
 }
 
 static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
@@ -291,6 +297,7 @@ rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int c
                              ? "<geom type>: 'sdf' is not supported; it is left out"
                              : "<geom mesh>: fitting a primitive to a mesh is not supported; the "
                                "geom is left out");
+        rgMjNames_Add(m, &m->leftGeoms, node, g.name, 0);
         return nothing;
     }
     rgPose pose = g.hasFromTo ? rgMjcf_FromTo(m, node, g.fromTo, g.type, g.size)
@@ -302,6 +309,7 @@ rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int c
     const rgMjMesh* mesh = g.type == rg_mjMesh ? rgMjcf_GeomMesh(m, node, &g) : NULL;
     if (rgMjcf_Failed(m) || (g.type == rg_mjMesh && mesh == NULL) ||
         !rgMjcf_SetShape(m, node, &g, &shape)) {
+        rgMjNames_Add(m, &m->leftGeoms, node, g.name, 0);
         return nothing;
     }
     shape.mesh = mesh != NULL ? &mesh->data : NULL;

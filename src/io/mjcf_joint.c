@@ -7,10 +7,9 @@ typedef enum rgMjJointType { rg_mjFree, rg_mjBall, rg_mjSlide, rg_mjHinge } rgMj
 
 typedef struct rgMjJoint {
     int type; // rgMjJointType
-    double pos[3], axis[3], range[2], forceRange[2], springDamper[2];
+    double pos[3], axis[3], range[2], forceRange[2];
     int limited, forceLimited;
-    double frictionLoss, stiffness, damping, armature, ref, springRef, margin;
-    rgMjSoftness limit, friction;
+    double frictionLoss, stiffness, damping, armature, ref, springRef;
 } rgMjJoint;
 
 static const char* const jointKnown[] = {"name",

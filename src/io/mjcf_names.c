@@ -61,6 +61,15 @@ int rgMjNames_Find(const rgMjNames* names, const char* name) {
     return slot->name != NULL ? slot->number : -1;
 }
 
+// Whether the name belongs to a part that was left out.
+static bool rgMjcf_IsLeftOut(const rgMjcf* m, const rgMjNames* names, const char* name) {
+    const rgMjNames* left = names == &m->geomNames       ? &m->leftGeoms
+                            : names == &m->actuatorNames ? &m->leftActuators
+                            : names == &m->tendonNames   ? &m->leftTendons
+                                                         : NULL;
+    return left != NULL && rgMjNames_Find(left, name) >= 0;
+}
+
 int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute,
                   const char* kind) {
     const char* name = rgXmlReader_Required(&m->reader, node, attribute);
@@ -68,7 +77,10 @@ int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, cons
         return -1;
     }
     int number = rgMjNames_Find(names, name);
-    if (number < 0) {
+    if (number < 0 && rgMjcf_IsLeftOut(m, names, name)) {
+        rgXmlReader_Warn(&m->reader, node, "<%s %s>: '%.60s' was left out, and so is this",
+                         node->name, attribute, name);
+    } else if (number < 0) {
         rgXmlReader_Error(&m->reader, node, "<%s %s>: there is no %s '%.60s'", node->name,
                           attribute, kind, name);
     }

@@ -50,6 +50,11 @@ typedef struct rgKernels {
                       int ldx);
     void (*upperSolve)(int n, const double* U, int lda, double* x);
     void (*luSolve)(int n, const double* LU, int lda, const int* pivot, double* x);
+    // Few short rows, stored one after the other (rows m x width, row-major), as contact Jacobians
+    // are: out += sum over r of factors[r * step] rows[r], and out[r] += rows[r] . x.
+    void (*combineRows)(int m, int width, const double* factors, int step, const double* rows,
+                        double* out);
+    void (*dotRows)(int m, int width, const double* rows, const double* x, double* out);
 } rgKernels;
 
 // The table for a choice; the best that this CPU runs for rg_kernelsBest, and the plain one when a

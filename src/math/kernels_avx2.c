@@ -119,6 +119,8 @@ static inline double rgSum(rgWide a) {
 
 #include "math/wide_solve.h"
 
+#include "math/wide_rows.h"
+
 const rgKernels rg_avx2Kernels = {
     .set = rg_kernelsAvx2,
     .name = "avx2",
@@ -139,4 +141,6 @@ const rgKernels rg_avx2Kernels = {
     .luForward = rgWideLuForward,
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
+    .combineRows = rgWideCombineRows,
+    .dotRows = rgWideDotRows,
 };

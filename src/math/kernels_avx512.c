@@ -111,6 +111,8 @@ static inline double rgSum(rgWide a) {
 
 #include "math/wide_solve.h"
 
+#include "math/wide_rows.h"
+
 const rgKernels rg_avx512Kernels = {
     .set = rg_kernelsAvx512,
     .name = "avx512",
@@ -131,4 +133,6 @@ const rgKernels rg_avx512Kernels = {
     .luForward = rgWideLuForward,
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
+    .combineRows = rgWideCombineRows,
+    .dotRows = rgWideDotRows,
 };

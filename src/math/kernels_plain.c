@@ -272,6 +272,26 @@ static void rgPlainLuSolve(int n, const double* LU, int lda, const int* pivot, d
     rgPlainUpperSolve(n, LU, lda, x);
 }
 
+static void rgPlainCombineRows(int m, int width, const double* factors, int step,
+                               const double* rows, double* out) {
+    for (int r = 0; r < m; ++r) {
+        double factor = factors[r * step];
+        for (int j = 0; j < width; ++j) {
+            out[j] += factor * rows[r * width + j];
+        }
+    }
+}
+
+static void rgPlainDotRows(int m, int width, const double* rows, const double* x, double* out) {
+    for (int r = 0; r < m; ++r) {
+        double sum = 0;
+        for (int j = 0; j < width; ++j) {
+            sum += rows[r * width + j] * x[j];
+        }
+        out[r] += sum;
+    }
+}
+
 const rgKernels rg_plainKernels = {
     .set = rg_kernelsPlain,
     .name = "plain",
@@ -292,4 +312,6 @@ const rgKernels rg_plainKernels = {
     .luForward = rgPlainLuForward,
     .upperSolve = rgPlainUpperSolve,
     .luSolve = rgPlainLuSolve,
+    .combineRows = rgPlainCombineRows,
+    .dotRows = rgPlainDotRows,
 };

@@ -246,9 +246,8 @@ class Others(unittest.TestCase):
     def test_demo(self):
         done = run("demo")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for solver in SOLVERS:
-            self.assertIn("\n%s " % solver, done.stdout)
-        self.assertIn("the wall weighs 121104.45 N", done.stdout)
+        self.assertIn("wall: 4 s in steps of 0.001 s", done.stdout)
+        self.assertIn("converged", done.stdout)
 
     def test_bench(self):
         with tempfile.TemporaryDirectory() as folder:

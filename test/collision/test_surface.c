@@ -266,7 +266,11 @@ static void rgTestAlike(void** state) {
             rgProximity p, q;
             assert_int_equal(rgDistance(f.mesh, pa, s.geometry, pb, NULL, &p), rg_ok);
             assert_int_equal(rgDistance(s.geometry, pb, f.field, pa, NULL, &q), rg_ok);
-            EXPECT_NEAR(p.distance, q.distance, 1e-6);
+            // Inside, a mesh pushes out the nearest way and a height field up.
+            assert_int_equal(p.distance > 0, q.distance > 0);
+            if (p.distance > 0) {
+                EXPECT_NEAR(p.distance, q.distance, 1e-6);
+            }
             assert_int_equal(rgOverlap(f.mesh, pa, s.geometry, pb), p.distance <= 0);
             rgManifold m, n;
             rgCollide(f.mesh, pa, s.geometry, pb, 0.05, NULL, &m);
