@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
+#define RG_WARM_NEWTON 10
+#define RG_WARM_SWEEPS 8
+#define RG_WARM_NEAR   10
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
 // tolerance for less than a Newton step costs.
@@ -34,6 +37,28 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
     }
     return rgRunNewton(
         run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
+}
+
+// From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded;
+// else Newton, which takes a few steps or wanders off. Then sweeps from the start again, and Newton
+// from there.
+static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
+    rgNewtonOptions options = {.limit = RG_WARM_NEWTON, .weight = 1, .regularisation = 1e-4};
+    rgResult result = rg_ok;
+    if (run->bestResidual <= RG_WARM_NEAR * run->tolerance) {
+        result = rgRunSweeps(run, lambda, 2, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunNewton(run, run->start, &options);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+        result = rgRunSweeps(run, lambda, RG_WARM_SWEEPS, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunNewton(run, lambda, &options);
+    }
+    return result;
 }
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
@@ -67,21 +92,12 @@ rgResult rgRunPlan(rgRun* run) {
     memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
     rgResult result = rg_ok;
     if (run->warm) {
-        // Close to the solution little regularisation is needed, and one iteration fewer.
-        result = rgRunNewton(run, lambda,
-                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-4});
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgPlan_Warm(run, lambda);
+    } else {
         result = rgPlan_Sweep(run, lambda);
-    }
-    if (getenv("PRE")) {
-        rgAdmmDef admm = rgAcceleratedAdmmDef();
-        run->bestResidual = INFINITY;
-        result = rgRunAdmm(run, run->start, &admm, atoi(getenv("PRE")));
-        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
-    }
-    if (result == rg_ok) {
-        result = rgPlan_Newton(run, lambda, 40, 1);
+        if (result == rg_ok) {
+            result = rgPlan_Newton(run, lambda, 40, 1);
+        }
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunInterior(run, 30);

@@ -45,9 +45,9 @@ void rgBuildBouncing(rgSceneBuilder* builder) {
 
 // ---- top ----
 
-static const double tipRadius = 0.004; // [m]
-static const double discHeight = 0.04; // above the tip's centre [m]
-static const double discMass = 0.1;    // [kg]
+static const double tipRadius = 0.0015; // [m]
+static const double discHeight = 0.04;  // above the tip's centre [m]
+static const double discMass = 0.1;     // [kg]
 static const rgVec3 discSize = {0.04, 0.008, 0};
 
 static void rgAddTopShapes(rgSceneBuilder* builder, rgBodyId body) {
@@ -89,7 +89,7 @@ void rgBuildTop(rgSceneBuilder* builder) {
 // ---- grasp ----
 
 static rgJointId rgAddFinger(rgSceneBuilder* builder, const char* name, double x) {
-    const rgVec3 size = {0.01, 0.02, 0.03};
+    const rgVec3 size = {0.01, 0.03, 0.03}; // wider than the cube on all sides
     rgBodyDef body = rgDefaultBodyDef();
     body.name = name;
     body.pose = rgAt(x, 0, 0.5);

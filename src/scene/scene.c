@@ -49,7 +49,7 @@ static const rgSceneEntry rgScenes[] = {
     {.info = {"sliding", "a cube slides from 1 m/s to rest", 1, 0}, .build = rgBuildSliding},
     {.info = {"bouncing", "a ball falls from 1 m and bounces, restitution 0.8", 5, 0},
      .build = rgBuildBouncing},
-    {.info = {"top", "a spinning top", 5, 0}, .build = rgBuildTop},
+    {.info = {"top", "a spinning top", 3, 0}, .build = rgBuildTop},
     {.info = {"grasp", "two fingers hold a cube in the air", 10, 0}, .build = rgBuildGrasp},
     {.info = {"massratio", "1 kg under 10^4 kg", 2, 0}, .build = rgBuildMassRatio},
 };

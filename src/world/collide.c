@@ -99,8 +99,25 @@ static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair
     return point;
 }
 
+#define RG_OVERLAP_DEPTH 1e-6 // [m]
+
+// Parts of one robot that overlap when they are first seen are drawn so: pushing them apart may ask
+// the impossible of its joints. They are kept from going deeper, until they come apart.
+static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
+                                 const rgManifold* manifold) {
+    const rgLink* links = world->model->links;
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    double least = 0;
+    for (int k = 0; k < manifold->count; ++k) {
+        least = RG_MIN(least, manifold->points[k].gap);
+    }
+    bool born = pair->age == 0 && links[A->link].tree == links[B->link].tree;
+    pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
+    pair->age = 1;
+}
+
 static rgResult rgWorld_ListPoints(rgWorld* world) {
-    const rgMemory* next = &world->memories[1];
+    rgMemory* next = &world->memories[1];
     int total = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         total += world->manifolds[i].count;
@@ -114,6 +131,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     world->penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->manifolds[i];
+        rgWorld_JudgeOverlap(world, &next->pairs[i], manifold);
         for (int k = 0; k < manifold->count; ++k) {
             rgPoint point = rgMakePoint(&manifold->points[k], &next->pairs[i], i, manifold->count);
             world->points[world->pointCount++] = point;

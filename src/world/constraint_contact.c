@@ -54,6 +54,9 @@ static void rgSetContactLaw(rgWorld* world, const rgPoint* point, const rgMateri
     double n = point->pointCount;
     rgSoftness soft = {material->stiffness / n, material->damping / n};
     rgLaw law = rgUnilateralLaw(world, point->gap, soft);
+    if (world->memories[1].pairs[point->pair].overlap && material->stiffness == 0) {
+        law.bias = fmax(law.bias, 0);
+    }
     if (material->restitution > 0) {
         double before = rgRows_Dot(rows, normal, world->startV);
         if (rgContactBounces(world, point, material, before)) {

@@ -13,6 +13,8 @@ typedef struct rgPairMemory {
     int32_t a, b; // proxies, a < b
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
+    int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
+    int32_t age;     // steps that it is known for, at most 1
 } rgPairMemory;
 
 // The impulse of one contact point, in world axes so that it outlives the choice of tangents.
@@ -151,6 +153,10 @@ struct rgWorld {
     // fixed at creation
     rgDynamics* dynamics;
     rgContactSolver* solver;
+    double* delassus; // rgWorld_Condense, n x n
+    int delassusCapacity;
+    double* solved; // rgWorld_Condense, vCount x n
+    int solvedCapacity;
     rgBroadphase* broadphase;
     int geometryCount;
     rgGeometry** geometries; // per shape; NULL: takes no part
@@ -214,6 +220,9 @@ rgResult rgAssembleProblem(rgStep* step);     // assemble.c
 rgResult rgSolveProblem(rgStep* step);        // assemble.c
 rgResult rgApplyImpulses(rgStep* step);       // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
+
+// The problem to solve: that of the step, in contact space where that is cheaper.
+rgResult rgWorld_Condense(rgWorld* world, rgContactProblem* problem); // delassus.c
 
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
