@@ -1,6 +1,9 @@
-// What the verbs of the program share. Each verb is one file, one function here, one row in main.c.
+// What the verbs of the program share: options, tables, JSON, progress. Each verb is one file, one
+// function here, one row in main.c. Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input.
 #pragma once
 #include "rigor/rigor.h"
+
+#include <stdio.h>
 
 typedef struct rgVerb {
     const char* name;
@@ -8,4 +11,136 @@ typedef struct rgVerb {
     int (*run)(int argc, char** argv); // argv[0] is the verb; returns the exit code
 } rgVerb;
 
+enum { rg_exitDone = 0, rg_exitNo = 1, rg_exitUsage = 2 };
+
+// Run the verb that argv[1] names; `program` is what the user typed so far, such as "rigor bench".
+int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc, char** argv);
+
+int rgCli_Bench(int argc, char** argv);
+int rgCli_Check(int argc, char** argv);
+int rgCli_Convert(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
+int rgCli_Dynamics(int argc, char** argv);
+int rgCli_Scenes(int argc, char** argv);
+int rgCli_Simulate(int argc, char** argv);
+int rgCli_Solve(int argc, char** argv);
+
+// ---- options.c ----
+
+typedef enum rgOptionKind {
+    rg_optionFlag,   // value: bool*
+    rg_optionText,   // value: const char**
+    rg_optionInt,    // value: int*, within low..high
+    rg_optionNumber, // value: double*, finite, within low..high
+    rg_optionChoice, // value: int*, index into choices
+    rg_optionList,   // value: rgTextList*; each use adds one
+} rgOptionKind;
+
+#define RG_MAX_TEXTS 64
+typedef struct rgTextList {
+    int count;
+    const char* texts[RG_MAX_TEXTS];
+} rgTextList;
+
+// One option. It is left alone when the user does not give it, so that its start is its default.
+typedef struct rgOption {
+    const char* name; // "--tol"; "--tol T" and "--tol=T" are both accepted
+    rgOptionKind kind;
+    void* value;
+    const char* help;
+    const char* argument;       // what the help calls the value, such as "T"
+    const char* const* choices; // NULL-terminated (choice)
+    double low, high;           // inclusive; both 0 means no bounds
+} rgOption;
+
+typedef struct rgCommand {
+    const char* name;    // "rigor solve"
+    const char* usage;   // "FILE|DIR... [OPTIONS]"
+    const char* summary; // one or more lines
+    const rgOption* options;
+    int optionCount;
+    int minArguments;
+    int maxArguments; // negative: any number
+} rgCommand;
+
+#define RG_CLI_GO (-1) // rgParseOptions: nothing to stop for
+
+// Fill the options' values and move the other arguments to argv[1 .. *argumentCount]. "--" ends the
+// options. Returns RG_CLI_GO, or the exit code after printing help (--help) or what is wrong.
+int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumentCount);
+
+// Whole-string conversions: false unless all of text is a number of that kind.
+bool rgParseInt(const char* text, int* value);
+bool rgParseNumber(const char* text, double* value);
+
+// Print "rigor: ..." on stderr.
+void rgCli_Error(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Print all messages, one line each: "file:line: warning: text". Notes only when asked for.
+void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes);
+
+// ---- table.c ----
+
+// Cells are collected, then printed with aligned columns: the first to the left, others to the
+// right.
+typedef struct rgTable {
+    char** cells;
+    int cellCount;
+    int cellCapacity;
+    int columnCount;
+} rgTable;
+
+void rgTable_Init(rgTable* table, const char* const* headers, int columnCount);
+void rgTable_Free(rgTable* table);
+void rgTable_Add(rgTable* table, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void rgTable_Print(const rgTable* table, FILE* out);
+// As lines of comma-separated values; cells with commas, quotes or line ends are quoted.
+void rgTable_PrintCsv(const rgTable* table, FILE* out);
+
+// Text for people: "12.3 us", "4.5 ms", "1.2 s". Returns buffer.
+const char* rgFormatSeconds(char buffer[16], double seconds);
+
+// ---- json.c ----
+
+// A writer that takes care of commas, escapes and numbers that JSON does not know (null). key is
+// NULL inside arrays and for the outermost value.
+typedef struct rgJson {
+    FILE* out;
+    int depth;
+    bool hasItems[32];
+} rgJson;
+
+void rgJson_BeginObject(rgJson* json, const char* key);
+void rgJson_EndObject(rgJson* json);
+void rgJson_BeginArray(rgJson* json, const char* key);
+void rgJson_EndArray(rgJson* json);
+void rgJson_String(rgJson* json, const char* key, const char* text); // NULL text gives null
+void rgJson_Number(rgJson* json, const char* key, double value);
+void rgJson_Int(rgJson* json, const char* key, long long value);
+void rgJson_Bool(rgJson* json, const char* key, bool value);
+
+// ---- progress.c ----
+
+// A bar on stderr, shown only on a terminal and only once a run has taken half a second.
+typedef struct rgProgress {
+    const char* label;
+    int total;
+    double start;
+    double last;
+    bool shown;
+    bool terminal;
+} rgProgress;
+
+void rgProgress_Begin(rgProgress* progress, const char* label, int total);
+// Whether an update would be shown now.
+bool rgProgress_IsDue(const rgProgress* progress);
+void rgProgress_Update(rgProgress* progress, int done, const char* what);
+void rgProgress_End(rgProgress* progress); // erases the bar
+
+// Monotonic clock [s].
+double rgCli_Seconds(void);
+
+// Memory or the end of the program, with a message.
+void* rgCli_Allocate(size_t count, size_t size);
+void* rgCli_Grow(void* memory, size_t count, size_t size);
+char* rgCli_CopyText(const char* text);
+char* rgCli_Format(const char* format, ...) __attribute__((format(printf, 1, 2)));

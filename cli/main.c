@@ -1,42 +1,29 @@
 // The program `rigor`: finds the verb and runs it.
 #include "cli.h"
 
-#include <stdio.h>
+#include <cblas.h>
 #include <string.h>
 
 static const rgVerb verbs[] = {
-    {"demo", "run the built-in demonstration", rgCli_Demo},
+    {"bench", "measure", rgCli_Bench},
+    {"check", "say what a robot description holds and what is wrong with it", rgCli_Check},
+    {"convert", "write a robot description as URDF or MJCF", rgCli_Convert},
+    {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
+    {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
+    {"scenes", "list the built-in scenes", rgCli_Scenes},
+    {"simulate", "simulate a scene or a robot description", rgCli_Simulate},
+    {"solve", "solve contact problems in FCLIB files", rgCli_Solve},
 };
-
-static int rgCli_Help(FILE* out) {
-    fprintf(out, "usage: rigor VERB [ARGUMENTS]\n\n");
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); ++i) {
-        fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    }
-    fprintf(out, "\nrigor VERB --help tells more. rigor --version tells the version.\n");
-    return out == stdout ? 0 : 2;
-}
 
 int main(int argc, char** argv) {
     if (rgCheckVersion(RG_VERSION) != rg_ok) {
-        fprintf(stderr, "rigor: the program was built for another version of the library\n");
-        return 2;
+        rgCli_Error("the program was built for another version of the library");
+        return rg_exitUsage;
     }
-    if (argc < 2) {
-        return rgCli_Help(stderr);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
         printf("rigor %d.%d.%d\n", RG_VERSION_MAJOR, RG_VERSION_MINOR, RG_VERSION_PATCH);
-        return 0;
+        return rg_exitDone;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        return rgCli_Help(stdout);
-    }
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); ++i) {
-        if (strcmp(argv[1], verbs[i].name) == 0) {
-            return verbs[i].run(argc - 1, argv + 1);
-        }
-    }
-    fprintf(stderr, "rigor: unknown verb '%s'\n", argv[1]);
-    return rgCli_Help(stderr);
+    openblas_set_num_threads(1); // rigor spreads work itself; see docs/limits.md
+    return rgRunVerb("rigor", verbs, (int)(sizeof(verbs) / sizeof(verbs[0])), argc, argv);
 }

@@ -70,7 +70,16 @@ typedef enum rgContactMethod {
     rg_methodAdmm,    ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
     rg_methodPgs,     ///< projected Gauss-Seidel
     rg_methodCascade, ///< convex problems with a fixed De Saxcé term, repeated
+    rg_methodInterior, ///< nonsmooth interior point
 } rgContactMethod;
+
+/// How the matrix is held while solving. The answer is the same; the cost is not.
+typedef enum rgSystemForm {
+    rg_formAuto,     ///< by predicted cost
+    rg_formDense,    ///< contact space, dense
+    rg_formSparse,   ///< contact space, blocks with a fill-reducing order
+    rg_formVelocity, ///< velocity space; only for problems given in that form
+} rgSystemForm;
 
 typedef enum rgPenaltyRule {
     rg_penaltySpectral,
@@ -108,6 +117,7 @@ typedef struct rgContactSolverDef {
     double overRelaxation; ///< PGS, 1 means none
     rgAdmmDef admm;
     int kernels;           ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
+    rgSystemForm form;
     bool recordHistory;    ///< fill rgContactReport.history
     bool splitIslands;     ///< solve connected components apart
     rgTasks tasks;         ///< for islands; zero means: on the calling thread
@@ -135,6 +145,7 @@ typedef struct rgResidual {
 typedef enum rgContactPhase {
     rg_phaseNewton,
     rg_phaseSweep,
+    rg_phaseInterior,
     rg_phaseAdmm,
     rg_phaseCascade,
     rg_phaseCount

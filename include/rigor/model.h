@@ -259,3 +259,72 @@ RG_API rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b,
                                    const rgMaterial* material);
 RG_API void rgModelDef_SetName(rgModelDef* def, const char* name);
 RG_API void rgModelDef_SetOptions(rgModelDef* def, const rgModelOptions* options);
+
+/// Check the definition and make a model of it. Everything that is wrong is said in diagnostics,
+/// with the part's name and source; any error means rg_errorArgument and no model. Bodies without
+/// joints are merged into their parents and stay addressable. Joint coordinates are ordered depth
+/// first: a body, then its children in the order in which they were added.
+RG_API rgResult rgCompileModel(const rgModelDef* def, const rgAllocator* allocator,
+                               rgDiagnostics* diagnostics, rgModel** model);
+RG_API void rgDestroyModel(rgModel* model);
+
+/// Sizes of a model. Ids of parts are those that the definition gave.
+typedef struct rgModelInfo {
+    const char* name;
+    int qCount, vCount;
+    int bodyCount, jointCount, shapeCount;
+    int frameCount; ///< frames of the definition first, then one per body
+    int tendonCount, actuatorCount, equalityCount, sensorCount, keyCount;
+    int linkCount;     ///< moving links: one per joint, three per planar joint
+    int treeCount;     ///< kinematic trees that move independently of each other
+    double mass;       ///< of everything that moves [kg]
+    double staticMass; ///< of what is fixed to the world [kg]
+    rgModelOptions options;
+} rgModelInfo;
+
+/// Where a joint's coordinates are in q and v.
+typedef struct rgJointRange {
+    int q, qCount;
+    int v, vCount;
+} rgJointRange;
+
+/// How a body hangs together with what moves.
+typedef struct rgBodyLink {
+    rgBodyId moving; ///< the body with joints that carries this one (maybe itself); null: static
+    rgPose pose;     ///< in the frame of that body; static: in the world
+} rgBodyLink;
+
+RG_API rgModelInfo rgModel_Info(const rgModel* model);
+
+/// Views of the parts as the compiler took them, valid as long as the model; NULL for a wrong id.
+RG_API const rgBodyDef* rgModel_Body(const rgModel* model, rgBodyId id);
+RG_API const rgJointDef* rgModel_Joint(const rgModel* model, rgJointId id);
+RG_API const rgShapeDef* rgModel_Shape(const rgModel* model, rgShapeId id);
+RG_API const rgFrameDef* rgModel_Frame(const rgModel* model, rgFrameId id);
+RG_API const rgTendonDef* rgModel_Tendon(const rgModel* model, rgTendonId id);
+RG_API const rgActuatorDef* rgModel_Actuator(const rgModel* model, rgActuatorId id);
+RG_API const rgEqualityDef* rgModel_Equality(const rgModel* model, rgEqualityId id);
+RG_API const rgSensorDef* rgModel_Sensor(const rgModel* model, rgSensorId id);
+RG_API const rgKeyDef* rgModel_Key(const rgModel* model, rgKeyId id); ///< arrays are complete
+
+/// Look-up by name; null when there is none. Every body is a frame of its name, unless the
+/// definition has a frame of that name.
+RG_API rgBodyId rgModel_FindBody(const rgModel* model, const char* name);
+RG_API rgJointId rgModel_FindJoint(const rgModel* model, const char* name);
+RG_API rgShapeId rgModel_FindShape(const rgModel* model, const char* name);
+RG_API rgFrameId rgModel_FindFrame(const rgModel* model, const char* name);
+RG_API rgTendonId rgModel_FindTendon(const rgModel* model, const char* name);
+RG_API rgActuatorId rgModel_FindActuator(const rgModel* model, const char* name);
+RG_API rgEqualityId rgModel_FindEquality(const rgModel* model, const char* name);
+RG_API rgSensorId rgModel_FindSensor(const rgModel* model, const char* name);
+RG_API rgKeyId rgModel_FindKey(const rgModel* model, const char* name);
+
+RG_API rgJointRange rgModel_JointRange(const rgModel* model, rgJointId id);
+RG_API rgBodyLink rgModel_BodyLink(const rgModel* model, rgBodyId id);
+RG_API rgFrameId rgModel_BodyFrame(const rgModel* model, rgBodyId id);
+
+/// Whether two shapes can meet: masks, excluded bodies, explicit pairs; shapes on one rigid body,
+/// on parent and child, or both static never meet unless they are an explicit pair.
+RG_API bool rgModel_ShapesMeet(const rgModel* model, rgShapeId a, rgShapeId b);
+/// The material that holds between two shapes.
+RG_API rgMaterial rgModel_PairMaterial(const rgModel* model, rgShapeId a, rgShapeId b);

@@ -55,13 +55,14 @@ rgQuat rgQuatBetween(rgVec3 a, rgVec3 b) {
 }
 
 void rgTangentBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
-    // The rotation that takes z to n, applied to x and y.
-    if (n.z < -1 + 1e-9) {
+    // The rotation that takes z to n, applied to x and y; a = 1 / (1 + n.z), without cancellation.
+    double across = n.x * n.x + n.y * n.y;
+    if (n.z < 0 && across < 1e-280) {
         *t1 = rgVec(0, -1, 0);
         *t2 = rgVec(-1, 0, 0);
         return;
     }
-    double a = 1 / (1 + n.z);
+    double a = n.z < 0 ? (1 - n.z) / across : 1 / (1 + n.z);
     double b = -n.x * n.y * a;
     *t1 = rgVec(1 - n.x * n.x * a, b, -n.x);
     *t2 = rgVec(b, 1 - n.y * n.y * a, -n.y);

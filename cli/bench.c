@@ -1,0 +1,12 @@
+// rigor bench: measurements, by subject.
+#include "bench.h"
+
+static const rgVerb subjects[] = {
+    {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},
+    {"solver", "contact solvers on FCLIB problems", rgBench_Solver},
+};
+
+int rgCli_Bench(int argc, char** argv) {
+    return rgRunVerb("rigor bench", subjects, (int)(sizeof(subjects) / sizeof(subjects[0])), argc,
+                     argv);
+}

@@ -1,0 +1,56 @@
+// What the benchmarks of the contact solvers share: variants x problems -> runs.
+#pragma once
+#include "cases.h"
+#include "cli.h"
+#include "run.h"
+
+// Rows of rigor bench's table of subjects.
+int rgBench_Solver(int argc, char** argv);
+int rgBench_Simulate(int argc, char** argv);
+
+// Commit, compiler, flags and processor, as the member `build`. In bench_report.c.
+void rgJson_Build(rgJson* json);
+
+// A solver with its settings.
+typedef struct rgVariant {
+    char name[24];
+    rgContactSolverDef def;
+    rgContactSolver* solver;
+} rgVariant;
+
+enum { rg_maxVariants = 16 };
+
+typedef struct rgBenchProblem {
+    char* name;   // relative path, or "wall"
+    char* family; // its folder
+    rgContactProblem problem;
+    int contactCount;
+    const int* keys;
+    rgCase loaded; // owner, unless built in
+    int previous;  // the problem one time step before, or -1
+} rgBenchProblem;
+
+typedef struct rgBench {
+    const char* study;
+    double tolerance;
+    int repeat;
+    bool warm; // start from the impulses of the problem before
+    rgVariant variants[rg_maxVariants];
+    int variantCount;
+    rgBenchProblem* problems;
+    int problemCount;
+    rgRun* runs; // problemCount x variantCount
+} rgBench;
+
+rgRun* rgBench_Run(const rgBench* bench, int problem, int variant);
+// Whether the true scaled residual is within the tolerance, whatever the solver's own test says.
+bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
+
+// bench_report.c
+void rgBench_PrintFamilies(const rgBench* bench);
+// How auto, if it took part, compares with admm and with the better of admm and pgs.
+void rgBench_PrintRatios(const rgBench* bench);
+void rgBench_PrintUnsolved(const rgBench* bench);
+void rgBench_PrintJson(const rgBench* bench);
+// Dolan and More: the share of problems that a variant solves within a factor of the fastest one.
+bool rgBench_WriteProfile(const rgBench* bench, const char* path);

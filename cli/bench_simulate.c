@@ -1,0 +1,550 @@
+// rigor bench simulate: steps per second of whole simulations with what they cost in accuracy,
+// beside MuJoCo when its program (bench/peer_mujoco.c) is there; and how piles grow.
+#include "bench.h"
+#include "simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { rg_maxPiles = 16 };
+
+typedef struct rgBenchSimulateOptions {
+    int steps;
+    int repeat;
+    double timeStep;
+    double tolerance;
+    double seconds;
+    int solver;
+    const char* piles;
+    const char* peer;
+    bool noPeer;
+    bool json;
+} rgBenchSimulateOptions;
+
+// One scene: what we did and what the peer did.
+typedef struct rgSceneRun {
+    char* path;  // file or scene
+    char* label; // last part of it
+    bool failed;
+    char fault[80]; // why a repetition ended early
+    double seconds; // least of all repetitions
+    int steps;
+    rgSimulationStats stats;
+    size_t memory;
+    int velocityCount;
+    bool hasPeer;
+    double peerSeconds;
+    double peerContacts;
+    double peerPenetration;
+} rgSceneRun;
+
+typedef struct rgPileRun {
+    int bodyCount;
+    bool failed;
+    double contactsMean;
+    double secondsPerStep;
+    double secondsPerContact;
+    double iterationsMean;
+    double convergedShare;
+    double realtime;
+} rgPileRun;
+
+typedef struct rgSimulateBench {
+    rgBenchSimulateOptions options;
+    char* peer; // program, or NULL
+    char peerVersion[32];
+    rgSceneRun* scenes;
+    int sceneCount;
+    rgPileRun piles[rg_maxPiles];
+    int pileCount;
+} rgSimulateBench;
+
+static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* options, int* count) {
+    *options =
+        (rgBenchSimulateOptions){.steps = 2000, .repeat = 5, .timeStep = 1e-3, .seconds = 30};
+    const rgOption table[] = {
+        {"--steps", rg_optionInt, &options->steps, "steps per scene", "N", NULL, 1, 1e8},
+        {"--repeat", rg_optionInt, &options->repeat, "repetitions, the least time counts", "N",
+         NULL, 1, 1e6},
+        {"--dt", rg_optionNumber, &options->timeStep, "time step of the scenes [s]", "DT", NULL,
+         1e-9, 10},
+        {"--tol", rg_optionNumber, &options->tolerance, "scaled residual to reach", "T", NULL,
+         1e-300, 1},
+        {"--solver", rg_optionChoice, &options->solver, "the method", "S", rgSolverNames, 0, 0},
+        {"--seconds", rg_optionNumber, &options->seconds,
+         "start no repetition of a scene after this time", "S", NULL, 0, 1e9},
+        {"--piles", rg_optionText, &options->piles,
+         "numbers of bodies, separated by commas; 'none' for no piles", "LIST", NULL, 0, 0},
+        {"--peer", rg_optionText, &options->peer, "the program that runs MuJoCo", "PROGRAM", NULL,
+         0, 0},
+        {"--no-peer", rg_optionFlag, &options->noPeer, "rigor alone", NULL, NULL, 0, 0},
+        {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
+    };
+    const rgCommand command = {
+        .name = "rigor bench simulate",
+        .usage = "[SCENE|FILE...] [OPTIONS]",
+        .summary =
+            "Measure whole simulations: one thread, first key frame, the least time of all\n"
+            "repetitions, which alternate with MuJoCo's. Without arguments: the robots and walls\n"
+            "below $RIGOR_DATA/robots, the built-in wall, and piles of 100 to 10000 bodies.",
+        .options = table,
+        .optionCount = (int)(sizeof(table) / sizeof(table[0])),
+        .maxArguments = -1,
+    };
+    return rgParseOptions(&command, argc, argv, count);
+}
+
+// ---- what to run ----
+
+static bool rgIsFile(const char* path) {
+    return access(path, R_OK) == 0;
+}
+
+static void rgAddSceneRun(rgSimulateBench* bench, const char* path) {
+    size_t count = (size_t)bench->sceneCount;
+    bench->scenes = rgCli_Grow(bench->scenes, count + 1, sizeof(rgSceneRun));
+    const char* slash = strrchr(path, '/');
+    bench->scenes[count] = (rgSceneRun){.path = rgCli_CopyText(path),
+                                        .label = rgCli_CopyText(slash != NULL ? slash + 1 : path),
+                                        .seconds = INFINITY,
+                                        .peerSeconds = INFINITY};
+    bench->sceneCount += 1;
+}
+
+static void rgAddDataScenes(rgSimulateBench* bench) {
+    static const char* const files[] = {
+        "ur5/ur5.xml",
+        "humanoid/humanoid.xml",
+        "cassie/cassie_eq.xml",
+        "cassie/cassie_eq_strict.xml",
+        "cassie/cassie_noeq.xml",
+        "cassie/cassie_noeq_strict.xml",
+        "talos/talos.xml",
+        "talos/talos_strict.xml",
+        "solo12/solo12.xml",
+        "solo12/solo12_strict.xml",
+        "allegro/allegro.xml",
+        "wall/wall_pyramid.xml",
+        "wall/wall_3x5.xml",
+    };
+    const char* data = getenv("RIGOR_DATA");
+    int missing = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+        char* path = rgCli_Format("%s/robots/%s", data != NULL ? data : "../shared/data", files[i]);
+        if (rgIsFile(path)) {
+            rgAddSceneRun(bench, path);
+        } else {
+            missing += 1;
+        }
+        free(path);
+    }
+    if (missing > 0) {
+        fprintf(stderr, "%d scenes are left out: they are not below $RIGOR_DATA/robots\n", missing);
+    }
+}
+
+static bool rgReadPiles(rgSimulateBench* bench, const char* text) {
+    if (strcmp(text, "none") == 0) {
+        return true;
+    }
+    char* copy = rgCli_CopyText(text);
+    bool good = true;
+    for (char* word = strtok(copy, ","); good && word != NULL; word = strtok(NULL, ",")) {
+        int count = 0;
+        good = rgParseInt(word, &count) && count >= 1 && count <= 1000000 &&
+               bench->pileCount < rg_maxPiles;
+        if (good) {
+            bench->piles[bench->pileCount++].bodyCount = count;
+        } else {
+            rgCli_Error("--piles: '%s' is not a number of bodies from 1 to 1000000, or there are "
+                        "more than %d",
+                        word, rg_maxPiles);
+        }
+    }
+    free(copy);
+    return good;
+}
+
+// Beside the program, or in the folder bench of the build.
+static char* rgFindPeer(const rgBenchSimulateOptions* options) {
+    char self[4096];
+    if (options->noPeer) {
+        return NULL;
+    }
+    if (options->peer != NULL) {
+        return rgCli_CopyText(options->peer);
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char* slash = strrchr(self, '/');
+    if (slash == NULL) {
+        return NULL;
+    }
+    *slash = '\0';
+    static const char* const folders[] = {"", "/bench"};
+    for (int i = 0; i < 2; ++i) {
+        char* path = rgCli_Format("%s%s/rigor_peer_mujoco", self, folders[i]);
+        if (access(path, X_OK) == 0) {
+            return path;
+        }
+        free(path);
+    }
+    return NULL;
+}
+
+// ---- one scene ----
+
+static rgSimulationArguments rgArgumentsOf(const rgSimulateBench* bench, const char* what) {
+    rgSimulationArguments arguments = rgDefaultSimulationArguments();
+    arguments.what = what;
+    arguments.solver = bench->options.solver;
+    arguments.tolerance = bench->options.tolerance;
+    arguments.timeStep = bench->options.timeStep;
+    return arguments;
+}
+
+// Back to the start; files start from their first key frame, as the peer does.
+static bool rgRestart(rgSimulation* simulation) {
+    rgResult result = rg_ok;
+    if (simulation->scene != NULL) {
+        result = rgScene_Start(simulation->scene, simulation->world);
+    } else {
+        rgKeyId key = {simulation->info.keyCount > 0};
+        result = rgWorld_Reset(simulation->world, key);
+    }
+    return result == rg_ok;
+}
+
+// All steps back to back, nothing else in between.
+static void rgTimeScene(rgSceneRun* run, rgSimulation* simulation) {
+    double begin = rgCli_Seconds();
+    int done = 0;
+    rgResult result = rg_ok;
+    for (; result == rg_ok && done < run->steps; ++done) {
+        if (simulation->scene != NULL) {
+            rgScene_Act(simulation->scene, simulation->world);
+        }
+        result = rgWorld_Step(simulation->world, NULL);
+    }
+    double seconds = rgCli_Seconds() - begin;
+    if (result != rg_ok) {
+        run->failed = true;
+        snprintf(run->fault, sizeof(run->fault), "step %d: %s", done, rgResult_Name(result));
+    }
+    run->seconds = fmin(run->seconds, seconds);
+}
+
+static void rgLookAtScene(rgSceneRun* run, rgSimulation* simulation) {
+    rgStepReport report;
+    rgResult result = rg_ok;
+    for (int i = 0; result == rg_ok && i < run->steps; ++i) {
+        result = rgSimulation_Step(simulation, &report);
+    }
+    run->stats = simulation->stats;
+    simulation->stats = (rgSimulationStats){0}; // the histograms belong to the run now
+    run->memory = rgWorld_MemoryUse(simulation->world);
+    run->velocityCount = simulation->info.vCount;
+    if (result != rg_ok) {
+        run->failed = true;
+        snprintf(run->fault, sizeof(run->fault), "step %d: %s", run->stats.steps + 1,
+                 rgResult_Name(result));
+    }
+}
+
+static void rgRunPeer(rgSimulateBench* bench, rgSceneRun* run) {
+    char* command = rgCli_Format("'%s' '%s' %d %.17g 2>/dev/null", bench->peer, run->path,
+                                 run->steps, bench->options.timeStep);
+    FILE* pipe = popen(command, "r");
+    double seconds = 0;
+    if (pipe != NULL && fscanf(pipe, "%lf %lf %lf %31s", &seconds, &run->peerContacts,
+                               &run->peerPenetration, bench->peerVersion) == 4) {
+        run->hasPeer = true;
+        run->peerSeconds = fmin(run->peerSeconds, seconds);
+    }
+    if (pipe != NULL) {
+        pclose(pipe);
+    }
+    free(command);
+}
+
+static void rgRunScene(rgSimulateBench* bench, rgSceneRun* run) {
+    rgSimulation simulation;
+    rgSimulationArguments arguments = rgArgumentsOf(bench, run->path);
+    run->steps = bench->options.steps;
+    bool good = rgSimulation_Begin(&simulation, &arguments);
+    run->failed = !good;
+    if (good) {
+        bool comparable = bench->peer != NULL && simulation.scene == NULL;
+        double begin = rgCli_Seconds();
+        for (int i = 0; i < bench->options.repeat && !run->failed; ++i) {
+            if (i > 0 && rgCli_Seconds() - begin > bench->options.seconds) {
+                break;
+            }
+            run->failed = !rgRestart(&simulation);
+            rgTimeScene(run, &simulation);
+            if (comparable) {
+                rgRunPeer(bench, run);
+            }
+        }
+        run->failed = !rgRestart(&simulation) || run->failed;
+        rgLookAtScene(run, &simulation);
+    } else {
+        snprintf(run->fault, sizeof(run->fault), "not loaded");
+    }
+    rgSimulation_Free(&simulation);
+}
+
+// ---- piles ----
+
+// The pile falls for one second; what follows for half a second is measured.
+static void rgRunPile(rgSimulateBench* bench, rgPileRun* run) {
+    enum { settle = 500, measure = 250 };
+    rgSimulation simulation;
+    rgSimulationArguments arguments = rgArgumentsOf(bench, "pile");
+    arguments.bodyCount = run->bodyCount;
+    arguments.timeStep = 2e-3;
+    rgResult result = rgSimulation_Begin(&simulation, &arguments) ? rg_ok : rg_errorArgument;
+    rgStepReport report;
+    for (int i = 0; result == rg_ok && i < settle; ++i) {
+        result = rgWorld_Step(simulation.world, &report);
+    }
+    for (int i = 0; result == rg_ok && i < measure; ++i) {
+        result = rgSimulation_Step(&simulation, &report);
+    }
+    const rgSimulationStats* stats = &simulation.stats;
+    run->failed = result != rg_ok;
+    if (!run->failed) {
+        run->contactsMean = rgHistogram_Mean(&stats->contacts);
+        run->secondsPerStep = stats->seconds / stats->steps;
+        run->secondsPerContact = stats->seconds / fmax(stats->contacts.sum, 1);
+        run->iterationsMean = rgHistogram_Mean(&stats->iterations);
+        run->convergedShare = 1 - (double)stats->unconverged / stats->steps;
+        run->realtime = 2e-3 / run->secondsPerStep;
+    }
+    rgSimulation_Free(&simulation);
+}
+
+// ---- tables ----
+
+static double rgRate(int steps, double seconds) {
+    return seconds > 0 && isfinite(seconds) ? steps / seconds : 0;
+}
+
+static double rgShare(int part, int whole) {
+    return whole > 0 ? 100.0 * part / whole : 0;
+}
+
+static void rgAddPeerCells(rgTable* table, const rgSceneRun* run) {
+    if (!run->hasPeer) {
+        for (int i = 0; i < 4; ++i) {
+            rgTable_Add(table, "-");
+        }
+        return;
+    }
+    rgTable_Add(table, "%.0f", rgRate(run->steps, run->peerSeconds));
+    rgTable_Add(table, "%.2f", run->peerSeconds / run->seconds);
+    rgTable_Add(table, "%.1f", run->peerContacts);
+    rgTable_Add(table, "%.2g", 1e3 * run->peerPenetration);
+}
+
+static void rgPrintScenes(const rgSimulateBench* bench) {
+    static const char* const headers[] = {"scene", "nv",       "contacts", "steps/s",  "iter",
+                                          "p95",   "1e-6 %",   "1e-5 %",   "worst",    "mm",
+                                          "kB",    "mujoco/s", "ratio",    "contacts", "mm"};
+    rgTable table;
+    rgTable_Init(&table, headers, 15);
+    for (int i = 0; i < bench->sceneCount; ++i) {
+        const rgSceneRun* run = &bench->scenes[i];
+        const rgSimulationStats* stats = &run->stats;
+        rgTable_Add(&table, "%s", run->label);
+        rgTable_Add(&table, "%d", run->velocityCount);
+        rgTable_Add(&table, "%.1f", rgHistogram_Mean(&stats->contacts));
+        rgTable_Add(&table, "%.0f", rgRate(run->steps, run->failed ? INFINITY : run->seconds));
+        rgTable_Add(&table, "%.2f", rgHistogram_Mean(&stats->iterations));
+        rgTable_Add(&table, "%d", rgHistogram_Quantile(&stats->iterations, 0.95));
+        rgTable_Add(&table, "%.2f", rgShare(stats->within6, stats->steps));
+        rgTable_Add(&table, "%.2f", rgShare(stats->within5, stats->steps));
+        rgTable_Add(&table, "%.0e", stats->residual);
+        rgTable_Add(&table, "%.2g", 1e3 * stats->penetration);
+        rgTable_Add(&table, "%.0f", (double)run->memory / 1024);
+        rgAddPeerCells(&table, run);
+    }
+    rgTable_Print(&table, stdout);
+    rgTable_Free(&table);
+    for (int i = 0; i < bench->sceneCount; ++i) {
+        if (bench->scenes[i].failed) {
+            printf("%s failed: %s\n", bench->scenes[i].label, bench->scenes[i].fault);
+        }
+    }
+}
+
+static void rgPrintPiles(const rgSimulateBench* bench) {
+    static const char* const headers[] = {"bodies", "contacts",    "ms/step", "us/step/contact",
+                                          "growth", "real time x", "iter",    "converged %"};
+    rgTable table;
+    rgTable_Init(&table, headers, 8);
+    for (int i = 0; i < bench->pileCount; ++i) {
+        const rgPileRun* run = &bench->piles[i];
+        rgTable_Add(&table, "%d", run->bodyCount);
+        rgTable_Add(&table, "%.0f", run->contactsMean);
+        rgTable_Add(&table, "%.3g", 1e3 * run->secondsPerStep);
+        rgTable_Add(&table, "%.3g", 1e6 * run->secondsPerContact);
+        rgTable_Add(&table, "%.2f", run->secondsPerContact / bench->piles[0].secondsPerContact);
+        rgTable_Add(&table, "%.2f", run->realtime);
+        rgTable_Add(&table, "%.2f", run->iterationsMean);
+        rgTable_Add(&table, "%.2f%s", 100 * run->convergedShare, run->failed ? " failed" : "");
+    }
+    if (bench->pileCount > 0) {
+        printf("\npiles, time step 2 ms, after one second of falling\n");
+        rgTable_Print(&table, stdout);
+    }
+    rgTable_Free(&table);
+}
+
+static void rgPrintTables(const rgSimulateBench* bench) {
+    if (bench->sceneCount > 0) {
+        printf("%d steps of %g s, one thread, least time of up to %d repetitions; 1e-6 and 1e-5: "
+               "share of steps with that residual\n",
+               bench->options.steps, bench->options.timeStep, bench->options.repeat);
+        printf("right of kB: MuJoCo %s, elliptic cone%s\n\n", bench->peerVersion,
+               bench->peer == NULL ? " (not found)" : "");
+        rgPrintScenes(bench);
+    }
+    rgPrintPiles(bench);
+}
+
+// ---- JSON ----
+
+static void rgWriteScene(rgJson* json, const rgSceneRun* run) {
+    const rgSimulationStats* stats = &run->stats;
+    rgJson_BeginObject(json, NULL);
+    rgJson_String(json, "scene", run->label);
+    rgJson_String(json, "error", run->failed ? run->fault : NULL);
+    rgJson_Int(json, "nv", run->velocityCount);
+    rgJson_Int(json, "steps", run->steps);
+    rgJson_Number(json, "seconds", run->seconds);
+    rgJson_Number(json, "steps_per_second", rgRate(run->steps, run->seconds));
+    rgJson_Number(json, "contacts_mean", rgHistogram_Mean(&stats->contacts));
+    rgJson_Number(json, "iterations_mean", rgHistogram_Mean(&stats->iterations));
+    rgJson_Int(json, "iterations_p95", rgHistogram_Quantile(&stats->iterations, 0.95));
+    rgJson_Number(json, "share_1e-6", rgShare(stats->within6, stats->steps) / 100);
+    rgJson_Number(json, "share_1e-5", rgShare(stats->within5, stats->steps) / 100);
+    rgJson_Int(json, "unconverged_steps", stats->unconverged);
+    rgJson_Number(json, "residual_max", stats->residual);
+    rgJson_Number(json, "penetration_max", stats->penetration);
+    rgJson_Int(json, "memory", (long long)run->memory);
+    rgJson_BeginObject(json, "stages");
+    for (int i = 0; i < rg_stageCount; ++i) {
+        rgJson_Number(json, rgStageNames[i], stats->stageSeconds[i]);
+    }
+    rgJson_EndObject(json);
+    rgJson_Number(json, "mujoco_steps_per_second",
+                  run->hasPeer ? rgRate(run->steps, run->peerSeconds) : NAN);
+    rgJson_Number(json, "mujoco_contacts_mean", run->hasPeer ? run->peerContacts : NAN);
+    rgJson_Number(json, "mujoco_penetration_max", run->hasPeer ? run->peerPenetration : NAN);
+    rgJson_Number(json, "ratio", run->hasPeer ? run->peerSeconds / run->seconds : NAN);
+    rgJson_EndObject(json);
+}
+
+static void rgWritePile(rgJson* json, const rgPileRun* run) {
+    rgJson_BeginObject(json, NULL);
+    rgJson_Int(json, "bodies", run->bodyCount);
+    rgJson_Bool(json, "failed", run->failed);
+    rgJson_Number(json, "contacts_mean", run->contactsMean);
+    rgJson_Number(json, "seconds_per_step", run->secondsPerStep);
+    rgJson_Number(json, "seconds_per_contact", run->secondsPerContact);
+    rgJson_Number(json, "realtime_factor", run->realtime);
+    rgJson_Number(json, "iterations_mean", run->iterationsMean);
+    rgJson_Number(json, "converged_share", run->convergedShare);
+    rgJson_EndObject(json);
+}
+
+static void rgPrintBenchJson(const rgSimulateBench* bench) {
+    rgJson json = {.out = stdout};
+    rgJson_BeginObject(&json, NULL);
+    rgJson_String(&json, "solver", rgSolverNames[bench->options.solver]);
+    rgJson_Number(&json, "dt", bench->options.timeStep);
+    rgJson_Int(&json, "repeat", bench->options.repeat);
+    rgJson_String(&json, "mujoco", bench->peerVersion[0] != '\0' ? bench->peerVersion : NULL);
+    rgJson_Build(&json);
+    rgJson_BeginArray(&json, "scenes");
+    for (int i = 0; i < bench->sceneCount; ++i) {
+        rgWriteScene(&json, &bench->scenes[i]);
+    }
+    rgJson_EndArray(&json);
+    rgJson_BeginArray(&json, "piles");
+    for (int i = 0; i < bench->pileCount; ++i) {
+        rgWritePile(&json, &bench->piles[i]);
+    }
+    rgJson_EndArray(&json);
+    rgJson_EndObject(&json);
+}
+
+// ---- the verb ----
+
+static void rgRunBench(rgSimulateBench* bench) {
+    rgProgress progress;
+    rgProgress_Begin(&progress, "bench", bench->sceneCount + bench->pileCount);
+    for (int i = 0; i < bench->sceneCount; ++i) {
+        rgProgress_Update(&progress, i, bench->scenes[i].label);
+        rgRunScene(bench, &bench->scenes[i]);
+    }
+    for (int i = 0; i < bench->pileCount; ++i) {
+        rgProgress_Update(&progress, bench->sceneCount + i, "pile");
+        rgRunPile(bench, &bench->piles[i]);
+    }
+    rgProgress_End(&progress);
+}
+
+static bool rgAnyFailed(const rgSimulateBench* bench) {
+    for (int i = 0; i < bench->sceneCount; ++i) {
+        if (bench->scenes[i].failed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rgFreeBench(rgSimulateBench* bench) {
+    for (int i = 0; i < bench->sceneCount; ++i) {
+        free(bench->scenes[i].path);
+        free(bench->scenes[i].label);
+        rgHistogram_Free(&bench->scenes[i].stats.contacts);
+        rgHistogram_Free(&bench->scenes[i].stats.iterations);
+    }
+    free(bench->scenes);
+    free(bench->peer);
+}
+
+int rgBench_Simulate(int argc, char** argv) {
+    rgSimulateBench bench = {0};
+    int count = 0;
+    int code = rgParseOptionsOf(argc, argv, &bench.options, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    for (int i = 1; i <= count; ++i) {
+        rgAddSceneRun(&bench, argv[i]);
+    }
+    if (count == 0) {
+        rgAddDataScenes(&bench);
+        rgAddSceneRun(&bench, "wall");
+    }
+    const char* piles = count == 0 ? "100,300,1000,3000,10000" : "none";
+    if (!rgReadPiles(&bench, bench.options.piles != NULL ? bench.options.piles : piles)) {
+        rgFreeBench(&bench);
+        return rg_exitUsage;
+    }
+    bench.peer = rgFindPeer(&bench.options);
+    rgRunBench(&bench);
+    if (bench.options.json) {
+        rgPrintBenchJson(&bench);
+    } else {
+        rgPrintTables(&bench);
+    }
+    code = rgAnyFailed(&bench) ? rg_exitNo : rg_exitDone;
+    rgFreeBench(&bench);
+    return code;
+}

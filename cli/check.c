@@ -1,0 +1,197 @@
+// rigor check: what a robot description holds, and what is wrong with it.
+#include "model.h"
+
+#include <string.h>
+
+static const char* const jointNames[] = {"fixed",     "revolute", "prismatic",
+                                         "spherical", "free",     "planar"};
+static const char* const shapeNames[] = {"none", "plane",     "sphere", "capsule",      "cylinder",
+                                         "box",  "ellipsoid", "hull",   "height field", "mesh"};
+enum {
+    rg_jointKinds = sizeof(jointNames) / sizeof(jointNames[0]),
+    rg_shapeKinds = sizeof(shapeNames) / sizeof(shapeNames[0])
+};
+
+// How many of each kind a model has.
+typedef struct rgCensus {
+    rgModelInfo info;
+    int joints[rg_jointKinds];
+    int collisions[rg_shapeKinds];
+    int visuals[rg_shapeKinds];
+    int collisionCount, visualCount;
+    int pairCount; // of shapes that may collide
+} rgCensus;
+
+static int rgCountPairs(const rgModel* model, int shapeCount) {
+    int count = 0;
+    for (int i = 1; i <= shapeCount; ++i) {
+        for (int j = i + 1; j <= shapeCount; ++j) {
+            count += rgModel_ShapesMeet(model, (rgShapeId){i}, (rgShapeId){j});
+        }
+    }
+    return count;
+}
+
+static rgCensus rgTakeCensus(const rgModel* model) {
+    rgCensus census = {.info = rgModel_Info(model)};
+    for (int i = 1; i <= census.info.jointCount; ++i) {
+        ++census.joints[rgModel_Joint(model, (rgJointId){i})->kind];
+    }
+    for (int i = 1; i <= census.info.shapeCount; ++i) {
+        const rgShapeDef* shape = rgModel_Shape(model, (rgShapeId){i});
+        ++(shape->visualOnly ? census.visuals : census.collisions)[shape->kind];
+        ++*(shape->visualOnly ? &census.visualCount : &census.collisionCount);
+    }
+    census.pairCount = rgCountPairs(model, census.info.shapeCount);
+    return census;
+}
+
+static void rgPrintKinds(const char* label, int total, const int* counts, const char* const* names,
+                         int kindCount) {
+    printf("  %-12s %d", label, total);
+    const char* separator = " (";
+    for (int i = 0; i < kindCount; ++i) {
+        if (counts[i] > 0) {
+            printf("%s%d %s", separator, counts[i], names[i]);
+            separator = ", ";
+        }
+    }
+    printf("%s\n", separator[0] == ',' ? ")" : "");
+}
+
+static void rgPrintCount(const char* label, int count) {
+    if (count > 0) {
+        printf("  %-12s %d\n", label, count);
+    }
+}
+
+static void rgPrintCensus(const char* path, const rgCensus* census) {
+    const rgModelInfo* info = &census->info;
+    printf("%s: %s\n", path, info->name[0] != '\0' ? info->name : "(no name)");
+    printf("  %-12s %d\n", "bodies", info->bodyCount);
+    rgPrintKinds("joints", info->jointCount, census->joints, jointNames, rg_jointKinds);
+    printf("  %-12s %d, %d\n", "nq, nv", info->qCount, info->vCount);
+    printf("  %-12s %.6g kg", "mass", info->mass);
+    if (info->staticMass > 0) {
+        printf(" and %.6g kg fixed to the world", info->staticMass);
+    }
+    printf("\n");
+    rgPrintKinds("collisions", census->collisionCount, census->collisions, shapeNames,
+                 rg_shapeKinds);
+    rgPrintKinds("visuals", census->visualCount, census->visuals, shapeNames, rg_shapeKinds);
+    printf("  %-12s %d of shapes may collide\n", "pairs", census->pairCount);
+    rgPrintCount("tendons", info->tendonCount);
+    rgPrintCount("actuators", info->actuatorCount);
+    rgPrintCount("equalities", info->equalityCount);
+    rgPrintCount("sensors", info->sensorCount);
+    rgPrintCount("keys", info->keyCount);
+}
+
+static void rgWriteKinds(rgJson* json, const char* key, const int* counts, const char* const* names,
+                         int kindCount) {
+    rgJson_BeginObject(json, key);
+    for (int i = 0; i < kindCount; ++i) {
+        if (counts[i] > 0) {
+            rgJson_Int(json, names[i], counts[i]);
+        }
+    }
+    rgJson_EndObject(json);
+}
+
+static void rgWriteCensus(rgJson* json, const rgCensus* census) {
+    const rgModelInfo* info = &census->info;
+    rgJson_String(json, "name", info->name);
+    rgJson_Int(json, "bodies", info->bodyCount);
+    rgJson_Int(json, "joints", info->jointCount);
+    rgWriteKinds(json, "jointKinds", census->joints, jointNames, rg_jointKinds);
+    rgJson_Int(json, "nq", info->qCount);
+    rgJson_Int(json, "nv", info->vCount);
+    rgJson_Number(json, "mass", info->mass);
+    rgJson_Number(json, "staticMass", info->staticMass);
+    rgJson_Int(json, "shapes", info->shapeCount);
+    rgWriteKinds(json, "collisionKinds", census->collisions, shapeNames, rg_shapeKinds);
+    rgWriteKinds(json, "visualKinds", census->visuals, shapeNames, rg_shapeKinds);
+    rgJson_Int(json, "pairs", census->pairCount);
+    rgJson_Int(json, "tendons", info->tendonCount);
+    rgJson_Int(json, "actuators", info->actuatorCount);
+    rgJson_Int(json, "equalities", info->equalityCount);
+    rgJson_Int(json, "sensors", info->sensorCount);
+    rgJson_Int(json, "keys", info->keyCount);
+}
+
+static void rgWriteMessages(rgJson* json, const rgDiagnostics* diagnostics) {
+    static const char* const severities[] = {"note", "warning", "error"};
+    rgJson_BeginArray(json, "messages");
+    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
+        rgMessage message = rgDiagnostics_Message(diagnostics, i);
+        rgJson_BeginObject(json, NULL);
+        rgJson_String(json, "severity", severities[message.severity]);
+        rgJson_String(json, "file", message.file);
+        rgJson_Int(json, "line", message.line);
+        rgJson_String(json, "text", message.text);
+        rgJson_EndObject(json);
+    }
+    rgJson_EndArray(json);
+}
+
+static void rgWriteCheck(const char* path, const rgLoadedModel* loaded) {
+    rgJson json = {.out = stdout};
+    rgJson_BeginObject(&json, NULL);
+    rgJson_String(&json, "file", path);
+    rgJson_Bool(&json, "ok", loaded->model != NULL);
+    if (loaded->model != NULL) {
+        rgCensus census = rgTakeCensus(loaded->model);
+        rgWriteCensus(&json, &census);
+    }
+    rgWriteMessages(&json, loaded->diagnostics);
+    rgJson_EndObject(&json);
+}
+
+static void rgPrintCheck(const char* path, const rgLoadedModel* loaded) {
+    rgCli_PrintDiagnostics(loaded->diagnostics, stderr, true);
+    int warningCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityWarning);
+    int errorCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityError);
+    if (loaded->model != NULL) {
+        rgCensus census = rgTakeCensus(loaded->model);
+        rgPrintCensus(path, &census);
+        printf("  %-12s %d\n", "warnings", warningCount);
+    } else {
+        printf("%s: not a usable model (%d errors, %d warnings)\n", path, errorCount, warningCount);
+    }
+}
+
+int rgCli_Check(int argc, char** argv) {
+    rgModelArguments arguments = {0};
+    bool json = false;
+    rgOption table[RG_MODEL_OPTION_COUNT + 1] = {
+        [RG_MODEL_OPTION_COUNT] = {"--json", rg_optionFlag, &json, "print one JSON object", NULL,
+                                   NULL, 0, 0}};
+    rgModelArguments_Options(&arguments, table);
+    const rgCommand command = {
+        .name = "rigor check",
+        .usage = "MODEL [OPTIONS]",
+        .summary = "Read a robot description (URDF or MJCF), say what it holds and what is wrong "
+                   "with it.\nExit code 0 when it can be simulated, 1 when not.",
+        .options = table,
+        .optionCount = RG_MODEL_OPTION_COUNT + 1,
+        .minArguments = 1,
+        .maxArguments = 1,
+    };
+    int count = 0;
+    int code = rgParseOptions(&command, argc, argv, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    rgLoadedModel loaded;
+    bool good = rgCli_LoadModel(argv[1], &arguments, &loaded);
+    if (loaded.diagnostics == NULL) {
+        return rg_exitUsage;
+    }
+    if (json) {
+        rgWriteCheck(argv[1], &loaded);
+    } else {
+        rgPrintCheck(argv[1], &loaded);
+    }
+    rgCli_FreeModel(&loaded);
+    return good ? rg_exitDone : rg_exitNo;
+}

@@ -1,0 +1,36 @@
+// rigor convert: a robot description in the other format.
+#include "model.h"
+
+static int rgConvert(const char* from, const char* to, const rgModelArguments* arguments) {
+    rgLoadedModel loaded;
+    bool good = rgCli_LoadModel(from, arguments, &loaded);
+    if (loaded.diagnostics == NULL) {
+        return rg_exitUsage;
+    }
+    if (good) {
+        good = rgSaveModelDef(loaded.def, to, loaded.diagnostics) == rg_ok;
+    }
+    rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false);
+    rgCli_FreeModel(&loaded);
+    return good ? rg_exitDone : rg_exitNo;
+}
+
+int rgCli_Convert(int argc, char** argv) {
+    rgModelArguments arguments = {0};
+    rgOption table[RG_MODEL_OPTION_COUNT];
+    rgModelArguments_Options(&arguments, table);
+    const rgCommand command = {
+        .name = "rigor convert",
+        .usage = "FROM TO [OPTIONS]",
+        .summary = "Read a robot description (URDF, MJCF, or the name of a built-in model) and "
+                   "write it as URDF\n(.urdf) or MJCF (.xml). What the format cannot say is listed "
+                   "on stderr, by name.\nMeshes of a URDF become OBJ files beside it.",
+        .options = table,
+        .optionCount = RG_MODEL_OPTION_COUNT,
+        .minArguments = 2,
+        .maxArguments = 2,
+    };
+    int count = 0;
+    int code = rgParseOptions(&command, argc, argv, &count);
+    return code != RG_CLI_GO ? code : rgConvert(argv[1], argv[2], &arguments);
+}

@@ -1,0 +1,256 @@
+// Command lines: options with checked values, verbs, messages.
+#include "cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rgCli_Error(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("rigor: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes) {
+    static const char* const names[] = {"note", "warning", "error"};
+    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
+        rgMessage message = rgDiagnostics_Message(diagnostics, i);
+        if (message.severity == rg_severityNote && !notes) {
+            continue;
+        }
+        if (message.file != NULL && message.line > 0) {
+            fprintf(out, "%s:%d: ", message.file, message.line);
+        } else if (message.file != NULL) {
+            fprintf(out, "%s: ", message.file);
+        }
+        fprintf(out, "%s: %s\n", names[message.severity], message.text);
+    }
+}
+
+bool rgParseNumber(const char* text, double* value) {
+    char* end = NULL;
+    errno = 0;
+    double parsed = strtod(text, &end);
+    // ERANGE is also set for numbers too small to be normal, which are fine.
+    if (end == text || *end != '\0' || !isfinite(parsed)) {
+        return false;
+    }
+    *value = parsed;
+    return true;
+}
+
+bool rgParseInt(const char* text, int* value) {
+    char* end = NULL;
+    errno = 0;
+    long parsed = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || errno == ERANGE || parsed < INT_MIN || parsed > INT_MAX) {
+        return false;
+    }
+    *value = (int)parsed;
+    return true;
+}
+
+static void rgPrintOption(const rgOption* option, FILE* out) {
+    char left[64];
+    snprintf(left, sizeof(left), "%s %s", option->name,
+             option->argument != NULL ? option->argument : "");
+    fprintf(out, "  %-20s %s", left, option->help);
+    for (int i = 0; option->kind == rg_optionChoice && option->choices[i] != NULL; ++i) {
+        fprintf(out, "%s%s", i == 0 ? ": " : ", ", option->choices[i]);
+    }
+    fputc('\n', out);
+}
+
+static void rgPrintHelp(const rgCommand* command, FILE* out) {
+    fprintf(out, "usage: %s %s\n\n%s\n", command->name, command->usage, command->summary);
+    if (command->optionCount > 0) {
+        fputc('\n', out);
+    }
+    for (int i = 0; i < command->optionCount; ++i) {
+        rgPrintOption(&command->options[i], out);
+    }
+}
+
+static bool rgCheckRange(const rgCommand* command, const rgOption* option, const char* text,
+                         double value) {
+    if ((option->low == 0 && option->high == 0) ||
+        (value >= option->low && value <= option->high)) {
+        return true;
+    }
+    rgCli_Error("%s: %s must be between %g and %g, not '%s'", command->name, option->name,
+                option->low, option->high, text);
+    return false;
+}
+
+static bool rgSetChoice(const rgCommand* command, const rgOption* option, const char* text) {
+    for (int i = 0; option->choices[i] != NULL; ++i) {
+        if (strcmp(option->choices[i], text) == 0) {
+            *(int*)option->value = i;
+            return true;
+        }
+    }
+    fprintf(stderr, "rigor: %s: %s cannot be '%s'; it is one of", command->name, option->name,
+            text);
+    for (int i = 0; option->choices[i] != NULL; ++i) {
+        fprintf(stderr, "%s %s", i == 0 ? "" : ",", option->choices[i]);
+    }
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool rgSetInt(const rgCommand* command, const rgOption* option, const char* text) {
+    int value = 0;
+    if (!rgParseInt(text, &value)) {
+        rgCli_Error("%s: %s needs a whole number, not '%s'", command->name, option->name, text);
+        return false;
+    }
+    if (!rgCheckRange(command, option, text, value)) {
+        return false;
+    }
+    *(int*)option->value = value;
+    return true;
+}
+
+static bool rgSetNumber(const rgCommand* command, const rgOption* option, const char* text) {
+    double value = 0;
+    if (!rgParseNumber(text, &value)) {
+        rgCli_Error("%s: %s needs a number, not '%s'", command->name, option->name, text);
+        return false;
+    }
+    if (!rgCheckRange(command, option, text, value)) {
+        return false;
+    }
+    *(double*)option->value = value;
+    return true;
+}
+
+static bool rgAddText(const rgCommand* command, const rgOption* option, const char* text) {
+    rgTextList* list = option->value;
+    if (list->count == RG_MAX_TEXTS) {
+        rgCli_Error("%s: %s can be given %d times at most", command->name, option->name,
+                    RG_MAX_TEXTS);
+        return false;
+    }
+    list->texts[list->count++] = text;
+    return true;
+}
+
+static bool rgSetOption(const rgCommand* command, const rgOption* option, const char* text) {
+    switch (option->kind) {
+    case rg_optionFlag:
+        *(bool*)option->value = true;
+        return true;
+    case rg_optionText:
+        *(const char**)option->value = text;
+        return true;
+    case rg_optionInt:
+        return rgSetInt(command, option, text);
+    case rg_optionNumber:
+        return rgSetNumber(command, option, text);
+    case rg_optionChoice:
+        return rgSetChoice(command, option, text);
+    case rg_optionList:
+        return rgAddText(command, option, text);
+    }
+    return false;
+}
+
+static const rgOption* rgFindOption(const rgCommand* command, const char* text, size_t length) {
+    for (int i = 0; i < command->optionCount; ++i) {
+        const char* name = command->options[i].name;
+        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+            return &command->options[i];
+        }
+    }
+    return NULL;
+}
+
+// Take the option at argv[*index] and its value; moves *index to the last string used.
+static bool rgTakeOption(const rgCommand* command, int argc, char** argv, int* index) {
+    const char* text = argv[*index];
+    size_t length = strcspn(text, "=");
+    const rgOption* option = rgFindOption(command, text, length);
+    if (option == NULL) {
+        rgCli_Error("%s: unknown option '%s' (%s --help lists them)", command->name, text,
+                    command->name);
+        return false;
+    }
+    const char* value = text[length] == '=' ? text + length + 1 : NULL;
+    if (option->kind == rg_optionFlag && value != NULL) {
+        rgCli_Error("%s: %s takes no value", command->name, option->name);
+        return false;
+    }
+    if (option->kind != rg_optionFlag && value == NULL) {
+        if (*index + 1 >= argc) {
+            rgCli_Error("%s: %s needs a value", command->name, option->name);
+            return false;
+        }
+        value = argv[++*index];
+    }
+    return rgSetOption(command, option, value);
+}
+
+static int rgCheckArguments(const rgCommand* command, int count) {
+    if (count < command->minArguments) {
+        rgCli_Error("%s: nothing to work on\nusage: %s %s", command->name, command->name,
+                    command->usage);
+        return rg_exitUsage;
+    }
+    if (command->maxArguments >= 0 && count > command->maxArguments) {
+        rgCli_Error("%s: too many arguments\nusage: %s %s", command->name, command->name,
+                    command->usage);
+        return rg_exitUsage;
+    }
+    return RG_CLI_GO;
+}
+
+int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumentCount) {
+    int count = 0;
+    bool optionsEnded = false;
+    for (int i = 1; i < argc; ++i) {
+        bool isOption = !optionsEnded && argv[i][0] == '-' && argv[i][1] != '\0';
+        if (!isOption) {
+            argv[++count] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            optionsEnded = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            rgPrintHelp(command, stdout);
+            return rg_exitDone;
+        } else if (!rgTakeOption(command, argc, argv, &i)) {
+            return rg_exitUsage;
+        }
+    }
+    *argumentCount = count;
+    return rgCheckArguments(command, count);
+}
+
+static int rgPrintVerbs(const char* program, const rgVerb* verbs, int verbCount, FILE* out) {
+    fprintf(out, "usage: %s VERB [ARGUMENTS]\n\n", program);
+    for (int i = 0; i < verbCount; ++i) {
+        fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+    }
+    fprintf(out, "\n%s VERB --help tells more.\n", program);
+    return out == stdout ? rg_exitDone : rg_exitUsage;
+}
+
+int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc, char** argv) {
+    if (argc < 2) {
+        return rgPrintVerbs(program, verbs, verbCount, stderr);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return rgPrintVerbs(program, verbs, verbCount, stdout);
+    }
+    for (int i = 0; i < verbCount; ++i) {
+        if (strcmp(argv[1], verbs[i].name) == 0) {
+            return verbs[i].run(argc - 1, argv + 1);
+        }
+    }
+    rgCli_Error("'%s' is not a verb of %s", argv[1], program);
+    return rgPrintVerbs(program, verbs, verbCount, stderr);
+}

@@ -1,0 +1,59 @@
+// Solvers by name, and one solve measured and judged.
+#include "run.h"
+
+#include "cli.h"
+
+#include <string.h>
+
+const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
+                                     "admm-fast", "pgs",    "cascade",  NULL};
+const char* const rgModelNames[] = {"ncp", "ccp", NULL};
+const char* const rgFormNames[] = {"auto", "dense", "sparse", "velocity", NULL};
+
+rgContactSolverDef rgSolverDef(int solver) {
+    static const rgContactMethod methods[rg_solverCount] = {
+        rg_methodAuto, rg_methodNewton, rg_methodInterior, rg_methodAdmm,
+        rg_methodAdmm, rg_methodPgs,    rg_methodCascade};
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    def.method = methods[solver];
+    if (strcmp(rgSolverNames[solver], "admm") == 0) {
+        def.admm = rgDefaultAdmmDef();
+    } else if (strcmp(rgSolverNames[solver], "admm-fast") == 0) {
+        def.admm = rgAcceleratedAdmmDef();
+    }
+    return def;
+}
+
+const char* rgStatusName(rgContactStatus status) {
+    static const char* const names[] = {"unsolved", "solved", "stalled", "limit", "infeasible"};
+    return names[status];
+}
+
+const char* rgPhaseName(rgContactPhase phase) {
+    static const char* const names[] = {"newton", "sweep", "interior", "admm", "cascade"};
+    return names[phase];
+}
+
+void rgRun_Repeat(rgRun* run, rgContactSolver* solver, const rgContactProblem* problem,
+                  const double* start, double* lambda, double* sigma) {
+    size_t bytes = (size_t)problem->rowCount * sizeof(double);
+    if (start != NULL) {
+        memcpy(lambda, start, bytes);
+    } else {
+        memset(lambda, 0, bytes);
+    }
+    double begin = rgCli_Seconds();
+    run->result = rgContactSolver_Solve(solver, problem, lambda, sigma, &run->report);
+    double seconds = rgCli_Seconds() - begin;
+    run->seconds = seconds < run->seconds ? seconds : run->seconds;
+    run->report.history = NULL;
+}
+
+void rgRun_Judge(rgRun* run, const rgContactSolverDef* def, const rgContactProblem* problem,
+                 const double* lambda) {
+    if (run->result == rg_ok) {
+        run->result = rgContactProblem_Judge(problem, def->model, lambda, &run->scaled, &run->si);
+    }
+    bool agreed = def->stop == rg_stopPaper || run->scaled.total <= def->tolerance;
+    run->solved = run->result == rg_ok && run->report.status == rg_contactSolved && agreed;
+}

@@ -1,0 +1,32 @@
+// Solvers by name, and one solve measured and judged: what solve, demo and bench share.
+#pragma once
+#include "rigor/contact.h"
+
+// NULL-terminated. "admm" is the paper's Algorithm 1, "admm-fast" the accelerated one.
+extern const char* const rgSolverNames[];
+extern const char* const rgModelNames[];
+extern const char* const rgFormNames[]; // of rgSystemForm
+enum { rg_solverCount = 7 };
+
+// The library's defaults for a solver, by its place in rgSolverNames.
+rgContactSolverDef rgSolverDef(int solver);
+
+const char* rgStatusName(rgContactStatus status);
+const char* rgPhaseName(rgContactPhase phase);
+
+typedef struct rgRun {
+    rgResult result;
+    rgContactReport report; // history is not kept
+    rgResidual scaled;      // by the judge, called anew
+    rgResidual si;
+    bool solved;    // the solver says so and the judge agrees
+    double seconds; // the solve call alone, least of all repetitions
+} rgRun;
+
+// One repetition: start from `start` (NULL: zeros), solve, keep the least time in run->seconds
+// (start with INFINITY). lambda and sigma get the answer.
+void rgRun_Repeat(rgRun* run, rgContactSolver* solver, const rgContactProblem* problem,
+                  const double* start, double* lambda, double* sigma);
+// Judge what the last repetition found.
+void rgRun_Judge(rgRun* run, const rgContactSolverDef* def, const rgContactProblem* problem,
+                 const double* lambda);

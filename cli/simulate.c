@@ -1,0 +1,302 @@
+// rigor simulate: a scene or a robot description, stepped and measured. rigor demo: the same with
+// the wall of cubes.
+#include "simulate.h"
+#include "run.h"
+#include "trajectory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+typedef struct rgSimulateOptions {
+    rgSimulationArguments arguments;
+    double time; // 0: the scene's own, files 5 s
+    const char* control;
+    const char* csv;
+    const char* dump;
+    bool json;
+    bool realtime;
+} rgSimulateOptions;
+
+typedef struct rgSimulateJob {
+    rgSimulateOptions options;
+    rgSimulation simulation;
+    rgControlFile control;
+    FILE* csv;
+    int dumped;
+    double begin;
+    char fault[160]; // what ended the run early
+} rgSimulateJob;
+
+static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, int* count) {
+    rgSimulationArguments* a = &options->arguments;
+    rgOption table[] = {
+        [RG_MODEL_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time, "seconds to simulate",
+                                   "T", NULL, 1e-9, 1e9},
+        {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
+        {"--solver", rg_optionChoice, &a->solver, "the method", "S", rgSolverNames, 0, 0},
+        {"--model", rg_optionChoice, &a->contactModel, "exact friction or its convex relaxation",
+         "M", rgModelNames, 0, 0},
+        {"--tol", rg_optionNumber, &a->tolerance, "scaled residual to reach", "T", NULL, 1e-300, 1},
+        {"--max-iter", rg_optionInt, &a->maxIterations, "iterations per step at most", "N", NULL, 1,
+         1e9},
+        {"--stiffness", rg_optionNumber, &a->stiffness,
+         "of every contact pair [N/m]; rigid without it", "K", NULL, 1e-3, 1e300},
+        {"--damping", rg_optionNumber, &a->damping,
+         "with --stiffness [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
+        {"--mu", rg_optionNumber, &a->friction, "friction of every contact pair", "MU", NULL, 0,
+         1e6},
+        {"--seed", rg_optionInt, &a->seed, "of scenes with random parts", "N", NULL, 0, 2147483647},
+        {"--threads", rg_optionInt, &a->threads, "threads; the result does not depend on it", "N",
+         NULL, 1, 256},
+        {"--bodies", rg_optionInt, &a->bodyCount, "size of the scenes pile, tower, domino, chain",
+         "N", NULL, 1, 1000000},
+        {"--ground", rg_optionFlag, &a->ground,
+         "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
+        {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
+         "K", NULL, 0, 0},
+        {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
+        {"--ctrl", rg_optionText, &options->control,
+         "controls from a CSV file: time, then actuators by name", "FILE", NULL, 0, 0},
+        {"--csv", rg_optionText, &options->csv, "write time, q and v of every step", "FILE", NULL,
+         0, 0},
+        {"--dump", rg_optionText, &options->dump,
+         "write contact problems that were not solved as FCLIB files", "DIR", NULL, 0, 0},
+        {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
+         NULL, 0, 0},
+        {"--realtime", rg_optionFlag, &options->realtime, "run no faster than real time", NULL,
+         NULL, 0, 0},
+    };
+    rgModelArguments_Options(&a->model, table);
+    const rgCommand command = {
+        .name = "rigor simulate",
+        .usage = "[SCENE|FILE.urdf|FILE.xml] [OPTIONS]",
+        .summary = "Simulate a built-in scene (rigor scenes lists them; wall without an argument) "
+                   "or a robot\ndescription, and say how it went. Exit code 0 when the run is "
+                   "complete, 1 when a step failed,\n2 for wrong options or files.",
+        .options = table,
+        .optionCount = (int)(sizeof(table) / sizeof(table[0])),
+        .maxArguments = 1,
+    };
+    return rgParseOptions(&command, argc, argv, count);
+}
+
+// ---- hints ----
+
+static void rgPrintHints(const rgSimulateJob* job) {
+    const rgSimulation* simulation = &job->simulation;
+    if (rgSimulation_LacksFloor(simulation)) {
+        fprintf(stderr,
+                "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
+                simulation->name);
+    }
+    if (simulation->scene == NULL && job->options.arguments.key == NULL &&
+        job->options.arguments.q == NULL && simulation->info.keyCount > 0) {
+        const char* name = rgModel_Key(simulation->loaded.model, (rgKeyId){1})->name;
+        fprintf(stderr, "hint: '%s' has key frames; --key %s starts from the first\n",
+                simulation->name, name != NULL && name[0] != '\0' ? name : "0");
+    }
+}
+
+// ---- the loop ----
+
+static bool rgMakeFolder(const char* path) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+        return true;
+    }
+    rgCli_Error("%s: %s", path, strerror(errno));
+    return false;
+}
+
+static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
+    rgFclibSolution guess = {0};
+    rgSimulation* simulation = &job->simulation;
+    const rgContactProblem* problem = rgWorld_Problem(simulation->world, &guess.lambda);
+    if (problem == NULL || problem->rowCount == 0) {
+        return true;
+    }
+    const char* slash = strrchr(simulation->name, '/');
+    char* path =
+        rgCli_Format("%s/%s_%06d.hdf5", job->options.dump,
+                     slash != NULL ? slash + 1 : simulation->name, simulation->stats.steps);
+    char* info = rgCli_Format("residual %.3g after %d iterations", report->contact.residual.total,
+                              report->contact.iterationCount);
+    rgDiagnostics_Clear(simulation->loaded.diagnostics);
+    rgFclibContent content = {.problem = problem,
+                              .title = simulation->name,
+                              .description = "a step that was not solved to tolerance",
+                              .mathInfo = info,
+                              .guesses = &guess,
+                              .guessCount = guess.lambda != NULL};
+    rgResult result = rgWriteFclib(path, &content, simulation->loaded.diagnostics);
+    if (result != rg_ok) {
+        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false);
+        rgCli_Error("%s: could not be written: %s", path, rgResult_Name(result));
+    }
+    job->dumped += result == rg_ok;
+    free(info);
+    free(path);
+    return result == rg_ok;
+}
+
+static void rgWaitFor(double begin, double simulated) {
+    double wait = begin + simulated - rgCli_Seconds();
+    if (wait > 0) {
+        struct timespec pause = {.tv_sec = (time_t)wait,
+                                 .tv_nsec = (long)(1e9 * (wait - floor(wait)))};
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void rgShowLive(rgProgress* progress, const rgSimulateJob* job, const rgStepReport* report) {
+    if (!rgProgress_IsDue(progress)) {
+        return;
+    }
+    char line[96];
+    double time = rgWorld_Time(job->simulation.world);
+    snprintf(line, sizeof(line), "%.2f s, %d contacts, %d iterations, residual %.0e, %.2gx", time,
+             report->contactCount, report->contact.iterationCount, report->contact.residual.total,
+             time / (rgCli_Seconds() - job->begin));
+    rgProgress_Update(progress, job->simulation.stats.steps, line);
+}
+
+// True when the step was made.
+static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
+    rgSimulation* simulation = &job->simulation;
+    rgResult result = rgControlFile_Apply(&job->control, simulation->world);
+    if (result != rg_ok) {
+        snprintf(job->fault, sizeof(job->fault), "controls refused at %g s: %s",
+                 rgWorld_Time(simulation->world), rgResult_Name(result));
+        return false;
+    }
+    result = rgSimulation_Step(simulation, report);
+    if (result != rg_ok) {
+        snprintf(job->fault, sizeof(job->fault), "step %d at %g s failed: %s",
+                 simulation->stats.steps + 1, rgWorld_Time(simulation->world),
+                 rgResult_Name(result));
+    }
+    return result == rg_ok;
+}
+
+static bool rgRunSteps(rgSimulateJob* job, int steps) {
+    rgSimulation* simulation = &job->simulation;
+    rgProgress progress;
+    rgProgress_Begin(&progress, "simulate", steps);
+    job->begin = rgCli_Seconds();
+    bool good = true;
+    for (int i = 0; good && i < steps; ++i) {
+        rgStepReport report;
+        int unconverged = simulation->stats.unconverged;
+        good = rgMakeStep(job, &report);
+        if (good && job->options.dump != NULL && simulation->stats.unconverged > unconverged) {
+            good = rgDumpProblem(job, &report);
+        }
+        if (good && job->csv != NULL) {
+            rgCsv_Write(job->csv, simulation->world);
+        }
+        if (good && job->options.realtime) {
+            rgWaitFor(job->begin, rgWorld_TimeStep(simulation->world) * (i + 1));
+        }
+        rgShowLive(&progress, job, &report);
+    }
+    rgProgress_End(&progress);
+    if (job->fault[0] != '\0') {
+        rgCli_Error("%s: %s", simulation->name, job->fault);
+    }
+    return good;
+}
+
+// ---- the job ----
+
+static double rgRunTime(const rgSimulateOptions* options, const rgSimulation* simulation) {
+    if (options->time > 0) {
+        return options->time;
+    }
+    return simulation->scene != NULL ? simulation->scene->duration : 5;
+}
+
+static bool rgOpenFiles(rgSimulateJob* job) {
+    const rgSimulateOptions* options = &job->options;
+    const rgModel* model = job->simulation.loaded.model;
+    if (options->control != NULL && !rgControlFile_Read(&job->control, options->control, model)) {
+        return false;
+    }
+    if (options->dump != NULL && !rgMakeFolder(options->dump)) {
+        return false;
+    }
+    if (options->csv != NULL) {
+        job->csv = rgCsv_Open(options->csv, model);
+        if (job->csv == NULL) {
+            return false;
+        }
+        rgCsv_Write(job->csv, job->simulation.world);
+    }
+    return true;
+}
+
+static int rgRunJob(rgSimulateJob* job) {
+    rgSimulation* simulation = &job->simulation;
+    if (!rgSimulation_Begin(simulation, &job->options.arguments) || !rgOpenFiles(job)) {
+        return rg_exitUsage;
+    }
+    double steps = rint(rgRunTime(&job->options, simulation) / rgWorld_TimeStep(simulation->world));
+    if (!(steps >= 1 && steps <= 2e9)) {
+        rgCli_Error("--time and --dt give %g steps; 1 to 2e9 are possible", steps);
+        return rg_exitUsage;
+    }
+    rgPrintHints(job);
+    bool good = rgRunSteps(job, (int)steps);
+    bool written = job->csv == NULL || rgCsv_Close(job->csv, job->options.csv);
+    job->csv = NULL;
+    rgSimulateSummary summary = {.simulation = simulation,
+                                 .arguments = &job->options.arguments,
+                                 .fault = job->fault[0] != '\0' ? job->fault : NULL,
+                                 .dumped = job->options.dump != NULL ? job->dumped : -1};
+    if (job->options.json) {
+        rgSimulateSummary_PrintJson(&summary);
+    } else {
+        rgSimulateSummary_Print(&summary);
+    }
+    return !good ? rg_exitNo : written ? rg_exitDone : rg_exitUsage;
+}
+
+static int rgSimulate(const rgSimulateOptions* options) {
+    rgSimulateJob* job = rgCli_Allocate(1, sizeof(rgSimulateJob));
+    job->options = *options;
+    int code = rgRunJob(job);
+    if (job->csv != NULL) {
+        fclose(job->csv);
+    }
+    rgControlFile_Free(&job->control);
+    rgSimulation_Free(&job->simulation);
+    free(job);
+    return code;
+}
+
+int rgCli_Simulate(int argc, char** argv) {
+    rgSimulateOptions options = {.arguments = rgDefaultSimulationArguments()};
+    int count = 0;
+    int code = rgParseSimulate(argc, argv, &options, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    options.arguments.what = count > 0 ? argv[1] : options.arguments.what;
+    return rgSimulate(&options);
+}
+
+int rgCli_Demo(int argc, char** argv) {
+    const rgCommand command = {.name = "rigor demo",
+                               .usage = "",
+                               .summary = "Simulate the wall of cubes: it stands for 2 s, then a "
+                                          "ball hits it.\nThe same as: rigor simulate wall"};
+    int count = 0;
+    int code = rgParseOptions(&command, argc, argv, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    rgSimulateOptions options = {.arguments = rgDefaultSimulationArguments()};
+    return rgSimulate(&options);
+}

@@ -1,0 +1,13 @@
+// The summary of a simulation.
+#pragma once
+#include "simulation.h"
+
+typedef struct rgSimulateSummary {
+    const rgSimulation* simulation;
+    const rgSimulationArguments* arguments;
+    const char* fault; // what ended the run early, or NULL
+    int dumped;        // problems written; negative: not asked for
+} rgSimulateSummary;
+
+void rgSimulateSummary_Print(const rgSimulateSummary* summary);
+void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary);

@@ -1,0 +1,132 @@
+// The summary of a simulation, for people and as JSON.
+#include "run.h"
+#include "simulate.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static double rgSimulatedTime(const rgSimulation* simulation) {
+    return simulation->stats.steps * rgWorld_TimeStep(simulation->world);
+}
+
+static double rgConvergedShare(const rgSimulationStats* stats) {
+    return stats->steps > 0 ? 1 - (double)stats->unconverged / stats->steps : 1;
+}
+
+static double rgRatio(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
+
+// "1.2 um", "3.4 mm", "5.6 m"
+static const char* rgFormatLength(char buffer[24], double metres) {
+    if (metres < 1e-3) {
+        snprintf(buffer, 24, "%.3g um", metres * 1e6);
+    } else if (metres < 1) {
+        snprintf(buffer, 24, "%.3g mm", metres * 1e3);
+    } else {
+        snprintf(buffer, 24, "%.3g m", metres);
+    }
+    return buffer;
+}
+
+static void rgPrintStages(const rgSimulationStats* stats) {
+    double total = 0;
+    for (int i = 0; i < rg_stageCount; ++i) {
+        total += stats->stageSeconds[i];
+    }
+    printf("stages       ");
+    for (int i = 0; i < rg_stageCount; ++i) {
+        printf("%s%s %.0f %%", i > 0 ? ", " : "", rgStageNames[i],
+               100 * rgRatio(stats->stageSeconds[i], total));
+    }
+    printf("\n");
+}
+
+void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
+    const rgSimulation* simulation = summary->simulation;
+    const rgSimulationStats* stats = &simulation->stats;
+    const rgWorld* world = simulation->world;
+    double time = rgSimulatedTime(simulation);
+    char length[24], other[24], seconds[16];
+    printf("%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
+           rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
+           simulation->def.contact.tolerance);
+    printf("speed        %.0f steps/s, %.3gx real time (%d steps in %s, %d thread%s)\n",
+           rgRatio(stats->steps, stats->seconds), rgRatio(time, stats->seconds), stats->steps,
+           rgFormatSeconds(seconds, stats->seconds), summary->arguments->threads,
+           summary->arguments->threads == 1 ? "" : "s");
+    printf("contacts     mean %.1f, p95 %d\n", rgHistogram_Mean(&stats->contacts),
+           rgHistogram_Quantile(&stats->contacts, 0.95));
+    printf("iterations   mean %.2f, p95 %d\n", rgHistogram_Mean(&stats->iterations),
+           rgHistogram_Quantile(&stats->iterations, 0.95));
+    printf("converged    %.2f %% of the steps (%d not), worst residual %.1e\n",
+           100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
+    printf("geometry     deepest penetration %s, largest drift %s\n",
+           rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
+    double kinetic = rgWorld_KineticEnergy(world);
+    printf("energy       kinetic %.6g J, total %.9g J\n", kinetic,
+           kinetic + rgWorld_PotentialEnergy(world));
+    rgPrintStages(stats);
+    if (summary->dumped >= 0) {
+        printf("dumped       %d contact problems\n", summary->dumped);
+    }
+    printf("hash         %016" PRIx64 "\n", rgWorld_Hash(world));
+}
+
+static void rgWriteStages(rgJson* json, const rgSimulationStats* stats) {
+    rgJson_BeginObject(json, "stages");
+    for (int i = 0; i < rg_stageCount; ++i) {
+        rgJson_Number(json, rgStageNames[i], stats->stageSeconds[i]);
+    }
+    rgJson_EndObject(json);
+}
+
+static void rgWriteSettings(rgJson* json, const rgSimulateSummary* summary) {
+    const rgSimulation* simulation = summary->simulation;
+    const rgSimulationArguments* arguments = summary->arguments;
+    rgJson_String(json, "scene", simulation->name);
+    rgJson_String(json, "solver", rgSolverNames[arguments->solver]);
+    rgJson_String(json, "model", rgModelNames[arguments->contactModel]);
+    rgJson_Number(json, "tolerance", simulation->def.contact.tolerance);
+    rgJson_Int(json, "threads", arguments->threads);
+    rgJson_Int(json, "seed", arguments->seed);
+    rgJson_Number(json, "dt", rgWorld_TimeStep(simulation->world));
+    rgJson_Int(json, "bodies", simulation->info.bodyCount);
+}
+
+static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
+    rgJson_Number(json, "contacts_mean", rgHistogram_Mean(&stats->contacts));
+    rgJson_Int(json, "contacts_p95", rgHistogram_Quantile(&stats->contacts, 0.95));
+    rgJson_Number(json, "iterations_mean", rgHistogram_Mean(&stats->iterations));
+    rgJson_Int(json, "iterations_p95", rgHistogram_Quantile(&stats->iterations, 0.95));
+    rgJson_Number(json, "converged_share", rgConvergedShare(stats));
+    rgJson_Int(json, "unconverged_steps", stats->unconverged);
+    rgJson_Number(json, "residual_max", stats->residual);
+}
+
+void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
+    const rgSimulation* simulation = summary->simulation;
+    const rgSimulationStats* stats = &simulation->stats;
+    const rgWorld* world = simulation->world;
+    double time = rgSimulatedTime(simulation);
+    double kinetic = rgWorld_KineticEnergy(world);
+    char hash[24];
+    snprintf(hash, sizeof(hash), "%016" PRIx64, rgWorld_Hash(world));
+    rgJson json = {.out = stdout};
+    rgJson_BeginObject(&json, NULL);
+    rgWriteSettings(&json, summary);
+    rgJson_Int(&json, "steps", stats->steps);
+    rgJson_Number(&json, "time", time);
+    rgJson_Number(&json, "seconds", stats->seconds);
+    rgJson_Number(&json, "steps_per_second", rgRatio(stats->steps, stats->seconds));
+    rgJson_Number(&json, "realtime_factor", rgRatio(time, stats->seconds));
+    rgWriteSolves(&json, stats);
+    rgJson_Number(&json, "penetration_max", stats->penetration);
+    rgJson_Number(&json, "drift_max", stats->drift);
+    rgJson_Number(&json, "kinetic_energy", kinetic);
+    rgJson_Number(&json, "energy", kinetic + rgWorld_PotentialEnergy(world));
+    rgJson_String(&json, "hash", hash);
+    rgWriteStages(&json, stats);
+    rgJson_String(&json, "error", summary->fault);
+    rgJson_EndObject(&json);
+}

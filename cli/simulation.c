@@ -1,0 +1,390 @@
+// One simulation from a scene or a file: from arguments to a world that steps.
+#include "simulation.h"
+
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char* const rgStageNames[] = {"kinematics", "collide",  "dynamics", "assemble",
+                                    "solve",      "velocity", "position"};
+
+rgSimulationArguments rgDefaultSimulationArguments(void) {
+    return (rgSimulationArguments){.what = "wall", .damping = -1, .friction = -1, .threads = 1};
+}
+
+// ---- histograms ----
+
+void rgHistogram_Add(rgHistogram* histogram, int value) {
+    if (value >= histogram->size) {
+        int size = 2 * value + 64;
+        histogram->counts = rgCli_Grow(histogram->counts, (size_t)size, sizeof(long long));
+        memset(histogram->counts + histogram->size, 0,
+               (size_t)(size - histogram->size) * sizeof(long long));
+        histogram->size = size;
+    }
+    histogram->counts[value] += 1;
+    histogram->total += 1;
+    histogram->sum += value;
+}
+
+double rgHistogram_Mean(const rgHistogram* histogram) {
+    return histogram->total > 0 ? histogram->sum / (double)histogram->total : 0;
+}
+
+int rgHistogram_Quantile(const rgHistogram* histogram, double share) {
+    long long seen = 0;
+    for (int i = 0; i < histogram->size; ++i) {
+        seen += histogram->counts[i];
+        if ((double)seen >= share * (double)histogram->total) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+void rgHistogram_Free(rgHistogram* histogram) {
+    free(histogram->counts);
+    *histogram = (rgHistogram){0};
+}
+
+// ---- the model ----
+
+static bool rgLoadScene(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    rgLoadedModel* loaded = &simulation->loaded;
+    rgSceneDef def = rgDefaultSceneDef();
+    def.count = arguments->bodyCount;
+    def.seed = (uint64_t)arguments->seed;
+    def.fileContact = arguments->model.contact == 1;
+    if (rgCreateDiagnostics(NULL, &loaded->diagnostics) != rg_ok) {
+        rgCli_Error("out of memory");
+        return false;
+    }
+    rgResult result = rgBuildScene(simulation->scene, &def, loaded->diagnostics, &loaded->def);
+    if (result == rg_ok) {
+        result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
+    }
+    if (result == rg_errorMemory) {
+        rgCli_Error("%s: out of memory", simulation->name);
+    }
+    return result == rg_ok;
+}
+
+static bool rgLoadFile(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    if (arguments->bodyCount != 0) {
+        rgCli_Error("--bodies is for scenes that come in sizes; '%s' is a file", simulation->name);
+        return false;
+    }
+    return rgCli_LoadModel(simulation->name, &arguments->model, &simulation->loaded);
+}
+
+// A file wins over a scene of the same name only if its name says that it is one.
+static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    simulation->name = arguments->what;
+    simulation->scene = rgFindScene(arguments->what);
+    bool isPath = strpbrk(arguments->what, "/.") != NULL;
+    if (simulation->scene == NULL && !isPath && rgFindBuiltinModel(arguments->what) == NULL) {
+        FILE* file = fopen(arguments->what, "rb");
+        if (file == NULL) {
+            rgCli_Error("'%s' is neither a scene nor a file; `rigor scenes` lists the scenes",
+                        arguments->what);
+            return false;
+        }
+        fclose(file);
+    }
+    bool good = simulation->scene != NULL ? rgLoadScene(simulation, arguments)
+                                          : rgLoadFile(simulation, arguments);
+    if (simulation->loaded.diagnostics != NULL) {
+        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false);
+        rgDiagnostics_Clear(simulation->loaded.diagnostics);
+    }
+    return good;
+}
+
+// ---- the start ----
+
+static rgKeyId rgFindKey(const rgModel* model, const char* name) {
+    rgKeyId key = rgModel_FindKey(model, name);
+    int index = 0;
+    if (key.index1 == 0 && rgParseInt(name, &index) && index >= 0 &&
+        index < rgModel_Info(model).keyCount) {
+        key.index1 = index + 1;
+    }
+    return key;
+}
+
+static bool rgCheckKey(const rgModel* model, const char* name) {
+    if (name == NULL || rgFindKey(model, name).index1 != 0) {
+        return true;
+    }
+    int count = rgModel_Info(model).keyCount;
+    fprintf(stderr, "rigor: --key: the model has no key frame '%s'", name);
+    for (int i = 1; i <= count; ++i) {
+        const char* known = rgModel_Key(model, (rgKeyId){i})->name;
+        fprintf(stderr, "%s %s", i == 1 ? "; it has" : ",", known != NULL ? known : "one unnamed");
+    }
+    fputs(count == 0 ? "; it has none\n" : "\n", stderr);
+    return false;
+}
+
+static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    const rgModel* model = simulation->loaded.model;
+    rgWorld* world = simulation->world;
+    rgResult result = rg_ok;
+    if (simulation->scene != NULL) {
+        result = rgScene_Start(simulation->scene, world);
+    }
+    if (result == rg_ok && arguments->key != NULL) {
+        result = rgWorld_Reset(world, rgFindKey(model, arguments->key));
+    }
+    if (result == rg_ok && arguments->q != NULL) {
+        int count = simulation->info.qCount;
+        double* q = rgCli_Allocate((size_t)count, sizeof(double));
+        if (!rgCli_ReadNumbers("--q", arguments->q, q, count)) {
+            free(q);
+            return false;
+        }
+        result = rgWorld_SetState(world, q, rgWorld_Velocities(world, NULL));
+        free(q);
+    }
+    if (result != rg_ok) {
+        rgCli_Error("the start state is refused: %s", rgResult_Name(result));
+    }
+    return result == rg_ok;
+}
+
+// ---- the floor ----
+
+static double rgLowestPoint(const rgShapeDef* shape, rgPose pose) {
+    rgGeometryDef def = rgDefaultGeometryDef();
+    def.kind = shape->kind;
+    def.size = shape->size;
+    def.mesh = shape->mesh;
+    def.heightField = shape->heightField;
+    rgGeometry* geometry = NULL;
+    if (rgCreateGeometry(&def, NULL, &geometry) != rg_ok) {
+        return INFINITY;
+    }
+    double lowest = rgGeometry_Box(geometry, pose).lower.z;
+    rgDestroyGeometry(geometry);
+    return lowest;
+}
+
+static bool rgIsMovingShape(const rgModel* model, rgShapeId id) {
+    const rgShapeDef* shape = rgModel_Shape(model, id);
+    return !shape->visualOnly && shape->body.index1 != 0 &&
+           rgModel_BodyLink(model, shape->body).moving.index1 != 0;
+}
+
+// The floor is at z = 0, or lower where the robot starts lower.
+static double rgGroundLevel(const rgSimulation* simulation) {
+    const rgModel* model = simulation->loaded.model;
+    double level = 0;
+    for (int i = 1; i <= simulation->info.shapeCount; ++i) {
+        rgShapeId id = {i};
+        if (rgIsMovingShape(model, id)) {
+            double low = rgLowestPoint(rgModel_Shape(model, id),
+                                       rgDynamics_ShapePose(simulation->poses, id));
+            level = fmin(level, low);
+        }
+    }
+    return level;
+}
+
+static void rgUnmakeWorld(rgSimulation* simulation) {
+    rgDestroyWorld(simulation->world);
+    rgDestroyDynamics(simulation->poses);
+    simulation->world = NULL;
+    simulation->poses = NULL;
+}
+
+static bool rgAddGround(rgSimulation* simulation) {
+    rgLoadedModel* loaded = &simulation->loaded;
+    simulation->groundLevel = rgGroundLevel(simulation);
+    rgShapeDef plane = rgDefaultShapeDef();
+    plane.name = "rigor_ground";
+    plane.kind = rg_shapePlane;
+    plane.pose.p.z = simulation->groundLevel;
+    rgResult result = rgModelDef_AddShape(loaded->def, &plane, NULL);
+    rgUnmakeWorld(simulation);
+    rgDestroyModel(loaded->model);
+    loaded->model = NULL;
+    if (result == rg_ok) {
+        result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
+    }
+    if (result != rg_ok) {
+        rgCli_PrintDiagnostics(loaded->diagnostics, stderr, false);
+        rgCli_Error("--ground: the floor could not be added: %s", rgResult_Name(result));
+    }
+    return result == rg_ok;
+}
+
+bool rgSimulation_LacksFloor(const rgSimulation* simulation) {
+    const rgModel* model = simulation->loaded.model;
+    bool isLoose = false;
+    for (int i = 1; i <= simulation->info.jointCount; ++i) {
+        isLoose = isLoose || rgModel_Joint(model, (rgJointId){i})->kind == rg_jointFree;
+    }
+    for (int i = 1; i <= simulation->info.shapeCount; ++i) {
+        rgShapeId id = {i};
+        if (!rgModel_Shape(model, id)->visualOnly && !rgIsMovingShape(model, id)) {
+            return false;
+        }
+    }
+    return isLoose;
+}
+
+// ---- the world ----
+
+static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
+                                 const rgSimulationArguments* arguments) {
+    rgWorldDef def = rgDefaultWorldDef();
+    rgContactSolverDef contact = rgSolverDef(arguments->solver);
+    contact.maxIterations =
+        arguments->maxIterations > 0 ? arguments->maxIterations : def.contact.maxIterations;
+    contact.tolerance = arguments->tolerance > 0 ? arguments->tolerance : def.contact.tolerance;
+    contact.model = (rgContactModel)arguments->contactModel;
+    contact.splitIslands = def.contact.splitIslands;
+    def.contact = contact;
+    def.timeStep = arguments->timeStep;
+    def.stiffness = arguments->stiffness;
+    def.friction = arguments->friction;
+    if (simulation->pool != NULL) {
+        def.tasks = rgThreadPool_Tasks(simulation->pool);
+        def.contact.tasks = def.tasks;
+    }
+    double wish = simulation->info.options.timeStep;
+    double dt = def.timeStep > 0 ? def.timeStep : wish > 0 ? wish : 1e-3;
+    def.damping = arguments->damping >= 0 ? arguments->damping : 10 * dt * def.stiffness;
+    return def;
+}
+
+static bool rgMakeWorld(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    rgDiagnostics* diagnostics = simulation->loaded.diagnostics;
+    if (arguments->threads > 1 && simulation->pool == NULL &&
+        rgCreateThreadPool(arguments->threads, NULL, &simulation->pool) != rg_ok) {
+        rgCli_Error("--threads: %d threads could not be started", arguments->threads);
+        return false;
+    }
+    simulation->info = rgModel_Info(simulation->loaded.model);
+    simulation->def = rgMakeWorldDef(simulation, arguments);
+    rgDiagnostics_Clear(diagnostics);
+    rgResult result =
+        rgCreateWorld(simulation->loaded.model, &simulation->def, diagnostics, &simulation->world);
+    rgCli_PrintDiagnostics(diagnostics, stderr, false);
+    if (result != rg_ok) {
+        rgCli_Error("%s: no world can be made of it: %s", simulation->name, rgResult_Name(result));
+        return false;
+    }
+    rgDynamicsDef dynamics = rgDefaultDynamicsDef(simulation->loaded.model);
+    if (rgCreateDynamics(simulation->loaded.model, &dynamics, &simulation->poses) != rg_ok) {
+        rgCli_Error("out of memory");
+        return false;
+    }
+    if (!rgSetStart(simulation, arguments)) {
+        return false;
+    }
+    rgDynamics_SetPositions(simulation->poses, rgWorld_Positions(simulation->world, NULL));
+    return true;
+}
+
+static void rgRememberStart(rgSimulation* simulation) {
+    const rgModel* model = simulation->loaded.model;
+    size_t count = (size_t)simulation->info.bodyCount;
+    simulation->start = rgCli_Allocate(count, sizeof(rgVec3));
+    simulation->isScripted = rgCli_Allocate(count, sizeof(bool));
+    for (int i = 0; i < simulation->info.bodyCount; ++i) {
+        rgBodyId body = {i + 1};
+        simulation->start[i] = rgDynamics_BodyPose(simulation->poses, body).p;
+        simulation->isScripted[i] =
+            simulation->scene != NULL && rgScene_Moves(simulation->scene, model, body);
+    }
+}
+
+bool rgSimulation_Begin(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    *simulation = (rgSimulation){0};
+    if (!rgLoad(simulation, arguments) || !rgCheckKey(simulation->loaded.model, arguments->key) ||
+        !rgMakeWorld(simulation, arguments)) {
+        return false;
+    }
+    // The floor goes below the start pose, which takes a first world to know.
+    if (arguments->ground && (!rgAddGround(simulation) || !rgMakeWorld(simulation, arguments))) {
+        return false;
+    }
+    rgRememberStart(simulation);
+    return true;
+}
+
+void rgSimulation_Free(rgSimulation* simulation) {
+    rgUnmakeWorld(simulation);
+    rgDestroyThreadPool(simulation->pool);
+    rgCli_FreeModel(&simulation->loaded);
+    rgHistogram_Free(&simulation->stats.contacts);
+    rgHistogram_Free(&simulation->stats.iterations);
+    free(simulation->start);
+    free(simulation->isScripted);
+    *simulation = (rgSimulation){0};
+}
+
+// ---- stepping ----
+
+static bool rgIsScripted(const rgSimulation* simulation, rgBodyId body) {
+    return body.index1 != 0 && simulation->isScripted[body.index1 - 1];
+}
+
+static void rgMeasureContacts(rgSimulation* simulation) {
+    int count = 0;
+    const rgContact* contacts = rgWorld_Contacts(simulation->world, &count);
+    for (int i = 0; i < count; ++i) {
+        if (!rgIsScripted(simulation, contacts[i].bodyA) &&
+            !rgIsScripted(simulation, contacts[i].bodyB)) {
+            simulation->stats.penetration = fmax(simulation->stats.penetration, -contacts[i].gap);
+        }
+    }
+}
+
+static void rgMeasureDrift(rgSimulation* simulation) {
+    rgDynamics_SetPositions(simulation->poses, rgWorld_Positions(simulation->world, NULL));
+    for (int i = 0; i < simulation->info.bodyCount; ++i) {
+        if (!simulation->isScripted[i]) {
+            rgVec3 now = rgDynamics_BodyPose(simulation->poses, (rgBodyId){i + 1}).p;
+            double moved = rgLength(rgSub(now, simulation->start[i]));
+            simulation->stats.drift = fmax(simulation->stats.drift, moved);
+        }
+    }
+}
+
+static void rgCountStep(rgSimulationStats* stats, const rgStepReport* report) {
+    double residual = report->contact.residual.total;
+    rgHistogram_Add(&stats->contacts, report->contactCount);
+    rgHistogram_Add(&stats->iterations, report->contact.iterationCount);
+    stats->steps += 1;
+    stats->unconverged += report->rowCount > 0 && report->contact.status != rg_contactSolved;
+    stats->within6 += residual <= 1e-6;
+    stats->within5 += residual <= 1e-5;
+    stats->residual = fmax(stats->residual, residual);
+    for (int i = 0; i < rg_stageCount; ++i) {
+        stats->stageSeconds[i] += report->stageSeconds[i];
+    }
+}
+
+rgResult rgSimulation_Step(rgSimulation* simulation, rgStepReport* report) {
+    rgResult result = rg_ok;
+    *report = (rgStepReport){0};
+    if (simulation->scene != NULL) {
+        result = rgScene_Act(simulation->scene, simulation->world);
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    double begin = rgCli_Seconds();
+    result = rgWorld_Step(simulation->world, report);
+    simulation->stats.seconds += rgCli_Seconds() - begin;
+    if (result == rg_ok) {
+        rgCountStep(&simulation->stats, report);
+        rgMeasureContacts(simulation);
+        rgMeasureDrift(simulation);
+    }
+    return result;
+}

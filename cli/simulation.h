@@ -1,0 +1,79 @@
+// One simulation from a scene or a file: the model, the world, the loop, and what is measured on
+// the way. What simulate and bench share.
+#pragma once
+#include "model.h"
+
+// Counts of small whole numbers.
+typedef struct rgHistogram {
+    long long* counts;
+    int size;
+    long long total;
+    double sum;
+} rgHistogram;
+
+void rgHistogram_Add(rgHistogram* histogram, int value);
+double rgHistogram_Mean(const rgHistogram* histogram);
+// The smallest value that at least this share of all values does not exceed.
+int rgHistogram_Quantile(const rgHistogram* histogram, double share);
+void rgHistogram_Free(rgHistogram* histogram);
+
+typedef struct rgSimulationArguments {
+    rgModelArguments model;
+    const char* what; // scene, built-in model or file
+    double timeStep;  // 0: as the file says
+    int solver;
+    int contactModel;
+    double tolerance;  // 0: the library's default, as the next
+    int maxIterations; //
+    double stiffness;  // 0: as the materials say
+    double damping;    // negative: ten time steps times stiffness
+    double friction;   // negative: as the materials say
+    int seed;
+    int threads;
+    int bodyCount; // 0: the scene's own
+    bool ground;
+    const char* key;
+    const char* q;
+} rgSimulationArguments;
+
+rgSimulationArguments rgDefaultSimulationArguments(void);
+
+typedef struct rgSimulationStats {
+    int steps;
+    double seconds; // in rgWorld_Step alone
+    double stageSeconds[rg_stageCount];
+    rgHistogram contacts;
+    rgHistogram iterations;
+    int unconverged;
+    int within6, within5; // steps with a residual of at most 1e-6, 1e-5
+    double residual;      // worst
+    double penetration;   // deepest, without bodies that the script moves [m]
+    double drift;         // farthest from the start, likewise [m]
+} rgSimulationStats;
+
+typedef struct rgSimulation {
+    const char* name;
+    const rgSceneInfo* scene; // NULL for files
+    rgLoadedModel loaded;
+    rgModelInfo info;
+    rgWorldDef def;
+    rgThreadPool* pool;
+    rgWorld* world;
+    rgDynamics* poses;  // at the positions last measured
+    bool* isScripted;   // by body, from 0
+    rgVec3* start;      // of each body
+    double groundLevel; // [m], with --ground
+    rgSimulationStats stats;
+} rgSimulation;
+
+// Make a simulation ready to run. False after messages on stderr; free it either way.
+bool rgSimulation_Begin(rgSimulation* simulation, const rgSimulationArguments* arguments);
+void rgSimulation_Free(rgSimulation* simulation);
+
+// One step of the scene's script and of the world, measured.
+rgResult rgSimulation_Step(rgSimulation* simulation, rgStepReport* report);
+
+// Whether a loose body has nothing at all to fall on.
+bool rgSimulation_LacksFloor(const rgSimulation* simulation);
+
+extern const char* const rgStageNames[]; // by rgStage

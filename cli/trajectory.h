@@ -1,0 +1,26 @@
+// Files beside a simulation: controls that are read, states that are written.
+#pragma once
+#include "cli.h"
+
+// Controls over time, from a CSV file: a line of names (time, then actuators), then numbers with
+// rising times. A row holds until the next; actuators that the file leaves out keep their value.
+typedef struct rgControlFile {
+    int rowCount;
+    int columnCount; // of actuators
+    int* actuators;  // from 0, by column
+    double* times;   // by row
+    double* values;  // rowCount x columnCount
+    int next;        // row whose time has not come
+} rgControlFile;
+
+// False after a message with file and line; free it either way.
+bool rgControlFile_Read(rgControlFile* file, const char* path, const rgModel* model);
+void rgControlFile_Free(rgControlFile* file);
+// Give the world the controls of its time.
+rgResult rgControlFile_Apply(rgControlFile* file, rgWorld* world);
+
+// A CSV file of time, q and v. The first line names the columns: time, q:JOINT, v:JOINT, with the
+// part of joints that have several (q:base.x, q:base.qw, v:base.wx).
+FILE* rgCsv_Open(const char* path, const rgModel* model); // NULL after a message
+void rgCsv_Write(FILE* file, const rgWorld* world);
+bool rgCsv_Close(FILE* file, const char* path); // false after a message

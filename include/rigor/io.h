@@ -1,0 +1,78 @@
+// Robot description files: URDF and MJCF into a model definition.
+#pragma once
+#include "rigor/model.h"
+
+/// What the root of a URDF tree is attached to. MJCF files say it themselves and ignore this.
+typedef enum rgBaseKind {
+    rg_baseFromFile, ///< as the file says: fixed to the world unless it has a floating joint
+    rg_baseFixed,    ///< fixed to the world, floating joints of the root included
+    rg_baseFloating, ///< the root moves freely
+} rgBaseKind;
+
+/// Which mesh files are read. Shapes whose mesh is not read are left out, and one note says so.
+typedef enum rgMeshUse {
+    rg_meshesAll,
+    rg_meshesCollision, ///< collision shapes only
+    rg_meshesNone,      ///< dynamics without geometry: no mesh file is opened
+} rgMeshUse;
+
+/// Start from rgDefaultLoadDef().
+typedef struct rgLoadDef {
+    int packageDirCount;
+    const char* const* packageDirs; ///< where package://NAME/... is looked for: DIR/NAME, or DIR
+                                    ///< itself when it is called NAME
+    bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
+    rgBaseKind base;
+    rgMeshUse meshes;
+    bool strict;      ///< warnings are errors
+    bool fileContact; ///< MJCF: solref and solimp, where written, become stiffness and damping;
+                      ///< otherwise contacts are rigid
+    rgAllocator allocator;
+    uint32_t cookie;
+} rgLoadDef;
+
+RG_API rgLoadDef rgDefaultLoadDef(void);
+
+/// Read a robot description of any supported kind; the root element tells which. A NULL def is the
+/// default one. Remarks go to the diagnostics, each with file and line; on failure there is no
+/// definition and, unless memory ran out, at least one error among them. The caller destroys the
+/// definition. A path that is no file but the name of a built-in model, such as "humanoid", gives
+/// that model.
+RG_API rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                               rgModelDef** model);
+/// The same from memory. The path names the text in remarks, and relative file names are looked for
+/// in its folder; NULL means the current folder.
+RG_API rgResult rgParseModelDef(const void* text, size_t byteCount, const char* path,
+                                const rgLoadDef* def, rgDiagnostics* diagnostics,
+                                rgModelDef** model);
+
+/// As rgLoadModelDef and rgParseModelDef, for URDF only. See docs/formats/urdf.md.
+RG_API rgResult rgLoadUrdf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                           rgModelDef** model);
+RG_API rgResult rgParseUrdf(const void* text, size_t byteCount, const char* path,
+                            const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// As rgLoadModelDef and rgParseModelDef, for MJCF only. See docs/formats/mjcf.md.
+RG_API rgResult rgLoadMjcf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                           rgModelDef** model);
+RG_API rgResult rgParseMjcf(const void* text, size_t byteCount, const char* path,
+                            const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// A model that comes with the library: the files of models/, compiled in.
+typedef struct rgBuiltinModel {
+    const char* name; ///< "humanoid" for humanoid.xml; URDF files keep their ending
+    const unsigned char* text;
+    size_t byteCount;
+} rgBuiltinModel;
+
+RG_API int rgBuiltinModelCount(void);
+/// NULL when there is none.
+RG_API const rgBuiltinModel* rgBuiltinModelAt(int index);
+RG_API const rgBuiltinModel* rgFindBuiltinModel(const char* name);
+
+/// Write a definition as MJCF or URDF. What the format cannot say is left out, and told in warnings
+/// that name the parts. URDF: meshes become OBJ files beside it.
+RG_API rgResult rgSaveMjcf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
+RG_API rgResult rgSaveUrdf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
+/// By the ending of the name: .urdf, or .xml and .mjcf.
+RG_API rgResult rgSaveModelDef(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);

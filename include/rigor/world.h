@@ -1,0 +1,149 @@
+// A world: one moving instance of a model, advanced by rgWorld_Step().
+#pragma once
+#include "rigor/contact.h"
+#include "rigor/model.h"
+
+typedef struct rgWorld rgWorld; ///< where things are: state and workspace, one thread at a time
+
+/// Called before and after each step with the context of the def. May read the world and set
+/// controls and wrenches.
+typedef void rgStepFcn(rgWorld* world, void* context);
+
+/// Start from rgDefaultWorldDef(), then change what you mean to change.
+typedef struct rgWorldDef {
+    double timeStep;      ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
+    bool overrideGravity; ///< use gravity below rather than the model's
+    rgVec3 gravity;       ///< [m/s^2]
+    rgContactSolverDef contact; ///< at most 200 iterations by default
+    double stiffness;   ///< [N/m] of every contact pair; 0: as the materials say (rigid by default)
+    double damping;     ///< [N s/m], with stiffness
+    double friction;    ///< mu of every pair; negative: as the materials say
+    double restitution; ///< of every pair; negative: as the materials say
+    double timeConstant;         ///< T = d/k of rigid constraints [s]; 0: ten time steps
+    double pushOutSpeed;         ///< largest speed at which penetration is undone [m/s]
+    double restitutionThreshold; ///< [m/s]; 0: the larger of 0.05 and 2 |gravity| timeStep
+    double margin;               ///< [m] added to the speculative margin
+    int maxContactsPerPair;      ///< 4 by default
+    bool ignoreLimits;           ///< joint limits take no part
+    rgStepFcn* beforeStep;
+    rgStepFcn* afterStep;
+    void* context;         ///< of the two functions
+    rgTasks tasks;         ///< zero means: run on the calling thread
+    rgAllocator allocator; ///< zero means the C runtime
+    uint32_t cookie;
+} rgWorldDef;
+
+typedef enum rgContactState { rg_contactOpen, rg_contactStick, rg_contactSlip } rgContactState;
+
+/// One contact point of the last step or forward call. Vectors are in world axes.
+typedef struct rgContact {
+    rgBodyId bodyA, bodyB; ///< null: the world
+    rgShapeId shapeA, shapeB;
+    uint32_t feature; ///< stays the same while the same features touch
+    rgVec3 point;
+    rgVec3 normal; ///< from A to B
+    rgVec3 tangent1, tangent2;
+    double gap; ///< [m], negative in penetration
+    double mu;
+    int rowCount;      ///< 1 frictionless is stored as 3 with mu 0; 3, 4 or 6
+    double impulse[6]; ///< t1, t2, n, torsion, rolling 1, rolling 2 [N s, N m s], acting on B
+    rgVec3 force;      ///< on B [N]: impulse over time step
+    double slip[2];    ///< tangential velocity after the step [m/s]
+    rgContactState state;
+} rgContact;
+
+typedef enum rgConstraintKind {
+    rg_constraintLimit,
+    rg_constraintFriction,
+    rg_constraintEquality,
+    rg_constraintActuator,
+    rg_constraintTendon,
+} rgConstraintKind;
+
+/// One scalar constraint row other than a contact.
+typedef struct rgConstraintForce {
+    rgConstraintKind kind;
+    int index;  ///< of the joint, equality, actuator or tendon in the model, from 0
+    int row;    ///< within that constraint
+    double gap; ///< violation [m] or [rad]
+    double impulse;
+    double force; ///< impulse over time step
+} rgConstraintForce;
+
+typedef enum rgStage {
+    rg_stageKinematics,
+    rg_stageCollide,
+    rg_stageDynamics,
+    rg_stageAssemble,
+    rg_stageSolve,
+    rg_stageVelocity,
+    rg_stagePosition,
+    rg_stageCount
+} rgStage;
+
+typedef struct rgStepReport {
+    rgContactReport contact;
+    int contactCount;
+    int rowCount;       ///< of the whole constraint problem
+    double penetration; ///< deepest at the start of the step [m]
+    double stageSeconds[rg_stageCount];
+} rgStepReport;
+
+RG_API rgWorldDef rgDefaultWorldDef(void);
+RG_API rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def,
+                              rgDiagnostics* diagnostics, rgWorld** world);
+RG_API void rgDestroyWorld(rgWorld* world);
+
+/// Advance by one time step. On error the state is that before the call. The report may be NULL.
+RG_API rgResult rgWorld_Step(rgWorld* world, rgStepReport* report);
+/// Poses, contacts and forces at the current state, without moving.
+RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
+
+/// State. Set refuses NaN, infinity and sizes that do not fit; quaternions are normalised.
+RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
+RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
+RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration
+RG_API double rgWorld_Time(const rgWorld* world);
+RG_API double rgWorld_TimeStep(const rgWorld* world);
+RG_API const double* rgWorld_Positions(const rgWorld* world, int* count);
+RG_API const double* rgWorld_Velocities(const rgWorld* world, int* count);
+RG_API size_t
+rgWorld_StateSize(const rgWorld* world); ///< bytes of a saved state; may grow with contacts
+RG_API rgResult rgWorld_Save(const rgWorld* world, void* bytes, size_t byteCount);
+RG_API rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount);
+/// Same bits in, same hash out, for every worker count.
+RG_API uint64_t rgWorld_Hash(const rgWorld* world);
+
+/// Control: one entry per actuator, and generalised forces beside them (nv, in the conventions of
+/// v). Both stay until changed.
+RG_API rgResult rgWorld_SetControl(rgWorld* world, const double* control);
+RG_API rgResult rgWorld_SetForce(rgWorld* world, const double* force);
+RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
+/// A wrench on a body at its centre of mass, in world axes, until cleared.
+RG_API rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque);
+RG_API void rgWorld_ClearWrenches(rgWorld* world);
+/// Bodies that take no part for now: no gravity, no contacts, no motion (scene scripts).
+RG_API rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep);
+
+/// Readout, of the last step or forward call.
+RG_API const rgModel* rgWorld_Model(const rgWorld* world);
+RG_API rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body);
+RG_API rgSpatial rgWorld_BodyVelocity(const rgWorld* world,
+                                      rgBodyId body); ///< at the body origin, world axes
+RG_API rgPose rgWorld_FramePose(const rgWorld* world, rgFrameId frame);
+RG_API rgPose rgWorld_ShapePose(const rgWorld* world, rgShapeId shape);
+RG_API const rgContact* rgWorld_Contacts(const rgWorld* world, int* count);
+RG_API const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count);
+RG_API rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body); ///< net [N], world axes
+RG_API rgSpatial rgWorld_JointReaction(
+    const rgWorld* world, rgJointId joint); ///< parent on child, at the joint, world axes
+RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
+RG_API int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor);
+RG_API double rgWorld_KineticEnergy(const rgWorld* world);
+RG_API double rgWorld_PotentialEnergy(const rgWorld* world); ///< gravity and springs
+/// The constraint problem of the last step, in the velocity form, for study; a view until the next
+/// call.
+RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda);
+RG_API size_t rgWorld_MemoryUse(const rgWorld* world); ///< bytes
+/// Steps since creation whose solve did not reach the tolerance; their best impulses were used.
+RG_API int rgWorld_UnconvergedSteps(const rgWorld* world);

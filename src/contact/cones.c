@@ -1,0 +1,97 @@
+// Euclidean projections on the sets of a block, on their duals, and in a diagonal metric.
+// docs/theory/ncp.md (5)-(8).
+#include "contact/cones.h"
+
+#include <math.h>
+
+static double rgClamp(double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+// (5) Projection on |x_t| <= mu x_n. Inside: kept; in the polar cone: the tip; else: the nearest
+// ray.
+void rgProjectCone(double mu, double* x) {
+    double t = sqrt(x[0] * x[0] + x[1] * x[1]);
+    double n = x[2];
+    if (t <= mu * n) {
+        return;
+    }
+    if (mu * t <= -n) {
+        x[0] = x[1] = x[2] = 0;
+        return;
+    }
+    double a = (mu * t + n) / (1 + mu * mu);
+    double k = t > 0 ? mu * a / t : 0;
+    x[0] *= k;
+    x[1] *= k;
+    x[2] = a;
+}
+
+// (6) Projection on the dual cone mu |x_t| <= x_n, by Moreau: x + P_K(-x).
+void rgProjectDualCone(double mu, double* x) {
+    double y[3] = {-x[0], -x[1], -x[2]};
+    rgProjectCone(mu, y);
+    x[0] += y[0];
+    x[1] += y[1];
+    x[2] += y[2];
+}
+
+void rgBlock_Project(const rgBlock* block, double* lambda) {
+    switch (block->kind) {
+    case rg_blockFree:
+        break;
+    case rg_blockHalfLine:
+        for (int i = 0; i < block->rowCount; ++i) {
+            lambda[i] = lambda[i] > 0 ? lambda[i] : 0;
+        }
+        break;
+    case rg_blockBox:
+        for (int i = 0; i < block->rowCount; ++i) {
+            lambda[i] = rgClamp(lambda[i], block->lower, block->upper);
+        }
+        break;
+    case rg_blockCoulomb:
+        rgProjectCone(block->mu, lambda);
+        for (int i = 3; i < block->rowCount; ++i) {
+            double bound = (i == 3 ? block->muTorsion : block->muRolling) * lambda[2];
+            lambda[i] = rgClamp(lambda[i], -bound, bound);
+        }
+        break;
+    }
+}
+
+void rgBlock_ProjectDual(const rgBlock* block, double* sigma) {
+    switch (block->kind) {
+    case rg_blockHalfLine:
+        rgBlock_Project(block, sigma);
+        break;
+    case rg_blockCoulomb:
+        rgProjectDualCone(block->mu, sigma);
+        break;
+    case rg_blockFree:
+    case rg_blockBox:
+        for (int i = 0; i < block->rowCount; ++i) {
+            sigma[i] = 0;
+        }
+        break;
+    }
+}
+
+void rgBlock_ProjectMetric(const rgBlock* block, const double* metric, double* lambda) {
+    if (block->kind != rg_blockCoulomb) {
+        rgBlock_Project(block, lambda); // row by row, any diagonal metric gives the same
+        return;
+    }
+    // (8) P^D(x) = D^-1/2 P_K~(D^1/2 x) with mu~ = sqrt(D_t/D_n) mu
+    double dt = sqrt(metric[0]);
+    double dn = sqrt(metric[2]);
+    double x[3] = {dt * lambda[0], dt * lambda[1], dn * lambda[2]};
+    rgProjectCone(dt / dn * block->mu, x);
+    lambda[0] = x[0] / dt;
+    lambda[1] = x[1] / dt;
+    lambda[2] = x[2] / dn;
+    for (int i = 3; i < block->rowCount; ++i) {
+        double bound = (i == 3 ? block->muTorsion : block->muRolling) * lambda[2];
+        lambda[i] = rgClamp(lambda[i], -bound, bound);
+    }
+}

@@ -1,0 +1,6 @@
+// Projections on the Coulomb cone |x_t| <= mu x_n (rows t1, t2, n) and on its dual, in place.
+#pragma once
+#include "rigor/contact.h"
+
+void rgProjectCone(double mu, double* x);
+void rgProjectDualCone(double mu, double* x);

@@ -1,0 +1,261 @@
+// Sets, islands and parts of a contact problem. Union-find with the smaller index as root keeps
+// every order fixed.
+#include "contact/layout.h"
+
+#include <string.h>
+
+static int rgRoot(int* parent, int i) {
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static void rgJoin(int* parent, int a, int b) {
+    a = rgRoot(parent, a);
+    b = rgRoot(parent, b);
+    if (a < b) {
+        parent[b] = a;
+    } else {
+        parent[a] = b;
+    }
+}
+
+static int rgRowsPerSet(const rgBlock* block) {
+    return block->kind == rg_blockBox ? 1 : RG_SET_MAX;
+}
+
+static void rgLayout_SplitBlocks(rgLayout* layout, const rgContactProblem* problem) {
+    int count = 0;
+    for (int b = 0; b < problem->blockCount; ++b) {
+        const rgBlock* block = problem->blocks + b;
+        int step = rgRowsPerSet(block);
+        for (int i = 0; i < block->rowCount; i += step) {
+            int rows = RG_MIN(step, block->rowCount - i);
+            layout->sets[count] = (rgSetSource){b, block->firstRow + i, rows};
+            for (int k = 0; k < rows; ++k) {
+                layout->setOfRow[block->firstRow + i + k] = count;
+            }
+            ++count;
+        }
+    }
+    layout->setCount = count;
+}
+
+static int rgCountSets(const rgContactProblem* problem) {
+    int count = 0;
+    for (int b = 0; b < problem->blockCount; ++b) {
+        int step = rgRowsPerSet(problem->blocks + b);
+        count += (problem->blocks[b].rowCount + step - 1) / step;
+    }
+    return count;
+}
+
+// Number the roots of a union-find; out[i] becomes the number of i's class, in order of first
+// members.
+static int rgNumberClasses(int* parent, int count, int* out) {
+    int classes = 0;
+    for (int i = 0; i < count; ++i) {
+        int root = rgRoot(parent, i);
+        out[i] = root == i ? classes++ : out[root];
+    }
+    return classes;
+}
+
+void rgGroup(int count, const int* classOf, int classes, int* start, int* items, int* place) {
+    memset(start, 0, (size_t)(classes + 1) * sizeof(int));
+    for (int i = 0; i < count; ++i) {
+        place[i] = start[classOf[i] + 1]++;
+    }
+    for (int k = 0; k < classes; ++k) {
+        start[k + 1] += start[k];
+    }
+    for (int i = 0; i < count; ++i) {
+        items[start[classOf[i]] + place[i]] = i;
+    }
+}
+
+// Velocities that the same sets touch move together: neighbours among them become one part, so that
+// a free body with a diagonal mass matrix is one part of six rather than six of one.
+static rgResult rgJoinBySets(const rgLayout* layout, const rgSparse* J, rgArena* arena,
+                             int* parent) {
+    int nv = J->columnCount;
+    uint64_t* signature = RG_TAKE(arena, uint64_t, nv);
+    int* last = RG_TAKE(arena, int, nv);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int v = 0; v < nv; ++v) {
+        signature[v] = 0;
+        last[v] = -1;
+    }
+    for (int i = 0; i < J->rowCount; ++i) {
+        int set = layout->setOfRow[i];
+        for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
+            int v = J->column[k];
+            if (last[v] != set) {
+                last[v] = set;
+                signature[v] = (signature[v] ^ (uint64_t)(set + 1)) * 0x9e3779b97f4a7c15u;
+            }
+        }
+    }
+    for (int v = 1; v < nv; ++v) {
+        if (signature[v] == signature[v - 1] && signature[v] != 0) {
+            rgJoin(parent, v, v - 1);
+        }
+    }
+    return rg_ok;
+}
+
+static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena) {
+    const rgSparse* mass = &delassus->mass;
+    int nv = mass->rowCount;
+    int* parent = RG_TAKE(arena, int, nv);
+    layout->partOfVelocity = RG_TAKE(arena, int, nv);
+    layout->placeInPart = RG_TAKE(arena, int, nv);
+    layout->partVelocities = RG_TAKE(arena, int, nv);
+    layout->partStart = RG_TAKE(arena, int, nv + 1);
+    layout->partSize = RG_TAKE(arena, int, nv + 1);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < nv; ++i) {
+        parent[i] = i;
+    }
+    for (int i = 0; i < nv; ++i) {
+        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1]; ++k) {
+            rgJoin(parent, i, mass->column[k]);
+        }
+    }
+    rgResult result = rgJoinBySets(layout, &delassus->jacobian, arena, parent);
+    if (result != rg_ok) {
+        return result;
+    }
+    layout->partCount = rgNumberClasses(parent, nv, layout->partOfVelocity);
+    rgGroup(nv, layout->partOfVelocity, layout->partCount, layout->partStart,
+            layout->partVelocities, layout->placeInPart);
+    for (int p = 0; p < layout->partCount; ++p) {
+        layout->partSize[p] = layout->partStart[p + 1] - layout->partStart[p];
+    }
+    return rg_ok;
+}
+
+static bool rgBlockIsZero(const double* matrix, int n, const rgSetSource* a, const rgSetSource* b) {
+    for (int i = 0; i < a->rowCount; ++i) {
+        const double* row = matrix + (size_t)(a->firstRow + i) * (size_t)n + b->firstRow;
+        for (int j = 0; j < b->rowCount; ++j) {
+            if (row[j] != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void rgJoinByDense(const rgLayout* layout, const rgContactProblem* problem, int* parent) {
+    for (int i = 0; i < layout->setCount; ++i) {
+        for (int j = 0; j < i; ++j) {
+            if (rgRoot(parent, i) != rgRoot(parent, j) &&
+                !rgBlockIsZero(problem->delassus.matrix, problem->rowCount, layout->sets + i,
+                               layout->sets + j)) {
+                rgJoin(parent, i, j);
+            }
+        }
+    }
+}
+
+static void rgJoinBySparse(const rgLayout* layout, const rgSparse* G, int* parent) {
+    for (int i = 0; i < G->rowCount; ++i) {
+        for (int k = G->rowStart[i]; k < G->rowStart[i + 1]; ++k) {
+            if (G->value[k] != 0) {
+                rgJoin(parent, layout->setOfRow[i], layout->setOfRow[G->column[k]]);
+            }
+        }
+    }
+}
+
+static rgResult rgJoinByParts(const rgLayout* layout, const rgSparse* J, rgArena* arena,
+                              int* parent) {
+    int* first = RG_TAKE(arena, int, layout->partCount);
+    if (first == NULL) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p < layout->partCount; ++p) {
+        first[p] = -1;
+    }
+    for (int i = 0; i < J->rowCount; ++i) {
+        for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
+            int p = layout->partOfVelocity[J->column[k]];
+            if (first[p] < 0) {
+                first[p] = layout->setOfRow[i];
+            }
+            rgJoin(parent, layout->setOfRow[i], first[p]);
+        }
+    }
+    return rg_ok;
+}
+
+static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* problem, bool split,
+                                     rgArena* arena) {
+    int count = layout->setCount;
+    int* parent = RG_TAKE(arena, int, count);
+    int* classOf = RG_TAKE(arena, int, count);
+    layout->islandStart = RG_TAKE(arena, int, count + 1);
+    layout->members = RG_TAKE(arena, int, count);
+    layout->placeOfSet = RG_TAKE(arena, int, count);
+    layout->localRow = RG_TAKE(arena, int, problem->rowCount);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < count; ++i) {
+        bool joined = i > 0 && (!split || layout->sets[i].block == layout->sets[i - 1].block);
+        parent[i] = joined ? rgRoot(parent, i - 1) : i;
+    }
+    rgResult result = rg_ok;
+    if (split && problem->delassus.kind == rg_delassusDense) {
+        rgJoinByDense(layout, problem, parent);
+    } else if (split && problem->delassus.kind == rg_delassusSparse) {
+        rgJoinBySparse(layout, &problem->delassus.sparse, parent);
+    } else if (split) {
+        result = rgJoinByParts(layout, &problem->delassus.jacobian, arena, parent);
+    }
+    layout->islandCount = rgNumberClasses(parent, count, classOf);
+    rgGroup(count, classOf, layout->islandCount, layout->islandStart, layout->members,
+            layout->placeOfSet);
+    return result;
+}
+
+static void rgLayout_NumberRows(rgLayout* layout) {
+    for (int island = 0; island < layout->islandCount; ++island) {
+        int row = 0;
+        for (int k = layout->islandStart[island]; k < layout->islandStart[island + 1]; ++k) {
+            const rgSetSource* set = layout->sets + layout->members[k];
+            for (int i = 0; i < set->rowCount; ++i) {
+                layout->localRow[set->firstRow + i] = row++;
+            }
+        }
+    }
+}
+
+rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* arena,
+                       rgLayout* layout) {
+    *layout = (rgLayout){0};
+    layout->sets = RG_TAKE(arena, rgSetSource, rgCountSets(problem));
+    layout->setOfRow = RG_TAKE(arena, int, problem->rowCount);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    rgLayout_SplitBlocks(layout, problem);
+    if (problem->delassus.kind == rg_delassusVelocity) {
+        rgResult result = rgLayout_FindParts(layout, &problem->delassus, arena);
+        if (result != rg_ok) {
+            return result;
+        }
+    }
+    rgResult result = rgLayout_FindIslands(layout, problem, split, arena);
+    if (result == rg_ok) {
+        rgLayout_NumberRows(layout);
+    }
+    return result;
+}

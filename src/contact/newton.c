@@ -1,0 +1,173 @@
+// Semismooth Newton on the Alart-Curnier map with a proximal regularisation and a nonmonotone line
+// search. docs/theory/newton.md (7)-(10).
+#include "contact/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RG_NEWTON_MEMORY 20 // a step may be as bad as the worst of so many iterates
+
+typedef struct rgNewton {
+    rgRun* run;
+    rgSystem* system;
+    const rgNewtonOptions* options;
+    double weight;   // r
+    double* lambda;  // iterate, not necessarily in K
+    double* sigma;   // its velocity
+    double* F;       // map at the iterate
+    double* step;    // d
+    double* moved;   // G d
+    double* lambda2; // trial point of the line search
+    double* sigma2;
+    double* F2;
+    double* A;
+    double* B;
+    bool* idle;
+    double norm;    // |F|
+    double ceiling; // most of |F| that counts for the regularisation
+    int slowSteps;  // in a row
+    double past[RG_NEWTON_MEMORY];
+    int pastCount;
+} rgNewton;
+
+static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda,
+                              const rgNewtonOptions* options) {
+    rgSystem* system = run->system;
+    rgArena* arena = system->arena;
+    *newton = (rgNewton){
+        .run = run, .system = system, .options = options, .weight = options->weight, .ceiling = 1};
+    double** vectors[] = {&newton->lambda, &newton->sigma,   &newton->F,      &newton->step,
+                          &newton->moved,  &newton->lambda2, &newton->sigma2, &newton->F2};
+    for (int i = 0; i < RG_COUNT(vectors); ++i) {
+        *vectors[i] = RG_TAKE(arena, double, system->n);
+    }
+    newton->A = RG_TAKE(arena, double, system->pairCount);
+    newton->B = RG_TAKE(arena, double, system->pairCount);
+    newton->idle = RG_TAKE(arena, bool, system->setCount);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    memcpy(newton->lambda, lambda, (size_t)system->n * sizeof(double));
+    rgSystem_Velocity(system, newton->lambda, newton->sigma);
+    newton->norm = rgSystem_Map(system, newton->weight, newton->lambda, newton->sigma, newton->F);
+    newton->past[newton->pastCount++] = newton->norm;
+    return rg_ok;
+}
+
+// (7) regularisation: vanishes with the map, so that the last steps are full Newton steps
+static double rgNewton_Regularisation(const rgNewton* newton) {
+    double least = newton->system->ops == &rgVelocityOps ? 1e-8 : 1e-10;
+    return fmax(newton->options->regularisation * fmin(newton->norm, newton->ceiling), least);
+}
+
+// (8) (A + eps I + B G) d = -F
+static rgResult rgNewton_Step(rgNewton* newton) {
+    rgSystem* system = newton->system;
+    rgSystem_Linearize(system, newton->weight, newton->lambda, newton->sigma, newton->A, newton->B,
+                       newton->idle);
+    double eps = rgNewton_Regularisation(newton);
+    rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->idle, eps);
+    for (int tries = 0; result == rg_errorNumeric && tries < 3; ++tries) {
+        eps = fmax(100 * eps, 1e-6);
+        result = system->ops->factorPair(system, newton->A, newton->B, newton->idle, eps);
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int i = 0; i < system->n; ++i) {
+        newton->F2[i] = -newton->F[i];
+    }
+    system->ops->solvePair(system, newton->F2, newton->step);
+    double sum = 0;
+    for (int i = 0; i < system->n; ++i) {
+        sum += newton->step[i] * 0;
+    }
+    return sum == 0 ? rg_ok : rg_errorNumeric;
+}
+
+static double rgNewton_Try(rgNewton* newton, double t) {
+    for (int i = 0; i < newton->system->n; ++i) {
+        newton->lambda2[i] = newton->lambda[i] + t * newton->step[i];
+        newton->sigma2[i] = newton->sigma[i] + t * newton->moved[i];
+    }
+    return rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2,
+                        newton->F2);
+}
+
+// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
+static double rgNewton_Search(rgNewton* newton) {
+    double reference = 0;
+    for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
+        reference = fmax(reference, newton->past[i]);
+    }
+    double bestNorm = INFINITY;
+    double bestLength = 1;
+    double t = 1;
+    for (; t > 0.05; t *= 0.5) {
+        double norm = rgNewton_Try(newton, t);
+        if (norm < bestNorm) {
+            bestNorm = norm;
+            bestLength = t;
+        }
+        if (norm < (1 - 1e-4 * t) * reference) {
+            break;
+        }
+    }
+    if (t <= 0.05) {
+        rgNewton_Try(newton, bestLength);
+        t = bestLength;
+    }
+    return t;
+}
+
+// Full steps that help a little each time are held back by the regularisation: lower its ceiling.
+static void rgNewton_AdaptCeiling(rgNewton* newton, double length, double normBefore) {
+    bool slow = length == 1 && newton->norm < normBefore && newton->norm > 0.7 * normBefore;
+    newton->slowSteps = slow ? newton->slowSteps + 1 : 0;
+    if (newton->slowSteps >= 2) {
+        newton->ceiling = fmax(0.1 * newton->ceiling, 1e-4);
+    }
+}
+
+static void rgNewton_Accept(rgNewton* newton) {
+    double* lambda = newton->lambda;
+    newton->lambda = newton->lambda2;
+    newton->lambda2 = lambda;
+    rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
+    newton->norm =
+        rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
+    newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
+}
+
+rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options) {
+    rgSystem* system = run->system;
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    rgNewton newton;
+    rgResult result = rgNewton_Init(&newton, run, lambda, options);
+    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
+        if (!rgRun_Count(run, rg_phaseNewton)) {
+            break;
+        }
+        result = rgNewton_Step(&newton);
+        if (result != rg_ok) {
+            break;
+        }
+        system->ops->apply(system, newton.step, newton.moved);
+        double normBefore = newton.norm;
+        double length = rgNewton_Search(&newton);
+        rgNewton_Accept(&newton);
+        rgNewton_AdaptCeiling(&newton, length, normBefore);
+        double residual = rgRun_Offer(run, newton.lambda); // (10) the judge decides
+        rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseNewton,
+                                             .primal = NAN,
+                                             .dual = NAN,
+                                             .complementarity = NAN,
+                                             .residual = residual,
+                                             .penalty = NAN});
+        if (!isfinite(newton.norm)) {
+            break;
+        }
+    }
+    rgArena_Return(system->arena, mark);
+    return result == rg_errorNumeric ? rg_ok : result;
+}

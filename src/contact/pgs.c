@@ -1,0 +1,35 @@
+// Projected Gauss-Seidel with over-relaxation, judged by the true residual. docs/theory/pgs.md.
+#include "contact/run.h"
+
+#include <math.h>
+
+#define RG_SWEEPS_PER_RENEWAL 32 // sigma is updated in place; now and then it is computed afresh
+
+rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
+    rgSystem* system = run->system;
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* sigma = RG_TAKE(system->arena, double, system->n);
+    if (sigma == NULL) {
+        return rg_errorMemory;
+    }
+    for (int k = 0; k < limit && !rgRun_Solved(run) && rgRun_Count(run, rg_phaseSweep); ++k) {
+        if (k % RG_SWEEPS_PER_RENEWAL == 0) {
+            rgSystem_Velocity(system, lambda, sigma);
+        }
+        system->ops->sweep(system, lambda, sigma, relaxation);
+        // lambda is in K and sigma is current: the residual costs no product with G.
+        double residual = rgSystem_Residual(system, lambda, sigma);
+        if (residual <= run->tolerance || k + 1 == limit || k % 64 == 63) {
+            residual = rgRun_Offer(run, lambda);
+        }
+        rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseSweep,
+                                             .primal = NAN,
+                                             .dual = NAN,
+                                             .complementarity = NAN,
+                                             .residual = residual,
+                                             .penalty = NAN});
+    }
+    rgRun_Offer(run, lambda);
+    rgArena_Return(system->arena, mark);
+    return rg_ok;
+}

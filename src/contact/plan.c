@@ -1,0 +1,111 @@
+// auto: cheap things first, each phase from the best impulses so far, all judged alike.
+// docs/theory/auto.md.
+#include "contact/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RG_PLAN_SWEEPS 5
+
+// Sweeps find which contacts are open and which slip. They go on while they would reach the
+// tolerance for less than a Newton step costs.
+static rgResult rgPlan_Sweep(rgRun* run, double* lambda) {
+    rgSystem* system = run->system;
+    double affordable = system->pairFlops / system->sweepFlops;
+    double before = run->bestResidual;
+    rgResult result = rgRunSweeps(run, lambda, RG_PLAN_SWEEPS, 1);
+    for (int round = 0; result == rg_ok && round < 40 && !rgRun_Solved(run); ++round) {
+        double rate = run->bestResidual / before;
+        double rounds = rate < 1 ? log(run->tolerance / run->bestResidual) / log(rate) : INFINITY;
+        bool first = round == 0 && rate < 1;
+        if (RG_PLAN_SWEEPS * rounds > 2 * affordable && !first) {
+            break;
+        }
+        before = run->bestResidual;
+        result = rgRunSweeps(run, lambda, RG_PLAN_SWEEPS, 1);
+    }
+    return result;
+}
+
+static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double weight) {
+    if (rgRun_Solved(run)) {
+        return rg_ok;
+    }
+    return rgRunNewton(
+        run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
+}
+
+// Other weights and more regularisation break the cycles that the first choice fell into. Large
+// regularisation suits large piles, large weights small hyperstatic robots.
+static const rgNewtonOptions rgRestarts[] = {
+    {.limit = 150, .weight = 1, .regularisation = 3e-2},
+    {.limit = 60, .weight = 3, .regularisation = 1e-2},
+    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
+    {.limit = 60, .weight = 0.3, .regularisation = 1e-2},
+    {.limit = 150, .weight = 0.1, .regularisation = 1e-1},
+    {.limit = 60, .weight = 10, .regularisation = 1e-2},
+};
+
+// More sweeps from the best point, then Newton with other options.
+static rgResult rgPlan_Restart(rgRun* run, double* lambda, const rgNewtonOptions* options) {
+    if (rgRun_Solved(run)) {
+        return rg_ok;
+    }
+    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+    rgResult result = rgRunSweeps(run, lambda, 20, 1);
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, options) : result;
+}
+
+rgResult rgRunPlan(rgRun* run) {
+    rgSystem* system = run->system;
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* lambda = RG_TAKE(system->arena, double, system->n);
+    if (lambda == NULL) {
+        return rg_errorMemory;
+    }
+    memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
+    rgResult result = rg_ok;
+    if (run->warm) {
+        // Close to the solution little regularisation is needed, and one iteration fewer.
+        result = rgRunNewton(run, lambda,
+                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-4});
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgPlan_Sweep(run, lambda);
+    }
+    if (getenv("PRE")) {
+        rgAdmmDef admm = rgAcceleratedAdmmDef();
+        run->bestResidual = INFINITY;
+        result = rgRunAdmm(run, run->start, &admm, atoi(getenv("PRE")));
+        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
+    }
+    if (result == rg_ok) {
+        result = rgPlan_Newton(run, lambda, 40, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunInterior(run, 30);
+    }
+    if (result == rg_ok) {
+        result = rgPlan_Newton(run, run->best, 40, 1);
+    }
+    for (int i = 0; result == rg_ok && i < RG_COUNT(rgRestarts); ++i) {
+        result = rgPlan_Restart(run, lambda, rgRestarts + i);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        memset(lambda, 0, (size_t)system->n * sizeof(double));
+        result = rgPlan_Newton(run, lambda, 100, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        rgAdmmDef admm = rgAcceleratedAdmmDef();
+        result = rgRunAdmm(run, run->best, &admm, 300);
+    }
+    if (result == rg_ok) {
+        result = rgPlan_Newton(run, run->best, 40, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run) && run->def->model == rg_modelNcp) {
+        result = rgRunCascade(run, 60);
+    }
+    rgArena_Return(system->arena, mark);
+    return result;
+}

@@ -1,0 +1,164 @@
+// The contact problem itself: is it meaningful, and what velocity do given impulses make.
+#include "contact/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Note why the problem is refused; false, so that checks can return it.
+__attribute__((format(printf, 2, 3))) static bool rgRefuse(rgDiagnostics* diagnostics,
+                                                           const char* format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0, "%s", text);
+    return false;
+}
+
+static bool rgCheckNumbers(rgDiagnostics* diagnostics, const char* what, int count,
+                           const double* numbers) {
+    // A sum is not finite when any term is not; only then look for the culprit.
+    double sum = 0;
+    for (int i = 0; i < count; ++i) {
+        sum += numbers[i] * 0;
+    }
+    if (sum == 0) {
+        return true;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (!isfinite(numbers[i])) {
+            return rgRefuse(diagnostics, "%s[%d] is %g", what, i, numbers[i]);
+        }
+    }
+    return true;
+}
+
+static bool rgCheckSparse(rgDiagnostics* diagnostics, const char* what, const rgSparse* sparse) {
+    if (sparse->rowCount < 0 || sparse->columnCount < 0 || sparse->rowStart == NULL ||
+        sparse->rowStart[0] != 0) {
+        return rgRefuse(diagnostics, "%s has no valid row index", what);
+    }
+    bool hasArrays = sparse->column != NULL && sparse->value != NULL;
+    for (int i = 0; i < sparse->rowCount; ++i) {
+        int begin = sparse->rowStart[i];
+        int end = sparse->rowStart[i + 1];
+        if (end > begin && !hasArrays) {
+            return rgRefuse(diagnostics, "%s has no columns or no values", what);
+        }
+        if (end < begin) {
+            return rgRefuse(diagnostics, "%s: row %d ends before it starts", what, i);
+        }
+        for (int k = begin; k < end; ++k) {
+            int j = sparse->column[k];
+            if (j < 0 || j >= sparse->columnCount || (k > begin && j <= sparse->column[k - 1])) {
+                return rgRefuse(diagnostics, "%s: row %d has column %d out of range or order", what,
+                                i, j);
+            }
+        }
+    }
+    return rgCheckNumbers(diagnostics, what, sparse->rowStart[sparse->rowCount], sparse->value);
+}
+
+static bool rgCheckBlock(rgDiagnostics* diagnostics, const rgBlock* block, int index, int row) {
+    if (block->firstRow != row || block->rowCount < 1) {
+        return rgRefuse(diagnostics, "block %d starts at row %d with %d rows; expected row %d",
+                        index, block->firstRow, block->rowCount, row);
+    }
+    switch (block->kind) {
+    case rg_blockFree:
+    case rg_blockHalfLine:
+        return true;
+    case rg_blockBox:
+        if (!(block->lower <= block->upper) || block->lower == INFINITY ||
+            block->upper == -INFINITY) {
+            return rgRefuse(diagnostics, "block %d: bounds %g and %g are crossed or infinite",
+                            index, block->lower, block->upper);
+        }
+        return true;
+    case rg_blockCoulomb:
+        if (block->rowCount != 3 && block->rowCount != 4 && block->rowCount != 6) {
+            return rgRefuse(diagnostics, "block %d: a contact has 3, 4 or 6 rows, not %d", index,
+                            block->rowCount);
+        }
+        if (!(block->mu >= 0 && block->mu < INFINITY) ||
+            (block->rowCount > 3 && !(block->muTorsion >= 0 && block->muTorsion < INFINITY)) ||
+            (block->rowCount > 4 && !(block->muRolling >= 0 && block->muRolling < INFINITY))) {
+            return rgRefuse(diagnostics, "block %d: friction %g, %g, %g is negative or not finite",
+                            index, block->mu, block->muTorsion, block->muRolling);
+        }
+        return true;
+    }
+    return rgRefuse(diagnostics, "block %d: kind %d does not exist", index, (int)block->kind);
+}
+
+static bool rgCheckDelassus(rgDiagnostics* diagnostics, const rgDelassus* delassus, int n) {
+    switch (delassus->kind) {
+    case rg_delassusDense:
+        if (n > 0 && delassus->matrix == NULL) {
+            return rgRefuse(diagnostics, "the Delassus matrix is missing");
+        }
+        return rgCheckNumbers(diagnostics, "G", n * n, delassus->matrix);
+    case rg_delassusSparse:
+        if (delassus->sparse.rowCount != n || delassus->sparse.columnCount != n) {
+            return rgRefuse(diagnostics, "G is %d x %d, the problem has %d rows",
+                            delassus->sparse.rowCount, delassus->sparse.columnCount, n);
+        }
+        return rgCheckSparse(diagnostics, "G", &delassus->sparse);
+    case rg_delassusVelocity:
+        if (delassus->jacobian.rowCount != n ||
+            delassus->mass.rowCount != delassus->mass.columnCount ||
+            delassus->mass.rowCount != delassus->jacobian.columnCount) {
+            return rgRefuse(diagnostics, "M is %d x %d and J %d x %d, the problem has %d rows",
+                            delassus->mass.rowCount, delassus->mass.columnCount,
+                            delassus->jacobian.rowCount, delassus->jacobian.columnCount, n);
+        }
+        return rgCheckSparse(diagnostics, "M", &delassus->mass) &&
+               rgCheckSparse(diagnostics, "J", &delassus->jacobian);
+    }
+    return rgRefuse(diagnostics, "kind %d of Delassus operator does not exist",
+                    (int)delassus->kind);
+}
+
+rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics) {
+    if (problem == NULL || problem->rowCount < 0 || problem->blockCount < 0 ||
+        (problem->blockCount > 0 && problem->blocks == NULL) ||
+        (problem->rowCount > 0 && problem->freeVelocity == NULL)) {
+        rgRefuse(diagnostics, "the problem lacks blocks or free velocity");
+        return rg_errorArgument;
+    }
+    int row = 0;
+    int n = problem->rowCount;
+    for (int i = 0; i < problem->blockCount; ++i) {
+        const rgBlock* block = problem->blocks + i;
+        if (!rgCheckBlock(diagnostics, block, i, row)) {
+            return rg_errorArgument;
+        }
+        if (block->rowCount > n - row) {
+            rgRefuse(diagnostics, "block %d ends at row %lld, the problem has %d rows", i,
+                     (long long)row + block->rowCount, n);
+            return rg_errorArgument;
+        }
+        row += block->rowCount;
+    }
+    if (row != n) {
+        rgRefuse(diagnostics, "blocks cover %d rows, the problem has %d", row, n);
+        return rg_errorArgument;
+    }
+    if (n > 46340 && problem->delassus.kind == rg_delassusDense) {
+        rgRefuse(diagnostics, "%d rows are too many for a dense matrix", n);
+        return rg_errorArgument;
+    }
+    if (!rgCheckNumbers(diagnostics, "g", n, problem->freeVelocity) ||
+        !rgCheckDelassus(diagnostics, &problem->delassus, n)) {
+        return rg_errorArgument;
+    }
+    for (int i = 0; problem->compliance != NULL && i < n; ++i) {
+        if (!(problem->compliance[i] >= 0 && problem->compliance[i] < INFINITY)) {
+            rgRefuse(diagnostics, "R[%d] is %g; compliance is finite and not negative", i,
+                     problem->compliance[i]);
+            return rg_errorArgument;
+        }
+    }
+    return rg_ok;
+}

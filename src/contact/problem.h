@@ -1,0 +1,12 @@
+// What the files of this folder share about problems.
+#pragma once
+#include "base/base.h"
+#include "rigor/contact.h"
+
+// Judge with scratch from an arena (rgContactProblem_Judge makes its own).
+rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const double* lambda,
+                 rgArena* arena, rgResidual* scaled, rgResidual* si);
+
+// sigma = (G + R) lambda + g with scratch from an arena.
+rgResult rgJudgeVelocity(const rgContactProblem* problem, const double* lambda, rgArena* arena,
+                         double* sigma);

@@ -1,0 +1,73 @@
+// Bookkeeping of one island's solve.
+#include "contact/run.h"
+
+#include <math.h>
+#include <string.h>
+
+rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
+                    const double* lambda) {
+    *run = (rgRun){.def = def,
+                   .system = system,
+                   .tolerance = def->tolerance,
+                   .iterationLimit = def->maxIterations,
+                   .bestResidual = INFINITY};
+    rgArena* arena = system->arena;
+    run->best = RG_TAKE(arena, double, system->n);
+    run->start = RG_TAKE(arena, double, system->n);
+    run->trial = RG_TAKE(arena, double, system->n);
+    run->trialSigma = RG_TAKE(arena, double, system->n);
+    if (def->recordHistory) {
+        run->historyCapacity = def->maxIterations + 1;
+        run->history = RG_TAKE(arena, rgContactRecord, run->historyCapacity);
+    }
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    rgSystem_Load(system, lambda, run->start);
+    for (int i = 0; i < system->n; ++i) {
+        if (!isfinite(run->start[i])) {
+            run->start[i] = 0; // a broken warm start is no start
+        }
+    }
+    rgSystem_Project(system, run->start);
+    for (int i = 0; i < system->n && !run->warm; ++i) {
+        run->warm = run->start[i] != 0;
+    }
+    memset(run->best, 0, (size_t)system->n * sizeof(double));
+    rgSystem_Project(system, run->best);
+    rgRun_Offer(run, run->best);
+    if (run->warm) {
+        rgRun_Offer(run, run->start);
+    }
+    return rg_ok;
+}
+
+double rgRun_Offer(rgRun* run, const double* lambda) {
+    size_t bytes = (size_t)run->system->n * sizeof(double);
+    if (lambda != run->trial) {
+        memcpy(run->trial, lambda, bytes);
+    }
+    rgSystem_Project(run->system, run->trial);
+    rgSystem_Velocity(run->system, run->trial, run->trialSigma);
+    double residual = rgSystem_Residual(run->system, run->trial, run->trialSigma);
+    if (residual < run->bestResidual) {
+        run->bestResidual = residual;
+        memcpy(run->best, run->trial, bytes);
+    }
+    return residual;
+}
+
+bool rgRun_Count(rgRun* run, rgContactPhase phase) {
+    if (run->iterationCount >= run->iterationLimit) {
+        return false;
+    }
+    run->iterationCount += 1;
+    run->phaseIterations[phase] += 1;
+    return true;
+}
+
+void rgRun_Record(rgRun* run, const rgContactRecord* record) {
+    if (run->history != NULL && run->historyCount < run->historyCapacity) {
+        run->history[run->historyCount++] = *record;
+    }
+}

@@ -1,0 +1,53 @@
+// One island being solved: the system, the best impulses so far, counters and history. Every method
+// works on a run, offers its iterates, and stops when the run is solved or its budget is used up.
+#pragma once
+#include "contact/maps.h"
+
+typedef struct rgRun {
+    const rgContactSolverDef* def;
+    rgSystem* system;
+    double tolerance;
+    int iterationLimit;
+    int iterationCount;
+    int phaseIterations[rg_phaseCount];
+    double* best; // impulses in K, n
+    double bestResidual;
+    bool accepted; // the paper's own test holds: best is what it returned
+    double* start; // where the caller began (warm start, in K), n
+    bool warm;     // start is not zero
+    double* trial; // scratch of rgRun_Offer, n
+    double* trialSigma;
+    rgContactRecord* history; // NULL unless recorded
+    int historyCount;
+    int historyCapacity;
+} rgRun;
+
+rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
+                    const double* lambda);
+
+// Project impulses on K, judge them, keep them when they are the best so far. Returns their
+// residual.
+double rgRun_Offer(rgRun* run, const double* lambda);
+
+static inline bool rgRun_Solved(const rgRun* run) {
+    return run->bestResidual <= run->tolerance;
+}
+
+// Count one iteration of a phase. False when the budget is used up.
+bool rgRun_Count(rgRun* run, rgContactPhase phase);
+void rgRun_Record(rgRun* run, const rgContactRecord* record);
+
+// The methods. Each starts from given impulses, spends at most `limit` iterations, offers what it
+// finds. rg_errorNumeric from a factorization is not an error of the run: the method just ends.
+rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation);
+
+typedef struct rgNewtonOptions {
+    int limit;
+    double weight;         // r
+    double regularisation; // eps over |F|
+} rgNewtonOptions;
+rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
+rgResult rgRunInterior(rgRun* run, int limit);
+rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
+rgResult rgRunCascade(rgRun* run, int limit);
+rgResult rgRunPlan(rgRun* run);

@@ -1,0 +1,330 @@
+// The contact solver: checks, splits into islands, runs the chosen method on each, judges the
+// whole.
+#include "contact/problem.h"
+#include "contact/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RG_CONTACT_COOKIE 0x52434f4eu
+
+rgAdmmDef rgDefaultAdmmDef(void) {
+    return (rgAdmmDef){
+        .rule = rg_penaltySpectral,
+        .proximal = 1e-6,
+        .exponent = 0.2,
+        .exponentStep = 0.05,
+        .factor = 2,
+        .ratio = 10,
+        .relaxation = 1,
+        .cooldown = 1,
+    };
+}
+
+rgAdmmDef rgAcceleratedAdmmDef(void) {
+    rgAdmmDef def = rgDefaultAdmmDef();
+    def.scaling = true;
+    def.relaxation = 1.6;
+    def.andersonMemory = 20;
+    def.cooldown = 5;
+    return def;
+}
+
+rgContactSolverDef rgDefaultContactSolverDef(void) {
+    return (rgContactSolverDef){
+        .method = rg_methodAuto,
+        .maxIterations = 2000,
+        .tolerance = 1e-6,
+        .overRelaxation = 1,
+        .admm = rgDefaultAdmmDef(),
+        .splitIslands = true,
+        .cookie = RG_CONTACT_COOKIE,
+    };
+}
+
+// What one worker needs to solve islands, one after the other.
+typedef struct rgWorkspace {
+    rgArena arena;
+    rgBlockFactor* factor;
+} rgWorkspace;
+
+typedef struct rgIslandOutcome {
+    rgResult result;
+    rgContactStatus status;
+    int iterationCount;
+    int factorizationCount;
+    int phaseIterations[rg_phaseCount];
+} rgIslandOutcome;
+
+struct rgContactSolver {
+    rgContactSolverDef def;
+    const rgKernels* kernels;
+    rgArena arena; // the whole problem: layout, outcomes, judge
+    int workerCount;
+    rgWorkspace* workspaces;
+    rgContactRecord* history;
+    int historyCount;
+    int historyCapacity;
+};
+
+// One solve in progress, shared by the islands.
+typedef struct rgSolve {
+    rgContactSolver* solver;
+    const rgContactProblem* problem;
+    rgLayout layout;
+    double* lambda;
+    rgIslandOutcome* outcomes;
+} rgSolve;
+
+static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
+    const rgAdmmDef* admm = &def->admm;
+    bool numbers = def->tolerance > 0 && def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
+                   def->overRelaxation > 0 && def->overRelaxation < 2 && def->kernels >= 0 &&
+                   def->kernels <= 3;
+    bool admmNumbers = admm->proximal > 0 && isfinite(admm->exponent) && admm->exponentStep > 0 &&
+                       admm->factor > 1 && admm->ratio >= 1 && admm->penalty >= 0 &&
+                       admm->penalty < INFINITY && admm->relaxation > 0 && admm->relaxation < 2 &&
+                       admm->andersonMemory >= 0 && admm->andersonMemory <= 100 &&
+                       admm->cooldown >= 1;
+    bool choices = (int)def->method >= 0 && def->method <= rg_methodInterior &&
+                   (int)def->model >= 0 && def->model <= rg_modelCcp && (int)def->stop >= 0 &&
+                   def->stop <= rg_stopPaper && (int)def->form >= 0 &&
+                   def->form <= rg_formVelocity && (int)admm->rule >= 0 &&
+                   admm->rule <= rg_penaltyConstant;
+    return numbers && admmNumbers && choices;
+}
+
+// The paper's algorithm with the paper's own stopping test.
+static bool rgContactSolverDef_IsPaper(const rgContactSolverDef* def) {
+    return def->method == rg_methodAdmm && def->stop == rg_stopPaper;
+}
+
+rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** solver) {
+    if (def == NULL || solver == NULL || def->cookie != RG_CONTACT_COOKIE ||
+        !rgContactSolverDef_IsValid(def)) {
+        return rg_errorArgument;
+    }
+    rgContactSolver* made = rgAllocate(&def->allocator, 1, sizeof(rgContactSolver));
+    if (made == NULL) {
+        return rg_errorMemory;
+    }
+    made->def = *def;
+    made->def.allocator = rgResolveAllocator(&def->allocator);
+    made->kernels = rgSelectKernels((rgKernelSet)def->kernels);
+    rgArena_Init(&made->arena, &made->def.allocator);
+    made->workerCount = RG_MAX(def->tasks.workerCount, 1);
+    made->workspaces =
+        rgAllocate(&made->def.allocator, (size_t)made->workerCount, sizeof(rgWorkspace));
+    rgResult result = made->workspaces != NULL ? rg_ok : rg_errorMemory;
+    for (int i = 0; result == rg_ok && i < made->workerCount; ++i) {
+        rgArena_Init(&made->workspaces[i].arena, &made->def.allocator);
+        result =
+            rgCreateBlockFactor(&made->def.allocator, made->kernels, &made->workspaces[i].factor);
+    }
+    if (result != rg_ok) {
+        rgDestroyContactSolver(made);
+        return result;
+    }
+    *solver = made;
+    return rg_ok;
+}
+
+void rgDestroyContactSolver(rgContactSolver* solver) {
+    if (solver == NULL) {
+        return;
+    }
+    for (int i = 0; solver->workspaces != NULL && i < solver->workerCount; ++i) {
+        rgDestroyBlockFactor(solver->workspaces[i].factor);
+        rgArena_Free(&solver->workspaces[i].arena);
+    }
+    rgAllocator allocator = solver->def.allocator;
+    rgArena_Free(&solver->arena);
+    rgRelease(&allocator, solver->history);
+    rgRelease(&allocator, solver->workspaces);
+    rgRelease(&allocator, solver);
+}
+
+static rgResult rgRunMethod(rgRun* run) {
+    const rgContactSolverDef* def = run->def;
+    int limit = def->maxIterations;
+    switch (def->method) {
+    case rg_methodNewton:
+        return rgRunNewton(run, run->start,
+                           &(rgNewtonOptions){.limit = limit, .weight = 1, .regularisation = 1e-2});
+    case rg_methodAdmm:
+        return rgRunAdmm(run, run->start, &def->admm, limit);
+    case rg_methodPgs:
+        return rgRunSweeps(run, run->start, limit, def->overRelaxation);
+    case rg_methodCascade:
+        return rgRunCascade(run, limit);
+    case rg_methodInterior:
+        return rgRunInterior(run, limit);
+    case rg_methodAuto:
+        break;
+    }
+    return rgRunPlan(run);
+}
+
+// Rows that nothing can move and that want to be moved prove that there is no solution.
+static bool rgSystem_IsInfeasible(const rgSystem* system) {
+    for (int i = 0; i < system->pairCount; ++i) {
+        if (system->diagonal[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void rgKeepHistory(rgSolve* solve, const rgRun* run) {
+    rgContactSolver* solver = solve->solver;
+    if (run->history == NULL || solve->layout.islandCount != 1) {
+        return;
+    }
+    if (rgReserve(&solver->def.allocator, (void**)&solver->history, &solver->historyCapacity, 0,
+                  run->historyCount, sizeof(rgContactRecord)) == rg_ok) {
+        memcpy(solver->history, run->history, (size_t)run->historyCount * sizeof(rgContactRecord));
+        solver->historyCount = run->historyCount;
+    }
+}
+
+static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
+    rgRun run;
+    bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
+    rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->lambda);
+    if (result == rg_ok && !rgSystem_IsInfeasible(system)) {
+        result = rgRun_Solved(&run) && !paper ? rg_ok : rgRunMethod(&run);
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    rgSystem_Store(system, run.best, solve->lambda);
+    outcome->iterationCount = run.iterationCount;
+    outcome->factorizationCount = system->factorizationCount;
+    memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
+    bool solved = paper ? run.accepted : rgRun_Solved(&run);
+    outcome->status = solved                                     ? rg_contactSolved
+                      : rgSystem_IsInfeasible(system)            ? rg_contactInfeasible
+                      : run.iterationCount >= run.iterationLimit ? rg_contactLimit
+                                                                 : rg_contactStalled;
+    rgKeepHistory(solve, &run);
+    return rg_ok;
+}
+
+static void rgSolveIsland(int island, int worker, void* context) {
+    rgSolve* solve = context;
+    rgContactSolver* solver = solve->solver;
+    rgWorkspace* workspace = solver->workspaces + worker;
+    rgIslandOutcome* outcome = solve->outcomes + island;
+    *outcome = (rgIslandOutcome){.status = rg_contactSolved};
+    rgArena_Reset(&workspace->arena);
+    rgSystemDef def = {
+        .problem = solve->problem,
+        .layout = &solve->layout,
+        .island = island,
+        .model = solver->def.model,
+        .form = solver->def.form,
+        .scaled = solver->def.method != rg_methodAdmm || solver->def.admm.scaling,
+        .kernels = solver->kernels,
+        .arena = &workspace->arena,
+        .factor = workspace->factor,
+    };
+    rgSystem system;
+    outcome->result = rgBuildSystem(&def, &system);
+    if (outcome->result != rg_ok) {
+        return;
+    }
+    if (system.unit == 0) {
+        // Zero impulses solve the island, exactly.
+        for (int i = 0; i < system.n; ++i) {
+            solve->lambda[system.globalRow[i]] = 0;
+        }
+        return;
+    }
+    outcome->result = rgSolveSystem(solve, &system, outcome);
+}
+
+static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
+    static const int rank[] = {5, 0, 2, 1, 3}; // unsolved, solved, stalled, limit, infeasible
+    return rank[a] >= rank[b] ? a : b;
+}
+
+static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
+    int islands = solve->layout.islandCount;
+    *report = (rgContactReport){.status = rg_contactSolved, .islandCount = islands};
+    for (int i = 0; i < islands; ++i) {
+        const rgIslandOutcome* outcome = solve->outcomes + i;
+        if (outcome->result != rg_ok) {
+            return outcome->result;
+        }
+        report->status = rgWorseStatus(report->status, outcome->status);
+        report->factorizationCount += outcome->factorizationCount;
+        if (outcome->iterationCount > report->iterationCount) {
+            report->iterationCount = outcome->iterationCount;
+            memcpy(report->phaseIterations, outcome->phaseIterations,
+                   sizeof(report->phaseIterations));
+        }
+    }
+    return rg_ok;
+}
+
+static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
+    rgContactSolver* solver = solve->solver;
+    rgArena* arena = &solver->arena;
+    bool split = solver->def.splitIslands;
+    rgResult result = rgBuildLayout(solve->problem, split, arena, &solve->layout);
+    if (result != rg_ok) {
+        return result;
+    }
+    int islands = solve->layout.islandCount;
+    solve->outcomes = RG_TAKE(arena, rgIslandOutcome, islands);
+    if (solve->outcomes == NULL) {
+        return rg_errorMemory;
+    }
+    solver->historyCount = 0;
+    rgTasks_Run(&solver->def.tasks, islands, rgSolveIsland, solve);
+    result = rgSummarise(solve, report);
+    if (result == rg_ok) {
+        result = rgJudge(solve->problem, solver->def.model, solve->lambda, arena, &report->residual,
+                         &report->residualSi);
+    }
+    bool paper = rgContactSolverDef_IsPaper(&solver->def);
+    if (result == rg_ok && !paper && report->status == rg_contactSolved &&
+        !(report->residual.total <= solver->def.tolerance)) {
+        report->status = rg_contactStalled; // rounding on the way back to the problem's units
+    }
+    if (solver->historyCount > 0) {
+        report->history = solver->history;
+        report->historyCount = solver->historyCount;
+    }
+    return result;
+}
+
+rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
+                               double* lambda, double* sigma, rgContactReport* report) {
+    if (solver == NULL || rgContactProblem_Check(problem, NULL) != rg_ok ||
+        (lambda == NULL && problem->rowCount > 0)) {
+        return rg_errorArgument;
+    }
+    size_t bytes = (size_t)problem->rowCount * sizeof(double);
+    rgArena_Reset(&solver->arena);
+    rgSolve solve = {.solver = solver, .problem = problem};
+    solve.lambda = RG_TAKE(&solver->arena, double, problem->rowCount);
+    if (solve.lambda == NULL) {
+        return rg_errorMemory;
+    }
+    if (bytes > 0) {
+        memcpy(solve.lambda, lambda, bytes);
+    }
+    rgContactReport own;
+    rgResult result = rgSolveAll(&solve, &own);
+    if (result == rg_ok && sigma != NULL) {
+        result = rgJudgeVelocity(problem, solve.lambda, &solver->arena, sigma);
+    }
+    if (result == rg_ok && bytes > 0) {
+        memcpy(lambda, solve.lambda, bytes);
+    }
+    if (result == rg_ok && report != NULL) {
+        *report = own;
+    }
+    return result;
+}

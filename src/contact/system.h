@@ -1,0 +1,147 @@
+// One island of a contact problem, made dimensionless, in a form that solvers can work with:
+//     sigma = G lambda + g,  with the judge's scaling in G, g and the sets (docs/theory/ncp.md
+//     (9)-(10)).
+// G includes the compliance R. Three forms share one table of operations.
+#pragma once
+#include "contact/layout.h"
+#include "math/blockfactor.h"
+#include "math/kernels.h"
+#include "rigor/contact.h"
+
+// Rows of the system that share one set. Boxes have one row, half lines and free rows at most
+// RG_SET_MAX.
+typedef struct rgSet {
+    rgBlockKind kind;
+    int row;       // first row in the island
+    int size;      // rows
+    int pairStart; // offset of this set's size x size entries in the arrays A and B
+    double mu;
+    double bound[3]; // Coulomb rows 3, 4, 5: |lambda_k| <= bound[k - 3] lambda_n
+    double lower, upper;
+} rgSet;
+
+typedef struct rgSystem rgSystem;
+
+// Linear algebra that depends on the form. Vectors have n entries.
+typedef struct rgSystemOps {
+    // y = G x
+    void (*apply)(rgSystem* system, const double* x, double* y);
+    // One Gauss-Seidel pass: lambda and sigma are kept consistent, block by block.
+    void (*sweep)(rgSystem* system, double* lambda, double* sigma, double relaxation);
+    // Prepare solves with G + shift I.
+    rgResult (*factorShift)(rgSystem* system, double shift);
+    void (*solveShift)(rgSystem* system, double* x);
+    // Prepare solves with A + eps I + B G, A and B block-diagonal; sets with idle[i] have A = I, B
+    // = 0.
+    rgResult (*factorPair)(rgSystem* system, const double* A, const double* B, const bool* idle,
+                           double eps);
+    void (*solvePair)(rgSystem* system, const double* rhs, double* x);
+} rgSystemOps;
+
+// Part of the velocity space that the mass matrix couples: a body, a tree.
+typedef struct rgVelocityPart {
+    int size;
+    int start;    // first velocity in the island's own order
+    double* mass; // size x size, symmetric
+} rgVelocityPart;
+
+// Rows of one set times one part.
+typedef struct rgVelocityLink {
+    int set;
+    int part;
+    double* J; // scaled rows of J, set size x part size, row-major
+    double* T; // rows of (M^-1 J')', same layout
+} rgVelocityLink;
+
+struct rgSystem {
+    rgContactModel model;
+    int n;
+    int setCount;
+    rgSet* sets;
+    int pairCount;    // total of size x size over the sets
+    double* g;        // n
+    double* diagonal; // dense diagonal blocks of G, laid out like A and B
+    double*
+        toJudge; // lambda^ = toJudge lambda for unscaled systems; NULL when the system is scaled
+    double* fromJudge; // sigma^ = fromJudge sigma
+    double* rowScale;  // S, n: lambda^ = c lambda / S (all ones and c = 1 in the paper's units)
+    double unit;       // c
+    int* globalRow;    // n
+    const rgSystemOps* ops;
+    const rgKernels* kernels;
+    rgArena* arena;
+    int factorizationCount;
+    double sweepFlops, applyFlops, pairFlops, shiftFlops; // predicted cost
+
+    // dense form
+    double* G; // n x n column-major
+    int ld;
+    double* K; // work matrix of the last factorization
+    int* pivot;
+    int* active; // rows that the last pair factorization kept
+    int activeCount;
+    const double* pairB; // B of the last pair factorization, borrowed
+    const bool* pairIdle;
+
+    // sparse form
+    int* rowStart; // block rows over sets
+    int* column;
+    double** values;       // row-major blocks
+    double** work;         // blocks of K
+    rgBlockFactor* factor; // borrowed from the workspace
+
+    // velocity form
+    int nv;
+    int partCount;
+    rgVelocityPart* parts;
+    int linkCount;
+    int* linkStart; // links of each set, setCount + 1
+    rgVelocityLink* links;
+    double* R; // compliance, n
+    double*
+        inverse; // E^-1 of the last factorization, laid out like A (docs/theory/velocity.md (3))
+    double* product;    // E^-1 B likewise
+    double* velocity;   // nv scratch
+    double* impulse;    // n scratch
+    double* right;      // RG_SET_MAX x nv scratch
+    bool denseVelocity; // H is one dense matrix (in K) rather than blocks between parts
+    int* partRowStart;  // block pattern of H over the parts
+    int* partColumn;
+    double** partValues;
+};
+
+typedef struct rgSystemDef {
+    const rgContactProblem* problem;
+    const rgLayout* layout;
+    int island;
+    rgContactModel model;
+    rgSystemForm form;
+    bool scaled; // false: the paper's units
+    const rgKernels* kernels;
+    rgArena* arena;
+    rgBlockFactor* factor;
+} rgSystemDef;
+
+// Build the system. unit = 0 when lambda = 0 solves the island; then nothing else is set up.
+rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
+
+// Between the problem's impulses and the system's.
+void rgSystem_Load(const rgSystem* system, const double* lambda, double* own);
+void rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
+
+// sigma = G lambda + g
+void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
+
+// One set's part of a sweep, given its diagonal block: moves lambda of the set, returns the change.
+// Also keeps the set's own sigma current.
+bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, double relaxation,
+                double* lambda, double* sigma, double* change);
+
+extern const rgSystemOps rgDenseOps;
+extern const rgSystemOps rgSparseOps;
+extern const rgSystemOps rgVelocityOps;
+// Parts and links of velocity input; the three forms build on them.
+rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system);
+rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system);
+rgResult rgBuildSparse(const rgSystemDef* def, rgSystem* system);
+rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system);

@@ -1,0 +1,663 @@
+// Velocity space: G = J M^-1 J' + R is never formed. With E = A + eps I + B R, solves with A + eps
+// I + B G go through
+//     H = M + J' E^-1 B J,   H w = J' E^-1 b,   x = E^-1 (b - B J w) docs/theory/velocity.md
+//     (1)-(4)
+// H has one block per part of the mass matrix. The shifted solve is the case A = shift I, B = I,
+// where H is symmetric.
+#include "contact/system.h"
+
+#include <math.h>
+#include <string.h>
+
+// Velocities of the island: parts in the order of the whole problem.
+static rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system, int* localPart) {
+    const rgLayout* layout = def->layout;
+    const rgSparse* J = &def->problem->delassus.jacobian;
+    for (int p = 0; p < layout->partCount; ++p) {
+        localPart[p] = -1;
+    }
+    for (int i = 0; i < system->n; ++i) {
+        int row = system->globalRow[i];
+        for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+            localPart[layout->partOfVelocity[J->column[k]]] = 0;
+        }
+    }
+    for (int p = 0; p < layout->partCount; ++p) {
+        if (localPart[p] == 0) {
+            localPart[p] = system->partCount++;
+        }
+    }
+    system->parts = RG_TAKE(def->arena, rgVelocityPart, system->partCount);
+    if (system->parts == NULL) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p < layout->partCount; ++p) {
+        if (localPart[p] >= 0) {
+            int size = layout->partSize[p];
+            rgVelocityPart* part = system->parts + localPart[p];
+            *part = (rgVelocityPart){.size = size, .start = system->nv};
+            part->mass = RG_TAKE(def->arena, double, (size_t)size*(size_t)size);
+            system->nv += size;
+        }
+    }
+    return def->arena->failed ? rg_errorMemory : rg_ok;
+}
+
+static void rgGatherMass(const rgSystemDef* def, const rgSystem* system, const int* localPart) {
+    const rgLayout* layout = def->layout;
+    const rgSparse* M = &def->problem->delassus.mass;
+    for (int p = 0; p < layout->partCount; ++p) {
+        if (localPart[p] < 0) {
+            continue;
+        }
+        rgVelocityPart* part = system->parts + localPart[p];
+        size_t size = (size_t)part->size;
+        memset(part->mass, 0, size * size * sizeof(double));
+        for (int a = 0; a < part->size; ++a) {
+            int row = layout->partVelocities[layout->partStart[p] + a];
+            for (int k = M->rowStart[row]; k < M->rowStart[row + 1]; ++k) {
+                part->mass[(size_t)a * size + (size_t)layout->placeInPart[M->column[k]]] =
+                    M->value[k];
+            }
+        }
+    }
+}
+
+// Which parts each set touches.
+static rgResult rgCollectLinks(const rgSystemDef* def, rgSystem* system, const int* localPart) {
+    const rgLayout* layout = def->layout;
+    const rgSparse* J = &def->problem->delassus.jacobian;
+    int* mark = RG_TAKE(def->arena, int, system->partCount);
+    system->linkStart = RG_TAKE(def->arena, int, system->setCount + 1);
+    int bound = 0;
+    for (int i = 0; i < system->n; ++i) {
+        int row = system->globalRow[i];
+        bound += J->rowStart[row + 1] - J->rowStart[row];
+    }
+    system->links = RG_TAKE(def->arena, rgVelocityLink, bound);
+    if (def->arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p < system->partCount; ++p) {
+        mark[p] = -1;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        system->linkStart[i] = system->linkCount;
+        const rgSet* set = system->sets + i;
+        for (int r = 0; r < set->size; ++r) {
+            int row = system->globalRow[set->row + r];
+            for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+                int part = localPart[layout->partOfVelocity[J->column[k]]];
+                if (mark[part] != i) {
+                    mark[part] = i;
+                    system->links[system->linkCount++] = (rgVelocityLink){.set = i, .part = part};
+                }
+            }
+        }
+    }
+    system->linkStart[system->setCount] = system->linkCount;
+    return rg_ok;
+}
+
+// J of every link, then T = M^-1 J' row by row.
+static rgResult rgFillLinks(const rgSystemDef* def, rgSystem* system, const int* localPart) {
+    const rgLayout* layout = def->layout;
+    const rgSparse* J = &def->problem->delassus.jacobian;
+    for (int l = 0; l < system->linkCount; ++l) {
+        rgVelocityLink* link = system->links + l;
+        const rgSet* set = system->sets + link->set;
+        size_t width = (size_t)system->parts[link->part].size;
+        size_t numbers = (size_t)set->size * width;
+        link->J = RG_TAKE(def->arena, double, numbers);
+        link->T = RG_TAKE(def->arena, double, numbers);
+        if (def->arena->failed) {
+            return rg_errorMemory;
+        }
+        memset(link->J, 0, numbers * sizeof(double));
+        for (int r = 0; r < set->size; ++r) {
+            int row = system->globalRow[set->row + r];
+            for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+                if (localPart[layout->partOfVelocity[J->column[k]]] == link->part) {
+                    link->J[(size_t)r * width + (size_t)layout->placeInPart[J->column[k]]] =
+                        J->value[k];
+                }
+            }
+        }
+        memcpy(link->T, link->J, numbers * sizeof(double));
+    }
+    return rg_ok;
+}
+
+static rgResult rgSolveLinks(rgSystem* system) {
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double** factors = RG_TAKE(system->arena, double*, system->partCount);
+    if (factors == NULL) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p < system->partCount; ++p) {
+        size_t size = (size_t)system->parts[p].size;
+        factors[p] = RG_TAKE(system->arena, double, size* size);
+        if (factors[p] == NULL) {
+            return rg_errorMemory;
+        }
+        memcpy(factors[p], system->parts[p].mass, size * size * sizeof(double));
+        if (!system->kernels->cholesky((int)size, factors[p], (int)size)) {
+            return rg_errorNumeric;
+        }
+    }
+    for (int l = 0; l < system->linkCount; ++l) {
+        const rgVelocityLink* link = system->links + l;
+        int width = system->parts[link->part].size;
+        for (int r = 0; r < system->sets[link->set].size; ++r) {
+            system->kernels->choleskySolve(width, factors[link->part], width, link->T + r * width);
+        }
+    }
+    rgArena_Return(system->arena, mark);
+    return rg_ok;
+}
+
+rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system) {
+    int* localPart = RG_TAKE(def->arena, int, def->layout->partCount);
+    if (localPart == NULL) {
+        return rg_errorMemory;
+    }
+    rgResult result = rgCollectParts(def, system, localPart);
+    if (result == rg_ok) {
+        rgGatherMass(def, system, localPart);
+        result = rgCollectLinks(def, system, localPart);
+    }
+    if (result == rg_ok) {
+        result = rgFillLinks(def, system, localPart);
+    }
+    return result == rg_ok ? rgSolveLinks(system) : result;
+}
+
+// Pattern of H: parts that a set couples. Kept as block rows for the sparse factorization.
+static rgResult rgBuildPartPattern(const rgSystemDef* def, rgSystem* system) {
+    int parts = system->partCount;
+    rgArena* arena = def->arena;
+    // Upper bound of neighbours: every set couples all pairs of its parts.
+    int* count = RG_TAKE(arena, int, parts + 1);
+    if (count == NULL) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p <= parts; ++p) {
+        count[p] = p < parts ? 1 : 0;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        int links = system->linkStart[i + 1] - system->linkStart[i];
+        for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+            count[system->links[l].part] += links - 1;
+        }
+    }
+    int* start = RG_TAKE(arena, int, parts + 1);
+    int bound = 0;
+    for (int p = 0; p < parts && start != NULL; ++p) {
+        start[p] = bound;
+        bound += count[p];
+        count[p] = 0;
+    }
+    int* items = RG_TAKE(arena, int, bound);
+    int* mark = RG_TAKE(arena, int, parts);
+    system->partRowStart = RG_TAKE(arena, int, parts + 1);
+    system->partColumn = RG_TAKE(arena, int, bound);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p < parts; ++p) {
+        items[start[p] + count[p]++] = p;
+        mark[p] = -1;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+            int p = system->links[l].part;
+            for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
+                if (k != l) {
+                    items[start[p] + count[p]++] = system->links[k].part;
+                }
+            }
+        }
+    }
+    // Transposing twice sorts: visit columns in order and append each to the rows that list it.
+    int entries = 0;
+    for (int p = 0; p < parts; ++p) {
+        system->partRowStart[p] = entries;
+        for (int k = 0; k < count[p]; ++k) {
+            int q = items[start[p] + k];
+            if (mark[q] != p) {
+                mark[q] = p;
+                int e = entries++;
+                for (; e > system->partRowStart[p] && system->partColumn[e - 1] > q; --e) {
+                    system->partColumn[e] = system->partColumn[e - 1];
+                }
+                system->partColumn[e] = q;
+            }
+        }
+    }
+    system->partRowStart[parts] = entries;
+    return rg_ok;
+}
+
+static rgResult rgPrepareSparseH(const rgSystemDef* def, rgSystem* system) {
+    rgResult result = rgBuildPartPattern(def, system);
+    if (result != rg_ok) {
+        return result;
+    }
+    int parts = system->partCount;
+    int entries = system->partRowStart[parts];
+    int* blockStart = RG_TAKE(def->arena, int, parts + 1);
+    system->partValues = RG_TAKE(def->arena, double*, entries);
+    if (def->arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int p = 0; p < parts; ++p) {
+        blockStart[p] = system->parts[p].start;
+        for (int k = system->partRowStart[p]; k < system->partRowStart[p + 1]; ++k) {
+            int size = system->parts[p].size * system->parts[system->partColumn[k]].size;
+            system->partValues[k] = RG_TAKE(def->arena, double, size);
+        }
+    }
+    blockStart[parts] = system->nv;
+    if (def->arena->failed) {
+        return rg_errorMemory;
+    }
+    rgBlockPattern pattern = {.blockCount = parts,
+                              .blockStart = blockStart,
+                              .rowStart = system->partRowStart,
+                              .column = system->partColumn};
+    result = rgBlockFactor_Analyse(system->factor, &pattern);
+    if (result == rg_ok) {
+        system->shiftFlops = rgBlockFactor_CholeskyFlops(system->factor);
+        system->pairFlops = rgBlockFactor_LuFlops(system->factor);
+    }
+    return result;
+}
+
+rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
+    rgArena* arena = def->arena;
+    system->R = RG_TAKE(arena, double, system->n);
+    system->inverse = RG_TAKE(arena, double, system->pairCount);
+    system->product = RG_TAKE(arena, double, system->pairCount);
+    system->velocity = RG_TAKE(arena, double, system->nv);
+    system->right = RG_TAKE(arena, double, RG_SET_MAX * system->nv);
+    system->impulse = RG_TAKE(arena, double, system->n);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    const double* compliance = def->problem->compliance;
+    for (int i = 0; i < system->n; ++i) {
+        system->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        int m = set->size;
+        double* d = system->diagonal + set->pairStart;
+        for (int a = 0; a < m; ++a) {
+            for (int b = 0; b < m; ++b) {
+                d[a * m + b] = a == b ? system->R[set->row + a] : 0;
+                for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+                    int width = system->parts[system->links[l].part].size;
+                    d[a * m + b] += system->kernels->dot(width, system->links[l].J + a * width,
+                                                         system->links[l].T + b * width);
+                }
+            }
+        }
+    }
+    double linkNumbers = 0;
+    double assembly = 0;
+    for (int l = 0; l < system->linkCount; ++l) {
+        double m = system->sets[system->links[l].set].size;
+        double width = system->parts[system->links[l].part].size;
+        linkNumbers += m * width;
+        assembly += 2 * m * width * (m + 2 * width);
+    }
+    system->ops = &rgVelocityOps;
+    system->applyFlops = 4 * linkNumbers;
+    system->sweepFlops = 4 * linkNumbers;
+    system->denseVelocity = system->nv <= 120 || system->partCount <= 2;
+    rgResult result = rg_ok;
+    if (system->denseVelocity) {
+        double nv = system->nv;
+        system->ld = rgLeadingDimension(system->nv);
+        system->K = RG_TAKE(arena, double, (size_t)system->ld*(size_t)system->nv);
+        system->pivot = RG_TAKE(arena, int, system->nv);
+        system->shiftFlops = nv * nv * nv / 3;
+        system->pairFlops = 2 * nv * nv * nv / 3;
+        result = arena->failed ? rg_errorMemory : rg_ok;
+    } else {
+        result = rgPrepareSparseH(def, system);
+    }
+    system->shiftFlops += assembly;
+    system->pairFlops += assembly;
+    return result;
+}
+
+// velocity = sum over links of X' x, X = J or T
+static void rgGatherVelocity(rgSystem* system, const double* x, bool inverseMass,
+                             double* velocity) {
+    memset(velocity, 0, (size_t)system->nv * sizeof(double));
+    for (int l = 0; l < system->linkCount; ++l) {
+        const rgVelocityLink* link = system->links + l;
+        const rgSet* set = system->sets + link->set;
+        const rgVelocityPart* part = system->parts + link->part;
+        const double* rows = inverseMass ? link->T : link->J;
+        system->kernels->combineRows(set->size, part->size, x + set->row, 1, rows,
+                                     velocity + part->start);
+    }
+}
+
+// y of one set = J velocity
+static void rgSetVelocity(const rgSystem* system, int i, const double* velocity, double* y) {
+    const rgSet* set = system->sets + i;
+    for (int r = 0; r < set->size; ++r) {
+        y[r] = 0;
+    }
+    for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+        const rgVelocityLink* link = system->links + l;
+        const rgVelocityPart* part = system->parts + link->part;
+        system->kernels->dotRows(set->size, part->size, link->J, velocity + part->start, y);
+    }
+}
+
+static void rgVelocity_Apply(rgSystem* system, const double* x, double* y) {
+    rgGatherVelocity(system, x, true, system->velocity);
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        rgSetVelocity(system, i, system->velocity, y + set->row);
+        for (int r = 0; r < set->size; ++r) {
+            y[set->row + r] += system->R[set->row + r] * x[set->row + r];
+        }
+    }
+}
+
+// The pass works on the bodies' velocities; sigma of all sets is renewed at its end.
+static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, double relaxation) {
+    double change[RG_SET_MAX];
+    double own[RG_SET_MAX];
+    double* v = system->velocity;
+    rgGatherVelocity(system, lambda, true, v);
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        rgSetVelocity(system, i, v, own);
+        for (int r = 0; r < set->size; ++r) {
+            own[r] += system->g[set->row + r] + system->R[set->row + r] * lambda[set->row + r];
+        }
+        if (!rgSweepSet(set, system->diagonal + set->pairStart, system->model, relaxation,
+                        lambda + set->row, own, change)) {
+            continue;
+        }
+        for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+            const rgVelocityLink* link = system->links + l;
+            const rgVelocityPart* part = system->parts + link->part;
+            system->kernels->combineRows(set->size, part->size, change, 1, link->T,
+                                         v + part->start);
+        }
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        rgSetVelocity(system, i, v, sigma + set->row);
+        for (int r = 0; r < set->size; ++r) {
+            sigma[set->row + r] +=
+                system->g[set->row + r] + system->R[set->row + r] * lambda[set->row + r];
+        }
+    }
+}
+
+// Inverse of a 3 x 3 matrix by cofactors. False when it is singular.
+static bool rgInvertThree(const double* a, double* inverse) {
+    double c0 = a[4] * a[8] - a[5] * a[7];
+    double c1 = a[5] * a[6] - a[3] * a[8];
+    double c2 = a[3] * a[7] - a[4] * a[6];
+    double determinant = a[0] * c0 + a[1] * c1 + a[2] * c2;
+    double d = 1 / determinant;
+    inverse[0] = d * c0;
+    inverse[1] = d * (a[2] * a[7] - a[1] * a[8]);
+    inverse[2] = d * (a[1] * a[5] - a[2] * a[4]);
+    inverse[3] = d * c1;
+    inverse[4] = d * (a[0] * a[8] - a[2] * a[6]);
+    inverse[5] = d * (a[2] * a[3] - a[0] * a[5]);
+    inverse[6] = d * c2;
+    inverse[7] = d * (a[1] * a[6] - a[0] * a[7]);
+    inverse[8] = d * (a[0] * a[4] - a[1] * a[3]);
+    return fabs(determinant) > 0 && isfinite(d);
+}
+
+// Inverse of a small matrix by Gauss-Jordan with row pivoting. False when it is singular.
+static bool rgInvertSmall(int m, const double* matrix, double* inverse) {
+    double work[RG_SET_MAX * RG_SET_MAX];
+    memcpy(work, matrix, (size_t)(m * m) * sizeof(double));
+    for (int i = 0; i < m * m; ++i) {
+        inverse[i] = i % (m + 1) == 0;
+    }
+    for (int k = 0; k < m; ++k) {
+        int best = k;
+        for (int i = k + 1; i < m; ++i) {
+            best = fabs(work[i * m + k]) > fabs(work[best * m + k]) ? i : best;
+        }
+        double pivot = work[best * m + k];
+        if (!(fabs(pivot) > 0)) {
+            return false;
+        }
+        for (int j = 0; j < m; ++j) {
+            double a = work[k * m + j];
+            work[k * m + j] = work[best * m + j] / pivot;
+            work[best * m + j] = best == k ? work[k * m + j] : a;
+            double b = inverse[k * m + j];
+            inverse[k * m + j] = inverse[best * m + j] / pivot;
+            inverse[best * m + j] = best == k ? inverse[k * m + j] : b;
+        }
+        for (int i = 0; i < m; ++i) {
+            double f = work[i * m + k];
+            if (i == k || f == 0) {
+                continue;
+            }
+            for (int j = 0; j < m; ++j) {
+                work[i * m + j] -= f * work[k * m + j];
+                inverse[i * m + j] -= f * inverse[k * m + j];
+            }
+        }
+    }
+    return true;
+}
+
+// C = A B for m x m matrices
+static void rgMultiplySmall(int m, const double* A, const double* B, double* C) {
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < m; ++j) {
+            double sum = 0;
+            for (int k = 0; k < m; ++k) {
+                sum += A[i * m + k] * B[k * m + j];
+            }
+            C[i * m + j] = sum;
+        }
+    }
+}
+
+// Block of H between two parts, and whether it is stored by columns (dense) or by rows (blocks).
+static double* rgTargetBlock(const rgSystem* system, int p, int q, int* rowStep, int* columnStep) {
+    if (system->denseVelocity) {
+        *rowStep = 1;
+        *columnStep = system->ld;
+        return system->K + (size_t)system->parts[q].start * (size_t)system->ld +
+               (size_t)system->parts[p].start;
+    }
+    *rowStep = system->parts[q].size;
+    *columnStep = 1;
+    int k = system->partRowStart[p];
+    while (system->partColumn[k] != q) {
+        ++k;
+    }
+    return system->partValues[k];
+}
+
+static void rgClearH(rgSystem* system) {
+    if (system->denseVelocity) {
+        memset(system->K, 0, (size_t)system->ld * (size_t)system->nv * sizeof(double));
+    }
+    for (int p = 0; p < system->partCount; ++p) {
+        for (int k = system->denseVelocity ? 0 : system->partRowStart[p];
+             !system->denseVelocity && k < system->partRowStart[p + 1]; ++k) {
+            int size = system->parts[p].size * system->parts[system->partColumn[k]].size;
+            memset(system->partValues[k], 0, (size_t)size * sizeof(double));
+        }
+        int rowStep, columnStep;
+        double* block = rgTargetBlock(system, p, p, &rowStep, &columnStep);
+        int size = system->parts[p].size;
+        for (int i = 0; i < size; ++i) {
+            for (int j = 0; j < size; ++j) {
+                block[i * rowStep + j * columnStep] = system->parts[p].mass[i * size + j];
+            }
+        }
+    }
+}
+
+// right = C J of one link, m x width
+static void rgMultiplyLink(const rgSystem* system, const rgVelocityLink* link, const double* C,
+                           double* right) {
+    int m = system->sets[link->set].size;
+    int width = system->parts[link->part].size;
+    for (int r = 0; r < m; ++r) {
+        double* row = right + r * width;
+        memset(row, 0, (size_t)width * sizeof(double));
+        system->kernels->combineRows(m, width, C + r * m, 1, link->J, row);
+    }
+}
+
+// block += J_a' (C J_b): along columns where H is dense, along rows where it is made of blocks
+static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
+                          const double* right) {
+    int m = system->sets[a->set].size;
+    int rows = system->parts[a->part].size;
+    int columns = system->parts[b->part].size;
+    int rowStep, columnStep;
+    double* block = rgTargetBlock(system, a->part, b->part, &rowStep, &columnStep);
+    if (rowStep == 1) {
+        for (int j = 0; j < columns; ++j) {
+            system->kernels->combineRows(m, rows, right + j, columns, a->J,
+                                         block + (size_t)j * (size_t)columnStep);
+        }
+    } else {
+        for (int i = 0; i < rows; ++i) {
+            system->kernels->combineRows(m, columns, a->J + i, rows, right,
+                                         block + (size_t)i * (size_t)rowStep);
+        }
+    }
+}
+
+// H = M + sum of J' (E^-1 B) J; blocks above the diagonal are left out when H is symmetric.
+static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
+    rgClearH(system);
+    for (int i = 0; i < system->setCount; ++i) {
+        if (idle != NULL && idle[i]) {
+            continue;
+        }
+        const double* C = system->product + system->sets[i].pairStart;
+        for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
+            rgMultiplyLink(system, system->links + k, C, system->right);
+            for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+                if (!symmetric || system->links[l].part >= system->links[k].part) {
+                    rgAddCoupling(system, system->links + l, system->links + k, system->right);
+                }
+            }
+        }
+    }
+}
+
+static rgResult rgVelocity_FactorShift(rgSystem* system, double shift) {
+    system->factorizationCount += 1;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int k = 0; k < set->size * set->size; ++k) {
+            int row = set->row + k / set->size;
+            bool onDiagonal = k % (set->size + 1) == 0;
+            system->inverse[set->pairStart + k] = onDiagonal ? 1 / (shift + system->R[row]) : 0;
+            system->product[set->pairStart + k] = system->inverse[set->pairStart + k];
+        }
+    }
+    rgAssembleH(system, NULL, true);
+    if (system->denseVelocity) {
+        return system->kernels->cholesky(system->nv, system->K, system->ld) ? rg_ok
+                                                                            : rg_errorNumeric;
+    }
+    return rgBlockFactor_Cholesky(system->factor, (const double* const*)system->partValues, 0);
+}
+
+// x = E^-1 (b - B J w), H w = J' E^-1 b, with B = NULL for the identity
+static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric, double* x) {
+    double* scaled = system->impulse;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        const double* inverse = system->inverse + set->pairStart;
+        for (int r = 0; r < set->size; ++r) {
+            double sum = 0;
+            for (int k = 0; k < set->size; ++k) {
+                sum += inverse[r * set->size + k] * rhs[set->row + k];
+            }
+            scaled[set->row + r] = sum;
+        }
+    }
+    double* w = system->velocity;
+    rgGatherVelocity(system, scaled, false, w);
+    if (!system->denseVelocity) {
+        rgBlockFactor_Solve(system->factor, w);
+    } else if (symmetric) {
+        system->kernels->choleskySolve(system->nv, system->K, system->ld, w);
+    } else {
+        system->kernels->luSolve(system->nv, system->K, system->ld, system->pivot, w);
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        const double* product = system->product + set->pairStart;
+        double y[RG_SET_MAX];
+        rgSetVelocity(system, i, w, y);
+        for (int r = 0; r < set->size; ++r) {
+            double sum = scaled[set->row + r];
+            for (int k = 0; k < set->size; ++k) {
+                sum -= product[r * set->size + k] * y[k];
+            }
+            x[set->row + r] = sum;
+        }
+    }
+}
+
+static void rgVelocity_SolveShift(rgSystem* system, double* x) {
+    rgSolveThroughH(system, x, true, x);
+}
+
+static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const double* B,
+                                      const bool* idle, double eps) {
+    system->factorizationCount += 1;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        int m = set->size;
+        double E[RG_SET_MAX * RG_SET_MAX];
+        for (int k = 0; k < m * m; ++k) {
+            double R = system->R[set->row + k % m];
+            E[k] = A[set->pairStart + k] + B[set->pairStart + k] * R + (k % (m + 1) == 0 ? eps : 0);
+        }
+        double* inverse = system->inverse + set->pairStart;
+        if (!(m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(m, E, inverse))) {
+            return rg_errorNumeric;
+        }
+        rgMultiplySmall(m, inverse, B + set->pairStart, system->product + set->pairStart);
+    }
+    rgAssembleH(system, idle, false);
+    if (system->denseVelocity) {
+        bool done = system->kernels->lu(system->nv, system->K, system->ld, system->pivot);
+        return done ? rg_ok : rg_errorNumeric;
+    }
+    return rgBlockFactor_Lu(system->factor, (const double* const*)system->partValues, 0);
+}
+
+static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x) {
+    rgSolveThroughH(system, rhs, false, x);
+}
+
+const rgSystemOps rgVelocityOps = {
+    .apply = rgVelocity_Apply,
+    .sweep = rgVelocity_Sweep,
+    .factorShift = rgVelocity_FactorShift,
+    .solveShift = rgVelocity_SolveShift,
+    .factorPair = rgVelocity_FactorPair,
+    .solvePair = rgVelocity_SolvePair,
+};

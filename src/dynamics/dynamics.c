@@ -1,0 +1,79 @@
+// The workspace: one block of memory, planned once.
+#include "dynamics/dynamics.h"
+
+rgDynamicsDef rgDefaultDynamicsDef(const rgModel* model) {
+    bool own = model != NULL && model->info.options.hasGravity;
+    return (rgDynamicsDef){.gravity = own ? model->info.options.gravity : rgVec(0, 0, -9.81),
+                           .cookie = RG_COOKIE_DYNAMICS};
+}
+
+// Hands out pieces of one block; with a NULL block it only adds up sizes.
+typedef struct rgPlanner {
+    char* block;
+    size_t used;
+} rgPlanner;
+
+static void* rgPlanner_Take(rgPlanner* planner, int count, size_t size) {
+    size_t bytes = ((size_t)count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
+    void* piece = planner->block != NULL ? planner->block + planner->used : NULL;
+    planner->used += bytes;
+    return piece;
+}
+
+static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
+    const rgModel* model = d->model;
+    int links = model->linkCount, dofs = model->vCount;
+    d->q = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->sines = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->cosines = rgPlanner_Take(planner, model->qCount, sizeof(double));
+    d->v = rgPlanner_Take(planner, dofs, sizeof(double));
+    d->origins = rgPlanner_Take(planner, model->treeCount, sizeof(rgVec3));
+    d->poses = rgPlanner_Take(planner, links, sizeof(rgLinkPose));
+    d->axes = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
+    d->velocities = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->biases = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->accelerations = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->pushes = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->forces = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->inertias = rgPlanner_Take(planner, links, sizeof(rgLinkInertia));
+    d->composites = rgPlanner_Take(planner, links, sizeof(rgComposite));
+    d->mass = rgPlanner_Take(planner, model->massCount, sizeof(double));
+    d->sparseMass = rgPlanner_Take(planner, 2 * model->massCount - dofs, sizeof(double));
+    d->factor = rgPlanner_Take(planner, model->massCount, sizeof(double));
+    d->inverseDiagonal = rgPlanner_Take(planner, dofs, sizeof(double));
+    d->articulated = rgPlanner_Take(planner, links, sizeof(rgArticulated));
+    d->hinged = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
+    d->hingedInverse = rgPlanner_Take(planner, dofs, sizeof(double));
+    d->scratch = rgPlanner_Take(planner, dofs, sizeof(double));
+}
+
+rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDynamics** dynamics) {
+    if (model == NULL || def == NULL || dynamics == NULL || def->cookie != RG_COOKIE_DYNAMICS) {
+        return rg_errorArgument;
+    }
+    rgDynamics plan = {.model = model,
+                       .allocator = rgResolveAllocator(&def->allocator),
+                       .gravity = def->gravity,
+                       .stepCoordinates = def->coordinates == rg_velocityStep};
+    rgPlanner planner = {.used = 0};
+    rgPlanner_Take(&planner, 1, sizeof(rgDynamics));
+    rgDynamics_Plan(&plan, &planner);
+    char* block = rgAllocate(&def->allocator, planner.used, 1);
+    if (block == NULL) {
+        return rg_errorMemory;
+    }
+    planner = (rgPlanner){.block = block};
+    rgDynamics* made = rgPlanner_Take(&planner, 1, sizeof(rgDynamics));
+    *made = plan;
+    rgDynamics_Plan(made, &planner);
+    rgDynamics_SetPositions(made, model->neutral);
+    *dynamics = made;
+    return rg_ok;
+}
+
+void rgDestroyDynamics(rgDynamics* dynamics) {
+    if (dynamics != NULL) {
+        rgAllocator allocator = dynamics->allocator;
+        rgRelease(&allocator, dynamics);
+    }
+}

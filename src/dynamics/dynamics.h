@@ -1,0 +1,106 @@
+// Private workspace of the rigid-body algorithms.
+//
+// All spatial quantities are in world axes, at the reference point of their kinematic tree: the
+// origin of its first link, held fixed for the instant. So nothing is transformed between links,
+// and a robot far from the world's origin loses no digits. See docs/theory/dynamics.md.
+#pragma once
+#include "model/model.h"
+#include "rigor/dynamics.h"
+
+#define RG_COOKIE_DYNAMICS 0x72670d01u
+
+// Where a link is.
+typedef struct rgLinkPose {
+    rgRot r;
+    rgVec3 p; // origin, relative to the tree's reference point
+} rgLinkPose;
+
+// Inertia of a link about its centre of mass, world axes.
+typedef struct rgLinkInertia {
+    double mass;
+    rgVec3 center; // relative to the tree's reference point
+    rgSym3 moment;
+} rgLinkInertia;
+
+// Inertia of a link and all below it, about the tree's reference point.
+typedef struct rgComposite {
+    double mass;
+    rgVec3 first; // mass times centre
+    rgSym3 moment;
+} rgComposite;
+
+// Articulated inertia: force = [A B; B' C] motion.
+typedef struct rgArticulated {
+    rgSym3 A;
+    rgMat3 B;
+    rgSym3 C;
+} rgArticulated;
+
+typedef enum rgStageBit {
+    rg_haveInertias = 1,
+    rg_haveComposites = 2,
+    rg_haveMass = 4,
+} rgStageBit;
+
+struct rgDynamics {
+    rgAllocator allocator;
+    const rgModel* model;
+    rgVec3 gravity;
+    bool stepCoordinates;
+    unsigned valid; // rgStageBit, of the present positions
+    bool moving;    // velocities and biases are not all zero
+
+    double* q;                  // rgDynamics_SetPositions, qCount
+    double* v;                  // rgDynamics_SetState, vCount
+    double* sines;              // rgPlaceLinks, qCount: of every coordinate, angle or not
+    double* cosines;            // likewise
+    rgVec3* origins;            // rgPlaceLinks, per tree: the reference point in the world
+    rgLinkPose* poses;          // rgPlaceLinks, per link
+    rgSpatial* axes;            // rgPlaceLinks, per degree of freedom: S
+    rgSpatial* velocities;      // rgMoveLinks, per link: V
+    rgSpatial* biases;          // rgMoveLinks, per link: acceleration with a = 0, without gravity
+    rgSpatial* accelerations;   // rgDynamics_SetAccelerations, per link, without gravity
+    rgSpatial* pushes;          // inverse and forward dynamics, per link: S a summed from the root
+    rgSpatial* forces;          // inverse and forward dynamics, per link
+    rgLinkInertia* inertias;    // rgDynamics_NeedInertias, per link
+    rgComposite* composites;    // rgDynamics_NeedComposites, per link
+    double* mass;               // rgDynamics_NeedMass, massCount: M in compact rows
+    double* sparseMass;         // rgDynamics_SparseMassMatrix, both triangles
+    double* factor;             // rgDynamics_Factorize, massCount: D on the diagonal, L beside it
+    double* inverseDiagonal;    // rgDynamics_Factorize, vCount: 1/D
+    rgArticulated* articulated; // forward dynamics, per link
+    rgSpatial* hinged;          // forward dynamics, per degree of freedom: articulated inertia S
+    double* hingedInverse;      // forward dynamics, vCount: 1 / (S' articulated inertia S)
+    double* scratch;            // vCount
+};
+
+// Stages that several calls share; each does nothing when its result is there.
+void rgDynamics_NeedInertias(rgDynamics* d);
+void rgDynamics_NeedComposites(rgDynamics* d);
+void rgDynamics_NeedMass(rgDynamics* d);
+
+// Force that each link alone needs for the accelerations that a (NULL: zero), the present velocity
+// and gravity imply, minus the wrenches on it: inverse dynamics before the sum towards the root.
+void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wrenches);
+// Columns of the mass matrix: force that moves everything below a link along one of its axes.
+rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion);
+
+// World point of a place, relative to the tree's reference point; the world's places are absolute.
+rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place);
+rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link); // reference point of a link's tree
+rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place);
+
+// Degrees of freedom that move link A or link B (A = 0: the world), ascending. Returns how many.
+int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns);
+// Rows of J_B - J_A for the velocity of the world point along directions, over those columns:
+// rows[k * columnCount + i]. Columns that move both are zero.
+void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point,
+                         const rgVec3* directions, int directionCount, int columnCount,
+                         double* rows);
+// Likewise for the relative angular velocity.
+void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const rgVec3* directions,
+                                int directionCount, int columnCount, double* rows);
+// Likewise for the velocity of pointB on link B minus that of pointA on link A: the rate of a
+// loop's violation, exact even while the loop is open.
+void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int linkB, rgVec3 pointB,
+                         int columnCount, double* rows);

@@ -1,0 +1,199 @@
+// M = L' D L along the tree: a row of L has the pattern of the row of M, so nothing fills in.
+// (12) factorization, (13) solutions, (14) J M^-1 J'. docs/theory/dynamics.md.
+#include "dynamics/dynamics.h"
+
+#include <string.h>
+
+// y -= a x; the rows never overlap.
+static inline void rgSubtractScaled(int n, double a, const double* restrict x, double* restrict y) {
+    for (int i = 0; i < n; ++i) {
+        y[i] -= a * x[i];
+    }
+}
+
+// z -= a x + b y
+static inline void rgSubtractTwo(int n, double a, const double* restrict x, double b,
+                                 const double* restrict y, double* restrict z) {
+    for (int i = 0; i < n; ++i) {
+        z[i] -= a * x[i] + b * y[i];
+    }
+}
+
+// Eliminate a degree of freedom from all above it.
+static bool rgEliminateOne(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = factor + dof->rowStart;
+    double inverse = 1 / row[0];
+    bool positive = row[0] > 0;
+    inverseDiagonal[i] = inverse;
+    for (int k = 1; k < dof->depth; ++k) {
+        double scaled = row[k] * inverse;
+        rgSubtractScaled(dof->depth - k, scaled, row + k, factor + model->dofs[column[k]].rowStart);
+        row[k] = scaled;
+    }
+    return positive;
+}
+
+// Eliminate i and its parent i - 1 in one pass over the rows above both. All other children of the
+// parent come after i and are done.
+static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = factor + dof->rowStart;
+    double* next = factor + model->dofs[i - 1].rowStart;
+    double first = row[0], inverse = 1 / first, link = row[1] * inverse;
+    rgSubtractScaled(dof->depth - 1, link, row + 1, next);
+    double second = next[0], inverseNext = 1 / second;
+    inverseDiagonal[i] = inverse;
+    inverseDiagonal[i - 1] = inverseNext;
+    row[1] = link;
+    for (int k = 2; k < dof->depth; ++k) {
+        double a = row[k] * inverse, b = next[k - 1] * inverseNext;
+        rgSubtractTwo(dof->depth - k, a, row + k, b, next + k - 1,
+                      factor + model->dofs[column[k]].rowStart);
+        row[k] = a;
+        next[k - 1] = b;
+    }
+    return first > 0 && second > 0;
+}
+
+// (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
+// k-th ancestor is the tail of this row from k on, hence contiguous.
+static rgResult rgEliminate(const rgModel* model, double* factor, double* inverseDiagonal) {
+    for (int i = model->vCount - 1; i >= 0; --i) {
+        bool two = i > 0 && model->dofs[i].parent == i - 1;
+        bool positive = two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
+                            : rgEliminateOne(model, i, factor, inverseDiagonal);
+        if (!positive) {
+            return rg_errorNumeric;
+        }
+        i -= two;
+    }
+    return rg_ok;
+}
+
+rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
+    const rgModel* model = d->model;
+    rgDynamics_NeedMass(d);
+    memcpy(d->factor, d->mass, (size_t)model->massCount * sizeof(double));
+    for (int i = 0; added != NULL && i < model->vCount; ++i) {
+        d->factor[model->dofs[i].rowStart] += added[i];
+    }
+    return rgEliminate(model, d->factor, d->inverseDiagonal);
+}
+
+static void rgSolveVector(const rgDynamics* d, double* x) {
+    const rgModel* model = d->model;
+    for (int i = model->vCount - 1; i >= 0; --i) {
+        const rgDof* dof = &model->dofs[i];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        double xi = x[i];
+        if (xi != 0) {
+            for (int k = 1; k < dof->depth; ++k) {
+                x[column[k]] -= row[k] * xi;
+            }
+        }
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        double sum = x[i] * d->inverseDiagonal[i];
+        for (int k = 1; k < dof->depth; ++k) {
+            sum -= row[k] * x[column[k]];
+        }
+        x[i] = sum;
+    }
+}
+
+static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
+    const rgModel* model = d->model;
+    size_t stride = (size_t)n;
+    for (int i = model->vCount - 1; i >= 0; --i) {
+        const rgDof* dof = &model->dofs[i];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        const double* xi = x + (size_t)i * stride;
+        for (int k = 1; k < dof->depth; ++k) {
+            double* xk = x + (size_t)column[k] * stride;
+            for (int t = 0; t < n; ++t) {
+                xk[t] -= row[k] * xi[t];
+            }
+        }
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        double* xi = x + (size_t)i * stride;
+        for (int t = 0; t < n; ++t) {
+            xi[t] *= d->inverseDiagonal[i];
+        }
+        for (int k = 1; k < dof->depth; ++k) {
+            const double* xk = x + (size_t)column[k] * stride;
+            for (int t = 0; t < n; ++t) {
+                xi[t] -= row[k] * xk[t];
+            }
+        }
+    }
+}
+
+// (13)
+void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
+    if (columnCount == 1) {
+        rgSolveVector(d, x);
+    } else if (columnCount > 1) {
+        rgSolveColumns(d, columnCount, x);
+    }
+}
+
+// w := L^-T w for one sparse row whose columns are closed upwards.
+static void rgSolveRow(const rgDynamics* d, const int* columns, int count, double* w,
+                       double* dense) {
+    const rgModel* model = d->model;
+    for (int t = 0; t < count; ++t) {
+        dense[columns[t]] = w[t];
+    }
+    for (int t = count - 1; t >= 0; --t) {
+        const rgDof* dof = &model->dofs[columns[t]];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        double x = dense[columns[t]];
+        for (int k = 1; k < dof->depth; ++k) {
+            dense[column[k]] -= row[k] * x;
+        }
+    }
+    for (int t = 0; t < count; ++t) {
+        w[t] = dense[columns[t]];
+    }
+}
+
+// (14) G = W D^-1 W' with W = J L^-1; two rows only meet where their chains do.
+void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {
+    size_t n = (size_t)jacobian->rowCount;
+    const int* start = jacobian->rowStart;
+    memcpy(work, jacobian->value, (size_t)start[n] * sizeof(double));
+    double* dense = d->scratch;
+    for (size_t r = 0; r < n; ++r) {
+        rgSolveRow(d, jacobian->column + start[r], start[r + 1] - start[r], work + start[r], dense);
+    }
+    memset(dense, 0, (size_t)d->model->vCount * sizeof(double));
+    for (size_t r = 0; r < n; ++r) {
+        for (int t = start[r]; t < start[r + 1]; ++t) {
+            dense[jacobian->column[t]] = work[t] * d->inverseDiagonal[jacobian->column[t]];
+        }
+        for (size_t s = 0; s <= r; ++s) {
+            double sum = 0;
+            for (int t = start[s]; t < start[s + 1]; ++t) {
+                sum += dense[jacobian->column[t]] * work[t];
+            }
+            G[r * n + s] = sum;
+            G[s * n + r] = sum;
+        }
+        for (int t = start[r]; t < start[r + 1]; ++t) {
+            dense[jacobian->column[t]] = 0;
+        }
+    }
+}

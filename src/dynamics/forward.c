@@ -1,0 +1,137 @@
+// Forward dynamics (articulated bodies). With world axes and a common reference point, bias
+// accelerations need no recursion of their own: (15) inwards, (16) outwards.
+// docs/theory/dynamics.md.
+#include "dynamics/dynamics.h"
+
+static rgArticulated rgRigidArticulated(const rgLinkInertia* inertia) {
+    double m = inertia->mass;
+    rgVec3 c = inertia->center;
+    rgVec3 h = rgScale(m, c);
+    const rgSym3* s = &inertia->moment;
+    // B = -m [c]x: force of an angular acceleration.
+    return (rgArticulated){.A = {.xx = m, .yy = m, .zz = m},
+                           .B = {{0, h.z, -h.y, -h.z, 0, h.x, h.y, -h.x, 0}},
+                           .C = {.xx = s->xx + h.y * c.y + h.z * c.z,
+                                 .yy = s->yy + h.x * c.x + h.z * c.z,
+                                 .zz = s->zz + h.x * c.x + h.y * c.y,
+                                 .xy = s->xy - h.x * c.y,
+                                 .xz = s->xz - h.x * c.z,
+                                 .yz = s->yz - h.y * c.z}};
+}
+
+static inline rgSpatial rgArticulated_Force(const rgArticulated* a, const rgSpatial* motion) {
+    return (rgSpatial){
+        rgAdd(rgSym3_Multiply(&a->A, motion->linear), rgMat3_Multiply(&a->B, motion->angular)),
+        rgAdd(rgMat3_MultiplyTransposed(&a->B, motion->linear),
+              rgSym3_Multiply(&a->C, motion->angular))};
+}
+
+static inline void rgSym3_AddSquare(rgSym3* s, double k, rgVec3 u) {
+    rgVec3 ku = rgScale(k, u);
+    s->xx += ku.x * u.x;
+    s->yy += ku.y * u.y;
+    s->zz += ku.z * u.z;
+    s->xy += ku.x * u.y;
+    s->xz += ku.x * u.z;
+    s->yz += ku.y * u.z;
+}
+
+static inline void rgSym3_Add(rgSym3* s, const rgSym3* t) {
+    s->xx += t->xx;
+    s->yy += t->yy;
+    s->zz += t->zz;
+    s->xy += t->xy;
+    s->xz += t->xz;
+    s->yz += t->yz;
+}
+
+// a += k u u'
+static inline void rgArticulated_AddSquare(rgArticulated* a, double k, const rgSpatial* u) {
+    rgVec3 l = rgScale(k, u->linear), w = u->angular;
+    rgSym3_AddSquare(&a->A, k, u->linear);
+    rgSym3_AddSquare(&a->C, k, u->angular);
+    double* b = a->B.m;
+    b[0] += l.x * w.x, b[1] += l.x * w.y, b[2] += l.x * w.z;
+    b[3] += l.y * w.x, b[4] += l.y * w.y, b[5] += l.y * w.z;
+    b[6] += l.z * w.x, b[7] += l.z * w.y, b[8] += l.z * w.z;
+}
+
+static inline void rgArticulated_Add(rgArticulated* sum, const rgArticulated* part) {
+    rgSym3_Add(&sum->A, &part->A);
+    rgSym3_Add(&sum->C, &part->C);
+    for (int k = 0; k < 9; ++k) {
+        sum->B.m[k] += part->B.m[k];
+    }
+}
+
+// Eliminate one degree of freedom of a link: articulated inertia and bias force are what remains.
+// Earlier degrees of freedom of the same link see the remainder as their own.
+static bool rgDynamics_Eliminate(rgDynamics* d, int dof, rgArticulated* inertia, rgSpatial* force,
+                                 double* u) {
+    const rgSpatial* axis = &d->axes[dof];
+    rgSpatial U = rgArticulated_Force(inertia, axis);
+    double D = rgSpatialDot(axis, &U) + d->model->dofs[dof].armature;
+    if (!(D > 0)) {
+        return false;
+    }
+    double inverse = 1 / D;
+    double rest = u[dof] - rgSpatialDot(axis, force);
+    d->hinged[dof] = U;
+    d->hingedInverse[dof] = inverse;
+    u[dof] = rest * inverse;
+    rgArticulated_AddSquare(inertia, -inverse, &U);
+    *force = rgSpatialAddScaled(*force, u[dof], U);
+    return true;
+}
+
+// (15)
+static rgResult rgDynamics_Articulate(rgDynamics* d, double* u) {
+    const rgModel* model = d->model;
+    for (int i = 1; i < model->linkCount; ++i) {
+        d->articulated[i] = rgRigidArticulated(&d->inertias[i]);
+    }
+    for (int i = model->linkCount - 1; i > 0; --i) {
+        const rgLink* link = &model->links[i];
+        rgArticulated* inertia = &d->articulated[i];
+        rgSpatial force = d->forces[i];
+        for (int k = link->vCount - 1; k >= 0; --k) {
+            if (!rgDynamics_Eliminate(d, link->v + k, inertia, &force, u)) {
+                return rg_errorNumeric;
+            }
+        }
+        if (link->parent > 0) {
+            rgArticulated_Add(&d->articulated[link->parent], inertia);
+            d->forces[link->parent] = rgSpatialAdd(d->forces[link->parent], force);
+        }
+    }
+    return rg_ok;
+}
+
+// (16)
+static void rgDynamics_Release(rgDynamics* d, double* a) {
+    const rgModel* model = d->model;
+    d->pushes[0] = (rgSpatial){0};
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial sum = d->pushes[link->parent];
+        for (int k = link->v; k < link->v + link->vCount; ++k) {
+            a[k] -= d->hingedInverse[k] * rgSpatialDot(&d->hinged[k], &sum);
+            sum = rgSpatialAddScaled(sum, a[k], d->axes[k]);
+        }
+        d->pushes[i] = sum;
+    }
+}
+
+rgResult rgDynamics_ForwardDynamics(rgDynamics* d, const double* tau, const rgSpatial* wrenches,
+                                    double* a) {
+    const rgModel* model = d->model;
+    rgDynamics_LinkForces(d, NULL, wrenches);
+    for (int i = 0; i < model->vCount; ++i) {
+        a[i] = tau != NULL ? tau[i] : 0;
+    }
+    rgResult result = rgDynamics_Articulate(d, a);
+    if (result == rg_ok) {
+        rgDynamics_Release(d, a);
+    }
+    return result;
+}

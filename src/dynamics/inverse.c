@@ -1,0 +1,114 @@
+// Inverse dynamics (recursive Newton-Euler): accelerations outwards (7), forces of each link (8),
+// sums inwards (9). docs/theory/dynamics.md.
+#include "dynamics/dynamics.h"
+
+// (8) Force about the reference point that a link needs for acceleration A at velocity V.
+static inline rgSpatial rgLinkForce(const rgLinkInertia* inertia, const rgSpatial* V,
+                                    const rgSpatial* A) {
+    rgVec3 c = inertia->center, w = V->angular;
+    rgVec3 centerVelocity = rgAdd(V->linear, rgCross(w, c));
+    rgVec3 centerAcceleration =
+        rgAdd(rgAdd(A->linear, rgCross(A->angular, c)), rgCross(w, centerVelocity));
+    rgVec3 force = rgScale(inertia->mass, centerAcceleration);
+    rgVec3 torque = rgAdd(rgSym3_Multiply(&inertia->moment, A->angular),
+                          rgCross(w, rgSym3_Multiply(&inertia->moment, w)));
+    return (rgSpatial){force, rgAdd(torque, rgCross(c, force))};
+}
+
+// (7) Part of the accelerations that a and gravity cause; the bias is added where it is used.
+static void rgDynamics_Accelerate(rgDynamics* d, const double* a) {
+    const rgModel* model = d->model;
+    d->pushes[0] = (rgSpatial){rgNegate(d->gravity), {0, 0, 0}};
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        const rgSpatial* axes = d->axes + link->v;
+        rgSpatial sum = rgSpatialAddScaled(d->pushes[link->parent], a[link->v], axes[0]);
+        for (int k = 1; k < link->vCount; ++k) {
+            sum = rgSpatialAddScaled(sum, a[link->v + k], axes[k]);
+        }
+        d->pushes[i] = sum;
+    }
+}
+
+static void rgDynamics_SubtractWrenches(rgDynamics* d, const rgSpatial* wrenches) {
+    const rgModel* model = d->model;
+    for (int b = 0; b < model->info.bodyCount; ++b) {
+        const rgPlace* place = &model->bodyPlaces[b];
+        rgSpatial* force = &d->forces[place->link];
+        rgVec3 arm = rgDynamics_PlacePoint(d, place);
+        force->linear = rgSub(force->linear, wrenches[b].linear);
+        force->angular =
+            rgSub(force->angular, rgAdd(wrenches[b].angular, rgCross(arm, wrenches[b].linear)));
+    }
+}
+
+void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wrenches) {
+    const rgModel* model = d->model;
+    rgDynamics_NeedInertias(d);
+    if (a != NULL) {
+        rgDynamics_Accelerate(d, a);
+    }
+    rgVec3 up = rgNegate(d->gravity);
+    d->forces[0] = (rgSpatial){0};
+    for (int i = 1; i < model->linkCount; ++i) {
+        if (model->links[i].massless) {
+            d->forces[i] = (rgSpatial){0};
+            continue;
+        }
+        rgSpatial A = d->biases[i];
+        if (a != NULL) {
+            A = rgSpatialAdd(A, d->pushes[i]);
+        } else {
+            A.linear = rgAdd(A.linear, up);
+        }
+        d->forces[i] = rgLinkForce(&d->inertias[i], &d->velocities[i], &A);
+    }
+    if (wrenches != NULL) {
+        rgDynamics_SubtractWrenches(d, wrenches);
+    }
+}
+
+// (9) tau = S . F, and F goes on to the parent as it is.
+static void rgDynamics_SumForces(rgDynamics* d, double* tau) {
+    const rgModel* model = d->model;
+    for (int i = model->linkCount - 1; i > 0; --i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial force = d->forces[i];
+        for (int k = 0; k < link->vCount; ++k) {
+            tau[link->v + k] = rgSpatialDot(&d->axes[link->v + k], &force);
+        }
+        d->forces[link->parent] = rgSpatialAdd(d->forces[link->parent], force);
+    }
+}
+
+void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial* wrenches,
+                                double* tau) {
+    const rgModel* model = d->model;
+    rgDynamics_LinkForces(d, a, wrenches);
+    if (a == NULL) {
+        rgDynamics_SumForces(d, tau);
+        return;
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        d->scratch[i] = model->dofs[i].armature * a[i]; // a may be tau
+    }
+    rgDynamics_SumForces(d, tau);
+    for (int i = 0; i < model->vCount; ++i) {
+        tau[i] += d->scratch[i];
+    }
+}
+
+void rgDynamics_Bias(rgDynamics* d, double* bias) {
+    rgDynamics_InverseDynamics(d, NULL, NULL, bias);
+}
+
+void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
+    const rgModel* model = d->model;
+    rgDynamics_NeedInertias(d);
+    for (int i = 0; i < model->linkCount; ++i) {
+        const rgLinkInertia* inertia = &d->inertias[i];
+        rgVec3 force = i > 0 ? rgScale(-inertia->mass, d->gravity) : rgVec(0, 0, 0);
+        d->forces[i] = (rgSpatial){force, rgCross(inertia->center, force)};
+    }
+    rgDynamics_SumForces(d, torque);
+}

@@ -1,0 +1,186 @@
+// Motion of frames: Jacobians (17), velocities, accelerations and bias terms (18) at three
+// references, and the rows that constraints between two links need. docs/theory/dynamics.md.
+#include "dynamics/dynamics.h"
+
+#include <string.h>
+
+// A frame at one instant: the point whose velocity counts, and the axes it is told in.
+typedef struct rgView {
+    int link;
+    rgVec3 point; // relative to the tree's reference point
+    rgRot axes;
+    rgReference reference;
+} rgView;
+
+static bool rgView_Open(rgView* view, const rgDynamics* d, rgFrameId frame, rgReference reference) {
+    if (rgModel_Frame(d->model, frame) == NULL) {
+        return false;
+    }
+    const rgPlace* place = &d->model->framePlaces[frame.index1 - 1];
+    view->link = place->link;
+    view->reference = reference;
+    view->axes = (rgRot){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    view->point = rgDynamics_PlacePoint(d, place);
+    if (reference == rg_referenceWorld) {
+        view->point = rgNegate(rgDynamics_LinkOrigin(d, place->link));
+    } else if (reference == rg_referenceLocal) {
+        rgRot offset = rgRotFromQuat(place->pose.q);
+        view->axes = rgRot_Multiply(&d->poses[place->link].r, &offset);
+    }
+    return true;
+}
+
+static rgSpatial rgView_Turn(const rgView* view, rgVec3 linear, rgVec3 angular) {
+    if (view->reference != rg_referenceLocal) {
+        return (rgSpatial){linear, angular};
+    }
+    return (rgSpatial){rgRot_ApplyBack(&view->axes, linear), rgRot_ApplyBack(&view->axes, angular)};
+}
+
+static rgVec3 rgVelocityAt(const rgSpatial* motion, rgVec3 point) {
+    return rgAdd(motion->linear, rgCross(motion->angular, point));
+}
+
+// (18) Rate of the view's velocity when the link accelerates with A.
+static rgSpatial rgView_Rate(const rgView* view, const rgDynamics* d, const rgSpatial* A) {
+    const rgSpatial* V = &d->velocities[view->link];
+    rgVec3 linear = rgVelocityAt(A, view->point);
+    if (view->reference == rg_referenceAligned) {
+        // The point moves with the frame.
+        linear = rgAdd(linear, rgCross(V->angular, rgVelocityAt(V, view->point)));
+    }
+    return rgView_Turn(view, linear, A->angular);
+}
+
+rgSpatial rgDynamics_FrameVelocity(const rgDynamics* d, rgFrameId frame, rgReference reference) {
+    rgView view;
+    if (!rgView_Open(&view, d, frame, reference)) {
+        return (rgSpatial){0};
+    }
+    const rgSpatial* V = &d->velocities[view.link];
+    return rgView_Turn(&view, rgVelocityAt(V, view.point), V->angular);
+}
+
+rgSpatial rgDynamics_FrameAcceleration(const rgDynamics* d, rgFrameId frame,
+                                       rgReference reference) {
+    rgView view;
+    if (!rgView_Open(&view, d, frame, reference)) {
+        return (rgSpatial){0};
+    }
+    return rgView_Rate(&view, d, &d->accelerations[view.link]);
+}
+
+rgSpatial rgDynamics_FrameBias(const rgDynamics* d, rgFrameId frame, rgReference reference) {
+    rgView view;
+    if (!rgView_Open(&view, d, frame, reference)) {
+        return (rgSpatial){0};
+    }
+    return rgView_Rate(&view, d, &d->biases[view.link]);
+}
+
+// Last degree of freedom that moves a link; -1 for the world.
+static int rgLastDof(const rgModel* model, int link) {
+    return link > 0 ? model->links[link].v + model->links[link].vCount - 1 : -1;
+}
+
+// (17)
+void rgDynamics_FrameJacobian(const rgDynamics* d, rgFrameId frame, rgReference reference,
+                              double* jacobian) {
+    const rgModel* model = d->model;
+    size_t n = (size_t)model->vCount;
+    rgView view;
+    memset(jacobian, 0, 6 * n * sizeof(double));
+    if (!rgView_Open(&view, d, frame, reference)) {
+        return;
+    }
+    for (int k = rgLastDof(model, view.link); k >= 0; k = model->dofs[k].parent) {
+        const rgSpatial* axis = &d->axes[k];
+        rgSpatial column = rgView_Turn(&view, rgVelocityAt(axis, view.point), axis->angular);
+        double* out = jacobian + k;
+        out[0] = column.linear.x;
+        out[n] = column.linear.y;
+        out[2 * n] = column.linear.z;
+        out[3 * n] = column.angular.x;
+        out[4 * n] = column.angular.y;
+        out[5 * n] = column.angular.z;
+    }
+}
+
+// One step of a walk up two chains at once, largest degree of freedom first.
+typedef struct rgWalk {
+    int a, b;
+} rgWalk;
+
+static int rgWalk_Next(rgWalk* walk, const rgModel* model, int* sign) {
+    int next = RG_MAX(walk->a, walk->b);
+    *sign = (walk->b == next) - (walk->a == next);
+    walk->a = walk->a == next ? model->dofs[next].parent : walk->a;
+    walk->b = walk->b == next ? model->dofs[next].parent : walk->b;
+    return next;
+}
+
+static rgWalk rgStartWalk(const rgModel* model, int linkA, int linkB) {
+    return (rgWalk){rgLastDof(model, linkA), rgLastDof(model, linkB)};
+}
+
+int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns) {
+    int sign, count = 0;
+    rgWalk walk = rgStartWalk(model, linkA, linkB);
+    while (walk.a >= 0 || walk.b >= 0) {
+        rgWalk_Next(&walk, model, &sign);
+        count += 1;
+    }
+    walk = rgStartWalk(model, linkA, linkB);
+    for (int i = count - 1; i >= 0; --i) {
+        columns[i] = rgWalk_Next(&walk, model, &sign);
+    }
+    return count;
+}
+
+void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point,
+                         const rgVec3* directions, int directionCount, int columnCount,
+                         double* rows) {
+    const rgModel* model = d->model;
+    rgVec3 armA = rgSub(point, rgDynamics_LinkOrigin(d, linkA));
+    rgVec3 armB = rgSub(point, rgDynamics_LinkOrigin(d, linkB));
+    rgWalk walk = rgStartWalk(model, linkA, linkB);
+    for (int i = columnCount - 1; i >= 0; --i) {
+        int sign;
+        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
+        rgVec3 velocity = rgScale(sign, rgVelocityAt(axis, sign < 0 ? armA : armB));
+        for (int k = 0; k < directionCount; ++k) {
+            rows[k * columnCount + i] = rgDot(directions[k], velocity);
+        }
+    }
+}
+
+void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const rgVec3* directions,
+                                int directionCount, int columnCount, double* rows) {
+    const rgModel* model = d->model;
+    rgWalk walk = rgStartWalk(model, linkA, linkB);
+    for (int i = columnCount - 1; i >= 0; --i) {
+        int sign;
+        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
+        for (int k = 0; k < directionCount; ++k) {
+            rows[k * columnCount + i] = sign * rgDot(directions[k], axis->angular);
+        }
+    }
+}
+
+void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int linkB, rgVec3 pointB,
+                         int columnCount, double* rows) {
+    const rgModel* model = d->model;
+    rgVec3 armA = rgSub(pointA, rgDynamics_LinkOrigin(d, linkA));
+    rgVec3 armB = rgSub(pointB, rgDynamics_LinkOrigin(d, linkB));
+    rgWalk walk = rgStartWalk(model, linkA, linkB);
+    for (int i = columnCount - 1; i >= 0; --i) {
+        bool onA = walk.a >= walk.b, onB = walk.b >= walk.a;
+        int sign;
+        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
+        rgVec3 velocity = onB ? rgVelocityAt(axis, armB) : rgVec(0, 0, 0);
+        velocity = onA ? rgSub(velocity, rgVelocityAt(axis, armA)) : velocity;
+        rows[i] = velocity.x;
+        rows[columnCount + i] = velocity.y;
+        rows[2 * columnCount + i] = velocity.z;
+    }
+}

@@ -1,0 +1,232 @@
+// Forward kinematics: poses and motion axes from q (1)-(3), velocities and bias accelerations from
+// v (4)-(5), inertias in world axes (6). docs/theory/dynamics.md.
+#include "dynamics/dynamics.h"
+#include "math/sincos.h"
+
+#include <string.h>
+
+// Turn the frame about its own axis by the angle with cosine c and sine s.
+static inline void rgTurn(rgRot* r, int axis, double c, double s) {
+    rgVec3 a, b;
+    switch (axis) {
+    case 0:
+        a = r->y, b = r->z;
+        r->y = rgAddScaled(rgScale(c, a), s, b);
+        r->z = rgAddScaled(rgScale(c, b), -s, a);
+        break;
+    case 1:
+        a = r->z, b = r->x;
+        r->z = rgAddScaled(rgScale(c, a), s, b);
+        r->x = rgAddScaled(rgScale(c, b), -s, a);
+        break;
+    default:
+        a = r->x, b = r->y;
+        r->x = rgAddScaled(rgScale(c, a), s, b);
+        r->y = rgAddScaled(rgScale(c, b), -s, a);
+        break;
+    }
+}
+
+static inline rgVec3 rgRot_Axis(const rgRot* r, const rgLink* link) {
+    const rgVec3* columns = &r->x;
+    return rgScale(link->sign, columns[link->axis]);
+}
+
+// The link's frame at q = 0, from its parent's.
+static inline rgLinkPose rgStartPose(const rgLink* link, const rgLinkPose* parent) {
+    rgLinkPose pose;
+    pose.p = rgAdd(parent->p, rgRot_Apply(&parent->r, link->origin));
+    pose.r = link->unrotated ? parent->r : rgRot_Multiply(&parent->r, &link->rotation);
+    return pose;
+}
+
+// The first link of a tree gives the tree its reference point.
+static inline void rgDynamics_Anchor(rgDynamics* d, const rgLink* link, rgLinkPose* pose) {
+    if (link->parent == 0) {
+        d->origins[link->tree] = pose->p;
+        pose->p = rgVec(0, 0, 0);
+    }
+}
+
+static rgQuat rgReadQuat(const double* q) {
+    return rgQuatNormalize((rgQuat){q[0], q[1], q[2], q[3]});
+}
+
+static void rgDynamics_PlaceSpherical(rgDynamics* d, const rgLink* link, rgLinkPose* pose) {
+    rgRot turn = rgRotFromQuat(rgReadQuat(d->q + link->q));
+    rgSpatial* axes = d->axes + link->v;
+    pose->r = rgRot_Multiply(&pose->r, &turn);
+    rgDynamics_Anchor(d, link, pose);
+    const rgVec3* columns = &pose->r.x;
+    for (int k = 0; k < 3; ++k) {
+        axes[k] = (rgSpatial){rgCross(pose->p, columns[k]), columns[k]};
+    }
+}
+
+static void rgDynamics_PlaceFree(rgDynamics* d, const rgLink* link, rgLinkPose* pose) {
+    const double* q = d->q + link->q;
+    rgSpatial* axes = d->axes + link->v;
+    pose->r = rgRotFromQuat(rgReadQuat(q + 3));
+    pose->p = rgVec(q[0], q[1], q[2]);
+    rgDynamics_Anchor(d, link, pose);
+    static const rgRot world = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const rgVec3* linear = d->stepCoordinates ? &world.x : &pose->r.x;
+    const rgVec3* angular = &pose->r.x;
+    for (int k = 0; k < 3; ++k) {
+        axes[k] = (rgSpatial){linear[k], {0, 0, 0}};
+        axes[3 + k] = (rgSpatial){{0, 0, 0}, angular[k]};
+    }
+}
+
+static void rgDynamics_PlaceLinks(rgDynamics* d) {
+    const rgModel* model = d->model;
+    rgSinCos(model->qCount, d->q, d->sines, d->cosines);
+    d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        rgLinkPose pose = rgStartPose(link, &d->poses[link->parent]);
+        if (link->kind == rg_linkRevolute) {
+            rgTurn(&pose.r, link->axis, d->cosines[link->q], link->sign * d->sines[link->q]);
+            rgDynamics_Anchor(d, link, &pose);
+            rgVec3 axis = rgRot_Axis(&pose.r, link);
+            d->axes[link->v] = (rgSpatial){rgCross(pose.p, axis), axis};
+        } else if (link->kind == rg_linkPrismatic) {
+            rgVec3 axis = rgRot_Axis(&pose.r, link);
+            pose.p = rgAddScaled(pose.p, d->q[link->q], axis);
+            rgDynamics_Anchor(d, link, &pose);
+            d->axes[link->v] = (rgSpatial){axis, {0, 0, 0}};
+        } else if (link->kind == rg_linkSpherical) {
+            rgDynamics_PlaceSpherical(d, link, &pose);
+        } else {
+            rgDynamics_PlaceFree(d, link, &pose);
+        }
+        d->poses[i] = pose;
+    }
+}
+
+// Velocity of a link relative to its parent: S v.
+static inline rgSpatial rgJointVelocity(const rgDynamics* d, const rgLink* link) {
+    const rgSpatial* axes = d->axes + link->v;
+    const double* v = d->v + link->v;
+    rgSpatial sum = {rgScale(v[0], axes[0].linear), rgScale(v[0], axes[0].angular)};
+    for (int k = 1; k < link->vCount; ++k) {
+        sum = rgSpatialAddScaled(sum, v[k], axes[k]);
+    }
+    return sum;
+}
+
+// (4), (5): V = V_parent + S v and the bias acceleration V x S v, summed along the tree.
+static void rgDynamics_MoveLinks(rgDynamics* d) {
+    const rgModel* model = d->model;
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial joint = rgJointVelocity(d, link);
+        rgSpatial velocity = rgSpatialAdd(d->velocities[link->parent], joint);
+        rgSpatial bias = rgMotionCross(&velocity, &joint);
+        if (link->kind == rg_linkFree && d->stepCoordinates) {
+            // The linear axes stand still in the world instead of turning with the body.
+            bias.linear = rgNegate(rgCross(velocity.angular, velocity.linear));
+        }
+        d->velocities[i] = velocity;
+        d->biases[i] = rgSpatialAdd(d->biases[link->parent], bias);
+    }
+}
+
+// A model without joints has no coordinates, and its users no arrays.
+static void rgCopyNumbers(double* to, const double* from, int count) {
+    if (count > 0) {
+        memcpy(to, from, (size_t)count * sizeof(double));
+    }
+}
+
+void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
+    const rgModel* model = d->model;
+    rgCopyNumbers(d->q, q, model->qCount);
+    if (d->moving) {
+        memset(d->v, 0, (size_t)model->vCount * sizeof(double));
+        memset(d->velocities, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+        memset(d->biases, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+        memset(d->accelerations, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+    }
+    d->moving = false;
+    d->valid = 0;
+    rgDynamics_PlaceLinks(d);
+}
+
+void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
+    const rgModel* model = d->model;
+    rgCopyNumbers(d->q, q, model->qCount);
+    rgCopyNumbers(d->v, v, model->vCount);
+    d->moving = true;
+    d->valid = 0;
+    rgDynamics_PlaceLinks(d);
+    rgDynamics_MoveLinks(d);
+}
+
+void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
+    const rgModel* model = d->model;
+    d->moving = true;
+    d->accelerations[0] = (rgSpatial){0};
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial sum = d->accelerations[link->parent];
+        for (int k = 0; k < link->vCount; ++k) {
+            sum = rgSpatialAddScaled(sum, a[link->v + k], d->axes[link->v + k]);
+        }
+        d->accelerations[i] = sum;
+    }
+    for (int i = 1; i < model->linkCount; ++i) {
+        d->accelerations[i] = rgSpatialAdd(d->accelerations[i], d->biases[i]);
+    }
+}
+
+void rgDynamics_NeedInertias(rgDynamics* d) {
+    const rgModel* model = d->model;
+    if (d->valid & rg_haveInertias) {
+        return;
+    }
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        const rgLinkPose* pose = &d->poses[i];
+        rgLinkInertia* inertia = &d->inertias[i];
+        inertia->mass = link->mass;
+        inertia->center = rgAdd(pose->p, rgRot_Apply(&pose->r, link->center));
+        inertia->moment = rgRot_Sandwich(&pose->r, &link->moment);
+    }
+    d->valid |= rg_haveInertias;
+}
+
+rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link) {
+    int tree = d->model->links[link].tree;
+    return tree >= 0 ? d->origins[tree] : rgVec(0, 0, 0);
+}
+
+rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place) {
+    const rgLinkPose* pose = &d->poses[place->link];
+    return rgAdd(pose->p, rgRot_Apply(&pose->r, place->pose.p));
+}
+
+rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place) {
+    rgMat3 m = rgMat3FromRot(&d->poses[place->link].r);
+    rgVec3 p = rgAdd(rgDynamics_LinkOrigin(d, place->link), rgDynamics_PlacePoint(d, place));
+    rgQuat q = rgQuatFromMat3(&m);
+    return (rgPose){p, place->isOrigin ? q : rgQuatMultiply(q, place->pose.q)};
+}
+
+rgPose rgDynamics_BodyPose(const rgDynamics* d, rgBodyId body) {
+    bool known = rgModel_Body(d->model, body) != NULL;
+    return known ? rgDynamics_PlacePose(d, &d->model->bodyPlaces[body.index1 - 1])
+                 : rgPoseIdentity();
+}
+
+rgPose rgDynamics_FramePose(const rgDynamics* d, rgFrameId frame) {
+    bool known = rgModel_Frame(d->model, frame) != NULL;
+    return known ? rgDynamics_PlacePose(d, &d->model->framePlaces[frame.index1 - 1])
+                 : rgPoseIdentity();
+}
+
+rgPose rgDynamics_ShapePose(const rgDynamics* d, rgShapeId shape) {
+    bool known = rgModel_Shape(d->model, shape) != NULL;
+    return known ? rgDynamics_PlacePose(d, &d->model->shapePlaces[shape.index1 - 1])
+                 : rgPoseIdentity();
+}

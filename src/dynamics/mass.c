@@ -1,0 +1,120 @@
+// The mass matrix by composite rigid bodies: (10) sums of inertias, (11) compact rows. A row holds
+// a degree of freedom and those above it in the tree; everything else is zero.
+#include "dynamics/dynamics.h"
+
+static rgComposite rgCompositeOf(const rgLinkInertia* inertia) {
+    rgVec3 c = inertia->center;
+    double m = inertia->mass, mx = m * c.x, my = m * c.y, mz = m * c.z;
+    const rgSym3* s = &inertia->moment;
+    return (rgComposite){.mass = m,
+                         .first = {mx, my, mz},
+                         .moment = {.xx = s->xx + my * c.y + mz * c.z,
+                                    .yy = s->yy + mx * c.x + mz * c.z,
+                                    .zz = s->zz + mx * c.x + my * c.y,
+                                    .xy = s->xy - mx * c.y,
+                                    .xz = s->xz - mx * c.z,
+                                    .yz = s->yz - my * c.z}};
+}
+
+static inline void rgComposite_Add(rgComposite* sum, const rgComposite* part) {
+    sum->mass += part->mass;
+    sum->first = rgAdd(sum->first, part->first);
+    sum->moment.xx += part->moment.xx;
+    sum->moment.yy += part->moment.yy;
+    sum->moment.zz += part->moment.zz;
+    sum->moment.xy += part->moment.xy;
+    sum->moment.xz += part->moment.xz;
+    sum->moment.yz += part->moment.yz;
+}
+
+rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion) {
+    rgVec3 w = motion->angular, v = motion->linear, h = inertia->first;
+    return (rgSpatial){rgAdd(rgScale(inertia->mass, v), rgCross(w, h)),
+                       rgAdd(rgSym3_Multiply(&inertia->moment, w), rgCross(h, v))};
+}
+
+// (10)
+void rgDynamics_NeedComposites(rgDynamics* d) {
+    const rgModel* model = d->model;
+    if (d->valid & rg_haveComposites) {
+        return;
+    }
+    rgDynamics_NeedInertias(d);
+    for (int i = 1; i < model->linkCount; ++i) {
+        d->composites[i] = rgCompositeOf(&d->inertias[i]);
+    }
+    for (int i = model->linkCount - 1; i > 0; --i) {
+        int parent = model->links[i].parent;
+        if (parent > 0) {
+            rgComposite_Add(&d->composites[parent], &d->composites[i]);
+        }
+    }
+    d->valid |= rg_haveComposites;
+}
+
+static void rgDynamics_FillRow(rgDynamics* d, int i) {
+    const rgModel* model = d->model;
+    const rgDof* dof = &model->dofs[i];
+    const int* column = model->massColumns + dof->rowStart;
+    double* row = d->mass + dof->rowStart;
+    rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
+    for (int k = 0; k < dof->depth; ++k) {
+        row[k] = rgSpatialDot(&d->axes[column[k]], &force);
+    }
+    row[0] += dof->armature;
+}
+
+// (11)
+void rgDynamics_NeedMass(rgDynamics* d) {
+    const rgModel* model = d->model;
+    if (d->valid & rg_haveMass) {
+        return;
+    }
+    rgDynamics_NeedComposites(d);
+    for (int i = 0; i < model->vCount; ++i) {
+        rgDynamics_FillRow(d, i);
+    }
+    d->valid |= rg_haveMass;
+}
+
+const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
+    rgDynamics_NeedMass(d);
+    if (count != NULL) {
+        *count = d->model->massCount;
+    }
+    return d->mass;
+}
+
+rgSparse rgDynamics_SparseMassMatrix(rgDynamics* d, const double* added) {
+    const rgModel* model = d->model;
+    int count = 2 * model->massCount - model->vCount;
+    rgDynamics_NeedMass(d);
+    for (int i = 0; i < count; ++i) {
+        d->sparseMass[i] = d->mass[model->sparseFrom[i]];
+    }
+    for (int i = 0; added != NULL && i < model->vCount; ++i) {
+        d->sparseMass[model->sparseStart[i] + model->dofs[i].depth - 1] += added[i];
+    }
+    return (rgSparse){.rowCount = model->vCount,
+                      .columnCount = model->vCount,
+                      .rowStart = model->sparseStart,
+                      .column = model->sparseColumns,
+                      .value = d->sparseMass};
+}
+
+void rgDynamics_MassMatrix(rgDynamics* d, double* mass) {
+    const rgModel* model = d->model;
+    size_t n = (size_t)model->vCount;
+    rgDynamics_NeedMass(d);
+    for (size_t i = 0; i < n * n; ++i) {
+        mass[i] = 0;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        for (int k = 0; k < dof->depth; ++k) {
+            size_t j = (size_t)model->massColumns[dof->rowStart + k];
+            mass[i * n + j] = d->mass[dof->rowStart + k];
+            mass[j * n + i] = d->mass[dof->rowStart + k];
+        }
+    }
+}

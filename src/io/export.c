@@ -1,0 +1,138 @@
+// Text and lists for the writers of model files.
+#include "io/export.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool rgText_Reserve(rgText* text, int more) {
+    if (!text->failed && rgReserve(&text->allocator, (void**)&text->bytes, &text->capacity,
+                                   text->count, text->count + more + 1, 1) != rg_ok) {
+        text->failed = true;
+    }
+    return !text->failed;
+}
+
+void rgText_Add(rgText* text, const char* format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    if (length >= 0 && rgText_Reserve(text, length)) {
+        vsnprintf(text->bytes + text->count, (size_t)length + 1, format, again);
+        text->count += length;
+    }
+    va_end(again);
+    va_end(arguments);
+}
+
+void rgText_Indent(rgText* text, int depth) {
+    rgText_Add(text, "%*s", 2 * RG_MIN(depth, 40), "");
+}
+
+void rgText_Attribute(rgText* text, const char* name, const char* value) {
+    if (value == NULL) {
+        return;
+    }
+    rgText_Add(text, " %s=\"", name);
+    for (const char* at = value; *at != '\0'; ++at) {
+        switch (*at) {
+        case '&':
+            rgText_Add(text, "&amp;");
+            break;
+        case '<':
+            rgText_Add(text, "&lt;");
+            break;
+        case '"':
+            rgText_Add(text, "&quot;");
+            break;
+        default:
+            rgText_Add(text, "%c", *at);
+            break;
+        }
+    }
+    rgText_Add(text, "\"");
+}
+
+static void rgText_Value(rgText* text, double value) {
+    char digits[40];
+    value = value == 0 ? 0 : value; // no minus sign
+    for (int precision = 15; precision <= 17; ++precision) {
+        snprintf(digits, sizeof(digits), "%.*g", precision, value);
+        if (strtod(digits, NULL) == value) {
+            break;
+        }
+    }
+    for (char* at = digits; *at != '\0'; ++at) {
+        *at = *at == ',' ? '.' : *at; // some locales
+    }
+    rgText_Add(text, "%s", digits);
+}
+
+void rgText_Numbers(rgText* text, const char* name, const double* values, int count) {
+    rgText_Add(text, " %s=\"", name);
+    for (int i = 0; i < count; ++i) {
+        rgText_Add(text, i > 0 ? " " : "");
+        rgText_Value(text, values[i]);
+    }
+    rgText_Add(text, "\"");
+}
+
+void rgText_Number(rgText* text, const char* name, double value) {
+    rgText_Numbers(text, name, &value, 1);
+}
+
+void rgText_NumberUnless(rgText* text, const char* name, double value, double usual) {
+    if (value != usual) {
+        rgText_Number(text, name, value);
+    }
+}
+
+void rgText_Vec(rgText* text, const char* name, rgVec3 value) {
+    const double values[3] = {value.x, value.y, value.z};
+    rgText_Numbers(text, name, values, 3);
+}
+
+void rgText_Integer(rgText* text, const char* name, int value) {
+    rgText_Add(text, " %s=\"%d\"", name, value);
+}
+
+rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics) {
+    if (text->failed) {
+        return rg_errorMemory;
+    }
+    FILE* file = fopen(path, "wb");
+    bool good =
+        file != NULL && fwrite(text->bytes, 1, (size_t)text->count, file) == (size_t)text->count;
+    if (file != NULL && fclose(file) != 0) {
+        good = false;
+    }
+    if (!good) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "the file cannot be written");
+    }
+    return good ? rg_ok : rg_errorFile;
+}
+
+void rgLost_Add(rgLost* lost, const char* name) {
+    size_t length = strlen(lost->names);
+    snprintf(lost->names + length, sizeof(lost->names) - length, "%s%s",
+             lost->count > 0 ? ", " : "", name != NULL && name[0] != '\0' ? name : "(unnamed)");
+    lost->count += 1;
+}
+
+void rgLost_Tell(rgLost* lost) {
+    if (lost->count > 0) {
+        bool cut = strlen(lost->names) == sizeof(lost->names) - 1;
+        rgDiagnostics_Add(lost->diagnostics, rg_severityWarning, NULL, 0, "%s: %s%s", lost->what,
+                          lost->names, cut ? " ..." : "");
+    }
+}
+
+const char* rgNamed(const char* name, const char* kind, int number, rgPartName* made) {
+    if (name != NULL && name[0] != '\0') {
+        return name;
+    }
+    snprintf(made->text, sizeof(made->text), "unnamed_%s_%d", kind, number);
+    return made->text;
+}

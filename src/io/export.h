@@ -1,0 +1,42 @@
+// What the writers of model files share: growing text, XML attributes, lists of what is lost.
+#pragma once
+#include "base/base.h"
+#include "model/def.h"
+
+typedef struct rgText {
+    rgAllocator allocator;
+    char* bytes; // ends with a zero byte
+    int count, capacity;
+    bool failed; // out of memory
+} rgText;
+
+void rgText_Add(rgText* text, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void rgText_Indent(rgText* text, int depth);
+// name="value", escaped, with a blank before it. NULL values write nothing.
+void rgText_Attribute(rgText* text, const char* name, const char* value);
+// The shortest decimals that read back as the same numbers.
+void rgText_Numbers(rgText* text, const char* name, const double* values, int count);
+void rgText_Number(rgText* text, const char* name, double value);
+void rgText_NumberUnless(rgText* text, const char* name, double value, double usual);
+void rgText_Vec(rgText* text, const char* name, rgVec3 value);
+void rgText_Integer(rgText* text, const char* name, int value);
+
+// Write the text to a file, or fail with a remark.
+rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics);
+
+// A list of names of parts that cannot be written, told in one warning.
+typedef struct rgLost {
+    rgDiagnostics* diagnostics;
+    const char* what; // "actuators have no place in URDF"
+    char names[600];
+    int count;
+} rgLost;
+
+void rgLost_Add(rgLost* lost, const char* name);
+void rgLost_Tell(rgLost* lost);
+
+// A part's name, or one made from its number.
+typedef struct rgPartName {
+    char text[64];
+} rgPartName;
+const char* rgNamed(const char* name, const char* kind, int number, rgPartName* made);

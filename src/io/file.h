@@ -1,0 +1,21 @@
+// Files as bytes, and the names of files.
+#pragma once
+#include "base/base.h"
+
+#define RG_PATH_LENGTH 4096
+
+// The whole file, with a zero byte after it. Only regular files up to `limit` bytes are read. The
+// caller releases the bytes. Failures are told with the file's name.
+rgResult rgReadFile(const char* path, size_t limit, const rgAllocator* allocator,
+                    rgDiagnostics* diagnostics, char** bytes, size_t* count);
+
+bool rgFileExists(const char* path); // a regular file
+
+// Whether path starts with a slash.
+bool rgIsAbsolutePath(const char* path);
+// Folder of a file, without the last slash; "." when the name has none. False: too long.
+bool rgPathFolder(const char* path, char out[RG_PATH_LENGTH]);
+// folder/name, or name alone when it is absolute. False: too long.
+bool rgJoinPath(const char* folder, const char* name, char out[RG_PATH_LENGTH]);
+// What follows the last dot of the last part, lower case, cut to 15 characters; "" without one.
+void rgPathExtension(const char* path, char out[16]);

@@ -1,0 +1,99 @@
+// Robot description files of any kind: the root element chooses the reader.
+#include "io/load.h"
+
+#include "io/file.h"
+
+#include <string.h>
+
+typedef struct rgModelFormat {
+    const char* root; // name of the root element
+    rgReadModelFcn* read;
+} rgModelFormat;
+
+static const rgModelFormat formats[] = {
+    {"robot", rgReadUrdf},
+    {"mujoco", rgReadMjcf},
+};
+
+rgLoadDef rgDefaultLoadDef(void) {
+    return (rgLoadDef){.cookie = RG_LOAD_COOKIE};
+}
+
+static const rgModelFormat* rgFindFormat(const char* root) {
+    for (int i = 0; i < RG_COUNT(formats); ++i) {
+        if (strcmp(formats[i].root, root) == 0) {
+            return &formats[i];
+        }
+    }
+    return NULL;
+}
+
+static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* root,
+                           const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model) {
+    const rgModelFormat* format = rgFindFormat(root->name);
+    bool wanted = format != NULL && (rootName == NULL || strcmp(rootName, root->name) == 0);
+    if (wanted) {
+        return format->read(tree, root, def, diagnostics, model);
+    }
+    if (rootName != NULL) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, root->file, root->line,
+                          "the root element is <%.60s>, not <%s>", root->name, rootName);
+    } else {
+        rgDiagnostics_Add(diagnostics, rg_severityError, root->file, root->line,
+                          "the root element <%.60s> is of no known format (<robot> is URDF, "
+                          "<mujoco> is MJCF)",
+                          root->name);
+    }
+    return rg_errorFormat;
+}
+
+rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size_t byteCount,
+                  const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model) {
+    rgLoadDef used = def != NULL ? *def : rgDefaultLoadDef();
+    if (model == NULL || used.cookie != RG_LOAD_COOKIE || used.packageDirCount < 0 ||
+        (used.packageDirCount > 0 && used.packageDirs == NULL)) {
+        return rg_errorArgument;
+    }
+    rgXmlTree* tree = NULL;
+    rgResult result = rgCreateXmlTree(&used.allocator, &tree);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgXmlNode* root = NULL;
+    result = text != NULL ? rgXmlTree_Parse(tree, text, byteCount, path, diagnostics, &root)
+                          : rgXmlTree_Load(tree, path, diagnostics, &root);
+    if (result == rg_ok) {
+        result = rgReadRoot(rootName, tree, root, &used, diagnostics, model);
+    }
+    rgDestroyXmlTree(tree);
+    return result;
+}
+
+rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                        rgModelDef** model) {
+    if (path == NULL) {
+        return rg_errorArgument;
+    }
+    const rgBuiltinModel* builtin = rgFileExists(path) ? NULL : rgFindBuiltinModel(path);
+    return builtin != NULL
+               ? rgLoadAs(NULL, path, builtin->text, builtin->byteCount, def, diagnostics, model)
+               : rgLoadAs(NULL, path, NULL, 0, def, diagnostics, model);
+}
+
+rgResult rgParseModelDef(const void* text, size_t byteCount, const char* path, const rgLoadDef* def,
+                         rgDiagnostics* diagnostics, rgModelDef** model) {
+    return text == NULL ? rg_errorArgument
+                        : rgLoadAs(NULL, path, text, byteCount, def, diagnostics, model);
+}
+
+rgResult rgLoadUrdf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                    rgModelDef** model) {
+    return path == NULL ? rg_errorArgument
+                        : rgLoadAs("robot", path, NULL, 0, def, diagnostics, model);
+}
+
+rgResult rgParseUrdf(const void* text, size_t byteCount, const char* path, const rgLoadDef* def,
+                     rgDiagnostics* diagnostics, rgModelDef** model) {
+    return text == NULL ? rg_errorArgument
+                        : rgLoadAs("robot", path, text, byteCount, def, diagnostics, model);
+}

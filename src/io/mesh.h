@@ -1,0 +1,44 @@
+// What the readers of mesh files share: a mesh that grows, and complaints.
+#pragma once
+#include "base/base.h"
+#include "rigor/mesh.h"
+
+#define RG_MESH_MAX_BYTES      ((size_t)512 << 20)
+#define RG_MESH_MAX_COUNT      50000000 // vertices, triangles
+#define RG_MESH_MAX_COORDINATE 1e12     // [m], before scaling
+
+struct rgMesh {
+    rgAllocator allocator;
+    double* vertices;
+    int vertexCount, vertexCapacity;
+    int* triangles;
+    int triangleCount, triangleCapacity;
+    rgMeshPart* parts; // names are owned
+    int partCount, partCapacity;
+};
+
+// One reading of a file. Readers stop at the first error.
+typedef struct rgMeshReader {
+    rgMesh* mesh;
+    const char* file;
+    rgDiagnostics* diagnostics;
+    const char* bytes;
+    size_t byteCount;
+    int degenerateCount; // triangles with a repeated vertex, left out
+} rgMeshReader;
+
+// Tell an error and give its result. Line 0: none.
+rgResult rgMeshReader_Fail(rgMeshReader* reader, int line, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+rgResult rgMeshReader_AddVertex(rgMeshReader* reader, const double position[3]);
+rgResult rgMeshReader_AddTriangle(rgMeshReader* reader, int a, int b, int c);
+// Start a part; an empty one before it is dropped. The name may be cut.
+rgResult rgMeshReader_StartPart(rgMeshReader* reader, const char* name, size_t length);
+
+rgResult rgReadStl(rgMeshReader* reader); // vertices at the same place are one
+rgResult rgReadObj(rgMeshReader* reader);
+
+// Format by the file's name, or by its content when the name does not tell.
+rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteCount);
+// What to call a format that is not read, by the extension of the path; NULL when it is unknown.
+const char* rgForeignMeshName(const char* path);

@@ -1,0 +1,254 @@
+// What the parts of the MJCF reader share. One file per section: mjcf_body.c, mjcf_geom.c ... The
+// reader follows MuJoCo 3: attributes left out take the value of the element's default class, then
+// that of the classes around it, then the built-in one. See docs/formats/mjcf.md.
+#pragma once
+#include "io/file.h"
+#include "io/load.h"
+#include "model/def.h"
+#include "rigor/inertia.h"
+
+// Names of one kind of part, to its number.
+typedef struct rgMjNames {
+    struct rgMjName* slots; // power of two; open addressing
+    int capacity, count;
+} rgMjNames;
+
+// A default class: the <default> elements that wrote it, and the class around it.
+typedef struct rgMjClass {
+    const char* name;
+    int parent;              // -1: the top class
+    const rgXmlNode** nodes; // in the order read
+    int nodeCount, nodeCapacity;
+} rgMjClass;
+
+typedef enum rgMjInertiaFromGeom {
+    rg_mjInertiaFalse,
+    rg_mjInertiaTrue,
+    rg_mjInertiaAuto
+} rgMjInertiaFromGeom;
+
+typedef struct rgMjCompiler {
+    double angleScale; // file's angle to radians
+    char eulerSequence[4];
+    bool autoLimits, balanceInertia, stripPath;
+    int inertiaFromGeom; // rgMjInertiaFromGeom
+    int groupRange[2];
+    double boundMass, boundInertia, totalMass;
+    const char* meshDir;
+} rgMjCompiler;
+
+// Position and orientation; the last word on orientation is euler, axisangle, xyaxes or zaxis where
+// one of them is given.
+typedef enum rgMjTurn {
+    rg_mjTurnQuat,
+    rg_mjTurnEuler,
+    rg_mjTurnAxisAngle,
+    rg_mjTurnXyAxes,
+    rg_mjTurnZAxis
+} rgMjTurn;
+typedef struct rgMjPlace {
+    double pos[3], quat[4];
+    rgMjTurn turn;
+    double values[6];
+} rgMjPlace;
+
+// Softness as the file has it: solref and the largest impedance of solimp.
+typedef struct rgMjSoftness {
+    bool isSet; // written in the file, by the element or a class
+    double solref[2], solimp[5];
+} rgMjSoftness;
+
+typedef enum rgMjGeomType {
+    rg_mjPlane,
+    rg_mjHfield,
+    rg_mjSphere,
+    rg_mjCapsule,
+    rg_mjEllipsoid,
+    rg_mjCylinder,
+    rg_mjBox,
+    rg_mjMesh,
+    rg_mjOther
+} rgMjGeomType;
+
+typedef struct rgMjGeom {
+    const char* name;
+    int type; // rgMjGeomType
+    double size[3];
+    int sizeCount;
+    bool hasFromTo, hasMass, hasColor, shell;
+    double fromTo[6];
+    rgMjPlace place;
+    double mass, density;
+    double friction[3];
+    int condim, contype, conaffinity, group, priority;
+    double margin, gap;
+    rgMjSoftness softness;
+    const char* mesh;
+    const char* hfield;
+    const char* material;
+    double color[4];
+} rgMjGeom;
+
+typedef enum rgMjMeshInertia {
+    rg_mjMeshLegacy,
+    rg_mjMeshExact,
+    rg_mjMeshConvex,
+    rg_mjMeshShell
+} rgMjMeshInertia;
+typedef struct rgMjMesh {
+    const char* name;
+    const rgXmlNode* node;
+    bool isLoaded, isBroken; // read on first use
+    rgMeshData data;         // scaled, in the arena
+    int inertia;             // rgMjMeshInertia
+} rgMjMesh;
+
+typedef struct rgMjField {
+    const char* name;
+    rgHeightFieldData data;
+} rgMjField;
+
+// Beside def->bodies.
+typedef struct rgMjBody {
+    rgPose world;       // at the reference configuration
+    rgQuat inertiaAxes; // principal axes as MuJoCo has them, where they are known
+    bool axesKnown;
+    int root;        // number of the body below the world that carries this one
+    double treeMass; // of a root: what it carries; rgMjcf_SetTotalMass
+    bool treeMoves;  // of a root: there is a joint on it or above
+} rgMjBody;
+
+typedef struct rgMjcf {
+    rgXmlReader reader;
+    rgXmlTree* tree;
+    const rgLoadDef* load;
+    rgModelDef* def; // grows
+    rgResult result; // first failure that is not about the file, such as memory
+    rgArena arena;
+    const char* folder; // of the main file
+    rgMjCompiler compiler;
+    rgMjClass* classes;
+    int classCount, classCapacity;
+    rgMjMesh* meshes;
+    int meshCount, meshCapacity;
+    rgMjField* fields;
+    int fieldCount, fieldCapacity;
+    double (*colors)[4]; // of materials
+    int colorCount, colorCapacity;
+    rgMjBody* bodies; // body k has the id k + 1, as in def
+    int bodyCapacity;
+    rgMjGeom* geoms; // beside def->shapes
+    int geomCapacity;
+    int* controls; // number of the file's actuator k in def, or -1
+    int controlCount, controlCapacity;
+    rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
+        fieldNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
+    rgMjNames leftGeoms, leftActuators, leftTendons; // not supported or not read, and told
+    double* siteSizes;                               // bounding radius, beside def->frames
+    int siteCapacity;
+    bool meshesTold;           // that meshes are not read
+    bool missingTold;          // that a mesh file is missing
+    const rgXmlNode* softNode; // first element that asks for soft contacts
+} rgMjcf;
+
+// mjcf.c
+bool rgMjcf_Failed(const rgMjcf* m);           // an error was told, or memory ran out
+void rgMjcf_Check(rgMjcf* m, rgResult result); // keeps the first failure
+void* rgMjcf_Grow(rgMjcf* m, void** array, int* capacity, int used,
+                  size_t size); // room for one more; its address
+rgSource rgMjcf_Source(const rgXmlNode* node);
+
+// mjcf_names.c: numbers from 0; -1 when there is none. Add tells a repeated name as an error.
+void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const char* name,
+                   int number);
+int rgMjNames_Find(const rgMjNames* names, const char* name);
+// Bodies count from 1: 0 is the world. What an attribute names; -1 and an error unless it is there.
+// `kind` is for the message.
+int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute,
+                  const char* kind);
+
+// mjcf_default.c
+void rgMjcf_ReadDefaults(rgMjcf* m, const rgXmlNode* root);
+// Class of an element: its own, or the one handed down.
+int rgMjcf_Class(rgMjcf* m, const rgXmlNode* node, const char* attribute, int inherited);
+// Calls apply for each element called one of `names` in the class and those around it, outermost
+// first.
+typedef void rgMjApplyFcn(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ApplyClass(rgMjcf* m, int class, const char* const* names, rgMjApplyFcn* apply,
+                       void* value);
+
+// mjcf_read.c
+extern const rgXmlWord rgMjBoolWords[3], rgMjAutoWords[4];
+void rgMjcf_Flag(rgMjcf* m, const rgXmlNode* node, const char* name, bool* value);
+void rgMjcf_ReadPlace(rgMjcf* m, const rgXmlNode* node, rgMjPlace* place);
+rgMjPlace rgMjcf_NoPlace(void);
+rgPose rgMjcf_Pose(rgMjcf* m, const rgXmlNode* node, const rgMjPlace* place);
+rgQuat rgMjcf_TurnZ(rgVec3 axis); // takes z to axis, as MuJoCo does
+// Whether limits hold: the word, or the range where the word is auto (2).
+bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limited,
+                    const double range[2]);
+// Warn when the attribute is there and has a value other than zero, false or "none".
+void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* names);
+void rgMjcf_ReadSoftness(rgMjcf* m, const rgXmlNode* node, const char* ref, const char* imp,
+                         rgMjSoftness* softness);
+rgMjSoftness rgMjcf_NoSoftness(void);
+// Stiffness and damping of a softness that holds between masses that act as one of mass [kg].
+void rgMjcf_Spring(const rgMjSoftness* softness, double mass, double* stiffness, double* damping);
+
+// mjcf_option.c
+void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root);
+void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root);
+void rgMjcf_Include(rgMjcf* m, rgXmlNode* root);
+
+// mjcf_asset.c
+void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root);
+// Reads the mesh on first use; NULL when it cannot be read, which is told (an error if it matters,
+// else a warning).
+const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool matters);
+
+// mjcf_mesh.c
+// Of density 1, by the mesh's `inertia` rule. False: it has none.
+bool rgMjMesh_Inertia(const rgMjMesh* mesh, const rgAllocator* allocator, rgInertia* inertia);
+
+// mjcf_body.c
+void rgMjcf_ReadBodies(rgMjcf* m, const rgXmlNode* root);
+
+// mjcf_joint.c
+void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ReadJoint(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame);
+
+// mjcf_geom.c
+// Adds the shape; gives its inertia in the body frame, of zero mass when it does not count.
+rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame);
+void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ApplySite(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ReadSite(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame);
+
+// mjcf_inertia.c
+// From <inertial>, or from the geoms: `fromGeoms` is their sum.
+void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* body, int number, const rgInertia* fromGeoms,
+                       int geomCount, rgQuat geomAxes);
+void rgMjcf_SetTotalMass(rgMjcf* m, const rgXmlNode* root);
+// Mass of the tree that carries the body; infinite when it is fixed to the world.
+double rgMjcf_TreeMass(const rgMjcf* m, rgBodyId body);
+double rgMjcf_ReducedMass(double a, double b); // a b / (a + b); of two infinite ones: 1
+void rgMjcf_SetSoftness(rgMjcf* m);            // needs all masses
+
+// mjcf_contact.c
+void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ApplyEquality(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ReadContacts(rgMjcf* m, const rgXmlNode* root);
+void rgMjcf_ReadEqualities(rgMjcf* m, const rgXmlNode* root);
+
+// mjcf_actuator.c
+void rgMjcf_ApplyTendon(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value);
+void rgMjcf_ReadTendons(rgMjcf* m, const rgXmlNode* root);
+void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root);
+
+// mjcf_sensor.c
+void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root);
+
+// mjcf_key.c
+void rgMjcf_ReadKeys(rgMjcf* m, const rgXmlNode* root);

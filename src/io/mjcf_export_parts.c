@@ -1,0 +1,378 @@
+// A model definition as MJCF: what refers to bodies, joints and shapes.
+#include "io/mjcf_export.h"
+
+#include <string.h>
+
+static const char* rgMjWriter_JointName(const rgMjWriter* w, rgJointId id, rgPartName* made) {
+    return rgNamed(w->def->joints[id.index1 - 1].name, "joint", id.index1, made);
+}
+
+static const char* rgMjWriter_TendonName(const rgMjWriter* w, rgTendonId id, rgPartName* made) {
+    return rgNamed(w->def->tendons[id.index1 - 1].name, "tendon", id.index1, made);
+}
+
+static bool rgIsSame(rgPose a, rgPose b) {
+    double turn = fabs(a.q.w * b.q.w + a.q.x * b.q.x + a.q.y * b.q.y + a.q.z * b.q.z);
+    return rgLength(rgSub(a.p, b.p)) < 1e-10 && turn > 1 - 1e-15;
+}
+
+// Whether an anchor alone says it: both ends meet at the reference configuration.
+static bool rgMjWriter_IsPlain(const rgMjWriter* w, const rgEqualityDef* e) {
+    if (e->kind == rg_equalityWeld) {
+        return rgIsSame((rgPose){.p = e->poseB.p, .q = rgQuatIdentity()}, e->poseB);
+    }
+    rgVec3 a = rgPose_Point(w->world[e->bodyA.index1], e->poseA.p);
+    rgVec3 b = rgPose_Point(w->world[e->bodyB.index1], e->poseB.p);
+    return e->kind != rg_equalityConnect || rgLength(rgSub(a, b)) < 1e-10;
+}
+
+static bool rgNeedsBodySite(const rgSensorDef* sensor) {
+    switch (sensor->kind) {
+    case rg_sensorAccelerometer:
+    case rg_sensorGyro:
+    case rg_sensorVelocimeter:
+    case rg_sensorForce:
+    case rg_sensorTorque:
+    case rg_sensorTouch:
+        return sensor->frame.index1 == 0;
+    default:
+        return false;
+    }
+}
+
+static void rgMjWriter_HelperSite(rgMjWriter* w, const char* kind, int number, rgPose pose,
+                                  double size, int depth) {
+    rgText_Indent(&w->text, depth);
+    rgText_Add(&w->text, "<site name=\"%s_%d\"", kind, number + 1);
+    rgMjWriter_Pose(w, pose);
+    rgText_Number(&w->text, "size", size);
+    rgText_Add(&w->text, "/>\n");
+}
+
+void rgMjWriter_HelperSites(rgMjWriter* w, int body, int depth) {
+    for (int i = 0; i < w->def->equalityCount; ++i) {
+        const rgEqualityDef* e = &w->def->equalities[i];
+        if (e->kind > rg_equalityWeld || rgMjWriter_IsPlain(w, e)) {
+            continue;
+        }
+        if (e->bodyA.index1 == body) {
+            rgMjWriter_HelperSite(w, "equality_site1", i, e->poseA, 0.005, depth);
+        }
+        if (e->bodyB.index1 == body) {
+            rgMjWriter_HelperSite(w, "equality_site2", i, e->poseB, 0.005, depth);
+        }
+    }
+    for (int i = 0; i < w->def->sensorCount; ++i) {
+        const rgSensorDef* sensor = &w->def->sensors[i];
+        if (rgNeedsBodySite(sensor) && sensor->body.index1 == body) {
+            double size = sensor->touchRadius > 0 ? sensor->touchRadius : 0.005;
+            rgMjWriter_HelperSite(w, "sensor_site", i, rgPoseIdentity(), size, depth);
+        }
+    }
+}
+
+static void rgMjWriter_Contact(rgMjWriter* w) {
+    const rgModelDef* def = w->def;
+    rgPartName a, b;
+    rgText_Add(&w->text, "  <contact>\n");
+    for (int i = 0; i < def->pairCount; ++i) {
+        const rgPairDef* pair = &def->pairs[i];
+        const rgMaterial* m = &pair->material;
+        rgText_Add(&w->text, "    <pair");
+        rgText_Attribute(&w->text, "geom1",
+                         rgNamed(def->shapes[pair->a.index1 - 1].name, "geom", pair->a.index1, &a));
+        rgText_Attribute(&w->text, "geom2",
+                         rgNamed(def->shapes[pair->b.index1 - 1].name, "geom", pair->b.index1, &b));
+        if (pair->hasMaterial) {
+            const double friction[5] = {m->mu, m->mu, m->muTorsion, m->muRolling, m->muRolling};
+            rgText_Integer(&w->text, "condim", m->dimension > 0 ? m->dimension : 3);
+            rgText_Numbers(&w->text, "friction", friction, 5);
+        }
+        rgText_Add(&w->text, "/>\n");
+    }
+    for (int i = 0; i < def->excludeCount; ++i) {
+        rgText_Add(&w->text, "    <exclude");
+        rgText_Attribute(&w->text, "body1", rgMjWriter_Body(w, def->excludes[i].a, &a));
+        rgText_Attribute(&w->text, "body2", rgMjWriter_Body(w, def->excludes[i].b, &b));
+        rgText_Add(&w->text, "/>\n");
+    }
+    rgText_Add(&w->text, "  </contact>\n");
+}
+
+static void rgMjWriter_Tendon(rgMjWriter* w, int number) {
+    const rgTendonDef* t = &w->def->tendons[number];
+    const double range[2] = {t->lower, t->upper};
+    rgPartName made;
+    double spring = 0;
+    rgText_Add(&w->text, "    <fixed");
+    rgText_Attribute(&w->text, "name", rgNamed(t->name, "tendon", number + 1, &made));
+    if (t->hasLimits) {
+        rgText_Add(&w->text, " limited=\"true\"");
+        rgText_Numbers(&w->text, "range", range, 2);
+    }
+    rgText_NumberUnless(&w->text, "damping", t->damping, 0);
+    rgText_NumberUnless(&w->text, "frictionloss", t->dryFriction, 0);
+    rgText_NumberUnless(&w->text, "stiffness", t->stiffness, 0);
+    for (int i = 0; i < t->jointCount; ++i) {
+        spring += t->coefficients[i] * w->def->joints[t->joints[i].index1 - 1].springReference;
+    }
+    rgText_NumberUnless(&w->text, "springlength", t->springReference, spring);
+    rgText_Add(&w->text, ">\n");
+    for (int i = 0; i < t->jointCount; ++i) {
+        rgText_Add(&w->text, "      <joint");
+        rgText_Attribute(&w->text, "joint", rgMjWriter_JointName(w, t->joints[i], &made));
+        rgText_Number(&w->text, "coef", t->coefficients[i]);
+        rgText_Add(&w->text, "/>\n");
+    }
+    rgText_Add(&w->text, "    </fixed>\n");
+}
+
+static void rgMjWriter_BodyEnds(rgMjWriter* w, const rgEqualityDef* e, int number) {
+    rgPartName a, b;
+    if (!rgMjWriter_IsPlain(w, e)) {
+        rgText_Add(&w->text, " site1=\"equality_site1_%d\" site2=\"equality_site2_%d\"", number + 1,
+                   number + 1);
+        return;
+    }
+    rgText_Attribute(&w->text, "body1", rgMjWriter_Body(w, e->bodyA, &a));
+    rgText_Attribute(&w->text, "body2", rgMjWriter_Body(w, e->bodyB, &b));
+    if (e->kind == rg_equalityConnect) {
+        rgText_Vec(&w->text, "anchor", e->poseA.p);
+        return;
+    }
+    const rgPose* p = &e->poseA;
+    const double relative[7] = {p->p.x, p->p.y, p->p.z, p->q.w, p->q.x, p->q.y, p->q.z};
+    rgText_Vec(&w->text, "anchor", e->poseB.p);
+    rgText_Numbers(&w->text, "relpose", relative, 7);
+}
+
+static void rgMjWriter_Coupling(rgMjWriter* w, const rgEqualityDef* e) {
+    rgPartName a, b;
+    if (e->kind == rg_equalityJoint) {
+        rgText_Attribute(&w->text, "joint1", rgMjWriter_JointName(w, e->jointA, &a));
+        rgText_Attribute(&w->text, "joint2",
+                         e->jointB.index1 > 0 ? rgMjWriter_JointName(w, e->jointB, &b) : NULL);
+    } else {
+        rgText_Attribute(&w->text, "tendon1", rgMjWriter_TendonName(w, e->tendonA, &a));
+        rgText_Attribute(&w->text, "tendon2",
+                         e->tendonB.index1 > 0 ? rgMjWriter_TendonName(w, e->tendonB, &b) : NULL);
+    }
+    rgText_Numbers(&w->text, "polycoef", e->polynomial, 5);
+}
+
+static void rgMjWriter_Equality(rgMjWriter* w, int number) {
+    static const char* const names[] = {"connect", "weld", "joint", "tendon"};
+    const rgEqualityDef* e = &w->def->equalities[number];
+    rgText_Add(&w->text, "    <%s", names[e->kind]);
+    rgText_Attribute(&w->text, "name", e->name);
+    if (e->disabled) {
+        rgText_Add(&w->text, " active=\"false\"");
+    }
+    if (e->kind == rg_equalityConnect || e->kind == rg_equalityWeld) {
+        rgMjWriter_BodyEnds(w, e, number);
+    } else {
+        rgMjWriter_Coupling(w, e);
+    }
+    rgText_Add(&w->text, "/>\n");
+}
+
+static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
+    const rgActuatorDef* a = &w->def->actuators[number];
+    const double bias[3] = {a->bias, -a->kp, -a->kd};
+    const double control[2] = {a->controlLower, a->controlUpper},
+                 force[2] = {a->forceLower, a->forceUpper};
+    rgPartName made;
+    rgText_Add(&w->text, "    <general");
+    rgText_Attribute(&w->text, "name", rgNamed(a->name, "actuator", number + 1, &made));
+    if (a->joint.index1 > 0) {
+        rgText_Attribute(&w->text, "joint", rgMjWriter_JointName(w, a->joint, &made));
+    } else {
+        rgText_Attribute(&w->text, "tendon", rgMjWriter_TendonName(w, a->tendon, &made));
+    }
+    rgText_Numbers(&w->text, "gear", a->gear, 6);
+    rgText_Number(&w->text, "gainprm", a->gain);
+    if (a->bias != 0 || a->kp != 0 || a->kd != 0) {
+        rgText_Add(&w->text, " biastype=\"affine\"");
+        rgText_Numbers(&w->text, "biasprm", bias, 3);
+    }
+    if (a->hasControlRange) {
+        rgText_Numbers(&w->text, "ctrlrange", control, 2);
+    }
+    if (a->hasForceRange) {
+        rgText_Numbers(&w->text, "forcerange", force, 2);
+    }
+    rgText_Add(&w->text, "/>\n");
+}
+
+static const char* rgMjWriter_SensorElement(rgSensorKind kind) {
+    static const char* const names[] = {[rg_sensorJointPosition] = "jointpos",
+                                        [rg_sensorJointVelocity] = "jointvel",
+                                        [rg_sensorJointActuatorForce] = "jointactuatorfrc",
+                                        [rg_sensorTendonPosition] = "tendonpos",
+                                        [rg_sensorTendonVelocity] = "tendonvel",
+                                        [rg_sensorActuatorPosition] = "actuatorpos",
+                                        [rg_sensorActuatorVelocity] = "actuatorvel",
+                                        [rg_sensorActuatorForce] = "actuatorfrc",
+                                        [rg_sensorBallQuat] = "ballquat",
+                                        [rg_sensorBallAngularVelocity] = "ballangvel",
+                                        [rg_sensorFramePosition] = "framepos",
+                                        [rg_sensorFrameQuat] = "framequat",
+                                        [rg_sensorFrameLinearVelocity] = "framelinvel",
+                                        [rg_sensorFrameAngularVelocity] = "frameangvel",
+                                        [rg_sensorFrameLinearAcceleration] = "framelinacc",
+                                        [rg_sensorFrameAngularAcceleration] = "frameangacc",
+                                        [rg_sensorAccelerometer] = "accelerometer",
+                                        [rg_sensorGyro] = "gyro",
+                                        [rg_sensorVelocimeter] = "velocimeter",
+                                        [rg_sensorForce] = "force",
+                                        [rg_sensorTorque] = "torque",
+                                        [rg_sensorTouch] = "touch",
+                                        [rg_sensorSubtreeCenter] = "subtreecom",
+                                        [rg_sensorSubtreeLinearVelocity] = "subtreelinvel",
+                                        [rg_sensorSubtreeAngularMomentum] = "subtreeangmom"};
+    return (int)kind > 0 && (int)kind < RG_COUNT(names) ? names[kind] : NULL;
+}
+
+static void rgMjWriter_SensorTarget(rgMjWriter* w, const rgSensorDef* s, int number) {
+    rgPartName made;
+    bool frameKind =
+        s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration;
+    const char* site = s->frame.index1 > 0 ? rgNamed(w->def->frames[s->frame.index1 - 1].name,
+                                                     "site", s->frame.index1, &made)
+                                           : NULL;
+    if (s->joint.index1 > 0) {
+        rgText_Attribute(&w->text, "joint", rgMjWriter_JointName(w, s->joint, &made));
+    } else if (s->tendon.index1 > 0) {
+        rgText_Attribute(&w->text, "tendon", rgMjWriter_TendonName(w, s->tendon, &made));
+    } else if (s->actuator.index1 > 0) {
+        rgText_Attribute(&w->text, "actuator",
+                         rgNamed(w->def->actuators[s->actuator.index1 - 1].name, "actuator",
+                                 s->actuator.index1, &made));
+    } else if (frameKind) {
+        rgText_Attribute(&w->text, "objtype", site != NULL ? "site" : "xbody");
+        rgText_Attribute(&w->text, "objname",
+                         site != NULL ? site : rgMjWriter_Body(w, s->body, &made));
+    } else if (rgNeedsBodySite(s)) {
+        rgText_Add(&w->text, " site=\"sensor_site_%d\"", number + 1);
+    } else if (site != NULL) {
+        rgText_Attribute(&w->text, "site", site);
+    } else {
+        rgText_Attribute(&w->text, "body", rgMjWriter_Body(w, s->body, &made));
+    }
+}
+
+static void rgMjWriter_Sensor(rgMjWriter* w, int number) {
+    const rgSensorDef* s = &w->def->sensors[number];
+    const char* element = rgMjWriter_SensorElement(s->kind);
+    if (element == NULL) {
+        return;
+    }
+    rgText_Add(&w->text, "    <%s", element);
+    rgText_Attribute(&w->text, "name", s->name);
+    rgMjWriter_SensorTarget(w, s, number);
+    rgText_Add(&w->text, "/>\n");
+}
+
+// Free velocities into world axes; joints come in the order of bodies, as they are written.
+static void rgMjWriter_KeyVelocity(rgMjWriter* w, const rgKeyDef* key) {
+    const rgModelDef* def = w->def;
+    double* v = RG_TAKE(&w->arena, double, RG_MAX(key->vCount, 1));
+    if (v == NULL) {
+        w->text.failed = true;
+        return;
+    }
+    memcpy(v, key->v, (size_t)key->vCount * sizeof(double));
+    int iq = 0, iv = 0;
+    for (int i = 0; i < def->jointCount; ++i) {
+        rgJointKind kind = def->joints[i].kind;
+        if (kind == rg_jointFree && iv + 6 <= key->vCount) {
+            rgQuat turn = def->bodies[def->joints[i].body.index1 - 1].pose.q;
+            if (key->q != NULL && iq + 7 <= key->qCount) {
+                const double* q = key->q + iq + 3;
+                turn = (rgQuat){q[0], q[1], q[2], q[3]};
+            }
+            rgVec3 linear = rgRotate(turn, rgVec(v[iv], v[iv + 1], v[iv + 2]));
+            v[iv] = linear.x, v[iv + 1] = linear.y, v[iv + 2] = linear.z;
+        }
+        iq += kind == rg_jointFree        ? 7
+              : kind == rg_jointSpherical ? 4
+              : kind == rg_jointPlanar    ? 3
+                                          : kind != rg_jointFixed;
+        iv += kind == rg_jointFree                                  ? 6
+              : kind == rg_jointSpherical || kind == rg_jointPlanar ? 3
+                                                                    : kind != rg_jointFixed;
+    }
+    rgText_Numbers(&w->text, "qvel", v, key->vCount);
+}
+
+static void rgMjWriter_Key(rgMjWriter* w, const rgKeyDef* key) {
+    rgText_Add(&w->text, "    <key");
+    rgText_Attribute(&w->text, "name", key->name);
+    rgText_NumberUnless(&w->text, "time", key->time, 0);
+    if (key->q != NULL) {
+        rgText_Numbers(&w->text, "qpos", key->q, key->qCount);
+    }
+    if (key->v != NULL) {
+        rgMjWriter_KeyVelocity(w, key);
+    }
+    if (key->control != NULL) {
+        rgText_Numbers(&w->text, "ctrl", key->control, key->controlCount);
+    }
+    rgText_Add(&w->text, "/>\n");
+}
+
+// Key frames list joints in the order of the compiled model: a body, then its children. MJCF has
+// the same order, so they carry over only when joints were added in it.
+static bool rgMjWriter_JointsAreInOrder(const rgMjWriter* w, int body, int* next) {
+    for (int i = w->firstJoint[body]; i >= 0; i = w->nextJoint[i]) {
+        if (i != (*next)++) {
+            return false;
+        }
+    }
+    for (int child = w->firstChild[body]; child > 0; child = w->nextChild[child]) {
+        if (!rgMjWriter_JointsAreInOrder(w, child, next)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void rgMjWriter_Keys(rgMjWriter* w) {
+    rgLost lost = {.diagnostics = w->diagnostics,
+                   .what =
+                       "joints were not added body by body; velocities of key frames are left out"};
+    int next = 0;
+    bool ordered = rgMjWriter_JointsAreInOrder(w, 0, &next);
+    rgText_Add(&w->text, "  <keyframe>\n");
+    for (int i = 0; i < w->def->keyCount; ++i) {
+        rgKeyDef key = w->def->keys[i];
+        if (!ordered && key.v != NULL) {
+            rgLost_Add(&lost, key.name);
+            key.v = NULL;
+        }
+        rgMjWriter_Key(w, &key);
+    }
+    rgText_Add(&w->text, "  </keyframe>\n");
+    rgLost_Tell(&lost);
+}
+
+static void rgMjWriter_Section(rgMjWriter* w, const char* name, int count,
+                               void (*write)(rgMjWriter* w, int number)) {
+    if (count == 0) {
+        return;
+    }
+    rgText_Add(&w->text, "  <%s>\n", name);
+    for (int i = 0; i < count; ++i) {
+        write(w, i);
+    }
+    rgText_Add(&w->text, "  </%s>\n", name);
+}
+
+void rgMjWriter_Parts(rgMjWriter* w) {
+    rgMjWriter_Contact(w);
+    rgMjWriter_Section(w, "tendon", w->def->tendonCount, rgMjWriter_Tendon);
+    rgMjWriter_Section(w, "equality", w->def->equalityCount, rgMjWriter_Equality);
+    rgMjWriter_Section(w, "actuator", w->def->actuatorCount, rgMjWriter_Actuator);
+    rgMjWriter_Section(w, "sensor", w->def->sensorCount, rgMjWriter_Sensor);
+    rgMjWriter_Keys(w);
+}

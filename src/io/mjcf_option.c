@@ -1,0 +1,220 @@
+// MJCF <compiler>, <option>, and included files.
+#include "io/mjcf.h"
+
+#include <string.h>
+
+static void rgMjcf_ReadEulerSequence(rgMjcf* m, const rgXmlNode* node) {
+    const char* value = rgXmlNode_Attribute(node, "eulerseq");
+    if (value == NULL) {
+        return;
+    }
+    if (strlen(value) != 3 || strspn(value, "xyzXYZ") != 3) {
+        rgXmlReader_Error(&m->reader, node,
+                          "<compiler eulerseq>: '%.20s' is not three of the letters xyzXYZ", value);
+        return;
+    }
+    memcpy(m->compiler.eulerSequence, value, 4);
+}
+
+static void rgMjcf_ReadAngle(rgMjcf* m, const rgXmlNode* node) {
+    static const rgXmlWord angles[] = {{"degree", 0}, {"radian", 1}, {NULL, 0}};
+    int radian = 0;
+    if (rgXmlReader_Word(&m->reader, node, "angle", angles, &radian)) {
+        m->compiler.angleScale = radian ? 1 : 3.14159265358979323846 / 180;
+    }
+    static const rgXmlWord coordinates[] = {{"local", 0}, {"global", 1}, {NULL, 0}};
+    int global = 0;
+    if (rgXmlReader_Word(&m->reader, node, "coordinate", coordinates, &global) && global) {
+        rgXmlReader_Error(&m->reader, node,
+                          "<compiler coordinate>: 'global' is no longer part of MJCF");
+    }
+}
+
+static void rgMjcf_ReadCompilerNode(rgMjcf* m, const rgXmlNode* node) {
+    static const char* const known[] = {"autolimits",
+                                        "boundmass",
+                                        "boundinertia",
+                                        "settotalmass",
+                                        "balanceinertia",
+                                        "strippath",
+                                        "coordinate",
+                                        "angle",
+                                        "fitaabb",
+                                        "eulerseq",
+                                        "meshdir",
+                                        "texturedir",
+                                        "discardvisual",
+                                        "usethread",
+                                        "fusestatic",
+                                        "inertiafromgeom",
+                                        "inertiagrouprange",
+                                        "exactmeshinertia",
+                                        "assetdir",
+                                        "alignfree",
+                                        "saveinertial",
+                                        "convexhull",
+                                        NULL};
+    rgXmlReader* r = &m->reader;
+    rgMjCompiler* c = &m->compiler;
+    rgXmlReader_CheckAttributes(r, node, known);
+    rgMjcf_ReadAngle(m, node);
+    rgMjcf_ReadEulerSequence(m, node);
+    rgMjcf_Flag(m, node, "autolimits", &c->autoLimits);
+    rgMjcf_Flag(m, node, "balanceinertia", &c->balanceInertia);
+    rgMjcf_Flag(m, node, "strippath", &c->stripPath);
+    rgXmlReader_Word(r, node, "inertiafromgeom", rgMjAutoWords, &c->inertiaFromGeom);
+    rgXmlReader_Ints(r, node, "inertiagrouprange", c->groupRange, 2, 2);
+    rgXmlReader_Double(r, node, "boundmass", &c->boundMass);
+    rgXmlReader_Double(r, node, "boundinertia", &c->boundInertia);
+    rgXmlReader_Double(r, node, "settotalmass", &c->totalMass);
+    const char* assetDir = rgXmlNode_Attribute(node, "assetdir");
+    const char* meshDir = rgXmlNode_Attribute(node, "meshdir");
+    c->meshDir = meshDir != NULL ? meshDir : assetDir != NULL ? assetDir : c->meshDir;
+    static const char* const unsupported[] = {"alignfree", "fitaabb", NULL};
+    rgMjcf_Unsupported(m, node, unsupported);
+}
+
+void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root) {
+    m->compiler = (rgMjCompiler){.angleScale = 3.14159265358979323846 / 180,
+                                 .eulerSequence = "xyz",
+                                 .autoLimits = true,
+                                 .inertiaFromGeom = rg_mjInertiaAuto,
+                                 .groupRange = {0, 5},
+                                 .totalMass = -1};
+    for (const rgXmlNode* node = rgXmlNode_Child(root, "compiler"); node != NULL;
+         node = rgXmlNode_Next(node, "compiler")) {
+        rgMjcf_ReadCompilerNode(m, node);
+    }
+}
+
+// Switches that would change the motion if they were obeyed. Others concern MuJoCo's own solver.
+static void rgMjcf_ReadFlags(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
+    static const char* const switches[] = {"constraint", "equality",  "frictionloss", "limit",
+                                           "contact",    "passive",   "spring",       "damper",
+                                           "clampctrl",  "actuation", "filterparent"};
+    for (int i = 0; i < RG_COUNT(switches); ++i) {
+        const char* value = rgXmlNode_Attribute(node, switches[i]);
+        if (value != NULL && strcmp(value, "disable") == 0) {
+            rgXmlReader_Warn(&m->reader, node,
+                             "<flag %s>: 'disable' is not supported; it is ignored", switches[i]);
+        }
+    }
+    static const char* const unsupported[] = {"override", NULL};
+    const char* override = rgXmlNode_Attribute(node, "override");
+    if (override != NULL && strcmp(override, "enable") == 0) {
+        rgMjcf_Unsupported(m, node, unsupported);
+    }
+    const char* gravity = rgXmlNode_Attribute(node, "gravity");
+    if (gravity != NULL && strcmp(gravity, "disable") == 0) {
+        options->gravity = rgVec(0, 0, 0);
+        options->hasGravity = true;
+    }
+}
+
+static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
+    static const char* const unsupported[] = {"wind", "density", "viscosity", NULL};
+    rgMjcf_Unsupported(m, node, unsupported);
+    double gravity[3];
+    if (rgXmlReader_Doubles(&m->reader, node, "gravity", gravity, 3, 3) == 3) {
+        options->gravity = rgVec(gravity[0], gravity[1], gravity[2]);
+        options->hasGravity = true;
+    }
+    if (rgXmlReader_Double(&m->reader, node, "timestep", &options->timeStep) &&
+        !(options->timeStep > 0)) {
+        rgXmlReader_Error(&m->reader, node, "<option timestep>: %g is not positive",
+                          options->timeStep);
+    }
+    const rgXmlNode* flags = rgXmlNode_Child(node, "flag");
+    if (flags != NULL) {
+        rgMjcf_ReadFlags(m, flags, options);
+    }
+}
+
+void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root) {
+    rgModelOptions options = {.gravity = {0, 0, -9.81}};
+    for (const rgXmlNode* node = rgXmlNode_Child(root, "option"); node != NULL;
+         node = rgXmlNode_Next(node, "option")) {
+        rgMjcf_ReadOptionNode(m, node, &options);
+    }
+    rgModelDef_SetOptions(m->def, &options);
+}
+
+// Files that are being or were included; a file may come in once.
+typedef struct rgMjIncludes {
+    const char* paths[256];
+    int count;
+    int depth; // of elements, included files as if they stood in place
+} rgMjIncludes;
+
+static const char* rgMjcf_IncludePath(rgMjcf* m, const rgXmlNode* node, rgMjIncludes* includes) {
+    const char* file = rgXmlReader_Required(&m->reader, node, "file");
+    char path[RG_PATH_LENGTH];
+    if (file == NULL) {
+        return NULL;
+    }
+    if (!rgJoinPath(m->folder, file, path) || includes->count == RG_COUNT(includes->paths)) {
+        rgXmlReader_Error(&m->reader, node, "<include file>: too long a name or too many files");
+        return NULL;
+    }
+    for (int i = 0; i < includes->count; ++i) {
+        if (strcmp(includes->paths[i], path) == 0) {
+            rgXmlReader_Error(&m->reader, node, "<include file>: '%.200s' is included twice", file);
+            return NULL;
+        }
+    }
+    bool failed = false;
+    const char* kept = rgKeepString(&m->arena, path, &failed);
+    if (failed) {
+        rgMjcf_Check(m, rg_errorMemory);
+        return NULL;
+    }
+    includes->paths[includes->count++] = kept;
+    return kept;
+}
+
+static void rgMjcf_IncludeIn(rgMjcf* m, rgXmlNode* parent, rgMjIncludes* includes);
+
+static void rgMjcf_IncludeFile(rgMjcf* m, rgXmlNode* node, rgMjIncludes* includes) {
+    const char* path = rgMjcf_IncludePath(m, node, includes);
+    if (path == NULL) {
+        return;
+    }
+    rgXmlNode* root = NULL;
+    rgResult result = rgXmlTree_Load(m->tree, path, m->reader.diagnostics, &root);
+    if (result != rg_ok) {
+        rgXmlReader_Error(&m->reader, node, "<include file>: '%.200s' cannot be included", path);
+        return;
+    }
+    if (strcmp(root->name, "mujocoinclude") != 0 && strcmp(root->name, "mujoco") != 0) {
+        rgXmlReader_Error(&m->reader, root, "<%.60s>: an included file starts with <mujocoinclude>",
+                          root->name);
+        return;
+    }
+    rgMjcf_IncludeIn(m, root, includes);
+    rgXmlNode_ReplaceByChildren(node, root);
+}
+
+static void rgMjcf_IncludeIn(rgMjcf* m, rgXmlNode* parent, rgMjIncludes* includes) {
+    if (++includes->depth > RG_XML_MAX_DEPTH) {
+        rgXmlReader_Error(&m->reader, parent, "<%.60s>: elements are nested more than %d deep",
+                          parent->name, RG_XML_MAX_DEPTH);
+    }
+    for (rgXmlNode* child = parent->firstChild; child != NULL && !rgMjcf_Failed(m);) {
+        rgXmlNode* next = child->next;
+        if (strcmp(child->name, "include") == 0) {
+            rgMjcf_IncludeFile(m, child, includes);
+        } else {
+            rgMjcf_IncludeIn(m, child, includes);
+        }
+        child = next;
+    }
+    includes->depth -= 1;
+}
+
+void rgMjcf_Include(rgMjcf* m, rgXmlNode* root) {
+    rgMjIncludes includes = {.count = 0};
+    if (root->file != NULL) {
+        includes.paths[includes.count++] = root->file;
+    }
+    rgMjcf_IncludeIn(m, root, &includes);
+}

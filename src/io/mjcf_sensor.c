@@ -1,0 +1,199 @@
+// MJCF <sensor>: the kinds that rigor has too. Those that it does not have warn and are left out.
+#include "io/mjcf.h"
+
+#include <string.h>
+
+typedef enum rgMjTarget {
+    rg_mjOnSite,
+    rg_mjOnJoint,
+    rg_mjOnTendon,
+    rg_mjOnActuator,
+    rg_mjOnObject,
+    rg_mjOnBody
+} rgMjTarget;
+
+typedef struct rgMjSensorKind {
+    const char* name;
+    rgSensorKind kind;
+    rgMjTarget target;
+} rgMjSensorKind;
+
+static const rgMjSensorKind sensorKinds[] = {
+    {"touch", rg_sensorTouch, rg_mjOnSite},
+    {"accelerometer", rg_sensorAccelerometer, rg_mjOnSite},
+    {"velocimeter", rg_sensorVelocimeter, rg_mjOnSite},
+    {"gyro", rg_sensorGyro, rg_mjOnSite},
+    {"force", rg_sensorForce, rg_mjOnSite},
+    {"torque", rg_sensorTorque, rg_mjOnSite},
+    {"jointpos", rg_sensorJointPosition, rg_mjOnJoint},
+    {"jointvel", rg_sensorJointVelocity, rg_mjOnJoint},
+    {"jointactuatorfrc", rg_sensorJointActuatorForce, rg_mjOnJoint},
+    {"ballquat", rg_sensorBallQuat, rg_mjOnJoint},
+    {"ballangvel", rg_sensorBallAngularVelocity, rg_mjOnJoint},
+    {"tendonpos", rg_sensorTendonPosition, rg_mjOnTendon},
+    {"tendonvel", rg_sensorTendonVelocity, rg_mjOnTendon},
+    {"actuatorpos", rg_sensorActuatorPosition, rg_mjOnActuator},
+    {"actuatorvel", rg_sensorActuatorVelocity, rg_mjOnActuator},
+    {"actuatorfrc", rg_sensorActuatorForce, rg_mjOnActuator},
+    {"framepos", rg_sensorFramePosition, rg_mjOnObject},
+    {"framequat", rg_sensorFrameQuat, rg_mjOnObject},
+    {"framelinvel", rg_sensorFrameLinearVelocity, rg_mjOnObject},
+    {"frameangvel", rg_sensorFrameAngularVelocity, rg_mjOnObject},
+    {"framelinacc", rg_sensorFrameLinearAcceleration, rg_mjOnObject},
+    {"frameangacc", rg_sensorFrameAngularAcceleration, rg_mjOnObject},
+    {"subtreecom", rg_sensorSubtreeCenter, rg_mjOnBody},
+    {"subtreelinvel", rg_sensorSubtreeLinearVelocity, rg_mjOnBody},
+    {"subtreeangmom", rg_sensorSubtreeAngularMomentum, rg_mjOnBody},
+};
+
+static const rgMjSensorKind* rgMjcf_FindSensorKind(const char* name) {
+    for (int i = 0; i < RG_COUNT(sensorKinds); ++i) {
+        if (strcmp(sensorKinds[i].name, name) == 0) {
+            return &sensorKinds[i];
+        }
+    }
+    return NULL;
+}
+
+// A frame of its own for a sensor on something that is not a site.
+static rgFrameId rgMjcf_AddSensorFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body,
+                                       rgPose pose) {
+    rgFrameId id = {0};
+    rgFrameDef frame = rgDefaultFrameDef();
+    frame.body = body;
+    frame.pose = pose;
+    frame.source = rgMjcf_Source(node);
+    double* radius = rgMjcf_Grow(m, (void**)&m->siteSizes, &m->siteCapacity, m->def->frameCount,
+                                 sizeof(*radius));
+    if (radius != NULL) {
+        *radius = 0;
+        rgMjcf_Check(m, rgModelDef_AddFrame(m->def, &frame, &id));
+    }
+    return id;
+}
+
+// "body" is the frame of the inertia, "xbody" that of the body.
+static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, rgSensorDef* def) {
+    bool turns = def->kind == rg_sensorFrameQuat;
+    if (body == 0) {
+        return true;
+    }
+    const rgMjBody* extra = &m->bodies[body - 1];
+    if (turns && !extra->axesKnown) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s objtype>: the principal axes are not known as MuJoCo chooses them; "
+                         "the body's are taken",
+                         node->name);
+    }
+    rgPose pose = {.p = m->def->bodies[body - 1].inertia.center,
+                   .q = extra->axesKnown ? extra->inertiaAxes : rgQuatIdentity()};
+    def->frame = rgMjcf_AddSensorFrame(m, node, (rgBodyId){body}, pose);
+    return def->frame.index1 > 0;
+}
+
+static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgSensorDef* def) {
+    const rgShapeDef* shape = &m->def->shapes[geom];
+    if (shape->kind == rg_shapeHull) {
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%s>: the frame of a mesh geom is taken as written, not as MuJoCo centres it",
+            node->name);
+    }
+    def->frame = rgMjcf_AddSensorFrame(m, node, shape->body, shape->pose);
+    return def->frame.index1 > 0;
+}
+
+static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
+    enum { onBody, onXbody, onGeom, onSite, onCamera };
+    static const rgXmlWord types[] = {{"body", onBody}, {"xbody", onXbody},   {"geom", onGeom},
+                                      {"site", onSite}, {"camera", onCamera}, {NULL, 0}};
+    int type = -1;
+    if (rgXmlReader_Required(&m->reader, node, "objtype") == NULL ||
+        !rgXmlReader_Word(&m->reader, node, "objtype", types, &type)) {
+        return false;
+    }
+    if (type == onCamera || rgXmlNode_Attribute(node, "reftype") != NULL) {
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%s>: cameras and reference frames are not supported; the sensor is left out",
+            node->name);
+        return false;
+    }
+    const rgMjNames* names = type == onGeom   ? &m->geomNames
+                             : type == onSite ? &m->siteNames
+                                              : &m->bodyNames;
+    int number = rgMjcf_Lookup(m, names, node, "objname",
+                               type == onGeom   ? "geom"
+                               : type == onSite ? "site"
+                                                : "body");
+    if (number < 0) {
+        return false;
+    }
+    if (type == onGeom) {
+        return rgMjcf_SetGeomFrame(m, node, number, def);
+    }
+    if (type == onSite) {
+        def->frame.index1 = number + 1;
+    } else {
+        def->body.index1 = number;
+    }
+    return type == onBody ? rgMjcf_SetInertialFrame(m, node, number, def) : true;
+}
+
+static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget target,
+                                   rgSensorDef* def) {
+    int number = -1;
+    switch (target) {
+    case rg_mjOnSite:
+        number = rgMjcf_Lookup(m, &m->siteNames, node, "site", "site");
+        def->frame.index1 = number + 1;
+        def->touchRadius = number >= 0 && def->kind == rg_sensorTouch ? m->siteSizes[number] : 0;
+        break;
+    case rg_mjOnJoint:
+        number = rgMjcf_Lookup(m, &m->jointNames, node, "joint", "joint");
+        def->joint.index1 = number + 1;
+        break;
+    case rg_mjOnTendon:
+        number = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "fixed tendon");
+        def->tendon.index1 = number + 1;
+        break;
+    case rg_mjOnActuator:
+        number = rgMjcf_Lookup(m, &m->actuatorNames, node, "actuator", "actuator");
+        def->actuator.index1 = number + 1;
+        break;
+    case rg_mjOnBody:
+        number = rgMjcf_Lookup(m, &m->bodyNames, node, "body", "body");
+        def->body.index1 = RG_MAX(number, 0);
+        break;
+    default:
+        return rgMjcf_SetObject(m, node, def);
+    }
+    return number >= 0;
+}
+
+static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
+    const rgMjSensorKind* kind = rgMjcf_FindSensorKind(node->name);
+    if (kind == NULL) {
+        rgXmlReader_Warn(&m->reader, node, "<%.60s> sensors are not supported; it is left out",
+                         node->name);
+        return;
+    }
+    rgSensorDef def = rgDefaultSensorDef();
+    def.name = rgXmlNode_Attribute(node, "name");
+    def.kind = kind->kind;
+    def.source = rgMjcf_Source(node);
+    if (rgMjcf_SetSensorTarget(m, node, kind->target, &def)) {
+        rgMjNames_Add(m, &m->sensorNames, node, def.name, m->def->sensorCount);
+        rgMjcf_Check(m, rgModelDef_AddSensor(m->def, &def, NULL));
+    }
+}
+
+void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root) {
+    for (const rgXmlNode* section = rgXmlNode_Child(root, "sensor"); section != NULL;
+         section = rgXmlNode_Next(section, "sensor")) {
+        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL);
+             node != NULL && m->result == rg_ok; node = rgXmlNode_Next(node, NULL)) {
+            rgMjcf_ReadSensor(m, node);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// What the parts of the URDF reader share: links and joints as found in the file, before they
+// become bodies.
+#pragma once
+#include "io/load.h"
+#include "io/mesh_cache.h"
+#include "io/resource.h"
+
+typedef struct rgUrdfLink {
+    const char* name;
+    const rgXmlNode* node;
+    int parentJoint; // -1: a root
+    int parentCount; // joints that claim it as child
+    int firstJoint;  // first and last of the joints that start here, -1 without
+    int lastJoint;
+    bool reached;  // from the root
+    bool isStatic; // fixed to the world
+    bool hasInertia;
+    rgInertia inertia;
+    rgBodyId body; // null: the world itself
+} rgUrdfLink;
+
+typedef enum rgUrdfJointType {
+    rg_urdfFixed,
+    rg_urdfRevolute,
+    rg_urdfContinuous,
+    rg_urdfPrismatic,
+    rg_urdfFloating,
+    rg_urdfPlanar,
+    rg_urdfSpherical,
+} rgUrdfJointType;
+
+typedef struct rgUrdfJoint {
+    const char* name;
+    const rgXmlNode* node;
+    rgUrdfJointType type;
+    int parent, child; // links, -1 when unknown
+    int next;          // joint with the same parent, in file order; -1: none
+    rgJointId id;      // null for fixed joints
+} rgUrdfJoint;
+
+// A name and what it belongs to; sorted for look-up.
+typedef struct rgUrdfName {
+    const char* name;
+    int index;
+} rgUrdfName;
+
+typedef struct rgUrdf {
+    rgXmlReader xml;
+    const rgLoadDef* def;
+    const rgXmlNode* root;
+    rgModelDef* model;
+    rgArena arena;
+    rgMeshCache meshes;
+    char folder[RG_PATH_LENGTH];
+    rgUrdfLink* links;
+    int linkCount;
+    rgUrdfName* linkNames;
+    rgUrdfJoint* joints;
+    int jointCount;
+    rgUrdfName* jointNames;
+    const rgXmlNode** materials; // definitions: those of the robot, then those of visuals
+    int materialCount;
+    rgUrdfName* materialNames;
+    int rootLink;
+    bool hasDuplicates;    // names that occur twice: no tree can be made of them
+    bool worldRoot;        // the root link is the world itself
+    bool warnedVisual;     // about a visual mesh that could not be read
+    bool notedSkippedMesh; // about meshes that the def leaves out
+    rgResult result;       // first failure that is not a matter of the file (memory)
+} rgUrdf;
+
+void rgUrdf_SortNames(rgUrdfName* names, int count);
+// How often a name occurs in a sorted list: 0, 1, or 2 for more.
+int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name);
+// Index of a name in a sorted list (the least), -1 when it is not there.
+int rgUrdf_Find(const rgUrdfName* names, int count, const char* name);
+
+// <origin xyz rpy> of an element; identity without it.
+rgPose rgUrdf_Origin(rgUrdf* urdf, const rgXmlNode* node);
+// Warn about a second element of a kind that may stand once.
+void rgCheckUrdfSingle(rgXmlReader* reader, const rgXmlNode* node, const char* const* names);
+
+void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link); // urdf_link.c
+// Colour of a material; false when it has none. A quiet reader tells nothing.
+bool rgReadUrdfColor(rgXmlReader* reader, const rgXmlNode* material, float color[4]);
+void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link); // urdf_shape.c
+void rgUrdf_ReadJoint(rgUrdf* urdf, rgUrdfJoint* joint);     // urdf_joint.c: names, type
+void rgUrdf_AddJoint(rgUrdf* urdf, rgUrdfJoint* joint, rgBodyId body);
+void rgUrdf_AddMimic(rgUrdf* urdf, const rgUrdfJoint* joint);
+bool rgUrdfJoint_Moves(const rgUrdf* urdf, const rgUrdfJoint* joint);

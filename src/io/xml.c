@@ -1,0 +1,289 @@
+// XML as a tree of elements: expat's events become nodes in an arena.
+#include "io/xml.h"
+
+#include "io/file.h"
+#include "io/number.h"
+
+#include <expat.h>
+#include <string.h>
+
+struct rgXmlTree {
+    rgArena arena;
+    int nodeCount;
+};
+
+// State of one parse. The first failure stops expat and is told once.
+typedef struct rgXmlBuilder {
+    rgXmlTree* tree;
+    XML_Parser parser;
+    const char* file; // in the arena
+    rgXmlNode* root;
+    rgXmlNode* open; // innermost element that is not closed
+    int depth;
+    rgResult result;
+    const char* reason;
+} rgXmlBuilder;
+
+rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree) {
+    rgXmlTree* made = rgAllocate(allocator, 1, sizeof(rgXmlTree));
+    if (made == NULL) {
+        return rg_errorMemory;
+    }
+    rgArena_Init(&made->arena, allocator);
+    *tree = made;
+    return rg_ok;
+}
+
+void rgDestroyXmlTree(rgXmlTree* tree) {
+    if (tree == NULL) {
+        return;
+    }
+    rgAllocator allocator = tree->arena.allocator;
+    rgArena_Free(&tree->arena);
+    rgRelease(&allocator, tree);
+}
+
+static void rgXmlBuilder_Stop(rgXmlBuilder* builder, rgResult result, const char* reason) {
+    if (builder->result == rg_ok) {
+        builder->result = result;
+        builder->reason = reason;
+        XML_StopParser(builder->parser, XML_FALSE);
+    }
+}
+
+static char* rgPutString(char** at, const char* text) {
+    size_t bytes = strlen(text) + 1;
+    char* copy = memcpy(*at, text, bytes);
+    *at += bytes;
+    return copy;
+}
+
+// Node, attributes and strings in one piece of the arena.
+static rgXmlNode* rgXmlBuilder_MakeNode(rgXmlBuilder* builder, const char* name,
+                                        const char** pairs) {
+    size_t bytes = sizeof(rgXmlNode) + strlen(name) + 1;
+    int attributeCount = 0;
+    for (; pairs[2 * attributeCount] != NULL; ++attributeCount) {
+        bytes += sizeof(rgXmlAttribute) + strlen(pairs[2 * attributeCount]) +
+                 strlen(pairs[2 * attributeCount + 1]) + 2;
+    }
+    char* memory = rgArena_Take(&builder->tree->arena, bytes, 1);
+    if (memory == NULL) {
+        return NULL;
+    }
+    rgXmlNode* node = (rgXmlNode*)(void*)memory;
+    rgXmlAttribute* attributes = (rgXmlAttribute*)(void*)(memory + sizeof(rgXmlNode));
+    char* at = (char*)(attributes + attributeCount);
+    *node = (rgXmlNode){
+        .name = rgPutString(&at, name),
+        .file = builder->file,
+        .line = (int)XML_GetCurrentLineNumber(builder->parser),
+        .attributeCount = attributeCount,
+        .attributes = attributes,
+        .parent = builder->open,
+    };
+    for (int i = 0; i < attributeCount; ++i) {
+        attributes[i].name = rgPutString(&at, pairs[2 * i]);
+        attributes[i].value = rgPutString(&at, pairs[2 * i + 1]);
+    }
+    return node;
+}
+
+static void rgXmlNode_Append(rgXmlNode* parent, rgXmlNode* child) {
+    child->parent = parent;
+    if (parent->lastChild != NULL) {
+        parent->lastChild->next = child;
+    } else {
+        parent->firstChild = child;
+    }
+    parent->lastChild = child;
+}
+
+static void XMLCALL rgOnStart(void* context, const char* name, const char** pairs) {
+    rgXmlBuilder* builder = context;
+    if (builder->result != rg_ok) {
+        return;
+    }
+    if (builder->depth >= RG_XML_MAX_DEPTH) {
+        rgXmlBuilder_Stop(builder, rg_errorUnsupported, "elements are nested too deeply");
+        return;
+    }
+    if (builder->tree->nodeCount >= RG_XML_MAX_NODES) {
+        rgXmlBuilder_Stop(builder, rg_errorUnsupported, "there are too many elements");
+        return;
+    }
+    rgXmlNode* node = rgXmlBuilder_MakeNode(builder, name, pairs);
+    if (node == NULL) {
+        rgXmlBuilder_Stop(builder, rg_errorMemory, "out of memory");
+        return;
+    }
+    if (builder->open != NULL) {
+        rgXmlNode_Append(builder->open, node);
+    } else {
+        builder->root = node;
+    }
+    builder->open = node;
+    ++builder->depth;
+    ++builder->tree->nodeCount;
+}
+
+static void XMLCALL rgOnEnd(void* context, const char* name) {
+    (void)name;
+    rgXmlBuilder* builder = context;
+    if (builder->result == rg_ok && builder->open != NULL) {
+        builder->open = builder->open->parent;
+        --builder->depth;
+    }
+}
+
+static void XMLCALL rgOnText(void* context, const char* text, int length) {
+    rgXmlBuilder* builder = context;
+    if (builder->result != rg_ok || builder->open == NULL || builder->open->textLine != 0) {
+        return;
+    }
+    for (int i = 0; i < length; ++i) {
+        if (!rgIsBlank(text[i])) {
+            builder->open->textLine = (int)XML_GetCurrentLineNumber(builder->parser);
+            return;
+        }
+    }
+}
+
+static void XMLCALL rgOnDoctype(void* context, const char* name, const char* systemId,
+                                const char* publicId, int hasInternal) {
+    (void)name, (void)systemId, (void)publicId, (void)hasInternal;
+    rgXmlBuilder_Stop(context, rg_errorUnsupported,
+                      "document type declarations (<!DOCTYPE>) and entities are refused");
+}
+
+// expat counts bytes in int.
+static bool rgXmlBuilder_Feed(rgXmlBuilder* builder, const char* bytes, size_t count) {
+    const size_t piece = (size_t)1 << 20;
+    do {
+        size_t length = RG_MIN(count, piece);
+        bool last = length == count;
+        if (XML_Parse(builder->parser, bytes, (int)length, last) != XML_STATUS_OK) {
+            return false;
+        }
+        bytes += length;
+        count -= length;
+    } while (count > 0);
+    return true;
+}
+
+static rgResult rgXmlBuilder_Run(rgXmlBuilder* builder, const void* bytes, size_t count,
+                                 rgDiagnostics* diagnostics) {
+    XML_SetUserData(builder->parser, builder);
+    XML_SetHashSalt(builder->parser, 0x72696721u);
+    XML_SetElementHandler(builder->parser, rgOnStart, rgOnEnd);
+    XML_SetCharacterDataHandler(builder->parser, rgOnText);
+    XML_SetStartDoctypeDeclHandler(builder->parser, rgOnDoctype);
+    if (!rgXmlBuilder_Feed(builder, bytes, count)) {
+        enum XML_Error error = XML_GetErrorCode(builder->parser);
+        const char* reason = builder->reason;
+        if (builder->result == rg_ok) {
+            builder->result = error == XML_ERROR_NO_MEMORY ? rg_errorMemory : rg_errorFormat;
+            reason = XML_ErrorString(error);
+        }
+        rgDiagnostics_Add(diagnostics, rg_severityError, builder->file,
+                          (int)XML_GetCurrentLineNumber(builder->parser), "XML: %s", reason);
+    }
+    return builder->result;
+}
+
+rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const char* file,
+                         rgDiagnostics* diagnostics, rgXmlNode** root) {
+    if (tree == NULL || (bytes == NULL && count > 0) || root == NULL) {
+        return rg_errorArgument;
+    }
+    if (count > RG_XML_MAX_BYTES) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, file, 0, "more than %zu bytes of XML",
+                          RG_XML_MAX_BYTES);
+        return rg_errorUnsupported;
+    }
+    rgXmlBuilder builder = {.tree = tree};
+    if (file != NULL) {
+        char* copy = rgArena_Take(&tree->arena, strlen(file) + 1, 1);
+        if (copy == NULL) {
+            return rg_errorMemory;
+        }
+        builder.file = strcpy(copy, file);
+    }
+    builder.parser = XML_ParserCreate(NULL);
+    if (builder.parser == NULL) {
+        return rg_errorMemory;
+    }
+    rgResult result = rgXmlBuilder_Run(&builder, bytes != NULL ? bytes : "", count, diagnostics);
+    XML_ParserFree(builder.parser);
+    if (result == rg_ok) {
+        *root = builder.root;
+    }
+    return result;
+}
+
+rgResult rgXmlTree_Load(rgXmlTree* tree, const char* path, rgDiagnostics* diagnostics,
+                        rgXmlNode** root) {
+    if (tree == NULL || path == NULL || root == NULL) {
+        return rg_errorArgument;
+    }
+    rgAllocator allocator = tree->arena.allocator;
+    char* bytes = NULL;
+    size_t count = 0;
+    rgResult result = rgReadFile(path, RG_XML_MAX_BYTES, &allocator, diagnostics, &bytes, &count);
+    if (result == rg_ok) {
+        result = rgXmlTree_Parse(tree, bytes, count, path, diagnostics, root);
+        rgRelease(&allocator, bytes);
+    }
+    return result;
+}
+
+void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source) {
+    rgXmlNode* parent = node->parent;
+    rgXmlNode* previous = NULL;
+    for (rgXmlNode* at = parent->firstChild; at != node; at = at->next) {
+        previous = at;
+    }
+    for (rgXmlNode* at = source->firstChild; at != NULL; at = at->next) {
+        at->parent = parent;
+    }
+    bool empty = source->firstChild == NULL;
+    rgXmlNode* first = empty ? node->next : source->firstChild;
+    rgXmlNode* last = empty ? previous : source->lastChild;
+    if (!empty) {
+        last->next = node->next;
+    }
+    if (previous != NULL) {
+        previous->next = first;
+    } else {
+        parent->firstChild = first;
+    }
+    if (parent->lastChild == node) {
+        parent->lastChild = last;
+    }
+    source->firstChild = NULL;
+    source->lastChild = NULL;
+}
+
+static const rgXmlNode* rgFirstNamed(const rgXmlNode* node, const char* name) {
+    while (node != NULL && name != NULL && strcmp(node->name, name) != 0) {
+        node = node->next;
+    }
+    return node;
+}
+
+const rgXmlNode* rgXmlNode_Child(const rgXmlNode* node, const char* name) {
+    return node != NULL ? rgFirstNamed(node->firstChild, name) : NULL;
+}
+
+const rgXmlNode* rgXmlNode_Next(const rgXmlNode* node, const char* name) {
+    return node != NULL ? rgFirstNamed(node->next, name) : NULL;
+}
+
+const char* rgXmlNode_Attribute(const rgXmlNode* node, const char* name) {
+    for (int i = 0; i < node->attributeCount; ++i) {
+        if (strcmp(node->attributes[i].name, name) == 0) {
+            return node->attributes[i].value;
+        }
+    }
+    return NULL;
+}

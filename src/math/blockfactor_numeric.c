@@ -1,0 +1,320 @@
+// Numeric factorization front by front in postorder, and the solves. Nothing here depends on
+// anything but the values and the analysis: results are the same bits every time.
+#include "math/blockfactor_private.h"
+
+#include <string.h>
+
+// Where a front's numbers are: panel (order x width), U12 (width x rest, LU), update matrix.
+typedef struct rgFrontNumbers {
+    const rgFront* front;
+    int rest, upperLead;
+    double* panel;
+    double* upper;
+    double* update;
+} rgFrontNumbers;
+
+static rgFrontNumbers rgNumbersOf(const rgBlockFactor* f, int index) {
+    const rgFront* front = &f->fronts[index];
+    return (rgFrontNumbers){.front = front,
+                            .rest = front->order - front->width,
+                            .upperLead = rgLeadingDimension(front->width),
+                            .panel = f->values + front->panel,
+                            .upper = f->values + f->panelCount + front->upper,
+                            .update = f->stack[front->stack] + front->update};
+}
+
+static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
+    size_t count = f->panelCount + (kind == rg_factorLu ? f->upperCount : 0);
+    size_t stacks = f->stackCount[0] + f->stackCount[1];
+    size_t vectors = (size_t)f->scalarCount + 2 * (size_t)f->largestOrder;
+    const rgAllocator* allocator = &f->allocator;
+    rgResult result = rgBuffer_Reserve(&f->valueMemory, allocator, count * sizeof(double));
+    if (result == rg_ok) {
+        result = rgBuffer_Reserve(&f->stackMemory, allocator, stacks * sizeof(double));
+    }
+    if (result == rg_ok) {
+        result = rgBuffer_Reserve(&f->vectorMemory, allocator, vectors * sizeof(double));
+    }
+    if (result == rg_ok && kind == rg_factorLu) {
+        result = rgBuffer_Reserve(&f->pivotMemory, allocator, (size_t)f->scalarCount * sizeof(int));
+    }
+    f->values = f->valueMemory.memory;
+    f->stack[0] = f->stackMemory.memory;
+    f->stack[1] = f->stack[0] + f->stackCount[0];
+    f->vector = f->vectorMemory.memory;
+    f->part = f->vector + f->scalarCount;
+    f->pivots = f->pivotMemory.memory;
+    return result;
+}
+
+// target(r, c) = block(r, c), block row-major height x width, target column-major.
+static void rgCopyBlock(int height, int width, const double* block, double* target, size_t lead) {
+    for (int r = 0; r < height; ++r) {
+        for (int c = 0; c < width; ++c) {
+            target[(size_t)c * lead + (size_t)r] = block[r * width + c];
+        }
+    }
+}
+
+// target(r, c) = block(c, r), block row-major width x height.
+static void rgCopyTransposed(int height, int width, const double* block, double* target,
+                             size_t lead) {
+    for (int c = 0; c < width; ++c) {
+        for (int r = 0; r < height; ++r) {
+            target[(size_t)c * lead + (size_t)r] = block[c * height + r];
+        }
+    }
+}
+
+static void rgShiftDiagonal(int count, double shift, double* block, size_t lead) {
+    for (int i = 0; i < count; ++i) {
+        block[(size_t)i * lead + (size_t)i] += shift;
+    }
+}
+
+static void rgClear(double* values, size_t count) {
+    if (count > 0) {
+        memset(values, 0, count * sizeof(double));
+    }
+}
+
+static void rgAssembleLower(const rgBlockFactor* f, const rgFrontNumbers* n,
+                            const double* const* values, double shift) {
+    const rgFront* front = n->front;
+    size_t lead = (size_t)front->lead;
+    rgClear(n->panel, lead * (size_t)front->width);
+    for (int k = 0; k < front->entryCount; ++k) {
+        const rgEntry* e = &f->entries[front->entryStart + k];
+        double* target = n->panel + (size_t)e->column * lead + e->row;
+        if (e->flipped) {
+            rgCopyTransposed(e->height, e->width, values[e->upper], target, lead);
+        } else {
+            rgCopyBlock(e->height, e->width, values[e->lower], target, lead);
+        }
+        if (e->lower == e->upper) {
+            rgShiftDiagonal(e->width, shift, target, lead);
+        }
+    }
+}
+
+static void rgAssembleBoth(const rgBlockFactor* f, const rgFrontNumbers* n,
+                           const double* const* values, double shift) {
+    const rgFront* front = n->front;
+    size_t lead = (size_t)front->lead, upperLead = (size_t)n->upperLead;
+    rgClear(n->panel, lead * (size_t)front->width);
+    rgClear(n->upper, upperLead * (size_t)n->rest);
+    for (int k = 0; k < front->entryCount; ++k) {
+        const rgEntry* e = &f->entries[front->entryStart + k];
+        double* target = n->panel + (size_t)e->column * lead + e->row;
+        rgCopyBlock(e->height, e->width, values[e->lower], target, lead);
+        if (e->lower == e->upper) {
+            rgShiftDiagonal(e->width, shift, target, lead);
+        } else if (e->row < front->width) {
+            target = n->panel + (size_t)e->row * lead + e->column;
+            rgCopyBlock(e->width, e->height, values[e->upper], target, lead);
+        } else {
+            target = n->upper + (size_t)(e->row - front->width) * upperLead + e->column;
+            rgCopyBlock(e->width, e->height, values[e->upper], target, upperLead);
+        }
+    }
+}
+
+// target += source for a rectangle, or for its lower triangle.
+static void rgAddRectangle(int height, int width, bool triangle, const double* source,
+                           size_t sourceLead, double* restrict target, size_t lead) {
+    for (int c = 0; c < width; ++c) {
+        const double* from = source + (size_t)c * sourceLead;
+        double* restrict to = target + (size_t)c * lead;
+        for (int r = triangle ? c : 0; r < height; ++r) {
+            to[r] += from[r];
+        }
+    }
+}
+
+// Place of (row, column) of a front for runs that start there.
+static double* rgFrontAt(const rgFrontNumbers* n, int row, int column, size_t* lead) {
+    int width = n->front->width;
+    if (column < width) {
+        *lead = (size_t)n->front->lead;
+        return n->panel + (size_t)column * *lead + row;
+    }
+    if (row < width) {
+        *lead = (size_t)n->upperLead;
+        return n->upper + (size_t)(column - width) * *lead + row;
+    }
+    *lead = (size_t)n->front->updateLead;
+    return n->update + (size_t)(column - width) * *lead + (row - width);
+}
+
+// Add a child's update matrix: the lower triangle, or both.
+static void rgAddChild(const rgBlockFactor* f, const rgFrontNumbers* n, const rgFrontNumbers* child,
+                       bool both) {
+    const rgRun* runs = f->runs + child->front->runStart;
+    int count = child->front->runCount;
+    size_t from = (size_t)child->front->updateLead;
+    for (int c = 0; c < count; ++c) {
+        for (int r = both ? 0 : c; r < count; ++r) {
+            size_t lead;
+            double* target = rgFrontAt(n, runs[r].to, runs[c].to, &lead);
+            const double* source = child->update + (size_t)runs[c].from * from + runs[r].from;
+            rgAddRectangle(runs[r].count, runs[c].count, r == c && !both, source, from, target,
+                           lead);
+        }
+    }
+}
+
+static void rgAddChildren(const rgBlockFactor* f, const rgFrontNumbers* n, bool both) {
+    rgClear(n->update, (size_t)n->front->updateLead * (size_t)n->rest);
+    for (int c = n->front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
+        rgFrontNumbers child = rgNumbersOf(f, c);
+        rgAddChild(f, n, &child, both);
+    }
+}
+
+static bool rgEliminateCholesky(const rgBlockFactor* f, const rgFrontNumbers* n) {
+    const rgFront* front = n->front;
+    if (!f->kernels->choleskyPanel(front->order, front->width, n->panel, front->lead)) {
+        return false;
+    }
+    if (n->rest > 0) {
+        f->kernels->subtractSelfProduct(n->rest, front->width, n->panel + front->width, front->lead,
+                                        n->update, front->updateLead);
+    }
+    return true;
+}
+
+static bool rgEliminateLu(const rgBlockFactor* f, const rgFrontNumbers* n) {
+    const rgFront* front = n->front;
+    int* pivots = f->pivots + front->start;
+    if (!f->kernels->luPanel(front->order, front->width, n->panel, front->lead, pivots)) {
+        return false;
+    }
+    if (n->rest > 0) {
+        f->kernels->luForward(front->width, n->rest, n->panel, front->lead, pivots, n->upper,
+                              n->upperLead);
+        f->kernels->subtractProduct(n->rest, n->rest, front->width, n->panel + front->width,
+                                    front->lead, n->upper, n->upperLead, n->update,
+                                    front->updateLead);
+    }
+    return true;
+}
+
+rgResult rgBlockFactor_Cholesky(rgBlockFactor* f, const double* const* values, double shift) {
+    f->kind = rg_factorNone;
+    if (!f->analysed) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgReserveNumbers(f, rg_factorCholesky);
+    for (int s = 0; result == rg_ok && s < f->frontCount; ++s) {
+        rgFrontNumbers n = rgNumbersOf(f, s);
+        rgAssembleLower(f, &n, values, shift);
+        rgAddChildren(f, &n, false);
+        result = rgEliminateCholesky(f, &n) ? rg_ok : rg_errorNumeric;
+    }
+    f->kind = result == rg_ok ? rg_factorCholesky : rg_factorNone;
+    return result;
+}
+
+rgResult rgBlockFactor_Lu(rgBlockFactor* f, const double* const* values, double shift) {
+    f->kind = rg_factorNone;
+    if (!f->analysed) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgReserveNumbers(f, rg_factorLu);
+    for (int s = 0; result == rg_ok && s < f->frontCount; ++s) {
+        rgFrontNumbers n = rgNumbersOf(f, s);
+        rgAssembleBoth(f, &n, values, shift);
+        rgAddChildren(f, &n, true);
+        result = rgEliminateLu(f, &n) ? rg_ok : rg_errorNumeric;
+    }
+    f->kind = result == rg_ok ? rg_factorLu : rg_factorNone;
+    return result;
+}
+
+// Rows of a front beyond its own columns: take them from the vector, or subtract from it.
+static void rgGatherRows(const rgBlockFactor* f, const rgFront* front, double* part) {
+    for (int r = 0; r < front->rowCount; ++r) {
+        int at = f->rows[front->rowStart + r];
+        for (int i = f->start[at]; i < f->start[at + 1]; ++i) {
+            *part++ = f->vector[i];
+        }
+    }
+}
+
+static void rgSubtractFromRows(const rgBlockFactor* f, const rgFront* front, const double* part) {
+    for (int r = 0; r < front->rowCount; ++r) {
+        int at = f->rows[front->rowStart + r];
+        for (int i = f->start[at]; i < f->start[at + 1]; ++i) {
+            f->vector[i] -= *part++;
+        }
+    }
+}
+
+static void rgSubtract(int n, const double* y, double* x) {
+    for (int i = 0; i < n; ++i) {
+        x[i] -= y[i];
+    }
+}
+
+static void rgForward(const rgBlockFactor* f, int index) {
+    rgFrontNumbers n = rgNumbersOf(f, index);
+    const rgFront* front = n.front;
+    double* x = f->vector + front->start;
+    if (f->kind == rg_factorCholesky) {
+        f->kernels->lowerSolve(front->width, n.panel, front->lead, x);
+    } else {
+        f->kernels->luForward(front->width, 1, n.panel, front->lead, f->pivots + front->start, x,
+                              front->width);
+    }
+    if (n.rest > 0) {
+        f->kernels->multiply(n.rest, front->width, n.panel + front->width, front->lead, x, f->part);
+        rgSubtractFromRows(f, front, f->part);
+    }
+}
+
+static void rgBackward(const rgBlockFactor* f, int index) {
+    rgFrontNumbers n = rgNumbersOf(f, index);
+    const rgFront* front = n.front;
+    double* x = f->vector + front->start;
+    double* product = f->part + f->largestOrder;
+    bool lu = f->kind == rg_factorLu;
+    if (n.rest > 0) {
+        rgGatherRows(f, front, f->part);
+        if (lu) {
+            f->kernels->multiply(front->width, n.rest, n.upper, n.upperLead, f->part, product);
+        } else {
+            f->kernels->multiplyTransposed(n.rest, front->width, n.panel + front->width,
+                                           front->lead, f->part, product);
+        }
+        rgSubtract(front->width, product, x);
+    }
+    if (lu) {
+        f->kernels->upperSolve(front->width, n.panel, front->lead, x);
+    } else {
+        f->kernels->lowerTransposedSolve(front->width, n.panel, front->lead, x);
+    }
+}
+
+static void rgPermute(const rgBlockFactor* f, double* x, bool in) {
+    for (int at = 0; at < f->blockCount; ++at) {
+        double* outside = x + f->blockStart[f->order[at]];
+        double* inside = f->vector + f->start[at];
+        size_t bytes = (size_t)(f->start[at + 1] - f->start[at]) * sizeof(double);
+        memcpy(in ? inside : outside, in ? outside : inside, bytes);
+    }
+}
+
+void rgBlockFactor_Solve(rgBlockFactor* f, double* x) {
+    RG_ASSERT(f->kind != rg_factorNone);
+    if (f->kind == rg_factorNone) {
+        return;
+    }
+    rgPermute(f, x, true);
+    for (int s = 0; s < f->frontCount; ++s) {
+        rgForward(f, s);
+    }
+    for (int s = f->frontCount - 1; s >= 0; --s) {
+        rgBackward(f, s);
+    }
+    rgPermute(f, x, false);
+}

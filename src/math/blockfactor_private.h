@@ -1,0 +1,87 @@
+// Inside of the block factorization: the tree of fronts that the analysis makes and the numeric
+// phases walk.
+#pragma once
+#include "math/blockfactor.h"
+
+// Memory that only grows.
+typedef struct rgBuffer {
+    void* memory;
+    size_t bytes;
+} rgBuffer;
+
+rgResult rgBuffer_Reserve(rgBuffer* buffer, const rgAllocator* allocator, size_t bytes);
+void rgBuffer_Free(rgBuffer* buffer, const rgAllocator* allocator);
+
+// A front: `width` fully summed scalar columns out of `order`. Its factor is a panel of order x
+// width; what it passes to its parent is the update matrix of the other rows and columns.
+typedef struct rgFront {
+    int width, order;
+    int lead, updateLead; // leading dimensions of panel and update matrix
+    int start;            // first scalar position of its columns
+    int columnStart;      // first block position, columnCount of them
+    int columnCount;      //
+    int rowStart;         // first of rowCount block positions beyond its own, in rows
+    int rowCount;         //
+    int runStart;         // first of runCount runs that carry its update matrix to the parent
+    int runCount;         //
+    int entryStart;       // first of entryCount blocks of the matrix that it assembles
+    int entryCount;       //
+    int firstChild;       // fronts, linked by nextSibling; -1 ends
+    int nextSibling;      //
+    int stack;            // which of the two stacks holds its update matrix: level modulo 2
+    size_t panel;         // offsets into the factor values
+    size_t upper;         // of the width x (order - width) part U12, LU only
+    size_t update;        // offset into its stack
+} rgFront;
+
+// Consecutive rows of a child's update matrix that are consecutive in the parent's front, and do
+// not cross the end of its fully summed part.
+typedef struct rgRun {
+    int from, to, count;
+} rgRun;
+
+// A block at (row, column) of a front, at or below the diagonal, and its mirror image.
+typedef struct rgEntry {
+    int lower, upper; // pattern entries of (row, column) and (column, row)
+    int row, column;  // scalar offsets in the front
+    int height, width;
+    bool flipped; // the original lower triangle holds (column, row)
+} rgEntry;
+
+typedef enum rgFactorKind { rg_factorNone, rg_factorCholesky, rg_factorLu } rgFactorKind;
+
+struct rgBlockFactor {
+    rgAllocator allocator;
+    const rgKernels* kernels;
+    // the analysed pattern, for comparison
+    bool analysed;
+    int blockCount, entryCount, scalarCount;
+    int* blockStart;
+    int* rowStart;
+    int* column;
+    // analysis
+    int* order;    // block at each position
+    int* position; // of each block
+    int* start;    // first scalar of each position, blockCount + 1
+    int* rows;     // block positions of the rows of all fronts
+    rgEntry* entries;
+    rgFront* fronts; // in postorder
+    rgRun* runs;
+    int frontCount, runCount, rowCount;
+    int largestOrder;
+    size_t panelCount, upperCount; // doubles of the factor
+    size_t stackCount[2];          // doubles of the stacks
+    double choleskyFlops, luFlops, factorEntries;
+    rgBuffer patternMemory, frontMemory, rowMemory, workMemory;
+    // numbers
+    rgFactorKind kind;
+    double* values;   // panels, then U12 parts
+    double* stack[2]; //
+    double* vector;   // right-hand side in elimination order
+    double* part;     // rows of one front
+    int* pivots;      // LU, by scalar position
+    rgBuffer valueMemory, stackMemory, vectorMemory, pivotMemory;
+};
+
+// Order the pattern kept in the factor and build its fronts.
+rgResult rgBlockFactor_BuildFronts(rgBlockFactor* factor);

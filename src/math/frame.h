@@ -1,0 +1,75 @@
+// Rotations as three columns and spatial vectors in world axes, for hot loops.
+#pragma once
+#include "rigor/math.h"
+
+// Rotation matrix by columns: the axes of the rotated frame.
+typedef struct rgRot {
+    rgVec3 x, y, z;
+} rgRot;
+
+static inline rgRot rgRotFromQuat(rgQuat q) {
+    rgMat3 m = rgMat3FromQuat(q);
+    rgRot r = {{m.m[0], m.m[3], m.m[6]}, {m.m[1], m.m[4], m.m[7]}, {m.m[2], m.m[5], m.m[8]}};
+    return r;
+}
+
+static inline rgMat3 rgMat3FromRot(const rgRot* r) {
+    rgMat3 m = {{r->x.x, r->y.x, r->z.x, r->x.y, r->y.y, r->z.y, r->x.z, r->y.z, r->z.z}};
+    return m;
+}
+
+static inline rgVec3 rgRot_Apply(const rgRot* r, rgVec3 v) {
+    return rgVec(r->x.x * v.x + r->y.x * v.y + r->z.x * v.z,
+                 r->x.y * v.x + r->y.y * v.y + r->z.y * v.z,
+                 r->x.z * v.x + r->y.z * v.y + r->z.z * v.z);
+}
+
+static inline rgVec3 rgRot_ApplyBack(const rgRot* r, rgVec3 v) {
+    return rgVec(rgDot(r->x, v), rgDot(r->y, v), rgDot(r->z, v));
+}
+
+static inline rgRot rgRot_Multiply(const rgRot* a, const rgRot* b) {
+    rgRot c = {rgRot_Apply(a, b->x), rgRot_Apply(a, b->y), rgRot_Apply(a, b->z)};
+    return c;
+}
+
+// R S R'
+static inline rgSym3 rgRot_Sandwich(const rgRot* r, const rgSym3* s) {
+    // Columns of R S, then the six dot products with the rows of R.
+    rgVec3 a = rgRot_Apply(r, rgVec(s->xx, s->xy, s->xz));
+    rgVec3 b = rgRot_Apply(r, rgVec(s->xy, s->yy, s->yz));
+    rgVec3 c = rgRot_Apply(r, rgVec(s->xz, s->yz, s->zz));
+    rgSym3 t = {.xx = a.x * r->x.x + b.x * r->y.x + c.x * r->z.x,
+                .yy = a.y * r->x.y + b.y * r->y.y + c.y * r->z.y,
+                .zz = a.z * r->x.z + b.z * r->y.z + c.z * r->z.z,
+                .xy = a.x * r->x.y + b.x * r->y.y + c.x * r->z.y,
+                .xz = a.x * r->x.z + b.x * r->y.z + c.x * r->z.z,
+                .yz = a.y * r->x.z + b.y * r->y.z + c.y * r->z.z};
+    return t;
+}
+
+static inline rgSpatial rgSpatialAdd(rgSpatial a, rgSpatial b) {
+    rgSpatial c = {rgAdd(a.linear, b.linear), rgAdd(a.angular, b.angular)};
+    return c;
+}
+
+static inline rgSpatial rgSpatialAddScaled(rgSpatial a, double s, rgSpatial b) {
+    rgSpatial c = {rgAddScaled(a.linear, s, b.linear), rgAddScaled(a.angular, s, b.angular)};
+    return c;
+}
+
+// Power of a force on a motion. Two sums of neighbours, for registers of two numbers.
+static inline double rgSpatialDot(const rgSpatial* a, const rgSpatial* b) {
+    double even =
+        a->linear.x * b->linear.x + a->linear.z * b->linear.z + a->angular.y * b->angular.y;
+    double odd =
+        a->linear.y * b->linear.y + a->angular.x * b->angular.x + a->angular.z * b->angular.z;
+    return even + odd;
+}
+
+// v x m: rate of change of a motion m that is fixed in a body of velocity v.
+static inline rgSpatial rgMotionCross(const rgSpatial* v, const rgSpatial* m) {
+    rgSpatial c = {rgAdd(rgCross(v->angular, m->linear), rgCross(v->linear, m->angular)),
+                   rgCross(v->angular, m->angular)};
+    return c;
+}

@@ -1,0 +1,11 @@
+// Factorizations and products of large matrices by LAPACK and BLAS, behind the signatures of
+// kernels.h. The number of BLAS threads is the calling program's business.
+#pragma once
+#include "base/base.h"
+
+bool rgLargeCholeskyPanel(int m, int n, double* A, int lda);
+bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot);
+void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
+                            double* C, int ldc);
+// C += sign A A'
+void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C, int ldc);

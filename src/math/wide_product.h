@@ -1,0 +1,337 @@
+// Tiles and products for the wide kernels; included by kernels_avx2.c and kernels_avx512.c after
+// their vector primitives. A tile is up to three vectors of rows by up to RG_LANES columns of C,
+// held in registers while a product is accumulated.
+#pragma once
+
+#define RG_INLINE    static inline __attribute__((always_inline))
+#define RG_TILE_VECS 3
+#define RG_TILE_ROWS (RG_TILE_VECS * RG_LANES)
+
+#if defined(__clang__)
+#define RG_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define RG_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+typedef struct rgTile {
+    rgWide at[RG_TILE_VECS][RG_LANES];
+} rgTile;
+
+// One tile's share of C -= A B: A(i, p) = A[i + p lda], B(p, j) = B[p bRow + j bColumn].
+typedef struct rgTileWork {
+    int depth;
+    const double* A;
+    size_t lda;
+    const double* B;
+    size_t bRow, bColumn;
+    double* C;
+    size_t ldc;
+    int vecs;    // vectors of rows
+    rgMask tail; // rows of the last vector
+} rgTileWork;
+
+// Widest power of two not above count and RG_LANES: the columns of the next tile.
+RG_INLINE int rgTileColumns(int count) {
+    return count >= RG_LANES ? RG_LANES : count >= 4 ? 4 : count >= 2 ? 2 : 1;
+}
+
+// Aim a tile at the rows from `row` on; returns how many it takes.
+RG_INLINE int rgTakeRows(rgTileWork* w, int count) {
+    if (count >= RG_TILE_ROWS) {
+        w->vecs = RG_TILE_VECS;
+        w->tail = rgMaskFirst(RG_LANES);
+        return RG_TILE_ROWS;
+    }
+    w->vecs = (count + RG_LANES - 1) / RG_LANES;
+    w->tail = rgMaskFirst(count - (w->vecs - 1) * RG_LANES);
+    return count;
+}
+
+RG_INLINE rgWide rgLoadRows(int v, int vecs, rgMask tail, const double* p) {
+    return v == vecs - 1 ? rgLoadMasked(tail, p + v * RG_LANES) : rgLoad(p + v * RG_LANES);
+}
+
+RG_INLINE void rgStoreRows(int v, int vecs, rgMask tail, double* p, rgWide x) {
+    if (v == vecs - 1) {
+        rgStoreMasked(tail, p + v * RG_LANES, x);
+    } else {
+        rgStore(p + v * RG_LANES, x);
+    }
+}
+
+RG_INLINE void rgTile_Load(rgTile* t, int vecs, int cols, const rgTileWork* w) {
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        RG_UNROLL
+        for (int v = 0; v < vecs; ++v) {
+            t->at[v][c] = rgLoadRows(v, vecs, w->tail, w->C + (size_t)c * w->ldc);
+        }
+    }
+}
+
+// With `triangle`, rows above the diagonal of the tile are left alone.
+RG_INLINE void rgTile_Store(const rgTile* t, int vecs, int cols, bool triangle,
+                            const rgTileWork* w) {
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        double* p = w->C + (size_t)c * w->ldc;
+        RG_UNROLL
+        for (int v = 0; v < vecs; ++v) {
+            if (triangle && v == 0) {
+                rgMask below = rgMaskFrom(c);
+                rgStoreMasked(vecs == 1 ? rgMaskAnd(below, w->tail) : below, p, t->at[0][c]);
+            } else {
+                rgStoreRows(v, vecs, w->tail, p, t->at[v][c]);
+            }
+        }
+    }
+}
+
+// Accumulate A B with sign +1 or -1.
+RG_INLINE void rgTile_Accumulate(rgTile* t, int vecs, int cols, bool add, const rgTileWork* w) {
+    const double* A = w->A;
+    const double* B = w->B;
+    size_t lda = w->lda, bRow = w->bRow, bColumn = w->bColumn;
+    rgMask tail = w->tail;
+    for (int p = w->depth; p > 0; --p) {
+        rgWide a[RG_TILE_VECS];
+        RG_UNROLL
+        for (int v = 0; v < vecs; ++v) {
+            a[v] = rgLoadRows(v, vecs, tail, A);
+        }
+        RG_UNROLL
+        for (int c = 0; c < cols; ++c) {
+            rgWide b = rgFill(B[(size_t)c * bColumn]);
+            RG_UNROLL
+            for (int v = 0; v < vecs; ++v) {
+                t->at[v][c] = add ? rgPlusProduct(t->at[v][c], a[v], b)
+                                  : rgMinusProduct(t->at[v][c], a[v], b);
+            }
+        }
+        A += lda;
+        B += bRow;
+    }
+}
+
+RG_INLINE void rgProductTile(int vecs, int cols, bool add, bool triangle, const rgTileWork* w) {
+    rgTile t;
+    rgTile_Load(&t, vecs, cols, w);
+    rgTile_Accumulate(&t, vecs, cols, add, w);
+    rgTile_Store(&t, vecs, cols, triangle, w);
+}
+
+RG_INLINE void rgProductTileOf(int cols, bool add, bool triangle, const rgTileWork* w) {
+    if (w->vecs == 3) {
+        rgProductTile(3, cols, add, triangle, w);
+    } else if (w->vecs == 2) {
+        rgProductTile(2, cols, add, triangle, w);
+    } else {
+        rgProductTile(1, cols, add, triangle, w);
+    }
+}
+
+// Tiles down one block column of `cols` columns, `rows` rows. The first one may be cut by the
+// diagonal.
+RG_INLINE void rgProductColumnsOf(int rows, int cols, bool add, bool triangle, rgTileWork w) {
+    int done = 0;
+    while (done < rows) {
+        int taken = rgTakeRows(&w, rows - done);
+        if (triangle && done == 0) {
+            rgProductTileOf(cols, add, true, &w);
+        } else {
+            rgProductTileOf(cols, add, false, &w);
+        }
+        done += taken;
+        w.A += taken;
+        w.C += taken;
+    }
+}
+
+RG_INLINE void rgProductColumns(int rows, int cols, bool add, bool triangle, rgTileWork w) {
+    if (cols == RG_LANES) {
+        rgProductColumnsOf(rows, RG_LANES, add, triangle, w);
+    } else if (cols == RG_LANES / 2) {
+        rgProductColumnsOf(rows, RG_LANES / 2, add, triangle, w);
+    } else if (cols == 2) {
+        rgProductColumnsOf(rows, 2, add, triangle, w);
+    } else {
+        rgProductColumnsOf(rows, 1, add, triangle, w);
+    }
+}
+
+static void rgSubtractColumns(int rows, int cols, const rgTileWork* w) {
+    rgProductColumns(rows, cols, false, false, *w);
+}
+
+static void rgSubtractTriangleColumns(int rows, int cols, const rgTileWork* w) {
+    rgProductColumns(rows, cols, false, true, *w);
+}
+
+static void rgAddTriangleColumns(int rows, int cols, const rgTileWork* w) {
+    rgProductColumns(rows, cols, true, true, *w);
+}
+
+static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                  int ldb, double* C, int ldc) {
+    if ((double)m * n * k > RG_WIDE_PRODUCT_LIMIT) {
+        rgLargeSubtractProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        return;
+    }
+    rgTileWork w = {.depth = k,
+                    .A = A,
+                    .lda = (size_t)lda,
+                    .B = B,
+                    .bRow = 1,
+                    .bColumn = (size_t)ldb,
+                    .C = C,
+                    .ldc = (size_t)ldc};
+    for (int j = 0; j < n;) {
+        int cols = rgTileColumns(n - j);
+        w.B = B + (size_t)j * (size_t)ldb;
+        w.C = C + (size_t)j * (size_t)ldc;
+        rgSubtractColumns(m, cols, &w);
+        j += cols;
+    }
+}
+
+RG_INLINE void rgSelfProduct(int n, int k, bool add, const double* A, int lda, double* C, int ldc) {
+    if ((double)n * n * k > RG_WIDE_PRODUCT_LIMIT) {
+        rgLargeAddSelfProduct(n, k, add ? 1 : -1, A, lda, C, ldc);
+        return;
+    }
+    rgTileWork w = {
+        .depth = k, .lda = (size_t)lda, .bRow = (size_t)lda, .bColumn = 1, .ldc = (size_t)ldc};
+    for (int j = 0; j < n;) {
+        int cols = rgTileColumns(n - j);
+        w.A = w.B = A + j;
+        w.C = C + (size_t)j * (size_t)ldc + j;
+        if (add) {
+            rgAddTriangleColumns(n - j, cols, &w);
+        } else {
+            rgSubtractTriangleColumns(n - j, cols, &w);
+        }
+        j += cols;
+    }
+}
+
+static void rgWideAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    rgSelfProduct(n, k, true, A, lda, C, ldc);
+}
+
+static void rgWideSubtractSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    rgSelfProduct(n, k, false, A, lda, C, ldc);
+}
+
+static double rgWideDot(int n, const double* x, const double* y) {
+    rgWide s[4] = {rgZero(), rgZero(), rgZero(), rgZero()};
+    int i = 0;
+    for (; i + 4 * RG_LANES <= n; i += 4 * RG_LANES) {
+        RG_UNROLL
+        for (int v = 0; v < 4; ++v) {
+            const int at = i + v * RG_LANES;
+            s[v] = rgPlusProduct(s[v], rgLoad(x + at), rgLoad(y + at));
+        }
+    }
+    for (; i + RG_LANES <= n; i += RG_LANES) {
+        s[0] = rgPlusProduct(s[0], rgLoad(x + i), rgLoad(y + i));
+    }
+    rgMask tail = rgMaskFirst(n - i);
+    s[1] = rgPlusProduct(s[1], rgLoadMasked(tail, x + i), rgLoadMasked(tail, y + i));
+    return rgSum(rgPlus(rgPlus(s[0], s[1]), rgPlus(s[2], s[3])));
+}
+
+static void rgWideAxpy(int n, double a, const double* x, double* y) {
+    rgWide s = rgFill(a);
+    int i = 0;
+    for (; i + RG_LANES <= n; i += RG_LANES) {
+        rgStore(y + i, rgPlusProduct(rgLoad(y + i), s, rgLoad(x + i)));
+    }
+    if (i < n) {
+        rgMask tail = rgMaskFirst(n - i);
+        rgWide sum = rgPlusProduct(rgLoadMasked(tail, y + i), s, rgLoadMasked(tail, x + i));
+        rgStoreMasked(tail, y + i, sum);
+    }
+}
+
+// Sum over columns of A(rows) x for a chunk of vecs vectors, even and odd columns apart.
+RG_INLINE void rgRowsTimes(int vecs, int n, const double* A, size_t lda, const double* x,
+                           rgMask tail, rgWide sum[RG_TILE_VECS]) {
+    rgWide odd[RG_TILE_VECS];
+    RG_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+        sum[v] = odd[v] = rgZero();
+    }
+    int j = 0;
+    for (; j + 2 <= n; j += 2, A += 2 * lda) {
+        rgWide x0 = rgFill(x[j]), x1 = rgFill(x[j + 1]);
+        RG_UNROLL
+        for (int v = 0; v < vecs; ++v) {
+            sum[v] = rgPlusProduct(sum[v], rgLoadRows(v, vecs, tail, A), x0);
+            odd[v] = rgPlusProduct(odd[v], rgLoadRows(v, vecs, tail, A + lda), x1);
+        }
+    }
+    RG_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+        if (j < n) {
+            sum[v] = rgPlusProduct(sum[v], rgLoadRows(v, vecs, tail, A), rgFill(x[j]));
+        }
+        sum[v] = rgPlus(sum[v], odd[v]);
+    }
+}
+
+RG_INLINE void rgMultiplyRows(int vecs, int n, const double* A, size_t lda, const double* x,
+                              rgMask tail, double* y) {
+    rgWide sum[RG_TILE_VECS];
+    rgRowsTimes(vecs, n, A, lda, x, tail, sum);
+    RG_UNROLL
+    for (int v = 0; v < vecs; ++v) {
+        rgStoreRows(v, vecs, tail, y, sum[v]);
+    }
+}
+
+static void rgWideMultiply(int m, int n, const double* A, int lda, const double* x, double* y) {
+    rgTileWork w;
+    for (int i = 0; i < m;) {
+        int taken = rgTakeRows(&w, m - i);
+        if (w.vecs == 3) {
+            rgMultiplyRows(3, n, A + i, (size_t)lda, x, w.tail, y + i);
+        } else if (w.vecs == 2) {
+            rgMultiplyRows(2, n, A + i, (size_t)lda, x, w.tail, y + i);
+        } else {
+            rgMultiplyRows(1, n, A + i, (size_t)lda, x, w.tail, y + i);
+        }
+        i += taken;
+    }
+}
+
+// y = A' x for `cols` columns.
+RG_INLINE void rgColumnsDot(int m, int cols, const double* A, size_t lda, const double* x,
+                            double* y) {
+    rgWide sum[4] = {rgZero(), rgZero(), rgZero(), rgZero()};
+    int i = 0;
+    for (; i + RG_LANES <= m; i += RG_LANES) {
+        rgWide b = rgLoad(x + i);
+        RG_UNROLL
+        for (int c = 0; c < cols; ++c) {
+            sum[c] = rgPlusProduct(sum[c], rgLoad(A + (size_t)c * lda + i), b);
+        }
+    }
+    rgMask tail = rgMaskFirst(m - i);
+    rgWide b = rgLoadMasked(tail, x + i);
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        sum[c] = rgPlusProduct(sum[c], rgLoadMasked(tail, A + (size_t)c * lda + i), b);
+        y[c] = rgSum(sum[c]);
+    }
+}
+
+static void rgWideMultiplyTransposed(int m, int n, const double* A, int lda, const double* x,
+                                     double* y) {
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        rgColumnsDot(m, 4, A + (size_t)j * (size_t)lda, (size_t)lda, x, y + j);
+    }
+    for (; j < n; ++j) {
+        rgColumnsDot(m, 1, A + (size_t)j * (size_t)lda, (size_t)lda, x, y + j);
+    }
+}

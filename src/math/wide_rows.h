@@ -1,0 +1,63 @@
+// Few short rows for the wide kernels; included by kernels_avx2.c and kernels_avx512.c. No masks
+// here: sums are stored and loaded again at once, and a masked store is not forwarded to the load
+// that follows it.
+#pragma once
+
+// Six columns, the size of a free body: four and two.
+static void rgWideCombineSix(int m, const double* factors, int step, const double* rows,
+                             double* out) {
+    __m256d low = _mm256_loadu_pd(out);
+    __m128d high = _mm_loadu_pd(out + 4);
+    for (int r = 0; r < m; ++r) {
+        __m256d factor = _mm256_set1_pd(factors[r * step]);
+        low = _mm256_fmadd_pd(factor, _mm256_loadu_pd(rows + 6 * r), low);
+        high = _mm_fmadd_pd(_mm256_castpd256_pd128(factor), _mm_loadu_pd(rows + 6 * r + 4), high);
+    }
+    _mm256_storeu_pd(out, low);
+    _mm_storeu_pd(out + 4, high);
+}
+
+static void rgWideCombineRows(int m, int width, const double* factors, int step, const double* rows,
+                              double* out) {
+    if (width == 6) {
+        rgWideCombineSix(m, factors, step, rows, out);
+        return;
+    }
+    int j = 0;
+    for (; j + 4 <= width; j += 4) {
+        __m256d sum = _mm256_loadu_pd(out + j);
+        for (int r = 0; r < m; ++r) {
+            sum = _mm256_fmadd_pd(_mm256_set1_pd(factors[r * step]),
+                                  _mm256_loadu_pd(rows + r * width + j), sum);
+        }
+        _mm256_storeu_pd(out + j, sum);
+    }
+    for (; j < width; ++j) {
+        double sum = out[j];
+        for (int r = 0; r < m; ++r) {
+            sum += factors[r * step] * rows[r * width + j];
+        }
+        out[j] = sum;
+    }
+}
+
+static double rgSumFour(__m256d a) {
+    __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
+
+static void rgWideDotRows(int m, int width, const double* rows, const double* x, double* out) {
+    for (int r = 0; r < m; ++r) {
+        const double* row = rows + r * width;
+        __m256d sum = _mm256_setzero_pd();
+        int j = 0;
+        for (; j + 4 <= width; j += 4) {
+            sum = _mm256_fmadd_pd(_mm256_loadu_pd(row + j), _mm256_loadu_pd(x + j), sum);
+        }
+        double rest = 0;
+        for (; j < width; ++j) {
+            rest += row[j] * x[j];
+        }
+        out[r] += rgSumFour(sum) + rest;
+    }
+}

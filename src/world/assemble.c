@@ -1,0 +1,93 @@
+// The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
+#include "world/world.h"
+
+// (7) phi > 0: nothing acts at a distance. phi <= 0: a spring and damper, or their rigid limit.
+rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
+    double dt = world->dt;
+    if (phi > 0) {
+        return (rgLaw){.bias = phi / dt};
+    }
+    if (soft.stiffness > 0) {
+        double gain = dt * soft.stiffness + soft.damping;
+        return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (dt * gain)};
+    }
+    double speed = phi / (dt + world->timeConstant);
+    return (rgLaw){.bias = fmax(speed, -world->def.pushOutSpeed)};
+}
+
+// (8) The same for both signs of the violation.
+rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
+    double dt = world->dt;
+    if (soft.stiffness > 0) {
+        double gain = dt * soft.stiffness + soft.damping;
+        return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (dt * gain)};
+    }
+    double speed = phi / (dt + world->timeConstant), limit = world->def.pushOutSpeed;
+    return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
+}
+
+static rgResult rgWorld_AddRows(rgWorld* world) {
+    rgRows_Clear(&world->rows);
+    rgResult result = rgAddLimits(world);
+    result = result == rg_ok ? rgAddDryFriction(world) : result;
+    result = result == rg_ok ? rgAddTendons(world) : result;
+    result = result == rg_ok ? rgAddActuators(world) : result;
+    result = result == rg_ok ? rgAddEqualities(world) : result;
+    return result == rg_ok ? rgAddContacts(world) : result;
+}
+
+// M^ in compressed rows.
+void rgWorld_FillMass(rgWorld* world, const double* added) {
+    const rgModel* model = world->model;
+    const double* compact = rgDynamics_CompactMassMatrix(world->dynamics, NULL);
+    int k = 0;
+    for (int i = 0; i < model->vCount; ++i) {
+        for (; k < world->massStart[i + 1]; ++k) {
+            world->massValue[k] = compact[world->massSource[k]];
+            if (added != NULL && world->massColumn[k] == i) {
+                world->massValue[k] += added[i];
+            }
+        }
+    }
+}
+
+// (6) g = J v_free + gamma
+rgResult rgAssembleProblem(rgStep* step) {
+    rgWorld* world = step->world;
+    rgRows* rows = &world->rows;
+    rgResult result = rgWorld_AddRows(world);
+    int n = rows->rowCount, nv = world->model->vCount;
+    step->report->rowCount = n;
+    if (result != rg_ok || n == 0) {
+        world->problem = (rgContactProblem){0};
+        return result;
+    }
+    rgWorld_FillMass(world, world->added);
+    rgWorld_RecallImpulses(world);
+    for (int r = 0; r < n; ++r) {
+        rows->bias[r] += rgRows_Dot(rows, r, world->freeV);
+    }
+    world->problem = (rgContactProblem){
+        .rowCount = n,
+        .blockCount = rows->blockCount,
+        .blocks = rows->blocks,
+        .delassus = {.kind = rg_delassusVelocity,
+                     .mass = {nv, nv, world->massStart, world->massColumn, world->massValue},
+                     .jacobian = {n, nv, rows->rowStart, rows->column, rows->value}},
+        .freeVelocity = rows->bias,
+        .compliance = rows->compliance,
+    };
+    return rg_ok;
+}
+
+// (9)
+rgResult rgSolveProblem(rgStep* step) {
+    rgWorld* world = step->world;
+    if (world->rows.rowCount == 0) {
+        return rg_ok;
+    }
+    rgResult result = rgContactSolver_Solve(world->solver, &world->problem, world->rows.lambda,
+                                            NULL, &step->report->contact);
+    // What the solver refuses came from numbers that are none.
+    return result == rg_errorArgument ? rg_errorNumeric : result;
+}

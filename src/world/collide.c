@@ -1,0 +1,149 @@
+// Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
+// manifolds, contact points. docs/theory/step.md (5).
+#include "world/world.h"
+
+#include <string.h>
+
+rgResult rgUpdateKinematics(rgStep* step) {
+    rgWorld* world = step->world;
+    const rgModel* model = world->model;
+    memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
+    rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
+    rgDynamics_SetState(world->dynamics, world->startQ, world->startV);
+    for (int i = 0; i < model->linkCount; ++i) {
+        rgMat3 m = rgMat3FromRot(&world->dynamics->poses[i].r);
+        world->linkRotations[i] = rgQuatFromMat3(&m);
+    }
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        world->length[t] = rgTendonLength(model, t, world->startQ);
+    }
+    return rg_ok;
+}
+
+static rgPose rgWorld_PlacePose(const rgWorld* world, const rgPlace* place) {
+    const rgDynamics* d = world->dynamics;
+    rgQuat q = world->linkRotations[place->link];
+    rgVec3 p = rgAdd(rgDynamics_LinkOrigin(d, place->link), rgDynamics_PlacePoint(d, place));
+    return (rgPose){p, place->isOrigin ? q : rgQuatMultiply(q, place->pose.q)};
+}
+
+// Largest speed of a point of the collider [m/s].
+static double rgCollider_Speed(const rgWorld* world, const rgCollider* collider) {
+    const rgSpatial* V = &world->dynamics->velocities[collider->link];
+    rgVec3 arm = rgSub(collider->pose.p, rgDynamics_LinkOrigin(world->dynamics, collider->link));
+    double turning = rgLength(V->angular);
+    double linear = rgLength(rgAdd(V->linear, rgCross(V->angular, arm)));
+    return linear + (turning > 0 && isfinite(collider->radius) ? turning * collider->radius : 0);
+}
+
+static rgResult rgWorld_PlaceColliders(rgWorld* world) {
+    const rgModel* model = world->model;
+    rgResult result = rg_ok;
+    for (int i = 0; i < world->colliderCount && result == rg_ok; ++i) {
+        rgCollider* collider = &world->colliders[i];
+        if (collider->link == 0) {
+            continue; // placed at creation
+        }
+        collider->pose = rgWorld_PlacePose(world, &model->shapePlaces[collider->shape]);
+        collider->margin = world->dt * rgCollider_Speed(world, collider);
+        rgBox box = rgGeometry_Box(collider->geometry, collider->pose);
+        rgVec3 grow = rgVec(1, 1, 1);
+        double reach = collider->margin + world->def.margin + model->shapes[collider->shape].margin;
+        box.lower = rgAddScaled(box.lower, -reach, grow);
+        box.upper = rgAddScaled(box.upper, reach, grow);
+        result = rgBroadphase_Move(world->broadphase, i, box);
+    }
+    return result == rg_errorArgument ? rg_errorNumeric : result;
+}
+
+static bool rgWorld_MayMeet(int a, int b, void* context) {
+    const rgWorld* world = context;
+    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
+    rgShapeId shapeA = {A->shape + 1}, shapeB = {B->shape + 1};
+    return (A->link != 0 || B->link != 0) && rgModel_ShapesMeet(world->model, shapeA, shapeB);
+}
+
+static double rgWorld_PairMargin(const rgWorld* world, const rgPairMemory* pair) {
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    const rgShapeDef* shapes = world->model->shapes;
+    double own = RG_MAX(shapes[A->shape].margin, shapes[B->shape].margin);
+    return RG_MAX(A->margin + B->margin + world->def.margin, own);
+}
+
+#define RG_PAIRS_PER_TASK 64
+
+static void rgCollideChunk(int chunk, int worker, void* context) {
+    (void)worker;
+    rgWorld* world = context;
+    rgMemory* next = &world->memories[1];
+    int end = RG_MIN((chunk + 1) * RG_PAIRS_PER_TASK, next->pairCount);
+    for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
+        rgPairMemory* pair = &next->pairs[i];
+        const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+        rgCollideUpTo(world->def.maxContactsPerPair, A->geometry, A->pose, B->geometry, B->pose,
+                      rgWorld_PairMargin(world, pair), &pair->cache, &world->manifolds[i]);
+    }
+}
+
+static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair, int index,
+                           int pointCount) {
+    rgPoint point = {.position = from->position,
+                     .normal = from->normal,
+                     .gap = from->gap,
+                     .feature = from->feature,
+                     .pair = index,
+                     .colliderA = pair->a,
+                     .colliderB = pair->b,
+                     .pointCount = pointCount};
+    rgTangentBasis(point.normal, &point.tangent1, &point.tangent2);
+    return point;
+}
+
+static rgResult rgWorld_ListPoints(rgWorld* world) {
+    const rgMemory* next = &world->memories[1];
+    int total = 0;
+    for (int i = 0; i < next->pairCount; ++i) {
+        total += world->manifolds[i].count;
+    }
+    rgResult result = rgReserve(&world->allocator, (void**)&world->points, &world->pointCapacity, 0,
+                                total, sizeof(rgPoint));
+    if (result != rg_ok) {
+        return result;
+    }
+    world->pointCount = 0;
+    world->penetration = 0;
+    for (int i = 0; i < next->pairCount; ++i) {
+        const rgManifold* manifold = &world->manifolds[i];
+        for (int k = 0; k < manifold->count; ++k) {
+            rgPoint point = rgMakePoint(&manifold->points[k], &next->pairs[i], i, manifold->count);
+            world->points[world->pointCount++] = point;
+            world->penetration = RG_MAX(world->penetration, -point.gap);
+        }
+    }
+    return rg_ok;
+}
+
+rgResult rgFindContacts(rgStep* step) {
+    rgWorld* world = step->world;
+    rgResult result = rgWorld_PlaceColliders(world);
+    if (result == rg_ok) {
+        result = rgBroadphase_Update(world->broadphase, rgWorld_MayMeet, world);
+    }
+    if (result == rg_ok) {
+        result = rgWorld_MatchPairs(world);
+    }
+    int pairCount = world->memories[1].pairCount;
+    if (result == rg_ok) {
+        result = rgReserve(&world->allocator, (void**)&world->manifolds, &world->manifoldCapacity,
+                           0, pairCount, sizeof(rgManifold));
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    int chunks = (pairCount + RG_PAIRS_PER_TASK - 1) / RG_PAIRS_PER_TASK;
+    rgTasks_Run(&world->def.tasks, chunks, rgCollideChunk, world);
+    result = rgWorld_ListPoints(world);
+    step->report->contactCount = world->pointCount;
+    step->report->penetration = world->penetration;
+    return result;
+}

@@ -1,0 +1,209 @@
+// Loop closures (connect, weld) and couplings of joints and tendons. docs/theory/constraints.md
+// (9), (10).
+#include "world/world.h"
+
+#include <string.h>
+
+// A frame of a body, or of the world, at the present kinematics.
+typedef struct rgAttachment {
+    int link;
+    rgVec3 point;
+    rgQuat rotation;
+} rgAttachment;
+
+static rgAttachment rgAttach(const rgWorld* world, rgBodyId body, rgPose pose) {
+    const rgDynamics* d = world->dynamics;
+    if (body.index1 == 0) {
+        return (rgAttachment){0, pose.p, pose.q};
+    }
+    rgPlace place = world->model->bodyPlaces[body.index1 - 1];
+    place.pose = rgPoseMultiply(place.pose, pose);
+    place.isOrigin = false;
+    rgPose at = rgDynamics_PlacePose(d, &place);
+    return (rgAttachment){place.link, at.p, at.q};
+}
+
+static void rgSetSources(rgWorld* world, int first, int count, int equality) {
+    for (int k = 0; k < count; ++k) {
+        world->rows.sources[first + k] =
+            (rgRowSource){.kind = rg_constraintEquality,
+                          .index = equality,
+                          .row = k,
+                          .slot = world->slots.equality + 6 * equality + k};
+    }
+}
+
+// Violation: where B is, seen from A, in world axes.
+static int rgAddLoopRows(rgWorld* world, int equality) {
+    const rgEqualityDef* def = &world->model->equalities[equality];
+    rgRows* rows = &world->rows;
+    rgAttachment A = rgAttach(world, def->bodyA, def->poseA);
+    rgAttachment B = rgAttach(world, def->bodyB, def->poseB);
+    bool weld = def->kind == rg_equalityWeld;
+    if (!rgWorld_LinkMoves(world, A.link) && !rgWorld_LinkMoves(world, B.link)) {
+        return -2;
+    }
+    if (rgWorld_LinkSleeps(world, A.link) || rgWorld_LinkSleeps(world, B.link)) {
+        return -2;
+    }
+    rgBlock block = {.kind = rg_blockFree, .rowCount = weld ? 6 : 3};
+    int first = rgRows_AddPair(world, block, A.link, B.link);
+    if (first < 0) {
+        return first;
+    }
+    int columns = rgRows_Columns(rows, first);
+    double* values = rows->value + rows->rowStart[first];
+    rgDynamics_LoopRows(world->dynamics, A.link, A.point, B.link, B.point, columns, values);
+    rgVec3 offset = rgSub(B.point, A.point);
+    memcpy(rows->gap + first, &offset, sizeof(offset));
+    if (weld) {
+        static const rgVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        rgQuat turn = rgQuatMultiply(rgQuatConjugate(A.rotation), B.rotation);
+        rgVec3 angle = rgRotate(A.rotation, rgRotationVectorFromQuat(turn));
+        rgDynamics_PairAngularRows(world->dynamics, A.link, B.link, axes, 3, columns,
+                                   values + 3 * columns);
+        memcpy(rows->gap + first + 3, &angle, sizeof(angle));
+    }
+    rgSetSources(world, first, block.rowCount, equality);
+    return first;
+}
+
+typedef struct rgCurve {
+    double value, slope;
+} rgCurve;
+
+static rgCurve rgEvaluate(const double* c, double x) {
+    return (rgCurve){c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4]))),
+                     c[1] + x * (2 * c[2] + x * (3 * c[3] + x * 4 * c[4]))};
+}
+
+static int rgFinishCoupling(rgWorld* world, int equality, int count, double gap) {
+    bool asleep = count == 0;
+    for (int k = 0; k < count; ++k) {
+        int link = world->model->dofs[world->entryColumns[k]].link;
+        asleep = asleep || rgWorld_LinkSleeps(world, link);
+    }
+    if (asleep) {
+        return -2;
+    }
+    int first = rgRows_AddRow(world, (rgBlock){.kind = rg_blockFree}, count, world->entryColumns,
+                              world->entryValues);
+    if (first >= 0) {
+        world->rows.gap[first] = gap;
+        rgSetSources(world, first, 1, equality);
+    }
+    return first;
+}
+
+static int rgAddJointCoupling(rgWorld* world, int equality) {
+    const rgModel* model = world->model;
+    const rgEqualityDef* def = &model->equalities[equality];
+    const double* q = world->dynamics->q;
+    int a = def->jointA.index1 - 1, b = def->jointB.index1 - 1, count = 0;
+    double x = b >= 0 ? q[model->jointRanges[b].q] - model->joints[b].reference : 0;
+    rgCurve curve = rgEvaluate(def->polynomial, x);
+    rgAddEntry(world, &count, model->jointRanges[a].v, 1);
+    if (b >= 0) {
+        rgAddEntry(world, &count, model->jointRanges[b].v, -curve.slope);
+    }
+    double gap = q[model->jointRanges[a].q] - model->joints[a].reference - curve.value;
+    return rgFinishCoupling(world, equality, count, gap);
+}
+
+static int rgAddTendonCoupling(rgWorld* world, int equality) {
+    const rgModel* model = world->model;
+    const rgEqualityDef* def = &model->equalities[equality];
+    const double* q = world->dynamics->q;
+    int a = def->tendonA.index1 - 1, b = def->tendonB.index1 - 1;
+    double x = b >= 0 ? rgTendonLength(model, b, q) - world->tendonNeutral[b] : 0;
+    rgCurve curve = rgEvaluate(def->polynomial, x);
+    int count = rgTendonEntries(world, a, 1);
+    const rgTendonDef* other = b >= 0 ? &model->tendons[b] : NULL;
+    for (int k = 0; other != NULL && k < other->jointCount; ++k) {
+        int dof = model->jointRanges[other->joints[k].index1 - 1].v;
+        rgAddEntry(world, &count, dof, -curve.slope * other->coefficients[k]);
+    }
+    double gap = rgTendonLength(model, a, q) - world->tendonNeutral[a] - curve.value;
+    return rgFinishCoupling(world, equality, count, gap);
+}
+
+int rgAddEqualityRows(rgWorld* world, int equality) {
+    switch (world->model->equalities[equality].kind) {
+    case rg_equalityJoint:
+        return rgAddJointCoupling(world, equality);
+    case rg_equalityTendon:
+        return rgAddTendonCoupling(world, equality);
+    default:
+        return rgAddLoopRows(world, equality);
+    }
+}
+
+double rgRows_Delassus(rgWorld* world, int row) {
+    const rgRows* rows = &world->rows;
+    double* x = world->column;
+    memset(x, 0, (size_t)world->model->vCount * sizeof(double));
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        x[rows->column[k]] = rows->value[k];
+    }
+    rgDynamics_Solve(world->dynamics, 1, x);
+    return rgRows_Dot(rows, row, x);
+}
+
+// Move one row of the last block to another place in it.
+static void rgRows_Copy(rgRows* rows, int from, int to) {
+    int count = rgRows_Columns(rows, from);
+    int source = rows->rowStart[from], target = rows->rowStart[to];
+    memmove(rows->value + target, rows->value + source, (size_t)count * sizeof(double));
+    memmove(rows->column + target, rows->column + source, (size_t)count * sizeof(int));
+    rows->sources[to] = rows->sources[from];
+    rows->gap[to] = rows->gap[from];
+    rows->rowStart[to + 1] = target + count;
+}
+
+// (10) Drop rows of the last block that nothing can move, and give the others a little compliance,
+// so that redundant loops have a solution.
+void rgRows_Regularize(rgWorld* world, int first) {
+    rgRows* rows = &world->rows;
+    rgBlock* block = &rows->blocks[rows->blockCount - 1];
+    double G[6], trace = 0;
+    for (int k = 0; k < block->rowCount; ++k) {
+        G[k] = rgRows_Delassus(world, first + k);
+        trace += G[k];
+    }
+    double mean = trace / block->rowCount;
+    int kept = 0;
+    for (int k = 0; k < block->rowCount; ++k) {
+        if (G[k] > 1e-12 * mean) {
+            rgRows_Copy(rows, first + k, first + kept);
+            rows->compliance[first + kept] = 1e-9 * mean;
+            ++kept;
+        }
+    }
+    block->rowCount = kept;
+    rows->rowCount = first + kept;
+    rows->entryCount = rows->rowStart[first + kept];
+    rows->blockCount -= kept == 0;
+}
+
+rgResult rgAddEqualities(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        int first = def->disabled ? -2 : rgAddEqualityRows(world, e);
+        if (first == -1) {
+            return rg_errorMemory;
+        }
+        if (first < 0) {
+            continue;
+        }
+        rgRows* rows = &world->rows;
+        rgRows_Regularize(world, first);
+        for (int r = first; r < rows->rowCount; ++r) {
+            rgLaw law =
+                rgBilateralLaw(world, rows->gap[r], (rgSoftness){def->stiffness, def->damping});
+            rows->bias[r] = law.bias;
+            rows->compliance[r] += law.compliance;
+        }
+    }
+    return rg_ok;
+}

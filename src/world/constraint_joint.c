@@ -1,0 +1,106 @@
+// Joint limits and dry friction. docs/theory/constraints.md (5), (6).
+#include "world/world.h"
+
+// Rows are made for limits that this step may reach, however hard a contact hits.
+static bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
+    return phi <= 1e-3 + 2 * world->dt * (fabs(speed) + fabs(freeSpeed));
+}
+
+typedef struct rgLimitRow {
+    double phi;
+    int count;
+    int columns[3];
+    double values[3];
+} rgLimitRow;
+
+static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow* limit) {
+    double speed = 0, freeSpeed = 0;
+    for (int k = 0; k < limit->count; ++k) {
+        speed += limit->values[k] * world->startV[limit->columns[k]];
+        freeSpeed += limit->values[k] * world->freeV[limit->columns[k]];
+    }
+    if (!rgLimitIsNear(world, limit->phi, speed, freeSpeed)) {
+        return rg_ok;
+    }
+    int row = rgRows_AddRow(world, (rgBlock){.kind = rg_blockHalfLine}, limit->count,
+                            limit->columns, limit->values);
+    if (row < 0) {
+        return rg_errorMemory;
+    }
+    rgLaw law = rgUnilateralLaw(world, limit->phi, (rgSoftness){0});
+    world->rows.gap[row] = limit->phi;
+    world->rows.bias[row] = law.bias;
+    world->rows.compliance[row] = law.compliance;
+    world->rows.sources[row] = (rgRowSource){.kind = rg_constraintLimit,
+                                             .index = joint,
+                                             .row = side,
+                                             .slot = world->slots.limit + 2 * joint + side};
+    return rg_ok;
+}
+
+static rgResult rgAddScalarLimits(rgWorld* world, int joint) {
+    const rgJointDef* def = &world->model->joints[joint];
+    const rgJointRange* range = &world->model->jointRanges[joint];
+    double q = world->startQ[range->q];
+    rgLimitRow lower = {q - def->lower, 1, {range->v}, {1}};
+    rgLimitRow upper = {def->upper - q, 1, {range->v}, {-1}};
+    rgResult result = rgAddLimit(world, joint, 0, &lower);
+    return result == rg_ok ? rgAddLimit(world, joint, 1, &upper) : result;
+}
+
+// The angle of a spherical joint changes with the part of its rate along the axis of rotation.
+static rgResult rgAddSphericalLimit(rgWorld* world, int joint) {
+    const rgJointRange* range = &world->model->jointRanges[joint];
+    const double* q = world->startQ + range->q;
+    rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
+    double angle = rgLength(r);
+    if (angle < 1e-9) {
+        return rg_ok;
+    }
+    rgVec3 axis = rgScale(-1 / angle, r);
+    int v = range->v;
+    rgLimitRow row = {
+        world->model->joints[joint].upper - angle, 3, {v, v + 1, v + 2}, {axis.x, axis.y, axis.z}};
+    return rgAddLimit(world, joint, 1, &row);
+}
+
+rgResult rgAddLimits(rgWorld* world) {
+    const rgModel* model = world->model;
+    rgResult result = rg_ok;
+    int count = world->def.ignoreLimits ? 0 : model->info.jointCount;
+    for (int j = 0; j < count && result == rg_ok; ++j) {
+        const rgJointDef* def = &model->joints[j];
+        const rgJointRange* range = &model->jointRanges[j];
+        if (!def->hasLimits || range->vCount == 0 ||
+            rgWorld_LinkSleeps(world, model->dofs[range->v].link)) {
+            continue;
+        }
+        if (range->vCount == 1) {
+            result = rgAddScalarLimits(world, j);
+        } else if (def->kind == rg_jointSpherical) {
+            result = rgAddSphericalLimit(world, j);
+        }
+    }
+    return result;
+}
+
+rgResult rgAddDryFriction(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int i = 0; i < model->vCount; ++i) {
+        double bound = world->dt * model->dofs[i].dryFriction, one = 1;
+        if (bound == 0 || rgWorld_LinkSleeps(world, model->dofs[i].link)) {
+            continue;
+        }
+        rgBlock block = {.kind = rg_blockBox, .lower = -bound, .upper = bound};
+        int row = rgRows_AddRow(world, block, 1, &i, &one);
+        if (row < 0) {
+            return rg_errorMemory;
+        }
+        int joint = model->dofs[i].joint;
+        world->rows.sources[row] = (rgRowSource){.kind = rg_constraintFriction,
+                                                 .index = joint,
+                                                 .row = i - model->jointRanges[joint].v,
+                                                 .slot = world->slots.friction + i};
+    }
+    return rg_ok;
+}

@@ -1,0 +1,196 @@
+// Free motion: M^ and v_free from q, v and everything that is no constraint row: gravity, Coriolis,
+// joint springs and damping, actuators, forces of the user. Springs, damping and gains are
+// implicit. docs/theory/step.md (1)-(4).
+#include "world/world.h"
+
+#include <string.h>
+
+static rgQuat rgWorld_FreeRotation(const rgWorld* world, const rgLink* link) {
+    const double* q = world->startQ + link->q + 3;
+    return (rgQuat){q[0], q[1], q[2], q[3]};
+}
+
+// What the user set, in step coordinates.
+static void rgWorld_TakeForces(rgWorld* world) {
+    const rgModel* model = world->model;
+    rgModel_StepVelocity(model, world->startQ, world->state.force, world->tau);
+    memset(world->added, 0, (size_t)model->vCount * sizeof(double));
+}
+
+static void rgWorld_AddWrench(rgWorld* world, int body) {
+    const rgModel* model = world->model;
+    const rgDynamics* d = world->dynamics;
+    const double* w = world->state.wrench + 6 * body;
+    const rgPlace* place = &model->bodyPlaces[body];
+    rgVec3 force = rgVec(w[0], w[1], w[2]), torque = rgVec(w[3], w[4], w[5]);
+    rgVec3 center = rgPose_Point(place->pose, model->bodies[body].inertia.center);
+    const rgLinkPose* pose = &d->poses[place->link];
+    rgVec3 arm = rgAdd(pose->p, rgRot_Apply(&pose->r, center));
+    rgSpatial push = {force, rgAdd(torque, rgCross(arm, force))};
+    const rgLink* link = &model->links[place->link];
+    int last = place->link > 0 ? link->v + link->vCount - 1 : -1;
+    for (int k = last; k >= 0; k = model->dofs[k].parent) {
+        world->tau[k] += rgSpatialDot(&d->axes[k], &push);
+    }
+}
+
+static void rgWorld_AddWrenches(rgWorld* world) {
+    for (int b = 0; world->wrenched && b < world->model->info.bodyCount; ++b) {
+        rgWorld_AddWrench(world, b);
+    }
+}
+
+// Actuators that are no rows: plain forces, and gains that become part of M^.
+static void rgWorld_AddDrives(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgDrive* drive = &world->drives[a];
+        if (drive->mode == rg_driveRow) {
+            continue;
+        }
+        int count = rgDriveEntries(world, a);
+        double force = rgDriveCommand(world, a);
+        if (drive->mode == rg_driveForce) {
+            force = fmin(fmax(force, drive->lower), drive->upper);
+        } else {
+            int dof = world->entryColumns[0];
+            double gear = world->entryValues[0], v = gear * world->startV[dof], dt = world->dt;
+            force -= drive->stiffness * (rgDrivePosition(world->model, a, world->startQ) + dt * v) +
+                     drive->damping * v;
+            world->added[dof] += gear * gear * dt * (dt * drive->stiffness + drive->damping);
+        }
+        world->driveForce[a] = force;
+        for (int k = 0; k < count; ++k) {
+            world->tau[world->entryColumns[k]] += world->entryValues[k] * force;
+        }
+    }
+}
+
+// What motors and users ask of a joint is limited to its effort.
+static void rgWorld_ClampEfforts(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int j = 0; j < model->info.jointCount; ++j) {
+        double limit = model->joints[j].effortLimit;
+        const rgJointRange* range = &model->jointRanges[j];
+        for (int k = range->v; limit > 0 && k < range->v + range->vCount; ++k) {
+            world->tau[k] = fmin(fmax(world->tau[k], -limit), limit);
+        }
+    }
+}
+
+static void rgWorld_AddSpring(rgWorld* world, int joint) {
+    const rgModel* model = world->model;
+    const rgJointDef* def = &model->joints[joint];
+    const rgJointRange* range = &model->jointRanges[joint];
+    const double* q = world->startQ + range->q;
+    double stretch[3] = {0};
+    if (def->kind == rg_jointSpherical) {
+        rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
+        stretch[0] = r.x, stretch[1] = r.y, stretch[2] = r.z;
+    } else if (range->vCount == 1) {
+        stretch[0] = q[0] - def->springReference;
+    } else {
+        return;
+    }
+    double dt = world->dt, k = def->stiffness;
+    for (int i = 0; i < range->vCount; ++i) {
+        world->tau[range->v + i] -= k * (stretch[i] + dt * world->startV[range->v + i]);
+        world->added[range->v + i] += dt * dt * k;
+    }
+}
+
+static void rgWorld_AddSprings(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int j = 0; j < model->info.jointCount; ++j) {
+        if (model->joints[j].stiffness > 0) {
+            rgWorld_AddSpring(world, j);
+        }
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        double d = model->dofs[i].damping;
+        world->tau[i] -= d * world->startV[i];
+        world->added[i] += world->dt * d;
+    }
+}
+
+// x with A x = b, 3 x 3, by Cramer's rule. A is a moment of inertia plus a small skew part.
+static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
+    rgVec3 bc = rgCross(b, c);
+    double inverse = 1 / rgDot(a, bc);
+    return rgVec(inverse * rgDot(right, bc), inverse * rgDot(a, rgCross(right, c)),
+                 inverse * rgDot(a, rgCross(b, right)));
+}
+
+static rgVec3 rgSym3_Column(const rgSym3* s, int k) {
+    return k == 0   ? rgVec(s->xx, s->xy, s->xz)
+           : k == 1 ? rgVec(s->xy, s->yy, s->yz)
+                    : rgVec(s->xz, s->yz, s->zz);
+}
+
+// (4) One Newton step of I (w+ - w) + dt (w+ x I w+ - T) = 0, body axes. Returns w+.
+static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
+    rgVec3 Iw = rgSym3_Multiply(I, w);
+    rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
+    rgVec3 columns[3];
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 e = rgVec(k == 0, k == 1, k == 2), Ie = rgSym3_Column(I, k);
+        columns[k] = rgAddScaled(Ie, dt, rgSub(rgCross(w, Ie), rgCross(Iw, e)));
+    }
+    return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
+}
+
+// (3) A free body moves with its centre of mass: momentum is kept to rounding.
+static void rgWorld_MoveFreeBody(rgWorld* world, const rgLink* link) {
+    const double* tau = world->tau + link->v;
+    const double* v = world->startV + link->v;
+    double* out = world->freeV + link->v;
+    rgQuat q = rgWorld_FreeRotation(world, link);
+    rgVec3 c = rgRotate(q, link->center);
+    rgVec3 force = rgVec(tau[0], tau[1], tau[2]), w = rgVec(v[3], v[4], v[5]);
+    rgVec3 torque = rgSub(rgVec(tau[3], tau[4], tau[5]), rgRotateBack(q, rgCross(c, force)));
+    rgVec3 rate = rgAddScaled(world->gravity, 1 / link->mass, force);
+    rgVec3 spin = rgSpin(&link->moment, w, torque, world->dt);
+    rgVec3 change = rgCross(rgRotate(q, rgSub(w, spin)), c);
+    out[0] = v[0] + (world->dt * rate.x + change.x);
+    out[1] = v[1] + (world->dt * rate.y + change.y);
+    out[2] = v[2] + (world->dt * rate.z + change.z);
+    out[3] = spin.x, out[4] = spin.y, out[5] = spin.z;
+}
+
+static void rgWorld_ReplaceFreeBodies(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgTree* tree = &model->trees[t];
+        if (world->state.asleep[t] != 0) {
+            memcpy(world->freeV + tree->firstDof, world->startV + tree->firstDof,
+                   (size_t)tree->dofCount * sizeof(double));
+        } else if (world->isFreeBody[t]) {
+            rgWorld_MoveFreeBody(world, &model->links[tree->firstLink]);
+        }
+    }
+}
+
+rgResult rgComputeFreeVelocity(rgStep* step) {
+    rgWorld* world = step->world;
+    const rgModel* model = world->model;
+    rgWorld_TakeForces(world);
+    rgWorld_AddDrives(world);
+    rgWorld_ClampEfforts(world);
+    rgWorld_AddWrenches(world);
+    rgWorld_AddSprings(world);
+    // (2) v_free = v + M^^-1 dt (tau - b)
+    rgDynamics_Bias(world->dynamics, world->column);
+    for (int i = 0; i < model->vCount; ++i) {
+        world->freeV[i] = world->dt * (world->tau[i] - world->column[i]);
+    }
+    rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgDynamics_Solve(world->dynamics, 1, world->freeV);
+    for (int i = 0; i < model->vCount; ++i) {
+        world->freeV[i] += world->startV[i];
+    }
+    rgWorld_ReplaceFreeBodies(world);
+    return rg_ok;
+}

@@ -1,0 +1,125 @@
+// From impulses to the next state. docs/theory/step.md (10)-(12).
+#include "world/world.h"
+
+#include <string.h>
+
+static bool rgAllFinite(const double* x, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; ++i) {
+        sum += x[i] * 0;
+    }
+    return sum == 0;
+}
+
+// (10) v+ = v_free + M^^-1 J' lambda
+rgResult rgApplyImpulses(rgStep* step) {
+    rgWorld* world = step->world;
+    const rgRows* rows = &world->rows;
+    int nv = world->model->vCount;
+    double* x = world->nextV;
+    memset(x, 0, (size_t)nv * sizeof(double));
+    for (int r = 0; r < rows->rowCount; ++r) {
+        double lambda = rows->lambda[r];
+        for (int k = rows->rowStart[r]; lambda != 0 && k < rows->rowStart[r + 1]; ++k) {
+            x[rows->column[k]] += rows->value[k] * lambda;
+        }
+        if (rows->sources[r].kind == rg_constraintActuator) {
+            world->driveForce[rows->sources[r].index] = lambda / world->dt;
+        }
+    }
+    if (rows->rowCount > 0) {
+        rgDynamics_Solve(world->dynamics, 1, x);
+    }
+    for (int i = 0; i < nv; ++i) {
+        x[i] += world->freeV[i];
+    }
+    if (!rgAllFinite(x, nv)) {
+        return rg_errorNumeric;
+    }
+    return rgWorld_StoreImpulses(world);
+}
+
+static void rgTurnQuat(const double* q, const double* rate, double time, double* out) {
+    rgVec3 turn = rgScale(time, rgVec(rate[0], rate[1], rate[2]));
+    rgQuat next = rgQuatNormalize(
+        rgQuatMultiply((rgQuat){q[0], q[1], q[2], q[3]}, rgQuatFromRotationVector(turn)));
+    out[0] = next.w, out[1] = next.x, out[2] = next.y, out[3] = next.z;
+}
+
+static rgVec3 rgTurned(const double* quat, rgVec3 x) {
+    return rgRotate((rgQuat){quat[0], quat[1], quat[2], quat[3]}, x);
+}
+
+// (11) The centre of mass goes straight on, the body turns about it.
+static void rgMoveFree(const rgLink* link, bool aboutCenter, const double* q, const double* v,
+                       double time, double* out) {
+    rgVec3 velocity = rgVec(v[0], v[1], v[2]), offset = rgVec(0, 0, 0);
+    double rotation[4];
+    rgTurnQuat(q + 3, v + 3, time, rotation);
+    bool centered = link->center.x == 0 && link->center.y == 0 && link->center.z == 0;
+    if (aboutCenter && !centered) {
+        rgVec3 c = rgTurned(q + 3, link->center);
+        rgVec3 w = rgTurned(q + 3, rgVec(v[3], v[4], v[5]));
+        velocity = rgAdd(velocity, rgCross(w, c));
+        offset = rgSub(c, rgTurned(rotation, link->center));
+    }
+    out[0] = q[0] + (time * velocity.x + offset.x);
+    out[1] = q[1] + (time * velocity.y + offset.y);
+    out[2] = q[2] + (time * velocity.z + offset.z);
+    memcpy(out + 3, rotation, sizeof(rotation));
+}
+
+void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
+                  double* next) {
+    const rgModel* model = world->model;
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        const double *from = q + link->q, *rate = v + link->v;
+        double* out = next + link->q;
+        if (link->kind == rg_linkSpherical) {
+            rgTurnQuat(from, rate, time, out);
+        } else if (link->kind == rg_linkFree) {
+            rgMoveFree(link, world->isFreeBody[link->tree], from, rate, time, out);
+        } else {
+            out[0] = from[0] + time * rate[0];
+        }
+    }
+}
+
+// (12) The velocity of the origin, in the axes of the new body frame; that of the centre stays.
+static void rgWorld_TurnFreeVelocity(rgWorld* world, int tree) {
+    const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
+    double* v = world->nextBodyV + link->v;
+    const double *old = world->startQ + link->q + 3, *new = world->nextQ + link->q + 3;
+    rgVec3 linear = rgVec(v[0], v[1], v[2]), w = rgVec(v[3], v[4], v[5]);
+    bool centered = link->center.x == 0 && link->center.y == 0 && link->center.z == 0;
+    rgQuat now = {new[0], new[1], new[2], new[3]};
+    if (world->isFreeBody[tree] && !centered) {
+        rgVec3 spin = rgTurned(old, w);
+        rgVec3 center = rgAdd(linear, rgCross(spin, rgTurned(old, link->center)));
+        linear = rgSub(center, rgRotate(now, rgCross(w, link->center)));
+    }
+    linear = rgRotateBack(now, linear);
+    v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
+}
+
+rgResult rgIntegratePositions(rgStep* step) {
+    rgWorld* world = step->world;
+    const rgModel* model = world->model;
+    rgWorld_Move(world, world->startQ, world->nextV, world->dt, world->nextQ);
+    if (world->rigidEqualityCount > 0) {
+        rgResult result = rgWorld_ProjectLoops(world, world->nextQ);
+        if (result != rg_ok) {
+            return result;
+        }
+    }
+    memcpy(world->nextBodyV, world->nextV, (size_t)model->vCount * sizeof(double));
+    for (int t = 0; t < model->treeCount; ++t) {
+        if (model->links[model->trees[t].firstLink].kind == rg_linkFree) {
+            rgWorld_TurnFreeVelocity(world, t);
+        }
+    }
+    bool finite =
+        rgAllFinite(world->nextQ, model->qCount) && rgAllFinite(world->nextBodyV, model->vCount);
+    return finite ? rg_ok : rg_errorNumeric;
+}

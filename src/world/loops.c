@@ -1,0 +1,102 @@
+// Rigid loops and couplings are put back on their constraint after the position update: at most
+// three Newton steps in the metric of the mass matrix. docs/theory/constraints.md (11).
+#include "world/world.h"
+
+#include <string.h>
+
+#define RG_LOOP_STEPS     3
+#define RG_LOOP_TOLERANCE 1e-13 // [m] or [rad]
+
+static bool rgEqualityIsRigid(const rgEqualityDef* def) {
+    return !def->disabled && def->stiffness == 0;
+}
+
+// Rows of all rigid equalities at the kinematics of the workspace; the largest violation, negative
+// when out of memory.
+static double rgWorld_LoopError(rgWorld* world, bool regularize) {
+    const rgModel* model = world->model;
+    double error = 0;
+    rgRows_Clear(&world->rows);
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        int first = rgEqualityIsRigid(&model->equalities[e]) ? rgAddEqualityRows(world, e) : -2;
+        if (first == -1) {
+            return -1;
+        }
+        if (first >= 0 && regularize) {
+            rgRows_Regularize(world, first);
+        }
+        for (int r = first; first >= 0 && r < world->rows.rowCount; ++r) {
+            error = fmax(error, fabs(world->rows.gap[r]));
+        }
+    }
+    return error;
+}
+
+// J M^-1 J' lambda = -phi, then q moves by M^-1 J' lambda.
+static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
+    rgRows* rows = &world->rows;
+    int n = rows->rowCount, nv = world->model->vCount;
+    rgWorld_FillMass(world, NULL);
+    rgContactProblem problem = {
+        .rowCount = n,
+        .blockCount = rows->blockCount,
+        .blocks = rows->blocks,
+        .delassus = {.kind = rg_delassusVelocity,
+                     .mass = {nv, nv, world->massStart, world->massColumn, world->massValue},
+                     .jacobian = {n, nv, rows->rowStart, rows->column, rows->value}},
+        .freeVelocity = rows->gap,
+        .compliance = rows->compliance,
+    };
+    rgResult result = rgContactSolver_Solve(world->solver, &problem, rows->lambda, NULL, NULL);
+    if (result != rg_ok) {
+        return result;
+    }
+    double* x = world->column;
+    memset(x, 0, (size_t)nv * sizeof(double));
+    for (int r = 0; r < n; ++r) {
+        for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
+            x[rows->column[k]] += rows->value[k] * rows->lambda[r];
+        }
+    }
+    rgDynamics_Solve(world->dynamics, 1, x);
+    rgWorld_Move(world, q, x, 1, q);
+    return rg_ok;
+}
+
+static rgResult rgWorld_Project(rgWorld* world, double* q) {
+    size_t bytes = (size_t)world->model->qCount * sizeof(double);
+    double last = INFINITY;
+    rgResult result = rg_ok;
+    for (int i = 0; i <= RG_LOOP_STEPS && result == rg_ok; ++i) {
+        rgDynamics_SetPositions(world->dynamics, q);
+        double error = rgWorld_LoopError(world, false);
+        if (error < 0) {
+            return rg_errorMemory;
+        }
+        if (!(error < last)) {
+            memcpy(q, world->loopQ, bytes); // a locked loop: the step made it worse
+            return rg_ok;
+        }
+        if (error < RG_LOOP_TOLERANCE || i == RG_LOOP_STEPS) {
+            return rg_ok;
+        }
+        last = error;
+        memcpy(world->loopQ, q, bytes);
+        result = rgDynamics_Factorize(world->dynamics, NULL);
+        if (result == rg_ok && rgWorld_LoopError(world, true) < 0) {
+            result = rg_errorMemory;
+        }
+        result = result == rg_ok ? rgWorld_LoopStep(world, q) : result;
+    }
+    return result;
+}
+
+rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
+    // The rows of the step stay as they are for readers.
+    rgRows step = world->rows;
+    world->rows = world->loopRows;
+    rgResult result = rgWorld_Project(world, q);
+    world->loopRows = world->rows;
+    world->rows = step;
+    return result;
+}

@@ -1,0 +1,116 @@
+// What holds a body: the wrench of its parent on it and on everything below it, from the motion of
+// the last step and all forces that act from outside. docs/theory/step.md (13).
+#include "world/world.h"
+
+#include <string.h>
+
+static rgSpatial rgWrenchAt(rgVec3 point, rgVec3 force, rgVec3 torque) {
+    return (rgSpatial){force, rgAdd(torque, rgCross(point, force))};
+}
+
+static void rgLoad(rgSpatial* reactions, int body, rgSpatial wrench, double sign) {
+    if (body >= 0) {
+        reactions[body] = rgSpatialAddScaled(reactions[body], -sign, wrench);
+    }
+}
+
+// Mass times acceleration, less gravity, about the world's origin.
+static rgSpatial rgInertialWrench(const rgWorld* world, rgDynamics* d, int body) {
+    const rgModel* model = world->model;
+    const rgPlace* place = &model->bodyPlaces[body];
+    const rgInertia* inertia = &model->bodies[body].inertia;
+    const rgSpatial *V = &d->velocities[place->link], *A = &d->accelerations[place->link];
+    rgPose pose = rgDynamics_PlacePose(d, place);
+    rgVec3 center = rgPose_Point(pose, inertia->center);
+    rgVec3 c = rgSub(center, rgDynamics_LinkOrigin(d, place->link));
+    rgVec3 velocity = rgAdd(V->linear, rgCross(V->angular, c));
+    rgVec3 rate = rgAdd(rgAdd(A->linear, rgCross(A->angular, c)), rgCross(V->angular, velocity));
+    rgVec3 w = rgRotateBack(pose.q, V->angular), turn = rgRotateBack(pose.q, A->angular);
+    rgVec3 torque = rgAdd(rgSym3_Multiply(&inertia->moment, turn),
+                          rgCross(w, rgSym3_Multiply(&inertia->moment, w)));
+    rgVec3 force = rgScale(inertia->mass, rgSub(rate, world->gravity));
+    return rgWrenchAt(center, force, rgRotate(pose.q, torque));
+}
+
+static void rgAddInertial(const rgWorld* world, rgDynamics* d, rgSpatial* reactions) {
+    const rgModel* model = world->model;
+    memset(reactions, 0, (size_t)model->info.bodyCount * sizeof(rgSpatial));
+    for (int b = 0; b < model->info.bodyCount; ++b) {
+        rgSpatial wrench = rgInertialWrench(world, d, b);
+        rgLoad(reactions, b, wrench, -1);
+        const double* w = world->state.wrench + 6 * b;
+        rgPose pose = rgDynamics_PlacePose(d, &model->bodyPlaces[b]);
+        rgVec3 center = rgPose_Point(pose, model->bodies[b].inertia.center);
+        rgLoad(reactions, b, rgWrenchAt(center, rgVec(w[0], w[1], w[2]), rgVec(w[3], w[4], w[5])),
+               1);
+    }
+}
+
+static void rgAddContactLoads(const rgWorld* world, rgSpatial* reactions) {
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(world, &count);
+    double rate = 1 / world->dt;
+    for (int i = 0; i < count; ++i) {
+        const rgContact* c = &contacts[i];
+        rgVec3 torque = rgAddScaled(rgScale(rate * c->impulse[3], c->normal), rate * c->impulse[4],
+                                    c->tangent1);
+        torque = rgAddScaled(torque, rate * c->impulse[5], c->tangent2);
+        rgSpatial wrench = rgWrenchAt(c->point, c->force, torque);
+        rgLoad(reactions, c->bodyB.index1 - 1, wrench, 1);
+        rgLoad(reactions, c->bodyA.index1 - 1, wrench, -1);
+    }
+}
+
+static rgVec3 rgAttachmentPoint(rgDynamics* d, rgBodyId body, rgPose pose) {
+    return body.index1 > 0 ? rgPose_Point(rgDynamics_BodyPose(d, body), pose.p) : pose.p;
+}
+
+static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* reactions) {
+    const rgRows* rows = &world->rows;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        const rgRowSource* source = &rows->sources[r];
+        if (source->kind != rg_constraintEquality) {
+            continue;
+        }
+        const rgEqualityDef* def = &world->model->equalities[source->index];
+        if (def->kind != rg_equalityConnect && def->kind != rg_equalityWeld) {
+            continue;
+        }
+        int k = source->row % 3;
+        rgVec3 axis = rgVec(k == 0, k == 1, k == 2);
+        rgVec3 push = rgScale(rows->lambda[r] / world->dt, axis), none = rgVec(0, 0, 0);
+        bool turns = source->row >= 3;
+        rgVec3 force = turns ? none : push, torque = turns ? push : none;
+        rgVec3 a = rgAttachmentPoint(d, def->bodyA, def->poseA);
+        rgVec3 b = rgAttachmentPoint(d, def->bodyB, def->poseB);
+        rgLoad(reactions, def->bodyB.index1 - 1, rgWrenchAt(b, force, torque), 1);
+        rgLoad(reactions, def->bodyA.index1 - 1, rgWrenchAt(a, force, torque), -1);
+    }
+}
+
+const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
+    const rgModel* model = world->model;
+    rgSpatial* reactions = world->readout->reactions;
+    rgDynamics* d = rgWorld_Start(world);
+    rgAddInertial(world, d, reactions);
+    rgAddContactLoads(world, reactions);
+    rgAddLoopLoads(world, d, reactions);
+    for (int b = model->info.bodyCount - 1; b >= 0; --b) {
+        int parent = model->bodies[b].parent.index1 - 1;
+        if (parent >= 0) {
+            reactions[parent] = rgSpatialAdd(reactions[parent], reactions[b]);
+        }
+    }
+    return reactions;
+}
+
+rgSpatial rgWorld_JointReaction(const rgWorld* world, rgJointId joint) {
+    const rgJointDef* def = rgModel_Joint(world->model, joint);
+    if (def == NULL) {
+        return (rgSpatial){0};
+    }
+    rgSpatial wrench = rgWorld_Reactions(world)[def->body.index1 - 1];
+    rgPose pose = rgDynamics_BodyPose(rgWorld_Start(world), def->body);
+    rgVec3 point = rgPose_Point(pose, def->anchor);
+    return (rgSpatial){wrench.linear, rgSub(wrench.angular, rgCross(point, wrench.linear))};
+}

@@ -1,0 +1,224 @@
+// Reading a world: poses and energies of the current state; contacts, constraint forces and
+// reactions of the last step. Computed when asked for, so that a step pays for none of it.
+#include "world/world.h"
+
+void rgReadout_Invalidate(rgReadout* readout) {
+    readout->nowValid = readout->startValid = false;
+    readout->contactsValid = readout->constraintsValid = readout->sensorsValid = false;
+}
+
+rgResult rgReadout_Create(rgWorld* world) {
+    const rgModelInfo* info = &world->model->info;
+    rgReadout* readout = rgAllocate(&world->allocator, 1, sizeof(rgReadout));
+    world->readout = readout;
+    if (readout == NULL) {
+        return rg_errorMemory;
+    }
+    rgDynamicsDef def = rgDefaultDynamicsDef(world->model);
+    def.gravity = world->gravity;
+    def.coordinates = rg_velocityStep;
+    def.allocator = world->allocator;
+    readout->reactions = rgAllocate(&world->allocator, (size_t)info->bodyCount, sizeof(rgSpatial));
+    readout->sensorStarts =
+        rgAllocate(&world->allocator, (size_t)info->sensorCount + 1, sizeof(int));
+    if (readout->reactions == NULL || readout->sensorStarts == NULL) {
+        return rg_errorMemory;
+    }
+    for (int s = 0; s < info->sensorCount; ++s) {
+        readout->sensorStarts[s + 1] =
+            readout->sensorStarts[s] + rgSensorSize(world->model->sensors[s].kind);
+    }
+    int numbers = readout->sensorStarts[info->sensorCount];
+    readout->sensors = rgAllocate(&world->allocator, (size_t)numbers, sizeof(double));
+    rgResult result = readout->sensors != NULL ? rg_ok : rg_errorMemory;
+    result = result == rg_ok ? rgCreateDynamics(world->model, &def, &readout->now) : result;
+    return result == rg_ok ? rgCreateDynamics(world->model, &def, &readout->start) : result;
+}
+
+void rgReadout_Destroy(rgWorld* world) {
+    rgReadout* readout = world->readout;
+    if (readout == NULL) {
+        return;
+    }
+    rgDestroyDynamics(readout->now);
+    rgDestroyDynamics(readout->start);
+    rgRelease(&world->allocator, readout->contacts);
+    rgRelease(&world->allocator, readout->constraints);
+    rgRelease(&world->allocator, readout->reactions);
+    rgRelease(&world->allocator, readout->sensors);
+    rgRelease(&world->allocator, readout->sensorStarts);
+    rgRelease(&world->allocator, readout);
+}
+
+// ---- the current state
+
+rgDynamics* rgWorld_Now(const rgWorld* world) {
+    rgReadout* readout = world->readout;
+    if (!readout->nowValid) {
+        double* v = readout->now->scratch;
+        rgModel_StepVelocity(world->model, world->state.q, world->state.v, v);
+        rgDynamics_SetState(readout->now, world->state.q, v);
+        readout->nowValid = true;
+    }
+    return readout->now;
+}
+
+const rgModel* rgWorld_Model(const rgWorld* world) {
+    return world->model;
+}
+
+rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body) {
+    return rgDynamics_BodyPose(rgWorld_Now(world), body);
+}
+
+rgSpatial rgWorld_BodyVelocity(const rgWorld* world, rgBodyId body) {
+    rgFrameId frame = rgModel_BodyFrame(world->model, body);
+    return rgDynamics_FrameVelocity(rgWorld_Now(world), frame, rg_referenceAligned);
+}
+
+rgPose rgWorld_FramePose(const rgWorld* world, rgFrameId frame) {
+    return rgDynamics_FramePose(rgWorld_Now(world), frame);
+}
+
+rgPose rgWorld_ShapePose(const rgWorld* world, rgShapeId shape) {
+    return rgDynamics_ShapePose(rgWorld_Now(world), shape);
+}
+
+double rgWorld_KineticEnergy(const rgWorld* world) {
+    return rgDynamics_Energy(rgWorld_Now(world)).kinetic;
+}
+
+double rgWorld_PotentialEnergy(const rgWorld* world) {
+    rgEnergy energy = rgDynamics_Energy(rgWorld_Now(world));
+    return energy.potential + energy.spring;
+}
+
+// ---- the last step
+
+rgDynamics* rgWorld_Start(const rgWorld* world) {
+    rgReadout* readout = world->readout;
+    rgDynamics* d = readout->start;
+    if (!readout->startValid) {
+        rgDynamics_SetState(d, world->startQ, world->startV);
+        for (int i = 0; i < world->model->vCount; ++i) {
+            d->scratch[i] = (world->nextV[i] - world->startV[i]) / world->dt;
+        }
+        rgDynamics_SetAccelerations(d, d->scratch);
+        rgDynamics_NeedInertias(d);
+        readout->startValid = true;
+    }
+    return d;
+}
+
+static rgContactState rgStateOf(const rgContact* contact) {
+    const double* impulse = contact->impulse;
+    double tangential = hypot(impulse[0], impulse[1]), normal = impulse[2];
+    if (!(normal > 0)) {
+        return rg_contactOpen;
+    }
+    bool onCone = tangential >= contact->mu * normal * (1 - 1e-4);
+    return onCone && hypot(contact->slip[0], contact->slip[1]) > 1e-6 ? rg_contactSlip
+                                                                      : rg_contactStick;
+}
+
+static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point) {
+    const rgCollider* A = &world->colliders[point->colliderA];
+    const rgCollider* B = &world->colliders[point->colliderB];
+    rgContact contact = {.bodyA = {A->body + 1},
+                         .bodyB = {B->body + 1},
+                         .shapeA = {A->shape + 1},
+                         .shapeB = {B->shape + 1},
+                         .feature = point->feature,
+                         .point = point->position,
+                         .normal = point->normal,
+                         .tangent1 = point->tangent1,
+                         .tangent2 = point->tangent2,
+                         .gap = point->gap,
+                         .mu = point->mu,
+                         .rowCount = point->rowCount};
+    const double* lambda = world->rows.lambda + point->firstRow;
+    for (int k = 0; k < point->rowCount; ++k) {
+        contact.impulse[k] = lambda[k];
+    }
+    for (int k = 0; k < 2; ++k) {
+        contact.slip[k] = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV);
+    }
+    rgVec3 impulse = rgAddScaled(rgScale(lambda[0], point->tangent1), lambda[1], point->tangent2);
+    impulse = rgAddScaled(impulse, lambda[2], point->normal);
+    contact.force = rgScale(1 / world->dt, impulse);
+    contact.state = rgStateOf(&contact);
+    return contact;
+}
+
+const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
+    rgReadout* readout = world->readout;
+    int wanted = world->pointCount;
+    if (!readout->contactsValid) {
+        readout->contactCount = 0;
+        if (rgReserve(&world->allocator, (void**)&readout->contacts, &readout->contactCapacity, 0,
+                      wanted, sizeof(rgContact)) == rg_ok) {
+            for (int i = 0; i < wanted; ++i) {
+                readout->contacts[i] = rgWorld_ReadContact(world, &world->points[i]);
+            }
+            readout->contactCount = wanted;
+            readout->contactsValid = true;
+        }
+    }
+    if (count != NULL) {
+        *count = readout->contactCount;
+    }
+    return readout->contacts;
+}
+
+static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
+    const rgRows* rows = &world->rows;
+    readout->constraintCount = 0;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        const rgRowSource* source = &rows->sources[r];
+        if (source->kind >= 0) {
+            readout->constraints[readout->constraintCount++] =
+                (rgConstraintForce){.kind = (rgConstraintKind)source->kind,
+                                    .index = source->index,
+                                    .row = source->row,
+                                    .gap = rows->gap[r],
+                                    .impulse = rows->lambda[r],
+                                    .force = rows->lambda[r] / world->dt};
+        }
+    }
+}
+
+const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count) {
+    rgReadout* readout = world->readout;
+    if (!readout->constraintsValid) {
+        readout->constraintCount = 0;
+        if (rgReserve(&world->allocator, (void**)&readout->constraints,
+                      &readout->constraintCapacity, 0, world->rows.rowCount,
+                      sizeof(rgConstraintForce)) == rg_ok) {
+            rgReadConstraints(world, readout);
+            readout->constraintsValid = true;
+        }
+    }
+    if (count != NULL) {
+        *count = readout->constraintCount;
+    }
+    return readout->constraints;
+}
+
+rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body) {
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(world, &count);
+    rgVec3 sum = {0, 0, 0};
+    for (int i = 0; i < count && body.index1 > 0; ++i) {
+        double sign =
+            (contacts[i].bodyB.index1 == body.index1) - (contacts[i].bodyA.index1 == body.index1);
+        sum = rgAddScaled(sum, sign, contacts[i].force);
+    }
+    return sum;
+}
+
+const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda) {
+    if (lambda != NULL) {
+        *lambda = world->rows.lambda;
+    }
+    return &world->problem;
+}

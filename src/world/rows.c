@@ -1,0 +1,142 @@
+// The rows of the constraint problem: blocks, sources and the Jacobian in compressed rows, in
+// arrays that grow and stay.
+#include "world/world.h"
+
+#include <string.h>
+
+void rgRows_Clear(rgRows* rows) {
+    rows->rowCount = rows->blockCount = rows->entryCount = 0;
+    if (rows->rowStart != NULL) {
+        rows->rowStart[0] = 0;
+    }
+}
+
+void rgRows_Free(rgWorld* world, rgRows* rows) {
+    void* arrays[] = {rows->blocks, rows->sources,  rows->gap,    rows->bias, rows->compliance,
+                      rows->lambda, rows->rowStart, rows->column, rows->value};
+    for (int i = 0; i < RG_COUNT(arrays); ++i) {
+        rgRelease(&world->allocator, arrays[i]);
+    }
+}
+
+// All arrays per row grow together.
+static rgResult rgRows_GrowRows(rgWorld* world, int needed) {
+    rgRows* rows = &world->rows;
+    struct {
+        void** array;
+        size_t size;
+        int extra;
+    } list[] = {{(void**)&rows->sources, sizeof(rgRowSource), 0},
+                {(void**)&rows->gap, sizeof(double), 0},
+                {(void**)&rows->bias, sizeof(double), 0},
+                {(void**)&rows->compliance, sizeof(double), 0},
+                {(void**)&rows->lambda, sizeof(double), 0},
+                {(void**)&rows->rowStart, sizeof(int), 1}};
+    int target = RG_MAX(RG_MAX(needed, 2 * rows->rowCapacity), 64);
+    for (int i = 0; i < RG_COUNT(list); ++i) {
+        int capacity = rows->rowCapacity; // forces growth to the same target
+        int used = rows->rowCapacity > 0 ? rows->rowCount + list[i].extra : 0;
+        rgResult result = rgReserve(&world->allocator, list[i].array, &capacity, used,
+                                    target + list[i].extra, list[i].size);
+        if (result != rg_ok) {
+            return result;
+        }
+    }
+    if (rows->rowCapacity == 0) {
+        rows->rowStart[0] = 0;
+    }
+    rows->rowCapacity = target;
+    return rg_ok;
+}
+
+static rgResult rgRows_GrowEntries(rgWorld* world, int needed) {
+    rgRows* rows = &world->rows;
+    int columns = rows->entryCapacity, values = rows->entryCapacity;
+    rgResult result = rgReserve(&world->allocator, (void**)&rows->column, &columns,
+                                rows->entryCount, needed, sizeof(int));
+    if (result == rg_ok) {
+        result = rgReserve(&world->allocator, (void**)&rows->value, &values, rows->entryCount,
+                           needed, sizeof(double));
+    }
+    rows->entryCapacity = result == rg_ok ? values : rows->entryCapacity;
+    return result;
+}
+
+static rgResult rgRows_Reserve(rgWorld* world, int rowCount, int entryCount) {
+    rgRows* rows = &world->rows;
+    rgResult result = rg_ok;
+    if (rows->blockCount + 1 > rows->blockCapacity) {
+        result = rgReserve(&world->allocator, (void**)&rows->blocks, &rows->blockCapacity,
+                           rows->blockCount, rows->blockCount + 1, sizeof(rgBlock));
+    }
+    if (result == rg_ok && rows->rowCount + rowCount > rows->rowCapacity) {
+        result = rgRows_GrowRows(world, rows->rowCount + rowCount);
+    }
+    if (result == rg_ok && rows->entryCount + entryCount > rows->entryCapacity) {
+        result = rgRows_GrowEntries(world, rows->entryCount + entryCount);
+    }
+    return result;
+}
+
+static int rgRows_Open(rgRows* rows, rgBlock block) {
+    int first = rows->rowCount;
+    block.firstRow = first;
+    rows->blocks[rows->blockCount++] = block;
+    for (int k = 0; k < block.rowCount; ++k) {
+        rows->sources[first + k] = (rgRowSource){.kind = -1, .slot = -1};
+        rows->gap[first + k] = 0;
+        rows->bias[first + k] = 0;
+        rows->compliance[first + k] = 0;
+        rows->lambda[first + k] = 0;
+    }
+    rows->rowCount += block.rowCount;
+    return first;
+}
+
+static int rgLinkDepth(const rgModel* model, int link) {
+    const rgLink* l = &model->links[link];
+    return link > 0 ? model->dofs[l->v + l->vCount - 1].depth : 0;
+}
+
+int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
+    rgRows* rows = &world->rows;
+    const rgModel* model = world->model;
+    int bound = rgLinkDepth(model, linkA) + rgLinkDepth(model, linkB);
+    if (rgRows_Reserve(world, block.rowCount, bound * block.rowCount) != rg_ok) {
+        return -1;
+    }
+    int* columns = rows->column + rows->entryCount;
+    int count = rgModel_PairColumns(model, linkA, linkB, columns);
+    int first = rgRows_Open(rows, block);
+    for (int k = 0; k < block.rowCount; ++k) {
+        if (k > 0) {
+            memcpy(columns + k * count, columns, (size_t)count * sizeof(int));
+        }
+        rows->entryCount += count;
+        rows->rowStart[first + k + 1] = rows->entryCount;
+    }
+    return first;
+}
+
+int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
+                  const double* values) {
+    rgRows* rows = &world->rows;
+    block.rowCount = 1;
+    if (rgRows_Reserve(world, 1, count) != rg_ok) {
+        return -1;
+    }
+    memcpy(rows->column + rows->entryCount, columns, (size_t)count * sizeof(int));
+    memcpy(rows->value + rows->entryCount, values, (size_t)count * sizeof(double));
+    int first = rgRows_Open(rows, block);
+    rows->entryCount += count;
+    rows->rowStart[first + 1] = rows->entryCount;
+    return first;
+}
+
+double rgRows_Dot(const rgRows* rows, int row, const double* v) {
+    double sum = 0;
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        sum += rows->value[k] * v[rows->column[k]];
+    }
+    return sum;
+}

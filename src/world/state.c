@@ -1,0 +1,322 @@
+// State: set, reset, save, restore, hash; controls, forces and sleep.
+#include "world/world.h"
+
+#include <string.h>
+
+static bool rgNumbersAreFinite(const double* x, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// First entry of the quaternion of a link; -1 when it has none.
+static int rgQuatIndex(const rgLink* link) {
+    return link->kind == rg_linkSpherical ? link->q : link->kind == rg_linkFree ? link->q + 3 : -1;
+}
+
+static double rgNorm4(const double* q) {
+    return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+}
+
+static bool rgQuatsAreUsable(const rgModel* model, const double* q) {
+    for (int i = 1; i < model->linkCount; ++i) {
+        int at = rgQuatIndex(&model->links[i]);
+        double norm = at >= 0 ? rgNorm4(q + at) : 1;
+        if (!(norm > 1e-9 && norm < 1e9)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void rgNormalizeQuats(const rgModel* model, double* q) {
+    for (int i = 1; i < model->linkCount; ++i) {
+        int at = rgQuatIndex(&model->links[i]);
+        double norm = at >= 0 ? rgNorm4(q + at) : 1;
+        // A quaternion that is a unit up to rounding stays as it is: what was read can be set.
+        for (int k = 0; fabs(norm - 1) > 1e-15 && k < 4; ++k) {
+            q[at + k] /= norm;
+        }
+    }
+}
+
+rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
+    if (world == NULL) {
+        return rg_errorArgument;
+    }
+    const rgModel* model = world->model;
+    if ((q != NULL && (!rgNumbersAreFinite(q, model->qCount) || !rgQuatsAreUsable(model, q))) ||
+        (v != NULL && !rgNumbersAreFinite(v, model->vCount))) {
+        return rg_errorArgument;
+    }
+    memcpy(world->state.q, q != NULL ? q : model->neutral, (size_t)model->qCount * sizeof(double));
+    rgNormalizeQuats(model, world->state.q);
+    memset(world->state.v, 0, (size_t)model->vCount * sizeof(double));
+    if (v != NULL) {
+        memcpy(world->state.v, v, (size_t)model->vCount * sizeof(double));
+    }
+    rgReadout_Invalidate(world->readout);
+    return rg_ok;
+}
+
+rgResult rgWorld_SetTime(rgWorld* world, double time) {
+    if (world == NULL || !isfinite(time)) {
+        return rg_errorArgument;
+    }
+    *world->state.time = time;
+    return rg_ok;
+}
+
+rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
+    if (world == NULL || key.index1 < 0 || key.index1 > world->model->info.keyCount) {
+        return rg_errorArgument;
+    }
+    const rgKeyDef* def = rgModel_Key(world->model, key);
+    rgResult result =
+        rgWorld_SetState(world, def != NULL ? def->q : NULL, def != NULL ? def->v : NULL);
+    if (result != rg_ok) {
+        return result;
+    }
+    const rgModelInfo* info = &world->model->info;
+    memset(world->state.control, 0, (size_t)info->actuatorCount * sizeof(double));
+    memset(world->state.force, 0, (size_t)info->vCount * sizeof(double));
+    memset(world->state.asleep, 0, (size_t)info->treeCount * sizeof(double));
+    if (def != NULL && def->control != NULL) {
+        memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
+    }
+    rgWorld_ClearWrenches(world);
+    rgWorld_ForgetImpulses(world);
+    return rgWorld_SetTime(world, def != NULL ? def->time : 0);
+}
+
+double rgWorld_Time(const rgWorld* world) {
+    return *world->state.time;
+}
+
+double rgWorld_TimeStep(const rgWorld* world) {
+    return world->dt;
+}
+
+static const double* rgView(const double* numbers, int size, int* count) {
+    if (count != NULL) {
+        *count = size;
+    }
+    return numbers;
+}
+
+const double* rgWorld_Positions(const rgWorld* world, int* count) {
+    return rgView(world->state.q, world->model->qCount, count);
+}
+
+const double* rgWorld_Velocities(const rgWorld* world, int* count) {
+    return rgView(world->state.v, world->model->vCount, count);
+}
+
+const double* rgWorld_Control(const rgWorld* world, int* count) {
+    return rgView(world->state.control, world->model->info.actuatorCount, count);
+}
+
+int rgWorld_UnconvergedSteps(const rgWorld* world) {
+    return world->unconvergedCount;
+}
+
+// ---- one block
+
+#define RG_STATE_MAGIC 0x3174617473676972u // "rigstat1"
+
+typedef struct rgStateHeader {
+    uint64_t magic;
+    uint64_t byteCount;
+    int32_t blockCount, pairCount, contactCount, colliderCount;
+} rgStateHeader;
+
+static rgStateHeader rgWorld_Header(const rgWorld* world) {
+    const rgMemory* memory = &world->memories[0];
+    size_t bytes = sizeof(rgStateHeader) + (size_t)world->state.blockCount * sizeof(double) +
+                   (size_t)memory->pairCount * sizeof(rgPairMemory) +
+                   (size_t)memory->contactCount * sizeof(rgContactMemory);
+    return (rgStateHeader){RG_STATE_MAGIC,          bytes,
+                           world->state.blockCount, memory->pairCount,
+                           memory->contactCount,    world->colliderCount};
+}
+
+size_t rgWorld_StateSize(const rgWorld* world) {
+    return (size_t)rgWorld_Header(world).byteCount;
+}
+
+static char* rgPut(char* cursor, const void* bytes, size_t count) {
+    if (count > 0) {
+        memcpy(cursor, bytes, count);
+    }
+    return cursor + count;
+}
+
+rgResult rgWorld_Save(const rgWorld* world, void* bytes, size_t byteCount) {
+    if (world == NULL || bytes == NULL || byteCount < rgWorld_StateSize(world)) {
+        return rg_errorArgument;
+    }
+    rgStateHeader header = rgWorld_Header(world);
+    const rgMemory* memory = &world->memories[0];
+    char* cursor = rgPut(bytes, &header, sizeof(header));
+    cursor = rgPut(cursor, world->state.block, (size_t)header.blockCount * sizeof(double));
+    cursor = rgPut(cursor, memory->pairs, (size_t)header.pairCount * sizeof(rgPairMemory));
+    rgPut(cursor, memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
+    return rg_ok;
+}
+
+static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size_t byteCount) {
+    if (header->magic != RG_STATE_MAGIC || header->blockCount != world->state.blockCount ||
+        header->colliderCount != world->colliderCount || header->pairCount < 0 ||
+        header->contactCount < 0) {
+        return false;
+    }
+    uint64_t bytes = sizeof(rgStateHeader) + (uint64_t)header->blockCount * sizeof(double) +
+                     (uint64_t)header->pairCount * sizeof(rgPairMemory) +
+                     (uint64_t)header->contactCount * sizeof(rgContactMemory);
+    return header->byteCount == bytes && bytes <= byteCount;
+}
+
+// Ranges of contacts must lie within, whatever the bytes say.
+static bool rgPairsFit(const rgStateHeader* header, const char* bytes) {
+    for (int i = 0; i < header->pairCount; ++i) {
+        rgPairMemory pair;
+        memcpy(&pair, bytes + (size_t)i * sizeof(pair), sizeof(pair));
+        if (pair.firstContact < 0 || pair.contactCount < 0 ||
+            pair.firstContact > header->contactCount - pair.contactCount) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool rgBlockIsUsable(const rgWorld* world, const char* bytes) {
+    for (int i = 0; i < world->state.blockCount; ++i) {
+        double number;
+        memcpy(&number, bytes + (size_t)i * sizeof(number), sizeof(number));
+        if (!isfinite(number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool rgAnyWrench(const rgWorld* world) {
+    for (int i = 0; i < 6 * world->model->info.bodyCount; ++i) {
+        if (world->state.wrench[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static rgResult rgMemory_Reserve(rgWorld* world, int pairCount, int contactCount) {
+    rgMemory* memory = &world->memories[0];
+    rgResult result = rgReserve(&world->allocator, (void**)&memory->pairs, &memory->pairCapacity,
+                                memory->pairCount, pairCount, sizeof(rgPairMemory));
+    if (result == rg_ok) {
+        result = rgReserve(&world->allocator, (void**)&memory->contacts, &memory->contactCapacity,
+                           memory->contactCount, contactCount, sizeof(rgContactMemory));
+    }
+    return result;
+}
+
+rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
+    rgStateHeader header;
+    if (world == NULL || bytes == NULL || byteCount < sizeof(header)) {
+        return rg_errorArgument;
+    }
+    memcpy(&header, bytes, sizeof(header));
+    if (!rgHeaderFits(world, &header, byteCount)) {
+        return rg_errorArgument;
+    }
+    const char* block = (const char*)bytes + sizeof(header);
+    const char* pairs = block + (size_t)header.blockCount * sizeof(double);
+    const char* contacts = pairs + (size_t)header.pairCount * sizeof(rgPairMemory);
+    if (!rgBlockIsUsable(world, block) || !rgPairsFit(&header, pairs)) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgMemory_Reserve(world, header.pairCount, header.contactCount);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgMemory* memory = &world->memories[0];
+    rgPut((char*)world->state.block, block, (size_t)header.blockCount * sizeof(double));
+    rgPut((char*)memory->pairs, pairs, (size_t)header.pairCount * sizeof(rgPairMemory));
+    rgPut((char*)memory->contacts, contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
+    memory->pairCount = header.pairCount;
+    memory->contactCount = header.contactCount;
+    world->wrenched = rgAnyWrench(world);
+    rgReadout_Invalidate(world->readout);
+    return rg_ok;
+}
+
+uint64_t rgWorld_Hash(const rgWorld* world) {
+    const rgMemory* memory = &world->memories[0];
+    rgStateHeader header = rgWorld_Header(world);
+    uint64_t hash = rgHashBytes(&header, sizeof(header), 0);
+    hash = rgHashBytes(world->state.block, (size_t)header.blockCount * sizeof(double), hash);
+    hash = rgHashBytes(memory->pairs, (size_t)header.pairCount * sizeof(rgPairMemory), hash);
+    return rgHashBytes(memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory),
+                       hash);
+}
+
+// ---- inputs
+
+static rgResult rgSetNumbers(double* numbers, const double* values, int count) {
+    if (count > 0 && (values == NULL || !rgNumbersAreFinite(values, count))) {
+        return rg_errorArgument;
+    }
+    rgPut((char*)numbers, values, (size_t)count * sizeof(double));
+    return rg_ok;
+}
+
+rgResult rgWorld_SetControl(rgWorld* world, const double* control) {
+    return world != NULL
+               ? rgSetNumbers(world->state.control, control, world->model->info.actuatorCount)
+               : rg_errorArgument;
+}
+
+rgResult rgWorld_SetForce(rgWorld* world, const double* force) {
+    return world != NULL ? rgSetNumbers(world->state.force, force, world->model->vCount)
+                         : rg_errorArgument;
+}
+
+rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque) {
+    double numbers[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
+    if (world == NULL || rgModel_Body(world->model, body) == NULL ||
+        !rgNumbersAreFinite(numbers, 6)) {
+        return rg_errorArgument;
+    }
+    double* wrench = world->state.wrench + 6 * (body.index1 - 1);
+    for (int k = 0; k < 6; ++k) {
+        wrench[k] += numbers[k];
+    }
+    world->wrenched = true;
+    return rg_ok;
+}
+
+void rgWorld_ClearWrenches(rgWorld* world) {
+    memset(world->state.wrench, 0, (size_t)(6 * world->model->info.bodyCount) * sizeof(double));
+    world->wrenched = false;
+}
+
+rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep) {
+    if (world == NULL || rgModel_Body(world->model, body) == NULL) {
+        return rg_errorArgument;
+    }
+    const rgModel* model = world->model;
+    int tree = model->links[model->bodyPlaces[body.index1 - 1].link].tree;
+    if (tree < 0) {
+        return rg_ok; // what is fixed to the world has nothing to stop
+    }
+    world->state.asleep[tree] = asleep;
+    if (asleep) {
+        memset(world->state.v + model->trees[tree].firstDof, 0,
+               (size_t)model->trees[tree].dofCount * sizeof(double));
+    }
+    rgReadout_Invalidate(world->readout);
+    return rg_ok;
+}

@@ -1,0 +1,137 @@
+// What survives from step to step: caches and impulses of pairs that are near each other, sorted by
+// pair, and the impulses of all other rows in fixed slots. Pairs of a step are those whose boxes
+// overlap now, hence the same whatever the history of the broadphase.
+#include "world/world.h"
+
+#include <string.h>
+
+static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair) {
+    const rgCollider *A = &world->colliders[pair.a], *B = &world->colliders[pair.b];
+    bool moves = rgWorld_LinkMoves(world, A->link) || rgWorld_LinkMoves(world, B->link);
+    bool sleeps = rgWorld_LinkSleeps(world, A->link) || rgWorld_LinkSleeps(world, B->link);
+    return moves && !sleeps && rgBroadphase_BoxesOverlap(world->broadphase, pair, 0);
+}
+
+static bool rgPairBefore(const rgPairMemory* memory, rgProxyPair pair) {
+    return memory->a != pair.a ? memory->a < pair.a : memory->b < pair.b;
+}
+
+rgResult rgWorld_MatchPairs(rgWorld* world) {
+    const rgMemory* last = &world->memories[0];
+    rgMemory* next = &world->memories[1];
+    int count = 0, old = 0;
+    const rgProxyPair* pairs = rgBroadphase_Pairs(world->broadphase, &count);
+    rgResult result = rgReserve(&world->allocator, (void**)&next->pairs, &next->pairCapacity, 0,
+                                count, sizeof(rgPairMemory));
+    if (result != rg_ok) {
+        return result;
+    }
+    next->pairCount = 0;
+    for (int i = 0; i < count; ++i) {
+        if (!rgWorld_PairIsActive(world, pairs[i])) {
+            continue;
+        }
+        while (old < last->pairCount && rgPairBefore(&last->pairs[old], pairs[i])) {
+            ++old;
+        }
+        bool known = old < last->pairCount && last->pairs[old].a == pairs[i].a &&
+                     last->pairs[old].b == pairs[i].b;
+        // For now the range of contacts is that of the last step; rgWorld_StoreImpulses() sets it.
+        next->pairs[next->pairCount++] =
+            known ? last->pairs[old] : (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b};
+    }
+    return rg_ok;
+}
+
+static const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point) {
+    const rgMemory* last = &world->memories[0];
+    const rgPairMemory* pair = &world->memories[1].pairs[point->pair];
+    for (int k = 0; k < pair->contactCount; ++k) {
+        const rgContactMemory* contact = &last->contacts[pair->firstContact + k];
+        if (contact->feature == point->feature) {
+            return contact;
+        }
+    }
+    return NULL;
+}
+
+static void rgRecallContact(const rgPoint* point, const rgContactMemory* contact, double* lambda) {
+    lambda[0] = rgDot(contact->linear, point->tangent1);
+    lambda[1] = rgDot(contact->linear, point->tangent2);
+    lambda[2] = rgDot(contact->linear, point->normal);
+    if (point->rowCount > 3) {
+        lambda[3] = rgDot(contact->angular, point->normal);
+    }
+    if (point->rowCount > 4) {
+        lambda[4] = rgDot(contact->angular, point->tangent1);
+        lambda[5] = rgDot(contact->angular, point->tangent2);
+    }
+}
+
+void rgWorld_RecallImpulses(rgWorld* world) {
+    rgRows* rows = &world->rows;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        int slot = rows->sources[r].slot;
+        rows->lambda[r] = slot >= 0 ? world->state.impulse[slot] : 0;
+    }
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        const rgContactMemory* contact = rgWorld_Recall(world, point);
+        if (contact != NULL) {
+            rgRecallContact(point, contact, rows->lambda + point->firstRow);
+        }
+    }
+}
+
+static rgContactMemory rgPointMemory(const rgPoint* point, const double* lambda) {
+    rgContactMemory memory = {.feature = point->feature, .rowCount = point->rowCount};
+    rgVec3 t1 = point->tangent1, t2 = point->tangent2, n = point->normal;
+    memory.linear = rgAddScaled(rgAddScaled(rgScale(lambda[0], t1), lambda[1], t2), lambda[2], n);
+    if (point->rowCount > 3) {
+        memory.angular = rgScale(lambda[3], n);
+    }
+    if (point->rowCount > 4) {
+        memory.angular = rgAddScaled(rgAddScaled(memory.angular, lambda[4], t1), lambda[5], t2);
+    }
+    return memory;
+}
+
+rgResult rgWorld_StoreImpulses(rgWorld* world) {
+    rgMemory* next = &world->memories[1];
+    const rgRows* rows = &world->rows;
+    rgResult result = rgReserve(&world->allocator, (void**)&next->contacts, &next->contactCapacity,
+                                0, world->pointCount, sizeof(rgContactMemory));
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int i = 0; i < next->pairCount; ++i) {
+        next->pairs[i].firstContact = next->pairs[i].contactCount = 0;
+    }
+    next->contactCount = world->pointCount;
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        rgPairMemory* pair = &next->pairs[point->pair];
+        pair->firstContact = pair->contactCount == 0 ? i : pair->firstContact;
+        pair->contactCount += 1;
+        next->contacts[i] = rgPointMemory(point, rows->lambda + point->firstRow);
+    }
+    memset(world->nextImpulse, 0, (size_t)world->slots.count * sizeof(double));
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->sources[r].slot >= 0) {
+            world->nextImpulse[rows->sources[r].slot] = rows->lambda[r];
+        }
+    }
+    return rg_ok;
+}
+
+void rgWorld_CommitMemory(rgWorld* world) {
+    rgMemory last = world->memories[0];
+    world->memories[0] = world->memories[1];
+    world->memories[1] = last;
+    memcpy(world->state.impulse, world->nextImpulse, (size_t)world->slots.count * sizeof(double));
+}
+
+void rgWorld_ForgetImpulses(rgWorld* world) {
+    world->memories[0].pairCount = world->memories[0].contactCount = 0;
+    memset(world->state.impulse, 0, (size_t)world->slots.count * sizeof(double));
+}

@@ -1,0 +1,431 @@
+// A world is made of a model: geometries, broadphase, plans for actuators and rows, and one block
+// of state.
+#include "world/world.h"
+
+#include <string.h>
+
+#define RG_COOKIE_WORLD 0x77726c64u
+
+rgWorldDef rgDefaultWorldDef(void) {
+    rgWorldDef def = {.contact = rgDefaultContactSolverDef(),
+                      .friction = -1,
+                      .restitution = -1,
+                      .pushOutSpeed = 1,
+                      .margin = 1e-3,
+                      .maxContactsPerPair = 4,
+                      .cookie = RG_COOKIE_WORLD};
+    def.contact.maxIterations = 200;
+    return def;
+}
+
+// ---- memory
+
+#define RG_METER_HEADER ((size_t)RG_ALIGNMENT)
+
+static void* rgMeter_Allocate(size_t bytes, size_t alignment, void* context) {
+    rgMeter* meter = context;
+    char* memory = meter->inner.allocate(bytes + RG_METER_HEADER, alignment, meter->inner.context);
+    if (memory == NULL) {
+        return NULL;
+    }
+    memcpy(memory, &bytes, sizeof(bytes));
+    atomic_fetch_add(&meter->bytes, bytes + RG_METER_HEADER);
+    return memory + RG_METER_HEADER;
+}
+
+static void rgMeter_Release(void* memory, void* context) {
+    rgMeter* meter = context;
+    if (memory == NULL) {
+        return;
+    }
+    size_t bytes;
+    char* start = (char*)memory - RG_METER_HEADER;
+    memcpy(&bytes, start, sizeof(bytes));
+    atomic_fetch_sub(&meter->bytes, bytes + RG_METER_HEADER);
+    meter->inner.release(start, meter->inner.context);
+}
+
+size_t rgWorld_MemoryUse(const rgWorld* world) {
+    return world != NULL ? atomic_load(&world->meter.bytes) + sizeof(rgWorld) : 0;
+}
+
+// ---- checks
+
+static bool rgRefuse(rgDiagnostics* diagnostics, const char* what, double value) {
+    rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0, "world: %s is %g", what, value);
+    return false;
+}
+
+static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
+    struct {
+        const char* name;
+        double value, least;
+    } numbers[] = {{"the time step", def->timeStep, 0},
+                   {"the stiffness", def->stiffness, 0},
+                   {"the damping", def->damping, 0},
+                   {"the time constant", def->timeConstant, 0},
+                   {"the push-out speed", def->pushOutSpeed, 0},
+                   {"the restitution threshold", def->restitutionThreshold, 0},
+                   {"the margin", def->margin, 0},
+                   {"the friction", def->friction, -HUGE_VAL},
+                   {"the restitution", def->restitution, -HUGE_VAL},
+                   {"gravity", def->gravity.x + def->gravity.y + def->gravity.z, -HUGE_VAL}};
+    bool good = true;
+    for (int i = 0; i < RG_COUNT(numbers); ++i) {
+        if (!isfinite(numbers[i].value) || numbers[i].value < numbers[i].least) {
+            good = rgRefuse(diagnostics, numbers[i].name, numbers[i].value);
+        }
+    }
+    if (def->restitution > 1) {
+        good = rgRefuse(diagnostics, "the restitution", def->restitution);
+    }
+    if (def->maxContactsPerPair < 1 || def->maxContactsPerPair > RG_MANIFOLD_CAPACITY) {
+        good = rgRefuse(diagnostics, "the number of contacts of a pair", def->maxContactsPerPair);
+    }
+    return good;
+}
+
+// ---- state
+
+static double* rgTakeNumbers(double** cursor, int count) {
+    double* start = *cursor;
+    *cursor += count;
+    return start;
+}
+
+static bool rgWorld_CreateState(rgWorld* world) {
+    const rgModelInfo* info = &world->model->info;
+    rgState* state = &world->state;
+    state->blockCount = 1 + info->qCount + 2 * info->vCount + info->actuatorCount +
+                        6 * info->bodyCount + info->treeCount + world->slots.count;
+    state->block = rgAllocate(&world->allocator, (size_t)state->blockCount, sizeof(double));
+    if (state->block == NULL) {
+        return false;
+    }
+    double* cursor = state->block;
+    state->time = rgTakeNumbers(&cursor, 1);
+    state->q = rgTakeNumbers(&cursor, info->qCount);
+    state->v = rgTakeNumbers(&cursor, info->vCount);
+    state->control = rgTakeNumbers(&cursor, info->actuatorCount);
+    state->force = rgTakeNumbers(&cursor, info->vCount);
+    state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
+    state->asleep = rgTakeNumbers(&cursor, info->treeCount);
+    state->impulse = rgTakeNumbers(&cursor, world->slots.count);
+    memcpy(state->q, world->model->neutral, (size_t)info->qCount * sizeof(double));
+    return true;
+}
+
+static rgSlots rgPlanSlots(const rgModel* model) {
+    rgSlots slots = {.limit = 0};
+    slots.friction = slots.limit + 2 * model->info.jointCount;
+    slots.tendon = slots.friction + model->vCount;
+    slots.equality = slots.tendon + 4 * model->info.tendonCount;
+    slots.actuator = slots.equality + 6 * model->info.equalityCount;
+    slots.count = slots.actuator + model->info.actuatorCount;
+    return slots;
+}
+
+// ---- plans
+
+static rgDrive rgPlanDrive(const rgModel* model, const rgActuatorDef* def) {
+    rgDrive drive = {.lower = def->hasForceRange ? def->forceLower : -INFINITY,
+                     .upper = def->hasForceRange ? def->forceUpper : INFINITY,
+                     .stiffness = def->kp,
+                     .damping = def->kd};
+    bool scalar = false;
+    if (def->joint.index1 > 0) {
+        const rgJointDef* joint = &model->joints[def->joint.index1 - 1];
+        scalar = model->jointRanges[def->joint.index1 - 1].vCount == 1 && def->gear[0] != 0;
+        drive.stiffness = joint->kind == rg_jointFree ? 0 : drive.stiffness;
+        if (scalar && joint->effortLimit > 0) {
+            double bound = joint->effortLimit / fabs(def->gear[0]);
+            drive.lower = fmax(drive.lower, -bound);
+            drive.upper = fmin(drive.upper, bound);
+        }
+    }
+    bool limited = isfinite(drive.lower) || isfinite(drive.upper);
+    drive.mode = drive.stiffness == 0 && drive.damping == 0 ? rg_driveForce
+                 : scalar && !limited                       ? rg_driveJoint
+                                                            : rg_driveRow;
+    return drive;
+}
+
+static bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
+    const rgLink* link = &model->links[tree->firstLink];
+    bool alone = tree->linkCount == 1 && link->kind == rg_linkFree;
+    for (int k = 0; alone && k < tree->dofCount; ++k) {
+        const rgDof* dof = &model->dofs[tree->firstDof + k];
+        alone = dof->armature == 0 && dof->damping == 0;
+    }
+    return alone;
+}
+
+static void rgWorld_Plan(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        world->drives[a] = rgPlanDrive(model, &model->actuators[a]);
+    }
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        world->tendonNeutral[t] = rgTendonLength(model, t, model->neutral);
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        world->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
+    }
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
+    }
+}
+
+// Equalities between things that do not move say nothing.
+static void rgWorld_WarnEqualities(const rgWorld* world, rgDiagnostics* diagnostics) {
+    const rgModel* model = world->model;
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        bool loop = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
+        int a = def->bodyA.index1, b = def->bodyB.index1;
+        if (loop && !def->disabled && (a == 0 || model->bodyPlaces[a - 1].link == 0) &&
+            (b == 0 || model->bodyPlaces[b - 1].link == 0)) {
+            rgDiagnostics_Add(diagnostics, rg_severityWarning, def->source.file, def->source.line,
+                              "equality '%s': neither side moves; it takes no part",
+                              def->name != NULL ? def->name : "");
+        }
+    }
+}
+
+// Pattern of M, both triangles, from the compact rows.
+static bool rgWorld_PlanMass(rgWorld* world) {
+    const rgModel* model = world->model;
+    int nv = model->vCount, entries = 2 * model->massCount - nv;
+    world->massStart = rgAllocate(&world->allocator, (size_t)nv + 1, sizeof(int));
+    world->massColumn = rgAllocate(&world->allocator, (size_t)entries, sizeof(int));
+    world->massSource = rgAllocate(&world->allocator, (size_t)entries, sizeof(int));
+    world->massValue = rgAllocate(&world->allocator, (size_t)entries, sizeof(double));
+    int* fill = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
+    bool good = world->massStart != NULL && world->massColumn != NULL &&
+                world->massSource != NULL && world->massValue != NULL && fill != NULL;
+    for (int i = 0; good && i < nv; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        world->massStart[i + 1] += dof->depth;
+        for (int k = 1; k < dof->depth; ++k) {
+            world->massStart[model->massColumns[dof->rowStart + k] + 1] += 1;
+        }
+    }
+    for (int i = 0; good && i < nv; ++i) {
+        world->massStart[i + 1] += world->massStart[i];
+        fill[i] = world->massStart[i];
+    }
+    // Row i: ancestors and itself ascending, then descendants as their turn comes.
+    for (int i = 0; good && i < nv; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        for (int k = dof->depth - 1; k >= 0; --k) {
+            int j = model->massColumns[dof->rowStart + k];
+            world->massColumn[fill[i]] = j;
+            world->massSource[fill[i]++] = dof->rowStart + k;
+            if (k > 0) {
+                world->massColumn[fill[j]] = i;
+                world->massSource[fill[j]++] = dof->rowStart + k;
+            }
+        }
+    }
+    rgRelease(&world->allocator, fill);
+    return good;
+}
+
+// ---- parts
+
+static rgResult rgWorld_CreateGeometry(rgWorld* world, int shape, rgDiagnostics* diagnostics) {
+    const rgShapeDef* def = &world->model->shapes[shape];
+    rgGeometryDef geometry = rgDefaultGeometryDef();
+    geometry.kind = def->kind;
+    geometry.size = def->size;
+    geometry.mesh = def->mesh;
+    geometry.heightField = def->heightField;
+    geometry.file = def->source.file;
+    geometry.line = def->source.line;
+    geometry.allocator = world->allocator;
+    return rgCreateGeometry(&geometry, diagnostics, &world->geometries[shape]);
+}
+
+// A shape takes part unless it is for show only and named in no explicit pair.
+static bool rgShapeCollides(const rgModel* model, int shape) {
+    const rgShapeDef* def = &model->shapes[shape];
+    bool listed = !def->visualOnly && (def->group != 0 || def->mask != 0);
+    for (int p = 0; p < model->pairCount && !listed; ++p) {
+        listed = (int)(model->pairs[p] >> 32) == shape || (int)(uint32_t)model->pairs[p] == shape;
+    }
+    return listed;
+}
+
+static rgResult rgWorld_AddCollider(rgWorld* world, int shape) {
+    const rgPlace* place = &world->model->shapePlaces[shape];
+    rgCollider collider = {.geometry = world->geometries[shape],
+                           .radius = rgGeometry_BoundingRadius(world->geometries[shape]),
+                           .shape = shape,
+                           .link = place->link,
+                           .body = place->body,
+                           .pose = rgDynamics_PlacePose(world->dynamics, place)};
+    int proxy;
+    rgResult result = rgBroadphase_Add(world->broadphase,
+                                       rgGeometry_Box(collider.geometry, collider.pose), &proxy);
+    if (result == rg_ok) {
+        world->colliders[world->colliderCount++] = collider;
+    }
+    return result;
+}
+
+static rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
+    const rgModel* model = world->model;
+    rgBroadphaseDef def = rgDefaultBroadphaseDef();
+    def.allocator = world->allocator;
+    rgResult result = rgCreateBroadphase(&def, &world->broadphase);
+    for (int s = 0; s < model->info.shapeCount && result == rg_ok; ++s) {
+        if (!rgShapeCollides(model, s)) {
+            continue;
+        }
+        result = rgWorld_CreateGeometry(world, s, diagnostics);
+        result = result == rg_ok ? rgWorld_AddCollider(world, s) : result;
+    }
+    return result;
+}
+
+static void* rgWorld_Take(rgWorld* world, int count, size_t size, bool* good) {
+    void* memory = rgAllocate(&world->allocator, (size_t)count, size);
+    *good = *good && memory != NULL;
+    return memory;
+}
+
+static bool rgWorld_CreateArrays(rgWorld* world) {
+    const rgModelInfo* info = &world->model->info;
+    int nv = info->vCount, nq = info->qCount;
+    bool good = true;
+    world->geometryCount = info->shapeCount;
+    world->geometries = rgWorld_Take(world, info->shapeCount, sizeof(rgGeometry*), &good);
+    world->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
+    world->drives = rgWorld_Take(world, info->actuatorCount, sizeof(rgDrive), &good);
+    world->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    world->isFreeBody = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->linkRotations = rgWorld_Take(world, world->model->linkCount, sizeof(rgQuat), &good);
+    world->startQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    world->startV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->tau = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->added = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->freeV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->nextV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->driveForce = rgWorld_Take(world, info->actuatorCount, sizeof(double), &good);
+    world->nextQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    world->loopQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    world->nextBodyV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->nextImpulse = rgWorld_Take(world, world->slots.count, sizeof(double), &good);
+    world->column = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->entryColumns = rgWorld_Take(world, nv, sizeof(int), &good);
+    world->entryValues = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->length = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    return good;
+}
+
+static rgResult rgWorld_CreateEngines(rgWorld* world) {
+    rgDynamicsDef dynamics = rgDefaultDynamicsDef(world->model);
+    dynamics.gravity = world->gravity;
+    dynamics.coordinates = rg_velocityStep;
+    dynamics.allocator = world->allocator;
+    rgContactSolverDef contact = world->def.contact;
+    contact.allocator = world->allocator;
+    if (contact.tasks.run == NULL) {
+        contact.tasks = world->def.tasks;
+    }
+    rgResult result = rgCreateDynamics(world->model, &dynamics, &world->dynamics);
+    return result == rg_ok ? rgCreateContactSolver(&contact, &world->solver) : result;
+}
+
+static void rgWorld_SetConstants(rgWorld* world) {
+    const rgWorldDef* def = &world->def;
+    const rgModelOptions* options = &world->model->info.options;
+    world->gravity = def->overrideGravity  ? def->gravity
+                     : options->hasGravity ? options->gravity
+                                           : rgVec(0, 0, -9.81);
+    world->dt = def->timeStep > 0       ? def->timeStep
+                : options->timeStep > 0 ? options->timeStep
+                                        : 1e-3;
+    world->timeConstant = def->timeConstant > 0 ? def->timeConstant : 10 * world->dt;
+    world->restitutionThreshold = def->restitutionThreshold > 0
+                                      ? def->restitutionThreshold
+                                      : fmax(0.05, 2 * rgLength(world->gravity) * world->dt);
+    world->slots = rgPlanSlots(world->model);
+}
+
+static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
+    rgWorld_SetConstants(world);
+    rgResult result = rgWorld_CreateEngines(world);
+    if (result != rg_ok) {
+        return result;
+    }
+    if (!rgWorld_CreateState(world) || !rgWorld_CreateArrays(world) || !rgWorld_PlanMass(world)) {
+        return rg_errorMemory;
+    }
+    memcpy(world->startQ, world->model->neutral, (size_t)world->model->qCount * sizeof(double));
+    rgWorld_Plan(world);
+    rgWorld_WarnEqualities(world, diagnostics);
+    result = rgWorld_CreateColliders(world, diagnostics);
+    return result == rg_ok ? rgReadout_Create(world) : result;
+}
+
+rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostics* diagnostics,
+                       rgWorld** world) {
+    if (model == NULL || def == NULL || world == NULL || def->cookie != RG_COOKIE_WORLD ||
+        !rgCheckWorldDef(def, diagnostics)) {
+        return rg_errorArgument;
+    }
+    rgAllocator allocator = rgResolveAllocator(&def->allocator);
+    rgWorld* made = rgAllocate(&allocator, 1, sizeof(rgWorld));
+    if (made == NULL) {
+        return rg_errorMemory;
+    }
+    made->meter.inner = allocator;
+    made->allocator = (rgAllocator){rgMeter_Allocate, rgMeter_Release, &made->meter};
+    made->def = *def;
+    made->model = model;
+    rgResult result = rgWorld_Build(made, diagnostics);
+    if (result != rg_ok) {
+        rgDestroyWorld(made);
+        return result;
+    }
+    *world = made;
+    return rg_ok;
+}
+
+static void rgWorld_FreeArrays(rgWorld* world) {
+    void* arrays[] = {
+        world->state.block,   world->geometries,  world->colliders,     world->drives,
+        world->tendonNeutral, world->isFreeBody,  world->linkRotations, world->startQ,
+        world->startV,        world->tau,         world->added,         world->freeV,
+        world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
+        world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
+        world->entryValues,   world->length,      world->points,        world->manifolds,
+        world->massStart,     world->massColumn,  world->massSource,    world->massValue};
+    for (int i = 0; i < RG_COUNT(arrays); ++i) {
+        rgRelease(&world->allocator, arrays[i]);
+    }
+    for (int i = 0; i < 2; ++i) {
+        rgRelease(&world->allocator, world->memories[i].pairs);
+        rgRelease(&world->allocator, world->memories[i].contacts);
+    }
+}
+
+void rgDestroyWorld(rgWorld* world) {
+    if (world == NULL) {
+        return;
+    }
+    for (int s = 0; world->geometries != NULL && s < world->geometryCount; ++s) {
+        rgDestroyGeometry(world->geometries[s]);
+    }
+    rgReadout_Destroy(world);
+    rgDestroyBroadphase(world->broadphase);
+    rgDestroyDynamics(world->dynamics);
+    rgDestroyContactSolver(world->solver);
+    rgRows_Free(world, &world->rows);
+    rgRows_Free(world, &world->loopRows);
+    rgWorld_FreeArrays(world);
+    rgAllocator inner = world->meter.inner;
+    rgRelease(&inner, world);
+}

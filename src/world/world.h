@@ -1,0 +1,294 @@
+// Private view of a world. State (what save, restore and hash copy) is apart from the workspace
+// (what a step recomputes). docs/theory/step.md.
+#pragma once
+#include "dynamics/dynamics.h"
+#include "model/model.h"
+#include "rigor/collision.h"
+#include "rigor/world.h"
+
+#include <stdatomic.h>
+
+// What a pair of shapes remembers from step to step. No padding: states are compared by bytes.
+typedef struct rgPairMemory {
+    int32_t a, b; // proxies, a < b
+    rgPairCache cache;
+    int32_t firstContact, contactCount; // in rgMemory.contacts
+} rgPairMemory;
+
+// The impulse of one contact point, in world axes so that it outlives the choice of tangents.
+typedef struct rgContactMemory {
+    uint32_t feature;
+    int32_t rowCount;
+    rgVec3 linear, angular;
+} rgContactMemory;
+
+// Warm start of contacts, sorted by pair. Two of them: that of the state, and the next one.
+typedef struct rgMemory {
+    rgPairMemory* pairs;
+    int pairCount, pairCapacity;
+    rgContactMemory* contacts;
+    int contactCount, contactCapacity;
+} rgMemory;
+
+// Views into one block of numbers, in this order.
+typedef struct rgState {
+    double* block;
+    int blockCount;
+    double* time;    // 1
+    double* q;       // qCount
+    double* v;       // vCount, body coordinates
+    double* control; // actuatorCount
+    double* force;   // vCount, body coordinates
+    double* wrench;  // 6 per body: force and torque at the centre of mass, world axes
+    double* asleep;  // per tree: 0 or 1
+    double* impulse; // per slot: warm start of rows that are no contacts
+} rgState;
+
+// A shape that takes part in collisions.
+typedef struct rgCollider {
+    const rgGeometry* geometry;
+    double radius; // bounding, about the shape's origin; infinite for planes
+    double margin; // rgWorld_PlaceColliders: speculative, of this shape alone [m]
+    int shape;     // index
+    int link;
+    int body;    // index; -1: the world
+    rgPose pose; // rgWorld_PlaceColliders, world
+} rgCollider;
+
+// One contact point of this step.
+typedef struct rgPoint {
+    rgVec3 position;
+    rgVec3 normal, tangent1, tangent2;
+    double gap;
+    uint32_t feature;
+    int pair; // in the next memory
+    int colliderA, colliderB;
+    int pointCount; // of its manifold
+    int firstRow;   // rgAssembleContacts
+    int rowCount;
+    double mu;
+} rgPoint;
+
+// Where a row of the constraint problem comes from.
+typedef struct rgRowSource {
+    int kind;  // rgConstraintKind; -1: a contact
+    int index; // of the constraint, or of the contact point
+    int row;   // within it
+    int slot;  // of the warm start; -1 for contacts
+} rgRowSource;
+
+// The constraint problem under construction.
+typedef struct rgRows {
+    int rowCount, rowCapacity;
+    int blockCount, blockCapacity;
+    int entryCount, entryCapacity;
+    rgBlock* blocks;
+    rgRowSource* sources; // per row
+    double* gap;          // per row: violation, for reading
+    double* bias;         // per row: gamma, then g
+    double* compliance;   // per row: R
+    double* lambda;       // per row
+    int* rowStart;        // rowCount + 1
+    int* column;          // entryCount
+    double* value;        // entryCount
+} rgRows;
+
+typedef enum rgDriveMode {
+    rg_driveForce, // an explicit force, clamped
+    rg_driveJoint, // gains on one degree of freedom without limits: part of M^
+    rg_driveRow,   // gains with limits, through tendons or on several degrees of freedom: a row
+} rgDriveMode;
+
+typedef struct rgDrive {
+    rgDriveMode mode;
+    double lower, upper; // of the force
+    double stiffness;    // kp, 0 where there is no position
+    double damping;      // kd
+} rgDrive;
+
+// First slot of each kind of row.
+typedef struct rgSlots {
+    int limit;    // 2 per joint
+    int friction; // 1 per degree of freedom
+    int tendon;   // 4 per tendon: lower, upper, friction, spring
+    int equality; // 6 per equality
+    int actuator; // 1 per actuator
+    int count;
+} rgSlots;
+
+// Counts bytes in use on the way to the real allocator.
+typedef struct rgMeter {
+    rgAllocator inner;
+    atomic_size_t bytes;
+} rgMeter;
+
+// Lazily computed answers to questions about the current state and the last step.
+typedef struct rgReadout {
+    rgDynamics* now;   // at the current state
+    rgDynamics* start; // at the start of the last step, with its accelerations
+    bool nowValid, startValid, contactsValid, constraintsValid, sensorsValid;
+    rgContact* contacts;
+    int contactCount, contactCapacity;
+    rgConstraintForce* constraints;
+    int constraintCount, constraintCapacity;
+    rgSpatial* reactions; // per body: parent on it and all below it, about the world's origin
+    double* sensors;
+    int* sensorStarts; // sensorCount + 1
+} rgReadout;
+
+struct rgWorld {
+    rgMeter meter;
+    rgAllocator allocator; // goes through the meter
+    rgWorldDef def;
+    const rgModel* model;
+    rgVec3 gravity;
+    double dt;
+    double timeConstant, restitutionThreshold;
+
+    rgState state;
+    rgMemory memories[2]; // memory 0 is part of the state
+
+    // fixed at creation
+    rgDynamics* dynamics;
+    rgContactSolver* solver;
+    rgBroadphase* broadphase;
+    int geometryCount;
+    rgGeometry** geometries; // per shape; NULL: takes no part
+    int colliderCount;
+    rgCollider* colliders; // also: its proxy
+    rgDrive* drives;       // per actuator
+    rgSlots slots;
+    double* tendonNeutral; // per tendon: length at the neutral configuration
+    bool* isFreeBody;      // per tree: one free link without armature or damping
+    int rigidEqualityCount;
+    bool hasTendonRows;
+    int* massStart; // vCount + 1: M^ in compressed rows
+    int* massColumn;
+    int* massSource; // entry of the compact mass matrix
+
+    // workspace of a step
+    rgQuat* linkRotations; // rgUpdateKinematics, per link
+    double* startQ;        // rgUpdateKinematics, qCount
+    double* startV;        // rgUpdateKinematics, vCount, step coordinates
+    double* tau;           // rgComputeFreeVelocity, vCount: forces that are no constraints
+    double* added;         // rgComputeFreeVelocity, vCount: M^ - M
+    double* freeV;         // rgComputeFreeVelocity, vCount, step coordinates
+    double* nextV;         // rgApplyImpulses, vCount, step coordinates
+    double* massValue;     // rgAssembleProblem, of M^
+    double* driveForce;    // per actuator [N]
+    double* nextQ;         // rgIntegratePositions, qCount
+    double* nextBodyV;     // rgIntegratePositions, vCount, body coordinates
+    double* nextImpulse;   // rgStoreImpulses, per slot
+    double* column;        // scratch, vCount
+    int* entryColumns;     // scratch, vCount
+    double* entryValues;   // scratch, vCount
+    double* length;        // rgUpdateKinematics, per tendon
+    rgPoint* points;       // rgFindContacts
+    int pointCount, pointCapacity;
+    rgManifold* manifolds; // rgFindContacts, per active pair
+    int manifoldCapacity;
+    rgRows rows;
+    rgRows loopRows; // rgWorld_ProjectLoops
+    double* loopQ;   // rgWorld_ProjectLoops, qCount
+    rgContactProblem problem;
+    double penetration;
+    bool wrenched;        // any wrench is not zero
+    int unconvergedCount; // steps since creation
+    rgReadout* readout;
+};
+
+// One step in progress.
+typedef struct rgStep {
+    rgWorld* world;
+    rgStepReport* report;
+    rgResult result;
+} rgStep;
+
+typedef rgResult rgStageFcn(rgStep* step);
+
+// Stages, in order.
+rgResult rgUpdateKinematics(rgStep* step);    // collide.c
+rgResult rgFindContacts(rgStep* step);        // collide.c
+rgResult rgComputeFreeVelocity(rgStep* step); // free.c
+rgResult rgAssembleProblem(rgStep* step);     // assemble.c
+rgResult rgSolveProblem(rgStep* step);        // assemble.c
+rgResult rgApplyImpulses(rgStep* step);       // integrate.c
+rgResult rgIntegratePositions(rgStep* step);  // integrate.c
+
+// Turns q by the motion (step coordinates) for a time; next may be q.
+void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
+                  double* next);                          // integrate.c
+rgResult rgWorld_ProjectLoops(rgWorld* world, double* q); // loops.c
+
+static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
+    int tree = world->model->links[link].tree;
+    return tree >= 0 && world->state.asleep[tree] != 0;
+}
+
+static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
+    return link > 0 && !rgWorld_LinkSleeps(world, link);
+}
+
+// rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
+// Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
+int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB);
+// A block of one row with given entries; columns ascend.
+int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
+                  const double* values);
+void rgRows_Clear(rgRows* rows);
+void rgRows_Free(rgWorld* world, rgRows* rows);
+double rgRows_Dot(const rgRows* rows, int row, const double* v);
+static inline int rgRows_Columns(const rgRows* rows, int row) {
+    return rows->rowStart[row + 1] - rows->rowStart[row];
+}
+
+// Bias and compliance of a row from its violation phi (negative: violated); docs/theory/step.md.
+typedef struct rgSoftness {
+    double stiffness, damping; // 0: rigid
+} rgSoftness;
+typedef struct rgLaw {
+    double bias, compliance;
+} rgLaw;
+rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
+rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
+void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
+
+// Rows of one kind each.
+rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
+rgResult rgAddDryFriction(rgWorld* world); // constraint_joint.c
+rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
+rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
+rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
+rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
+
+// Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
+// first row, -1 when out of memory, -2 when the equality takes no part.
+int rgAddEqualityRows(rgWorld* world, int equality);
+void rgRows_Regularize(rgWorld* world, int first); // of the last block
+double rgRows_Delassus(rgWorld* world, int row);   // diagonal entry of G
+// Row of a tendon's length times scale, or of an actuator's transmission: the count of entries in
+// entryColumns and entryValues, merged and ascending.
+int rgTendonEntries(rgWorld* world, int tendon, double scale);
+int rgDriveEntries(rgWorld* world, int actuator);
+void rgAddEntry(rgWorld* world, int* count, int column, double value);
+double rgTendonLength(const rgModel* model, int tendon, const double* q);
+double rgDrivePosition(const rgModel* model, int actuator, const double* q);
+double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u within its range
+
+// warmstart.c
+rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
+void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
+rgResult rgWorld_StoreImpulses(rgWorld* world);
+void rgWorld_CommitMemory(rgWorld* world);
+void rgWorld_ForgetImpulses(rgWorld* world);
+
+// readout.c
+void rgReadout_Invalidate(rgReadout* readout);
+rgResult rgReadout_Create(rgWorld* world);
+void rgReadout_Destroy(rgWorld* world);
+rgDynamics* rgWorld_Now(const rgWorld* world);   // kinematics of the current state
+rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last step
+// reaction.c: per body, about the world's origin
+const rgSpatial* rgWorld_Reactions(const rgWorld* world);
+// sensors.c
+int rgSensorSize(rgSensorKind kind);

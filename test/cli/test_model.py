@@ -1,0 +1,132 @@
+"""The verbs check and dynamics as a user meets them: test_model.py RIGOR"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RIGOR = sys.argv.pop(1)
+BAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "io", "bad")
+LINK = """<link name="{0}"><inertial><origin xyz="{1}"/><mass value="2"/>
+<inertia ixx="0.5" iyy="0.5" izz="0.5" ixy="0" ixz="0" iyz="0"/></inertial>{2}</link>"""
+BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+# A pendulum about y whose mass hangs 1 m below the axis, and a base that is fixed to the world.
+PENDULUM = f"""<robot name="pendulum">{LINK.format("base", "0 0 0", "")}
+{LINK.format("rod", "0 0 -1", BALL)}
+<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/>
+<axis xyz="0 1 0"/></joint></robot>"""
+
+
+def run(*arguments):
+    return subprocess.run([RIGOR, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+class Model(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "pendulum.urdf")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(PENDULUM)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+
+class Check(Model):
+    def test_summary(self):
+        done = run("check", self.path)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stderr, "")
+        for line in ("pendulum", "bodies       2", "joints       1 (1 revolute)", "nq, nv       1, 1",
+                     "mass         2 kg and 2 kg fixed to the world", "collisions   1 (1 sphere)",
+                     "warnings     0"):
+            self.assertIn(line, done.stdout)
+
+    def test_json(self):
+        done = run("check", self.path, "--json", "--floating")
+        self.assertEqual(done.returncode, 0, done)
+        found = json.loads(done.stdout)
+        self.assertEqual((found["nq"], found["nv"], found["mass"]), (8, 7, 4))
+        self.assertEqual(found["jointKinds"], {"free": 1, "revolute": 1})
+        self.assertEqual(found["messages"], [])
+        self.assertTrue(found["ok"])
+
+    def test_errors(self):
+        path = os.path.join(BAD, "cycle.urdf")
+        done = run("check", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cycle.urdf:1: error: the joints form a cycle", done.stderr)
+        done = run("check", path, "--json")
+        self.assertEqual(done.returncode, 1)
+        found = json.loads(done.stdout)
+        self.assertFalse(found["ok"])
+        self.assertEqual(found["messages"][0]["line"], 1)
+
+    def test_strict(self):
+        for name in ("axis_long.urdf", "inertia_not_physical.urdf"):
+            path = os.path.join(BAD, name)
+            done = run("check", path)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("warning: ", done.stderr)
+            self.assertEqual(run("check", path, "--strict").returncode, 1)
+
+    def test_meshes(self):
+        path = os.path.join(BAD, "mesh_missing.urdf")
+        self.assertEqual(run("check", path).returncode, 1)
+        self.assertEqual(run("check", path, "--no-meshes").returncode, 0)
+
+    def test_package_dirs(self):
+        mesh = '<collision><geometry><mesh filename="package://bad/dented.obj"/></geometry></collision>'
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(f'<robot name="r">{LINK.format("a", "0 0 0", mesh)}</robot>')
+        self.assertEqual(run("check", self.path).returncode, 1)
+        done = run("check", self.path, "--package-dir", "/nowhere", "--package-dir",
+                   os.path.join(BAD, ".."))
+        self.assertEqual(done.returncode, 0, done)
+
+    def test_usage(self):
+        for arguments in ([], [self.path, self.path], [self.path, "--fast"],
+                          [self.path, "--floating", "--fixed"]):
+            done = run("check", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertNotEqual(done.stderr, "")
+
+
+class Dynamics(Model):
+    def test_pendulum(self):
+        # M = I + m l^2 and, at the angle pi/2 with the mass along -x, b = gravity's arm of 1 m.
+        done = run("dynamics", self.path, "--q", "1.5707963267948966", "--v", "-3", "--json")
+        self.assertEqual(done.returncode, 0, done)
+        found = json.loads(done.stdout)
+        self.assertAlmostEqual(found["M"][0][0], 2.5, places=12)
+        self.assertAlmostEqual(abs(found["bias"][0]), 2 * 9.81, places=12)
+        self.assertAlmostEqual(found["kineticEnergy"], 0.5 * 2.5 * 9, places=12)
+        self.assertAlmostEqual(found["center"][0], -1, places=12)
+        self.assertEqual([joint["name"] for joint in found["joints"]], ["hinge"])
+
+    def test_neutral(self):
+        done = run("dynamics", self.path)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("centre of mass 0.000000 0.000000 -1.000000 m", done.stdout)
+        self.assertIn("rod", done.stdout)
+
+    def test_quaternion_is_normalized(self):
+        done = run("dynamics", self.path, "--floating", "--q", "0 0 0 2 0 0 0 0", "--json")
+        self.assertEqual(json.loads(done.stdout)["q"], [0, 0, 0, 1, 0, 0, 0, 0])
+
+    def test_mistakes(self):
+        for text, arguments in (
+            ("needs 1 numbers, not 2", ["--q", "1,2"]),
+            ("'x' is not a number", ["--v", "x"]),
+            ("no key frame 'home'", ["--key", "home"]),
+            ("quaternion of joint 'root_joint' is zero", ["--floating", "--q", "0,0,0,0,0,0,0,0"]),
+        ):
+            done = run("dynamics", self.path, *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(text, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

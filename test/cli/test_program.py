@@ -1,0 +1,286 @@
+"""The program rigor as a user meets it: test_program.py RIGOR"""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "io"))
+from samples import write_global, write_local, write_random
+
+RIGOR = sys.argv.pop(1)
+SOLVERS = ("auto", "newton", "interior", "admm", "admm-fast", "pgs", "cascade")
+FIELDS = [
+    "file", "contacts", "status", "iterations", "phases", "factorizations", "residual",
+    "residual_cone", "residual_dual", "residual_complementarity", "residual_si", "seconds",
+]
+
+
+def run(*arguments):
+    return subprocess.run([RIGOR, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+class Usage(unittest.TestCase):
+    def refused(self, text, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(text, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_version(self):
+        done = run("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^rigor \d+\.\d+\.\d+\n$")
+
+    def test_help(self):
+        for verb in ([], ["solve"], ["demo"], ["bench"], ["bench", "solver"]):
+            done = run(*verb, "--help")
+            self.assertEqual(done.returncode, 0, verb)
+            self.assertIn("usage: rigor", done.stdout)
+            self.assertEqual(done.stderr, "")
+
+    def test_no_verb(self):
+        self.refused("usage: rigor")
+        self.refused("'jump' is not a verb", "jump")
+        self.refused("'jump' is not a verb of rigor bench", "bench", "jump")
+
+    def test_options(self):
+        self.refused("unknown option '--fast'", "solve", "x", "--fast")
+        self.refused("--tol needs a value", "solve", "x", "--tol")
+        self.refused("--tol needs a number, not 'small'", "solve", "x", "--tol", "small")
+        self.refused("--tol needs a number, not '1e-6x'", "solve", "x", "--tol=1e-6x")
+        self.refused("--tol needs a number, not 'nan'", "solve", "x", "--tol=nan")
+        self.refused("--tol must be between", "solve", "x", "--tol=-1")
+        self.refused("--max-iter needs a whole number", "solve", "x", "--max-iter", "1.5")
+        self.refused("--max-iter must be between 1", "solve", "x", "--max-iter", "0")
+        self.refused("--repeat needs a whole number", "solve", "x", "--repeat=99999999999")
+        self.refused("--solver cannot be 'magic'; it is one of auto, newton", "solve", "x",
+                     "--solver", "magic")
+        self.refused("--model cannot be 'lcp'", "solve", "x", "--model", "lcp")
+        self.refused("--json takes no value", "solve", "x", "--json=1")
+        self.refused("nothing to work on", "solve")
+        self.refused("'magic' is not a solver", "bench", "solver", "--solvers", "pgs,magic")
+
+
+class Solve(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.random = np.random.default_rng(5)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def ball(self, name, q=(-1.0, 0.5, 0.0), mu=0.5, W=None):
+        """One contact, W = 2 I: r_n = 1/2; slips or sticks by mu."""
+        write_local(self.path(name), np.diag([2.0, 2.0, 2.0]) if W is None else W, q, [mu])
+        return self.path(name)
+
+    def test_json(self):
+        self.ball("ball.hdf5")
+        done = run("solve", self.folder, "--json", "--repeat", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(list(report), ["solver", "model", "tolerance", "problems"])
+        self.assertEqual(report["solver"], "auto")
+        entry = report["problems"][0]
+        self.assertEqual(list(entry), FIELDS)
+        self.assertEqual(entry["contacts"], 1)
+        self.assertEqual(entry["status"], "solved")
+        self.assertEqual(set(entry["phases"]), {"newton", "sweep", "interior", "admm", "cascade"})
+        self.assertLessEqual(entry["residual"], report["tolerance"])
+        self.assertGreater(entry["seconds"], 0)
+
+    def test_table(self):
+        self.ball("ball.hdf5")
+        done = run("solve", self.path("ball.hdf5"), "--solver", "pgs")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ball.hdf5", done.stdout)
+        self.assertIn("1 of 1 solved", done.stdout)
+
+    def test_known_answers(self):
+        """Sticking: r = (1/2, -1/4, 0), u = 0. Slipping, mu = 0.1: r_t = -0.05, u_t = 0.4."""
+        for solver in SOLVERS:
+            for mu, r, u in ((0.6, (0.5, -0.25, 0), (0, 0, 0)), (0.1, (0.5, -0.05, 0), (0, 0.4, 0))):
+                source = self.ball("ball.hdf5", mu=mu)
+                done = run("solve", source, "--solver", solver, "--tol", 1e-10, "--max-iter", 20000,
+                           "--write", self.path("out"))
+                self.assertEqual(done.returncode, 0, (solver, done.stderr, done.stdout))
+                with h5py.File(self.path("out", "ball.hdf5"), "r") as file:
+                    np.testing.assert_allclose(file["solution/r"][()], r, atol=1e-8)
+                    np.testing.assert_allclose(file["solution/u"][()], u, atol=1e-8)
+
+    def test_write_keeps_the_rest(self):
+        os.mkdir(self.path("a"))
+        os.mkdir(self.path("a", "b"))
+        for i in range(6):
+            write_random(self.path("a", "b", "p%d.hdf5" % i), self.random, i)
+        done = run("solve", self.path("a"), "--write", self.path("new", "out"))
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        for i in range(6):
+            before = h5py.File(self.path("a", "b", "p%d.hdf5" % i), "r")
+            after = h5py.File(self.path("new", "out", "b", "p%d.hdf5" % i), "r")
+            self.assertEqual(set(after) - set(before), {"solution"})
+            names = []
+            before.visititems(lambda n, o: names.append(n) if hasattr(o, "shape") else None)
+            for name in names:
+                np.testing.assert_array_equal(before[name][()], after[name][()])
+            group = "fclib_local" if "fclib_local" in before else "fclib_global"
+            rows = 3 * len(before[group + "/vectors/mu"])
+            self.assertEqual(after["solution/r"].shape, (rows,))
+            self.assertEqual("v" in after["solution"], group == "fclib_global")
+        left = [n for _, _, files in os.walk(self.path("new")) for n in files if "part" in n]
+        self.assertEqual(left, [])
+
+    def test_write_refuses_collisions(self):
+        for name in ("a", "b"):
+            os.mkdir(self.path(name))
+            self.ball(os.path.join(name, "ball.hdf5"))
+        done = run("solve", self.path("a"), self.path("b"), "--write", self.path("out"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("two files would become ball.hdf5", done.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_history(self):
+        self.ball("ball.hdf5")
+        out = self.path("history.csv")
+        done = run("solve", self.path("ball.hdf5"), "--solver", "admm", "--history", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(out) as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreater(len(rows), 1)
+        self.assertEqual([int(r["iteration"]) for r in rows], list(range(1, len(rows) + 1)))
+        self.assertEqual({r["phase"] for r in rows}, {"admm"})
+        self.assertLessEqual(float(rows[-1]["residual"]), 1e-6)
+        self.assertGreater(float(rows[0]["penalty"]), 0)
+
+    def test_unsolved_is_exit_code_one(self):
+        for i in range(6):
+            write_random(self.path("p%d.hdf5" % i), self.random, 11)
+        done = run("solve", self.folder, "--solver", "pgs", "--max-iter", 1, "--tol", 1e-12, "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        statuses = {p["status"] for p in json.loads(done.stdout)["problems"]}
+        self.assertIn("limit", statuses)
+
+    def test_matrix_forms_agree(self):
+        n, random = 12, self.random
+        H, M = random.normal(size=(12, n)), np.diag(random.uniform(1, 3, 12))
+        q = random.normal(size=n)
+        q[0::3] = -np.abs(q[0::3])
+        write_global(self.path("g.hdf5"), M, H, np.zeros(12), q, [0.4] * 4)
+        answers = []
+        for form in ("dense", "sparse", "velocity"):
+            out = self.path(form)
+            done = run("solve", self.path("g.hdf5"), "--matrix", form, "--tol", 1e-11, "--write", out)
+            self.assertEqual(done.returncode, 0, (form, done.stdout, done.stderr))
+            with h5py.File(os.path.join(out, "g.hdf5"), "r") as file:
+                answers.append(file["solution/u"][()])
+        # M is well conditioned: the velocities are unique up to the tolerance.
+        np.testing.assert_allclose(answers[0], answers[1], atol=1e-8)
+        np.testing.assert_allclose(answers[0], answers[2], atol=1e-8)
+
+    def test_bad_files(self):
+        self.ball("good.hdf5")
+        self.ball("nan.hdf5", q=(-1.0, np.nan, 0))
+        self.ball("mu.hdf5", mu=-1)
+        self.ball("skew.hdf5", W=np.array([[2, 0.2, 0], [0, 2, 0], [0, 0, 2.0]]))
+        with open(self.path("good.hdf5"), "rb") as file:
+            data = file.read()
+        with open(self.path("cut.hdf5"), "wb") as file:
+            file.write(data[: len(data) // 2])
+        with open(self.path("text.hdf5"), "w") as file:
+            file.write("hello")
+        done = run("solve", self.folder, "--json", "--write", self.path("out"))
+        self.assertEqual(done.returncode, 2)
+        for text in ("fclib_local/vectors/q[1] is not a number", "fclib_local/vectors/mu[0] is -1",
+                     "cut.hdf5: error: ", "truncated", "not an HDF5 file",
+                     "skew.hdf5: warning: fclib_local/W is not symmetric", "0.1 of"):
+            self.assertIn(text, done.stderr)
+        status = {os.path.basename(p["file"]): p["status"] for p in json.loads(done.stdout)["problems"]}
+        self.assertEqual(status, {"good.hdf5": "solved", "skew.hdf5": "solved", "nan.hdf5": "error",
+                                  "mu.hdf5": "error", "cut.hdf5": "error", "text.hdf5": "error"})
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["good.hdf5", "skew.hdf5"])
+
+    def test_missing_things(self):
+        done = run("solve", self.path("none.hdf5"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("none.hdf5: No such file", done.stderr)
+        done = run("solve", self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no .hdf5 or .h5 files", done.stderr)
+        self.ball("ball.hdf5")
+        done = run("solve", self.path("ball.hdf5"), "--write", self.path("ball.hdf5"))
+        self.assertEqual(done.returncode, 2)
+        done = run("solve", self.path("ball.hdf5"), "--write", self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is the file itself", done.stderr)
+        with h5py.File(self.path("ball.hdf5"), "r") as file:
+            self.assertNotIn("solution", file)
+
+    def test_damaged_files_never_crash(self):
+        """Random bytes changed in whole files: an answer or a message, never a crash or a hang."""
+        write_random(self.path("whole.hdf5"), self.random, 3)
+        with open(self.path("whole.hdf5"), "rb") as file:
+            data = np.frombuffer(file.read(), dtype=np.uint8)
+        os.mkdir(self.path("damaged"))
+        for i in range(150):
+            changed = data.copy()
+            where = self.random.integers(len(data), size=1 + i % 8)
+            changed[where] = self.random.integers(256, size=len(where))
+            changed.tofile(self.path("damaged", "d%03d.hdf5" % i))
+        done = run("solve", self.path("damaged"), "--json", "--max-iter", 50)
+        self.assertIn(done.returncode, (0, 1, 2), done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["problems"]), 150)
+
+
+class Others(unittest.TestCase):
+    def test_demo(self):
+        done = run("demo")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("wall: 4 s in steps of 0.001 s", done.stdout)
+        self.assertIn("converged", done.stdout)
+
+    def test_bench(self):
+        with tempfile.TemporaryDirectory() as folder:
+            random = np.random.default_rng(2)
+            for i in range(3):
+                write_random(os.path.join(folder, "step_%04d.hdf5" % i), random, 4)
+                with h5py.File(os.path.join(folder, "step_%04d.hdf5" % i), "a") as file:
+                    count = len(file["fclib_local/vectors/mu"])
+                    file["contacts/keys"] = np.arange(3 * count, dtype="i4").reshape(count, 3)
+            profile = os.path.join(folder, "profile.csv")
+            done = run("bench", "solver", folder, "--json", "--repeat", 1, "--solvers", "pgs,admm",
+                       "--profile", profile)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual(len(report["problems"]), 3)
+            self.assertEqual([r["solver"] for r in report["problems"][0]["runs"]], ["pgs", "admm"])
+            self.assertEqual(report["families"][0]["problems"], 3)
+            with open(profile) as file:
+                rows = list(csv.DictReader(file))
+            self.assertEqual(list(rows[0]), ["factor", "pgs", "admm"])
+            # At factor 1 every problem that anyone solved has exactly one winner, ties aside.
+            self.assertGreaterEqual(float(rows[0]["pgs"]) + float(rows[0]["admm"]),
+                                    max(float(rows[-1]["pgs"]), float(rows[-1]["admm"])) - 1e-9)
+            done = run("bench", "solver", folder, "--study", "warm", "--json", "--repeat", 1,
+                       "--solvers", "pgs")
+            warm = [p["warm"] for p in json.loads(done.stdout)["problems"]]
+            self.assertEqual(warm, [False, True, True])
+            for study in ("ablation", "penalty"):
+                done = run("bench", "solver", folder, "--study", study, "--json", "--repeat", 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                names = [r["solver"] for r in json.loads(done.stdout)["problems"][0]["runs"]]
+                self.assertIn("all-anderson" if study == "ablation" else "linear 16", names)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,319 @@
+"""The verbs simulate, scenes and demo as a user meets them: test_simulate.py RIGOR"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+RIGOR = sys.argv.pop(1)
+FIELDS = {
+    "scene", "solver", "tolerance", "threads", "seed", "dt", "steps", "seconds", "steps_per_second",
+    "contacts_mean", "contacts_p95", "iterations_mean", "iterations_p95", "converged_share",
+    "residual_max", "penetration_max", "drift_max", "kinetic_energy", "energy", "unconverged_steps",
+    "realtime_factor", "hash", "stages",
+}
+STAGES = {"kinematics", "collide", "dynamics", "assemble", "solve", "velocity", "position"}
+INERTIA = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+BOX = '<collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision>'
+URDF = f"""<robot name="brick"><link name="base"><inertial><mass value="1"/>{INERTIA}</inertial>
+{BOX}</link></robot>"""
+MJCF = """<mujoco><option timestep="0.002"/><worldbody><body name="slider">
+<joint name="rail" type="slide" axis="1 0 0"/><geom type="sphere" size="0.1" mass="2"/></body>
+</worldbody><actuator><motor name="push" joint="rail"/></actuator>
+<keyframe><key name="far" qpos="3"/></keyframe></mujoco>"""
+
+
+def run(*arguments):
+    return subprocess.run([RIGOR, *map(str, arguments)], capture_output=True, text=True, timeout=500)
+
+
+class Simulate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.urdf = self.write("brick.urdf", URDF)
+        self.mjcf = self.write("slider.xml", MJCF)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def report(self, *arguments, code=0):
+        done = run("simulate", *arguments, "--json")
+        self.assertEqual(done.returncode, code, done)
+        return json.loads(done.stdout)
+
+    def refused(self, text, *arguments):
+        done = run("simulate", *arguments)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(text, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+class Wall(Simulate):
+    def stands(self, scene):
+        found = self.report(scene, "--time", 2)
+        self.assertEqual(found["steps"], 2000)
+        self.assertLess(found["drift_max"], 1e-6)
+        self.assertLess(found["penetration_max"], 1e-6)
+        self.assertLess(found["kinetic_energy"], 1e-9)
+        self.assertEqual(found["unconverged_steps"], 0)
+        self.assertGreaterEqual(found["contacts_mean"], 60)
+
+    def test_pyramid_stands(self):
+        self.stands("wall")
+
+    def test_straight_stands(self):
+        self.stands("wall3x5")
+
+    def test_ball_hits(self):
+        """By 2.3 s the ball has flown 3 m and the cubes have been thrown away."""
+        found = self.report("wall", "--time", 2.3)
+        self.assertGreater(found["drift_max"], 0.2)
+        self.assertGreater(found["kinetic_energy"], 1000)
+
+
+class Summary(Simulate):
+    def test_json(self):
+        found = self.report("massratio", "--time", 0.1, "--seed", 3)
+        self.assertLessEqual(FIELDS, set(found))
+        self.assertEqual(set(found["stages"]), STAGES)
+        self.assertEqual((found["scene"], found["solver"], found["seed"]), ("massratio", "auto", 3))
+        self.assertEqual((found["steps"], found["dt"], found["threads"]), (100, 0.001, 1))
+        self.assertEqual(found["tolerance"], 1e-6)
+        self.assertEqual(found["converged_share"], 1)
+        self.assertLessEqual(found["residual_max"], 1e-6)
+        self.assertRegex(found["hash"], "^[0-9a-f]{16}$")
+        self.assertIsNone(found["error"])
+        # 1 kg at 0.1 m and 10^4 kg at 0.3 m, at rest.
+        self.assertAlmostEqual(found["energy"], 9.81 * (0.1 + 3000), delta=1e-3)
+        self.assertLess(found["drift_max"], 1e-6)
+
+    def test_text(self):
+        done = run("simulate", "massratio", "--time", 0.05)
+        self.assertEqual(done.returncode, 0, done)
+        for word in ("massratio: 0.05 s in steps of 0.001 s", "speed ", "contacts ", "iterations ",
+                     "converged    100.00 %", "geometry ", "energy ", "stages ", "hash "):
+            self.assertIn(word, done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_sliding(self):
+        """From 1 m/s with mu = 0.5 and dt = 1 ms the discrete stopping distance is 101.437 mm."""
+        found = self.report("sliding", "--tol", 1e-9)
+        self.assertAlmostEqual(found["drift_max"], 0.101437, delta=1e-6)
+        self.assertLess(found["penetration_max"], 1e-9)
+
+    def test_friction(self):
+        """Without friction the cube never stops, and slides down the slope."""
+        found = self.report("sliding", "--mu", 0)
+        self.assertAlmostEqual(found["drift_max"], 1, delta=1e-6)
+        self.assertLess(self.report("incline", "--time", 0.5)["drift_max"], 1e-5)
+        self.assertGreater(self.report("incline", "--time", 0.5, "--mu", 0.4)["drift_max"], 0.05)
+
+    def test_stiffness(self):
+        """At rest 1 kg sinks by m g / k of the pair."""
+        found = self.report("sliding", "--stiffness", 1e4, "--time", 2)
+        self.assertAlmostEqual(found["penetration_max"], 9.81e-4, delta=2e-4)
+
+    def test_solvers(self):
+        for solver in ("newton", "admm-fast", "pgs"):
+            found = self.report("sliding", "--solver", solver, "--time", 0.1, "--max-iter", 5000)
+            self.assertEqual((found["solver"], found["unconverged_steps"]), (solver, 0))
+
+    def test_convex_model(self):
+        """The convex relaxation lifts a sliding cube; the exact model does not."""
+        path = self.path("out.csv")
+        heights = {}
+        for model in ("ncp", "ccp"):
+            self.report("sliding", "--model", model, "--csv", path, "--time", 0.1)
+            with open(path, encoding="utf-8") as file:
+                heights[model] = max(float(row["q:cube.z"]) for row in csv.DictReader(file))
+        self.assertLess(heights["ncp"] - 0.1, 1e-7)
+        self.assertGreater(heights["ccp"] - 0.1, 1e-4)
+
+
+class Determinism(Simulate):
+    def test_hash(self):
+        """The same bits in every run and for every number of threads; other seeds, other bits."""
+        arguments = ("pile", "--bodies", 60, "--time", 0.6, "--seed", 4)
+        first = self.report(*arguments)["hash"]
+        for threads in (1, 2, 3, 8):
+            self.assertEqual(self.report(*arguments, "--threads", threads)["hash"], first)
+        self.assertNotEqual(self.report(*arguments[:-1], 5)["hash"], first)
+
+    def test_robot(self):
+        hashes = {self.report("humanoid", "--time", 0.3, "--threads", n)["hash"] for n in (1, 2)}
+        self.assertEqual(len(hashes), 1)
+
+
+class Files(Simulate):
+    def test_falls(self):
+        """Without a floor a hint, and free fall: g t (t + dt) / 2 after t."""
+        done = run("simulate", self.urdf, "--floating", "--time", 1, "--json")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("--ground adds a floor", done.stderr)
+        found = json.loads(done.stdout)
+        self.assertAlmostEqual(found["drift_max"], 9.81 * 1.001 / 2, delta=1e-9)
+        self.assertEqual(found["contacts_mean"], 0)
+        self.assertEqual(found["converged_share"], 1)
+
+    def test_ground(self):
+        """The floor is put under the box, which reaches 0.1 m below the origin: it stays."""
+        done = run("simulate", self.urdf, "--floating", "--ground", "--time", 0.5, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = json.loads(done.stdout)
+        self.assertLess(found["drift_max"], 1e-6)
+        self.assertEqual(found["contacts_p95"], 4)
+
+    def test_fixed(self):
+        """What cannot fall needs no floor."""
+        done = run("simulate", self.mjcf, "--time", 0.1, "--key", "far")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_key_and_q(self):
+        path = self.path("out.csv")
+        starts = []
+        for extra in (("--key", "far"), ("--key", 0), ("--q", 2.5), ()):
+            self.report(self.mjcf, "--time", 0.01, "--csv", path, *extra)
+            with open(path, encoding="utf-8") as file:
+                starts.append(float(next(csv.DictReader(file))["q:rail"]))
+        self.assertEqual(starts, [3, 3, 2.5, 0])
+        self.assertIn("--key far", run("simulate", self.mjcf, "--time", 0.01).stderr)
+
+    def test_time_step(self):
+        self.assertEqual(self.report(self.mjcf, "--time", 0.1)["dt"], 0.002)
+        found = self.report(self.mjcf, "--time", 0.1, "--dt", 0.005)
+        self.assertEqual((found["dt"], found["steps"]), (0.005, 20))
+
+    def test_csv(self):
+        path = self.path("out.csv")
+        self.report("bouncing", "--time", 0.02, "--csv", path)
+        with open(path, encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        self.assertEqual(rows[0], ["time"] + ["q:ball." + part for part in
+                                              ("x", "y", "z", "qw", "qx", "qy", "qz")] +
+                         ["v:ball." + part for part in ("vx", "vy", "vz", "wx", "wy", "wz")])
+        self.assertEqual(len(rows), 22)
+        self.assertEqual([float(x) for x in rows[1][:5]], [0, 0, 0, 1.1, 1])
+        self.assertAlmostEqual(float(rows[-1][0]), 0.02, delta=1e-12)
+        self.assertAlmostEqual(float(rows[-1][10]), -9.81 * 0.02, delta=1e-12)
+
+    def test_control(self):
+        """2 kg, 4 N from 0.1 s on: v = 2 (t - 0.1)."""
+        control = self.write("push.csv", "time, push\n0, 0\n0.1, 4\n")
+        path = self.path("out.csv")
+        self.report(self.mjcf, "--ctrl", control, "--csv", path, "--time", 0.3, "--key", "far")
+        with open(path, encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(float(rows[50]["v:rail"]), 0)
+        self.assertAlmostEqual(float(rows[-1]["v:rail"]), 2 * 0.2, delta=1e-9)
+
+    def test_dump(self):
+        """Steps that are not solved become files that rigor solve reads and solves."""
+        folder = self.path("hard")
+        found = self.report("wall", "--time", 0.003, "--max-iter", 1, "--tol", 1e-13, "--solver",
+                            "pgs", "--dump", folder)
+        self.assertEqual(found["unconverged_steps"], 3)
+        self.assertEqual(found["converged_share"], 0)
+        self.assertEqual(len(os.listdir(folder)), 3)
+        done = run("solve", folder, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["problems"]), 3)
+
+    def test_realtime(self):
+        begin = time.monotonic()
+        self.report("sliding", "--time", 0.3, "--realtime")
+        self.assertGreaterEqual(time.monotonic() - begin, 0.29)
+
+
+class Wrong(Simulate):
+    def test_options(self):
+        for option, value in (("--time", 0), ("--time", "nan"), ("--dt", 0), ("--dt", -1),
+                              ("--tol", 0), ("--mu", -1), ("--stiffness", -5), ("--seed", -1),
+                              ("--threads", 0), ("--bodies", 0), ("--solver", "magic"),
+                              ("--model", "lcp"), ("--contact", "soft"), ("--time", "inf")):
+            self.refused(option, "wall", option, value)
+        self.refused("unknown option '--fast'", "wall", "--fast")
+        self.refused("1 to 2e9 are possible", "wall", "--time", 1e9, "--dt", 1e-9)
+        self.refused("1 to 2e9 are possible", "wall", "--time", 1e-6, "--dt", 1)
+        self.refused("exclude each other", self.urdf, "--fixed", "--floating")
+        self.assertEqual(run("simulate", "wall", "tower").returncode, 2)
+
+    def test_names(self):
+        self.refused("neither a scene nor a file", "nowhere")
+        self.refused("one size only", "wall", "--bodies", 3)
+        self.refused("is a file", self.urdf, "--bodies", 3)
+        self.refused("no key frame 'home'; it has far", self.mjcf, "--key", "home")
+        self.refused("it has none", self.urdf, "--key", "home")
+        self.refused("needs 1 numbers, not 2", self.mjcf, "--q", "1,2")
+        self.refused("'x' is not a number", self.mjcf, "--q", "x")
+
+    def test_files(self):
+        self.refused("no such", self.path("missing.urdf").lower())
+        bad = self.write("bad.xml", "<mujoco><worldbody><body></worldbody></mujoco>")
+        self.refused("bad.xml:1: error", bad)
+        empty = self.write("empty.urdf", "")
+        self.refused("empty.urdf", empty)
+        self.refused("No such file", "wall", "--csv", self.path("no/such/folder.csv"))
+        self.refused("No such file", "wall", "--dump", self.path("no/such/folder"))
+        self.refused("No such file", self.mjcf, "--ctrl", self.path("none.csv"))
+
+    def test_control_files(self):
+        for text, complaint in (("", "empty"), ("t,push\n", ":1: the first column must be"),
+                                ("time,pull\n", ":1: the model has no actuator 'pull'"),
+                                ("time,push,push\n", ":1: two columns"),
+                                ("time,push\n0,x\n", ":2: 'x' is not a number"),
+                                ("time,push\n0\n", ":2: 1 numbers, not 2"),
+                                ("time,push\n0,1,2\n", ":2: more than 2"),
+                                ("time,push\n0,nan\n", ":2: 'nan' is not a number"),
+                                ("time,push\n1,0\n\n1,2\n", ":4: times must rise")):
+            self.refused(complaint, self.mjcf, "--ctrl", self.write("c.csv", text))
+
+
+class Others(unittest.TestCase):
+    def test_scenes(self):
+        done = run("scenes")
+        self.assertEqual(done.returncode, 0)
+        scenes = json.loads(run("scenes", "--json").stdout)
+        names = [scene["name"] for scene in scenes]
+        for name in ("wall", "wall3x5", "humanoid", "quadruped", "quadruped-fall", "hand", "arm",
+                     "biped", "chain", "tower", "domino", "pile", "incline", "sliding", "bouncing",
+                     "top", "grasp", "massratio"):
+            self.assertIn(name, names)
+            self.assertIn("\n" + name + " ", "\n" + done.stdout)
+        self.assertEqual(run("scenes", "extra").returncode, 2)
+
+    def test_help(self):
+        for verb in (["simulate"], ["scenes"], ["demo"], ["bench", "simulate"]):
+            done = run(*verb, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("usage: rigor " + " ".join(verb), done.stdout)
+
+    def test_bench(self):
+        done = run("bench", "simulate", "sliding", "massratio", "--steps", 50, "--repeat", 2,
+                   "--piles", "8,27", "--no-peer", "--json")
+        self.assertEqual(done.returncode, 0, done)
+        found = json.loads(done.stdout)
+        self.assertEqual([scene["scene"] for scene in found["scenes"]], ["sliding", "massratio"])
+        self.assertEqual([pile["bodies"] for pile in found["piles"]], [8, 27])
+        for scene in found["scenes"]:
+            self.assertGreater(scene["steps_per_second"], 0)
+            self.assertEqual(scene["share_1e-6"], 1)
+            self.assertIsNone(scene["ratio"])
+        done = run("bench", "simulate", "sliding", "--steps", 20, "--repeat", 1, "--no-peer")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("\nsliding ", done.stdout)
+        self.assertEqual(run("bench", "simulate", "--piles", "many").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

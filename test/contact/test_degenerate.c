@@ -1,0 +1,342 @@
+// The edges: nothing to solve, nothing that can move, no solution, extreme friction, broken and
+// good warm starts, limits.
+#include "solve.h"
+
+static const double rgIdentity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+static void test_no_contacts(void** state) {
+    (void)state;
+    for (int way = 0; way < rg_wayCount; ++way) {
+        for (int kind = 0; kind < 3; ++kind) {
+            rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+            rgContactSolver* solver = NULL;
+            assert_int_equal(rgCreateContactSolver(&def, &solver), rg_ok);
+            int zero = 0;
+            rgContactProblem empty = {.delassus = {.kind = (rgDelassusKind)kind,
+                                                   .sparse = {.rowStart = &zero},
+                                                   .mass = {.rowStart = &zero},
+                                                   .jacobian = {.rowStart = &zero}}};
+            rgContactReport report;
+            assert_int_equal(rgContactSolver_Solve(solver, &empty, NULL, NULL, &report), rg_ok);
+            assert_int_equal(report.status, rg_contactSolved);
+            assert_int_equal(report.islandCount, 0);
+            assert_true(report.residual.total == 0);
+            rgDestroyContactSolver(solver);
+        }
+    }
+}
+
+static void test_nothing_moves(void** state) {
+    (void)state;
+    rgBlock block = rgContactBlock(0, 0.5);
+    const double g[3] = {0, 0, 0};
+    rgContactCase* made = rgMakeDenseCase(1, &block, rgIdentity, g);
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+        double lambda[3] = {1, 2, 3}; // a useless warm start
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_int_equal(report.status, rg_contactSolved);
+        assert_true(rgLargestNumber(3, lambda) == 0);
+        assert_int_equal(report.iterationCount, 0);
+    }
+    rgFreeContactCase(made);
+}
+
+// Two fixed bodies: G_ii = 0. Feasible g: no impulse. Closing g: provably infeasible, and said so.
+static void test_rows_that_nothing_moves(void** state) {
+    (void)state;
+    rgBlock block = rgContactBlock(0, 0.5);
+    const double zero[9] = {0};
+    const double opening[3] = {1, 0, 0.5}, closing[3] = {0, 0, -1};
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+        double lambda[3] = {0};
+        rgContactCase* made = rgMakeDenseCase(1, &block, zero, opening);
+        assert_int_equal(rgSolveAndCheck(&def, &made->problem, lambda).status, rg_contactSolved);
+        assert_true(rgLargestNumber(3, lambda) == 0);
+        rgFreeContactCase(made);
+        made = rgMakeDenseCase(1, &block, zero, closing);
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_int_equal(report.status, rg_contactInfeasible);
+        assert_true(report.residual.total >= 0.5);
+        assert_true(isfinite(rgLargestNumber(3, lambda)));
+        rgFreeContactCase(made);
+    }
+    // Beside a good contact, the impossible one does not spoil it.
+    rgBlock blocks[2] = {rgContactBlock(0, 0.5), rgContactBlock(3, 0.5)};
+    double G[36] = {0};
+    G[0] = G[7] = G[14] = 1;
+    const double g[6] = {0, 0, -1, 0, 0, -1};
+    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+    double lambda[6] = {0};
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    assert_int_equal(rgSolveAndCheck(&def, &made->problem, lambda).status, rg_contactInfeasible);
+    EXPECT_NEAR(lambda[2], 1, 1e-6);
+    rgFreeContactCase(made);
+}
+
+// Two equalities that contradict each other, a contact squeezed between two moving walls: no
+// solution. Every method ends by itself or by the limit, with finite impulses.
+static void rgExpectNoSolution(const rgContactCase* made) {
+    int n = made->problem.rowCount;
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+        def.maxIterations = 2000;
+        double* lambda = rgZeros(n);
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_true(report.status == rg_contactStalled || report.status == rg_contactLimit ||
+                    report.status == rg_contactInfeasible);
+        assert_true(report.iterationCount <= 2000);
+        assert_true(report.residual.total > 1e-3);
+        assert_true(isfinite(rgLargestNumber(n, lambda)));
+        // The best iterate: not worse than doing nothing.
+        double* nothing = rgZeros(n);
+        double idle = rgContactProblem_Residual(&made->problem, nothing);
+        assert_true(report.residual.total <= idle * (1 + 1e-12));
+        free(nothing);
+        free(lambda);
+    }
+}
+
+static void test_no_solution(void** state) {
+    (void)state;
+    rgBlock free2 = {.kind = rg_blockFree, .rowCount = 2};
+    const double ones[4] = {1, 1, 1, 1};
+    const double apart[2] = {1, -1};
+    rgContactCase* made = rgMakeDenseCase(1, &free2, ones, apart);
+    rgExpectNoSolution(made);
+    rgFreeContactCase(made);
+    rgBlock half2 = {.kind = rg_blockHalfLine, .rowCount = 2};
+    const double opposed[4] = {1, -1, -1, 1};
+    const double closing[2] = {-1, -1};
+    made = rgMakeDenseCase(1, &half2, opposed, closing);
+    rgExpectNoSolution(made);
+    rgFreeContactCase(made);
+    // One body between two walls that approach each other: normals opposed, friction in the way.
+    rgBlock walls[2] = {rgContactBlock(0, 0.3), rgContactBlock(3, 0.3)};
+    double G[36];
+    static const double direction[6] = {1, 1, 1, 1, -1, -1};
+    for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) {
+            G[6 * i + j] = i % 3 == j % 3 ? direction[i] * direction[j] : 0;
+        }
+    }
+    const double g[6] = {0.1, 0, -1, 0.1, 0, -1};
+    made = rgMakeDenseCase(2, walls, G, g);
+    rgExpectNoSolution(made);
+    rgFreeContactCase(made);
+}
+
+// Solvable although the matrix is far from what mechanics gives: huge, tiny and zero friction.
+static void test_extreme_friction(void** state) {
+    (void)state;
+    static const double mu[] = {0, 1e-12, 1e-6, 100, 1e4, 1e8};
+    for (int k = 0; k < 6; ++k) {
+        for (uint64_t seed = 1; seed <= 5; ++seed) {
+            rgContactCaseDef caseDef = {
+                .seed = seed, .bodyCount = 4, .contactCount = 4, .mu = 0.5, .state = 1};
+            rgContactCase* made = rgMakeContactCase(&caseDef);
+            for (int b = 0; b < 4; ++b) {
+                made->blocks[b].mu = mu[k];
+            }
+            // The constructed sticking solution holds for every mu >= 0.5.
+            rgContactSolverDef def = rgWayDef(rg_wayAuto, 1e-6);
+            free(rgMustSolve(rg_wayAuto, &def, &made->problem, seed));
+            rgFreeContactCase(made);
+        }
+    }
+}
+
+// Slightly indefinite G, as rounding makes it.
+static void test_rounding_makes_indefinite(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+        rgContactCaseDef caseDef = {
+            .seed = seed, .bodyCount = 3, .contactCount = 10, .mu = 0.5, .state = -1};
+        rgContactCase* made = rgMakeContactCase(&caseDef);
+        int n = made->problem.rowCount;
+        for (int i = 0; i < n; ++i) {
+            made->G[i * n + i] -= 1e-9;
+        }
+        rgContactSolverDef def = rgWayDef(rg_wayAuto, 1e-6);
+        free(rgMustSolve(rg_wayAuto, &def, &made->problem, seed));
+        rgFreeContactCase(made);
+    }
+}
+
+static void test_box_without_zero(void** state) {
+    (void)state;
+    // A motor that must push by at least 1 against a stop: g = 0, and still something happens.
+    rgBlock blocks[2] = {
+        {.kind = rg_blockBox, .firstRow = 0, .rowCount = 1, .lower = 1, .upper = 2},
+        {.kind = rg_blockHalfLine, .firstRow = 1, .rowCount = 1}};
+    const double G[4] = {1, -0.5, -0.5, 1};
+    const double g[2] = {0, 0};
+    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+        double* lambda = rgMustSolve((rgWay)way, &def, &made->problem, 0);
+        EXPECT_NEAR(lambda[0], 1, 1e-6);
+        EXPECT_NEAR(lambda[1], 0.5, 1e-6);
+        free(lambda);
+    }
+    rgFreeContactCase(made);
+}
+
+static void test_bounds_that_fix(void** state) {
+    (void)state;
+    rgBlock blocks[2] = {
+        {.kind = rg_blockBox, .firstRow = 0, .rowCount = 1, .lower = 0.5, .upper = 0.5},
+        {.kind = rg_blockBox, .firstRow = 1, .rowCount = 1, .lower = -INFINITY, .upper = INFINITY}};
+    const double G[4] = {1, 0.5, 0.5, 1};
+    const double g[2] = {-3, 1};
+    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+        double* lambda = rgMustSolve((rgWay)way, &def, &made->problem, 0);
+        EXPECT_NEAR(lambda[0], 0.5, 1e-8);
+        EXPECT_NEAR(lambda[1], -1.25, 1e-6);
+        free(lambda);
+    }
+    rgFreeContactCase(made);
+}
+
+// One contact on a plane, all three regimes, known in closed form.
+static void test_one_contact_in_closed_form(void** state) {
+    (void)state;
+    rgBlock block = rgContactBlock(0, 0.5);
+    const double m = 4; // G = I / m
+    double G[9] = {1 / m, 0, 0, 0, 1 / m, 0, 0, 0, 1 / m};
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+        const double slow[3] = {0.3, 0.4, -2}, fast[3] = {3, 4, -2}, away[3] = {3, 4, 2};
+        rgContactCase* made = rgMakeDenseCase(1, &block, G, slow);
+        double* lambda = rgMustSolve((rgWay)way, &def, &made->problem, 0);
+        EXPECT_NEAR(lambda[0], -1.2, 1e-6); // sticks
+        EXPECT_NEAR(lambda[1], -1.6, 1e-6);
+        EXPECT_NEAR(lambda[2], 8, 1e-6);
+        free(lambda);
+        rgFreeContactCase(made);
+        made = rgMakeDenseCase(1, &block, G, fast);
+        lambda = rgMustSolve((rgWay)way, &def, &made->problem, 0);
+        EXPECT_NEAR(lambda[0], -2.4, 1e-6); // slides: 0.5 * 8 against (0.6, 0.8)
+        EXPECT_NEAR(lambda[1], -3.2, 1e-6);
+        EXPECT_NEAR(lambda[2], 8, 1e-6);
+        free(lambda);
+        rgFreeContactCase(made);
+        made = rgMakeDenseCase(1, &block, G, away);
+        lambda = rgMustSolve((rgWay)way, &def, &made->problem, 0);
+        assert_true(rgLargestNumber(3, lambda) == 0);
+        free(lambda);
+        rgFreeContactCase(made);
+    }
+}
+
+static void test_warm_start(void** state) {
+    (void)state;
+    for (int way = 0; way < rg_wayCount; ++way) {
+        int cold = 0, warm = 0;
+        for (uint64_t seed = 1; seed <= 5; ++seed) {
+            rgContactCaseDef caseDef = {
+                .seed = seed, .bodyCount = 8, .contactCount = 8, .mu = 0.5, .state = -1};
+            rgContactCase* made = rgMakeContactCase(&caseDef);
+            int n = made->problem.rowCount;
+            rgContactSolverDef def = rgWayDef((rgWay)way, 1e-8);
+            double* lambda = rgZeros(n);
+            cold += rgSolveAndCheck(&def, &made->problem, lambda).iterationCount;
+            // The answer itself is recognised at once.
+            rgContactReport again = rgSolveAndCheck(&def, &made->problem, lambda);
+            assert_int_equal(again.status, rg_contactSolved);
+            assert_int_equal(again.iterationCount, 0);
+            // A little later: the free velocity has moved by a thousandth.
+            rgRandom random = {seed};
+            for (int i = 0; i < n; ++i) {
+                made->g[i] *= 1 + 1e-3 * rgRandom_Normal(&random);
+            }
+            rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+            assert_int_equal(report.status, rg_contactSolved);
+            warm += report.iterationCount;
+            free(lambda);
+            rgFreeContactCase(made);
+        }
+        print_message("%s: %d iterations cold, %d warm\n", rgWayNames[way], cold, warm);
+        if (way != rg_wayInterior) { // it starts inside the cones whatever it is given
+            assert_true(warm < cold);
+        }
+    }
+}
+
+static void test_broken_warm_start(void** state) {
+    (void)state;
+    rgContactCaseDef caseDef = {
+        .seed = 3, .bodyCount = 6, .contactCount = 6, .mu = 0.5, .state = -1};
+    rgContactCase* made = rgMakeContactCase(&caseDef);
+    int n = made->problem.rowCount;
+    static const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
+    for (int way = 0; way < rg_wayCount; ++way) {
+        for (int k = 0; k < 4; ++k) {
+            rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+            double* lambda = rgZeros(n);
+            lambda[1] = lambda[5] = bad[k];
+            if (k == 3) {
+                lambda[1] = lambda[5] = 100; // far from the answer, and outside the cone
+            }
+            rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+            if (report.status != rg_contactSolved) {
+                fail_msg("%s, start with %g: residual %g", rgWayNames[way], bad[k],
+                         report.residual.total);
+            }
+            free(lambda);
+        }
+    }
+    rgFreeContactCase(made);
+}
+
+static void test_iteration_limit(void** state) {
+    (void)state;
+    rgContactCaseDef caseDef = {
+        .seed = 3, .bodyCount = 6, .contactCount = 12, .mu = 0.8, .state = -1};
+    rgContactCase* made = rgMakeContactCase(&caseDef);
+    int n = made->problem.rowCount;
+    for (int way = 0; way < rg_wayCount; ++way) {
+        double last = INFINITY;
+        for (int limit = 0; limit <= 4; ++limit) {
+            rgContactSolverDef def = rgWayDef((rgWay)way, 1e-13);
+            def.maxIterations = limit;
+            double* lambda = rgZeros(n);
+            rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+            assert_true(report.iterationCount <= limit);
+            int sum = 0;
+            for (int p = 0; p < rg_phaseCount; ++p) {
+                sum += report.phaseIterations[p];
+            }
+            assert_int_equal(sum, report.iterationCount);
+            if (report.status != rg_contactSolved) {
+                assert_int_equal(report.status, rg_contactLimit);
+            }
+            // The best is kept: more iterations never return something worse.
+            assert_true(report.residual.total <= last * (1 + 1e-9));
+            last = report.residual.total;
+            free(lambda);
+        }
+    }
+    rgFreeContactCase(made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_contacts),
+        cmocka_unit_test(test_nothing_moves),
+        cmocka_unit_test(test_rows_that_nothing_moves),
+        cmocka_unit_test(test_no_solution),
+        cmocka_unit_test(test_extreme_friction),
+        cmocka_unit_test(test_rounding_makes_indefinite),
+        cmocka_unit_test(test_box_without_zero),
+        cmocka_unit_test(test_bounds_that_fix),
+        cmocka_unit_test(test_one_contact_in_closed_form),
+        cmocka_unit_test(test_warm_start),
+        cmocka_unit_test(test_broken_warm_start),
+        cmocka_unit_test(test_iteration_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

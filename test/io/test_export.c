@@ -1,0 +1,323 @@
+// Writing MJCF and URDF: what is read back is the same robot, and what was lost is told by name.
+#include "model/def.h"
+#include "rigor/rigor.h"
+#include "same.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// A name in the current folder, which is the build tree's.
+static void rgTemporary(char path[64], const char* ending) {
+    snprintf(path, 64, "./export_%d%s", (int)getpid(), ending);
+}
+
+static rgDiagnostics* rgSave(const rgModelDef* def, const char* path) {
+    rgDiagnostics* said = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgSaveModelDef(def, path, said), rg_ok);
+    return said;
+}
+
+static bool rgSays(const rgDiagnostics* said, const char* text) {
+    for (int i = 0; i < rgDiagnostics_Count(said); ++i) {
+        if (strstr(rgDiagnostics_Message(said, i).text, text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Everything but shapes and inertias, number by number.
+static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
+    assert_int_equal(a->bodyCount, b->bodyCount);
+    assert_int_equal(a->jointCount, b->jointCount);
+    assert_int_equal(a->tendonCount, b->tendonCount);
+    assert_int_equal(a->actuatorCount, b->actuatorCount);
+    assert_int_equal(a->equalityCount, b->equalityCount);
+    assert_int_equal(a->sensorCount, b->sensorCount);
+    assert_int_equal(a->keyCount, b->keyCount);
+    assert_int_equal(a->excludeCount, b->excludeCount);
+    assert_int_equal(a->pairCount, b->pairCount);
+    for (int i = 0; i < a->jointCount; ++i) {
+        const rgJointDef *x = &a->joints[i], *y = &b->joints[i];
+        assert_int_equal(x->hasLimits, y->hasLimits);
+        EXPECT_NEAR(y->lower, x->lower, 0);
+        EXPECT_NEAR(y->damping, x->damping, 0);
+        EXPECT_NEAR(y->stiffness, x->stiffness, 0);
+        EXPECT_NEAR(y->springReference, x->springReference, 0);
+        EXPECT_NEAR(y->dryFriction, x->dryFriction, 0);
+        EXPECT_NEAR(y->effortLimit, x->effortLimit, 0);
+    }
+    for (int i = 0; i < a->actuatorCount; ++i) {
+        const rgActuatorDef *x = &a->actuators[i], *y = &b->actuators[i];
+        EXPECT_NEAR(y->gain, x->gain, 0);
+        EXPECT_NEAR(y->kp, x->kp, 0);
+        EXPECT_NEAR(y->kd, x->kd, 0);
+        EXPECT_NEAR(y->gear[0], x->gear[0], 0);
+        assert_int_equal(x->hasControlRange, y->hasControlRange);
+        assert_int_equal(x->joint.index1, y->joint.index1);
+        assert_int_equal(x->tendon.index1, y->tendon.index1);
+    }
+    for (int i = 0; i < a->equalityCount; ++i) {
+        const rgEqualityDef *x = &a->equalities[i], *y = &b->equalities[i];
+        assert_int_equal(x->kind, y->kind);
+        EXPECT_NEAR(rgLength(rgSub(x->poseA.p, y->poseA.p)), 0, 1e-12);
+        EXPECT_NEAR(rgLength(rgSub(x->poseB.p, y->poseB.p)), 0, 1e-9);
+        EXPECT_NEAR(y->polynomial[1], x->polynomial[1], 0);
+    }
+    for (int i = 0; i < a->sensorCount; ++i) {
+        assert_int_equal(a->sensors[i].kind, b->sensors[i].kind);
+        EXPECT_NEAR(b->sensors[i].touchRadius, a->sensors[i].touchRadius, 0);
+    }
+    for (int i = 0; i < a->keyCount; ++i) {
+        const rgKeyDef *x = &a->keys[i], *y = &b->keys[i];
+        assert_int_equal(x->qCount, y->qCount);
+        assert_int_equal(x->vCount, y->vCount);
+        for (int k = 0; k < x->qCount; ++k) {
+            EXPECT_NEAR(y->q[k], x->q[k], 1e-15);
+        }
+        for (int k = 0; k < x->vCount; ++k) {
+            EXPECT_NEAR(y->v[k], x->v[k], 1e-14);
+        }
+    }
+    for (int i = 0; i < a->shapeCount; ++i) {
+        const rgShapeDef *x = &a->shapes[i], *y = &b->shapes[i];
+        EXPECT_NEAR(y->material.mu, x->material.mu, 0);
+        assert_int_equal(x->material.dimension, y->material.dimension);
+        assert_int_equal(x->group, y->group);
+        assert_int_equal(x->visualOnly, y->visualOnly);
+    }
+}
+
+static void rgCheckMjcf(const char* name) {
+    char path[64];
+    rgTemporary(path, ".xml");
+    rgModelDef* def = rgLoadOrFail(name);
+    rgDiagnostics* said = rgSave(def, path);
+    rgModelDef* back = rgLoadOrFail(path);
+    rgModel *a = rgCompileOrFail(def), *b = rgCompileOrFail(back);
+    assert_int_equal(rgDiagnostics_Count(said), 0);
+    rgExpectSameRobot(a, b, 1e-12, false);
+    rgCompareParts(def, back);
+    rgDestroyModel(a);
+    rgDestroyModel(b);
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(back);
+    rgDestroyDiagnostics(said);
+    remove(path);
+}
+
+static void test_mjcf_to_mjcf(void** state) {
+    (void)state;
+    for (int i = 0; i < rgBuiltinModelCount(); ++i) {
+        const char* name = rgBuiltinModelAt(i)->name;
+        if (strstr(name, ".urdf") == NULL) {
+            rgCheckMjcf(name);
+        }
+    }
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/classes.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/inertia.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/loops.xml");
+}
+
+static void rgRemoveMeshes(int count) {
+    for (int i = 1; i <= count; ++i) {
+        char path[64], ending[32];
+        snprintf(ending, sizeof(ending), "_mesh_%d.obj", i);
+        rgTemporary(path, ending);
+        remove(path);
+    }
+}
+
+// What URDF has no word for is taken out of both.
+static void rgStrip(rgModelDef* def) {
+    for (int i = 0; i < def->jointCount; ++i) {
+        def->joints[i].armature = 0;
+    }
+}
+
+static void rgCheckUrdf(const char* name) {
+    char urdf[64], mjcf[64];
+    rgTemporary(urdf, ".urdf");
+    rgTemporary(mjcf, ".xml");
+    rgModelDef* def = rgLoadOrFail(name);
+    rgStrip(def);
+    rgDiagnostics* said = rgSave(def, urdf);
+    rgModelDef* back = rgLoadOrFail(urdf);
+    rgDiagnostics* again = rgSave(back, mjcf);
+    rgModelDef* third = rgLoadOrFail(mjcf);
+    rgModel *a = rgCompileOrFail(def), *b = rgCompileOrFail(back), *c = rgCompileOrFail(third);
+    rgExpectSameRobot(a, b, 1e-12, true);
+    rgExpectSameRobot(b, c, 1e-12, false);
+    rgDestroyModel(a);
+    rgDestroyModel(b);
+    rgDestroyModel(c);
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(back);
+    rgDestroyModelDef(third);
+    rgDestroyDiagnostics(said);
+    rgDestroyDiagnostics(again);
+    remove(urdf);
+    remove(mjcf);
+    rgRemoveMeshes(4);
+}
+
+static void test_mjcf_to_urdf_and_back(void** state) {
+    (void)state;
+    static const char* const names[] = {"humanoid", "quadruped", "arm",
+                                        "arm_wall", "biped",     "hand"};
+    for (int i = 0; i < 6; ++i) {
+        rgCheckUrdf(names[i]);
+    }
+    rgCheckUrdf(RIGOR_SOURCE_DIR "/test/io/mjcf/classes.xml");
+    rgCheckUrdf(RIGOR_SOURCE_DIR "/test/io/mjcf/inertia.xml");
+    rgCheckUrdf(RIGOR_SOURCE_DIR "/test/io/mjcf/loops.xml");
+}
+
+// The files of models/: the URDF robots are those of MJCF.
+static void test_models_agree(void** state) {
+    (void)state;
+    static const char* const names[] = {"humanoid", "quadruped", "arm", "hand"};
+    for (int i = 0; i < 4; ++i) {
+        char urdf[64];
+        snprintf(urdf, sizeof(urdf), "%s.urdf", names[i]);
+        rgModelDef *def = rgLoadOrFail(names[i]), *other = rgLoadOrFail(urdf);
+        rgStrip(def);
+        rgModel *a = rgCompileOrFail(def), *b = rgCompileOrFail(other);
+        rgExpectSameRobot(a, b, 1e-12, true);
+        rgDestroyModel(a);
+        rgDestroyModel(b);
+        rgDestroyModelDef(def);
+        rgDestroyModelDef(other);
+    }
+}
+
+static void test_losses_are_told(void** state) {
+    (void)state;
+    char path[64];
+    rgTemporary(path, ".urdf");
+    rgModelDef* def = rgLoadOrFail("biped");
+    rgDiagnostics* said = rgSave(def, path);
+    assert_true(rgSays(said, "knee_loop_left, ankle_loop_left, knee_loop_right"));
+    assert_true(rgSays(said, "URDF has no actuators; left out: hip_roll_left, hip_yaw_left"));
+    assert_true(rgSays(said, "URDF has no key frames; left out: stand"));
+    assert_true(rgSays(said, "URDF has no armature; left out for joints: hip_roll_left"));
+    assert_true(
+        rgSays(said, "URDF has no planes, ellipsoids and height fields; left out: floor, pelvis"));
+    assert_true(rgSays(said, "pelvis/thigh_left"));
+    rgDestroyModelDef(def);
+    rgDestroyDiagnostics(said);
+    remove(path);
+}
+
+static void rgExpectVecNear(rgVec3 actual, rgVec3 expected) {
+    EXPECT_NEAR(rgLength(rgSub(actual, expected)), 0, 1e-12);
+}
+
+// Parts that only a program can make: loose ends, planar joints, height fields, mimic.
+static void test_program_made(void** state) {
+    (void)state;
+    char path[64];
+    rgModelDef* def = NULL;
+    rgBodyId a = {0}, b = {0};
+    rgJointId ja = {0}, jb = {0};
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    rgBodyDef body = rgDefaultBodyDef();
+    body.inertia = (rgInertia){.mass = 2, .center = {0.1, 0, 0}, .moment = {1, 1, 1, 0, 0, 0}};
+    assert_int_equal(rgModelDef_AddBody(def, &body, &a), rg_ok);
+    body.parent = a;
+    body.name = "a<b\"&";
+    body.pose.p = rgVec(1, 2, 3);
+    assert_int_equal(rgModelDef_AddBody(def, &body, &b), rg_ok);
+    rgJointDef joint = rgDefaultJointDef();
+    joint.body = a;
+    joint.kind = rg_jointPlanar;
+    joint.axis = rgVec(0, 1, 1);
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_ok);
+    joint.kind = rg_jointRevolute;
+    joint.anchor = rgVec(0, 0.2, 0);
+    joint.body = b;
+    joint.reference = 0.5;
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, &ja), rg_ok);
+    joint.kind = rg_jointPrismatic;
+    joint.reference = 0.2;
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, &jb), rg_ok);
+    rgEqualityDef equality = rgDefaultEqualityDef();
+    equality.kind = rg_equalityConnect;
+    equality.bodyA = b;
+    equality.poseA.p = rgVec(7, 8, 9);
+    assert_int_equal(rgModelDef_AddEquality(def, &equality, NULL), rg_ok);
+    equality = rgDefaultEqualityDef();
+    equality.kind = rg_equalityJoint;
+    equality.jointA = ja;
+    equality.jointB = jb;
+    equality.polynomial[0] = 0.3;
+    equality.polynomial[1] = 2;
+    assert_int_equal(rgModelDef_AddEquality(def, &equality, NULL), rg_ok);
+    const double heights[6] = {1, 2, 3, 4, 5, 7};
+    rgHeightFieldData field = {
+        .columnCount = 3, .rowCount = 2, .sizeX = 1, .sizeY = 2, .depth = 0.5, .heights = heights};
+    rgShapeDef shape = rgDefaultShapeDef();
+    shape.kind = rg_shapeHeightField;
+    shape.heightField = &field;
+    assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+    rgModel* model = rgCompileOrFail(def);
+
+    rgTemporary(path, ".xml");
+    rgDiagnostics* said = rgSave(def, path);
+    rgModelDef* back = rgLoadOrFail(path);
+    rgModel* other = rgCompileOrFail(back);
+    assert_true(rgSays(said, "planar joints were written as three joints each"));
+    const rgShapeDef* grid = &back->shapes[0];
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_NEAR(grid->heightField->heights[i] + grid->pose.p.z, heights[i], 1e-15);
+    }
+    assert_string_equal(back->bodies[1].name, "a<b\"&");
+    rgExpectVecNear(back->equalities[0].poseA.p, rgVec(7, 8, 9));
+    rgExpectVecNear(back->equalities[0].poseB.p, rgVec(0, 0, 0));
+    rgDestroyModel(other);
+    rgDestroyModelDef(back);
+    rgDestroyDiagnostics(said);
+    remove(path);
+
+    rgTemporary(path, ".urdf");
+    said = rgSave(def, path);
+    back = rgLoadOrFail(path);
+    other = rgCompileOrFail(back);
+    rgExpectSameRobot(model, other, 1e-12, true);
+    assert_int_equal(back->equalityCount, 1);
+    EXPECT_NEAR(back->equalities[0].polynomial[0], 0.3 + 0.5 - 2 * 0.2, 1e-15);
+    EXPECT_NEAR(back->equalities[0].polynomial[1], 2, 0);
+    rgDestroyModel(other);
+    rgDestroyModelDef(back);
+    rgDestroyDiagnostics(said);
+    remove(path);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
+static void test_refusals(void** state) {
+    (void)state;
+    rgModelDef* def = rgLoadOrFail("arm");
+    rgDiagnostics* said = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgSaveModelDef(def, "x.stl", said), rg_errorUnsupported);
+    assert_int_equal(rgSaveModelDef(def, "./no/such/folder/x.xml", said), rg_errorFile);
+    assert_int_equal(rgDiagnostics_CountOf(said, rg_severityError), 2);
+    assert_int_equal(rgSaveModelDef(NULL, "x.xml", said), rg_errorArgument);
+    rgDestroyDiagnostics(said);
+    rgDestroyModelDef(def);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mjcf_to_mjcf), cmocka_unit_test(test_mjcf_to_urdf_and_back),
+        cmocka_unit_test(test_models_agree), cmocka_unit_test(test_losses_are_told),
+        cmocka_unit_test(test_program_made), cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

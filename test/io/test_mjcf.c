@@ -1,0 +1,550 @@
+// MJCF: each rule of the format on a small file, against values computed by hand.
+#include "model/def.h"
+#include "rigor/rigor.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+typedef struct rgFixture {
+    rgDiagnostics* diagnostics;
+    rgModelDef* def;
+} rgFixture;
+
+static rgFixture rgParseWith(const char* text, const rgLoadDef* load) {
+    rgFixture f = {0};
+    assert_int_equal(rgCreateDiagnostics(NULL, &f.diagnostics), rg_ok);
+    rgResult result = rgParseMjcf(text, strlen(text), RIGOR_SOURCE_DIR "/test/io/mjcf/x.xml", load,
+                                  f.diagnostics, &f.def);
+    int remarks = rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning) +
+                  rgDiagnostics_CountOf(f.diagnostics, rg_severityError);
+    for (int i = 0; (result != rg_ok || remarks > 0) && i < rgDiagnostics_Count(f.diagnostics);
+         ++i) {
+        rgMessage message = rgDiagnostics_Message(f.diagnostics, i);
+        print_error("%d: %s\n", message.line, message.text);
+    }
+    assert_int_equal(result, rg_ok);
+    assert_int_equal(remarks, 0);
+    return f;
+}
+
+static rgFixture rgParse(const char* text) {
+    return rgParseWith(text, NULL);
+}
+
+static void rgClose(rgFixture* f) {
+    rgDestroyModelDef(f->def);
+    rgDestroyDiagnostics(f->diagnostics);
+}
+
+static void rgExpectVec(rgVec3 actual, double x, double y, double z) {
+    EXPECT_NEAR(actual.x, x, 1e-14);
+    EXPECT_NEAR(actual.y, y, 1e-14);
+    EXPECT_NEAR(actual.z, z, 1e-14);
+}
+
+#define WORLD(text) "<mujoco><worldbody>" text "</worldbody></mujoco>"
+
+// Values of the class, then of the classes around it; a childclass for those without their own.
+static void test_classes(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><default><geom friction='.5 .1 .2' condim='4' size='1'/>"
+        "<default class='a'><geom friction='.6' contype='2'/>"
+        "<default class='b'><geom conaffinity='4' condim='6'/></default></default></default>"
+        "<worldbody><geom/><geom class='b'/>"
+        "<body childclass='a'><geom/><geom class='main' friction='.9 .8'/>"
+        "<body><geom class='b' contype='8'/></body></body></worldbody></mujoco>");
+    const struct {
+        double mu, torsion, rolling;
+        int condim;
+        uint32_t group, mask;
+    } expected[] = {
+        {0.5, 0.1, 0.2, 4, 1, 1}, {0.6, 0.1, 0.2, 6, 2, 4}, {0.6, 0.1, 0.2, 4, 2, 1},
+        {0.9, 0.8, 0.2, 4, 1, 1}, {0.6, 0.1, 0.2, 6, 8, 4},
+    };
+    assert_int_equal(f.def->shapeCount, 5);
+    for (int i = 0; i < 5; ++i) {
+        const rgShapeDef* s = &f.def->shapes[i];
+        EXPECT_NEAR(s->material.mu, expected[i].mu, 0);
+        EXPECT_NEAR(s->material.muTorsion, expected[i].torsion, 0);
+        EXPECT_NEAR(s->material.muRolling, expected[i].rolling, 0);
+        assert_int_equal(s->material.dimension, expected[i].condim);
+        assert_int_equal(s->group, expected[i].group);
+        assert_int_equal(s->mask, expected[i].mask);
+    }
+    rgClose(&f);
+}
+
+// Two <default> sections write one class; a repeated element adds to it.
+static void test_classes_merge(void** state) {
+    (void)state;
+    rgFixture f = rgParse("<mujoco><default><default class='a'><geom size='2'/></default></default>"
+                          "<default><default class='a'><geom mass='3'/></default></default>"
+                          "<worldbody><geom class='a'/></worldbody></mujoco>");
+    rgExpectVec(f.def->shapes[0].size, 2, 0, 0);
+    rgClose(&f);
+}
+
+static void test_include(void** state) {
+    (void)state;
+    rgDiagnostics* said = NULL;
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgLoadModelDef(RIGOR_SOURCE_DIR "/test/io/mjcf/main.xml", NULL, said, &def),
+                     rg_ok);
+    assert_int_equal(rgDiagnostics_Count(said), 0);
+    assert_int_equal(def->jointCount, 1);
+    assert_string_equal(def->joints[0].name, "included");
+    assert_true(def->joints[0].hasLimits);
+    EXPECT_NEAR(def->joints[0].lower, -1, 0); // radian, said in the included file
+    EXPECT_NEAR(def->bodies[0].inertia.mass, 2, 1e-15);
+    assert_non_null(strstr(def->joints[0].source.file, "joint.xml"));
+    assert_int_equal(def->joints[0].source.line, 2);
+    rgDestroyModelDef(def);
+    rgDestroyDiagnostics(said);
+}
+
+// z runs from the second end to the first.
+static void test_fromto(void** state) {
+    (void)state;
+    rgFixture f = rgParse(WORLD("<geom type='capsule' size='.1' fromto='0 0 1 0 0 3'/>"
+                                "<geom type='cylinder' size='.1' fromto='0 0 0 2 0 0'/>"
+                                "<geom type='box' size='.1' fromto='0 1 0 0 -1 0'/>"
+                                "<geom type='ellipsoid' size='.2' fromto='1 0 0 1 0 4'/>"));
+    const rgShapeDef* s = f.def->shapes;
+    rgExpectVec(s[0].size, 0.1, 1, 0);
+    rgExpectVec(s[0].pose.p, 0, 0, 2);
+    rgExpectVec(rgRotate(s[0].pose.q, rgVec(0, 0, 1)), 0, 0, -1);
+    rgExpectVec(s[1].pose.p, 1, 0, 0);
+    rgExpectVec(rgRotate(s[1].pose.q, rgVec(0, 0, 1)), -1, 0, 0);
+    rgExpectVec(s[2].size, 0.1, 0.1, 1);
+    rgExpectVec(rgRotate(s[2].pose.q, rgVec(0, 0, 1)), 0, 1, 0);
+    rgExpectVec(s[3].size, 0.2, 0.2, 2);
+    rgClose(&f);
+}
+
+// Small letters turn about the moved axes, capital ones about the fixed axes.
+static void test_euler(void** state) {
+    (void)state;
+    static const struct {
+        const char* sequence;
+        int axes[3];  // in the order in which rotations multiply, first on the left
+        int angle[3]; // which angle each takes
+    } cases[] = {{"xyz", {0, 1, 2}, {0, 1, 2}},
+                 {"zyx", {2, 1, 0}, {0, 1, 2}},
+                 {"zxz", {2, 0, 2}, {0, 1, 2}},
+                 {"XYZ", {2, 1, 0}, {2, 1, 0}},
+                 {"ZXY", {1, 0, 2}, {2, 1, 0}}};
+    const double angles[3] = {30, -40, 70};
+    for (int i = 0; i < 5; ++i) {
+        char text[300];
+        snprintf(text, sizeof(text),
+                 "<mujoco><compiler eulerseq='%s'/><worldbody><body euler='30 -40 70'/>"
+                 "</worldbody></mujoco>",
+                 cases[i].sequence);
+        rgFixture f = rgParse(text);
+        rgQuat q = rgQuatIdentity();
+        for (int k = 0; k < 3; ++k) {
+            int axis = cases[i].axes[k];
+            q = rgQuatMultiply(q, rgQuatFromAxisAngle(rgVec(axis == 0, axis == 1, axis == 2),
+                                                      angles[cases[i].angle[k]] * PI / 180));
+        }
+        rgQuat a = f.def->bodies[0].pose.q;
+        EXPECT_NEAR(fabs(a.w * q.w + a.x * q.x + a.y * q.y + a.z * q.z), 1, 1e-15);
+        rgClose(&f);
+    }
+}
+
+static void test_orientations(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParse(WORLD("<body axisangle='0 0 3 90'/><body xyaxes='0 2 0 -1 5 0'/>"
+                      "<body zaxis='1 0 0'/><body zaxis='0 0 -2'/><body quat='2 0 0 2'/>"));
+    const rgBodyDef* b = f.def->bodies;
+    rgExpectVec(rgRotate(b[0].pose.q, rgVec(1, 0, 0)), 0, 1, 0);
+    rgExpectVec(rgRotate(b[1].pose.q, rgVec(1, 0, 0)), 0, 1, 0);
+    rgExpectVec(rgRotate(b[1].pose.q, rgVec(0, 1, 0)), -1, 0, 0);
+    rgExpectVec(rgRotate(b[2].pose.q, rgVec(0, 0, 1)), 1, 0, 0);
+    rgExpectVec(rgRotate(b[2].pose.q, rgVec(0, 1, 0)), 0, 1, 0);
+    rgExpectVec(rgRotate(b[3].pose.q, rgVec(0, 0, 1)), 0, 0, -1);
+    rgExpectVec(rgRotate(b[3].pose.q, rgVec(1, 0, 0)), 1, 0, 0);
+    rgExpectVec(rgRotate(b[4].pose.q, rgVec(1, 0, 0)), 0, 1, 0);
+    rgClose(&f);
+}
+
+// A frame moves bodies, geoms, sites and joints inside it, and hands down its childclass.
+static void test_frames(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParse("<mujoco><default><default class='c'><geom size='.3'/></default></default>"
+                "<worldbody><frame pos='1 0 0' euler='0 0 90' childclass='c'>"
+                "<frame pos='1 0 0'><body pos='0 1 0'><geom/>"
+                "<frame pos='0 0 1' euler='90 0 0'><joint axis='0 0 1' pos='0 1 0'/>"
+                "<geom size='.2' pos='0 0 2'/><site name='s'/></frame></body></frame>"
+                "</frame></worldbody></mujoco>");
+    rgExpectVec(f.def->bodies[0].pose.p, 0, 1, 0); // 1 + R (1, 0) + R (0, 1), R a quarter turn
+    rgExpectVec(rgRotate(f.def->bodies[0].pose.q, rgVec(1, 0, 0)), 0, 1, 0);
+    rgExpectVec(f.def->joints[0].axis, 0, -1, 0);
+    rgExpectVec(f.def->joints[0].anchor, 0, 0, 2);
+    rgExpectVec(f.def->shapes[0].size, 0.3, 0, 0);
+    rgExpectVec(f.def->shapes[1].pose.p, 0, -2, 1);
+    rgExpectVec(f.def->frames[0].pose.p, 0, 0, 1);
+    rgClose(&f);
+}
+
+static void test_joints(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        WORLD("<body><joint name='h' range='-90 45' ref='30' springref='60' stiffness='2' "
+              "damping='3' armature='4' frictionloss='5' actuatorfrcrange='-6 6' pos='1 2 3' "
+              "axis='0 2 0'/><joint type='slide' range='-1 2' ref='.5'/>"
+              "<joint type='ball' range='0 60'/><joint limited='false' range='1 2'/>"
+              "<geom size='1'/></body><body><freejoint name='f'/><geom size='1'/></body>"));
+    const rgJointDef* j = f.def->joints;
+    assert_int_equal(j[0].kind, rg_jointRevolute);
+    assert_true(j[0].hasLimits);
+    EXPECT_NEAR(j[0].lower, -PI / 2, 1e-15);
+    EXPECT_NEAR(j[0].upper, PI / 4, 1e-15);
+    EXPECT_NEAR(j[0].reference, PI / 6, 1e-15);
+    EXPECT_NEAR(j[0].springReference, PI / 3, 1e-15);
+    EXPECT_NEAR(j[0].effortLimit, 6, 0);
+    rgExpectVec(j[0].axis, 0, 1, 0);
+    rgExpectVec(j[0].anchor, 1, 2, 3);
+    const double numbers[] = {j[0].stiffness, j[0].damping, j[0].armature, j[0].dryFriction};
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(numbers[i], i + 2, 0);
+    }
+    assert_int_equal(j[1].kind, rg_jointPrismatic);
+    EXPECT_NEAR(j[1].lower, -1, 0);
+    EXPECT_NEAR(j[1].reference, 0.5, 0);
+    EXPECT_NEAR(j[2].upper, PI / 3, 1e-15);
+    assert_false(j[3].hasLimits);
+    assert_int_equal(j[4].kind, rg_jointFree);
+    rgClose(&f);
+}
+
+// Densities, masses, groups; the sum of two spheres and of what <inertial> says.
+static void test_inertia(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParse(WORLD("<body><joint/><geom size='.1' pos='1 0 0' mass='2'/>"
+                      "<geom size='.2' pos='-1 0 0' mass='2'/></body>"
+                      "<body><joint/><geom type='box' size='.1 .2 .3' density='500'/></body>"
+                      "<body><joint/><inertial pos='1 2 3' mass='4' diaginertia='1 2 3' "
+                      "euler='0 0 90'/><geom size='1'/></body>"
+                      "<body><joint/><inertial pos='0 0 0' mass='1' fullinertia='2 2 3 .1 .2 .3'/>"
+                      "</body>"));
+    const rgInertia* a = &f.def->bodies[0].inertia;
+    EXPECT_NEAR(a->mass, 4, 0);
+    rgExpectVec(a->center, 0, 0, 0);
+    double spheres = 0.4 * 2 * (0.01 + 0.04);
+    EXPECT_NEAR(a->moment.xx, spheres, 1e-15);
+    EXPECT_NEAR(a->moment.yy, spheres + 4, 1e-14);
+    const rgInertia* b = &f.def->bodies[1].inertia;
+    EXPECT_NEAR(b->mass, 500 * 8 * 0.006, 1e-13);
+    EXPECT_NEAR(b->moment.xx, b->mass / 3 * (0.04 + 0.09), 1e-13);
+    const rgInertia* c = &f.def->bodies[2].inertia;
+    EXPECT_NEAR(c->mass, 4, 0);
+    rgExpectVec(c->center, 1, 2, 3);
+    EXPECT_NEAR(c->moment.xx, 2, 1e-15); // turned
+    EXPECT_NEAR(c->moment.yy, 1, 1e-15);
+    const rgInertia* d = &f.def->bodies[3].inertia;
+    EXPECT_NEAR(d->moment.xy, 0.1, 0);
+    EXPECT_NEAR(d->moment.xz, 0.2, 0);
+    EXPECT_NEAR(d->moment.yz, 0.3, 0);
+    rgClose(&f);
+}
+
+static rgInertia rgInertiaUnder(const char* compiler, const char* body) {
+    char text[1000];
+    snprintf(text, sizeof(text),
+             "<mujoco><compiler %s/><worldbody><body><joint/>%s</body></worldbody></mujoco>",
+             compiler, body);
+    rgFixture f = rgParse(text);
+    rgInertia inertia = f.def->bodies[0].inertia;
+    rgClose(&f);
+    return inertia;
+}
+
+static void test_compiler_inertia(void** state) {
+    (void)state;
+    const char* both = "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/><geom size='1' "
+                       "mass='2'/><geom size='1' mass='4' group='3'/>";
+    EXPECT_NEAR(rgInertiaUnder("", both).mass, 1, 0);
+    EXPECT_NEAR(rgInertiaUnder("inertiafromgeom='true'", both).mass, 6, 0);
+    EXPECT_NEAR(rgInertiaUnder("inertiafromgeom='true' inertiagrouprange='1 5'", both).mass, 4, 0);
+    EXPECT_NEAR(rgInertiaUnder("inertiafromgeom='false'", both).mass, 1, 0);
+    EXPECT_NEAR(rgInertiaUnder("inertiafromgeom='false'", "<geom size='1'/>").mass, 0, 0);
+    EXPECT_NEAR(rgInertiaUnder("boundmass='7'", both).mass, 7, 0);
+    EXPECT_NEAR(rgInertiaUnder("boundinertia='2'", both).moment.yy, 2, 1e-15);
+    EXPECT_NEAR(rgInertiaUnder("settotalmass='5'", both).mass, 5, 1e-15);
+    EXPECT_NEAR(rgInertiaUnder("settotalmass='5'", both).moment.zz, 5, 1e-15);
+    const char* thin = "<inertial pos='0 0 0' mass='1' diaginertia='1 2 6'/>";
+    EXPECT_NEAR(rgInertiaUnder("balanceinertia='true'", thin).moment.xx, 3, 1e-14);
+    EXPECT_NEAR(rgInertiaUnder("balanceinertia='true'", thin).moment.zz, 3, 1e-14);
+}
+
+// A mesh is where its vertices say, and weighs as its solid does; point meshes as their hulls.
+static void test_meshes(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' scale='2 3 -4' "
+        "refpos='1 0 0'/><mesh name='t' vertex='0 0 0 1 0 0 0 1 0 0 0 1' "
+        "face='0 2 1 0 1 3 1 2 3 0 3 2'/></asset><worldbody>"
+        "<body><joint/><geom type='mesh' mesh='m' density='10' pos='0 0 5'/></body>"
+        "<body><joint/><geom type='mesh' mesh='t' density='10'/></body></worldbody></mujoco>");
+    const double* v = f.def->shapes[0].mesh->vertices;
+    assert_int_equal(f.def->shapes[0].kind, rg_shapeHull);
+    rgExpectVec(rgVec(v[0], v[1], v[2]), -2, 0, 0);
+    rgExpectVec(rgVec(v[3], v[4], v[5]), 0, 0, 0);
+    rgExpectVec(rgVec(v[9], v[10], v[11]), -2, 0, -4);
+    const rgInertia* a = &f.def->bodies[0].inertia;
+    EXPECT_NEAR(a->mass, 10 * 24.0 / 6, 1e-12);
+    rgExpectVec(a->center, -1.5, 0.75, 4);
+    const rgInertia* b = &f.def->bodies[1].inertia;
+    EXPECT_NEAR(b->mass, 10.0 / 6, 1e-14);
+    rgExpectVec(b->center, 0.25, 0.25, 0.25);
+    EXPECT_NEAR(b->moment.xx, b->mass * 2 * (1.0 / 10 - 1.0 / 16), 1e-15);
+    EXPECT_NEAR(b->moment.xy, -b->mass * (1.0 / 20 - 1.0 / 16), 1e-15);
+    rgClose(&f);
+}
+
+// Rows are written from large y to small; heights go from 0 to the third size.
+static void test_height_field(void** state) {
+    (void)state;
+    rgFixture f = rgParse("<mujoco><asset><hfield name='h' nrow='2' ncol='3' size='4 5 2 .5' "
+                          "elevation='1 2 3 5 5 5'/></asset><worldbody>"
+                          "<geom type='hfield' hfield='h' pos='0 0 1'/></worldbody></mujoco>");
+    const rgHeightFieldData* h = f.def->shapes[0].heightField;
+    const double expected[6] = {2, 2, 2, 0, 0.5, 1};
+    assert_int_equal(h->columnCount, 3);
+    assert_int_equal(h->rowCount, 2);
+    EXPECT_NEAR(h->sizeX, 4, 0);
+    EXPECT_NEAR(h->sizeY, 5, 0);
+    EXPECT_NEAR(h->depth, 0.5, 0);
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_NEAR(h->heights[i], expected[i], 1e-15);
+    }
+    rgClose(&f);
+}
+
+#define BALL(name, pos)                                                                            \
+    "<body name='" name "' pos='" pos "'><joint name='j" name "'/><geom name='g" name              \
+    "' size='.1' friction='.4 .2 .1'/></body>"
+
+static void test_contact(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><worldbody><geom name='p' type='plane' size='1 1 1' contype='0' conaffinity='0' "
+        "friction='.7 .01 .02' condim='4'/>" BALL("a", "0 0 0")
+            BALL("b", "1 0 0") "</worldbody><contact><pair geom1='p' geom2='ga'/>"
+                               "<pair geom1='ga' geom2='gb' condim='6' friction='.9 .9 .8 .6 .6'/>"
+                               "<exclude body1='a' body2='b'/><exclude body1='world' "
+                               "body2='b'/></contact></mujoco>");
+    assert_false(f.def->shapes[0].visualOnly); // an explicit pair needs it
+    assert_int_equal(f.def->pairCount, 2);
+    EXPECT_NEAR(f.def->pairs[0].material.mu, 0.7, 0);
+    EXPECT_NEAR(f.def->pairs[0].material.muTorsion, 0.2, 0);
+    assert_int_equal(f.def->pairs[0].material.dimension, 4);
+    EXPECT_NEAR(f.def->pairs[1].material.mu, 0.9, 0);
+    EXPECT_NEAR(f.def->pairs[1].material.muTorsion, 0.8, 0);
+    EXPECT_NEAR(f.def->pairs[1].material.muRolling, 0.6, 0);
+    assert_int_equal(f.def->pairs[1].material.dimension, 6);
+    assert_int_equal(f.def->excludeCount, 2);
+    assert_int_equal(f.def->excludes[1].a.index1, 0);
+    rgClose(&f);
+}
+
+// solref's time constant and damping ratio on the mass of the tree, only when asked for.
+static void test_softness(void** state) {
+    (void)state;
+    const char* text = WORLD("<geom type='plane' size='1 1 1' solref='.1 1'/><body><joint/>"
+                             "<geom size='.1' mass='3' solref='.1 .5'/><body><geom size='.1' "
+                             "mass='1' solref='-200 -30'/></body></body><body><freejoint/>"
+                             "<geom size='.1'/></body>");
+    rgFixture f = rgParse(text);
+    for (int i = 0; i < f.def->shapeCount; ++i) {
+        EXPECT_NEAR(f.def->shapes[i].material.stiffness, 0, 0);
+    }
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityNote), 1);
+    rgClose(&f);
+    rgLoadDef load = rgDefaultLoadDef();
+    load.fileContact = true;
+    f = rgParseWith(text, &load);
+    EXPECT_NEAR(f.def->shapes[0].material.stiffness, 0, 0);
+    EXPECT_NEAR(f.def->shapes[1].material.stiffness, 4 / (0.1 * 0.1 * 0.5 * 0.5), 1e-10);
+    EXPECT_NEAR(f.def->shapes[1].material.damping, 2 * 4 / 0.1, 1e-10);
+    EXPECT_NEAR(f.def->shapes[2].material.stiffness, 800, 1e-10);
+    EXPECT_NEAR(f.def->shapes[2].material.damping, 120, 1e-10);
+    EXPECT_NEAR(f.def->shapes[3].material.stiffness, 0, 0); // nothing written
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 0);
+    rgClose(&f);
+}
+
+// Ends of loops meet at the reference configuration.
+static void test_equality(void** state) {
+    (void)state;
+    rgFixture f = rgParse("<mujoco><worldbody>" BALL(
+        "a",
+        "1 0 0") "<body name='b' pos='0 2 0' euler='0 0 90'>"
+                 "<joint name='jb'/><geom size='.1'/><site name='s' pos='0 0 1'/></body><site "
+                 "name='w' "
+                 "pos='3 0 0'/></worldbody><equality><connect body1='a' body2='b' anchor='1 0 0'/>"
+                 "<weld body1='a' body2='b'/><weld body1='a' body2='b' relpose='1 2 3 1 0 0 0' "
+                 "anchor='4 5 6'/><joint joint1='ja' joint2='jb' polycoef='1 2'/>"
+                 "<connect site1='s' site2='w' active='false'/><weld "
+                 "body1='b'/></equality></mujoco>");
+    const rgEqualityDef* e = f.def->equalities;
+    assert_int_equal(f.def->equalityCount, 6);
+    rgExpectVec(e[0].poseA.p, 1, 0, 0);
+    rgExpectVec(e[0].poseB.p, -2, -2, 0);
+    rgExpectVec(e[1].poseA.p, -1, 2, 0);
+    rgExpectVec(rgRotate(e[1].poseA.q, rgVec(1, 0, 0)), 0, 1, 0);
+    rgExpectVec(e[1].poseB.p, 0, 0, 0);
+    rgExpectVec(e[2].poseA.p, 1, 2, 3);
+    rgExpectVec(e[2].poseB.p, 4, 5, 6);
+    EXPECT_NEAR(e[3].polynomial[0], 1, 0);
+    EXPECT_NEAR(e[3].polynomial[1], 2, 0);
+    assert_int_equal(e[3].jointB.index1, 2);
+    assert_true(e[4].disabled);
+    rgExpectVec(e[4].poseA.p, 0, 0, 1);
+    assert_int_equal(e[4].bodyB.index1, 0);
+    rgExpectVec(e[5].poseA.p, -2, 0, 0); // the world's origin in b
+    rgClose(&f);
+}
+
+static void test_actuators(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><default><position kp='5'/><general ctrlrange='-1 1'/></default><worldbody>" BALL(
+            "a", "0 0 0") "</worldbody><tendon><fixed name='t' range='0 1'><joint joint='ja' "
+                          "coef='2'/></fixed></tendon><actuator><motor joint='ja' gear='7'/>"
+                          "<position joint='ja' kv='2'/><velocity tendon='t' kv='3'/>"
+                          "<general joint='ja' gainprm='2' biastype='affine' biasprm='1 -4 -6' "
+                          "forcerange='-8 9'/></actuator></mujoco>");
+    const rgActuatorDef* a = f.def->actuators;
+    const double expected[4][4] = {{1, 0, 0, 0}, {5, 0, 5, 2}, {3, 0, 0, 3}, {2, 1, 4, 6}};
+    assert_int_equal(f.def->actuatorCount, 4);
+    for (int i = 0; i < 4; ++i) {
+        const double ours[4] = {a[i].gain, a[i].bias, a[i].kp, a[i].kd};
+        for (int k = 0; k < 4; ++k) {
+            EXPECT_NEAR(ours[k], expected[i][k], 0);
+        }
+        assert_true(a[i].hasControlRange);
+        assert_int_equal(a[i].hasForceRange, i == 3);
+    }
+    EXPECT_NEAR(a[0].gear[0], 7, 0);
+    EXPECT_NEAR(a[3].forceUpper, 9, 0);
+    assert_int_equal(a[2].tendon.index1, 1);
+    assert_true(f.def->tendons[0].hasLimits);
+    rgClose(&f);
+}
+
+// MuJoCo: a free joint's linear velocity is in world axes. Here: in the body's.
+static void test_keys(void** state) {
+    (void)state;
+    rgFixture f = rgParse("<mujoco><worldbody><body><freejoint/><geom size='1'/></body>" BALL(
+        "a", "0 0 0") "</worldbody><actuator><motor joint='ja'/></actuator><keyframe><key name='k' "
+                      "time='3' "
+                      "qpos='1 2 3 2 0 0 2 .5' qvel='1 2 3 4 5 6 7' "
+                      "ctrl='8'/><key/></keyframe></mujoco>");
+    const rgKeyDef* k = f.def->keys;
+    const double half = sqrt(0.5);
+    const double q[8] = {1, 2, 3, half, 0, 0, half, 0.5}, v[7] = {2, -1, 3, 4, 5, 6, 7};
+    EXPECT_NEAR(k->time, 3, 0);
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_NEAR(k->q[i], q[i], 1e-15);
+    }
+    for (int i = 0; i < 7; ++i) {
+        EXPECT_NEAR(k->v[i], v[i], 1e-15);
+    }
+    EXPECT_NEAR(k->control[0], 8, 0);
+    assert_null(k[1].q);
+    rgClose(&f);
+}
+
+static void test_sensors(void** state) {
+    (void)state;
+    rgFixture f = rgParse("<mujoco><worldbody><body name='a' pos='0 0 1'><joint name='j'/>"
+                          "<geom name='g' size='.1' pos='.5 0 0'/><site name='s' size='.2'/></body>"
+                          "</worldbody><sensor><touch site='s'/><jointvel joint='j'/>"
+                          "<framepos objtype='body' objname='a'/><framequat objtype='xbody' "
+                          "objname='a'/><framelinvel objtype='geom' objname='g'/><subtreecom "
+                          "body='a'/></sensor></mujoco>");
+    const rgSensorDef* s = f.def->sensors;
+    assert_int_equal(f.def->sensorCount, 6);
+    EXPECT_NEAR(s[0].touchRadius, 0.2, 0);
+    assert_int_equal(s[0].frame.index1, 1);
+    assert_int_equal(s[1].joint.index1, 1);
+    rgExpectVec(f.def->frames[s[2].frame.index1 - 1].pose.p, 0.5, 0, 0);
+    assert_int_equal(s[3].frame.index1, 0);
+    assert_int_equal(s[3].body.index1, 1);
+    rgExpectVec(f.def->frames[s[4].frame.index1 - 1].pose.p, 0.5, 0, 0);
+    assert_int_equal(s[5].kind, rg_sensorSubtreeCenter);
+    rgClose(&f);
+}
+
+static void test_options(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParse("<mujoco model='m'><option timestep='.004' gravity='0 1 2' cone='elliptic' "
+                "iterations='3'/><visual/><statistic/><size njmax='3'/><worldbody>"
+                "<light/><camera/></worldbody></mujoco>");
+    assert_string_equal(f.def->name, "m");
+    EXPECT_NEAR(f.def->options.timeStep, 0.004, 0);
+    assert_true(f.def->options.hasGravity);
+    rgExpectVec(f.def->options.gravity, 0, 1, 2);
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 0);
+    rgClose(&f);
+    f = rgParse("<mujoco><option><flag gravity='disable'/></option></mujoco>");
+    assert_true(f.def->options.hasGravity);
+    rgExpectVec(f.def->options.gravity, 0, 0, 0);
+    EXPECT_NEAR(f.def->options.timeStep, 0, 0);
+    rgClose(&f);
+}
+
+// models/ load and compile without a remark, and carry their key frames.
+static void test_builtin(void** state) {
+    (void)state;
+    int count = rgBuiltinModelCount();
+    assert_true(count >= 6);
+    assert_null(rgBuiltinModelAt(count));
+    assert_null(rgFindBuiltinModel("nothing"));
+    for (int i = 0; i < count; ++i) {
+        rgDiagnostics* said = NULL;
+        rgModelDef* def = NULL;
+        rgModel* model = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+        assert_int_equal(rgLoadModelDef(rgBuiltinModelAt(i)->name, NULL, said, &def), rg_ok);
+        assert_int_equal(rgCompileModel(def, NULL, said, &model), rg_ok);
+        for (int k = 0; k < rgDiagnostics_Count(said); ++k) {
+            rgMessage message = rgDiagnostics_Message(said, k);
+            print_error("%s:%d: %s\n", rgBuiltinModelAt(i)->name, message.line, message.text);
+        }
+        assert_int_equal(rgDiagnostics_Count(said), 0);
+        rgDestroyModel(model);
+        rgDestroyModelDef(def);
+        rgDestroyDiagnostics(said);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_classes),  cmocka_unit_test(test_classes_merge),
+        cmocka_unit_test(test_include),  cmocka_unit_test(test_fromto),
+        cmocka_unit_test(test_euler),    cmocka_unit_test(test_orientations),
+        cmocka_unit_test(test_frames),   cmocka_unit_test(test_joints),
+        cmocka_unit_test(test_inertia),  cmocka_unit_test(test_compiler_inertia),
+        cmocka_unit_test(test_meshes),   cmocka_unit_test(test_height_field),
+        cmocka_unit_test(test_contact),  cmocka_unit_test(test_softness),
+        cmocka_unit_test(test_equality), cmocka_unit_test(test_actuators),
+        cmocka_unit_test(test_keys),     cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_options),  cmocka_unit_test(test_builtin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

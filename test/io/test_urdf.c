@@ -1,0 +1,551 @@
+// URDF: what good files become, what is said about bad ones, and damaged files.
+#include "model/def.h"
+#include "rigor/io.h"
+#include "support.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rigor/mesh.h"
+
+#define RG_BAD_FOLDER RIGOR_SOURCE_DIR "/test/io/bad"
+
+typedef struct rgFixture {
+    rgDiagnostics* diagnostics;
+    rgModelDef* model;
+    rgResult result;
+} rgFixture;
+
+static rgFixture rgParse(const char* text, const rgLoadDef* def) {
+    rgFixture f = {0};
+    assert_int_equal(rgCreateDiagnostics(NULL, &f.diagnostics), rg_ok);
+    f.result =
+        rgParseUrdf(text, strlen(text), RG_BAD_FOLDER "/x.urdf", def, f.diagnostics, &f.model);
+    return f;
+}
+
+static void rgPrintRemarks(const rgDiagnostics* diagnostics) {
+    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
+        rgMessage message = rgDiagnostics_Message(diagnostics, i);
+        print_message("%d %s:%d: %s\n", message.severity, message.file, message.line, message.text);
+    }
+}
+
+// A model and not a single remark, but for notes.
+static rgFixture rgParseClean(const char* text, const rgLoadDef* def) {
+    rgFixture f = rgParse(text, def);
+    int remarks = rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning) +
+                  rgDiagnostics_CountOf(f.diagnostics, rg_severityError);
+    if (f.result != rg_ok || remarks > 0) {
+        rgPrintRemarks(f.diagnostics);
+    }
+    assert_int_equal(f.result, rg_ok);
+    assert_int_equal(remarks, 0);
+    return f;
+}
+
+static void rgClose(rgFixture* f) {
+    rgDestroyDiagnostics(f->diagnostics);
+    rgDestroyModelDef(f->model);
+}
+
+#define INERTIAL                                                                                   \
+    "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"        \
+    "</inertial>"
+#define LINK(name)        "<link name='" name "'>" INERTIAL "</link>"
+#define ENDS(parent, kid) "<parent link='" parent "'/><child link='" kid "'/>"
+
+// Children in file order, depth first, whatever the order of links.
+static void test_order(void** state) {
+    (void)state;
+    rgFixture f = rgParseClean(
+        "<robot name='r'>" LINK("d") LINK("a") LINK("b") LINK("c")
+            LINK("e") "<joint name='z' type='continuous'>" ENDS(
+                "a", "c") "</joint>"
+                          "<joint name='y' type='continuous'>" ENDS(
+                              "a", "b") "</joint>"
+                                        "<joint name='x' type='continuous'>" ENDS(
+                                            "c", "d") "</joint>"
+                                                      "<joint name='w' type='continuous'>" ENDS(
+                                                          "c", "e") "</joint></robot>",
+        NULL);
+    static const char* const bodies[] = {"a", "c", "d", "e", "b"};
+    static const int parents[] = {0, 1, 2, 2, 1};
+    static const char* const joints[] = {"z", "x", "w", "y"};
+    assert_string_equal(f.model->name, "r");
+    assert_int_equal(f.model->bodyCount, 5);
+    assert_int_equal(f.model->jointCount, 4);
+    for (int i = 0; i < 5; ++i) {
+        assert_string_equal(f.model->bodies[i].name, bodies[i]);
+        assert_int_equal(f.model->bodies[i].parent.index1, parents[i]);
+    }
+    for (int i = 0; i < 4; ++i) {
+        assert_string_equal(f.model->joints[i].name, joints[i]);
+        assert_int_equal(f.model->joints[i].body.index1, i + 2);
+    }
+    rgClose(&f);
+}
+
+static void test_joint_kinds(void** state) {
+    (void)state;
+    rgFixture f = rgParseClean(
+        "<robot name='r'>" LINK("a") LINK("b") LINK("c") LINK("d") LINK("e") LINK("f")
+            LINK("g") "<joint name='1' type='revolute'>" ENDS(
+                "a", "b") "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><axis xyz='0 1 0'/>"
+                          "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
+                          "<dynamics damping='5' friction='6'/></joint>"
+                          "<joint name='2' type='continuous'>" ENDS(
+                              "b",
+                              "c") "<limit effort='3' velocity='4'/></joint>"
+                                   "<joint name='3' type='prismatic'>" ENDS(
+                                       "c",
+                                       "d") "<limit lower='0' upper='1'/></joint>"
+                                            "<joint name='4' type='planar'>" ENDS(
+                                                "d",
+                                                "e") "<axis xyz='0 0 1'/></joint>"
+                                                     "<joint name='5' type='floating'>" ENDS(
+                                                         "a",
+                                                         "f") "</joint>"
+                                                              "<joint name='6' type='fixed'>" ENDS(
+                                                                  "e", "g") "</joint></robot>",
+        NULL);
+    static const rgJointKind kinds[] = {rg_jointRevolute, rg_jointRevolute, rg_jointPrismatic,
+                                        rg_jointPlanar, rg_jointFree};
+    assert_int_equal(f.model->jointCount, 5);
+    for (int i = 0; i < 5; ++i) {
+        assert_int_equal(f.model->joints[i].kind, kinds[i]);
+    }
+    const rgJointDef* joint = &f.model->joints[0];
+    assert_true(joint->hasLimits && joint->lower == -1 && joint->upper == 2);
+    assert_true(joint->effortLimit == 3 && joint->velocityLimit == 4);
+    assert_true(joint->damping == 5 && joint->dryFriction == 6);
+    assert_true(joint->axis.y == 1 && joint->axis.x == 0);
+    assert_false(f.model->joints[1].hasLimits);
+    assert_true(f.model->joints[1].axis.x == 1); // the format's default
+    // The origin: x of the child points along y of the parent.
+    rgPose pose = f.model->bodies[1].pose;
+    rgVec3 x = rgRotate(pose.q, rgVec(1, 0, 0));
+    EXPECT_NEAR(x.y, 1, 1e-15);
+    assert_true(pose.p.x == 1 && pose.p.y == 2 && pose.p.z == 3);
+    rgClose(&f);
+}
+
+// The inertia of a tilted frame, against R I R' by hand: a quarter turn about x swaps y and z.
+static void test_inertial(void** state) {
+    (void)state;
+    rgFixture f = rgParseClean(
+        "<robot name='r'><link name='a'><inertial><origin xyz='1 2 3' rpy='1.5707963267948966 0 "
+        "0'/>"
+        "<mass value='2'/><inertia ixx='1' iyy='2' izz='2.5' ixy='0.1' ixz='0.2' iyz='0.3'/>"
+        "</inertial></link></robot>",
+        NULL);
+    const rgInertia* inertia = &f.model->bodies[0].inertia;
+    assert_true(inertia->mass == 2 && inertia->center.z == 3);
+    EXPECT_NEAR(inertia->moment.xx, 1, 1e-15);
+    EXPECT_NEAR(inertia->moment.yy, 2.5, 1e-15);
+    EXPECT_NEAR(inertia->moment.zz, 2, 1e-15);
+    EXPECT_NEAR(inertia->moment.xy, -0.2, 1e-15);
+    EXPECT_NEAR(inertia->moment.xz, 0.1, 1e-15);
+    EXPECT_NEAR(inertia->moment.yz, -0.3, 1e-15);
+    rgClose(&f);
+}
+
+static void test_shapes(void** state) {
+    (void)state;
+    rgLoadDef def = rgDefaultLoadDef();
+    def.base = rg_baseFloating;
+    rgFixture f = rgParse(
+        "<robot name='r'><material name='blue'><color rgba='0 0 1 0.5'/></material>"
+        "<link name='a'>" INERTIAL
+        "<visual name='skin'><origin xyz='0 0 1'/><geometry><box size='2 4 6'/></geometry>"
+        "<material name='blue'/></visual>"
+        "<visual><geometry><sphere radius='3'/></geometry>"
+        "<material name='red'><color rgba='1 0 0 1'/></material></visual>"
+        "<visual><geometry><sphere radius='3'/></geometry><material name='red'/></visual>"
+        "<collision><geometry><cylinder radius='1' length='4'/></geometry></collision>"
+        "<collision><geometry><capsule radius='1' length='4'/></geometry></collision>"
+        "<collision><geometry><mesh filename='dented.obj' scale='1 -2 1'/></geometry></collision>"
+        "<visual><geometry><mesh filename='file://" RG_BAD_FOLDER "/dented.obj'/></geometry>"
+        "</visual></link></robot>",
+        &def);
+    assert_int_equal(f.result, rg_ok);
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 1); // not convex
+    static const char* const names[] = {"a/skin",       "a/visual1",    "a/visual2", "a/collision0",
+                                        "a/collision1", "a/collision2", "a/visual3"};
+    static const rgShapeKind kinds[] = {rg_shapeBox,      rg_shapeSphere,  rg_shapeSphere,
+                                        rg_shapeCylinder, rg_shapeCapsule, rg_shapeHull,
+                                        rg_shapeMesh};
+    assert_int_equal(f.model->shapeCount, 7);
+    for (int i = 0; i < 7; ++i) {
+        assert_string_equal(f.model->shapes[i].name, names[i]);
+        assert_int_equal(f.model->shapes[i].kind, kinds[i]);
+        assert_int_equal(f.model->shapes[i].visualOnly, strstr(names[i], "collision") == NULL);
+    }
+    const rgShapeDef* shapes = f.model->shapes;
+    assert_true(shapes[0].size.x == 1 && shapes[0].size.y == 2 && shapes[0].size.z == 3);
+    assert_true(shapes[0].pose.p.z == 1);
+    assert_true(shapes[0].color[2] == 1 && shapes[0].color[3] == 0.5f);
+    assert_true(shapes[2].color[0] == 1 && shapes[2].color[1] == 0);
+    assert_true(shapes[3].size.x == 1 && shapes[3].size.y == 2);
+    // A mirrored mesh keeps its outside: the signed volume stays positive.
+    for (int i = 5; i < 7; ++i) {
+        const rgMeshData* mesh = shapes[i].mesh;
+        double volume = 0;
+        for (int t = 0; t < mesh->triangleCount; ++t) {
+            rgVec3 p[3];
+            for (int k = 0; k < 3; ++k) {
+                const double* x = mesh->vertices + 3 * mesh->triangles[3 * t + k];
+                p[k] = rgVec(x[0], x[1], x[2]);
+            }
+            volume += rgDot(p[0], rgCross(p[1], p[2])) / 6;
+        }
+        EXPECT_NEAR(volume, (i == 5 ? 2 : 1) * 0.14, 1e-14);
+    }
+    rgClose(&f);
+}
+
+// Names of the file are kept where they are good, and every shape has one of its own.
+static void test_shape_names(void** state) {
+    (void)state;
+#define SPHERE(kind, name)                                                                         \
+    "<" kind " name='" name "'><geometry><sphere radius='1'/></geometry></" kind ">"
+    rgFixture f =
+        rgParseClean("<robot name='r'><link name='a'>" SPHERE("visual", "x")
+                         SPHERE("collision", "x") SPHERE("collision", "y")
+                             SPHERE("visual", "visual0") SPHERE("visual", "") "</link></robot>",
+                     NULL);
+#undef SPHERE
+    static const char* const names[] = {"a/visual0", "a/collision0", "a/y", "a/visual1",
+                                        "a/visual2"};
+    assert_int_equal(f.model->shapeCount, 5);
+    for (int i = 0; i < 5; ++i) {
+        assert_string_equal(f.model->shapes[i].name, names[i]);
+    }
+    rgClose(&f);
+}
+
+static void test_static_mesh_keeps_its_triangles(void** state) {
+    (void)state;
+    const char* text = "<robot name='r'><link name='a'><collision><geometry>"
+                       "<mesh filename='dented.obj'/></geometry></collision></link></robot>";
+    rgFixture f = rgParseClean(text, NULL);
+    assert_int_equal(f.model->shapes[0].kind, rg_shapeMesh);
+    assert_false(f.model->shapes[0].visualOnly);
+    rgClose(&f);
+}
+
+static void test_bullet_contact(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParseClean("<robot name='r'><link name='a'><contact>"
+                     "<lateral_friction value='0.9'/><restitution value='0.25'/></contact>"
+                     "<collision><geometry><sphere radius='1'/></geometry></collision>"
+                     "</link></robot>",
+                     NULL);
+    assert_true(f.model->shapes[0].material.mu == 0.9);
+    assert_true(f.model->shapes[0].material.restitution == 0.25);
+    rgClose(&f);
+}
+
+static void test_mimic(void** state) {
+    (void)state;
+    rgFixture f = rgParseClean(
+        "<robot name='r'>" LINK("a") LINK("b") LINK("c") "<joint name='m' type='continuous'>" ENDS(
+            "a", "b") "<mimic joint='l' multiplier='-2' offset='0.5'/></joint>"
+                      "<joint name='l' type='continuous'>" ENDS("a", "c") "</joint></robot>",
+        NULL);
+    assert_int_equal(f.model->equalityCount, 1);
+    const rgEqualityDef* equality = &f.model->equalities[0];
+    assert_int_equal(equality->kind, rg_equalityJoint);
+    assert_int_equal(equality->jointA.index1, 1);
+    assert_int_equal(equality->jointB.index1, 2);
+    assert_true(equality->polynomial[0] == 0.5 && equality->polynomial[1] == -2);
+    rgClose(&f);
+}
+
+static void test_base(void** state) {
+    (void)state;
+    const char* plain = "<robot name='r'>" LINK("a") "</robot>";
+    const char* world = "<robot name='r'><link name='world'/>" LINK(
+        "a") "<joint name='j' type='fixed'>" ENDS("world", "a") "</joint></robot>";
+    const char* floating = "<robot name='r'><link name='world'/>" LINK(
+        "a") "<joint name='j' type='floating'>" ENDS("world", "a") "</joint></robot>";
+    const char* taken = "<robot name='r'>" LINK("a")
+        LINK("b") "<joint name='root_joint' type='continuous'>" ENDS("a", "b") "</joint></robot>";
+    const struct {
+        const char* text;
+        rgBaseKind base;
+        int bodyCount, jointCount;
+        const char* name;
+    } cases[] = {
+        {plain, rg_baseFromFile, 1, 0, ""},
+        {plain, rg_baseFixed, 1, 0, ""},
+        {plain, rg_baseFloating, 1, 1, "root_joint"},
+        {world, rg_baseFromFile, 1, 0, ""},
+        {world, rg_baseFloating, 1, 1, "j"},
+        {floating, rg_baseFromFile, 1, 1, "j"},
+        {floating, rg_baseFixed, 1, 0, ""},
+        {floating, rg_baseFloating, 1, 1, "j"},
+        {taken, rg_baseFloating, 2, 2, "root_joint_1"},
+    };
+    for (int i = 0; i < RG_COUNT(cases); ++i) {
+        rgLoadDef def = rgDefaultLoadDef();
+        def.base = cases[i].base;
+        rgFixture f = rgParseClean(cases[i].text, &def);
+        assert_int_equal(f.model->bodyCount, cases[i].bodyCount);
+        assert_int_equal(f.model->jointCount, cases[i].jointCount);
+        assert_int_equal(f.model->bodies[0].parent.index1, 0);
+        if (cases[i].jointCount > 0) {
+            assert_int_equal(f.model->joints[0].kind, rg_jointFree);
+            assert_string_equal(f.model->joints[0].name, cases[i].name);
+        }
+        rgClose(&f);
+    }
+}
+
+// A file of this name in package://bad, found in the ways that the manual lists.
+static void test_packages(void** state) {
+    (void)state;
+    const char* text = "<robot name='r'><link name='a'><visual><geometry>"
+                       "<mesh filename='package://bad/dented.obj'/></geometry></visual></link>"
+                       "</robot>";
+    const char* const parent[] = {RIGOR_SOURCE_DIR "/test/io"};
+    const char* const itself[] = {"/nowhere", RIGOR_SOURCE_DIR "/test/io/bad/"};
+    for (int i = 0; i < 5; ++i) {
+        rgDiagnostics* diagnostics = NULL;
+        rgModelDef* model = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+        rgLoadDef def = rgDefaultLoadDef();
+        def.strict = true;
+        def.packageDirs = i == 0 ? parent : itself;
+        def.packageDirCount = i == 0 ? 1 : i == 1 ? 2 : 0;
+        def.ignoreEnvironment = i == 4;
+        setenv("ROS_PACKAGE_PATH", "/nowhere:" RIGOR_SOURCE_DIR "/test/io", 1);
+        // 3: the description lies in the package. 4: nothing helps.
+        const char* path = i == 3 ? RG_BAD_FOLDER "/x.urdf" : "/x.urdf";
+        if (i == 3) {
+            unsetenv("ROS_PACKAGE_PATH");
+        }
+        rgResult result = rgParseUrdf(text, strlen(text), path, &def, diagnostics, &model);
+        assert_int_equal(result, i == 4 ? rg_errorFormat : rg_ok);
+        rgDestroyModelDef(model);
+        rgDestroyDiagnostics(diagnostics);
+    }
+    unsetenv("ROS_PACKAGE_PATH");
+}
+
+static void test_mesh_use(void** state) {
+    (void)state;
+    const char* text = "<robot name='r'><link name='a'>"
+                       "<visual><geometry><mesh filename='nowhere.obj'/></geometry></visual>"
+                       "<collision><geometry><mesh filename='nowhere.obj'/></geometry></collision>"
+                       "<collision><geometry><sphere radius='1'/></geometry></collision>"
+                       "</link></robot>";
+    rgLoadDef def = rgDefaultLoadDef();
+    def.meshes = rg_meshesNone;
+    def.strict = true;
+    rgFixture f = rgParseClean(text, &def);
+    assert_int_equal(f.model->shapeCount, 1);
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityNote), 1);
+    rgClose(&f);
+    def.meshes = rg_meshesCollision;
+    f = rgParse(text, &def);
+    assert_int_equal(f.result, rg_errorFormat);
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityError), 1);
+    rgClose(&f);
+}
+
+static void test_extensions_are_noted_once(void** state) {
+    (void)state;
+    rgFixture f = rgParseClean(
+        "<robot name='r'>" LINK("a") "<gazebo><x>1</x></gazebo>"
+                                     "<gazebo reference='a'/><transmission name='t'/></robot>",
+        NULL);
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 2);
+    assert_string_equal(rgDiagnostics_Message(f.diagnostics, 1).text,
+                        "<gazebo> is skipped (2 in the file)");
+    rgClose(&f);
+}
+
+static void test_arguments(void** state) {
+    (void)state;
+    rgModelDef* model = NULL;
+    rgLoadDef def = {0};
+    assert_int_equal(rgParseUrdf("<robot/>", 8, "x", &def, NULL, &model), rg_errorArgument);
+    assert_int_equal(rgParseUrdf(NULL, 0, "x", NULL, NULL, &model), rg_errorArgument);
+    assert_int_equal(rgParseUrdf("<robot/>", 8, "x", NULL, NULL, NULL), rg_errorArgument);
+    assert_int_equal(rgLoadUrdf(NULL, NULL, NULL, &model), rg_errorArgument);
+    assert_int_equal(rgLoadUrdf("no/such.urdf", NULL, NULL, &model), rg_errorFile);
+    assert_int_equal(rgParseUrdf("<mujoco/>", 9, NULL, NULL, NULL, &model), rg_errorFormat);
+    assert_null(model);
+}
+
+static bool rgHasRemark(const rgDiagnostics* diagnostics, rgSeverity severity, int line,
+                        const char* text) {
+    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
+        rgMessage message = rgDiagnostics_Message(diagnostics, i);
+        if (message.severity == severity && message.line == line &&
+            strstr(message.text, text) != NULL && message.file != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static rgResult rgLoadAny(const char* path, bool strict, rgDiagnostics* diagnostics) {
+    rgResult result = rg_ok;
+    if (strstr(path, ".urdf") != NULL) {
+        rgModelDef* model = NULL;
+        rgLoadDef def = rgDefaultLoadDef();
+        def.strict = strict;
+        result = rgLoadModelDef(path, &def, diagnostics, &model);
+        assert_true((result == rg_ok) == (model != NULL));
+        if (result == rg_ok) {
+            // Some remarks are left to the compiler, which has the file and line too.
+            rgModel* compiled = NULL;
+            rgCompileModel(model, NULL, diagnostics, &compiled);
+            rgDestroyModel(compiled);
+        }
+        rgDestroyModelDef(model);
+    } else {
+        rgMesh* mesh = NULL;
+        result = rgLoadMesh(path, NULL, diagnostics, &mesh);
+        rgDestroyMesh(mesh);
+    }
+    return result;
+}
+
+// FILE.expect holds: severity, line, text. Warnings become errors under strict.
+static void rgCheckBadFile(const char* expectPath) {
+    char path[4096], severityName[16], text[1024];
+    int line = 0;
+    FILE* file = fopen(expectPath, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%15s %d %1000[^\n]", severityName, &line, text), 3);
+    fclose(file);
+    snprintf(path, sizeof(path), "%.*s", (int)(strlen(expectPath) - strlen(".expect")), expectPath);
+    bool isError = strcmp(severityName, "error") == 0;
+    bool isMesh = strstr(path, ".urdf") == NULL;
+    for (int strict = 0; strict < 2; ++strict) {
+        rgDiagnostics* diagnostics = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+        rgResult result = rgLoadAny(path, strict, diagnostics);
+        bool fails = isError || (strict && !isMesh);
+        rgSeverity severity = fails ? rg_severityError : rg_severityWarning;
+        bool found = rgHasRemark(diagnostics, severity, line, text);
+        if (!found || (result == rg_ok) == fails) {
+            print_error("%s: expected '%s', said:\n", path, text);
+            rgPrintRemarks(diagnostics);
+        }
+        assert_true(found);
+        assert_true((result != rg_ok) == fails);
+        rgDestroyDiagnostics(diagnostics);
+    }
+}
+
+static void test_bad_files(void** state) {
+    (void)state;
+    DIR* folder = opendir(RG_BAD_FOLDER);
+    assert_non_null(folder);
+    int count = 0;
+    for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (strstr(entry->d_name, ".expect") != NULL) {
+            char path[4096];
+            snprintf(path, sizeof(path), "%s/%s", RG_BAD_FOLDER, entry->d_name);
+            rgCheckBadFile(path);
+            ++count;
+        }
+    }
+    closedir(folder);
+    assert_true(count >= 70);
+}
+
+static const char* const whole =
+    "<robot name='r'>\n<material name='blue'><color rgba='0 0 1 0.5'/></material>\n"
+    "<link name='a'>" INERTIAL "<visual><origin rpy='0 1 0'/><geometry><box size='2 4 6'/>"
+    "</geometry><material name='blue'/></visual></link>\n" LINK("b") LINK("c")
+        LINK("d") "<joint name='1' type='revolute'>" ENDS(
+            "a", "b") "<axis xyz='0 1 0'/>"
+                      "<limit lower='-1' upper='2' effort='3' velocity='4'/></joint>\n"
+                      "<joint name='2' type='continuous'>" ENDS(
+                          "b", "c") "<mimic joint='1'/></joint>\n"
+                                    "<joint name='3' type='floating'>" ENDS("a",
+                                                                            "d") "</joint></robot>";
+
+// Whatever happens to the text: a model, or at least one error.
+static void test_damaged_files(void** state) {
+    (void)state;
+    rgRandom random = {17};
+    size_t length = strlen(whole);
+    char* text = malloc(length);
+    for (int i = 0; i < 6000; ++i) {
+        memcpy(text, whole, length);
+        for (int change = rgRandom_Index(&random, 4); change >= 0; --change) {
+            int at = rgRandom_Index(&random, (int)length - 8);
+            switch (rgRandom_Index(&random, 3)) {
+            case 0:
+                text[at] = (char)rgRandom_Index(&random, 256);
+                break;
+            case 1: // names and numbers move about
+                memmove(text + at, text + rgRandom_Index(&random, (int)length - 8), 3);
+                break;
+            default:
+                text[at] = "0123456789abcd<>/='"[rgRandom_Index(&random, 19)];
+                break;
+            }
+        }
+        rgLoadDef def = rgDefaultLoadDef();
+        def.strict = i % 2;
+        def.base = (rgBaseKind)(i % 3);
+        rgDiagnostics* diagnostics = NULL;
+        rgModelDef* model = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+        rgResult result = rgParseUrdf(text, length, NULL, &def, diagnostics, &model);
+        assert_true((result == rg_ok) == (model != NULL));
+        assert_true((result == rg_ok) ==
+                    (rgDiagnostics_CountOf(diagnostics, rg_severityError) == 0));
+        rgDestroyModelDef(model);
+        rgDestroyDiagnostics(diagnostics);
+    }
+    free(text);
+}
+
+static void test_memory_failure(void** state) {
+    (void)state;
+    rgResult result = rg_errorMemory;
+    for (int failAfter = 0; result != rg_ok; ++failAfter) {
+        rgCounter counter = {.failAfter = failAfter};
+        rgLoadDef def = rgDefaultLoadDef();
+        def.allocator = rgCountingAllocator(&counter);
+        rgModelDef* model = NULL;
+        result = rgParseUrdf(whole, strlen(whole), NULL, &def, NULL, &model);
+        assert_true(result == rg_ok || result == rg_errorMemory);
+        rgDestroyModelDef(model);
+        assert_int_equal(counter.live, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_joint_kinds),
+        cmocka_unit_test(test_inertial),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_shape_names),
+        cmocka_unit_test(test_static_mesh_keeps_its_triangles),
+        cmocka_unit_test(test_bullet_contact),
+        cmocka_unit_test(test_mimic),
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_packages),
+        cmocka_unit_test(test_mesh_use),
+        cmocka_unit_test(test_extensions_are_noted_once),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_memory_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+// The editable definition: copies, ids, refusals, lack of memory.
+#include "model/def.h"
+#include "support.h"
+
+#include <string.h>
+
+static void test_parts_are_copied(void** state) {
+    (void)state;
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    char name[] = "arm";
+    char file[] = "a.urdf";
+    rgBodyDef body = rgDefaultBodyDef();
+    body.name = name;
+    body.source = (rgSource){file, 7};
+    rgBodyId bodyId;
+    assert_int_equal(rgModelDef_AddBody(def, &body, &bodyId), rg_ok);
+    double vertices[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    int triangle[3] = {0, 1, 2};
+    rgMeshData mesh = {3, vertices, 1, triangle};
+    rgShapeDef shape = rgDefaultShapeDef();
+    shape.kind = rg_shapeMesh;
+    shape.mesh = &mesh;
+    shape.source = (rgSource){file, 9};
+    assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+    double q[2] = {1, 2};
+    rgKeyDef key = rgDefaultKeyDef();
+    key.q = q;
+    key.qCount = 2;
+    assert_int_equal(rgModelDef_AddKey(def, &key, NULL), rg_ok);
+    memset(name, 'x', 3);
+    memset(file, 'x', 3);
+    memset(vertices, 0, sizeof(vertices));
+    memset(triangle, 0, sizeof(triangle));
+    q[1] = 5;
+    assert_int_equal(bodyId.index1, 1);
+    assert_string_equal(def->bodies[0].name, "arm");
+    assert_string_equal(def->bodies[0].source.file, "a.urdf");
+    assert_ptr_equal(def->bodies[0].source.file, def->shapes[0].source.file);
+    assert_true(def->shapes[0].mesh->vertices[3] == 1);
+    assert_int_equal(def->shapes[0].mesh->triangles[2], 2);
+    assert_true(def->keys[0].q[1] == 2);
+    rgDestroyModelDef(def);
+}
+
+static void test_wrong_ids_and_cookies_are_refused(void** state) {
+    (void)state;
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    rgBodyDef body = rgDefaultBodyDef();
+    body.parent.index1 = 1; // no such body yet
+    assert_int_equal(rgModelDef_AddBody(def, &body, NULL), rg_errorArgument);
+    body.parent.index1 = 0;
+    body.cookie = 0;
+    assert_int_equal(rgModelDef_AddBody(def, &body, NULL), rg_errorArgument);
+    rgJointDef joint = rgDefaultJointDef();
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_errorArgument); // the world
+    rgShapeDef shape = rgDefaultShapeDef();
+    rgMeshData mesh = {.vertexCount = 3};
+    shape.mesh = &mesh;
+    assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_errorArgument);
+    rgTendonDef tendon = rgDefaultTendonDef();
+    rgJointId joints[1] = {{1}};
+    double coefficients[1] = {1};
+    tendon.jointCount = 1;
+    tendon.joints = joints;
+    tendon.coefficients = coefficients;
+    assert_int_equal(rgModelDef_AddTendon(def, &tendon, NULL), rg_errorArgument);
+    assert_int_equal(rgModelDef_AddPair(def, (rgShapeId){1}, (rgShapeId){2}, NULL),
+                     rg_errorArgument);
+    assert_int_equal(rgModelDef_ExcludePair(def, (rgBodyId){0}, (rgBodyId){3}), rg_errorArgument);
+    assert_int_equal(def->bodyCount + def->jointCount + def->shapeCount + def->tendonCount, 0);
+    rgDestroyModelDef(def);
+}
+
+static void rgFill(rgModelDef* def, bool* refused) {
+    for (int i = 0; i < 40; ++i) {
+        rgBodyDef body = rgDefaultBodyDef();
+        body.name = "a rather long name of a body";
+        body.source = (rgSource){"file.xml", i};
+        rgJointDef joint = rgDefaultJointDef();
+        joint.body.index1 = 1;
+        rgResult first = rgModelDef_AddBody(def, &body, NULL);
+        rgResult second = first == rg_ok ? rgModelDef_AddJoint(def, &joint, NULL) : first;
+        *refused = *refused || first == rg_errorMemory || second == rg_errorMemory;
+    }
+}
+
+static void test_lack_of_memory_leaves_no_leak(void** state) {
+    (void)state;
+    for (int failAfter = 0; failAfter < 12; ++failAfter) {
+        rgCounter counter = {.failAfter = failAfter};
+        rgAllocator allocator = rgCountingAllocator(&counter);
+        rgModelDef* def = NULL;
+        bool refused = rgCreateModelDef(&allocator, &def) != rg_ok;
+        if (!refused) {
+            rgFill(def, &refused);
+            rgDestroyModelDef(def);
+        }
+        assert_int_equal(counter.live, 0);
+        assert_true(refused || failAfter > 8);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_are_copied),
+        cmocka_unit_test(test_wrong_ids_and_cookies_are_refused),
+        cmocka_unit_test(test_lack_of_memory_leaves_no_leak),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
