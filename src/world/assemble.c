@@ -87,14 +87,44 @@ rgResult rgAssembleProblem(rgStep* step) {
     return rg_ok;
 }
 
+// Few rows on few trees: G itself is cheap, along the tree, and saves the solver from finding it.
+static bool rgWorld_IsSmall(const rgWorld* world) {
+    int n = world->rows.rowCount, nv = world->model->vCount;
+    return n <= 60 || (world->model->treeCount == 1 && n <= 150 && 2 * n <= 3 * nv);
+}
+
+// The same problem with G in place of M^ and J.
+static rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
+    const rgRows* rows = &world->rows;
+    int n = rows->rowCount;
+    rgResult result = rgReserve(&world->allocator, (void**)&world->G, &world->capacityG, 0, n * n,
+                                sizeof(double));
+    if (result == rg_ok) {
+        result = rgReserve(&world->allocator, (void**)&world->work, &world->workCapacity, 0,
+                           rows->entryCount, sizeof(double));
+    }
+    if (result == rg_ok) {
+        rgDynamics_Delassus(world->dynamics, &problem->delassus.jacobian, world->work, world->G);
+        problem->delassus = (rgDelassus){.kind = rg_delassusDense, .matrix = world->G};
+    }
+    return result;
+}
+
 // (9)
 rgResult rgSolveProblem(rgStep* step) {
     rgWorld* world = step->world;
     if (world->rows.rowCount == 0) {
         return rg_ok;
     }
-    rgResult result = rgContactSolver_Solve(world->solver, &world->problem, world->rows.lambda,
-                                            NULL, &step->report->contact);
+    rgContactProblem problem = world->problem;
+    rgResult result = rg_ok;
+    if (rgWorld_IsSmall(world) && world->def.contact.form != rg_formVelocity) {
+        result = rgWorld_DenseProblem(world, &problem);
+    }
+    if (result == rg_ok) {
+        result = rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL,
+                                       &step->report->contact);
+    }
     // What the solver refuses came from numbers that are none.
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }
