@@ -1,5 +1,5 @@
 // Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
-// manifolds, contact points. docs/theory/step.md (5).
+// manifolds, contact points. docs/theory/step.md (14).
 #include "world/world.h"
 
 #include <string.h>

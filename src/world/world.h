@@ -192,6 +192,10 @@ struct rgWorld {
     rgRows rows;
     rgRows loopRows; // rgWorld_ProjectLoops
     double* loopQ;   // rgWorld_ProjectLoops, qCount
+    double* G;       // rgWorld_DenseProblem, n x n
+    int capacityG;
+    double* work; // rgWorld_DenseProblem, entries of J
+    int workCapacity;
     rgContactProblem problem;
     double penetration;
     bool wrenched;        // any wrench is not zero
@@ -234,7 +238,8 @@ static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
 // Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
 int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB);
-// A block of one row with given entries; columns ascend.
+// A block of one row with given entries. Degrees of freedom above a column are stored too, as
+// zeros: rgDynamics_Delassus() needs them.
 int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
                   const double* values);
 void rgRows_Clear(rgRows* rows);
