@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
-#define RG_WARM_NEWTON 15
+#define RG_WARM_NEWTON 10
+#define RG_WARM_SWEEPS 8
 #define RG_WARM_NEAR   10
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
@@ -38,7 +39,8 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
 }
 
 // From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded;
-// else Newton at once, and when it wanders off, sweeps from the start and Newton again.
+// else Newton, which takes a few steps or wanders off. Then sweeps from the start again, and Newton
+// from there.
 static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
     rgNewtonOptions options = {.limit = RG_WARM_NEWTON, .weight = 1, .regularisation = 1e-4};
     rgResult result = rg_ok;
@@ -47,6 +49,13 @@ static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunNewton(run, run->start, &options);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+        result = rgRunSweeps(run, lambda, RG_WARM_SWEEPS, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunNewton(run, lambda, &options);
     }
     return result;
 }
@@ -83,12 +92,11 @@ rgResult rgRunPlan(rgRun* run) {
     rgResult result = rg_ok;
     if (run->warm) {
         result = rgPlan_Warm(run, lambda);
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
+    } else {
         result = rgPlan_Sweep(run, lambda);
-    }
-    if (result == rg_ok) {
-        result = rgPlan_Newton(run, lambda, 40, 1);
+        if (result == rg_ok) {
+            result = rgPlan_Newton(run, lambda, 40, 1);
+        }
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunInterior(run, 30);

@@ -85,6 +85,9 @@ void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wren
 // Columns of the mass matrix: force that moves everything below a link along one of its axes.
 rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion);
 
+// rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
+void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
+
 // World point of a place, relative to the tree's reference point; the world's places are absolute.
 rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place);
 rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link); // reference point of a link's tree

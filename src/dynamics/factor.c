@@ -83,9 +83,10 @@ rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
     return rgEliminate(model, d->factor, d->inverseDiagonal);
 }
 
-static void rgSolveVector(const rgDynamics* d, double* x) {
+// Trees are ranges of degrees of freedom that the factor does not couple.
+static void rgSolveRange(const rgDynamics* d, int first, int end, double* x) {
     const rgModel* model = d->model;
-    for (int i = model->vCount - 1; i >= 0; --i) {
+    for (int i = end - 1; i >= first; --i) {
         const rgDof* dof = &model->dofs[i];
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
@@ -96,7 +97,7 @@ static void rgSolveVector(const rgDynamics* d, double* x) {
             }
         }
     }
-    for (int i = 0; i < model->vCount; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgDof* dof = &model->dofs[i];
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
@@ -106,6 +107,11 @@ static void rgSolveVector(const rgDynamics* d, double* x) {
         }
         x[i] = sum;
     }
+}
+
+void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x) {
+    const rgTree* range = &d->model->trees[tree];
+    rgSolveRange(d, range->firstDof, range->firstDof + range->dofCount, x);
 }
 
 static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
@@ -143,7 +149,7 @@ static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
 // (13)
 void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
     if (columnCount == 1) {
-        rgSolveVector(d, x);
+        rgSolveRange(d, 0, d->model->vCount, x);
     } else if (columnCount > 1) {
         rgSolveColumns(d, columnCount, x);
     }

@@ -27,14 +27,16 @@ static void rgAddBall(rgSceneBuilder* builder) {
                                                    .pose = rgAt(0, -1.5, 0.5)});
 }
 
-// Rows of cubes that touch; row r has 10^r kg per cube and `less` cubes less than the row below.
-static void rgAddRows(rgSceneBuilder* builder, int width, int less) {
+// Rows of cubes, each exactly on top of the one below, with a gap between neighbours. Row r has
+// 10^r kg per cube and `less` cubes less than the row below.
+static void rgAddRows(rgSceneBuilder* builder, int width, int less, double gap) {
     double mass = 1;
     int number = 0;
     for (int row = 0; row < 5; ++row) {
         int count = width - row * less;
         for (int i = 0; i < count; ++i) {
-            rgPose pose = rgAt(cubeSize * (i - 0.5 * (count - 1)), 0, cubeSize * (row + 0.5));
+            rgPose pose =
+                rgAt((cubeSize + gap) * (i - 0.5 * (count - 1)), 0, cubeSize * (row + 0.5));
             rgAddCube(builder, ++number, mass, pose);
         }
         mass *= 10;
@@ -43,14 +45,14 @@ static void rgAddRows(rgSceneBuilder* builder, int width, int less) {
 
 void rgBuildWall(rgSceneBuilder* builder) {
     rgSceneBuilder_AddFloor(builder);
-    rgAddRows(builder, 5, 1);
+    rgAddRows(builder, 5, 1, 0.01);
     rgAddBall(builder);
     rgSceneBuilder_AddKey(builder, NULL, 0);
 }
 
 void rgBuildStraightWall(rgSceneBuilder* builder) {
     rgSceneBuilder_AddFloor(builder);
-    rgAddRows(builder, 3, 0);
+    rgAddRows(builder, 3, 0, 0.02);
     rgAddBall(builder);
     rgSceneBuilder_AddKey(builder, NULL, 0);
 }

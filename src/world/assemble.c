@@ -86,8 +86,12 @@ rgResult rgSolveProblem(rgStep* step) {
     if (world->rows.rowCount == 0) {
         return rg_ok;
     }
-    rgResult result = rgContactSolver_Solve(world->solver, &world->problem, world->rows.lambda,
-                                            NULL, &step->report->contact);
+    rgContactProblem problem;
+    rgResult result = rgWorld_Condense(world, &problem);
+    if (result == rg_ok) {
+        result = rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL,
+                                       &step->report->contact);
+    }
     // What the solver refuses came from numbers that are none.
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }

@@ -113,7 +113,18 @@ static void rgWorld_AddSprings(rgWorld* world) {
     }
 }
 
-// x with A x = b, 3 x 3, by Cramer's rule. A is a moment of inertia plus a small skew part.
+static rgVec3 rgMultiply3(const rgVec3 columns[3], rgVec3 x) {
+    return rgAdd(rgAddScaled(rgScale(x.x, columns[0]), x.y, columns[1]), rgScale(x.z, columns[2]));
+}
+
+// R' S R
+static rgSym3 rgSym3InBody(const rgRot* r, const rgSym3* s) {
+    rgVec3 x = rgSym3_Multiply(s, r->x), y = rgSym3_Multiply(s, r->y), z = rgSym3_Multiply(s, r->z);
+    return (rgSym3){rgDot(r->x, x), rgDot(r->y, y), rgDot(r->z, z),
+                    rgDot(r->x, y), rgDot(r->x, z), rgDot(r->y, z)};
+}
+
+// x with [a b c] x = right, by Cramer's rule.
 static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
     rgVec3 bc = rgCross(b, c);
     double inverse = 1 / rgDot(a, bc);
@@ -121,22 +132,68 @@ static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
                  inverse * rgDot(a, rgCross(b, right)));
 }
 
-static rgVec3 rgSym3_Column(const rgSym3* s, int k) {
-    return k == 0   ? rgVec(s->xx, s->xy, s->xz)
-           : k == 1 ? rgVec(s->xy, s->yy, s->yz)
-                    : rgVec(s->xz, s->yz, s->zz);
+// (4) D = d(w x I w)/dw, by columns.
+static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
+    rgVec3 Iw = rgSym3_Multiply(I, w);
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 e = rgVec(k == 0, k == 1, k == 2);
+        columns[k] = rgSub(rgCross(w, rgSym3_Multiply(I, e)), rgCross(Iw, e));
+    }
 }
 
-// (4) One Newton step of I (w+ - w) + dt (w+ x I w+ - T) = 0, body axes. Returns w+.
+// (4) One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
 static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     rgVec3 Iw = rgSym3_Multiply(I, w);
     rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
     rgVec3 columns[3];
+    rgGyroscopic(I, w, columns);
     for (int k = 0; k < 3; ++k) {
-        rgVec3 e = rgVec(k == 0, k == 1, k == 2), Ie = rgSym3_Column(I, k);
-        columns[k] = rgAddScaled(Ie, dt, rgSub(rgCross(w, Ie), rgCross(Iw, e)));
+        rgVec3 e = rgVec(k == 0, k == 1, k == 2);
+        columns[k] = rgAddScaled(rgSym3_Multiply(I, e), 0.5 * dt, columns[k]);
     }
     return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
+}
+
+// (5) The same for a tree whose first joint turns freely, with the inertia of the whole tree: only
+// the 3 x 3 block of that joint is implicit. change := (M^ + dt/2 P D P')^-1 M^ change.
+static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
+    rgDynamics* d = world->dynamics;
+    const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
+    int first = link->v + link->vCount - 3;
+    const rgComposite* all = &d->composites[world->model->trees[tree].firstLink];
+    rgSym3 moment = rgSym3InBody(&d->poses[world->model->trees[tree].firstLink].r, &all->moment);
+    rgVec3 w = rgVec(d->v[first], d->v[first + 1], d->v[first + 2]), D[3], N[3];
+    rgGyroscopic(&moment, w, D);
+    double* y = world->column;
+    const rgTree* range = &world->model->trees[tree];
+    double half = 0.5 * world->dt;
+    rgVec3 x = rgVec(change[first], change[first + 1], change[first + 2]);
+    rgVec3 push = rgScale(half, rgMultiply3(D, x));
+    for (int k = 0; k < 3; ++k) {
+        memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
+        y[first + k] = 1;
+        rgDynamics_SolveTree(d, tree, y);
+        N[k] = rgScale(half, rgMultiply3(D, rgVec(y[first], y[first + 1], y[first + 2])));
+    }
+    N[0].x += 1, N[1].y += 1, N[2].z += 1;
+    rgVec3 s = rgSolve3(N[0], N[1], N[2], push);
+    memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
+    y[first] = s.x, y[first + 1] = s.y, y[first + 2] = s.z;
+    rgDynamics_SolveTree(d, tree, y);
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        change[i] -= y[i];
+    }
+}
+
+static void rgWorld_SpinTrees(rgWorld* world, double* change) {
+    const rgModel* model = world->model;
+    for (int t = 0; t < model->treeCount; ++t) {
+        int kind = model->links[model->trees[t].firstLink].kind;
+        bool turns = kind == rg_linkSpherical || kind == rg_linkFree;
+        if (turns && !world->isFreeBody[t]) {
+            rgWorld_SpinTree(world, t, change);
+        }
+    }
 }
 
 // (3) A free body moves with its centre of mass: momentum is kept to rounding.
@@ -188,6 +245,7 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
         return result;
     }
     rgDynamics_Solve(world->dynamics, 1, world->freeV);
+    rgWorld_SpinTrees(world, world->freeV);
     for (int i = 0; i < model->vCount; ++i) {
         world->freeV[i] += world->startV[i];
     }

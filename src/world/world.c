@@ -402,7 +402,8 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
         world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
         world->entryValues,   world->length,      world->points,        world->manifolds,
-        world->massStart,     world->massColumn,  world->massSource,    world->massValue};
+        world->massStart,     world->massColumn,  world->massSource,    world->massValue,
+        world->delassus,      world->solved};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

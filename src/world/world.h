@@ -153,6 +153,10 @@ struct rgWorld {
     // fixed at creation
     rgDynamics* dynamics;
     rgContactSolver* solver;
+    double* delassus; // rgWorld_Condense, n x n
+    int delassusCapacity;
+    double* solved; // rgWorld_Condense, vCount x n
+    int solvedCapacity;
     rgBroadphase* broadphase;
     int geometryCount;
     rgGeometry** geometries; // per shape; NULL: takes no part
@@ -216,6 +220,9 @@ rgResult rgAssembleProblem(rgStep* step);     // assemble.c
 rgResult rgSolveProblem(rgStep* step);        // assemble.c
 rgResult rgApplyImpulses(rgStep* step);       // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
+
+// The problem to solve: that of the step, in contact space where that is cheaper.
+rgResult rgWorld_Condense(rgWorld* world, rgContactProblem* problem); // delassus.c
 
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,

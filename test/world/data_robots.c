@@ -40,7 +40,11 @@ static Outcome RunScene(rgWorld* world) {
     Outcome outcome = {0};
     for (int i = 0; i < STEPS; ++i) {
         rgStepReport report;
-        rgResult r_ = rgWorld_Step(world, &report); if (r_ != rg_ok) { print_message("step %d result %d\n", i, r_); break; }
+        rgResult r_ = rgWorld_Step(world, &report);
+        if (r_ != rg_ok) {
+            print_message("step %d result %d\n", i, r_);
+            break;
+        }
         outcome.unconverged += report.contact.status != rg_contactSolved;
         outcome.worst = fmax(outcome.worst, report.contact.residual.total);
         outcome.contacts += report.contactCount;
@@ -71,7 +75,7 @@ static void RunFile(const char* path, const char* name) {
                   name, rgModel_Info(model).vCount, (double)outcome.contacts / STEPS,
                   (double)outcome.rows / STEPS, outcome.iterations / STEPS, outcome.unconverged,
                   outcome.worst, 1e6 * outcome.seconds / STEPS, rgWorld_MemoryUse(world) / 1024);
-    //X assert_int_equal(outcome.unconverged, 0);
+    // X assert_int_equal(outcome.unconverged, 0);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }

@@ -1,0 +1,268 @@
+// Normal forces: rebound, compliance, the rigid limit, no force at a distance, energy.
+#include "scene.h"
+
+static Scene Ball(double radius, double height, const rgWorldDef* def) {
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(radius, 0, 0), 1, rgVec(0, 0, height));
+    ball.material.mu = 0.5;
+    SceneFree(&scene, &ball);
+    SceneMake(&scene, def);
+    return scene;
+}
+
+// Height after the first rebound.
+static void TestRebound(void** state) {
+    (void)state;
+    double h = 1, dt = 1e-3;
+    for (double e = 0; e <= 1; e += 0.25) {
+        rgWorldDef def = SceneWorldDef(dt, 1e-10);
+        def.restitution = e;
+        Scene scene = Ball(0.1, 0.1 + h, &def);
+        double top = 0;
+        bool bounced = false;
+        for (int i = 0; i < 1100 && !(bounced && rgWorld_Velocities(scene.world, NULL)[2] < 0);
+             ++i) {
+            SceneStep(&scene);
+            bounced = bounced || rgWorld_Velocities(scene.world, NULL)[2] >= 0;
+            top = bounced ? fmax(top, SceneBodyPoint(&scene, (rgBodyId){1}).z - 0.1) : 0;
+        }
+        EXPECT_NEAR(top, e * e * h, 2 * dt * sqrt(2 * SCENE_G * h));
+        SceneEnd(&scene);
+    }
+}
+
+// A pair's stiffness belongs to the pair, however many points it has.
+static void TestCompliantRestDepth(void** state) {
+    (void)state;
+    double k = 1e4, d = 200, m = 2;
+    for (int box = 0; box < 2; ++box) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0.5, rgQuatIdentity());
+        Solid solid =
+            SolidOf(box ? rg_shapeBox : rg_shapeSphere, rgVec(0.1, 0.1, 0.1), m, rgVec(0, 0, 0.1));
+        SceneFree(&scene, &solid);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+        def.stiffness = k;
+        def.damping = d;
+        SceneMake(&scene, &def);
+        SceneRun(&scene, 2000);
+        EXPECT_NEAR(0.1 - SceneBodyPoint(&scene, (rgBodyId){1}).z, m * SCENE_G / k, 1e-8);
+        SceneEnd(&scene);
+    }
+}
+
+// The materials' springs in series: half of each.
+static void TestMaterialStiffness(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    rgShapeDef floor = rgDefaultShapeDef();
+    floor.kind = rg_shapePlane;
+    floor.material.stiffness = 2e4;
+    floor.material.damping = 400;
+    assert_int_equal(rgModelDef_AddShape(scene.def, &floor, NULL), rg_ok);
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.1));
+    ball.material.stiffness = 2e4;
+    ball.material.damping = 400;
+    SceneFree(&scene, &ball);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    SceneRun(&scene, 2000);
+    EXPECT_NEAR(0.1 - SceneBodyPoint(&scene, (rgBodyId){1}).z, SCENE_G / 1e4, 1e-8);
+    SceneEnd(&scene);
+}
+
+// Stiffness to infinity at fixed d/k: the trajectory goes to the rigid one, by the inverse of k.
+static double SoftDifference(double k) {
+    double dt = 1e-3, T = 10 * dt;
+    rgWorldDef rigid = SceneWorldDef(dt, 1e-12), soft = rigid;
+    soft.stiffness = k;
+    soft.damping = k * T;
+    Scene a = Ball(0.1, 0.1 - 1e-3, &rigid), b = Ball(0.1, 0.1 - 1e-3, &soft);
+    double v[6] = {0.5, 0, 0, 0, 0, 0};
+    SceneSetVelocity(&a, 0, 6, v);
+    SceneSetVelocity(&b, 0, 6, v);
+    SceneRun(&a, 100);
+    SceneRun(&b, 100);
+    double difference =
+        rgLength(rgSub(SceneBodyPoint(&a, (rgBodyId){1}), SceneBodyPoint(&b, (rgBodyId){1})));
+    SceneEnd(&a);
+    SceneEnd(&b);
+    return difference;
+}
+
+static void TestComplianceGoesToRigid(void** state) {
+    (void)state;
+    double coarse = SoftDifference(1e6), fine = SoftDifference(1e8);
+    assert_true(coarse < 1e-4);
+    EXPECT_NEAR(coarse / fine, 100, 5);
+    assert_true(SoftDifference(1e12) < 1e-10);
+}
+
+// lambda_n = 0 whenever the gap stays open: phi + dt c_n > 0, rigid and compliant.
+static void TestNoForceAtADistance(void** state) {
+    (void)state;
+    for (int soft = 0; soft < 2; ++soft) {
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+        def.stiffness = soft ? 1e5 : 0;
+        def.damping = soft ? 100 : 0;
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0.5, rgQuatIdentity());
+        SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.25), 0.5);
+        SceneMake(&scene, &def);
+        SceneSetVelocity(&scene, 0, 6, (double[]){0.3, 0, 0, 2, 1, 0.5});
+        int seen = 0;
+        for (int i = 0; i < 600; ++i) {
+            SceneStep(&scene);
+            int count;
+            const rgContactProblem* problem = rgWorld_Problem(scene.world, NULL);
+            const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+            const double* lambda;
+            rgWorld_Problem(scene.world, &lambda);
+            double sigma[64];
+            assert_true(problem->rowCount <= 64);
+            if (count == 0) {
+                continue;
+            }
+            assert_int_equal(rgContactProblem_Velocity(problem, lambda, sigma), rg_ok);
+            for (int c = 0; c < count; ++c) {
+                if (contacts[c].gap > 0) {
+                    // Here sigma_n = c_n + phi/dt.
+                    assert_true(contacts[c].impulse[2] == 0 || sigma[3 * c + 2] < 1e-7);
+                    seen += contacts[c].impulse[2] == 0;
+                }
+            }
+        }
+        assert_true(seen > 50);
+        SceneEnd(&scene);
+    }
+}
+
+// Contacts take energy away: lambda . J (v+ + v)/2 <= 0 where the gap is not negative and e = 0.
+static void TestContactWorkIsNegative(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.3), 0.5);
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 6, (double[]){1, 0.3, -1, 3, -2, 4});
+    for (int i = 0; i < 1500; ++i) {
+        double before[6];
+        rgModel_StepVelocity(scene.model, rgWorld_Positions(scene.world, NULL),
+                             rgWorld_Velocities(scene.world, NULL), before);
+        double q[7];
+        memcpy(q, rgWorld_Positions(scene.world, NULL), sizeof(q));
+        SceneStep(&scene);
+        const double* lambda;
+        const rgContactProblem* problem = rgWorld_Problem(scene.world, &lambda);
+        int count;
+        const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+        double work = 0;
+        bool open = true;
+        const rgSparse* J = &problem->delassus.jacobian;
+        double jl[6] = {0};
+        for (int c = 0; c < count; ++c) {
+            open = open && contacts[c].gap >= 0;
+        }
+        for (int r = 0; r < problem->rowCount; ++r) {
+            for (int k = J->rowStart[r]; k < J->rowStart[r + 1]; ++k) {
+                jl[J->column[k]] += J->value[k] * lambda[r];
+            }
+        }
+        // v+ in the coordinates of the step: the state's, turned back by the new rotation.
+        double after[6];
+        rgModel_StepVelocity(scene.model, rgWorld_Positions(scene.world, NULL),
+                             rgWorld_Velocities(scene.world, NULL), after);
+        for (int k = 0; k < 6; ++k) {
+            work += 0.5 * jl[k] * (before[k] + after[k]);
+        }
+        assert_true(!open || work <= 1e-9);
+    }
+    SceneEnd(&scene);
+}
+
+static double EnergyGain(double dt) {
+    rgWorldDef def = SceneWorldDef(dt, 1e-9);
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.2), 0.5);
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 6, (double[]){1, 0.3, 0, 3, -2, 4});
+    double least = SceneEnergy(&scene), gain = 0;
+    for (int i = 0; i < (int)lround(1.0 / dt); ++i) {
+        SceneStep(&scene);
+        double energy = SceneEnergy(&scene);
+        gain = fmax(gain, energy - least);
+        least = fmin(least, energy);
+    }
+    SceneEnd(&scene);
+    return gain;
+}
+
+static void TestEnergyGainShrinksWithTheStep(void** state) {
+    (void)state;
+    double coarse = EnergyGain(2e-3), fine = EnergyGain(1e-3), finest = EnergyGain(5e-4);
+    print_message("energy gain %.3e %.3e %.3e\n", coarse, fine, finest);
+    assert_true(fine < 0.75 * coarse + 1e-9);
+    assert_true(finest < 0.75 * fine + 1e-9);
+    assert_true(coarse < 5e-2);
+}
+
+// Five balls in a row with gaps: one in, one out; momentum to tolerance, energy with e = 1.
+static void TestCradle(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    double r = 0.05, gap = 3e-3; // more than a step's way, so that impacts come one after the other
+    for (int i = 0; i < 5; ++i) {
+        Solid ball = SolidOf(rg_shapeSphere, rgVec(r, 0, 0), 1, rgVec(i * (2 * r + gap), 0, 0));
+        SceneFree(&scene, &ball);
+    }
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    def.overrideGravity = true;
+    def.restitution = 1;
+    def.friction = 0;
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 1, (double[]){1});
+    SceneRun(&scene, 50);
+    for (int i = 0; i < 5; ++i) {
+        double v = rgWorld_BodyVelocity(scene.world, (rgBodyId){i + 1}).linear.x;
+        EXPECT_NEAR(v, i == 4 ? 1 : 0, 1e-9);
+    }
+    EXPECT_NEAR(rgWorld_KineticEnergy(scene.world), 0.5, 1e-9);
+    SceneEnd(&scene);
+}
+
+// Fast and thin: the speculative margin lets nothing through.
+static void TestNothingTunnels(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    rgShapeDef wall = rgDefaultShapeDef();
+    wall.kind = rg_shapeBox;
+    wall.size = rgVec(0.005, 1, 1);
+    assert_int_equal(rgModelDef_AddShape(scene.def, &wall, NULL), rg_ok);
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.02, 0, 0), 1, rgVec(-1, 0, 0));
+    SceneFree(&scene, &ball);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+    def.overrideGravity = true;
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 1, (double[]){300});
+    SceneRun(&scene, 20);
+    EXPECT_NEAR(SceneBodyPoint(&scene, (rgBodyId){1}).x, -0.025, 1e-9);
+    SceneEnd(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestRebound),
+        cmocka_unit_test(TestCompliantRestDepth),
+        cmocka_unit_test(TestMaterialStiffness),
+        cmocka_unit_test(TestComplianceGoesToRigid),
+        cmocka_unit_test(TestNoForceAtADistance),
+        cmocka_unit_test(TestContactWorkIsNegative),
+        cmocka_unit_test(TestEnergyGainShrinksWithTheStep),
+        cmocka_unit_test(TestCradle),
+        cmocka_unit_test(TestNothingTunnels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

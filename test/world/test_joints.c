@@ -1,0 +1,373 @@
+// Joints and loops: limits, friction, springs, actuators with implicit gains and effort limits,
+// couplings, closed loops.
+#include "scene.h"
+
+// A hinge about y at the world's origin with a rod hanging down, horizontal axis.
+static Scene Rod(const rgJointDef* joint, const rgActuatorDef* actuator, bool gravity,
+                 rgWorldDef def) {
+    Scene scene = SceneStart();
+    rgBodyDef body = rgDefaultBodyDef();
+    body.inertia =
+        (rgInertia){.mass = 1, .center = {0, 0, -0.5}, .moment = {0.1, 0.1, 0.1, 0, 0, 0}};
+    rgBodyId id;
+    rgJointId hinge;
+    assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
+    rgJointDef copy = *joint;
+    copy.body = id;
+    copy.axis = rgVec(0, 1, 0);
+    assert_int_equal(rgModelDef_AddJoint(scene.def, &copy, &hinge), rg_ok);
+    if (actuator != NULL) {
+        rgActuatorDef drive = *actuator;
+        drive.joint = hinge;
+        assert_int_equal(rgModelDef_AddActuator(scene.def, &drive, NULL), rg_ok);
+    }
+    def.overrideGravity = !gravity;
+    SceneMake(&scene, &def);
+    return scene;
+}
+
+#define INERTIA 0.35 // about the hinge
+
+static double Angle(const Scene* scene) {
+    return rgWorld_Positions(scene->world, NULL)[0];
+}
+
+static double Rate(const Scene* scene) {
+    return rgWorld_Velocities(scene->world, NULL)[0];
+}
+
+static void TestLimitHolds(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.hasLimits = true;
+    joint.lower = -0.4;
+    joint.upper = 0.3;
+    Scene scene = Rod(&joint, NULL, true, SceneWorldDef(1e-3, 1e-10));
+    double q = 0.25, v = 5;
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    SceneRun(&scene, 20);
+    EXPECT_NEAR(Angle(&scene), 0.3, 3e-3); // falls back from the limit it hit
+    double torque = -20;
+    assert_int_equal(rgWorld_SetForce(scene.world, &torque), rg_ok);
+    SceneRun(&scene, 2000);
+    EXPECT_NEAR(Angle(&scene), -0.4, 1e-9);
+    int count;
+    const rgConstraintForce* forces = rgWorld_Constraints(scene.world, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(forces[0].kind, rg_constraintLimit);
+    assert_int_equal(forces[0].row, 0);
+    EXPECT_NEAR(forces[0].force, 20 + SCENE_G * 0.5 * sin(-0.4), 1e-6);
+    SceneEnd(&scene);
+}
+
+static void TestDryFrictionHoldsAndSlips(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.dryFriction = 2;
+    Scene scene = Rod(&joint, NULL, false, SceneWorldDef(1e-3, 1e-10));
+    double torque = 1.9;
+    assert_int_equal(rgWorld_SetForce(scene.world, &torque), rg_ok);
+    SceneRun(&scene, 500);
+    EXPECT_NEAR(Angle(&scene), 0, 1e-12);
+    torque = 3;
+    assert_int_equal(rgWorld_SetForce(scene.world, &torque), rg_ok);
+    SceneRun(&scene, 500);
+    EXPECT_NEAR(Rate(&scene), 0.5 * (3 - 2) / INERTIA, 1e-8);
+    SceneEnd(&scene);
+}
+
+// Implicit damping: v+ = v / (1 + dt d / I), stable for any d.
+static void TestDampingIsImplicit(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.damping = 1000;
+    Scene scene = Rod(&joint, NULL, false, SceneWorldDef(1e-3, 1e-10));
+    double q = 0, v = 1;
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    SceneRun(&scene, 1);
+    EXPECT_NEAR(Rate(&scene), 1 / (1 + 1e-3 * 1000 / INERTIA), 1e-12);
+    SceneEnd(&scene);
+}
+
+static void TestSpringFindsRest(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.stiffness = 5;
+    joint.springReference = 0.7;
+    joint.damping = 3;
+    Scene scene = Rod(&joint, NULL, false, SceneWorldDef(1e-3, 1e-10));
+    SceneRun(&scene, 10000);
+    EXPECT_NEAR(Angle(&scene), 0.7, 1e-6);
+    SceneEnd(&scene);
+}
+
+static rgActuatorDef Servo(double kp, double kd) {
+    rgActuatorDef actuator = rgDefaultActuatorDef();
+    actuator.gain = kp;
+    actuator.kp = kp;
+    actuator.kd = kd;
+    return actuator;
+}
+
+static void TestServoWithHugeGain(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    rgActuatorDef servo = Servo(1e6, 1e3);
+    Scene scene = Rod(&joint, &servo, true, SceneWorldDef(1e-3, 1e-10));
+    double target = 1;
+    assert_int_equal(rgWorld_SetControl(scene.world, &target), rg_ok);
+    SceneRun(&scene, 1000);
+    EXPECT_NEAR(Angle(&scene), 1 - SCENE_G * 0.5 * sin(1) / 1e6, 1e-9);
+    EXPECT_NEAR(Rate(&scene), 0, 1e-9);
+    SceneEnd(&scene);
+}
+
+// The same servo with limits that do not bind is a row instead of a part of M^; same motion.
+static void TestServoAsRowIsTheSame(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    rgActuatorDef servo = Servo(300, 20), limited = servo;
+    limited.hasForceRange = true;
+    limited.forceLower = -1e6;
+    limited.forceUpper = 1e6;
+    Scene a = Rod(&joint, &servo, true, SceneWorldDef(1e-3, 1e-13));
+    Scene b = Rod(&joint, &limited, true, SceneWorldDef(1e-3, 1e-13));
+    double target = 1;
+    assert_int_equal(rgWorld_SetControl(a.world, &target), rg_ok);
+    assert_int_equal(rgWorld_SetControl(b.world, &target), rg_ok);
+    for (int i = 0; i < 300; ++i) {
+        SceneStep(&a);
+        SceneStep(&b);
+        EXPECT_NEAR(Angle(&a), Angle(&b), 1e-10);
+    }
+    SceneEnd(&a);
+    SceneEnd(&b);
+}
+
+static void TestEffortLimitBinds(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.effortLimit = 2;
+    rgActuatorDef servo = Servo(1e5, 1e2);
+    Scene scene = Rod(&joint, &servo, false, SceneWorldDef(1e-3, 1e-12));
+    double target = 10;
+    assert_int_equal(rgWorld_SetControl(scene.world, &target), rg_ok);
+    SceneRun(&scene, 500);
+    EXPECT_NEAR(Rate(&scene), 0.5 * 2 / INERTIA, 1e-9);
+    int count;
+    const rgConstraintForce* forces = rgWorld_Constraints(scene.world, &count);
+    assert_int_equal(count, 1);
+    EXPECT_NEAR(forces[0].force, 2, 1e-9);
+    SceneEnd(&scene);
+}
+
+static void TestControlRangeAndGear(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    rgActuatorDef motor = rgDefaultActuatorDef();
+    motor.gear[0] = 5;
+    motor.hasControlRange = true;
+    motor.controlLower = -1;
+    motor.controlUpper = 1;
+    Scene scene = Rod(&joint, &motor, false, SceneWorldDef(1e-3, 1e-10));
+    double u = 100;
+    assert_int_equal(rgWorld_SetControl(scene.world, &u), rg_ok);
+    SceneRun(&scene, 100);
+    EXPECT_NEAR(Rate(&scene), 0.1 * 5 / INERTIA, 1e-10);
+    SceneEnd(&scene);
+}
+
+// ---- loops
+
+// A parallelogram in the xz plane: two cranks of length 1 and a rod of length 2; the rod keeps its
+// direction, so that everything moves like one pendulum.
+typedef struct FourBar {
+    Scene scene;
+    rgBodyId left, rod, right;
+} FourBar;
+
+static rgBodyId AddBar(Scene* scene, rgBodyId parent, rgVec3 position, double length, bool across) {
+    rgBodyDef body = rgDefaultBodyDef();
+    body.parent = parent;
+    body.pose.p = position;
+    body.inertia.mass = length;
+    body.inertia.center = across ? rgVec(0.5 * length, 0, 0) : rgVec(0, 0, -0.5 * length);
+    double i = length * length * length / 12;
+    body.inertia.moment = (rgSym3){across ? 1e-6 : i, i, across ? i : 1e-6, 0, 0, 0};
+    rgBodyId id;
+    assert_int_equal(rgModelDef_AddBody(scene->def, &body, &id), rg_ok);
+    SceneJoint(scene, id, rg_jointRevolute, rgVec(0, 0, 0), rgVec(0, 1, 0));
+    return id;
+}
+
+static FourBar MakeFourBar(double dt, double tolerance, int copies) {
+    FourBar bar = {.scene = SceneStart()};
+    bar.left = AddBar(&bar.scene, (rgBodyId){0}, rgVec(0, 0, 0), 1, false);
+    bar.rod = AddBar(&bar.scene, bar.left, rgVec(0, 0, -1), 2, true);
+    bar.right = AddBar(&bar.scene, (rgBodyId){0}, rgVec(2, 0, 0), 1, false);
+    for (int i = 0; i < copies; ++i) {
+        rgEqualityDef loop = rgDefaultEqualityDef();
+        loop.kind = rg_equalityConnect;
+        loop.bodyA = bar.rod;
+        loop.bodyB = bar.right;
+        loop.poseA.p = rgVec(2, 0, 0);
+        loop.poseB.p = rgVec(0, 0, -1);
+        assert_int_equal(rgModelDef_AddEquality(bar.scene.def, &loop, NULL), rg_ok);
+    }
+    rgWorldDef def = SceneWorldDef(dt, tolerance);
+    SceneMake(&bar.scene, &def);
+    double q[3] = {0.8, -0.8, 0.8}, v[3] = {0};
+    assert_int_equal(rgWorld_SetState(bar.scene.world, q, v), rg_ok);
+    return bar;
+}
+
+static double LoopError(const FourBar* bar) {
+    rgPose rod = rgWorld_BodyPose(bar->scene.world, bar->rod);
+    rgPose right = rgWorld_BodyPose(bar->scene.world, bar->right);
+    return rgLength(rgSub(rgPose_Point(rod, rgVec(2, 0, 0)), rgPose_Point(right, rgVec(0, 0, -1))));
+}
+
+// Inertia of the one degree of freedom, and the torque of gravity.
+#define BAR_INERTIA (2 * (1.0 / 12 + 0.25) + 2 * 1 + 2e-6 * 0)
+#define BAR_MOMENT  (2 * 0.5 + 2 * 1)
+
+static void TestFourBar(void** state) {
+    (void)state;
+    for (int copies = 1; copies <= 3; ++copies) {
+        double dt = 1e-3;
+        FourBar bar = MakeFourBar(dt, 1e-10, copies);
+        double a = 0.8, w = 0, worst = 0;
+        for (int i = 0; i < (copies == 1 ? 10000 : 2000); ++i) {
+            SceneStep(&bar.scene);
+            worst = fmax(worst, LoopError(&bar));
+            // The closed form, by the same scheme.
+            w -= dt * SCENE_G * BAR_MOMENT * sin(a) / BAR_INERTIA;
+            a += dt * w;
+            if (i < 1000) {
+                EXPECT_NEAR(rgWorld_Positions(bar.scene.world, NULL)[0], a, 5e-3);
+            }
+        }
+        EXPECT_NEAR(worst, 0, 1e-8);
+        // Energy stays, to the order of the scheme.
+        EXPECT_NEAR(SceneEnergy(&bar.scene), -SCENE_G * (2 * 0.5 + 2) * cos(0.8), 0.2);
+        assert_int_equal(rgWorld_UnconvergedSteps(bar.scene.world), 0);
+        SceneEnd(&bar.scene);
+    }
+}
+
+// A gear: q_B follows q_A with ratio -2, and reflects its inertia.
+static void TestGear(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    rgJointId joints[2];
+    for (int i = 0; i < 2; ++i) {
+        rgBodyDef body = rgDefaultBodyDef();
+        body.pose.p = rgVec(i, 0, 0);
+        body.inertia = (rgInertia){.mass = 1, .moment = {0.1, 0.1, 0.1, 0, 0, 0}};
+        rgBodyId id;
+        assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
+        joints[i] = SceneJoint(&scene, id, rg_jointRevolute, rgVec(0, 0, 0), rgVec(0, 0, 1));
+    }
+    rgEqualityDef gear = rgDefaultEqualityDef();
+    gear.kind = rg_equalityJoint;
+    gear.jointA = joints[0];
+    gear.jointB = joints[1];
+    gear.polynomial[1] = -2;
+    assert_int_equal(rgModelDef_AddEquality(scene.def, &gear, NULL), rg_ok);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    SceneMake(&scene, &def);
+    double torque[2] = {0, 1};
+    assert_int_equal(rgWorld_SetForce(scene.world, torque), rg_ok);
+    SceneRun(&scene, 200);
+    const double* q = rgWorld_Positions(scene.world, NULL);
+    const double* v = rgWorld_Velocities(scene.world, NULL);
+    EXPECT_NEAR(q[0], -2 * q[1], 1e-9);
+    EXPECT_NEAR(v[1], 0.2 / (0.1 + 4 * 0.1), 1e-7);
+    SceneEnd(&scene);
+}
+
+// Two bodies welded move like one: a cantilever on a hinge.
+static void TestWeldHolds(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid rod = SolidOf(rg_shapeBox, rgVec(0.5, 0.05, 0.05), 1, rgVec(0.5, 0, 0));
+    Solid block = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.1), 2, rgVec(1.2, 0, 0));
+    rgBodyId a = SceneBody(&scene, &rod, (rgBodyId){0});
+    SceneJoint(&scene, a, rg_jointRevolute, rgVec(-0.5, 0, 0), rgVec(0, 1, 0));
+    rgBodyId b = SceneFree(&scene, &block);
+    rgEqualityDef weld = rgDefaultEqualityDef();
+    weld.kind = rg_equalityWeld;
+    weld.bodyA = a;
+    weld.bodyB = b;
+    weld.poseA.p = rgVec(0.5, 0, 0);
+    weld.poseB.p = rgVec(-0.2, 0, 0);
+    assert_int_equal(rgModelDef_AddEquality(scene.def, &weld, NULL), rg_ok);
+    assert_int_equal(rgModelDef_ExcludePair(scene.def, a, b), rg_ok);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    for (int i = 0; i < 1000; ++i) {
+        SceneStep(&scene);
+        rgPose p = rgWorld_BodyPose(scene.world, a), q = rgWorld_BodyPose(scene.world, b);
+        rgVec3 gap = rgSub(rgPose_Point(p, rgVec(0.5, 0, 0)), rgPose_Point(q, rgVec(-0.2, 0, 0)));
+        EXPECT_NEAR(rgLength(gap), 0, 1e-9);
+        rgVec3 turn = rgRotationVectorFromQuat(rgQuatMultiply(rgQuatConjugate(p.q), q.q));
+        EXPECT_NEAR(rgLength(turn), 0, 1e-9);
+    }
+    assert_true(SceneBodyPoint(&scene, b).z < -0.3);
+    SceneEnd(&scene);
+}
+
+// A tendon over two sliders: spring, limit and friction act on the sum of the coordinates.
+static void TestTendon(void** state) {
+    (void)state;
+    for (int kind = 0; kind < 2; ++kind) {
+        Scene scene = SceneStart();
+        rgJointId joints[2];
+        for (int i = 0; i < 2; ++i) {
+            rgBodyDef body = rgDefaultBodyDef();
+            body.pose.p = rgVec(0, i, 0);
+            body.inertia = (rgInertia){.mass = 1 + i, .moment = {0.1, 0.1, 0.1, 0, 0, 0}};
+            rgBodyId id;
+            assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
+            joints[i] = SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(1, 0, 0));
+        }
+        double coefficients[2] = {1, 1};
+        rgTendonDef tendon = rgDefaultTendonDef();
+        tendon.jointCount = 2;
+        tendon.joints = joints;
+        tendon.coefficients = coefficients;
+        if (kind == 0) {
+            tendon.stiffness = 100;
+            tendon.springReference = 0.2;
+            tendon.damping = 20;
+        } else {
+            tendon.hasLimits = true;
+            tendon.lower = -0.1;
+            tendon.upper = 0.1;
+        }
+        assert_int_equal(rgModelDef_AddTendon(scene.def, &tendon, NULL), rg_ok);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+        SceneMake(&scene, &def);
+        double force[2] = {kind, 0};
+        assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
+        SceneRun(&scene, 3000);
+        const double* q = rgWorld_Positions(scene.world, NULL);
+        EXPECT_NEAR(q[0] + q[1], kind == 0 ? 0.2 : 0.1, 1e-6);
+        if (kind == 0) {
+            EXPECT_NEAR(q[0] * 1 - q[1] * 2, 0, 1e-9); // equal and opposite shares of momentum
+        }
+        SceneEnd(&scene);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestLimitHolds),        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
+        cmocka_unit_test(TestDampingIsImplicit), cmocka_unit_test(TestSpringFindsRest),
+        cmocka_unit_test(TestServoWithHugeGain), cmocka_unit_test(TestServoAsRowIsTheSame),
+        cmocka_unit_test(TestEffortLimitBinds),  cmocka_unit_test(TestControlRangeAndGear),
+        cmocka_unit_test(TestFourBar),           cmocka_unit_test(TestGear),
+        cmocka_unit_test(TestWeldHolds),         cmocka_unit_test(TestTendon),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
