@@ -33,7 +33,7 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
 }
 
-static rgResult rgWorld_AddRows(rgWorld* world) {
+rgResult rgWorld_AddRows(rgWorld* world) {
     rgRows_Clear(&world->rows);
     rgResult result = rgAddLimits(world);
     result = result == rg_ok ? rgAddDryFriction(world) : result;

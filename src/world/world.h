@@ -201,6 +201,7 @@ struct rgWorld {
     bool wrenched;        // any wrench is not zero
     int unconvergedCount; // steps since creation
     rgReadout* readout;
+    struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
 };
 
 // One step in progress.
@@ -259,6 +260,7 @@ typedef struct rgLaw {
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
 void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
+rgResult rgWorld_AddRows(rgWorld* world);                   // assemble.c: all rows, bias is gamma
 
 // Rows of one kind each.
 rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
@@ -299,3 +301,16 @@ rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last ste
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
 // sensors.c
 int rgSensorSize(rgSensorKind kind);
+
+// What inverse dynamics turns around.
+void rgWorld_SumOtherForces(rgWorld* world, double* driven); // free.c: all but the user's
+bool rgWorld_HasSpin(const rgWorld* world);                  // free.c
+void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale,
+                           double* force); // free.c
+void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
+                           const double* impulse, double* tau); // free.c
+void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,
+                             double* impulse); // free.c
+void rgWorld_StepVelocityAfter(const rgWorld* world, const double* v,
+                               double* result); // integrate.c
+void rgInverse_Destroy(rgWorld* world);         // inverse.c
