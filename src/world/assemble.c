@@ -116,16 +116,11 @@ rgResult rgSolveProblem(rgStep* step) {
     if (world->rows.rowCount == 0) {
         return rg_ok;
     }
-<<<<<<< HEAD
-    rgContactProblem problem;
-    rgResult result = rgWorld_Condense(world, &problem);
-=======
     rgContactProblem problem = world->problem;
     rgResult result = rg_ok;
     if (rgWorld_IsSmall(world) && world->def.contact.form != rg_formVelocity) {
         result = rgWorld_DenseProblem(world, &problem);
     }
->>>>>>> world
     if (result == rg_ok) {
         result = rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL,
                                        &step->report->contact);

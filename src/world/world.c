@@ -395,17 +395,6 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 }
 
 static void rgWorld_FreeArrays(rgWorld* world) {
-<<<<<<< HEAD
-    void* arrays[] = {
-        world->state.block,   world->geometries,  world->colliders,     world->drives,
-        world->tendonNeutral, world->isFreeBody,  world->linkRotations, world->startQ,
-        world->startV,        world->tau,         world->added,         world->freeV,
-        world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
-        world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
-        world->entryValues,   world->length,      world->points,        world->manifolds,
-        world->massStart,     world->massColumn,  world->massSource,    world->massValue,
-        world->delassus,      world->solved};
-=======
     void* arrays[] = {world->state.block,
                       world->geometries,
                       world->colliders,
@@ -436,7 +425,6 @@ static void rgWorld_FreeArrays(rgWorld* world) {
                       world->massColumn,
                       world->massSource,
                       world->massValue};
->>>>>>> world
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
