@@ -89,8 +89,8 @@ rgResult rgAssembleProblem(rgStep* step) {
 
 // Few rows on few trees: G itself is cheap, along the tree, and saves the solver from finding it.
 static bool rgWorld_IsSmall(const rgWorld* world) {
-    int n = world->rows.rowCount, nv = world->model->vCount;
-    return n <= 60 || (world->model->treeCount == 1 && n <= 150 && 2 * n <= 3 * nv);
+    int n = world->rows.rowCount;
+    return n <= 60 || (world->model->treeCount == 1 && n <= 240);
 }
 
 // The same problem with G in place of M^ and J.
