@@ -258,6 +258,8 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
+// assemble.c: the problem of world->rows with G, for the last factorization, in place of M^ and J
+rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem);
 void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
 
 // Rows of one kind each.
