@@ -49,9 +49,10 @@ typedef struct rgState {
 // A shape that takes part in collisions.
 typedef struct rgCollider {
     const rgGeometry* geometry;
-    double radius; // bounding, about the shape's origin; infinite for planes
-    double margin; // rgWorld_PlaceColliders: speculative, of this shape alone [m]
-    int shape;     // index
+    double radius;   // bounding, about the shape's origin; infinite for planes
+    rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
+    double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    int shape;       // index
     int link;
     int body;    // index; -1: the world
     rgPose pose; // rgWorld_PlaceColliders, world
