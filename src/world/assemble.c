@@ -94,7 +94,7 @@ static bool rgWorld_IsSmall(const rgWorld* world) {
 }
 
 // The same problem with G in place of M^ and J.
-static rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
+rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
     const rgRows* rows = &world->rows;
     int n = rows->rowCount;
     rgResult result = rgReserve(&world->allocator, (void**)&world->G, &world->capacityG, 0, n * n,

@@ -49,9 +49,10 @@ typedef struct rgState {
 // A shape that takes part in collisions.
 typedef struct rgCollider {
     const rgGeometry* geometry;
-    double radius; // bounding, about the shape's origin; infinite for planes
-    double margin; // rgWorld_PlaceColliders: speculative, of this shape alone [m]
-    int shape;     // index
+    double radius;   // bounding, about the shape's origin; infinite for planes
+    rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
+    double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    int shape;       // index
     int link;
     int body;    // index; -1: the world
     rgPose pose; // rgWorld_PlaceColliders, world
@@ -259,6 +260,8 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
+// assemble.c: the problem of world->rows with G, for the last factorization, in place of M^ and J
+rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem);
 void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
 rgResult rgWorld_AddRows(rgWorld* world);                   // assemble.c: all rows, bias is gamma
 
