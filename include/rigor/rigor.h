@@ -10,6 +10,7 @@
 #include "rigor/model.h"
 #include "rigor/dynamics.h"
 #include "rigor/world.h"
+#include "rigor/inverse.h"
 #include "rigor/fclib.h"
 #include "rigor/io.h"
 #include "rigor/scene.h"

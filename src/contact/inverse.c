@@ -102,22 +102,12 @@ static void rgInverse_Judge(const rgInverseProblem* problem, const double* lambd
 }
 
 static bool rgInverse_IsValid(const rgInverseProblem* problem, const double* lambda) {
-    if (problem == NULL || problem->rowCount < 0 ||
+    if (problem == NULL ||
+        rgCheckBlocks(problem->rowCount, problem->blockCount, problem->blocks, NULL) != rg_ok ||
         (problem->rowCount > 0 && (problem->velocity == NULL || lambda == NULL)) ||
         !(problem->penalty > 0 && problem->penalty < INFINITY) || !(problem->tolerance > 0) ||
-        problem->maxIterations < 0) {
+        problem->maxIterations < 0 || (int)problem->model < 0 || problem->model > rg_modelCcp) {
         return false;
-    }
-    int row = 0;
-    for (int b = 0; b < problem->blockCount; ++b) {
-        const rgBlock* block = problem->blocks + b;
-        bool contact = block->kind == rg_blockCoulomb;
-        if (block->firstRow != row || block->rowCount < 1 || (contact && !(block->mu >= 0)) ||
-            (contact && block->rowCount != 3 && block->rowCount != 4 && block->rowCount != 6) ||
-            (block->kind == rg_blockBox && !(block->lower <= block->upper))) {
-            return false;
-        }
-        row += block->rowCount;
     }
     for (int i = 0; i < problem->rowCount; ++i) {
         double R = rgInverse_Compliance(problem, i);
@@ -125,7 +115,7 @@ static bool rgInverse_IsValid(const rgInverseProblem* problem, const double* lam
             return false;
         }
     }
-    return row == problem->rowCount;
+    return true;
 }
 
 rgResult rgInverseProblem_Solve(const rgInverseProblem* problem, double* lambda,

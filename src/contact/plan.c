@@ -3,10 +3,10 @@
 #include "contact/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
+#define RG_WARM_NEAR   10
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
 // tolerance for less than a Newton step costs.
@@ -34,6 +34,37 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
     }
     return rgRunNewton(
         run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
+}
+
+// Steps that are worth trying, each only when those before it have not solved the island.
+static rgResult rgPlan_Try(rgRun* run, double* lambda, int sweeps, int newton) {
+    rgNewtonOptions options = {.limit = newton, .weight = 1, .regularisation = 1e-4};
+    rgResult result = rg_ok;
+    if (!rgRun_Solved(run)) {
+        result = rgRunSweeps(run, lambda, sweeps, 1);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunNewton(run, lambda, &options);
+    }
+    return result;
+}
+
+// From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded, and
+// Newton, where it works at all, needs a few steps; far from solved it is given more. When it
+// wanders off: sweeps from the start again, then ADMM, which does not mind contacts at the edge of
+// opening.
+static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
+    bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
+    rgResult result = rgPlan_Try(run, lambda, near ? 2 : 0, near ? 4 : 10);
+    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    if (result == rg_ok) {
+        result = rgPlan_Try(run, lambda, 8, near ? 0 : 10);
+    }
+    if (result == rg_ok && !rgRun_Solved(run) && run->bestResidual <= 1e-3) {
+        rgAdmmDef admm = rgAcceleratedAdmmDef();
+        result = rgRunAdmm(run, run->best, &admm, 30);
+    }
+    return result;
 }
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
@@ -67,21 +98,12 @@ rgResult rgRunPlan(rgRun* run) {
     memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
     rgResult result = rg_ok;
     if (run->warm) {
-        // Close to the solution little regularisation is needed, and one iteration fewer.
-        result = rgRunNewton(run, lambda,
-                             &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-4});
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgPlan_Warm(run, lambda);
+    } else {
         result = rgPlan_Sweep(run, lambda);
-    }
-    if (getenv("PRE")) {
-        rgAdmmDef admm = rgAcceleratedAdmmDef();
-        run->bestResidual = INFINITY;
-        result = rgRunAdmm(run, run->start, &admm, atoi(getenv("PRE")));
-        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
-    }
-    if (result == rg_ok) {
-        result = rgPlan_Newton(run, lambda, 40, 1);
+        if (result == rg_ok) {
+            result = rgPlan_Newton(run, lambda, 40, 1);
+        }
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunInterior(run, 30);

@@ -120,30 +120,41 @@ static bool rgCheckDelassus(rgDiagnostics* diagnostics, const rgDelassus* delass
                     (int)delassus->kind);
 }
 
-rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics) {
-    if (problem == NULL || problem->rowCount < 0 || problem->blockCount < 0 ||
-        (problem->blockCount > 0 && problem->blocks == NULL) ||
-        (problem->rowCount > 0 && problem->freeVelocity == NULL)) {
-        rgRefuse(diagnostics, "the problem lacks blocks or free velocity");
+rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,
+                       rgDiagnostics* diagnostics) {
+    if (rowCount < 0 || blockCount < 0 || (blockCount > 0 && blocks == NULL)) {
+        rgRefuse(diagnostics, "the problem lacks blocks");
         return rg_errorArgument;
     }
     int row = 0;
-    int n = problem->rowCount;
-    for (int i = 0; i < problem->blockCount; ++i) {
-        const rgBlock* block = problem->blocks + i;
+    for (int i = 0; i < blockCount; ++i) {
+        const rgBlock* block = blocks + i;
         if (!rgCheckBlock(diagnostics, block, i, row)) {
             return rg_errorArgument;
         }
-        if (block->rowCount > n - row) {
+        if (block->rowCount > rowCount - row) {
             rgRefuse(diagnostics, "block %d ends at row %lld, the problem has %d rows", i,
-                     (long long)row + block->rowCount, n);
+                     (long long)row + block->rowCount, rowCount);
             return rg_errorArgument;
         }
         row += block->rowCount;
     }
-    if (row != n) {
-        rgRefuse(diagnostics, "blocks cover %d rows, the problem has %d", row, n);
+    if (row != rowCount) {
+        rgRefuse(diagnostics, "blocks cover %d rows, the problem has %d", row, rowCount);
         return rg_errorArgument;
+    }
+    return rg_ok;
+}
+
+rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics) {
+    if (problem == NULL || (problem->rowCount > 0 && problem->freeVelocity == NULL)) {
+        rgRefuse(diagnostics, "the problem lacks a free velocity");
+        return rg_errorArgument;
+    }
+    int n = problem->rowCount;
+    rgResult result = rgCheckBlocks(n, problem->blockCount, problem->blocks, diagnostics);
+    if (result != rg_ok) {
+        return result;
     }
     if (n > 46340 && problem->delassus.kind == rg_delassusDense) {
         rgRefuse(diagnostics, "%d rows are too many for a dense matrix", n);

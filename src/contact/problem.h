@@ -10,3 +10,7 @@ rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const do
 // sigma = (G + R) lambda + g with scratch from an arena.
 rgResult rgJudgeVelocity(const rgContactProblem* problem, const double* lambda, rgArena* arena,
                          double* sigma);
+
+// Do the blocks cover the rows without gaps, each with numbers that make sense?
+rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,
+                       rgDiagnostics* diagnostics);

@@ -33,7 +33,7 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
 }
 
-static rgResult rgWorld_AddRows(rgWorld* world) {
+rgResult rgWorld_AddRows(rgWorld* world) {
     rgRows_Clear(&world->rows);
     rgResult result = rgAddLimits(world);
     result = result == rg_ok ? rgAddDryFriction(world) : result;
@@ -89,12 +89,12 @@ rgResult rgAssembleProblem(rgStep* step) {
 
 // Few rows on few trees: G itself is cheap, along the tree, and saves the solver from finding it.
 static bool rgWorld_IsSmall(const rgWorld* world) {
-    int n = world->rows.rowCount, nv = world->model->vCount;
-    return n <= 60 || (world->model->treeCount == 1 && n <= 150 && 2 * n <= 3 * nv);
+    int n = world->rows.rowCount;
+    return n <= 60 || (world->model->treeCount == 1 && n <= 240);
 }
 
 // The same problem with G in place of M^ and J.
-static rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
+rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
     const rgRows* rows = &world->rows;
     int n = rows->rowCount;
     rgResult result = rgReserve(&world->allocator, (void**)&world->G, &world->capacityG, 0, n * n,

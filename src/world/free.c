@@ -141,29 +141,42 @@ static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
     }
 }
 
-// (4) One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
-static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
-    rgVec3 Iw = rgSym3_Multiply(I, w);
-    rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
-    rgVec3 columns[3];
+// (4) I + dt/2 D, by columns.
+static void rgSpinColumns(const rgSym3* I, rgVec3 w, double dt, rgVec3 columns[3]) {
     rgGyroscopic(I, w, columns);
     for (int k = 0; k < 3; ++k) {
         rgVec3 e = rgVec(k == 0, k == 1, k == 2);
         columns[k] = rgAddScaled(rgSym3_Multiply(I, e), 0.5 * dt, columns[k]);
     }
+}
+
+// (4) One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
+static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
+    rgVec3 Iw = rgSym3_Multiply(I, w);
+    rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
+    rgVec3 columns[3];
+    rgSpinColumns(I, w, dt, columns);
     return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
 }
 
-// (5) The same for a tree whose first joint turns freely, with the inertia of the whole tree: only
-// the 3 x 3 block of that joint is implicit. change := (M^ + dt/2 P D P')^-1 M^ change.
+// D of a tree whose first joint turns freely, with the inertia of the whole tree. Returns the first
+// of that joint's three angular degrees of freedom.
+static int rgWorld_TreeGyroscopic(const rgWorld* world, int tree, rgVec3 D[3]) {
+    const rgDynamics* d = world->dynamics;
+    int index = world->model->trees[tree].firstLink;
+    const rgLink* link = &world->model->links[index];
+    int first = link->v + link->vCount - 3;
+    rgSym3 moment = rgSym3InBody(&d->poses[index].r, &d->composites[index].moment);
+    rgGyroscopic(&moment, rgVec(d->v[first], d->v[first + 1], d->v[first + 2]), D);
+    return first;
+}
+
+// (5) The same for such a tree: only the 3 x 3 block of that joint is implicit.
+// change := (M^ + dt/2 P D P')^-1 M^ change.
 static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
     rgDynamics* d = world->dynamics;
-    const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
-    int first = link->v + link->vCount - 3;
-    const rgComposite* all = &d->composites[world->model->trees[tree].firstLink];
-    rgSym3 moment = rgSym3InBody(&d->poses[world->model->trees[tree].firstLink].r, &all->moment);
-    rgVec3 w = rgVec(d->v[first], d->v[first + 1], d->v[first + 2]), D[3], N[3];
-    rgGyroscopic(&moment, w, D);
+    rgVec3 D[3], N[3];
+    int first = rgWorld_TreeGyroscopic(world, tree, D);
     double* y = world->column;
     const rgTree* range = &world->model->trees[tree];
     double half = 0.5 * world->dt;
@@ -185,22 +198,23 @@ static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
     }
 }
 
+static bool rgWorld_TreeSpins(const rgWorld* world, int tree) {
+    int kind = world->model->links[world->model->trees[tree].firstLink].kind;
+    return (kind == rg_linkSpherical || kind == rg_linkFree) && !world->isFreeBody[tree];
+}
+
 static void rgWorld_SpinTrees(rgWorld* world, double* change) {
-    const rgModel* model = world->model;
-    for (int t = 0; t < model->treeCount; ++t) {
-        int kind = model->links[model->trees[t].firstLink].kind;
-        bool turns = kind == rg_linkSpherical || kind == rg_linkFree;
-        if (turns && !world->isFreeBody[t]) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (rgWorld_TreeSpins(world, t)) {
             rgWorld_SpinTree(world, t, change);
         }
     }
 }
 
 // (3) A free body moves with its centre of mass: momentum is kept to rounding.
-static void rgWorld_MoveFreeBody(rgWorld* world, const rgLink* link) {
+static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, double* out) {
     const double* tau = world->tau + link->v;
     const double* v = world->startV + link->v;
-    double* out = world->freeV + link->v;
     rgQuat q = rgWorld_FreeRotation(world, link);
     rgVec3 c = rgRotate(q, link->center);
     rgVec3 force = rgVec(tau[0], tau[1], tau[2]), w = rgVec(v[3], v[4], v[5]);
@@ -222,7 +236,8 @@ static void rgWorld_ReplaceFreeBodies(rgWorld* world) {
             memcpy(world->freeV + tree->firstDof, world->startV + tree->firstDof,
                    (size_t)tree->dofCount * sizeof(double));
         } else if (world->isFreeBody[t]) {
-            rgWorld_MoveFreeBody(world, &model->links[tree->firstLink]);
+            const rgLink* link = &model->links[tree->firstLink];
+            rgWorld_MoveFreeBody(world, link, world->freeV + link->v);
         }
     }
 }
@@ -251,4 +266,94 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     }
     rgWorld_ReplaceFreeBodies(world);
     return rg_ok;
+}
+
+// ---- the same, turned around (docs/theory/inverse.md)
+
+// Forces on the degrees of freedom without the user's, in tau; driven: the actuators' share.
+void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
+    size_t bytes = (size_t)world->model->vCount * sizeof(double);
+    memset(world->tau, 0, bytes);
+    memset(world->added, 0, bytes);
+    rgWorld_AddDrives(world);
+    memcpy(driven, world->tau, bytes);
+    rgWorld_AddWrenches(world);
+    rgWorld_AddSprings(world);
+}
+
+// Whether (5) has a say: a first joint that turns freely, and does turn.
+bool rgWorld_HasSpin(const rgWorld* world) {
+    const rgModel* model = world->model;
+    bool any = false;
+    for (int t = 0; t < model->treeCount && !any; ++t) {
+        const rgLink* link = &model->links[model->trees[t].firstLink];
+        const double* w = world->startV + link->v + link->vCount - 3;
+        any = rgWorld_TreeSpins(world, t) && (w[0] != 0 || w[1] != 0 || w[2] != 0);
+    }
+    return any;
+}
+
+// (5) force += scale P D P' change
+void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale, double* force) {
+    rgDynamics_NeedComposites(world->dynamics);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (rgWorld_TreeSpins(world, t)) {
+            rgVec3 D[3];
+            int first = rgWorld_TreeGyroscopic(world, t, D);
+            const double* x = change + first;
+            rgVec3 y = rgMultiply3(D, rgVec(x[0], x[1], x[2]));
+            force[first] += scale * y.x;
+            force[first + 1] += scale * y.y;
+            force[first + 2] += scale * y.z;
+        }
+    }
+}
+
+static rgVec3 rgLoad3(const double* x) {
+    return rgVec(x[0], x[1], x[2]);
+}
+
+static void rgStore3(rgVec3 x, double* out) {
+    out[0] = x.x, out[1] = x.y, out[2] = x.z;
+}
+
+// All forces on a free body that, with the impulse (both at its origin), make the step end with v.
+void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
+                           const double* impulse, double* tau) {
+    const rgSym3* I = &link->moment;
+    double dt = world->dt;
+    rgQuat q = rgWorld_FreeRotation(world, link);
+    rgVec3 c = rgRotate(q, link->center), push = rgLoad3(impulse);
+    rgVec3 turn = rgSub(rgLoad3(impulse + 3), rgRotateBack(q, rgCross(c, push)));
+    // the free motion: v less what the impulse changes
+    rgVec3 x = rgVec(I->xx, I->xy, I->xz), y = rgVec(I->xy, I->yy, I->yz);
+    rgVec3 kick = rgSolve3(x, y, rgVec(I->xz, I->yz, I->zz), turn);
+    rgVec3 w = rgLoad3(world->startV + link->v + 3), spin = rgSub(rgLoad3(v + 3), kick);
+    rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, kick), c));
+    rest = rgAddScaled(rest, -1 / link->mass, push);
+    // (3) and (4), solved for force and torque
+    rgVec3 start = rgAdd(rgLoad3(world->startV + link->v), rgCross(rgRotate(q, rgSub(w, spin)), c));
+    rgVec3 rate = rgScale(1 / dt, rgSub(rest, start)), columns[3];
+    rgVec3 force = rgScale(link->mass, rgSub(rate, world->gravity));
+    rgSpinColumns(I, w, dt, columns);
+    rgVec3 change = rgScale(1 / dt, rgSub(spin, w)), torque = rgCross(w, rgSym3_Multiply(I, w));
+    torque = rgAddScaled(torque, change.x, columns[0]);
+    torque = rgAddScaled(torque, change.y, columns[1]);
+    torque = rgAddScaled(torque, change.z, columns[2]);
+    rgStore3(force, tau);
+    rgStore3(rgAdd(torque, rgRotateBack(q, rgCross(c, force))), tau + 3);
+}
+
+// The impulse at its origin that a free body needs beside the forces in tau to reach v.
+void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,
+                             double* impulse) {
+    double rest[6];
+    rgWorld_MoveFreeBody(world, link, rest);
+    rgQuat q = rgWorld_FreeRotation(world, link);
+    rgVec3 c = rgRotate(q, link->center), kick = rgSub(rgLoad3(v + 3), rgLoad3(rest + 3));
+    rgVec3 center = rgAdd(rgSub(rgLoad3(v), rgLoad3(rest)), rgCross(rgRotate(q, kick), c));
+    rgVec3 push = rgScale(link->mass, center);
+    rgStore3(push, impulse);
+    rgStore3(rgAdd(rgSym3_Multiply(&link->moment, kick), rgRotateBack(q, rgCross(c, push))),
+             impulse + 3);
 }

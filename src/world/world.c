@@ -442,6 +442,7 @@ void rgDestroyWorld(rgWorld* world) {
         rgDestroyGeometry(world->geometries[s]);
     }
     rgReadout_Destroy(world);
+    rgInverse_Destroy(world);
     rgDestroyBroadphase(world->broadphase);
     rgDestroyDynamics(world->dynamics);
     rgDestroyContactSolver(world->solver);

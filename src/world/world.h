@@ -49,9 +49,10 @@ typedef struct rgState {
 // A shape that takes part in collisions.
 typedef struct rgCollider {
     const rgGeometry* geometry;
-    double radius; // bounding, about the shape's origin; infinite for planes
-    double margin; // rgWorld_PlaceColliders: speculative, of this shape alone [m]
-    int shape;     // index
+    double radius;   // bounding, about the shape's origin; infinite for planes
+    rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
+    double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    int shape;       // index
     int link;
     int body;    // index; -1: the world
     rgPose pose; // rgWorld_PlaceColliders, world
@@ -201,6 +202,7 @@ struct rgWorld {
     bool wrenched;        // any wrench is not zero
     int unconvergedCount; // steps since creation
     rgReadout* readout;
+    struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
 };
 
 // One step in progress.
@@ -258,7 +260,10 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
+// assemble.c: the problem of world->rows with G, for the last factorization, in place of M^ and J
+rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem);
 void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
+rgResult rgWorld_AddRows(rgWorld* world);                   // assemble.c: all rows, bias is gamma
 
 // Rows of one kind each.
 rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
@@ -299,3 +304,16 @@ rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last ste
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
 // sensors.c
 int rgSensorSize(rgSensorKind kind);
+
+// What inverse dynamics turns around.
+void rgWorld_SumOtherForces(rgWorld* world, double* driven); // free.c: all but the user's
+bool rgWorld_HasSpin(const rgWorld* world);                  // free.c
+void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale,
+                           double* force); // free.c
+void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
+                           const double* impulse, double* tau); // free.c
+void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,
+                             double* impulse); // free.c
+void rgWorld_StepVelocityAfter(const rgWorld* world, const double* v,
+                               double* result); // integrate.c
+void rgInverse_Destroy(rgWorld* world);         // inverse.c

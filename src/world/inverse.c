@@ -1,0 +1,451 @@
+// Inverse dynamics with contacts: the stages of a step up to the rows, the proximal iteration, and
+// recursive Newton-Euler with the impulses. docs/theory/inverse.md.
+#include "world/inverse.h"
+
+#include <string.h>
+
+#define RG_COOKIE_INVERSE 0x696e7601u
+
+rgInverseDef rgDefaultInverseDef(void) {
+    rgInverseProblem problem = rgDefaultInverseProblem();
+    return (rgInverseDef){.penalty = problem.penalty,
+                          .tolerance = problem.tolerance,
+                          .snap = 1e-6,
+                          .maxIterations = problem.maxIterations,
+                          .compliance = -1,
+                          .cookie = RG_COOKIE_INVERSE};
+}
+
+// ---- memory
+
+static void* rgInverse_Take(rgWorld* world, int count, size_t size, bool* good) {
+    void* memory = rgAllocate(&world->allocator, (size_t)count, size);
+    *good = *good && memory != NULL;
+    return memory;
+}
+
+static rgResult rgInverse_Create(rgWorld* world) {
+    int nv = world->model->vCount;
+    bool good = true;
+    if (world->inverse != NULL) {
+        return rg_ok;
+    }
+    rgInverseWork* work = rgInverse_Take(world, 1, sizeof(rgInverseWork), &good);
+    world->inverse = work;
+    if (!good) {
+        return rg_errorMemory;
+    }
+    double** arrays[] = {&work->vRef, &work->driven, &work->acceleration, &work->push,
+                         &work->need, &work->force,  &work->contactForce, &work->kick};
+    for (int i = 0; i < RG_COUNT(arrays); ++i) {
+        *arrays[i] = rgInverse_Take(world, nv, sizeof(double), &good);
+    }
+    work->actuated = rgInverse_Take(world, nv, sizeof(bool), &good);
+    work->bases = rgInverse_Take(world, world->model->treeCount, sizeof(rgInverseBase), &good);
+    if (!good) {
+        rgInverse_Destroy(world);
+    }
+    return good ? rg_ok : rg_errorMemory;
+}
+
+void rgInverse_Destroy(rgWorld* world) {
+    rgInverseWork* work = world->inverse;
+    if (work == NULL) {
+        return;
+    }
+    void* arrays[] = {work->vRef,  work->driven,   work->acceleration, work->push,
+                      work->need,  work->force,    work->contactForce, work->actuated,
+                      work->bases, work->contacts, work->reference,    work->target,
+                      work->saved, work->opens,    work->dense};
+    for (int i = 0; i < RG_COUNT(arrays); ++i) {
+        rgRelease(&world->allocator, arrays[i]);
+    }
+    rgReduced_Free(world, &work->reduced);
+    rgRelease(&world->allocator, work);
+    world->inverse = NULL;
+}
+
+static rgResult rgInverse_ReserveRows(rgInverseCall* call) {
+    rgInverseWork* work = call->work;
+    const rgAllocator* allocator = &call->world->allocator;
+    int n = call->world->rows.rowCount, capacity = work->rowCapacity;
+    double** arrays[] = {&work->reference, &work->target, &work->saved};
+    rgResult result = rg_ok;
+    for (int i = 0; i < RG_COUNT(arrays) && n > work->rowCapacity && result == rg_ok; ++i) {
+        capacity = work->rowCapacity;
+        result = rgReserve(allocator, (void**)arrays[i], &capacity, 0, n, sizeof(double));
+    }
+    work->rowCapacity = result == rg_ok ? capacity : work->rowCapacity;
+    if (result == rg_ok) {
+        result = rgReserve(allocator, (void**)&work->contacts, &work->contactCapacity, 0,
+                           call->world->pointCount, sizeof(rgInverseContact));
+    }
+    return result;
+}
+
+// ---- the rows at the wanted velocity
+
+// Loops weigh their compliance with M^, and the gyroscopic term acts on the free motion.
+static bool rgInverse_NeedsFactor(const rgInverseCall* call) {
+    return call->world->model->info.equalityCount > 0 || call->work->spins;
+}
+
+void rgInverse_Push(const rgWorld* world, const double* lambda, double* y) {
+    const rgRows* rows = &world->rows;
+    memset(y, 0, (size_t)world->model->vCount * sizeof(double));
+    for (int r = 0; r < rows->rowCount; ++r) {
+        for (int k = rows->rowStart[r]; lambda[r] != 0 && k < rows->rowStart[r + 1]; ++k) {
+            y[rows->column[k]] += rows->value[k] * lambda[r];
+        }
+    }
+}
+
+static bool rgInverse_HasImpacts(const rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        rgShapeId a = {world->colliders[point->colliderA].shape + 1};
+        rgShapeId b = {world->colliders[point->colliderB].shape + 1};
+        double own = world->def.restitution;
+        double e = own >= 0 ? own : rgModel_PairMaterial(world->model, a, b).restitution;
+        double before = rgRows_Dot(&world->rows, point->firstRow + 2, world->startV);
+        if (e > 0 && before < -world->restitutionThreshold) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// (10) Whether a point rebounds depends on the free motion, which the impulses at the start imply:
+// contact rows are made anew with it.
+static rgResult rgInverse_Rebound(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgRows* rows = &world->rows;
+    rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgInverse_Push(world, rows->lambda, world->freeV);
+    rgDynamics_Solve(world->dynamics, 1, world->freeV);
+    for (int i = 0; i < world->model->vCount; ++i) {
+        world->freeV[i] = call->work->vRef[i] - world->freeV[i];
+    }
+    rows->rowCount = world->points[0].firstRow;
+    rows->entryCount = rows->rowStart[rows->rowCount];
+    rows->blockCount -= world->pointCount;
+    return rgAddContacts(world);
+}
+
+static rgResult rgInverse_Assemble(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgResult result = rg_ok;
+    call->work->spins = rgWorld_HasSpin(world);
+    if (rgInverse_NeedsFactor(call)) {
+        result = rgDynamics_Factorize(world->dynamics, world->added);
+    }
+    memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    result = result == rg_ok ? rgWorld_AddRows(world) : result;
+    result = result == rg_ok ? rgInverse_ReserveRows(call) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    rgInverse_Reference(call);
+    rgInverse_Start(call);
+    if (rgInverse_HasImpacts(world)) {
+        result = rgInverse_Rebound(call);
+        rgInverse_Reference(call);
+        rgInverse_Start(call);
+    }
+    return result;
+}
+
+// ---- impulses
+
+static rgInverseProblem rgInverse_Problem(const rgInverseCall* call, const double* velocity) {
+    const rgRows* rows = &call->world->rows;
+    return (rgInverseProblem){.rowCount = rows->rowCount,
+                              .blockCount = rows->blockCount,
+                              .blocks = rows->blocks,
+                              .velocity = velocity,
+                              .compliance = rows->compliance,
+                              .model = call->def->model,
+                              .penalty = call->def->penalty,
+                              .tolerance = call->def->tolerance,
+                              .maxIterations = call->def->maxIterations};
+}
+
+// Solve for what is allowed, then judge with what was asked.
+static rgResult rgInverse_SolveImpulses(rgInverseCall* call) {
+    rgInverseResult* out = call->result;
+    rgRows* rows = &call->world->rows;
+    rgInverseProblem problem = rgInverse_Problem(call, call->work->target);
+    rgResult result = rgInverseProblem_Solve(&problem, rows->lambda, &out->contact);
+    if (result != rg_ok) {
+        return rg_errorNumeric; // what it refuses came from numbers that are none
+    }
+    result = rgInverse_FindOpen(call);
+    if (result == rg_ok && call->def->feasible) {
+        result = rgInverse_MakeFeasible(call);
+    }
+    if (result == rg_ok && call->def->countRank) {
+        result = rgInverse_CountRank(call);
+    }
+    return result;
+}
+
+static rgResult rgInverse_Judge(rgInverseCall* call) {
+    rgInverseResult* out = call->result;
+    rgInverseProblem problem = rgInverse_Problem(call, call->work->reference);
+    rgContactReport truth;
+    problem.maxIterations = 0;
+    rgResult result = rgInverseProblem_Solve(&problem, call->world->rows.lambda, &truth);
+    out->contact.residual = out->contact.residualSi = truth.residual;
+    if (out->violationCount > 0) {
+        out->contact.status = rg_contactInfeasible;
+    }
+    return result == rg_ok ? rg_ok : rg_errorNumeric;
+}
+
+// ---- forces
+
+// (11) Forces that the motion needs without any impulse, less those that act anyway.
+static void rgInverse_Need(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgInverseWork* work = call->work;
+    int nv = world->model->vCount;
+    double rate = 1 / world->dt;
+    for (int i = 0; i < nv; ++i) {
+        work->acceleration[i] = (work->vRef[i] - world->startV[i]) * rate;
+    }
+    rgDynamics_InverseDynamics(world->dynamics, work->acceleration, NULL, work->need);
+    for (int i = 0; i < nv; ++i) {
+        work->need[i] += world->added[i] * work->acceleration[i] - world->tau[i];
+    }
+    if (work->spins) {
+        rgWorld_AddSpinForces(world, work->acceleration, 0.5 * world->dt, work->need);
+    }
+}
+
+void rgInverse_AddSpin(rgInverseCall* call, const double* push, double scale, double* force) {
+    rgWorld* world = call->world;
+    double* kick = call->work->kick;
+    if (call->work->spins) {
+        memcpy(kick, push, (size_t)world->model->vCount * sizeof(double));
+        rgDynamics_Solve(world->dynamics, 1, kick);
+        rgWorld_AddSpinForces(world, kick, scale, force);
+    }
+}
+
+// (12) Sleeping trees need nothing; free bodies turn their own step around.
+static void rgInverse_TreeForces(rgInverseCall* call, int t) {
+    rgWorld* world = call->world;
+    rgInverseWork* work = call->work;
+    const rgTree* tree = &world->model->trees[t];
+    int first = tree->firstDof;
+    if (world->state.asleep[t] != 0) {
+        memset(work->force + first, 0, (size_t)tree->dofCount * sizeof(double));
+    } else if (world->isFreeBody[t]) {
+        rgWorld_FreeBodyForce(world, &world->model->links[tree->firstLink], work->vRef + first,
+                              work->push + first, work->force + first);
+        for (int k = first; k < first + 6; ++k) {
+            work->force[k] -= world->tau[k];
+        }
+    }
+}
+
+static void rgInverse_Forces(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgInverseWork* work = call->work;
+    int nv = world->model->vCount;
+    double rate = 1 / world->dt;
+    rgInverse_Push(world, world->rows.lambda, work->push);
+    for (int i = 0; i < nv; ++i) {
+        work->contactForce[i] = work->push[i] * rate;
+        work->force[i] = work->need[i] - work->contactForce[i];
+    }
+    rgInverse_AddSpin(call, work->push, -0.5, work->force);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        rgInverse_TreeForces(call, t);
+    }
+}
+
+static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index) {
+    rgWorld* world = call->world;
+    const double* tau = call->work->force + link->v;
+    int body = world->model->movingBodies[index];
+    rgQuat q = world->linkRotations[index];
+    rgVec3 arm = rgRotate(q, world->model->bodyPlaces[body].pose.p);
+    rgVec3 force = rgVec(tau[0], tau[1], tau[2]);
+    rgVec3 torque = rgRotate(q, rgVec(tau[3], tau[4], tau[5]));
+    call->work->bases[call->work->baseCount++] =
+        (rgInverseBase){{body + 1}, force, rgSub(torque, rgCross(arm, force))};
+}
+
+static void rgInverse_Summarize(rgInverseCall* call) {
+    const rgModel* model = call->world->model;
+    rgInverseWork* work = call->work;
+    rgInverseResult* out = call->result;
+    work->baseCount = 0;
+    for (int t = 0; t < model->treeCount; ++t) {
+        int index = model->trees[t].firstLink;
+        if (model->links[index].kind == rg_linkFree && call->world->state.asleep[t] == 0) {
+            rgInverse_AddBase(call, &model->links[index], index);
+        }
+    }
+    for (int j = 0; j < model->info.jointCount; ++j) {
+        double limit = model->joints[j].effortLimit;
+        const rgJointRange* range = &model->jointRanges[j];
+        for (int k = range->v; limit > 0 && k < range->v + range->vCount; ++k) {
+            out->effortExcess =
+                fmax(out->effortExcess, fabs(work->force[k] + work->driven[k]) - limit);
+        }
+    }
+    rgModel_BodyVelocity(model, call->world->startQ, work->force, work->force);
+    rgModel_BodyVelocity(model, call->world->startQ, work->contactForce, work->contactForce);
+    for (int i = 0; i < model->vCount; ++i) {
+        if (!work->actuated[i]) {
+            out->unactuated = fmax(out->unactuated, fabs(work->force[i]));
+        }
+    }
+}
+
+// ---- the call
+
+static bool rgInverse_AllFinite(const double* x, int count) {
+    bool finite = true;
+    for (int i = 0; i < count; ++i) {
+        finite = finite && isfinite(x[i]);
+    }
+    return finite;
+}
+
+static bool rgInverse_IsValid(const rgWorld* world, const rgInverseDef* def, const double* vRef,
+                              const rgInverseResult* result) {
+    if (world == NULL || def == NULL || result == NULL || def->cookie != RG_COOKIE_INVERSE ||
+        (vRef == NULL && world->model->vCount > 0)) {
+        return false;
+    }
+    bool given = def->start == rg_startGiven;
+    return (int)def->model >= 0 && def->model <= rg_modelCcp && (int)def->start >= 0 &&
+           def->start <= rg_startGiven && def->penalty > 0 && isfinite(def->penalty) &&
+           def->tolerance > 0 && def->snap >= 0 && isfinite(def->snap) && def->maxIterations >= 0 &&
+           !isnan(def->compliance) && def->compliance < INFINITY && isfinite(def->normalForce) &&
+           def->normalForce >= 0 && !(def->feasible && def->model == rg_modelCcp) &&
+           (!given || (def->impulseCount >= 0 && def->constraintCount >= 0)) &&
+           rgInverse_AllFinite(vRef, world->model->vCount);
+}
+
+// What the call may only know once the state is unfolded.
+static bool rgInverse_FitsState(const rgInverseCall* call) {
+    const rgWorld* world = call->world;
+    const rgInverseDef* def = call->def;
+    for (int i = 0; i < world->model->vCount; ++i) {
+        bool asleep = rgWorld_LinkSleeps(world, world->model->dofs[i].link);
+        if (asleep && call->work->vRef[i] != 0) {
+            return false;
+        }
+    }
+    if (def->start != rg_startGiven) {
+        return true;
+    }
+    bool finite = def->impulseCount == world->pointCount &&
+                  (def->impulseCount == 0 || def->impulses != NULL) &&
+                  (def->constraintCount == 0 || def->constraints != NULL) &&
+                  rgInverse_AllFinite(def->impulses, 6 * def->impulseCount);
+    for (int i = 0; finite && i < def->constraintCount; ++i) {
+        finite = isfinite(def->constraints[i].impulse);
+    }
+    return finite;
+}
+
+static void rgInverse_SetActuated(rgInverseCall* call) {
+    const rgModel* model = call->world->model;
+    for (int i = 0; i < model->vCount; ++i) {
+        bool isFree = model->links[model->dofs[i].link].kind == rg_linkFree;
+        call->work->actuated[i] = call->def->actuated != NULL ? call->def->actuated[i] : !isFree;
+    }
+}
+
+// q, v, v_ref -> poses, points; forces that act anyway.
+static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
+    rgWorld* world = call->world;
+    rgStepReport report = {0};
+    rgStep step = {.world = world, .report = &report};
+    rgResult result = rgUpdateKinematics(&step);
+    result = result == rg_ok ? rgFindContacts(&step) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    if (call->def->coordinates == rg_velocityStep) {
+        memcpy(call->work->vRef, vRef, (size_t)world->model->vCount * sizeof(double));
+    } else {
+        rgWorld_StepVelocityAfter(world, vRef, call->work->vRef);
+    }
+    if (!rgInverse_FitsState(call)) {
+        return rg_errorArgument;
+    }
+    rgInverse_SetActuated(call);
+    rgWorld_SumOtherForces(world, call->work->driven);
+    return rg_ok;
+}
+
+// Readers see this call as they would see a step.
+static void rgInverse_Publish(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgInverseWork* work = call->work;
+    rgInverseResult* out = call->result;
+    memcpy(world->nextV, work->vRef, (size_t)world->model->vCount * sizeof(double));
+    const rgRows* rows = &world->rows;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->sources[r].kind == rg_constraintActuator) {
+            world->driveForce[rows->sources[r].index] = rows->lambda[r] / world->dt;
+        }
+    }
+    out->contactCount = world->pointCount;
+    out->rowCount = rows->rowCount;
+    out->force = work->force;
+    out->contactForce = work->contactForce;
+    out->contacts = work->contacts;
+    out->bases = work->bases;
+    out->baseCount = work->baseCount;
+}
+
+static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
+    rgResult result = rgInverse_Prepare(call, vRef);              // q, v -> points, tau
+    result = result == rg_ok ? rgInverse_Assemble(call) : result; // points, v_ref -> J, R, gamma
+    if (result != rg_ok) {
+        return result;
+    }
+    rgInverse_Target(call);                 // J v_ref + gamma -> what is allowed
+    rgInverse_Need(call);                   // v_ref -> RNEA
+    result = rgInverse_SolveImpulses(call); // -> lambda
+    result = result == rg_ok ? rgInverse_Judge(call) : result;
+    if (result == rg_ok) {
+        rgInverse_Forces(call); // lambda -> force
+        rgInverse_Summarize(call);
+        rgInverse_Publish(call);
+    }
+    return result;
+}
+
+rgResult rgWorld_Inverse(rgWorld* world, const rgInverseDef* def, const double* vRef,
+                         rgInverseResult* result) {
+    if (!rgInverse_IsValid(world, def, vRef, result)) {
+        return rg_errorArgument;
+    }
+    double start = rgSeconds();
+    rgResult made = rgInverse_Create(world);
+    if (made != rg_ok) {
+        return made;
+    }
+    *result = (rgInverseResult){.redundantCount = -1};
+    rgReadout_Invalidate(world->readout);
+    world->problem = (rgContactProblem){0}; // that of a step has another mass matrix and bias
+    rgInverseCall call = {.world = world, .work = world->inverse, .def = def, .result = result};
+    made = rgInverse_Run(&call, vRef);
+    if (made != rg_ok) {
+        world->pointCount = 0; // nothing for readers to see
+        rgRows_Clear(&world->rows);
+    }
+    result->seconds = rgSeconds() - start;
+    return made;
+}

@@ -1,0 +1,296 @@
+// Inverse dynamics, row by row: the velocity that the reference asks of each, where the impulses
+// start, how far the reference is from what the constraints allow, closed forms of compliant rows,
+// and which impulses stay open. docs/theory/inverse.md (5)-(9).
+#include "world/inverse.h"
+
+#include <string.h>
+
+bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
+    const rgRowSource* source = &world->rows.sources[row];
+    return source->kind == rg_constraintEquality &&
+           world->model->equalities[source->index].stiffness == 0;
+}
+
+// (5)
+void rgInverse_Reference(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgRows* rows = &world->rows;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        call->work->reference[r] = rows->bias[r] + rgRows_Dot(rows, r, call->work->vRef);
+    }
+    for (int i = 0; i < world->pointCount && call->def->compliance >= 0; ++i) {
+        rows->compliance[world->points[i].firstRow + 2] = call->def->compliance;
+    }
+}
+
+// ---- friction that goes with a normal impulse
+
+// Row k >= 3 of a Coulomb block.
+static double rgSideFriction(const rgBlock* block, int k) {
+    return k == 3 ? block->muTorsion : block->muRolling;
+}
+
+// Impulses per unit of normal impulse that oppose the velocity; zero where it is below the snap.
+static void rgFrictionRay(const rgBlock* block, const double* velocity, double snap, double* ray) {
+    double speed = hypot(velocity[0], velocity[1]);
+    bool slides = speed > snap;
+    ray[0] = slides ? -block->mu * velocity[0] / speed : 0;
+    ray[1] = slides ? -block->mu * velocity[1] / speed : 0;
+    ray[2] = 1;
+    for (int k = 3; k < block->rowCount; ++k) {
+        ray[k] = fabs(velocity[k]) > snap ? -copysign(rgSideFriction(block, k), velocity[k]) : 0;
+    }
+}
+
+// ---- start
+
+static void rgInverse_StartGiven(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    const rgInverseDef* def = call->def;
+    rgRows* rows = &world->rows;
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        memcpy(rows->lambda + point->firstRow, def->impulses + 6 * (size_t)i,
+               (size_t)point->rowCount * sizeof(double));
+    }
+    for (int r = 0; r < rows->rowCount; ++r) {
+        const rgRowSource* source = &rows->sources[r];
+        for (int k = 0; k < def->constraintCount && source->kind >= 0; ++k) {
+            const rgConstraintForce* given = &def->constraints[k];
+            if ((int)given->kind == source->kind && given->index == source->index &&
+                given->row == source->row) {
+                rows->lambda[r] = given->impulse;
+                break;
+            }
+        }
+    }
+}
+
+static void rgInverse_StartForce(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    for (int b = 0; b < world->rows.blockCount; ++b) {
+        const rgBlock* block = &world->rows.blocks[b];
+        const double* velocity = call->work->reference + block->firstRow;
+        if (block->kind != rg_blockCoulomb || velocity[2] > call->def->snap) {
+            continue;
+        }
+        const rgPoint* point = &world->points[world->rows.sources[block->firstRow].index];
+        double normal = world->dt * call->def->normalForce / point->pointCount, ray[6];
+        rgFrictionRay(block, velocity, call->def->snap, ray);
+        for (int k = 0; k < block->rowCount; ++k) {
+            world->rows.lambda[block->firstRow + k] = normal * ray[k];
+        }
+    }
+}
+
+void rgInverse_Start(rgInverseCall* call) {
+    rgRows* rows = &call->world->rows;
+    memset(rows->lambda, 0, (size_t)rows->rowCount * sizeof(double));
+    switch (call->def->start) {
+    case rg_startZero:
+        break;
+    case rg_startLast:
+        rgWorld_RecallImpulses(call->world);
+        break;
+    case rg_startForce:
+        rgInverse_StartForce(call);
+        break;
+    case rg_startGiven:
+        rgInverse_StartGiven(call);
+        break;
+    }
+}
+
+// ---- target
+
+static void rgInverse_Violate(rgInverseCall* call, double violation) {
+    rgInverseResult* result = call->result;
+    result->violation = fmax(result->violation, violation);
+    result->violationCount += violation > call->def->snap;
+}
+
+// (6) A rigid row of a half line: too fast towards the limit is not allowed, slow is zero.
+static double rgInverse_Allowed(rgInverseCall* call, double velocity) {
+    if (velocity < 0) {
+        rgInverse_Violate(call, -velocity);
+    }
+    return velocity > call->def->snap ? velocity : 0;
+}
+
+// (7) Compliant normal: the law gives its impulse, friction follows or is cut to the cone.
+static void rgInverse_CloseContact(rgInverseCall* call, const rgBlock* block) {
+    rgRows* rows = &call->world->rows;
+    const double* velocity = call->work->reference + block->firstRow;
+    double* lambda = rows->lambda + block->firstRow;
+    double R = rows->compliance[block->firstRow + 2], ray[6];
+    double term = call->def->model == rg_modelCcp ? block->mu * hypot(velocity[0], velocity[1]) : 0;
+    double normal = fmax((term - velocity[2]) / R, 0);
+    rgFrictionRay(block, velocity, call->def->snap, ray);
+    double tangent = hypot(lambda[0], lambda[1]), bound = block->mu * normal;
+    double scale = tangent > bound ? bound / tangent : 1;
+    bool slides = hypot(velocity[0], velocity[1]) > call->def->snap;
+    lambda[0] = slides ? normal * ray[0] : scale * lambda[0];
+    lambda[1] = slides ? normal * ray[1] : scale * lambda[1];
+    lambda[2] = normal;
+    for (int k = 3; k < block->rowCount; ++k) {
+        double limit = rgSideFriction(block, k) * normal;
+        lambda[k] = ray[k] != 0 ? normal * ray[k] : fmin(fmax(lambda[k], -limit), limit);
+    }
+}
+
+// The nearest contact velocity that the model allows.
+static void rgInverse_JudgeContact(rgInverseCall* call, const rgBlock* block, bool rigid) {
+    const rgWorld* world = call->world;
+    const double* velocity = call->work->reference + block->firstRow;
+    rgInverseContact* contact = &call->work->contacts[world->rows.sources[block->firstRow].index];
+    double nearest[3] = {velocity[0], velocity[1], velocity[2]}, distance = 0;
+    if (rigid && call->def->model == rg_modelNcp) {
+        nearest[2] = fmax(nearest[2], 0);
+    } else if (rigid) {
+        rgBlock cone = *block;
+        cone.rowCount = 3;
+        rgBlock_ProjectDual(&cone, nearest);
+    }
+    for (int k = 0; k < 3; ++k) {
+        double gamma = world->rows.bias[block->firstRow + k];
+        distance = hypot(distance, nearest[k] - velocity[k]);
+        contact->reference[k] = velocity[k] - gamma;
+        contact->nearest[k] = nearest[k] - gamma;
+    }
+    contact->violation = distance;
+    rgInverse_Violate(call, distance);
+}
+
+static void rgInverse_TargetContact(rgInverseCall* call, const rgBlock* block) {
+    rgRows* rows = &call->world->rows;
+    const double* velocity = call->work->reference + block->firstRow;
+    const double* R = rows->compliance + block->firstRow;
+    double *target = call->work->target + block->firstRow, snap = call->def->snap;
+    bool rigid = R[2] == 0, sticks = R[0] == 0 && hypot(velocity[0], velocity[1]) <= snap;
+    memcpy(target, velocity, (size_t)block->rowCount * sizeof(double));
+    rgInverse_JudgeContact(call, block, rigid);
+    if (sticks) {
+        target[0] = target[1] = 0;
+    }
+    for (int k = 3; k < block->rowCount; ++k) {
+        target[k] = R[k] == 0 && fabs(velocity[k]) <= snap ? 0 : velocity[k];
+    }
+    if (!rigid && R[0] == 0) {
+        rgInverse_CloseContact(call, block);
+    } else if (rigid && (fabs(velocity[2]) <= snap || call->def->model == rg_modelNcp)) {
+        target[2] = velocity[2] > snap ? velocity[2] : 0;
+    }
+}
+
+// (8) Rows that do not interact.
+static void rgInverse_TargetRow(rgInverseCall* call, const rgBlock* block, int row) {
+    rgRows* rows = &call->world->rows;
+    double velocity = call->work->reference[row], R = rows->compliance[row];
+    double* lambda = &rows->lambda[row];
+    double* target = &call->work->target[row];
+    *target = velocity;
+    if (block->kind == rg_blockFree && rgInverse_IsRigidLoop(call->world, row)) {
+        *target = -R * *lambda; // stays where it starts
+        rgInverse_Violate(call, fabs(velocity + R * *lambda));
+    } else if (R > 0) {
+        *lambda = -velocity / R;
+        rgBlock one = *block;
+        one.rowCount = 1;
+        rgBlock_Project(&one, lambda);
+    } else if (block->kind == rg_blockHalfLine) {
+        *target = rgInverse_Allowed(call, velocity);
+    } else if (fabs(velocity) <= call->def->snap) {
+        *target = 0;
+    }
+}
+
+void rgInverse_Target(rgInverseCall* call) {
+    const rgRows* rows = &call->world->rows;
+    for (int b = 0; b < rows->blockCount; ++b) {
+        const rgBlock* block = &rows->blocks[b];
+        if (block->kind == rg_blockCoulomb) {
+            rgInverse_TargetContact(call, block);
+            continue;
+        }
+        for (int k = 0; k < block->rowCount; ++k) {
+            rgInverse_TargetRow(call, block, block->firstRow + k);
+        }
+    }
+}
+
+// ---- what stays open
+
+static rgResult rgInverse_AddOpen(rgInverseCall* call, const rgInverseOpen* open) {
+    rgInverseWork* work = call->work;
+    rgResult result = rg_ok;
+    if (work->openCount >= work->openCapacity) {
+        result = rgReserve(&call->world->allocator, (void**)&work->opens, &work->openCapacity,
+                           work->openCount, work->openCount + 1, sizeof(rgInverseOpen));
+    }
+    if (result == rg_ok) {
+        work->opens[work->openCount++] = *open;
+        for (int k = 0; k < open->count; ++k) {
+            call->result->openCount += open->independent[k];
+        }
+    }
+    return result;
+}
+
+// (9) Touching: the normal of a rigid contact, and friction wherever it does not slide.
+static rgResult rgInverse_OpenContact(rgInverseCall* call, const rgBlock* block) {
+    const rgRows* rows = &call->world->rows;
+    const double* target = call->work->target + block->firstRow;
+    const double* lambda = rows->lambda + block->firstRow;
+    bool rigid = rows->compliance[block->firstRow + 2] == 0;
+    if (rigid ? target[2] > 0 : !(lambda[2] > 0)) {
+        return rg_ok;
+    }
+    bool slides = target[0] != 0 || target[1] != 0;
+    rgInverseOpen open = {.block = *block,
+                          .first = block->firstRow,
+                          .count = block->rowCount,
+                          .normalIsGiven = !rigid,
+                          .normal = lambda[2]};
+    rgFrictionRay(block, target, 0, open.ray);
+    open.independent[0] = open.independent[1] = !slides && block->mu > 0;
+    open.independent[2] = rigid;
+    bool alone = !open.independent[0], any = rigid || open.independent[0];
+    for (int k = 3; k < block->rowCount; ++k) {
+        open.independent[k] = target[k] == 0 && rgSideFriction(block, k) > 0;
+        alone = alone && !open.independent[k];
+        any = any || open.independent[k];
+    }
+    open.block.mu = slides ? 0 : block->mu;
+    if (alone) {
+        open.block = (rgBlock){.kind = rg_blockHalfLine, .rowCount = 1};
+    }
+    return any ? rgInverse_AddOpen(call, &open) : rg_ok;
+}
+
+static rgResult rgInverse_OpenRows(rgInverseCall* call, const rgBlock* block) {
+    rgResult result = rg_ok;
+    for (int k = 0; k < block->rowCount && result == rg_ok; ++k) {
+        int row = block->firstRow + k;
+        bool loop = rgInverse_IsRigidLoop(call->world, row);
+        bool rigid = call->world->rows.compliance[row] == 0;
+        if (loop || (rigid && call->work->target[row] == 0)) {
+            rgInverseOpen open = {
+                .block = *block, .first = row, .count = 1, .ray = {1}, .independent = {true}};
+            open.block.rowCount = 1;
+            result = rgInverse_AddOpen(call, &open);
+        }
+    }
+    return result;
+}
+
+rgResult rgInverse_FindOpen(rgInverseCall* call) {
+    const rgRows* rows = &call->world->rows;
+    rgResult result = rg_ok;
+    call->work->openCount = 0;
+    for (int b = 0; b < rows->blockCount && result == rg_ok; ++b) {
+        const rgBlock* block = &rows->blocks[b];
+        result = block->kind == rg_blockCoulomb ? rgInverse_OpenContact(call, block)
+                                                : rgInverse_OpenRows(call, block);
+    }
+    return result;
+}
