@@ -177,5 +177,5 @@ static inline rgVec3 rgPose_PointBack(rgPose a, rgVec3 x) {
 }
 
 /// Two unit tangents t1, t2 so that t1, t2, n is right-handed. Deterministic, and continuous in n
-/// away from n = -z.
+/// but for a jump where n.z = -0.93.
 RG_API void rgTangentBasis(rgVec3 normal, rgVec3* t1, rgVec3* t2);

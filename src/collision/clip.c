@@ -32,6 +32,20 @@ typedef struct rgClip {
     rgRawManifold* raw;
 } rgClip;
 
+// Tangents that turn smoothly with the normal except near one odd direction and its opposite, so
+// that the choice of points does not jump for normals along axes, of either sign.
+static void rgPatchBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
+    rgVec3 odd = rgVec(0.36, 0.48, 0.8);
+    rgVec3 across = rgAddScaled(odd, -rgDot(odd, n), n);
+    double length = rgLengthSquared(across);
+    if (length > 1e-6) {
+        *t1 = rgScale(1 / sqrt(length), across);
+        *t2 = rgCross(n, *t1);
+    } else {
+        rgTangentBasis(n, t1, t2);
+    }
+}
+
 void rgRawManifold_Add(rgRawManifold* raw, rgVec3 position, double gap, uint32_t feature) {
     if (raw->count < RG_RAW_LIMIT) {
         raw->points[raw->count++] =
@@ -196,7 +210,7 @@ void rgClipFeatures(const rgFeature* a, const rgFeature* b, double radiusA, doub
     clip.radiusB = radiusB;
     clip.margin = margin;
     clip.raw = raw;
-    rgTangentBasis(clip.n, &clip.t1, &clip.t2);
+    rgPatchBasis(clip.n, &clip.t1, &clip.t2);
     rgFlatten(&clip, a, false, &clip.a);
     rgFlatten(&clip, b, b->count > 2, &clip.b);
     clip.size = RG_MIN(rgFlatSize(&clip.a), rgFlatSize(&clip.b));
@@ -237,7 +251,7 @@ static double rgApart(const rgRawPoint* p, const rgRawPoint* q) {
 
 static void rgProjectPoints(rgRawManifold* raw) {
     rgVec3 t1, t2, origin = raw->points[0].position;
-    rgTangentBasis(raw->normal, &t1, &t2);
+    rgPatchBasis(raw->normal, &t1, &t2);
     for (int k = 0; k < raw->count; ++k) {
         rgVec3 p = rgSub(raw->points[k].position, origin);
         raw->points[k].x = rgDot(p, t1);

@@ -47,36 +47,39 @@ static rgVec3 rgBetweenCenters(const rgConvexPair* pair) {
     return rgLengthSquared(d) > 0 ? rgNormalize(d) : rgVec(0, 0, 1);
 }
 
-// Whether the origin projects along the simplex's normal into the simplex.
-static bool rgIsAbove(const rgSimplex* s, rgVec3 shift) {
-    if (s->count != 3) {
+static bool rgIsSmoothPoint(const rgSimplex* s, int k) {
+    return s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX;
+}
+
+// If the simplex is a face of A - B and the origin projects into it along its normal: the weights
+// of that projection. shift is what was taken from A - B.
+static bool rgProjectOrigin(rgSimplex* s, rgVec3 shift) {
+    if (s->count != 3 || rgIsSmoothPoint(s, 0) || rgIsSmoothPoint(s, 1) || rgIsSmoothPoint(s, 2)) {
         return false;
     }
     rgVec3 a = rgAdd(s->w[0], shift), b = rgAdd(s->w[1], shift), c = rgAdd(s->w[2], shift);
-    rgVec3 n = rgCross(rgSub(b, a), rgSub(c, a));
-    rgVec3 p = rgScale(rgDot(n, a) / rgDot(n, n), n);
-    a = rgSub(a, p), b = rgSub(b, p), c = rgSub(c, p);
-    return rgDot(n, rgCross(a, b)) >= 0 && rgDot(n, rgCross(b, c)) >= 0 &&
-           rgDot(n, rgCross(c, a)) >= 0;
-}
-
-// Weights of the origin's projection, after rgIsAbove.
-static void rgReweigh(rgSimplex* s, rgVec3 shift) {
-    rgVec3 a = rgAdd(s->w[0], shift), b = rgAdd(s->w[1], shift), c = rgAdd(s->w[2], shift);
-    rgVec3 n = rgCross(rgSub(b, a), rgSub(c, a));
-    rgVec3 p = rgScale(rgDot(n, a) / rgDot(n, n), n);
+    rgVec3 u = rgSub(b, a), v = rgSub(c, a), n = rgCross(u, v);
+    double nn = rgDot(n, n);
+    if (!(nn > 1e-20 * rgDot(u, u) * rgDot(v, v))) {
+        return false;
+    }
+    rgVec3 p = rgScale(rgDot(n, a) / nn, n);
     a = rgSub(a, p), b = rgSub(b, p), c = rgSub(c, p);
     double wa = rgDot(n, rgCross(b, c)), wb = rgDot(n, rgCross(c, a)), wc = rgDot(n, rgCross(a, b));
+    if (!(wa >= 0 && wb >= 0 && wc >= 0)) {
+        return false;
+    }
     double sum = wa + wb + wc;
     s->weight[0] = wa / sum;
     s->weight[1] = wb / sum;
     s->weight[2] = wc / sum;
+    return true;
 }
 
 static void rgKeepSimplex(const rgSimplex* s, rgSigned* out) {
     out->simplexCount = 0;
     for (int k = 0; k < s->count && k < 3; ++k) {
-        if (s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX) {
+        if (rgIsSmoothPoint(s, k)) {
             out->simplexCount = 0;
             return;
         }
@@ -91,52 +94,56 @@ static double rgTrackShift(const rgConvexPair* pair) {
     return RG_TRACK_SHIFT * RG_MAX(small, 1e-4 * pair->scale);
 }
 
+// Supports along the normal decide: for smooth shapes, and when the descent did not end.
+static void rgFinishTrack(const rgConvexPair* pair, rgVec3 normal, rgSigned* out) {
+    rgVec3 w = rgSupportOfPair(pair, normal, &out->vertexA, &out->vertexB);
+    out->gap = -rgDot(normal, w);
+}
+
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out) {
     double room = rgTrackShift(pair);
-    int32_t hintA = out->vertexA, hintB = out->vertexB;
     rgGjkResult gjk;
-    bool converged = false;
+    rgSimplex start;
     out->beyond = false;
-    for (int k = 0; k < RG_TRACK_LIMIT && !converged; ++k) {
-        double depth = rgDot(normal, rgSupportOfPair(pair, normal, &hintA, &hintB));
-        rgVec3 shift = rgScale(depth + room, normal);
-        rgGjkInput input = {.shift = shift,
+    for (int k = 0; k < RG_TRACK_LIMIT; ++k) {
+        rgFinishTrack(pair, normal, out);
+        rgGjkInput input = {.shift = rgScale(room - out->gap, normal),
                             .direction = normal,
                             .cutoff = INFINITY,
-                            .hintA = hintA,
-                            .hintB = hintB,
-                            .warm = k > 0 ? &gjk.simplex : warm};
-        rgSimplex start;
-        if (k > 0) {
-            start = gjk.simplex;
-            input.warm = &start;
-        }
+                            .hintA = out->vertexA,
+                            .hintB = out->vertexB,
+                            .warm = warm};
         rgGjk(pair, &input, &gjk);
         out->iterations += gjk.iterations + 1;
         if (gjk.contained || !(gjk.distance > 0)) {
-            break; // rounding only: the plane with this normal separates after the shift
+            // Rounding only, as the plane with this normal separates after the shift.
+            int32_t vertex = out->vertexA;
+            out->normal = normal;
+            out->pointA = rgConvex_Support(pair->a, normal, &vertex);
+            out->pointB = rgAddScaled(out->pointA, out->gap, normal);
+            return;
         }
         rgVec3 next = rgGjkNormal(&gjk, INFINITY);
-        if (rgIsAbove(&gjk.simplex, shift)) {
-            rgReweigh(&gjk.simplex, shift);
-            converged = true;
-        }
-        converged |= rgLengthSquared(rgSub(next, normal)) <= 1e-28;
+        bool face = rgProjectOrigin(&gjk.simplex, input.shift);
+        double turn = rgLengthSquared(rgSub(next, normal));
         normal = next;
+        rgKeepSimplex(&gjk.simplex, out);
+        if (face || turn <= (out->simplexCount > 0 ? 1e-26 : 1e-18)) {
+            break;
+        }
+        start = gjk.simplex;
+        warm = &start;
     }
     rgSimplex_Witnesses(&gjk.simplex, &out->pointA, &out->pointB);
-    rgKeepSimplex(&gjk.simplex, out);
     out->normal = normal;
-    if (converged && out->simplexCount > 0) {
+    if (out->simplexCount > 0) {
         // The simplex is on the supporting plane: its points are supports already.
         out->gap = rgDot(normal, rgSub(gjk.simplex.b[0], gjk.simplex.a[0]));
         out->vertexA = gjk.simplex.ia[0];
         out->vertexB = gjk.simplex.ib[0];
-        return;
+    } else {
+        rgFinishTrack(pair, normal, out);
     }
-    out->gap = -rgDot(normal, rgSupportOfPair(pair, normal, &hintA, &hintB));
-    out->vertexA = hintA;
-    out->vertexB = hintB;
 }
 
 // Best of some fixed directions, for shapes whose difference has no volume.
@@ -367,13 +374,16 @@ static void rgConvexDistance(const rgGeometry* a, rgPose poseA, const rgGeometry
     p->iterations = core.iterations;
 }
 
+static double rgPoseSum(const rgPose* x) {
+    return ((x->p.x + x->p.y) + (x->p.z + x->q.w)) + ((x->q.x + x->q.y) + x->q.z);
+}
+
 rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
                     rgPairCache* cache, rgProximity* p) {
     if (a == NULL || b == NULL || p == NULL) {
         return rg_errorArgument;
     }
-    if (!rgIsFinite(poseA.p) || !rgIsFinite(poseB.p) ||
-        !isfinite(rgDot(rgRotate(poseA.q, poseA.p), rgRotate(poseB.q, poseB.p)))) {
+    if (!isfinite(rgPoseSum(&poseA) + rgPoseSum(&poseB))) {
         return rg_errorNumeric;
     }
     if (rgIsSurface(a) && rgIsSurface(b)) {

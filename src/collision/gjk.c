@@ -243,12 +243,13 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
         }
         s->count += 1;
         rgNearest near = rgNearestPart(s);
-        if (near.count == 4) {
+        // A support with v . w > 0 shows that the origin is outside, whatever a flat simplex says.
+        if (near.count == 4 && !(vw > 0)) {
             result->contained = true;
             k += 1;
             break;
         }
-        if (!(near.vv < vv)) {
+        if (near.count == 4 || !(near.vv < vv)) {
             s->count -= 1; // rounding: the last simplex was as good
             k += 1;
             break;

@@ -66,15 +66,22 @@ static bool rgFactorPart(rgMassPart* part) {
     return true;
 }
 
-static void rgSolvePart(const rgMassPart* part, double* x) {
+static void rgSolveLower(const rgMassPart* part, double* x) {
     int n = part->size;
     const double* L = part->factor;
     for (int i = 0; i < n; ++i) {
+        double sum = x[i];
         for (int k = 0; k < i; ++k) {
-            x[i] -= L[i * n + k] * x[k];
+            sum -= L[i * n + k] * x[k];
         }
-        x[i] /= L[i * n + i];
+        x[i] = sum / L[i * n + i];
     }
+}
+
+static void rgSolvePart(const rgMassPart* part, double* x) {
+    int n = part->size;
+    const double* L = part->factor;
+    rgSolveLower(part, x);
     for (int i = n - 1; i >= 0; --i) {
         for (int k = i + 1; k < n; ++k) {
             x[i] -= L[k * n + i] * x[k];
@@ -159,7 +166,7 @@ static void rgSolveMass(rgJudgeWork* work, double* x) {
     }
 }
 
-// J_k M^-1 J_k' for row k: one small solve per part that the row touches.
+// J_k M^-1 J_k' = |L^-1 J_k'|^2 for row k: half a small solve per part that the row touches.
 static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
     const rgSparse* J = &work->problem->delassus.jacobian;
     double sum = 0;
@@ -179,11 +186,9 @@ static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
                 work->scratch[work->placeInPart[J->column[j]]] = J->value[j];
             }
         }
-        rgSolvePart(part, work->scratch);
-        for (int j = k; j < J->rowStart[row + 1]; ++j) {
-            if (work->partOfVelocity[J->column[j]] == p) {
-                sum += J->value[j] * work->scratch[work->placeInPart[J->column[j]]];
-            }
+        rgSolveLower(part, work->scratch);
+        for (int j = 0; j < part->size; ++j) {
+            sum += work->scratch[j] * work->scratch[j];
         }
     }
     return sum;

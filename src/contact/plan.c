@@ -3,12 +3,9 @@
 #include "contact/run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
-#define RG_WARM_NEWTON 10
-#define RG_WARM_SWEEPS 8
 #define RG_WARM_NEAR   10
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
@@ -39,24 +36,33 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
         run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
 }
 
-// From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded;
-// else Newton, which takes a few steps or wanders off. Then sweeps from the start again, and Newton
-// from there.
-static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
-    rgNewtonOptions options = {.limit = RG_WARM_NEWTON, .weight = 1, .regularisation = 1e-4};
+// Steps that are worth trying, each only when those before it have not solved the island.
+static rgResult rgPlan_Try(rgRun* run, double* lambda, int sweeps, int newton) {
+    rgNewtonOptions options = {.limit = newton, .weight = 1, .regularisation = 1e-4};
     rgResult result = rg_ok;
-    if (run->bestResidual <= RG_WARM_NEAR * run->tolerance) {
-        result = rgRunSweeps(run, lambda, 2, 1);
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunNewton(run, run->start, &options);
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
-        result = rgRunSweeps(run, lambda, RG_WARM_SWEEPS, 1);
+    if (!rgRun_Solved(run)) {
+        result = rgRunSweeps(run, lambda, sweeps, 1);
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunNewton(run, lambda, &options);
+    }
+    return result;
+}
+
+// From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded, and
+// Newton, where it works at all, needs a few steps; far from solved it is given more. When it
+// wanders off: sweeps from the start again, then ADMM, which does not mind contacts at the edge of
+// opening.
+static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
+    bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
+    rgResult result = rgPlan_Try(run, lambda, near ? 2 : 0, near ? 4 : 10);
+    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    if (result == rg_ok) {
+        result = rgPlan_Try(run, lambda, 8, near ? 0 : 10);
+    }
+    if (result == rg_ok && !rgRun_Solved(run) && run->bestResidual <= 1e-3) {
+        rgAdmmDef admm = rgAcceleratedAdmmDef();
+        result = rgRunAdmm(run, run->best, &admm, 30);
     }
     return result;
 }

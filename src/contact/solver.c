@@ -287,10 +287,13 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
         result = rgJudge(solve->problem, solver->def.model, solve->lambda, arena, &report->residual,
                          &report->residualSi);
     }
-    bool paper = rgContactSolverDef_IsPaper(&solver->def);
-    if (result == rg_ok && !paper && report->status == rg_contactSolved &&
-        !(report->residual.total <= solver->def.tolerance)) {
-        report->status = rg_contactStalled; // rounding on the way back to the problem's units
+    if (result == rg_ok && !rgContactSolverDef_IsPaper(&solver->def)) {
+        // The judge has the last word: the runs aim a little lower, and rounding may take that
+        // away.
+        bool holds = report->residual.total <= solver->def.tolerance;
+        report->status = holds                                ? rg_contactSolved
+                         : report->status == rg_contactSolved ? rg_contactStalled
+                                                              : report->status;
     }
     if (solver->historyCount > 0) {
         report->history = solver->history;

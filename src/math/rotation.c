@@ -1,6 +1,8 @@
 // Rotations: exponential, logarithm, conversions, and the tangent basis of a contact.
 #include "rigor/math.h"
 
+#define RG_TANGENT_JUMP (-0.93)
+
 rgQuat rgQuatFromRotationVector(rgVec3 rotation) {
     double angle = rgLength(rotation);
     // sin(a/2)/a by its series where the quotient would lose digits
@@ -55,14 +57,18 @@ rgQuat rgQuatBetween(rgVec3 a, rgVec3 b) {
 }
 
 void rgTangentBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
-    // The rotation that takes z to n, applied to x and y; a = 1 / (1 + n.z), without cancellation.
-    double across = n.x * n.x + n.y * n.y;
-    if (n.z < 0 && across < 1e-280) {
-        *t1 = rgVec(0, -1, 0);
-        *t2 = rgVec(-1, 0, 0);
+    // No basis is continuous everywhere. The jump is put on a circle that no usual normal meets,
+    // so that small motions about straight down keep the basis as well.
+    if (n.z < RG_TANGENT_JUMP) {
+        // The rotation that takes -z to n, applied to -y and -x.
+        double a = 1 / (1 - n.z);
+        double b = n.x * n.y * a;
+        *t1 = rgVec(b, n.y * n.y * a - 1, -n.y);
+        *t2 = rgVec(n.x * n.x * a - 1, b, -n.x);
         return;
     }
-    double a = n.z < 0 ? (1 - n.z) / across : 1 / (1 + n.z);
+    // The rotation that takes z to n, applied to x and y.
+    double a = 1 / (1 + n.z);
     double b = -n.x * n.y * a;
     *t1 = rgVec(1 - n.x * n.x * a, b, -n.x);
     *t2 = rgVec(b, 1 - n.y * n.y * a, -n.y);

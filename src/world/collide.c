@@ -1,5 +1,5 @@
 // Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
-// manifolds, contact points. docs/theory/step.md (5).
+// manifolds, contact points. docs/theory/step.md (14), (15).
 #include "world/world.h"
 
 #include <string.h>
@@ -27,13 +27,12 @@ static rgPose rgWorld_PlacePose(const rgWorld* world, const rgPlace* place) {
     return (rgPose){p, place->isOrigin ? q : rgQuatMultiply(q, place->pose.q)};
 }
 
-// Largest speed of a point of the collider [m/s].
-static double rgCollider_Speed(const rgWorld* world, const rgCollider* collider) {
+static void rgWorld_MoveCollider(const rgWorld* world, rgCollider* collider) {
     const rgSpatial* V = &world->dynamics->velocities[collider->link];
     rgVec3 arm = rgSub(collider->pose.p, rgDynamics_LinkOrigin(world->dynamics, collider->link));
     double turning = rgLength(V->angular);
-    double linear = rgLength(rgAdd(V->linear, rgCross(V->angular, arm)));
-    return linear + (turning > 0 && isfinite(collider->radius) ? turning * collider->radius : 0);
+    collider->velocity = rgAdd(V->linear, rgCross(V->angular, arm));
+    collider->spin = turning > 0 && isfinite(collider->radius) ? turning * collider->radius : 0;
 }
 
 static rgResult rgWorld_PlaceColliders(rgWorld* world) {
@@ -45,10 +44,11 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
             continue; // placed at creation
         }
         collider->pose = rgWorld_PlacePose(world, &model->shapePlaces[collider->shape]);
-        collider->margin = world->dt * rgCollider_Speed(world, collider);
+        rgWorld_MoveCollider(world, collider);
         rgBox box = rgGeometry_Box(collider->geometry, collider->pose);
         rgVec3 grow = rgVec(1, 1, 1);
-        double reach = collider->margin + world->def.margin + model->shapes[collider->shape].margin;
+        double reach = world->dt * (rgLength(collider->velocity) + collider->spin) +
+                       world->def.margin + model->shapes[collider->shape].margin;
         box.lower = rgAddScaled(box.lower, -reach, grow);
         box.upper = rgAddScaled(box.upper, reach, grow);
         result = rgBroadphase_Move(world->broadphase, i, box);
@@ -67,7 +67,34 @@ static double rgWorld_PairMargin(const rgWorld* world, const rgPairMemory* pair)
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
     const rgShapeDef* shapes = world->model->shapes;
     double own = RG_MAX(shapes[A->shape].margin, shapes[B->shape].margin);
-    return RG_MAX(A->margin + B->margin + world->def.margin, own);
+    double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
+    return RG_MAX(world->dt * speed + world->def.margin, own);
+}
+
+// A fast pair is asked for all its points: those that matter are chosen by their own speed.
+static int rgWorld_PairPoints(const rgWorld* world, double margin) {
+    int most = world->def.maxContactsPerPair;
+    return margin > 2 * world->def.margin ? RG_MANIFOLD_CAPACITY : most;
+}
+
+// (15) Drop points that stay open by far, even at twice the speed at which they close now.
+static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
+                                rgManifold* manifold) {
+    const rgDynamics* d = world->dynamics;
+    int linkA = world->colliders[pair->a].link, linkB = world->colliders[pair->b].link;
+    const rgSpatial *VA = &d->velocities[linkA], *VB = &d->velocities[linkB];
+    rgVec3 originA = rgDynamics_LinkOrigin(d, linkA), originB = rgDynamics_LinkOrigin(d, linkB);
+    int kept = 0;
+    for (int k = 0; k < manifold->count; ++k) {
+        const rgManifoldPoint* p = &manifold->points[k];
+        rgVec3 a = rgAdd(VA->linear, rgCross(VA->angular, rgSub(p->position, originA)));
+        rgVec3 b = rgAdd(VB->linear, rgCross(VB->angular, rgSub(p->position, originB)));
+        double closing = RG_MAX(-rgDot(p->normal, rgSub(b, a)), 0);
+        if (p->gap <= world->def.margin + 2 * world->dt * closing) {
+            manifold->points[kept++] = *p;
+        }
+    }
+    manifold->count = kept;
 }
 
 #define RG_PAIRS_PER_TASK 64
@@ -80,8 +107,10 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
         rgPairMemory* pair = &next->pairs[i];
         const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
-        rgCollideUpTo(world->def.maxContactsPerPair, A->geometry, A->pose, B->geometry, B->pose,
-                      rgWorld_PairMargin(world, pair), &pair->cache, &world->manifolds[i]);
+        double margin = rgWorld_PairMargin(world, pair);
+        rgCollideUpTo(rgWorld_PairPoints(world, margin), A->geometry, A->pose, B->geometry, B->pose,
+                      margin, &pair->cache, &world->manifolds[i]);
+        rgWorld_DropDistant(world, pair, &world->manifolds[i]);
     }
 }
 

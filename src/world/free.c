@@ -1,6 +1,6 @@
 // Free motion: M^ and v_free from q, v and everything that is no constraint row: gravity, Coriolis,
 // joint springs and damping, actuators, forces of the user. Springs, damping and gains are
-// implicit. docs/theory/step.md (1)-(4).
+// implicit. docs/theory/step.md (1)-(5).
 #include "world/world.h"
 
 #include <string.h>

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define RG_LOOP_STEPS     3
-#define RG_LOOP_TOLERANCE 1e-13 // [m] or [rad]
+#define RG_LOOP_TOLERANCE 1e-10 // [m] or [rad]
+#define RG_LOOP_DENSE     128   // rows up to which G is factorized here
 
 static bool rgEqualityIsRigid(const rgEqualityDef* def) {
     return !def->disabled && def->stiffness == 0;
@@ -32,11 +33,58 @@ static double rgWorld_LoopError(rgWorld* world, bool regularize) {
     return error;
 }
 
+// L L' x = -right for the lower triangle of A, n x n, which L replaces. False when A is indefinite.
+static bool rgSolveCholesky(int n, double* A, const double* right, double* x) {
+    for (int i = 0; i < n; ++i) {
+        double* row = A + (size_t)i * (size_t)n;
+        x[i] = -right[i];
+        for (int j = 0; j <= i; ++j) {
+            const double* other = A + (size_t)j * (size_t)n;
+            double sum = row[j];
+            for (int k = 0; k < j; ++k) {
+                sum -= row[k] * other[k];
+            }
+            if (i == j && !(sum > 0)) {
+                return false;
+            }
+            row[j] = i == j ? sqrt(sum) : sum / other[j];
+        }
+        for (int k = 0; k < i; ++k) {
+            x[i] -= row[k] * x[k];
+        }
+        x[i] /= row[i];
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        for (int k = i + 1; k < n; ++k) {
+            x[i] -= A[(size_t)k * (size_t)n + (size_t)i] * x[k];
+        }
+        x[i] /= A[(size_t)i * (size_t)n + (size_t)i];
+    }
+    return true;
+}
+
+static rgResult rgWorld_SolveDense(rgWorld* world, const rgContactProblem* problem) {
+    rgRows* rows = &world->rows;
+    int n = rows->rowCount;
+    rgContactProblem dense = *problem;
+    rgResult result = rgWorld_DenseProblem(world, &dense);
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int r = 0; r < n; ++r) {
+        world->G[(size_t)r * (size_t)(n + 1)] += rows->compliance[r];
+    }
+    bool definite = rgSolveCholesky(n, world->G, rows->gap, rows->lambda);
+    for (int r = 0; !definite && r < n; ++r) {
+        rows->lambda[r] = 0; // leaves the loop to the velocities
+    }
+    return rg_ok;
+}
+
 // J M^-1 J' lambda = -phi, then q moves by M^-1 J' lambda.
 static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
     rgRows* rows = &world->rows;
     int n = rows->rowCount, nv = world->model->vCount;
-    rgWorld_FillMass(world, NULL);
     rgContactProblem problem = {
         .rowCount = n,
         .blockCount = rows->blockCount,
@@ -47,7 +95,13 @@ static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
         .freeVelocity = rows->gap,
         .compliance = rows->compliance,
     };
-    rgResult result = rgContactSolver_Solve(world->solver, &problem, rows->lambda, NULL, NULL);
+    rgResult result;
+    if (n <= RG_LOOP_DENSE) {
+        result = rgWorld_SolveDense(world, &problem);
+    } else {
+        rgWorld_FillMass(world, NULL);
+        result = rgContactSolver_Solve(world->solver, &problem, rows->lambda, NULL, NULL);
+    }
     if (result != rg_ok) {
         return result;
     }

@@ -118,17 +118,46 @@ int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
     return first;
 }
 
+// Put an entry in its place among `count` sorted ones; what is there already adds up.
+static void rgInsertEntry(int* columns, double* values, int* count, int column, double value) {
+    int at = *count;
+    while (at > 0 && columns[at - 1] > column) {
+        --at;
+    }
+    if (at > 0 && columns[at - 1] == column) {
+        values[at - 1] += value;
+        return;
+    }
+    size_t tail = (size_t)(*count - at);
+    memmove(columns + at + 1, columns + at, tail * sizeof(int));
+    memmove(values + at + 1, values + at, tail * sizeof(double));
+    columns[at] = column;
+    values[at] = value;
+    *count += 1;
+}
+
 int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
                   const double* values) {
     rgRows* rows = &world->rows;
+    const rgDof* dofs = world->model->dofs;
+    int bound = 0, stored = 0;
     block.rowCount = 1;
-    if (rgRows_Reserve(world, 1, count) != rg_ok) {
+    for (int k = 0; k < count; ++k) {
+        bound += dofs[columns[k]].depth;
+    }
+    if (rgRows_Reserve(world, 1, bound) != rg_ok) {
         return -1;
     }
-    memcpy(rows->column + rows->entryCount, columns, (size_t)count * sizeof(int));
-    memcpy(rows->value + rows->entryCount, values, (size_t)count * sizeof(double));
+    int* ownColumns = rows->column + rows->entryCount;
+    double* ownValues = rows->value + rows->entryCount;
+    for (int k = 0; k < count; ++k) {
+        rgInsertEntry(ownColumns, ownValues, &stored, columns[k], values[k]);
+        for (int i = dofs[columns[k]].parent; i >= 0; i = dofs[i].parent) {
+            rgInsertEntry(ownColumns, ownValues, &stored, i, 0);
+        }
+    }
     int first = rgRows_Open(rows, block);
-    rows->entryCount += count;
+    rows->entryCount += stored;
     rows->rowStart[first + 1] = rows->entryCount;
     return first;
 }

@@ -395,15 +395,36 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 }
 
 static void rgWorld_FreeArrays(rgWorld* world) {
-    void* arrays[] = {
-        world->state.block,   world->geometries,  world->colliders,     world->drives,
-        world->tendonNeutral, world->isFreeBody,  world->linkRotations, world->startQ,
-        world->startV,        world->tau,         world->added,         world->freeV,
-        world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
-        world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
-        world->entryValues,   world->length,      world->points,        world->manifolds,
-        world->massStart,     world->massColumn,  world->massSource,    world->massValue,
-        world->delassus,      world->solved};
+    void* arrays[] = {world->state.block,
+                      world->geometries,
+                      world->colliders,
+                      world->drives,
+                      world->tendonNeutral,
+                      world->isFreeBody,
+                      world->linkRotations,
+                      world->startQ,
+                      world->startV,
+                      world->tau,
+                      world->added,
+                      world->freeV,
+                      world->nextV,
+                      world->driveForce,
+                      world->nextQ,
+                      world->loopQ,
+                      world->nextBodyV,
+                      world->nextImpulse,
+                      world->column,
+                      world->entryColumns,
+                      world->entryValues,
+                      world->length,
+                      world->points,
+                      world->manifolds,
+                      world->G,
+                      world->work,
+                      world->massStart,
+                      world->massColumn,
+                      world->massSource,
+                      world->massValue};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

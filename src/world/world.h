@@ -49,9 +49,10 @@ typedef struct rgState {
 // A shape that takes part in collisions.
 typedef struct rgCollider {
     const rgGeometry* geometry;
-    double radius; // bounding, about the shape's origin; infinite for planes
-    double margin; // rgWorld_PlaceColliders: speculative, of this shape alone [m]
-    int shape;     // index
+    double radius;   // bounding, about the shape's origin; infinite for planes
+    rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
+    double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    int shape;       // index
     int link;
     int body;    // index; -1: the world
     rgPose pose; // rgWorld_PlaceColliders, world
@@ -153,10 +154,6 @@ struct rgWorld {
     // fixed at creation
     rgDynamics* dynamics;
     rgContactSolver* solver;
-    double* delassus; // rgWorld_Condense, n x n
-    int delassusCapacity;
-    double* solved; // rgWorld_Condense, vCount x n
-    int solvedCapacity;
     rgBroadphase* broadphase;
     int geometryCount;
     rgGeometry** geometries; // per shape; NULL: takes no part
@@ -196,6 +193,10 @@ struct rgWorld {
     rgRows rows;
     rgRows loopRows; // rgWorld_ProjectLoops
     double* loopQ;   // rgWorld_ProjectLoops, qCount
+    double* G;       // rgWorld_DenseProblem, n x n
+    int capacityG;
+    double* work; // rgWorld_DenseProblem, entries of J
+    int workCapacity;
     rgContactProblem problem;
     double penetration;
     bool wrenched;        // any wrench is not zero
@@ -222,9 +223,6 @@ rgResult rgSolveProblem(rgStep* step);        // assemble.c
 rgResult rgApplyImpulses(rgStep* step);       // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
 
-// The problem to solve: that of the step, in contact space where that is cheaper.
-rgResult rgWorld_Condense(rgWorld* world, rgContactProblem* problem); // delassus.c
-
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
                   double* next);                          // integrate.c
@@ -242,7 +240,8 @@ static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
 // Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
 int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB);
-// A block of one row with given entries; columns ascend.
+// A block of one row with given entries. Degrees of freedom above a column are stored too, as
+// zeros: rgDynamics_Delassus() needs them.
 int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
                   const double* values);
 void rgRows_Clear(rgRows* rows);
@@ -261,6 +260,8 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
+// assemble.c: the problem of world->rows with G, for the last factorization, in place of M^ and J
+rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem);
 void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
 rgResult rgWorld_AddRows(rgWorld* world);                   // assemble.c: all rows, bias is gamma
 

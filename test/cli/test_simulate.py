@@ -221,6 +221,13 @@ class Files(Simulate):
         self.assertEqual(float(rows[50]["v:rail"]), 0)
         self.assertAlmostEqual(float(rows[-1]["v:rail"]), 2 * 0.2, delta=1e-9)
 
+    def test_failure(self):
+        """A force that leads beyond numbers ends the run: exit code 1, and the summary says why."""
+        control = self.write("push.csv", "time,push\n0.1,1e308\n")
+        found = self.report(self.mjcf, "--ctrl", control, "--time", 1, code=1)
+        self.assertIn("failed: numeric", found["error"])
+        self.assertLess(found["steps"], 60)
+
     def test_dump(self):
         """Steps that are not solved become files that rigor solve reads and solves."""
         folder = self.path("hard")

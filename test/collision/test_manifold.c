@@ -250,6 +250,21 @@ static void rgTestHullOnHull(void** state) {
     rgTestDestroy(&h);
 }
 
+// The other way around the normal points down; the choice of points is as steady.
+static void rgCheckTurned(const rgGeometry* a, const rgGeometry* b, rgPose before, rgPose after) {
+    rgManifold m, n;
+    rgCollide(b, before, a, rgPoseIdentity(), 1e-3, NULL, &m);
+    rgCollide(b, after, a, rgPoseIdentity(), 1e-3, NULL, &n);
+    assert_int_equal(m.count, n.count);
+    for (int p = 0; p < m.count; ++p) {
+        int matches = 0;
+        for (int q = 0; q < n.count; ++q) {
+            matches += m.points[p].feature == n.points[q].feature;
+        }
+        assert_int_equal(matches, 1);
+    }
+}
+
 // Ids survive motions of a micrometre for resting pairs, with and without a cache.
 static void rgTestIdsPersist(void** state) {
     (void)state;
@@ -275,6 +290,7 @@ static void rgTestIdsPersist(void** state) {
             moved.q = rgQuatMultiply(rgQuatFromRotationVector(turn), moved.q);
             rgCollide(a.geometry, rgPoseIdentity(), b.geometry, moved, 1e-3, k % 2 ? &cache : NULL,
                       &m);
+            rgCheckTurned(a.geometry, b.geometry, pb, moved);
             assert_int_equal(m.count, first.count);
             for (int p = 0; p < m.count; ++p) {
                 int matches = 0;

@@ -68,8 +68,7 @@ static void test_nearly_all_at_nano(void** state) {
     assert_true(solved >= total - 1);
 }
 
-// Where a file stores a velocity, it is that of a solution, and ours has the same size.
-static void test_few_at_nano_with_other_methods(void** state) {
+static void test_box_stack_with_other_methods(void** state) {
     (void)state;
     rgFclibProblem* loaded = rgLoadNamed("BoxesStack", "Box_Stacks-i0122-82-5");
     const rgContactProblem* problem = rgFclibProblem_Problem(loaded);
@@ -88,7 +87,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_at_micro),
         cmocka_unit_test(test_nearly_all_at_nano),
-        cmocka_unit_test(test_few_at_nano_with_other_methods),
+        cmocka_unit_test(test_box_stack_with_other_methods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,54 @@ static void test_opening_slide(void** state) {
     rgFreeContactCase(made);
 }
 
+// A body that slides between two walls it touches: nothing to do for the exact model, while the
+// relaxed one wants it to leave both walls at once. Whoever tries must end, and say so.
+static void test_relaxation_without_solution(void** state) {
+    (void)state;
+    rgBlock walls[2] = {rgContactBlock(0, 0.3), rgContactBlock(3, 0.3)};
+    static const double side[6] = {1, 1, 1, 1, -1, -1};
+    double G[36];
+    for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) {
+            G[6 * i + j] = i % 3 == j % 3 ? side[i] * side[j] : 0;
+        }
+    }
+    const double g[6] = {1, 0, 0, 1, 0, 0};
+    rgContactCase* made = rgMakeDenseCase(2, walls, G, g);
+    for (int way = 0; way < rg_wayCount; ++way) {
+        rgContactSolverDef def = rgWayDef((rgWay)way, 1e-8);
+        def.maxIterations = 2000;
+        double lambda[6] = {0};
+        assert_int_equal(rgSolveAndCheck(&def, &made->problem, lambda).status, rg_contactSolved);
+        assert_true(rgLargestNumber(6, lambda) == 0);
+        // The relaxed model brakes the slip with growing squeeze: its value falls to a limit that
+        // no impulse attains, or is attained by stopping; either way the report is honest.
+        def.model = rg_modelCcp;
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_true(isfinite(rgLargestNumber(6, lambda)));
+        if (report.status == rg_contactSolved) {
+            rgExpectConic(made, lambda);
+        }
+    }
+    rgFreeContactCase(made);
+    // Many walls around bodies: here K has a direction d with G d = 0 and g . d < 0 (found by a
+    // projected gradient, |G d| = 5e-10 |G|), so that the relaxed program is unbounded below. The
+    // exact problem has the constructed solution.
+    rgContactCaseDef caseDef = {
+        .seed = 1024, .bodyCount = 6, .contactCount = 24, .mu = 0.5, .state = -1};
+    made = rgMakeContactCase(&caseDef);
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    double* lambda = rgMustSolve(rg_wayAuto, &def, &made->problem, 1024);
+    def.model = rg_modelCcp;
+    memset(lambda, 0, (size_t)made->problem.rowCount * sizeof(double));
+    rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+    assert_true(report.status == rg_contactStalled || report.status == rg_contactLimit ||
+                report.status == rg_contactInfeasible);
+    assert_true(report.iterationCount <= def.maxIterations);
+    free(lambda);
+    rgFreeContactCase(made);
+}
+
 // Without friction both models are the same problem.
 static void test_frictionless_models_agree(void** state) {
     (void)state;
@@ -179,6 +227,7 @@ int main(void) {
         cmocka_unit_test(test_conic_optimality),
         cmocka_unit_test(test_value_is_unique),
         cmocka_unit_test(test_opening_slide),
+        cmocka_unit_test(test_relaxation_without_solution),
         cmocka_unit_test(test_frictionless_models_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

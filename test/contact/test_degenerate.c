@@ -323,6 +323,26 @@ static void test_iteration_limit(void** state) {
     rgFreeContactCase(made);
 }
 
+// The status says whether the tolerance holds, however the method ended.
+static void test_status_at_the_edge(void** state) {
+    (void)state;
+    rgContactCaseDef caseDef = {
+        .seed = 5, .bodyCount = 6, .contactCount = 6, .mu = 0.5, .state = -1};
+    rgContactCase* made = rgMakeContactCase(&caseDef);
+    double* lambda = rgZeros(made->problem.rowCount);
+    rgContactSolverDef def = rgWayDef(rg_wayPgs, 1e-12);
+    def.maxIterations = 7;
+    double reached = rgSolveAndCheck(&def, &made->problem, lambda).residual.total;
+    for (double share = 0.825; share < 1.15; share += 0.05) {
+        def.tolerance = reached * share;
+        memset(lambda, 0, (size_t)made->problem.rowCount * sizeof(double));
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_int_equal(report.status, share > 1 ? rg_contactSolved : rg_contactLimit);
+    }
+    free(lambda);
+    rgFreeContactCase(made);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_contacts),
@@ -337,6 +357,7 @@ int main(void) {
         cmocka_unit_test(test_warm_start),
         cmocka_unit_test(test_broken_warm_start),
         cmocka_unit_test(test_iteration_limit),
+        cmocka_unit_test(test_status_at_the_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

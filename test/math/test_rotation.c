@@ -174,19 +174,20 @@ static void test_tangent_basis(void** state) {
         rgExpectBasis(rgVec(i == 0, i == 1, i == 2));
         rgExpectBasis(rgVec(-(i == 0), -(i == 1), -(i == 2)));
     }
-    // Around n = -z, where the formula divides by almost zero.
+    // Around n = -z, where a formula could divide by almost zero.
     for (double e = 1e-160; e < 1; e *= 4) {
         rgExpectBasis(rgNormalize(rgVec(e, -0.3 * e, -1)));
     }
 }
 
-// Away from -z a small turn of n turns the tangents by as little.
+// Away from the jump, straight down included, a small turn of n turns the tangents by as little.
 static void test_tangent_basis_is_continuous(void** state) {
     (void)state;
     rgRandom random = {7};
     for (int i = 0; i < 300; ++i) {
         rgVec3 n = rgNormalize(rgRandomVector(&random));
-        if (n.z < -0.8) {
+        n = i % 4 == 0 ? rgNormalize(rgVec(1e-5 * n.x, 1e-5 * n.y, -1)) : n;
+        if (fabs(n.z + 0.93) < 1e-4) {
             continue;
         }
         rgVec3 moved = rgNormalize(rgAddScaled(n, 1e-6, rgRandomVector(&random)));
@@ -194,8 +195,8 @@ static void test_tangent_basis_is_continuous(void** state) {
         rgTangentBasis(n, &t1, &t2);
         rgTangentBasis(moved, &u1, &u2);
         double step = rgLength(rgSub(n, moved));
-        assert_true(rgLength(rgSub(t1, u1)) <= 6 * step + 1e-14);
-        assert_true(rgLength(rgSub(t2, u2)) <= 6 * step + 1e-14);
+        assert_true(rgLength(rgSub(t1, u1)) <= 40 * step + 1e-14);
+        assert_true(rgLength(rgSub(t2, u2)) <= 40 * step + 1e-14);
     }
 }
 

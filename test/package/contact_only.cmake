@@ -11,3 +11,9 @@ foreach(library hdf5 expat qhull)
         message(FATAL_ERROR "the contact solver alone needs ${library}")
     endif()
 endforeach()
+
+# No variable of the environment may change what the solver does.
+run(${NM} -D --undefined-only ${WORK}/librigor.so)
+if(output MATCHES " U (getenv|secure_getenv)")
+    message(FATAL_ERROR "the contact solver looks at the environment")
+endif()

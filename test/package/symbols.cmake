@@ -16,3 +16,12 @@ if(count LESS 20)
     message(FATAL_ERROR "${count} exported symbols: nothing was checked")
 endif()
 message("${count} symbols")
+
+# The library does not print or end the program.
+run(${NM} -D --undefined-only ${LIBRARY})
+string(REPLACE "\n" ";" lines "${output}")
+foreach(line IN LISTS lines)
+    if(line MATCHES " U (exit|_exit|abort|printf|puts|putchar|perror|setenv)(@.*)?$")
+        message(FATAL_ERROR "${LIBRARY} calls ${CMAKE_MATCH_1}")
+    endif()
+endforeach()

@@ -1,0 +1,159 @@
+// Readout: contact forces, slip, reactions and sensors against statics.
+#include "scene.h"
+
+static rgSensorId AddSensor(Scene* scene, rgSensorKind kind, rgBodyId body, rgJointId joint) {
+    rgSensorDef sensor = rgDefaultSensorDef();
+    sensor.kind = kind;
+    sensor.body = body;
+    sensor.joint = joint;
+    rgSensorId id;
+    assert_int_equal(rgModelDef_AddSensor(scene->def, &sensor, &id), rg_ok);
+    return id;
+}
+
+static const double* Sensor(const Scene* scene, rgSensorId id) {
+    return rgWorld_Sensors(scene->world, NULL) + rgWorld_SensorStart(scene->world, id);
+}
+
+static void TestRestingCube(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgBodyId cube = SceneCube(&scene, 0.1, 3, rgVec(0, 0, 0.1), 0.5);
+    rgSensorId touch = AddSensor(&scene, rg_sensorTouch, cube, (rgJointId){0});
+    rgSensorId meter = AddSensor(&scene, rg_sensorAccelerometer, cube, (rgJointId){0});
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    SceneRun(&scene, 50);
+    rgVec3 force = rgWorld_ContactForce(scene.world, cube);
+    EXPECT_NEAR(force.z, 3 * SCENE_G, 1e-6);
+    EXPECT_NEAR(hypot(force.x, force.y), 0, 1e-6);
+    EXPECT_NEAR(Sensor(&scene, touch)[0], 3 * SCENE_G, 1e-6);
+    EXPECT_NEAR(Sensor(&scene, meter)[2], SCENE_G, 1e-6);
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+    assert_int_equal(count, 4);
+    for (int i = 0; i < count; ++i) {
+        assert_int_equal(contacts[i].bodyA.index1, 0);
+        assert_int_equal(contacts[i].bodyB.index1, cube.index1);
+        EXPECT_NEAR(contacts[i].normal.z, 1, 1e-12);
+    }
+    SceneEnd(&scene);
+}
+
+static void TestSlipIsSeen(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgBodyId cube = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 2, (double[]){0.6, 0.8});
+    SceneRun(&scene, 1);
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+    double slipping = 0;
+    for (int i = 0; i < count; ++i) {
+        if (contacts[i].impulse[2] > 1e-9) {
+            assert_int_equal(contacts[i].state, rg_contactSlip);
+            EXPECT_NEAR(hypot(contacts[i].slip[0], contacts[i].slip[1]), 1 - 0.5 * SCENE_G * 1e-3,
+                        1e-6);
+            slipping += 1;
+        }
+    }
+    assert_true(slipping > 0);
+    rgVec3 force = rgWorld_ContactForce(scene.world, cube);
+    EXPECT_NEAR(force.x, -0.5 * SCENE_G * 0.6, 1e-5);
+    EXPECT_NEAR(force.y, -0.5 * SCENE_G * 0.8, 1e-5);
+    SceneEnd(&scene);
+}
+
+// A cantilever of two welded pieces on a servo: weight and moment at the joint.
+static void TestJointReaction(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid arm = SolidOf(rg_shapeBox, rgVec(0.5, 0.05, 0.05), 2, rgVec(0.5, 0, 1));
+    rgBodyId body = SceneBody(&scene, &arm, (rgBodyId){0});
+    rgJointId hinge = SceneJoint(&scene, body, rg_jointRevolute, rgVec(-0.5, 0, 0), rgVec(0, 0, 1));
+    Solid tip = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.1), 1, rgVec(0.6, 0, 0));
+    rgBodyId fixed = SceneBody(&scene, &tip, body); // no joint: fixed to the arm
+    rgSensorId force = AddSensor(&scene, rg_sensorForce, fixed, (rgJointId){0});
+    rgSensorId torque = AddSensor(&scene, rg_sensorTorque, fixed, (rgJointId){0});
+    rgSensorId position = AddSensor(&scene, rg_sensorJointPosition, (rgBodyId){0}, hinge);
+    rgSensorId center = AddSensor(&scene, rg_sensorSubtreeCenter, body, (rgJointId){0});
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    assert_int_equal(rgWorld_ApplyWrench(scene.world, fixed, rgVec(0, 0, -10), rgVec(0, 0, 0)),
+                     rg_ok);
+    SceneRun(&scene, 10);
+    rgSpatial reaction = rgWorld_JointReaction(scene.world, hinge);
+    EXPECT_NEAR(reaction.linear.z, 3 * SCENE_G + 10, 1e-8);
+    EXPECT_NEAR(reaction.angular.y, -(2 * SCENE_G * 0.5 + (SCENE_G + 10) * 1.1), 1e-8);
+    EXPECT_NEAR(Sensor(&scene, force)[2], SCENE_G + 10, 1e-8);
+    EXPECT_NEAR(Sensor(&scene, torque)[1], 0, 1e-8);
+    EXPECT_NEAR(Sensor(&scene, position)[0], 0, 1e-12);
+    EXPECT_NEAR(Sensor(&scene, center)[0], (2 * 0.5 + 1.1) / 3, 1e-12);
+    SceneEnd(&scene);
+}
+
+// A pendulum's accelerometer and gyro at the bottom of its swing.
+static void TestInertialSensors(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid bob = SolidOf(rg_shapeSphere, rgVec(0.05, 0, 0), 1, rgVec(0, 0, -1));
+    rgBodyId body = SceneBody(&scene, &bob, (rgBodyId){0});
+    SceneJoint(&scene, body, rg_jointRevolute, rgVec(0, 0, 1), rgVec(0, 1, 0));
+    rgSensorId meter = AddSensor(&scene, rg_sensorAccelerometer, body, (rgJointId){0});
+    rgSensorId gyro = AddSensor(&scene, rg_sensorGyro, body, (rgJointId){0});
+    rgSensorId speed = AddSensor(&scene, rg_sensorFrameLinearVelocity, body, (rgJointId){0});
+    rgWorldDef def = SceneWorldDef(1e-5, 1e-10);
+    SceneMake(&scene, &def);
+    double q = 0, v = 2;
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    SceneRun(&scene, 1);
+    EXPECT_NEAR(Sensor(&scene, meter)[2], SCENE_G + 4, 1e-3);
+    EXPECT_NEAR(Sensor(&scene, gyro)[1], 2, 1e-3);
+    EXPECT_NEAR(Sensor(&scene, speed)[0], -2, 1e-3);
+    SceneEnd(&scene);
+}
+
+// Torsion and rolling rows stop a spinning and a rolling ball; without them they would go on.
+static void TestTorsionAndRolling(void** state) {
+    (void)state;
+    for (int dimension = 3; dimension <= 6; dimension += dimension == 4 ? 2 : 1) {
+        Scene scene = SceneStart();
+        Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.1));
+        ball.material.dimension = dimension;
+        ball.material.muTorsion = 0.02;
+        ball.material.muRolling = 0.005;
+        rgShapeDef floor = rgDefaultShapeDef();
+        floor.kind = rg_shapePlane;
+        floor.material = ball.material;
+        assert_int_equal(rgModelDef_AddShape(scene.def, &floor, NULL), rg_ok);
+        rgBodyId id = SceneFree(&scene, &ball);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+        SceneMake(&scene, &def);
+        SceneSetVelocity(&scene, 0, 6, (double[]){0.2, 0, 0, 0, 2, 5});
+        SceneRun(&scene, 100);
+        rgSpatial v = rgWorld_BodyVelocity(scene.world, id);
+        double inertia = 0.4 * 0.01;
+        double spin = dimension > 3 ? fmax(0, 5 - 0.1 * 0.02 * SCENE_G / inertia) : 5;
+        double roll = dimension > 4 ? 0.2 - 0.1 * 0.005 * SCENE_G * 0.1 / (inertia + 0.01) : 0.2;
+        EXPECT_NEAR(v.angular.z, spin, 1e-4);
+        EXPECT_NEAR(v.linear.x, roll, 1e-3);
+        int count;
+        const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(contacts[0].rowCount, dimension);
+        SceneEnd(&scene);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestRestingCube),       cmocka_unit_test(TestSlipIsSeen),
+        cmocka_unit_test(TestJointReaction),     cmocka_unit_test(TestInertialSensors),
+        cmocka_unit_test(TestTorsionAndRolling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

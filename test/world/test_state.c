@@ -1,0 +1,331 @@
+// State and faults: save, restore, hash, reset, forward, bad input, memory.
+#include "scene.h"
+
+static Scene Tumble(const rgWorldDef* def) {
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    for (int i = 0; i < 6; ++i) {
+        Solid solid = SolidOf(i % 2 ? rg_shapeBox : rg_shapeCapsule, rgVec(0.1, 0.08, 0.06), 1 + i,
+                              rgVec(0.1 * (i % 2), 0, 0.3 + 0.25 * i));
+        solid.pose.q = rgQuatFromRotationVector(rgVec(0.3 * i, 0.2, 0.1 * i));
+        SceneFree(&scene, &solid);
+    }
+    Solid arm = SolidOf(rg_shapeCapsule, rgVec(0.05, 0.2, 0), 1, rgVec(0.5, 0, 0.5));
+    rgBodyId body = SceneBody(&scene, &arm, (rgBodyId){0});
+    rgJointDef joint = rgDefaultJointDef();
+    joint.body = body;
+    joint.anchor = rgVec(0, 0, 0.2);
+    joint.axis = rgVec(0, 1, 0);
+    joint.dryFriction = 0.1;
+    joint.hasLimits = true;
+    joint.lower = -1;
+    joint.upper = 1;
+    rgJointId hinge;
+    assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, &hinge), rg_ok);
+    rgActuatorDef servo = rgDefaultActuatorDef();
+    servo.joint = hinge;
+    servo.gain = servo.kp = 10;
+    servo.kd = 1;
+    servo.hasForceRange = true;
+    servo.forceLower = -3;
+    servo.forceUpper = 3;
+    assert_int_equal(rgModelDef_AddActuator(scene.def, &servo, NULL), rg_ok);
+    SceneMake(&scene, def);
+    double control = 0.8;
+    assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
+    return scene;
+}
+
+static void TestRestoreRepeatsTheBits(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 300);
+    size_t size = rgWorld_StateSize(scene.world);
+    void* saved = malloc(size);
+    assert_int_equal(rgWorld_Save(scene.world, saved, size), rg_ok);
+    uint64_t at = rgWorld_Hash(scene.world);
+    SceneRun(&scene, 200);
+    uint64_t first = rgWorld_Hash(scene.world);
+    assert_int_equal(rgWorld_Restore(scene.world, saved, size), rg_ok);
+    assert_true(rgWorld_Hash(scene.world) == at);
+    EXPECT_NEAR(rgWorld_Time(scene.world), 0.3, 1e-12);
+    SceneRun(&scene, 200);
+    assert_true(rgWorld_Hash(scene.world) == first);
+    // And in another world of the same model, whose broadphase has another history.
+    Scene other = scene;
+    assert_int_equal(rgCreateWorld(scene.model, &def, NULL, &other.world), rg_ok);
+    SceneRun(&other, 17);
+    assert_int_equal(rgWorld_Restore(other.world, saved, size), rg_ok);
+    SceneRun(&other, 200);
+    assert_true(rgWorld_Hash(other.world) == first);
+    rgDestroyWorld(other.world);
+    free(saved);
+    SceneEnd(&scene);
+}
+
+static void TestRestoreRefusesOtherBytes(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 250);
+    size_t size = rgWorld_StateSize(scene.world);
+    unsigned char *saved = malloc(size), *broken = malloc(size);
+    assert_int_equal(rgWorld_Save(scene.world, saved, size), rg_ok);
+    assert_int_equal(rgWorld_Save(scene.world, saved, size - 1), rg_errorArgument);
+    assert_int_equal(rgWorld_Restore(scene.world, saved, size - 1), rg_errorArgument);
+    uint64_t hash = rgWorld_Hash(scene.world);
+    rgRandom random = {3};
+    for (int i = 0; i < 300; ++i) {
+        memcpy(broken, saved, size);
+        for (int k = 0; k < 4; ++k) {
+            broken[rgRandom_Index(&random, i < 100 ? 40 : (int)size)] =
+                (unsigned char)rgRandom_Bits(&random);
+        }
+        // Refused or taken, but never a crash, and a refusal changes nothing.
+        if (rgWorld_Restore(scene.world, broken, size) != rg_ok) {
+            assert_true(rgWorld_Hash(scene.world) == hash);
+        } else {
+            rgWorld_Step(scene.world, NULL);
+            assert_int_equal(rgWorld_Restore(scene.world, saved, size), rg_ok);
+        }
+    }
+    free(saved);
+    free(broken);
+    SceneEnd(&scene);
+}
+
+static void TestForwardMovesNothing(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 400);
+    uint64_t hash = rgWorld_Hash(scene.world);
+    rgStepReport forward, step;
+    assert_int_equal(rgWorld_Forward(scene.world, &forward), rg_ok);
+    assert_true(rgWorld_Hash(scene.world) == hash);
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+    assert_true(count > 0);
+    rgContact* copy = malloc((size_t)count * sizeof(rgContact));
+    memcpy(copy, contacts, (size_t)count * sizeof(rgContact));
+    assert_int_equal(rgWorld_Step(scene.world, &step), rg_ok);
+    assert_int_equal(step.contactCount, forward.contactCount);
+    contacts = rgWorld_Contacts(scene.world, &count);
+    for (int i = 0; i < count; ++i) {
+        assert_true(contacts[i].impulse[2] == copy[i].impulse[2]);
+    }
+    free(copy);
+    SceneEnd(&scene);
+}
+
+static void TestNoAllocationAfterWarmUp(void** state) {
+    (void)state;
+    rgCounter counter = {.failAfter = -1};
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    def.allocator = rgCountingAllocator(&counter);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 1500);
+    int before = counter.allocations;
+    SceneRun(&scene, 300);
+    assert_int_equal(counter.allocations, before);
+    assert_true(rgWorld_MemoryUse(scene.world) > 1000);
+    SceneEnd(&scene);
+    assert_int_equal(counter.live, 0);
+}
+
+// Whatever allocation fails, creating and stepping end with an error or well, and nothing leaks.
+static void TestOutOfMemory(void** state) {
+    (void)state;
+    rgWorldDef plain = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&plain);
+    int failures = 0;
+    for (int n = 0; n < 400; ++n) {
+        rgCounter counter = {.failAfter = n};
+        rgWorldDef def = plain;
+        def.allocator = rgCountingAllocator(&counter);
+        rgWorld* world = NULL;
+        rgResult result = rgCreateWorld(scene.model, &def, NULL, &world);
+        assert_true(result == rg_ok || result == rg_errorMemory);
+        for (int i = 0; i < 3 && result == rg_ok; ++i) {
+            uint64_t hash = rgWorld_Hash(world);
+            result = rgWorld_Step(world, NULL);
+            assert_true(result == rg_ok || result == rg_errorMemory);
+            assert_true(result == rg_ok || rgWorld_Hash(world) == hash);
+        }
+        failures += result != rg_ok;
+        rgDestroyWorld(world);
+        assert_int_equal(counter.live, 0);
+    }
+    assert_true(failures > 50);
+    SceneEnd(&scene);
+}
+
+static void TestBadInputIsRefused(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    rgWorld* world = scene.world;
+    SceneRun(&scene, 10);
+    uint64_t hash = rgWorld_Hash(world);
+    int nq, nv;
+    rgWorld_Positions(world, &nq);
+    rgWorld_Velocities(world, &nv);
+    double q[64] = {0}, v[64] = {0}, bad = NAN;
+    memcpy(q, rgWorld_Positions(world, NULL), (size_t)nq * sizeof(double));
+    q[2] = INFINITY;
+    assert_int_equal(rgWorld_SetState(world, q, v), rg_errorArgument);
+    q[2] = 0;
+    q[3] = q[4] = q[5] = q[6] = 0; // no rotation at all
+    assert_int_equal(rgWorld_SetState(world, q, v), rg_errorArgument);
+    v[nv - 1] = NAN;
+    assert_int_equal(rgWorld_SetForce(world, v), rg_errorArgument);
+    assert_int_equal(rgWorld_SetControl(world, &bad), rg_errorArgument);
+    assert_int_equal(rgWorld_SetControl(world, NULL), rg_errorArgument);
+    assert_int_equal(rgWorld_SetTime(world, bad), rg_errorArgument);
+    assert_int_equal(rgWorld_Reset(world, (rgKeyId){5}), rg_errorArgument);
+    assert_int_equal(rgWorld_ApplyWrench(world, (rgBodyId){99}, rgVec(1, 0, 0), rgVec(0, 0, 0)),
+                     rg_errorArgument);
+    assert_int_equal(rgWorld_ApplyWrench(world, (rgBodyId){1}, rgVec(bad, 0, 0), rgVec(0, 0, 0)),
+                     rg_errorArgument);
+    assert_int_equal(rgWorld_SetAsleep(world, (rgBodyId){0}, true), rg_errorArgument);
+    assert_true(rgWorld_Hash(world) == hash);
+    assert_int_equal(rgWorld_Step(NULL, NULL), rg_errorArgument);
+    SceneEnd(&scene);
+}
+
+static void TestBadDefsAreRefused(void** state) {
+    (void)state;
+    rgWorldDef good = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&good);
+    rgDiagnostics* diagnostics;
+    assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+    rgWorldDef defs[9];
+    for (int i = 0; i < 9; ++i) {
+        defs[i] = good;
+    }
+    defs[0].timeStep = -1;
+    defs[1].timeStep = NAN;
+    defs[2].stiffness = -5;
+    defs[3].friction = INFINITY;
+    defs[4].restitution = 1.5;
+    defs[5].cookie = 0;
+    defs[6].maxContactsPerPair = 0;
+    defs[7].gravity = rgVec(NAN, 0, 0);
+    defs[8].contact.tolerance = -1;
+    for (int i = 0; i < 9; ++i) {
+        rgWorld* world = NULL;
+        assert_int_equal(rgCreateWorld(scene.model, &defs[i], diagnostics, &world),
+                         rg_errorArgument);
+        assert_null(world);
+    }
+    assert_true(rgDiagnostics_CountOf(diagnostics, rg_severityError) >= 7);
+    rgDestroyDiagnostics(diagnostics);
+    SceneEnd(&scene);
+}
+
+// Numbers that overflow make the step fail by name, and the state stays.
+static void TestOverflowLeavesTheState(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 5);
+    double v[64] = {0};
+    v[1] = 1e200;
+    v[4] = 1e200;
+    double q[64];
+    int nq;
+    memcpy(q, rgWorld_Positions(scene.world, &nq), sizeof(double) * 50);
+    assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    uint64_t hash = rgWorld_Hash(scene.world);
+    assert_int_equal(rgWorld_Step(scene.world, NULL), rg_errorNumeric);
+    assert_true(rgWorld_Hash(scene.world) == hash);
+    SceneEnd(&scene);
+}
+
+static void TestEmptyModel(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    rgWorldDef def = SceneWorldDef(1e-2, 1e-6);
+    SceneMake(&scene, &def);
+    SceneRun(&scene, 10);
+    EXPECT_NEAR(rgWorld_Time(scene.world), 0.1, 1e-15);
+    SceneEnd(&scene);
+}
+
+static void TestSleepersTakeNoPart(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgBodyId below = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.5), 0.5);
+    rgBodyId above = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.75), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+    SceneMake(&scene, &def);
+    assert_int_equal(rgWorld_SetAsleep(scene.world, below, true), rg_ok);
+    SceneRun(&scene, 1000);
+    EXPECT_NEAR(SceneBodyPoint(&scene, below).z, 0.5, 0);
+    EXPECT_NEAR(SceneBodyPoint(&scene, above).z, 0.1, 1e-6); // fell through the sleeper
+    assert_int_equal(rgWorld_SetAsleep(scene.world, below, false), rg_ok);
+    SceneRun(&scene, 1000);
+    EXPECT_NEAR(SceneBodyPoint(&scene, below).z, 0.3, 1e-5);
+    SceneEnd(&scene);
+}
+
+static int hookCalls;
+static void CountCalls(rgWorld* world, void* context) {
+    (void)world;
+    *(int*)context += 1;
+}
+
+static void TestHooksAndReset(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    hookCalls = 0;
+    def.beforeStep = def.afterStep = CountCalls;
+    def.context = &hookCalls;
+    Scene scene = Tumble(&def);
+    assert_int_equal(rgWorld_Reset(scene.world, (rgKeyId){0}), rg_ok);
+    uint64_t start = rgWorld_Hash(scene.world);
+    SceneRun(&scene, 20);
+    assert_int_equal(hookCalls, 40);
+    assert_true(rgWorld_Hash(scene.world) != start);
+    assert_int_equal(rgWorld_Reset(scene.world, (rgKeyId){0}), rg_ok);
+    assert_true(rgWorld_Hash(scene.world) == start);
+    SceneEnd(&scene);
+}
+
+// Step-size, contacts and everything else of the report is there.
+static void TestReport(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 400);
+    rgStepReport report = SceneStep(&scene);
+    int count;
+    rgWorld_Contacts(scene.world, &count);
+    assert_int_equal(report.contactCount, count);
+    const double* lambda;
+    const rgContactProblem* problem = rgWorld_Problem(scene.world, &lambda);
+    assert_int_equal(report.rowCount, problem->rowCount);
+    // The judge, not the solver.
+    assert_true(rgContactProblem_Residual(problem, lambda) <= 1.01e-6);
+    SceneEnd(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestRestoreRepeatsTheBits),
+        cmocka_unit_test(TestRestoreRefusesOtherBytes),
+        cmocka_unit_test(TestForwardMovesNothing),
+        cmocka_unit_test(TestNoAllocationAfterWarmUp),
+        cmocka_unit_test(TestOutOfMemory),
+        cmocka_unit_test(TestBadInputIsRefused),
+        cmocka_unit_test(TestBadDefsAreRefused),
+        cmocka_unit_test(TestOverflowLeavesTheState),
+        cmocka_unit_test(TestEmptyModel),
+        cmocka_unit_test(TestSleepersTakeNoPart),
+        cmocka_unit_test(TestHooksAndReset),
+        cmocka_unit_test(TestReport),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
