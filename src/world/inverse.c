@@ -56,7 +56,7 @@ void rgInverse_Destroy(rgWorld* world) {
     void* arrays[] = {work->vRef,  work->driven,   work->acceleration, work->push,
                       work->need,  work->force,    work->contactForce, work->actuated,
                       work->bases, work->contacts, work->reference,    work->target,
-                      work->saved, work->opens,    work->dense};
+                      work->saved, work->opens,    work->dense,        work->kick};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

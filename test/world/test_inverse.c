@@ -1,0 +1,954 @@
+// Inverse dynamics with contacts: what it returns makes the step end with the velocity that was
+// asked for, and what a step did is found again.
+#include "scene.h"
+
+enum { DOFS = 64, CONTACTS = 64, ROWS = 128 };
+
+// ---- helpers
+
+static Scene FileScene(const char* name, const rgWorldDef* def) {
+    Scene scene = {0};
+    assert_int_equal(rgLoadModelDef(name, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, def);
+    assert_int_equal(rgWorld_Reset(scene.world, (rgKeyId){1}), rg_ok);
+    return scene;
+}
+
+static Scene BuiltScene(const char* name, const rgWorldDef* def) {
+    Scene scene = {0};
+    const rgSceneInfo* info = rgFindScene(name);
+    assert_non_null(info);
+    assert_int_equal(rgBuildScene(info, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, def);
+    assert_int_equal(rgScene_Start(info, scene.world), rg_ok);
+    return scene;
+}
+
+static rgInverseResult Invert(Scene* scene, const rgInverseDef* def, const double* vRef) {
+    rgInverseResult result;
+    uint64_t before = rgWorld_Hash(scene->world);
+    assert_int_equal(rgWorld_Inverse(scene->world, def, vRef, &result), rg_ok);
+    assert_true(rgWorld_Hash(scene->world) == before); // the state is not touched
+    return result;
+}
+
+// Gaussian elimination with pivots; a is n x n, row by row.
+static void SolveDense(double* a, double* b, int n) {
+    for (int k = 0; k < n; ++k) {
+        int pivot = k;
+        for (int i = k + 1; i < n; ++i) {
+            pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
+        }
+        for (int j = 0; j < n; ++j) {
+            double t = a[k * n + j];
+            a[k * n + j] = a[pivot * n + j];
+            a[pivot * n + j] = t;
+        }
+        double t = b[k];
+        b[k] = b[pivot];
+        b[pivot] = t;
+        for (int i = k + 1; i < n; ++i) {
+            double f = a[i * n + k] / a[k * n + k];
+            for (int j = k; j < n; ++j) {
+                a[i * n + j] -= f * a[k * n + j];
+            }
+            b[i] -= f * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        for (int j = k + 1; j < n; ++j) {
+            b[k] -= a[k * n + j] * b[j];
+        }
+        b[k] /= a[k * n + k];
+    }
+}
+
+// The contact rows of the present state, dense: 3 per contact. Returns the number of contacts.
+static int ContactJacobian(Scene* scene, double J[][DOFS]) {
+    int count;
+    assert_int_equal(rgWorld_Forward(scene->world, NULL), rg_ok);
+    rgWorld_Contacts(scene->world, &count);
+    const rgContactProblem* problem = rgWorld_Problem(scene->world, NULL);
+    const rgSparse* rows = &problem->delassus.jacobian;
+    int first = problem->rowCount - 3 * count;
+    memset(J, 0, sizeof(double) * DOFS * 3 * (size_t)count);
+    for (int r = 0; r < 3 * count; ++r) {
+        for (int k = rows->rowStart[first + r]; k < rows->rowStart[first + r + 1]; ++k) {
+            J[r][rows->column[k]] = rows->value[k];
+        }
+    }
+    return count;
+}
+
+// gamma of a contact from its gap, by the law of docs/theory/step.md, written anew.
+static double NormalBias(const Scene* scene, const rgWorldDef* def, double gap) {
+    double dt = rgWorld_TimeStep(scene->world);
+    if (gap > 0) {
+        return gap / dt;
+    }
+    return def->stiffness > 0 ? gap * def->stiffness / (dt * def->stiffness + def->damping)
+                              : gap / (11 * dt);
+}
+
+// The smallest v with J v = c, for the three rows of one contact.
+static void LeastVelocity(double J[][DOFS], int nv, const double* c, double* v) {
+    double G[9], y[3] = {c[0], c[1], c[2]};
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            G[3 * i + j] = 0;
+            for (int k = 0; k < nv; ++k) {
+                G[3 * i + j] += J[i][k] * J[j][k];
+            }
+        }
+    }
+    SolveDense(G, y, 3);
+    for (int k = 0; k < nv; ++k) {
+        v[k] = J[0][k] * y[0] + J[1][k] * y[1] + J[2][k] * y[2];
+    }
+}
+
+static double Largest(const double* x, int n) {
+    double most = 0;
+    for (int i = 0; i < n; ++i) {
+        most = fmax(most, fabs(x[i]));
+    }
+    return most;
+}
+
+static double Farthest(const double* x, const double* y, int n) {
+    double most = 0;
+    for (int i = 0; i < n; ++i) {
+        most = fmax(most, fabs(x[i] - y[i]));
+    }
+    return most;
+}
+
+// Invert, drive the step with it, and see that it ends with vRef. Returns the inverse's contacts.
+typedef struct Trip {
+    rgInverseResult result;
+    int contactCount;
+    rgContact contacts[CONTACTS]; // of the inverse
+    rgContact forward[CONTACTS];  // of the step
+    double contactForce[DOFS];
+    double forwardForce[DOFS]; // J' lambda / dt of the step, step coordinates
+    double force[DOFS];
+    double error; // largest difference of v+ and v_ref
+} Trip;
+
+static Trip RoundTrip(Scene* scene, const rgInverseDef* def, const double* vRef) {
+    Trip trip = {.result = Invert(scene, def, vRef)};
+    int nv, count;
+    rgWorld_Velocities(scene->world, &nv);
+    const rgContact* contacts = rgWorld_Contacts(scene->world, &trip.contactCount);
+    assert_true(trip.contactCount <= CONTACTS && nv <= DOFS);
+    memcpy(trip.contacts, contacts, (size_t)trip.contactCount * sizeof(rgContact));
+    memcpy(trip.force, trip.result.force, (size_t)nv * sizeof(double));
+    memcpy(trip.contactForce, trip.result.contactForce, (size_t)nv * sizeof(double));
+    assert_int_equal(rgWorld_SetForce(scene->world, trip.force), rg_ok);
+    rgStepReport report = SceneStep(scene);
+    assert_int_equal(report.contact.status, rg_contactSolved);
+    contacts = rgWorld_Contacts(scene->world, &count);
+    assert_int_equal(count, trip.contactCount);
+    memcpy(trip.forward, contacts, (size_t)count * sizeof(rgContact));
+    const double* lambda;
+    const rgContactProblem* problem = rgWorld_Problem(scene->world, &lambda);
+    const rgSparse* J = &problem->delassus.jacobian;
+    for (int r = 0; r < problem->rowCount; ++r) {
+        for (int k = J->rowStart[r]; k < J->rowStart[r + 1]; ++k) {
+            trip.forwardForce[J->column[k]] +=
+                J->value[k] * lambda[r] / rgWorld_TimeStep(scene->world);
+        }
+    }
+    trip.error = Farthest(rgWorld_Velocities(scene->world, NULL), vRef, nv);
+    return trip;
+}
+
+// ---- arm on the wall
+
+static const double slide[3] = {0.05, -0.08, 0};
+static const double rest[3] = {0, 0, 0};
+
+static Scene ArmScene(rgWorldDef* def) {
+    *def = rgDefaultWorldDef();
+    def->contact.tolerance = 1e-12;
+    return FileScene("arm_wall", def);
+}
+
+// v_ref that moves the tool at c beside what the gap asks for.
+static void WallVelocity(Scene* scene, const rgWorldDef* def, const double* c, double* v) {
+    double J[3 * CONTACTS][DOFS];
+    assert_int_equal(ContactJacobian(scene, J), 1);
+    double gap = rgWorld_Contacts(scene->world, NULL)[0].gap;
+    double wanted[3] = {c[0], c[1], c[2] - NormalBias(scene, def, gap)};
+    LeastVelocity(J, 6, wanted, v);
+}
+
+// Slide, stick and press with a wanted force, over many steps: forces and velocities come true.
+static void TestArmPresses(void** state) {
+    (void)state;
+    const double* speeds[] = {slide, rest};
+    for (int s = 0; s < 2; ++s) {
+        rgWorldDef def;
+        Scene scene = ArmScene(&def);
+        rgInverseDef inverse = rgDefaultInverseDef();
+        inverse.start = rg_startForce;
+        inverse.normalForce = 20;
+        double mu = 0;
+        for (int i = 0; i < 200; ++i) {
+            double vRef[6];
+            WallVelocity(&scene, &def, speeds[s], vRef);
+            Trip trip = RoundTrip(&scene, &inverse, vRef);
+            mu = trip.contacts[0].mu;
+            assert_int_equal(trip.result.contact.status, rg_contactSolved);
+            assert_true(trip.result.contact.iterationCount <= 2);
+            assert_true(trip.result.contact.residual.total <= 1e-6);
+            assert_int_equal(trip.result.violationCount, 0);
+            EXPECT_NEAR(trip.error, 0, 1e-9);
+            double t1 = trip.contacts[0].impulse[0], t2 = trip.contacts[0].impulse[1];
+            EXPECT_NEAR(trip.contacts[0].impulse[2], 0.02, 1e-9);
+            EXPECT_NEAR(hypot(t1, t2), s == 0 ? mu * 0.02 : 0, 1e-8);
+            // one contact: the step has no choice but these forces
+            EXPECT_NEAR(Farthest(trip.contacts[0].impulse, trip.forward[0].impulse, 3), 0, 1e-8);
+            assert_int_equal(trip.forward[0].state, s == 0 ? rg_contactSlip : rg_contactStick);
+            assert_int_equal(trip.result.openCount, s == 0 ? 1 : 3);
+        }
+        SceneEnd(&scene);
+    }
+}
+
+// The paper's case: a start that is not on the sliding ray costs one iteration; zero stays zero.
+static void TestArmOneIteration(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    double vRef[6], start[6] = {0, 0, 0.02, 0, 0, 0};
+    WallVelocity(&scene, &def, slide, vRef);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.snap = 0;
+    inverse.start = rg_startGiven;
+    inverse.impulses = start;
+    inverse.impulseCount = 1;
+    rgInverseResult result = Invert(&scene, &inverse, vRef);
+    assert_int_equal(result.contact.iterationCount, 1);
+    assert_int_equal(result.contact.status, rg_contactSolved);
+    const rgContact* contact = rgWorld_Contacts(scene.world, NULL);
+    // the nearest point of the ray: normal 1 / (1 + mu^2) of the start's
+    EXPECT_NEAR(contact->impulse[2], 0.02 / (1 + contact->mu * contact->mu), 1e-7);
+    inverse.start = rg_startZero;
+    result = Invert(&scene, &inverse, vRef);
+    assert_int_equal(result.contact.iterationCount, 0);
+    EXPECT_NEAR(Largest(result.contactForce, 6), 0, 0);
+    SceneEnd(&scene);
+}
+
+static void TestArmLiftsOff(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    double vRef[6], up[3] = {0.01, 0, 0.05};
+    WallVelocity(&scene, &def, up, vRef);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    double pulling[6] = {0, 0, 0.02, 0, 0, 0}; // a force that no contact can give while it opens
+    inverse.start = rg_startGiven;
+    inverse.impulses = pulling;
+    inverse.impulseCount = 1;
+    Trip trip = RoundTrip(&scene, &inverse, vRef);
+    assert_int_equal(trip.result.contact.status, rg_contactSolved);
+    EXPECT_NEAR(Largest(trip.contacts[0].impulse, 3), 0, 0);
+    EXPECT_NEAR(trip.error, 0, 1e-9);
+    assert_int_equal(trip.result.openCount, 0);
+    pulling[2] = -0.02; // adhesion
+    rgInverseResult result = Invert(&scene, &inverse, vRef);
+    EXPECT_NEAR(Largest(result.contactForce, 6), 0, 0);
+    SceneEnd(&scene);
+}
+
+static void TestArmFrictionless(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    SceneEnd(&scene);
+    def.friction = 0;
+    scene = FileScene("arm_wall", &def);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.start = rg_startForce;
+    inverse.normalForce = 20;
+    double vRef[6];
+    WallVelocity(&scene, &def, slide, vRef);
+    Trip trip = RoundTrip(&scene, &inverse, vRef);
+    EXPECT_NEAR(hypot(trip.contacts[0].impulse[0], trip.contacts[0].impulse[1]), 0, 0);
+    EXPECT_NEAR(trip.contacts[0].impulse[2], 0.02, 1e-12);
+    EXPECT_NEAR(trip.error, 0, 1e-9);
+    assert_int_equal(trip.result.openCount, 1);
+    SceneEnd(&scene);
+}
+
+// A compliant wall: the impulse is the law's, whatever the start, and the step agrees.
+static void TestArmCompliant(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    SceneEnd(&scene);
+    def.stiffness = 2e4;
+    def.damping = 50;
+    scene = FileScene("arm_wall", &def);
+    double J[3 * CONTACTS][DOFS], into[3] = {0, 0, -1e-3}, step[6], q[6];
+    assert_int_equal(ContactJacobian(&scene, J), 1);
+    LeastVelocity(J, 6, into, step);
+    for (int i = 0; i < 6; ++i) {
+        q[i] = rgWorld_Positions(scene.world, NULL)[i] + step[i];
+    }
+    assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    double dt = rgWorld_TimeStep(scene.world), law = dt * dt * def.stiffness + dt * def.damping;
+    const double speeds[3][3] = {{0.05, 0.02, -0.01}, {0, 0, 0.005}, {0, 0, 0.5}};
+    for (int s = 0; s < 3; ++s) {
+        double vRef[6];
+        assert_int_equal(ContactJacobian(&scene, J), 1);
+        double gap = rgWorld_Contacts(scene.world, NULL)[0].gap;
+        LeastVelocity(J, 6, speeds[s], vRef);
+        double expected = fmax(-(speeds[s][2] + NormalBias(&scene, &def, gap)) * law, 0);
+        inverse.start = s == 1 ? rg_startForce : rg_startZero;
+        inverse.normalForce = 500;
+        Trip trip = RoundTrip(&scene, &inverse, vRef);
+        assert_int_equal(trip.result.contact.status, rg_contactSolved);
+        EXPECT_NEAR(trip.contacts[0].impulse[2], expected, 1e-9 * law);
+        EXPECT_NEAR(Farthest(trip.contacts[0].impulse, trip.forward[0].impulse, 3), 0, 1e-8);
+        EXPECT_NEAR(trip.error, 0, 1e-8);
+        assert_int_equal(trip.result.openCount, s == 1 ? 2 : 0);
+        assert_int_equal(rgWorld_SetState(scene.world, q, (double[6]){0}), rg_ok);
+    }
+    SceneEnd(&scene);
+}
+
+// Without the De Saxcé term sliding is infeasible: impulses grow without bound.
+static void TestConvexDiverges(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    double vRef[6], before = 0;
+    WallVelocity(&scene, &def, slide, vRef);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.start = rg_startForce;
+    inverse.normalForce = 20;
+    double exact = Largest(Invert(&scene, &inverse, vRef).force, 6);
+    inverse.model = rg_modelCcp;
+    for (int limit = 1; limit <= 4; ++limit) {
+        inverse.maxIterations = limit;
+        rgInverseResult result = Invert(&scene, &inverse, vRef);
+        double torque = Largest(result.force, 6);
+        assert_int_equal(result.contact.status, rg_contactInfeasible);
+        assert_true(torque > before + 1e6 * exact); // |c| / rho more with every iteration
+        before = torque;
+        // the nearest velocity that the convex model allows leaves the wall
+        EXPECT_NEAR(result.contacts[0].nearest[2],
+                    0.7 * hypot(result.contacts[0].nearest[0], result.contacts[0].nearest[1]),
+                    1e-9);
+        assert_true(result.contacts[0].violation > 0.04);
+    }
+    SceneEnd(&scene);
+}
+
+// Into the wall: told, with the nearest velocity, and forces stay finite.
+static void TestIntoTheWall(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    double vRef[6], into[3] = {0.02, 0.01, -0.3};
+    WallVelocity(&scene, &def, into, vRef);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.start = rg_startForce;
+    inverse.normalForce = 20;
+    rgInverseResult result = Invert(&scene, &inverse, vRef);
+    const rgInverseContact* contact = result.contacts;
+    double gamma = NormalBias(&scene, &def, rgWorld_Contacts(scene.world, NULL)[0].gap);
+    assert_int_equal(result.contact.status, rg_contactInfeasible);
+    assert_int_equal(result.violationCount, 1);
+    EXPECT_NEAR(result.violation, 0.3, 1e-9);
+    EXPECT_NEAR(contact->violation, 0.3, 1e-9);
+    assert_true(result.contact.residual.total > 0.2); // judged with what was asked
+    EXPECT_NEAR(contact->reference[2], -0.3 - gamma, 1e-9);
+    EXPECT_NEAR(contact->nearest[2], -gamma, 1e-9);
+    EXPECT_NEAR(contact->nearest[0], 0.02, 1e-9);
+    EXPECT_NEAR(contact->nearest[1], 0.01, 1e-9);
+    EXPECT_NEAR(rgWorld_Contacts(scene.world, NULL)[0].impulse[2], 0.02, 1e-9);
+    SceneEnd(&scene);
+}
+
+// ---- floating bases
+
+// Put the lowest contact point on the floor.
+static void Settle(Scene* scene) {
+    int nq, count;
+    double q[DOFS], lowest = INFINITY;
+    assert_int_equal(rgWorld_Forward(scene->world, NULL), rg_ok);
+    const rgContact* contacts = rgWorld_Contacts(scene->world, &count);
+    assert_true(count > 0);
+    for (int i = 0; i < count; ++i) {
+        lowest = fmin(lowest, contacts[i].gap);
+    }
+    const double* now = rgWorld_Positions(scene->world, &nq);
+    memcpy(q, now, (size_t)nq * sizeof(double));
+    q[2] -= lowest;
+    assert_int_equal(rgWorld_SetState(scene->world, q, NULL), rg_ok);
+}
+
+static void ExpectCones(const Trip* trip) {
+    for (int i = 0; i < trip->contactCount; ++i) {
+        const double* impulse = trip->contacts[i].impulse;
+        assert_true(impulse[2] >= 0);
+        assert_true(hypot(impulse[0], impulse[1]) <= trip->contacts[i].mu * impulse[2] + 1e-12);
+    }
+}
+
+// Standing still: eight points are hyperstatic. Least squares finds forces inside the cones that
+// carry the weight, the base needs nothing, and the step stays at rest.
+static void StandStill(const char* name, double stiffness, double mass) {
+    rgWorldDef def = rgDefaultWorldDef();
+    def.contact.tolerance = 1e-10;
+    Scene scene = FileScene(name, &def);
+    Settle(&scene);
+    double vRef[DOFS] = {0}, weight = 0;
+    int nv;
+    rgWorld_Velocities(scene.world, &nv);
+    if (stiffness > 0) { // sink until the springs carry the weight
+        double q[DOFS];
+        int nq;
+        const double* now = rgWorld_Positions(scene.world, &nq);
+        memcpy(q, now, (size_t)nq * sizeof(double));
+        rgWorld_Forward(scene.world, NULL);
+        int count, pairs = 0;
+        rgShapeId last = {0};
+        const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+        for (int i = 0; i < count; ++i) {
+            pairs += contacts[i].shapeB.index1 != last.index1;
+            last = contacts[i].shapeB;
+        }
+        q[2] -= mass * SCENE_G / (pairs * stiffness);
+        rgDestroyWorld(scene.world);
+        def.stiffness = stiffness;
+        def.damping = 0.01 * stiffness;
+        SceneMake(&scene, &def);
+        assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+    }
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.countRank = true;
+    rgInverseResult plain = Invert(&scene, &inverse, vRef);
+    if (stiffness == 0) {
+        EXPECT_NEAR(plain.bases[0].force.z, mass * SCENE_G, 1e-6 * mass);
+    }
+    assert_int_equal(plain.baseCount, 1);
+    inverse.feasible = true;
+    int others;
+    rgWorld_Constraints(scene.world, &others);
+    Trip trip = RoundTrip(&scene, &inverse, vRef);
+    ExpectCones(&trip);
+    assert_int_equal(trip.result.feasible.status, rg_contactSolved);
+    assert_int_equal(trip.result.contact.status, rg_contactSolved);
+    for (int i = 0; i < trip.contactCount; ++i) {
+        weight += trip.contacts[i].force.z;
+    }
+    EXPECT_NEAR(weight, mass * SCENE_G, 1e-5 * mass);
+    EXPECT_NEAR(trip.error, 0, 1e-8);
+    EXPECT_NEAR(Farthest(trip.contactForce, trip.forwardForce, nv), 0, 1e-3);
+    if (stiffness == 0) {
+        EXPECT_NEAR(trip.result.unactuated, 0, 1e-5);
+        // Rigid points, and limits and dry friction at rest, are open. Two feet with four points
+        // each have rank 12; four point feet and twelve dry joints together have rank 18.
+        assert_int_equal(trip.result.openCount, 3 * trip.contactCount + others);
+        assert_int_equal(trip.result.redundantCount, trip.contactCount == 8 ? 12 : 6);
+    }
+    SceneEnd(&scene);
+}
+
+static void TestHumanoidStands(void** state) {
+    (void)state;
+    StandStill("humanoid", 0, 75);
+}
+
+static double ModelMass(const char* name) {
+    Scene scene = {0};
+    rgWorldDef def = rgDefaultWorldDef();
+    scene = FileScene(name, &def);
+    double mass = 0;
+    for (int i = 1; i <= rgModel_Info(scene.model).bodyCount; ++i) {
+        mass += rgModel_Body(scene.model, (rgBodyId){i})->inertia.mass;
+    }
+    SceneEnd(&scene);
+    return mass;
+}
+
+static void TestQuadrupedStands(void** state) {
+    (void)state;
+    double mass = ModelMass("quadruped");
+    StandStill("quadruped", 0, mass);
+}
+
+// Trot: two diagonal feet hold while the base moves on; the other two are in the air.
+static void TestQuadrupedTrots(void** state) {
+    (void)state;
+    for (int phase = 0; phase < 2; ++phase) {
+        rgWorldDef def = rgDefaultWorldDef();
+        def.contact.tolerance = 1e-12;
+        Scene scene = FileScene("quadruped", &def);
+        double q[DOFS], vRef[DOFS] = {0.3, 0.05, -0.02, 0.1, 0.2, -0.3};
+        memcpy(q, rgWorld_Positions(scene.world, NULL), 19 * sizeof(double));
+        for (int leg = 0; leg < 4; ++leg) {
+            bool swings = (leg == 0 || leg == 3) == (phase == 0);
+            q[7 + 3 * leg + 1] += swings ? -0.3 : 0;
+            q[7 + 3 * leg + 2] += swings ? 0.6 : 0;
+        }
+        assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+        Settle(&scene);
+        double J[3 * CONTACTS][DOFS];
+        assert_int_equal(ContactJacobian(&scene, J), 2);
+        for (int i = 6; i < 18; ++i) {
+            vRef[i] = 0.2 * sin(i); // swinging legs
+        }
+        for (int c = 0; c < 2; ++c) { // standing legs undo the base's motion at their foot
+            int first = 0;
+            for (int leg = 0; leg < 4; ++leg) {
+                first = J[3 * c][6 + 3 * leg + 2] != 0 || J[3 * c + 2][6 + 3 * leg + 2] != 0
+                            ? 6 + 3 * leg
+                            : first;
+            }
+            double A[9], b[3], gap = rgWorld_Contacts(scene.world, NULL)[c].gap;
+            for (int r = 0; r < 3; ++r) {
+                b[r] = r == 2 ? -NormalBias(&scene, &def, gap) : 0;
+                for (int k = 0; k < 6; ++k) {
+                    b[r] -= J[3 * c + r][k] * vRef[k];
+                }
+                for (int k = 0; k < 3; ++k) {
+                    A[3 * r + k] = J[3 * c + r][first + k];
+                }
+            }
+            SolveDense(A, b, 3);
+            memcpy(vRef + first, b, sizeof(b));
+        }
+        rgInverseDef inverse = rgDefaultInverseDef();
+        inverse.coordinates = rg_velocityStep;
+        double plain = Invert(&scene, &inverse, vRef).unactuated;
+        inverse.feasible = true;
+        rgInverseResult result = Invert(&scene, &inverse, vRef);
+        assert_int_equal(result.contact.status, rg_contactSolved);
+        assert_int_equal(result.violationCount, 0);
+        assert_true(result.unactuated < plain);
+        assert_true(result.unactuated > 1e-3); // two points cannot hold it about their line
+        // the base wrench, at the body's origin and in world axes, is that of the first six rows
+        rgQuat turn = rgWorld_BodyPose(scene.world, result.bases[0].body).q;
+        rgVec3 force = rgRotateBack(turn, result.bases[0].force);
+        EXPECT_NEAR(force.x, result.force[0], 1e-9);
+        EXPECT_NEAR(force.z, result.force[2], 1e-9);
+        // applied with the rest, the step does as it was told; the reference in body coordinates
+        double after[DOFS];
+        memcpy(after, vRef, sizeof(after));
+        rgVec3 w = rgScale(1e-3, rgVec(vRef[3], vRef[4], vRef[5]));
+        rgVec3 linear = rgRotateBack(rgQuatMultiply(turn, rgQuatFromRotationVector(w)),
+                                     rgVec(vRef[0], vRef[1], vRef[2]));
+        after[0] = linear.x, after[1] = linear.y, after[2] = linear.z;
+        inverse.coordinates = rg_velocityBody;
+        Trip trip = RoundTrip(&scene, &inverse, after);
+        ExpectCones(&trip);
+        EXPECT_NEAR(trip.error, 0, 1e-8);
+        SceneEnd(&scene);
+    }
+}
+
+// A jump down faster than gravity would take adhesion: no forces, and the base wrench tells.
+static void TestAdhesionIsReported(void** state) {
+    (void)state;
+    rgWorldDef def = rgDefaultWorldDef();
+    Scene scene = FileScene("quadruped", &def);
+    Settle(&scene);
+    double v[DOFS] = {0, 0, 1}, vRef[DOFS] = {0, 0, 0.5}; // braked by 500 m/s^2 on the way up
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.feasible = true;
+    rgInverseResult result = Invert(&scene, &inverse, vRef);
+    EXPECT_NEAR(Largest(result.contactForce, 18), 0, 0);
+    assert_true(result.bases[0].force.z < -1000);
+    SceneEnd(&scene);
+}
+
+// ---- what a step did
+
+// Random forces on a scene: every step, given back its own impulses, gives back its forces.
+static void Recover(Scene* scene, int steps, double size, double tolerance) {
+    rgRandom random = {7};
+    int nv, count, rowCount;
+    rgWorld_Velocities(scene->world, &nv);
+    assert_true(nv <= DOFS);
+    size_t bytes = 1 << 20;
+    void* saved = malloc(bytes);
+    for (int i = 0; i < steps; ++i) {
+        double force[DOFS], v[DOFS], impulses[6 * CONTACTS];
+        rgConstraintForce rows[ROWS];
+        for (int k = 0; k < nv; ++k) {
+            force[k] = size * rgRandom_Normal(&random);
+        }
+        assert_int_equal(rgWorld_SetForce(scene->world, force), rg_ok);
+        size_t need = rgWorld_StateSize(scene->world);
+        assert_true(need <= bytes);
+        assert_int_equal(rgWorld_Save(scene->world, saved, need), rg_ok);
+        SceneStep(scene);
+        memcpy(v, rgWorld_Velocities(scene->world, NULL), (size_t)nv * sizeof(double));
+        const rgContact* contacts = rgWorld_Contacts(scene->world, &count);
+        assert_true(count <= CONTACTS);
+        for (int k = 0; k < count; ++k) {
+            memcpy(impulses + 6 * k, contacts[k].impulse, sizeof(contacts[k].impulse));
+        }
+        const rgConstraintForce* others = rgWorld_Constraints(scene->world, &rowCount);
+        assert_true(rowCount <= ROWS);
+        memcpy(rows, others, (size_t)rowCount * sizeof(rgConstraintForce));
+        uint64_t after = rgWorld_Hash(scene->world);
+        assert_int_equal(rgWorld_Restore(scene->world, saved, need), rg_ok);
+        rgInverseDef inverse = rgDefaultInverseDef();
+        inverse.start = rg_startGiven;
+        inverse.impulses = impulses;
+        inverse.impulseCount = count;
+        inverse.constraints = rows;
+        inverse.constraintCount = rowCount;
+        rgInverseResult result = Invert(scene, &inverse, v);
+        if (result.contact.status != rg_contactSolved) {
+            print_message("step %d: status %d, violation %g\n", i, (int)result.contact.status,
+                          result.violation);
+        }
+        assert_int_equal(result.contact.status, rg_contactSolved);
+        EXPECT_NEAR(Farthest(result.force, force, nv), 0, tolerance);
+        SceneStep(scene); // an inverse call in between changes nothing
+        assert_true(rgWorld_Hash(scene->world) == after);
+    }
+    free(saved);
+}
+
+static void RecoverScene(const char* name, double stiffness, double size, double tolerance) {
+    rgWorldDef def = rgDefaultWorldDef();
+    def.contact.tolerance = 1e-12;
+    def.contact.maxIterations = 1000;
+    def.stiffness = stiffness;
+    def.damping = 1e-3 * stiffness;
+    Scene scene = BuiltScene(name, &def);
+    Recover(&scene, 300, size, tolerance);
+    SceneEnd(&scene);
+}
+
+static void TestRecoverRobots(void** state) {
+    (void)state;
+    RecoverScene("quadruped", 0, 0.5, 1e-4);      // servos with limits: rows of their own
+    RecoverScene("quadruped-fall", 0, 0.5, 1e-4); // floating base that turns
+    RecoverScene("arm", 0, 1, 1e-4);
+    RecoverScene("hand", 0, 0.01, 1e-4); // free bodies
+}
+
+static void TestRecoverCompliant(void** state) {
+    (void)state;
+    RecoverScene("quadruped", 1e5, 0.5, 1e-4);
+    RecoverScene("quadruped-fall", 1e5, 0.5, 1e-4);
+}
+
+static void TestRecoverLoops(void** state) {
+    (void)state;
+    RecoverScene("biped", 0, 0.5, 1e-2); // positions are put back on the loops after the step
+}
+
+// Along the velocities that the step makes of one force, stiffer and stiffer contacts lead to the
+// rigid one: the force is found everywhere, and the impulses converge.
+static void TestStiffToRigid(void** state) {
+    (void)state;
+    double rigid[6] = {0}, last = INFINITY;
+    for (int e = 6; e <= 11; ++e) { // 6: rigid
+        rgWorldDef def;
+        Scene scene = ArmScene(&def);
+        SceneEnd(&scene);
+        def.stiffness = e == 6 ? 0 : pow(10, e);
+        def.damping = def.stiffness > 0 ? 0.01 * def.stiffness : 0; // T = 10 dt, as rigid ones have
+        scene = FileScene("arm_wall", &def);
+        double gravity[6], J[3 * CONTACTS][DOFS], v[6], impulses[6] = {0};
+        rgDynamicsDef dynamicsDef = rgDefaultDynamicsDef(scene.model);
+        rgDynamics* dynamics;
+        assert_int_equal(rgCreateDynamics(scene.model, &dynamicsDef, &dynamics), rg_ok);
+        rgDynamics_SetPositions(dynamics, rgWorld_Positions(scene.world, NULL));
+        rgDynamics_GravityTorque(dynamics, gravity);
+        rgDestroyDynamics(dynamics);
+        // sink a little, so that the compliant law holds, then push with 20 N
+        assert_int_equal(ContactJacobian(&scene, J), 1);
+        double q[6], step[6], into[3] = {0, 0, -1e-6};
+        LeastVelocity(J, 6, into, step);
+        for (int i = 0; i < 6; ++i) {
+            q[i] = rgWorld_Positions(scene.world, NULL)[i] + step[i];
+            gravity[i] -= 20 * J[2][i] + 5 * J[0][i];
+        }
+        assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+        assert_int_equal(rgWorld_SetForce(scene.world, gravity), rg_ok);
+        SceneStep(&scene);
+        memcpy(v, rgWorld_Velocities(scene.world, NULL), sizeof(v));
+        memcpy(impulses, rgWorld_Contacts(scene.world, NULL)[0].impulse, sizeof(impulses));
+        assert_int_equal(rgWorld_SetState(scene.world, q, (double[6]){0}), rg_ok);
+        rgInverseDef inverse = rgDefaultInverseDef();
+        inverse.start = rg_startGiven;
+        inverse.impulses = impulses;
+        inverse.impulseCount = 1;
+        rgInverseResult result = Invert(&scene, &inverse, v);
+        assert_int_equal(result.contact.status, rg_contactSolved);
+        EXPECT_NEAR(Farthest(result.force, gravity, 6), 0, 1e-4);
+        double found[3];
+        memcpy(found, rgWorld_Contacts(scene.world, NULL)[0].impulse, sizeof(found));
+        if (e == 6) {
+            memcpy(rigid, found, sizeof(found));
+        } else {
+            double distance = Farthest(found, rigid, 3);
+            assert_true(distance < 0.2 * last + 1e-9);
+            last = distance;
+        }
+        SceneEnd(&scene);
+    }
+    assert_true(last < 1e-4 * rigid[2]);
+}
+
+// ---- forces that are no contacts
+
+// One hinge with everything a joint can have; the answer by hand.
+static void TestJointTerms(void** state) {
+    (void)state;
+    const double dt = 1e-3, q0 = 0.3, v0 = 2, vRef = 1.5;
+    for (int mode = 0; mode < 3; ++mode) { // gains without limits, with wide ones, saturated
+        Scene scene = SceneStart();
+        Solid rod = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 2, rgVec(0, 0, 0));
+        rgBodyId body = SceneBody(&scene, &rod, (rgBodyId){0});
+        rgJointDef joint = rgDefaultJointDef();
+        joint.body = body;
+        joint.kind = rg_jointRevolute;
+        joint.axis = rgVec(0, 0, 1);
+        joint.damping = 0.7;
+        joint.stiffness = 30;
+        joint.springReference = 0.1;
+        joint.armature = 0.05;
+        joint.dryFriction = 0.4;
+        rgJointId id;
+        assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, &id), rg_ok);
+        rgActuatorDef servo = rgDefaultActuatorDef();
+        servo.joint = id;
+        servo.gain = servo.kp = 80;
+        servo.kd = 3;
+        servo.hasForceRange = mode > 0;
+        servo.forceLower = mode == 2 ? -1 : -1000;
+        servo.forceUpper = mode == 2 ? 1 : 1000;
+        assert_int_equal(rgModelDef_AddActuator(scene.def, &servo, NULL), rg_ok);
+        rgWorldDef def = SceneWorldDef(dt, 1e-12);
+        SceneMake(&scene, &def);
+        double control = 0.8, inertia = 0.4 * 2 * 0.01 + 0.05;
+        assert_int_equal(rgWorld_SetState(scene.world, &q0, &v0), rg_ok);
+        assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
+        rgInverseDef inverse = rgDefaultInverseDef();
+        rgInverseResult result = Invert(&scene, &inverse, &vRef);
+        double q1 = q0 + dt * vRef, drive = 80 * (control - q1) - 3 * vRef;
+        drive = mode == 2 ? fmin(fmax(drive, -1), 1) : drive;
+        double expected =
+            inertia * (vRef - v0) / dt + 0.7 * vRef + 30 * (q1 - 0.1) - drive + 0.4; // friction
+        EXPECT_NEAR(result.force[0], expected, 1e-8);
+        Trip trip = RoundTrip(&scene, &inverse, &vRef);
+        EXPECT_NEAR(trip.error, 0, 1e-10);
+        SceneEnd(&scene);
+    }
+}
+
+static void TestLimits(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid rod = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 2, rgVec(0, 0, 0));
+    rgBodyId body = SceneBody(&scene, &rod, (rgBodyId){0});
+    rgJointDef joint = rgDefaultJointDef();
+    joint.body = body;
+    joint.kind = rg_jointPrismatic;
+    joint.axis = rgVec(1, 0, 0);
+    joint.hasLimits = true;
+    joint.lower = -1;
+    joint.upper = 1;
+    assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, NULL), rg_ok);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    SceneMake(&scene, &def);
+    double q = 1, v = 0.5, still = 0, through = 0.2;
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    // stopped by force alone, or by the limit: both are answers, the start chooses
+    EXPECT_NEAR(Invert(&scene, &inverse, &still).force[0], -1000, 1e-9);
+    rgConstraintForce held = {.kind = rg_constraintLimit, .index = 0, .row = 1, .impulse = 1};
+    inverse.start = rg_startGiven;
+    inverse.constraints = &held;
+    inverse.constraintCount = 1;
+    rgInverseResult result = Invert(&scene, &inverse, &still);
+    EXPECT_NEAR(result.force[0], 0, 1e-9);
+    assert_int_equal(result.openCount, 1);
+    Trip trip = RoundTrip(&scene, &inverse, &still);
+    EXPECT_NEAR(trip.error, 0, 1e-10);
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    result = Invert(&scene, &inverse, &through);
+    assert_int_equal(result.contact.status, rg_contactInfeasible);
+    EXPECT_NEAR(result.violation, 0.2, 1e-12);
+    SceneEnd(&scene);
+}
+
+// A body that tumbles about an axis off its centre: its own step is turned around exactly.
+static void TestTumblingBody(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid brick = SolidOf(rg_shapeBox, rgVec(0.3, 0.1, 0.2), 2, rgVec(0, 0, 3));
+    rgBodyDef body = rgDefaultBodyDef();
+    body.pose = brick.pose;
+    body.inertia = rgInertiaFromShape(brick.kind, brick.size, brick.mass);
+    body.inertia.center = rgVec(0.1, -0.2, 0.05);
+    rgBodyId id;
+    assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
+    SceneJoint(&scene, id, rg_jointFree, rgVec(0, 0, 0), rgVec(0, 0, 1));
+    rgWorldDef def = SceneWorldDef(1e-2, 1e-12);
+    SceneMake(&scene, &def);
+    double v[6] = {1, -2, 3, 20, -15, 5};
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
+    rgWorld_ApplyWrench(scene.world, id, rgVec(1, 2, 3), rgVec(0.1, 0.2, 0.3));
+    Recover(&scene, 50, 3, 1e-9);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    double vRef[6] = {0.5, 1, -2, 10, 8, -12};
+    EXPECT_NEAR(RoundTrip(&scene, &inverse, vRef).error, 0, 1e-11);
+    SceneEnd(&scene);
+}
+
+// A rebound: the start's impulse says that the ball hits, and the step bounces as told.
+static void TestRebound(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 2, rgVec(0, 0, 0.1));
+    SceneFree(&scene, &ball);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    def.restitution = 0.5;
+    SceneMake(&scene, &def);
+    double v[6] = {0, 0, -3}, vRef[6] = {0, 0, 1.5}, impulses[6] = {0, 0, 9};
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.start = rg_startGiven;
+    inverse.impulses = impulses;
+    inverse.impulseCount = 1;
+    Trip trip = RoundTrip(&scene, &inverse, vRef);
+    EXPECT_NEAR(trip.contacts[0].impulse[2], 9, 1e-12);
+    EXPECT_NEAR(trip.force[2], 2 * SCENE_G, 1e-9);
+    EXPECT_NEAR(trip.error, 0, 1e-10);
+    SceneEnd(&scene);
+}
+
+// ---- the call
+
+static void TestRefusals(void** state) {
+    (void)state;
+    rgWorldDef def;
+    Scene scene = ArmScene(&def);
+    rgInverseDef good = rgDefaultInverseDef();
+    double vRef[6] = {0};
+    rgInverseResult result;
+    rgInverseDef bad[8] = {good, good, good, good, good, good, good, good};
+    bad[0].cookie = 0;
+    bad[1].penalty = 0;
+    bad[2].tolerance = NAN;
+    bad[3].snap = -1;
+    bad[4].start = rg_startGiven;
+    bad[4].impulseCount = 5; // there is one contact
+    bad[5].start = (rgInverseStart)9;
+    bad[6].feasible = true;
+    bad[6].model = rg_modelCcp;
+    bad[7].compliance = NAN;
+    for (int i = 0; i < 8; ++i) {
+        assert_int_equal(rgWorld_Inverse(scene.world, &bad[i], vRef, &result), rg_errorArgument);
+        rgWorld_Contacts(scene.world, NULL); // reading is harmless
+        rgWorld_Constraints(scene.world, NULL);
+    }
+    assert_int_equal(rgWorld_Inverse(NULL, &good, vRef, &result), rg_errorArgument);
+    assert_int_equal(rgWorld_Inverse(scene.world, NULL, vRef, &result), rg_errorArgument);
+    assert_int_equal(rgWorld_Inverse(scene.world, &good, NULL, &result), rg_errorArgument);
+    vRef[2] = INFINITY;
+    assert_int_equal(rgWorld_Inverse(scene.world, &good, vRef, &result), rg_errorArgument);
+    SceneEnd(&scene);
+}
+
+static void TestSleeping(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgBodyId cube = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    assert_int_equal(rgWorld_SetAsleep(scene.world, cube, true), rg_ok);
+    double vRef[6] = {0};
+    rgInverseDef inverse = rgDefaultInverseDef();
+    EXPECT_NEAR(Largest(Invert(&scene, &inverse, vRef).force, 6), 0, 0);
+    vRef[0] = 1;
+    rgInverseResult result;
+    assert_int_equal(rgWorld_Inverse(scene.world, &inverse, vRef, &result), rg_errorArgument);
+    SceneEnd(&scene);
+}
+
+static void TestMemory(void** state) {
+    (void)state;
+    rgCounter counter = {.failAfter = -1};
+    rgWorldDef def = rgDefaultWorldDef();
+    def.allocator = rgCountingAllocator(&counter);
+    Scene scene = FileScene("humanoid", &def);
+    Settle(&scene);
+    double vRef[DOFS] = {0};
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.feasible = inverse.countRank = true;
+    for (int i = 0; i < 2; ++i) {
+        Invert(&scene, &inverse, vRef);
+    }
+    int before = counter.allocations;
+    for (int i = 0; i < 5; ++i) {
+        Invert(&scene, &inverse, vRef);
+    }
+    assert_int_equal(counter.allocations, before);
+    // every failure of the allocator is told, and leaves a world that works
+    rgDestroyWorld(scene.world);
+    for (int fail = 0, done = 0; fail < 100 && !done; ++fail) {
+        counter.failAfter = -1;
+        SceneMake(&scene, &def);
+        assert_int_equal(rgWorld_Reset(scene.world, (rgKeyId){1}), rg_ok);
+        Settle(&scene);
+        counter.failAfter = counter.allocations + fail;
+        rgInverseResult result;
+        rgResult first = rgWorld_Inverse(scene.world, &inverse, vRef, &result);
+        assert_true(first == rg_ok || first == rg_errorMemory);
+        done = first == rg_ok;
+        counter.failAfter = -1;
+        Invert(&scene, &inverse, vRef);
+        if (!done) {
+            rgDestroyWorld(scene.world);
+        }
+    }
+    SceneEnd(&scene);
+    assert_int_equal(counter.live, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestArmPresses),
+        cmocka_unit_test(TestArmOneIteration),
+        cmocka_unit_test(TestArmLiftsOff),
+        cmocka_unit_test(TestArmFrictionless),
+        cmocka_unit_test(TestArmCompliant),
+        cmocka_unit_test(TestConvexDiverges),
+        cmocka_unit_test(TestIntoTheWall),
+        cmocka_unit_test(TestHumanoidStands),
+        cmocka_unit_test(TestQuadrupedStands),
+        cmocka_unit_test(TestQuadrupedTrots),
+        cmocka_unit_test(TestAdhesionIsReported),
+        cmocka_unit_test(TestRecoverRobots),
+        cmocka_unit_test(TestRecoverCompliant),
+        cmocka_unit_test(TestRecoverLoops),
+        cmocka_unit_test(TestStiffToRigid),
+        cmocka_unit_test(TestJointTerms),
+        cmocka_unit_test(TestLimits),
+        cmocka_unit_test(TestTumblingBody),
+        cmocka_unit_test(TestRebound),
+        cmocka_unit_test(TestRefusals),
+        cmocka_unit_test(TestSleeping),
+        cmocka_unit_test(TestMemory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
