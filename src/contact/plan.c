@@ -7,6 +7,7 @@
 
 #define RG_PLAN_SWEEPS 5
 #define RG_WARM_NEAR   10
+#define RG_LARGE       120 // rows from which Newton alone seldom finds the way
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
 // tolerance for less than a Newton step costs.
@@ -50,17 +51,19 @@ static rgResult rgPlan_Try(rgRun* run, double* lambda, int sweeps, int newton) {
 }
 
 // From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded, and
-// Newton, where it works at all, needs a few steps; far from solved it is given more. When it
-// wanders off: sweeps from the start again, then ADMM, which does not mind contacts at the edge of
-// opening.
+// Newton, where it works at all, needs a few steps; ADMM does not mind contacts at the edge of
+// opening. Far from solved, Newton gets a few steps more, then sweeps from the start and, small
+// islands, Newton again; what remains is for the interior point.
 static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
     bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
-    rgResult result = rgPlan_Try(run, lambda, near ? 2 : 0, near ? 4 : 10);
+    bool large = run->system->n > RG_LARGE;
+    int steps = near ? 4 : large ? 5 : 10;
+    rgResult result = rgPlan_Try(run, lambda, near ? 2 : 0, steps);
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     if (result == rg_ok) {
-        result = rgPlan_Try(run, lambda, 8, near ? 0 : 10);
+        result = rgPlan_Try(run, lambda, 8, near || large ? 0 : 10);
     }
-    if (result == rg_ok && !rgRun_Solved(run) && run->bestResidual <= 1e-3) {
+    if (result == rg_ok && near && !rgRun_Solved(run)) {
         rgAdmmDef admm = rgAcceleratedAdmmDef();
         result = rgRunAdmm(run, run->best, &admm, 30);
     }
@@ -102,7 +105,7 @@ rgResult rgRunPlan(rgRun* run) {
     } else {
         result = rgPlan_Sweep(run, lambda);
         if (result == rg_ok) {
-            result = rgPlan_Newton(run, lambda, 40, 1);
+            result = rgPlan_Newton(run, lambda, system->n > RG_LARGE ? 20 : 40, 1);
         }
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
