@@ -2,8 +2,10 @@
 RIGOR_DATA ?= ../shared/data
 export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
+SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-all tsan valgrind clang install format format-check clean
+.PHONY: all demo test test-all clang tsan valgrind fuzz soak bench-quick analysis tidy cppcheck \
+	setup-check install format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -23,24 +25,55 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: test tsan valgrind clang format-check
-
-tsan: build/tsan/.configured
-	cmake --build --preset tsan
-	$(CTEST) --test-dir build/tsan -L unit
-
-valgrind: build/dev/.configured
-	cmake --build --preset dev
-	$(CTEST) --test-dir build/dev -L unit -T memcheck --overwrite MemoryCheckCommandOptions="--error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite -q"
+test-all: format-check setup-check test clang tsan valgrind fuzz soak bench-quick analysis
 
 clang: build/clang/.configured
 	cmake --build --preset clang
 	$(CTEST) --test-dir build/clang -L unit
 
+tsan: build/tsan/.configured
+	cmake --build --preset tsan
+	$(CTEST) --test-dir build/tsan -L unit
+
+# Memory that is read before it is written, which the sanitizers do not see. Without the scripts (valgrind
+# would watch Python) and with a tenth of the random cases.
+valgrind: all
+	RIGOR_TEST_LIGHT=1 $(CTEST) --test-dir build/release -L unit -LE script -T memcheck \
+		--overwrite MemoryCheckCommandOptions="-q --error-exitcode=99 --leak-check=full \
+		--errors-for-leak-kinds=definite"
+
+# Each parser for RIGOR_FUZZ_SECONDS (30), from the files of test/io and models.
+fuzz: build/fuzz/.configured
+	cmake --build --preset fuzz --target fuzz_urdf fuzz_mjcf fuzz_model fuzz_mesh
+	$(CTEST) --test-dir build/fuzz -L fuzz
+
+# A pile falls again and again under ASan: the same bits each time, no growth.
+soak: build/asan/.configured
+	cmake --build --preset asan --target scene_soak_pile
+	$(CTEST) --test-dir build/asan -L soak
+
+# Every benchmark once: that it runs, not how fast.
+bench-quick: all
+	OPENBLAS_NUM_THREADS=1 .ci/bench-quick build/release
+
+analysis: tidy cppcheck
+
+tidy: build/release/.configured all
+	git ls-files 'src/*.c' 'cli/*.c' | grep -v '_avx512\.c$$' | \
+		xargs -P2 -n8 clang-tidy --quiet -p build/release
+
+cppcheck: build/release/.configured
+	cppcheck --quiet --error-exitcode=1 -j2 --std=c11 --platform=unix64 --inline-suppr \
+		--enable=warning,performance,portability --suppressions-list=.ci/cppcheck.txt \
+		-Iinclude -Isrc -D_POSIX_C_SOURCE=200809L src cli
+
+# What a newcomer's first command does, without a clean machine at hand.
+setup-check:
+	.ci/check-setup
+
 install: all
 	cmake --install build/release
 
-SOURCES = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(SOURCES)
 format-check:

@@ -222,7 +222,11 @@ static bool rgAddGround(rgSimulation* simulation) {
 
 bool rgSimulation_LacksFloor(const rgSimulation* simulation) {
     const rgModel* model = simulation->loaded.model;
+    rgModelOptions options = simulation->info.options;
     bool isLoose = false;
+    if (options.hasGravity && rgLengthSquared(options.gravity) == 0) {
+        return false;
+    }
     for (int i = 1; i <= simulation->info.jointCount; ++i) {
         isLoose = isLoose || rgModel_Joint(model, (rgJointId){i})->kind == rg_jointFree;
     }

@@ -99,7 +99,9 @@ RG_API rgResult rgWorld_Step(rgWorld* world, rgStepReport* report);
 /// Poses, contacts and forces at the current state, without moving.
 RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 
-/// State. Set refuses NaN, infinity and sizes that do not fit; quaternions are normalised.
+/// State. Set refuses NaN, infinity and quaternions of no length; quaternions are normalised. NULL
+/// means neutral or zero. The warm start stays; reset clears it, with controls, forces and
+/// wrenches.
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
 RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
 RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration
@@ -119,13 +121,17 @@ RG_API uint64_t rgWorld_Hash(const rgWorld* world);
 RG_API rgResult rgWorld_SetControl(rgWorld* world, const double* control);
 RG_API rgResult rgWorld_SetForce(rgWorld* world, const double* force);
 RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
-/// A wrench on a body at its centre of mass, in world axes, until cleared.
+/// Add a wrench on a body at its centre of mass, in world axes; it stays until cleared.
 RG_API rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque);
 RG_API void rgWorld_ClearWrenches(rgWorld* world);
-/// Bodies that take no part for now: no gravity, no contacts, no motion (scene scripts).
+/// Bodies that take no part for now: no gravity, no contacts, no motion (scene scripts). Holds for
+/// everything that hangs together with the body by joints.
 RG_API rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep);
 
-/// Readout, of the last step or forward call.
+/// Readout, computed when asked for. Poses, velocities, energies and position sensors are those of
+/// the current state; contacts, constraints, reactions, force and acceleration sensors belong to
+/// the last step or forward call, which began at the state before. Frame accelerations are without
+/// gravity; accelerometers feel it.
 RG_API const rgModel* rgWorld_Model(const rgWorld* world);
 RG_API rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body);
 RG_API rgSpatial rgWorld_BodyVelocity(const rgWorld* world,

@@ -331,6 +331,31 @@ static void rgIncludeDeepest(const rgRawManifold* raw, rgChoice* choice, int dee
     choice->at[nearest] = deepest;
 }
 
+static bool rgIsChosen(const rgChoice* choice, int point) {
+    bool found = false;
+    for (int j = 0; j < choice->count; ++j) {
+        found = found || choice->at[j] == point;
+    }
+    return found;
+}
+
+// Each point gives way to a clearly deeper one close by: of the vertices of a rounded sole, the one
+// that touches first counts, not the outermost.
+static void rgSettle(const rgRawManifold* raw, rgChoice* choice, double size) {
+    for (int j = 0; j < choice->count; ++j) {
+        const rgRawPoint* start = &raw->points[choice->at[j]];
+        double least = start->gap - 1e-4 * size;
+        for (int k = 0; k < raw->count; ++k) {
+            const rgRawPoint* p = &raw->points[k];
+            if (p->gap < least && rgApart(p, start) < 0.0225 * size * size &&
+                !rgIsChosen(choice, k)) {
+                least = p->gap;
+                choice->at[j] = k;
+            }
+        }
+    }
+}
+
 void rgReduce(rgRawManifold* raw, int limit) {
     if (raw->count <= limit) {
         return;
@@ -357,6 +382,7 @@ void rgReduce(rgRawManifold* raw, int limit) {
         }
     }
     rgIncludeDeepest(raw, &choice, deepest, size);
+    rgSettle(raw, &choice, size);
     rgRawPoint kept[RG_MANIFOLD_CAPACITY];
     for (int k = 0; k < choice.count; ++k) {
         kept[k] = raw->points[choice.at[k]];

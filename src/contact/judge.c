@@ -11,7 +11,7 @@
 typedef struct rgMassPart {
     int size;
     int* columns;   // velocities of this part, ascending
-    double* factor; // size x size, lower Cholesky factor, row-major
+    double* factor; // size x size, lower Cholesky factor, row-major, diagonal inverted
 } rgMassPart;
 
 typedef struct rgJudgeWork {
@@ -26,6 +26,7 @@ typedef struct rgJudgeWork {
     rgMassPart* parts;
     int* partOfVelocity; // nv
     int* placeInPart;    // nv
+    int* lastRow;        // last row that touched a part
     double* scratch;     // nv
 } rgJudgeWork;
 
@@ -57,9 +58,9 @@ static bool rgFactorPart(rgMassPart* part) {
                 if (!(sum > 0)) {
                     return false;
                 }
-                L[i * n + i] = sqrt(sum);
+                L[i * n + i] = 1 / sqrt(sum);
             } else {
-                L[i * n + j] = sum / L[j * n + j];
+                L[i * n + j] = sum * L[j * n + j];
             }
         }
     }
@@ -74,7 +75,7 @@ static void rgSolveLower(const rgMassPart* part, double* x) {
         for (int k = 0; k < i; ++k) {
             sum -= L[i * n + k] * x[k];
         }
-        x[i] = sum / L[i * n + i];
+        x[i] = sum * L[i * n + i];
     }
 }
 
@@ -86,7 +87,7 @@ static void rgSolvePart(const rgMassPart* part, double* x) {
         for (int k = i + 1; k < n; ++k) {
             x[i] -= L[k * n + i] * x[k];
         }
-        x[i] /= L[i * n + i];
+        x[i] *= L[i * n + i];
     }
 }
 
@@ -98,6 +99,7 @@ static rgResult rgSplitMass(rgJudgeWork* work) {
     work->placeInPart = RG_TAKE(work->arena, int, nv);
     work->parts = RG_TAKE(work->arena, rgMassPart, nv);
     work->scratch = RG_TAKE(work->arena, double, nv);
+    work->lastRow = RG_TAKE(work->arena, int, nv);
     if (work->arena->failed) {
         return rg_errorMemory;
     }
@@ -112,6 +114,7 @@ static rgResult rgSplitMass(rgJudgeWork* work) {
     for (int i = 0; i < nv; ++i) {
         if (rgFind(parent, i) == i) {
             work->partOfVelocity[i] = work->partCount;
+            work->lastRow[work->partCount] = -1;
             work->parts[work->partCount++] = (rgMassPart){0};
         }
         int part = work->partOfVelocity[rgFind(parent, i)];
@@ -169,19 +172,17 @@ static void rgSolveMass(rgJudgeWork* work, double* x) {
 // J_k M^-1 J_k' = |L^-1 J_k'|^2 for row k: half a small solve per part that the row touches.
 static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
     const rgSparse* J = &work->problem->delassus.jacobian;
+    int end = J->rowStart[row + 1];
     double sum = 0;
-    for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+    for (int k = J->rowStart[row]; k < end; ++k) {
         int p = work->partOfVelocity[J->column[k]];
-        const rgMassPart* part = work->parts + p;
-        bool first = true;
-        for (int j = J->rowStart[row]; j < k; ++j) {
-            first = first && work->partOfVelocity[J->column[j]] != p;
-        }
-        if (!first) {
+        if (work->lastRow[p] == row) {
             continue; // this part was done with an earlier entry
         }
+        work->lastRow[p] = row;
+        const rgMassPart* part = work->parts + p;
         memset(work->scratch, 0, (size_t)part->size * sizeof(double));
-        for (int j = k; j < J->rowStart[row + 1]; ++j) {
+        for (int j = k; j < end; ++j) {
             if (work->partOfVelocity[J->column[j]] == p) {
                 work->scratch[work->placeInPart[J->column[j]]] = J->value[j];
             }

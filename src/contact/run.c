@@ -36,12 +36,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     for (int i = 0; i < system->n && !run->warm; ++i) {
         run->warm = run->start[i] != 0;
     }
-    memset(run->best, 0, (size_t)system->n * sizeof(double));
-    rgSystem_Project(system, run->best);
-    rgRun_Offer(run, run->best);
-    if (run->warm) {
-        rgRun_Offer(run, run->start);
-    }
+    rgRun_Offer(run, run->start);
     return rg_ok;
 }
 

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define RG_BODY_SIZE 6 // parts up to this size are inverted rather than factorized
+
 // Velocities of the island: parts in the order of the whole problem.
 static rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system, int* localPart) {
     const rgLayout* layout = def->layout;
@@ -128,6 +130,16 @@ static rgResult rgFillLinks(const rgSystemDef* def, rgSystem* system, const int*
     return rg_ok;
 }
 
+// Replace the factor of a single body's mass matrix by the inverse: many contacts share it.
+static void rgInvertFactor(const rgKernels* kernels, int n, double* factor) {
+    double inverse[RG_BODY_SIZE * RG_BODY_SIZE] = {0};
+    for (int i = 0; i < n; ++i) {
+        inverse[i * n + i] = 1;
+        kernels->choleskySolve(n, factor, n, inverse + i * n);
+    }
+    memcpy(factor, inverse, (size_t)(n * n) * sizeof(double));
+}
+
 static rgResult rgSolveLinks(rgSystem* system) {
     rgArenaMark mark = rgArena_Mark(system->arena);
     double** factors = RG_TAKE(system->arena, double*, system->partCount);
@@ -144,12 +156,22 @@ static rgResult rgSolveLinks(rgSystem* system) {
         if (!system->kernels->cholesky((int)size, factors[p], (int)size)) {
             return rg_errorNumeric;
         }
+        if (size <= RG_BODY_SIZE) {
+            rgInvertFactor(system->kernels, (int)size, factors[p]);
+        }
     }
     for (int l = 0; l < system->linkCount; ++l) {
         const rgVelocityLink* link = system->links + l;
         int width = system->parts[link->part].size;
         for (int r = 0; r < system->sets[link->set].size; ++r) {
-            system->kernels->choleskySolve(width, factors[link->part], width, link->T + r * width);
+            double* row = link->T + r * width;
+            if (width <= RG_BODY_SIZE) {
+                memset(row, 0, (size_t)width * sizeof(double));
+                system->kernels->combineRows(width, width, link->J + r * width, 1,
+                                             factors[link->part], row);
+            } else {
+                system->kernels->choleskySolve(width, factors[link->part], width, row);
+            }
         }
     }
     rgArena_Return(system->arena, mark);

@@ -44,15 +44,15 @@ rgResult rgWorld_AddRows(rgWorld* world) {
 }
 
 // M^ in compressed rows.
-void rgWorld_FillMass(rgWorld* world, const double* added) {
+void rgWorld_FillMass(const rgWorld* world, const double* added, double* values) {
     const rgModel* model = world->model;
     const double* compact = rgDynamics_CompactMassMatrix(world->dynamics, NULL);
     int k = 0;
     for (int i = 0; i < model->vCount; ++i) {
         for (; k < world->massStart[i + 1]; ++k) {
-            world->massValue[k] = compact[world->massSource[k]];
+            values[k] = compact[world->massSource[k]];
             if (added != NULL && world->massColumn[k] == i) {
-                world->massValue[k] += added[i];
+                values[k] += added[i];
             }
         }
     }
@@ -69,7 +69,7 @@ rgResult rgAssembleProblem(rgStep* step) {
         world->problem = (rgContactProblem){0};
         return result;
     }
-    rgWorld_FillMass(world, world->added);
+    rgWorld_FillMass(world, world->added, world->massValue);
     rgWorld_RecallImpulses(world);
     for (int r = 0; r < n; ++r) {
         rows->bias[r] += rgRows_Dot(rows, r, world->freeV);

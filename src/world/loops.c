@@ -81,6 +81,18 @@ static rgResult rgWorld_SolveDense(rgWorld* world, const rgContactProblem* probl
     return rg_ok;
 }
 
+static rgResult rgWorld_SolveSparse(rgWorld* world, rgContactProblem* problem) {
+    int entries = world->massStart[world->model->vCount];
+    rgResult result = rgReserve(&world->allocator, (void**)&world->loopMass,
+                                &world->loopMassCapacity, 0, entries, sizeof(double));
+    if (result != rg_ok) {
+        return result;
+    }
+    rgWorld_FillMass(world, NULL, world->loopMass);
+    problem->delassus.mass.value = world->loopMass;
+    return rgContactSolver_Solve(world->solver, problem, world->rows.lambda, NULL, NULL);
+}
+
 // J M^-1 J' lambda = -phi, then q moves by M^-1 J' lambda.
 static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
     rgRows* rows = &world->rows;
@@ -90,18 +102,13 @@ static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
         .blockCount = rows->blockCount,
         .blocks = rows->blocks,
         .delassus = {.kind = rg_delassusVelocity,
-                     .mass = {nv, nv, world->massStart, world->massColumn, world->massValue},
+                     .mass = {nv, nv, world->massStart, world->massColumn, NULL},
                      .jacobian = {n, nv, rows->rowStart, rows->column, rows->value}},
         .freeVelocity = rows->gap,
         .compliance = rows->compliance,
     };
-    rgResult result;
-    if (n <= RG_LOOP_DENSE) {
-        result = rgWorld_SolveDense(world, &problem);
-    } else {
-        rgWorld_FillMass(world, NULL);
-        result = rgContactSolver_Solve(world->solver, &problem, rows->lambda, NULL, NULL);
-    }
+    rgResult result = n <= RG_LOOP_DENSE ? rgWorld_SolveDense(world, &problem)
+                                         : rgWorld_SolveSparse(world, &problem);
     if (result != rg_ok) {
         return result;
     }

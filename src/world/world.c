@@ -420,6 +420,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
                       world->points,
                       world->manifolds,
                       world->G,
+                      world->loopMass,
                       world->work,
                       world->massStart,
                       world->massColumn,

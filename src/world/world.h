@@ -195,6 +195,8 @@ struct rgWorld {
     double* loopQ;   // rgWorld_ProjectLoops, qCount
     double* G;       // rgWorld_DenseProblem, n x n
     int capacityG;
+    double* loopMass; // rgWorld_ProjectLoops, M in compressed rows; large loops only
+    int loopMassCapacity;
     double* work; // rgWorld_DenseProblem, entries of J
     int workCapacity;
     rgContactProblem problem;
@@ -262,8 +264,9 @@ rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // ass
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
 // assemble.c: the problem of world->rows with G, for the last factorization, in place of M^ and J
 rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem);
-void rgWorld_FillMass(rgWorld* world, const double* added); // assemble.c: M + diag(added), or M
-rgResult rgWorld_AddRows(rgWorld* world);                   // assemble.c: all rows, bias is gamma
+// assemble.c: M + diag(added), or M, in compressed rows
+void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
+rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma
 
 // Rows of one kind each.
 rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c

@@ -67,6 +67,15 @@ bool rgHaveData(const char* relative) {
     return false;
 }
 
+int rgFewer(int count) {
+#ifdef RIGOR_TEST_LIGHT
+    bool light = true;
+#else
+    bool light = getenv("RIGOR_TEST_LIGHT") != NULL;
+#endif
+    return light ? (count + 9) / 10 : count;
+}
+
 void rgExpectNear(double actual, double expected, double tolerance, const char* what,
                   const char* file, int line) {
     if (!(fabs(actual - expected) <= tolerance)) {

@@ -32,6 +32,10 @@ const char* rgDataPath(const char* relative);
 // A data test's main starts with: if (!rgHaveData("fclib")) return 77;
 bool rgHaveData(const char* relative);
 
+// How many of so many random cases to run: a tenth, at least one, where they are slow, that is in
+// builds with sanitizers and under valgrind (which sets RIGOR_TEST_LIGHT in the environment).
+int rgFewer(int count);
+
 // |actual - expected| <= tolerance, with a message that shows all three.
 void rgExpectNear(double actual, double expected, double tolerance, const char* what,
                   const char* file, int line);
