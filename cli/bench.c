@@ -2,6 +2,7 @@
 #include "bench.h"
 
 static const rgVerb subjects[] = {
+    {"inverse", "inverse dynamics with contacts: an arm that slides on a wall", rgBench_Inverse},
     {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},
     {"solver", "contact solvers on FCLIB problems", rgBench_Solver},
 };

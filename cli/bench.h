@@ -6,6 +6,7 @@
 
 // Rows of rigor bench's table of subjects.
 int rgBench_Solver(int argc, char** argv);
+int rgBench_Inverse(int argc, char** argv);
 int rgBench_Simulate(int argc, char** argv);
 
 // Commit, compiler, flags and processor, as the member `build`. In bench_report.c.

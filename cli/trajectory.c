@@ -188,7 +188,7 @@ static int rgJointAt(const rgModel* model, int q) {
     return 0;
 }
 
-static void rgWriteHeader(FILE* file, const rgModel* model) {
+void rgCsv_WriteHeader(FILE* file, const rgModel* model) {
     int qCount = rgModel_Info(model).qCount;
     fputs("time", file);
     for (int isVelocity = 0; isVelocity < 2; ++isVelocity) {
@@ -207,7 +207,7 @@ FILE* rgCsv_Open(const char* path, const rgModel* model) {
         rgCli_Error("%s: %s", path, strerror(errno));
         return NULL;
     }
-    rgWriteHeader(file, model);
+    rgCsv_WriteHeader(file, model);
     return file;
 }
 

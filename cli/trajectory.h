@@ -21,6 +21,7 @@ rgResult rgControlFile_Apply(rgControlFile* file, rgWorld* world);
 
 // A CSV file of time, q and v. The first line names the columns: time, q:JOINT, v:JOINT, with the
 // part of joints that have several (q:base.x, q:base.qw, v:base.wx).
+void rgCsv_WriteHeader(FILE* file, const rgModel* model);
 FILE* rgCsv_Open(const char* path, const rgModel* model); // NULL after a message
 void rgCsv_Write(FILE* file, const rgWorld* world);
 bool rgCsv_Close(FILE* file, const char* path); // false after a message

@@ -59,7 +59,7 @@ typedef struct rgInverseResult {
     const rgInverseBase* bases;       ///< one per tree with a free joint
     int baseCount;
     double violation;    ///< largest violation of any row or contact [m/s, rad/s]
-    int violationCount;  ///< contacts and other rows violated by more than the snap
+    int violationCount;  ///< contacts and other rows violated by more than snap and tolerance
     int openCount;       ///< impulse components that the wanted velocity leaves open; 0: unique
     int redundantCount;  ///< those that differ without any effect (hyperstatic); -1: not counted
     double unactuated;   ///< largest entry of force in an unactuated row [N, N m]

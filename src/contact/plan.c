@@ -81,56 +81,71 @@ static const rgNewtonOptions rgRestarts[] = {
     {.limit = 60, .weight = 10, .regularisation = 1e-2},
 };
 
-// More sweeps from the best point, then Newton with other options.
-static rgResult rgPlan_Restart(rgRun* run, double* lambda, const rgNewtonOptions* options) {
-    if (rgRun_Solved(run)) {
-        return rg_ok;
+// The phases, in order. Each is run only while the island is not solved; lambda is scratch.
+typedef rgResult rgPhaseFcn(rgRun* run, double* lambda);
+
+static rgResult rgPhase_Start(rgRun* run, double* lambda) {
+    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    if (run->warm) {
+        return rgPlan_Warm(run, lambda);
     }
-    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-    rgResult result = rgRunSweeps(run, lambda, 20, 1);
-    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, options) : result;
+    rgResult result = rgPlan_Sweep(run, lambda);
+    int limit = run->system->n > RG_LARGE ? 20 : 40;
+    return result == rg_ok ? rgPlan_Newton(run, lambda, limit, 1) : result;
 }
 
-rgResult rgRunPlan(rgRun* run) {
-    rgSystem* system = run->system;
-    rgArenaMark mark = rgArena_Mark(system->arena);
-    double* lambda = RG_TAKE(system->arena, double, system->n);
-    if (lambda == NULL) {
-        return rg_errorMemory;
-    }
-    memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
+static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
+    (void)lambda;
+    return rgRunInterior(run, 30);
+}
+
+static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
+    (void)lambda;
+    return rgPlan_Newton(run, run->best, 40, 1);
+}
+
+// More sweeps from the best point, then Newton with other options.
+static rgResult rgPhase_Restarts(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
-    if (run->warm) {
-        result = rgPlan_Warm(run, lambda);
-    } else {
-        result = rgPlan_Sweep(run, lambda);
-        if (result == rg_ok) {
-            result = rgPlan_Newton(run, lambda, system->n > RG_LARGE ? 20 : 40, 1);
+    for (int i = 0; result == rg_ok && i < RG_COUNT(rgRestarts) && !rgRun_Solved(run); ++i) {
+        memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+        result = rgRunSweeps(run, lambda, 20, 1);
+        if (result == rg_ok && !rgRun_Solved(run)) {
+            result = rgRunNewton(run, lambda, rgRestarts + i);
         }
     }
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunInterior(run, 30);
+    return result;
+}
+
+static rgResult rgPhase_FromZero(rgRun* run, double* lambda) {
+    memset(lambda, 0, (size_t)run->system->n * sizeof(double));
+    return rgPlan_Newton(run, lambda, 100, 1);
+}
+
+static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
+    (void)lambda;
+    rgAdmmDef admm = rgAcceleratedAdmmDef();
+    return rgRunAdmm(run, run->best, &admm, 300);
+}
+
+static rgResult rgPhase_Cascade(rgRun* run, double* lambda) {
+    (void)lambda;
+    return run->def->model == rg_modelNcp ? rgRunCascade(run, 60) : rg_ok;
+}
+
+static rgPhaseFcn* const rgPhases[] = {
+    rgPhase_Start,    rgPhase_Interior, rgPhase_Polish, rgPhase_Restarts,
+    rgPhase_FromZero, rgPhase_Admm,     rgPhase_Polish, rgPhase_Cascade,
+};
+
+rgResult rgRunPlan(rgRun* run) {
+    rgArena* arena = run->system->arena;
+    rgArenaMark mark = rgArena_Mark(arena);
+    double* lambda = RG_TAKE(arena, double, run->system->n);
+    rgResult result = lambda != NULL ? rg_ok : rg_errorMemory;
+    for (int i = 0; result == rg_ok && i < RG_COUNT(rgPhases) && !rgRun_Solved(run); ++i) {
+        result = rgPhases[i](run, lambda);
     }
-    if (result == rg_ok) {
-        result = rgPlan_Newton(run, run->best, 40, 1);
-    }
-    for (int i = 0; result == rg_ok && i < RG_COUNT(rgRestarts); ++i) {
-        result = rgPlan_Restart(run, lambda, rgRestarts + i);
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        memset(lambda, 0, (size_t)system->n * sizeof(double));
-        result = rgPlan_Newton(run, lambda, 100, 1);
-    }
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        rgAdmmDef admm = rgAcceleratedAdmmDef();
-        result = rgRunAdmm(run, run->best, &admm, 300);
-    }
-    if (result == rg_ok) {
-        result = rgPlan_Newton(run, run->best, 40, 1);
-    }
-    if (result == rg_ok && !rgRun_Solved(run) && run->def->model == rg_modelNcp) {
-        result = rgRunCascade(run, 60);
-    }
-    rgArena_Return(system->arena, mark);
+    rgArena_Return(arena, mark);
     return result;
 }

@@ -106,7 +106,7 @@ void rgInverse_Start(rgInverseCall* call) {
 static void rgInverse_Violate(rgInverseCall* call, double violation) {
     rgInverseResult* result = call->result;
     result->violation = fmax(result->violation, violation);
-    result->violationCount += violation > call->def->snap;
+    result->violationCount += violation > fmax(call->def->snap, call->def->tolerance);
 }
 
 // (6) A rigid row of a half line: too fast towards the limit is not allowed, slow is zero.
