@@ -8,7 +8,7 @@ typedef enum rgBlockKind {
     rg_blockHalfLine, ///< lambda >= 0, sigma >= 0, lambda sigma = 0. Any number of rows.
     rg_blockBox,      ///< lower <= lambda <= upper, row by row.
     rg_blockCoulomb,  ///< rows t1, t2, n: |lambda_t| <= mu lambda_n; mu = 0 is a ray. With 4 or 6
-                     ///< rows, torsion and two rolling rows follow: |lambda_k| <= muK lambda_n.
+                      ///< rows, torsion and two rolling rows follow: |lambda_k| <= muK lambda_n.
 } rgBlockKind;
 
 /// Rows of a problem that share one set. Blocks cover the rows without gaps, in order.
@@ -65,11 +65,11 @@ typedef struct rgContactProblem {
 typedef enum rgContactModel { rg_modelNcp, rg_modelCcp } rgContactModel;
 
 typedef enum rgContactMethod {
-    rg_methodAuto,    ///< the plan of docs/theory/auto.md; the default
-    rg_methodNewton,  ///< semismooth Newton on the Alart-Curnier function
-    rg_methodAdmm,    ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
-    rg_methodPgs,     ///< projected Gauss-Seidel
-    rg_methodCascade, ///< convex problems with a fixed De Saxcé term, repeated
+    rg_methodAuto,     ///< the plan of docs/theory/auto.md; the default
+    rg_methodNewton,   ///< semismooth Newton on the Alart-Curnier function
+    rg_methodAdmm,     ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
+    rg_methodPgs,      ///< projected Gauss-Seidel
+    rg_methodCascade,  ///< convex problems with a fixed De Saxcé term, repeated
     rg_methodInterior, ///< nonsmooth interior point
 } rgContactMethod;
 
@@ -116,7 +116,7 @@ typedef struct rgContactSolverDef {
     rgStopTest stop;
     double overRelaxation; ///< PGS, 1 means none
     rgAdmmDef admm;
-    int kernels;           ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
+    int kernels; ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
     rgSystemForm form;
     bool recordHistory;    ///< fill rgContactReport.history
     bool splitIslands;     ///< solve connected components apart

@@ -25,13 +25,12 @@ static void rgCheckRay(const rgTestShape* s, rgPose pose, const rgRay* ray, doub
             EXPECT_NEAR(rgDot(n, rgPose_PointBack(pose, hit.position)) / scale, high / scale, 1e-5);
         }
     }
-    for (int k = 0; k < 100; ++k) {
-        double t = end * (k + 0.5) / 100;
+    for (int k = 0; k < 40; ++k) {
+        double t = end * (k + 0.5) / 40;
         // Merged faces of hulls are planes to 5e-7; a grazing point may count as inside.
-        bool inside = rgOutsideOf(s, pose, ray, t) <= 0;
-        bool deeper = rgOutsideOf(s, pose, ray, t + 1e-4 * scale) <= 0 &&
-                      rgOutsideOf(s, pose, ray, t - 1e-4 * scale) <= 0;
-        assert_false(inside && deeper && end - t > 1e-3 * scale);
+        assert_false(end - t > 1e-3 * scale && rgOutsideOf(s, pose, ray, t) <= 0 &&
+                     rgOutsideOf(s, pose, ray, t + 1e-4 * scale) <= 0 &&
+                     rgOutsideOf(s, pose, ray, t - 1e-4 * scale) <= 0);
     }
 }
 
@@ -42,8 +41,8 @@ static void rgTestConvex(void** state) {
         rgTestShape s;
         double scale = i % 2 ? 1 : 0.01;
         rgTestMake(&s, i, scale, &random);
-        int hits = 0;
-        for (int k = 0; k < 300; ++k) {
+        int hits = 0, rays = rgFewer(200);
+        for (int k = 0; k < rays; ++k) {
             rgPose pose = {rgScale(scale, rgTestDirection(&random)), rgTestRotation(&random)};
             rgVec3 from = rgAddScaled(pose.p, 3 * scale, rgTestDirection(&random));
             rgVec3 to = rgAddScaled(pose.p, scale * rgRandom_Uniform(&random, 0, 1.2),
@@ -70,7 +69,7 @@ static void rgTestConvex(void** state) {
         assert_false(rgRayCast(s.geometry, rgPoseIdentity(), &ray, &hit));
         ray.direction = rgNegate(ray.direction);
         ray.maxFraction = 1.9 * scale;
-        assert_true(hits > 20 || i == 9 || i == 10);
+        assert_true(hits > rays / 15 || i == 9 || i == 10);
         rgTestDestroy(&s);
     }
 }

@@ -1,5 +1,5 @@
-// A long run: bodies fall into a pit, again and again from the same saved state. Every fall must end in
-// the same bits, every step must be solved, and memory must not grow after the first fall.
+// A long run: bodies fall into a pit, again and again from the same saved state. Every fall must
+// end in the same bits, every step must be solved, and memory must not grow after the first fall.
 // Use: soak_pile [FALLS [BODIES]]
 #include "rigor/rigor.h"
 #include "support.h"
@@ -34,8 +34,7 @@ static bool rgSoak_Begin(rgSoak* soak, int bodies) {
     }
     soak->startSize = rgWorld_StateSize(soak->world);
     soak->start = malloc(soak->startSize);
-    return soak->start != NULL &&
-           rgWorld_Save(soak->world, soak->start, soak->startSize) == rg_ok;
+    return soak->start != NULL && rgWorld_Save(soak->world, soak->start, soak->startSize) == rg_ok;
 }
 
 static void rgSoak_End(rgSoak* soak) {
@@ -69,9 +68,8 @@ static bool rgSoak_Run(rgSoak* soak, int falls) {
         uint64_t again = rgSoak_Fall(soak);
         bool same = again == hash && soak->counter.allocations == allocations &&
                     rgWorld_MemoryUse(soak->world) == memory;
-        printf("fall %d: hash %016llx, %d allocations, %zu bytes\n", i,
-               (unsigned long long)again, soak->counter.allocations,
-               rgWorld_MemoryUse(soak->world));
+        printf("fall %d: hash %016llx, %d allocations, %zu bytes\n", i, (unsigned long long)again,
+               soak->counter.allocations, rgWorld_MemoryUse(soak->world));
         if (!same) {
             printf("the first fall: hash %016llx, %d allocations, %zu bytes\n",
                    (unsigned long long)hash, allocations, memory);
