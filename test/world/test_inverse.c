@@ -144,7 +144,9 @@ static Trip RoundTrip(Scene* scene, const rgInverseDef* def, const double* vRef)
     rgWorld_Velocities(scene->world, &nv);
     const rgContact* contacts = rgWorld_Contacts(scene->world, &trip.contactCount);
     assert_true(trip.contactCount <= CONTACTS && nv <= DOFS);
-    memcpy(trip.contacts, contacts, (size_t)trip.contactCount * sizeof(rgContact));
+    for (int i = 0; i < trip.contactCount; ++i) {
+        trip.contacts[i] = contacts[i];
+    }
     memcpy(trip.force, trip.result.force, (size_t)nv * sizeof(double));
     memcpy(trip.contactForce, trip.result.contactForce, (size_t)nv * sizeof(double));
     assert_int_equal(rgWorld_SetForce(scene->world, trip.force), rg_ok);
@@ -152,7 +154,9 @@ static Trip RoundTrip(Scene* scene, const rgInverseDef* def, const double* vRef)
     assert_int_equal(report.contact.status, rg_contactSolved);
     contacts = rgWorld_Contacts(scene->world, &count);
     assert_int_equal(count, trip.contactCount);
-    memcpy(trip.forward, contacts, (size_t)count * sizeof(rgContact));
+    for (int i = 0; i < count; ++i) {
+        trip.forward[i] = contacts[i];
+    }
     const double* lambda;
     const rgContactProblem* problem = rgWorld_Problem(scene->world, &lambda);
     const rgSparse* J = &problem->delassus.jacobian;
@@ -623,7 +627,9 @@ static void Recover(Scene* scene, int steps, double size, double tolerance) {
         }
         const rgConstraintForce* others = rgWorld_Constraints(scene->world, &rowCount);
         assert_true(rowCount <= ROWS);
-        memcpy(rows, others, (size_t)rowCount * sizeof(rgConstraintForce));
+        for (int k = 0; k < rowCount; ++k) {
+            rows[k] = others[k];
+        }
         uint64_t after = rgWorld_Hash(scene->world);
         assert_int_equal(rgWorld_Restore(scene->world, saved, need), rg_ok);
         rgInverseDef inverse = rgDefaultInverseDef();
@@ -892,6 +898,21 @@ static void TestRefusals(void** state) {
     SceneEnd(&scene);
 }
 
+// Nothing moves: there is nothing to ask, and that is no error.
+static void TestNothing(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.feasible = inverse.countRank = true;
+    rgInverseResult result = Invert(&scene, &inverse, NULL);
+    assert_int_equal(result.contact.status, rg_contactSolved);
+    assert_int_equal(result.rowCount, 0);
+    SceneEnd(&scene);
+}
+
 static void TestSleeping(void** state) {
     (void)state;
     Scene scene = SceneStart();
@@ -972,6 +993,7 @@ int main(void) {
         cmocka_unit_test(TestRebound),
         cmocka_unit_test(TestRefusals),
         cmocka_unit_test(TestSleeping),
+        cmocka_unit_test(TestNothing),
         cmocka_unit_test(TestMemory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
