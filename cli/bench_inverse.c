@@ -96,6 +96,7 @@ static int rgParseBenchInverse(int argc, char** argv, rgBenchInverseOptions* opt
 static rgResult rgMakeArm(rgWallRun* run) {
     rgWorldDef def = rgDefaultWorldDef();
     def.contact.tolerance = 1e-10;
+    def.friction = 0.5; // at 0.7 a tool that slides upwards may jam or leave: the step has a choice
     rgDestroyWorld(run->world);
     rgDestroyModel(run->model);
     run->world = NULL;

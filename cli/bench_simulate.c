@@ -43,6 +43,7 @@ typedef struct rgSceneRun {
 typedef struct rgPileRun {
     int bodyCount;
     bool failed;
+    bool settled; // the measured part began after one second
     double contactsMean;
     double secondsPerStep;
     double secondsPerContact;
@@ -74,7 +75,7 @@ static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* optio
          1e-300, 1},
         {"--solver", rg_optionChoice, &options->solver, "the method", "S", rgSolverNames, 0, 0},
         {"--seconds", rg_optionNumber, &options->seconds,
-         "start no repetition of a scene after this time", "S", NULL, 0, 1e9},
+         "start no repetition of a scene after this time; stop piles, too", "S", NULL, 0, 1e9},
         {"--piles", rg_optionText, &options->piles,
          "numbers of bodies, separated by commas; 'none' for no piles", "LIST", NULL, 0, 0},
         {"--peer", rg_optionText, &options->peer, "the program that runs MuJoCo", "PROGRAM", NULL,
@@ -298,7 +299,8 @@ static void rgRunScene(rgSimulateBench* bench, rgSceneRun* run) {
 
 // ---- piles ----
 
-// The pile falls for one second; what follows for half a second is measured.
+// The pile falls for one second; what follows for half a second is measured. Where that takes too
+// long, each half ends after --seconds.
 static void rgRunPile(rgSimulateBench* bench, rgPileRun* run) {
     enum { settle = 500, measure = 250 };
     rgSimulation simulation;
@@ -307,10 +309,13 @@ static void rgRunPile(rgSimulateBench* bench, rgPileRun* run) {
     arguments.timeStep = 2e-3;
     rgResult result = rgSimulation_Begin(&simulation, &arguments) ? rg_ok : rg_errorArgument;
     rgStepReport report;
-    for (int i = 0; result == rg_ok && i < settle; ++i) {
+    double end = rgCli_Seconds() + bench->options.seconds;
+    for (int i = 0; result == rg_ok && i < settle && rgCli_Seconds() < end; ++i) {
         result = rgWorld_Step(simulation.world, &report);
+        run->settled = i + 1 == settle;
     }
-    for (int i = 0; result == rg_ok && i < measure; ++i) {
+    end = rgCli_Seconds() + bench->options.seconds;
+    for (int i = 0; result == rg_ok && i < measure && (i == 0 || rgCli_Seconds() < end); ++i) {
         result = rgSimulation_Step(&simulation, &report);
     }
     const rgSimulationStats* stats = &simulation.stats;
@@ -394,7 +399,10 @@ static void rgPrintPiles(const rgSimulateBench* bench) {
         rgTable_Add(&table, "%.2f", run->secondsPerContact / bench->piles[0].secondsPerContact);
         rgTable_Add(&table, "%.2f", run->realtime);
         rgTable_Add(&table, "%.2f", run->iterationsMean);
-        rgTable_Add(&table, "%.2f%s", 100 * run->convergedShare, run->failed ? " failed" : "");
+        rgTable_Add(&table, "%.2f%s", 100 * run->convergedShare,
+                    run->failed    ? " failed"
+                    : run->settled ? ""
+                                   : " still falling");
     }
     if (bench->pileCount > 0) {
         printf("\npiles, time step 2 ms, after one second of falling\n");
@@ -452,6 +460,7 @@ static void rgWritePile(rgJson* json, const rgPileRun* run) {
     rgJson_BeginObject(json, NULL);
     rgJson_Int(json, "bodies", run->bodyCount);
     rgJson_Bool(json, "failed", run->failed);
+    rgJson_Bool(json, "settled", run->settled);
     rgJson_Number(json, "contacts_mean", run->contactsMean);
     rgJson_Number(json, "seconds_per_step", run->secondsPerStep);
     rgJson_Number(json, "seconds_per_contact", run->secondsPerContact);

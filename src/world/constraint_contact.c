@@ -48,6 +48,10 @@ static bool rgContactBounces(const rgWorld* world, const rgPoint* point, const r
            point->gap + world->dt * closing < 0;
 }
 
+// Of contacts between parts that overlap by design, relative to G: where they jam each other, there
+// may be no solution without it.
+#define RG_OVERLAP_COMPLIANCE 0.1
+
 static void rgSetContactLaw(rgWorld* world, const rgPoint* point, const rgMaterial* material) {
     rgRows* rows = &world->rows;
     int normal = point->firstRow + 2;
@@ -56,6 +60,7 @@ static void rgSetContactLaw(rgWorld* world, const rgPoint* point, const rgMateri
     rgLaw law = rgUnilateralLaw(world, point->gap, soft);
     if (world->memories[1].pairs[point->pair].overlap && material->stiffness == 0) {
         law.bias = fmax(law.bias, 0);
+        law.compliance = RG_OVERLAP_COMPLIANCE * rgRows_Delassus(world, normal);
     }
     if (material->restitution > 0) {
         double before = rgRows_Dot(rows, normal, world->startV);
