@@ -49,7 +49,7 @@ static void rgExpectArray(rgRobot* robot, const rgJson* state, const char* key, 
                           double tolerance) {
     int found = rgJson_Flatten(rgJson_Find(state, key), robot->expected, MAX_V * MAX_V);
     assert_int_equal(found, count);
-    rgExpectClose(key, robot->actual, robot->expected, count, tolerance);
+    rgExpectRelative(key, robot->actual, robot->expected, count, tolerance);
 }
 
 static void rgLoadState(rgRobot* robot, const rgJson* state) {
@@ -73,7 +73,7 @@ static void rgCheckPoses(rgRobot* robot, const rgJson* state) {
         memcpy(actual, m.m, sizeof(m.m));
         memcpy(actual + 9, &pose.p, sizeof(pose.p));
         assert_int_equal(rgJson_Flatten(&poses->items[i], expected, 12), 12);
-        rgExpectClose("rotation", actual, expected, 9, 1e-12);
+        rgExpectRelative("rotation", actual, expected, 9, 1e-12);
         for (int k = 9; k < 12; ++k) {
             EXPECT_NEAR(actual[k], expected[k], 1e-12);
         }

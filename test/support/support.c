@@ -84,8 +84,8 @@ void rgExpectNear(double actual, double expected, double tolerance, const char* 
     }
 }
 
-void rgExpectClose(const char* what, const double* actual, const double* expected, int count,
-                   double tolerance) {
+void rgExpectRelative(const char* what, const double* actual, const double* expected, int count,
+                      double tolerance) {
     double largest = 0, error = 0;
     for (int i = 0; i < count; ++i) {
         largest = fmax(largest, fabs(expected[i]));

@@ -43,5 +43,5 @@ void rgExpectNear(double actual, double expected, double tolerance, const char* 
     rgExpectNear((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 
 // No entry further off than the tolerance times the largest expected one.
-void rgExpectClose(const char* what, const double* actual, const double* expected, int count,
-                   double tolerance);
+void rgExpectRelative(const char* what, const double* actual, const double* expected, int count,
+                      double tolerance);
