@@ -38,7 +38,9 @@ typedef enum rgDelassusKind {
     rg_delassusVelocity, ///< G = jacobian mass^-1 jacobian', never formed unless that is cheaper
 } rgDelassusKind;
 
-/// G, symmetric positive semidefinite, in one of three forms. Borrowed.
+/// G, symmetric positive semidefinite, in one of three forms. Borrowed. A dense matrix may bring
+/// mass and jacobian along (rowCount 0: it does not): then G serves for products and they for
+/// factorizations, where that is cheaper.
 typedef struct rgDelassus {
     rgDelassusKind kind;
     const double* matrix; ///< dense, n x n

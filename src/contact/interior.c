@@ -389,7 +389,7 @@ static void rgInterior_SecondOrder(rgInterior* point) {
 // One predictor-corrector iteration; false when the linear system or the step fails.
 static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
-    double eps = system->ops == &rgVelocityOps ? 1e-9 : 1e-10;
+    double eps = 0.1 * rgSystem_LeastShift(system);
     rgInterior_Linearize(point);
     if (system->ops->factorPair(system, point->A, point->B, point->idle, eps) != rg_ok) {
         return false;

@@ -266,6 +266,32 @@ static rgResult rgComputeVelocity(rgJudgeWork* work, const double* lambda, doubl
     return rg_ok;
 }
 
+// Whether two blocks are coupled by an entry of the dense matrix.
+static bool rgCoupled(const rgContactProblem* problem, const rgBlock* a, const rgBlock* b) {
+    const double* G = problem->delassus.matrix;
+    size_t n = (size_t)problem->rowCount;
+    for (int i = a->firstRow; i < a->firstRow + a->rowCount; ++i) {
+        for (int j = b->firstRow; j < b->firstRow + b->rowCount; ++j) {
+            if (G[(size_t)i * n + (size_t)j] != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void rgUniteByMatrix(rgJudgeWork* work) {
+    const rgContactProblem* problem = work->problem;
+    for (int i = 0; i < problem->blockCount; ++i) {
+        for (int j = 0; j < i; ++j) {
+            if (rgFind(work->island, i) != rgFind(work->island, j) &&
+                rgCoupled(problem, problem->blocks + i, problem->blocks + j)) {
+                rgUnite(work->island, i, j);
+            }
+        }
+    }
+}
+
 // Blocks that an entry of G couples belong to one island.
 static rgResult rgFindIslands(rgJudgeWork* work) {
     const rgContactProblem* problem = work->problem;
@@ -282,13 +308,7 @@ static rgResult rgFindIslands(rgJudgeWork* work) {
         }
     }
     if (problem->delassus.kind == rg_delassusDense) {
-        for (int i = 0; i < n; ++i) {
-            for (int j = 0; j < i; ++j) {
-                if (problem->delassus.matrix[(size_t)i * (size_t)n + (size_t)j] != 0) {
-                    rgUnite(work->island, blockOf[i], blockOf[j]);
-                }
-            }
-        }
+        rgUniteByMatrix(work);
         return rg_ok;
     }
     if (problem->delassus.kind == rg_delassusSparse) {

@@ -247,7 +247,7 @@ rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* are
         return rg_errorMemory;
     }
     rgLayout_SplitBlocks(layout, problem);
-    if (problem->delassus.kind == rg_delassusVelocity) {
+    if (rgContactProblem_HasVelocities(problem)) {
         rgResult result = rgLayout_FindParts(layout, &problem->delassus, arena);
         if (result != rg_ok) {
             return result;

@@ -32,6 +32,14 @@ typedef struct rgLayout {
     int* partVelocities; // velocities by part, ascending
 } rgLayout;
 
+// Whether the problem says how its velocities make G, and is large enough for that to matter.
+#define RG_HYBRID_ROWS 48
+static inline bool rgContactProblem_HasVelocities(const rgContactProblem* problem) {
+    return problem->delassus.kind == rg_delassusVelocity ||
+           (problem->delassus.kind == rg_delassusDense &&
+            problem->delassus.jacobian.rowCount > RG_HYBRID_ROWS);
+}
+
 // split false: one island.
 rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* arena,
                        rgLayout* layout);

@@ -60,7 +60,7 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
 
 // (7) regularisation: vanishes with the map, so that the last steps are full Newton steps
 static double rgNewton_Regularisation(const rgNewton* newton) {
-    double least = newton->system->ops == &rgVelocityOps ? 1e-8 : 1e-10;
+    double least = rgSystem_LeastShift(newton->system);
     return fmax(newton->options->regularisation * fmin(newton->norm, newton->ceiling), least);
 }
 

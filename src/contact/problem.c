@@ -92,13 +92,25 @@ static bool rgCheckBlock(rgDiagnostics* diagnostics, const rgBlock* block, int i
     return rgRefuse(diagnostics, "block %d: kind %d does not exist", index, (int)block->kind);
 }
 
+static bool rgCheckVelocities(rgDiagnostics* diagnostics, const rgDelassus* delassus, int n) {
+    if (delassus->jacobian.rowCount != n || delassus->mass.rowCount != delassus->mass.columnCount ||
+        delassus->mass.rowCount != delassus->jacobian.columnCount) {
+        return rgRefuse(diagnostics, "M is %d x %d and J %d x %d, the problem has %d rows",
+                        delassus->mass.rowCount, delassus->mass.columnCount,
+                        delassus->jacobian.rowCount, delassus->jacobian.columnCount, n);
+    }
+    return rgCheckSparse(diagnostics, "M", &delassus->mass) &&
+           rgCheckSparse(diagnostics, "J", &delassus->jacobian);
+}
+
 static bool rgCheckDelassus(rgDiagnostics* diagnostics, const rgDelassus* delassus, int n) {
     switch (delassus->kind) {
     case rg_delassusDense:
         if (n > 0 && delassus->matrix == NULL) {
             return rgRefuse(diagnostics, "the Delassus matrix is missing");
         }
-        return rgCheckNumbers(diagnostics, "G", n * n, delassus->matrix);
+        return rgCheckNumbers(diagnostics, "G", n * n, delassus->matrix) &&
+               (delassus->jacobian.rowCount == 0 || rgCheckVelocities(diagnostics, delassus, n));
     case rg_delassusSparse:
         if (delassus->sparse.rowCount != n || delassus->sparse.columnCount != n) {
             return rgRefuse(diagnostics, "G is %d x %d, the problem has %d rows",
@@ -106,15 +118,7 @@ static bool rgCheckDelassus(rgDiagnostics* diagnostics, const rgDelassus* delass
         }
         return rgCheckSparse(diagnostics, "G", &delassus->sparse);
     case rg_delassusVelocity:
-        if (delassus->jacobian.rowCount != n ||
-            delassus->mass.rowCount != delassus->mass.columnCount ||
-            delassus->mass.rowCount != delassus->jacobian.columnCount) {
-            return rgRefuse(diagnostics, "M is %d x %d and J %d x %d, the problem has %d rows",
-                            delassus->mass.rowCount, delassus->mass.columnCount,
-                            delassus->jacobian.rowCount, delassus->jacobian.columnCount, n);
-        }
-        return rgCheckSparse(diagnostics, "M", &delassus->mass) &&
-               rgCheckSparse(diagnostics, "J", &delassus->jacobian);
+        return rgCheckVelocities(diagnostics, delassus, n);
     }
     return rgRefuse(diagnostics, "kind %d of Delassus operator does not exist",
                     (int)delassus->kind);

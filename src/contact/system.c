@@ -180,7 +180,9 @@ static void rgSystem_ScaleMatrix(rgSystem* system, const double* s) {
         for (int r = 0; r < set->size; ++r) {
             for (int c = 0; c < width; ++c) {
                 link->J[r * width + c] *= s[set->row + r];
-                link->T[r * width + c] *= s[set->row + r];
+                if (link->T != NULL) {
+                    link->T[r * width + c] *= s[set->row + r];
+                }
             }
         }
     }
@@ -263,7 +265,7 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
     if (result != rg_ok || rgSystem_Demand(system, NULL) == 0) {
         return result;
     }
-    if (def->problem->delassus.kind == rg_delassusVelocity) {
+    if (rgContactProblem_HasVelocities(def->problem)) {
         result = rgBuildVelocityLinks(def, system);
     }
     if (result != rg_ok) {

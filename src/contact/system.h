@@ -90,7 +90,11 @@ struct rgSystem {
     double** work;         // blocks of K
     rgBlockFactor* factor; // borrowed from the workspace
 
-    // velocity form
+    // velocity form, and dense form whose factorizations go through velocities
+    bool hybrid;   // dense, and H is there too
+    bool throughH; // the last factorization is that of H
+    double* H;     // dense H, nv x nv
+    int hld;
     int nv;
     int partCount;
     rgVelocityPart* parts;
@@ -104,7 +108,7 @@ struct rgSystem {
     double* velocity;   // nv scratch
     double* impulse;    // n scratch
     double* right;      // RG_SET_MAX x nv scratch
-    bool denseVelocity; // H is one dense matrix (in K) rather than blocks between parts
+    bool denseVelocity; // H is one dense matrix rather than blocks between parts
     int* partRowStart;  // block pattern of H over the parts
     int* partColumn;
     double** partValues;
@@ -145,3 +149,10 @@ rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildSparse(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system);
+// What factorizations of H need, for the velocity form and for the dense one.
+rgResult rgPrepareVelocity(const rgSystemDef* def, rgSystem* system);
+
+// Smallest regularisation that a factorization of A + eps I + B G stands.
+static inline double rgSystem_LeastShift(const rgSystem* system) {
+    return system->ops == &rgVelocityOps || system->hybrid ? 1e-8 : 1e-10;
+}

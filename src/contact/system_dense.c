@@ -55,6 +55,20 @@ static void rgGatherVelocity(rgSystem* system) {
     }
 }
 
+// Many rows on few velocities: factorizations go through the velocities, products through G.
+static rgResult rgPrepareHybrid(const rgSystemDef* def, rgSystem* system) {
+    if (system->linkCount == 0 || system->n <= 2 * system->nv) {
+        system->linkCount = 0;
+        return rg_ok;
+    }
+    double sweep = system->sweepFlops, apply = system->applyFlops;
+    rgResult result = rgPrepareVelocity(def, system);
+    system->sweepFlops = sweep;
+    system->applyFlops = apply;
+    system->hybrid = result == rg_ok;
+    return result;
+}
+
 rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system) {
     const rgContactProblem* problem = def->problem;
     int n = system->n;
@@ -100,7 +114,7 @@ rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system) {
     system->sweepFlops = 2 * size * size;
     system->shiftFlops = size * size * size / 3;
     system->pairFlops = 2 * size * size * size / 3;
-    return rg_ok;
+    return rgPrepareHybrid(def, system);
 }
 
 static void rgDense_Apply(rgSystem* system, const double* x, double* y) {
@@ -129,6 +143,10 @@ static void rgDense_Sweep(rgSystem* system, double* lambda, double* sigma, doubl
 
 static rgResult rgDense_FactorShift(rgSystem* system, double shift) {
     int n = system->n;
+    system->throughH = system->hybrid;
+    if (system->throughH) {
+        return rgVelocityOps.factorShift(system, shift);
+    }
     system->factorizationCount += 1;
     memcpy(system->K, system->G, (size_t)system->ld * (size_t)n * sizeof(double));
     for (int i = 0; i < n; ++i) {
@@ -138,6 +156,10 @@ static rgResult rgDense_FactorShift(rgSystem* system, double shift) {
 }
 
 static void rgDense_SolveShift(rgSystem* system, double* x) {
+    if (system->throughH) {
+        rgVelocityOps.solveShift(system, x);
+        return;
+    }
     system->kernels->choleskySolve(system->n, system->K, system->ld, x);
 }
 
@@ -174,8 +196,20 @@ static void rgDense_FillPair(rgSystem* system, const double* A, const double* B,
     }
 }
 
+static int rgCountActive(const rgSystem* system, const bool* idle) {
+    int count = 0;
+    for (int i = 0; i < system->setCount; ++i) {
+        count += idle[i] ? 0 : system->sets[i].size;
+    }
+    return count;
+}
+
 static rgResult rgDense_FactorPair(rgSystem* system, const double* A, const double* B,
                                    const bool* idle, double eps) {
+    system->throughH = system->hybrid && rgCountActive(system, idle) > 2 * system->nv;
+    if (system->throughH) {
+        return rgVelocityOps.factorPair(system, A, B, idle, eps);
+    }
     system->factorizationCount += 1;
     system->pairB = B;
     system->pairIdle = idle;
@@ -193,6 +227,10 @@ static rgResult rgDense_FactorPair(rgSystem* system, const double* A, const doub
 
 // Idle rows are known at once; what they do to the others moves to the right-hand side.
 static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x) {
+    if (system->throughH) {
+        rgVelocityOps.solvePair(system, rhs, x);
+        return;
+    }
     double* reduced = system->impulse;
     bool any = false;
     for (int i = 0; i < system->setCount; ++i) {

@@ -111,7 +111,9 @@ static rgResult rgFillLinks(const rgSystemDef* def, rgSystem* system, const int*
         size_t width = (size_t)system->parts[link->part].size;
         size_t numbers = (size_t)set->size * width;
         link->J = RG_TAKE(def->arena, double, numbers);
-        link->T = RG_TAKE(def->arena, double, numbers);
+        if (def->problem->delassus.kind == rg_delassusVelocity) {
+            link->T = RG_TAKE(def->arena, double, numbers);
+        }
         if (def->arena->failed) {
             return rg_errorMemory;
         }
@@ -125,7 +127,9 @@ static rgResult rgFillLinks(const rgSystemDef* def, rgSystem* system, const int*
                 }
             }
         }
-        memcpy(link->T, link->J, numbers * sizeof(double));
+        if (link->T != NULL) {
+            memcpy(link->T, link->J, numbers * sizeof(double));
+        }
     }
     return rg_ok;
 }
@@ -191,7 +195,8 @@ rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system) {
     if (result == rg_ok) {
         result = rgFillLinks(def, system, localPart);
     }
-    return result == rg_ok ? rgSolveLinks(system) : result;
+    bool needed = def->problem->delassus.kind == rg_delassusVelocity;
+    return result == rg_ok && needed ? rgSolveLinks(system) : result;
 }
 
 // Pattern of H: parts that a set couples. Kept as block rows for the sparse factorization.
@@ -295,7 +300,34 @@ static rgResult rgPrepareSparseH(const rgSystemDef* def, rgSystem* system) {
     return result;
 }
 
-rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
+// Diagonal blocks of G from J and T.
+static void rgFillDiagonal(rgSystem* system) {
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        int m = set->size;
+        double* d = system->diagonal + set->pairStart;
+        for (int k = 0; k < m * m; ++k) {
+            d[k] = k % (m + 1) == 0 ? system->R[set->row + k / m] : 0;
+            for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+                int width = system->parts[system->links[l].part].size;
+                d[k] += system->kernels->dot(width, system->links[l].J + k / m * width,
+                                             system->links[l].T + k % m * width);
+            }
+        }
+    }
+}
+
+static double rgAssemblyFlops(const rgSystem* system) {
+    double flops = 0;
+    for (int l = 0; l < system->linkCount; ++l) {
+        double m = system->sets[system->links[l].set].size;
+        double width = system->parts[system->links[l].part].size;
+        flops += 2 * m * width * (m + 2 * width);
+    }
+    return flops;
+}
+
+rgResult rgPrepareVelocity(const rgSystemDef* def, rgSystem* system) {
     rgArena* arena = def->arena;
     system->R = RG_TAKE(arena, double, system->n);
     system->inverse = RG_TAKE(arena, double, system->pairCount);
@@ -310,48 +342,40 @@ rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
     for (int i = 0; i < system->n; ++i) {
         system->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int m = set->size;
-        double* d = system->diagonal + set->pairStart;
-        for (int a = 0; a < m; ++a) {
-            for (int b = 0; b < m; ++b) {
-                d[a * m + b] = a == b ? system->R[set->row + a] : 0;
-                for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
-                    int width = system->parts[system->links[l].part].size;
-                    d[a * m + b] += system->kernels->dot(width, system->links[l].J + a * width,
-                                                         system->links[l].T + b * width);
-                }
-            }
-        }
-    }
-    double linkNumbers = 0;
-    double assembly = 0;
-    for (int l = 0; l < system->linkCount; ++l) {
-        double m = system->sets[system->links[l].set].size;
-        double width = system->parts[system->links[l].part].size;
-        linkNumbers += m * width;
-        assembly += 2 * m * width * (m + 2 * width);
-    }
-    system->ops = &rgVelocityOps;
-    system->applyFlops = 4 * linkNumbers;
-    system->sweepFlops = 4 * linkNumbers;
     system->denseVelocity = system->nv <= 120 || system->partCount <= 2;
     rgResult result = rg_ok;
     if (system->denseVelocity) {
         double nv = system->nv;
-        system->ld = rgLeadingDimension(system->nv);
-        system->K = RG_TAKE(arena, double, (size_t)system->ld*(size_t)system->nv);
-        system->pivot = RG_TAKE(arena, int, system->nv);
+        size_t columns = (size_t)system->nv;
+        system->hld = rgLeadingDimension(system->nv);
+        system->H = RG_TAKE(arena, double, (size_t)system->hld* columns);
+        system->pivot = RG_TAKE(arena, int, RG_MAX(system->n, system->nv));
         system->shiftFlops = nv * nv * nv / 3;
         system->pairFlops = 2 * nv * nv * nv / 3;
         result = arena->failed ? rg_errorMemory : rg_ok;
     } else {
         result = rgPrepareSparseH(def, system);
     }
-    system->shiftFlops += assembly;
-    system->pairFlops += assembly;
+    system->shiftFlops += rgAssemblyFlops(system);
+    system->pairFlops += rgAssemblyFlops(system);
     return result;
+}
+
+rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
+    rgResult result = rgPrepareVelocity(def, system);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgFillDiagonal(system);
+    double linkNumbers = 0;
+    for (int l = 0; l < system->linkCount; ++l) {
+        linkNumbers +=
+            system->sets[system->links[l].set].size * system->parts[system->links[l].part].size;
+    }
+    system->ops = &rgVelocityOps;
+    system->applyFlops = 4 * linkNumbers;
+    system->sweepFlops = 4 * linkNumbers;
+    return rg_ok;
 }
 
 // velocity = sum over links of X' x, X = J or T
@@ -499,8 +523,8 @@ static void rgMultiplySmall(int m, const double* A, const double* B, double* C) 
 static double* rgTargetBlock(const rgSystem* system, int p, int q, int* rowStep, int* columnStep) {
     if (system->denseVelocity) {
         *rowStep = 1;
-        *columnStep = system->ld;
-        return system->K + (size_t)system->parts[q].start * (size_t)system->ld +
+        *columnStep = system->hld;
+        return system->H + (size_t)system->parts[q].start * (size_t)system->hld +
                (size_t)system->parts[p].start;
     }
     *rowStep = system->parts[q].size;
@@ -514,7 +538,7 @@ static double* rgTargetBlock(const rgSystem* system, int p, int q, int* rowStep,
 
 static void rgClearH(rgSystem* system) {
     if (system->denseVelocity) {
-        memset(system->K, 0, (size_t)system->ld * (size_t)system->nv * sizeof(double));
+        memset(system->H, 0, (size_t)system->hld * (size_t)system->nv * sizeof(double));
     }
     for (int p = 0; p < system->partCount; ++p) {
         for (int k = system->denseVelocity ? 0 : system->partRowStart[p];
@@ -598,8 +622,8 @@ static rgResult rgVelocity_FactorShift(rgSystem* system, double shift) {
     }
     rgAssembleH(system, NULL, true);
     if (system->denseVelocity) {
-        return system->kernels->cholesky(system->nv, system->K, system->ld) ? rg_ok
-                                                                            : rg_errorNumeric;
+        return system->kernels->cholesky(system->nv, system->H, system->hld) ? rg_ok
+                                                                             : rg_errorNumeric;
     }
     return rgBlockFactor_Cholesky(system->factor, (const double* const*)system->partValues, 0);
 }
@@ -623,9 +647,9 @@ static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric,
     if (!system->denseVelocity) {
         rgBlockFactor_Solve(system->factor, w);
     } else if (symmetric) {
-        system->kernels->choleskySolve(system->nv, system->K, system->ld, w);
+        system->kernels->choleskySolve(system->nv, system->H, system->hld, w);
     } else {
-        system->kernels->luSolve(system->nv, system->K, system->ld, system->pivot, w);
+        system->kernels->luSolve(system->nv, system->H, system->hld, system->pivot, w);
     }
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
@@ -665,7 +689,7 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
     }
     rgAssembleH(system, idle, false);
     if (system->denseVelocity) {
-        bool done = system->kernels->lu(system->nv, system->K, system->ld, system->pivot);
+        bool done = system->kernels->lu(system->nv, system->H, system->hld, system->pivot);
         return done ? rg_ok : rg_errorNumeric;
     }
     return rgBlockFactor_Lu(system->factor, (const double* const*)system->partValues, 0);

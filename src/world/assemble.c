@@ -105,7 +105,8 @@ rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
     }
     if (result == rg_ok) {
         rgDynamics_Delassus(world->dynamics, &problem->delassus.jacobian, world->work, world->G);
-        problem->delassus = (rgDelassus){.kind = rg_delassusDense, .matrix = world->G};
+        problem->delassus.kind = rg_delassusDense; // mass and jacobian stay beside it
+        problem->delassus.matrix = world->G;
     }
     return result;
 }

@@ -3,23 +3,7 @@
 #include "world/world.h"
 
 void rgAddEntry(rgWorld* world, int* count, int column, double value) {
-    int* columns = world->entryColumns;
-    double* values = world->entryValues;
-    int at = *count;
-    while (at > 0 && columns[at - 1] > column) {
-        --at;
-    }
-    if (at > 0 && columns[at - 1] == column) {
-        values[at - 1] += value;
-        return;
-    }
-    for (int k = *count; k > at; --k) {
-        columns[k] = columns[k - 1];
-        values[k] = values[k - 1];
-    }
-    columns[at] = column;
-    values[at] = value;
-    *count += 1;
+    rgInsertEntry(world->entryColumns, world->entryValues, count, column, value);
 }
 
 // A free joint's linear gears are in the body frame; the step works in world axes.

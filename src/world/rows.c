@@ -119,7 +119,7 @@ int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
 }
 
 // Put an entry in its place among `count` sorted ones; what is there already adds up.
-static void rgInsertEntry(int* columns, double* values, int* count, int column, double value) {
+void rgInsertEntry(int* columns, double* values, int* count, int column, double value) {
     int at = *count;
     while (at > 0 && columns[at - 1] > column) {
         --at;

@@ -285,6 +285,7 @@ double rgRows_Delassus(rgWorld* world, int row);   // diagonal entry of G
 // entryColumns and entryValues, merged and ascending.
 int rgTendonEntries(rgWorld* world, int tendon, double scale);
 int rgDriveEntries(rgWorld* world, int actuator);
+void rgInsertEntry(int* columns, double* values, int* count, int column, double value);
 void rgAddEntry(rgWorld* world, int* count, int column, double value);
 double rgTendonLength(const rgModel* model, int tendon, const double* q);
 double rgDrivePosition(const rgModel* model, int actuator, const double* q);

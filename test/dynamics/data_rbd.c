@@ -44,24 +44,12 @@ static void rgCloseRobot(rgRobot* robot) {
     rgDestroyJson(robot->root);
 }
 
-static void rgCompare(const char* what, const double* actual, const double* expected, int count,
-                      double tolerance) {
-    double largest = 0, error = 0;
-    for (int i = 0; i < count; ++i) {
-        largest = fmax(largest, fabs(expected[i]));
-        error = fmax(error, fabs(actual[i] - expected[i]));
-    }
-    if (!(error <= tolerance * largest)) {
-        fail_msg("%s: error %g, largest entry %g", what, error, largest);
-    }
-}
-
 // Compare robot->actual with the state's array of this name.
 static void rgExpectArray(rgRobot* robot, const rgJson* state, const char* key, int count,
                           double tolerance) {
     int found = rgJson_Flatten(rgJson_Find(state, key), robot->expected, MAX_V * MAX_V);
     assert_int_equal(found, count);
-    rgCompare(key, robot->actual, robot->expected, count, tolerance);
+    rgExpectRelative(key, robot->actual, robot->expected, count, tolerance);
 }
 
 static void rgLoadState(rgRobot* robot, const rgJson* state) {
@@ -85,7 +73,7 @@ static void rgCheckPoses(rgRobot* robot, const rgJson* state) {
         memcpy(actual, m.m, sizeof(m.m));
         memcpy(actual + 9, &pose.p, sizeof(pose.p));
         assert_int_equal(rgJson_Flatten(&poses->items[i], expected, 12), 12);
-        rgCompare("rotation", actual, expected, 9, 1e-12);
+        rgExpectRelative("rotation", actual, expected, 9, 1e-12);
         for (int k = 9; k < 12; ++k) {
             EXPECT_NEAR(actual[k], expected[k], 1e-12);
         }

@@ -71,23 +71,11 @@ typedef struct rgRobot {
     double expected[MAX_V * MAX_V], actual[MAX_V * MAX_V];
 } rgRobot;
 
-static void rgCompare(const char* what, const double* actual, const double* expected, int count,
-                      double tolerance) {
-    double largest = 0, error = 0;
-    for (int i = 0; i < count; ++i) {
-        largest = fmax(largest, fabs(expected[i]));
-        error = fmax(error, fabs(actual[i] - expected[i]));
-    }
-    if (!(error <= tolerance * largest)) {
-        fail_msg("%s: error %g, largest entry %g", what, error, largest);
-    }
-}
-
 static void rgExpectArray(rgRobot* robot, const rgJson* state, const char* key, int count,
                           double tolerance) {
     int found = rgJson_Flatten(rgJson_Find(state, key), robot->expected, MAX_V * MAX_V);
     assert_int_equal(found, count);
-    rgCompare(key, robot->actual, robot->expected, count, tolerance);
+    rgExpectRelative(key, robot->actual, robot->expected, count, tolerance);
 }
 
 // The reference measures joints from where their bodies are drawn; MJCF from there minus `ref`.
@@ -121,7 +109,7 @@ static void rgCheckPoses(rgRobot* robot, const rgJson* state) {
         memcpy(robot->actual, m.m, sizeof(m.m));
         memcpy(robot->actual + 9, &pose.p, sizeof(pose.p));
         assert_int_equal(rgJson_Flatten(&poses->items[i], robot->expected, 12), 12);
-        rgCompare("pose", robot->actual, robot->expected, 12, 1e-12);
+        rgExpectRelative("pose", robot->actual, robot->expected, 12, 1e-12);
         ++count;
     }
     assert_int_equal(count, rgModel_Info(robot->model).bodyCount);
@@ -231,13 +219,13 @@ static void rgCompareDynamics(rgTwo* two, double tolerance) {
             two->z[i * nv + k] = two->y[two->vMap[i] * nv + two->vMap[k]];
         }
     }
-    rgCompare("M", two->z, two->x, nv * nv, tolerance);
+    rgExpectRelative("M", two->z, two->x, nv * nv, tolerance);
     rgDynamics_Bias(two->da, two->x);
     rgDynamics_Bias(two->db, two->y);
     for (int i = 0; i < nv; ++i) {
         two->z[i] = two->y[two->vMap[i]];
     }
-    rgCompare("bias", two->z, two->x, nv, tolerance);
+    rgExpectRelative("bias", two->z, two->x, nv, tolerance);
 }
 
 static double rgNearest(const rgShapeDef* shape, rgPose pose, rgVec3 point) {

@@ -151,22 +151,10 @@ static void rgTakeVector(const rgJson* state, const char* key, const int* ours, 
     }
 }
 
-static void rgCompare(const char* what, const double* actual, const double* expected, int count,
-                      double tolerance) {
-    double largest = 0, error = 0;
-    for (int i = 0; i < count; ++i) {
-        largest = fmax(largest, fabs(expected[i]));
-        error = fmax(error, fabs(actual[i] - expected[i]));
-    }
-    if (!(error <= tolerance * largest)) {
-        fail_msg("%s: error %g, largest entry %g", what, error, largest);
-    }
-}
-
 // robot->actual, a vector in our order, against theirs.
 static void rgExpectVector(rgRobot* robot, const rgJson* state, const char* key, double tolerance) {
     rgTakeVector(state, key, robot->vOurs, robot->nv, robot->expected);
-    rgCompare(key, robot->actual, robot->expected, robot->nv, tolerance);
+    rgExpectRelative(key, robot->actual, robot->expected, robot->nv, tolerance);
 }
 
 // robot->actual, rows of nv entries in our order, against theirs; rows are permuted when asked.
@@ -181,7 +169,7 @@ static void rgExpectMatrix(rgRobot* robot, const rgJson* item, const char* key, 
             robot->expected[row * nv + robot->vOurs[k]] = theirs[i * nv + k];
         }
     }
-    rgCompare(key, robot->actual, robot->expected, rowCount * nv, 1e-12);
+    rgExpectRelative(key, robot->actual, robot->expected, rowCount * nv, 1e-12);
 }
 
 static void rgSetState(rgRobot* robot, const rgJson* state) {
@@ -211,7 +199,7 @@ static void rgCheckPoses(rgRobot* robot, const rgJson* state) {
         memcpy(robot->actual, m.m, sizeof(m.m));
         memcpy(robot->actual + 9, &pose.p, sizeof(pose.p));
         assert_int_equal(rgJson_Flatten(&poses->items[i], robot->expected, 12), 12);
-        rgCompare(name, robot->actual, robot->expected, 12, 1e-12);
+        rgExpectRelative(name, robot->actual, robot->expected, 12, 1e-12);
     }
 }
 
@@ -227,7 +215,8 @@ static void rgCheckForces(rgRobot* robot, const rgJson* state) {
     rgExpectVector(robot, state, "aba", 1e-10);
     rgVec3 center = rgDynamics_Center(robot->dynamics);
     assert_int_equal(rgJson_Flatten(rgJson_Find(state, "com"), robot->expected, 3), 3);
-    rgCompare("com", (const double[]){center.x, center.y, center.z}, robot->expected, 3, 1e-12);
+    rgExpectRelative("com", (const double[]){center.x, center.y, center.z}, robot->expected, 3,
+                     1e-12);
 }
 
 static void rgCheckJacobians(rgRobot* robot, const rgJson* state) {

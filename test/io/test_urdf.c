@@ -1,7 +1,7 @@
 // URDF: what good files become, what is said about bad ones, and damaged files.
 #include "model/def.h"
+#include "remarks.h"
 #include "rigor/io.h"
-#include "support.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -25,13 +25,6 @@ static rgFixture rgParse(const char* text, const rgLoadDef* def) {
     f.result =
         rgParseUrdf(text, strlen(text), RG_BAD_FOLDER "/x.urdf", def, f.diagnostics, &f.model);
     return f;
-}
-
-static void rgPrintRemarks(const rgDiagnostics* diagnostics) {
-    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
-        rgMessage message = rgDiagnostics_Message(diagnostics, i);
-        print_message("%d %s:%d: %s\n", message.severity, message.file, message.line, message.text);
-    }
 }
 
 // A model and not a single remark, but for notes.
@@ -383,18 +376,6 @@ static void test_arguments(void** state) {
     assert_null(model);
 }
 
-static bool rgHasRemark(const rgDiagnostics* diagnostics, rgSeverity severity, int line,
-                        const char* text) {
-    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
-        rgMessage message = rgDiagnostics_Message(diagnostics, i);
-        if (message.severity == severity && message.line == line &&
-            strstr(message.text, text) != NULL && message.file != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static rgResult rgLoadAny(const char* path, bool strict, rgDiagnostics* diagnostics) {
     rgResult result = rg_ok;
     if (strstr(path, ".urdf") != NULL) {
@@ -418,49 +399,21 @@ static rgResult rgLoadAny(const char* path, bool strict, rgDiagnostics* diagnost
     return result;
 }
 
-// FILE.expect holds: severity, line, text. Warnings become errors under strict.
-static void rgCheckBadFile(const char* expectPath) {
-    char path[4096], severityName[16], text[1024];
-    int line = 0;
-    FILE* file = fopen(expectPath, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%15s %d %1000[^\n]", severityName, &line, text), 3);
-    fclose(file);
-    snprintf(path, sizeof(path), "%.*s", (int)(strlen(expectPath) - strlen(".expect")), expectPath);
-    bool isError = strcmp(severityName, "error") == 0;
-    bool isMesh = strstr(path, ".urdf") == NULL;
+// Warnings become errors under strict.
+static void rgCheckBadFile(const rgBadFile* file) {
+    bool isMesh = strstr(file->path, ".urdf") == NULL;
     for (int strict = 0; strict < 2; ++strict) {
         rgDiagnostics* diagnostics = NULL;
         assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
-        rgResult result = rgLoadAny(path, strict, diagnostics);
-        bool fails = isError || (strict && !isMesh);
-        rgSeverity severity = fails ? rg_severityError : rg_severityWarning;
-        bool found = rgHasRemark(diagnostics, severity, line, text);
-        if (!found || (result == rg_ok) == fails) {
-            print_error("%s: expected '%s', said:\n", path, text);
-            rgPrintRemarks(diagnostics);
-        }
-        assert_true(found);
-        assert_true((result != rg_ok) == fails);
+        rgResult result = rgLoadAny(file->path, strict, diagnostics);
+        rgExpectRemark(file, diagnostics, file->isError || (strict && !isMesh), result != rg_ok);
         rgDestroyDiagnostics(diagnostics);
     }
 }
 
 static void test_bad_files(void** state) {
     (void)state;
-    DIR* folder = opendir(RG_BAD_FOLDER);
-    assert_non_null(folder);
-    int count = 0;
-    for (struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        if (strstr(entry->d_name, ".expect") != NULL) {
-            char path[4096];
-            snprintf(path, sizeof(path), "%s/%s", RG_BAD_FOLDER, entry->d_name);
-            rgCheckBadFile(path);
-            ++count;
-        }
-    }
-    closedir(folder);
-    assert_true(count >= 70);
+    assert_true(rgForEachBadFile(RG_BAD_FOLDER, rgCheckBadFile) >= 70);
 }
 
 static const char* const whole =

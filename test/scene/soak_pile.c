@@ -60,28 +60,38 @@ static uint64_t rgSoak_Fall(rgSoak* soak) {
     return rgWorld_Hash(soak->world);
 }
 
+// What a fall leaves: where the bodies are, and what the world holds.
+typedef struct rgTrace {
+    uint64_t hash;
+    int allocations;
+    size_t memory;
+} rgTrace;
+
+static rgTrace rgSoak_Trace(rgSoak* soak, int fall) {
+    rgTrace trace = {.hash = rgSoak_Fall(soak)};
+    trace.allocations = soak->counter.allocations;
+    trace.memory = rgWorld_MemoryUse(soak->world);
+    printf("fall %d: hash %016llx, %d allocations, %zu bytes\n", fall,
+           (unsigned long long)trace.hash, trace.allocations, trace.memory);
+    return trace;
+}
+
+// The second fall may still allocate: it starts from the search tree that the first one left.
 static bool rgSoak_Run(rgSoak* soak, int falls) {
-    uint64_t hash = rgSoak_Fall(soak);
-    int allocations = soak->counter.allocations;
-    size_t memory = rgWorld_MemoryUse(soak->world);
-    for (int i = 1; i < falls && hash != 0; ++i) {
-        uint64_t again = rgSoak_Fall(soak);
-        bool same = again == hash && soak->counter.allocations == allocations &&
-                    rgWorld_MemoryUse(soak->world) == memory;
-        printf("fall %d: hash %016llx, %d allocations, %zu bytes\n", i, (unsigned long long)again,
-               soak->counter.allocations, rgWorld_MemoryUse(soak->world));
-        if (!same) {
-            printf("the first fall: hash %016llx, %d allocations, %zu bytes\n",
-                   (unsigned long long)hash, allocations, memory);
-            return false;
-        }
+    rgTrace first = rgSoak_Trace(soak, 1), second = rgSoak_Trace(soak, 2);
+    bool ok = first.hash != 0 && second.hash == first.hash;
+    for (int i = 3; i <= falls && ok; ++i) {
+        rgTrace trace = rgSoak_Trace(soak, i);
+        ok = trace.hash == first.hash && trace.allocations == second.allocations &&
+             trace.memory == second.memory;
     }
-    printf("steps not solved: %d\n", rgWorld_UnconvergedSteps(soak->world));
-    return hash != 0 && rgWorld_UnconvergedSteps(soak->world) == 0;
+    int unsolved = rgWorld_UnconvergedSteps(soak->world);
+    printf("%s; steps not solved: %d\n", ok ? "no difference" : "DIFFERENT", unsolved);
+    return ok && unsolved == 0;
 }
 
 int main(int argc, char** argv) {
-    int falls = argc > 1 ? atoi(argv[1]) : 4;
+    int falls = argc > 1 ? atoi(argv[1]) : 6;
     int bodies = argc > 2 ? atoi(argv[2]) : 60;
     rgSoak soak = {0};
     bool ok = rgSoak_Begin(&soak, bodies) && rgSoak_Run(&soak, falls);

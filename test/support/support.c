@@ -83,3 +83,16 @@ void rgExpectNear(double actual, double expected, double tolerance, const char* 
         _fail(file, line);
     }
 }
+
+void rgExpectRelative(const char* what, const double* actual, const double* expected, int count,
+                      double tolerance) {
+    double largest = 0, error = 0;
+    for (int i = 0; i < count; ++i) {
+        largest = fmax(largest, fabs(expected[i]));
+        double difference = fabs(actual[i] - expected[i]);
+        error = difference > error || isnan(difference) ? difference : error;
+    }
+    if (!(error <= tolerance * largest)) {
+        fail_msg("%s: error %g, largest entry %g", what, error, largest);
+    }
+}

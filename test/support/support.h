@@ -41,3 +41,7 @@ void rgExpectNear(double actual, double expected, double tolerance, const char* 
                   const char* file, int line);
 #define EXPECT_NEAR(actual, expected, tolerance)                                                   \
     rgExpectNear((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
+
+// No entry further off than the tolerance times the largest expected one.
+void rgExpectRelative(const char* what, const double* actual, const double* expected, int count,
+                      double tolerance);
