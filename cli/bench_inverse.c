@@ -187,7 +187,7 @@ static bool rgReadWall(const rgWallRun* run, rgWallContact* wall) {
         }
     }
     double dt = rgWorld_TimeStep(run->world), gap = contacts[0].gap;
-    wall->bias = gap > 1e-12 ? gap / dt : gap < -1e-12 ? gap / (11 * dt) : 0;
+    wall->bias = gap > 0 ? gap / dt : gap / (11 * dt);
     return true;
 }
 

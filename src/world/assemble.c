@@ -1,10 +1,6 @@
 // The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
 #include "world/world.h"
 
-// What rounding makes of a gap of zero. Without it, a resting stack of unequal masses would ask the
-// solver for another answer in the last digits of every step.
-#define RG_TOUCHING 1e-12 // [m] or [rad]
-
 // (7) phi > 0: nothing acts at a distance. phi <= 0: a spring and damper, or their rigid limit.
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     double dt = world->dt;

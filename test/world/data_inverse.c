@@ -61,7 +61,7 @@ static void TestUr5Slides(void** state) {
         assert_int_equal(rgWorld_Forward(scene.world, NULL), rg_ok);
         const rgContact* contact = rgWorld_Contacts(scene.world, &count);
         assert_int_equal(count, 1);
-        double gap = fabs(contact->gap) < 1e-12 ? 0 : contact->gap;
+        double gap = contact->gap;
         double speed = 0.1 * fmin(1, (i + 1) / 100.0);
         double c[3] = {speed * cos(angle), speed * sin(angle), -gap / (gap > 0 ? 1e-3 : 11e-3)};
         Reach(scene.world, c, v);
