@@ -107,7 +107,7 @@ static rgResult rgSplitMass(rgJudgeWork* work) {
         parent[i] = i;
     }
     for (int i = 0; i < nv; ++i) {
-        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1]; ++k) {
+        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1] && mass->column[k] < i; ++k) {
             rgUnite(parent, i, mass->column[k]);
         }
     }
@@ -332,8 +332,13 @@ static rgResult rgFindIslands(rgJudgeWork* work) {
     }
     const rgSparse* J = &problem->delassus.jacobian;
     for (int i = 0; i < n; ++i) {
+        int last = -1; // neighbouring columns mostly belong to one part
         for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
             int p = work->partOfVelocity[J->column[k]];
+            if (p == last) {
+                continue;
+            }
+            last = p;
             if (firstBlock[p] < 0) {
                 firstBlock[p] = blockOf[i];
             }

@@ -124,7 +124,7 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus,
         parent[i] = i;
     }
     for (int i = 0; i < nv; ++i) {
-        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1]; ++k) {
+        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1] && mass->column[k] < i; ++k) {
             rgJoin(parent, i, mass->column[k]);
         }
     }
@@ -185,8 +185,13 @@ static rgResult rgJoinByParts(const rgLayout* layout, const rgSparse* J, rgArena
         first[p] = -1;
     }
     for (int i = 0; i < J->rowCount; ++i) {
+        int last = -1; // neighbouring columns mostly belong to one part
         for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
             int p = layout->partOfVelocity[J->column[k]];
+            if (p == last) {
+                continue;
+            }
+            last = p;
             if (first[p] < 0) {
                 first[p] = layout->setOfRow[i];
             }
