@@ -281,6 +281,21 @@ static int rgMost(int a, int b) {
     return a > b ? a : b;
 }
 
+static void rgWallRun_Add(rgWallRun* run, const rgWallForces* exact, const rgWallForces* normal,
+                          const rgWallForces* convex) {
+    run->steps += 1;
+    run->iterationsMost = rgMost(run->iterationsMost, exact->iterations);
+    run->iterationsNormal = rgMost(run->iterationsNormal, normal->iterations);
+    run->unsolved += exact->result.contact.status != rg_contactSolved ||
+                     normal->result.contact.status != rg_contactSolved;
+    run->residual = fmax(run->residual, fmax(exact->result.contact.residual.total,
+                                             normal->result.contact.residual.total));
+    run->torqueMost = fmax(run->torqueMost, exact->norm);
+    run->convexTorqueMost = fmax(run->convexTorqueMost, convex->norm);
+    run->convexIterations += convex->iterations;
+    run->convexUnsolved += convex->result.contact.status != rg_contactSolved;
+}
+
 // One step: exact, from the paper's start, convex; then the step that the exact forces drive.
 static bool rgSlideStep(rgWallRun* run, const rgBenchInverseOptions* options) {
     rgWallContact wall;
@@ -316,20 +331,10 @@ static bool rgSlideStep(rgWallRun* run, const rgBenchInverseOptions* options) {
     for (int i = 0; i < rg_armDofs; ++i) {
         error = fmax(error, fabs(after[i] - v[i]));
     }
-    run->steps += 1;
-    run->iterationsMost = rgMost(run->iterationsMost, exact.iterations);
-    run->iterationsNormal = rgMost(run->iterationsNormal, normal.iterations);
-    run->unsolved += exact.result.contact.status != rg_contactSolved ||
-                     normal.result.contact.status != rg_contactSolved;
-    run->residual = fmax(run->residual, fmax(exact.result.contact.residual.total,
-                                             normal.result.contact.residual.total));
+    rgWallRun_Add(run, &exact, &normal, &convex);
     run->velocityError = fmax(run->velocityError, error);
     run->forceError = fmax(run->forceError, fmax(fabs(forward[0] - exact.normal),
                                                  fabs(forward[1] - exact.tangential)));
-    run->torqueMost = fmax(run->torqueMost, exact.norm);
-    run->convexTorqueMost = fmax(run->convexTorqueMost, convex.norm);
-    run->convexIterations += convex.iterations;
-    run->convexUnsolved += convex.result.contact.status != rg_contactSolved;
     if (run->csv != NULL) {
         rgWriteWallStep(run->csv, time, &exact, &convex, forward, error);
     }

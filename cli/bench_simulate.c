@@ -36,6 +36,7 @@ typedef struct rgSceneRun {
     int velocityCount;
     bool hasPeer;
     double peerSeconds;
+    double peerCollision; // seconds of its collision detection
     double peerContacts;
     double peerPenetration;
 } rgSceneRun;
@@ -258,9 +259,10 @@ static void rgRunPeer(rgSimulateBench* bench, rgSceneRun* run) {
     char* command = rgCli_Format("'%s' '%s' %d %.17g 2>/dev/null", bench->peer, run->path,
                                  run->steps, bench->options.timeStep);
     FILE* pipe = popen(command, "r");
-    double seconds = 0;
-    if (pipe != NULL && fscanf(pipe, "%lf %lf %lf %31s", &seconds, &run->peerContacts,
-                               &run->peerPenetration, bench->peerVersion) == 4) {
+    double seconds = 0, collision = 0;
+    if (pipe != NULL && fscanf(pipe, "%lf %lf %lf %lf %31s", &seconds, &run->peerContacts,
+                               &run->peerPenetration, &collision, bench->peerVersion) == 5) {
+        run->peerCollision = run->hasPeer ? fmin(run->peerCollision, collision) : collision;
         run->hasPeer = true;
         run->peerSeconds = fmin(run->peerSeconds, seconds);
     }
@@ -343,7 +345,7 @@ static double rgShare(int part, int whole) {
 
 static void rgAddPeerCells(rgTable* table, const rgSceneRun* run) {
     if (!run->hasPeer) {
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 5; ++i) {
             rgTable_Add(table, "-");
         }
         return;
@@ -352,14 +354,15 @@ static void rgAddPeerCells(rgTable* table, const rgSceneRun* run) {
     rgTable_Add(table, "%.2f", run->peerSeconds / run->seconds);
     rgTable_Add(table, "%.1f", run->peerContacts);
     rgTable_Add(table, "%.2g", 1e3 * run->peerPenetration);
+    rgTable_Add(table, "%.1f", 1e6 * run->peerCollision / run->steps);
 }
 
 static void rgPrintScenes(const rgSimulateBench* bench) {
-    static const char* const headers[] = {"scene", "nv",       "contacts", "steps/s",  "iter",
-                                          "p95",   "1e-6 %",   "1e-5 %",   "worst",    "mm",
-                                          "kB",    "mujoco/s", "ratio",    "contacts", "mm"};
+    static const char* const headers[] = {
+        "scene", "nv", "contacts", "steps/s",  "iter",  "p95",      "1e-6 %", "1e-5 %", "worst",
+        "mm",    "kB", "coll us",  "mujoco/s", "ratio", "contacts", "mm",     "coll us"};
     rgTable table;
-    rgTable_Init(&table, headers, 15);
+    rgTable_Init(&table, headers, (int)(sizeof(headers) / sizeof(headers[0])));
     for (int i = 0; i < bench->sceneCount; ++i) {
         const rgSceneRun* run = &bench->scenes[i];
         const rgSimulationStats* stats = &run->stats;
@@ -374,6 +377,7 @@ static void rgPrintScenes(const rgSimulateBench* bench) {
         rgTable_Add(&table, "%.0e", stats->residual);
         rgTable_Add(&table, "%.2g", 1e3 * stats->penetration);
         rgTable_Add(&table, "%.0f", (double)run->memory / 1024);
+        rgTable_Add(&table, "%.1f", 1e6 * stats->stageSeconds[rg_stageCollide] / stats->steps);
         rgAddPeerCells(&table, run);
     }
     rgTable_Print(&table, stdout);
@@ -451,6 +455,7 @@ static void rgWriteScene(rgJson* json, const rgSceneRun* run) {
     rgJson_Number(json, "mujoco_steps_per_second",
                   run->hasPeer ? rgRate(run->steps, run->peerSeconds) : NAN);
     rgJson_Number(json, "mujoco_contacts_mean", run->hasPeer ? run->peerContacts : NAN);
+    rgJson_Number(json, "mujoco_collision_seconds", run->hasPeer ? run->peerCollision : NAN);
     rgJson_Number(json, "mujoco_penetration_max", run->hasPeer ? run->peerPenetration : NAN);
     rgJson_Number(json, "ratio", run->hasPeer ? run->peerSeconds / run->seconds : NAN);
     rgJson_EndObject(json);

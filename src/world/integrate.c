@@ -124,19 +124,18 @@ rgResult rgIntegratePositions(rgStep* step) {
     return finite ? rg_ok : rg_errorNumeric;
 }
 
-// (12) turned around: step coordinates at the start of the velocity that the step ends with.
-void rgWorld_StepVelocityAfter(const rgWorld* world, const double* v, double* result) {
+// (12) turned around: from the velocity that the step ends with to step coordinates at the start.
+void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
-    memcpy(result, v, (size_t)model->vCount * sizeof(double));
     for (int t = 0; t < model->treeCount; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
         if (link->kind != rg_linkFree) {
             continue;
         }
         const double* old = world->startQ + link->q + 3;
-        double* out = result + link->v;
+        double* out = v + link->v;
         double rotation[4];
-        rgTurnQuat(old, v + link->v + 3, world->dt, rotation);
+        rgTurnQuat(old, out + 3, world->dt, rotation);
         rgVec3 linear = rgTurned(rotation, rgVec(out[0], out[1], out[2]));
         if (world->isFreeBody[t]) {
             rgVec3 w = rgVec(out[3], out[4], out[5]);

@@ -375,10 +375,11 @@ static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
     if (result != rg_ok) {
         return result;
     }
-    if (call->def->coordinates == rg_velocityStep) {
-        memcpy(call->work->vRef, vRef, (size_t)world->model->vCount * sizeof(double));
-    } else {
-        rgWorld_StepVelocityAfter(world, vRef, call->work->vRef);
+    for (int i = 0; i < world->model->vCount; ++i) {
+        call->work->vRef[i] = vRef[i];
+    }
+    if (call->def->coordinates == rg_velocityBody) {
+        rgWorld_StepVelocityAfter(world, call->work->vRef);
     }
     if (!rgInverse_FitsState(call)) {
         return rg_errorArgument;

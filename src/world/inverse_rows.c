@@ -85,7 +85,9 @@ static void rgInverse_StartForce(rgInverseCall* call) {
 
 void rgInverse_Start(rgInverseCall* call) {
     rgRows* rows = &call->world->rows;
-    memset(rows->lambda, 0, (size_t)rows->rowCount * sizeof(double));
+    for (int r = 0; r < rows->rowCount; ++r) {
+        rows->lambda[r] = 0;
+    }
     switch (call->def->start) {
     case rg_startZero:
         break;

@@ -317,7 +317,6 @@ void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale,
 void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
                            const double* impulse, double* tau); // free.c
 void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,
-                             double* impulse); // free.c
-void rgWorld_StepVelocityAfter(const rgWorld* world, const double* v,
-                               double* result); // integrate.c
-void rgInverse_Destroy(rgWorld* world);         // inverse.c
+                             double* impulse);                   // free.c
+void rgWorld_StepVelocityAfter(const rgWorld* world, double* v); // integrate.c
+void rgInverse_Destroy(rgWorld* world);                          // inverse.c
