@@ -152,7 +152,8 @@ static rgVec3 rgScanDirections(const rgConvexPair* pair) {
     double least = INFINITY;
     int32_t hintA = 0, hintB = 0;
     for (int k = 0; k < 27; ++k) {
-        rgVec3 n = rgVec(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
+        int x = k % 3 - 1, y = k / 3 % 3 - 1, z = k / 9 - 1;
+        rgVec3 n = rgVec(x, y, z);
         n = k == 13 ? rgBetweenCenters(pair) : rgNormalize(n);
         double depth = rgDot(n, rgSupportOfPair(pair, n, &hintA, &hintB));
         if (depth < least) {

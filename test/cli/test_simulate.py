@@ -9,6 +9,7 @@ import time
 import unittest
 
 RIGOR = sys.argv.pop(1)
+LIGHT = "RIGOR_TEST_LIGHT" in os.environ  # sanitizers: shorter runs
 FIELDS = {
     "scene", "solver", "tolerance", "threads", "seed", "dt", "steps", "seconds", "steps_per_second",
     "contacts_mean", "contacts_p95", "iterations_mean", "iterations_p95", "converged_share",
@@ -61,8 +62,8 @@ class Simulate(unittest.TestCase):
 
 class Wall(Simulate):
     def stands(self, scene):
-        found = self.report(scene, "--time", 2)
-        self.assertEqual(found["steps"], 2000)
+        found = self.report(scene, "--time", 0.5 if LIGHT else 2)
+        self.assertEqual(found["steps"], 500 if LIGHT else 2000)
         self.assertLess(found["drift_max"], 1e-6)
         self.assertLess(found["penetration_max"], 1e-6)
         self.assertLess(found["kinetic_energy"], 1e-9)
