@@ -129,7 +129,7 @@ static void rgNewton_AdaptCeiling(rgNewton* newton, double length, double normBe
     bool slow = length == 1 && newton->norm < normBefore && newton->norm > 0.7 * normBefore;
     newton->slowSteps = slow ? newton->slowSteps + 1 : 0;
     if (newton->slowSteps >= 2) {
-        newton->ceiling = fmax(0.1 * newton->ceiling, 1e-4);
+        newton->ceiling = fmax(0.01 * newton->ceiling, 1e-4);
     }
 }
 
