@@ -7,6 +7,7 @@
 
 #define RG_PLAN_SWEEPS 5
 #define RG_WARM_NEAR   10
+#define RG_SMALL       300 // rows up to which the cascade costs little
 #define RG_LARGE       120 // rows from which Newton alone seldom finds the way
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
@@ -101,7 +102,7 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgPlan_Newton(run, run->best, 40, 1);
+    return rgPlan_Newton(run, run->best, 20, 1);
 }
 
 // More sweeps from the best point, then Newton with other options.
@@ -128,13 +129,22 @@ static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
     return rgRunAdmm(run, run->best, &admm, 300);
 }
 
+// The cascade is slow and seldom fails; Newton finishes what it brings near.
 static rgResult rgPhase_Cascade(rgRun* run, double* lambda) {
     (void)lambda;
-    return run->def->model == rg_modelNcp ? rgRunCascade(run, 60) : rg_ok;
+    rgResult result = rg_ok;
+    if (run->def->model == rg_modelNcp) {
+        result = rgRunCascade(run, 60);
+    }
+    return result == rg_ok ? rgPlan_Newton(run, run->best, 15, 1) : result;
+}
+
+static rgResult rgPhase_SmallCascade(rgRun* run, double* lambda) {
+    return run->system->n <= RG_SMALL ? rgPhase_Cascade(run, lambda) : rg_ok;
 }
 
 static rgPhaseFcn* const rgPhases[] = {
-    rgPhase_Start,    rgPhase_Interior, rgPhase_Polish, rgPhase_Restarts,
+    rgPhase_Start,    rgPhase_Interior, rgPhase_Polish, rgPhase_SmallCascade, rgPhase_Restarts,
     rgPhase_FromZero, rgPhase_Admm,     rgPhase_Polish, rgPhase_Cascade,
 };
 
