@@ -12,6 +12,7 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
     if (sigma == NULL) {
         return rg_errorMemory;
     }
+    bool pending = false; // lambda has moved since it was offered
     for (int k = 0; k < limit && !rgRun_Solved(run) && rgRun_Count(run, rg_phaseSweep); ++k) {
         if (k % RG_SWEEPS_PER_RENEWAL == 0) {
             rgSystem_Velocity(system, lambda, sigma);
@@ -19,7 +20,8 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
         system->ops->sweep(system, lambda, sigma, relaxation);
         // lambda is in K and sigma is current: the residual costs no product with G.
         double residual = rgSystem_Residual(system, lambda, sigma);
-        if (residual <= run->tolerance || k + 1 == limit || k % 64 == 63) {
+        pending = residual > run->tolerance && k + 1 < limit && k % 64 != 63;
+        if (!pending) {
             residual = rgRun_Offer(run, lambda);
         }
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseSweep,
@@ -29,7 +31,9 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
                                              .residual = residual,
                                              .penalty = NAN});
     }
-    rgRun_Offer(run, lambda);
+    if (pending) {
+        rgRun_Offer(run, lambda); // the budget ended between two offers
+    }
     rgArena_Return(system->arena, mark);
     return rg_ok;
 }
