@@ -420,7 +420,7 @@ static int rgCompareTimes(const void* a, const void* b) {
 static void rgTimeCalls(const rgBenchInverseOptions* options, rgWorld* world,
                         const rgInverseDef* def, const double* v, rgCallTime* time) {
     double* seconds = rgCli_Allocate((size_t)options->calls, sizeof(double));
-    rgInverseResult result;
+    rgInverseResult result = {0};
     for (int repeat = 0; repeat < options->repeat; ++repeat) {
         for (int i = 0; i < options->calls; ++i) {
             if (rgWorld_Inverse(world, def, v, &result) != rg_ok) {
