@@ -4,10 +4,6 @@
 
 #include <math.h>
 
-static double rgClamp(double x, double low, double high) {
-    return x < low ? low : x > high ? high : x;
-}
-
 // (5) Projection on |x_t| <= mu x_n. Inside: kept; in the polar cone: the tip; else: the nearest
 // ray.
 void rgProjectCone(double mu, double* x) {

@@ -7,10 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static double rgClip(double x, double low, double high) {
-    return x < low ? low : x > high ? high : x;
-}
-
 static void rgRowBounds(const rgSet* set, int k, double normal, double* low, double* high) {
     *low = -INFINITY;
     *high = INFINITY;
@@ -70,7 +66,7 @@ static void rgMapSet(const rgSet* set, rgContactModel model, double r, const dou
         rgRowBounds(set, row, normal, &low, &high);
         bool open = set->kind == rg_blockFree;
         F[row] =
-            open ? r * sigma[row] : lambda[row] - rgClip(lambda[row] - r * sigma[row], low, high);
+            open ? r * sigma[row] : lambda[row] - rgClamp(lambda[row] - r * sigma[row], low, high);
     }
 }
 
@@ -216,7 +212,7 @@ static double rgRowResidual(const rgSet* set, double lambda, double sigma, doubl
     if (set->kind == rg_blockHalfLine) {
         return fmax(-sigma, fabs(lambda * sigma));
     }
-    return fabs(lambda - rgClip(lambda - sigma, low, high));
+    return fabs(lambda - rgClamp(lambda - sigma, low, high));
 }
 
 static double rgContactResidual(const rgSet* set, rgContactModel model, const double* l,
@@ -274,7 +270,7 @@ void rgSystem_Project(const rgSystem* system, double* lambda) {
         for (; row < set->size; ++row) {
             double low, high;
             rgRowBounds(set, row, row >= 3 ? x[2] : 0, &low, &high);
-            x[row] = rgClip(x[row], low, high);
+            x[row] = rgClamp(x[row], low, high);
         }
     }
 }

@@ -6,10 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static double rgCapped(double x, double low, double high) {
-    return x < low ? low : x > high ? high : x;
-}
-
 static const rgSetSource* rgSystemDef_Source(const rgSystemDef* def, int place) {
     const rgLayout* layout = def->layout;
     return layout->sets + layout->members[layout->islandStart[def->island] + place];
@@ -65,7 +61,7 @@ static bool rgRowNeedsImpulse(const rgSet* set, double g) {
     case rg_blockHalfLine:
         return g < 0;
     default:
-        return rgCapped(-g, set->lower, set->upper) != 0;
+        return rgClamp(-g, set->lower, set->upper) != 0;
     }
 }
 
@@ -110,7 +106,7 @@ static double rgSystem_Demand(const rgSystem* system, const double* scale) {
                 demand = fmax(demand, s * fabs(g[k]));
             }
             if (set->kind == rg_blockBox) {
-                demand = fmax(demand, fabs(rgCapped(0, set->lower, set->upper)) / s);
+                demand = fmax(demand, fabs(rgClamp(0, set->lower, set->upper)) / s);
             }
         }
     }
@@ -369,7 +365,7 @@ static void rgSweepRow(const rgSet* set, const double* D, int k, double relaxati
         low = -high;
     }
     double d = D[k * set->size + k];
-    double x = rgCapped(d > 0 ? lambda[k] - relaxation * sigma[k] / d : lambda[k], low, high);
+    double x = rgClamp(d > 0 ? lambda[k] - relaxation * sigma[k] / d : lambda[k], low, high);
     rgMoveSigma(set->size, D, k, x - lambda[k], sigma);
     lambda[k] = x;
 }

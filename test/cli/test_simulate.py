@@ -67,8 +67,8 @@ class Wall(Simulate):
         self.assertLess(found["drift_max"], 1e-6)
         self.assertLess(found["penetration_max"], 1e-6)
         self.assertLess(found["kinetic_energy"], 1e-9)
-        self.assertGreater(found["converged_share"], 0.9)
-        self.assertLess(found["residual_max"], 1e-4)
+        self.assertGreater(found["converged_share"], 0.995)
+        self.assertLess(found["residual_max"], 1e-5)
         self.assertGreaterEqual(found["contacts_mean"], 60)
 
     def test_pyramid_stands(self):
