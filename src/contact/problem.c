@@ -18,10 +18,21 @@ __attribute__((format(printf, 2, 3))) static bool rgRefuse(rgDiagnostics* diagno
 
 static bool rgCheckNumbers(rgDiagnostics* diagnostics, const char* what, int count,
                            const double* numbers) {
-    // A sum is not finite when any term is not; only then look for the culprit.
+    // A sum is not finite when any term is not; only then look for the culprit. Eight sums, since
+    // one would wait for itself.
+    double sums[8] = {0};
+    int blocks = count / 8 * 8;
+    for (int i = 0; i < blocks; i += 8) {
+        for (int k = 0; k < 8; ++k) {
+            sums[k] += numbers[i + k] * 0;
+        }
+    }
+    for (int i = blocks; i < count; ++i) {
+        sums[i % 8] += numbers[i] * 0;
+    }
     double sum = 0;
-    for (int i = 0; i < count; ++i) {
-        sum += numbers[i] * 0;
+    for (int k = 0; k < 8; ++k) {
+        sum += sums[k];
     }
     if (sum == 0) {
         return true;

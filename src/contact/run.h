@@ -22,7 +22,7 @@ typedef struct rgRun {
     int historyCapacity;
 } rgRun;
 
-rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
+rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system, double tolerance,
                     const double* lambda);
 
 // Project impulses on K, judge them, keep them when they are the best so far. Returns their

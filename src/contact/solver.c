@@ -74,6 +74,7 @@ typedef struct rgSolve {
     const rgContactProblem* problem;
     rgLayout layout;
     double* lambda;
+    double tolerance; // what the runs aim at
     rgIslandOutcome* outcomes;
 } rgSolve;
 
@@ -193,7 +194,8 @@ static void rgKeepHistory(rgSolve* solve, const rgRun* run) {
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
-    rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->lambda);
+    rgResult result =
+        rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->lambda);
     run.iterationLimit -= outcome->iterationCount;
     if (result == rg_ok && !rgSystem_IsInfeasible(system)) {
         result = rgRun_Solved(&run) && !paper ? rg_ok : rgRunMethod(&run);
@@ -294,34 +296,49 @@ static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     return rg_ok;
 }
 
+// The judge repeats the arithmetic in the problem's units: the runs aim a little lower, and again
+// lower when rounding took that away.
+static const double rgAims[] = {0.9, 0.3};
+
+// Run the islands, judge the whole. The judge has the last word.
+static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
+    rgContactSolver* solver = solve->solver;
+    bool paper = rgContactSolverDef_IsPaper(&solver->def);
+    rgResult result = rg_ok;
+    bool lost = true;
+    for (int i = 0; result == rg_ok && lost && i < RG_COUNT(rgAims); ++i) {
+        solver->historyCount = 0;
+        solve->tolerance = rgAims[i] * solver->def.tolerance;
+        rgTasks_Run(&solver->def.tasks, solve->layout.islandCount, rgSolveIsland, solve);
+        result = rgSummarise(solve, report);
+        rgArenaMark mark = rgArena_Mark(&solver->arena);
+        if (result == rg_ok) {
+            result = rgJudge(solve->problem, solver->def.model, solve->lambda, &solver->arena,
+                             &report->residual, &report->residualSi);
+        }
+        rgArena_Return(&solver->arena, mark);
+        bool holds = report->residual.total <= solver->def.tolerance;
+        lost = report->status == rg_contactSolved && !holds && !paper;
+        if (!paper) {
+            report->status = holds ? rg_contactSolved : lost ? rg_contactStalled : report->status;
+        }
+    }
+    return result;
+}
+
 static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
     rgArena* arena = &solver->arena;
-    bool split = solver->def.splitIslands;
-    rgResult result = rgBuildLayout(solve->problem, split, arena, &solve->layout);
+    rgResult result =
+        rgBuildLayout(solve->problem, solver->def.splitIslands, arena, &solve->layout);
     if (result != rg_ok) {
         return result;
     }
-    int islands = solve->layout.islandCount;
-    solve->outcomes = RG_TAKE(arena, rgIslandOutcome, islands);
+    solve->outcomes = RG_TAKE(arena, rgIslandOutcome, solve->layout.islandCount);
     if (solve->outcomes == NULL) {
         return rg_errorMemory;
     }
-    solver->historyCount = 0;
-    rgTasks_Run(&solver->def.tasks, islands, rgSolveIsland, solve);
-    result = rgSummarise(solve, report);
-    if (result == rg_ok) {
-        result = rgJudge(solve->problem, solver->def.model, solve->lambda, arena, &report->residual,
-                         &report->residualSi);
-    }
-    if (result == rg_ok && !rgContactSolverDef_IsPaper(&solver->def)) {
-        // The judge has the last word: the runs aim a little lower, and rounding may take that
-        // away.
-        bool holds = report->residual.total <= solver->def.tolerance;
-        report->status = holds                                ? rg_contactSolved
-                         : report->status == rg_contactSolved ? rg_contactStalled
-                                                              : report->status;
-    }
+    result = rgSolveIslands(solve, report);
     if (solver->historyCount > 0) {
         report->history = solver->history;
         report->historyCount = solver->historyCount;

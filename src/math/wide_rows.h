@@ -84,7 +84,30 @@ static double rgSumFour(__m256d a) {
     return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
 }
 
+// Three rows of six: a contact and a free body.
+static void rgWideDotThreeSixes(const double* rows, const double* x, double* out) {
+    __m256d low = _mm256_loadu_pd(x);
+    __m128d high = _mm_loadu_pd(x + 4);
+    __m256d a = _mm256_mul_pd(_mm256_loadu_pd(rows), low);
+    __m256d b = _mm256_mul_pd(_mm256_loadu_pd(rows + 6), low);
+    __m256d c = _mm256_mul_pd(_mm256_loadu_pd(rows + 12), low);
+    __m128d a2 = _mm_mul_pd(_mm_loadu_pd(rows + 4), high);
+    __m128d b2 = _mm_mul_pd(_mm_loadu_pd(rows + 10), high);
+    __m128d c2 = _mm_mul_pd(_mm_loadu_pd(rows + 16), high);
+    __m256d ab = _mm256_hadd_pd(a, b);
+    __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(ab), _mm256_extractf128_pd(ab, 1));
+    pair = _mm_add_pd(pair, _mm_hadd_pd(a2, b2));
+    __m128d last = _mm_add_pd(_mm256_castpd256_pd128(c), _mm256_extractf128_pd(c, 1));
+    last = _mm_add_pd(last, c2);
+    _mm_storeu_pd(out, _mm_add_pd(_mm_loadu_pd(out), pair));
+    out[2] += _mm_cvtsd_f64(_mm_add_sd(last, _mm_unpackhi_pd(last, last)));
+}
+
 static void rgWideDotRows(int m, int width, const double* rows, const double* x, double* out) {
+    if (m == 3 && width == 6) {
+        rgWideDotThreeSixes(rows, x, out);
+        return;
+    }
     for (int r = 0; r < m; ++r) {
         const double* row = rows + r * width;
         __m256d sum = _mm256_setzero_pd();
