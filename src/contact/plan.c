@@ -6,9 +6,10 @@
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
-#define RG_WARM_NEAR   10
-#define RG_SMALL       300 // rows up to which the cascade is known to work soon or not at all
-#define RG_LARGE       120 // rows from which Newton alone seldom finds the way
+#define RG_WARM_NEAR   10   // times the tolerance
+#define RG_CLOSE       1e-3 // residual from which Newton is worth trying in large islands
+#define RG_SMALL       300  // rows up to which the cascade is known to work soon or not at all
+#define RG_LARGE       120  // rows from which Newton alone seldom finds the way
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
 // tolerance for less than a Newton step costs.
@@ -78,7 +79,8 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     if (run->warm) {
         bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
-        rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-3};
+        int steps = run->system->n <= RG_SMALL ? 20 : run->bestResidual < RG_CLOSE ? 5 : 0;
+        rgNewtonOptions newton = {.limit = steps, .weight = 1, .regularisation = 1e-3};
         return near ? rgPlan_Near(run, lambda) : rgPlan_Try(run, lambda, 0, &newton);
     }
     rgResult result = rgPlan_Sweep(run, lambda);
