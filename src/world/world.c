@@ -204,8 +204,8 @@ static bool rgWorld_PlanMass(rgWorld* world) {
     int* fill = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
     world->treeOfDof = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
     bool good = world->massStart != NULL && world->massColumn != NULL &&
-                world->massSource != NULL && world->massValue != NULL &&
-                world->treeOfDof != NULL && fill != NULL;
+                world->massSource != NULL && world->massValue != NULL && world->treeOfDof != NULL &&
+                fill != NULL;
     for (int i = 1; good && i < nv; ++i) {
         bool root = model->dofs[i].parent < 0;
         world->treeOfDof[i] = world->treeOfDof[i - 1] + (root ? 1 : 0);
@@ -401,39 +401,16 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 }
 
 static void rgWorld_FreeArrays(rgWorld* world) {
-    void* arrays[] = {world->state.block,
-                      world->geometries,
-                      world->colliders,
-                      world->drives,
-                      world->tendonNeutral,
-                      world->isFreeBody,
-                      world->linkRotations,
-                      world->startQ,
-                      world->startV,
-                      world->tau,
-                      world->added,
-                      world->freeV,
-                      world->nextV,
-                      world->driveForce,
-                      world->nextQ,
-                      world->loopQ,
-                      world->nextBodyV,
-                      world->nextImpulse,
-                      world->column,
-                      world->entryColumns,
-                      world->entryValues,
-                      world->length,
-                      world->points,
-                      world->manifolds,
-                      world->loopG,
-                      world->loopMass,
-                      world->loopWork,
-                      world->whitened,
-                      world->treeOfDof,
-                      world->massStart,
-                      world->massColumn,
-                      world->massSource,
-                      world->massValue};
+    void* arrays[] = {
+        world->state.block,   world->geometries,  world->colliders,     world->drives,
+        world->tendonNeutral, world->isFreeBody,  world->linkRotations, world->startQ,
+        world->startV,        world->tau,         world->added,         world->freeV,
+        world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
+        world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
+        world->entryValues,   world->length,      world->points,        world->manifolds,
+        world->loopG,         world->loopMass,    world->loopWork,      world->whitened,
+        world->treeOfDof,     world->massStart,   world->massColumn,    world->massSource,
+        world->massValue};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
