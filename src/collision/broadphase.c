@@ -84,14 +84,23 @@ void rgDestroyBroadphase(rgBroadphase* bp) {
 
 // ---- float boxes
 
-static float rgRoundDown(double x) {
-    float f = (float)x;
-    return f > x ? nextafterf(f, -INFINITY) : f;
+// The next float away from zero (away) or toward it. Zeros carry the sign of what was rounded.
+static inline float rgStep(float f, bool step, bool away) {
+    int32_t bits;
+    memcpy(&bits, &f, sizeof(bits));
+    bits += step ? (away ? 1 : -1) : 0;
+    memcpy(&f, &bits, sizeof(bits));
+    return f;
 }
 
-static float rgRoundUp(double x) {
+static inline float rgRoundDown(double x) {
     float f = (float)x;
-    return f < x ? nextafterf(f, INFINITY) : f;
+    return rgStep(f, f > x, x < 0);
+}
+
+static inline float rgRoundUp(double x) {
+    float f = (float)x;
+    return rgStep(f, f < x, x > 0);
 }
 
 static rgFloatBox rgFloatBoxOf(const rgBox* box, double grow, double relative) {
@@ -346,33 +355,35 @@ static bool rgPairLess(rgProxyPair p, rgProxyPair q) {
     return p.a != q.a ? p.a < q.a : p.b < q.b;
 }
 
-static bool rgIsKept(const rgBroadphase* bp, rgProxyPair p) {
-    return !((bp->flags[p.a] | bp->flags[p.b]) & rg_proxyMoved);
+static int rgFlagsOf(const uint8_t* flags, rgProxyPair p) {
+    return flags[p.a] | flags[p.b];
 }
 
 // Old pairs of which neither moved, merged with what was found; both lists are sorted.
 static void rgMergePairs(rgBroadphase* bp) {
-    const rgPairList *old = &bp->pairs, *found = &bp->found;
-    rgPairList* out = &bp->next;
-    int i = 0, j = 0;
-    out->count = 0;
-    while (i < old->count || j < found->count) {
-        bool same = i < old->count && j < found->count && old->pairs[i].a == found->pairs[j].a &&
-                    old->pairs[i].b == found->pairs[j].b;
-        bool fromOld = same || j == found->count ||
-                       (i < old->count && rgPairLess(old->pairs[i], found->pairs[j]));
-        rgProxyPair pair = fromOld ? old->pairs[i] : found->pairs[j];
-        if (!fromOld || same || rgIsKept(bp, pair)) {
-            bool fresh = (bp->flags[pair.a] | bp->flags[pair.b]) & rg_proxyFresh;
-            bp->previous[out->count] = fromOld && !fresh ? i : -1;
-            out->pairs[out->count++] = pair;
-        }
+    const rgProxyPair *old = bp->pairs.pairs, *found = bp->found.pairs;
+    const int oldCount = bp->pairs.count, foundCount = bp->found.count;
+    const uint8_t* flags = bp->flags;
+    rgProxyPair* out = bp->next.pairs;
+    int32_t* previous = bp->previous;
+    int i = 0, j = 0, count = 0;
+    while (i < oldCount || j < foundCount) {
+        bool same = i < oldCount && j < foundCount && old[i].a == found[j].a &&
+                    old[i].b == found[j].b;
+        bool fromOld =
+            same || j == foundCount || (i < oldCount && rgPairLess(old[i], found[j]));
+        rgProxyPair pair = fromOld ? old[i] : found[j];
+        int known = rgFlagsOf(flags, pair);
+        previous[count] = fromOld && !(known & rg_proxyFresh) ? i : -1;
+        out[count] = pair;
+        count += !fromOld || same || !(known & rg_proxyMoved);
         i += fromOld;
         j += same || !fromOld;
     }
+    bp->next.count = count;
     rgPairList swap = bp->pairs;
-    bp->pairs = *out;
-    *out = swap;
+    bp->pairs = bp->next;
+    bp->next = swap;
 }
 
 static rgResult rgRefreshTree(rgBroadphase* bp) {
