@@ -11,15 +11,6 @@
 #define RG_SHALLOW       0.1  // relative depth up to which a remembered direction is trusted
 #define RG_COARSE_NORMAL 1e-12
 
-rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b, rgPose poseB) {
-    rgQuat back = rgQuatConjugate(poseA.q);
-    rgConvexPair pair = {.a = a, .b = b};
-    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
-    pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
-    pair.scale = RG_MAX(a->scale, b->scale);
-    return pair;
-}
-
 static rgVec3 rgSupportOfPair(const rgConvexPair* pair, rgVec3 n, int32_t* hintA, int32_t* hintB) {
     rgVec3 a = rgConvex_Support(pair->a, n, hintA);
     rgVec3 b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)), hintB);
@@ -190,15 +181,18 @@ static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvex
     return s->count > 0 ? s : NULL;
 }
 
-static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
-    cache->axis = core->normal;
-    cache->vertexA = core->vertexA;
-    cache->vertexB = core->vertexB;
+static void rgCache_StoreSimplex(rgPairCache* cache, const rgSigned* core) {
     cache->simplexCount = core->simplexCount;
     for (int k = 0; k < core->simplexCount; ++k) {
         cache->simplexA[k] = core->simplexA[k];
         cache->simplexB[k] = core->simplexB[k];
     }
+}
+
+static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
+    cache->axis = core->normal;
+    cache->vertexA = core->vertexA;
+    cache->vertexB = core->vertexB;
     cache->touching =
         !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
 }
@@ -267,11 +261,23 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     rgPenetration(pair, &gjk, cache, out);
 }
 
+// The features of the last call, if they are nearest still. Below the touching distance only a
+// triangle gives the normal and the sign.
+static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
+    return cache->simplexCount > 0 && rgCache_IsUsable(cache) &&
+           rgWarmDistance(pair, cache, RG_TOUCH * pair->scale, rgTrackShift(pair), out) &&
+           rgIsShallow(pair, out->gap);
+}
+
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out) {
     double ra = pair->a->radius, rb = pair->b->radius;
-    memset(out, 0, sizeof(*out));
+    out->vertexA = out->vertexB = out->simplexCount = out->iterations = 0;
+    out->beyond = false;
     if (!rgClosedDistance(pair, out)) {
-        rgCoreDistance(pair, cutoff + ra + rb, cache, out);
+        if (!rgSameFeatures(pair, cache, out)) {
+            rgCoreDistance(pair, cutoff + ra + rb, cache, out);
+            rgCache_StoreSimplex(cache, out);
+        }
         rgCache_Store(cache, pair, out);
     }
     out->gap -= ra + rb;

@@ -17,6 +17,8 @@ typedef struct rgHull {
     double* vertices;   // the same interleaved
     int* neighborStart; // vertexCount + 1
     int* neighbors;     // along edges
+    int* aroundStart;   // first block of each vertex in around
+    double* around;     // coordinates of the neighbours two by two: x x y y z z
     int faceCount;      // coplanar triangles are merged into polygons
     int* faceStart;     // faceCount + 1
     int* faceVertices;  // counter-clockwise from outside, at most RG_POLYGON_LIMIT per face
@@ -107,8 +109,11 @@ static inline bool rgIsConvexKind(rgShapeKind kind) {
 
 // ---- hull.c
 rgResult rgBuildHull(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* geometry);
+
+// ---- climb.c
+bool rgHull_PrepareClimbs(rgHull* hull, rgArena* arena); // needs vertices and neighbours
 int rgHull_Climb(const rgHull* hull, rgVec3 direction, int start);
-int rgHull_Seed(rgVec3 direction);
+int rgHull_Scan(const rgHull* hull, rgVec3 direction);
 
 // ---- support.h has the supports, inline.
 
@@ -120,6 +125,16 @@ typedef struct rgConvexPair {
     rgVec3 t; // B's origin in A
     double scale;
 } rgConvexPair;
+
+static inline rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b,
+                                      rgPose poseB) {
+    rgQuat back = rgQuatConjugate(poseA.q);
+    rgConvexPair pair = {.a = a, .b = b};
+    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
+    pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
+    pair.scale = RG_MAX(a->scale, b->scale);
+    return pair;
+}
 
 // Not finite poses give no contact; closed forms see it in their comparisons.
 static inline bool rgPair_IsFinite(const rgConvexPair* pair) {
@@ -173,8 +188,14 @@ typedef struct rgSigned {
 // ---- epa.c: direction of least penetration for an origin inside A - B.
 bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations);
 
+// ---- warm.c
+// Signed distance from the features nearest last time; false when they are no more, or nearer than
+// `least` without being a triangle. Up to the distance `room` a touching pair is compared as if at
+// that distance.
+bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, double least, double room,
+                    rgSigned* out);
+
 // ---- distance.c
-rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b, rgPose poseB);
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out);
 // Local minimum of penetration reached by descent from a direction.
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out);
