@@ -33,7 +33,8 @@ static inline int rgFarthestOf(const double* x, const double* y, const double* z
     return (int)(second ? index[1] : index[0]);
 }
 
-int rgHull_Scan(const rgHull* hull, rgVec3 d) {
+int rgHull_ScanAlong(const rgHull* hull, double x, double y, double z) {
+    rgVec3 d = rgVec(x, y, z);
     double most = rgDot(d, rgHull_Vertex(hull, 0));
     int best = rgFarthestOf(hull->x, hull->y, hull->z, 2, hull->vertexCount, d, &most);
     return best < 0 ? 0 : best;
@@ -70,9 +71,10 @@ static rgVec3 rgSeedDirection(int cell) {
 }
 
 // Walk along edges while that leads farther in the direction, from start, or from the seed of the
-// direction when start is no vertex. Ends at a vertex that no neighbour
-// beats, which on a convex polytope is a farthest one.
-int rgHull_Climb(const rgHull* hull, rgVec3 d, int start) {
+// direction when start is no vertex. Ends at a vertex that no neighbour beats, which on a convex
+// polytope is a farthest one.
+int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int start) {
+    rgVec3 d = rgVec(x, y, z);
     bool known = start >= 0 && start < hull->vertexCount;
     int at = known ? start : hull->seeds[rgSeedCell(d)];
     double most = rgDot(d, rgHull_Vertex(hull, at));

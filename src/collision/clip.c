@@ -366,8 +366,9 @@ void rgReduce(rgRawManifold* raw, int limit) {
         size = RG_MAX(size, sqrt(rgApart(&raw->points[0], &raw->points[k])));
     }
     int deepest = rgDeepest(raw);
-    rgChoice choice = {0};
-    rgChoice_Add(&choice, limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest, limit);
+    rgChoice choice; // not cleared: it is large
+    choice.at[0] = limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest;
+    choice.count = 1;
     rgChoice_Add(&choice, rgFarthestPoint(raw, &choice), limit);
     if (choice.count == 2) {
         int i = choice.at[0], j = choice.at[1];

@@ -3,8 +3,6 @@
 // better one, until the direction stays. docs/theory/collision.md, "Penetration".
 #include "collision/support.h"
 
-#include <string.h>
-
 #define RG_TRACK_LIMIT   32
 #define RG_TRACK_SHIFT   0.02 // distance at which GJK runs, relative to the smaller shape
 #define RG_TOUCH         1e-6 // relative distance below which the sign needs care
@@ -369,15 +367,15 @@ static void rgSwapProximity(rgProximity* p) {
     p->normal = rgNegate(p->normal);
 }
 
-static void rgConvexDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
-                             rgPairCache* cache, rgProximity* p) {
-    rgConvexPair pair = rgMakePair(&a->convex, poseA, &b->convex, poseB);
+static void rgConvexDistance(const rgGeometry* a, const rgPose* poseA, const rgGeometry* b,
+                             const rgPose* poseB, rgPairCache* cache, rgProximity* p) {
+    rgConvexPair pair = rgMakePair(&a->convex, *poseA, &b->convex, *poseB);
     rgSigned core;
     rgSignedDistance(&pair, INFINITY, cache, &core);
     p->distance = core.gap;
-    p->normal = rgRotate(poseA.q, core.normal);
-    p->pointA = rgPose_Point(poseA, core.pointA);
-    p->pointB = rgPose_Point(poseA, core.pointB);
+    p->normal = rgRotate(poseA->q, core.normal);
+    p->pointA = rgPose_Point(*poseA, core.pointA);
+    p->pointB = rgPose_Point(*poseA, core.pointB);
     p->iterations = core.iterations;
 }
 
@@ -396,19 +394,25 @@ rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPo
     if (rgIsSurface(a) && rgIsSurface(b)) {
         return rg_errorUnsupported;
     }
-    memset(p, 0, sizeof(*p));
+    if (rgIsConvexKind(a->kind) && rgIsConvexKind(b->kind)) {
+        rgPairCache none;
+        if (cache == NULL) {
+            none = (rgPairCache){0};
+            cache = &none;
+        }
+        rgConvexDistance(a, &poseA, b, &poseB, cache, p);
+        return rg_ok;
+    }
+    *p = (rgProximity){0};
     if (rgIsSurface(b)) {
         rgResult result = rgDistance(b, poseB, a, poseA, NULL, p);
         rgSwapProximity(p);
         return result;
     }
-    rgPairCache none = {0};
     if (a->kind == rg_shapePlane) {
         rgPlaneDistance(&b->convex, poseA, poseB, p);
-    } else if (rgIsSurface(a)) {
-        rgSurfaceDistance(a, poseA, b, poseB, p);
     } else {
-        rgConvexDistance(a, poseA, b, poseB, cache != NULL ? cache : &none, p);
+        rgSurfaceDistance(a, poseA, b, poseB, p);
     }
     return rg_ok;
 }

@@ -112,8 +112,15 @@ rgResult rgBuildHull(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeo
 
 // ---- climb.c
 bool rgHull_PrepareClimbs(rgHull* hull, rgArena* arena); // needs vertices and neighbours
-int rgHull_Climb(const rgHull* hull, rgVec3 direction, int start);
-int rgHull_Scan(const rgHull* hull, rgVec3 direction);
+// By components: a vector would be passed through memory.
+int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int start);
+int rgHull_ScanAlong(const rgHull* hull, double x, double y, double z);
+static inline int rgHull_Climb(const rgHull* hull, rgVec3 d, int start) {
+    return rgHull_ClimbAlong(hull, d.x, d.y, d.z, start);
+}
+static inline int rgHull_Scan(const rgHull* hull, rgVec3 d) {
+    return rgHull_ScanAlong(hull, d.x, d.y, d.z);
+}
 
 // ---- support.h has the supports, inline.
 
