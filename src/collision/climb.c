@@ -13,20 +13,39 @@ static inline rgTwo rgLoadTwo(const double* p) {
     return v;
 }
 
-// First of the points (stride apart, two by two) that are farther than `most` and than all others;
-// -1 when none is. most becomes its value.
-static inline int rgFarthestOf(const double* x, const double* y, const double* z, int stride,
-                               int count, rgVec3 d, double* most) {
+// Points two by two, and what lies how far along a direction.
+typedef struct rgTwos {
+    const double *x, *y, *z;
+    int stride, count;
+} rgTwos;
+
+static inline rgTwo rgTwos_Along(const rgTwos* points, int i, rgVec3 d) {
     const rgTwo dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z};
+    int at = i * points->stride;
+    return dx * rgLoadTwo(points->x + at) + dy * rgLoadTwo(points->y + at) +
+           dz * rgLoadTwo(points->z + at);
+}
+
+static inline bool rgTwos_AnyFarther(const rgTwos* points, rgVec3 d, double most) {
+    const rgTwo best = {most, most};
+    rgTwoInts any = {0, 0};
+    for (int i = 0; 2 * i < points->count; ++i) {
+        any |= rgTwos_Along(points, i, d) > best;
+    }
+    return (any[0] | any[1]) != 0;
+}
+
+// First of the points that are farther than `most` and than all others; -1 when none is. most
+// becomes its value.
+static inline int rgTwos_Farthest(const rgTwos* points, rgVec3 d, double* most) {
     rgTwo best = {*most, *most};
     rgTwoInts index = {-1, -1}, at = {0, 1};
-    for (int i = 0; i < count; i += 2) {
-        rgTwo value = dx * rgLoadTwo(x) + dy * rgLoadTwo(y) + dz * rgLoadTwo(z);
+    for (int i = 0; 2 * i < points->count; ++i) {
+        rgTwo value = rgTwos_Along(points, i, d);
         rgTwoInts farther = value > best;
         best = (rgTwo)((farther & (rgTwoInts)value) | (~farther & (rgTwoInts)best));
         index = (farther & at) | (~farther & index);
         at += 2;
-        x += stride, y += stride, z += stride;
     }
     bool second = best[1] > best[0] || (best[1] == best[0] && index[1] < index[0]);
     *most = second ? best[1] : best[0];
@@ -36,7 +55,8 @@ static inline int rgFarthestOf(const double* x, const double* y, const double* z
 int rgHull_ScanAlong(const rgHull* hull, double x, double y, double z) {
     rgVec3 d = rgVec(x, y, z);
     double most = rgDot(d, rgHull_Vertex(hull, 0));
-    int best = rgFarthestOf(hull->x, hull->y, hull->z, 2, hull->vertexCount, d, &most);
+    rgTwos all = {hull->x, hull->y, hull->z, 2, hull->vertexCount};
+    int best = rgTwos_Farthest(&all, d, &most);
     return best < 0 ? 0 : best;
 }
 
@@ -80,12 +100,12 @@ int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int star
     double most = rgDot(d, rgHull_Vertex(hull, at));
     for (;;) {
         int first = hull->neighborStart[at], count = hull->neighborStart[at + 1] - first;
-        const double* around = hull->around + 6 * (size_t)hull->aroundStart[at];
-        int best = rgFarthestOf(around, around + 2, around + 4, 6, count, d, &most);
-        if (best < 0) {
+        const double* p = hull->around + 6 * (size_t)hull->aroundStart[at];
+        rgTwos around = {p, p + 2, p + 4, 6, count};
+        if (!rgTwos_AnyFarther(&around, d, most)) {
             return at;
         }
-        at = hull->neighbors[first + best];
+        at = hull->neighbors[first + rgTwos_Farthest(&around, d, &most)];
     }
 }
 
