@@ -256,6 +256,8 @@ typedef struct rgCollideInput {
 // Pair of convex cores at a known signed distance to points.
 void rgBuildManifold(const rgConvexPair* pair, const rgSigned* signedDistance, double margin,
                      rgRawManifold* raw);
+// Gaps no less than the distance, and the nearest points where no other point reaches it.
+void rgFinishManifold(const rgConvexPair* pair, const rgSigned* signedDistance, rgRawManifold* raw);
 void rgCollideConvex(const rgCollideInput* input, rgManifold* manifold);
 
 // ---- closed forms: plane.c, round.c, boxes.c
