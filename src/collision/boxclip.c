@@ -1,6 +1,6 @@
-// Where the faces of two boxes overlap, seen along a normal. The face of B is the unit square of its
-// own coordinates s, t, in which that of A is a parallelogram; it is cut by the sides of the square.
-// docs/theory/collision.md, "Manifolds"; the same points as rgClipFeatures gives.
+// Where the faces of two boxes overlap, seen along a normal. The face of B is the unit square of
+// its own coordinates s, t, in which that of A is a parallelogram; it is cut by the sides of the
+// square. docs/theory/collision.md, "Manifolds"; the same points as rgClipFeatures gives.
 #include "collision/boxes.h"
 
 #define RG_CUT_LIMIT 8
@@ -104,10 +104,9 @@ static void rgCut_By(const rgCut* in, int side, int axis, double sign, double sl
         bool pIn = dp >= -slack, qIn = dq >= -slack;
         if (pIn != qIn && out->count < RG_CUT_LIMIT) {
             double x = RG_MAX(0, RG_MIN(1, dp / (dp - dq)));
-            out->corners[out->count++] =
-                (rgCutCorner){{p->at[0] + x * (q->at[0] - p->at[0]),
-                               p->at[1] + x * (q->at[1] - p->at[1])},
-                              pIn ? -1 - side : p->edge};
+            out->corners[out->count++] = (rgCutCorner){
+                {p->at[0] + x * (q->at[0] - p->at[0]), p->at[1] + x * (q->at[1] - p->at[1])},
+                pIn ? -1 - side : p->edge};
         }
         if (qIn && out->count < RG_CUT_LIMIT) {
             out->corners[out->count++] = *q;
@@ -122,10 +121,9 @@ static unsigned rgSidesCrossed(const rgFaces* f) {
     unsigned any = 0, all = 15;
     for (int k = 0; k < f->cut.count; ++k) {
         const double* at = f->cut.corners[k].at;
-        unsigned out = (unsigned)(at[0] > 1 + f->slack[0]) |
-                       (unsigned)(at[1] > 1 + f->slack[1]) << 1 |
-                       (unsigned)(at[0] < -1 - f->slack[0]) << 2 |
-                       (unsigned)(at[1] < -1 - f->slack[1]) << 3;
+        unsigned out =
+            (unsigned)(at[0] > 1 + f->slack[0]) | (unsigned)(at[1] > 1 + f->slack[1]) << 1 |
+            (unsigned)(at[0] < -1 - f->slack[0]) << 2 | (unsigned)(at[1] < -1 - f->slack[1]) << 3;
         any |= out;
         all &= out;
     }
@@ -189,7 +187,7 @@ void rgClipBoxFaces(const rgConvexPair* pair, rgVec3 normal, double margin, rgRa
             continue;
         }
         int before = f.cut.corners[k > 0 ? k - 1 : f.cut.count - 1].edge;
-        raw->points[raw->count++] = (rgRawPoint){
-            rgAddScaled(x, -0.5 * gap, normal), gap, s, t, rgFaces_Id(&f, before, c->edge)};
+        raw->points[raw->count++] = (rgRawPoint){rgAddScaled(x, -0.5 * gap, normal), gap, s, t,
+                                                 rgFaces_Id(&f, before, c->edge)};
     }
 }

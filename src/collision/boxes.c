@@ -1,13 +1,14 @@
-// Two boxes: the separating axis test over 15 axes, then clipping of the faces that the normal names.
-// Apart, the normal is that of the corner or the two edges which are nearest.
+// Two boxes: the separating axis test over 15 axes, then clipping of the faces that the normal
+// names. Apart, the normal is that of the corner or the two edges which are nearest.
 #include "collision/boxes.h"
 #include "collision/support.h"
 
 // Edges this close to parallel add nothing to the face axes.
 #define RG_PARALLEL 1e-6
 #define RG_SAT_TIE  1e-6 // relative: a face is preferred to an edge that is better by less
-// Faces closer to parallel than this are clipped first: many points are about equally near.
-#define RG_BOX_FLAT  0.01
+// Cosine of 1.8 degrees. Faces closer to parallel are clipped first: many points are about equally
+// near, and the normal of a face is steadier than that of a corner.
+#define RG_BOX_FLAT  0.9995
 #define RG_BOX_TOUCH 1e-6 // relative distance below which boxes do not count as apart
 
 typedef struct rgBoxTest {
@@ -182,15 +183,13 @@ static bool rgNearestOfBoxes(const rgConvexPair* pair, const rgBoxTest* x, rgSig
 
 // ---- manifold
 
-// Whether a face of one box and an edge or a face of the other are close to parallel.
+// Whether faces of the two are close to parallel.
 static bool rgIsFlat(const rgBoxTest* x) {
-    double least = INFINITY;
+    double most = 0;
     for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) {
-            least = RG_MIN(least, x->f[i][j]);
-        }
+        most = RG_MAX(most, RG_MAX(x->f[i][0], RG_MAX(x->f[i][1], x->f[i][2])));
     }
-    return least < RG_BOX_FLAT;
+    return most > RG_BOX_FLAT;
 }
 
 // Points where the faces that the axis names overlap; false when none reaches the separation, as
@@ -214,12 +213,12 @@ static void rgSearchBoxes(const rgConvexPair* pair, const rgBoxTest* x, const rg
 
 static void rgCollectPoints(const rgConvexPair* pair, const rgBoxTest* x, const rgCollideInput* in,
                             rgRawManifold* raw) {
-    rgSigned s;
-    bool apart = x->best > 0 && !rgIsFlat(x) && rgNearestOfBoxes(pair, x, &s);
+    bool apart = x->best > 0 && !rgIsFlat(x);
     if (!apart && rgClipAlongAxis(pair, x, in->margin, raw)) {
         return;
     }
-    if (!apart) {
+    rgSigned s;
+    if (!apart || !rgNearestOfBoxes(pair, x, &s)) {
         rgSearchBoxes(pair, x, in, &s);
     }
     raw->count = 0;

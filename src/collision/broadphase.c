@@ -100,7 +100,7 @@ static inline float rgRoundDown(double x) {
 
 static inline float rgRoundUp(double x) {
     float f = (float)x;
-    return rgStep(f, f < x, x > 0);
+    return rgStep(f, f<x, x> 0);
 }
 
 static rgFloatBox rgFloatBoxOf(const rgBox* box, double grow, double relative) {
@@ -368,10 +368,9 @@ static void rgMergePairs(rgBroadphase* bp) {
     int32_t* previous = bp->previous;
     int i = 0, j = 0, count = 0;
     while (i < oldCount || j < foundCount) {
-        bool same = i < oldCount && j < foundCount && old[i].a == found[j].a &&
-                    old[i].b == found[j].b;
-        bool fromOld =
-            same || j == foundCount || (i < oldCount && rgPairLess(old[i], found[j]));
+        bool same =
+            i < oldCount && j < foundCount && old[i].a == found[j].a && old[i].b == found[j].b;
+        bool fromOld = same || j == foundCount || (i < oldCount && rgPairLess(old[i], found[j]));
         rgProxyPair pair = fromOld ? old[i] : found[j];
         int known = rgFlagsOf(flags, pair);
         previous[count] = fromOld && !(known & rg_proxyFresh) ? i : -1;
