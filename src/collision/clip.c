@@ -363,8 +363,9 @@ void rgReduce(rgRawManifold* raw, int limit) {
     rgProjectPoints(raw);
     double size = 0;
     for (int k = 1; k < raw->count; ++k) {
-        size = RG_MAX(size, sqrt(rgApart(&raw->points[0], &raw->points[k])));
+        size = RG_MAX(size, rgApart(&raw->points[0], &raw->points[k]));
     }
+    size = sqrt(size);
     int deepest = rgDeepest(raw);
     rgChoice choice; // not cleared: it is large
     choice.at[0] = limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest;
