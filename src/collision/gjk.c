@@ -219,8 +219,9 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
     }
     int k = 0;
     for (; k < RG_GJK_LIMIT; ++k) {
-        double size = s->count > 0 ? rgSimplex_Size(s) : 0;
-        if (vv <= RG_GJK_TOUCH * RG_GJK_TOUCH * size) {
+        // No point of A - B is much farther from v than the larger shape is wide.
+        bool small = vv < 1e-20 * pair->scale * pair->scale;
+        if (small && vv <= RG_GJK_TOUCH * RG_GJK_TOUCH * rgSimplex_Size(s)) {
             result->contained = true;
             break;
         }
