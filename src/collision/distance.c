@@ -91,10 +91,11 @@ static void rgFinishTrack(const rgConvexPair* pair, rgVec3 normal, rgSigned* out
 
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out) {
     double room = rgTrackShift(pair);
-    rgGjkResult gjk;
-    rgSimplex start;
+    rgGjkResult results[2]; // one starts from the other
+    rgGjkResult* gjk = results;
     out->beyond = false;
     for (int k = 0; k < RG_TRACK_LIMIT; ++k) {
+        gjk = &results[k % 2];
         rgFinishTrack(pair, normal, out);
         rgGjkInput input = {.shift = rgScale(room - out->gap, normal),
                             .direction = normal,
@@ -102,9 +103,9 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
                             .hintA = out->vertexA,
                             .hintB = out->vertexB,
                             .warm = warm};
-        rgGjk(pair, &input, &gjk);
-        out->iterations += gjk.iterations + 1;
-        if (gjk.contained || !(gjk.distance > 0)) {
+        rgGjk(pair, &input, gjk);
+        out->iterations += gjk->iterations + 1;
+        if (gjk->contained || !(gjk->distance > 0)) {
             // Rounding only, as the plane with this normal separates after the shift.
             int32_t vertex = out->vertexA;
             out->normal = normal;
@@ -112,24 +113,23 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
             out->pointB = rgAddScaled(out->pointA, out->gap, normal);
             return;
         }
-        rgVec3 next = rgGjkNormal(&gjk, INFINITY);
-        bool face = rgProjectOrigin(&gjk.simplex, input.shift);
+        rgVec3 next = rgGjkNormal(gjk, INFINITY);
+        bool face = rgProjectOrigin(&gjk->simplex, input.shift);
         double turn = rgLengthSquared(rgSub(next, normal));
         normal = next;
-        rgKeepSimplex(&gjk.simplex, out);
+        rgKeepSimplex(&gjk->simplex, out);
         if (face || turn <= (out->simplexCount > 0 ? 1e-26 : 1e-18)) {
             break;
         }
-        start = gjk.simplex;
-        warm = &start;
+        warm = &gjk->simplex;
     }
-    rgSimplex_Witnesses(&gjk.simplex, &out->pointA, &out->pointB);
+    rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
     out->normal = normal;
     if (out->simplexCount > 0) {
         // The simplex is on the supporting plane: its points are supports already.
-        out->gap = rgDot(normal, rgSub(gjk.simplex.b[0], gjk.simplex.a[0]));
-        out->vertexA = gjk.simplex.ia[0];
-        out->vertexB = gjk.simplex.ib[0];
+        out->gap = rgDot(normal, rgSub(gjk->simplex.b[0], gjk->simplex.a[0]));
+        out->vertexA = gjk->simplex.ia[0];
+        out->vertexB = gjk->simplex.ib[0];
     } else {
         rgFinishTrack(pair, normal, out);
     }
