@@ -102,6 +102,7 @@ int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int star
         int first = hull->neighborStart[at], count = hull->neighborStart[at + 1] - first;
         const double* p = hull->around + 6 * (size_t)hull->aroundStart[at];
         rgTwos around = {p, p + 2, p + 4, 6, count};
+        // Most climbs are short: at the end, who is farthest need not be known.
         if (!rgTwos_AnyFarther(&around, d, most)) {
             return at;
         }

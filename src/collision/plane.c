@@ -84,7 +84,10 @@ static void rgFloodHull(const rgHull* hull, const rgLocalPlane* p, int start, do
                         rgRawManifold* raw) {
     rgFlood f;
     f.count = 0;
-    memset(f.seen, 0, sizeof(f.seen));
+    // Only the words that the hull needs: small hulls are frequent.
+    for (int i = 0; i < RG_FLOOD_BITS / 64 && 64 * i < hull->vertexCount; i += 4) {
+        memset(f.seen + i, 0, 4 * sizeof(f.seen[0]));
+    }
     rgFlood_Add(&f, start);
     for (int at = 0; at < f.count; ++at) {
         int v = f.found[at];

@@ -12,11 +12,15 @@ typedef struct rgForest {
     int32_t order[RG_LEAVES];
 } rgForest;
 
+// On a grid every other time, so that boxes touch exactly.
 static rgFloatBox rgRandomFloatBox(rgRandom* random, double room) {
     rgFloatBox box;
+    bool grid = rgRandom_Index(random, 2);
     for (int k = 0; k < 3; ++k) {
         float c = (float)rgRandom_Uniform(random, -room, room);
         float h = (float)rgRandom_Uniform(random, 0, 0.5);
+        c = grid ? rintf(2 * c) / 2 : c;
+        h = grid ? 0.25f : h;
         box.lower[k] = c - h;
         box.upper[k] = c + h;
     }
