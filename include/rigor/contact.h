@@ -38,15 +38,18 @@ typedef enum rgDelassusKind {
     rg_delassusVelocity, ///< G = jacobian mass^-1 jacobian', never formed unless that is cheaper
 } rgDelassusKind;
 
-/// G, symmetric positive semidefinite, in one of three forms. Borrowed. A dense matrix may bring
-/// mass and jacobian along (rowCount 0: it does not): then G serves for products and they for
-/// factorizations, where that is cheaper.
+/// G, symmetric positive semidefinite, in one of three forms. Borrowed. In velocity form, whoever has
+/// a factor of the mass matrix may bring W = J L^-T (M = L L', or any other root of M), and say which
+/// velocities M couples; else both are found from mass and jacobian.
 typedef struct rgDelassus {
     rgDelassusKind kind;
     const double* matrix; ///< dense, n x n
     rgSparse sparse;      ///< n x n [1/kg]
     rgSparse mass;        ///< nv x nv, symmetric positive definite, both triangles
     rgSparse jacobian;    ///< n x nv
+    const double* whitened; ///< velocity form, optional: W in the pattern of J, W W' = J M^-1 J'
+    const int* tree; ///< with whitened, optional, nv: velocities with equal numbers belong together;
+                     ///< numbers from 0, ascending
 } rgDelassus;
 
 /// Contact problem at a fixed configuration. Every array is borrowed for the call.

@@ -92,8 +92,10 @@ RG_API rgSparse rgDynamics_SparseMassMatrix(rgDynamics* dynamics, const double* 
 RG_API rgResult rgDynamics_Factorize(rgDynamics* dynamics, const double* added);
 /// x := (M + diag(added))^-1 x for the last factorization; x is vCount x columnCount.
 RG_API void rgDynamics_Solve(const rgDynamics* dynamics, int columnCount, double* x);
-/// G = J (M + diag(added))^-1 J', n x n, for the last factorization. With every column of a row,
-/// all columns above it in the tree must be present (zeros count). Work has as many entries as J.
+/// Rows W with W W' = J (M + diag(added))^-1 J', in the pattern of J, for the last factorization.
+/// With every column of a row, all columns above it in the tree must be present (zeros count).
+RG_API void rgDynamics_Whiten(const rgDynamics* dynamics, const rgSparse* jacobian, double* W);
+/// G = J (M + diag(added))^-1 J', n x n, likewise. Work has as many entries as J.
 RG_API void rgDynamics_Delassus(const rgDynamics* dynamics, const rgSparse* jacobian, double* work,
                                 double* G);
 

@@ -51,7 +51,7 @@ static rgResult rgCascade_SolveConvex(rgCascade* cascade) {
     rgResult result = rgRunNewton(
         inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
     if (result == rg_ok && !rgRun_Solved(inner)) {
-        result = rgRunInterior(inner, 40);
+        result = rgRunInterior(inner, &(rgInteriorOptions){.limit = 40, .size = 1, .slipShare = 1});
     }
     if (result == rg_ok && !rgRun_Solved(inner)) {
         result = rgRunNewton(inner, inner->best,
@@ -76,7 +76,7 @@ rgResult rgRunCascade(rgRun* run, int limit) {
         }
         rgCascade_FixTerm(&cascade, cascade.inner.best);
         result = rgCascade_SolveConvex(&cascade);
-        double residual = rgRun_Offer(run, cascade.inner.best); // (3)
+        double residual = rgRun_Offer(run, cascade.inner.best, NULL); // (3)
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseCascade,
                                              .primal = NAN,
                                              .dual = NAN,

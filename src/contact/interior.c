@@ -1,10 +1,33 @@
 // Nonsmooth interior point: impulses and velocities stay inside their cones while their product is
 // driven to zero. The De Saxcé term is differentiated along with the rest. Rows that are no cones
-// use their natural map. docs/theory/interior.md (1)-(7).
+// use their natural map. docs/theory/interior.md (1)-(8).
 #include "contact/run.h"
 
 #include <math.h>
 #include <string.h>
+
+#define RG_REACH       0.95 // share of the way to the boundary
+#define RG_LEAST_AIM   0.01 // product aimed at, over the present one
+#define RG_SHORT_REACH 0.2  // steps below it show that the slip term misleads
+#define RG_JAM_REACH   0.01
+#define RG_JAM_STEPS   8
+
+// (4) Nesterov-Todd scaling of one cone: W u~ = W^-1 lambda~ = v, W = beta (2 q q' - J), J =
+// diag(1, -1, -1).
+typedef struct rgScaling {
+    double beta;
+    double q[3];
+    double v[3];
+} rgScaling;
+
+// One cone at the present point.
+typedef struct rgCone {
+    const rgSet* set;
+    double l[3]; // lambda~
+    double w[3]; // u~
+    double slip[2];
+    rgScaling scaling;
+} rgCone;
 
 typedef struct rgInterior {
     rgRun* run;
@@ -22,8 +45,12 @@ typedef struct rgInterior {
     bool* idle;
     double* second; // second-order correction, n
     int coneCount;
-    int shortSteps; // in a row
-    double product; // mean of lambda~ . u~ over the cones
+    rgCone* cones;
+    int lineCount;
+    int* lines;       // rows that are half lines
+    double slipShare; // of the slip term's gradient that counts
+    int shortSteps;   // in a row
+    double product;   // mean of lambda~ . u~ over the cones
 } rgInterior;
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
@@ -31,16 +58,8 @@ static bool rgHasCone(const rgSet* set) {
     return set->kind == rg_blockCoulomb && set->mu > 1e-9;
 }
 
-// Rows of the set that hold a half line: [first, end).
-static void rgHalfLineRows(const rgSet* set, int* first, int* end) {
-    *first = 0;
-    *end = 0;
-    if (set->kind == rg_blockHalfLine) {
-        *end = set->size;
-    } else if (set->kind == rg_blockCoulomb && !rgHasCone(set)) {
-        *first = 2;
-        *end = 3;
-    }
+static bool rgIsFrictionless(const rgSet* set) {
+    return set->kind == rg_blockCoulomb && !rgHasCone(set);
 }
 
 // (1) lambda~ = (lambda_t, mu lambda_n), u~ = (mu u_t, u_n) live in the same self-dual cone; head
@@ -66,112 +85,19 @@ static void rgJordan(const double a[3], const double b[3], double out[3]) {
 static double rgConeStep(const double x[3], const double d[3]) {
     double a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2];
     double b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2];
-    double c = fmax(x[0] * x[0] - x[1] * x[1] - x[2] * x[2], 0);
+    double c = x[0] * x[0] - x[1] * x[1] - x[2] * x[2];
+    c = c > 0 ? c : 0;
     double most = d[0] < 0 ? -x[0] / d[0] : INFINITY;
-    double discriminant = b * b - a * c;
+    double discriminant = b * b - a * c, root = INFINITY;
     if (a < 0) {
         // One positive root, in the form that does not cancel.
-        double root = sqrt(fmax(discriminant, 0));
-        most = fmin(most, b <= 0 ? c / (root - b) : (b + root) / -a);
+        double r = sqrt(discriminant > 0 ? discriminant : 0);
+        root = b <= 0 ? c / (r - b) : (b + r) / -a;
     } else if (b < 0 && discriminant >= 0) {
-        most = fmin(most, c / (sqrt(discriminant) - b));
+        root = c / (sqrt(discriminant) - b);
     }
-    return most;
+    return RG_MIN(most, root);
 }
-
-static rgResult rgInterior_Init(rgInterior* point, rgRun* run) {
-    rgSystem* system = run->system;
-    rgArena* arena = system->arena;
-    *point = (rgInterior){.run = run, .system = system};
-    double** vectors[] = {&point->lambda,  &point->u,  &point->sigma, &point->gap,   &point->rhs,
-                          &point->dLambda, &point->dU, &point->moved, &point->second};
-    for (int i = 0; i < RG_COUNT(vectors); ++i) {
-        *vectors[i] = RG_TAKE(arena, double, system->n);
-    }
-    point->A = RG_TAKE(arena, double, system->pairCount);
-    point->B = RG_TAKE(arena, double, system->pairCount);
-    point->idle = RG_TAKE(arena, bool, system->setCount);
-    return arena->failed ? rg_errorMemory : rg_ok;
-}
-
-// A point well inside every cone.
-static void rgInterior_Start(rgInterior* point) {
-    rgSystem* system = point->system;
-    memset(point->lambda, 0, (size_t)system->n * sizeof(double));
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = first; k < end; ++k) {
-            point->lambda[set->row + k] = 0.3;
-        }
-        if (rgHasCone(set)) {
-            point->lambda[set->row + 2] = 0.3 / fmax(set->mu, 1e-3);
-        }
-        point->coneCount += rgHasCone(set) + (end - first);
-    }
-    rgSystem_Velocity(system, point->lambda, point->sigma);
-    memcpy(point->u, point->sigma, (size_t)system->n * sizeof(double));
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        double* u = point->u + set->row;
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = first; k < end; ++k) {
-            u[k] = fmax(u[k], 0) + 0.5;
-        }
-        if (rgHasCone(set)) {
-            u[2] = fmax(u[2], 0) + set->mu * sqrt(u[0] * u[0] + u[1] * u[1]) + 0.5;
-        }
-    }
-}
-
-// (2) gap = sigma + Gamma(u) - u on the cones; (3) mean product
-static void rgInterior_Measure(rgInterior* point) {
-    rgSystem* system = point->system;
-    rgSystem_Velocity(system, point->lambda, point->sigma);
-    double sum = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double* u = point->u + set->row;
-        const double* lambda = point->lambda + set->row;
-        double* gap = point->gap + set->row;
-        for (int k = 0; k < set->size; ++k) {
-            gap[k] = point->sigma[set->row + k] - u[k];
-        }
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = first; k < end; ++k) {
-            sum += lambda[k] * u[k];
-        }
-        if (rgHasCone(set)) {
-            if (system->model == rg_modelNcp) {
-                gap[2] += set->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
-            }
-            double l[3], w[3], p[3];
-            rgSymmetric(set->mu, lambda, u, l, w);
-            rgJordan(l, w, p);
-            sum += p[0];
-        }
-    }
-    point->product = point->coneCount > 0 ? sum / point->coneCount : 0;
-}
-
-// d Gamma_n / d u_t = mu t, the direction of slip
-static void rgSlipGradient(const rgSet* set, rgContactModel model, const double* u, double out[2]) {
-    double length = sqrt(u[0] * u[0] + u[1] * u[1]);
-    double k = model == rg_modelNcp && length > 1e-12 ? set->mu / length : 0;
-    out[0] = k * u[0];
-    out[1] = k * u[1];
-}
-
-// (4) Nesterov-Todd scaling of one cone: W u~ = W^-1 lambda~ = v, W = beta (2 q q' - J), J =
-// diag(1, -1, -1).
-typedef struct rgScaling {
-    double beta;
-    double q[3];
-    double v[3];
-} rgScaling;
 
 static double rgConeDeterminant(const double x[3]) {
     double tail = sqrt(x[1] * x[1] + x[2] * x[2]);
@@ -212,23 +138,109 @@ static void rgJordanSolve(const double v[3], const double r[3], double out[3]) {
     out[2] = (r[2] - out[0] * v[2]) / v[0];
 }
 
+static void rgInterior_FindCones(rgInterior* point) {
+    const rgSystem* system = point->system;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        if (rgHasCone(set)) {
+            point->cones[point->coneCount++].set = set;
+        } else if (rgIsFrictionless(set)) {
+            point->lines[point->lineCount++] = set->row + 2;
+        }
+        for (int k = 0; set->kind == rg_blockHalfLine && k < set->size; ++k) {
+            point->lines[point->lineCount++] = set->row + k;
+        }
+    }
+}
+
+static rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions* options) {
+    rgSystem* system = run->system;
+    rgArena* arena = system->arena;
+    *point = (rgInterior){.run = run, .system = system, .slipShare = options->slipShare};
+    double** vectors[] = {&point->lambda,  &point->u,  &point->sigma, &point->gap,   &point->rhs,
+                          &point->dLambda, &point->dU, &point->moved, &point->second};
+    for (int i = 0; i < RG_COUNT(vectors); ++i) {
+        *vectors[i] = RG_TAKE(arena, double, system->n);
+    }
+    point->A = RG_TAKE(arena, double, system->pairCount);
+    point->B = RG_TAKE(arena, double, system->pairCount);
+    point->idle = RG_TAKE(arena, bool, system->setCount);
+    point->cones = RG_TAKE(arena, rgCone, system->setCount);
+    point->lines = RG_TAKE(arena, int, system->n);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    rgInterior_FindCones(point);
+    return rg_ok;
+}
+
+// A point well inside every cone.
+static void rgInterior_Start(rgInterior* point, double size) {
+    rgSystem* system = point->system;
+    memset(point->lambda, 0, (size_t)system->n * sizeof(double));
+    for (int i = 0; i < point->lineCount; ++i) {
+        point->lambda[point->lines[i]] = 0.3 * size;
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        const rgSet* set = point->cones[i].set;
+        point->lambda[set->row + 2] = 0.3 * size / fmax(set->mu, 1e-3);
+    }
+    rgSystem_Velocity(system, point->lambda, point->sigma);
+    memcpy(point->u, point->sigma, (size_t)system->n * sizeof(double));
+    for (int i = 0; i < point->lineCount; ++i) {
+        double* u = point->u + point->lines[i];
+        *u = fmax(*u, 0) + 0.5 * size;
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        double* u = point->u + point->cones[i].set->row;
+        u[2] =
+            fmax(u[2], 0) + point->cones[i].set->mu * sqrt(u[0] * u[0] + u[1] * u[1]) + 0.5 * size;
+    }
+}
+
+// (2) gap = sigma + Gamma(u) - u on the cones; (3) mean product
+static void rgInterior_Measure(rgInterior* point) {
+    rgSystem* system = point->system;
+    rgSystem_Velocity(system, point->lambda, point->sigma);
+    for (int i = 0; i < system->n; ++i) {
+        point->gap[i] = point->sigma[i] - point->u[i];
+    }
+    double sum = 0;
+    for (int i = 0; i < point->lineCount; ++i) {
+        sum += point->lambda[point->lines[i]] * point->u[point->lines[i]];
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        const rgSet* set = cone->set;
+        const double* u = point->u + set->row;
+        double length = sqrt(u[0] * u[0] + u[1] * u[1]);
+        bool exact = system->model == rg_modelNcp;
+        double k = exact && length > 1e-12 ? set->mu / length : 0;
+        point->gap[set->row + 2] += exact ? set->mu * length : 0;
+        cone->slip[0] = k * u[0];
+        cone->slip[1] = k * u[1];
+        rgSymmetric(set->mu, point->lambda + set->row, u, cone->l, cone->w);
+        sum += cone->l[0] * cone->w[0] + cone->l[1] * cone->w[1] + cone->l[2] * cone->w[2];
+    }
+    int count = point->coneCount + point->lineCount;
+    point->product = count > 0 ? sum / count : 0;
+}
+
 // A = W^-1 T1 and B = W T2 E with E = [I 0; mu t' 1]; block columns t1, t2, n, block rows tail,
 // tail, head
-static void rgLinearizeCone(const rgSet* set, rgContactModel model, const double* lambda,
-                            const double* u, double* A, double* B) {
-    int m = set->size;
-    double l[3], w[3], e[2];
-    rgScaling scaling;
-    rgSymmetric(set->mu, lambda, u, l, w);
-    rgScaling_Init(&scaling, l, w);
-    rgSlipGradient(set, model, u, e);
+static void rgLinearizeCone(rgCone* cone, double slipShare, double* A, double* B) {
+    int m = cone->set->size;
+    rgScaling_Init(&cone->scaling, cone->l, cone->w);
+    cone->slip[0] *= slipShare;
+    cone->slip[1] *= slipShare;
     for (int j = 0; j < 3; ++j) {
         double unit[3] = {j == 0, j == 1, j == 2};
-        double du[3] = {unit[0], unit[1], unit[2] + e[0] * unit[0] + e[1] * unit[1]};
+        double du[3] = {unit[0], unit[1],
+                        unit[2] + cone->slip[0] * unit[0] + cone->slip[1] * unit[1]};
         double dl[3], dw[3], a[3], b[3];
-        rgSymmetric(set->mu, unit, du, dl, dw);
-        rgScaling_Apply(&scaling, true, dl, a);
-        rgScaling_Apply(&scaling, false, dw, b);
+        rgSymmetric(cone->set->mu, unit, du, dl, dw);
+        rgScaling_Apply(&cone->scaling, true, dl, a);
+        rgScaling_Apply(&cone->scaling, false, dw, b);
         for (int i = 0; i < 3; ++i) {
             A[i * m + j] = a[(i + 1) % 3];
             B[i * m + j] = b[(i + 1) % 3];
@@ -236,48 +248,57 @@ static void rgLinearizeCone(const rgSet* set, rgContactModel model, const double
     }
 }
 
-static void rgInterior_Linearize(rgInterior* point) {
+// Natural maps of the rows that are neither cones nor half lines.
+static void rgInterior_LinearizeRest(rgInterior* point) {
     rgSystem* system = point->system;
-    memset(point->A, 0, (size_t)system->pairCount * sizeof(double));
-    memset(point->B, 0, (size_t)system->pairCount * sizeof(double));
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         int m = set->size;
-        const double* lambda = point->lambda + set->row;
-        const double* u = point->u + set->row;
         double* A = point->A + set->pairStart;
         double* B = point->B + set->pairStart;
         point->idle[i] = false;
-        rgLinearizeSet(set, system->model, 1, lambda, point->sigma + set->row, A, B);
-        if (rgHasCone(set)) {
-            rgLinearizeCone(set, system->model, lambda, u, A, B);
+        if (set->kind == rg_blockCoulomb && m == 3 && rgHasCone(set)) {
+            continue; // the cone fills all of it
         }
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = first; k < end; ++k) {
-            A[k * m + k] = u[k] / (lambda[k] + u[k]);
-            B[k * m + k] = lambda[k] / (lambda[k] + u[k]);
+        memset(A, 0, (size_t)(m * m) * sizeof(double));
+        memset(B, 0, (size_t)(m * m) * sizeof(double));
+        rgLinearizeSet(set, system->model, 1, point->lambda + set->row, point->sigma + set->row, A,
+                       B);
+        for (int k = 0; set->kind == rg_blockHalfLine && k < m; ++k) {
+            double lambda = point->lambda[set->row + k], u = point->u[set->row + k];
+            A[k * m + k] = u / (lambda + u);
+            B[k * m + k] = lambda / (lambda + u);
         }
-        if (set->kind == rg_blockCoulomb && !rgHasCone(set)) {
-            A[0] = A[m + 1] = 1; // frictionless: no tangential impulse
+        if (rgIsFrictionless(set)) {
+            double lambda = point->lambda[set->row + 2], u = point->u[set->row + 2];
+            A[0] = A[m + 1] = 1; // no tangential impulse
             B[0] = B[m + 1] = 0;
             A[2] = A[m + 2] = B[2] = B[m + 2] = 0;
+            A[2 * m + 2] = u / (lambda + u);
+            B[2 * m + 2] = lambda / (lambda + u);
         }
     }
 }
 
+static void rgInterior_Linearize(rgInterior* point) {
+    rgInterior_LinearizeRest(point);
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        rgLinearizeCone(cone, point->slipShare, point->A + cone->set->pairStart,
+                        point->B + cone->set->pairStart);
+    }
+}
+
 // L(v)^-1 (target e - v o v - second) - W T2 gap, rows tail, tail, head
-static void rgConeRightSide(const rgSet* set, const double* lambda, const double* u,
-                            const double* gap, double target, const double* second, double* rhs) {
-    double l[3], w[3], p[3], y[3], z[3];
-    rgScaling scaling;
-    rgSymmetric(set->mu, lambda, u, l, w);
-    rgScaling_Init(&scaling, l, w);
-    rgJordan(scaling.v, scaling.v, p);
+static void rgConeRightSide(const rgCone* cone, const double* gap, double target,
+                            const double* second, double* rhs) {
+    const double* v = cone->scaling.v;
+    double p[3], y[3], z[3];
+    rgJordan(v, v, p);
     double r[3] = {target - p[0] - second[2], -p[1] - second[0], -p[2] - second[1]};
-    rgJordanSolve(scaling.v, r, y);
-    double scaledGap[3] = {gap[2], set->mu * gap[0], set->mu * gap[1]};
-    rgScaling_Apply(&scaling, false, scaledGap, z);
+    rgJordanSolve(v, r, y);
+    double scaledGap[3] = {gap[2], cone->set->mu * gap[0], cone->set->mu * gap[1]};
+    rgScaling_Apply(&cone->scaling, false, scaledGap, z);
     for (int i = 0; i < 3; ++i) {
         rhs[i] = y[(i + 1) % 3] - z[(i + 1) % 3];
     }
@@ -288,30 +309,26 @@ static void rgConeRightSide(const rgSet* set, const double* lambda, const double
 static void rgInterior_RightSide(rgInterior* point, double target) {
     rgSystem* system = point->system;
     rgSystem_Map(system, 1, point->lambda, point->sigma, point->rhs);
+    for (int i = 0; i < system->n; ++i) {
+        point->rhs[i] = -point->rhs[i];
+    }
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        int row = set->row;
-        const double* lambda = point->lambda + row;
-        const double* u = point->u + row;
-        const double* gap = point->gap + row;
-        const double* second = point->second + row;
-        double* rhs = point->rhs + row;
-        for (int k = 0; k < set->size; ++k) {
-            rhs[k] = -rhs[k];
+        if (rgIsFrictionless(set)) {
+            point->rhs[set->row] = -point->lambda[set->row];
+            point->rhs[set->row + 1] = -point->lambda[set->row + 1];
         }
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = first; k < end; ++k) {
-            rhs[k] =
-                (target - lambda[k] * u[k] - lambda[k] * gap[k] - second[k]) / (lambda[k] + u[k]);
-        }
-        if (set->kind == rg_blockCoulomb && !rgHasCone(set)) {
-            rhs[0] = -lambda[0];
-            rhs[1] = -lambda[1];
-        }
-        if (rgHasCone(set)) {
-            rgConeRightSide(set, lambda, u, gap, target, second, rhs);
-        }
+    }
+    for (int i = 0; i < point->lineCount; ++i) {
+        int k = point->lines[i];
+        double lambda = point->lambda[k], u = point->u[k];
+        double wanted = target - lambda * u - lambda * point->gap[k] - point->second[k];
+        point->rhs[k] = wanted / (lambda + u);
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        const rgCone* cone = point->cones + i;
+        int row = cone->set->row;
+        rgConeRightSide(cone, point->gap + row, target, point->second + row, point->rhs + row);
     }
 }
 
@@ -321,69 +338,64 @@ static void rgInterior_Direction(rgInterior* point, double target) {
     rgInterior_RightSide(point, target);
     system->ops->solvePair(system, point->rhs, point->dLambda);
     system->ops->apply(system, point->dLambda, point->moved);
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int row = set->row;
-        double* dU = point->dU + row;
-        for (int k = 0; k < set->size; ++k) {
-            dU[k] = point->moved[row + k] + point->gap[row + k];
-        }
-        if (rgHasCone(set)) {
-            double e[2];
-            rgSlipGradient(set, system->model, point->u + row, e);
-            dU[2] += e[0] * point->moved[row] + e[1] * point->moved[row + 1];
-        }
+    for (int i = 0; i < system->n; ++i) {
+        point->dU[i] = point->moved[i] + point->gap[i];
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        const rgCone* cone = point->cones + i;
+        const double* moved = point->moved + cone->set->row;
+        point->dU[cone->set->row + 2] += cone->slip[0] * moved[0] + cone->slip[1] * moved[1];
     }
 }
 
 // Longest step that stays inside all cones.
 static double rgInterior_Reach(const rgInterior* point) {
-    const rgSystem* system = point->system;
     double most = INFINITY;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int row = set->row;
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = row + first; k < row + end; ++k) {
-            most = point->dLambda[k] < 0 ? fmin(most, -point->lambda[k] / point->dLambda[k]) : most;
-            most = point->dU[k] < 0 ? fmin(most, -point->u[k] / point->dU[k]) : most;
-        }
-        if (rgHasCone(set)) {
-            double l[3], w[3], dl[3], dw[3];
-            rgSymmetric(set->mu, point->lambda + row, point->u + row, l, w);
-            rgSymmetric(set->mu, point->dLambda + row, point->dU + row, dl, dw);
-            most = fmin(most, fmin(rgConeStep(l, dl), rgConeStep(w, dw)));
-        }
+    for (int i = 0; i < point->lineCount; ++i) {
+        int k = point->lines[i];
+        most = point->dLambda[k] < 0 ? fmin(most, -point->lambda[k] / point->dLambda[k]) : most;
+        most = point->dU[k] < 0 ? fmin(most, -point->u[k] / point->dU[k]) : most;
     }
-    return fmin(1, 0.99 * most);
+    for (int i = 0; i < point->coneCount; ++i) {
+        const rgCone* cone = point->cones + i;
+        int row = cone->set->row;
+        double dl[3], dw[3];
+        rgSymmetric(cone->set->mu, point->dLambda + row, point->dU + row, dl, dw);
+        double stepL = rgConeStep(cone->l, dl), stepW = rgConeStep(cone->w, dw);
+        most = RG_MIN(most, RG_MIN(stepL, stepW));
+    }
+    return fmin(1, RG_REACH * most);
 }
 
 // (7) the product of the predictor's steps, which the corrector takes away
 static void rgInterior_SecondOrder(rgInterior* point) {
-    const rgSystem* system = point->system;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int row = set->row;
-        int first, end;
-        rgHalfLineRows(set, &first, &end);
-        for (int k = row + first; k < row + end; ++k) {
-            point->second[k] = point->dLambda[k] * point->dU[k];
-        }
-        if (rgHasCone(set)) {
-            double l[3], w[3], dl[3], dw[3], a[3], b[3], p[3];
-            rgScaling scaling;
-            rgSymmetric(set->mu, point->lambda + row, point->u + row, l, w);
-            rgScaling_Init(&scaling, l, w);
-            rgSymmetric(set->mu, point->dLambda + row, point->dU + row, dl, dw);
-            rgScaling_Apply(&scaling, true, dl, a);
-            rgScaling_Apply(&scaling, false, dw, b);
-            rgJordan(a, b, p);
-            point->second[row] = p[1];
-            point->second[row + 1] = p[2];
-            point->second[row + 2] = p[0];
-        }
+    for (int i = 0; i < point->lineCount; ++i) {
+        int k = point->lines[i];
+        point->second[k] = point->dLambda[k] * point->dU[k];
     }
+    for (int i = 0; i < point->coneCount; ++i) {
+        const rgCone* cone = point->cones + i;
+        int row = cone->set->row;
+        double dl[3], dw[3], a[3], b[3], p[3];
+        rgSymmetric(cone->set->mu, point->dLambda + row, point->dU + row, dl, dw);
+        rgScaling_Apply(&cone->scaling, true, dl, a);
+        rgScaling_Apply(&cone->scaling, false, dw, b);
+        rgJordan(a, b, p);
+        point->second[row] = p[1];
+        point->second[row + 1] = p[2];
+        point->second[row + 2] = p[0];
+    }
+}
+
+// (8) The slip term is what makes the problem nonmonotone. When steps get short, less of its
+// gradient counts until they are long again.
+static void rgInterior_AdaptSlip(rgInterior* point, double reach) {
+    if (reach < RG_SHORT_REACH) {
+        point->slipShare *= 0.5;
+    } else {
+        point->slipShare = fmin(1, 2 * fmax(point->slipShare, 0.25));
+    }
+    point->shortSteps = reach < RG_JAM_REACH ? point->shortSteps + 1 : 0;
 }
 
 // One predictor-corrector iteration; false when the linear system or the step fails.
@@ -398,7 +410,7 @@ static bool rgInterior_Advance(rgInterior* point) {
     rgInterior_Direction(point, 0);
     double reach = rgInterior_Reach(point);
     double rest = 1 - reach;
-    double centering = fmin(fmax(rest * rest * rest, 1e-4), 0.8);
+    double centering = fmin(fmax(rest * rest * rest, RG_LEAST_AIM), 0.8);
     if (reach > 0.1) {
         rgInterior_SecondOrder(point);
     }
@@ -410,26 +422,26 @@ static bool rgInterior_Advance(rgInterior* point) {
         point->u[i] += reach * point->dU[i];
         sum += (point->lambda[i] + point->u[i]) * 0;
     }
-    point->shortSteps = reach < 0.01 ? point->shortSteps + 1 : 0;
-    return sum == 0 && point->shortSteps < 4; // jammed in a corner
+    rgInterior_AdaptSlip(point, reach);
+    return sum == 0 && point->shortSteps < RG_JAM_STEPS;
 }
 
-rgResult rgRunInterior(rgRun* run, int limit) {
+rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     rgSystem* system = run->system;
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgInterior point;
-    rgResult result = rgInterior_Init(&point, run);
+    rgResult result = rgInterior_Init(&point, run, options);
     if (result != rg_ok) {
         return result;
     }
-    rgInterior_Start(&point);
+    rgInterior_Start(&point, options->size);
     rgInterior_Measure(&point);
-    for (int k = 0; k < limit && !rgRun_Solved(run); ++k) {
+    for (int k = 0; k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseInterior) || !rgInterior_Advance(&point)) {
             break;
         }
         rgInterior_Measure(&point);
-        double residual = rgRun_Offer(run, point.lambda);
+        double residual = rgRun_Offer(run, point.lambda, point.sigma);
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseInterior,
                                              .primal = NAN,
                                              .dual = NAN,

@@ -106,7 +106,11 @@ static rgResult rgSplitMass(rgJudgeWork* work) {
     for (int i = 0; i < nv; ++i) {
         parent[i] = i;
     }
-    for (int i = 0; i < nv; ++i) {
+    const int* tree = work->problem->delassus.tree;
+    for (int i = 1; tree != NULL && i < nv; ++i) {
+        parent[i] = tree[i] == tree[i - 1] ? parent[i - 1] : i;
+    }
+    for (int i = 0; tree == NULL && i < nv; ++i) {
         for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1] && mass->column[k] < i; ++k) {
             rgUnite(parent, i, mass->column[k]);
         }
@@ -127,7 +131,7 @@ static rgResult rgSplitMass(rgJudgeWork* work) {
 static rgResult rgFactorMass(rgJudgeWork* work) {
     const rgSparse* mass = &work->problem->delassus.mass;
     rgResult result = rgSplitMass(work);
-    if (result != rg_ok) {
+    if (result != rg_ok || work->problem->delassus.whitened != NULL) {
         return result;
     }
     for (int p = 0; p < work->partCount; ++p) {
@@ -169,6 +173,16 @@ static void rgSolveMass(rgJudgeWork* work, double* x) {
     }
 }
 
+// |W_k|^2 for row k
+static double rgWhitenedDiagonal(const rgDelassus* delassus, int row) {
+    const rgSparse* J = &delassus->jacobian;
+    double sum = 0;
+    for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+        sum += delassus->whitened[k] * delassus->whitened[k];
+    }
+    return sum;
+}
+
 // J_k M^-1 J_k' = |L^-1 J_k'|^2 for row k: half a small solve per part that the row touches.
 static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
     const rgSparse* J = &work->problem->delassus.jacobian;
@@ -201,7 +215,8 @@ static double rgDiagonalEntry(rgJudgeWork* work, int row) {
         return delassus->matrix[(size_t)row * (size_t)work->problem->rowCount + (size_t)row];
     }
     if (delassus->kind == rg_delassusVelocity) {
-        return rgVelocityDiagonal(work, row);
+        return delassus->whitened != NULL ? rgWhitenedDiagonal(delassus, row)
+                                          : rgVelocityDiagonal(work, row);
     }
     const rgSparse* G = &delassus->sparse;
     for (int k = G->rowStart[row]; k < G->rowStart[row + 1]; ++k) {
@@ -254,15 +269,20 @@ static rgResult rgComputeVelocity(rgJudgeWork* work, const double* lambda, doubl
     case rg_delassusVelocity:
         break;
     }
-    const rgSparse* J = &problem->delassus.jacobian;
-    double* v = RG_TAKE(work->arena, double, J->columnCount);
+    rgSparse J = problem->delassus.jacobian;
+    double* v = RG_TAKE(work->arena, double, J.columnCount);
     if (v == NULL) {
         return rg_errorMemory;
     }
-    memset(v, 0, (size_t)J->columnCount * sizeof(double));
-    rgSparseAddTransposed(J, lambda, v);
-    rgSolveMass(work, v);
-    rgSparseAdd(J, v, sigma);
+    memset(v, 0, (size_t)J.columnCount * sizeof(double));
+    if (problem->delassus.whitened != NULL) {
+        J.value = problem->delassus.whitened;
+        rgSparseAddTransposed(&J, lambda, v);
+    } else {
+        rgSparseAddTransposed(&J, lambda, v);
+        rgSolveMass(work, v);
+    }
+    rgSparseAdd(&J, v, sigma);
     return rg_ok;
 }
 

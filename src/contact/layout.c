@@ -108,9 +108,23 @@ static rgResult rgJoinBySets(const rgLayout* layout, const rgSparse* J, rgArena*
     return rg_ok;
 }
 
-static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena) {
+// Velocities that M couples, and neighbours that the same sets touch.
+static rgResult rgLayout_JoinVelocities(const rgLayout* layout, const rgDelassus* delassus,
+                                        rgArena* arena, int* parent) {
     const rgSparse* mass = &delassus->mass;
-    int nv = mass->rowCount;
+    for (int i = 0; i < mass->rowCount; ++i) {
+        parent[i] = i;
+    }
+    for (int i = 0; i < mass->rowCount; ++i) {
+        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1] && mass->column[k] < i; ++k) {
+            rgJoin(parent, i, mass->column[k]);
+        }
+    }
+    return rgJoinBySets(layout, &delassus->jacobian, arena, parent);
+}
+
+static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena) {
+    int nv = delassus->mass.rowCount;
     int* parent = RG_TAKE(arena, int, nv);
     layout->partOfVelocity = RG_TAKE(arena, int, nv);
     layout->placeInPart = RG_TAKE(arena, int, nv);
@@ -120,19 +134,16 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus,
     if (arena->failed) {
         return rg_errorMemory;
     }
-    for (int i = 0; i < nv; ++i) {
-        parent[i] = i;
-    }
-    for (int i = 0; i < nv; ++i) {
-        for (int k = mass->rowStart[i]; k < mass->rowStart[i + 1] && mass->column[k] < i; ++k) {
-            rgJoin(parent, i, mass->column[k]);
+    if (delassus->tree != NULL) {
+        memcpy(layout->partOfVelocity, delassus->tree, (size_t)nv * sizeof(int));
+        layout->partCount = nv > 0 ? delassus->tree[nv - 1] + 1 : 0;
+    } else {
+        rgResult result = rgLayout_JoinVelocities(layout, delassus, arena, parent);
+        if (result != rg_ok) {
+            return result;
         }
+        layout->partCount = rgNumberClasses(parent, nv, layout->partOfVelocity);
     }
-    rgResult result = rgJoinBySets(layout, &delassus->jacobian, arena, parent);
-    if (result != rg_ok) {
-        return result;
-    }
-    layout->partCount = rgNumberClasses(parent, nv, layout->partOfVelocity);
     rgGroup(nv, layout->partOfVelocity, layout->partCount, layout->partStart,
             layout->partVelocities, layout->placeInPart);
     for (int p = 0; p < layout->partCount; ++p) {
@@ -252,7 +263,7 @@ rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* are
         return rg_errorMemory;
     }
     rgLayout_SplitBlocks(layout, problem);
-    if (rgContactProblem_HasVelocities(problem)) {
+    if (problem->delassus.kind == rg_delassusVelocity) {
         rgResult result = rgLayout_FindParts(layout, &problem->delassus, arena);
         if (result != rg_ok) {
             return result;

@@ -24,21 +24,13 @@ typedef struct rgLayout {
     int* placeOfSet;  // place of a set among its island's members
     int* localRow;    // row within its island, n
 
-    int partCount;       // velocity form: connected parts of M
+    int partCount;       // velocity form: velocities that move together
     int* partOfVelocity; // nv
     int* placeInPart;    // nv
     int* partSize;       // partCount
     int* partStart;      // partCount + 1, into partVelocities
     int* partVelocities; // velocities by part, ascending
 } rgLayout;
-
-// Whether the problem says how its velocities make G, and is large enough for that to matter.
-#define RG_HYBRID_ROWS 48
-static inline bool rgContactProblem_HasVelocities(const rgContactProblem* problem) {
-    return problem->delassus.kind == rg_delassusVelocity ||
-           (problem->delassus.kind == rg_delassusDense &&
-            problem->delassus.jacobian.rowCount > RG_HYBRID_ROWS);
-}
 
 // split false: one island.
 rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* arena,

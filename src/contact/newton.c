@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_NEWTON_MEMORY 20 // a step may be as bad as the worst of so many iterates
+#define RG_NEWTON_MEMORY  20 // a step may be as bad as the worst of so many iterates
+#define RG_NEWTON_REFRESH 5
 
 #define RG_NEWTON_EXTRA  1
 #define RG_NEWTON_MARGIN 0.03
@@ -26,7 +27,8 @@ typedef struct rgNewton {
     double* A;
     double* B;
     bool* idle;
-    double norm;    // |F|
+    double norm; // |F|
+    double trialNorm;
     double ceiling; // most of |F| that counts for the regularisation
     int slowSteps;  // in a row
     int extraSteps; // after the tolerance was reached
@@ -60,7 +62,7 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
 
 // (7) regularisation: vanishes with the map, so that the last steps are full Newton steps
 static double rgNewton_Regularisation(const rgNewton* newton) {
-    double least = rgSystem_LeastShift(newton->system);
+    double least = fmax(newton->options->least, rgSystem_LeastShift(newton->system));
     return fmax(newton->options->regularisation * fmin(newton->norm, newton->ceiling), least);
 }
 
@@ -89,13 +91,13 @@ static rgResult rgNewton_Step(rgNewton* newton) {
     return sum == 0 ? rg_ok : rg_errorNumeric;
 }
 
-static double rgNewton_Try(rgNewton* newton, double t) {
+static void rgNewton_Try(rgNewton* newton, double t) {
     for (int i = 0; i < newton->system->n; ++i) {
         newton->lambda2[i] = newton->lambda[i] + t * newton->step[i];
         newton->sigma2[i] = newton->sigma[i] + t * newton->moved[i];
     }
-    return rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2,
-                        newton->F2);
+    newton->trialNorm =
+        rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2, newton->F2);
 }
 
 // (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
@@ -108,12 +110,12 @@ static double rgNewton_Search(rgNewton* newton) {
     double bestLength = 1;
     double t = 1;
     for (; t > 0.05; t *= 0.5) {
-        double norm = rgNewton_Try(newton, t);
-        if (norm < bestNorm) {
-            bestNorm = norm;
+        rgNewton_Try(newton, t);
+        if (newton->trialNorm < bestNorm) {
+            bestNorm = newton->trialNorm;
             bestLength = t;
         }
-        if (norm < (1 - 1e-4 * t) * reference) {
+        if (newton->trialNorm < (1 - 1e-4 * t) * reference) {
             break;
         }
     }
@@ -133,13 +135,24 @@ static void rgNewton_AdaptCeiling(rgNewton* newton, double length, double normBe
     }
 }
 
+static void rgSwap(double** a, double** b) {
+    double* c = *a;
+    *a = *b;
+    *b = c;
+}
+
+// The trial point becomes the iterate. Its velocity was updated, not computed: now and then it is
+// computed, lest rounding adds up.
 static void rgNewton_Accept(rgNewton* newton) {
-    double* lambda = newton->lambda;
-    newton->lambda = newton->lambda2;
-    newton->lambda2 = lambda;
-    rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
-    newton->norm =
-        rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
+    rgSwap(&newton->lambda, &newton->lambda2);
+    rgSwap(&newton->sigma, &newton->sigma2);
+    rgSwap(&newton->F, &newton->F2);
+    if (newton->pastCount % RG_NEWTON_REFRESH == 0) {
+        rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
+        newton->trialNorm =
+            rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
+    }
+    newton->norm = newton->trialNorm;
     newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
 }
 
@@ -172,7 +185,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         double length = rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
         rgNewton_AdaptCeiling(&newton, length, normBefore);
-        double residual = rgRun_Offer(run, newton.lambda); // (10) the judge decides
+        double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseNewton,
                                              .primal = NAN,
                                              .dual = NAN,

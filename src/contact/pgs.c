@@ -22,7 +22,7 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
         double residual = rgSystem_Residual(system, lambda, sigma);
         pending = residual > run->tolerance && k + 1 < limit && k % 64 != 63;
         if (!pending) {
-            residual = rgRun_Offer(run, lambda);
+            residual = rgRun_Offer(run, lambda, NULL);
         }
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseSweep,
                                              .primal = NAN,
@@ -32,7 +32,7 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
                                              .penalty = NAN});
     }
     if (pending) {
-        rgRun_Offer(run, lambda); // the budget ended between two offers
+        rgRun_Offer(run, lambda, NULL); // the budget ended between two offers
     }
     rgArena_Return(system->arena, mark);
     return rg_ok;

@@ -7,7 +7,7 @@
 
 #define RG_PLAN_SWEEPS 5
 #define RG_WARM_NEAR   10
-#define RG_SMALL       300 // rows up to which the cascade costs little
+#define RG_SMALL       300 // rows up to which the cascade is known to work soon or not at all
 #define RG_LARGE       120 // rows from which Newton alone seldom finds the way
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
@@ -38,46 +38,35 @@ static rgResult rgPlan_Newton(rgRun* run, const double* start, int limit, double
         run, start, &(rgNewtonOptions){.limit = limit, .weight = weight, .regularisation = 1e-2});
 }
 
-// Steps that are worth trying, each only when those before it have not solved the island.
-static rgResult rgPlan_Try(rgRun* run, double* lambda, int sweeps, int newton) {
-    rgNewtonOptions options = {.limit = newton, .weight = 1, .regularisation = 1e-4};
+// Sweeps, then Newton, each only when what came before has not solved the island.
+static rgResult rgPlan_Try(rgRun* run, double* lambda, int sweeps, const rgNewtonOptions* newton) {
     rgResult result = rg_ok;
-    if (!rgRun_Solved(run)) {
+    if (!rgRun_Solved(run) && sweeps > 0) {
         result = rgRunSweeps(run, lambda, sweeps, 1);
     }
     if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunNewton(run, lambda, &options);
+        result = rgRunNewton(run, lambda, newton);
     }
     return result;
 }
 
-// From a warm start. Nearly solved, a sweep or two settles the contacts that are hardly loaded, and
-// Newton, where it works at all, needs a few steps; ADMM does not mind contacts at the edge of
-// opening. Far from solved, Newton gets a few steps more, then sweeps from the start and, small
-// islands, Newton again; what remains is for the interior point.
-static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
-    bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
-    bool large = run->system->n > RG_LARGE;
-    int steps = near ? 4 : large ? 5 : 10;
-    rgResult result = rgPlan_Try(run, lambda, near ? 2 : 0, steps);
-    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
-    if (result == rg_ok) {
-        result = rgPlan_Try(run, lambda, 8, near || large ? 0 : 10);
-    }
-    if (result == rg_ok && near && !rgRun_Solved(run)) {
-        rgAdmmDef admm = rgAcceleratedAdmmDef();
-        result = rgRunAdmm(run, run->best, &admm, 30);
-    }
-    return result;
+// Nearly solved: a sweep or two settles the contacts that are hardly loaded, and Newton does the
+// rest in a step or two or not at all. Where many impulses would do, a proximal term that does not
+// vanish finds the nearest ones rather than cycling among all.
+static rgResult rgPlan_Near(rgRun* run, double* lambda) {
+    rgNewtonOptions plain = {.limit = 3, .weight = 1, .regularisation = 1e-4};
+    rgNewtonOptions proximal = {.limit = 6, .weight = 1, .regularisation = 1e-4, .least = 1e-3};
+    rgResult result = rgPlan_Try(run, lambda, 2, &plain);
+    return result == rg_ok ? rgPlan_Try(run, run->best, 0, &proximal) : result;
 }
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots.
 static const rgNewtonOptions rgRestarts[] = {
-    {.limit = 150, .weight = 1, .regularisation = 3e-2},
+    {.limit = 60, .weight = 1, .regularisation = 3e-2},
     {.limit = 60, .weight = 3, .regularisation = 1e-2},
-    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
     {.limit = 60, .weight = 0.3, .regularisation = 1e-2},
+    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
     {.limit = 150, .weight = 0.1, .regularisation = 1e-1},
     {.limit = 60, .weight = 10, .regularisation = 1e-2},
 };
@@ -88,7 +77,9 @@ typedef rgResult rgPhaseFcn(rgRun* run, double* lambda);
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     if (run->warm) {
-        return rgPlan_Warm(run, lambda);
+        bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
+        rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-3};
+        return near ? rgPlan_Near(run, lambda) : rgPlan_Try(run, lambda, 0, &newton);
     }
     rgResult result = rgPlan_Sweep(run, lambda);
     int limit = run->system->n > RG_LARGE ? 20 : 40;
@@ -97,7 +88,7 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgRunInterior(run, 30);
+    return rgRunInterior(run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1});
 }
 
 static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
@@ -129,23 +120,25 @@ static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
     return rgRunAdmm(run, run->best, &admm, 300);
 }
 
-// The cascade is slow and seldom fails; Newton finishes what it brings near.
+// Smaller impulses and velocities to begin with, and a slip term that comes in by and by.
+static rgResult rgPhase_OtherInterior(rgRun* run, double* lambda) {
+    (void)lambda;
+    return rgRunInterior(run, &(rgInteriorOptions){.limit = 40, .size = 0.3, .slipShare = 0.25});
+}
+
+// The cascade is slow; Newton finishes what it brings near.
 static rgResult rgPhase_Cascade(rgRun* run, double* lambda) {
     (void)lambda;
     rgResult result = rg_ok;
     if (run->def->model == rg_modelNcp) {
-        result = rgRunCascade(run, 60);
+        result = rgRunCascade(run, run->system->n <= RG_SMALL ? 15 : 60);
     }
     return result == rg_ok ? rgPlan_Newton(run, run->best, 15, 1) : result;
 }
 
-static rgResult rgPhase_SmallCascade(rgRun* run, double* lambda) {
-    return run->system->n <= RG_SMALL ? rgPhase_Cascade(run, lambda) : rg_ok;
-}
-
 static rgPhaseFcn* const rgPhases[] = {
-    rgPhase_Start,    rgPhase_Interior, rgPhase_Polish, rgPhase_SmallCascade, rgPhase_Restarts,
-    rgPhase_FromZero, rgPhase_Admm,     rgPhase_Polish, rgPhase_Cascade,
+    rgPhase_Start,  rgPhase_Interior, rgPhase_Polish,  rgPhase_Restarts, rgPhase_OtherInterior,
+    rgPhase_Polish, rgPhase_FromZero, rgPhase_Cascade, rgPhase_Admm,     rgPhase_Polish,
 };
 
 rgResult rgRunPlan(rgRun* run) {

@@ -36,18 +36,21 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     for (int i = 0; i < system->n && !run->warm; ++i) {
         run->warm = run->start[i] != 0;
     }
-    rgRun_Offer(run, run->start);
+    rgRun_Offer(run, run->start, NULL);
     return rg_ok;
 }
 
-double rgRun_Offer(rgRun* run, const double* lambda) {
+double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
     size_t bytes = (size_t)run->system->n * sizeof(double);
     if (lambda != run->trial) {
         memcpy(run->trial, lambda, bytes);
     }
     rgSystem_Project(run->system, run->trial);
-    rgSystem_Velocity(run->system, run->trial, run->trialSigma);
-    double residual = rgSystem_Residual(run->system, run->trial, run->trialSigma);
+    bool moved = sigma == NULL || memcmp(run->trial, lambda, bytes) != 0;
+    if (moved) {
+        rgSystem_Velocity(run->system, run->trial, run->trialSigma);
+    }
+    double residual = rgSystem_Residual(run->system, run->trial, moved ? run->trialSigma : sigma);
     if (residual < run->bestResidual) {
         run->bestResidual = residual;
         memcpy(run->best, run->trial, bytes);

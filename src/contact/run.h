@@ -26,8 +26,8 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
                     const double* lambda);
 
 // Project impulses on K, judge them, keep them when they are the best so far. Returns their
-// residual.
-double rgRun_Offer(rgRun* run, const double* lambda);
+// residual. sigma, where it is known, saves computing it for impulses that are in K already.
+double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma);
 
 static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
@@ -45,9 +45,16 @@ typedef struct rgNewtonOptions {
     int limit;
     double weight;         // r
     double regularisation; // eps over |F|
+    double least;          // smallest eps
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
-rgResult rgRunInterior(rgRun* run, int limit);
+
+typedef struct rgInteriorOptions {
+    int limit;
+    double size;      // of the first impulses and velocities
+    double slipShare; // of the slip term's gradient that counts at first
+} rgInteriorOptions;
+rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
 rgResult rgRunCascade(rgRun* run, int limit);
 rgResult rgRunPlan(rgRun* run);

@@ -2,6 +2,7 @@
 // whole.
 #include "contact/problem.h"
 #include "contact/run.h"
+#include "contact/working.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,7 +159,7 @@ static rgResult rgRunMethod(rgRun* run) {
     case rg_methodCascade:
         return rgRunCascade(run, limit);
     case rg_methodInterior:
-        return rgRunInterior(run, limit);
+        return rgRunInterior(run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1});
     case rg_methodAuto:
         break;
     }
@@ -180,10 +181,12 @@ static void rgKeepHistory(rgSolve* solve, const rgRun* run) {
     if (run->history == NULL || solve->layout.islandCount != 1) {
         return;
     }
-    if (rgReserve(&solver->def.allocator, (void**)&solver->history, &solver->historyCapacity, 0,
-                  run->historyCount, sizeof(rgContactRecord)) == rg_ok) {
-        memcpy(solver->history, run->history, (size_t)run->historyCount * sizeof(rgContactRecord));
-        solver->historyCount = run->historyCount;
+    int kept = solver->historyCount;
+    if (rgReserve(&solver->def.allocator, (void**)&solver->history, &solver->historyCapacity, kept,
+                  kept + run->historyCount, sizeof(rgContactRecord)) == rg_ok) {
+        memcpy(solver->history + kept, run->history,
+               (size_t)run->historyCount * sizeof(rgContactRecord));
+        solver->historyCount += run->historyCount;
     }
 }
 
@@ -191,6 +194,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->lambda);
+    run.iterationLimit -= outcome->iterationCount;
     if (result == rg_ok && !rgSystem_IsInfeasible(system)) {
         result = rgRun_Solved(&run) && !paper ? rg_ok : rgRunMethod(&run);
     }
@@ -198,9 +202,11 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
         return result;
     }
     rgSystem_Store(system, run.best, solve->lambda);
-    outcome->iterationCount = run.iterationCount;
-    outcome->factorizationCount = system->factorizationCount;
-    memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
+    outcome->iterationCount += run.iterationCount;
+    outcome->factorizationCount += system->factorizationCount;
+    for (int i = 0; i < rg_phaseCount; ++i) {
+        outcome->phaseIterations[i] += run.phaseIterations[i];
+    }
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
     outcome->status = solved                                     ? rg_contactSolved
                       : rgSystem_IsInfeasible(system)            ? rg_contactInfeasible
@@ -210,17 +216,15 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     return rg_ok;
 }
 
-static void rgSolveIsland(int island, int worker, void* context) {
-    rgSolve* solve = context;
+// One round: the members of the working set.
+static rgResult rgSolveMembers(rgSolve* solve, const rgWorking* working, rgWorkspace* workspace,
+                               rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
-    rgWorkspace* workspace = solver->workspaces + worker;
-    rgIslandOutcome* outcome = solve->outcomes + island;
-    *outcome = (rgIslandOutcome){.status = rg_contactSolved};
-    rgArena_Reset(&workspace->arena);
     rgSystemDef def = {
         .problem = solve->problem,
         .layout = &solve->layout,
-        .island = island,
+        .memberCount = working->count,
+        .members = working->members,
         .model = solver->def.model,
         .form = solver->def.form,
         .scaled = solver->def.method != rg_methodAdmm || solver->def.admm.scaling,
@@ -229,18 +233,41 @@ static void rgSolveIsland(int island, int worker, void* context) {
         .factor = workspace->factor,
     };
     rgSystem system;
-    outcome->result = rgBuildSystem(&def, &system);
-    if (outcome->result != rg_ok) {
-        return;
-    }
-    if (system.unit == 0) {
+    rgResult result = rgBuildSystem(&def, &system);
+    if (result == rg_ok && system.unit == 0) {
         // Zero impulses solve the island, exactly.
         for (int i = 0; i < system.n; ++i) {
             solve->lambda[system.globalRow[i]] = 0;
         }
-        return;
+        return rg_ok;
     }
-    outcome->result = rgSolveSystem(solve, &system, outcome);
+    return result == rg_ok ? rgSolveSystem(solve, &system, outcome) : result;
+}
+
+// Contacts may wait where the default method may choose, and where W says what they would do.
+static bool rgSolve_MayScreen(const rgSolve* solve) {
+    const rgContactSolverDef* def = &solve->solver->def;
+    return def->method == rg_methodAuto && def->model == rg_modelNcp &&
+           solve->problem->delassus.kind == rg_delassusVelocity &&
+           solve->problem->delassus.whitened != NULL;
+}
+
+static void rgSolveIsland(int island, int worker, void* context) {
+    rgSolve* solve = context;
+    rgWorkspace* workspace = solve->solver->workspaces + worker;
+    rgIslandOutcome* outcome = solve->outcomes + island;
+    *outcome = (rgIslandOutcome){.status = rg_contactSolved};
+    rgArena_Reset(&workspace->arena);
+    rgWorking working;
+    outcome->result = rgWorking_Init(&working, solve->problem, &solve->layout, island,
+                                     solve->lambda, rgSolve_MayScreen(solve), &workspace->arena);
+    rgArenaMark mark = rgArena_Mark(&workspace->arena);
+    bool again = true;
+    while (outcome->result == rg_ok && again) {
+        outcome->result = rgSolveMembers(solve, &working, workspace, outcome);
+        rgArena_Return(&workspace->arena, mark);
+        again = rgWorking_Admit(&working, solve->lambda);
+    }
 }
 
 static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {

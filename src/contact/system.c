@@ -7,14 +7,12 @@
 #include <string.h>
 
 static const rgSetSource* rgSystemDef_Source(const rgSystemDef* def, int place) {
-    const rgLayout* layout = def->layout;
-    return layout->sets + layout->members[layout->islandStart[def->island] + place];
+    return def->layout->sets + def->members[place];
 }
 
 // Rows, sets and friction of the island, still in the problem's units.
 static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
-    const rgLayout* layout = def->layout;
-    system->setCount = layout->islandStart[def->island + 1] - layout->islandStart[def->island];
+    system->setCount = def->memberCount;
     system->sets = RG_TAKE(def->arena, rgSet, system->setCount);
     if (system->sets == NULL) {
         return rg_errorMemory;
@@ -172,13 +170,10 @@ static void rgSystem_ScaleMatrix(rgSystem* system, const double* s) {
     for (int l = 0; l < system->linkCount; ++l) {
         rgVelocityLink* link = system->links + l;
         const rgSet* set = system->sets + link->set;
-        int width = system->parts[link->part].size;
+        const rgVelocityPart* part = system->parts + link->part;
         for (int r = 0; r < set->size; ++r) {
-            for (int c = 0; c < width; ++c) {
-                link->J[r * width + c] *= s[set->row + r];
-                if (link->T != NULL) {
-                    link->T[r * width + c] *= s[set->row + r];
-                }
+            for (int c = 0; c < part->size; ++c) {
+                link->W[r * part->stride + c] *= s[set->row + r];
             }
         }
     }
@@ -239,13 +234,15 @@ static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system
     return entries / ((double)system->setCount * system->setCount);
 }
 
+#define RG_FEW_ROWS 30 // up to which G is formed whatever the number of velocities
+
 static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system) {
     bool velocityInput = def->problem->delassus.kind == rg_delassusVelocity;
     if (def->form != rg_formAuto && (def->form != rg_formVelocity || velocityInput)) {
         return def->form;
     }
     if (velocityInput) {
-        bool few = system->n <= 60 || 2 * system->n <= 3 * system->nv;
+        bool few = system->n <= RG_FEW_ROWS || 2 * system->n <= 3 * system->nv;
         return few && system->n <= 150 ? rg_formDense : rg_formVelocity;
     }
     if (system->n <= 90) {
@@ -261,13 +258,19 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
     if (result != rg_ok || rgSystem_Demand(system, NULL) == 0) {
         return result;
     }
-    if (rgContactProblem_HasVelocities(def->problem)) {
-        result = rgBuildVelocityLinks(def, system);
+    bool velocities = def->problem->delassus.kind == rg_delassusVelocity;
+    result = velocities ? rgCollectParts(def, system) : rg_ok;
+    if (result != rg_ok) {
+        return result;
+    }
+    rgSystemForm form = rgChooseForm(def, system);
+    if (velocities) {
+        result = rgBuildVelocityLinks(def, system, form == rg_formDense);
     }
     if (result != rg_ok) {
         return result;
     }
-    switch (rgChooseForm(def, system)) {
+    switch (form) {
     case rg_formSparse:
         result = rgBuildSparse(def, system);
         break;

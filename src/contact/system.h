@@ -38,19 +38,19 @@ typedef struct rgSystemOps {
     void (*solvePair)(rgSystem* system, const double* rhs, double* x);
 } rgSystemOps;
 
-// Part of the velocity space that the mass matrix couples: a body, a tree.
+// Velocities that move together: a body, a tree, or all of the island where most rows touch most of
+// them anyway.
 typedef struct rgVelocityPart {
     int size;
-    int start;    // first velocity in the island's own order
-    double* mass; // size x size, symmetric
+    int start;  // first velocity in the island's own order
+    int stride; // numbers per row of the links: size, or more, then zeros follow
 } rgVelocityPart;
 
 // Rows of one set times one part.
 typedef struct rgVelocityLink {
     int set;
     int part;
-    double* J; // scaled rows of J, set size x part size, row-major
-    double* T; // rows of (M^-1 J')', same layout
+    double* W; // scaled rows of W = J L^-T, set size x stride, row-major
 } rgVelocityLink;
 
 struct rgSystem {
@@ -67,6 +67,7 @@ struct rgSystem {
     double* rowScale;  // S, n: lambda^ = c lambda / S (all ones and c = 1 in the paper's units)
     double unit;       // c
     int* globalRow;    // n
+    int* localPart;    // velocity input: the island's part of each part of the layout, or -1
     const rgSystemOps* ops;
     const rgKernels* kernels;
     rgArena* arena;
@@ -90,14 +91,14 @@ struct rgSystem {
     double** work;         // blocks of K
     rgBlockFactor* factor; // borrowed from the workspace
 
-    // velocity form, and dense form whose factorizations go through velocities
-    bool hybrid;   // dense, and H is there too
-    bool throughH; // the last factorization is that of H
-    double* H;     // dense H, nv x nv
+    // velocity form
+    double* H; // dense H, nv x nv
     int hld;
     int nv;
     int partCount;
     rgVelocityPart* parts;
+    double* W;    // one part: the rows of all links, n x stride
+    double* rows; // one part: active rows of W, and E^-1 B W below them
     int linkCount;
     int* linkStart; // links of each set, setCount + 1
     rgVelocityLink* links;
@@ -105,7 +106,7 @@ struct rgSystem {
     double*
         inverse; // E^-1 of the last factorization, laid out like A (docs/theory/velocity.md (3))
     double* product;    // E^-1 B likewise
-    double* velocity;   // nv scratch
+    double* velocity;   // nv scratch, up to the stride
     double* impulse;    // n scratch
     double* right;      // RG_SET_MAX x nv scratch
     bool denseVelocity; // H is one dense matrix rather than blocks between parts
@@ -117,7 +118,8 @@ struct rgSystem {
 typedef struct rgSystemDef {
     const rgContactProblem* problem;
     const rgLayout* layout;
-    int island;
+    int memberCount;
+    const int* members; // sets of the layout, ascending: an island, or what of it takes part
     rgContactModel model;
     rgSystemForm form;
     bool scaled; // false: the paper's units
@@ -144,15 +146,14 @@ bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, 
 extern const rgSystemOps rgDenseOps;
 extern const rgSystemOps rgSparseOps;
 extern const rgSystemOps rgVelocityOps;
-// Parts and links of velocity input; the three forms build on them.
-rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system);
+// Velocity input: the parts that the island's rows touch, then their rows. merge: as one part.
+rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system);
+rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system, bool merge);
 rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildSparse(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system);
-// What factorizations of H need, for the velocity form and for the dense one.
-rgResult rgPrepareVelocity(const rgSystemDef* def, rgSystem* system);
 
 // Smallest regularisation that a factorization of A + eps I + B G stands.
 static inline double rgSystem_LeastShift(const rgSystem* system) {
-    return system->ops == &rgVelocityOps || system->hybrid ? 1e-8 : 1e-10;
+    return system->ops == &rgVelocityOps ? 1e-8 : 1e-10;
 }

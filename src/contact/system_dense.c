@@ -29,44 +29,34 @@ static void rgGatherSparse(const rgSystemDef* def, rgSystem* system) {
     }
 }
 
-// G += J T' over the links of each part.
-static void rgGatherVelocity(rgSystem* system) {
-    for (int j = 0; j < system->n; ++j) {
-        memset(system->G + (size_t)j * (size_t)system->ld, 0, (size_t)system->n * sizeof(double));
-    }
-    for (int l = 0; l < system->linkCount; ++l) {
-        const rgVelocityLink* a = system->links + l;
-        const rgSet* setA = system->sets + a->set;
-        int width = system->parts[a->part].size;
-        for (int k = 0; k < system->linkCount; ++k) {
-            const rgVelocityLink* b = system->links + k;
-            if (b->part != a->part) {
-                continue;
-            }
-            const rgSet* setB = system->sets + b->set;
-            for (int c = 0; c < setB->size; ++c) {
-                double* column = system->G + (size_t)(setB->row + c) * (size_t)system->ld;
-                for (int r = 0; r < setA->size; ++r) {
-                    column[setA->row + r] +=
-                        system->kernels->dot(width, a->J + r * width, b->T + c * width);
-                }
-            }
-        }
-    }
-}
-
-// Many rows on few velocities: factorizations go through the velocities, products through G.
-static rgResult rgPrepareHybrid(const rgSystemDef* def, rgSystem* system) {
-    if (system->linkCount == 0 || system->n <= 2 * system->nv) {
-        system->linkCount = 0;
+// G = W W': transposed for the kernel, lower triangle, then the mirror image.
+static rgResult rgGatherVelocity(rgSystem* system) {
+    int n = system->n;
+    memset(system->G, 0, (size_t)system->ld * (size_t)n * sizeof(double));
+    if (system->nv == 0) {
         return rg_ok;
     }
-    double sweep = system->sweepFlops, apply = system->applyFlops;
-    rgResult result = rgPrepareVelocity(def, system);
-    system->sweepFlops = sweep;
-    system->applyFlops = apply;
-    system->hybrid = result == rg_ok;
-    return result;
+    size_t stride = (size_t)system->parts[0].stride;
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* columns = RG_TAKE(system->arena, double, (size_t)system->ld*(size_t)system->nv);
+    if (columns == NULL) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < n; ++i) {
+        const double* row = system->W + (size_t)i * stride;
+        for (int v = 0; v < system->nv; ++v) {
+            columns[(size_t)v * (size_t)system->ld + (size_t)i] = row[v];
+        }
+    }
+    system->kernels->addSelfProduct(n, system->nv, columns, system->ld, system->G, system->ld);
+    for (int j = 0; j < n; ++j) {
+        for (int i = j + 1; i < n; ++i) {
+            system->G[(size_t)i * (size_t)system->ld + (size_t)j] =
+                system->G[(size_t)j * (size_t)system->ld + (size_t)i];
+        }
+    }
+    rgArena_Return(system->arena, mark);
+    return rg_ok;
 }
 
 rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system) {
@@ -82,6 +72,7 @@ rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system) {
     if (def->arena->failed) {
         return rg_errorMemory;
     }
+    rgResult result = rg_ok;
     switch (problem->delassus.kind) {
     case rg_delassusDense:
         rgGatherDense(def, system);
@@ -90,10 +81,12 @@ rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system) {
         rgGatherSparse(def, system);
         break;
     case rg_delassusVelocity:
-        rgGatherVelocity(system);
+        result = rgGatherVelocity(system);
         system->linkCount = 0; // from here on a contact-space system
-        system->R = NULL;
         break;
+    }
+    if (result != rg_ok) {
+        return result;
     }
     for (int i = 0; problem->compliance != NULL && i < n; ++i) {
         system->G[(size_t)i * (size_t)system->ld + (size_t)i] +=
@@ -114,7 +107,7 @@ rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system) {
     system->sweepFlops = 2 * size * size;
     system->shiftFlops = size * size * size / 3;
     system->pairFlops = 2 * size * size * size / 3;
-    return rgPrepareHybrid(def, system);
+    return rg_ok;
 }
 
 static void rgDense_Apply(rgSystem* system, const double* x, double* y) {
@@ -143,10 +136,6 @@ static void rgDense_Sweep(rgSystem* system, double* lambda, double* sigma, doubl
 
 static rgResult rgDense_FactorShift(rgSystem* system, double shift) {
     int n = system->n;
-    system->throughH = system->hybrid;
-    if (system->throughH) {
-        return rgVelocityOps.factorShift(system, shift);
-    }
     system->factorizationCount += 1;
     memcpy(system->K, system->G, (size_t)system->ld * (size_t)n * sizeof(double));
     for (int i = 0; i < n; ++i) {
@@ -156,10 +145,6 @@ static rgResult rgDense_FactorShift(rgSystem* system, double shift) {
 }
 
 static void rgDense_SolveShift(rgSystem* system, double* x) {
-    if (system->throughH) {
-        rgVelocityOps.solveShift(system, x);
-        return;
-    }
     system->kernels->choleskySolve(system->n, system->K, system->ld, x);
 }
 
@@ -196,20 +181,8 @@ static void rgDense_FillPair(rgSystem* system, const double* A, const double* B,
     }
 }
 
-static int rgCountActive(const rgSystem* system, const bool* idle) {
-    int count = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        count += idle[i] ? 0 : system->sets[i].size;
-    }
-    return count;
-}
-
 static rgResult rgDense_FactorPair(rgSystem* system, const double* A, const double* B,
                                    const bool* idle, double eps) {
-    system->throughH = system->hybrid && rgCountActive(system, idle) > 2 * system->nv;
-    if (system->throughH) {
-        return rgVelocityOps.factorPair(system, A, B, idle, eps);
-    }
     system->factorizationCount += 1;
     system->pairB = B;
     system->pairIdle = idle;
@@ -227,10 +200,6 @@ static rgResult rgDense_FactorPair(rgSystem* system, const double* A, const doub
 
 // Idle rows are known at once; what they do to the others moves to the right-hand side.
 static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x) {
-    if (system->throughH) {
-        rgVelocityOps.solvePair(system, rhs, x);
-        return;
-    }
     double* reduced = system->impulse;
     bool any = false;
     for (int i = 0; i < system->setCount; ++i) {

@@ -1,15 +1,21 @@
-// Velocity input of one island: the parts of the mass matrix that its rows touch, the rows of J by
-// part, and T = M^-1 J' where the velocity form needs it. docs/theory/velocity.md (1).
+// Velocity input of one island: the velocities that its rows touch, by part, and the rows of
+// W = J L^-T over them, which the problem brings along or which come from J and M.
+// docs/theory/velocity.md (1).
 #include "contact/system.h"
 
 #include <string.h>
 
-#define RG_BODY_SIZE 6 // parts up to this size are inverted rather than factorized
+#define RG_BODY_SIZE 6 // factors up to this size are inverted: many contacts share them
 
 // Velocities of the island: parts in the order of the whole problem.
-static rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system, int* localPart) {
+rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system) {
     const rgLayout* layout = def->layout;
     const rgSparse* J = &def->problem->delassus.jacobian;
+    int* localPart = RG_TAKE(def->arena, int, layout->partCount);
+    if (localPart == NULL) {
+        return rg_errorMemory;
+    }
+    system->localPart = localPart;
     for (int p = 0; p < layout->partCount; ++p) {
         localPart[p] = -1;
     }
@@ -31,37 +37,16 @@ static rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system, int* lo
     for (int p = 0; p < layout->partCount; ++p) {
         if (localPart[p] >= 0) {
             int size = layout->partSize[p];
-            rgVelocityPart* part = system->parts + localPart[p];
-            *part = (rgVelocityPart){.size = size, .start = system->nv};
-            part->mass = RG_TAKE(def->arena, double, (size_t)size*(size_t)size);
+            system->parts[localPart[p]] =
+                (rgVelocityPart){.size = size, .start = system->nv, .stride = size};
             system->nv += size;
         }
     }
-    return def->arena->failed ? rg_errorMemory : rg_ok;
-}
-
-static void rgGatherMass(const rgSystemDef* def, const rgSystem* system, const int* localPart) {
-    const rgLayout* layout = def->layout;
-    const rgSparse* M = &def->problem->delassus.mass;
-    for (int p = 0; p < layout->partCount; ++p) {
-        if (localPart[p] < 0) {
-            continue;
-        }
-        rgVelocityPart* part = system->parts + localPart[p];
-        size_t size = (size_t)part->size;
-        memset(part->mass, 0, size * size * sizeof(double));
-        for (int a = 0; a < part->size; ++a) {
-            int row = layout->partVelocities[layout->partStart[p] + a];
-            for (int k = M->rowStart[row]; k < M->rowStart[row + 1]; ++k) {
-                part->mass[(size_t)a * size + (size_t)layout->placeInPart[M->column[k]]] =
-                    M->value[k];
-            }
-        }
-    }
+    return rg_ok;
 }
 
 // Which parts each set touches.
-static rgResult rgCollectLinks(const rgSystemDef* def, rgSystem* system, const int* localPart) {
+static rgResult rgCollectLinks(const rgSystemDef* def, rgSystem* system) {
     const rgLayout* layout = def->layout;
     const rgSparse* J = &def->problem->delassus.jacobian;
     int* mark = RG_TAKE(def->arena, int, system->partCount);
@@ -71,7 +56,7 @@ static rgResult rgCollectLinks(const rgSystemDef* def, rgSystem* system, const i
         int row = system->globalRow[i];
         bound += J->rowStart[row + 1] - J->rowStart[row];
     }
-    system->links = RG_TAKE(def->arena, rgVelocityLink, bound);
+    system->links = RG_TAKE(def->arena, rgVelocityLink, RG_MAX(bound, system->setCount));
     if (def->arena->failed) {
         return rg_errorMemory;
     }
@@ -84,7 +69,7 @@ static rgResult rgCollectLinks(const rgSystemDef* def, rgSystem* system, const i
         for (int r = 0; r < set->size; ++r) {
             int row = system->globalRow[set->row + r];
             for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
-                int part = localPart[layout->partOfVelocity[J->column[k]]];
+                int part = system->localPart[layout->partOfVelocity[J->column[k]]];
                 if (mark[part] != i) {
                     mark[part] = i;
                     system->links[system->linkCount++] = (rgVelocityLink){.set = i, .part = part};
@@ -96,100 +81,176 @@ static rgResult rgCollectLinks(const rgSystemDef* def, rgSystem* system, const i
     return rg_ok;
 }
 
-// J of every link, then T = M^-1 J' row by row.
-static rgResult rgFillLinks(const rgSystemDef* def, rgSystem* system, const int* localPart) {
-    const rgLayout* layout = def->layout;
-    const rgSparse* J = &def->problem->delassus.jacobian;
+// Share of the rows that the links cover.
+static double rgLinkDensity(const rgSystem* system) {
+    double covered = 0;
     for (int l = 0; l < system->linkCount; ++l) {
-        rgVelocityLink* link = system->links + l;
-        const rgSet* set = system->sets + link->set;
-        size_t width = (size_t)system->parts[link->part].size;
-        size_t numbers = (size_t)set->size * width;
-        link->J = RG_TAKE(def->arena, double, numbers);
-        if (def->problem->delassus.kind == rg_delassusVelocity) {
-            link->T = RG_TAKE(def->arena, double, numbers);
-        }
-        if (def->arena->failed) {
-            return rg_errorMemory;
-        }
-        memset(link->J, 0, numbers * sizeof(double));
-        for (int r = 0; r < set->size; ++r) {
-            int row = system->globalRow[set->row + r];
-            for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
-                if (localPart[layout->partOfVelocity[J->column[k]]] == link->part) {
-                    link->J[(size_t)r * width + (size_t)layout->placeInPart[J->column[k]]] =
-                        J->value[k];
-                }
-            }
-        }
-        if (link->T != NULL) {
-            memcpy(link->T, link->J, numbers * sizeof(double));
+        covered +=
+            system->sets[system->links[l].set].size * system->parts[system->links[l].part].size;
+    }
+    return covered / ((double)system->n * system->nv);
+}
+
+// Factor of one part's mass matrix, lower triangle, column-major; the inverse of the factor for
+// bodies, so that column k of it is what a unit force on velocity k becomes.
+static rgResult rgFactorPart(const rgSystemDef* def, const rgSystem* system, int p,
+                             double** factor) {
+    const rgLayout* layout = def->layout;
+    const rgSparse* M = &def->problem->delassus.mass;
+    int size = layout->partSize[p];
+    size_t numbers = (size_t)size * (size_t)size;
+    double* L = RG_TAKE(def->arena, double, numbers);
+    if (L == NULL) {
+        return rg_errorMemory;
+    }
+    memset(L, 0, numbers * sizeof(double));
+    for (int a = 0; a < size; ++a) {
+        int row = layout->partVelocities[layout->partStart[p] + a];
+        for (int k = M->rowStart[row]; k < M->rowStart[row + 1]; ++k) {
+            L[(size_t)a * (size_t)size + (size_t)layout->placeInPart[M->column[k]]] = M->value[k];
         }
     }
+    if (!system->kernels->cholesky(size, L, size)) {
+        return rg_errorNumeric;
+    }
+    if (size <= RG_BODY_SIZE) {
+        double inverse[RG_BODY_SIZE * RG_BODY_SIZE] = {0};
+        for (int i = 0; i < size; ++i) {
+            inverse[i * size + i] = 1;
+            system->kernels->lowerSolve(size, L, size, inverse + i * size);
+        }
+        memcpy(L, inverse, numbers * sizeof(double));
+    }
+    *factor = L;
     return rg_ok;
 }
 
-// Replace the factor of a single body's mass matrix by the inverse: many contacts share it.
-static void rgInvertFactor(const rgKernels* kernels, int n, double* factor) {
-    double inverse[RG_BODY_SIZE * RG_BODY_SIZE] = {0};
-    for (int i = 0; i < n; ++i) {
-        inverse[i * n + i] = 1;
-        kernels->choleskySolve(n, factor, n, inverse + i * n);
+// One row of J over one part becomes one row of W.
+static void rgWhitenRow(const rgSystem* system, int size, const double* factor, double* row) {
+    if (size > RG_BODY_SIZE) {
+        system->kernels->lowerSolve(size, factor, size, row);
+        return;
     }
-    memcpy(factor, inverse, (size_t)(n * n) * sizeof(double));
+    double own[RG_BODY_SIZE];
+    memcpy(own, row, (size_t)size * sizeof(double));
+    memset(row, 0, (size_t)size * sizeof(double));
+    system->kernels->combineRows(size, size, own, 1, factor, row);
 }
 
-static rgResult rgSolveLinks(rgSystem* system) {
+// Where the numbers of part p in a row of a set stand.
+static double* rgRowOfPart(const rgSystem* system, int set, int part, int r) {
+    if (system->W != NULL) {
+        size_t stride = (size_t)rgLeadingDimension(system->nv);
+        return system->W + (size_t)(system->sets[set].row + r) * stride + system->parts[part].start;
+    }
+    for (int l = system->linkStart[set];; ++l) {
+        if (system->links[l].part == part) {
+            return system->links[l].W + r * system->parts[part].stride;
+        }
+    }
+}
+
+// Values of J, or of W where it is given, at their places.
+static void rgScatterRows(const rgSystemDef* def, rgSystem* system) {
+    const rgLayout* layout = def->layout;
+    const rgDelassus* delassus = &def->problem->delassus;
+    const rgSparse* J = &delassus->jacobian;
+    const double* value = delassus->whitened != NULL ? delassus->whitened : J->value;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int r = 0; r < set->size; ++r) {
+            int row = system->globalRow[set->row + r];
+            int last = -1;
+            double* target = NULL;
+            for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+                int part = system->localPart[layout->partOfVelocity[J->column[k]]];
+                if (part != last) {
+                    target = rgRowOfPart(system, i, part, r);
+                    last = part;
+                }
+                target[layout->placeInPart[J->column[k]]] = value[k];
+            }
+        }
+    }
+}
+
+// W = J L^-T where the problem brings no W; L is a factor of M, part by part.
+static rgResult rgWhitenRows(const rgSystemDef* def, rgSystem* system) {
     rgArenaMark mark = rgArena_Mark(system->arena);
     double** factors = RG_TAKE(system->arena, double*, system->partCount);
-    if (factors == NULL) {
-        return rg_errorMemory;
+    rgResult result = factors != NULL ? rg_ok : rg_errorMemory;
+    for (int p = 0; result == rg_ok && p < def->layout->partCount; ++p) {
+        if (system->localPart[p] >= 0) {
+            result = rgFactorPart(def, system, p, factors + system->localPart[p]);
+        }
     }
-    for (int p = 0; p < system->partCount; ++p) {
-        size_t size = (size_t)system->parts[p].size;
-        factors[p] = RG_TAKE(system->arena, double, size* size);
-        if (factors[p] == NULL) {
-            return rg_errorMemory;
-        }
-        memcpy(factors[p], system->parts[p].mass, size * size * sizeof(double));
-        if (!system->kernels->cholesky((int)size, factors[p], (int)size)) {
-            return rg_errorNumeric;
-        }
-        if (size <= RG_BODY_SIZE) {
-            rgInvertFactor(system->kernels, (int)size, factors[p]);
-        }
+    if (result != rg_ok) {
+        return result;
     }
     for (int l = 0; l < system->linkCount; ++l) {
         const rgVelocityLink* link = system->links + l;
-        int width = system->parts[link->part].size;
         for (int r = 0; r < system->sets[link->set].size; ++r) {
-            double* row = link->T + r * width;
-            if (width <= RG_BODY_SIZE) {
-                memset(row, 0, (size_t)width * sizeof(double));
-                system->kernels->combineRows(width, width, link->J + r * width, 1,
-                                             factors[link->part], row);
-            } else {
-                system->kernels->choleskySolve(width, factors[link->part], width, row);
-            }
+            rgWhitenRow(system, system->parts[link->part].size, factors[link->part],
+                        rgRowOfPart(system, link->set, link->part, r));
         }
     }
     rgArena_Return(system->arena, mark);
     return rg_ok;
 }
 
-rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system) {
-    int* localPart = RG_TAKE(def->arena, int, def->layout->partCount);
-    if (localPart == NULL) {
-        return rg_errorMemory;
+// Room for the rows, as zeros: one array, or one piece per link.
+static rgResult rgTakeRows(const rgSystemDef* def, rgSystem* system, bool merge) {
+    if (merge) {
+        size_t numbers = (size_t)system->n * (size_t)rgLeadingDimension(system->nv);
+        system->W = RG_TAKE(def->arena, double, numbers);
+        if (system->W != NULL) {
+            memset(system->W, 0, numbers * sizeof(double));
+        }
+        return system->W != NULL ? rg_ok : rg_errorMemory;
     }
-    rgResult result = rgCollectParts(def, system, localPart);
-    if (result == rg_ok) {
-        rgGatherMass(def, system, localPart);
-        result = rgCollectLinks(def, system, localPart);
+    for (int l = 0; l < system->linkCount; ++l) {
+        rgVelocityLink* link = system->links + l;
+        size_t numbers =
+            (size_t)system->sets[link->set].size * (size_t)system->parts[link->part].stride;
+        link->W = RG_TAKE(def->arena, double, numbers);
+        if (link->W == NULL) {
+            return rg_errorMemory;
+        }
+        memset(link->W, 0, numbers * sizeof(double));
     }
-    if (result == rg_ok) {
-        result = rgFillLinks(def, system, localPart);
+    return rg_ok;
+}
+
+// One part of all velocities, one link per set.
+static void rgMergeParts(rgSystem* system) {
+    int stride = rgLeadingDimension(system->nv);
+    system->parts[0] = (rgVelocityPart){.size = system->nv, .start = 0, .stride = stride};
+    system->partCount = 1;
+    system->linkCount = system->setCount;
+    for (int i = 0; i < system->setCount; ++i) {
+        system->linkStart[i] = i;
+        system->links[i] = (rgVelocityLink){
+            .set = i, .part = 0, .W = system->W + (size_t)system->sets[i].row * (size_t)stride};
     }
-    bool needed = def->problem->delassus.kind == rg_delassusVelocity;
-    return result == rg_ok && needed ? rgSolveLinks(system) : result;
+    system->linkStart[system->setCount] = system->setCount;
+}
+
+rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system, bool merge) {
+    rgResult result = rgCollectLinks(def, system);
+    if (result != rg_ok) {
+        return result;
+    }
+    merge = system->nv > 0 && (merge || rgLinkDensity(system) > 0.4);
+    result = rgTakeRows(def, system, merge);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgScatterRows(def, system);
+    if (def->problem->delassus.whitened == NULL) {
+        result = rgWhitenRows(def, system);
+    }
+    if (result == rg_ok && merge) {
+        rgMergeParts(system);
+    }
+    return result;
 }

@@ -226,11 +226,11 @@ static void rgFillFromVelocity(rgSystem* system) {
                     if (a->part != b->part) {
                         continue;
                     }
-                    int width = system->parts[a->part].size;
+                    int stride = system->parts[a->part].stride;
                     for (int r = 0; r < rows; ++r) {
                         for (int c = 0; c < columns; ++c) {
                             system->values[e][r * columns + c] +=
-                                system->kernels->dot(width, a->J + r * width, b->T + c * width);
+                                system->kernels->dot(stride, a->W + r * stride, b->W + c * stride);
                         }
                     }
                 }

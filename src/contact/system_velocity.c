@@ -1,9 +1,8 @@
-// Velocity space: G = J M^-1 J' + R is never formed. With E = A + eps I + B R, solves with A + eps
-// I + B G go through
-//     H = M + J' E^-1 B J,   H w = J' E^-1 b,   x = E^-1 (b - B J w) docs/theory/velocity.md
-//     (1)-(4)
-// H has one block per part of the mass matrix. The shifted solve is the case A = shift I, B = I,
-// where H is symmetric.
+// Velocity space: G = W W' + R is never formed, W = J L^-T with M = L L'. With E = A + eps I + B R,
+// solves with A + eps I + B G go through
+//     H = I + W' E^-1 B W,   H w = W' E^-1 b,   x = E^-1 (b - B W w)
+// docs/theory/velocity.md (1)-(4). H has one block per pair of parts that a set couples. The
+// shifted solve is the case A = shift I, B = I, where H is symmetric.
 #include "contact/system.h"
 
 #include <math.h>
@@ -110,18 +109,24 @@ static rgResult rgPrepareSparseH(const rgSystemDef* def, rgSystem* system) {
     return result;
 }
 
-// Diagonal blocks of G from J and T.
+// Diagonal blocks of G from W.
 static void rgFillDiagonal(rgSystem* system) {
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         int m = set->size;
         double* d = system->diagonal + set->pairStart;
-        for (int k = 0; k < m * m; ++k) {
-            d[k] = k % (m + 1) == 0 ? system->R[set->row + k / m] : 0;
-            for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
-                int width = system->parts[system->links[l].part].size;
-                d[k] += system->kernels->dot(width, system->links[l].J + k / m * width,
-                                             system->links[l].T + k % m * width);
+        memset(d, 0, (size_t)(m * m) * sizeof(double));
+        for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
+            int stride = system->parts[system->links[l].part].stride;
+            for (int r = 0; r < m; ++r) {
+                system->kernels->dotRows(r + 1, stride, system->links[l].W,
+                                         system->links[l].W + r * stride, d + r * m);
+            }
+        }
+        for (int r = 0; r < m; ++r) {
+            d[r * m + r] += system->R[set->row + r];
+            for (int c = 0; c < r; ++c) {
+                d[c * m + r] = d[r * m + c];
             }
         }
     }
@@ -137,14 +142,19 @@ static double rgAssemblyFlops(const rgSystem* system) {
     return flops;
 }
 
-rgResult rgPrepareVelocity(const rgSystemDef* def, rgSystem* system) {
+static rgResult rgPrepareH(const rgSystemDef* def, rgSystem* system) {
     rgArena* arena = def->arena;
     system->R = RG_TAKE(arena, double, system->n);
     system->inverse = RG_TAKE(arena, double, system->pairCount);
     system->product = RG_TAKE(arena, double, system->pairCount);
-    system->velocity = RG_TAKE(arena, double, system->nv);
-    system->right = RG_TAKE(arena, double, RG_SET_MAX * system->nv);
+    system->velocity = RG_TAKE(arena, double, rgLeadingDimension(system->nv));
     system->impulse = RG_TAKE(arena, double, system->n);
+    if (system->W != NULL) {
+        size_t numbers = (size_t)system->n * (size_t)system->parts[0].stride;
+        system->rows = RG_TAKE(arena, double, 2 * numbers);
+    } else {
+        system->right = RG_TAKE(arena, double, RG_SET_MAX * system->nv);
+    }
     if (arena->failed) {
         return rg_errorMemory;
     }
@@ -159,7 +169,7 @@ rgResult rgPrepareVelocity(const rgSystemDef* def, rgSystem* system) {
         size_t columns = (size_t)system->nv;
         system->hld = rgLeadingDimension(system->nv);
         system->H = RG_TAKE(arena, double, (size_t)system->hld* columns);
-        system->pivot = RG_TAKE(arena, int, RG_MAX(system->n, system->nv));
+        system->pivot = RG_TAKE(arena, int, system->nv);
         system->shiftFlops = nv * nv * nv / 3;
         system->pairFlops = 2 * nv * nv * nv / 3;
         result = arena->failed ? rg_errorMemory : rg_ok;
@@ -172,7 +182,7 @@ rgResult rgPrepareVelocity(const rgSystemDef* def, rgSystem* system) {
 }
 
 rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
-    rgResult result = rgPrepareVelocity(def, system);
+    rgResult result = rgPrepareH(def, system);
     if (result != rg_ok) {
         return result;
     }
@@ -188,21 +198,24 @@ rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
     return rg_ok;
 }
 
-// velocity = sum over links of X' x, X = J or T
-static void rgGatherVelocity(rgSystem* system, const double* x, bool inverseMass,
-                             double* velocity) {
+// velocity = W' x; up to the stride
+static void rgGatherVelocity(rgSystem* system, const double* x, double* velocity) {
+    if (system->W != NULL) {
+        int stride = system->parts[0].stride;
+        system->kernels->multiply(stride, system->n, system->W, stride, x, velocity);
+        return;
+    }
     memset(velocity, 0, (size_t)system->nv * sizeof(double));
     for (int l = 0; l < system->linkCount; ++l) {
         const rgVelocityLink* link = system->links + l;
         const rgSet* set = system->sets + link->set;
         const rgVelocityPart* part = system->parts + link->part;
-        const double* rows = inverseMass ? link->T : link->J;
-        system->kernels->combineRows(set->size, part->size, x + set->row, 1, rows,
+        system->kernels->combineRows(set->size, part->size, x + set->row, 1, link->W,
                                      velocity + part->start);
     }
 }
 
-// y of one set = J velocity
+// y of one set = W velocity
 static void rgSetVelocity(const rgSystem* system, int i, const double* velocity, double* y) {
     const rgSet* set = system->sets + i;
     for (int r = 0; r < set->size; ++r) {
@@ -211,18 +224,27 @@ static void rgSetVelocity(const rgSystem* system, int i, const double* velocity,
     for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
         const rgVelocityLink* link = system->links + l;
         const rgVelocityPart* part = system->parts + link->part;
-        system->kernels->dotRows(set->size, part->size, link->J, velocity + part->start, y);
+        system->kernels->dotRows(set->size, part->stride, link->W, velocity + part->start, y);
+    }
+}
+
+// y = W velocity
+static void rgRowVelocities(const rgSystem* system, const double* velocity, double* y) {
+    if (system->W != NULL) {
+        int stride = system->parts[0].stride;
+        system->kernels->multiplyTransposed(stride, system->n, system->W, stride, velocity, y);
+        return;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        rgSetVelocity(system, i, velocity, y + system->sets[i].row);
     }
 }
 
 static void rgVelocity_Apply(rgSystem* system, const double* x, double* y) {
-    rgGatherVelocity(system, x, true, system->velocity);
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        rgSetVelocity(system, i, system->velocity, y + set->row);
-        for (int r = 0; r < set->size; ++r) {
-            y[set->row + r] += system->R[set->row + r] * x[set->row + r];
-        }
+    rgGatherVelocity(system, x, system->velocity);
+    rgRowVelocities(system, system->velocity, y);
+    for (int i = 0; i < system->n; ++i) {
+        y[i] += system->R[i] * x[i];
     }
 }
 
@@ -231,7 +253,7 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
     double change[RG_SET_MAX];
     double own[RG_SET_MAX];
     double* v = system->velocity;
-    rgGatherVelocity(system, lambda, true, v);
+    rgGatherVelocity(system, lambda, v);
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         rgSetVelocity(system, i, v, own);
@@ -245,17 +267,13 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
         for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
             const rgVelocityLink* link = system->links + l;
             const rgVelocityPart* part = system->parts + link->part;
-            system->kernels->combineRows(set->size, part->size, change, 1, link->T,
+            system->kernels->combineRows(set->size, part->stride, change, 1, link->W,
                                          v + part->start);
         }
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        rgSetVelocity(system, i, v, sigma + set->row);
-        for (int r = 0; r < set->size; ++r) {
-            sigma[set->row + r] +=
-                system->g[set->row + r] + system->R[set->row + r] * lambda[set->row + r];
-        }
+    rgRowVelocities(system, v, sigma);
+    for (int i = 0; i < system->n; ++i) {
+        sigma[i] += system->g[i] + system->R[i] * lambda[i];
     }
 }
 
@@ -316,6 +334,15 @@ static bool rgInvertSmall(int m, const double* matrix, double* inverse) {
     return true;
 }
 
+// C = A B for 3 x 3 matrices
+static void rgMultiplyThree(const double* A, const double* B, double* C) {
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+        }
+    }
+}
+
 // C = A B for m x m matrices
 static void rgMultiplySmall(int m, const double* A, const double* B, double* C) {
     for (int i = 0; i < m; ++i) {
@@ -346,40 +373,28 @@ static double* rgTargetBlock(const rgSystem* system, int p, int q, int* rowStep,
     return system->partValues[k];
 }
 
+// H = I
 static void rgClearH(rgSystem* system) {
     if (system->denseVelocity) {
         memset(system->H, 0, (size_t)system->hld * (size_t)system->nv * sizeof(double));
+        for (int i = 0; i < system->nv; ++i) {
+            system->H[(size_t)i * (size_t)(system->hld + 1)] = 1;
+        }
+        return;
     }
     for (int p = 0; p < system->partCount; ++p) {
-        for (int k = system->denseVelocity ? 0 : system->partRowStart[p];
-             !system->denseVelocity && k < system->partRowStart[p + 1]; ++k) {
-            int size = system->parts[p].size * system->parts[system->partColumn[k]].size;
-            memset(system->partValues[k], 0, (size_t)size * sizeof(double));
-        }
-        int rowStep, columnStep;
-        double* block = rgTargetBlock(system, p, p, &rowStep, &columnStep);
         int size = system->parts[p].size;
-        for (int i = 0; i < size; ++i) {
-            for (int j = 0; j < size; ++j) {
-                block[i * rowStep + j * columnStep] = system->parts[p].mass[i * size + j];
+        for (int k = system->partRowStart[p]; k < system->partRowStart[p + 1]; ++k) {
+            int numbers = size * system->parts[system->partColumn[k]].size;
+            memset(system->partValues[k], 0, (size_t)numbers * sizeof(double));
+            for (int i = 0; system->partColumn[k] == p && i < size; ++i) {
+                system->partValues[k][i * (size + 1)] = 1;
             }
         }
     }
 }
 
-// right = C J of one link, m x width
-static void rgMultiplyLink(const rgSystem* system, const rgVelocityLink* link, const double* C,
-                           double* right) {
-    int m = system->sets[link->set].size;
-    int width = system->parts[link->part].size;
-    for (int r = 0; r < m; ++r) {
-        double* row = right + r * width;
-        memset(row, 0, (size_t)width * sizeof(double));
-        system->kernels->combineRows(m, width, C + r * m, 1, link->J, row);
-    }
-}
-
-// block += J_a' (C J_b): along columns where H is dense, along rows where it is made of blocks
+// block += W_a' (C W_b): along columns where H is dense, along rows where it is made of blocks
 static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
                           const double* right) {
     int m = system->sets[a->set].size;
@@ -389,30 +404,59 @@ static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const
     double* block = rgTargetBlock(system, a->part, b->part, &rowStep, &columnStep);
     if (rowStep == 1) {
         for (int j = 0; j < columns; ++j) {
-            system->kernels->combineRows(m, rows, right + j, columns, a->J,
+            system->kernels->combineRows(m, rows, right + j, columns, a->W,
                                          block + (size_t)j * (size_t)columnStep);
         }
     } else {
         for (int i = 0; i < rows; ++i) {
-            system->kernels->combineRows(m, columns, a->J + i, rows, right,
+            system->kernels->combineRows(m, columns, a->W + i, rows, right,
                                          block + (size_t)i * (size_t)rowStep);
         }
     }
 }
 
-// H = M + sum of J' (E^-1 B) J; blocks above the diagonal are left out when H is symmetric.
-static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
-    rgClearH(system);
+// H += W' (E^-1 B) W over all rows at once. Rows whose sets are idle are left out.
+static void rgAddAllRows(rgSystem* system, const bool* idle) {
+    int stride = system->parts[0].stride, count = 0;
+    size_t width = (size_t)stride;
+    double* left = system->rows;
+    double* right = system->rows + (size_t)system->n * width;
     for (int i = 0; i < system->setCount; ++i) {
         if (idle != NULL && idle[i]) {
             continue;
         }
-        const double* C = system->product + system->sets[i].pairStart;
+        const rgSet* set = system->sets + i;
+        const double* rows = system->links[i].W;
+        size_t at = (size_t)count * width;
+        memcpy(left + at, rows, (size_t)set->size * width * sizeof(double));
+        system->kernels->transformRows(set->size, stride, system->product + set->pairStart, rows,
+                                       right + at);
+        count += set->size;
+    }
+    system->kernels->addOuterProduct(system->nv, system->nv, count, left, stride, right, stride,
+                                     system->H, system->hld);
+}
+
+// H = I + sum of W' (E^-1 B) W; blocks above the diagonal are left out when H is symmetric.
+static void rgAssembleH(rgSystem* system, const bool* idle, bool symmetric) {
+    rgClearH(system);
+    if (system->W != NULL) {
+        rgAddAllRows(system, idle);
+        return;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        if (idle != NULL && idle[i]) {
+            continue;
+        }
+        const rgSet* set = system->sets + i;
+        const double* C = system->product + set->pairStart;
         for (int k = system->linkStart[i]; k < system->linkStart[i + 1]; ++k) {
-            rgMultiplyLink(system, system->links + k, C, system->right);
+            const rgVelocityLink* link = system->links + k;
+            system->kernels->transformRows(set->size, system->parts[link->part].size, C, link->W,
+                                           system->right);
             for (int l = system->linkStart[i]; l < system->linkStart[i + 1]; ++l) {
-                if (!symmetric || system->links[l].part >= system->links[k].part) {
-                    rgAddCoupling(system, system->links + l, system->links + k, system->right);
+                if (!symmetric || system->links[l].part >= link->part) {
+                    rgAddCoupling(system, system->links + l, link, system->right);
                 }
             }
         }
@@ -438,22 +482,32 @@ static rgResult rgVelocity_FactorShift(rgSystem* system, double shift) {
     return rgBlockFactor_Cholesky(system->factor, (const double* const*)system->partValues, 0);
 }
 
-// x = E^-1 (b - B J w), H w = J' E^-1 b, with B = NULL for the identity
+// y = A x, m x m
+static inline void rgMultiplySet(int m, const double* A, const double* x, double* y) {
+    if (m == 3) {
+        y[0] = A[0] * x[0] + A[1] * x[1] + A[2] * x[2];
+        y[1] = A[3] * x[0] + A[4] * x[1] + A[5] * x[2];
+        y[2] = A[6] * x[0] + A[7] * x[1] + A[8] * x[2];
+        return;
+    }
+    for (int r = 0; r < m; ++r) {
+        y[r] = 0;
+        for (int k = 0; k < m; ++k) {
+            y[r] += A[r * m + k] * x[k];
+        }
+    }
+}
+
+// x = E^-1 (b - B W w), H w = W' E^-1 b
 static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric, double* x) {
     double* scaled = system->impulse;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        const double* inverse = system->inverse + set->pairStart;
-        for (int r = 0; r < set->size; ++r) {
-            double sum = 0;
-            for (int k = 0; k < set->size; ++k) {
-                sum += inverse[r * set->size + k] * rhs[set->row + k];
-            }
-            scaled[set->row + r] = sum;
-        }
+        rgMultiplySet(set->size, system->inverse + set->pairStart, rhs + set->row,
+                      scaled + set->row);
     }
     double* w = system->velocity;
-    rgGatherVelocity(system, scaled, false, w);
+    rgGatherVelocity(system, scaled, w);
     if (!system->denseVelocity) {
         rgBlockFactor_Solve(system->factor, w);
     } else if (symmetric) {
@@ -461,17 +515,13 @@ static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric,
     } else {
         system->kernels->luSolve(system->nv, system->H, system->hld, system->pivot, w);
     }
+    rgRowVelocities(system, w, x);
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        const double* product = system->product + set->pairStart;
         double y[RG_SET_MAX];
-        rgSetVelocity(system, i, w, y);
+        rgMultiplySet(set->size, system->product + set->pairStart, x + set->row, y);
         for (int r = 0; r < set->size; ++r) {
-            double sum = scaled[set->row + r];
-            for (int k = 0; k < set->size; ++k) {
-                sum -= product[r * set->size + k] * y[k];
-            }
-            x[set->row + r] = sum;
+            x[set->row + r] = scaled[set->row + r] - y[r];
         }
     }
 }
@@ -480,22 +530,49 @@ static void rgVelocity_SolveShift(rgSystem* system, double* x) {
     rgSolveThroughH(system, x, true, x);
 }
 
+// (3) E^-1 and E^-1 B of one set; false when E is singular.
+static bool rgInvertSet(const rgSystem* system, const rgSet* set, const double* A, const double* B,
+                        double eps) {
+    const double* R = system->R + set->row;
+    double* inverse = system->inverse + set->pairStart;
+    double* product = system->product + set->pairStart;
+    int m = set->size;
+    double E[RG_SET_MAX * RG_SET_MAX];
+    for (int r = 0; r < m; ++r) {
+        for (int c = 0; c < m; ++c) {
+            E[r * m + c] = A[r * m + c] + B[r * m + c] * R[c];
+        }
+        E[r * m + r] += eps;
+    }
+    bool regular = m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(m, E, inverse);
+    if (m == 3) {
+        rgMultiplyThree(inverse, B, product);
+    } else if (regular) {
+        rgMultiplySmall(m, inverse, B, product);
+    }
+    return regular;
+}
+
+// The same for A = I, B = 0.
+static void rgInvertIdle(const rgSystem* system, const rgSet* set, double eps) {
+    size_t bytes = (size_t)(set->size * set->size) * sizeof(double);
+    memset(system->inverse + set->pairStart, 0, bytes);
+    memset(system->product + set->pairStart, 0, bytes);
+    for (int r = 0; r < set->size; ++r) {
+        system->inverse[set->pairStart + r * (set->size + 1)] = 1 / (1 + eps);
+    }
+}
+
 static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const double* B,
                                       const bool* idle, double eps) {
     system->factorizationCount += 1;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        int m = set->size;
-        double E[RG_SET_MAX * RG_SET_MAX];
-        for (int k = 0; k < m * m; ++k) {
-            double R = system->R[set->row + k % m];
-            E[k] = A[set->pairStart + k] + B[set->pairStart + k] * R + (k % (m + 1) == 0 ? eps : 0);
-        }
-        double* inverse = system->inverse + set->pairStart;
-        if (!(m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(m, E, inverse))) {
+        if (idle[i]) {
+            rgInvertIdle(system, set, eps);
+        } else if (!rgInvertSet(system, set, A + set->pairStart, B + set->pairStart, eps)) {
             return rg_errorNumeric;
         }
-        rgMultiplySmall(m, inverse, B + set->pairStart, system->product + set->pairStart);
     }
     rgAssembleH(system, idle, false);
     if (system->denseVelocity) {

@@ -44,7 +44,8 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     d->articulated = rgPlanner_Take(planner, links, sizeof(rgArticulated));
     d->hinged = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
     d->hingedInverse = rgPlanner_Take(planner, dofs, sizeof(double));
-    d->scratch = rgPlanner_Take(planner, dofs, sizeof(double));
+    d->inverseRoot = rgPlanner_Take(planner, dofs, sizeof(double));
+    d->scratch = rgPlanner_Take(planner, 4 * dofs, sizeof(double));
 }
 
 rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDynamics** dynamics) {

@@ -71,7 +71,8 @@ struct rgDynamics {
     rgArticulated* articulated; // forward dynamics, per link
     rgSpatial* hinged;          // forward dynamics, per degree of freedom: articulated inertia S
     double* hingedInverse;      // forward dynamics, vCount: 1 / (S' articulated inertia S)
-    double* scratch;            // vCount
+    double* inverseRoot;        // rgDynamics_Whiten, vCount: D^-1/2
+    double* scratch;            // 4 vCount
 };
 
 // Stages that several calls share; each does nothing when its result is there.

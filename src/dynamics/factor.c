@@ -2,6 +2,7 @@
 // (12) factorization, (13) solutions, (14) J M^-1 J'. docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 
+#include <math.h>
 #include <string.h>
 
 // y -= a x; the rows never overlap.
@@ -155,40 +156,75 @@ void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
     }
 }
 
-// w := L^-T w for one sparse row whose columns are closed upwards.
-static void rgSolveRow(const rgDynamics* d, const int* columns, int count, double* w,
-                       double* dense) {
+#define RG_ROW_GROUP 4 // rows with the same columns that are solved together
+
+// w := L^-T w for up to RG_ROW_GROUP rows over the same columns, which are closed upwards.
+static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int rows, double* w,
+                        double* dense) {
     const rgModel* model = d->model;
     for (int t = 0; t < count; ++t) {
-        dense[columns[t]] = w[t];
+        for (int r = 0; r < RG_ROW_GROUP; ++r) {
+            dense[RG_ROW_GROUP * columns[t] + r] = r < rows ? w[r * count + t] : 0;
+        }
     }
     for (int t = count - 1; t >= 0; --t) {
         const rgDof* dof = &model->dofs[columns[t]];
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
-        double x = dense[columns[t]];
+        const double* x = dense + RG_ROW_GROUP * columns[t];
         for (int k = 1; k < dof->depth; ++k) {
-            dense[column[k]] -= row[k] * x;
+            double* y = dense + RG_ROW_GROUP * column[k];
+            for (int r = 0; r < RG_ROW_GROUP; ++r) {
+                y[r] -= row[k] * x[r];
+            }
         }
     }
     for (int t = 0; t < count; ++t) {
-        w[t] = dense[columns[t]];
+        double scale = d->inverseRoot[columns[t]];
+        for (int r = 0; r < rows; ++r) {
+            w[r * count + t] = scale * dense[RG_ROW_GROUP * columns[t] + r];
+        }
     }
 }
 
-// (14) G = W D^-1 W' with W = J L^-1; two rows only meet where their chains do.
+// Rows from r on that have the columns of row r, at most RG_ROW_GROUP.
+static int rgAlikeRows(const rgSparse* A, int r) {
+    const int* start = A->rowStart;
+    int count = start[r + 1] - start[r], alike = 1;
+    size_t bytes = (size_t)count * sizeof(int);
+    while (alike < RG_ROW_GROUP && r + alike < A->rowCount &&
+           start[r + alike + 1] - start[r + alike] == count &&
+           memcmp(A->column + start[r], A->column + start[r + alike], bytes) == 0) {
+        ++alike;
+    }
+    return alike;
+}
+
+// (14) W = J L^-1 D^-1/2, so that J M^-1 J' = W W'
+void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W) {
+    const int* start = jacobian->rowStart;
+    int n = jacobian->rowCount;
+    memcpy(W, jacobian->value, (size_t)start[n] * sizeof(double));
+    for (int i = 0; i < d->model->vCount; ++i) {
+        d->inverseRoot[i] = sqrt(d->inverseDiagonal[i]);
+    }
+    for (int r = 0; r < n;) {
+        int rows = rgAlikeRows(jacobian, r);
+        rgSolveRows(d, jacobian->column + start[r], start[r + 1] - start[r], rows, W + start[r],
+                    d->scratch);
+        r += rows;
+    }
+}
+
 void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {
     size_t n = (size_t)jacobian->rowCount;
     const int* start = jacobian->rowStart;
-    memcpy(work, jacobian->value, (size_t)start[n] * sizeof(double));
+    rgDynamics_Whiten(d, jacobian, work);
     double* dense = d->scratch;
-    for (size_t r = 0; r < n; ++r) {
-        rgSolveRow(d, jacobian->column + start[r], start[r + 1] - start[r], work + start[r], dense);
-    }
     memset(dense, 0, (size_t)d->model->vCount * sizeof(double));
     for (size_t r = 0; r < n; ++r) {
         for (int t = start[r]; t < start[r + 1]; ++t) {
-            dense[jacobian->column[t]] = work[t] * d->inverseDiagonal[jacobian->column[t]];
+            dense[jacobian->column[t]] = work[t];
         }
         for (size_t s = 0; s <= r; ++s) {
             double sum = 0;

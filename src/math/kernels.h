@@ -26,6 +26,9 @@ typedef struct rgKernels {
     // C -= A B, with A m x k, B k x n, C m x n.
     void (*subtractProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
+    // C += A B', with A m x k, B n x k, C m x n.
+    void (*addOuterProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
+                            double* C, int ldc);
     // Lower triangle of C += A A' with A n x k.
     void (*addSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
     // Lower triangle of C -= A A'.
@@ -54,6 +57,8 @@ typedef struct rgKernels {
     // are: out += sum over r of factors[r * step] rows[r], and out[r] += rows[r] . x.
     void (*combineRows)(int m, int width, const double* factors, int step, const double* rows,
                         double* out);
+    // out = C rows, C m x m row-major, both row arrays with `width` numbers per row.
+    void (*transformRows)(int m, int width, const double* C, const double* rows, double* out);
     void (*dotRows)(int m, int width, const double* rows, const double* x, double* out);
 } rgKernels;
 

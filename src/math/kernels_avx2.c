@@ -129,6 +129,7 @@ const rgKernels rg_avx2Kernels = {
     .multiply = rgWideMultiply,
     .multiplyTransposed = rgWideMultiplyTransposed,
     .subtractProduct = rgWideSubtractProduct,
+    .addOuterProduct = rgWideAddOuterProduct,
     .addSelfProduct = rgWideAddSelfProduct,
     .subtractSelfProduct = rgWideSubtractSelfProduct,
     .cholesky = rgWideCholesky,
@@ -142,5 +143,6 @@ const rgKernels rg_avx2Kernels = {
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
     .combineRows = rgWideCombineRows,
+    .transformRows = rgWideTransformRows,
     .dotRows = rgWideDotRows,
 };

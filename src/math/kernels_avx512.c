@@ -121,6 +121,7 @@ const rgKernels rg_avx512Kernels = {
     .multiply = rgWideMultiply,
     .multiplyTransposed = rgWideMultiplyTransposed,
     .subtractProduct = rgWideSubtractProduct,
+    .addOuterProduct = rgWideAddOuterProduct,
     .addSelfProduct = rgWideAddSelfProduct,
     .subtractSelfProduct = rgWideSubtractSelfProduct,
     .cholesky = rgWideCholesky,
@@ -134,5 +135,6 @@ const rgKernels rg_avx512Kernels = {
     .upperSolve = rgWideUpperSolve,
     .luSolve = rgWideLuSolve,
     .combineRows = rgWideCombineRows,
+    .transformRows = rgWideTransformRows,
     .dotRows = rgWideDotRows,
 };

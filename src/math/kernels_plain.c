@@ -93,6 +93,17 @@ static void rgPlainSubtractProduct(int m, int n, int k, const double* A, int lda
     }
 }
 
+static void rgPlainAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                   int ldb, double* C, int ldc) {
+    if (m > RG_PLAIN_LIMIT && n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
+        rgLargeAddOuterProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        return;
+    }
+    for (int j = 0; j < n; ++j) {
+        rgAddColumns(m, k, A, lda, B + j, (size_t)ldb, C + (size_t)j * (size_t)ldc);
+    }
+}
+
 static void rgPlainAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
     if (n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
         rgLargeAddSelfProduct(n, k, 1, A, lda, C, ldc);
@@ -282,6 +293,16 @@ static void rgPlainCombineRows(int m, int width, const double* factors, int step
     }
 }
 
+static void rgPlainTransformRows(int m, int width, const double* C, const double* rows,
+                                 double* out) {
+    for (int r = 0; r < m; ++r) {
+        for (int j = 0; j < width; ++j) {
+            out[r * width + j] = 0;
+        }
+        rgPlainCombineRows(m, width, C + r * m, 1, rows, out + r * width);
+    }
+}
+
 static void rgPlainDotRows(int m, int width, const double* rows, const double* x, double* out) {
     for (int r = 0; r < m; ++r) {
         double sum = 0;
@@ -300,6 +321,7 @@ const rgKernels rg_plainKernels = {
     .multiply = rgPlainMultiply,
     .multiplyTransposed = rgPlainMultiplyTransposed,
     .subtractProduct = rgPlainSubtractProduct,
+    .addOuterProduct = rgPlainAddOuterProduct,
     .addSelfProduct = rgPlainAddSelfProduct,
     .subtractSelfProduct = rgPlainSubtractSelfProduct,
     .cholesky = rgPlainCholesky,
@@ -313,5 +335,6 @@ const rgKernels rg_plainKernels = {
     .upperSolve = rgPlainUpperSolve,
     .luSolve = rgPlainLuSolve,
     .combineRows = rgPlainCombineRows,
+    .transformRows = rgPlainTransformRows,
     .dotRows = rgPlainDotRows,
 };

@@ -163,6 +163,10 @@ static void rgSubtractColumns(int rows, int cols, const rgTileWork* w) {
     rgProductColumns(rows, cols, false, false, *w);
 }
 
+static void rgAddColumns(int rows, int cols, const rgTileWork* w) {
+    rgProductColumns(rows, cols, true, false, *w);
+}
+
 static void rgSubtractTriangleColumns(int rows, int cols, const rgTileWork* w) {
     rgProductColumns(rows, cols, false, true, *w);
 }
@@ -190,6 +194,27 @@ static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda,
         w.B = B + (size_t)j * (size_t)ldb;
         w.C = C + (size_t)j * (size_t)ldc;
         rgSubtractColumns(m, cols, &w);
+        j += cols;
+    }
+}
+
+static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                  int ldb, double* C, int ldc) {
+    if ((double)m * n * k > RG_WIDE_PRODUCT_LIMIT) {
+        rgLargeAddOuterProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        return;
+    }
+    rgTileWork w = {.depth = k,
+                    .A = A,
+                    .lda = (size_t)lda,
+                    .bRow = (size_t)ldb,
+                    .bColumn = 1,
+                    .ldc = (size_t)ldc};
+    for (int j = 0; j < n;) {
+        int cols = rgTileColumns(n - j);
+        w.B = B + j;
+        w.C = C + (size_t)j * (size_t)ldc;
+        rgAddColumns(m, cols, &w);
         j += cols;
     }
 }

@@ -41,6 +41,44 @@ static void rgWideCombineRows(int m, int width, const double* factors, int step,
     }
 }
 
+static void rgWideTransformThree(int width, const double* C, const double* rows, double* out) {
+    __m256d c[9];
+    for (int k = 0; k < 9; ++k) {
+        c[k] = _mm256_set1_pd(C[k]);
+    }
+    int j = 0;
+    for (; j + 4 <= width; j += 4) {
+        __m256d x = _mm256_loadu_pd(rows + j);
+        __m256d y = _mm256_loadu_pd(rows + width + j);
+        __m256d z = _mm256_loadu_pd(rows + 2 * width + j);
+        for (int r = 0; r < 3; ++r) {
+            __m256d sum = _mm256_mul_pd(c[3 * r], x);
+            sum = _mm256_fmadd_pd(c[3 * r + 1], y, sum);
+            _mm256_storeu_pd(out + r * width + j, _mm256_fmadd_pd(c[3 * r + 2], z, sum));
+        }
+    }
+    for (; j < width; ++j) {
+        for (int r = 0; r < 3; ++r) {
+            out[r * width + j] = C[3 * r] * rows[j] + C[3 * r + 1] * rows[width + j] +
+                                 C[3 * r + 2] * rows[2 * width + j];
+        }
+    }
+}
+
+static void rgWideTransformRows(int m, int width, const double* C, const double* rows,
+                                double* out) {
+    if (m == 3) {
+        rgWideTransformThree(width, C, rows, out);
+        return;
+    }
+    for (int r = 0; r < m; ++r) {
+        for (int j = 0; j < width; ++j) {
+            out[r * width + j] = 0;
+        }
+        rgWideCombineRows(m, width, C + r * m, 1, rows, out + r * width);
+    }
+}
+
 static double rgSumFour(__m256d a) {
     __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));

@@ -70,41 +70,25 @@ rgResult rgAssembleProblem(rgStep* step) {
     for (int r = 0; r < n; ++r) {
         rows->bias[r] += rgRows_Dot(rows, r, world->freeV);
     }
+    result = rgReserve(&world->allocator, (void**)&world->whitened, &world->whitenedCapacity, 0,
+                       rows->entryCount, sizeof(double));
+    if (result != rg_ok) {
+        return result;
+    }
     world->problem = (rgContactProblem){
         .rowCount = n,
         .blockCount = rows->blockCount,
         .blocks = rows->blocks,
         .delassus = {.kind = rg_delassusVelocity,
                      .mass = {nv, nv, world->massStart, world->massColumn, world->massValue},
-                     .jacobian = {n, nv, rows->rowStart, rows->column, rows->value}},
+                     .jacobian = {n, nv, rows->rowStart, rows->column, rows->value},
+                     .whitened = world->whitened,
+                     .tree = world->treeOfDof},
         .freeVelocity = rows->bias,
         .compliance = rows->compliance,
     };
+    rgDynamics_Whiten(world->dynamics, &world->problem.delassus.jacobian, world->whitened);
     return rg_ok;
-}
-
-// Few rows on few trees: G itself is cheap, along the tree, and saves the solver from finding it.
-static bool rgWorld_IsSmall(const rgWorld* world) {
-    int n = world->rows.rowCount;
-    return n <= 60 || (world->model->treeCount == 1 && n <= 240);
-}
-
-// The same problem with G in place of M^ and J.
-rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem) {
-    const rgRows* rows = &world->rows;
-    int n = rows->rowCount;
-    rgResult result = rgReserve(&world->allocator, (void**)&world->G, &world->capacityG, 0, n * n,
-                                sizeof(double));
-    if (result == rg_ok) {
-        result = rgReserve(&world->allocator, (void**)&world->work, &world->workCapacity, 0,
-                           rows->entryCount, sizeof(double));
-    }
-    if (result == rg_ok) {
-        rgDynamics_Delassus(world->dynamics, &problem->delassus.jacobian, world->work, world->G);
-        problem->delassus.kind = rg_delassusDense; // mass and jacobian stay beside it
-        problem->delassus.matrix = world->G;
-    }
-    return result;
 }
 
 // (9)
@@ -113,15 +97,8 @@ rgResult rgSolveProblem(rgStep* step) {
     if (world->rows.rowCount == 0) {
         return rg_ok;
     }
-    rgContactProblem problem = world->problem;
-    rgResult result = rg_ok;
-    if (rgWorld_IsSmall(world) && world->def.contact.form != rg_formVelocity) {
-        result = rgWorld_DenseProblem(world, &problem);
-    }
-    if (result == rg_ok) {
-        result = rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL,
-                                       &step->report->contact);
-    }
+    rgResult result = rgContactSolver_Solve(world->solver, &world->problem, world->rows.lambda,
+                                            NULL, &step->report->contact);
     // What the solver refuses came from numbers that are none.
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }

@@ -66,15 +66,21 @@ static bool rgSolveCholesky(int n, double* A, const double* right, double* x) {
 static rgResult rgWorld_SolveDense(rgWorld* world, const rgContactProblem* problem) {
     rgRows* rows = &world->rows;
     int n = rows->rowCount;
-    rgContactProblem dense = *problem;
-    rgResult result = rgWorld_DenseProblem(world, &dense);
+    rgResult result = rgReserve(&world->allocator, (void**)&world->loopG, &world->loopCapacity, 0,
+                                n * n, sizeof(double));
+    if (result == rg_ok) {
+        result = rgReserve(&world->allocator, (void**)&world->loopWork, &world->loopWorkCapacity, 0,
+                           rows->entryCount, sizeof(double));
+    }
     if (result != rg_ok) {
         return result;
     }
+    rgDynamics_Delassus(world->dynamics, &problem->delassus.jacobian, world->loopWork,
+                        world->loopG);
     for (int r = 0; r < n; ++r) {
-        world->G[(size_t)r * (size_t)(n + 1)] += rows->compliance[r];
+        world->loopG[(size_t)r * (size_t)(n + 1)] += rows->compliance[r];
     }
-    bool definite = rgSolveCholesky(n, world->G, rows->gap, rows->lambda);
+    bool definite = rgSolveCholesky(n, world->loopG, rows->gap, rows->lambda);
     for (int r = 0; !definite && r < n; ++r) {
         rows->lambda[r] = 0; // leaves the loop to the velocities
     }

@@ -14,7 +14,7 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .margin = 1e-3,
                       .maxContactsPerPair = 4,
                       .cookie = RG_COOKIE_WORLD};
-    def.contact.maxIterations = 200;
+    def.contact.maxIterations = 400;
     return def;
 }
 
@@ -202,8 +202,14 @@ static bool rgWorld_PlanMass(rgWorld* world) {
     world->massSource = rgAllocate(&world->allocator, (size_t)entries, sizeof(int));
     world->massValue = rgAllocate(&world->allocator, (size_t)entries, sizeof(double));
     int* fill = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
+    world->treeOfDof = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
     bool good = world->massStart != NULL && world->massColumn != NULL &&
-                world->massSource != NULL && world->massValue != NULL && fill != NULL;
+                world->massSource != NULL && world->massValue != NULL &&
+                world->treeOfDof != NULL && fill != NULL;
+    for (int i = 1; good && i < nv; ++i) {
+        bool root = model->dofs[i].parent < 0;
+        world->treeOfDof[i] = world->treeOfDof[i - 1] + (root ? 1 : 0);
+    }
     for (int i = 0; good && i < nv; ++i) {
         const rgDof* dof = &model->dofs[i];
         world->massStart[i + 1] += dof->depth;
@@ -420,9 +426,11 @@ static void rgWorld_FreeArrays(rgWorld* world) {
                       world->length,
                       world->points,
                       world->manifolds,
-                      world->G,
+                      world->loopG,
                       world->loopMass,
-                      world->work,
+                      world->loopWork,
+                      world->whitened,
+                      world->treeOfDof,
                       world->massStart,
                       world->massColumn,
                       world->massSource,

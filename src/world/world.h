@@ -193,12 +193,15 @@ struct rgWorld {
     rgRows rows;
     rgRows loopRows; // rgWorld_ProjectLoops
     double* loopQ;   // rgWorld_ProjectLoops, qCount
-    double* G;       // rgWorld_DenseProblem, n x n
-    int capacityG;
+    double* loopG;   // rgWorld_ProjectLoops, n x n
+    int loopCapacity;
     double* loopMass; // rgWorld_ProjectLoops, M in compressed rows; large loops only
     int loopMassCapacity;
-    double* work; // rgWorld_DenseProblem, entries of J
-    int workCapacity;
+    double* loopWork; // rgWorld_ProjectLoops, entries of J
+    int loopWorkCapacity;
+    double* whitened; // rgAssembleProblem, entries of J
+    int whitenedCapacity;
+    int* treeOfDof; // vCount
     rgContactProblem problem;
     double penetration;
     bool wrenched;        // any wrench is not zero
@@ -266,8 +269,6 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
-// assemble.c: the problem of world->rows with G, for the last factorization, in place of M^ and J
-rgResult rgWorld_DenseProblem(rgWorld* world, rgContactProblem* problem);
 // assemble.c: M + diag(added), or M, in compressed rows
 void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
 rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma

@@ -166,6 +166,24 @@ static void rgCheckProduct(const rgKernels* k, int m, int n, int depth) {
     free(A), free(B), free(C), free(D);
 }
 
+static void rgCheckOuterProduct(const rgKernels* k, int m, int n, int depth) {
+    int lda = m + 1, ldb = n + 2, ldc = m + 3;
+    double* A = rgNewRandom((size_t)(lda * depth), 3);
+    double* B = rgNewRandom((size_t)(ldb * depth), 4);
+    double* C = rgNewRandom((size_t)(ldc * n), 5);
+    double* D = rgCopy(C, (size_t)(ldc * n));
+    k->addOuterProduct(m, n, depth, A, lda, B, ldb, C, ldc);
+    for (int j = 0; j < n; ++j) {
+        for (int p = 0; p < depth; ++p) {
+            for (int i = 0; i < m; ++i) {
+                D[i + j * ldc] += A[i + p * lda] * B[j + p * ldb];
+            }
+        }
+    }
+    EXPECT_NEAR(rgLargestDifference(C, D, (size_t)(ldc * n)), 0, 1e-14 * (depth + 1));
+    free(A), free(B), free(C), free(D);
+}
+
 static void rgCheckSelfProduct(const rgKernels* k, int n, int depth) {
     int lda = n + 1, ldc = n + 3;
     double* A = rgNewRandom((size_t)(lda * depth), 3);
@@ -195,6 +213,9 @@ static void test_products(void** state) {
             rgCheckProduct(k, n, n, n);
             rgCheckProduct(k, n, n / 3 + 1, 5);
             rgCheckProduct(k, 7, n, n / 2);
+            rgCheckOuterProduct(k, n, n, n);
+            rgCheckOuterProduct(k, n, n / 3 + 1, 5);
+            rgCheckOuterProduct(k, 7, n, n / 2);
             rgCheckSelfProduct(k, n, n);
             rgCheckSelfProduct(k, n, 3);
         }
