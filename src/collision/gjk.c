@@ -125,10 +125,13 @@ static void rgNearestTetrahedron(const rgVec3* w, rgNearest* near) {
         if (!outside[f] && !flat) {
             continue;
         }
+        if (near->count == 4) {
+            rgNearestTriangle(w, faces[f][0], faces[f][1], faces[f][2], near);
+            continue;
+        }
         rgNearest other;
-        rgNearest* into = near->count == 4 ? near : &other;
-        rgNearestTriangle(w, faces[f][0], faces[f][1], faces[f][2], into);
-        if (into == &other && other.vv < near->vv) {
+        rgNearestTriangle(w, faces[f][0], faces[f][1], faces[f][2], &other);
+        if (other.vv < near->vv) {
             *near = other;
         }
     }
