@@ -146,6 +146,7 @@ typedef struct rgBroadphaseDef {
     double fatten;         ///< boxes are kept larger by this much on every side [m], and some steps
                            ///< ahead in the direction of motion
     double fattenRelative; ///< and by this fraction of their size [-]
+    int kernels;           ///< 0 best available, 1 plain, 2 and 3 AVX2; pairs are the same
     rgAllocator allocator;
     uint32_t cookie;
 } rgBroadphaseDef;

@@ -1,15 +1,22 @@
-// Two boxes: the separating axis test over 15 axes, then clipping of the faces it names.
-#include "collision/internal.h"
+// Two boxes: the separating axis test over 15 axes, then clipping of the faces that the normal
+// names. Apart, the normal is that of the corner or the two edges which are nearest.
+#include "collision/boxes.h"
+#include "collision/support.h"
 
 // Edges this close to parallel add nothing to the face axes.
 #define RG_PARALLEL 1e-6
 #define RG_SAT_TIE  1e-6 // relative: a face is preferred to an edge that is better by less
+// Cosine of 1.8 degrees. Faces closer to parallel are clipped first: many points are about equally
+// near, and the normal of a face is steadier than that of a corner.
+#define RG_BOX_FLAT  0.9995
+#define RG_BOX_TOUCH 1e-6 // relative distance below which boxes do not count as apart
 
 typedef struct rgBoxTest {
     double r[3][3], f[3][3]; // B's axes in A as columns, and absolute values
     double t[3], a[3], b[3]; // center of B in A, half extents
     double best;             // largest separation so far
     rgVec3 axis;             // where it is, in A
+    int edgeA, edgeB;        // edges that cross there, -1: a face
 } rgBoxTest;
 
 static void rgTestFaces(rgBoxTest* x) {
@@ -61,6 +68,8 @@ static void rgTestEdges(rgBoxTest* x) {
             axis[i1] = -sign * x->r[i2][j];
             axis[i2] = sign * x->r[i1][j];
             x->axis = rgVec(axis[0], axis[1], axis[2]);
+            x->edgeA = i;
+            x->edgeB = j;
         }
     }
 }
@@ -76,27 +85,148 @@ static void rgFillBoxTest(const rgConvexPair* pair, rgBoxTest* x) {
         x->b[i] = rgVec3_At(pair->b->size, i);
     }
     x->best = -INFINITY;
+    x->edgeA = x->edgeB = -1;
+}
+
+// ---- boxes apart
+
+static rgVec3 rgCorner(rgVec3 half, rgVec3 d) {
+    return rgVec(copysign(half.x, d.x), copysign(half.y, d.y), copysign(half.z, d.z));
+}
+
+// Whether a corner of a box is farthest in a direction.
+static bool rgIsFarthest(rgVec3 corner, rgVec3 d) {
+    return (corner.x * d.x >= 0) & (corner.y * d.y >= 0) & (corner.z * d.z >= 0);
+}
+
+static rgVec3 rgClamp3(rgVec3 p, rgVec3 half) {
+    return rgVec(rgClamp(p.x, half.x), rgClamp(p.y, half.y), rgClamp(p.z, half.z));
+}
+
+// Corner of B and the point of A nearest to it, if the planes across their connection separate the
+// boxes: then they are nearest. The corner is looked for from a normal that becomes a better one.
+static bool rgNearestCorner(rgVec3 halfA, rgVec3 halfB, const rgMat3* r, rgVec3 t, rgVec3* normal,
+                            rgVec3* pointA, rgVec3* pointB) {
+    for (int k = 0; k < 2; ++k) {
+        rgVec3 inB = rgMat3_MultiplyTransposed(r, *normal);
+        rgVec3 corner = rgCorner(halfB, rgNegate(inB));
+        *pointB = rgAdd(rgMat3_Multiply(r, corner), t);
+        *pointA = rgClamp3(*pointB, halfA);
+        rgVec3 d = rgSub(*pointB, *pointA);
+        double dd = rgLengthSquared(d);
+        if (!(dd > 0)) {
+            return false;
+        }
+        *normal = rgScale(1 / sqrt(dd), d);
+        if (rgIsFarthest(corner, rgNegate(rgMat3_MultiplyTransposed(r, *normal)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static rgMat3 rgMat3_Transposed(const rgMat3* a) {
+    const double* m = a->m;
+    return (rgMat3){{m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]}};
+}
+
+// The same with a corner of A: B is the box in its own frame.
+static bool rgNearestCornerOfA(const rgConvexPair* pair, rgSigned* s) {
+    rgMat3 back = rgMat3_Transposed(&pair->r);
+    rgVec3 t = rgNegate(rgMat3_Multiply(&back, pair->t));
+    rgVec3 normal = rgNegate(rgMat3_Multiply(&back, s->normal)), a, b;
+    if (!rgNearestCorner(pair->b->size, pair->a->size, &back, t, &normal, &b, &a)) {
+        return false;
+    }
+    s->normal = rgNegate(rgMat3_Multiply(&pair->r, normal));
+    s->pointA = rgAdd(rgMat3_Multiply(&pair->r, a), pair->t);
+    s->pointB = rgAdd(rgMat3_Multiply(&pair->r, b), pair->t);
+    return true;
+}
+
+// The edges that the axis names, if they pass each other within their lengths.
+static bool rgNearestEdges(const rgConvexPair* pair, const rgBoxTest* x, rgSigned* s) {
+    rgVec3 inB = rgMat3_MultiplyTransposed(&pair->r, x->axis);
+    rgVec3 a = rgCorner(pair->a->size, x->axis), b = rgCorner(pair->b->size, rgNegate(inB));
+    int i = x->edgeA, j = x->edgeB;
+    a = rgVec(i == 0 ? 0 : a.x, i == 1 ? 0 : a.y, i == 2 ? 0 : a.z);
+    b = rgVec(j == 0 ? 0 : b.x, j == 1 ? 0 : b.y, j == 2 ? 0 : b.z);
+    b = rgAdd(rgMat3_Multiply(&pair->r, b), pair->t);
+    rgVec3 v = rgVec(x->r[0][j], x->r[1][j], x->r[2][j]), between = rgSub(b, a);
+    double cosine = x->r[i][j], du = rgVec3_At(between, i), dv = rgDot(v, between);
+    double alongA = (du - cosine * dv) / (1 - cosine * cosine), alongB = cosine * alongA - dv;
+    if (fabs(alongA) > x->a[i] || fabs(alongB) > x->b[j]) {
+        return false;
+    }
+    s->normal = x->axis;
+    s->pointA = rgAdd(a, rgVec(i == 0 ? alongA : 0, i == 1 ? alongA : 0, i == 2 ? alongA : 0));
+    s->pointB = rgAddScaled(b, alongB, v);
+    return true;
+}
+
+// Nearest points of boxes apart, from the axis that separates them most.
+static bool rgNearestOfBoxes(const rgConvexPair* pair, const rgBoxTest* x, rgSigned* s) {
+    rgVec3 a, b;
+    s->normal = x->axis;
+    bool edges = x->edgeA >= 0 && rgNearestEdges(pair, x, s);
+    if (!edges &&
+        rgNearestCorner(pair->a->size, pair->b->size, &pair->r, pair->t, &s->normal, &a, &b)) {
+        s->pointA = a;
+        s->pointB = b;
+    } else if (!edges && !rgNearestCornerOfA(pair, s)) {
+        return false;
+    }
+    s->gap = rgDot(s->normal, rgSub(s->pointB, s->pointA));
+    s->beyond = false;
+    return s->gap > RG_BOX_TOUCH * pair->scale;
+}
+
+// ---- manifold
+
+// Whether faces of the two are close to parallel.
+static bool rgIsFlat(const rgBoxTest* x) {
+    double most = 0;
+    for (int i = 0; i < 3; ++i) {
+        most = RG_MAX(most, RG_MAX(x->f[i][0], RG_MAX(x->f[i][1], x->f[i][2])));
+    }
+    return most > RG_BOX_FLAT;
 }
 
 // Points where the faces that the axis names overlap; false when none reaches the separation, as
 // happens for boxes apart with a corner or crossing edges nearest.
-static bool rgClipBoxes(const rgConvexPair* pair, const rgBoxTest* x, double margin,
-                        rgRawManifold* raw) {
-    rgFeature a, b;
-    raw->normal = x->axis;
-    raw->count = 0;
-    rgConvex_Feature(pair->a, x->axis, 0, &a);
-    rgConvex_Feature(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(x->axis)), 0, &b);
-    b.normal = rgMat3_Multiply(&pair->r, b.normal);
-    for (int k = 0; k < b.count; ++k) {
-        b.points[k] = rgAdd(rgMat3_Multiply(&pair->r, b.points[k]), pair->t);
-    }
-    rgClipFeatures(&a, &b, 0, 0, margin, raw);
+static bool rgClipAlongAxis(const rgConvexPair* pair, const rgBoxTest* x, double margin,
+                            rgRawManifold* raw) {
+    rgClipBoxFaces(pair, x->axis, margin, raw);
     double least = INFINITY;
     for (int k = 0; k < raw->count; ++k) {
         least = RG_MIN(least, raw->points[k].gap);
     }
     return least <= x->best + 1e-5 * RG_MIN(pair->a->scale, pair->b->scale);
+}
+
+// Nearest points by GJK, from the best axis unless the cache knows more.
+static void rgSearchBoxes(const rgConvexPair* pair, const rgBoxTest* x, const rgCollideInput* in,
+                          rgSigned* s) {
+    rgPairCache own = {.axis = x->axis};
+    rgSignedDistance(pair, in->margin, in->cache != NULL ? in->cache : &own, s);
+}
+
+static void rgCollectPoints(const rgConvexPair* pair, const rgBoxTest* x, const rgCollideInput* in,
+                            rgRawManifold* raw) {
+    bool apart = x->best > 0 && !rgIsFlat(x);
+    if (!apart && rgClipAlongAxis(pair, x, in->margin, raw)) {
+        return;
+    }
+    rgSigned s;
+    if (!apart || !rgNearestOfBoxes(pair, x, &s)) {
+        rgSearchBoxes(pair, x, in, &s);
+    }
+    raw->count = 0;
+    if (s.beyond || !(s.gap <= in->margin)) {
+        return;
+    }
+    rgClipBoxFaces(pair, s.normal, in->margin, raw);
+    rgFinishManifold(pair, &s, raw);
 }
 
 void rgCollideBoxes(const rgCollideInput* in, rgManifold* manifold) {
@@ -115,10 +245,7 @@ void rgCollideBoxes(const rgCollideInput* in, rgManifold* manifold) {
         return;
     }
     rgRawManifold raw;
-    if (!rgClipBoxes(&pair, &test, in->margin, &raw)) {
-        rgCollideConvex(in, manifold);
-        return;
-    }
+    rgCollectPoints(&pair, &test, in, &raw);
     rgReduce(&raw, in->maxPoints);
     rgEmit(&raw, *in->poseA, manifold);
 }

@@ -1,27 +1,12 @@
 // Broadphase: a tree of fat boxes, and the list of pairs that overlap in it.
-// Siblings share a cache line; boxes are floats rounded outward. Leaves that move are refitted, and
-// the tree is rebuilt once twice as many have moved as there are. The pairs depend on the fat boxes
-// only, never on the tree.
-#include "collision/internal.h"
+// Leaves that move are refitted and looked up in the tree; it is rebuilt once twice as many have
+// moved as there are. The pairs depend on the fat boxes only, never on the tree.
+#include "collision/tree.h"
 
 #include <string.h>
 
 #define RG_BROADPHASE_COOKIE 0x62726f64u
-#define RG_STACK             256
-#define RG_PAIR_STACK        1024
-#define RG_AHEAD             6   // steps
-#define RG_DEPTH_LIMIT       100 // deeper and the tree is rebuilt
-
-typedef struct rgFloatBox {
-    float lower[3], upper[3];
-} rgFloatBox;
-
-// Node of the tree: 32 bytes. Children are nodes child and child + 1; siblings are 2 k, 2 k + 1.
-typedef struct rgTreeNode {
-    rgFloatBox box;
-    int32_t child; // negative: leaf of proxy -1 - child
-    int32_t parent;
-} rgTreeNode;
+#define RG_AHEAD             6 // steps
 
 enum {
     rg_proxyUsed = 1,
@@ -40,17 +25,14 @@ struct rgBroadphase {
     int proxyCount; // highest used + 1
     rgBox* boxes;   // as given
     rgFloatBox* fats;
-    int32_t* leaves; // node of the tree, or -1
     uint8_t* flags;
-    int boxCapacity, fatCapacity, leafCapacity, flagCapacity;
+    int boxCapacity, fatCapacity, flagCapacity;
     int freeHint; // no free proxy below
     int leafCount, unboundedCount, movedCount;
-    rgTreeNode* nodes;
-    int nodeCount, nodeCapacity;
-    uint8_t* marked; // per node: something moved below
-    int markedCapacity;
+    rgTree tree;
+    rgTreeQueryFcn* query;
     int movesSinceBuild;
-    int32_t* order; // scratch of the builder, proxyCapacity
+    int32_t* order; // scratch of the builder and of the search, one per proxy
     int orderCapacity;
     rgPairList pairs, found, next, sorted;
     int32_t* previous;
@@ -66,7 +48,8 @@ rgBroadphaseDef rgDefaultBroadphaseDef(void) {
 
 rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphase) {
     if (def == NULL || def->cookie != RG_BROADPHASE_COOKIE || broadphase == NULL ||
-        !(def->fatten >= 0) || !(def->fattenRelative >= 0)) {
+        !(def->fatten >= 0) || !(def->fattenRelative >= 0) || def->kernels < 0 ||
+        def->kernels > 3) {
         return rg_errorArgument;
     }
     rgBroadphase* made = rgAllocate(&def->allocator, 1, sizeof(rgBroadphase));
@@ -75,6 +58,7 @@ rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphas
     }
     made->def = *def;
     made->def.allocator = rgResolveAllocator(&def->allocator);
+    made->query = rgSelectTreeQuery((rgKernelSet)def->kernels);
     *broadphase = made;
     return rg_ok;
 }
@@ -86,10 +70,8 @@ void rgDestroyBroadphase(rgBroadphase* bp) {
     rgAllocator allocator = bp->def.allocator;
     rgRelease(&allocator, bp->boxes);
     rgRelease(&allocator, bp->fats);
-    rgRelease(&allocator, bp->leaves);
     rgRelease(&allocator, bp->flags);
-    rgRelease(&allocator, bp->marked);
-    rgRelease(&allocator, bp->nodes);
+    rgTree_Free(&bp->tree, &allocator);
     rgRelease(&allocator, bp->order);
     rgRelease(&allocator, bp->pairs.pairs);
     rgRelease(&allocator, bp->found.pairs);
@@ -102,14 +84,23 @@ void rgDestroyBroadphase(rgBroadphase* bp) {
 
 // ---- float boxes
 
-static float rgRoundDown(double x) {
-    float f = (float)x;
-    return f > x ? nextafterf(f, -INFINITY) : f;
+// The next float away from zero (away) or toward it. Zeros carry the sign of what was rounded.
+static inline float rgStep(float f, bool step, bool away) {
+    int32_t bits;
+    memcpy(&bits, &f, sizeof(bits));
+    bits += step ? (away ? 1 : -1) : 0;
+    memcpy(&f, &bits, sizeof(bits));
+    return f;
 }
 
-static float rgRoundUp(double x) {
+static inline float rgRoundDown(double x) {
     float f = (float)x;
-    return f < x ? nextafterf(f, INFINITY) : f;
+    return rgStep(f, f > x, x < 0);
+}
+
+static inline float rgRoundUp(double x) {
+    float f = (float)x;
+    return rgStep(f, f<x, x> 0);
 }
 
 static rgFloatBox rgFloatBoxOf(const rgBox* box, double grow, double relative) {
@@ -121,96 +112,10 @@ static rgFloatBox rgFloatBoxOf(const rgBox* box, double grow, double relative) {
         {rgRoundUp(box->upper.x + g), rgRoundUp(box->upper.y + g), rgRoundUp(box->upper.z + g)}};
 }
 
-static inline bool rgFloatBoxesMeet(const rgFloatBox* a, const rgFloatBox* b) {
-    return (a->lower[0] <= b->upper[0]) & (b->lower[0] <= a->upper[0]) &
-           (a->lower[1] <= b->upper[1]) & (b->lower[1] <= a->upper[1]) &
-           (a->lower[2] <= b->upper[2]) & (b->lower[2] <= a->upper[2]);
-}
-
-static bool rgFloatBoxHolds(const rgFloatBox* a, const rgFloatBox* b) {
-    return (a->lower[0] <= b->lower[0]) & (a->upper[0] >= b->upper[0]) &
-           (a->lower[1] <= b->lower[1]) & (a->upper[1] >= b->upper[1]) &
-           (a->lower[2] <= b->lower[2]) & (a->upper[2] >= b->upper[2]);
-}
-
 static bool rgFatHolds(const rgFloatBox* fat, const rgBox* box) {
-    return fat->lower[0] <= box->lower.x && fat->upper[0] >= box->upper.x &&
-           fat->lower[1] <= box->lower.y && fat->upper[1] >= box->upper.y &&
-           fat->lower[2] <= box->lower.z && fat->upper[2] >= box->upper.z;
-}
-
-static void rgFloatBox_Grow(rgFloatBox* a, const rgFloatBox* b) {
-    for (int i = 0; i < 3; ++i) {
-        a->lower[i] = RG_MIN(a->lower[i], b->lower[i]);
-        a->upper[i] = RG_MAX(a->upper[i], b->upper[i]);
-    }
-}
-
-static float rgFloatBox_Cost(const rgFloatBox* a) {
-    float x = a->upper[0] - a->lower[0], y = a->upper[1] - a->lower[1],
-          z = a->upper[2] - a->lower[2];
-    return x * y + y * z + z * x;
-}
-
-// ---- building
-
-typedef struct rgBuildItem {
-    int node, first, count;
-} rgBuildItem;
-
-static rgFloatBox rgBoundsOf(const rgBroadphase* bp, int first, int count) {
-    rgFloatBox box = bp->fats[bp->order[first]];
-    for (int i = 1; i < count; ++i) {
-        rgFloatBox_Grow(&box, &bp->fats[bp->order[first + i]]);
-    }
-    return box;
-}
-
-static float rgCenterOf(const rgBroadphase* bp, int proxy, int axis) {
-    const rgFloatBox* b = &bp->fats[proxy];
-    return b->lower[axis] + b->upper[axis];
-}
-
-// Split in the middle of the centers along their longest extent; in halves by number when that is
-// lopsided, so that the depth stays small.
-static int rgSplit(rgBroadphase* bp, int first, int count) {
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int i = first; i < first + count; ++i) {
-        for (int k = 0; k < 3; ++k) {
-            float c = rgCenterOf(bp, bp->order[i], k);
-            low[k] = RG_MIN(low[k], c);
-            high[k] = RG_MAX(high[k], c);
-        }
-    }
-    int axis = 0;
-    for (int k = 1; k < 3; ++k) {
-        axis = high[k] - low[k] > high[axis] - low[axis] ? k : axis;
-    }
-    float middle = 0.5f * low[axis] + 0.5f * high[axis];
-    int i = first, j = first + count - 1;
-    while (i <= j) {
-        if (rgCenterOf(bp, bp->order[i], axis) < middle) {
-            i += 1;
-        } else {
-            int32_t swap = bp->order[i];
-            bp->order[i] = bp->order[j];
-            bp->order[j--] = swap;
-        }
-    }
-    int left = i - first;
-    return left < count / 8 || left > count - count / 8 || left == 0 || left == count ? count / 2
-                                                                                      : left;
-}
-
-static void rgSetLeaf(rgBroadphase* bp, int node, int proxy) {
-    bp->nodes[node].box = bp->fats[proxy];
-    bp->nodes[node].child = -1 - proxy;
-    bp->leaves[proxy] = node;
-}
-
-static rgResult rgReserveNodes(rgBroadphase* bp, int nodes) {
-    return rgReserve(&bp->def.allocator, (void**)&bp->nodes, &bp->nodeCapacity, bp->nodeCount,
-                     nodes, sizeof(rgTreeNode));
+    return (fat->lower[0] <= box->lower.x) & (fat->upper[0] >= box->upper.x) &
+           (fat->lower[1] <= box->lower.y) & (fat->upper[1] >= box->upper.y) &
+           (fat->lower[2] <= box->lower.z) & (fat->upper[2] >= box->upper.z);
 }
 
 static bool rgIsLeaf(const rgBroadphase* bp, int proxy) {
@@ -232,124 +137,10 @@ static int rgListLeaves(rgBroadphase* bp) {
     return count;
 }
 
-static rgResult rgBuildTree(rgBroadphase* bp) {
-    // Room to insert some leaves before the next build.
-    if (rgReserveNodes(bp, 2 * bp->leafCount + bp->leafCount / 2 + 16) != rg_ok) {
-        return rg_errorMemory;
-    }
-    bp->nodeCount = 0;
-    bp->movesSinceBuild = 0;
-    int count = rgListLeaves(bp);
-    if (count == 0) {
-        return rg_ok;
-    }
-    rgBuildItem stack[RG_STACK];
-    int depth = 0;
-    bp->nodeCount = 2; // the root is node 0, node 1 is not used
-    bp->nodes[0].parent = -1;
-    stack[depth++] = (rgBuildItem){0, 0, count};
-    while (depth > 0) {
-        rgBuildItem item = stack[--depth];
-        if (item.count == 1) {
-            rgSetLeaf(bp, item.node, bp->order[item.first]);
-            continue;
-        }
-        int left = rgSplit(bp, item.first, item.count);
-        int child = bp->nodeCount;
-        bp->nodeCount += 2;
-        bp->nodes[item.node].box = rgBoundsOf(bp, item.first, item.count);
-        bp->nodes[item.node].child = child;
-        bp->nodes[child].parent = bp->nodes[child + 1].parent = item.node;
-        stack[depth++] = (rgBuildItem){child + 1, item.first + left, item.count - left};
-        stack[depth++] = (rgBuildItem){child, item.first, left};
-    }
-    return rg_ok;
-}
-
-// ---- changing the tree
-
-static void rgRefitAbove(rgBroadphase* bp, int node) {
-    const rgFloatBox box = bp->nodes[node].box;
-    for (int at = bp->nodes[node].parent; at >= 0; at = bp->nodes[at].parent) {
-        if (rgFloatBoxHolds(&bp->nodes[at].box, &box)) {
-            return;
-        }
-        rgFloatBox_Grow(&bp->nodes[at].box, &box);
-    }
-}
-
-// Every inner box from its children. Children come after their parents in the array.
-static void rgRefitAll(rgBroadphase* bp) {
-    for (int n = bp->nodeCount - 1; n >= 0; --n) {
-        int child = bp->nodes[n].child;
-        if (child >= 0 && n != 1) {
-            bp->nodes[n].box = bp->nodes[child].box;
-            rgFloatBox_Grow(&bp->nodes[n].box, &bp->nodes[child + 1].box);
-        }
-    }
-}
-
-// Whoever points at a node is told where its content is now.
-static void rgRelink(rgBroadphase* bp, int node) {
-    int child = bp->nodes[node].child;
-    if (child < 0) {
-        bp->leaves[-1 - child] = node;
-    } else {
-        bp->nodes[child].parent = bp->nodes[child + 1].parent = node;
-    }
-}
-
-// Put a leaf where it grows boxes least. False: no room or too deep; the tree must be rebuilt.
-static bool rgInsertLeaf(rgBroadphase* bp, int proxy) {
-    if (bp->nodeCount == 0 || bp->nodeCount + 2 > bp->nodeCapacity) {
-        return false;
-    }
-    rgFloatBox box = bp->fats[proxy];
-    int at = 0, depth = 0;
-    while (bp->nodes[at].child >= 0) {
-        rgFloatBox_Grow(&bp->nodes[at].box, &box);
-        int child = bp->nodes[at].child;
-        rgFloatBox a = bp->nodes[child].box, b = bp->nodes[child + 1].box;
-        float costA = -rgFloatBox_Cost(&a), costB = -rgFloatBox_Cost(&b);
-        rgFloatBox_Grow(&a, &box);
-        rgFloatBox_Grow(&b, &box);
-        at = costA + rgFloatBox_Cost(&a) <= costB + rgFloatBox_Cost(&b) ? child : child + 1;
-        depth += 1;
-    }
-    if (depth > RG_DEPTH_LIMIT) {
-        return false;
-    }
-    int child = bp->nodeCount;
-    bp->nodeCount += 2;
-    bp->nodes[child] = bp->nodes[at];
-    bp->nodes[child].parent = bp->nodes[child + 1].parent = at;
-    rgRelink(bp, child);
-    rgSetLeaf(bp, child + 1, proxy);
-    bp->nodes[at].child = child;
-    rgFloatBox_Grow(&bp->nodes[at].box, &box);
-    return true;
-}
-
-static void rgRemoveLeaf(rgBroadphase* bp, int proxy) {
-    int leaf = bp->leaves[proxy];
-    bp->leaves[proxy] = -1;
-    if (leaf < 0) {
-        return;
-    }
-    if (leaf == 0) {
-        bp->nodeCount = 0;
-        return;
-    }
-    int parent = bp->nodes[leaf].parent, above = bp->nodes[parent].parent;
-    bp->nodes[parent] = bp->nodes[leaf ^ 1];
-    bp->nodes[parent].parent = above;
-    rgRelink(bp, parent);
-}
-
 // ---- proxies
 
 static bool rgIsBoxValid(const rgBox* b) {
-    return b->lower.x <= b->upper.x && b->lower.y <= b->upper.y && b->lower.z <= b->upper.z;
+    return (b->lower.x <= b->upper.x) & (b->lower.y <= b->upper.y) & (b->lower.z <= b->upper.z);
 }
 
 static bool rgIsBounded(const rgBox* b) {
@@ -392,12 +183,11 @@ static rgResult rgReserveProxies(rgBroadphase* bp, int count) {
     } const arrays[] = {
         {(void**)&bp->boxes, &bp->boxCapacity, bp->proxyCount, count, sizeof(rgBox)},
         {(void**)&bp->fats, &bp->fatCapacity, bp->proxyCount, count, sizeof(rgFloatBox)},
-        {(void**)&bp->leaves, &bp->leafCapacity, bp->proxyCount, count, sizeof(int32_t)},
         {(void**)&bp->flags, &bp->flagCapacity, bp->proxyCount, count, 1},
         {(void**)&bp->order, &bp->orderCapacity, 0, count, sizeof(int32_t)},
         {(void**)&bp->bucket, &bp->bucketCapacity, 0, count + 1, sizeof(int32_t)},
     };
-    rgResult result = rg_ok;
+    rgResult result = rgTree_Reserve(&bp->tree, &bp->def.allocator, bp->proxyCount, count);
     for (int k = 0; k < RG_COUNT(arrays) && result == rg_ok; ++k) {
         result = rgReserve(&bp->def.allocator, arrays[k].array, arrays[k].capacity, arrays[k].used,
                            arrays[k].needed, arrays[k].size);
@@ -420,7 +210,7 @@ rgResult rgBroadphase_Add(rgBroadphase* bp, rgBox box, int* proxy) {
     bp->freeHint = at + 1;
     bool unbounded = !rgIsBounded(&box);
     bp->flags[at] = (uint8_t)(rg_proxyUsed | rg_proxyFresh | (unbounded ? rg_proxyUnbounded : 0));
-    bp->leaves[at] = -1;
+    bp->tree.places[at] = -1;
     rgSetProxyBox(bp, at, &box);
     bp->unboundedCount += unbounded;
     bp->leafCount += !unbounded;
@@ -437,7 +227,7 @@ rgResult rgBroadphase_Remove(rgBroadphase* bp, int proxy) {
         return rg_errorArgument;
     }
     bool unbounded = rgIsUnbounded(bp, proxy);
-    rgRemoveLeaf(bp, proxy);
+    rgTree_Remove(&bp->tree, proxy);
     bp->unboundedCount -= unbounded;
     bp->leafCount -= !unbounded;
     bp->flags[proxy] &= (uint8_t)~rg_proxyUsed;
@@ -486,76 +276,35 @@ static void rgPushPair(rgSearch* s, int a, int b) {
     list->pairs[list->count++] = (rgProxyPair){low, high};
 }
 
-// Two nodes whose boxes overlap, with something below that moved; a == b: a node with itself.
-typedef struct rgNodePair {
-    int32_t a, b;
-} rgNodePair;
-
-static void rgMarkAbove(rgBroadphase* bp, int proxy) {
-    for (int n = bp->leaves[proxy]; n >= 0 && !bp->marked[n]; n = bp->nodes[n].parent) {
-        bp->marked[n] = 1;
-    }
-}
-
-static rgResult rgMarkTree(rgBroadphase* bp) {
-    rgResult result = rgReserve(&bp->def.allocator, (void**)&bp->marked, &bp->markedCapacity, 0,
-                                bp->nodeCapacity, 1);
-    if (result == rg_ok && bp->nodeCount > 0) {
-        memset(bp->marked, 0, (size_t)bp->nodeCount);
-    }
-    for (int p = 0; p < bp->proxyCount && result == rg_ok; ++p) {
+static void rgMarkTree(rgBroadphase* bp) {
+    for (int p = 0; p < bp->proxyCount; ++p) {
         if (bp->flags[p] & rg_proxyMoved && rgIsLeaf(bp, p)) {
-            rgMarkAbove(bp, p);
+            rgTree_MarkMoved(&bp->tree, p);
         }
     }
-    return result;
 }
 
-static inline bool rgNodesMeet(const rgBroadphase* bp, int a, int b) {
-    return (bp->marked[a] | bp->marked[b]) &&
-           rgFloatBoxesMeet(&bp->nodes[a].box, &bp->nodes[b].box);
-}
-
-static int rgOpenSelf(const rgBroadphase* bp, int child, rgNodePair* stack, int depth) {
-    if (rgNodesMeet(bp, child, child + 1)) {
-        stack[depth++] = (rgNodePair){child, child + 1};
-    }
-    for (int k = child; k < child + 2; ++k) {
-        if (bp->marked[k] && bp->nodes[k].child >= 0) {
-            stack[depth++] = (rgNodePair){k, k};
-        }
-    }
-    return depth;
-}
-
-// Pairs of leaves that overlap where one of them moved: the tree against itself.
-static void rgSearchTree(rgSearch* s) {
+// Pairs of one that moved. Of two that moved, the lower one finds the pair.
+static void rgSearchProxy(rgSearch* s, int proxy) {
     const rgBroadphase* bp = s->bp;
-    rgNodePair stack[RG_PAIR_STACK];
-    int depth = 0;
-    if (bp->nodeCount > 0 && bp->marked[0] && bp->nodes[0].child >= 0) {
-        stack[depth++] = (rgNodePair){0, 0};
+    int count = bp->query(bp->tree.nodes, &bp->fats[proxy], bp->order);
+    for (int k = 0; k < count && s->result == rg_ok; ++k) {
+        int other = bp->order[k];
+        if (other > proxy || !(bp->flags[other] & rg_proxyMoved)) {
+            rgPushPair(s, proxy, other);
+        }
     }
-    while (depth > 0 && s->result == rg_ok) {
-        rgNodePair pair = stack[--depth];
-        int ca = bp->nodes[pair.a].child, cb = bp->nodes[pair.b].child;
-        if (pair.a == pair.b) {
-            depth = rgOpenSelf(bp, ca, stack, depth);
-            continue;
+}
+
+// Every moved leaf, node by node: neighbours in space look at the same nodes.
+static void rgSearchTree(rgSearch* s) {
+    rgTree* tree = &s->bp->tree;
+    for (int n = 0; n < tree->nodeCount; ++n) {
+        rgTreeNode* node = &tree->nodes[n];
+        for (unsigned moved = node->moved; moved != 0; moved &= moved - 1) {
+            rgSearchProxy(s, node->child[rgLowestBit(moved)]);
         }
-        if (ca < 0 && cb < 0) {
-            rgPushPair(s, -1 - ca, -1 - cb);
-            continue;
-        }
-        int a0 = ca < 0 ? pair.a : ca, a1 = ca < 0 ? pair.a : ca + 1;
-        int b0 = cb < 0 ? pair.b : cb, b1 = cb < 0 ? pair.b : cb + 1;
-        for (int a = a0; a <= a1; ++a) {
-            for (int b = b0; b <= b1; ++b) {
-                if (rgNodesMeet(bp, a, b)) {
-                    stack[depth++] = (rgNodePair){a, b};
-                }
-            }
-        }
+        node->moved = 0;
     }
 }
 
@@ -577,10 +326,8 @@ static void rgSearchUnbounded(rgSearch* s) {
 }
 
 static void rgSearchMoved(rgSearch* s) {
-    s->result = rgMarkTree(s->bp);
-    if (s->result == rg_ok) {
-        rgSearchTree(s);
-    }
+    rgMarkTree(s->bp);
+    rgSearchTree(s);
     rgSearchUnbounded(s);
 }
 
@@ -608,56 +355,62 @@ static bool rgPairLess(rgProxyPair p, rgProxyPair q) {
     return p.a != q.a ? p.a < q.a : p.b < q.b;
 }
 
-static bool rgIsKept(const rgBroadphase* bp, rgProxyPair p) {
-    return !((bp->flags[p.a] | bp->flags[p.b]) & rg_proxyMoved);
+static int rgFlagsOf(const uint8_t* flags, rgProxyPair p) {
+    return flags[p.a] | flags[p.b];
 }
 
 // Old pairs of which neither moved, merged with what was found; both lists are sorted.
 static void rgMergePairs(rgBroadphase* bp) {
-    const rgPairList *old = &bp->pairs, *found = &bp->found;
-    rgPairList* out = &bp->next;
-    int i = 0, j = 0;
-    out->count = 0;
-    while (i < old->count || j < found->count) {
-        bool same = i < old->count && j < found->count && old->pairs[i].a == found->pairs[j].a &&
-                    old->pairs[i].b == found->pairs[j].b;
-        bool fromOld = same || j == found->count ||
-                       (i < old->count && rgPairLess(old->pairs[i], found->pairs[j]));
-        rgProxyPair pair = fromOld ? old->pairs[i] : found->pairs[j];
-        if (!fromOld || same || rgIsKept(bp, pair)) {
-            bool fresh = (bp->flags[pair.a] | bp->flags[pair.b]) & rg_proxyFresh;
-            bp->previous[out->count] = fromOld && !fresh ? i : -1;
-            out->pairs[out->count++] = pair;
-        }
+    const rgProxyPair *old = bp->pairs.pairs, *found = bp->found.pairs;
+    const int oldCount = bp->pairs.count, foundCount = bp->found.count;
+    const uint8_t* flags = bp->flags;
+    rgProxyPair* out = bp->next.pairs;
+    int32_t* previous = bp->previous;
+    int i = 0, j = 0, count = 0;
+    while (i < oldCount || j < foundCount) {
+        bool same =
+            i < oldCount && j < foundCount && old[i].a == found[j].a && old[i].b == found[j].b;
+        bool fromOld = same || j == foundCount || (i < oldCount && rgPairLess(old[i], found[j]));
+        rgProxyPair pair = fromOld ? old[i] : found[j];
+        int known = rgFlagsOf(flags, pair);
+        previous[count] = fromOld && !(known & rg_proxyFresh) ? i : -1;
+        out[count] = pair;
+        count += !fromOld || same || !(known & rg_proxyMoved);
         i += fromOld;
         j += same || !fromOld;
     }
+    bp->next.count = count;
     rgPairList swap = bp->pairs;
-    bp->pairs = *out;
-    *out = swap;
+    bp->pairs = bp->next;
+    bp->next = swap;
 }
 
 static rgResult rgRefreshTree(rgBroadphase* bp) {
+    rgTree* tree = &bp->tree;
     bp->movesSinceBuild += bp->movedCount;
-    bool rebuild = bp->nodeCount == 0 || bp->movesSinceBuild > 2 * bp->leafCount;
+    bool rebuild = tree->nodeCount == 0 || bp->movesSinceBuild > 2 * bp->leafCount;
     bool many = bp->movedCount > bp->leafCount / 16;
     for (int p = 0; p < bp->proxyCount && !rebuild; ++p) {
         if (!(bp->flags[p] & rg_proxyMoved) || !rgIsLeaf(bp, p)) {
             continue;
         }
-        if (bp->leaves[p] < 0) {
-            rebuild = !rgInsertLeaf(bp, p);
+        if (tree->places[p] < 0) {
+            rebuild = !rgTree_Insert(tree, p, &bp->fats[p]);
         } else {
-            bp->nodes[bp->leaves[p]].box = bp->fats[p];
+            rgTree_SetBox(tree, p, &bp->fats[p]);
             if (!many) {
-                rgRefitAbove(bp, bp->leaves[p]);
+                rgTree_GrowAbove(tree, p);
             }
         }
     }
-    if (many && !rebuild) {
-        rgRefitAll(bp);
+    if (rebuild) {
+        bp->movesSinceBuild = 0;
+        return rgTree_Build(tree, &bp->def.allocator, bp->fats, bp->order, rgListLeaves(bp));
     }
-    return rebuild ? rgBuildTree(bp) : rg_ok;
+    if (many) {
+        rgTree_RefitAll(tree);
+    }
+    return rg_ok;
 }
 
 static void rgClearMoved(rgBroadphase* bp) {
@@ -714,11 +467,10 @@ rgPairChanges rgBroadphase_Changes(const rgBroadphase* bp) {
 }
 
 bool rgBroadphase_BoxesOverlap(const rgBroadphase* bp, rgProxyPair pair, double margin) {
-    rgBox a = bp->boxes[pair.a];
-    rgVec3 grow = rgVec(margin, margin, margin);
-    a.lower = rgSub(a.lower, grow);
-    a.upper = rgAdd(a.upper, grow);
-    return rgBoxesMeet(&a, &bp->boxes[pair.b]);
+    const rgBox *a = &bp->boxes[pair.a], *b = &bp->boxes[pair.b];
+    return (a->lower.x - margin <= b->upper.x) & (b->lower.x <= a->upper.x + margin) &
+           (a->lower.y - margin <= b->upper.y) & (b->lower.y <= a->upper.y + margin) &
+           (a->lower.z - margin <= b->upper.z) & (b->lower.z <= a->upper.z + margin);
 }
 
 // ---- queries
@@ -730,40 +482,46 @@ void rgBroadphase_Query(const rgBroadphase* bp, rgBox box, rgProxyFcn* visit, vo
             return;
         }
     }
-    int32_t stack[RG_STACK];
+    int32_t stack[RG_TREE_STACK];
     int depth = 0;
     stack[depth++] = 0;
-    while (depth > 0 && bp->nodeCount > 0) {
-        const rgTreeNode* node = &bp->nodes[stack[--depth]];
-        if (!rgFloatBoxesMeet(&node->box, &wide)) {
-            continue;
+    while (depth > 0 && bp->tree.nodeCount > 0) {
+        const rgTreeNode* node = &bp->tree.nodes[stack[--depth]];
+        unsigned hit = rgTreeNode_Meets(node, &wide);
+        for (unsigned inner = hit & node->inner; inner != 0; inner &= inner - 1) {
+            stack[depth++] = node->child[rgLowestBit(inner)];
         }
-        if (node->child >= 0) {
-            stack[depth++] = node->child + 1;
-            stack[depth++] = node->child;
-        } else if (rgBoxesMeet(&bp->boxes[-1 - node->child], &box) &&
-                   !visit(-1 - node->child, context)) {
-            return;
+        for (unsigned leaves = hit & node->leaves; leaves != 0; leaves &= leaves - 1) {
+            int proxy = node->child[rgLowestBit(leaves)];
+            if (rgBoxesMeet(&bp->boxes[proxy], &box) && !visit(proxy, context)) {
+                return;
+            }
         }
     }
 }
 
-// Whether a ray meets a box before limit.
-static bool rgRayMeets(const rgRay* ray, const rgFloatBox* box, double limit) {
-    double enter = 0, exit = limit;
+// Whether a ray meets the box of a slot before its end.
+static bool rgRayMeets(const rgRay* ray, const rgTreeNode* node, int slot) {
+    double enter = 0, exit = ray->maxFraction;
     for (int i = 0; i < 3; ++i) {
         double o = rgVec3_At(ray->origin, i), d = rgVec3_At(ray->direction, i);
+        double lower = node->lower[i][slot], upper = node->upper[i][slot];
         if (d == 0) {
-            if (o < box->lower[i] || o > box->upper[i]) {
+            if (o < lower || o > upper) {
                 return false;
             }
             continue;
         }
-        double t1 = (box->lower[i] - o) / d, t2 = (box->upper[i] - o) / d;
+        double t1 = (lower - o) / d, t2 = (upper - o) / d;
         enter = RG_MAX(enter, RG_MIN(t1, t2));
         exit = RG_MIN(exit, RG_MAX(t1, t2));
     }
     return enter <= exit * (1 + 1e-12);
+}
+
+static void rgVisitRay(int proxy, rgRay* left, rgProxyRayFcn* visit, void* context) {
+    double shorter = visit(proxy, left, context);
+    left->maxFraction = RG_MIN(left->maxFraction, shorter);
 }
 
 void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFcn* visit,
@@ -771,24 +529,25 @@ void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFc
     rgRay left = *ray;
     for (int p = 0; p < bp->proxyCount && bp->unboundedCount > 0; ++p) {
         if (rgIsUnbounded(bp, p) && left.maxFraction > 0) {
-            double shorter = visit(p, &left, context);
-            left.maxFraction = RG_MIN(left.maxFraction, shorter);
+            rgVisitRay(p, &left, visit, context);
         }
     }
-    int32_t stack[RG_STACK];
+    int32_t stack[RG_TREE_STACK];
     int depth = 0;
     stack[depth++] = 0;
-    while (depth > 0 && bp->nodeCount > 0 && left.maxFraction > 0) {
-        const rgTreeNode* node = &bp->nodes[stack[--depth]];
-        if (!rgRayMeets(&left, &node->box, left.maxFraction)) {
-            continue;
-        }
-        if (node->child >= 0) {
-            stack[depth++] = node->child + 1;
-            stack[depth++] = node->child;
-        } else {
-            double shorter = visit(-1 - node->child, &left, context);
-            left.maxFraction = RG_MIN(left.maxFraction, shorter);
+    while (depth > 0 && bp->tree.nodeCount > 0) {
+        const rgTreeNode* node = &bp->tree.nodes[stack[--depth]];
+        unsigned used = (unsigned)node->inner | node->leaves;
+        for (; used != 0 && left.maxFraction > 0; used &= used - 1) {
+            int slot = rgLowestBit(used);
+            if (!rgRayMeets(&left, node, slot)) {
+                continue;
+            }
+            if (node->inner >> slot & 1) {
+                stack[depth++] = node->child[slot];
+            } else {
+                rgVisitRay(node->child[slot], &left, visit, context);
+            }
         }
     }
 }

@@ -363,11 +363,13 @@ void rgReduce(rgRawManifold* raw, int limit) {
     rgProjectPoints(raw);
     double size = 0;
     for (int k = 1; k < raw->count; ++k) {
-        size = RG_MAX(size, sqrt(rgApart(&raw->points[0], &raw->points[k])));
+        size = RG_MAX(size, rgApart(&raw->points[0], &raw->points[k]));
     }
+    size = sqrt(size);
     int deepest = rgDeepest(raw);
-    rgChoice choice = {0};
-    rgChoice_Add(&choice, limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest, limit);
+    rgChoice choice; // not cleared: it is large
+    choice.at[0] = limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest;
+    choice.count = 1;
     rgChoice_Add(&choice, rgFarthestPoint(raw, &choice), limit);
     if (choice.count == 2) {
         int i = choice.at[0], j = choice.at[1];

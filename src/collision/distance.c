@@ -3,22 +3,11 @@
 // better one, until the direction stays. docs/theory/collision.md, "Penetration".
 #include "collision/support.h"
 
-#include <string.h>
-
 #define RG_TRACK_LIMIT   32
 #define RG_TRACK_SHIFT   0.02 // distance at which GJK runs, relative to the smaller shape
 #define RG_TOUCH         1e-6 // relative distance below which the sign needs care
 #define RG_SHALLOW       0.1  // relative depth up to which a remembered direction is trusted
 #define RG_COARSE_NORMAL 1e-12
-
-rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b, rgPose poseB) {
-    rgQuat back = rgQuatConjugate(poseA.q);
-    rgConvexPair pair = {.a = a, .b = b};
-    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
-    pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
-    pair.scale = RG_MAX(a->scale, b->scale);
-    return pair;
-}
 
 static rgVec3 rgSupportOfPair(const rgConvexPair* pair, rgVec3 n, int32_t* hintA, int32_t* hintB) {
     rgVec3 a = rgConvex_Support(pair->a, n, hintA);
@@ -102,10 +91,11 @@ static void rgFinishTrack(const rgConvexPair* pair, rgVec3 normal, rgSigned* out
 
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out) {
     double room = rgTrackShift(pair);
-    rgGjkResult gjk;
-    rgSimplex start;
+    rgGjkResult results[2]; // one starts from the other
+    rgGjkResult* gjk = results;
     out->beyond = false;
     for (int k = 0; k < RG_TRACK_LIMIT; ++k) {
+        gjk = &results[k % 2];
         rgFinishTrack(pair, normal, out);
         rgGjkInput input = {.shift = rgScale(room - out->gap, normal),
                             .direction = normal,
@@ -113,9 +103,9 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
                             .hintA = out->vertexA,
                             .hintB = out->vertexB,
                             .warm = warm};
-        rgGjk(pair, &input, &gjk);
-        out->iterations += gjk.iterations + 1;
-        if (gjk.contained || !(gjk.distance > 0)) {
+        rgGjk(pair, &input, gjk);
+        out->iterations += gjk->iterations + 1;
+        if (gjk->contained || !(gjk->distance > 0)) {
             // Rounding only, as the plane with this normal separates after the shift.
             int32_t vertex = out->vertexA;
             out->normal = normal;
@@ -123,24 +113,23 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
             out->pointB = rgAddScaled(out->pointA, out->gap, normal);
             return;
         }
-        rgVec3 next = rgGjkNormal(&gjk, INFINITY);
-        bool face = rgProjectOrigin(&gjk.simplex, input.shift);
+        rgVec3 next = rgGjkNormal(gjk, INFINITY);
+        bool face = rgProjectOrigin(&gjk->simplex, input.shift);
         double turn = rgLengthSquared(rgSub(next, normal));
         normal = next;
-        rgKeepSimplex(&gjk.simplex, out);
+        rgKeepSimplex(&gjk->simplex, out);
         if (face || turn <= (out->simplexCount > 0 ? 1e-26 : 1e-18)) {
             break;
         }
-        start = gjk.simplex;
-        warm = &start;
+        warm = &gjk->simplex;
     }
-    rgSimplex_Witnesses(&gjk.simplex, &out->pointA, &out->pointB);
+    rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
     out->normal = normal;
     if (out->simplexCount > 0) {
         // The simplex is on the supporting plane: its points are supports already.
-        out->gap = rgDot(normal, rgSub(gjk.simplex.b[0], gjk.simplex.a[0]));
-        out->vertexA = gjk.simplex.ia[0];
-        out->vertexB = gjk.simplex.ib[0];
+        out->gap = rgDot(normal, rgSub(gjk->simplex.b[0], gjk->simplex.a[0]));
+        out->vertexA = gjk->simplex.ia[0];
+        out->vertexB = gjk->simplex.ib[0];
     } else {
         rgFinishTrack(pair, normal, out);
     }
@@ -190,15 +179,18 @@ static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvex
     return s->count > 0 ? s : NULL;
 }
 
-static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
-    cache->axis = core->normal;
-    cache->vertexA = core->vertexA;
-    cache->vertexB = core->vertexB;
+static void rgCache_StoreSimplex(rgPairCache* cache, const rgSigned* core) {
     cache->simplexCount = core->simplexCount;
     for (int k = 0; k < core->simplexCount; ++k) {
         cache->simplexA[k] = core->simplexA[k];
         cache->simplexB[k] = core->simplexB[k];
     }
+}
+
+static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rgSigned* core) {
+    cache->axis = core->normal;
+    cache->vertexA = core->vertexA;
+    cache->vertexB = core->vertexB;
     cache->touching =
         !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
 }
@@ -267,11 +259,23 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     rgPenetration(pair, &gjk, cache, out);
 }
 
+// The features of the last call, if they are nearest still. Below the touching distance only a
+// triangle gives the normal and the sign.
+static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
+    return cache->simplexCount > 0 && rgCache_IsUsable(cache) &&
+           rgWarmDistance(pair, cache, RG_TOUCH * pair->scale, rgTrackShift(pair), out) &&
+           rgIsShallow(pair, out->gap);
+}
+
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out) {
     double ra = pair->a->radius, rb = pair->b->radius;
-    memset(out, 0, sizeof(*out));
+    out->vertexA = out->vertexB = out->simplexCount = out->iterations = 0;
+    out->beyond = false;
     if (!rgClosedDistance(pair, out)) {
-        rgCoreDistance(pair, cutoff + ra + rb, cache, out);
+        if (!rgSameFeatures(pair, cache, out)) {
+            rgCoreDistance(pair, cutoff + ra + rb, cache, out);
+            rgCache_StoreSimplex(cache, out);
+        }
         rgCache_Store(cache, pair, out);
     }
     out->gap -= ra + rb;
@@ -363,15 +367,15 @@ static void rgSwapProximity(rgProximity* p) {
     p->normal = rgNegate(p->normal);
 }
 
-static void rgConvexDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
-                             rgPairCache* cache, rgProximity* p) {
-    rgConvexPair pair = rgMakePair(&a->convex, poseA, &b->convex, poseB);
+static void rgConvexDistance(const rgGeometry* a, const rgPose* poseA, const rgGeometry* b,
+                             const rgPose* poseB, rgPairCache* cache, rgProximity* p) {
+    rgConvexPair pair = rgMakePair(&a->convex, *poseA, &b->convex, *poseB);
     rgSigned core;
     rgSignedDistance(&pair, INFINITY, cache, &core);
     p->distance = core.gap;
-    p->normal = rgRotate(poseA.q, core.normal);
-    p->pointA = rgPose_Point(poseA, core.pointA);
-    p->pointB = rgPose_Point(poseA, core.pointB);
+    p->normal = rgRotate(poseA->q, core.normal);
+    p->pointA = rgPose_Point(*poseA, core.pointA);
+    p->pointB = rgPose_Point(*poseA, core.pointB);
     p->iterations = core.iterations;
 }
 
@@ -390,19 +394,25 @@ rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPo
     if (rgIsSurface(a) && rgIsSurface(b)) {
         return rg_errorUnsupported;
     }
-    memset(p, 0, sizeof(*p));
+    if (rgIsConvexKind(a->kind) && rgIsConvexKind(b->kind)) {
+        rgPairCache none;
+        if (cache == NULL) {
+            none = (rgPairCache){0};
+            cache = &none;
+        }
+        rgConvexDistance(a, &poseA, b, &poseB, cache, p);
+        return rg_ok;
+    }
+    *p = (rgProximity){0};
     if (rgIsSurface(b)) {
         rgResult result = rgDistance(b, poseB, a, poseA, NULL, p);
         rgSwapProximity(p);
         return result;
     }
-    rgPairCache none = {0};
     if (a->kind == rg_shapePlane) {
         rgPlaneDistance(&b->convex, poseA, poseB, p);
-    } else if (rgIsSurface(a)) {
-        rgSurfaceDistance(a, poseA, b, poseB, p);
     } else {
-        rgConvexDistance(a, poseA, b, poseB, cache != NULL ? cache : &none, p);
+        rgSurfaceDistance(a, poseA, b, poseB, p);
     }
     return rg_ok;
 }

@@ -17,13 +17,12 @@ typedef struct rgEpaPolytope {
     int vertexCount, faceCount;
     rgVec3 vertices[RG_EPA_VERTICES];
     rgEpaFace faces[RG_EPA_FACES];
-    int32_t hintA, hintB;
 } rgEpaPolytope;
 
-static rgVec3 rgEpa_Support(const rgConvexPair* pair, rgVec3 n, rgEpaPolytope* p) {
-    rgVec3 a = rgConvex_Support(pair->a, n, &p->hintA);
-    rgVec3 b =
-        rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)), &p->hintB);
+static rgVec3 rgEpa_Support(const rgConvexPair* pair, rgVec3 n) {
+    int32_t fromA = -1, fromB = -1; // directions jump: the seeds are nearer than the last answers
+    rgVec3 a = rgConvex_Support(pair->a, n, &fromA);
+    rgVec3 b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)), &fromB);
     return rgSub(rgSub(a, rgMat3_Multiply(&pair->r, b)), pair->t);
 }
 
@@ -89,7 +88,7 @@ static bool rgEpa_Start(const rgConvexPair* pair, const rgSimplex* simplex, rgEp
         }
     }
     for (int attempt = 0; attempt < 6 && p->vertexCount < 4; ++attempt) {
-        rgVec3 w = rgEpa_Support(pair, rgEpa_FreeDirection(p, attempt), p);
+        rgVec3 w = rgEpa_Support(pair, rgEpa_FreeDirection(p, attempt));
         if (rgEpa_Spans(p, w, pair->scale)) {
             p->vertices[p->vertexCount++] = w;
             attempt = -1;
@@ -192,7 +191,6 @@ static bool rgEpa_Expand(rgEpaPolytope* p, rgVec3 w, int nearest, double slack) 
 bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations) {
     rgEpaPolytope p;
     p.vertexCount = p.faceCount = 0;
-    p.hintA = p.hintB = 0;
     if (!rgEpa_Start(pair, simplex, &p)) {
         return false;
     }
@@ -205,7 +203,7 @@ bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, i
         }
         rgVec3 n = p.faces[nearest].normal;
         double lower = p.faces[nearest].distance;
-        rgVec3 w = rgEpa_Support(pair, n, &p);
+        rgVec3 w = rgEpa_Support(pair, n);
         double upper = rgDot(n, w);
         *iterations += 1;
         if (upper < least) {

@@ -16,34 +16,49 @@ typedef struct rgNearest {
     double vv;
 } rgNearest;
 
-static rgNearest rgNearestVertex(const rgVec3* w, int i) {
-    return (rgNearest){
-        .count = 1, .at = {i}, .weight = {1}, .v = w[i], .vv = rgLengthSquared(w[i])};
+static inline void rgNearestVertex(const rgVec3* w, int i, rgNearest* near) {
+    near->count = 1;
+    near->at[0] = i;
+    near->weight[0] = 1;
+    near->v = w[i];
+    near->vv = rgLengthSquared(w[i]);
 }
 
-static rgNearest rgNearestEdge(const rgVec3* w, int i, int j) {
+static inline void rgNearestEdge(const rgVec3* w, int i, int j, rgNearest* near) {
     rgVec3 e = rgSub(w[j], w[i]);
     double ee = rgDot(e, e), t = -rgDot(w[i], e);
     if (!(t > 0)) {
-        return rgNearestVertex(w, i);
+        rgNearestVertex(w, i, near);
+        return;
     }
     if (!(t < ee)) {
-        return rgNearestVertex(w, j);
+        rgNearestVertex(w, j, near);
+        return;
     }
     double s = t / ee;
-    rgNearest near = {.count = 2, .at = {i, j}, .weight = {1 - s, s}};
-    near.v = rgAddScaled(w[i], s, e);
-    near.vv = rgLengthSquared(near.v);
-    return near;
+    near->count = 2;
+    near->at[0] = i;
+    near->at[1] = j;
+    near->weight[0] = 1 - s;
+    near->weight[1] = s;
+    near->v = rgAddScaled(w[i], s, e);
+    near->vv = rgLengthSquared(near->v);
 }
 
-static void rgKeepNearer(rgNearest* best, rgNearest other) {
+// The other edge, if it is nearer.
+static void rgTryEdge(const rgVec3* w, int i, int j, rgNearest* best) {
+    rgNearest other;
+    if (best->count == 0) {
+        rgNearestEdge(w, i, j, best);
+        return;
+    }
+    rgNearestEdge(w, i, j, &other);
     if (other.vv < best->vv) {
         *best = other;
     }
 }
 
-static rgNearest rgNearestTriangle(const rgVec3* w, int i, int j, int k) {
+static void rgNearestTriangle(const rgVec3* w, int i, int j, int k, rgNearest* near) {
     rgVec3 a = w[i], b = w[j], c = w[k];
     rgVec3 ab = rgSub(b, a), ac = rgSub(c, a);
     rgVec3 n = rgCross(ab, ac);
@@ -56,22 +71,28 @@ static rgNearest rgNearestTriangle(const rgVec3* w, int i, int j, int k) {
     double wc = rgDot(n, rgCross(pa, pb));
     if (!flat && wa >= 0 && wb >= 0 && wc >= 0) {
         double s = 1 / (wa + wb + wc);
-        rgNearest near = {.count = 3, .at = {i, j, k}, .weight = {s * wa, s * wb, s * wc}};
-        near.v = p;
-        near.vv = rgLengthSquared(p);
-        return near;
+        near->count = 3;
+        near->at[0] = i;
+        near->at[1] = j;
+        near->at[2] = k;
+        near->weight[0] = s * wa;
+        near->weight[1] = s * wb;
+        near->weight[2] = s * wc;
+        near->v = p;
+        near->vv = rgLengthSquared(p);
+        return;
     }
-    rgNearest best = {.vv = INFINITY};
+    near->count = 0;
+    near->vv = INFINITY;
     if (flat || wc < 0) {
-        best = rgNearestEdge(w, i, j);
+        rgTryEdge(w, i, j, near);
     }
     if (flat || wa < 0) {
-        rgKeepNearer(&best, rgNearestEdge(w, j, k));
+        rgTryEdge(w, j, k, near);
     }
     if (flat || wb < 0) {
-        rgKeepNearer(&best, rgNearestEdge(w, i, k));
+        rgTryEdge(w, i, k, near);
     }
-    return best;
 }
 
 // Side of the origin and of the fourth corner with respect to a face of a tetrahedron.
@@ -83,7 +104,7 @@ static bool rgIsOutside(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 opposite, bool* fla
     return corner > 0 ? origin < 0 : origin > 0;
 }
 
-static rgNearest rgNearestTetrahedron(const rgVec3* w) {
+static void rgNearestTetrahedron(const rgVec3* w, rgNearest* near) {
     // Corners in ascending order, then the opposite one. The last corner is the newest: it is on
     // the origin's side of the other three, so their face is only looked at when all is flat.
     static const int faces[4][4] = {{0, 1, 3, 2}, {1, 2, 3, 0}, {0, 2, 3, 1}, {0, 1, 2, 3}};
@@ -94,28 +115,42 @@ static rgNearest rgNearestTetrahedron(const rgVec3* w) {
         outside[f] = rgIsOutside(w[c[0]], w[c[1]], w[c[2]], w[c[3]], &flat);
         inside &= !outside[f];
     }
+    near->count = 4;
+    near->vv = INFINITY;
     if (inside && !flat) {
-        return (rgNearest){.count = 4, .at = {0, 1, 2, 3}};
+        *near = (rgNearest){.count = 4, .at = {0, 1, 2, 3}};
+        return;
     }
-    rgNearest best = {.vv = INFINITY};
     for (int f = 0; f < 4; ++f) {
-        if (outside[f] || flat) {
-            rgKeepNearer(&best, rgNearestTriangle(w, faces[f][0], faces[f][1], faces[f][2]));
+        if (!outside[f] && !flat) {
+            continue;
+        }
+        if (near->count == 4) {
+            rgNearestTriangle(w, faces[f][0], faces[f][1], faces[f][2], near);
+            continue;
+        }
+        rgNearest other;
+        rgNearestTriangle(w, faces[f][0], faces[f][1], faces[f][2], &other);
+        if (other.vv < near->vv) {
+            *near = other;
         }
     }
-    return best;
 }
 
-static rgNearest rgNearestPart(const rgSimplex* s) {
+static void rgNearestPart(const rgSimplex* s, rgNearest* near) {
     switch (s->count) {
     case 1:
-        return rgNearestVertex(s->w, 0);
+        rgNearestVertex(s->w, 0, near);
+        break;
     case 2:
-        return rgNearestEdge(s->w, 0, 1);
+        rgNearestEdge(s->w, 0, 1, near);
+        break;
     case 3:
-        return rgNearestTriangle(s->w, 0, 1, 2);
+        rgNearestTriangle(s->w, 0, 1, 2, near);
+        break;
     default:
-        return rgNearestTetrahedron(s->w);
+        rgNearestTetrahedron(s->w, near);
+        break;
     }
 }
 
@@ -212,15 +247,17 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
     rgSimplex_Refresh(pair, input, s);
     int cold = s->count > 0 ? 0 : RG_GJK_COLD;
     if (s->count > 0) {
-        rgNearest near = rgNearestPart(s);
+        rgNearest near;
+        rgNearestPart(s, &near);
         rgSimplex_Keep(s, &near);
         v = near.v;
         vv = near.vv;
     }
     int k = 0;
     for (; k < RG_GJK_LIMIT; ++k) {
-        double size = s->count > 0 ? rgSimplex_Size(s) : 0;
-        if (vv <= RG_GJK_TOUCH * RG_GJK_TOUCH * size) {
+        // No point of A - B is much farther from v than the larger shape is wide.
+        bool small = vv < 1e-20 * pair->scale * pair->scale;
+        if (small && vv <= RG_GJK_TOUCH * RG_GJK_TOUCH * rgSimplex_Size(s)) {
             result->contained = true;
             break;
         }
@@ -242,7 +279,8 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
             break;
         }
         s->count += 1;
-        rgNearest near = rgNearestPart(s);
+        rgNearest near;
+        rgNearestPart(s, &near);
         // A support with v . w > 0 shows that the origin is outside, whatever a flat simplex says.
         if (near.count == 4 && !(vw > 0)) {
             result->contained = true;

@@ -555,69 +555,15 @@ static bool rgStoreNeighbors(rgHullBuild* build, rgArena* arena, rgHull* hull) {
     return true;
 }
 
-// Cell of a direction on a cube around the origin.
-int rgHull_Seed(rgVec3 d) {
-    double ax = fabs(d.x), ay = fabs(d.y), az = fabs(d.z);
-    int side;
-    double u, v, most;
-    if (ax >= ay && ax >= az) {
-        side = d.x < 0;
-        most = ax, u = d.y, v = d.z;
-    } else if (ay >= az) {
-        side = 2 + (d.y < 0);
-        most = ay, u = d.z, v = d.x;
-    } else {
-        side = 4 + (d.z < 0);
-        most = az, u = d.x, v = d.y;
-    }
-    double s = most > 0 ? 0.5 * RG_SEED_SIDE / most : 0;
-    int i = (int)(s * u + 0.5 * RG_SEED_SIDE), j = (int)(s * v + 0.5 * RG_SEED_SIDE);
-    i = i < RG_SEED_SIDE ? i : RG_SEED_SIDE - 1;
-    j = j < RG_SEED_SIDE ? j : RG_SEED_SIDE - 1;
-    return (side * RG_SEED_SIDE + i) * RG_SEED_SIDE + j;
-}
-
-static rgVec3 rgSeedDirection(int cell) {
-    int side = cell / (RG_SEED_SIDE * RG_SEED_SIDE);
-    double u = (cell / RG_SEED_SIDE % RG_SEED_SIDE + 0.5) * 2.0 / RG_SEED_SIDE - 1;
-    double v = (cell % RG_SEED_SIDE + 0.5) * 2.0 / RG_SEED_SIDE - 1;
-    double s = side % 2 ? -1 : 1;
-    return side < 2 ? rgVec(s, u, v) : side < 4 ? rgVec(v, s, u) : rgVec(u, v, s);
-}
-
-// Walk along edges while that leads farther in the direction, from start, or from the seed of the
-// direction when start is no vertex. Ends at a vertex that no neighbour
-// beats, which on a convex polytope is a farthest one.
-int rgHull_Climb(const rgHull* hull, rgVec3 d, int start) {
-    bool known = start >= 0 && start < hull->vertexCount;
-    int at = known ? start : hull->seeds[rgHull_Seed(d)];
-    double most = rgDot(d, rgHull_Vertex(hull, at));
-    for (;;) {
-        int best = at;
-        for (int k = hull->neighborStart[at]; k < hull->neighborStart[at + 1]; ++k) {
-            int other = hull->neighbors[k];
-            double value = rgDot(d, rgHull_Vertex(hull, other));
-            best = value > most ? other : best;
-            most = value > most ? value : most;
-        }
-        if (best == at) {
-            return at;
-        }
-        at = best;
-    }
-}
-
 static rgResult rgStoreHull(rgHullBuild* build, rgGeometry* geometry) {
     rgHull* hull = &geometry->hull;
     int* loop = RG_TAKE(&build->scratch, int, build->raw.edgeCount);
     if (loop == NULL || !rgMergeFacets(build, loop) ||
         !rgStoreVertices(build, &geometry->arena, hull) ||
         !rgStoreFaces(build, &geometry->arena, hull, loop) ||
-        !rgStoreNeighbors(build, &geometry->arena, hull)) {
+        !rgStoreNeighbors(build, &geometry->arena, hull) ||
+        !rgHull_PrepareClimbs(hull, &geometry->arena)) {
         return rg_errorMemory;
-    }
-    for (int cell = 0; cell < RG_SEED_COUNT; ++cell) {
-        hull->seeds[cell] = rgHull_Scan(hull, rgSeedDirection(cell));
     }
     return rg_ok;
 }

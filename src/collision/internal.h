@@ -17,6 +17,8 @@ typedef struct rgHull {
     double* vertices;   // the same interleaved
     int* neighborStart; // vertexCount + 1
     int* neighbors;     // along edges
+    int* aroundStart;   // first block of each vertex in around
+    double* around;     // coordinates of the neighbours two by two: x x y y z z
     int faceCount;      // coplanar triangles are merged into polygons
     int* faceStart;     // faceCount + 1
     int* faceVertices;  // counter-clockwise from outside, at most RG_POLYGON_LIMIT per face
@@ -107,8 +109,18 @@ static inline bool rgIsConvexKind(rgShapeKind kind) {
 
 // ---- hull.c
 rgResult rgBuildHull(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* geometry);
-int rgHull_Climb(const rgHull* hull, rgVec3 direction, int start);
-int rgHull_Seed(rgVec3 direction);
+
+// ---- climb.c
+bool rgHull_PrepareClimbs(rgHull* hull, rgArena* arena); // needs vertices and neighbours
+// By components: a vector would be passed through memory.
+int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int start);
+int rgHull_ScanAlong(const rgHull* hull, double x, double y, double z);
+static inline int rgHull_Climb(const rgHull* hull, rgVec3 d, int start) {
+    return rgHull_ClimbAlong(hull, d.x, d.y, d.z, start);
+}
+static inline int rgHull_Scan(const rgHull* hull, rgVec3 d) {
+    return rgHull_ScanAlong(hull, d.x, d.y, d.z);
+}
 
 // ---- support.h has the supports, inline.
 
@@ -120,6 +132,16 @@ typedef struct rgConvexPair {
     rgVec3 t; // B's origin in A
     double scale;
 } rgConvexPair;
+
+static inline rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b,
+                                      rgPose poseB) {
+    rgQuat back = rgQuatConjugate(poseA.q);
+    rgConvexPair pair = {.a = a, .b = b};
+    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
+    pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
+    pair.scale = RG_MAX(a->scale, b->scale);
+    return pair;
+}
 
 // Not finite poses give no contact; closed forms see it in their comparisons.
 static inline bool rgPair_IsFinite(const rgConvexPair* pair) {
@@ -173,8 +195,14 @@ typedef struct rgSigned {
 // ---- epa.c: direction of least penetration for an origin inside A - B.
 bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations);
 
+// ---- warm.c
+// Signed distance from the features nearest last time; false when they are no more, or nearer than
+// `least` without being a triangle. Up to the distance `room` a touching pair is compared as if at
+// that distance.
+bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, double least, double room,
+                    rgSigned* out);
+
 // ---- distance.c
-rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b, rgPose poseB);
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out);
 // Local minimum of penetration reached by descent from a direction.
 void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgSigned* out);
@@ -228,6 +256,8 @@ typedef struct rgCollideInput {
 // Pair of convex cores at a known signed distance to points.
 void rgBuildManifold(const rgConvexPair* pair, const rgSigned* signedDistance, double margin,
                      rgRawManifold* raw);
+// Gaps no less than the distance, and the nearest points where no other point reaches it.
+void rgFinishManifold(const rgConvexPair* pair, const rgSigned* signedDistance, rgRawManifold* raw);
 void rgCollideConvex(const rgCollideInput* input, rgManifold* manifold);
 
 // ---- closed forms: plane.c, round.c, boxes.c

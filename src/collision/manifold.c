@@ -27,6 +27,10 @@ void rgBuildManifold(const rgConvexPair* pair, const rgSigned* s, double margin,
         rgFeatureOfB(pair, s->normal, s->vertexB, &b);
         rgClipFeatures(&a, &b, pair->a->radius, pair->b->radius, margin, raw);
     }
+    rgFinishManifold(pair, s, raw);
+}
+
+void rgFinishManifold(const rgConvexPair* pair, const rgSigned* s, rgRawManifold* raw) {
     double least = INFINITY;
     for (int k = 0; k < raw->count; ++k) {
         // Nothing is nearer than the distance; edges that are not quite parallel may say so.

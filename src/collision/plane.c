@@ -1,7 +1,10 @@
 // A plane (half space) against every convex shape. The normal is the plane's.
 #include "collision/support.h"
 
+#include <string.h>
+
 #define RG_FLOOD_LIMIT 64
+#define RG_FLOOD_BITS  1024
 
 // Plane in the frame of B: height of x is d . x + offset.
 typedef struct rgLocalPlane {
@@ -49,25 +52,52 @@ static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
     }
 }
 
+typedef struct rgFlood {
+    int count;
+    int found[RG_FLOOD_LIMIT];
+    uint64_t seen[RG_FLOOD_BITS / 64]; // bit id % RG_FLOOD_BITS: clear when id was not found
+} rgFlood;
+
+static bool rgFlood_Has(const rgFlood* f, const rgHull* hull, int vertex) {
+    bool found = f->seen[vertex % RG_FLOOD_BITS / 64] >> vertex % 64 & 1;
+    if (!found || hull->vertexCount <= RG_FLOOD_BITS) {
+        return found;
+    }
+    for (int j = 0; j < f->count; ++j) {
+        if (f->found[j] == vertex) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rgFlood_Add(rgFlood* f, int vertex) {
+    if (f->count < RG_FLOOD_LIMIT) {
+        f->seen[vertex % RG_FLOOD_BITS / 64] |= (uint64_t)1 << vertex % 64;
+        f->found[f->count++] = vertex;
+    }
+}
+
 // Vertices within the margin, found from the lowest along edges: what lies below a plane is
 // connected.
 static void rgFloodHull(const rgHull* hull, const rgLocalPlane* p, int start, double margin,
                         rgRawManifold* raw) {
-    int found[RG_FLOOD_LIMIT];
-    int count = 1;
-    found[0] = start;
-    for (int at = 0; at < count; ++at) {
-        int v = found[at];
+    rgFlood f;
+    f.count = 0;
+    // Only the words that the hull needs: small hulls are frequent.
+    for (int i = 0; i < RG_FLOOD_BITS / 64 && 64 * i < hull->vertexCount; i += 4) {
+        memset(f.seen + i, 0, 4 * sizeof(f.seen[0]));
+    }
+    rgFlood_Add(&f, start);
+    for (int at = 0; at < f.count; ++at) {
+        int v = f.found[at];
         rgVec3 x = rgHull_Vertex(hull, v);
         rgRawManifold_Add(raw, x, rgDot(p->d, x) + p->offset, (uint32_t)v);
         for (int k = hull->neighborStart[v]; k < hull->neighborStart[v + 1]; ++k) {
             int other = hull->neighbors[k];
-            bool known = rgDot(p->d, rgHull_Vertex(hull, other)) + p->offset > margin;
-            for (int j = 0; j < count && !known; ++j) {
-                known = found[j] == other;
-            }
-            if (!known && count < RG_FLOOD_LIMIT) {
-                found[count++] = other;
+            bool high = rgDot(p->d, rgHull_Vertex(hull, other)) + p->offset > margin;
+            if (!high && !rgFlood_Has(&f, hull, other)) {
+                rgFlood_Add(&f, other);
             }
         }
     }

@@ -2,18 +2,6 @@
 #pragma once
 #include "collision/internal.h"
 
-static inline int rgHull_Scan(const rgHull* hull, rgVec3 d) {
-    const double *x = hull->x, *y = hull->y, *z = hull->z;
-    int best = 0;
-    double most = d.x * x[0] + d.y * y[0] + d.z * z[0];
-    for (int i = 1; i < hull->vertexCount; ++i) {
-        double value = d.x * x[i] + d.y * y[i] + d.z * z[i];
-        best = value > most ? i : best;
-        most = value > most ? value : most;
-    }
-    return best;
-}
-
 static inline rgVec3 rgHull_Vertex(const rgHull* hull, int i) {
     const double* v = hull->vertices + 3 * i;
     return rgVec(v[0], v[1], v[2]);
@@ -46,14 +34,15 @@ static inline int rgSupportTriangle(const rgVec3* p, rgVec3 d) {
 
 // Point of vertex id (as given by rgConvex_Support); smooth shapes have none.
 static inline rgVec3 rgConvex_Vertex(const rgConvex* c, int32_t id) {
+    if (c->kind == rg_shapeHull) {
+        return rgHull_Vertex(c->hull, id);
+    }
     switch (c->kind) {
     case rg_shapeCapsule:
         return rgVec(0, 0, id ? c->size.y : -c->size.y);
     case rg_shapeBox:
         return rgVec(id & 1 ? c->size.x : -c->size.x, id & 2 ? c->size.y : -c->size.y,
                      id & 4 ? c->size.z : -c->size.z);
-    case rg_shapeHull:
-        return rgHull_Vertex(c->hull, id);
     case RG_CORE_TRIANGLE:
         return c->triangle[id];
     default:
@@ -62,6 +51,9 @@ static inline rgVec3 rgConvex_Vertex(const rgConvex* c, int32_t id) {
 }
 
 static inline int rgConvex_VertexCount(const rgConvex* c) {
+    if (c->kind == rg_shapeHull) {
+        return c->hull->vertexCount;
+    }
     switch (c->kind) {
     case rg_shapeSphere:
         return 1;
@@ -69,8 +61,6 @@ static inline int rgConvex_VertexCount(const rgConvex* c) {
         return 2;
     case rg_shapeBox:
         return 8;
-    case rg_shapeHull:
-        return c->hull->vertexCount;
     case RG_CORE_TRIANGLE:
         return 3;
     default:
@@ -80,6 +70,11 @@ static inline int rgConvex_VertexCount(const rgConvex* c) {
 
 // Farthest point of the core along d. hint is the last answer and becomes this one.
 static inline rgVec3 rgConvex_Support(const rgConvex* c, rgVec3 d, int32_t* hint) {
+    if (c->kind == rg_shapeHull) {
+        *hint = c->hull->vertexCount <= RG_HULL_SMALL ? rgHull_Scan(c->hull, d)
+                                                      : rgHull_Climb(c->hull, d, *hint);
+        return rgHull_Vertex(c->hull, *hint);
+    }
     switch (c->kind) {
     case rg_shapeCapsule:
         *hint = d.z >= 0;
@@ -88,10 +83,6 @@ static inline rgVec3 rgConvex_Support(const rgConvex* c, rgVec3 d, int32_t* hint
         *hint = (d.x >= 0) | (d.y >= 0) << 1 | (d.z >= 0) << 2;
         return rgVec(d.x >= 0 ? c->size.x : -c->size.x, d.y >= 0 ? c->size.y : -c->size.y,
                      d.z >= 0 ? c->size.z : -c->size.z);
-    case rg_shapeHull:
-        *hint = c->hull->vertexCount <= RG_HULL_SMALL ? rgHull_Scan(c->hull, d)
-                                                      : rgHull_Climb(c->hull, d, *hint);
-        return rgHull_Vertex(c->hull, *hint);
     case RG_CORE_TRIANGLE:
         *hint = rgSupportTriangle(c->triangle, d);
         return c->triangle[*hint];

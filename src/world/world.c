@@ -284,6 +284,7 @@ static rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnosti
     const rgModel* model = world->model;
     rgBroadphaseDef def = rgDefaultBroadphaseDef();
     def.allocator = world->allocator;
+    def.kernels = world->def.contact.kernels;
     rgResult result = rgCreateBroadphase(&def, &world->broadphase);
     for (int s = 0; s < model->info.shapeCount && result == rg_ok; ++s) {
         if (!rgShapeCollides(model, s)) {

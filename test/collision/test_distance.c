@@ -246,32 +246,42 @@ static void rgTestDegenerate(void** state) {
     }
 }
 
-// With a cache along a path: the same distances as without, and continuous.
+// With a cache along a path: certified, continuous, and apart the same distances as without.
+static void rgSweep(rgCase* c, double gap, double speed, rgRandom* random) {
+    c->pa = (rgPose){rgTestDirection(random), rgTestRotation(random)};
+    c->pb = rgTestPlace(&c->a, c->pa, &c->b, gap, random);
+    rgPairCache cache = {0};
+    rgVec3 velocity = rgScale(speed, rgTestDirection(random));
+    rgQuat turn = rgQuatFromRotationVector(rgScale(speed, rgTestDirection(random)));
+    double last = NAN;
+    for (int k = 0; k < 60; ++k) {
+        rgProximity p;
+        rgDistance(c->a.geometry, c->pa, c->b.geometry, c->pb, &cache, &p);
+        rgCertify(c, &p);
+        if (k > 0) {
+            rgCheckBelow(c, &p, fabs(p.distance - last), 3.1 * speed, "jump");
+        }
+        rgProximity cold = rgMeasure(c);
+        if (cold.distance > 0) {
+            rgCheckBelow(c, &p, fabs(p.distance - cold.distance), 1e-7, "unlike cold");
+        }
+        last = p.distance;
+        c->pb.p = rgAdd(c->pb.p, velocity);
+        c->pb.q = rgQuatNormalize(rgQuatMultiply(turn, c->pb.q));
+    }
+}
+
 static void rgTestSweep(void** state) {
     (void)state;
     rgRandom random = {6};
+    static const double gaps[] = {0.05, 1, 1e-3, -0.02};
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
         for (int j = 0; j < RG_TEST_SHAPES; ++j) {
             rgCase c = {.whichA = i, .whichB = j, .how = "sweep"};
             rgTestMake(&c.a, i, 1, &random);
             rgTestMake(&c.b, j, 1, &random);
-            c.pa = rgPoseIdentity();
-            c.pb = rgTestPlace(&c.a, c.pa, &c.b, 0.05, &random);
-            rgPairCache cache = {0};
-            rgVec3 velocity = rgScale(1e-3, rgTestDirection(&random));
-            rgQuat turn = rgQuatFromRotationVector(rgScale(1e-3, rgTestDirection(&random)));
-            double last = NAN;
-            for (int k = 0; k < 60; ++k) {
-                rgProximity p;
-                rgDistance(c.a.geometry, c.pa, c.b.geometry, c.pb, &cache, &p);
-                rgCertify(&c, &p);
-                if (k > 0) {
-                    rgCheckBelow(&c, &p, fabs(p.distance - last), 3.1e-3, "jump");
-                }
-                last = p.distance;
-                c.pb.p = rgAdd(c.pb.p, velocity);
-                c.pb.q = rgQuatNormalize(rgQuatMultiply(turn, c.pb.q));
-            }
+            rgSweep(&c, gaps[0], 1e-3, &random);
+            rgSweep(&c, gaps[1 + (i + j) % 3], 1e-3, &random);
             rgTestDestroy(&c.a);
             rgTestDestroy(&c.b);
         }

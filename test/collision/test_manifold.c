@@ -143,6 +143,49 @@ static void rgTestPlaneWithAll(void** state) {
     rgDestroyGeometry(plane);
 }
 
+// Below a plane all vertices within the margin are found, once each, however many a hull has.
+static void rgTestManyVertices(void** state) {
+    (void)state;
+    enum { RG_MANY = 3000 };
+    static double points[3 * RG_MANY];
+    rgRandom random = {13};
+    rgMeshData mesh = {.vertexCount = RG_MANY, .vertices = points};
+    rgGeometryDef def = rgDefaultGeometryDef();
+    def.kind = rg_shapePlane;
+    rgGeometry *plane = NULL, *hull = NULL;
+    assert_int_equal(rgCreateGeometry(&def, NULL, &plane), rg_ok);
+    for (int i = 0; i < RG_MANY; ++i) {
+        rgVec3 d = rgTestDirection(&random);
+        points[3 * i] = d.x;
+        points[3 * i + 1] = d.y;
+        points[3 * i + 2] = d.z;
+    }
+    def.kind = rg_shapeHull;
+    def.mesh = &mesh;
+    assert_int_equal(rgCreateGeometry(&def, NULL, &hull), rg_ok);
+    for (int n = 0; n < 1000; ++n) {
+        rgPose pose = {rgVec(0, 0, 1), rgTestRotation(&random)};
+        double margin = 0.004;
+        int expected = 0;
+        for (int i = 0; i < RG_MANY; ++i) {
+            rgVec3 p = rgVec(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+            expected += rgPose_Point(pose, p).z <= margin;
+        }
+        rgManifold m;
+        int count = rgCollideUpTo(RG_MANIFOLD_CAPACITY, plane, rgPoseIdentity(), hull, pose, margin,
+                                  NULL, &m);
+        assert_int_equal(count, expected < RG_MANIFOLD_CAPACITY ? expected : RG_MANIFOLD_CAPACITY);
+        for (int k = 0; k < count; ++k) {
+            assert_true(m.points[k].gap <= margin);
+            for (int j = 0; j < k; ++j) {
+                assert_int_not_equal(m.points[j].feature, m.points[k].feature);
+            }
+        }
+    }
+    rgDestroyGeometry(hull);
+    rgDestroyGeometry(plane);
+}
+
 static void rgTestBoxOnBox(void** state) {
     (void)state;
     rgGeometry* a = rgMake(rg_shapeBox, 1, 1, 0.5);
@@ -336,10 +379,11 @@ static void rgTestRigidMotion(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAllPairs),   cmocka_unit_test(rgTestPlaneWithAll),
-        cmocka_unit_test(rgTestBoxOnBox),   cmocka_unit_test(rgTestCylinderOnPlane),
-        cmocka_unit_test(rgTestCapsules),   cmocka_unit_test(rgTestHullOnHull),
-        cmocka_unit_test(rgTestIdsPersist), cmocka_unit_test(rgTestRigidMotion),
+        cmocka_unit_test(rgTestAllPairs),        cmocka_unit_test(rgTestPlaneWithAll),
+        cmocka_unit_test(rgTestManyVertices),    cmocka_unit_test(rgTestBoxOnBox),
+        cmocka_unit_test(rgTestCylinderOnPlane), cmocka_unit_test(rgTestCapsules),
+        cmocka_unit_test(rgTestHullOnHull),      cmocka_unit_test(rgTestIdsPersist),
+        cmocka_unit_test(rgTestRigidMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

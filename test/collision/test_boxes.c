@@ -1,0 +1,142 @@
+// Boxes against boxes: the closed forms against the general ways for convex shapes.
+#include "collision/boxes.h"
+#include "scene.h"
+
+static rgConvexPair rgRandomPair(const rgGeometry* a, const rgGeometry* b, rgRandom* random) {
+    rgPose pose = {rgScale(rgRandom_Uniform(random, 0, 1.5), rgTestDirection(random)),
+                   rgTestRotation(random)};
+    return rgMakePair(&a->convex, rgPoseIdentity(), &b->convex, pose);
+}
+
+static void rgClipGenerally(const rgConvexPair* pair, rgVec3 normal, double margin,
+                            rgRawManifold* raw) {
+    rgFeature a, b;
+    raw->normal = normal;
+    raw->count = 0;
+    rgConvex_Feature(pair->a, normal, 0, &a);
+    rgConvex_Feature(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(normal)), 0, &b);
+    b.normal = rgMat3_Multiply(&pair->r, b.normal);
+    for (int k = 0; k < b.count; ++k) {
+        b.points[k] = rgAdd(rgMat3_Multiply(&pair->r, b.points[k]), pair->t);
+    }
+    rgClipFeatures(&a, &b, 0, 0, margin, raw);
+}
+
+static int rgFindFeature(const rgRawManifold* raw, uint32_t feature) {
+    for (int k = 0; k < raw->count; ++k) {
+        if (raw->points[k].feature == feature) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+// The faces of boxes, clipped in coordinates of their own, give the points, gaps and names that the
+// general clipping gives.
+static void rgTestClipping(void** state) {
+    (void)state;
+    rgRandom random = {41};
+    int points = 0;
+    for (int n = 0; n < 40; ++n) {
+        double scale = n % 3 == 0 ? 1e-3 : n % 3 == 1 ? 1 : 100;
+        rgTestShape a, b;
+        rgTestMake(&a, 3, scale, &random);
+        rgTestMake(&b, 3, scale, &random);
+        for (int k = 0; k < 200; ++k) {
+            rgConvexPair pair = rgRandomPair(a.geometry, b.geometry, &random);
+            pair.t = rgScale(scale, pair.t);
+            rgVec3 normal =
+                k % 4 == 0 ? rgVec(0, k % 8 == 0 ? 1 : -1, 0) : rgTestDirection(&random);
+            double margin = k % 2 ? INFINITY : 0.1 * scale;
+            rgRawManifold own, general;
+            rgClipBoxFaces(&pair, normal, margin, &own);
+            rgClipGenerally(&pair, normal, margin, &general);
+            assert_int_equal(own.count, general.count);
+            for (int i = 0; i < own.count; ++i) {
+                int j = rgFindFeature(&general, own.points[i].feature);
+                assert_true(j >= 0);
+                rgVec3 off = rgSub(own.points[i].position, general.points[j].position);
+                EXPECT_NEAR(rgLength(off) / scale, 0, 1e-11);
+                EXPECT_NEAR(own.points[i].gap / scale, general.points[j].gap / scale, 1e-11);
+            }
+            points += own.count;
+        }
+        rgTestDestroy(&a);
+        rgTestDestroy(&b);
+    }
+    assert_true(points > 10000);
+}
+
+// The hull of a box's corners.
+static void rgMakeTwin(const rgTestShape* box, rgTestShape* twin) {
+    memset(twin, 0, sizeof(*twin));
+    twin->kind = rg_shapeHull;
+    twin->pointCount = 8;
+    for (int k = 0; k < 8; ++k) {
+        twin->points[3 * k] = k & 1 ? box->size.x : -box->size.x;
+        twin->points[3 * k + 1] = k & 2 ? box->size.y : -box->size.y;
+        twin->points[3 * k + 2] = k & 4 ? box->size.z : -box->size.z;
+    }
+    rgTestCreate(twin);
+}
+
+static double rgLeast(const rgManifold* m) {
+    double least = INFINITY;
+    for (int k = 0; k < m->count; ++k) {
+        least = fmin(least, m->points[k].gap);
+    }
+    return least;
+}
+
+// Moves B along the line between the nearest points, which from afar are mostly corners.
+static rgPose rgApproach(const rgTestShape* a, const rgTestShape* b, double gap, rgRandom* random,
+                         double scale) {
+    rgPose pose = {rgScale(8 * scale, rgTestDirection(random)), rgTestRotation(random)};
+    for (int k = 0; k < 4; ++k) {
+        rgProximity p;
+        rgDistance(a->geometry, rgPoseIdentity(), b->geometry, pose, NULL, &p);
+        pose.p = rgAddScaled(pose.p, gap - p.distance, p.normal);
+    }
+    return pose;
+}
+
+// Apart, boxes and the hulls of their corners have the same distance and normal: corners, edges and
+// faces nearest, whatever method found them.
+static void rgTestTwins(void** state) {
+    (void)state;
+    rgRandom random = {42};
+    for (int n = 0; n < 60; ++n) {
+        double scale = n % 3 == 0 ? 1e-3 : n % 3 == 1 ? 1 : 100;
+        rgTestShape a, b, twin;
+        rgTestMake(&a, 3, scale, &random);
+        rgTestMake(&b, 3, scale, &random);
+        rgMakeTwin(&b, &twin);
+        for (int k = 0; k < 60; ++k) {
+            double gap = scale * rgRandom_Uniform(&random, 1e-4, 0.05);
+            rgPose at = k % 2 ? rgApproach(&a, &b, gap, &random, scale)
+                              : rgTestPlace(&a, rgPoseIdentity(), &b, gap, &random);
+            rgPairCache cache = {0};
+            rgManifold m, s;
+            rgCollide(a.geometry, rgPoseIdentity(), b.geometry, at, 0.1 * scale,
+                      k % 4 < 2 ? &cache : NULL, &m);
+            rgCollide(a.geometry, rgPoseIdentity(), twin.geometry, at, 0.1 * scale, NULL, &s);
+            assert_int_equal(m.count > 0, s.count > 0);
+            if (m.count > 0) {
+                EXPECT_NEAR(rgLeast(&m) / scale, rgLeast(&s) / scale, 3e-5);
+                EXPECT_NEAR(rgLeast(&m) / scale, k % 2 ? gap / scale : rgLeast(&s) / scale, 3e-5);
+                assert_true(rgDot(m.normal, s.normal) > 1 - 1e-6);
+            }
+        }
+        rgTestDestroy(&a);
+        rgTestDestroy(&b);
+        rgTestDestroy(&twin);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rgTestClipping),
+        cmocka_unit_test(rgTestTwins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
