@@ -7,6 +7,7 @@
 
 #define RG_NEWTON_MEMORY  20 // a step may be as bad as the worst of so many iterates
 #define RG_NEWTON_REFRESH 5
+#define RG_NEWTON_ALIKE   0.3 // relative difference of |F|
 
 #define RG_NEWTON_EXTRA  1
 #define RG_NEWTON_MARGIN 0.03
@@ -100,10 +101,27 @@ static void rgNewton_Try(rgNewton* newton, double t) {
         rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2, newton->F2);
 }
 
-// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
+// |F| of the k-th iterate before the present one.
+static double rgNewton_Past(const rgNewton* newton, int k) {
+    return newton->past[(newton->pastCount - 1 - k) % RG_NEWTON_MEMORY];
+}
+
+// Two points that lead to each other: as good as the last time around, twice.
+static bool rgNewton_Cycles(const rgNewton* newton) {
+    if (newton->pastCount < 4) {
+        return false;
+    }
+    double a = rgNewton_Past(newton, 0), b = rgNewton_Past(newton, 1);
+    return fabs(a - rgNewton_Past(newton, 2)) < RG_NEWTON_ALIKE * a &&
+           fabs(b - rgNewton_Past(newton, 3)) < RG_NEWTON_ALIKE * b;
+}
+
+// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|, or the present one when the
+// last steps went in a circle; else the least bad of them
 static double rgNewton_Search(rgNewton* newton) {
-    double reference = 0;
-    for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
+    double reference = newton->norm;
+    bool cycles = rgNewton_Cycles(newton);
+    for (int i = 0; !cycles && i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
         reference = fmax(reference, newton->past[i]);
     }
     double bestNorm = INFINITY;
