@@ -9,9 +9,6 @@
 #define RG_NEWTON_REFRESH 5
 #define RG_NEWTON_ALIKE   0.3 // relative difference of |F|
 
-#define RG_NEWTON_EXTRA  1
-#define RG_NEWTON_MARGIN 0.03
-
 typedef struct rgNewton {
     rgRun* run;
     rgSystem* system;
@@ -32,7 +29,6 @@ typedef struct rgNewton {
     double trialNorm;
     double ceiling; // most of |F| that counts for the regularisation
     int slowSteps;  // in a row
-    int extraSteps; // after the tolerance was reached
     double past[RG_NEWTON_MEMORY];
     int pastCount;
 } rgNewton;
@@ -174,23 +170,12 @@ static void rgNewton_Accept(rgNewton* newton) {
     newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
 }
 
-// Solved is not enough: one more step costs little and leaves a margin, so that the next step of a
-// simulation, which starts from these impulses, often needs none.
-static bool rgNewton_IsDone(rgNewton* newton) {
-    const rgRun* run = newton->run;
-    if (!rgRun_Solved(run)) {
-        return false;
-    }
-    return newton->extraSteps++ >= RG_NEWTON_EXTRA ||
-           run->bestResidual <= RG_NEWTON_MARGIN * run->tolerance;
-}
-
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
-    for (int k = 0; result == rg_ok && k < options->limit && !rgNewton_IsDone(&newton); ++k) {
+    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
         }
