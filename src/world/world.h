@@ -70,7 +70,7 @@ typedef struct rgPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
-    double pushOut; // speed at which a rigid contact wants to leave a penetration
+    bool pushesOut; // rigid, and wants to leave a penetration
 } rgPoint;
 
 // Where a row of the constraint problem comes from.
@@ -281,7 +281,7 @@ rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
 rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
-void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, once the impulses are recalled
+void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, not for inverse dynamics
 
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
