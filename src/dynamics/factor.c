@@ -1,5 +1,5 @@
 // M = L' D L along the tree: a row of L has the pattern of the row of M, so nothing fills in.
-// (12) factorization, (13) solutions, (14) J M^-1 J'. docs/theory/dynamics.md.
+// (12) factorization, (13) solutions, (14) J M^-1 J' and its root W. docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 
 #include <math.h>

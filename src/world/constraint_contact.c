@@ -1,5 +1,5 @@
 // Contacts: three rows per point (two tangents, normal), and torsional and rolling rows where the
-// material asks for them. docs/theory/constraints.md (1)-(4).
+// material asks for them. docs/theory/constraints.md (1)-(4), (13).
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
@@ -103,7 +103,7 @@ rgResult rgAddContacts(rgWorld* world) {
     return rg_ok;
 }
 
-// (5) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
+// (13) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
 // infinite forces. A trace of compliance on contacts that want to leave a penetration keeps them
 // finite. A body sinks by no more than this share of its load's free fall in one step.
 #define RG_JAM_COMPLIANCE 1e-7 // relative to G
