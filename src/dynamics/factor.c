@@ -216,6 +216,27 @@ void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W)
     }
 }
 
+double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns,
+                              const double* values) {
+    const rgModel* model = d->model;
+    double* dense = d->scratch;
+    double sum = 0;
+    for (int t = 0; t < count; ++t) {
+        dense[columns[t]] = values[t];
+    }
+    for (int t = count - 1; t >= 0; --t) {
+        const rgDof* dof = &model->dofs[columns[t]];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        double x = dense[columns[t]];
+        sum += x * x * d->inverseDiagonal[columns[t]];
+        for (int k = 1; k < dof->depth; ++k) {
+            dense[column[k]] -= row[k] * x;
+        }
+    }
+    return sum;
+}
+
 void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {
     size_t n = (size_t)jacobian->rowCount;
     const int* start = jacobian->rowStart;
