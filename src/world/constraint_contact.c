@@ -12,6 +12,10 @@ static rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
         material.stiffness = def->stiffness;
         material.damping = def->damping;
     }
+    if (def->tangentialStiffness > 0) {
+        material.tangentialStiffness = def->tangentialStiffness;
+        material.tangentialDamping = def->tangentialDamping;
+    }
     material.mu = material.dimension == 1 ? 0 : material.mu;
     material.mu = def->friction >= 0 ? def->friction : material.mu;
     material.restitution = def->restitution >= 0 ? def->restitution : material.restitution;
@@ -57,6 +61,8 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     int normal = point->firstRow + 2;
     double n = point->pointCount;
     rgSoftness soft = {material->stiffness / n, material->damping / n};
+    point->tangential =
+        (rgSoftness){material->tangentialStiffness / n, material->tangentialDamping / n};
     rgLaw law = rgUnilateralLaw(world, point->gap, soft);
     if (world->memories[1].pairs[point->pair].overlap && material->stiffness == 0) {
         law.bias = fmax(law.bias, 0);
@@ -100,6 +106,7 @@ rgResult rgAddContacts(rgWorld* world) {
         rgFillContact(world, point);
         rgSetContactLaw(world, point, &material);
     }
+    rgAddAnchors(world);
     return rg_ok;
 }
 
