@@ -62,15 +62,16 @@ static void TestInclineSettles(void** state) {
         Scene scene = Block(0.6, slope, direction, AnchorDef(1e-3, (Spring){k, 500}));
         SceneRun(&scene, 1000);
         rgVec3 p = SceneBodyPoint(&scene, block);
-        EXPECT_NEAR(p.x, far * cos(direction), 1e-12);
-        EXPECT_NEAR(p.y, far * sin(direction), 1e-12);
+        // faces give way by nanometres, and the block tilts by as much
+        EXPECT_NEAR(p.x, far * cos(direction), 1e-10);
+        EXPECT_NEAR(p.y, far * sin(direction), 1e-10);
         assert_true(Speed(&scene) < 1e-11);
         int count;
         const rgContact* c = rgWorld_Contacts(scene.world, &count);
         assert_int_equal(count, 4);
         for (int j = 0; j < count; ++j) {
-            EXPECT_NEAR(c[j].anchor.x, far * cos(direction), 1e-12);
-            EXPECT_NEAR(c[j].anchor.y, far * sin(direction), 1e-12);
+            EXPECT_NEAR(c[j].anchor.x, far * cos(direction), 1e-10);
+            EXPECT_NEAR(c[j].anchor.y, far * sin(direction), 1e-10);
             EXPECT_NEAR(c[j].anchor.z, 0, 1e-15);
             EXPECT_NEAR(c[j].force.x, -k / 4 * c[j].anchor.x, 1e-7);
             assert_int_equal(c[j].state, rg_contactStick);
@@ -175,13 +176,13 @@ static void TestReturnsWhenUnloaded(void** state) {
     assert_int_equal(rgWorld_ApplyWrench(scene.world, block, push, rgVec(0, 0, 0)), rg_ok);
     SceneRun(&scene, 1000);
     rgVec3 p = SceneBodyPoint(&scene, block);
-    EXPECT_NEAR(p.x, push.x / k, 1e-12);
-    EXPECT_NEAR(p.y, push.y / k, 1e-12);
+    EXPECT_NEAR(p.x, push.x / k, 1e-10);
+    EXPECT_NEAR(p.y, push.y / k, 1e-10);
     rgWorld_ClearWrenches(scene.world);
     SceneRun(&scene, 1000);
     p = SceneBodyPoint(&scene, block);
-    EXPECT_NEAR(p.x, 0, 1e-12);
-    EXPECT_NEAR(p.y, 0, 1e-12);
+    EXPECT_NEAR(p.x, 0, 1e-10);
+    EXPECT_NEAR(p.y, 0, 1e-10);
     SceneEnd(&scene);
 }
 
@@ -239,7 +240,7 @@ static void TestStiffGoesToRigid(void** state) {
     double coarse = fabs(StoppingPlace(1e6) - rigid), fine = fabs(StoppingPlace(1e8) - rigid);
     assert_true(coarse < 1e-3);
     EXPECT_NEAR(coarse / fine, 100, 20);
-    EXPECT_NEAR(StoppingPlace(1e12), rigid, 1e-9);
+    EXPECT_NEAR(StoppingPlace(1e12), rigid, 1e-8);
 }
 
 // ---- energy
@@ -376,6 +377,46 @@ static void TestRollingOverAHill(void** state) {
     EXPECT_NEAR(rgLength(anchor), friction / k, 0.02 * friction / k);
 }
 
+// Both bodies and all forces turned at once: everything is as before, only turned.
+static void TestFrameTurnsWithBoth(void** state) {
+    (void)state;
+    double k = 1e4;
+    Scene scene = SceneStart();
+    Solid table = SolidOf(rg_shapeBox, rgVec(1, 1, 0.5), 1e9, rgVec(0, 0, -0.5));
+    SceneFree(&scene, &table);
+    Solid load = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.02), 1, rgVec(0.3, 0.1, 0.02));
+    rgBodyId body = SceneFree(&scene, &load);
+    rgWorldDef def = AnchorDef(1e-3, (Spring){k, 200});
+    def.overrideGravity = true;
+    SceneMake(&scene, &def);
+    rgVec3 push = rgVec(2, 4, -20), none = rgVec(0, 0, 0);
+    rgWorld_ApplyWrench(scene.world, body, push, none);
+    SceneRun(&scene, 1000);
+    rgQuat turn = rgQuatFromRotationVector(rgVec(0.6, -0.9, 0)); // about an axis in the surface
+    double q[14];
+    rgVec3 places[2];
+    for (int i = 0; i < 2; ++i) {
+        rgPose pose = rgWorld_BodyPose(scene.world, (rgBodyId){i + 1});
+        places[i] = rgRotate(turn, pose.p);
+        rgQuat r = rgQuatMultiply(turn, pose.q);
+        memcpy(q + 7 * i, &places[i], sizeof(places[i]));
+        memcpy(q + 7 * i + 3, &r, sizeof(r));
+    }
+    assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+    rgWorld_ClearWrenches(scene.world);
+    rgWorld_ApplyWrench(scene.world, body, rgRotate(turn, push), none);
+    SceneRun(&scene, 200);
+    EXPECT_NEAR(rgLength(rgSub(SceneBodyPoint(&scene, body), places[1])), 0, 1e-8);
+    int count;
+    const rgContact* c = rgWorld_Contacts(scene.world, &count);
+    assert_int_equal(count, 4);
+    rgVec3 expected = rgRotate(turn, rgVec(push.x / k, push.y / k, 0));
+    for (int i = 0; i < count; ++i) {
+        EXPECT_NEAR(rgLength(rgSub(c[i].anchor, expected)), 0, 1e-8);
+    }
+    SceneEnd(&scene);
+}
+
 // A block on a turntable: how far out it is after more than two turns.
 static double Turntable(double k, double turning, rgVec3* radial, rgVec3* anchor) {
     double r = 0.4;
@@ -489,18 +530,48 @@ static void TestResetForgetsAnchors(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestLiftedForgetsAnchors(void** state) {
+// Nothing holds the spring of a point that lifts off: it goes back as fast as its damper lets it.
+static void TestLiftedSpringsRelax(void** state) {
     (void)state;
-    Scene scene = Block(0.6, 0.3, 0, AnchorDef(1e-3, (Spring){1e4, 100}));
-    SceneRun(&scene, 500);
-    rgWorld_ApplyWrench(scene.world, block, rgVec(0, 0, 2 * BLOCK_MASS * SCENE_G), rgVec(0, 0, 0));
-    SceneRun(&scene, 5);
-    int count;
-    const rgContact* c = rgWorld_Contacts(scene.world, &count);
-    for (int i = 0; i < count; ++i) {
-        EXPECT_NEAR(rgLength(c[i].anchor), 0, 0);
+    for (int damped = 0; damped < 2; ++damped) {
+        Spring spring = {1e4, damped * 100.0};
+        Scene scene = Block(0.6, 0.3, 0, AnchorDef(1e-3, spring));
+        SceneRun(&scene, 2000);
+        int count;
+        double start = rgLength(rgWorld_Contacts(scene.world, &count)->anchor);
+        assert_true(start > 1e-4);
+        rgVec3 lift = rgVec(0, 0, 2 * BLOCK_MASS * SCENE_G);
+        rgWorld_ApplyWrench(scene.world, block, lift, rgVec(0, 0, 0));
+        SceneRun(&scene, 5);
+        const rgContact* c = rgWorld_Contacts(scene.world, &count);
+        assert_int_equal(count, 4);
+        for (int i = 0; i < count; ++i) {
+            EXPECT_NEAR(rgLength(c[i].anchor), damped * start * pow(100 / 110.0, 5), 1e-7);
+            assert_int_equal(c[i].state, rg_contactOpen);
+        }
+        SceneEnd(&scene);
     }
-    SceneEnd(&scene);
+}
+
+// At the default tolerance a grasp stays where its springs have let it sink to: m g over two k.
+static void TestGraspHolds(void** state) {
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        double k = pow(10, 5 + i), sink = 0.045 * SCENE_G / (2 * k);
+        rgWorldDef def = rgDefaultWorldDef();
+        def.tangentialStiffness = k;
+        def.tangentialDamping = 0.01 * k;
+        Scene scene = SceneStart();
+        rgDestroyModelDef(scene.def);
+        const rgSceneInfo* grasp = rgFindScene("grasp");
+        assert_int_equal(rgBuildScene(grasp, NULL, NULL, &scene.def), rg_ok);
+        SceneMake(&scene, &def);
+        assert_int_equal(rgScene_Start(grasp, scene.world), rg_ok);
+        double start = SceneBodyPoint(&scene, (rgBodyId){3}).z;
+        SceneRun(&scene, rgFewer(5000));
+        EXPECT_NEAR(start - SceneBodyPoint(&scene, (rgBodyId){3}).z, sink, 1e-9 + 1e-3 * sink);
+        SceneEnd(&scene);
+    }
 }
 
 static void TestNoAllocationAfterWarmUp(void** state) {
@@ -559,11 +630,13 @@ int main(void) {
         cmocka_unit_test(TestTumbleGainsNothing),
         cmocka_unit_test(TestRollingBall),
         cmocka_unit_test(TestRollingOverAHill),
+        cmocka_unit_test(TestFrameTurnsWithBoth),
         cmocka_unit_test(TestTurntable),
         cmocka_unit_test(TestStateHoldsAnchors),
         cmocka_unit_test(TestThreadsGiveTheSameBits),
         cmocka_unit_test(TestResetForgetsAnchors),
-        cmocka_unit_test(TestLiftedForgetsAnchors),
+        cmocka_unit_test(TestLiftedSpringsRelax),
+        cmocka_unit_test(TestGraspHolds),
         cmocka_unit_test(TestNoAllocationAfterWarmUp),
         cmocka_unit_test(TestBadValuesAreRefused),
     };
