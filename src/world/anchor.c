@@ -104,10 +104,10 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
 }
 
 // (16) Rigid normals leave open which points of a face carry, and rounding of gaps may choose; but
-// tangential springs know their points. A compliance that costs no more than a speed of 3e-7 m/s at
+// tangential springs know their points. A compliance that costs no more than a speed of 1e-7 m/s at
 // the force of the last step, and is small against G, spreads the force evenly.
-#define RG_SHARING_SPEED 3e-7 // [m/s]
-#define RG_SHARING_MOST  1e-4
+#define RG_SHARING_SPEED 1e-7 // [m/s]
+#define RG_SHARING_MOST  1e-5
 
 static void rgSharePair(rgWorld* world, int first, int count) {
     rgRows* rows = &world->rows;
@@ -117,7 +117,7 @@ static void rgSharePair(rgWorld* world, int first, int count) {
     }
     for (int i = first; mean > 0 && i < first + count; ++i) {
         int normal = world->points[i].firstRow + 2;
-        if (rows->compliance[normal] == 0) {
+        if (rows->compliance[normal] == 0 && world->points[i].gap <= 0) {
             double most = RG_SHARING_MOST * rgRows_Delassus(world, normal);
             rows->compliance[normal] = RG_MIN(RG_SHARING_SPEED / mean, most);
         }
