@@ -1,6 +1,6 @@
 // Tangential springs of contacts: what a sticking point has been displaced elastically is carried
 // along with the contact frame, makes bias and compliance of its tangential rows, and is dragged
-// along when the point slips. docs/theory/constraints.md (12)-(15).
+// along when the point slips. docs/theory/constraints.md (12)-(16).
 #include "math/sincos.h"
 #include "world/world.h"
 
@@ -104,9 +104,10 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
 }
 
 // (16) Rigid normals leave open which points of a face carry, and rounding of gaps may choose; but
-// tangential springs know their points. A compliance that costs no more than a speed of 1e-7 m/s at
-// the force of the last step, and is small against G, spreads the force evenly.
+// tangential springs know their points. A compliance that is small against G and costs a speed of
+// 1e-7 m/s at the force of the last step spreads the force evenly.
 #define RG_SHARING_SPEED 1e-7 // [m/s]
+#define RG_SHARING_LEAST 1e-7 // no less than where contacts jam, rgSoftenPushOut()
 #define RG_SHARING_MOST  1e-5
 
 static void rgSharePair(rgWorld* world, int first, int count) {
@@ -118,8 +119,9 @@ static void rgSharePair(rgWorld* world, int first, int count) {
     for (int i = first; mean > 0 && i < first + count; ++i) {
         int normal = world->points[i].firstRow + 2;
         if (rows->compliance[normal] == 0 && world->points[i].gap <= 0) {
-            double most = RG_SHARING_MOST * rgRows_Delassus(world, normal);
-            rows->compliance[normal] = RG_MIN(RG_SHARING_SPEED / mean, most);
+            double G = rgRows_Delassus(world, normal);
+            rows->compliance[normal] =
+                RG_MAX(RG_MIN(RG_SHARING_SPEED / mean, RG_SHARING_MOST * G), RG_SHARING_LEAST * G);
         }
     }
 }

@@ -290,7 +290,7 @@ rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
 void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, once the impulses are recalled
 void rgAddAnchors(rgWorld* world);         // anchor.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);       // anchor.c, before rgSoftenPushOut()
+void rgShareNormals(rgWorld* world);       // anchor.c, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 
