@@ -14,7 +14,7 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .margin = 1e-3,
                       .maxContactsPerPair = 4,
                       .cookie = RG_COOKIE_WORLD};
-    def.contact.maxIterations = 400;
+    def.contact.maxIterations = 1000;
     return def;
 }
 

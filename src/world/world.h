@@ -78,7 +78,7 @@ typedef struct rgPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
-    double pushOut;        // speed at which a rigid contact wants to leave a penetration
+    bool pushesOut;        // rigid, and wants to leave a penetration
     rgSoftness tangential; // rgAddContacts: of its share of the pair
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
@@ -288,9 +288,9 @@ rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
 rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
-void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, once the impulses are recalled
+void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, not for inverse dynamics
 void rgAddAnchors(rgWorld* world);         // anchor.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);       // anchor.c, once the impulses are recalled
+void rgShareNormals(rgWorld* world);       // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 

@@ -89,9 +89,12 @@ static void TestNoCreepAtLooseTolerance(void** state) {
     rgWorldDef def = AnchorDef(1e-3, (Spring){k, 500});
     def.contact.tolerance = 1e-4;
     Scene scene = Block(0.6, slope, 0.4, def);
-    SceneRun(&scene, 20000);
-    EXPECT_NEAR(rgLength(rgSub(SceneBodyPoint(&scene, block), rgVec(0, 0, 0.02))), far, 0.01 * far);
-    assert_true(Speed(&scene) < 1e-6);
+    SceneRun(&scene, 1000);
+    rgVec3 p = SceneBodyPoint(&scene, block);
+    EXPECT_NEAR(hypot(p.x, p.y), far, 0.1 * far); // points may slip a little on the way
+    SceneRun(&scene, 19000);
+    // without springs it creeps by 7e-7
+    EXPECT_NEAR(rgLength(rgSub(SceneBodyPoint(&scene, block), p)), 0, 2e-8);
     SceneEnd(&scene);
 }
 
