@@ -484,6 +484,14 @@ static void TestStateHoldsAnchors(void** state) {
     SceneRun(&other, 200);
     assert_true(rgWorld_Hash(other.world) == after);
     rgDestroyWorld(other.world);
+    // an anchor that is no number is refused
+    double nan = NAN;
+    char* spoiled = malloc(size);
+    memcpy(spoiled, saved, size);
+    memcpy(spoiled + size - 4 * sizeof(double), &nan, sizeof(nan)); // of the last contact
+    assert_int_equal(rgWorld_Restore(scene.world, spoiled, size), rg_errorArgument);
+    assert_true(rgWorld_Hash(scene.world) == after);
+    free(spoiled);
     // forward and reading change nothing
     assert_int_equal(rgWorld_Restore(scene.world, saved, size), rg_ok);
     for (int i = 0; i < 200; ++i) {
