@@ -1,5 +1,5 @@
 // Contacts: three rows per point (two tangents, normal), and torsional and rolling rows where the
-// material asks for them. docs/theory/constraints.md (1)-(4), (13).
+// material asks for them. docs/theory/constraints.md (1)-(4), (17).
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
@@ -11,6 +11,10 @@ static rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
     if (def->stiffness > 0) {
         material.stiffness = def->stiffness;
         material.damping = def->damping;
+    }
+    if (def->tangentialStiffness > 0) {
+        material.tangentialStiffness = def->tangentialStiffness;
+        material.tangentialDamping = def->tangentialDamping;
     }
     material.mu = material.dimension == 1 ? 0 : material.mu;
     material.mu = def->friction >= 0 ? def->friction : material.mu;
@@ -57,6 +61,8 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     int normal = point->firstRow + 2;
     double n = point->pointCount;
     rgSoftness soft = {material->stiffness / n, material->damping / n};
+    point->tangential =
+        (rgSoftness){material->tangentialStiffness / n, material->tangentialDamping / n};
     rgLaw law = rgUnilateralLaw(world, point->gap, soft);
     if (world->memories[1].pairs[point->pair].overlap && material->stiffness == 0) {
         law.bias = fmax(law.bias, 0);
@@ -100,10 +106,11 @@ rgResult rgAddContacts(rgWorld* world) {
         rgFillContact(world, point);
         rgSetContactLaw(world, point, &material);
     }
+    rgAddAnchors(world);
     return rg_ok;
 }
 
-// (13) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
+// (17) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
 // infinite forces. A trace of compliance on contacts that want to leave a penetration keeps them
 // finite. A body sinks by no more than this share of its load's free fall in one step.
 #define RG_JAM_COMPLIANCE 1e-7 // relative to G
