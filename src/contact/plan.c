@@ -93,9 +93,13 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     return rgRunInterior(run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1});
 }
 
+// The interior point brings large islands near the solution, where Newton circles unless it is held
+// back much.
 static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgPlan_Newton(run, run->best, 20, 1);
+    rgNewtonOptions slow = {.limit = 150, .weight = 3, .regularisation = 1};
+    bool held = run->warm && run->system->n > RG_SMALL;
+    return held ? rgRunNewton(run, run->best, &slow) : rgPlan_Newton(run, run->best, 20, 1);
 }
 
 // More sweeps from the best point, then Newton with other options.
