@@ -78,6 +78,14 @@ static void rgKeepSimplex(const rgSimplex* s, rgSigned* out) {
     }
 }
 
+static double rgShallowDepth(const rgConvexPair* pair) {
+    return RG_SHALLOW * RG_MIN(pair->a->scale, pair->b->scale);
+}
+
+static bool rgIsShallow(const rgConvexPair* pair, double gap) {
+    return gap > -rgShallowDepth(pair);
+}
+
 static double rgTrackShift(const rgConvexPair* pair) {
     double small = RG_MIN(pair->a->scale, pair->b->scale);
     return RG_TRACK_SHIFT * RG_MAX(small, 1e-4 * pair->scale);
@@ -191,8 +199,8 @@ static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rg
     cache->axis = core->normal;
     cache->vertexA = core->vertexA;
     cache->vertexB = core->vertexB;
-    cache->touching =
-        !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
+    bool near = !core->beyond && core->gap < rgTrackShift(pair);
+    cache->touching = near ? (rgIsShallow(pair, core->gap) ? 1 : 2) : 0;
 }
 
 // ---- signed distance of the cores
@@ -207,27 +215,70 @@ static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
     rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
 }
 
-static bool rgIsShallow(const rgConvexPair* pair, double gap) {
-    return gap > -RG_SHALLOW * RG_MIN(pair->a->scale, pair->b->scale);
+// The face that EPA found; smooth shapes have none, and there the direction is refined.
+static void rgCoreFromEpa(const rgConvexPair* pair, const rgEpaResult* epa, rgSigned* out) {
+    out->iterations += epa->iterations;
+    if (epa->exact) {
+        rgKeepSimplex(&epa->simplex, out);
+    }
+    if (out->simplexCount == 0) {
+        rgTrack(pair, epa->normal, NULL, out);
+        return;
+    }
+    const rgSimplex* s = &epa->simplex;
+    rgSimplex_Witnesses(s, &out->pointA, &out->pointB);
+    out->normal = epa->normal;
+    out->gap = rgDot(out->normal, rgSub(s->b[0], s->a[0]));
+    out->vertexA = s->ia[0];
+    out->vertexB = s->ib[0];
 }
 
-static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk,
-                          const rgPairCache* cache, rgSigned* out) {
+static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk, rgPairCache* cache,
+                          rgSigned* out) {
     if (!gjk->contained && gjk->distance > RG_COARSE_NORMAL * pair->scale) {
         rgTrack(pair, rgGjkNormal(gjk, INFINITY), &gjk->simplex, out);
         return;
     }
-    if (rgCache_IsUsable(cache)) {
+    bool known = rgCache_IsUsable(cache);
+    if (known && cache->touching != 2) {
         rgTrack(pair, cache->axis, NULL, out);
         if (rgIsShallow(pair, out->gap)) {
             return;
         }
     }
-    rgVec3 normal;
-    if (!rgEpa(pair, &gjk->simplex, &normal, &out->iterations)) {
-        normal = rgScanDirections(pair);
+    rgEpaResult epa;
+    out->simplexCount = 0;
+    if (!rgEpa(pair, &gjk->simplex, known, &epa)) {
+        rgTrack(pair, rgScanDirections(pair), NULL, out);
+        return;
     }
-    rgTrack(pair, normal, NULL, out);
+    rgCoreFromEpa(pair, &epa, out);
+    if (known && out->simplexCount > 0) {
+        rgDeep_Store(pair, &epa, cache);
+    }
+}
+
+// The features of the last call, if they are nearest still. Below the touching distance only a
+// triangle gives the normal and the sign.
+static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
+    rgWarmLimits limits = {RG_TOUCH * pair->scale, rgTrackShift(pair), rgShallowDepth(pair)};
+    return cache->simplexCount > 0 && rgCache_IsUsable(cache) &&
+           rgWarmDistance(pair, cache, &limits, out);
+}
+
+// Deep pairs: from the face of the last call to the one that is nearest around there now.
+static bool rgSlide(const rgConvexPair* pair, const rgSimplex* warm, rgPairCache* cache,
+                    rgSigned* out) {
+    if (!(cache->rest > 0)) {
+        return false;
+    }
+    rgTrack(pair, rgNormalize(cache->axis), warm, out);
+    rgPairCache moved = *cache;
+    moved.axis = out->normal;
+    moved.vertexA = out->vertexA;
+    moved.vertexB = out->vertexB;
+    rgCache_StoreSimplex(&moved, out);
+    return rgSameFeatures(pair, &moved, out);
 }
 
 static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache,
@@ -238,7 +289,11 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     out->vertexA = cache->vertexA;
     out->vertexB = cache->vertexB;
     out->iterations = 0;
-    if (known && cache->touching) {
+    if (known && cache->touching == 2 && rgSlide(pair, warm, cache, out)) {
+        return;
+    }
+    cache->rest = 0;
+    if (known && cache->touching == 1) {
         rgTrack(pair, rgNormalize(cache->axis), warm, out);
         if (rgIsShallow(pair, out->gap)) {
             return;
@@ -257,14 +312,6 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
         return;
     }
     rgPenetration(pair, &gjk, cache, out);
-}
-
-// The features of the last call, if they are nearest still. Below the touching distance only a
-// triangle gives the normal and the sign.
-static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
-    return cache->simplexCount > 0 && rgCache_IsUsable(cache) &&
-           rgWarmDistance(pair, cache, RG_TOUCH * pair->scale, rgTrackShift(pair), out) &&
-           rgIsShallow(pair, out->gap);
 }
 
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out) {

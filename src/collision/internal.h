@@ -131,13 +131,15 @@ typedef struct rgConvexPair {
     rgMat3 r; // B's axes in A
     rgVec3 t; // B's origin in A
     double scale;
+    rgQuat q; // as r
 } rgConvexPair;
 
 static inline rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b,
                                       rgPose poseB) {
     rgQuat back = rgQuatConjugate(poseA.q);
     rgConvexPair pair = {.a = a, .b = b};
-    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
+    pair.q = rgQuatMultiply(back, poseB.q);
+    pair.r = rgMat3FromQuat(pair.q);
     pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
     pair.scale = RG_MAX(a->scale, b->scale);
     return pair;
@@ -193,13 +195,31 @@ typedef struct rgSigned {
 } rgSigned;
 
 // ---- epa.c: direction of least penetration for an origin inside A - B.
-bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations);
+typedef struct rgEpaResult {
+    rgVec3 normal;
+    double depth; // along the normal
+    bool exact;   // simplex is a triangle of the face of A - B nearest to the origin
+    rgSimplex simplex;
+    double reach, rest; // as of rgPairCache, when exact and asked for
+    int iterations;
+} rgEpaResult;
+bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEpaResult* result);
+
+// ---- deep.c
+void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache* cache);
+// Whether a triangle of a face of A - B at this depth, which has the origin's foot with these
+// weights, is nearer to the origin than all else: true only if the last search implies it.
+bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rgVec3 w[3],
+                    const double weight[3], double depth);
 
 // ---- warm.c
-// Signed distance from the features nearest last time; false when they are no more, or nearer than
-// `least` without being a triangle. Up to the distance `room` a touching pair is compared as if at
-// that distance.
-bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, double least, double room,
+typedef struct rgWarmLimits {
+    double least;   // nearer than this only a triangle counts
+    double room;    // up to this distance a touching pair is compared as if at it
+    double shallow; // deeper than this the last search must imply that nothing is nearer
+} rgWarmLimits;
+// Signed distance from the features nearest last time; false when they may be so no more.
+bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, const rgWarmLimits* limits,
                     rgSigned* out);
 
 // ---- distance.c
