@@ -64,6 +64,9 @@ bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rg
     // Directions less deep than this are within the angle whose tangent is t of the old normal.
     double d = cache->depth, reach = cache->reach;
     double room = d * d + reach * reach - s * s;
-    double t = (s * s - d * d) / (d * reach + s * sqrt(RG_MAX(room, 0)));
+    if (!(room >= 0)) {
+        return false;
+    }
+    double t = (s * s - d * d) / (d * reach + s * sqrt(room));
     return rgTriangleReach(w, weight) >= depth * t;
 }

@@ -6,8 +6,8 @@
 #define RG_EPA_FACES     (2 * RG_EPA_VERTICES)
 #define RG_EPA_TOLERANCE 1e-10 // of the depth's bounds, relative to the pair's size
 #define RG_EPA_SLACK     1e-14 // what counts as beyond a face, relative to the pair's size
-#define RG_EPA_SEEDED    8     // vertices up to which the corners of a face are far from the support
-#define RG_EPA_RIVALS    12    // supports spent on other minima once the least is known
+#define RG_EPA_SEEDED    8  // vertices up to which the corners of a face are far from the support
+#define RG_EPA_RIVALS    12 // supports spent on other minima once the least is known
 
 typedef struct rgEpaPoint {
     rgVec3 w, a, b; // of A - B, of A, of B in the frame of A
@@ -215,7 +215,8 @@ static void rgHorizon_Find(rgHorizon* h, rgEpaPolytope* p, int first, rgVec3 w) 
     }
 }
 
-// Whether the horizon is one loop: each of its corners starts one edge. fan gives the edge's number.
+// Whether the horizon is one loop: each of its corners starts one edge. fan gives the edge's
+// number.
 static bool rgHorizon_IsLoop(const rgHorizon* h, int16_t fan[RG_EPA_VERTICES]) {
     for (int i = 0; i < h->count; ++i) {
         fan[h->from[i]] = fan[h->to[i]] = -1;
