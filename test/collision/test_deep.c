@@ -63,8 +63,8 @@ static void rgCheck(const rgPath* path, double error, double tolerance, const ch
 
 static rgProximity rgPath_Distance(const rgPath* path, rgPairCache* cache) {
     rgProximity p;
-    assert_int_equal(
-        rgDistance(path->a.geometry, path->pa, path->b.geometry, path->pb, cache, &p), rg_ok);
+    assert_int_equal(rgDistance(path->a.geometry, path->pa, path->b.geometry, path->pb, cache, &p),
+                     rg_ok);
     return p;
 }
 
