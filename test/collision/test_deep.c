@@ -135,9 +135,9 @@ static void rgTestFast(void** state) {
     static const double speeds[] = {1e-3, 3e-3, 1e-2, 0.04};
     rgTally tally = {0};
     for (int k = 0; k < 4; ++k) {
-        rgFollowAll(1, speeds[k], 90, &random, &tally);
+        rgFollowAll(1, speeds[k], 60, &random, &tally);
     }
-    assert_true(tally.deep > 15000);
+    assert_true(tally.deep > 10000);
     assert_true(tally.confirmed > 0.2 * tally.deep);
 }
 
