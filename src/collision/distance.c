@@ -65,11 +65,11 @@ static bool rgProjectOrigin(rgSimplex* s, rgVec3 shift) {
     return true;
 }
 
-static void rgKeepSimplex(const rgSimplex* s, rgSigned* out) {
+static void rgKeepSimplex(const rgConvexPair* pair, const rgSimplex* s, rgSigned* out) {
     out->simplexCount = 0;
     for (int k = 0; k < s->count && k < 3; ++k) {
         if (rgIsSmoothPoint(s, k)) {
-            out->simplexCount = 0;
+            rgSmooth_Keep(pair, s, out);
             return;
         }
         out->simplexA[k] = s->ia[k];
@@ -125,7 +125,7 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
         bool face = rgProjectOrigin(&gjk->simplex, input.shift);
         double turn = rgLengthSquared(rgSub(next, normal));
         normal = next;
-        rgKeepSimplex(&gjk->simplex, out);
+        rgKeepSimplex(pair, &gjk->simplex, out);
         if (face || turn <= (out->simplexCount > 0 ? 1e-26 : 1e-18)) {
             break;
         }
@@ -189,7 +189,7 @@ static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvex
 
 static void rgCache_StoreSimplex(rgPairCache* cache, const rgSigned* core) {
     cache->simplexCount = core->simplexCount;
-    for (int k = 0; k < core->simplexCount; ++k) {
+    for (int k = 0; k < (core->simplexCount < 0 ? 3 : core->simplexCount); ++k) {
         cache->simplexA[k] = core->simplexA[k];
         cache->simplexB[k] = core->simplexB[k];
     }
@@ -205,13 +205,13 @@ static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rg
 
 // ---- signed distance of the cores
 
-static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
-    out->normal = rgGjkNormal(gjk, 1e-3 * scale);
+static void rgCoreFromGjk(const rgConvexPair* pair, const rgGjkResult* gjk, rgSigned* out) {
+    out->normal = rgGjkNormal(gjk, 1e-3 * pair->scale);
     out->beyond = gjk->beyond;
     out->gap = gjk->distance;
     out->vertexA = gjk->hintA;
     out->vertexB = gjk->hintB;
-    rgKeepSimplex(&gjk->simplex, out);
+    rgKeepSimplex(pair, &gjk->simplex, out);
     rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
 }
 
@@ -219,9 +219,9 @@ static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
 static void rgCoreFromEpa(const rgConvexPair* pair, const rgEpaResult* epa, rgSigned* out) {
     out->iterations += epa->iterations;
     if (epa->exact) {
-        rgKeepSimplex(&epa->simplex, out);
+        rgKeepSimplex(pair, &epa->simplex, out);
     }
-    if (out->simplexCount == 0) {
+    if (out->simplexCount <= 0) {
         rgTrack(pair, epa->normal, NULL, out);
         return;
     }
@@ -262,8 +262,11 @@ static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk, rgPa
 // triangle gives the normal and the sign.
 static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
     rgWarmLimits limits = {RG_TOUCH * pair->scale, rgTrackShift(pair), rgShallowDepth(pair)};
-    return cache->simplexCount > 0 && rgCache_IsUsable(cache) &&
-           rgWarmDistance(pair, cache, &limits, out);
+    if (cache->simplexCount == 0 || !rgCache_IsUsable(cache)) {
+        return false;
+    }
+    return cache->simplexCount > 0 ? rgWarmDistance(pair, cache, &limits, out)
+                                   : rgWarmSmooth(pair, cache, limits.shallow, out);
 }
 
 // Deep pairs: from the face of the last call to the one that is nearest around there now.
@@ -308,10 +311,23 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     rgGjk(pair, &input, &gjk);
     out->iterations += gjk.iterations;
     if (gjk.beyond || (!gjk.contained && gjk.distance > RG_TOUCH * pair->scale)) {
-        rgCoreFromGjk(&gjk, pair->scale, out);
+        rgCoreFromGjk(pair, &gjk, out);
         return;
     }
     rgPenetration(pair, &gjk, cache, out);
+}
+
+// GJK finds normals of smooth shapes to 1e-5; Newton's method gives the rest.
+static void rgPolish(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
+    rgPairCache found = *cache;
+    found.axis = out->normal;
+    rgSigned better = *out;
+    if (rgWarmSmooth(pair, &found, INFINITY, &better) &&
+        rgLengthSquared(rgSub(better.normal, out->normal)) < 1e-6 &&
+        fabs(better.gap - out->gap) < 1e-6 * pair->scale) {
+        better.iterations += out->iterations;
+        *out = better;
+    }
 }
 
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out) {
@@ -322,6 +338,9 @@ void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cach
         if (!rgSameFeatures(pair, cache, out)) {
             rgCoreDistance(pair, cutoff + ra + rb, cache, out);
             rgCache_StoreSimplex(cache, out);
+            if (out->simplexCount < 0 && !out->beyond) {
+                rgPolish(pair, cache, out);
+            }
         }
         rgCache_Store(cache, pair, out);
     }

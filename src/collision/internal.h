@@ -189,7 +189,7 @@ typedef struct rgSigned {
     rgVec3 pointA, pointB;
     int32_t vertexA, vertexB;
     int32_t simplexA[3], simplexB[3]; // vertices that span the nearest feature of A - B
-    int32_t simplexCount;             // 0 when smooth
+    int32_t simplexCount;             // -1: features of a smooth pair, see smooth.c; 0: none
     bool beyond; // gap is larger than the cutoff; nothing else is valid but normal
     int iterations;
 } rgSigned;
@@ -221,6 +221,11 @@ typedef struct rgWarmLimits {
 // Signed distance from the features nearest last time; false when they may be so no more.
 bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, const rgWarmLimits* limits,
                     rgSigned* out);
+
+// ---- smooth.c: the same for cylinders and ellipsoids, down to a depth.
+bool rgWarmSmooth(const rgConvexPair* pair, const rgPairCache* cache, double shallow,
+                  rgSigned* out);
+void rgSmooth_Keep(const rgConvexPair* pair, const rgSimplex* simplex, rgSigned* out);
 
 // ---- distance.c
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out);
