@@ -95,7 +95,8 @@ static double rgShown_Bend(const rgShown* s, rgVec3 n, rgVec3 u, rgVec3 v) {
     u = rgShown_ToLocal(s, u);
     v = rgShown_ToLocal(s, v);
     if (s->ids[0] == rg_curved) {
-        rgVec3 du = rgVec(z.x * u.x, z.y * u.y, z.z * u.z), dv = rgVec(z.x * v.x, z.y * v.y, z.z * v.z);
+        rgVec3 du = rgVec(z.x * u.x, z.y * u.y, z.z * u.z),
+               dv = rgVec(z.x * v.x, z.y * v.y, z.z * v.z);
         rgVec3 dn = rgVec(z.x * d.x, z.y * d.y, z.z * d.z);
         double nn = rgDot(dn, dn);
         return (rgDot(du, dv) - rgDot(dn, du) * rgDot(dn, dv) / nn) / sqrt(nn);
