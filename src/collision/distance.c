@@ -269,21 +269,6 @@ static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, r
                                    : rgWarmSmooth(pair, cache, limits.shallow, out);
 }
 
-// Deep pairs: from the face of the last call to the one that is nearest around there now.
-static bool rgSlide(const rgConvexPair* pair, const rgSimplex* warm, rgPairCache* cache,
-                    rgSigned* out) {
-    if (!(cache->rest > 0)) {
-        return false;
-    }
-    rgTrack(pair, rgNormalize(cache->axis), warm, out);
-    rgPairCache moved = *cache;
-    moved.axis = out->normal;
-    moved.vertexA = out->vertexA;
-    moved.vertexB = out->vertexB;
-    rgCache_StoreSimplex(&moved, out);
-    return rgSameFeatures(pair, &moved, out);
-}
-
 static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache,
                            rgSigned* out) {
     bool known = rgCache_IsUsable(cache);
@@ -292,9 +277,6 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     out->vertexA = cache->vertexA;
     out->vertexB = cache->vertexB;
     out->iterations = 0;
-    if (known && cache->touching == 2 && rgSlide(pair, warm, cache, out)) {
-        return;
-    }
     cache->rest = 0;
     if (known && cache->touching == 1) {
         rgTrack(pair, rgNormalize(cache->axis), warm, out);
