@@ -11,7 +11,8 @@ const char* const rgStageNames[] = {"kinematics", "collide",  "dynamics", "assem
                                     "solve",      "velocity", "position"};
 
 rgSimulationArguments rgDefaultSimulationArguments(void) {
-    return (rgSimulationArguments){.what = "wall", .damping = -1, .friction = -1, .threads = 1};
+    return (rgSimulationArguments){
+        .what = "wall", .damping = -1, .tangentialDamping = -1, .friction = -1, .threads = 1};
 }
 
 // ---- histograms ----
@@ -261,6 +262,9 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     double wish = simulation->info.options.timeStep;
     double dt = def.timeStep > 0 ? def.timeStep : wish > 0 ? wish : 1e-3;
     def.damping = arguments->damping >= 0 ? arguments->damping : 10 * dt * def.stiffness;
+    def.tangentialStiffness = arguments->tangentialStiffness;
+    def.tangentialDamping = arguments->tangentialDamping >= 0 ? arguments->tangentialDamping
+                                                              : 10 * dt * def.tangentialStiffness;
     return def;
 }
 

@@ -27,7 +27,9 @@ typedef struct rgSimulationArguments {
     int maxIterations; //
     double stiffness;  // 0: as the materials say
     double damping;    // negative: ten time steps times stiffness
-    double friction;   // negative: as the materials say
+    double tangentialStiffness;
+    double tangentialDamping; // as the two before
+    double friction;          // negative: as the materials say
     int seed;
     int threads;
     int bodyCount; // 0: the scene's own

@@ -27,7 +27,8 @@ typedef struct rgInverseDef {
     int impulseCount;       ///< contacts that impulses holds; refused unless all of them
     const rgConstraintForce* constraints; ///< impulses of other rows, known by kind, index and row
     int constraintCount;                  ///< those that are missing start from zero
-    bool feasible; ///< choose open impulses so that unactuated rows need as little force as can be
+    bool feasible; ///< choose open impulses so that unactuated rows need as little force as can be;
+                   ///< rg_errorUnsupported where a rigid contact has tangential stiffness
     const bool* actuated; ///< vCount; NULL: everything but free joints
     bool countRank;       ///< fill rgInverseResult.redundantCount
     uint32_t cookie;

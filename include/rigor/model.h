@@ -67,13 +67,15 @@ typedef struct rgJointDef {
 /// Surface properties of a shape. Pairs combine by the geometric mean of mu and the larger
 /// restitution; stiffnesses and dampings combine in series.
 typedef struct rgMaterial {
-    double mu;          ///< sliding friction
-    double muTorsion;   ///< [m]; 0 means no torsional friction
-    double muRolling;   ///< [m]; 0 means no rolling friction
-    double stiffness;   ///< [N/m]; 0 means rigid
-    double damping;     ///< [N s/m]
-    double restitution; ///< 0 to 1
-    int dimension;      ///< 1 frictionless, 3 sliding, 4 with torsion, 6 with rolling (MJCF condim)
+    double mu;                  ///< sliding friction
+    double muTorsion;           ///< [m]; 0 means no torsional friction
+    double muRolling;           ///< [m]; 0 means no rolling friction
+    double stiffness;           ///< [N/m] along the normal; 0 means rigid
+    double damping;             ///< [N s/m], with stiffness
+    double tangentialStiffness; ///< [N/m] of what sticks, along the surface; 0 means rigid
+    double tangentialDamping;   ///< [N s/m], with tangentialStiffness
+    double restitution;         ///< 0 to 1
+    int dimension; ///< 1 frictionless, 3 sliding, 4 with torsion, 6 with rolling (MJCF condim)
 } rgMaterial;
 
 typedef struct rgShapeDef {

@@ -15,10 +15,12 @@ typedef struct rgWorldDef {
     bool overrideGravity; ///< use gravity below rather than the model's
     rgVec3 gravity;       ///< [m/s^2]
     rgContactSolverDef contact; ///< at most 200 iterations by default
-    double stiffness;   ///< [N/m] of every contact pair; 0: as the materials say (rigid by default)
-    double damping;     ///< [N s/m], with stiffness
-    double friction;    ///< mu of every pair; negative: as the materials say
-    double restitution; ///< of every pair; negative: as the materials say
+    double stiffness; ///< [N/m] of every contact pair; 0: as the materials say (rigid by default)
+    double damping;   ///< [N s/m], with stiffness
+    double tangentialStiffness;  ///< [N/m] likewise, of contacts that stick: they keep an anchor
+    double tangentialDamping;    ///< [N s/m], with tangentialStiffness
+    double friction;             ///< mu of every pair; negative: as the materials say
+    double restitution;          ///< of every pair; negative: as the materials say
     double timeConstant;         ///< T = d/k of rigid constraints [s]; 0: ten time steps
     double pushOutSpeed;         ///< largest speed at which penetration is undone [m/s]
     double restitutionThreshold; ///< [m/s]; 0: the larger of 0.05 and 2 |gravity| timeStep
@@ -49,6 +51,8 @@ typedef struct rgContact {
     double impulse[6]; ///< t1, t2, n, torsion, rolling 1, rolling 2 [N s, N m s], acting on B
     rgVec3 force;      ///< on B [N]: impulse over time step
     double slip[2];    ///< tangential velocity after the step [m/s]
+    rgVec3 anchor;     ///< how far B has gone elastically from where it stuck to A, after the step
+                       ///< [m]; zero where the pair has no tangential stiffness
     rgContactState state;
 } rgContact;
 
@@ -100,8 +104,8 @@ RG_API rgResult rgWorld_Step(rgWorld* world, rgStepReport* report);
 RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 
 /// State. Set refuses NaN, infinity and quaternions of no length; quaternions are normalised. NULL
-/// means neutral or zero. The warm start stays; reset clears it, with controls, forces and
-/// wrenches.
+/// means neutral or zero. The warm start and the anchors of contacts stay; reset clears them, with
+/// controls, forces and wrenches.
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
 RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
 RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration

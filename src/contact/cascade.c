@@ -45,8 +45,10 @@ static rgResult rgCascade_SolveConvex(rgCascade* cascade) {
     rgRun* inner = &cascade->inner;
     system->g = cascade->shiftedVelocity;
     system->model = rg_modelCcp;
+    bool counted = cascade->outer->def->method == rg_methodAuto; // the plan counts what it costs
+    int left = cascade->outer->iterationLimit - cascade->outer->iterationCount;
     inner->iterationCount = 0;
-    inner->iterationLimit = 200;
+    inner->iterationLimit = counted ? RG_MIN(200, left) : 200;
     inner->bestResidual = INFINITY;
     rgResult result = rgRunNewton(
         inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
@@ -59,6 +61,7 @@ static rgResult rgCascade_SolveConvex(rgCascade* cascade) {
     }
     system->g = cascade->exactVelocity;
     system->model = cascade->outer->def->model;
+    cascade->outer->iterationCount += counted ? inner->iterationCount : 0;
     return result;
 }
 

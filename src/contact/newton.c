@@ -7,9 +7,7 @@
 
 #define RG_NEWTON_MEMORY  20 // a step may be as bad as the worst of so many iterates
 #define RG_NEWTON_REFRESH 5
-
-#define RG_NEWTON_EXTRA  1
-#define RG_NEWTON_MARGIN 0.03
+#define RG_NEWTON_ALIKE   0.3 // relative difference of |F|
 
 typedef struct rgNewton {
     rgRun* run;
@@ -31,7 +29,6 @@ typedef struct rgNewton {
     double trialNorm;
     double ceiling; // most of |F| that counts for the regularisation
     int slowSteps;  // in a row
-    int extraSteps; // after the tolerance was reached
     double past[RG_NEWTON_MEMORY];
     int pastCount;
 } rgNewton;
@@ -100,10 +97,27 @@ static void rgNewton_Try(rgNewton* newton, double t) {
         rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2, newton->F2);
 }
 
-// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
+// |F| of the k-th iterate before the present one.
+static double rgNewton_Past(const rgNewton* newton, int k) {
+    return newton->past[(newton->pastCount - 1 - k) % RG_NEWTON_MEMORY];
+}
+
+// Two points that lead to each other: as good as the last time around, twice.
+static bool rgNewton_Cycles(const rgNewton* newton) {
+    if (newton->pastCount < 4) {
+        return false;
+    }
+    double a = rgNewton_Past(newton, 0), b = rgNewton_Past(newton, 1);
+    return fabs(a - rgNewton_Past(newton, 2)) < RG_NEWTON_ALIKE * a &&
+           fabs(b - rgNewton_Past(newton, 3)) < RG_NEWTON_ALIKE * b;
+}
+
+// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|, or the present one when the
+// last steps went in a circle; else the least bad of them
 static double rgNewton_Search(rgNewton* newton) {
-    double reference = 0;
-    for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
+    double reference = newton->norm;
+    bool cycles = rgNewton_Cycles(newton);
+    for (int i = 0; !cycles && i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
         reference = fmax(reference, newton->past[i]);
     }
     double bestNorm = INFINITY;
@@ -156,23 +170,12 @@ static void rgNewton_Accept(rgNewton* newton) {
     newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
 }
 
-// Solved is not enough: one more step costs little and leaves a margin, so that the next step of a
-// simulation, which starts from these impulses, often needs none.
-static bool rgNewton_IsDone(rgNewton* newton) {
-    const rgRun* run = newton->run;
-    if (!rgRun_Solved(run)) {
-        return false;
-    }
-    return newton->extraSteps++ >= RG_NEWTON_EXTRA ||
-           run->bestResidual <= RG_NEWTON_MARGIN * run->tolerance;
-}
-
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
-    for (int k = 0; result == rg_ok && k < options->limit && !rgNewton_IsDone(&newton); ++k) {
+    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
         }

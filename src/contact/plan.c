@@ -65,9 +65,9 @@ static rgResult rgPlan_Near(rgRun* run, double* lambda) {
 // regularisation suits large piles, large weights small hyperstatic robots.
 static const rgNewtonOptions rgRestarts[] = {
     {.limit = 60, .weight = 1, .regularisation = 3e-2},
+    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
     {.limit = 60, .weight = 3, .regularisation = 1e-2},
     {.limit = 60, .weight = 0.3, .regularisation = 1e-2},
-    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
     {.limit = 150, .weight = 0.1, .regularisation = 1e-1},
     {.limit = 60, .weight = 10, .regularisation = 1e-2},
 };
@@ -139,8 +139,8 @@ static rgResult rgPhase_Cascade(rgRun* run, double* lambda) {
 }
 
 static rgPhaseFcn* const rgPhases[] = {
-    rgPhase_Start,  rgPhase_Interior, rgPhase_Polish,  rgPhase_Restarts, rgPhase_OtherInterior,
-    rgPhase_Polish, rgPhase_FromZero, rgPhase_Cascade, rgPhase_Admm,     rgPhase_Polish,
+    rgPhase_Start,  rgPhase_Interior, rgPhase_Polish, rgPhase_Restarts, rgPhase_OtherInterior,
+    rgPhase_Polish, rgPhase_FromZero, rgPhase_Admm,   rgPhase_Polish,   rgPhase_Cascade,
 };
 
 rgResult rgRunPlan(rgRun* run) {

@@ -89,6 +89,10 @@ rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion)
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
 
+// One diagonal entry of J M^-1 J', for the last factorization; columns closed upwards.
+double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns,
+                              const double* values);
+
 // World point of a place, relative to the tree's reference point; the world's places are absolute.
 rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place);
 rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link); // reference point of a link's tree

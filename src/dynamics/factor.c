@@ -1,5 +1,5 @@
 // M = L' D L along the tree: a row of L has the pattern of the row of M, so nothing fills in.
-// (12) factorization, (13) solutions, (14) J M^-1 J'. docs/theory/dynamics.md.
+// (12) factorization, (13) solutions, (14) J M^-1 J' and its root W. docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 
 #include <math.h>
@@ -214,6 +214,27 @@ void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W)
                     d->scratch);
         r += rows;
     }
+}
+
+double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns,
+                              const double* values) {
+    const rgModel* model = d->model;
+    double* dense = d->scratch;
+    double sum = 0;
+    for (int t = 0; t < count; ++t) {
+        dense[columns[t]] = values[t];
+    }
+    for (int t = count - 1; t >= 0; --t) {
+        const rgDof* dof = &model->dofs[columns[t]];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->factor + dof->rowStart;
+        double x = dense[columns[t]];
+        sum += x * x * d->inverseDiagonal[columns[t]];
+        for (int k = 1; k < dof->depth; ++k) {
+            dense[column[k]] -= row[k] * x;
+        }
+    }
+    return sum;
 }
 
 void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {

@@ -335,7 +335,9 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
                     .what = "MJCF collides with the convex hull of a mesh"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
-        if (shape->material.stiffness > 0 || shape->material.restitution > 0) {
+        const rgMaterial* material = &shape->material;
+        if (material->stiffness > 0 || material->tangentialStiffness > 0 ||
+            material->restitution > 0) {
             rgLost_Add(&soft, shape->name);
         }
         if (shape->kind == rg_shapeMesh && !shape->visualOnly) {

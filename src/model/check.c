@@ -214,6 +214,8 @@ static void rgCheckMaterial(rgCase* c, const rgMaterial* material) {
     rgCase_NotNegative(c, "rolling friction", material->muRolling);
     rgCase_NotNegative(c, "contact stiffness", material->stiffness);
     rgCase_NotNegative(c, "contact damping", material->damping);
+    rgCase_NotNegative(c, "tangential contact stiffness", material->tangentialStiffness);
+    rgCase_NotNegative(c, "tangential contact damping", material->tangentialDamping);
     if (!(material->restitution >= 0 && material->restitution <= 1)) {
         rgCompiler_Error(c->compiler, c->source, "%s '%s': restitution %g is not between 0 and 1",
                          c->kind, c->name, material->restitution);

@@ -152,6 +152,9 @@ static rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b) {
                         .muRolling = sqrt(a->muRolling * b->muRolling),
                         .stiffness = rgInSeries(a->stiffness, b->stiffness),
                         .damping = rgInSeries(a->damping, b->damping),
+                        .tangentialStiffness =
+                            rgInSeries(a->tangentialStiffness, b->tangentialStiffness),
+                        .tangentialDamping = rgInSeries(a->tangentialDamping, b->tangentialDamping),
                         .restitution = fmax(a->restitution, b->restitution),
                         .dimension = RG_MAX(a->dimension, b->dimension)};
 }

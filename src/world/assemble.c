@@ -67,6 +67,7 @@ rgResult rgAssembleProblem(rgStep* step) {
     }
     rgWorld_FillMass(world, world->added, world->massValue);
     rgWorld_RecallImpulses(world);
+    rgShareNormals(world);
     rgSoftenPushOut(world);
     for (int r = 0; r < n; ++r) {
         rows->bias[r] += rgRows_Dot(rows, r, world->freeV);

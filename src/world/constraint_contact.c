@@ -1,5 +1,5 @@
 // Contacts: three rows per point (two tangents, normal), and torsional and rolling rows where the
-// material asks for them. docs/theory/constraints.md (1)-(4).
+// material asks for them. docs/theory/constraints.md (1)-(4), (17).
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
@@ -11,6 +11,10 @@ static rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
     if (def->stiffness > 0) {
         material.stiffness = def->stiffness;
         material.damping = def->damping;
+    }
+    if (def->tangentialStiffness > 0) {
+        material.tangentialStiffness = def->tangentialStiffness;
+        material.tangentialDamping = def->tangentialDamping;
     }
     material.mu = material.dimension == 1 ? 0 : material.mu;
     material.mu = def->friction >= 0 ? def->friction : material.mu;
@@ -57,12 +61,14 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     int normal = point->firstRow + 2;
     double n = point->pointCount;
     rgSoftness soft = {material->stiffness / n, material->damping / n};
+    point->tangential =
+        (rgSoftness){material->tangentialStiffness / n, material->tangentialDamping / n};
     rgLaw law = rgUnilateralLaw(world, point->gap, soft);
     if (world->memories[1].pairs[point->pair].overlap && material->stiffness == 0) {
         law.bias = fmax(law.bias, 0);
         law.compliance = RG_OVERLAP_COMPLIANCE * rgRows_Delassus(world, normal);
     }
-    point->pushOut = material->stiffness == 0 ? fmax(-law.bias, 0) : 0;
+    point->pushesOut = material->stiffness == 0 && law.bias < 0;
     if (material->restitution > 0) {
         double before = rgRows_Dot(rows, normal, world->startV);
         if (rgContactBounces(world, point, material, before)) {
@@ -100,25 +106,21 @@ rgResult rgAddContacts(rgWorld* world) {
         rgFillContact(world, point);
         rgSetContactLaw(world, point, &material);
     }
+    rgAddAnchors(world);
     return rg_ok;
 }
 
-// (5) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
-// infinite forces. A compliance that is small against G, and that takes at most a tenth of the
-// demand at the force of the last step, keeps them finite and lets nothing sink.
-#define RG_JAM_MOST  1e-7
-#define RG_JAM_LEAST 1e-9
-#define RG_JAM_SHARE 0.1
+// (17) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
+// infinite forces. A trace of compliance on contacts that want to leave a penetration keeps them
+// finite. A body sinks by no more than this share of its load's free fall in one step.
+#define RG_JAM_COMPLIANCE 1e-7 // relative to G
 
 void rgSoftenPushOut(rgWorld* world) {
     rgRows* rows = &world->rows;
     for (int i = 0; i < world->pointCount; ++i) {
         int normal = world->points[i].firstRow + 2;
-        double demand = world->points[i].pushOut;
-        if (demand > 0 && rows->compliance[normal] == 0) {
-            double G = rgRows_Delassus(world, normal);
-            double share = RG_JAM_SHARE * demand / rows->lambda[normal]; // no force yet: infinite
-            rows->compliance[normal] = RG_MAX(RG_MIN(share, RG_JAM_MOST * G), RG_JAM_LEAST * G);
+        if (world->points[i].pushesOut && rows->compliance[normal] == 0) {
+            rows->compliance[normal] = RG_JAM_COMPLIANCE * rgRows_Delassus(world, normal);
         }
     }
 }

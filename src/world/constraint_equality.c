@@ -140,13 +140,9 @@ int rgAddEqualityRows(rgWorld* world, int equality) {
 
 double rgRows_Delassus(rgWorld* world, int row) {
     const rgRows* rows = &world->rows;
-    double* x = world->column;
-    memset(x, 0, (size_t)world->model->vCount * sizeof(double));
-    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
-        x[rows->column[k]] = rows->value[k];
-    }
-    rgDynamics_Solve(world->dynamics, 1, x);
-    return rgRows_Dot(rows, row, x);
+    int start = rows->rowStart[row];
+    return rgDynamics_RowDelassus(world->dynamics, rgRows_Columns(rows, row), rows->column + start,
+                                  rows->value + start);
 }
 
 // Move one row of the last block to another place in it.

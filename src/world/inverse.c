@@ -173,6 +173,16 @@ static rgInverseProblem rgInverse_Problem(const rgInverseCall* call, const doubl
                               .maxIterations = call->def->maxIterations};
 }
 
+// Friction of tangential springs follows the normal impulse around a corner, from the cone to the
+// spring; least squares over cones do not.
+static bool rgInverse_HasOpenSprings(const rgInverseCall* call) {
+    bool any = false;
+    for (int i = 0; i < call->work->openCount; ++i) {
+        any = any || call->work->opens[i].springs;
+    }
+    return any;
+}
+
 // Solve for what is allowed, then judge with what was asked.
 static rgResult rgInverse_SolveImpulses(rgInverseCall* call) {
     rgInverseResult* out = call->result;
@@ -183,6 +193,9 @@ static rgResult rgInverse_SolveImpulses(rgInverseCall* call) {
         return rg_errorNumeric; // what it refuses came from numbers that are none
     }
     result = rgInverse_FindOpen(call);
+    if (result == rg_ok && call->def->feasible && rgInverse_HasOpenSprings(call)) {
+        return rg_errorUnsupported;
+    }
     if (result == rg_ok && call->def->feasible) {
         result = rgInverse_MakeFeasible(call);
     }

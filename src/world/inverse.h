@@ -11,6 +11,7 @@ typedef struct rgInverseOpen {
     bool independent[6]; // rows that are unknowns of their own
     bool normalIsGiven;  // compliant contact: only the other rows are open
     double normal;       // then: its normal impulse
+    bool springs;        // friction is that of a tangential spring
 } rgInverseOpen;
 
 // The least-squares problem over the open impulses, in the form that the contact solver takes.

@@ -42,6 +42,15 @@ static void rgFrictionRay(const rgBlock* block, const double* velocity, double s
     }
 }
 
+// Tangential springs say what friction goes with a normal impulse: theirs, cut to the cone.
+static void rgSpringFriction(const rgBlock* block, const double* velocity, double R,
+                             double* lambda) {
+    double bound = block->mu * lambda[2], length = hypot(velocity[0], velocity[1]) / R;
+    double scale = length > bound ? bound / length : 1;
+    lambda[0] = -scale * velocity[0] / R;
+    lambda[1] = -scale * velocity[1] / R;
+}
+
 // ---- start
 
 static void rgInverse_StartGiven(rgInverseCall* call) {
@@ -79,6 +88,10 @@ static void rgInverse_StartForce(rgInverseCall* call) {
         rgFrictionRay(block, velocity, call->def->snap, ray);
         for (int k = 0; k < block->rowCount; ++k) {
             world->rows.lambda[block->firstRow + k] = normal * ray[k];
+        }
+        double R = world->rows.compliance[block->firstRow];
+        if (R > 0) {
+            rgSpringFriction(block, velocity, R, world->rows.lambda + block->firstRow);
         }
     }
 }
@@ -138,6 +151,9 @@ static void rgInverse_CloseContact(rgInverseCall* call, const rgBlock* block) {
         double limit = rgSideFriction(block, k) * normal;
         lambda[k] = ray[k] != 0 ? normal * ray[k] : fmin(fmax(lambda[k], -limit), limit);
     }
+    if (rows->compliance[block->firstRow] > 0) {
+        rgSpringFriction(block, velocity, rows->compliance[block->firstRow], lambda);
+    }
 }
 
 // The nearest contact velocity that the model allows.
@@ -146,7 +162,8 @@ static void rgInverse_JudgeContact(rgInverseCall* call, const rgBlock* block, bo
     const double* velocity = call->work->reference + block->firstRow;
     rgInverseContact* contact = &call->work->contacts[world->rows.sources[block->firstRow].index];
     double nearest[3] = {velocity[0], velocity[1], velocity[2]}, distance = 0;
-    if (rigid && call->def->model == rg_modelNcp) {
+    bool springs = world->rows.compliance[block->firstRow] > 0;
+    if (rigid && (springs || call->def->model == rg_modelNcp)) {
         nearest[2] = fmax(nearest[2], 0);
     } else if (rigid) {
         rgBlock cone = *block;
@@ -177,7 +194,7 @@ static void rgInverse_TargetContact(rgInverseCall* call, const rgBlock* block) {
     for (int k = 3; k < block->rowCount; ++k) {
         target[k] = R[k] == 0 && fabs(velocity[k]) <= snap ? 0 : velocity[k];
     }
-    if (!rigid && R[0] == 0) {
+    if (!rigid && (R[0] == 0 || call->def->model == rg_modelNcp)) {
         rgInverse_CloseContact(call, block);
     } else if (rigid && (fabs(velocity[2]) <= snap || call->def->model == rg_modelNcp)) {
         target[2] = velocity[2] > snap ? velocity[2] : 0;
@@ -238,6 +255,14 @@ static rgResult rgInverse_AddOpen(rgInverseCall* call, const rgInverseOpen* open
     return result;
 }
 
+// Friction of a tangential spring is open no more than its normal: it stays, or slides along.
+static void rgOpen_Spring(rgInverseOpen* open, const double* lambda) {
+    bool slides = hypot(lambda[0], lambda[1]) >= open->block.mu * lambda[2] * (1 - 1e-9);
+    for (int k = 0; k < 2; ++k) {
+        open->ray[k] = slides && lambda[2] > 0 ? lambda[k] / lambda[2] : 0;
+    }
+}
+
 // (9) Touching: the normal of a rigid contact, and friction wherever it does not slide.
 static rgResult rgInverse_OpenContact(rgInverseCall* call, const rgBlock* block) {
     const rgRows* rows = &call->world->rows;
@@ -247,13 +272,18 @@ static rgResult rgInverse_OpenContact(rgInverseCall* call, const rgBlock* block)
     if (rigid ? target[2] > 0 : !(lambda[2] > 0)) {
         return rg_ok;
     }
-    bool slides = target[0] != 0 || target[1] != 0;
+    bool springs = rows->compliance[block->firstRow] > 0;
+    bool slides = springs || target[0] != 0 || target[1] != 0;
     rgInverseOpen open = {.block = *block,
                           .first = block->firstRow,
                           .count = block->rowCount,
                           .normalIsGiven = !rigid,
-                          .normal = lambda[2]};
+                          .normal = lambda[2],
+                          .springs = springs};
     rgFrictionRay(block, target, 0, open.ray);
+    if (springs) {
+        rgOpen_Spring(&open, lambda);
+    }
     open.independent[0] = open.independent[1] = !slides && block->mu > 0;
     open.independent[2] = rigid;
     bool alone = !open.independent[0], any = rigid || open.independent[0];

@@ -149,8 +149,8 @@ static rgResult rgWorld_Project(rgWorld* world, double* q) {
         }
         last = error;
         memcpy(world->loopQ, q, bytes);
-        result = rgDynamics_Factorize(world->dynamics, NULL);
-        if (result == rg_ok && rgWorld_LoopError(world, true) < 0) {
+        // The factor of the step weighs the motion well enough; the axes are new.
+        if (rgWorld_LoopError(world, true) < 0) {
             result = rg_errorMemory;
         }
         result = result == rg_ok ? rgWorld_LoopStep(world, q) : result;

@@ -110,15 +110,21 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
     return d;
 }
 
-static rgContactState rgStateOf(const rgContact* contact) {
+// Elastic motion is no slip.
+static double rgSlipSpeed(const rgWorld* world, const rgPoint* point, const rgContact* contact) {
+    rgVec3 stretch = rgScale(1 / world->dt, rgSub(contact->anchor, point->anchor));
+    return hypot(contact->slip[0] - rgDot(stretch, point->tangent1),
+                 contact->slip[1] - rgDot(stretch, point->tangent2));
+}
+
+static rgContactState rgStateOf(const rgContact* contact, double speed) {
     const double* impulse = contact->impulse;
     double tangential = hypot(impulse[0], impulse[1]), normal = impulse[2];
     if (!(normal > 0)) {
         return rg_contactOpen;
     }
     bool onCone = tangential >= contact->mu * normal * (1 - 1e-4);
-    return onCone && hypot(contact->slip[0], contact->slip[1]) > 1e-6 ? rg_contactSlip
-                                                                      : rg_contactStick;
+    return onCone && speed > 1e-6 ? rg_contactSlip : rg_contactStick;
 }
 
 static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point) {
@@ -146,7 +152,8 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
     rgVec3 impulse = rgAddScaled(rgScale(lambda[0], point->tangent1), lambda[1], point->tangent2);
     impulse = rgAddScaled(impulse, lambda[2], point->normal);
     contact.force = rgScale(1 / world->dt, impulse);
-    contact.state = rgStateOf(&contact);
+    contact.anchor = rgNextAnchor(world, point);
+    contact.state = rgStateOf(&contact, rgSlipSpeed(world, point, &contact));
     return contact;
 }
 

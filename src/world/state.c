@@ -125,7 +125,7 @@ int rgWorld_UnconvergedSteps(const rgWorld* world) {
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3174617473676972u // "rigstat1"
+#define RG_STATE_MAGIC 0x3274617473676972u // "rigstat2"
 
 typedef struct rgStateHeader {
     uint64_t magic;
@@ -192,6 +192,18 @@ static bool rgPairsFit(const rgStateHeader* header, const char* bytes) {
     return true;
 }
 
+static bool rgAnchorsAreUsable(const rgStateHeader* header, const char* bytes) {
+    for (int i = 0; i < header->contactCount; ++i) {
+        rgContactMemory contact;
+        memcpy(&contact, bytes + (size_t)i * sizeof(contact), sizeof(contact));
+        const rgVec3 s = contact.anchor, n = contact.normal;
+        if (!rgNumbersAreFinite((const double[]){s.x, s.y, s.z, n.x, n.y, n.z}, 6)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool rgBlockIsUsable(const rgWorld* world, const char* bytes) {
     for (int i = 0; i < world->state.blockCount; ++i) {
         double number;
@@ -235,7 +247,8 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     const char* block = (const char*)bytes + sizeof(header);
     const char* pairs = block + (size_t)header.blockCount * sizeof(double);
     const char* contacts = pairs + (size_t)header.pairCount * sizeof(rgPairMemory);
-    if (!rgBlockIsUsable(world, block) || !rgPairsFit(&header, pairs)) {
+    if (!rgBlockIsUsable(world, block) || !rgPairsFit(&header, pairs) ||
+        !rgAnchorsAreUsable(&header, contacts)) {
         return rg_errorArgument;
     }
     rgResult result = rgMemory_Reserve(world, header.pairCount, header.contactCount);

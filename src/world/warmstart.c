@@ -1,6 +1,6 @@
-// What survives from step to step: caches and impulses of pairs that are near each other, sorted by
-// pair, and the impulses of all other rows in fixed slots. Pairs of a step are those whose boxes
-// overlap now, hence the same whatever the history of the broadphase.
+// What survives from step to step: caches, impulses and anchors of pairs that are near each other,
+// sorted by pair, and the impulses of all other rows in fixed slots. Pairs of a step are those
+// whose boxes overlap now, hence the same whatever the history of the broadphase.
 #include "world/world.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
     return rg_ok;
 }
 
-static const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point) {
+const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point) {
     const rgMemory* last = &world->memories[0];
     const rgPairMemory* pair = &world->memories[1].pairs[point->pair];
     for (int k = 0; k < pair->contactCount; ++k) {
@@ -84,7 +84,8 @@ void rgWorld_RecallImpulses(rgWorld* world) {
 }
 
 static rgContactMemory rgPointMemory(const rgPoint* point, const double* lambda) {
-    rgContactMemory memory = {.feature = point->feature, .rowCount = point->rowCount};
+    rgContactMemory memory = {
+        .feature = point->feature, .rowCount = point->rowCount, .normal = point->normal};
     rgVec3 t1 = point->tangent1, t2 = point->tangent2, n = point->normal;
     memory.linear = rgAddScaled(rgAddScaled(rgScale(lambda[0], t1), lambda[1], t2), lambda[2], n);
     if (point->rowCount > 3) {
@@ -114,6 +115,7 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
         pair->firstContact = pair->contactCount == 0 ? i : pair->firstContact;
         pair->contactCount += 1;
         next->contacts[i] = rgPointMemory(point, rows->lambda + point->firstRow);
+        next->contacts[i].anchor = rgNextAnchor(world, point);
     }
     memset(world->nextImpulse, 0, (size_t)world->slots.count * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {

@@ -14,7 +14,7 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .margin = 1e-3,
                       .maxContactsPerPair = 4,
                       .cookie = RG_COOKIE_WORLD};
-    def.contact.maxIterations = 400;
+    def.contact.maxIterations = 1000;
     return def;
 }
 
@@ -63,6 +63,8 @@ static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
     } numbers[] = {{"the time step", def->timeStep, 0},
                    {"the stiffness", def->stiffness, 0},
                    {"the damping", def->damping, 0},
+                   {"the tangential stiffness", def->tangentialStiffness, 0},
+                   {"the tangential damping", def->tangentialDamping, 0},
                    {"the time constant", def->timeConstant, 0},
                    {"the push-out speed", def->pushOutSpeed, 0},
                    {"the restitution threshold", def->restitutionThreshold, 0},

@@ -17,11 +17,14 @@ typedef struct rgPairMemory {
     int32_t age;     // steps that it is known for, at most 1
 } rgPairMemory;
 
-// The impulse of one contact point, in world axes so that it outlives the choice of tangents.
+// Impulse and anchor of one contact point, in world axes so that they outlive the choice of
+// tangents.
 typedef struct rgContactMemory {
     uint32_t feature;
     int32_t rowCount;
     rgVec3 linear, angular;
+    rgVec3 anchor; // elastic tangential displacement of B from A [m]
+    rgVec3 normal; // that it belongs to
 } rgContactMemory;
 
 // Warm start of contacts, sorted by pair. Two of them: that of the state, and the next one.
@@ -58,6 +61,11 @@ typedef struct rgCollider {
     rgPose pose; // rgWorld_PlaceColliders, world
 } rgCollider;
 
+// Of a constraint or a contact point.
+typedef struct rgSoftness {
+    double stiffness, damping; // 0: rigid
+} rgSoftness;
+
 // One contact point of this step.
 typedef struct rgPoint {
     rgVec3 position;
@@ -70,7 +78,9 @@ typedef struct rgPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
-    double pushOut; // speed at which a rigid contact wants to leave a penetration
+    bool pushesOut;        // rigid, and wants to leave a penetration
+    rgSoftness tangential; // rgAddContacts: of its share of the pair
+    rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
 
 // Where a row of the constraint problem comes from.
@@ -262,9 +272,6 @@ static inline int rgRows_Columns(const rgRows* rows, int row) {
 }
 
 // Bias and compliance of a row from its violation phi (negative: violated); docs/theory/step.md.
-typedef struct rgSoftness {
-    double stiffness, damping; // 0: rigid
-} rgSoftness;
 typedef struct rgLaw {
     double bias, compliance;
 } rgLaw;
@@ -281,7 +288,11 @@ rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
 rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
-void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, once the impulses are recalled
+void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, not for inverse dynamics
+void rgAddAnchors(rgWorld* world);         // anchor.c: tangential springs of the contact rows
+void rgShareNormals(rgWorld* world);       // anchor.c, likewise, once the impulses are recalled
+// anchor.c: elastic displacement after the step, from the impulses and the next velocity
+rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
@@ -301,6 +312,8 @@ double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u w
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
 void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
+// What the state knows of a point; NULL: it is new.
+const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
 void rgWorld_CommitMemory(rgWorld* world);
 void rgWorld_ForgetImpulses(rgWorld* world);

@@ -129,6 +129,14 @@ class Summary(Simulate):
             last = list(csv.DictReader(file))[-1]
         self.assertAlmostEqual(float(last["q:cube_1.z"]), 0.1 - 9.81e-4, delta=1e-7)
 
+    def test_tangential_stiffness(self):
+        """A grasp sinks by m g / k of its two pairs, and stays."""
+        for extra in ((), ("--tangential-damping", 50)):
+            for seconds in (1, 4):
+                found = self.report("grasp", "--tangential-stiffness", 1e4, "--time", seconds,
+                                    *extra)
+                self.assertAlmostEqual(found["drift_max"], 0.045 * 9.81 / 2e4, delta=2e-8)
+
     def test_solvers(self):
         for solver in ("newton", "admm-fast", "pgs"):
             found = self.report("sliding", "--solver", solver, "--time", 0.1, "--max-iter", 5000)
@@ -251,6 +259,7 @@ class Wrong(Simulate):
     def test_options(self):
         for option, value in (("--time", 0), ("--time", "nan"), ("--dt", 0), ("--dt", -1),
                               ("--tol", 0), ("--mu", -1), ("--stiffness", -5), ("--seed", -1),
+                              ("--tangential-stiffness", -5), ("--tangential-damping", "nan"),
                               ("--threads", 0), ("--bodies", 0), ("--solver", "magic"),
                               ("--model", "lcp"), ("--contact", "soft"), ("--time", "inf")):
             self.refused(option, "wall", option, value)

@@ -114,6 +114,8 @@ RG_SPOIL(rgSpoilShape, s->def->shapes[0].kind = rg_shapeNone)
 RG_SPOIL(rgSpoilHull, s->def->shapes[0].kind = rg_shapeHull)
 RG_SPOIL(rgSpoilField, s->def->shapes[0].kind = rg_shapeHeightField)
 RG_SPOIL(rgSpoilFriction, s->def->shapes[0].material.mu = -1)
+RG_SPOIL(rgSpoilShear, s->def->shapes[0].material.tangentialStiffness = -2)
+RG_SPOIL(rgSpoilShearDamping, s->def->shapes[0].material.tangentialDamping = NAN)
 RG_SPOIL(rgSpoilBounce, s->def->shapes[0].material.restitution = 1.5)
 RG_SPOIL(rgSpoilDimension, s->def->shapes[0].material.dimension = 2)
 RG_SPOIL(rgSpoilTimeStep, s->def->options.timeStep = -1)
@@ -198,6 +200,8 @@ static const rgMistake mistakes[] = {
     {"field", rgSpoilField, "shape '#1': a height field needs at least 2 by 2 samples", 0},
     {"mesh", rgSpoilMesh, "shape 'rock': triangle 0 names vertex 4 of 4", 0},
     {"friction", rgSpoilFriction, "friction is -1", 0},
+    {"tangential stiffness", rgSpoilShear, "tangential contact stiffness is -2", 0},
+    {"tangential damping", rgSpoilShearDamping, "tangential contact damping is nan", 0},
     {"restitution", rgSpoilBounce, "restitution 1.5 is not between 0 and 1", 0},
     {"dimension", rgSpoilDimension, "contact dimension 2 is not 1, 3, 4 or 6", 0},
     {"time step", rgSpoilTimeStep, "model 'scene': time step is -1", 0},
@@ -397,15 +401,24 @@ static void test_masks_excludes_and_pairs(void** state) {
 static void test_materials_combine(void** state) {
     (void)state;
     rgScene s = rgMakeScene();
-    s.def->shapes[s.handShape.index1 - 1].material =
-        (rgMaterial){.mu = 0.4, .restitution = 0.2, .stiffness = 100, .dimension = 3};
-    s.def->shapes[s.floor.index1 - 1].material =
-        (rgMaterial){.mu = 0.9, .restitution = 0.5, .stiffness = 300, .dimension = 4};
+    s.def->shapes[s.handShape.index1 - 1].material = (rgMaterial){.mu = 0.4,
+                                                                  .restitution = 0.2,
+                                                                  .stiffness = 100,
+                                                                  .tangentialStiffness = 50,
+                                                                  .tangentialDamping = 3,
+                                                                  .dimension = 3};
+    s.def->shapes[s.floor.index1 - 1].material = (rgMaterial){.mu = 0.9,
+                                                              .restitution = 0.5,
+                                                              .stiffness = 300,
+                                                              .tangentialStiffness = 200,
+                                                              .dimension = 4};
     rgModel* model = rgCompileScene(&s);
     rgMaterial both = rgModel_PairMaterial(model, s.handShape, s.floor);
     EXPECT_NEAR(both.mu, 0.6, 1e-15);
     EXPECT_NEAR(both.restitution, 0.5, 0);
     EXPECT_NEAR(both.stiffness, 75, 1e-13);
+    EXPECT_NEAR(both.tangentialStiffness, 40, 1e-13);
+    EXPECT_NEAR(both.tangentialDamping, 3, 0);
     assert_int_equal(both.dimension, 4);
     rgDestroyModel(model);
     s.def->shapes[s.handShape.index1 - 1].priority = 1;

@@ -470,7 +470,8 @@ static void TestAdhesionIsReported(void** state) {
 // ---- what a step did
 
 // Random forces on a scene: every step, given back its own impulses, gives back its forces.
-static void Recover(Scene* scene, int steps, double size, double tolerance) {
+// Snap: what traces of compliance in the step leave of the speed at a rigid contact.
+static void Recover(Scene* scene, int steps, double size, double snap, double tolerance) {
     rgRandom random = {7};
     int nv, count, rowCount;
     rgWorld_Velocities(scene->world, &nv);
@@ -503,6 +504,7 @@ static void Recover(Scene* scene, int steps, double size, double tolerance) {
         assert_int_equal(rgWorld_Restore(scene->world, saved, need), rg_ok);
         rgInverseDef inverse = rgDefaultInverseDef();
         inverse.start = rg_startGiven;
+        inverse.snap = snap;
         inverse.impulses = impulses;
         inverse.impulseCount = count;
         inverse.constraints = rows;
@@ -520,15 +522,22 @@ static void Recover(Scene* scene, int steps, double size, double tolerance) {
     free(saved);
 }
 
-static void RecoverScene(const char* name, double stiffness, double size, double tolerance) {
+static void RecoverSprings(const char* name, double stiffness, double tangential, double size,
+                           double tolerance) {
     rgWorldDef def = rgDefaultWorldDef();
+    def.tangentialStiffness = tangential;
+    def.tangentialDamping = 1e-3 * tangential;
     def.contact.tolerance = 1e-12;
     def.contact.maxIterations = 1000;
     def.stiffness = stiffness;
     def.damping = 1e-3 * stiffness;
     Scene scene = BuiltScene(name, &def);
-    Recover(&scene, 300, size, tolerance);
+    Recover(&scene, 300, size, tangential > 0 ? 1e-5 : 1e-6, tolerance);
     SceneEnd(&scene);
+}
+
+static void RecoverScene(const char* name, double stiffness, double size, double tolerance) {
+    RecoverSprings(name, stiffness, 0, size, tolerance);
 }
 
 static void TestRecoverRobots(void** state) {
@@ -543,6 +552,72 @@ static void TestRecoverCompliant(void** state) {
     (void)state;
     RecoverScene("quadruped", 1e5, 0.5, 1e-4);
     RecoverScene("quadruped-fall", 1e5, 0.5, 1e-4);
+}
+
+static void TestRecoverAnchored(void** state) {
+    (void)state;
+    RecoverSprings("quadruped", 0, 1e5, 0.5, 1e-4);
+    RecoverSprings("quadruped-fall", 0, 1e5, 0.5, 1e-4);
+    RecoverSprings("hand", 0, 1e4, 0.01, 1e-4);
+    RecoverSprings("quadruped", 1e5, 1e5, 0.5, 1e-4);
+    RecoverSprings("quadruped-fall", 1e5, 1e5, 0.5, 1e-4);
+}
+
+// A block that hangs in its tangential springs, to be moved on within the cone and beyond: friction
+// is the springs', and the step agrees.
+static void MoveAnchored(double stiffness, double speed) {
+    double dt = 1e-3, k = 1e4, d = 20, mu = 0.5, weight = 2 * SCENE_G;
+    rgWorldDef def = SceneWorldDef(dt, 1e-12);
+    def.contact.maxIterations = 1000;
+    def.stiffness = stiffness;
+    def.damping = 0.01 * stiffness;
+    def.tangentialStiffness = k;
+    def.tangentialDamping = d;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, mu, rgQuatIdentity());
+    Solid solid = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.02), 2, rgVec(0, 0, 0.02));
+    solid.material.mu = mu;
+    SceneFree(&scene, &solid);
+    SceneMake(&scene, &def);
+    double load[6] = {3, 0, 0, 0, 0, 0}, vRef[6] = {speed, 0, 0, 0, 0, 0};
+    assert_int_equal(rgWorld_SetForce(scene.world, load), rg_ok);
+    SceneRun(&scene, 3000);
+    const rgContact* contacts = rgWorld_Contacts(scene.world, NULL);
+    double s = 0;
+    for (int i = 0; i < 4; ++i) {
+        s += contacts[i].anchor.x / 4;
+    }
+    EXPECT_NEAR(s, 3 / k, 1e-9);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.start = rg_startForce;
+    inverse.normalForce = weight;
+    inverse.countRank = true;
+    rgInverseResult result = Invert(&scene, &inverse, vRef);
+    assert_int_equal(result.contact.status, rg_contactSolved);
+    double spring = k * (s + dt * speed) + d * speed,
+           friction = fmin(spring, mu * result.contactForce[2]);
+    // in body axes, which a compliant floor tilts by 6e-6
+    EXPECT_NEAR(result.contactForce[0], -friction, 1e-3);
+    EXPECT_NEAR(result.force[0], friction + 2 * speed / dt, 1e-3);
+    assert_int_equal(result.openCount, stiffness > 0 ? 0 : 4); // normals
+    double force[6];
+    memcpy(force, result.force, sizeof(force));
+    inverse.feasible = true;
+    assert_int_equal(rgWorld_Inverse(scene.world, &inverse, vRef, &result),
+                     stiffness > 0 ? rg_ok : rg_errorUnsupported);
+    assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
+    SceneStep(&scene);
+    EXPECT_NEAR(rgWorld_Velocities(scene.world, NULL)[0], speed, 1e-6);
+    SceneEnd(&scene);
+}
+
+static void TestMoveAnchored(void** state) {
+    (void)state;
+    double speeds[] = {0, 0.01, -0.02, 2};
+    for (int i = 0; i < 4; ++i) {
+        MoveAnchored(0, speeds[i]);
+        MoveAnchored(1e6, speeds[i]);
+    }
 }
 
 static void TestRecoverLoops(void** state) {
@@ -704,7 +779,7 @@ static void TestTumblingBody(void** state) {
     double v[6] = {1, -2, 3, 20, -15, 5};
     assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
     rgWorld_ApplyWrench(scene.world, id, rgVec(1, 2, 3), rgVec(0.1, 0.2, 0.3));
-    Recover(&scene, 50, 3, 1e-9);
+    Recover(&scene, 50, 3, 1e-6, 1e-9);
     rgInverseDef inverse = rgDefaultInverseDef();
     double vRef[6] = {0.5, 1, -2, 10, 8, -12};
     EXPECT_NEAR(RoundTrip(&scene, &inverse, vRef).error, 0, 1e-11);
@@ -848,6 +923,7 @@ int main(void) {
         cmocka_unit_test(TestQuadrupedStands), cmocka_unit_test(TestQuadrupedTrots),
         cmocka_unit_test(TestBipedStands),     cmocka_unit_test(TestAdhesionIsReported),
         cmocka_unit_test(TestRecoverRobots),   cmocka_unit_test(TestRecoverCompliant),
+        cmocka_unit_test(TestRecoverAnchored), cmocka_unit_test(TestMoveAnchored),
         cmocka_unit_test(TestRecoverLoops),    cmocka_unit_test(TestStiffToRigid),
         cmocka_unit_test(TestJointTerms),      cmocka_unit_test(TestLimits),
         cmocka_unit_test(TestTumblingBody),    cmocka_unit_test(TestRebound),

@@ -172,6 +172,50 @@ static void TestDeepStartIsPushedOut(void** state) {
     SceneEnd(&scene);
 }
 
+// A cube between floor and ceiling that are closer than it is high cannot be pushed out: the forces
+// are finite, the step is solved, and the cube stays.
+static void TestJamIsFinite(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgShapeDef ceiling = rgDefaultShapeDef();
+    ceiling.kind = rg_shapePlane;
+    ceiling.pose.p = rgVec(0, 0, 0.2 - 1e-7);
+    ceiling.pose.q = (rgQuat){0, 1, 0, 0};
+    ceiling.material.mu = 0.5;
+    assert_int_equal(rgModelDef_AddShape(scene.def, &ceiling, NULL), rg_ok);
+    SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &def);
+    for (int i = 0; i < 200; ++i) {
+        rgStepReport report = SceneStep(&scene);
+        assert_int_equal(report.contact.status, rg_contactSolved);
+        assert_true(report.penetration < 1.1e-7);
+    }
+    EXPECT_NEAR(SceneBodyPoint(&scene, (rgBodyId){1}).z, 0.1, 1.1e-7);
+    assert_true(rgWorld_KineticEnergy(scene.world) < 1e-12);
+    SceneEnd(&scene);
+}
+
+// A light cube that starts a micrometre deep, under a heavy one, comes out rather than sinks.
+static void TestNothingSinks(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1 - 1e-6), 0.5);
+    SceneCube(&scene, 0.1, 1e4, rgVec(0, 0, 0.3 - 2e-6), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &def);
+    double last = 1;
+    for (int i = 0; i < 500; ++i) {
+        rgStepReport report = SceneStep(&scene);
+        assert_true(report.penetration <= last + 1e-10);
+        last = report.penetration;
+    }
+    assert_true(last < 2e-7);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestPyramidStands),
@@ -181,6 +225,8 @@ int main(void) {
         cmocka_unit_test(TestThreadsGiveTheSameBits),
         cmocka_unit_test(TestIslandsEqualTheWhole),
         cmocka_unit_test(TestDeepStartIsPushedOut),
+        cmocka_unit_test(TestJamIsFinite),
+        cmocka_unit_test(TestNothingSinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

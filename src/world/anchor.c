@@ -1,0 +1,135 @@
+// Tangential springs of contacts: what a sticking point has been displaced elastically is carried
+// along with the contact frame, makes bias and compliance of its tangential rows, and is dragged
+// along when the point slips. docs/theory/constraints.md (12)-(16).
+#include "math/sincos.h"
+#include "world/world.h"
+
+static bool rgIsAnchored(const rgPoint* point) {
+    return point->tangential.stiffness > 0 && point->mu > 0;
+}
+
+// (12) The smallest rotation from one normal to the next, then half the turn of either body about
+// it. Lengths stay.
+static rgVec3 rgCarryAnchor(const rgWorld* world, const rgPoint* point,
+                            const rgContactMemory* from) {
+    rgVec3 s = from->anchor, n = point->normal;
+    double together = 1 + rgDot(from->normal, n);
+    if (!(together > 1e-6)) {
+        return rgVec(0, 0, 0); // turned over
+    }
+    s = rgAddScaled(s, -rgDot(s, n) / together, rgAdd(from->normal, n));
+    const rgSpatial* velocities = world->dynamics->velocities;
+    int linkA = world->colliders[point->colliderA].link;
+    int linkB = world->colliders[point->colliderB].link;
+    rgVec3 turning = rgAdd(velocities[linkA].angular, velocities[linkB].angular);
+    double angle = 0.5 * world->dt * rgDot(turning, n), sine, cosine;
+    rgSinCos(1, &angle, &sine, &cosine);
+    return rgAddScaled(rgScale(cosine, s), sine, rgCross(n, s));
+}
+
+// Mean square of what a pair remembers.
+static double rgWorld_PairStretch(const rgWorld* world, const rgPairMemory* pair) {
+    const rgContactMemory* contacts = world->memories[0].contacts + pair->firstContact;
+    double sum = 0;
+    for (int k = 0; k < pair->contactCount; ++k) {
+        sum += rgLengthSquared(contacts[k].anchor);
+    }
+    return pair->contactCount > 0 ? sum / pair->contactCount : 0;
+}
+
+// (13) The points that are left may not store more than all had: each has k over their number.
+static void rgWorld_LimitStretch(rgWorld* world, int first, int count) {
+    const rgPairMemory* pair = &world->memories[1].pairs[world->points[first].pair];
+    double before = rgWorld_PairStretch(world, pair), now = 0;
+    for (int i = first; i < first + count; ++i) {
+        now += rgLengthSquared(world->points[i].anchor) / count;
+    }
+    for (int i = first; now > before * (1 + 1e-12) && i < first + count; ++i) {
+        world->points[i].anchor = rgScale(sqrt(before / now), world->points[i].anchor);
+    }
+}
+
+// (14) The law of the normal row, along both tangents.
+static void rgSetAnchorLaw(rgWorld* world, const rgPoint* point) {
+    rgVec3 tangents[2] = {point->tangent1, point->tangent2};
+    for (int k = 0; k < 2; ++k) {
+        rgLaw law = rgBilateralLaw(world, rgDot(point->anchor, tangents[k]), point->tangential);
+        world->rows.bias[point->firstRow + k] = law.bias;
+        world->rows.compliance[point->firstRow + k] = law.compliance;
+    }
+}
+
+static void rgAnchorPair(rgWorld* world, int first, int count) {
+    for (int i = first; i < first + count; ++i) {
+        rgPoint* point = &world->points[i];
+        const rgContactMemory* memory = rgWorld_Recall(world, point);
+        if (memory != NULL) {
+            point->anchor = rgCarryAnchor(world, point, memory);
+        }
+    }
+    rgWorld_LimitStretch(world, first, count);
+    for (int i = first; i < first + count; ++i) {
+        rgSetAnchorLaw(world, &world->points[i]);
+    }
+}
+
+void rgAddAnchors(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        if (rgIsAnchored(&world->points[i])) {
+            rgAnchorPair(world, i, world->points[i].pointCount);
+        }
+    }
+}
+
+// (15) What sticks moves elastically. What does not is left where its spring and damper transmit
+// the friction that there is; where nothing presses, that is none.
+rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
+    const double* lambda = world->rows.lambda + point->firstRow;
+    if (!rgIsAnchored(point)) {
+        return rgVec(0, 0, 0);
+    }
+    double dt = world->dt, d = point->tangential.damping;
+    double gain = dt * point->tangential.stiffness + d;
+    double s[2] = {rgDot(point->anchor, point->tangent1), rgDot(point->anchor, point->tangent2)};
+    double next[2], sticking[2];
+    for (int k = 0; k < 2; ++k) {
+        next[k] = s[k] + dt * rgRows_Dot(&world->rows, point->firstRow + k, world->nextV);
+        sticking[k] = d * s[k] - gain * next[k];
+    }
+    double length = hypot(sticking[0], sticking[1]), bound = point->mu * RG_MAX(lambda[2], 0);
+    for (int k = 0; k < 2 && length > bound; ++k) {
+        next[k] = (d * s[k] - sticking[k] * (bound / length)) / gain;
+    }
+    return rgAddScaled(rgScale(next[0], point->tangent1), next[1], point->tangent2);
+}
+
+// (16) Rigid normals leave open which points of a face carry, and rounding of gaps may choose; but
+// tangential springs know their points. A compliance that is small against G and costs a speed of
+// 1e-7 m/s at the force of the last step spreads the force evenly.
+#define RG_SHARING_SPEED 1e-7 // [m/s]
+#define RG_SHARING_LEAST 1e-7 // no less than where contacts jam, rgSoftenPushOut()
+#define RG_SHARING_MOST  1e-5
+
+static void rgSharePair(rgWorld* world, int first, int count) {
+    rgRows* rows = &world->rows;
+    double mean = 0;
+    for (int i = first; i < first + count; ++i) {
+        mean += rows->lambda[world->points[i].firstRow + 2] / count;
+    }
+    for (int i = first; mean > 0 && i < first + count; ++i) {
+        int normal = world->points[i].firstRow + 2;
+        if (rows->compliance[normal] == 0 && world->points[i].gap <= 0) {
+            double G = rgRows_Delassus(world, normal);
+            rows->compliance[normal] =
+                RG_MAX(RG_MIN(RG_SHARING_SPEED / mean, RG_SHARING_MOST * G), RG_SHARING_LEAST * G);
+        }
+    }
+}
+
+void rgShareNormals(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        if (rgIsAnchored(&world->points[i]) && world->points[i].pointCount > 1) {
+            rgSharePair(world, i, world->points[i].pointCount);
+        }
+    }
+}
