@@ -73,8 +73,13 @@ typedef struct rgPairCache {
     rgVec3 axis;              ///< last direction from A to B, in A's frame; zero: none
     int32_t vertexA, vertexB; ///< last supporting vertices
     int32_t simplexA[3], simplexB[3];
-    int32_t simplexCount;
-    int32_t touching; ///< the last gap was close to zero
+    int32_t simplexCount; ///< vertices of the nearest feature; -1: features of smooth shapes
+    int32_t touching;     ///< the last gap was close to zero
+    // Deep pairs: what the last search of all directions found, and where B was.
+    float offset[3], turn[4]; ///< from A's center to B's, and B's rotation, in A's frame
+    float depth;              ///< least depth then [m]
+    float reach;              ///< from the nearest point of A - B to the border of its face [m]
+    float rest;               ///< any other minimum was deeper than this [m]; 0: not known
 } rgPairCache;
 
 /// Points of A and B whose gap is at most margin, 4 at most for two convex shapes and

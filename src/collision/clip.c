@@ -225,57 +225,72 @@ void rgClipFeatures(const rgFeature* a, const rgFeature* b, double radiusA, doub
 
 // ---- reduction
 
-typedef struct rgChoice {
+// Points seen along the normal, column by column.
+typedef struct rgPatch {
     int count;
-    int at[RG_MANIFOLD_CAPACITY];
-} rgChoice;
+    double x[RG_RAW_LIMIT], y[RG_RAW_LIMIT], gap[RG_RAW_LIMIT];
+    double apart[RG_RAW_LIMIT]; // squared distance to the nearest point of those chosen
+    int chosenCount, spreadCount;
+    int chosen[RG_MANIFOLD_CAPACITY];
+} rgPatch;
 
-static bool rgChoice_Has(const rgChoice* choice, int i) {
-    for (int k = 0; k < choice->count; ++k) {
-        if (choice->at[k] == i) {
-            return true;
-        }
+static bool rgPatch_IsChosen(const rgPatch* patch, int point) {
+    bool found = false;
+    for (int j = 0; j < patch->chosenCount; ++j) {
+        found = found || patch->chosen[j] == point;
     }
-    return false;
+    return found;
 }
 
-static void rgChoice_Add(rgChoice* choice, int i, int limit) {
-    if (i >= 0 && choice->count < limit && !rgChoice_Has(choice, i)) {
-        choice->at[choice->count++] = i;
+static void rgPatch_Choose(rgPatch* patch, int i, int limit) {
+    if (i >= 0 && patch->chosenCount < limit && !rgPatch_IsChosen(patch, i)) {
+        patch->chosen[patch->chosenCount++] = i;
     }
 }
 
-static double rgApart(const rgRawPoint* p, const rgRawPoint* q) {
-    return (p->x - q->x) * (p->x - q->x) + (p->y - q->y) * (p->y - q->y);
+static inline double rgPatch_Apart(const rgPatch* patch, int i, int j) {
+    double x = patch->x[i] - patch->x[j], y = patch->y[i] - patch->y[j];
+    return x * x + y * y;
 }
 
-static void rgProjectPoints(rgRawManifold* raw) {
+static void rgPatch_Project(rgPatch* patch, const rgRawManifold* raw) {
     rgVec3 t1, t2, origin = raw->points[0].position;
     rgPatchBasis(raw->normal, &t1, &t2);
+    patch->count = raw->count;
+    patch->chosenCount = patch->spreadCount = 0;
     for (int k = 0; k < raw->count; ++k) {
         rgVec3 p = rgSub(raw->points[k].position, origin);
-        raw->points[k].x = rgDot(p, t1);
-        raw->points[k].y = rgDot(p, t2);
+        patch->x[k] = rgDot(p, t1);
+        patch->y[k] = rgDot(p, t2);
+        patch->gap[k] = raw->points[k].gap;
+        patch->apart[k] = INFINITY;
     }
 }
 
-static int rgDeepest(const rgRawManifold* raw) {
+static double rgPatch_Size(const rgPatch* patch) {
+    double most = 0;
+    for (int k = 1; k < patch->count; ++k) {
+        most = RG_MAX(most, rgPatch_Apart(patch, 0, k));
+    }
+    return sqrt(most);
+}
+
+static int rgPatch_Deepest(const rgPatch* patch) {
     int best = 0;
-    for (int k = 1; k < raw->count; ++k) {
-        best = raw->points[k].gap < raw->points[best].gap ? k : best;
+    for (int k = 1; k < patch->count; ++k) {
+        best = patch->gap[k] < patch->gap[best] ? k : best;
     }
     return best;
 }
 
 // Of the points that are about as deep as the deepest, the outermost in a fixed direction: depths
 // that differ by rounding do not change the choice.
-static int rgFirstPoint(const rgRawManifold* raw, int deepest, double size) {
+static int rgPatch_First(const rgPatch* patch, int deepest, double size) {
     int best = deepest;
-    double most = -INFINITY;
-    for (int k = 0; k < raw->count; ++k) {
-        const rgRawPoint* p = &raw->points[k];
-        double reach = p->x + 0.3 * p->y;
-        if (p->gap <= raw->points[deepest].gap + 1e-3 * size && reach > most) {
+    double most = -INFINITY, limit = patch->gap[deepest] + 1e-3 * size;
+    for (int k = 0; k < patch->count; ++k) {
+        double reach = patch->x[k] + 0.3 * patch->y[k];
+        if (patch->gap[k] <= limit && reach > most) {
             most = reach;
             best = k;
         }
@@ -283,16 +298,18 @@ static int rgFirstPoint(const rgRawManifold* raw, int deepest, double size) {
     return best;
 }
 
-static int rgFarthestPoint(const rgRawManifold* raw, const rgChoice* choice) {
+static int rgPatch_Farthest(rgPatch* patch) {
+    for (; patch->spreadCount < patch->chosenCount; ++patch->spreadCount) {
+        int from = patch->chosen[patch->spreadCount];
+        for (int k = 0; k < patch->count; ++k) {
+            patch->apart[k] = RG_MIN(patch->apart[k], rgPatch_Apart(patch, k, from));
+        }
+    }
     int best = -1;
     double most = 0;
-    for (int k = 0; k < raw->count; ++k) {
-        double least = INFINITY;
-        for (int j = 0; j < choice->count; ++j) {
-            least = RG_MIN(least, rgApart(&raw->points[k], &raw->points[choice->at[j]]));
-        }
-        if (least > most) {
-            most = least;
+    for (int k = 0; k < patch->count; ++k) {
+        if (patch->apart[k] > most) {
+            most = patch->apart[k];
             best = k;
         }
     }
@@ -300,15 +317,15 @@ static int rgFarthestPoint(const rgRawManifold* raw, const rgChoice* choice) {
 }
 
 // Point that spans the largest triangle on one side of a line.
-static int rgWidestPoint(const rgRawManifold* raw, int i, int j, double side) {
-    const rgRawPoint *p = &raw->points[i], *q = &raw->points[j];
+static int rgPatch_Widest(const rgPatch* patch, int i, int j, double side) {
+    double px = patch->x[i], py = patch->y[i];
+    double ex = side * (patch->x[j] - px), ey = side * (patch->y[j] - py);
     int best = -1;
     double most = 0;
-    for (int k = 0; k < raw->count; ++k) {
-        const rgRawPoint* r = &raw->points[k];
-        double area = (q->x - p->x) * (r->y - p->y) - (q->y - p->y) * (r->x - p->x);
-        if (side * area > most) {
-            most = side * area;
+    for (int k = 0; k < patch->count; ++k) {
+        double area = ex * (patch->y[k] - py) - ey * (patch->x[k] - px);
+        if (area > most) {
+            most = area;
             best = k;
         }
     }
@@ -316,41 +333,31 @@ static int rgWidestPoint(const rgRawManifold* raw, int i, int j, double side) {
 }
 
 // The deepest point takes the place of its nearest neighbour when that changes the depth.
-static void rgIncludeDeepest(const rgRawManifold* raw, rgChoice* choice, int deepest, double size) {
+static void rgPatch_IncludeDeepest(rgPatch* patch, int deepest, double size) {
     int nearest = 0;
-    for (int j = 0; j < choice->count; ++j) {
-        const rgRawPoint* p = &raw->points[choice->at[j]];
-        if (p->gap <= raw->points[deepest].gap + 1e-5 * size) {
+    for (int j = 0; j < patch->chosenCount; ++j) {
+        if (patch->gap[patch->chosen[j]] <= patch->gap[deepest] + 1e-5 * size) {
             return;
         }
-        if (rgApart(p, &raw->points[deepest]) <
-            rgApart(&raw->points[choice->at[nearest]], &raw->points[deepest])) {
+        if (rgPatch_Apart(patch, patch->chosen[j], deepest) <
+            rgPatch_Apart(patch, patch->chosen[nearest], deepest)) {
             nearest = j;
         }
     }
-    choice->at[nearest] = deepest;
-}
-
-static bool rgIsChosen(const rgChoice* choice, int point) {
-    bool found = false;
-    for (int j = 0; j < choice->count; ++j) {
-        found = found || choice->at[j] == point;
-    }
-    return found;
+    patch->chosen[nearest] = deepest;
 }
 
 // Each point gives way to a clearly deeper one close by: of the vertices of a rounded sole, the one
 // that touches first counts, not the outermost.
-static void rgSettle(const rgRawManifold* raw, rgChoice* choice, double size) {
-    for (int j = 0; j < choice->count; ++j) {
-        const rgRawPoint* start = &raw->points[choice->at[j]];
-        double least = start->gap - 1e-4 * size;
-        for (int k = 0; k < raw->count; ++k) {
-            const rgRawPoint* p = &raw->points[k];
-            if (p->gap < least && rgApart(p, start) < 0.0225 * size * size &&
-                !rgIsChosen(choice, k)) {
-                least = p->gap;
-                choice->at[j] = k;
+static void rgPatch_Settle(rgPatch* patch, double size) {
+    for (int j = 0; j < patch->chosenCount; ++j) {
+        int start = patch->chosen[j];
+        double least = patch->gap[start] - 1e-4 * size;
+        for (int k = 0; k < patch->count; ++k) {
+            if (patch->gap[k] < least && rgPatch_Apart(patch, k, start) < 0.0225 * size * size &&
+                !rgPatch_IsChosen(patch, k)) {
+                least = patch->gap[k];
+                patch->chosen[j] = k;
             }
         }
     }
@@ -360,39 +367,34 @@ void rgReduce(rgRawManifold* raw, int limit) {
     if (raw->count <= limit) {
         return;
     }
-    rgProjectPoints(raw);
-    double size = 0;
-    for (int k = 1; k < raw->count; ++k) {
-        size = RG_MAX(size, rgApart(&raw->points[0], &raw->points[k]));
+    rgPatch patch;
+    rgPatch_Project(&patch, raw);
+    double size = rgPatch_Size(&patch);
+    int deepest = rgPatch_Deepest(&patch);
+    rgPatch_Choose(&patch, limit > 1 ? rgPatch_First(&patch, deepest, size) : deepest, limit);
+    rgPatch_Choose(&patch, rgPatch_Farthest(&patch), limit);
+    if (patch.chosenCount == 2) {
+        int i = patch.chosen[0], j = patch.chosen[1];
+        rgPatch_Choose(&patch, rgPatch_Widest(&patch, i, j, 1), limit);
+        rgPatch_Choose(&patch, rgPatch_Widest(&patch, i, j, -1), limit);
     }
-    size = sqrt(size);
-    int deepest = rgDeepest(raw);
-    rgChoice choice; // not cleared: it is large
-    choice.at[0] = limit > 1 ? rgFirstPoint(raw, deepest, size) : deepest;
-    choice.count = 1;
-    rgChoice_Add(&choice, rgFarthestPoint(raw, &choice), limit);
-    if (choice.count == 2) {
-        int i = choice.at[0], j = choice.at[1];
-        rgChoice_Add(&choice, rgWidestPoint(raw, i, j, 1), limit);
-        rgChoice_Add(&choice, rgWidestPoint(raw, i, j, -1), limit);
-    }
-    while (choice.count < limit) {
-        int before = choice.count;
-        rgChoice_Add(&choice, rgFarthestPoint(raw, &choice), limit);
-        if (choice.count == before) {
+    while (patch.chosenCount < limit) {
+        int before = patch.chosenCount;
+        rgPatch_Choose(&patch, rgPatch_Farthest(&patch), limit);
+        if (patch.chosenCount == before) {
             break;
         }
     }
-    rgIncludeDeepest(raw, &choice, deepest, size);
-    rgSettle(raw, &choice, size);
+    rgPatch_IncludeDeepest(&patch, deepest, size);
+    rgPatch_Settle(&patch, size);
     rgRawPoint kept[RG_MANIFOLD_CAPACITY];
-    for (int k = 0; k < choice.count; ++k) {
-        kept[k] = raw->points[choice.at[k]];
+    for (int k = 0; k < patch.chosenCount; ++k) {
+        kept[k] = raw->points[patch.chosen[k]];
     }
-    for (int k = 0; k < choice.count; ++k) {
+    for (int k = 0; k < patch.chosenCount; ++k) {
         raw->points[k] = kept[k];
     }
-    raw->count = choice.count;
+    raw->count = patch.chosenCount;
 }
 
 void rgEmit(const rgRawManifold* raw, rgPose poseA, rgManifold* manifold) {

@@ -65,17 +65,25 @@ static bool rgProjectOrigin(rgSimplex* s, rgVec3 shift) {
     return true;
 }
 
-static void rgKeepSimplex(const rgSimplex* s, rgSigned* out) {
+static void rgKeepSimplex(const rgConvexPair* pair, const rgSimplex* s, rgSigned* out) {
     out->simplexCount = 0;
     for (int k = 0; k < s->count && k < 3; ++k) {
         if (rgIsSmoothPoint(s, k)) {
-            out->simplexCount = 0;
+            rgSmooth_Keep(pair, s, out);
             return;
         }
         out->simplexA[k] = s->ia[k];
         out->simplexB[k] = s->ib[k];
         out->simplexCount = k + 1;
     }
+}
+
+static double rgShallowDepth(const rgConvexPair* pair) {
+    return RG_SHALLOW * RG_MIN(pair->a->scale, pair->b->scale);
+}
+
+static bool rgIsShallow(const rgConvexPair* pair, double gap) {
+    return gap > -rgShallowDepth(pair);
 }
 
 static double rgTrackShift(const rgConvexPair* pair) {
@@ -117,7 +125,7 @@ void rgTrack(const rgConvexPair* pair, rgVec3 normal, const rgSimplex* warm, rgS
         bool face = rgProjectOrigin(&gjk->simplex, input.shift);
         double turn = rgLengthSquared(rgSub(next, normal));
         normal = next;
-        rgKeepSimplex(&gjk->simplex, out);
+        rgKeepSimplex(pair, &gjk->simplex, out);
         if (face || turn <= (out->simplexCount > 0 ? 1e-26 : 1e-18)) {
             break;
         }
@@ -181,7 +189,7 @@ static const rgSimplex* rgCache_Simplex(const rgPairCache* cache, const rgConvex
 
 static void rgCache_StoreSimplex(rgPairCache* cache, const rgSigned* core) {
     cache->simplexCount = core->simplexCount;
-    for (int k = 0; k < core->simplexCount; ++k) {
+    for (int k = 0; k < (core->simplexCount < 0 ? 3 : core->simplexCount); ++k) {
         cache->simplexA[k] = core->simplexA[k];
         cache->simplexB[k] = core->simplexB[k];
     }
@@ -191,43 +199,74 @@ static void rgCache_Store(rgPairCache* cache, const rgConvexPair* pair, const rg
     cache->axis = core->normal;
     cache->vertexA = core->vertexA;
     cache->vertexB = core->vertexB;
-    cache->touching =
-        !core->beyond && core->gap < rgTrackShift(pair) && core->gap > -RG_SHALLOW * pair->scale;
+    bool near = !core->beyond && core->gap < rgTrackShift(pair);
+    cache->touching = near ? (rgIsShallow(pair, core->gap) ? 1 : 2) : 0;
 }
 
 // ---- signed distance of the cores
 
-static void rgCoreFromGjk(const rgGjkResult* gjk, double scale, rgSigned* out) {
-    out->normal = rgGjkNormal(gjk, 1e-3 * scale);
+static void rgCoreFromGjk(const rgConvexPair* pair, const rgGjkResult* gjk, rgSigned* out) {
+    out->normal = rgGjkNormal(gjk, 1e-3 * pair->scale);
     out->beyond = gjk->beyond;
     out->gap = gjk->distance;
     out->vertexA = gjk->hintA;
     out->vertexB = gjk->hintB;
-    rgKeepSimplex(&gjk->simplex, out);
+    rgKeepSimplex(pair, &gjk->simplex, out);
     rgSimplex_Witnesses(&gjk->simplex, &out->pointA, &out->pointB);
 }
 
-static bool rgIsShallow(const rgConvexPair* pair, double gap) {
-    return gap > -RG_SHALLOW * RG_MIN(pair->a->scale, pair->b->scale);
+// The face that EPA found; smooth shapes have none, and there the direction is refined.
+static void rgCoreFromEpa(const rgConvexPair* pair, const rgEpaResult* epa, rgSigned* out) {
+    out->iterations += epa->iterations;
+    if (epa->exact) {
+        rgKeepSimplex(pair, &epa->simplex, out);
+    }
+    if (out->simplexCount <= 0) {
+        rgTrack(pair, epa->normal, NULL, out);
+        return;
+    }
+    const rgSimplex* s = &epa->simplex;
+    rgSimplex_Witnesses(s, &out->pointA, &out->pointB);
+    out->normal = epa->normal;
+    out->gap = rgDot(out->normal, rgSub(s->b[0], s->a[0]));
+    out->vertexA = s->ia[0];
+    out->vertexB = s->ib[0];
 }
 
-static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk,
-                          const rgPairCache* cache, rgSigned* out) {
+static void rgPenetration(const rgConvexPair* pair, const rgGjkResult* gjk, rgPairCache* cache,
+                          rgSigned* out) {
     if (!gjk->contained && gjk->distance > RG_COARSE_NORMAL * pair->scale) {
         rgTrack(pair, rgGjkNormal(gjk, INFINITY), &gjk->simplex, out);
         return;
     }
-    if (rgCache_IsUsable(cache)) {
+    bool known = rgCache_IsUsable(cache);
+    if (known && cache->touching != 2) {
         rgTrack(pair, cache->axis, NULL, out);
         if (rgIsShallow(pair, out->gap)) {
             return;
         }
     }
-    rgVec3 normal;
-    if (!rgEpa(pair, &gjk->simplex, &normal, &out->iterations)) {
-        normal = rgScanDirections(pair);
+    rgEpaResult epa;
+    out->simplexCount = 0;
+    if (!rgEpa(pair, &gjk->simplex, known, &epa)) {
+        rgTrack(pair, rgScanDirections(pair), NULL, out);
+        return;
     }
-    rgTrack(pair, normal, NULL, out);
+    rgCoreFromEpa(pair, &epa, out);
+    if (known && out->simplexCount > 0) {
+        rgDeep_Store(pair, &epa, cache);
+    }
+}
+
+// The features of the last call, if they are nearest still. Below the touching distance only a
+// triangle gives the normal and the sign.
+static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
+    rgWarmLimits limits = {RG_TOUCH * pair->scale, rgTrackShift(pair), rgShallowDepth(pair)};
+    if (cache->simplexCount == 0 || !rgCache_IsUsable(cache)) {
+        return false;
+    }
+    return cache->simplexCount > 0 ? rgWarmDistance(pair, cache, &limits, out)
+                                   : rgWarmSmooth(pair, cache, limits.shallow, out);
 }
 
 static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache,
@@ -238,7 +277,8 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     out->vertexA = cache->vertexA;
     out->vertexB = cache->vertexB;
     out->iterations = 0;
-    if (known && cache->touching) {
+    cache->rest = 0;
+    if (known && cache->touching == 1) {
         rgTrack(pair, rgNormalize(cache->axis), warm, out);
         if (rgIsShallow(pair, out->gap)) {
             return;
@@ -253,18 +293,23 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     rgGjk(pair, &input, &gjk);
     out->iterations += gjk.iterations;
     if (gjk.beyond || (!gjk.contained && gjk.distance > RG_TOUCH * pair->scale)) {
-        rgCoreFromGjk(&gjk, pair->scale, out);
+        rgCoreFromGjk(pair, &gjk, out);
         return;
     }
     rgPenetration(pair, &gjk, cache, out);
 }
 
-// The features of the last call, if they are nearest still. Below the touching distance only a
-// triangle gives the normal and the sign.
-static bool rgSameFeatures(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
-    return cache->simplexCount > 0 && rgCache_IsUsable(cache) &&
-           rgWarmDistance(pair, cache, RG_TOUCH * pair->scale, rgTrackShift(pair), out) &&
-           rgIsShallow(pair, out->gap);
+// GJK finds normals of smooth shapes to 1e-5; Newton's method gives the rest.
+static void rgPolish(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
+    rgPairCache found = *cache;
+    found.axis = out->normal;
+    rgSigned better = *out;
+    if (rgWarmSmooth(pair, &found, INFINITY, &better) &&
+        rgLengthSquared(rgSub(better.normal, out->normal)) < 1e-6 &&
+        fabs(better.gap - out->gap) < 1e-6 * pair->scale) {
+        better.iterations += out->iterations;
+        *out = better;
+    }
 }
 
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out) {
@@ -275,6 +320,9 @@ void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cach
         if (!rgSameFeatures(pair, cache, out)) {
             rgCoreDistance(pair, cutoff + ra + rb, cache, out);
             rgCache_StoreSimplex(cache, out);
+            if (out->simplexCount < 0 && !out->beyond) {
+                rgPolish(pair, cache, out);
+            }
         }
         rgCache_Store(cache, pair, out);
     }

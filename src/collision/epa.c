@@ -3,216 +3,423 @@
 #include "collision/support.h"
 
 #define RG_EPA_VERTICES  96
-#define RG_EPA_FACES     192
+#define RG_EPA_FACES     (2 * RG_EPA_VERTICES)
 #define RG_EPA_TOLERANCE 1e-10 // of the depth's bounds, relative to the pair's size
+#define RG_EPA_SLACK     1e-14 // what counts as beyond a face, relative to the pair's size
+#define RG_EPA_SEEDED    8  // vertices up to which the corners of a face are far from the support
+#define RG_EPA_RIVALS    12 // supports spent on other minima once the least is known
+
+typedef struct rgEpaPoint {
+    rgVec3 w, a, b; // of A - B, of A, of B in the frame of A
+    int32_t ia, ib;
+} rgEpaPoint;
 
 typedef struct rgEpaFace {
-    int corners[3];
     rgVec3 normal;
-    double distance; // of its plane from the origin
-    bool dead;
+    int16_t corners[3], across[3]; // across edge k, from corner k to the next
+    bool used, seen, harmless;     // harmless: no minimum of the polytope
 } rgEpaFace;
 
 typedef struct rgEpaPolytope {
-    int vertexCount, faceCount;
-    rgVec3 vertices[RG_EPA_VERTICES];
+    const rgConvexPair* pair;
+    int vertexCount, faceCount, freeCount;
+    rgEpaPoint points[RG_EPA_VERTICES];
     rgEpaFace faces[RG_EPA_FACES];
+    double distance[RG_EPA_FACES]; // of each plane from the origin; infinite: sliver or unused
+    int16_t unused[RG_EPA_FACES];
 } rgEpaPolytope;
 
-static rgVec3 rgEpa_Support(const rgConvexPair* pair, rgVec3 n) {
-    int32_t fromA = -1, fromB = -1; // directions jump: the seeds are nearer than the last answers
-    rgVec3 a = rgConvex_Support(pair->a, n, &fromA);
-    rgVec3 b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)), &fromB);
-    return rgSub(rgSub(a, rgMat3_Multiply(&pair->r, b)), pair->t);
+static rgEpaPoint rgEpa_Support(const rgConvexPair* pair, rgVec3 n, int32_t hintA, int32_t hintB) {
+    rgEpaPoint p = {.ia = hintA, .ib = hintB};
+    p.a = rgConvex_Support(pair->a, n, &p.ia);
+    p.b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)), &p.ib);
+    p.b = rgAdd(rgMat3_Multiply(&pair->r, p.b), pair->t);
+    p.w = rgSub(p.a, p.b);
+    return p;
 }
 
-static bool rgEpa_AddFace(rgEpaPolytope* p, int i, int j, int k) {
-    if (p->faceCount == RG_EPA_FACES) {
-        return false;
+// Early on directions jump, and the seeds are nearer than the corners of a face.
+static rgEpaPoint rgEpa_SupportFace(const rgEpaPolytope* p, int f) {
+    rgVec3 n = p->faces[f].normal;
+    if (p->vertexCount < RG_EPA_SEEDED) {
+        return rgEpa_Support(p->pair, n, -1, -1);
     }
-    rgVec3 a = p->vertices[i];
-    rgVec3 u = rgSub(p->vertices[j], a), v = rgSub(p->vertices[k], a);
+    const rgEpaPoint* best[2];
+    double mostA = -INFINITY, mostB = -INFINITY;
+    best[0] = best[1] = &p->points[p->faces[f].corners[0]];
+    for (int k = 0; k < 3; ++k) {
+        const rgEpaPoint* corner = &p->points[p->faces[f].corners[k]];
+        double alongA = rgDot(n, corner->a), alongB = -rgDot(n, corner->b);
+        best[0] = alongA > mostA ? corner : best[0];
+        best[1] = alongB > mostB ? corner : best[1];
+        mostA = RG_MAX(mostA, alongA);
+        mostB = RG_MAX(mostB, alongB);
+    }
+    return rgEpa_Support(p->pair, n, best[0]->ia, best[1]->ib);
+}
+
+static int rgEpa_AddFace(rgEpaPolytope* p, int i, int j, int k) {
+    if (p->freeCount == 0 && p->faceCount == RG_EPA_FACES) {
+        return -1;
+    }
+    int f = p->freeCount > 0 ? p->unused[--p->freeCount] : p->faceCount++;
+    rgVec3 a = p->points[i].w;
+    rgVec3 u = rgSub(p->points[j].w, a), v = rgSub(p->points[k].w, a);
     rgVec3 n = rgCross(u, v);
     double length = rgLength(n);
-    rgEpaFace* face = &p->faces[p->faceCount++];
-    *face = (rgEpaFace){.corners = {i, j, k}};
+    rgEpaFace* face = &p->faces[f];
+    *face = (rgEpaFace){.corners = {(int16_t)i, (int16_t)j, (int16_t)k}, .used = true};
     // Slivers have no direction: they stay as part of the surface and are never expanded.
-    if (length * length <= 1e-28 * rgDot(u, u) * rgDot(v, v)) {
-        face->distance = INFINITY;
-        return true;
+    if (!(length * length > 1e-28 * rgDot(u, u) * rgDot(v, v))) {
+        p->distance[f] = INFINITY;
+        return f;
     }
     face->normal = rgScale(1 / length, n);
-    face->distance = rgDot(face->normal, a);
-    return true;
+    p->distance[f] = rgDot(face->normal, a);
+    return f;
 }
 
 static double rgVolume(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 d) {
     return rgDot(rgCross(rgSub(b, a), rgSub(c, a)), rgSub(d, a));
 }
 
+// ---- the first tetrahedron
+
 // A direction across everything found so far.
 static rgVec3 rgEpa_FreeDirection(const rgEpaPolytope* p, int attempt) {
+    const rgEpaPoint* v = p->points;
     rgVec3 n = rgVec(attempt % 3 == 0, attempt % 3 == 1, attempt % 3 == 2);
     if (p->vertexCount == 2) {
-        n = rgCross(n, rgSub(p->vertices[1], p->vertices[0]));
+        n = rgCross(n, rgSub(v[1].w, v[0].w));
     } else if (p->vertexCount == 3) {
-        n = rgCross(rgSub(p->vertices[1], p->vertices[0]), rgSub(p->vertices[2], p->vertices[0]));
+        n = rgCross(rgSub(v[1].w, v[0].w), rgSub(v[2].w, v[0].w));
     }
     n = rgNormalize(n);
     return attempt >= 3 ? rgNegate(n) : n;
 }
 
 // Whether w spans one dimension more than the vertices so far.
-static bool rgEpa_Spans(const rgEpaPolytope* p, rgVec3 w, double scale) {
-    const rgVec3* v = p->vertices;
-    rgVec3 d = p->vertexCount > 0 ? rgSub(w, v[0]) : w;
+static bool rgEpa_Spans(const rgEpaPolytope* p, rgVec3 w) {
+    const rgEpaPoint* v = p->points;
+    rgVec3 d = p->vertexCount > 0 ? rgSub(w, v[0].w) : w;
+    double least = 1e-9 * p->pair->scale;
     switch (p->vertexCount) {
     case 0:
         return true;
     case 1:
-        return rgLength(d) > 1e-9 * scale;
+        return rgLength(d) > least;
     case 2:
-        return rgLength(rgCross(d, rgNormalize(rgSub(v[1], v[0])))) > 1e-9 * scale;
+        return rgLength(rgCross(d, rgNormalize(rgSub(v[1].w, v[0].w)))) > least;
     default: {
-        rgVec3 n = rgNormalize(rgCross(rgSub(v[1], v[0]), rgSub(v[2], v[0])));
-        return fabs(rgDot(n, d)) > 1e-9 * scale;
+        rgVec3 n = rgNormalize(rgCross(rgSub(v[1].w, v[0].w), rgSub(v[2].w, v[0].w)));
+        return fabs(rgDot(n, d)) > least;
     }
     }
 }
 
-// Tetrahedron to start from: what GJK ended with, completed. False when A - B is flat.
-static bool rgEpa_Start(const rgConvexPair* pair, const rgSimplex* simplex, rgEpaPolytope* p) {
-    for (int k = 0; k < simplex->count; ++k) {
-        if (rgEpa_Spans(p, simplex->w[k], pair->scale)) {
-            p->vertices[p->vertexCount++] = simplex->w[k];
+static void rgEpa_TakeSimplex(rgEpaPolytope* p, const rgSimplex* s) {
+    for (int k = 0; k < s->count; ++k) {
+        if (rgEpa_Spans(p, s->w[k])) {
+            p->points[p->vertexCount++] =
+                (rgEpaPoint){s->w[k], s->a[k], s->b[k], s->ia[k], s->ib[k]};
         }
     }
+}
+
+// What GJK ended with, completed. False when A - B is flat.
+static bool rgEpa_Start(rgEpaPolytope* p, const rgSimplex* simplex) {
+    static const int16_t across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+    rgEpa_TakeSimplex(p, simplex);
     for (int attempt = 0; attempt < 6 && p->vertexCount < 4; ++attempt) {
-        rgVec3 w = rgEpa_Support(pair, rgEpa_FreeDirection(p, attempt));
-        if (rgEpa_Spans(p, w, pair->scale)) {
-            p->vertices[p->vertexCount++] = w;
+        rgEpaPoint point = rgEpa_Support(p->pair, rgEpa_FreeDirection(p, attempt), -1, -1);
+        if (rgEpa_Spans(p, point.w)) {
+            p->points[p->vertexCount++] = point;
             attempt = -1;
         }
     }
     if (p->vertexCount < 4) {
         return false;
     }
-    rgVec3* v = p->vertices;
-    if (rgVolume(v[0], v[1], v[2], v[3]) > 0) {
-        rgVec3 swap = v[1];
+    rgEpaPoint* v = p->points;
+    if (rgVolume(v[0].w, v[1].w, v[2].w, v[3].w) > 0) {
+        rgEpaPoint swap = v[1];
         v[1] = v[2];
         v[2] = swap;
     }
-    return rgEpa_AddFace(p, 0, 1, 2) && rgEpa_AddFace(p, 0, 3, 1) && rgEpa_AddFace(p, 1, 3, 2) &&
-           rgEpa_AddFace(p, 2, 3, 0);
+    static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+    for (int f = 0; f < 4; ++f) {
+        rgEpa_AddFace(p, corners[f][0], corners[f][1], corners[f][2]);
+        for (int k = 0; k < 3; ++k) {
+            p->faces[f].across[k] = across[f][k];
+        }
+    }
+    return true;
 }
+
+// ---- growth
 
 static int rgEpa_Nearest(const rgEpaPolytope* p) {
     int best = -1;
+    double least = INFINITY;
     for (int f = 0; f < p->faceCount; ++f) {
-        const rgEpaFace* face = &p->faces[f];
-        if (!face->dead && face->distance < INFINITY &&
-            (best < 0 || face->distance < p->faces[best].distance)) {
+        if (p->distance[f] < least) {
+            least = p->distance[f];
             best = f;
         }
     }
     return best;
 }
 
-static bool rgEpa_Sees(const rgEpaPolytope* p, const rgEpaFace* face, rgVec3 w, double slack) {
-    return face->distance < INFINITY
-               ? rgDot(face->normal, w) - face->distance > slack
-               : rgVolume(p->vertices[face->corners[0]], p->vertices[face->corners[1]],
-                          p->vertices[face->corners[2]], w) > 0;
+static bool rgEpa_Sees(const rgEpaPolytope* p, int f, rgVec3 w) {
+    const rgEpaFace* face = &p->faces[f];
+    return p->distance[f] < INFINITY
+               ? rgDot(face->normal, w) - p->distance[f] > RG_EPA_SLACK * p->pair->scale
+               : rgVolume(p->points[face->corners[0]].w, p->points[face->corners[1]].w,
+                          p->points[face->corners[2]].w, w) > 0;
 }
 
+// Edges between what a point sees and what it does not, seen faces on the left.
 typedef struct rgHorizon {
-    int count;
-    int from[RG_EPA_FACES], to[RG_EPA_FACES];
+    int count, seenCount;
+    int16_t from[RG_EPA_FACES], to[RG_EPA_FACES], outside[RG_EPA_FACES];
+    int16_t seen[RG_EPA_FACES];
 } rgHorizon;
 
-// Edges seen from one side only stay; those seen from both cancel.
-static bool rgHorizon_Add(rgHorizon* h, int from, int to) {
-    for (int i = 0; i < h->count; ++i) {
-        if (h->from[i] == to && h->to[i] == from) {
-            h->count -= 1;
-            h->from[i] = h->from[h->count];
-            h->to[i] = h->to[h->count];
-            return true;
-        }
-    }
-    if (h->count == RG_EPA_FACES) {
-        return false;
-    }
-    h->from[h->count] = from;
-    h->to[h->count++] = to;
-    return true;
-}
-
-static void rgEpa_Compact(rgEpaPolytope* p) {
-    int used = 0;
-    for (int f = 0; f < p->faceCount; ++f) {
-        if (!p->faces[f].dead) {
-            p->faces[used++] = p->faces[f];
-        }
-    }
-    p->faceCount = used;
-}
-
-// Replace everything that w sees by a fan from w.
-static bool rgEpa_Expand(rgEpaPolytope* p, rgVec3 w, int nearest, double slack) {
-    if (p->vertexCount == RG_EPA_VERTICES) {
-        return false;
-    }
-    rgHorizon horizon;
-    horizon.count = 0;
-    for (int f = 0; f < p->faceCount; ++f) {
-        rgEpaFace* face = &p->faces[f];
-        if (f == nearest || rgEpa_Sees(p, face, w, slack)) {
-            face->dead = true;
-            for (int k = 0; k < 3; ++k) {
-                if (!rgHorizon_Add(&horizon, face->corners[k], face->corners[(k + 1) % 3])) {
-                    return false;
-                }
+static void rgHorizon_Find(rgHorizon* h, rgEpaPolytope* p, int first, rgVec3 w) {
+    h->count = 0;
+    h->seenCount = 1;
+    h->seen[0] = (int16_t)first;
+    p->faces[first].seen = true;
+    for (int i = 0; i < h->seenCount; ++i) {
+        const rgEpaFace* face = &p->faces[h->seen[i]];
+        for (int k = 0; k < 3; ++k) {
+            int other = face->across[k];
+            if (p->faces[other].seen) {
+                continue;
+            }
+            if (rgEpa_Sees(p, other, w)) {
+                p->faces[other].seen = true;
+                h->seen[h->seenCount++] = (int16_t)other;
             }
         }
     }
-    rgEpa_Compact(p);
-    int tip = p->vertexCount;
-    p->vertices[p->vertexCount++] = w;
-    for (int i = 0; i < horizon.count; ++i) {
-        if (!rgEpa_AddFace(p, horizon.from[i], horizon.to[i], tip)) {
+    for (int i = 0; i < h->seenCount; ++i) {
+        const rgEpaFace* face = &p->faces[h->seen[i]];
+        for (int k = 0; k < 3; ++k) {
+            if (!p->faces[face->across[k]].seen) {
+                h->from[h->count] = face->corners[k];
+                h->to[h->count] = face->corners[(k + 1) % 3];
+                h->outside[h->count++] = face->across[k];
+            }
+        }
+    }
+}
+
+// Whether the horizon is one loop: each of its corners starts one edge. fan gives the edge's
+// number.
+static bool rgHorizon_IsLoop(const rgHorizon* h, int16_t fan[RG_EPA_VERTICES]) {
+    for (int i = 0; i < h->count; ++i) {
+        fan[h->from[i]] = fan[h->to[i]] = -1;
+    }
+    for (int i = 0; i < h->count; ++i) {
+        if (fan[h->from[i]] >= 0) {
             return false;
         }
+        fan[h->from[i]] = (int16_t)i;
+    }
+    return h->count >= 3;
+}
+
+static void rgEpa_Join(rgEpaPolytope* p, int f, int from, int to, int other) {
+    rgEpaFace* face = &p->faces[f];
+    for (int k = 0; k < 3; ++k) {
+        if (face->corners[k] == from && face->corners[(k + 1) % 3] == to) {
+            face->across[k] = (int16_t)other;
+        }
+    }
+}
+
+// Replace everything that the point sees, `first` included, by a fan from it.
+static bool rgEpa_Expand(rgEpaPolytope* p, const rgEpaPoint* point, int first) {
+    rgHorizon h;
+    int16_t fan[RG_EPA_VERTICES], made[RG_EPA_FACES];
+    if (p->vertexCount == RG_EPA_VERTICES) {
+        return false;
+    }
+    rgHorizon_Find(&h, p, first, point->w);
+    if (!rgHorizon_IsLoop(&h, fan)) {
+        return false;
+    }
+    for (int i = 0; i < h.seenCount; ++i) {
+        p->faces[h.seen[i]].used = false;
+        p->distance[h.seen[i]] = INFINITY;
+        p->unused[p->freeCount++] = h.seen[i];
+    }
+    int tip = p->vertexCount;
+    p->points[p->vertexCount++] = *point;
+    for (int i = 0; i < h.count; ++i) {
+        int f = rgEpa_AddFace(p, h.from[i], h.to[i], tip);
+        if (f < 0) {
+            return false;
+        }
+        made[i] = (int16_t)f;
+    }
+    for (int i = 0; i < h.count; ++i) {
+        int next = made[fan[h.to[i]]];
+        p->faces[made[i]].across[0] = h.outside[i];
+        p->faces[made[i]].across[1] = (int16_t)next;
+        p->faces[next].across[2] = made[i];
+        rgEpa_Join(p, h.outside[i], h.to[i], h.from[i], made[i]);
     }
     return true;
 }
 
-bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations) {
-    rgEpaPolytope p;
-    p.vertexCount = p.faceCount = 0;
-    if (!rgEpa_Start(pair, simplex, &p)) {
+// ---- what was found
+
+// Weights of the corners at the point of the face's plane nearest to the origin; the least one.
+static double rgEpa_Foot(const rgEpaPolytope* p, int f, double weight[3]) {
+    const rgEpaFace* face = &p->faces[f];
+    rgVec3 a = p->points[face->corners[0]].w, n = face->normal;
+    rgVec3 u = rgSub(p->points[face->corners[1]].w, a), v = rgSub(p->points[face->corners[2]].w, a);
+    double inverse = 1 / rgDot(n, rgCross(u, v));
+    rgVec3 across = rgCross(n, a);
+    weight[1] = -inverse * rgDot(across, v);
+    weight[2] = inverse * rgDot(across, u);
+    weight[0] = 1 - weight[1] - weight[2];
+    return RG_MIN(weight[0], RG_MIN(weight[1], weight[2]));
+}
+
+static bool rgEpa_IsCoplanar(const rgEpaPolytope* p, int f, const rgEpaResult* r) {
+    rgVec3 d = rgSub(p->faces[f].normal, r->normal);
+    return fabs(p->distance[f] - r->depth) <= 2 * RG_EPA_TOLERANCE * p->pair->scale &&
+           rgLengthSquared(d) <= 1e-16;
+}
+
+// Of the triangles in the nearest plane the one that has the origin's foot, as a simplex.
+static bool rgEpa_KeepFace(const rgEpaPolytope* p, rgEpaResult* r) {
+    int best = -1;
+    double most = -1e-12, weight[3];
+    for (int f = 0; f < p->faceCount; ++f) {
+        if (p->distance[f] < INFINITY && rgEpa_IsCoplanar(p, f, r) &&
+            rgEpa_Foot(p, f, weight) > most) {
+            best = f;
+            most = rgEpa_Foot(p, f, weight);
+        }
+    }
+    if (best < 0) {
         return false;
     }
+    rgEpa_Foot(p, best, r->simplex.weight);
+    r->simplex.count = 3;
+    for (int k = 0; k < 3; ++k) {
+        const rgEpaPoint* point = &p->points[p->faces[best].corners[k]];
+        r->simplex.w[k] = point->w;
+        r->simplex.a[k] = point->a;
+        r->simplex.b[k] = point->b;
+        r->simplex.ia[k] = point->ia;
+        r->simplex.ib[k] = point->ib;
+    }
+    r->normal = p->faces[best].normal;
+    return true;
+}
+
+// Distance from the origin's foot to the border of the nearest plane's face.
+static double rgEpa_Reach(const rgEpaPolytope* p, const rgEpaResult* r) {
     double least = INFINITY;
-    double tolerance = RG_EPA_TOLERANCE * pair->scale;
-    for (int k = 0; k < RG_EPA_VERTICES; ++k) {
+    rgVec3 foot = rgScale(r->depth, r->normal);
+    for (int f = 0; f < p->faceCount; ++f) {
+        if (!(p->distance[f] < INFINITY) || !rgEpa_IsCoplanar(p, f, r)) {
+            continue;
+        }
+        const rgEpaFace* face = &p->faces[f];
+        for (int k = 0; k < 3; ++k) {
+            int other = face->across[k];
+            if (p->distance[other] < INFINITY && rgEpa_IsCoplanar(p, other, r)) {
+                continue;
+            }
+            rgVec3 a = p->points[face->corners[k]].w;
+            rgVec3 e = rgSub(p->points[face->corners[(k + 1) % 3]].w, a);
+            double inside = rgDot(rgCross(r->normal, e), rgSub(foot, a)) / rgLength(e);
+            least = RG_MIN(least, inside);
+        }
+    }
+    return RG_MAX(least, 0);
+}
+
+// Nearest face below `limit`, other than the nearest plane's, at which the polytope has a minimum.
+static int rgEpa_Rival(rgEpaPolytope* p, const rgEpaResult* r, double limit) {
+    int best = -1;
+    double weight[3];
+    for (int f = 0; f < p->faceCount; ++f) {
+        rgEpaFace* face = &p->faces[f];
+        if (!(p->distance[f] < limit) || face->harmless) {
+            continue;
+        }
+        if (rgEpa_IsCoplanar(p, f, r) || rgEpa_Foot(p, f, weight) < -1e-6) {
+            face->harmless = true;
+            continue;
+        }
+        limit = p->distance[f];
+        best = f;
+    }
+    return best;
+}
+
+// How far from the nearest face's normal and how deep any other minimum is. Supports at those of
+// the polytope push them out, until one is a face of A - B itself.
+static void rgEpa_Survey(rgEpaPolytope* p, rgEpaResult* r) {
+    r->reach = rgEpa_Reach(p, r);
+    double limit = sqrt(r->depth * r->depth + r->reach * r->reach);
+    r->rest = limit;
+    for (int k = 0; k < RG_EPA_RIVALS; ++k) {
+        int rival = rgEpa_Rival(p, r, limit);
+        if (rival < 0) {
+            r->rest = limit;
+            return;
+        }
+        r->rest = p->distance[rival];
+        rgEpaPoint point = rgEpa_SupportFace(p, rival);
+        r->iterations += 1;
+        double beyond = rgDot(p->faces[rival].normal, point.w) - p->distance[rival];
+        if (beyond <= RG_EPA_TOLERANCE * p->pair->scale || !rgEpa_Expand(p, &point, rival)) {
+            return;
+        }
+    }
+    int rival = rgEpa_Rival(p, r, limit);
+    r->rest = rival < 0 ? limit : p->distance[rival];
+}
+
+bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEpaResult* r) {
+    rgEpaPolytope p;
+    p.pair = pair;
+    p.vertexCount = p.faceCount = p.freeCount = 0;
+    *r = (rgEpaResult){.depth = INFINITY};
+    if (!rgEpa_Start(&p, simplex)) {
+        return false;
+    }
+    for (;;) {
         int nearest = rgEpa_Nearest(&p);
         if (nearest < 0) {
             break;
         }
         rgVec3 n = p.faces[nearest].normal;
-        double lower = p.faces[nearest].distance;
-        rgVec3 w = rgEpa_Support(pair, n);
-        double upper = rgDot(n, w);
-        *iterations += 1;
-        if (upper < least) {
-            least = upper;
-            *normal = n;
+        rgEpaPoint point = rgEpa_SupportFace(&p, nearest);
+        double upper = rgDot(n, point.w);
+        r->iterations += 1;
+        if (upper < r->depth) {
+            r->depth = upper;
+            r->normal = n;
         }
-        if (least - lower <= tolerance || !rgEpa_Expand(&p, w, nearest, 1e-14 * pair->scale)) {
+        if (r->depth - p.distance[nearest] <= RG_EPA_TOLERANCE * pair->scale) {
+            r->exact = rgEpa_KeepFace(&p, r);
+            break;
+        }
+        if (!rgEpa_Expand(&p, &point, nearest)) {
             break;
         }
     }
-    return least < INFINITY;
+    if (r->exact && survey) {
+        rgEpa_Survey(&p, r);
+    }
+    return r->depth < INFINITY;
 }

@@ -131,13 +131,15 @@ typedef struct rgConvexPair {
     rgMat3 r; // B's axes in A
     rgVec3 t; // B's origin in A
     double scale;
+    rgQuat q; // as r
 } rgConvexPair;
 
 static inline rgConvexPair rgMakePair(const rgConvex* a, rgPose poseA, const rgConvex* b,
                                       rgPose poseB) {
     rgQuat back = rgQuatConjugate(poseA.q);
     rgConvexPair pair = {.a = a, .b = b};
-    pair.r = rgMat3FromQuat(rgQuatMultiply(back, poseB.q));
+    pair.q = rgQuatMultiply(back, poseB.q);
+    pair.r = rgMat3FromQuat(pair.q);
     pair.t = rgRotate(back, rgSub(poseB.p, poseA.p));
     pair.scale = RG_MAX(a->scale, b->scale);
     return pair;
@@ -187,20 +189,43 @@ typedef struct rgSigned {
     rgVec3 pointA, pointB;
     int32_t vertexA, vertexB;
     int32_t simplexA[3], simplexB[3]; // vertices that span the nearest feature of A - B
-    int32_t simplexCount;             // 0 when smooth
+    int32_t simplexCount;             // -1: features of a smooth pair, see smooth.c; 0: none
     bool beyond; // gap is larger than the cutoff; nothing else is valid but normal
     int iterations;
 } rgSigned;
 
 // ---- epa.c: direction of least penetration for an origin inside A - B.
-bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, rgVec3* normal, int* iterations);
+typedef struct rgEpaResult {
+    rgVec3 normal;
+    double depth; // along the normal
+    bool exact;   // simplex is a triangle of the face of A - B nearest to the origin
+    rgSimplex simplex;
+    double reach, rest; // as of rgPairCache, when exact and asked for
+    int iterations;
+} rgEpaResult;
+bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEpaResult* result);
+
+// ---- deep.c
+void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache* cache);
+// Whether a triangle of a face of A - B at this depth, which has the origin's foot with these
+// weights, is nearer to the origin than all else: true only if the last search implies it.
+bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rgVec3 w[3],
+                    const double weight[3], double depth);
 
 // ---- warm.c
-// Signed distance from the features nearest last time; false when they are no more, or nearer than
-// `least` without being a triangle. Up to the distance `room` a touching pair is compared as if at
-// that distance.
-bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, double least, double room,
+typedef struct rgWarmLimits {
+    double least;   // nearer than this only a triangle counts
+    double room;    // up to this distance a touching pair is compared as if at it
+    double shallow; // deeper than this the last search must imply that nothing is nearer
+} rgWarmLimits;
+// Signed distance from the features nearest last time; false when they may be so no more.
+bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, const rgWarmLimits* limits,
                     rgSigned* out);
+
+// ---- smooth.c: the same for cylinders and ellipsoids, down to a depth.
+bool rgWarmSmooth(const rgConvexPair* pair, const rgPairCache* cache, double shallow,
+                  rgSigned* out);
+void rgSmooth_Keep(const rgConvexPair* pair, const rgSimplex* simplex, rgSigned* out);
 
 // ---- distance.c
 void rgSignedDistance(const rgConvexPair* pair, double cutoff, rgPairCache* cache, rgSigned* out);

@@ -95,8 +95,10 @@ static void rgFloodHull(const rgHull* hull, const rgLocalPlane* p, int start, do
         rgRawManifold_Add(raw, x, rgDot(p->d, x) + p->offset, (uint32_t)v);
         for (int k = hull->neighborStart[v]; k < hull->neighborStart[v + 1]; ++k) {
             int other = hull->neighbors[k];
-            bool high = rgDot(p->d, rgHull_Vertex(hull, other)) + p->offset > margin;
-            if (!high && !rgFlood_Has(&f, hull, other)) {
+            if (rgFlood_Has(&f, hull, other)) {
+                continue;
+            }
+            if (!(rgDot(p->d, rgHull_Vertex(hull, other)) + p->offset > margin)) {
                 rgFlood_Add(&f, other);
             }
         }
@@ -117,10 +119,21 @@ static void rgPlaneFeature(const rgConvex* c, const rgLocalPlane* p, double marg
     }
 }
 
+// Of the lowest corner of a box in B's frame.
+static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
+    double x = p->d.x * (p->d.x > 0 ? box->lower.x : box->upper.x);
+    double y = p->d.y * (p->d.y > 0 ? box->lower.y : box->upper.y);
+    double z = p->d.z * (p->d.z > 0 ? box->lower.z : box->upper.z);
+    return x + y + z + p->offset;
+}
+
 static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawManifold* raw) {
     const rgConvex* c = &in->b->convex;
     if (c->kind != rg_shapeHull) {
         rgPlaneFeature(c, p, in->margin, raw);
+        return;
+    }
+    if (rgBoxHeight(&in->b->box, p) > in->margin) {
         return;
     }
     int32_t lowest = in->cache != NULL ? in->cache->vertexB : -1;

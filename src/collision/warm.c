@@ -93,7 +93,7 @@ static inline bool rgLast_IsSupported(const rgConvexPair* pair, const rgPairCach
     return beyond <= tolerance || rgIsAmong(cache, out->vertexA, out->vertexB);
 }
 
-bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, double least, double room,
+bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, const rgWarmLimits* limits,
                     rgSigned* out) {
     rgLast last;
     int count = cache->simplexCount;
@@ -102,10 +102,14 @@ bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, double l
             return false;
         }
     } else if (count < 1 || count > 3 || !rgLast_Place(pair, cache, count, &last) ||
-               !rgLast_Edge(&last, count, least)) {
+               !rgLast_Edge(&last, count, limits->least)) {
         return false;
     }
-    double scale = RG_MAX(fabs(last.gap), cache->touching ? room : 0);
+    if (last.gap <= -limits->shallow &&
+        !rgDeep_IsLeast(pair, cache, last.w, last.weight, -last.gap)) {
+        return false;
+    }
+    double scale = RG_MAX(fabs(last.gap), cache->touching ? limits->room : 0);
     if (!rgLast_IsSupported(pair, cache, &last, RG_WARM_TOLERANCE * scale, out)) {
         return false;
     }
