@@ -21,6 +21,9 @@ rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system) {
     }
     for (int i = 0; i < system->n; ++i) {
         int row = system->globalRow[i];
+        if (layout->partCount == 1 && localPart[0] == 0) {
+            break; // a robot alone
+        }
         for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
             localPart[layout->partOfVelocity[J->column[k]]] = 0;
         }
@@ -235,12 +238,30 @@ static void rgMergeParts(rgSystem* system) {
     system->linkStart[system->setCount] = system->setCount;
 }
 
+// One link per set, to the only part there is.
+static rgResult rgTakeSingleLinks(const rgSystemDef* def, rgSystem* system) {
+    system->linkStart = RG_TAKE(def->arena, int, system->setCount + 1);
+    system->links = RG_TAKE(def->arena, rgVelocityLink, system->setCount);
+    if (def->arena->failed) {
+        return rg_errorMemory;
+    }
+    system->linkCount = system->setCount;
+    for (int i = 0; i <= system->setCount; ++i) {
+        system->linkStart[i] = i;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        system->links[i] = (rgVelocityLink){.set = i, .part = 0};
+    }
+    return rg_ok;
+}
+
 rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system, bool merge) {
-    rgResult result = rgCollectLinks(def, system);
+    bool single = system->partCount == 1;
+    rgResult result = single ? rgTakeSingleLinks(def, system) : rgCollectLinks(def, system);
     if (result != rg_ok) {
         return result;
     }
-    merge = system->nv > 0 && (merge || rgLinkDensity(system) > 0.4);
+    merge = system->nv > 0 && (merge || single || rgLinkDensity(system) > 0.4);
     result = rgTakeRows(def, system, merge);
     if (result != rg_ok) {
         return result;

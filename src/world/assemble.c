@@ -68,7 +68,6 @@ rgResult rgAssembleProblem(rgStep* step) {
     rgWorld_FillMass(world, world->added, world->massValue);
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
-    rgSoftenPushOut(world);
     for (int r = 0; r < n; ++r) {
         rows->bias[r] += rgRows_Dot(rows, r, world->freeV);
     }
@@ -90,6 +89,7 @@ rgResult rgAssembleProblem(rgStep* step) {
         .compliance = rows->compliance,
     };
     rgDynamics_Whiten(world->dynamics, &world->problem.delassus.jacobian, world->whitened);
+    rgSoftenContacts(world);
     return rg_ok;
 }
 

@@ -64,9 +64,9 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     point->tangential =
         (rgSoftness){material->tangentialStiffness / n, material->tangentialDamping / n};
     rgLaw law = rgUnilateralLaw(world, point->gap, soft);
-    if (world->memories[1].pairs[point->pair].overlap && material->stiffness == 0) {
+    point->overlaps = world->memories[1].pairs[point->pair].overlap && material->stiffness == 0;
+    if (point->overlaps) {
         law.bias = fmax(law.bias, 0);
-        law.compliance = RG_OVERLAP_COMPLIANCE * rgRows_Delassus(world, normal);
     }
     point->pushesOut = material->stiffness == 0 && law.bias < 0;
     if (material->restitution > 0) {
@@ -115,12 +115,33 @@ rgResult rgAddContacts(rgWorld* world) {
 // finite. A body sinks by no more than this share of its load's free fall in one step.
 #define RG_JAM_COMPLIANCE 1e-7 // relative to G
 
-void rgSoftenPushOut(rgWorld* world) {
+// |W|^2 of a row
+static double rgWorld_WhitenedDelassus(const rgWorld* world, int row) {
+    double sum = 0;
+    for (int k = world->rows.rowStart[row]; k < world->rows.rowStart[row + 1]; ++k) {
+        sum += world->whitened[k] * world->whitened[k];
+    }
+    return sum;
+}
+
+void rgSoftenContacts(rgWorld* world) {
     rgRows* rows = &world->rows;
     for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        int normal = point->firstRow + 2;
+        bool jams = point->pushesOut && rows->compliance[normal] == 0;
+        if (point->overlaps || jams) {
+            double share = point->overlaps ? RG_OVERLAP_COMPLIANCE : RG_JAM_COMPLIANCE;
+            rows->compliance[normal] = share * rgWorld_WhitenedDelassus(world, normal);
+        }
+    }
+}
+
+void rgSoftenOverlaps(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
         int normal = world->points[i].firstRow + 2;
-        if (world->points[i].pushesOut && rows->compliance[normal] == 0) {
-            rows->compliance[normal] = RG_JAM_COMPLIANCE * rgRows_Delassus(world, normal);
+        if (world->points[i].overlaps) {
+            world->rows.compliance[normal] = RG_OVERLAP_COMPLIANCE * rgRows_Delassus(world, normal);
         }
     }
 }

@@ -144,6 +144,9 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     }
     memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     result = result == rg_ok ? rgWorld_AddRows(world) : result;
+    if (result == rg_ok) {
+        rgSoftenOverlaps(world);
+    }
     result = result == rg_ok ? rgInverse_ReserveRows(call) : result;
     if (result != rg_ok) {
         return result;

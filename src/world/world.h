@@ -78,6 +78,7 @@ typedef struct rgPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
+    bool overlaps;         // rigid, between parts that overlap by design
     bool pushesOut;        // rigid, and wants to leave a penetration
     rgSoftness tangential; // rgAddContacts: of its share of the pair
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
@@ -288,7 +289,8 @@ rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
 rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
-void rgSoftenPushOut(rgWorld* world);      // constraint_contact.c, not for inverse dynamics
+void rgSoftenContacts(rgWorld* world);     // constraint_contact.c, once W is there
+void rgSoftenOverlaps(rgWorld* world);     // constraint_contact.c, for inverse dynamics
 void rgAddAnchors(rgWorld* world);         // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world);       // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
