@@ -158,6 +158,38 @@ void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
 
 #define RG_ROW_GROUP 4 // rows with the same columns that are solved together
 
+// What one degree of freedom, x, takes from all above it.
+static void rgSubtractOne(const rgDynamics* d, const rgDof* dof, const double* x, double* dense) {
+    const int* column = d->model->massColumns + dof->rowStart;
+    const double* row = d->factor + dof->rowStart;
+    for (int k = 1; k < dof->depth; ++k) {
+        double* y = dense + RG_ROW_GROUP * column[k];
+        for (int r = 0; r < RG_ROW_GROUP; ++r) {
+            y[r] -= row[k] * x[r];
+        }
+    }
+}
+
+// The same for one and its parent, in one pass over those above both.
+static void rgSubtractPair(const rgDynamics* d, const rgDof* dof, const double* x, double* dense) {
+    const int* column = d->model->massColumns + dof->rowStart;
+    const double* row = d->factor + dof->rowStart;
+    const double* next = d->factor + d->model->dofs[dof->parent].rowStart - 1;
+    double* parent = dense + RG_ROW_GROUP * dof->parent;
+    double a[RG_ROW_GROUP], b[RG_ROW_GROUP];
+    for (int r = 0; r < RG_ROW_GROUP; ++r) {
+        a[r] = x[r];
+        b[r] = parent[r] - row[1] * x[r];
+        parent[r] = b[r];
+    }
+    for (int k = 2; k < dof->depth; ++k) {
+        double* y = dense + RG_ROW_GROUP * column[k];
+        for (int r = 0; r < RG_ROW_GROUP; ++r) {
+            y[r] -= row[k] * a[r] + next[k] * b[r];
+        }
+    }
+}
+
 // w := L^-T w for up to RG_ROW_GROUP rows over the same columns, which are closed upwards.
 static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int rows, double* w,
                         double* dense) {
@@ -169,15 +201,13 @@ static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int 
     }
     for (int t = count - 1; t >= 0; --t) {
         const rgDof* dof = &model->dofs[columns[t]];
-        const int* column = model->massColumns + dof->rowStart;
-        const double* row = d->factor + dof->rowStart;
-        const double* x = dense + RG_ROW_GROUP * columns[t];
-        for (int k = 1; k < dof->depth; ++k) {
-            double* y = dense + RG_ROW_GROUP * column[k];
-            for (int r = 0; r < RG_ROW_GROUP; ++r) {
-                y[r] -= row[k] * x[r];
-            }
+        bool two = t > 0 && dof->parent == columns[t - 1];
+        if (two) {
+            rgSubtractPair(d, dof, dense + RG_ROW_GROUP * columns[t], dense);
+        } else {
+            rgSubtractOne(d, dof, dense + RG_ROW_GROUP * columns[t], dense);
         }
+        t -= two;
     }
     for (int t = 0; t < count; ++t) {
         double scale = d->inverseRoot[columns[t]];
