@@ -6,11 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_REACH       0.95 // share of the way to the boundary
-#define RG_LEAST_AIM   0.01 // product aimed at, over the present one
-#define RG_SHORT_REACH 0.2  // steps below it show that the slip term misleads
-#define RG_JAM_REACH   0.01
-#define RG_JAM_STEPS   8
+#define RG_REACH         0.95 // share of the way to the boundary
+#define RG_LEAST_AIM     0.01 // product aimed at, over the present one
+#define RG_SHORT_REACH   0.2  // steps below it show that the slip term misleads
+#define RG_SLIP_RETREAT  0.7
+#define RG_SLIP_RECOVERY 1.2
+#define RG_JAM_REACH     0.01
+#define RG_JAM_STEPS     8
 
 // (4) Nesterov-Todd scaling of one cone: W u~ = W^-1 lambda~ = v, W = beta (2 q q' - J), J =
 // diag(1, -1, -1).
@@ -26,6 +28,8 @@ typedef struct rgCone {
     double l[3]; // lambda~
     double w[3]; // u~
     double slip[2];
+    double slipShare; // of the slip term's gradient that counts
+    double reach;     // longest step, as far as this cone is concerned
     rgScaling scaling;
 } rgCone;
 
@@ -47,10 +51,9 @@ typedef struct rgInterior {
     int coneCount;
     rgCone* cones;
     int lineCount;
-    int* lines;       // rows that are half lines
-    double slipShare; // of the slip term's gradient that counts
-    int shortSteps;   // in a row
-    double product;   // mean of lambda~ . u~ over the cones
+    int* lines;     // rows that are half lines
+    int shortSteps; // in a row
+    double product; // mean of lambda~ . u~ over the cones
 } rgInterior;
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
@@ -138,12 +141,12 @@ static void rgJordanSolve(const double v[3], const double r[3], double out[3]) {
     out[2] = (r[2] - out[0] * v[2]) / v[0];
 }
 
-static void rgInterior_FindCones(rgInterior* point) {
+static void rgInterior_FindCones(rgInterior* point, double slipShare) {
     const rgSystem* system = point->system;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         if (rgHasCone(set)) {
-            point->cones[point->coneCount++].set = set;
+            point->cones[point->coneCount++] = (rgCone){.set = set, .slipShare = slipShare};
         } else if (rgIsFrictionless(set)) {
             point->lines[point->lineCount++] = set->row + 2;
         }
@@ -156,7 +159,10 @@ static void rgInterior_FindCones(rgInterior* point) {
 static rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions* options) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
-    *point = (rgInterior){.run = run, .system = system, .slipShare = options->slipShare};
+    *point = (rgInterior){
+        .run = run,
+        .system = system,
+    };
     double** vectors[] = {&point->lambda,  &point->u,  &point->sigma, &point->gap,   &point->rhs,
                           &point->dLambda, &point->dU, &point->moved, &point->second};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
@@ -170,7 +176,7 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorO
     if (arena->failed) {
         return rg_errorMemory;
     }
-    rgInterior_FindCones(point);
+    rgInterior_FindCones(point, options->slipShare);
     return rg_ok;
 }
 
@@ -228,11 +234,11 @@ static void rgInterior_Measure(rgInterior* point) {
 
 // A = W^-1 T1 and B = W T2 E with E = [I 0; mu t' 1]; block columns t1, t2, n, block rows tail,
 // tail, head
-static void rgLinearizeCone(rgCone* cone, double slipShare, double* A, double* B) {
+static void rgLinearizeCone(rgCone* cone, double* A, double* B) {
     int m = cone->set->size;
     rgScaling_Init(&cone->scaling, cone->l, cone->w);
-    cone->slip[0] *= slipShare;
-    cone->slip[1] *= slipShare;
+    cone->slip[0] *= cone->slipShare;
+    cone->slip[1] *= cone->slipShare;
     for (int j = 0; j < 3; ++j) {
         double unit[3] = {j == 0, j == 1, j == 2};
         double du[3] = {unit[0], unit[1],
@@ -284,8 +290,7 @@ static void rgInterior_Linearize(rgInterior* point) {
     rgInterior_LinearizeRest(point);
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        rgLinearizeCone(cone, point->slipShare, point->A + cone->set->pairStart,
-                        point->B + cone->set->pairStart);
+        rgLinearizeCone(cone, point->A + cone->set->pairStart, point->B + cone->set->pairStart);
     }
 }
 
@@ -349,7 +354,7 @@ static void rgInterior_Direction(rgInterior* point, double target) {
 }
 
 // Longest step that stays inside all cones.
-static double rgInterior_Reach(const rgInterior* point) {
+static double rgInterior_Reach(rgInterior* point) {
     double most = INFINITY;
     for (int i = 0; i < point->lineCount; ++i) {
         int k = point->lines[i];
@@ -357,12 +362,13 @@ static double rgInterior_Reach(const rgInterior* point) {
         most = point->dU[k] < 0 ? fmin(most, -point->u[k] / point->dU[k]) : most;
     }
     for (int i = 0; i < point->coneCount; ++i) {
-        const rgCone* cone = point->cones + i;
+        rgCone* cone = point->cones + i;
         int row = cone->set->row;
         double dl[3], dw[3];
         rgSymmetric(cone->set->mu, point->dLambda + row, point->dU + row, dl, dw);
         double stepL = rgConeStep(cone->l, dl), stepW = rgConeStep(cone->w, dw);
-        most = RG_MIN(most, RG_MIN(stepL, stepW));
+        cone->reach = RG_MIN(stepL, stepW);
+        most = RG_MIN(most, cone->reach);
     }
     return fmin(1, RG_REACH * most);
 }
@@ -387,13 +393,14 @@ static void rgInterior_SecondOrder(rgInterior* point) {
     }
 }
 
-// (8) The slip term is what makes the problem nonmonotone. When steps get short, less of its
-// gradient counts until they are long again.
+// (8) The slip term is what makes the problem nonmonotone. In the contacts that keep steps short,
+// less of its gradient counts until they no longer do.
 static void rgInterior_AdaptSlip(rgInterior* point, double reach) {
-    if (reach < RG_SHORT_REACH) {
-        point->slipShare *= 0.5;
-    } else {
-        point->slipShare = fmin(1, 2 * fmax(point->slipShare, 0.25));
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        double more = RG_SLIP_RECOVERY * fmax(cone->slipShare, 0.25);
+        cone->slipShare =
+            cone->reach < RG_SHORT_REACH ? RG_SLIP_RETREAT * cone->slipShare : fmin(1, more);
     }
     point->shortSteps = reach < RG_JAM_REACH ? point->shortSteps + 1 : 0;
 }

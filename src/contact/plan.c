@@ -90,7 +90,8 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgRunInterior(run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1});
+    int limit = run->system->n > RG_SMALL ? 60 : 30;
+    return rgRunInterior(run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1});
 }
 
 // The interior point brings large islands near the solution, where Newton circles unless it is held
