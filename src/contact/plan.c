@@ -90,7 +90,7 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    int limit = run->system->n > RG_SMALL ? 60 : 30;
+    int limit = run->system->n > RG_SMALL ? 100 : 30;
     return rgRunInterior(run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1});
 }
 

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_WAITING_FACTOR 2 // over the fastest closing speed of the island
-#define RG_WAITING_ROUNDS 3 // after which all join
+#define RG_WAITING_FACTOR 2   // over the fastest closing speed of the island
+#define RG_WAITING_ROUNDS 3   // after which all join
+#define RG_WAITING_SETS   100 // in larger islands all take part: the interior point likes company
 
 // Fastest speed at which a contact of the island would close.
 static double rgWorking_ClosingSpeed(const rgWorking* working) {
@@ -44,6 +45,7 @@ rgResult rgWorking_Init(rgWorking* working, const rgContactProblem* problem, con
     int first = layout->islandStart[island];
     int count = layout->islandStart[island + 1] - first;
     *working = (rgWorking){.problem = problem, .layout = layout, .count = count};
+    screen = screen && count <= RG_WAITING_SETS;
     working->members = RG_TAKE(arena, int, count);
     if (screen) {
         working->waiting = RG_TAKE(arena, int, count);
