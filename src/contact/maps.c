@@ -210,7 +210,7 @@ static double rgRowResidual(const rgSet* set, double lambda, double sigma, doubl
         return fabs(sigma);
     }
     if (set->kind == rg_blockHalfLine) {
-        return fmax(-sigma, fabs(lambda * sigma));
+        return RG_MAX(-sigma, fabs(lambda * sigma));
     }
     return fabs(lambda - rgClamp(lambda - sigma, low, high));
 }
@@ -224,8 +224,8 @@ static double rgContactResidual(const rgSet* set, rgContactModel model, const do
     double comp = fabs(l[0] * u[0] + l[1] * u[1] + l[2] * u[2]);
     double p[3] = {u[0], u[1], u[2]};
     rgProjectDualCone(set->mu, p);
-    double dual = fmax(fmax(fabs(u[0] - p[0]), fabs(u[1] - p[1])), fabs(u[2] - p[2]));
-    return fmax(comp, dual);
+    double dual = RG_MAX(RG_MAX(fabs(u[0] - p[0]), fabs(u[1] - p[1])), fabs(u[2] - p[2]));
+    return RG_MAX(comp, dual);
 }
 
 double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma) {
@@ -249,7 +249,7 @@ double rgSystem_Residual(const rgSystem* system, const double* lambda, const dou
         for (; row < set->size; ++row) {
             double low, high;
             rgRowBounds(set, row, lambda[set->row + (row >= 3 ? 2 : 0)], &low, &high);
-            value = fmax(value, rgRowResidual(set, l[row], s[row], a[row] * low, a[row] * high));
+            value = RG_MAX(value, rgRowResidual(set, l[row], s[row], a[row] * low, a[row] * high));
         }
         if (!(value <= worst)) {
             worst = value; // also when it is not a number

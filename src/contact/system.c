@@ -71,7 +71,7 @@ static double rgSystem_LargestSpeed(const rgSystem* system, const double* scale)
         int rows = set->kind == rg_blockCoulomb ? 3 : set->size;
         for (int k = 0; k < rows; ++k) {
             double s = scale != NULL ? scale[set->row + k] : 1;
-            largest = fmax(largest, s * fabs(system->g[set->row + k]));
+            largest = RG_MAX(largest, s * fabs(system->g[set->row + k]));
         }
     }
     return largest;
@@ -101,10 +101,10 @@ static double rgSystem_Demand(const rgSystem* system, const double* scale) {
         for (int k = 0; k < rows; ++k) {
             double s = scale != NULL ? scale[set->row + k] : 1;
             if (contact || rgRowNeedsImpulse(set, g[k])) {
-                demand = fmax(demand, s * fabs(g[k]));
+                demand = RG_MAX(demand, s * fabs(g[k]));
             }
             if (set->kind == rg_blockBox) {
-                demand = fmax(demand, fabs(rgClamp(0, set->lower, set->upper)) / s);
+                demand = RG_MAX(demand, fabs(rgClamp(0, set->lower, set->upper)) / s);
             }
         }
     }
