@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_WAITING_FACTOR 2   // over the fastest closing speed of the island
 #define RG_WAITING_ROUNDS 3   // after which all join
 #define RG_WAITING_SETS   100 // in larger islands all take part: the interior point likes company
 
@@ -23,7 +22,7 @@ static double rgWorking_ClosingSpeed(const rgWorking* working) {
 
 static void rgWorking_Screen(rgWorking* working, const double* lambda) {
     const rgContactProblem* problem = working->problem;
-    double limit = RG_WAITING_FACTOR * rgWorking_ClosingSpeed(working);
+    double limit = rgWorking_ClosingSpeed(working);
     int count = working->count;
     working->count = 0;
     for (int i = 0; i < count; ++i) {
