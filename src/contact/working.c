@@ -20,7 +20,7 @@ static double rgWorking_ClosingSpeed(const rgWorking* working) {
     return speed;
 }
 
-static void rgWorking_Screen(rgWorking* working, const double* lambda) {
+static void rgWorking_Screen(rgWorking* working, double* lambda) {
     const rgContactProblem* problem = working->problem;
     double limit = rgWorking_ClosingSpeed(working);
     int count = working->count;
@@ -33,6 +33,7 @@ static void rgWorking_Screen(rgWorking* working, const double* lambda) {
                      lambda[normal] == 0 && problem->freeVelocity[normal] > limit;
         if (waits) {
             working->waiting[working->waitingCount++] = member;
+            memset(lambda + set->firstRow, 0, (size_t)set->rowCount * sizeof(double));
         } else {
             working->members[working->count++] = member;
         }
@@ -40,7 +41,7 @@ static void rgWorking_Screen(rgWorking* working, const double* lambda) {
 }
 
 rgResult rgWorking_Init(rgWorking* working, const rgContactProblem* problem, const rgLayout* layout,
-                        int island, const double* lambda, bool screen, rgArena* arena) {
+                        int island, double* lambda, bool screen, rgArena* arena) {
     int first = layout->islandStart[island];
     int count = layout->islandStart[island + 1] - first;
     *working = (rgWorking){.problem = problem, .layout = layout, .count = count};

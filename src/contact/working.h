@@ -16,9 +16,9 @@ typedef struct rgWorking {
 } rgWorking;
 
 // All sets of the island take part; with `screen`, those that are not likely to close wait. lambda
-// is the start.
+// is the start; it becomes zero where they wait.
 rgResult rgWorking_Init(rgWorking* working, const rgContactProblem* problem, const rgLayout* layout,
-                        int island, const double* lambda, bool screen, rgArena* arena);
+                        int island, double* lambda, bool screen, rgArena* arena);
 
 // Let those join that these impulses close. False when there are none: the island is solved.
 bool rgWorking_Admit(rgWorking* working, const double* lambda);
