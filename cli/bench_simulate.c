@@ -377,7 +377,8 @@ static void rgPrintScenes(const rgSimulateBench* bench) {
         rgTable_Add(&table, "%.0e", stats->residual);
         rgTable_Add(&table, "%.2g", 1e3 * stats->penetration);
         rgTable_Add(&table, "%.0f", (double)run->memory / 1024);
-        rgTable_Add(&table, "%.1f", 1e6 * stats->stageSeconds[rg_stageCollide] / stats->steps);
+        rgTable_Add(&table, "%.1f",
+                    1e6 * stats->stageSeconds[rg_stageCollide] / fmax(stats->steps, 1));
         rgAddPeerCells(&table, run);
     }
     rgTable_Print(&table, stdout);

@@ -268,7 +268,23 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     return def;
 }
 
+// A damping acts together with its stiffness; alone it would be ignored.
+static bool rgDampingsHaveSprings(const rgSimulationArguments* arguments) {
+    if (arguments->damping >= 0 && arguments->stiffness == 0) {
+        rgCli_Error("--damping needs --stiffness");
+        return false;
+    }
+    if (arguments->tangentialDamping >= 0 && arguments->tangentialStiffness == 0) {
+        rgCli_Error("--tangential-damping needs --tangential-stiffness");
+        return false;
+    }
+    return true;
+}
+
 static bool rgMakeWorld(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    if (!rgDampingsHaveSprings(arguments)) {
+        return false;
+    }
     rgDiagnostics* diagnostics = simulation->loaded.diagnostics;
     if (arguments->threads > 1 && simulation->pool == NULL &&
         rgCreateThreadPool(arguments->threads, NULL, &simulation->pool) != rg_ok) {

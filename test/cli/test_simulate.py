@@ -271,6 +271,8 @@ class Wrong(Simulate):
 
     def test_names(self):
         self.refused("neither a scene nor a file", "nowhere")
+        self.refused("--damping needs --stiffness", "wall", "--damping", 5)
+        self.refused("needs --tangential-stiffness", "wall", "--tangential-damping", 5)
         self.refused("one size only", "wall", "--bodies", 3)
         self.refused("is a file", self.urdf, "--bodies", 3)
         self.refused("no key frame 'home'; it has far", self.mjcf, "--key", "home")
