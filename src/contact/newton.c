@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_NEWTON_MEMORY  20 // a step may be as bad as the worst of so many iterates
-#define RG_NEWTON_REFRESH 5
+#define RG_NEWTON_MEMORY  20  // a step may be as bad as the worst of so many iterates
+#define RG_NEWTON_REFRESH 5   // iterations between two computed velocities
 #define RG_NEWTON_ALIKE   0.3 // relative difference of |F|
 
 typedef struct rgNewton {

@@ -8,8 +8,8 @@
 #define RG_PLAN_SWEEPS 5
 #define RG_WARM_NEAR   10   // times the tolerance
 #define RG_CLOSE       1e-3 // residual from which Newton is worth trying in large islands
-#define RG_SMALL       300  // rows up to which the cascade is known to work soon or not at all
-#define RG_LARGE       120  // rows from which Newton alone seldom finds the way
+#define RG_SMALL       300  // rows beyond which Newton seldom finds the way from afar
+#define RG_LARGE       120  // rows from which a cold Newton gives way to the interior point sooner
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
 // tolerance for less than a Newton step costs.

@@ -300,17 +300,29 @@ static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
 // lower when rounding took that away.
 static const double rgAims[] = {0.9, 0.3};
 
+// What an earlier pass cost counts as well.
+static void rgAddEffort(rgContactReport* report, const rgContactReport* earlier) {
+    report->iterationCount += earlier->iterationCount;
+    report->factorizationCount += earlier->factorizationCount;
+    for (int i = 0; i < rg_phaseCount; ++i) {
+        report->phaseIterations[i] += earlier->phaseIterations[i];
+    }
+}
+
 // Run the islands, judge the whole. The judge has the last word.
 static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
     bool paper = rgContactSolverDef_IsPaper(&solver->def);
     rgResult result = rg_ok;
     bool lost = true;
+    *report = (rgContactReport){0};
+    solver->historyCount = 0;
     for (int i = 0; result == rg_ok && lost && i < RG_COUNT(rgAims); ++i) {
-        solver->historyCount = 0;
+        rgContactReport earlier = *report;
         solve->tolerance = rgAims[i] * solver->def.tolerance;
         rgTasks_Run(&solver->def.tasks, solve->layout.islandCount, rgSolveIsland, solve);
         result = rgSummarise(solve, report);
+        rgAddEffort(report, &earlier);
         rgArenaMark mark = rgArena_Mark(&solver->arena);
         if (result == rg_ok) {
             result = rgJudge(solve->problem, solver->def.model, solve->lambda, &solver->arena,
