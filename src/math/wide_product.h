@@ -175,27 +175,36 @@ static void rgAddTriangleColumns(int rows, int cols, const rgTileWork* w) {
     rgProductColumns(rows, cols, true, true, *w);
 }
 
+// C += A B or C -= A B, block columns of C one after the other; B moves along by its column step.
+static void rgWideProduct(int m, int n, bool add, rgTileWork w) {
+    for (int j = 0; j < n;) {
+        int cols = rgTileColumns(n - j);
+        if (add) {
+            rgAddColumns(m, cols, &w);
+        } else {
+            rgSubtractColumns(m, cols, &w);
+        }
+        w.B += (size_t)cols * w.bColumn;
+        w.C += (size_t)cols * w.ldc;
+        j += cols;
+    }
+}
+
 static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B,
                                   int ldb, double* C, int ldc) {
     if ((double)m * n * k > RG_WIDE_PRODUCT_LIMIT) {
         rgLargeSubtractProduct(m, n, k, A, lda, B, ldb, C, ldc);
         return;
     }
-    rgTileWork w = {.depth = k,
-                    .A = A,
-                    .lda = (size_t)lda,
-                    .B = B,
-                    .bRow = 1,
-                    .bColumn = (size_t)ldb,
-                    .C = C,
-                    .ldc = (size_t)ldc};
-    for (int j = 0; j < n;) {
-        int cols = rgTileColumns(n - j);
-        w.B = B + (size_t)j * (size_t)ldb;
-        w.C = C + (size_t)j * (size_t)ldc;
-        rgSubtractColumns(m, cols, &w);
-        j += cols;
-    }
+    rgWideProduct(m, n, false,
+                  (rgTileWork){.depth = k,
+                               .A = A,
+                               .lda = (size_t)lda,
+                               .B = B,
+                               .bRow = 1,
+                               .bColumn = (size_t)ldb,
+                               .C = C,
+                               .ldc = (size_t)ldc});
 }
 
 static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
@@ -204,19 +213,15 @@ static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda,
         rgLargeAddOuterProduct(m, n, k, A, lda, B, ldb, C, ldc);
         return;
     }
-    rgTileWork w = {.depth = k,
-                    .A = A,
-                    .lda = (size_t)lda,
-                    .bRow = (size_t)ldb,
-                    .bColumn = 1,
-                    .ldc = (size_t)ldc};
-    for (int j = 0; j < n;) {
-        int cols = rgTileColumns(n - j);
-        w.B = B + j;
-        w.C = C + (size_t)j * (size_t)ldc;
-        rgAddColumns(m, cols, &w);
-        j += cols;
-    }
+    rgWideProduct(m, n, true,
+                  (rgTileWork){.depth = k,
+                               .A = A,
+                               .lda = (size_t)lda,
+                               .B = B,
+                               .bRow = (size_t)ldb,
+                               .bColumn = 1,
+                               .C = C,
+                               .ldc = (size_t)ldc});
 }
 
 RG_INLINE void rgSelfProduct(int n, int k, bool add, const double* A, int lda, double* C, int ldc) {
