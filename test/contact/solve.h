@@ -17,6 +17,21 @@
 #define RG_SLOW_BUILD 0
 #endif
 
+// Contacts of every kind, and rows of every other kind.
+static inline rgContactCaseDef rgMixedCase(uint64_t seed, int bodies, int contacts) {
+    return (rgContactCaseDef){.seed = seed,
+                              .bodyCount = bodies,
+                              .contactCount = contacts,
+                              .torsionCount = 1,
+                              .rollingCount = 1,
+                              .halfLineCount = 2,
+                              .boxCount = 1,
+                              .freeCount = 1,
+                              .mu = 0.4,
+                              .compliance = 0.02,
+                              .state = -1};
+}
+
 // Every way to solve that a user can choose.
 typedef enum rgWay {
     rg_wayAuto,

@@ -8,20 +8,6 @@
 // solution has entries of about one.
 static const double rgAgreement = 2e-5;
 
-static rgContactCaseDef rgMixed(uint64_t seed) {
-    return (rgContactCaseDef){.seed = seed,
-                              .bodyCount = 12,
-                              .contactCount = 6,
-                              .torsionCount = 1,
-                              .rollingCount = 1,
-                              .halfLineCount = 2,
-                              .boxCount = 1,
-                              .freeCount = 1,
-                              .mu = 0.4,
-                              .compliance = 0.02,
-                              .state = -1};
-}
-
 static const rgSystemForm rgForms[] = {rg_formDense, rg_formSparse, rg_formVelocity};
 static const char* const rgFormNames[] = {"dense", "sparse", "velocity"};
 
@@ -29,7 +15,7 @@ static const char* const rgFormNames[] = {"dense", "sparse", "velocity"};
 static void test_forms_agree(void** state) {
     (void)state;
     for (uint64_t seed = 1; seed <= (RG_SLOW_BUILD ? 2 : 6); ++seed) {
-        rgContactCaseDef caseDef = rgMixed(seed);
+        rgContactCaseDef caseDef = rgMixedCase(seed, 12, 6);
         rgContactCase* made = rgMakeContactCase(&caseDef);
         int n = made->problem.rowCount;
         for (int way = 0; way < rg_wayCount; ++way) {
@@ -82,7 +68,7 @@ static void test_forms_agree_when_large(void** state) {
 // Wide and plain kernels round differently, no more.
 static void test_kernels_agree(void** state) {
     (void)state;
-    rgContactCaseDef caseDef = rgMixed(7);
+    rgContactCaseDef caseDef = rgMixedCase(7, 12, 6);
     rgContactCase* made = rgMakeContactCase(&caseDef);
     int n = made->problem.rowCount;
     for (int kernels = 0; kernels <= 3; ++kernels) {
@@ -105,7 +91,7 @@ static void test_units_change_nothing(void** state) {
             if (way == rg_wayAdmm) {
                 continue; // the paper's mode works in the caller's units by definition
             }
-            rgContactCaseDef caseDef = rgMixed(seed);
+            rgContactCaseDef caseDef = rgMixedCase(seed, 12, 6);
             rgContactCase* made = rgMakeContactCase(&caseDef);
             int n = made->problem.rowCount;
             rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
@@ -229,7 +215,7 @@ static void test_no_memory_of_earlier_problems(void** state) {
     rgContactSolver* used = NULL;
     assert_int_equal(rgCreateContactSolver(&def, &used), rg_ok);
     for (uint64_t seed = 1; seed <= 12; ++seed) {
-        rgContactCaseDef caseDef = seed % 2 ? rgMixed(seed) : rgIslands(seed, (int)seed);
+        rgContactCaseDef caseDef = seed % 2 ? rgMixedCase(seed, 12, 6) : rgIslands(seed, (int)seed);
         rgContactCase* made = rgMakeContactCase(&caseDef);
         rgContactProblem problem = rgContactCase_UseForm(made, (rgDelassusKind)(seed % 3));
         int n = problem.rowCount;
@@ -248,7 +234,7 @@ static void test_no_memory_of_earlier_problems(void** state) {
 // After the first solve of a size, none of the methods calls the allocator, in any form.
 static void test_no_allocation_after_the_first_solve(void** state) {
     (void)state;
-    rgContactCaseDef caseDef = rgMixed(3);
+    rgContactCaseDef caseDef = rgMixedCase(3, 12, 6);
     caseDef.bodyCount = 24;
     caseDef.contactCount = 24;
     rgContactCase* made = rgMakeContactCase(&caseDef);

@@ -66,24 +66,10 @@ static void rgWhitened_Free(rgWhitened* w) {
     free(w->W);
 }
 
-static rgContactCaseDef rgMixed(uint64_t seed, int bodies, int contacts) {
-    return (rgContactCaseDef){.seed = seed,
-                              .bodyCount = bodies,
-                              .contactCount = contacts,
-                              .torsionCount = 1,
-                              .rollingCount = 1,
-                              .halfLineCount = 2,
-                              .boxCount = 1,
-                              .freeCount = 1,
-                              .mu = 0.4,
-                              .compliance = 0.02,
-                              .state = -1};
-}
-
 static void test_same_answer(void** state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; ++seed) {
-        rgContactCaseDef caseDef = rgMixed(seed, 3, 4 + 6 * (int)(seed % 3));
+        rgContactCaseDef caseDef = rgMixedCase(seed, 3, 4 + 6 * (int)(seed % 3));
         rgContactCase* made = rgMakeContactCase(&caseDef);
         rgWhitened w = rgWhiten(made);
         int n = w.problem.rowCount;
@@ -107,7 +93,7 @@ static void test_same_answer(void** state) {
 static void test_same_judgement(void** state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; ++seed) {
-        rgContactCaseDef caseDef = rgMixed(seed, 6, 8);
+        rgContactCaseDef caseDef = rgMixedCase(seed, 6, 8);
         rgContactCase* made = rgMakeContactCase(&caseDef);
         rgWhitened w = rgWhiten(made);
         rgContactProblem plain = w.problem;
@@ -192,7 +178,7 @@ static void test_waiting_contact_joins(void** state) {
 
 static void test_bad_input(void** state) {
     (void)state;
-    rgContactCaseDef caseDef = rgMixed(1, 3, 4);
+    rgContactCaseDef caseDef = rgMixedCase(1, 3, 4);
     rgContactCase* made = rgMakeContactCase(&caseDef);
     rgWhitened w = rgWhiten(made);
     int nv = w.problem.delassus.mass.rowCount;
