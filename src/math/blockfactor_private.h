@@ -75,7 +75,7 @@ struct rgBlockFactor {
     size_t panelCount, upperCount; // doubles of the factor
     size_t stackCount[2];          // doubles of the stacks
     double choleskyFlops, luFlops, factorEntries;
-    rgBuffer patternMemory, frontMemory, rowMemory, workMemory;
+    rgBuffer patternMemory, frontMemory, rowMemory, workMemory, dissectionMemory;
     // numbers
     rgFactorKind kind;
     double* values;   // panels, then U12 parts

@@ -381,6 +381,64 @@ static void test_repeats_exactly(void** state) {
     rgFreeBlocks(&b), rgFreeBlocks(&c), rgFreeGraph(&g), rgFreeGraph(&other);
 }
 
+// r = (A + shift) x - b
+static void rgResidual(const rgBlocks* b, double shift, const double* x, const double* rhs,
+                       double* r) {
+    const rgBlockPattern* p = &b->pattern;
+    for (int i = 0; i < b->scalarCount; ++i) {
+        r[i] = shift * x[i] - rhs[i];
+    }
+    for (int i = 0; i < p->blockCount; ++i) {
+        for (int k = p->rowStart[i]; k < p->rowStart[i + 1]; ++k) {
+            int j = p->column[k], width = p->blockStart[j + 1] - p->blockStart[j];
+            for (int e = 0; e < (p->blockStart[i + 1] - p->blockStart[i]) * width; ++e) {
+                r[p->blockStart[i] + e / width] +=
+                    b->values[k][e] * x[p->blockStart[j] + e % width];
+            }
+        }
+    }
+}
+
+// Three layers of bodies, enough work for a nested dissection; the diagonal dominates.
+static void test_large_pattern(void** state) {
+    (void)state;
+    enum { rg_side = 22, rg_layer = rg_side * rg_side };
+    rgGraph g = rgNewGraph(3 * rg_layer, 6);
+    for (int i = 0; i < g.count; ++i) {
+        if (i % rg_side > 0) {
+            rgLink(&g, i, i - 1);
+        }
+        if (i % rg_layer >= rg_side) {
+            rgLink(&g, i, i - rg_side);
+        }
+        if (i >= rg_layer) {
+            rgLink(&g, i, i - rg_layer);
+        }
+    }
+    rgBlocks b = rgNewBlocks(&g, 3);
+    size_t n = (size_t)b.scalarCount;
+    double *x = calloc(n, sizeof(double)), *rhs = calloc(n, sizeof(double)),
+           *r = calloc(n, sizeof(double));
+    assert_true(x != NULL && rhs != NULL && r != NULL);
+    for (size_t i = 0; i < n; ++i) {
+        x[i] = rhs[i] = 1 + (double)(i % 7);
+    }
+    rgBlockFactor* factor = NULL;
+    assert_int_equal(rgCreateBlockFactor(NULL, NULL, &factor), rg_ok);
+    assert_int_equal(rgBlockFactor_Analyse(factor, &b.pattern), rg_ok);
+    assert_true(rgBlockFactor_CholeskyFlops(factor) > 100e6);
+    assert_int_equal(rgBlockFactor_Lu(factor, b.values, 50), rg_ok);
+    rgBlockFactor_Solve(factor, x);
+    rgResidual(&b, 50, x, rhs, r);
+    for (size_t i = 0; i < n; ++i) {
+        EXPECT_NEAR(r[i], 0, 1e-12);
+    }
+    rgExpectSolveMany(factor, &b, 3, 1e-13);
+    rgDestroyBlockFactor(factor);
+    free(x), free(rhs), free(r);
+    rgFreeBlocks(&b), rgFreeGraph(&g);
+}
+
 static void test_refusals(void** state) {
     (void)state;
     rgGraph g = rgNewGrid(4, 3);
@@ -420,7 +478,7 @@ int main(void) {
         cmocka_unit_test(test_random_patterns),    cmocka_unit_test(test_special_patterns),
         cmocka_unit_test(test_chain_has_no_fill),  cmocka_unit_test(test_memory_settles),
         cmocka_unit_test(test_allocation_failure), cmocka_unit_test(test_repeats_exactly),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_large_pattern),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
