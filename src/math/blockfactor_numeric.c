@@ -4,36 +4,20 @@
 
 #include <string.h>
 
-// Where a front's numbers are: panel (order x width), U12 (width x rest, LU), update matrix.
-typedef struct rgFrontNumbers {
-    const rgFront* front;
-    int rest, upperLead;
-    double* panel;
-    double* upper;
-    double* update;
-} rgFrontNumbers;
-
-static rgFrontNumbers rgNumbersOf(const rgBlockFactor* f, int index) {
-    const rgFront* front = &f->fronts[index];
-    return (rgFrontNumbers){.front = front,
-                            .rest = front->order - front->width,
-                            .upperLead = rgLeadingDimension(front->width),
-                            .panel = f->values + front->panel,
-                            .upper = f->values + f->panelCount + front->upper,
-                            .update = f->stack[front->stack] + front->update};
-}
-
 static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     size_t count = f->panelCount + (kind == rg_factorLu ? f->upperCount : 0);
     size_t stacks = f->stackCount[0] + f->stackCount[1];
     size_t vectors = (size_t)f->scalarCount + 2 * (size_t)f->largestOrder;
+    size_t groups = ((size_t)f->scalarCount + (size_t)f->largestOrder) * rg_groupSize;
     const rgAllocator* allocator = &f->allocator;
     rgResult result = rgBuffer_Reserve(&f->valueMemory, allocator, count * sizeof(double));
     if (result == rg_ok) {
         result = rgBuffer_Reserve(&f->stackMemory, allocator, stacks * sizeof(double));
     }
     if (result == rg_ok) {
-        result = rgBuffer_Reserve(&f->vectorMemory, allocator, vectors * sizeof(double));
+        result = rgBuffer_Reserve(&f->vectorMemory, allocator,
+                                  (vectors + groups) * sizeof(double) +
+                                      (size_t)f->frontCount * sizeof(bool));
     }
     if (result == rg_ok && kind == rg_factorLu) {
         result = rgBuffer_Reserve(&f->pivotMemory, allocator, (size_t)f->scalarCount * sizeof(int));
@@ -43,6 +27,8 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     f->stack[1] = f->stack[0] + f->stackCount[0];
     f->vector = f->vectorMemory.memory;
     f->part = f->vector + f->scalarCount;
+    f->group = f->vector + vectors;
+    f->reached = (bool*)(f->group + groups);
     f->pivots = f->pivotMemory.memory;
     return result;
 }

@@ -48,6 +48,9 @@ typedef struct rgEntry {
     bool flipped; // the original lower triangle holds (column, row)
 } rgEntry;
 
+// Right-hand sides that rgBlockFactor_SolveMany takes at a time: whole tiles of the wide kernels.
+enum { rg_groupSize = 24 };
+
 typedef enum rgFactorKind { rg_factorNone, rg_factorCholesky, rg_factorLu } rgFactorKind;
 
 struct rgBlockFactor {
@@ -72,7 +75,7 @@ struct rgBlockFactor {
     size_t panelCount, upperCount; // doubles of the factor
     size_t stackCount[2];          // doubles of the stacks
     double choleskyFlops, luFlops, factorEntries;
-    rgBuffer patternMemory, frontMemory, rowMemory, workMemory;
+    rgBuffer patternMemory, frontMemory, rowMemory, workMemory, dissectionMemory;
     // numbers
     rgFactorKind kind;
     double* values;   // panels, then U12 parts
@@ -80,8 +83,29 @@ struct rgBlockFactor {
     double* vector;   // right-hand side in elimination order
     double* part;     // rows of one front
     int* pivots;      // LU, by scalar position
+    double* group;    // right-hand sides that are solved together, see blockfactor_many.c
+    bool* reached;    // by front: its part of the group is not all zero
     rgBuffer valueMemory, stackMemory, vectorMemory, pivotMemory;
 };
+
+// Where a front's numbers are: panel (order x width), U12 (width x rest, LU), update matrix.
+typedef struct rgFrontNumbers {
+    const rgFront* front;
+    int rest, upperLead;
+    double* panel;
+    double* upper;
+    double* update;
+} rgFrontNumbers;
+
+static inline rgFrontNumbers rgNumbersOf(const rgBlockFactor* f, int index) {
+    const rgFront* front = &f->fronts[index];
+    return (rgFrontNumbers){.front = front,
+                            .rest = front->order - front->width,
+                            .upperLead = rgLeadingDimension(front->width),
+                            .panel = f->values + front->panel,
+                            .upper = f->values + f->panelCount + front->upper,
+                            .update = f->stack[front->stack] + front->update};
+}
 
 // Order the pattern kept in the factor and build its fronts.
 rgResult rgBlockFactor_BuildFronts(rgBlockFactor* factor);

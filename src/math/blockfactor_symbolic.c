@@ -1,9 +1,11 @@
 // Analysis of a block pattern: AMD order, elimination tree, fronts merged where that is predicted
 // to save time, rows of each front, and the maps along which numbers travel.
 #include "math/blockfactor_private.h"
+#include "math/dissection.h"
 
 #include <string.h>
 #include <suitesparse/amd.h>
+#include <suitesparse/camd.h>
 
 // Scratch of the analysis, one array of blockCount integers each unless said otherwise.
 typedef struct rgAnalysis {
@@ -28,6 +30,9 @@ typedef struct rgAnalysis {
 } rgAnalysis;
 
 enum { rg_analysisArrays = 14 };
+
+// From so much arithmetic on, nested dissection is tried.
+static const double rg_dissectionFlops = 40e6;
 
 static int rgBlockSize(const rgBlockFactor* f, int block) {
     return f->blockStart[block + 1] - f->blockStart[block];
@@ -73,28 +78,46 @@ static rgResult rgFindMirrors(rgAnalysis* a) {
     return rg_ok;
 }
 
-// AMD on the graph of blocks, with our own memory.
-static void rgOrderByMinimumDegree(rgAnalysis* a) {
+// The graph of blocks without its diagonal, as AMD wants it: rows at parent[], lengths in width[].
+static int rgCopyGraph(const rgAnalysis* a) {
     const rgBlockFactor* f = a->f;
-    int* start = a->parent;
-    int* length = a->width;
     int used = 0;
     for (int i = 0; i < a->n; ++i) {
-        start[i] = used;
+        a->parent[i] = used;
         for (int k = f->rowStart[i]; k < f->rowStart[i + 1]; ++k) {
             if (f->column[k] != i) {
                 a->graph[used++] = f->column[k];
             }
         }
-        length[i] = used - start[i];
+        a->width[i] = used - a->parent[i];
     }
-    double control[AMD_CONTROL], info[AMD_INFO];
-    amd_defaults(control);
-    amd_2(a->n, start, a->graph, length, a->graphSize, used, a->order, a->place, a->first, a->head,
-          a->tail, a->next, a->mark, control, info);
+    return used;
+}
+
+static void rgInvertOrder(rgAnalysis* a) {
     for (int i = 0; i < a->n; ++i) {
         a->place[a->first[i]] = i;
     }
+}
+
+// AMD on the graph of blocks, with our own memory.
+static void rgOrderByMinimumDegree(rgAnalysis* a) {
+    double control[AMD_CONTROL], info[AMD_INFO];
+    amd_defaults(control);
+    int used = rgCopyGraph(a);
+    amd_2(a->n, a->parent, a->graph, a->width, a->graphSize, used, a->order, a->place, a->first,
+          a->head, a->tail, a->next, a->mark, control, info);
+    rgInvertOrder(a);
+}
+
+// The same, one set of a nested dissection after the other.
+static void rgOrderSets(rgAnalysis* a, const int* set) {
+    double control[CAMD_CONTROL], info[CAMD_INFO];
+    camd_defaults(control);
+    int used = rgCopyGraph(a);
+    camd_2(a->n, a->parent, a->graph, a->width, a->graphSize, used, a->order, a->place, a->first,
+           a->head, a->tail, a->next, a->mark, control, info, set, a->link);
+    rgInvertOrder(a);
 }
 
 // Liu's algorithm, with path compression in link.
@@ -139,6 +162,44 @@ static double rgPanelFlops(double width, double order) {
     // sum of (order - j)^2 for j < width
     double last = order - width;
     return (order * (order + 1) * (2 * order + 1) - last * (last + 1) * (2 * last + 1)) / 6;
+}
+
+// Tree and row counts of an order; returns its arithmetic [flops of a Cholesky factorization].
+static double rgEvaluateOrder(rgAnalysis* a) {
+    rgBuildTree(a);
+    rgCountRows(a);
+    double flops = 0;
+    for (int i = 0; i < a->n; ++i) {
+        flops += rgPanelFlops(a->width[i], a->order[i]);
+    }
+    return flops;
+}
+
+// Minimum degree; where that leaves much arithmetic, nested dissection as well, and the better one.
+static rgResult rgChooseOrder(rgAnalysis* a) {
+    rgBlockFactor* f = a->f;
+    rgOrderByMinimumDegree(a);
+    double flops = rgEvaluateOrder(a);
+    if (flops < rg_dissectionFlops) {
+        return rg_ok;
+    }
+    size_t scratch = rgDissectionScratch(a->n, f->entryCount);
+    rgResult result = rgBuffer_Reserve(&f->dissectionMemory, &f->allocator, scratch * sizeof(int));
+    if (result != rg_ok) {
+        return result;
+    }
+    rgBlockPattern pattern = {a->n, f->blockStart, f->rowStart, f->column};
+    int* set = a->sibling;
+    int* kept = a->child;
+    rgDissect(&pattern, f->dissectionMemory.memory, set);
+    memcpy(kept, a->first, (size_t)a->n * sizeof(int));
+    rgOrderSets(a, set);
+    if (rgEvaluateOrder(a) >= flops) {
+        memcpy(a->first, kept, (size_t)a->n * sizeof(int));
+        rgInvertOrder(a);
+        rgEvaluateOrder(a);
+    }
+    return rg_ok;
 }
 
 // Predicted time of a front [ns]: a fixed part, assembly and storage, arithmetic.
@@ -502,12 +563,12 @@ rgResult rgBlockFactor_BuildFronts(rgBlockFactor* f) {
         return result;
     }
     if (a.n > 0) {
-        rgOrderByMinimumDegree(&a);
+        result = rgChooseOrder(&a);
     }
-    rgBuildTree(&a);
-    rgCountRows(&a);
-    rgFormNodes(&a);
-    result = rgMakeFronts(&a);
+    if (result == rg_ok) {
+        rgFormNodes(&a);
+        result = rgMakeFronts(&a);
+    }
     if (result == rg_ok) {
         result = rgFindFrontRows(&a);
     }

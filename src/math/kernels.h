@@ -29,6 +29,9 @@ typedef struct rgKernels {
     // C += A B', with A m x k, B n x k, C m x n.
     void (*addOuterProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
+    // C -= A B', the same sizes.
+    void (*subtractOuterProduct)(int m, int n, int k, const double* A, int lda, const double* B,
+                                 int ldb, double* C, int ldc);
     // Lower triangle of C += A A' with A n x k.
     void (*addSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
     // Lower triangle of C -= A A'.

@@ -130,6 +130,7 @@ const rgKernels rg_avx2Kernels = {
     .multiplyTransposed = rgWideMultiplyTransposed,
     .subtractProduct = rgWideSubtractProduct,
     .addOuterProduct = rgWideAddOuterProduct,
+    .subtractOuterProduct = rgWideSubtractOuterProduct,
     .addSelfProduct = rgWideAddSelfProduct,
     .subtractSelfProduct = rgWideSubtractSelfProduct,
     .cholesky = rgWideCholesky,

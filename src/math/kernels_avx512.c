@@ -122,6 +122,7 @@ const rgKernels rg_avx512Kernels = {
     .multiplyTransposed = rgWideMultiplyTransposed,
     .subtractProduct = rgWideSubtractProduct,
     .addOuterProduct = rgWideAddOuterProduct,
+    .subtractOuterProduct = rgWideSubtractOuterProduct,
     .addSelfProduct = rgWideAddSelfProduct,
     .subtractSelfProduct = rgWideSubtractSelfProduct,
     .cholesky = rgWideCholesky,

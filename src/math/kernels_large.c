@@ -61,9 +61,9 @@ void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, A, lda, B, ldb, 1, C, ldc);
 }
 
-void rgLargeAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
-                            double* C, int ldc) {
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, lda, B, ldb, 1, C, ldc);
+void rgLargeAddOuterProduct(int m, int n, int k, double sign, const double* A, int lda,
+                            const double* B, int ldb, double* C, int ldc) {
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, sign, A, lda, B, ldb, 1, C, ldc);
 }
 
 void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C,

@@ -7,7 +7,8 @@ bool rgLargeCholeskyPanel(int m, int n, double* A, int lda);
 bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot);
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
+// C += sign A B'
+void rgLargeAddOuterProduct(int m, int n, int k, double sign, const double* A, int lda,
+                            const double* B, int ldb, double* C, int ldc);
 // C += sign A A'
-void rgLargeAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
-                            double* C, int ldc);
 void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C, int ldc);

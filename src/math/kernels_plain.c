@@ -96,11 +96,22 @@ static void rgPlainSubtractProduct(int m, int n, int k, const double* A, int lda
 static void rgPlainAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
                                    int ldb, double* C, int ldc) {
     if (m > RG_PLAIN_LIMIT && n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
-        rgLargeAddOuterProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        rgLargeAddOuterProduct(m, n, k, 1, A, lda, B, ldb, C, ldc);
         return;
     }
     for (int j = 0; j < n; ++j) {
         rgAddColumns(m, k, A, lda, B + j, (size_t)ldb, C + (size_t)j * (size_t)ldc);
+    }
+}
+
+static void rgPlainSubtractOuterProduct(int m, int n, int k, const double* A, int lda,
+                                        const double* B, int ldb, double* C, int ldc) {
+    if (m > RG_PLAIN_LIMIT && n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
+        rgLargeAddOuterProduct(m, n, k, -1, A, lda, B, ldb, C, ldc);
+        return;
+    }
+    for (int j = 0; j < n; ++j) {
+        rgSubtractColumns(m, k, A, lda, B + j, (size_t)ldb, C + (size_t)j * (size_t)ldc);
     }
 }
 
@@ -322,6 +333,7 @@ const rgKernels rg_plainKernels = {
     .multiplyTransposed = rgPlainMultiplyTransposed,
     .subtractProduct = rgPlainSubtractProduct,
     .addOuterProduct = rgPlainAddOuterProduct,
+    .subtractOuterProduct = rgPlainSubtractOuterProduct,
     .addSelfProduct = rgPlainAddSelfProduct,
     .subtractSelfProduct = rgPlainSubtractSelfProduct,
     .cholesky = rgPlainCholesky,

@@ -207,13 +207,13 @@ static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda,
                                .ldc = (size_t)ldc});
 }
 
-static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
-                                  int ldb, double* C, int ldc) {
+static void rgOuterProduct(int m, int n, int k, bool add, const double* A, int lda, const double* B,
+                           int ldb, double* C, int ldc) {
     if ((double)m * n * k > RG_WIDE_PRODUCT_LIMIT) {
-        rgLargeAddOuterProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        rgLargeAddOuterProduct(m, n, k, add ? 1 : -1, A, lda, B, ldb, C, ldc);
         return;
     }
-    rgWideProduct(m, n, true,
+    rgWideProduct(m, n, add,
                   (rgTileWork){.depth = k,
                                .A = A,
                                .lda = (size_t)lda,
@@ -222,6 +222,16 @@ static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda,
                                .bColumn = 1,
                                .C = C,
                                .ldc = (size_t)ldc});
+}
+
+static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                  int ldb, double* C, int ldc) {
+    rgOuterProduct(m, n, k, true, A, lda, B, ldb, C, ldc);
+}
+
+static void rgWideSubtractOuterProduct(int m, int n, int k, const double* A, int lda,
+                                       const double* B, int ldb, double* C, int ldc) {
+    rgOuterProduct(m, n, k, false, A, lda, B, ldb, C, ldc);
 }
 
 RG_INLINE void rgSelfProduct(int n, int k, bool add, const double* A, int lda, double* C, int ldc) {

@@ -157,6 +157,45 @@ static void rgExpectSolve(rgBlockFactor* factor, const rgBlocks* b, double shift
     free(rhs), free(x);
 }
 
+// Many right-hand sides together against one at a time: full ones, ones with a single block, zero.
+static void rgExpectSolveMany(rgBlockFactor* factor, const rgBlocks* b, int count,
+                              double tolerance) {
+    int n = b->scalarCount, ldx = n + 3;
+    double* x = calloc((size_t)(ldx * count) + 1, sizeof(double));
+    double* y = calloc((size_t)(ldx * count) + 1, sizeof(double));
+    assert_true(x != NULL && y != NULL);
+    rgRandom random = {7};
+    for (int c = 0; c < count && n > 0; ++c) {
+        int block = rgRandom_Index(&random, b->pattern.blockCount);
+        for (int i = 0; i < ldx; ++i) {
+            bool inside = i >= b->pattern.blockStart[block] && i < b->pattern.blockStart[block + 1];
+            bool used = i >= n || count < 10 || c == 30 || (c % 5 != 4 && inside);
+            x[c * ldx + i] = y[c * ldx + i] = used ? rgRandom_Uniform(&random, -1, 1) : 0;
+        }
+    }
+    rgBlockFactor_SolveMany(factor, count, x, ldx);
+    double largest = 0, difference = 0;
+    for (int c = 0; c < count; ++c) {
+        rgBlockFactor_Solve(factor, y + c * ldx);
+        for (int i = 0; i < n; ++i) {
+            largest = fmax(largest, fabs(y[c * ldx + i]));
+            double d = fabs(x[c * ldx + i] - y[c * ldx + i]);
+            difference = isnan(d) ? INFINITY : fmax(difference, d);
+        }
+        // What lies between the columns stays.
+        assert_memory_equal(x + c * ldx + n, y + c * ldx + n, 3 * sizeof(double));
+    }
+    EXPECT_NEAR(difference, 0, tolerance * largest);
+    free(x), free(y);
+}
+
+static void rgExpectSolves(rgBlockFactor* factor, const rgBlocks* b, double shift,
+                           double tolerance) {
+    rgExpectSolve(factor, b, shift, tolerance);
+    rgExpectSolveMany(factor, b, 1, 100 * tolerance);
+    rgExpectSolveMany(factor, b, 50, 100 * tolerance);
+}
+
 // Both factorizations of a graph with random values, in every kernel table.
 static void rgCheckGraph(const rgGraph* g, uint64_t seed) {
     static const rgKernelSet sets[] = {rg_kernelsPlain, rg_kernelsAvx2, rg_kernelsAvx512};
@@ -168,12 +207,12 @@ static void rgCheckGraph(const rgGraph* g, uint64_t seed) {
         assert_int_equal(rgCreateBlockFactor(NULL, rgSelectKernels(sets[t]), &factor), rg_ok);
         assert_int_equal(rgBlockFactor_Analyse(factor, &positive.pattern), rg_ok);
         assert_int_equal(rgBlockFactor_Cholesky(factor, positive.values, 0.25), rg_ok);
-        rgExpectSolve(factor, &positive, 0.25, 1e-14);
+        rgExpectSolves(factor, &positive, 0.25, 1e-14);
         assert_int_equal(rgBlockFactor_Lu(factor, positive.values, 0.25), rg_ok);
-        rgExpectSolve(factor, &positive, 0.25, 1e-14);
+        rgExpectSolves(factor, &positive, 0.25, 1e-14);
         // Not symmetric, with a diagonal large enough for pivots inside fronts.
         assert_int_equal(rgBlockFactor_Lu(factor, general.values, 10), rg_ok);
-        rgExpectSolve(factor, &general, 10, 1e-12);
+        rgExpectSolves(factor, &general, 10, 1e-12);
         rgDestroyBlockFactor(factor);
     }
     rgFreeBlocks(&positive), rgFreeBlocks(&general);
@@ -266,9 +305,9 @@ static void test_memory_settles(void** state) {
         const rgBlocks* used = round % 2 ? &c : &b;
         assert_int_equal(rgBlockFactor_Analyse(factor, &used->pattern), rg_ok);
         assert_int_equal(rgBlockFactor_Cholesky(factor, used->values, 0), rg_ok);
-        rgExpectSolve(factor, used, 0, 1e-14);
+        rgExpectSolves(factor, used, 0, 1e-14);
         assert_int_equal(rgBlockFactor_Lu(factor, used->values, 0), rg_ok);
-        rgExpectSolve(factor, used, 0, 1e-14);
+        rgExpectSolves(factor, used, 0, 1e-14);
         if (round == 0) {
             settled = counter.allocations;
         }
@@ -342,6 +381,64 @@ static void test_repeats_exactly(void** state) {
     rgFreeBlocks(&b), rgFreeBlocks(&c), rgFreeGraph(&g), rgFreeGraph(&other);
 }
 
+// r = (A + shift) x - b
+static void rgResidual(const rgBlocks* b, double shift, const double* x, const double* rhs,
+                       double* r) {
+    const rgBlockPattern* p = &b->pattern;
+    for (int i = 0; i < b->scalarCount; ++i) {
+        r[i] = shift * x[i] - rhs[i];
+    }
+    for (int i = 0; i < p->blockCount; ++i) {
+        for (int k = p->rowStart[i]; k < p->rowStart[i + 1]; ++k) {
+            int j = p->column[k], width = p->blockStart[j + 1] - p->blockStart[j];
+            for (int e = 0; e < (p->blockStart[i + 1] - p->blockStart[i]) * width; ++e) {
+                r[p->blockStart[i] + e / width] +=
+                    b->values[k][e] * x[p->blockStart[j] + e % width];
+            }
+        }
+    }
+}
+
+// Three layers of bodies, enough work for a nested dissection; the diagonal dominates.
+static void test_large_pattern(void** state) {
+    (void)state;
+    enum { rg_side = 22, rg_layer = rg_side * rg_side };
+    rgGraph g = rgNewGraph(3 * rg_layer, 6);
+    for (int i = 0; i < g.count; ++i) {
+        if (i % rg_side > 0) {
+            rgLink(&g, i, i - 1);
+        }
+        if (i % rg_layer >= rg_side) {
+            rgLink(&g, i, i - rg_side);
+        }
+        if (i >= rg_layer) {
+            rgLink(&g, i, i - rg_layer);
+        }
+    }
+    rgBlocks b = rgNewBlocks(&g, 3);
+    size_t n = (size_t)b.scalarCount;
+    double *x = calloc(n, sizeof(double)), *rhs = calloc(n, sizeof(double)),
+           *r = calloc(n, sizeof(double));
+    assert_true(x != NULL && rhs != NULL && r != NULL);
+    for (size_t i = 0; i < n; ++i) {
+        x[i] = rhs[i] = 1 + (double)(i % 7);
+    }
+    rgBlockFactor* factor = NULL;
+    assert_int_equal(rgCreateBlockFactor(NULL, NULL, &factor), rg_ok);
+    assert_int_equal(rgBlockFactor_Analyse(factor, &b.pattern), rg_ok);
+    assert_true(rgBlockFactor_CholeskyFlops(factor) > 100e6);
+    assert_int_equal(rgBlockFactor_Lu(factor, b.values, 50), rg_ok);
+    rgBlockFactor_Solve(factor, x);
+    rgResidual(&b, 50, x, rhs, r);
+    for (size_t i = 0; i < n; ++i) {
+        EXPECT_NEAR(r[i], 0, 1e-12);
+    }
+    rgExpectSolveMany(factor, &b, 3, 1e-13);
+    rgDestroyBlockFactor(factor);
+    free(x), free(rhs), free(r);
+    rgFreeBlocks(&b), rgFreeGraph(&g);
+}
+
 static void test_refusals(void** state) {
     (void)state;
     rgGraph g = rgNewGrid(4, 3);
@@ -381,7 +478,7 @@ int main(void) {
         cmocka_unit_test(test_random_patterns),    cmocka_unit_test(test_special_patterns),
         cmocka_unit_test(test_chain_has_no_fill),  cmocka_unit_test(test_memory_settles),
         cmocka_unit_test(test_allocation_failure), cmocka_unit_test(test_repeats_exactly),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_large_pattern),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

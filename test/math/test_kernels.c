@@ -172,6 +172,8 @@ static void rgCheckOuterProduct(const rgKernels* k, int m, int n, int depth) {
     double* B = rgNewRandom((size_t)(ldb * depth), 4);
     double* C = rgNewRandom((size_t)(ldc * n), 5);
     double* D = rgCopy(C, (size_t)(ldc * n));
+    double* E = rgCopy(C, (size_t)(ldc * n));
+    double* start = rgCopy(C, (size_t)(ldc * n));
     k->addOuterProduct(m, n, depth, A, lda, B, ldb, C, ldc);
     for (int j = 0; j < n; ++j) {
         for (int p = 0; p < depth; ++p) {
@@ -181,7 +183,12 @@ static void rgCheckOuterProduct(const rgKernels* k, int m, int n, int depth) {
         }
     }
     EXPECT_NEAR(rgLargestDifference(C, D, (size_t)(ldc * n)), 0, 1e-14 * (depth + 1));
-    free(A), free(B), free(C), free(D);
+    k->subtractOuterProduct(m, n, depth, A, lda, B, ldb, E, ldc);
+    for (int i = 0; i < ldc * n; ++i) {
+        E[i] = 2 * start[i] - E[i];
+    }
+    EXPECT_NEAR(rgLargestDifference(E, D, (size_t)(ldc * n)), 0, 1e-14 * (depth + 1));
+    free(A), free(B), free(C), free(D), free(E), free(start);
 }
 
 static void rgCheckSelfProduct(const rgKernels* k, int n, int depth) {

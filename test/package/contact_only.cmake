@@ -1,4 +1,4 @@
-# The contact solver alone: needs BLAS/LAPACK and AMD, builds, and passes a test of its own.
+# The contact solver alone: needs BLAS/LAPACK and AMD/CAMD, builds, and passes a test of its own.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -DCMAKE_C_COMPILER=${CC} -DCMAKE_BUILD_TYPE=Debug
     -DCMAKE_C_FLAGS_DEBUG=-O0 -DRIGOR_CONTACT_ONLY=ON -DRIGOR_BENCH=OFF -DRIGOR_TESTS=ON)

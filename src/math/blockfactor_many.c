@@ -1,0 +1,227 @@
+// Solves with many right-hand sides. A group of them is kept transposed, one row of rg_groupSize
+// numbers for every scalar of the matrix, so that each front needs products with contiguous columns
+// only. Fronts below which every right-hand side of the group is zero are passed over on the way
+// forward.
+#include "math/blockfactor_private.h"
+
+#include <string.h>
+
+// Columns of a triangle that are solved one by one; what they take from the others are products.
+enum { rg_triangleStep = 8 };
+
+static double* rgGroupAt(double* group, int scalar) {
+    return group + (size_t)scalar * rg_groupSize;
+}
+
+// x -= a y, and x *= a, for one row of a group.
+static void rgSubtractRow(int count, double a, const double* y, double* restrict x) {
+    for (int i = 0; i < count; ++i) {
+        x[i] -= a * y[i];
+    }
+}
+
+static void rgScaleRow(int count, double a, double* x) {
+    for (int i = 0; i < count; ++i) {
+        x[i] *= a;
+    }
+}
+
+// L X = B with the lower triangle of T, whose diagonal is one with `unit`.
+static void rgSolveLower(const rgKernels* kernels, int n, const double* T, int lead, bool unit,
+                         int count, double* X) {
+    size_t ld = (size_t)lead;
+    for (int first = 0; first < n; first += rg_triangleStep) {
+        int end = RG_MIN(n, first + rg_triangleStep);
+        if (first > 0) {
+            kernels->subtractOuterProduct(count, end - first, first, X, rg_groupSize, T + first,
+                                          lead, rgGroupAt(X, first), rg_groupSize);
+        }
+        for (int i = first; i < end; ++i) {
+            double* x = rgGroupAt(X, i);
+            for (int j = first; j < i; ++j) {
+                rgSubtractRow(count, T[(size_t)j * ld + (size_t)i], rgGroupAt(X, j), x);
+            }
+            if (!unit) {
+                rgScaleRow(count, 1 / T[(size_t)i * ld + (size_t)i], x);
+            }
+        }
+    }
+}
+
+// L' X = B with the lower triangle of T.
+static void rgSolveLowerTransposed(const rgKernels* kernels, int n, const double* T, int lead,
+                                   int count, double* X) {
+    size_t ld = (size_t)lead;
+    for (int end = n; end > 0;) {
+        int first = (end - 1) / rg_triangleStep * rg_triangleStep;
+        if (end < n) {
+            kernels->subtractProduct(count, end - first, n - end, rgGroupAt(X, end), rg_groupSize,
+                                     T + (size_t)first * ld + end, lead, rgGroupAt(X, first),
+                                     rg_groupSize);
+        }
+        for (int i = end - 1; i >= first; --i) {
+            double* x = rgGroupAt(X, i);
+            for (int j = i + 1; j < end; ++j) {
+                rgSubtractRow(count, T[(size_t)i * ld + (size_t)j], rgGroupAt(X, j), x);
+            }
+            rgScaleRow(count, 1 / T[(size_t)i * ld + (size_t)i], x);
+        }
+        end = first;
+    }
+}
+
+// U X = B with the upper triangle of T.
+static void rgSolveUpper(const rgKernels* kernels, int n, const double* T, int lead, int count,
+                         double* X) {
+    size_t ld = (size_t)lead;
+    for (int end = n; end > 0;) {
+        int first = (end - 1) / rg_triangleStep * rg_triangleStep;
+        if (end < n) {
+            kernels->subtractOuterProduct(count, end - first, n - end, rgGroupAt(X, end),
+                                          rg_groupSize, T + (size_t)end * ld + first, lead,
+                                          rgGroupAt(X, first), rg_groupSize);
+        }
+        for (int i = end - 1; i >= first; --i) {
+            double* x = rgGroupAt(X, i);
+            for (int j = i + 1; j < end; ++j) {
+                rgSubtractRow(count, T[(size_t)j * ld + (size_t)i], rgGroupAt(X, j), x);
+            }
+            rgScaleRow(count, 1 / T[(size_t)i * ld + (size_t)i], x);
+        }
+        end = first;
+    }
+}
+
+static void rgExchangeRows(int n, const int* pivots, double* X) {
+    double kept[rg_groupSize];
+    for (int i = 0; i < n; ++i) {
+        if (pivots[i] != i) {
+            memcpy(kept, rgGroupAt(X, i), sizeof(kept));
+            memcpy(rgGroupAt(X, i), rgGroupAt(X, pivots[i]), sizeof(kept));
+            memcpy(rgGroupAt(X, pivots[i]), kept, sizeof(kept));
+        }
+    }
+}
+
+// Rows of a front beyond its own columns, from the group to `part` or back.
+static void rgMoveRows(const rgBlockFactor* f, const rgFront* front, double* part, bool back) {
+    for (int r = 0; r < front->rowCount; ++r) {
+        int at = f->rows[front->rowStart + r];
+        size_t size = (size_t)(f->start[at + 1] - f->start[at]) * rg_groupSize;
+        double* inside = rgGroupAt(f->group, f->start[at]);
+        memcpy(back ? inside : part, back ? part : inside, size * sizeof(double));
+        part += size;
+    }
+}
+
+static double* rgGroupPart(const rgBlockFactor* f) {
+    return rgGroupAt(f->group, f->scalarCount);
+}
+
+static void rgForwardGroup(const rgBlockFactor* f, int index, int count) {
+    rgFrontNumbers n = rgNumbersOf(f, index);
+    const rgFront* front = n.front;
+    double* X = rgGroupAt(f->group, front->start);
+    bool lu = f->kind == rg_factorLu;
+    if (lu) {
+        rgExchangeRows(front->width, f->pivots + front->start, X);
+    }
+    rgSolveLower(f->kernels, front->width, n.panel, front->lead, lu, count, X);
+    if (n.rest > 0) {
+        double* part = rgGroupPart(f);
+        rgMoveRows(f, front, part, false);
+        f->kernels->subtractOuterProduct(count, n.rest, front->width, X, rg_groupSize,
+                                         n.panel + front->width, front->lead, part, rg_groupSize);
+        rgMoveRows(f, front, part, true);
+    }
+}
+
+static void rgBackwardGroup(const rgBlockFactor* f, int index, int count) {
+    rgFrontNumbers n = rgNumbersOf(f, index);
+    const rgFront* front = n.front;
+    double* X = rgGroupAt(f->group, front->start);
+    double* part = rgGroupPart(f);
+    bool lu = f->kind == rg_factorLu;
+    rgMoveRows(f, front, part, false);
+    if (lu) {
+        f->kernels->subtractOuterProduct(count, front->width, n.rest, part, rg_groupSize, n.upper,
+                                         n.upperLead, X, rg_groupSize);
+        rgSolveUpper(f->kernels, front->width, n.panel, front->lead, count, X);
+    } else {
+        f->kernels->subtractProduct(count, front->width, n.rest, part, rg_groupSize,
+                                    n.panel + front->width, front->lead, X, rg_groupSize);
+        rgSolveLowerTransposed(f->kernels, front->width, n.panel, front->lead, count, X);
+    }
+}
+
+// Fill the group from the columns of x. Unused places of its rows are zero.
+static void rgReadGroup(const rgBlockFactor* f, int count, const double* x, size_t ldx) {
+    for (int at = 0; at < f->blockCount; ++at) {
+        const double* outside = x + f->blockStart[f->order[at]];
+        for (int i = f->start[at]; i < f->start[at + 1]; ++i) {
+            double* row = rgGroupAt(f->group, i);
+            for (int c = 0; c < count; ++c) {
+                row[c] = outside[(size_t)c * ldx];
+            }
+            for (int c = count; c < rg_groupSize; ++c) {
+                row[c] = 0;
+            }
+            ++outside;
+        }
+    }
+}
+
+static void rgWriteGroup(const rgBlockFactor* f, int count, double* x, size_t ldx) {
+    for (int at = 0; at < f->blockCount; ++at) {
+        double* outside = x + f->blockStart[f->order[at]];
+        for (int i = f->start[at]; i < f->start[at + 1]; ++i) {
+            const double* row = rgGroupAt(f->group, i);
+            for (int c = 0; c < count; ++c) {
+                outside[(size_t)c * ldx] = row[c];
+            }
+            ++outside;
+        }
+    }
+}
+
+// Whether a front has a right-hand side: of its own, or from the children.
+static bool rgIsReached(const rgBlockFactor* f, const rgFront* front) {
+    for (int c = front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
+        if (f->reached[c]) {
+            return true;
+        }
+    }
+    const double* x = rgGroupAt(f->group, front->start);
+    for (int i = 0; i < front->width * rg_groupSize; ++i) {
+        if (x[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rgSolveGroup(const rgBlockFactor* f, int count) {
+    for (int s = 0; s < f->frontCount; ++s) {
+        f->reached[s] = rgIsReached(f, &f->fronts[s]);
+        if (f->reached[s]) {
+            rgForwardGroup(f, s, count);
+        }
+    }
+    for (int s = f->frontCount - 1; s >= 0; --s) {
+        rgBackwardGroup(f, s, count);
+    }
+}
+
+void rgBlockFactor_SolveMany(rgBlockFactor* f, int count, double* x, int ldx) {
+    RG_ASSERT(f->kind != rg_factorNone);
+    if (f->kind == rg_factorNone) {
+        return;
+    }
+    for (int first = 0; first < count; first += rg_groupSize) {
+        int taken = RG_MIN(rg_groupSize, count - first);
+        double* columns = x + (size_t)first * (size_t)ldx;
+        rgReadGroup(f, taken, columns, (size_t)ldx);
+        rgSolveGroup(f, taken);
+        rgWriteGroup(f, taken, columns, (size_t)ldx);
+    }
+}
