@@ -600,9 +600,10 @@ static void rgSolveRows(rgSystem* system, int count, const int* sets, double* co
         }
         if (system->denseVelocity) {
             system->kernels->luSolve(system->nv, system->H, system->hld, system->pivot, column);
-        } else {
-            rgBlockFactor_Solve(system->factor, column);
         }
+    }
+    if (!system->denseVelocity) {
+        rgBlockFactor_SolveMany(system->factor, 3 * count, columns, (int)lead);
     }
 }
 
