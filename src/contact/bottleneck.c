@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW           24    // contacts at most
+#define RG_FEW           20    // contacts at most
 #define RG_ROUNDS        3     // of contacts that join
 #define RG_REACH_FIRST   0.5   // contacts that would end the step sooner are the first,
 #define RG_REACH_NEXT    0.9   // and those that the others then drive out of their cones join

@@ -45,6 +45,7 @@ typedef struct rgInterior {
     double product; // mean of lambda~ . u~ over the cones
     double floor;   // product below which nothing is aimed at
     bool widens;    // short steps are widened by solving the contacts that hold them up
+    int vainCount;  // how often that was in vain
 } rgInterior;
 
 // Vectors and cones of a point, from the arena of the run's system.

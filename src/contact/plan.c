@@ -88,12 +88,24 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     return result == rg_ok ? rgPlan_Newton(run, lambda, limit, 1) : result;
 }
 
+// Large islands: from several starts. Where one gets stuck, another mostly does not.
+static const rgInteriorOptions rgInteriorStarts[] = {
+    {.limit = 60, .size = 1, .slipShare = 1, .widens = true},
+    {.limit = 60, .size = 3, .slipShare = 0.5, .widens = true},
+    {.limit = 60, .size = 1, .slipShare = 0.25, .widens = true},
+    {.limit = 60, .size = 0.3, .slipShare = 0.25, .widens = true},
+};
+
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    bool large = run->system->n > RG_SMALL;
-    rgInteriorOptions options = {
-        .limit = large ? 100 : 30, .size = 1, .slipShare = 1, .widens = large};
-    return rgRunInterior(run, &options);
+    if (run->system->n <= RG_SMALL) {
+        return rgRunInterior(run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1});
+    }
+    rgResult result = rg_ok;
+    for (int i = 0; result == rg_ok && i < RG_COUNT(rgInteriorStarts) && !rgRun_Solved(run); ++i) {
+        result = rgRunInterior(run, rgInteriorStarts + i);
+    }
+    return result;
 }
 
 // The interior point brings large islands near the solution, where Newton circles unless it is held
