@@ -3,9 +3,10 @@
 // held in registers while a product is accumulated.
 #pragma once
 
-#define RG_INLINE    static inline __attribute__((always_inline))
-#define RG_TILE_VECS 3
-#define RG_TILE_ROWS (RG_TILE_VECS * RG_LANES)
+#define RG_INLINE      static inline __attribute__((always_inline))
+#define RG_TILE_VECS   3
+#define RG_TILE_ROWS   (RG_TILE_VECS * RG_LANES)
+#define RG_STREAM_ROWS 200 // from so many rows on y = A x goes column by column
 
 #if defined(__clang__)
 #define RG_UNROLL _Pragma("clang loop unroll(full)")
@@ -329,7 +330,58 @@ RG_INLINE void rgMultiplyRows(int vecs, int n, const double* A, size_t lda, cons
     }
 }
 
+// y = A x, or y += A x, for `cols` columns of A, row after row.
+RG_INLINE void rgStreamColumns(int m, int cols, bool add, const double* A, size_t lda,
+                               const double* x, double* y) {
+    rgWide b[RG_LANES];
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        b[c] = rgFill(x[c]);
+    }
+    for (int i = 0; i < m; i += RG_LANES) {
+        rgMask tail = rgMaskFirst(RG_MIN(RG_LANES, m - i));
+        rgWide even = add ? rgLoadMasked(tail, y + i) : rgZero(), odd = rgZero();
+        RG_UNROLL
+        for (int c = 0; c < cols; c += 2) {
+            even = rgPlusProduct(even, rgLoadMasked(tail, A + (size_t)c * lda + i), b[c]);
+            odd = c + 1 < cols
+                      ? rgPlusProduct(odd, rgLoadMasked(tail, A + (size_t)(c + 1) * lda + i),
+                                      b[c + 1])
+                      : odd;
+        }
+        rgStoreMasked(tail, y + i, rgPlus(even, odd));
+    }
+}
+
+static void rgStreamColumnsOf(int m, int cols, const double* A, size_t lda, const double* x,
+                              double* y) {
+    if (cols == RG_LANES) {
+        rgStreamColumns(m, RG_LANES, true, A, lda, x, y);
+    } else if (cols == RG_LANES / 2) {
+        rgStreamColumns(m, RG_LANES / 2, true, A, lda, x, y);
+    } else if (cols == 2) {
+        rgStreamColumns(m, 2, true, A, lda, x, y);
+    } else {
+        rgStreamColumns(m, 1, true, A, lda, x, y);
+    }
+}
+
+// Through memory in its order, for matrices that come from far.
+static void rgStreamMultiply(int m, int n, const double* A, size_t lda, const double* x,
+                             double* y) {
+    rgStreamColumns(m, RG_LANES, false, A, lda, x, y);
+    for (int j = RG_LANES; j < n;) {
+        int cols = rgTileColumns(n - j);
+        rgStreamColumnsOf(m, cols, A + (size_t)j * lda, lda, x + j, y);
+        j += cols;
+    }
+}
+
 static void rgWideMultiply(int m, int n, const double* A, int lda, const double* x, double* y) {
+    if (n >= RG_LANES && m >= RG_STREAM_ROWS) {
+        rgStreamMultiply(m, n, A, (size_t)lda, x, y);
+        return;
+    }
     rgTileWork w;
     for (int i = 0; i < m;) {
         int taken = rgTakeRows(&w, m - i);
