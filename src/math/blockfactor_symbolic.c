@@ -204,7 +204,7 @@ static rgResult rgChooseOrder(rgAnalysis* a) {
 
 // Predicted time of a front [ns]: a fixed part, assembly and storage, arithmetic.
 static double rgPredictedTime(double width, double order) {
-    return 250 + 0.35 * order * order + 0.03 * rgPanelFlops(width, order);
+    return 250 + 0.45 * order * order + 0.06 * rgPanelFlops(width, order);
 }
 
 // Whether column nodes c and its parent p are faster as one front.
