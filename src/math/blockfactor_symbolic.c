@@ -32,7 +32,7 @@ typedef struct rgAnalysis {
 enum { rg_analysisArrays = 14 };
 
 // From so much arithmetic on, nested dissection is tried.
-static const double rg_dissectionFlops = 40e6;
+static const double rg_dissectionFlops = 80e6;
 
 static int rgBlockSize(const rgBlockFactor* f, int block) {
     return f->blockStart[block + 1] - f->blockStart[block];
