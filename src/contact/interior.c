@@ -1,7 +1,7 @@
 // Nonsmooth interior point: impulses and velocities stay inside their cones while their product is
 // driven to zero. The De Saxcé term is differentiated along with the rest. Rows that are no cones
-// use their natural map. docs/theory/interior.md (1)-(8).
-#include "contact/run.h"
+// use their natural map. docs/theory/interior.md (1)-(8), (13).
+#include "contact/interior.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,48 +13,8 @@
 #define RG_SLIP_RECOVERY 1.2
 #define RG_JAM_REACH     0.01
 #define RG_JAM_STEPS     8
-
-// (4) Nesterov-Todd scaling of one cone: W u~ = W^-1 lambda~ = v, W = beta (2 q q' - J), J =
-// diag(1, -1, -1).
-typedef struct rgScaling {
-    double beta;
-    double q[3];
-    double v[3];
-} rgScaling;
-
-// One cone at the present point.
-typedef struct rgCone {
-    const rgSet* set;
-    double l[3]; // lambda~
-    double w[3]; // u~
-    double slip[2];
-    double slipShare; // of the slip term's gradient that counts
-    double reach;     // longest step, as far as this cone is concerned
-    rgScaling scaling;
-} rgCone;
-
-typedef struct rgInterior {
-    rgRun* run;
-    rgSystem* system;
-    double* lambda; // inside K
-    double* u;      // inside K*: stands for sigma + Gamma(sigma)
-    double* sigma;  // G lambda + g
-    double* gap;    // sigma + Gamma - u: infeasibility
-    double* rhs;
-    double* dLambda;
-    double* dU;
-    double* moved; // G dLambda
-    double* A;
-    double* B;
-    bool* idle;
-    double* second; // second-order correction, n
-    int coneCount;
-    rgCone* cones;
-    int lineCount;
-    int* lines;     // rows that are half lines
-    int shortSteps; // in a row
-    double product; // mean of lambda~ . u~ over the cones
-} rgInterior;
+#define RG_GAP_AIM       0.005 // product aimed at, over the largest gap
+#define RG_NARROW_REACH  0.3   // steps below it are widened
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
 static bool rgHasCone(const rgSet* set) {
@@ -156,12 +116,13 @@ static void rgInterior_FindCones(rgInterior* point, double slipShare) {
     }
 }
 
-static rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions* options) {
+rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions* options) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
     *point = (rgInterior){
         .run = run,
         .system = system,
+        .widens = options->widens,
     };
     double** vectors[] = {&point->lambda,  &point->u,  &point->sigma, &point->gap,   &point->rhs,
                           &point->dLambda, &point->dU, &point->moved, &point->second};
@@ -181,7 +142,7 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorO
 }
 
 // A point well inside every cone.
-static void rgInterior_Start(rgInterior* point, double size) {
+void rgInterior_Start(rgInterior* point, double size) {
     rgSystem* system = point->system;
     memset(point->lambda, 0, (size_t)system->n * sizeof(double));
     for (int i = 0; i < point->lineCount; ++i) {
@@ -205,7 +166,7 @@ static void rgInterior_Start(rgInterior* point, double size) {
 }
 
 // (2) gap = sigma + Gamma(u) - u on the cones; (3) mean product
-static void rgInterior_Measure(rgInterior* point) {
+void rgInterior_Measure(rgInterior* point) {
     rgSystem* system = point->system;
     rgSystem_Velocity(system, point->lambda, point->sigma);
     for (int i = 0; i < system->n; ++i) {
@@ -338,9 +299,8 @@ static void rgInterior_RightSide(rgInterior* point, double target) {
 }
 
 // (6) dLambda from the linear system, dU = E G dLambda + gap
-static void rgInterior_Direction(rgInterior* point, double target) {
+void rgInterior_Follow(rgInterior* point) {
     rgSystem* system = point->system;
-    rgInterior_RightSide(point, target);
     system->ops->solvePair(system, point->rhs, point->dLambda);
     system->ops->apply(system, point->dLambda, point->moved);
     for (int i = 0; i < system->n; ++i) {
@@ -353,8 +313,12 @@ static void rgInterior_Direction(rgInterior* point, double target) {
     }
 }
 
-// Longest step that stays inside all cones.
-static double rgInterior_Reach(rgInterior* point) {
+static void rgInterior_Direction(rgInterior* point, double target) {
+    rgInterior_RightSide(point, target);
+    rgInterior_Follow(point);
+}
+
+double rgInterior_Reach(rgInterior* point) {
     double most = INFINITY;
     for (int i = 0; i < point->lineCount; ++i) {
         int k = point->lines[i];
@@ -405,8 +369,29 @@ static void rgInterior_AdaptSlip(rgInterior* point, double reach) {
     point->shortSteps = reach < RG_JAM_REACH ? point->shortSteps + 1 : 0;
 }
 
-// One predictor-corrector iteration; false when the linear system or the step fails.
-static bool rgInterior_Advance(rgInterior* point) {
+// (13) No product far below the gap: a point that is central but wrong gets stuck.
+static double rgInterior_Aim(const rgInterior* point, double predicted) {
+    double rest = 1 - predicted;
+    double centering = fmin(fmax(rest * rest * rest, RG_LEAST_AIM), 0.8);
+    double gap = 0;
+    for (int i = 0; i < point->coneCount; ++i) {
+        gap = fmax(gap, fabs(point->gap[point->cones[i].set->row + 2]));
+    }
+    double least = fmin(RG_GAP_AIM * gap, point->product);
+    return fmax(fmax(centering * point->product, least), point->floor);
+}
+
+static bool rgInterior_Move(rgInterior* point, double reach) {
+    double sum = 0;
+    for (int i = 0; i < point->system->n; ++i) {
+        point->lambda[i] += reach * point->dLambda[i];
+        point->u[i] += reach * point->dU[i];
+        sum += (point->lambda[i] + point->u[i]) * 0;
+    }
+    return sum == 0;
+}
+
+bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
     double eps = 0.1 * rgSystem_LeastShift(system);
     rgInterior_Linearize(point);
@@ -416,21 +401,18 @@ static bool rgInterior_Advance(rgInterior* point) {
     memset(point->second, 0, (size_t)system->n * sizeof(double));
     rgInterior_Direction(point, 0);
     double reach = rgInterior_Reach(point);
-    double rest = 1 - reach;
-    double centering = fmin(fmax(rest * rest * rest, RG_LEAST_AIM), 0.8);
     if (reach > 0.1) {
         rgInterior_SecondOrder(point);
     }
-    rgInterior_Direction(point, centering * point->product);
+    double aim = rgInterior_Aim(point, reach);
+    rgInterior_Direction(point, aim);
     reach = rgInterior_Reach(point);
-    double sum = 0;
-    for (int i = 0; i < system->n; ++i) {
-        point->lambda[i] += reach * point->dLambda[i];
-        point->u[i] += reach * point->dU[i];
-        sum += (point->lambda[i] + point->u[i]) * 0;
+    if (point->widens && reach < RG_NARROW_REACH && rgInterior_Widen(point, aim, &reach) != rg_ok) {
+        return false;
     }
+    bool finite = rgInterior_Move(point, reach);
     rgInterior_AdaptSlip(point, reach);
-    return sum == 0 && point->shortSteps < RG_JAM_STEPS;
+    return finite && point->shortSteps < RG_JAM_STEPS;
 }
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {

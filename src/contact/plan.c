@@ -90,8 +90,10 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    int limit = run->system->n > RG_SMALL ? 100 : 30;
-    return rgRunInterior(run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1});
+    bool large = run->system->n > RG_SMALL;
+    rgInteriorOptions options = {
+        .limit = large ? 100 : 30, .size = 1, .slipShare = 1, .widens = large};
+    return rgRunInterior(run, &options);
 }
 
 // The interior point brings large islands near the solution, where Newton circles unless it is held

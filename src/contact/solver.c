@@ -160,7 +160,8 @@ static rgResult rgRunMethod(rgRun* run) {
     case rg_methodCascade:
         return rgRunCascade(run, limit);
     case rg_methodInterior:
-        return rgRunInterior(run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1});
+        return rgRunInterior(
+            run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1, .widens = true});
     case rg_methodAuto:
         break;
     }

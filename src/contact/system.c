@@ -396,3 +396,29 @@ bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, 
     }
     return moved;
 }
+
+rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets, double* X,
+                                   double* Y, int ld) {
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* unit = RG_TAKE(system->arena, double, system->n);
+    double* column = RG_TAKE(system->arena, double, system->n);
+    double* moved = RG_TAKE(system->arena, double, system->n);
+    if (system->arena->failed) {
+        return rg_errorMemory;
+    }
+    memset(unit, 0, (size_t)system->n * sizeof(double));
+    for (int j = 0; j < 3 * count; ++j) {
+        int row = system->sets[sets[j / 3]].row + j % 3;
+        unit[row] = 1;
+        system->ops->solvePair(system, unit, column);
+        system->ops->apply(system, column, moved);
+        unit[row] = 0;
+        for (int i = 0; i < 3 * count; ++i) {
+            int at = system->sets[sets[i / 3]].row + i % 3;
+            X[(size_t)j * (size_t)ld + (size_t)i] = column[at];
+            Y[(size_t)j * (size_t)ld + (size_t)i] = moved[at];
+        }
+    }
+    rgArena_Return(system->arena, mark);
+    return rg_ok;
+}

@@ -36,6 +36,9 @@ typedef struct rgSystemOps {
     rgResult (*factorPair)(rgSystem* system, const double* A, const double* B, const bool* idle,
                            double eps);
     void (*solvePair)(rgSystem* system, const double* rhs, double* x);
+    // The inverse of that matrix, and G times it, for the rows and columns of a few sets of three
+    // rows: X and Y, column-major, 3 count x 3 count.
+    rgResult (*respond)(rgSystem* system, int count, const int* sets, double* X, double* Y, int ld);
 } rgSystemOps;
 
 // Velocities that move together: a body, a tree, or all of the island where most rows touch most of
@@ -142,6 +145,11 @@ void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
 // Also keeps the set's own sigma current.
 bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, double relaxation,
                 double* lambda, double* sigma, double* change);
+
+// What the last factorPair makes of unit right-hand sides, column by column: `respond` of the forms
+// that have no better way.
+rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets, double* X,
+                                   double* Y, int ld);
 
 extern const rgSystemOps rgDenseOps;
 extern const rgSystemOps rgSparseOps;

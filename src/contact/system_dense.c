@@ -249,4 +249,5 @@ const rgSystemOps rgDenseOps = {
     .solveShift = rgDense_SolveShift,
     .factorPair = rgDense_FactorPair,
     .solvePair = rgDense_SolvePair,
+    .respond = rgSystem_RespondByColumns,
 };

@@ -396,4 +396,5 @@ const rgSystemOps rgSparseOps = {
     .solveShift = rgSparse_SolveShift,
     .factorPair = rgSparse_FactorPair,
     .solvePair = rgSparse_SolvePair,
+    .respond = rgSystem_RespondByColumns,
 };

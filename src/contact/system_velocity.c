@@ -586,6 +586,65 @@ static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x)
     rgSolveThroughH(system, rhs, false, x);
 }
 
+// Columns of H^-1 W' for the rows of a few sets.
+static void rgSolveRows(rgSystem* system, int count, const int* sets, double* columns,
+                        size_t lead) {
+    memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
+    for (int j = 0; j < 3 * count; ++j) {
+        double* column = columns + (size_t)j * lead;
+        for (int l = system->linkStart[sets[j / 3]]; l < system->linkStart[sets[j / 3] + 1]; ++l) {
+            const rgVelocityLink* link = system->links + l;
+            const rgVelocityPart* part = system->parts + link->part;
+            memcpy(column + part->start, link->W + j % 3 * part->stride,
+                   (size_t)part->size * sizeof(double));
+        }
+        if (system->denseVelocity) {
+            system->kernels->luSolve(system->nv, system->H, system->hld, system->pivot, column);
+        }
+    }
+    if (!system->denseVelocity) {
+        rgBlockFactor_SolveMany(system->factor, 3 * count, columns, (int)lead);
+    }
+}
+
+// C = W H^-1 W', X = E^-1 (I - B C E^-1), Y = C E^-1 + R X, blocks of three between the sets.
+static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets, double* X,
+                                   double* Y, int ld) {
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    const rgVelocityPart* last = system->parts + system->partCount - 1;
+    size_t lead = (size_t)(last->start + last->stride);
+    double* columns = RG_TAKE(system->arena, double, 3 * (size_t)count * lead);
+    if (columns == NULL) {
+        return rg_errorMemory;
+    }
+    rgSolveRows(system, count, sets, columns, lead);
+    for (int i = 0; i < count; ++i) {
+        const rgSet* row = system->sets + sets[i];
+        for (int j = 0; j < count; ++j) {
+            const rgSet* column = system->sets + sets[j];
+            double C[9], CE[9], BCE[9];
+            for (int k = 0; k < 3; ++k) {
+                double own[RG_SET_MAX];
+                rgSetVelocity(system, sets[i], columns + (size_t)(3 * j + k) * lead, own);
+                for (int r = 0; r < 3; ++r) {
+                    C[3 * r + k] = own[r];
+                }
+            }
+            const double* inverse = system->inverse + column->pairStart;
+            rgMultiplyThree(C, inverse, CE);
+            rgMultiplyThree(system->product + row->pairStart, CE, BCE);
+            for (int k = 0; k < 9; ++k) {
+                int r = k / 3, c = k % 3;
+                size_t at = (size_t)(3 * j + c) * (size_t)ld + (size_t)(3 * i + r);
+                X[at] = (i == j ? inverse[k] : 0) - BCE[k];
+                Y[at] = CE[k] + system->R[row->row + r] * X[at];
+            }
+        }
+    }
+    rgArena_Return(system->arena, mark);
+    return rg_ok;
+}
+
 const rgSystemOps rgVelocityOps = {
     .apply = rgVelocity_Apply,
     .sweep = rgVelocity_Sweep,
@@ -593,4 +652,5 @@ const rgSystemOps rgVelocityOps = {
     .solveShift = rgVelocity_SolveShift,
     .factorPair = rgVelocity_FactorPair,
     .solvePair = rgVelocity_SolvePair,
+    .respond = rgVelocity_Respond,
 };
