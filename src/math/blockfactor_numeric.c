@@ -17,7 +17,7 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     if (result == rg_ok) {
         result = rgBuffer_Reserve(&f->vectorMemory, allocator,
                                   (vectors + groups) * sizeof(double) +
-                                      (size_t)f->frontCount * sizeof(bool));
+                                      2 * (size_t)f->frontCount * sizeof(bool));
     }
     if (result == rg_ok && kind == rg_factorLu) {
         result = rgBuffer_Reserve(&f->pivotMemory, allocator, (size_t)f->scalarCount * sizeof(int));
@@ -29,6 +29,7 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     f->part = f->vector + f->scalarCount;
     f->group = f->vector + vectors;
     f->reached = (bool*)(f->group + groups);
+    f->needed = f->reached + f->frontCount;
     f->pivots = f->pivotMemory.memory;
     return result;
 }
