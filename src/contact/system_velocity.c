@@ -596,8 +596,8 @@ static void rgMarkParts(const rgSystem* system, int count, const int* sets, bool
     }
 }
 
-// Columns of H^-1 W' for the rows of a few sets, in the parts that these sets act on; elsewhere
-// they mean nothing.
+// Columns of H^-1 W' for the rows of a few sets, in the parts that these sets act on and zero
+// elsewhere (products with padded rows read beyond a part, so no place may be left as it was).
 static void rgSolveRows(rgSystem* system, int count, const int* sets, const bool* touched,
                         double* columns, size_t lead) {
     memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
