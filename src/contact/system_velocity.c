@@ -586,9 +586,20 @@ static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x)
     rgSolveThroughH(system, rhs, false, x);
 }
 
-// Columns of H^-1 W' for the rows of a few sets.
-static void rgSolveRows(rgSystem* system, int count, const int* sets, double* columns,
-                        size_t lead) {
+// Parts that a few sets act on.
+static void rgMarkParts(const rgSystem* system, int count, const int* sets, bool* touched) {
+    memset(touched, 0, (size_t)system->partCount * sizeof(bool));
+    for (int i = 0; i < count; ++i) {
+        for (int l = system->linkStart[sets[i]]; l < system->linkStart[sets[i] + 1]; ++l) {
+            touched[system->links[l].part] = true;
+        }
+    }
+}
+
+// Columns of H^-1 W' for the rows of a few sets, in the parts that these sets act on and zero
+// elsewhere (products with padded rows read beyond a part, so no place may be left as it was).
+static void rgSolveRows(rgSystem* system, int count, const int* sets, const bool* touched,
+                        double* columns, size_t lead) {
     memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
     for (int j = 0; j < 3 * count; ++j) {
         double* column = columns + (size_t)j * lead;
@@ -603,7 +614,7 @@ static void rgSolveRows(rgSystem* system, int count, const int* sets, double* co
         }
     }
     if (!system->denseVelocity) {
-        rgBlockFactor_SolveMany(system->factor, 3 * count, columns, (int)lead);
+        rgBlockFactor_SolveSome(system->factor, touched, 3 * count, columns, (int)lead);
     }
 }
 
@@ -614,10 +625,12 @@ static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets,
     const rgVelocityPart* last = system->parts + system->partCount - 1;
     size_t lead = (size_t)(last->start + last->stride);
     double* columns = RG_TAKE(system->arena, double, 3 * (size_t)count * lead);
-    if (columns == NULL) {
+    bool* touched = RG_TAKE(system->arena, bool, system->partCount);
+    if (columns == NULL || touched == NULL) {
         return rg_errorMemory;
     }
-    rgSolveRows(system, count, sets, columns, lead);
+    rgMarkParts(system, count, sets, touched);
+    rgSolveRows(system, count, sets, touched, columns, lead);
     for (int i = 0; i < count; ++i) {
         const rgSet* row = system->sets + sets[i];
         for (int j = 0; j < count; ++j) {

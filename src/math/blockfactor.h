@@ -43,3 +43,9 @@ void rgBlockFactor_Solve(rgBlockFactor* factor, double* x);
 // is several times as fast per vector. Vectors that are zero in most blocks are faster still when
 // neighbours among them are not zero in the same part of the graph. Equal to Solve up to rounding.
 void rgBlockFactor_SolveMany(rgBlockFactor* factor, int count, double* x, int ldx);
+
+// The same for right-hand sides that are zero outside of some blocks, when the solutions are wanted
+// in these blocks only: chosen[i] for each block i. The other blocks of x are neither read nor
+// written.
+void rgBlockFactor_SolveSome(rgBlockFactor* factor, const bool* chosen, int count, double* x,
+                             int ldx);

@@ -1,7 +1,7 @@
 // Solves with many right-hand sides. A group of them is kept transposed, one row of rg_groupSize
 // numbers for every scalar of the matrix, so that each front needs products with contiguous columns
 // only. Fronts below which every right-hand side of the group is zero are passed over on the way
-// forward.
+// forward, and fronts below which no solution is wanted on the way back.
 #include "math/blockfactor_private.h"
 
 #include <string.h>
@@ -154,42 +154,76 @@ static void rgBackwardGroup(const rgBlockFactor* f, int index, int count) {
     }
 }
 
-// Fill the group from the columns of x. Unused places of its rows are zero.
-static void rgReadGroup(const rgBlockFactor* f, int count, const double* x, size_t ldx) {
-    for (int at = 0; at < f->blockCount; ++at) {
-        const double* outside = x + f->blockStart[f->order[at]];
-        for (int i = f->start[at]; i < f->start[at + 1]; ++i) {
-            double* row = rgGroupAt(f->group, i);
-            for (int c = 0; c < count; ++c) {
-                row[c] = outside[(size_t)c * ldx];
-            }
-            for (int c = count; c < rg_groupSize; ++c) {
-                row[c] = 0;
-            }
-            ++outside;
+// Right-hand sides under work, and which blocks of them count; NULL means all.
+typedef struct rgColumns {
+    int count;
+    double* x;
+    size_t ldx;
+    const bool* chosen; // by block
+} rgColumns;
+
+static bool rgIsChosen(const rgColumns* c, int block) {
+    return c->chosen == NULL || c->chosen[block];
+}
+
+// One block from the columns to the group. Unused places of its rows are zero.
+static void rgReadBlock(const rgBlockFactor* f, const rgColumns* c, int at) {
+    const double* outside = c->x + f->blockStart[f->order[at]];
+    int size = f->start[at + 1] - f->start[at];
+    double* row = rgGroupAt(f->group, f->start[at]);
+    if (c->count < rg_groupSize || !rgIsChosen(c, f->order[at])) {
+        memset(row, 0, (size_t)size * rg_groupSize * sizeof(double));
+    }
+    if (!rgIsChosen(c, f->order[at])) {
+        return;
+    }
+    for (int i = 0; i < size; ++i, row += rg_groupSize) {
+        for (int k = 0; k < c->count; ++k) {
+            row[k] = outside[(size_t)k * c->ldx + (size_t)i];
         }
     }
 }
 
-static void rgWriteGroup(const rgBlockFactor* f, int count, double* x, size_t ldx) {
-    for (int at = 0; at < f->blockCount; ++at) {
-        double* outside = x + f->blockStart[f->order[at]];
-        for (int i = f->start[at]; i < f->start[at + 1]; ++i) {
-            const double* row = rgGroupAt(f->group, i);
-            for (int c = 0; c < count; ++c) {
-                outside[(size_t)c * ldx] = row[c];
-            }
-            ++outside;
+static void rgWriteBlock(const rgBlockFactor* f, const rgColumns* c, int at) {
+    if (!rgIsChosen(c, f->order[at])) {
+        return;
+    }
+    double* outside = c->x + f->blockStart[f->order[at]];
+    int size = f->start[at + 1] - f->start[at];
+    const double* row = rgGroupAt(f->group, f->start[at]);
+    for (int i = 0; i < size; ++i, row += rg_groupSize) {
+        for (int k = 0; k < c->count; ++k) {
+            outside[(size_t)k * c->ldx + (size_t)i] = row[k];
         }
+    }
+}
+
+// Whether a child of a front is marked.
+static bool rgHasMarkedChild(const rgBlockFactor* f, const rgFront* front, const bool* marked) {
+    for (int c = front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
+        if (marked[c]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Fronts with chosen blocks and all above them.
+static void rgMarkNeeded(const rgBlockFactor* f, const rgColumns* columns) {
+    for (int s = 0; s < f->frontCount; ++s) {
+        const rgFront* front = &f->fronts[s];
+        bool needed = rgHasMarkedChild(f, front, f->needed);
+        for (int c = 0; c < front->columnCount && !needed; ++c) {
+            needed = rgIsChosen(columns, f->order[front->columnStart + c]);
+        }
+        f->needed[s] = needed;
     }
 }
 
 // Whether a front has a right-hand side: of its own, or from the children.
 static bool rgIsReached(const rgBlockFactor* f, const rgFront* front) {
-    for (int c = front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
-        if (f->reached[c]) {
-            return true;
-        }
+    if (rgHasMarkedChild(f, front, f->reached)) {
+        return true;
     }
     const double* x = rgGroupAt(f->group, front->start);
     for (int i = 0; i < front->width * rg_groupSize; ++i) {
@@ -200,28 +234,47 @@ static bool rgIsReached(const rgBlockFactor* f, const rgFront* front) {
     return false;
 }
 
-static void rgSolveGroup(const rgBlockFactor* f, int count) {
+static void rgReadGroup(const rgBlockFactor* f, const rgColumns* columns) {
     for (int s = 0; s < f->frontCount; ++s) {
-        f->reached[s] = rgIsReached(f, &f->fronts[s]);
-        if (f->reached[s]) {
-            rgForwardGroup(f, s, count);
+        const rgFront* front = &f->fronts[s];
+        for (int c = 0; c < front->columnCount && f->needed[s]; ++c) {
+            rgReadBlock(f, columns, front->columnStart + c);
         }
-    }
-    for (int s = f->frontCount - 1; s >= 0; --s) {
-        rgBackwardGroup(f, s, count);
     }
 }
 
-void rgBlockFactor_SolveMany(rgBlockFactor* f, int count, double* x, int ldx) {
+static void rgSolveGroup(const rgBlockFactor* f, const rgColumns* columns) {
+    rgReadGroup(f, columns);
+    for (int s = 0; s < f->frontCount; ++s) {
+        f->reached[s] = f->needed[s] && rgIsReached(f, &f->fronts[s]);
+        if (f->reached[s]) {
+            rgForwardGroup(f, s, columns->count);
+        }
+    }
+    for (int s = f->frontCount - 1; s >= 0; --s) {
+        if (f->needed[s]) {
+            rgBackwardGroup(f, s, columns->count);
+        }
+    }
+    for (int at = 0; at < f->blockCount; ++at) {
+        rgWriteBlock(f, columns, at);
+    }
+}
+
+void rgBlockFactor_SolveSome(rgBlockFactor* f, const bool* chosen, int count, double* x, int ldx) {
     RG_ASSERT(f->kind != rg_factorNone);
     if (f->kind == rg_factorNone) {
         return;
     }
+    rgColumns columns = {.ldx = (size_t)ldx, .chosen = chosen};
+    rgMarkNeeded(f, &columns);
     for (int first = 0; first < count; first += rg_groupSize) {
-        int taken = RG_MIN(rg_groupSize, count - first);
-        double* columns = x + (size_t)first * (size_t)ldx;
-        rgReadGroup(f, taken, columns, (size_t)ldx);
-        rgSolveGroup(f, taken);
-        rgWriteGroup(f, taken, columns, (size_t)ldx);
+        columns.count = RG_MIN(rg_groupSize, count - first);
+        columns.x = x + (size_t)first * (size_t)ldx;
+        rgSolveGroup(f, &columns);
     }
+}
+
+void rgBlockFactor_SolveMany(rgBlockFactor* f, int count, double* x, int ldx) {
+    rgBlockFactor_SolveSome(f, NULL, count, x, ldx);
 }

@@ -17,7 +17,7 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     if (result == rg_ok) {
         result = rgBuffer_Reserve(&f->vectorMemory, allocator,
                                   (vectors + groups) * sizeof(double) +
-                                      (size_t)f->frontCount * sizeof(bool));
+                                      2 * (size_t)f->frontCount * sizeof(bool));
     }
     if (result == rg_ok && kind == rg_factorLu) {
         result = rgBuffer_Reserve(&f->pivotMemory, allocator, (size_t)f->scalarCount * sizeof(int));
@@ -29,6 +29,7 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     f->part = f->vector + f->scalarCount;
     f->group = f->vector + vectors;
     f->reached = (bool*)(f->group + groups);
+    f->needed = f->reached + f->frontCount;
     f->pivots = f->pivotMemory.memory;
     return result;
 }
@@ -64,6 +65,18 @@ static void rgClear(double* values, size_t count) {
     }
 }
 
+// Have the blocks of an entry some places ahead brought near.
+static void rgFetchAhead(const rgBlockFactor* f, int entry, const double* const* values) {
+    enum { rg_ahead = 6 };
+    if (entry + rg_ahead < (f->entryCount + f->blockCount) / 2) {
+        const rgEntry* e = &f->entries[entry + rg_ahead];
+        for (int i = 0; i < e->width * e->height; i += 8) {
+            __builtin_prefetch(values[e->lower] + i);
+            __builtin_prefetch(values[e->upper] + i);
+        }
+    }
+}
+
 static void rgAssembleLower(const rgBlockFactor* f, const rgFrontNumbers* n,
                             const double* const* values, double shift) {
     const rgFront* front = n->front;
@@ -91,6 +104,7 @@ static void rgAssembleBoth(const rgBlockFactor* f, const rgFrontNumbers* n,
     rgClear(n->upper, upperLead * (size_t)n->rest);
     for (int k = 0; k < front->entryCount; ++k) {
         const rgEntry* e = &f->entries[front->entryStart + k];
+        rgFetchAhead(f, front->entryStart + k, values);
         double* target = n->panel + (size_t)e->column * lead + e->row;
         rgCopyBlock(e->height, e->width, values[e->lower], target, lead);
         if (e->lower == e->upper) {
@@ -105,55 +119,91 @@ static void rgAssembleBoth(const rgBlockFactor* f, const rgFrontNumbers* n,
     }
 }
 
-// target += source for a rectangle, or for its lower triangle.
-static void rgAddRectangle(int height, int width, bool triangle, const double* source,
-                           size_t sourceLead, double* restrict target, size_t lead) {
-    for (int c = 0; c < width; ++c) {
-        const double* from = source + (size_t)c * sourceLead;
-        double* restrict to = target + (size_t)c * lead;
-        for (int r = triangle ? c : 0; r < height; ++r) {
-            to[r] += from[r];
-        }
-    }
-}
-
 // Place of (row, column) of a front for runs that start there.
-static double* rgFrontAt(const rgFrontNumbers* n, int row, int column, size_t* lead) {
+static double* rgFrontAt(const rgFrontNumbers* n, int row, int column, int* lead) {
     int width = n->front->width;
     if (column < width) {
-        *lead = (size_t)n->front->lead;
-        return n->panel + (size_t)column * *lead + row;
+        *lead = n->front->lead;
+        return n->panel + (size_t)column * (size_t)*lead + row;
     }
     if (row < width) {
-        *lead = (size_t)n->upperLead;
-        return n->upper + (size_t)(column - width) * *lead + row;
+        *lead = n->upperLead;
+        return n->upper + (size_t)(column - width) * (size_t)*lead + row;
     }
-    *lead = (size_t)n->front->updateLead;
-    return n->update + (size_t)(column - width) * *lead + (row - width);
+    *lead = n->front->updateLead;
+    return n->update + (size_t)(column - width) * (size_t)*lead + (row - width);
 }
 
-// Add a child's update matrix: the lower triangle, or both.
-static void rgAddChild(const rgBlockFactor* f, const rgFrontNumbers* n, const rgFrontNumbers* child,
-                       bool both) {
+// Add the part of a child's update matrix with these runs as rows and columns.
+static void rgAddRuns(const rgBlockFactor* f, const rgFrontNumbers* n, const rgFrontNumbers* child,
+                      const rgRun* row, const rgRun* column) {
+    int lead, from = child->front->updateLead;
+    double* target = rgFrontAt(n, row->to, column->to, &lead);
+    const double* source = child->update + (size_t)column->from * (size_t)from + row->from;
+    f->kernels->addMatrix(row->count, column->count, source, from, target, lead);
+}
+
+// The same for the lower triangle of one run.
+static void rgAddTriangle(const rgFrontNumbers* n, const rgFrontNumbers* child, const rgRun* run) {
+    int lead, from = child->front->updateLead;
+    double* target = rgFrontAt(n, run->to, run->to, &lead);
+    const double* source = child->update + (size_t)run->from * (size_t)from + run->from;
+    for (int c = 0; c < run->count; ++c) {
+        for (int r = c; r < run->count; ++r) {
+            target[r] += source[r];
+        }
+        target += lead;
+        source += from;
+    }
+}
+
+// Add columns first .. end - 1 of a child's runs, from the rows of run `top` on; the lower triangle
+// only, or both.
+static void rgAddColumnRuns(const rgBlockFactor* f, const rgFrontNumbers* n,
+                            const rgFrontNumbers* child, int first, int end, int top, bool both) {
     const rgRun* runs = f->runs + child->front->runStart;
     int count = child->front->runCount;
-    size_t from = (size_t)child->front->updateLead;
-    for (int c = 0; c < count; ++c) {
-        for (int r = both ? 0 : c; r < count; ++r) {
-            size_t lead;
-            double* target = rgFrontAt(n, runs[r].to, runs[c].to, &lead);
-            const double* source = child->update + (size_t)runs[c].from * from + runs[r].from;
-            rgAddRectangle(runs[r].count, runs[c].count, r == c && !both, source, from, target,
-                           lead);
+    for (int c = first; c < end; ++c) {
+        if (!both) {
+            rgAddTriangle(n, child, &runs[c]);
+        }
+        for (int r = both ? top : c + 1; r < count; ++r) {
+            rgAddRuns(f, n, child, &runs[r], &runs[c]);
         }
     }
 }
 
+// The first of a child's runs beyond the fully summed rows of the front.
+static int rgFirstRest(const rgBlockFactor* f, const rgFrontNumbers* n, const rgFront* child) {
+    const rgRun* runs = f->runs + child->runStart;
+    int c = 0;
+    while (c < child->runCount && runs[c].to < n->front->width) {
+        ++c;
+    }
+    return c;
+}
+
+// Before the elimination: what children add to the fully summed columns, and rows with `both`.
 static void rgAddChildren(const rgBlockFactor* f, const rgFrontNumbers* n, bool both) {
-    rgClear(n->update, (size_t)n->front->updateLead * (size_t)n->rest);
     for (int c = n->front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
         rgFrontNumbers child = rgNumbersOf(f, c);
-        rgAddChild(f, n, &child, both);
+        const rgRun* runs = f->runs + child.front->runStart;
+        int rest = rgFirstRest(f, n, child.front);
+        rgAddColumnRuns(f, n, &child, 0, rest, 0, both);
+        for (int k = rest; both && k < child.front->runCount; ++k) {
+            for (int r = 0; r < rest; ++r) {
+                rgAddRuns(f, n, &child, &runs[r], &runs[k]);
+            }
+        }
+    }
+}
+
+// After the elimination, which sets the update matrix: what children add to it.
+static void rgPassChildrenOn(const rgBlockFactor* f, const rgFrontNumbers* n, bool both) {
+    for (int c = n->front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
+        rgFrontNumbers child = rgNumbersOf(f, c);
+        int rest = rgFirstRest(f, n, child.front);
+        rgAddColumnRuns(f, n, &child, rest, child.front->runCount, rest, both);
     }
 }
 
@@ -163,8 +213,9 @@ static bool rgEliminateCholesky(const rgBlockFactor* f, const rgFrontNumbers* n)
         return false;
     }
     if (n->rest > 0) {
-        f->kernels->subtractSelfProduct(n->rest, front->width, n->panel + front->width, front->lead,
+        f->kernels->negativeSelfProduct(n->rest, front->width, n->panel + front->width, front->lead,
                                         n->update, front->updateLead);
+        rgPassChildrenOn(f, n, false);
     }
     return true;
 }
@@ -178,9 +229,10 @@ static bool rgEliminateLu(const rgBlockFactor* f, const rgFrontNumbers* n) {
     if (n->rest > 0) {
         f->kernels->luForward(front->width, n->rest, n->panel, front->lead, pivots, n->upper,
                               n->upperLead);
-        f->kernels->subtractProduct(n->rest, n->rest, front->width, n->panel + front->width,
+        f->kernels->negativeProduct(n->rest, n->rest, front->width, n->panel + front->width,
                                     front->lead, n->upper, n->upperLead, n->update,
                                     front->updateLead);
+        rgPassChildrenOn(f, n, true);
     }
     return true;
 }

@@ -85,6 +85,7 @@ struct rgBlockFactor {
     int* pivots;      // LU, by scalar position
     double* group;    // right-hand sides that are solved together, see blockfactor_many.c
     bool* reached;    // by front: its part of the group is not all zero
+    bool* needed;     // by front: it holds blocks that are wanted, or a child does
     rgBuffer valueMemory, stackMemory, vectorMemory, pivotMemory;
 };
 

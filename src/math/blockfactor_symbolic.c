@@ -32,7 +32,7 @@ typedef struct rgAnalysis {
 enum { rg_analysisArrays = 14 };
 
 // From so much arithmetic on, nested dissection is tried.
-static const double rg_dissectionFlops = 40e6;
+static const double rg_dissectionFlops = 80e6;
 
 static int rgBlockSize(const rgBlockFactor* f, int block) {
     return f->blockStart[block + 1] - f->blockStart[block];
@@ -204,7 +204,7 @@ static rgResult rgChooseOrder(rgAnalysis* a) {
 
 // Predicted time of a front [ns]: a fixed part, assembly and storage, arithmetic.
 static double rgPredictedTime(double width, double order) {
-    return 250 + 0.35 * order * order + 0.03 * rgPanelFlops(width, order);
+    return 250 + 0.45 * order * order + 0.06 * rgPanelFlops(width, order);
 }
 
 // Whether column nodes c and its parent p are faster as one front.

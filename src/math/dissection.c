@@ -8,7 +8,7 @@
 
 enum {
     rg_levelLimit = 30,
-    rg_pieceSize = 200,   // pieces of at most so many blocks are not cut
+    rg_pieceSize = 300,   // pieces of at most so many blocks are not cut
     rg_coarseSize = 60,   // contract down to about so many vertices
     rg_startCount = 8,    // cuts of the smallest graph that are tried
     rg_passLimit = 3,     // passes of improvement per level

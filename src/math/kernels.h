@@ -26,6 +26,12 @@ typedef struct rgKernels {
     // C -= A B, with A m x k, B k x n, C m x n.
     void (*subtractProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
+    // C = -A B, and the lower triangle of C = -A A': the same without what was in C.
+    void (*negativeProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
+                            double* C, int ldc);
+    void (*negativeSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);
+    // C += A, both m x n.
+    void (*addMatrix)(int m, int n, const double* A, int lda, double* C, int ldc);
     // C += A B', with A m x k, B n x k, C m x n.
     void (*addOuterProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);

@@ -8,7 +8,7 @@
 #define RG_LANES 8
 
 // Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
-#define RG_WIDE_PRODUCT_LIMIT  1e7
+#define RG_WIDE_PRODUCT_LIMIT  3e8
 #define RG_WIDE_CHOLESKY_LIMIT 1000
 #define RG_WIDE_LU_LIMIT       1000
 
@@ -121,6 +121,9 @@ const rgKernels rg_avx512Kernels = {
     .multiply = rgWideMultiply,
     .multiplyTransposed = rgWideMultiplyTransposed,
     .subtractProduct = rgWideSubtractProduct,
+    .negativeProduct = rgWideNegativeProduct,
+    .negativeSelfProduct = rgWideNegativeSelfProduct,
+    .addMatrix = rgWideAddMatrix,
     .addOuterProduct = rgWideAddOuterProduct,
     .subtractOuterProduct = rgWideSubtractOuterProduct,
     .addSelfProduct = rgWideAddSelfProduct,

@@ -57,8 +57,9 @@ bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot) {
 }
 
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
-                            double* C, int ldc) {
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, A, lda, B, ldb, 1, C, ldc);
+                            double keep, double* C, int ldc) {
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, A, lda, B, ldb, keep, C,
+                ldc);
 }
 
 void rgLargeAddOuterProduct(int m, int n, int k, double sign, const double* A, int lda,
@@ -66,7 +67,7 @@ void rgLargeAddOuterProduct(int m, int n, int k, double sign, const double* A, i
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, sign, A, lda, B, ldb, 1, C, ldc);
 }
 
-void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C,
-                           int ldc) {
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, sign, A, lda, 1, C, ldc);
+void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double keep,
+                           double* C, int ldc) {
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, sign, A, lda, keep, C, ldc);
 }

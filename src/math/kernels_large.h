@@ -5,10 +5,12 @@
 
 bool rgLargeCholeskyPanel(int m, int n, double* A, int lda);
 bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot);
+// C = keep C - A B; what is in C does not matter when keep is 0.
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
-                            double* C, int ldc);
+                            double keep, double* C, int ldc);
 // C += sign A B'
 void rgLargeAddOuterProduct(int m, int n, int k, double sign, const double* A, int lda,
                             const double* B, int ldb, double* C, int ldc);
-// C += sign A A'
-void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double* C, int ldc);
+// C = keep C + sign A A'
+void rgLargeAddSelfProduct(int n, int k, double sign, const double* A, int lda, double keep,
+                           double* C, int ldc);

@@ -4,6 +4,7 @@
 #include "math/kernels_large.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double* rgColumn(const double* A, int lda, int j) {
     return A + (size_t)j * (size_t)lda;
@@ -85,11 +86,29 @@ static void rgPlainMultiplyTransposed(int m, int n, const double* A, int lda, co
 static void rgPlainSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B,
                                    int ldb, double* C, int ldc) {
     if (m > RG_PLAIN_LIMIT && n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
-        rgLargeSubtractProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        rgLargeSubtractProduct(m, n, k, A, lda, B, ldb, 1, C, ldc);
         return;
     }
     for (int j = 0; j < n; ++j) {
         rgSubtractColumns(m, k, A, lda, rgColumn(B, ldb, j), 1, C + (size_t)j * (size_t)ldc);
+    }
+}
+
+static void rgPlainNegativeProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                   int ldb, double* C, int ldc) {
+    for (int j = 0; j < n && m > 0; ++j) {
+        memset(C + (size_t)j * (size_t)ldc, 0, (size_t)m * sizeof(double));
+    }
+    rgPlainSubtractProduct(m, n, k, A, lda, B, ldb, C, ldc);
+}
+
+static void rgPlainAddMatrix(int m, int n, const double* A, int lda, double* C, int ldc) {
+    for (int j = 0; j < n; ++j) {
+        const double* a = A + (size_t)j * (size_t)lda;
+        double* c = C + (size_t)j * (size_t)ldc;
+        for (int i = 0; i < m; ++i) {
+            c[i] += a[i];
+        }
     }
 }
 
@@ -117,7 +136,7 @@ static void rgPlainSubtractOuterProduct(int m, int n, int k, const double* A, in
 
 static void rgPlainAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
     if (n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
-        rgLargeAddSelfProduct(n, k, 1, A, lda, C, ldc);
+        rgLargeAddSelfProduct(n, k, 1, A, lda, 1, C, ldc);
         return;
     }
     for (int j = 0; j < n; ++j) {
@@ -128,13 +147,20 @@ static void rgPlainAddSelfProduct(int n, int k, const double* A, int lda, double
 
 static void rgPlainSubtractSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
     if (n > RG_PLAIN_LIMIT && k > RG_PLAIN_LIMIT) {
-        rgLargeAddSelfProduct(n, k, -1, A, lda, C, ldc);
+        rgLargeAddSelfProduct(n, k, -1, A, lda, 1, C, ldc);
         return;
     }
     for (int j = 0; j < n; ++j) {
         double* c = C + (size_t)j * (size_t)ldc + j;
         rgSubtractColumns(n - j, k, A + j, lda, A + j, (size_t)lda, c);
     }
+}
+
+static void rgPlainNegativeSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    for (int j = 0; j < n; ++j) {
+        memset(C + (size_t)j * (size_t)ldc + j, 0, (size_t)(n - j) * sizeof(double));
+    }
+    rgPlainSubtractSelfProduct(n, k, A, lda, C, ldc);
 }
 
 // Scale a column below its pivot by the pivot's root. False when the pivot is not positive.
@@ -332,6 +358,9 @@ const rgKernels rg_plainKernels = {
     .multiply = rgPlainMultiply,
     .multiplyTransposed = rgPlainMultiplyTransposed,
     .subtractProduct = rgPlainSubtractProduct,
+    .negativeProduct = rgPlainNegativeProduct,
+    .negativeSelfProduct = rgPlainNegativeSelfProduct,
+    .addMatrix = rgPlainAddMatrix,
     .addOuterProduct = rgPlainAddOuterProduct,
     .subtractOuterProduct = rgPlainSubtractOuterProduct,
     .addSelfProduct = rgPlainAddSelfProduct,

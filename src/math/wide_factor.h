@@ -558,16 +558,3 @@ static bool rgWideLu(int n, double* A, int lda, int* pivot) {
     }
     return rgWideLuPanel(n, n, A, lda, pivot);
 }
-
-static void rgWideLuForward(int n, int columns, const double* LU, int lda, const int* pivot,
-                            double* X, int ldx) {
-    size_t ld = (size_t)ldx;
-    rgApplyPivotsToColumns(n, pivot, columns, X, ld);
-    for (int j = 0; j < columns;) {
-        int cols = rgTileColumns(columns - j);
-        double* C = X + (size_t)j * ld;
-        rgTileWork w = {.lda = (size_t)lda, .B = C, .bRow = 1, .bColumn = ld, .C = C, .ldc = ld};
-        rgUnitSolve(n, cols, LU, &w);
-        j += cols;
-    }
-}

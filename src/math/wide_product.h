@@ -3,9 +3,10 @@
 // held in registers while a product is accumulated.
 #pragma once
 
-#define RG_INLINE    static inline __attribute__((always_inline))
-#define RG_TILE_VECS 3
-#define RG_TILE_ROWS (RG_TILE_VECS * RG_LANES)
+#define RG_INLINE      static inline __attribute__((always_inline))
+#define RG_TILE_VECS   3
+#define RG_TILE_ROWS   (RG_TILE_VECS * RG_LANES)
+#define RG_STREAM_ROWS 200 // from so many rows on y = A x goes column by column
 
 #if defined(__clang__)
 #define RG_UNROLL _Pragma("clang loop unroll(full)")
@@ -113,33 +114,52 @@ RG_INLINE void rgTile_Accumulate(rgTile* t, int vecs, int cols, bool add, const 
     }
 }
 
-RG_INLINE void rgProductTile(int vecs, int cols, bool add, bool triangle, const rgTileWork* w) {
+// What a product does to C.
+typedef enum rgProductMode { rg_productSubtract, rg_productAdd, rg_productNegative } rgProductMode;
+
+RG_INLINE void rgTile_Clear(rgTile* t, int vecs, int cols) {
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        RG_UNROLL
+        for (int v = 0; v < vecs; ++v) {
+            t->at[v][c] = rgZero();
+        }
+    }
+}
+
+RG_INLINE void rgProductTile(int vecs, int cols, rgProductMode mode, bool triangle,
+                             const rgTileWork* w) {
     rgTile t;
-    rgTile_Load(&t, vecs, cols, w);
-    rgTile_Accumulate(&t, vecs, cols, add, w);
+    if (mode == rg_productNegative) {
+        rgTile_Clear(&t, vecs, cols);
+    } else {
+        rgTile_Load(&t, vecs, cols, w);
+    }
+    rgTile_Accumulate(&t, vecs, cols, mode == rg_productAdd, w);
     rgTile_Store(&t, vecs, cols, triangle, w);
 }
 
-RG_INLINE void rgProductTileOf(int cols, bool add, bool triangle, const rgTileWork* w) {
+RG_INLINE void rgProductTileOf(int cols, rgProductMode mode, bool triangle, const rgTileWork* w) {
     if (w->vecs == 3) {
-        rgProductTile(3, cols, add, triangle, w);
+        rgProductTile(3, cols, mode, triangle, w);
     } else if (w->vecs == 2) {
-        rgProductTile(2, cols, add, triangle, w);
+        rgProductTile(2, cols, mode, triangle, w);
     } else {
-        rgProductTile(1, cols, add, triangle, w);
+        rgProductTile(1, cols, mode, triangle, w);
     }
 }
 
 // Tiles down one block column of `cols` columns, `rows` rows. The first one may be cut by the
 // diagonal.
-RG_INLINE void rgProductColumnsOf(int rows, int cols, bool add, bool triangle, rgTileWork w) {
+RG_INLINE void rgProductColumnsOf(int rows, int cols, rgProductMode mode, bool triangle,
+                                  rgTileWork w) {
     int done = 0;
     while (done < rows) {
         int taken = rgTakeRows(&w, rows - done);
         if (triangle && done == 0) {
-            rgProductTileOf(cols, add, true, &w);
+            rgProductTileOf(cols, mode, true, &w);
         } else {
-            rgProductTileOf(cols, add, false, &w);
+            rgProductTileOf(cols, mode, false, &w);
         }
         done += taken;
         w.A += taken;
@@ -147,42 +167,53 @@ RG_INLINE void rgProductColumnsOf(int rows, int cols, bool add, bool triangle, r
     }
 }
 
-RG_INLINE void rgProductColumns(int rows, int cols, bool add, bool triangle, rgTileWork w) {
+RG_INLINE void rgProductColumns(int rows, int cols, rgProductMode mode, bool triangle,
+                                rgTileWork w) {
     if (cols == RG_LANES) {
-        rgProductColumnsOf(rows, RG_LANES, add, triangle, w);
+        rgProductColumnsOf(rows, RG_LANES, mode, triangle, w);
     } else if (cols == RG_LANES / 2) {
-        rgProductColumnsOf(rows, RG_LANES / 2, add, triangle, w);
+        rgProductColumnsOf(rows, RG_LANES / 2, mode, triangle, w);
     } else if (cols == 2) {
-        rgProductColumnsOf(rows, 2, add, triangle, w);
+        rgProductColumnsOf(rows, 2, mode, triangle, w);
     } else {
-        rgProductColumnsOf(rows, 1, add, triangle, w);
+        rgProductColumnsOf(rows, 1, mode, triangle, w);
     }
 }
 
 static void rgSubtractColumns(int rows, int cols, const rgTileWork* w) {
-    rgProductColumns(rows, cols, false, false, *w);
+    rgProductColumns(rows, cols, rg_productSubtract, false, *w);
 }
 
 static void rgAddColumns(int rows, int cols, const rgTileWork* w) {
-    rgProductColumns(rows, cols, true, false, *w);
+    rgProductColumns(rows, cols, rg_productAdd, false, *w);
+}
+
+static void rgNegativeColumns(int rows, int cols, const rgTileWork* w) {
+    rgProductColumns(rows, cols, rg_productNegative, false, *w);
 }
 
 static void rgSubtractTriangleColumns(int rows, int cols, const rgTileWork* w) {
-    rgProductColumns(rows, cols, false, true, *w);
+    rgProductColumns(rows, cols, rg_productSubtract, true, *w);
 }
 
 static void rgAddTriangleColumns(int rows, int cols, const rgTileWork* w) {
-    rgProductColumns(rows, cols, true, true, *w);
+    rgProductColumns(rows, cols, rg_productAdd, true, *w);
 }
 
-// C += A B or C -= A B, block columns of C one after the other; B moves along by its column step.
-static void rgWideProduct(int m, int n, bool add, rgTileWork w) {
+static void rgNegativeTriangleColumns(int rows, int cols, const rgTileWork* w) {
+    rgProductColumns(rows, cols, rg_productNegative, true, *w);
+}
+
+// Block columns of C one after the other; B moves along by its column step.
+static void rgWideProduct(int m, int n, rgProductMode mode, rgTileWork w) {
     for (int j = 0; j < n;) {
         int cols = rgTileColumns(n - j);
-        if (add) {
+        if (mode == rg_productAdd) {
             rgAddColumns(m, cols, &w);
-        } else {
+        } else if (mode == rg_productSubtract) {
             rgSubtractColumns(m, cols, &w);
+        } else {
+            rgNegativeColumns(m, cols, &w);
         }
         w.B += (size_t)cols * w.bColumn;
         w.C += (size_t)cols * w.ldc;
@@ -190,13 +221,15 @@ static void rgWideProduct(int m, int n, bool add, rgTileWork w) {
     }
 }
 
-static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B,
-                                  int ldb, double* C, int ldc) {
+// C -= A B or C = -A B
+static void rgMinusProductOf(int m, int n, int k, rgProductMode mode, const double* A, int lda,
+                             const double* B, int ldb, double* C, int ldc) {
     if ((double)m * n * k > RG_WIDE_PRODUCT_LIMIT) {
-        rgLargeSubtractProduct(m, n, k, A, lda, B, ldb, C, ldc);
+        double keep = mode == rg_productSubtract ? 1 : 0;
+        rgLargeSubtractProduct(m, n, k, A, lda, B, ldb, keep, C, ldc);
         return;
     }
-    rgWideProduct(m, n, false,
+    rgWideProduct(m, n, mode,
                   (rgTileWork){.depth = k,
                                .A = A,
                                .lda = (size_t)lda,
@@ -207,13 +240,40 @@ static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda,
                                .ldc = (size_t)ldc});
 }
 
+static void rgWideSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                  int ldb, double* C, int ldc) {
+    rgMinusProductOf(m, n, k, rg_productSubtract, A, lda, B, ldb, C, ldc);
+}
+
+static void rgWideNegativeProduct(int m, int n, int k, const double* A, int lda, const double* B,
+                                  int ldb, double* C, int ldc) {
+    rgMinusProductOf(m, n, k, rg_productNegative, A, lda, B, ldb, C, ldc);
+}
+
+// C += A
+static void rgWideAddMatrix(int m, int n, const double* A, int lda, double* C, int ldc) {
+    rgMask tail = rgMaskFirst((m - 1) % RG_LANES + 1);
+    for (int j = 0; j < n; ++j) {
+        const double* a = A + (size_t)j * (size_t)lda;
+        double* c = C + (size_t)j * (size_t)ldc;
+        int i = 0;
+        for (; i + RG_LANES < m; i += RG_LANES) {
+            rgStore(c + i, rgPlus(rgLoad(c + i), rgLoad(a + i)));
+        }
+        if (i < m) {
+            rgWide sum = rgPlus(rgLoadMasked(tail, c + i), rgLoadMasked(tail, a + i));
+            rgStoreMasked(tail, c + i, sum);
+        }
+    }
+}
+
 static void rgOuterProduct(int m, int n, int k, bool add, const double* A, int lda, const double* B,
                            int ldb, double* C, int ldc) {
     if ((double)m * n * k > RG_WIDE_PRODUCT_LIMIT) {
         rgLargeAddOuterProduct(m, n, k, add ? 1 : -1, A, lda, B, ldb, C, ldc);
         return;
     }
-    rgWideProduct(m, n, add,
+    rgWideProduct(m, n, add ? rg_productAdd : rg_productSubtract,
                   (rgTileWork){.depth = k,
                                .A = A,
                                .lda = (size_t)lda,
@@ -234,9 +294,11 @@ static void rgWideSubtractOuterProduct(int m, int n, int k, const double* A, int
     rgOuterProduct(m, n, k, false, A, lda, B, ldb, C, ldc);
 }
 
-RG_INLINE void rgSelfProduct(int n, int k, bool add, const double* A, int lda, double* C, int ldc) {
+static void rgSelfProduct(int n, int k, rgProductMode mode, const double* A, int lda, double* C,
+                          int ldc) {
     if ((double)n * n * k > RG_WIDE_PRODUCT_LIMIT) {
-        rgLargeAddSelfProduct(n, k, add ? 1 : -1, A, lda, C, ldc);
+        rgLargeAddSelfProduct(n, k, mode == rg_productAdd ? 1 : -1, A, lda,
+                              mode == rg_productNegative ? 0 : 1, C, ldc);
         return;
     }
     rgTileWork w = {
@@ -245,21 +307,27 @@ RG_INLINE void rgSelfProduct(int n, int k, bool add, const double* A, int lda, d
         int cols = rgTileColumns(n - j);
         w.A = w.B = A + j;
         w.C = C + (size_t)j * (size_t)ldc + j;
-        if (add) {
+        if (mode == rg_productAdd) {
             rgAddTriangleColumns(n - j, cols, &w);
-        } else {
+        } else if (mode == rg_productSubtract) {
             rgSubtractTriangleColumns(n - j, cols, &w);
+        } else {
+            rgNegativeTriangleColumns(n - j, cols, &w);
         }
         j += cols;
     }
 }
 
 static void rgWideAddSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
-    rgSelfProduct(n, k, true, A, lda, C, ldc);
+    rgSelfProduct(n, k, rg_productAdd, A, lda, C, ldc);
 }
 
 static void rgWideSubtractSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
-    rgSelfProduct(n, k, false, A, lda, C, ldc);
+    rgSelfProduct(n, k, rg_productSubtract, A, lda, C, ldc);
+}
+
+static void rgWideNegativeSelfProduct(int n, int k, const double* A, int lda, double* C, int ldc) {
+    rgSelfProduct(n, k, rg_productNegative, A, lda, C, ldc);
 }
 
 static double rgWideDot(int n, const double* x, const double* y) {
@@ -329,7 +397,58 @@ RG_INLINE void rgMultiplyRows(int vecs, int n, const double* A, size_t lda, cons
     }
 }
 
+// y = A x, or y += A x, for `cols` columns of A, row after row.
+RG_INLINE void rgStreamColumns(int m, int cols, bool add, const double* A, size_t lda,
+                               const double* x, double* y) {
+    rgWide b[RG_LANES];
+    RG_UNROLL
+    for (int c = 0; c < cols; ++c) {
+        b[c] = rgFill(x[c]);
+    }
+    for (int i = 0; i < m; i += RG_LANES) {
+        rgMask tail = rgMaskFirst(RG_MIN(RG_LANES, m - i));
+        rgWide even = add ? rgLoadMasked(tail, y + i) : rgZero(), odd = rgZero();
+        RG_UNROLL
+        for (int c = 0; c < cols; c += 2) {
+            even = rgPlusProduct(even, rgLoadMasked(tail, A + (size_t)c * lda + i), b[c]);
+            odd = c + 1 < cols
+                      ? rgPlusProduct(odd, rgLoadMasked(tail, A + (size_t)(c + 1) * lda + i),
+                                      b[c + 1])
+                      : odd;
+        }
+        rgStoreMasked(tail, y + i, rgPlus(even, odd));
+    }
+}
+
+static void rgStreamColumnsOf(int m, int cols, const double* A, size_t lda, const double* x,
+                              double* y) {
+    if (cols == RG_LANES) {
+        rgStreamColumns(m, RG_LANES, true, A, lda, x, y);
+    } else if (cols == RG_LANES / 2) {
+        rgStreamColumns(m, RG_LANES / 2, true, A, lda, x, y);
+    } else if (cols == 2) {
+        rgStreamColumns(m, 2, true, A, lda, x, y);
+    } else {
+        rgStreamColumns(m, 1, true, A, lda, x, y);
+    }
+}
+
+// Through memory in its order, for matrices that come from far.
+static void rgStreamMultiply(int m, int n, const double* A, size_t lda, const double* x,
+                             double* y) {
+    rgStreamColumns(m, RG_LANES, false, A, lda, x, y);
+    for (int j = RG_LANES; j < n;) {
+        int cols = rgTileColumns(n - j);
+        rgStreamColumnsOf(m, cols, A + (size_t)j * lda, lda, x + j, y);
+        j += cols;
+    }
+}
+
 static void rgWideMultiply(int m, int n, const double* A, int lda, const double* x, double* y) {
+    if (n >= RG_LANES && m >= RG_STREAM_ROWS) {
+        rgStreamMultiply(m, n, A, (size_t)lda, x, y);
+        return;
+    }
     rgTileWork w;
     for (int i = 0; i < m;) {
         int taken = rgTakeRows(&w, m - i);

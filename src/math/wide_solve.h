@@ -33,8 +33,36 @@ RG_INLINE void rgLowerBlockSolve(int count, const double* L, size_t lda, bool un
     }
 }
 
+// y(m rows) -= A x for one block of columns
+static void rgSubtractColumnsTimes(int m, int count, const double* A, size_t lda, const double* x,
+                                   double* y) {
+    double negative[RG_LANES];
+    for (int c = 0; c < count; ++c) {
+        negative[c] = -x[c];
+    }
+    for (int c = 0; c < count;) {
+        int cols = rgTileColumns(count - c);
+        rgStreamColumnsOf(m, cols, A + (size_t)c * lda, lda, negative + c, y);
+        c += cols;
+    }
+}
+
+// The same solve through memory in its order, for large matrices.
+static void rgStreamLowerSolve(int n, const double* L, size_t lda, bool unit, double* x) {
+    for (int i = 0; i < n; i += RG_LANES) {
+        int count = RG_MIN(RG_LANES, n - i), end = i + count;
+        const double* block = L + (size_t)i * lda;
+        rgLowerBlockSolve(count, block + i, lda, unit, x + i);
+        rgSubtractColumnsTimes(n - end, count, block + end, lda, x + i, x + end);
+    }
+}
+
 RG_INLINE void rgLowerSolveOf(int n, const double* L, int lda, bool unit, double* x) {
     size_t ld = (size_t)lda;
+    if (n >= RG_STREAM_ROWS) {
+        rgStreamLowerSolve(n, L, ld, unit, x);
+        return;
+    }
     for (int i = 0; i < n; i += RG_LANES) {
         int count = RG_MIN(RG_LANES, n - i);
         if (i > 0) {
@@ -110,8 +138,22 @@ RG_INLINE void rgUpperBlockSolve(int count, const double* U, size_t lda, double*
     }
 }
 
+static void rgStreamUpperSolve(int n, const double* U, size_t lda, double* x) {
+    for (int end = n; end > 0;) {
+        int start = (end - 1) / RG_LANES * RG_LANES;
+        const double* block = U + (size_t)start * lda;
+        rgUpperBlockSolve(end - start, block + start, lda, x + start);
+        rgSubtractColumnsTimes(start, end - start, block, lda, x + start, x);
+        end = start;
+    }
+}
+
 static void rgWideUpperSolve(int n, const double* U, int lda, double* x) {
     size_t ld = (size_t)lda;
+    if (n >= RG_STREAM_ROWS) {
+        rgStreamUpperSolve(n, U, ld, x);
+        return;
+    }
     for (int start = (n - 1) / RG_LANES * RG_LANES; start >= 0 && n > 0; start -= RG_LANES) {
         int count = RG_MIN(RG_LANES, n - start);
         int end = start + count;
@@ -124,6 +166,24 @@ static void rgWideUpperSolve(int n, const double* U, int lda, double* x) {
         } else {
             rgUpperBlockSolve(count, block, ld, x + start);
         }
+    }
+}
+
+static void rgWideLuForward(int n, int columns, const double* LU, int lda, const int* pivot,
+                            double* X, int ldx) {
+    if (columns == 1 && n >= RG_STREAM_ROWS) {
+        rgApplyPivots(n, pivot, X);
+        rgLowerSolveOf(n, LU, lda, true, X);
+        return;
+    }
+    size_t ld = (size_t)ldx;
+    rgApplyPivotsToColumns(n, pivot, columns, X, ld);
+    for (int j = 0; j < columns;) {
+        int cols = rgTileColumns(columns - j);
+        double* C = X + (size_t)j * ld;
+        rgTileWork w = {.lda = (size_t)lda, .B = C, .bRow = 1, .bColumn = ld, .C = C, .ldc = ld};
+        rgUnitSolve(n, cols, LU, &w);
+        j += cols;
     }
 }
 

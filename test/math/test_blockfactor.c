@@ -189,11 +189,46 @@ static void rgExpectSolveMany(rgBlockFactor* factor, const rgBlocks* b, int coun
     free(x), free(y);
 }
 
+// Some blocks only: every third one, against full solves.
+static void rgExpectSolveSome(rgBlockFactor* factor, const rgBlocks* b, int count,
+                              double tolerance) {
+    int n = b->scalarCount, blocks = b->pattern.blockCount;
+    bool* chosen = calloc((size_t)blocks + 1, sizeof(bool));
+    double* x = calloc((size_t)(n * count) + 1, sizeof(double));
+    double* y = calloc((size_t)(n * count) + 1, sizeof(double));
+    assert_true(chosen != NULL && x != NULL && y != NULL);
+    rgRandom random = {8};
+    for (int i = 0; i < blocks; ++i) {
+        chosen[i] = i % 3 == 1;
+        for (int k = b->pattern.blockStart[i] * count; k < b->pattern.blockStart[i + 1] * count;
+             ++k) {
+            int at = k / count + k % count * n;
+            x[at] = y[at] = chosen[i] ? rgRandom_Uniform(&random, -1, 1) : 0;
+            x[at] = chosen[i] ? x[at] : 77;
+        }
+    }
+    rgBlockFactor_SolveSome(factor, chosen, count, x, n);
+    double largest = 0, difference = 0;
+    for (int c = 0; c < count; ++c) {
+        rgBlockFactor_Solve(factor, y + c * n);
+        for (int i = 0; i < blocks; ++i) {
+            for (int k = b->pattern.blockStart[i]; k < b->pattern.blockStart[i + 1]; ++k) {
+                double d = fabs(x[c * n + k] - (chosen[i] ? y[c * n + k] : 77));
+                largest = fmax(largest, fabs(y[c * n + k]));
+                difference = isnan(d) ? INFINITY : fmax(difference, d);
+            }
+        }
+    }
+    EXPECT_NEAR(difference, 0, tolerance * largest);
+    free(chosen), free(x), free(y);
+}
+
 static void rgExpectSolves(rgBlockFactor* factor, const rgBlocks* b, double shift,
                            double tolerance) {
     rgExpectSolve(factor, b, shift, tolerance);
     rgExpectSolveMany(factor, b, 1, 100 * tolerance);
     rgExpectSolveMany(factor, b, 50, 100 * tolerance);
+    rgExpectSolveSome(factor, b, 26, 100 * tolerance);
 }
 
 // Both factorizations of a graph with random values, in every kernel table.

@@ -166,6 +166,42 @@ static void rgCheckProduct(const rgKernels* k, int m, int n, int depth) {
     free(A), free(B), free(C), free(D);
 }
 
+// C = -A B and the lower triangle of C = -A A' from C -= ...; C += A.
+static void rgCheckNegativeProducts(const rgKernels* k, int m, int n, int depth) {
+    int lda = m + 1, ldb = depth + 2, ldc = m + 3;
+    size_t count = (size_t)(ldc * RG_MAX(m, n));
+    double* A = rgNewRandom((size_t)(lda * depth), 3);
+    double* B = rgNewRandom((size_t)(ldb * n), 4);
+    double* C = rgNewRandom(count, 5);
+    double* D = rgCopy(C, count);
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < m; ++i) {
+            C[i + j * ldc] = NAN;
+            D[i + j * ldc] = 0;
+        }
+    }
+    k->negativeProduct(m, n, depth, A, lda, B, ldb, C, ldc);
+    k->subtractProduct(m, n, depth, A, lda, B, ldb, D, ldc);
+    EXPECT_NEAR(rgLargestDifference(C, D, count), 0, 1e-14 * (depth + 1));
+    for (int j = 0; j < m; ++j) {
+        for (int i = j; i < m; ++i) {
+            C[i + j * ldc] = NAN;
+            D[i + j * ldc] = 0;
+        }
+    }
+    k->negativeSelfProduct(m, depth, A, lda, C, ldc);
+    k->subtractSelfProduct(m, depth, A, lda, D, ldc);
+    EXPECT_NEAR(rgLargestDifference(C, D, count), 0, 1e-14 * (depth + 1));
+    k->addMatrix(m, depth < n ? depth : n, A, lda, C, ldc);
+    for (int j = 0; j < depth && j < n; ++j) {
+        for (int i = 0; i < m; ++i) {
+            D[i + j * ldc] += A[i + j * lda];
+        }
+    }
+    EXPECT_NEAR(rgLargestDifference(C, D, count), 0, 1e-14 * (depth + 1));
+    free(A), free(B), free(C), free(D);
+}
+
 static void rgCheckOuterProduct(const rgKernels* k, int m, int n, int depth) {
     int lda = m + 1, ldb = n + 2, ldc = m + 3;
     double* A = rgNewRandom((size_t)(lda * depth), 3);
@@ -220,6 +256,9 @@ static void test_products(void** state) {
             rgCheckProduct(k, n, n, n);
             rgCheckProduct(k, n, n / 3 + 1, 5);
             rgCheckProduct(k, 7, n, n / 2);
+            rgCheckNegativeProducts(k, n, n, n);
+            rgCheckNegativeProducts(k, n, n / 3 + 1, 5);
+            rgCheckNegativeProducts(k, 7, n, n / 2);
             rgCheckOuterProduct(k, n, n, n);
             rgCheckOuterProduct(k, n, n / 3 + 1, 5);
             rgCheckOuterProduct(k, 7, n, n / 2);
