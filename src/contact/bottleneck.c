@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW           20    // contacts at most
+#define RG_FEW           48    // contacts at most, whatever the options say; or
+#define RG_FEW_SHARE     16    // one in so many,
+#define RG_FEW_LEAST     6     // or so many
 #define RG_ROUNDS        3     // of contacts that join
 #define RG_REACH_FIRST   0.5   // contacts that would end the step sooner are the first,
 #define RG_REACH_NEXT    0.9   // and those that the others then drive out of their cones join
@@ -24,6 +26,7 @@ typedef struct rgBottleneck {
     double* bestLambda;  // the direction that reached farthest so far
     double* bestU;
     double bestReach;
+    int room; // contacts at most
     int count;
     int cones[RG_FEW];
     int sets[RG_FEW];
@@ -38,7 +41,9 @@ typedef struct rgBottleneck {
 static rgResult rgBottleneck_Init(rgBottleneck* b, rgInterior* point, double aim, double reach) {
     rgSystem* system = point->system;
     rgArena* arena = system->arena;
-    *b = (rgBottleneck){.point = point, .aim = aim, .bestReach = reach};
+    int room = RG_MAX(point->coneCount / RG_FEW_SHARE, RG_FEW_LEAST);
+    room = RG_MIN(RG_MIN(room, point->few), RG_FEW);
+    *b = (rgBottleneck){.point = point, .aim = aim, .bestReach = reach, .room = room};
     double** vectors[] = {&b->linear, &b->linearMoved, &b->rhs, &b->bestLambda, &b->bestU};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
@@ -81,17 +86,17 @@ static bool rgBottleneck_Wants(const rgBottleneck* b, int cone, double limit) {
 // Contacts that go less far than the limit join; the limit is lowered until there is room for all.
 static bool rgBottleneck_Join(rgBottleneck* b, double limit) {
     const rgInterior* point = b->point;
-    int wanted = RG_FEW + 1;
-    for (; b->count + wanted > RG_FEW && limit > 1e-6; limit *= 0.7) {
+    int wanted = b->room + 1;
+    for (; b->count + wanted > b->room && limit > 1e-6; limit *= 0.7) {
         wanted = 0;
         for (int i = 0; i < point->coneCount; ++i) {
             wanted += rgBottleneck_Wants(b, i, limit);
         }
-        if (b->count + wanted <= RG_FEW) {
+        if (b->count + wanted <= b->room) {
             break;
         }
     }
-    if (wanted == 0 || b->count + wanted > RG_FEW) {
+    if (wanted == 0 || b->count + wanted > b->room) {
         return false;
     }
     for (int i = 0; i < point->coneCount; ++i) {

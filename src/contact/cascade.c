@@ -53,7 +53,8 @@ static rgResult rgCascade_SolveConvex(rgCascade* cascade) {
     rgResult result = rgRunNewton(
         inner, inner->best, &(rgNewtonOptions){.limit = 15, .weight = 1, .regularisation = 1e-2});
     if (result == rg_ok && !rgRun_Solved(inner)) {
-        result = rgRunInterior(inner, &(rgInteriorOptions){.limit = 40, .size = 1, .slipShare = 1});
+        result = rgRunInterior(
+            inner, &(rgInteriorOptions){.limit = 40, .size = 1, .slipShare = 1, .few = 20});
     }
     if (result == rg_ok && !rgRun_Solved(inner)) {
         result = rgRunNewton(inner, inner->best,

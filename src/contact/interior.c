@@ -123,7 +123,7 @@ rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions*
     *point = (rgInterior){
         .run = run,
         .system = system,
-        .widens = options->widens,
+        .few = options->few,
     };
     double** vectors[] = {&point->lambda,  &point->u,  &point->sigma, &point->gap,   &point->rhs,
                           &point->dLambda, &point->dU, &point->moved, &point->second};
@@ -408,7 +408,8 @@ bool rgInterior_Advance(rgInterior* point) {
     double aim = rgInterior_Aim(point, reach);
     rgInterior_Direction(point, aim);
     reach = rgInterior_Reach(point);
-    if (point->widens && reach < RG_NARROW_REACH && rgInterior_Widen(point, aim, &reach) != rg_ok) {
+    if (point->few > 0 && reach < RG_NARROW_REACH &&
+        rgInterior_Widen(point, aim, &reach) != rg_ok) {
         return false;
     }
     bool finite = rgInterior_Move(point, reach);

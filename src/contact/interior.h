@@ -44,7 +44,7 @@ typedef struct rgInterior {
     int shortSteps; // in a row
     double product; // mean of lambda~ . u~ over the cones
     double floor;   // product below which nothing is aimed at
-    bool widens;    // short steps are widened by solving the contacts that hold them up
+    int few;        // contacts that may be solved exactly to widen short steps
     int vainCount;  // how often that was in vain
 } rgInterior;
 

@@ -9,6 +9,7 @@
 #define RG_WARM_NEAR   10   // times the tolerance
 #define RG_CLOSE       1e-3 // residual from which Newton is worth trying in large islands
 #define RG_SMALL       300  // rows beyond which Newton seldom finds the way from afar
+#define RG_HUGE        1500 // rows beyond which a warm start's island gets the interior point alone
 #define RG_LARGE       120  // rows from which a cold Newton gives way to the interior point sooner
 
 // Sweeps find which contacts are open and which slip. They go on while they would reach the
@@ -90,16 +91,17 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 // Large islands: from several starts. Where one gets stuck, another mostly does not.
 static const rgInteriorOptions rgInteriorStarts[] = {
-    {.limit = 60, .size = 1, .slipShare = 1, .widens = true},
-    {.limit = 60, .size = 3, .slipShare = 0.5, .widens = true},
-    {.limit = 60, .size = 1, .slipShare = 0.25, .widens = true},
-    {.limit = 60, .size = 0.3, .slipShare = 0.25, .widens = true},
+    {.limit = 60, .size = 1, .slipShare = 1, .few = 20},
+    {.limit = 60, .size = 1, .slipShare = 1, .few = 48},
+    {.limit = 60, .size = 3, .slipShare = 0.5, .few = 48},
+    {.limit = 60, .size = 1, .slipShare = 0.25, .few = 48},
 };
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
     if (run->system->n <= RG_SMALL) {
-        return rgRunInterior(run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1});
+        return rgRunInterior(
+            run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1, .few = 20});
     }
     rgResult result = rg_ok;
     for (int i = 0; result == rg_ok && i < RG_COUNT(rgInteriorStarts) && !rgRun_Solved(run); ++i) {
@@ -144,7 +146,8 @@ static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
 // Smaller impulses and velocities to begin with, and a slip term that comes in by and by.
 static rgResult rgPhase_OtherInterior(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgRunInterior(run, &(rgInteriorOptions){.limit = 40, .size = 0.3, .slipShare = 0.25});
+    return rgRunInterior(
+        run, &(rgInteriorOptions){.limit = 40, .size = 0.3, .slipShare = 0.25, .few = 20});
 }
 
 // The cascade is slow; Newton finishes what it brings near.
@@ -162,12 +165,17 @@ static rgPhaseFcn* const rgPhases[] = {
     rgPhase_Polish, rgPhase_FromZero, rgPhase_Admm,   rgPhase_Polish,   rgPhase_Cascade,
 };
 
+// Newton and the rest hardly ever solve what the interior point could not in so large an island.
+static int rgPhaseCount(const rgRun* run) {
+    return run->warm && run->system->n > RG_HUGE ? 2 : RG_COUNT(rgPhases);
+}
+
 rgResult rgRunPlan(rgRun* run) {
     rgArena* arena = run->system->arena;
     rgArenaMark mark = rgArena_Mark(arena);
     double* lambda = RG_TAKE(arena, double, run->system->n);
     rgResult result = lambda != NULL ? rg_ok : rg_errorMemory;
-    for (int i = 0; result == rg_ok && i < RG_COUNT(rgPhases) && !rgRun_Solved(run); ++i) {
+    for (int i = 0; result == rg_ok && i < rgPhaseCount(run) && !rgRun_Solved(run); ++i) {
         result = rgPhases[i](run, lambda);
     }
     rgArena_Return(arena, mark);

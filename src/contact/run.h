@@ -53,7 +53,7 @@ typedef struct rgInteriorOptions {
     int limit;
     double size;      // of the first impulses and velocities
     double slipShare; // of the slip term's gradient that counts at first
-    bool widens;      // contacts that hold up the step are solved exactly
+    int few;          // contacts that are solved exactly when they hold up the rest, at most
 } rgInteriorOptions;
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);

@@ -161,7 +161,7 @@ static rgResult rgRunMethod(rgRun* run) {
         return rgRunCascade(run, limit);
     case rg_methodInterior:
         return rgRunInterior(
-            run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1, .widens = true});
+            run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1, .few = 20});
     case rg_methodAuto:
         break;
     }
