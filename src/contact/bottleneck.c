@@ -48,7 +48,7 @@ static rgResult rgBottleneck_Init(rgBottleneck* b, rgInterior* point, double aim
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
-    int m = 3 * RG_FEW;
+    int m = 3 * room;
     int ld = rgLeadingDimension(m);
     double** matrices[] = {&b->X, &b->Y, &b->few.G, &b->few.K};
     for (int i = 0; i < RG_COUNT(matrices); ++i) {
@@ -56,7 +56,7 @@ static rgResult rgBottleneck_Init(rgBottleneck* b, rgInterior* point, double aim
     }
     b->pivot = RG_TAKE(arena, int, m);
     b->member = RG_TAKE(arena, bool, point->coneCount);
-    b->few.sets = RG_TAKE(arena, rgSet, RG_FEW);
+    b->few.sets = RG_TAKE(arena, rgSet, room);
     b->few.g = RG_TAKE(arena, double, m);
     b->few.impulse = RG_TAKE(arena, double, m);
     b->few.pivot = RG_TAKE(arena, int, m);
