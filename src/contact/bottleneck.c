@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW           48    // contacts at most, whatever the options say; or
-#define RG_FEW_SHARE     16    // one in so many,
+#define RG_FEW_SHARE     16    // one contact in so many at most,
 #define RG_FEW_LEAST     6     // or so many
+#define RG_FEW_LARGE     200   // in large islands one in so many at least
 #define RG_ROUNDS        3     // of contacts that join
 #define RG_REACH_FIRST   0.5   // contacts that would end the step sooner are the first,
 #define RG_REACH_NEXT    0.9   // and those that the others then drive out of their cones join
@@ -28,13 +28,14 @@ typedef struct rgBottleneck {
     double bestReach;
     int room; // contacts at most
     int count;
-    int cones[RG_FEW];
-    int sets[RG_FEW];
+    int* cones;
+    int* sets;
     bool* member; // of the cones
     rgSystem few; // G and g: how the velocities of the few depend on their impulses
     double* X;    // the few's part of the inverse of the linear system, and G times it
     double* Y;
     int* pivot;
+    double* scratch; // of the few's size
     rgInterior inner;
 } rgBottleneck;
 
@@ -42,7 +43,7 @@ static rgResult rgBottleneck_Init(rgBottleneck* b, rgInterior* point, double aim
     rgSystem* system = point->system;
     rgArena* arena = system->arena;
     int room = RG_MAX(point->coneCount / RG_FEW_SHARE, RG_FEW_LEAST);
-    room = RG_MIN(RG_MIN(room, point->few), RG_FEW);
+    room = RG_MIN(room, RG_MAX(point->few, point->coneCount / RG_FEW_LARGE));
     *b = (rgBottleneck){.point = point, .aim = aim, .bestReach = reach, .room = room};
     double** vectors[] = {&b->linear, &b->linearMoved, &b->rhs, &b->bestLambda, &b->bestU};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
@@ -55,6 +56,9 @@ static rgResult rgBottleneck_Init(rgBottleneck* b, rgInterior* point, double aim
         *matrices[i] = RG_TAKE(arena, double, ld* m);
     }
     b->pivot = RG_TAKE(arena, int, m);
+    b->cones = RG_TAKE(arena, int, room);
+    b->sets = RG_TAKE(arena, int, room);
+    b->scratch = RG_TAKE(arena, double, m);
     b->member = RG_TAKE(arena, bool, point->coneCount);
     b->few.sets = RG_TAKE(arena, rgSet, room);
     b->few.g = RG_TAKE(arena, double, m);
@@ -118,7 +122,7 @@ static int rgBottleneck_Row(const rgBottleneck* b, int row) {
 static bool rgBottleneck_Stiffness(rgBottleneck* b) {
     const rgKernels* kernels = b->few.kernels;
     int m = b->few.n, ld = b->few.ld;
-    double row[3 * RG_FEW];
+    double* row = b->scratch;
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < m; ++j) {
             b->few.K[(size_t)j * (size_t)ld + (size_t)i] = b->X[(size_t)i * (size_t)ld + (size_t)j];
@@ -158,7 +162,7 @@ static rgResult rgBottleneck_Reduce(rgBottleneck* b, bool* usable) {
         few->sets[i].row = 3 * i;
         few->sets[i].pairStart = 9 * i;
     }
-    double end[3 * RG_FEW]; // impulses after the linear step
+    double* end = b->scratch; // impulses after the linear step
     for (int i = 0; i < few->n; ++i) {
         int row = rgBottleneck_Row(b, i);
         end[i] = point->lambda[row] + b->linear[row];
@@ -205,7 +209,7 @@ static rgResult rgBottleneck_SolveFew(rgBottleneck* b, bool* solved) {
 // (12) The others follow: the right-hand sides of the few that lead them where they are to go.
 static void rgBottleneck_Follow(rgBottleneck* b) {
     rgInterior* point = b->point;
-    double change[3 * RG_FEW];
+    double* change = b->scratch;
     for (int i = 0; i < b->few.n; ++i) {
         int row = rgBottleneck_Row(b, i);
         change[i] = b->inner.lambda[i] - point->lambda[row] - b->linear[row];
