@@ -50,10 +50,10 @@ static rgResult rgBottleneck_Init(rgBottleneck* b, rgInterior* point, double aim
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
     int m = 3 * room;
-    int ld = rgLeadingDimension(m);
+    size_t numbers = (size_t)rgLeadingDimension(m) * (size_t)m;
     double** matrices[] = {&b->X, &b->Y, &b->few.G, &b->few.K};
     for (int i = 0; i < RG_COUNT(matrices); ++i) {
-        *matrices[i] = RG_TAKE(arena, double, ld* m);
+        *matrices[i] = RG_TAKE(arena, double, numbers);
     }
     b->pivot = RG_TAKE(arena, int, m);
     b->cones = RG_TAKE(arena, int, room);

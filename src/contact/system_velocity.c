@@ -618,7 +618,30 @@ static void rgSolveRows(rgSystem* system, int count, const int* sets, const bool
     }
 }
 
-// C = W H^-1 W', X = E^-1 (I - B C E^-1), Y = C E^-1 + R X, blocks of three between the sets.
+// C = W H^-1 W', X = E^-1 (I - B C E^-1), Y = C E^-1 + R X: the block of one pair of sets, from the
+// three columns of the second. X and Y point to the block.
+static void rgRespondPair(const rgSystem* system, int i, int j, const double* columns, size_t lead,
+                          double* X, double* Y, int ld) {
+    const rgSet* row = system->sets + i;
+    const double* inverse = system->inverse + system->sets[j].pairStart;
+    double C[9], CE[9], BCE[9];
+    for (int k = 0; k < 3; ++k) {
+        double own[RG_SET_MAX];
+        rgSetVelocity(system, i, columns + (size_t)k * lead, own);
+        for (int r = 0; r < 3; ++r) {
+            C[3 * r + k] = own[r];
+        }
+    }
+    rgMultiplyThree(C, inverse, CE);
+    rgMultiplyThree(system->product + row->pairStart, CE, BCE);
+    for (int k = 0; k < 9; ++k) {
+        int r = k / 3;
+        int at = k % 3 * ld + r;
+        X[at] = (i == j ? inverse[k] : 0) - BCE[k];
+        Y[at] = CE[k] + system->R[row->row + r] * X[at];
+    }
+}
+
 static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets, double* X,
                                    double* Y, int ld) {
     rgArenaMark mark = rgArena_Mark(system->arena);
@@ -631,27 +654,11 @@ static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets,
     }
     rgMarkParts(system, count, sets, touched);
     rgSolveRows(system, count, sets, touched, columns, lead);
-    for (int i = 0; i < count; ++i) {
-        const rgSet* row = system->sets + sets[i];
-        for (int j = 0; j < count; ++j) {
-            const rgSet* column = system->sets + sets[j];
-            double C[9], CE[9], BCE[9];
-            for (int k = 0; k < 3; ++k) {
-                double own[RG_SET_MAX];
-                rgSetVelocity(system, sets[i], columns + (size_t)(3 * j + k) * lead, own);
-                for (int r = 0; r < 3; ++r) {
-                    C[3 * r + k] = own[r];
-                }
-            }
-            const double* inverse = system->inverse + column->pairStart;
-            rgMultiplyThree(C, inverse, CE);
-            rgMultiplyThree(system->product + row->pairStart, CE, BCE);
-            for (int k = 0; k < 9; ++k) {
-                int r = k / 3, c = k % 3;
-                size_t at = (size_t)(3 * j + c) * (size_t)ld + (size_t)(3 * i + r);
-                X[at] = (i == j ? inverse[k] : 0) - BCE[k];
-                Y[at] = CE[k] + system->R[row->row + r] * X[at];
-            }
+    for (int j = 0; j < count; ++j) {
+        for (int i = 0; i < count; ++i) {
+            size_t at = (size_t)(3 * j) * (size_t)ld + (size_t)(3 * i);
+            rgRespondPair(system, sets[i], sets[j], columns + (size_t)(3 * j) * lead, lead, X + at,
+                          Y + at, ld);
         }
     }
     rgArena_Return(system->arena, mark);
