@@ -646,7 +646,7 @@ static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets,
                                    double* Y, int ld) {
     rgArenaMark mark = rgArena_Mark(system->arena);
     const rgVelocityPart* last = system->parts + system->partCount - 1;
-    size_t lead = (size_t)(last->start + last->stride);
+    size_t lead = (size_t)last->start + (size_t)last->stride;
     double* columns = RG_TAKE(system->arena, double, 3 * (size_t)count * lead);
     bool* touched = RG_TAKE(system->arena, bool, system->partCount);
     if (columns == NULL || touched == NULL) {
@@ -656,8 +656,8 @@ static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets,
     rgSolveRows(system, count, sets, touched, columns, lead);
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < count; ++i) {
-            size_t at = (size_t)(3 * j) * (size_t)ld + (size_t)(3 * i);
-            rgRespondPair(system, sets[i], sets[j], columns + (size_t)(3 * j) * lead, lead, X + at,
+            size_t at = 3 * ((size_t)j * (size_t)ld + (size_t)i);
+            rgRespondPair(system, sets[i], sets[j], columns + 3 * (size_t)j * lead, lead, X + at,
                           Y + at, ld);
         }
     }

@@ -44,7 +44,8 @@ void rgDestroyBlockFactor(rgBlockFactor* factor) {
     rgAllocator allocator = factor->allocator;
     rgBuffer* buffers[] = {&factor->patternMemory, &factor->frontMemory, &factor->rowMemory,
                            &factor->workMemory,    &factor->valueMemory, &factor->stackMemory,
-                           &factor->vectorMemory,  &factor->pivotMemory, &factor->dissectionMemory};
+                           &factor->vectorMemory,  &factor->pivotMemory, &factor->dissectionMemory,
+                           &factor->flagMemory};
     for (int i = 0; i < RG_COUNT(buffers); ++i) {
         rgBuffer_Free(buffers[i], &allocator);
     }

@@ -15,9 +15,12 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
         result = rgBuffer_Reserve(&f->stackMemory, allocator, stacks * sizeof(double));
     }
     if (result == rg_ok) {
-        result = rgBuffer_Reserve(&f->vectorMemory, allocator,
-                                  (vectors + groups) * sizeof(double) +
-                                      2 * (size_t)f->frontCount * sizeof(bool));
+        size_t bytes = (vectors + groups) * sizeof(double);
+        result = rgBuffer_Reserve(&f->vectorMemory, allocator, bytes);
+    }
+    if (result == rg_ok) {
+        size_t bytes = 2 * (size_t)f->frontCount * sizeof(bool);
+        result = rgBuffer_Reserve(&f->flagMemory, allocator, bytes);
     }
     if (result == rg_ok && kind == rg_factorLu) {
         result = rgBuffer_Reserve(&f->pivotMemory, allocator, (size_t)f->scalarCount * sizeof(int));
@@ -28,7 +31,7 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     f->vector = f->vectorMemory.memory;
     f->part = f->vector + f->scalarCount;
     f->group = f->vector + vectors;
-    f->reached = (bool*)(f->group + groups);
+    f->reached = f->flagMemory.memory;
     f->needed = f->reached + f->frontCount;
     f->pivots = f->pivotMemory.memory;
     return result;

@@ -86,7 +86,7 @@ struct rgBlockFactor {
     double* group;    // right-hand sides that are solved together, see blockfactor_many.c
     bool* reached;    // by front: its part of the group is not all zero
     bool* needed;     // by front: it holds blocks that are wanted, or a child does
-    rgBuffer valueMemory, stackMemory, vectorMemory, pivotMemory;
+    rgBuffer valueMemory, stackMemory, vectorMemory, flagMemory, pivotMemory;
 };
 
 // Where a front's numbers are: panel (order x width), U12 (width x rest, LU), update matrix.
