@@ -119,7 +119,7 @@ static int rgBottleneck_Row(const rgBottleneck* b, int row) {
 }
 
 // (10) G of the few = Y X^-1, row by row with the factors of X'; X stays factorized.
-static bool rgBottleneck_Stiffness(rgBottleneck* b) {
+static bool rgBottleneck_Matrix(rgBottleneck* b) {
     const rgKernels* kernels = b->few.kernels;
     int m = b->few.n, ld = b->few.ld;
     double* row = b->scratch;
@@ -156,7 +156,7 @@ static rgResult rgBottleneck_Reduce(rgBottleneck* b, bool* usable) {
     if (result != rg_ok) {
         return result;
     }
-    *usable = rgBottleneck_Stiffness(b);
+    *usable = rgBottleneck_Matrix(b);
     for (int i = 0; i < b->count; ++i) {
         few->sets[i] = *point->cones[b->cones[i]].set;
         few->sets[i].row = 3 * i;
@@ -236,7 +236,7 @@ static void rgBottleneck_Keep(rgBottleneck* b, double reach) {
     }
 }
 
-// One round: some join, the few are solved, the others follow. False when there is no more to gain.
+// One round: some join, the few are solved, the others follow. goOn: there may be more to gain.
 static rgResult rgBottleneck_Round(rgBottleneck* b, double limit, bool* goOn) {
     *goOn = rgBottleneck_Join(b, limit);
     if (!*goOn) {

@@ -14,8 +14,7 @@
 #define RG_JAM_REACH     0.01
 #define RG_JAM_STEPS     8
 #define RG_GAP_AIM       0.005 // product aimed at, over the largest gap
-#define RG_NARROW_REACH  0.3   // steps below it are widened,
-#define RG_VAIN_MOST     8     // until that has failed so often
+#define RG_NARROW_REACH  0.3   // steps below it are widened
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
 static bool rgHasCone(const rgSet* set) {

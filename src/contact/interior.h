@@ -45,7 +45,6 @@ typedef struct rgInterior {
     double product; // mean of lambda~ . u~ over the cones
     double floor;   // product below which nothing is aimed at
     int few;        // contacts that may be solved exactly to widen short steps
-    int vainCount;  // how often that was in vain
 } rgInterior;
 
 // Vectors and cones of a point, from the arena of the run's system.
@@ -66,6 +65,6 @@ void rgInterior_Follow(rgInterior* point);
 // Longest step that stays inside all cones, and how far each would go by itself.
 double rgInterior_Reach(rgInterior* point);
 
-// (9)-(12) A direction that reaches farther, if there is one, in place of the present one. Returns
-// its reach. The right-hand side and the factorization are those of the present direction.
+// (9)-(12) A direction that reaches farther, if there is one, in place of the present one, and its
+// reach. The right-hand side and the factorization are those of the present direction.
 rgResult rgInterior_Widen(rgInterior* point, double aim, double* reach);
