@@ -426,7 +426,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     }
     rgInterior_Start(&point, options->size);
     rgInterior_Measure(&point);
-    for (int k = 0; k < options->limit && !rgRun_Solved(run); ++k) {
+    for (int k = 0; k < options->limit && !rgRun_Finished(run); ++k) {
         if (!rgRun_Count(run, rg_phaseInterior) || !rgInterior_Advance(&point)) {
             break;
         }

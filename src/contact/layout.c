@@ -12,7 +12,7 @@ static int rgRoot(int* parent, int i) {
     return i;
 }
 
-static void rgJoin(int* parent, int a, int b) {
+void rgJoin(int* parent, int a, int b) {
     a = rgRoot(parent, a);
     b = rgRoot(parent, b);
     if (a < b) {
@@ -52,9 +52,7 @@ static int rgCountSets(const rgContactProblem* problem) {
     return count;
 }
 
-// Number the roots of a union-find; out[i] becomes the number of i's class, in order of first
-// members.
-static int rgNumberClasses(int* parent, int count, int* out) {
+int rgNumberClasses(int* parent, int count, int* out) {
     int classes = 0;
     for (int i = 0; i < count; ++i) {
         int root = rgRoot(parent, i);

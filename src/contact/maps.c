@@ -228,29 +228,35 @@ static double rgContactResidual(const rgSet* set, rgContactModel model, const do
     return RG_MAX(comp, dual);
 }
 
+double rgSystem_SetResidual(const rgSystem* system, int i, const double* lambda,
+                            const double* sigma) {
+    const rgSet* set = system->sets + i;
+    double l[RG_SET_MAX], s[RG_SET_MAX];
+    double a[RG_SET_MAX];
+    for (int k = 0; k < set->size; ++k) {
+        a[k] = system->toJudge != NULL ? system->toJudge[set->row + k] : 1;
+        l[k] = a[k] * lambda[set->row + k];
+        s[k] = sigma[set->row + k];
+        s[k] *= system->fromJudge != NULL ? system->fromJudge[set->row + k] : 1;
+    }
+    int row = 0;
+    double value = 0;
+    if (set->kind == rg_blockCoulomb) {
+        value = rgContactResidual(set, system->model, l, s);
+        row = 3;
+    }
+    for (; row < set->size; ++row) {
+        double low, high;
+        rgRowBounds(set, row, lambda[set->row + (row >= 3 ? 2 : 0)], &low, &high);
+        value = RG_MAX(value, rgRowResidual(set, l[row], s[row], a[row] * low, a[row] * high));
+    }
+    return value;
+}
+
 double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma) {
     double worst = 0;
     for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        double l[RG_SET_MAX], s[RG_SET_MAX];
-        double a[RG_SET_MAX];
-        for (int k = 0; k < set->size; ++k) {
-            a[k] = system->toJudge != NULL ? system->toJudge[set->row + k] : 1;
-            l[k] = a[k] * lambda[set->row + k];
-            s[k] = sigma[set->row + k];
-            s[k] *= system->fromJudge != NULL ? system->fromJudge[set->row + k] : 1;
-        }
-        int row = 0;
-        double value = 0;
-        if (set->kind == rg_blockCoulomb) {
-            value = rgContactResidual(set, system->model, l, s);
-            row = 3;
-        }
-        for (; row < set->size; ++row) {
-            double low, high;
-            rgRowBounds(set, row, lambda[set->row + (row >= 3 ? 2 : 0)], &low, &high);
-            value = RG_MAX(value, rgRowResidual(set, l[row], s[row], a[row] * low, a[row] * high));
-        }
+        double value = rgSystem_SetResidual(system, i, lambda, sigma);
         if (!(value <= worst)) {
             worst = value; // also when it is not a number
         }

@@ -20,6 +20,8 @@ void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted
 
 // The judge's scaled residual of impulses that lie in K, given their sigma.
 double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma);
+double rgSystem_SetResidual(const rgSystem* system, int set, const double* lambda,
+                            const double* sigma); // one set's
 
 // P_K in place.
 void rgSystem_Project(const rgSystem* system, double* lambda);

@@ -5,9 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_NEWTON_MEMORY  20  // a step may be as bad as the worst of so many iterates
-#define RG_NEWTON_REFRESH 5   // iterations between two computed velocities
-#define RG_NEWTON_ALIKE   0.3 // relative difference of |F|
+#define RG_NEWTON_MEMORY   20  // a step may be as bad as the worst of so many iterates
+#define RG_NEWTON_REFRESH  5   // iterations between two computed velocities
+#define RG_NEWTON_ALIKE    0.3 // relative difference of |F|
+#define RG_NEWTON_PATIENCE 12  // iterations after which a pulled Newton must be nearer
+#define RG_NEWTON_SLACK    1e3 // growth of |F| that is allowed after the centre has moved
+#define RG_NEWTON_CENTRED  0.1 // |F| over what the pull leaves at which its centre moves
 
 typedef struct rgNewton {
     rgRun* run;
@@ -15,7 +18,9 @@ typedef struct rgNewton {
     const rgNewtonOptions* options;
     double weight;   // r
     double* lambda;  // iterate, not necessarily in K
-    double* sigma;   // its velocity
+    double* sigma;   // its velocity, with the pull
+    double* centre;  // what the pull pulls to
+    double* pull;    // how much, n; NULL when there is none
     double* F;       // map at the iterate
     double* step;    // d
     double* moved;   // G d
@@ -25,7 +30,8 @@ typedef struct rgNewton {
     double* A;
     double* B;
     bool* idle;
-    double norm; // |F|
+    double norm;         // |F|
+    double first, least; // |F| at the start and the smallest so far
     double trialNorm;
     double ceiling; // most of |F| that counts for the regularisation
     int slowSteps;  // in a row
@@ -33,14 +39,50 @@ typedef struct rgNewton {
     int pastCount;
 } rgNewton;
 
+// (11) less where impulses are large, since the residual counts the product
+static rgResult rgNewton_TakePull(rgNewton* newton) {
+    const rgSystem* system = newton->system;
+    newton->pull = RG_TAKE(system->arena, double, system->n);
+    if (newton->pull == NULL) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        double load = 1;
+        for (int k = 0; k < set->size; ++k) {
+            load = fmax(load, fabs(newton->centre[set->row + k]));
+        }
+        for (int k = 0; k < set->size; ++k) {
+            newton->pull[set->row + k] = newton->options->pull / load;
+        }
+    }
+    return rg_ok;
+}
+
+// Add what the pull makes of a vector of impulses to a vector of velocities.
+static void rgNewton_AddPull(const rgNewton* newton, const double* lambda, const double* centre,
+                             double* sigma) {
+    for (int i = 0; newton->pull != NULL && i < newton->system->n; ++i) {
+        sigma[i] += newton->pull[i] * (lambda[i] - (centre != NULL ? centre[i] : 0));
+    }
+}
+
+static void rgNewton_Evaluate(rgNewton* newton) {
+    rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
+    rgNewton_AddPull(newton, newton->lambda, newton->centre, newton->sigma);
+    newton->norm =
+        rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
+}
+
 static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda,
                               const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
     *newton = (rgNewton){
         .run = run, .system = system, .options = options, .weight = options->weight, .ceiling = 1};
-    double** vectors[] = {&newton->lambda, &newton->sigma,   &newton->F,      &newton->step,
-                          &newton->moved,  &newton->lambda2, &newton->sigma2, &newton->F2};
+    double** vectors[] = {&newton->lambda, &newton->sigma, &newton->F,
+                          &newton->step,   &newton->moved, &newton->lambda2,
+                          &newton->sigma2, &newton->F2,    &newton->centre};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
@@ -51,8 +93,13 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
         return rg_errorMemory;
     }
     memcpy(newton->lambda, lambda, (size_t)system->n * sizeof(double));
-    rgSystem_Velocity(system, newton->lambda, newton->sigma);
-    newton->norm = rgSystem_Map(system, newton->weight, newton->lambda, newton->sigma, newton->F);
+    memcpy(newton->centre, lambda, (size_t)system->n * sizeof(double));
+    rgResult result = options->pull > 0 ? rgNewton_TakePull(newton) : rg_ok;
+    if (result != rg_ok) {
+        return result;
+    }
+    rgNewton_Evaluate(newton);
+    newton->first = newton->least = newton->norm;
     newton->past[newton->pastCount++] = newton->norm;
     return rg_ok;
 }
@@ -63,11 +110,24 @@ static double rgNewton_Regularisation(const rgNewton* newton) {
     return fmax(newton->options->regularisation * fmin(newton->norm, newton->ceiling), least);
 }
 
-// (8) (A + eps I + B G) d = -F
+// A + B pull
+static void rgNewton_LinearizePull(rgNewton* newton) {
+    for (int i = 0; newton->pull != NULL && i < newton->system->setCount; ++i) {
+        const rgSet* set = newton->system->sets + i;
+        double* A = newton->A + set->pairStart;
+        const double* B = newton->B + set->pairStart;
+        for (int k = 0; k < set->size * set->size; ++k) {
+            A[k] += newton->pull[set->row] * B[k];
+        }
+    }
+}
+
+// (8) (A + eps I + B (G + pull)) d = -F
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
     rgSystem_Linearize(system, newton->weight, newton->lambda, newton->sigma, newton->A, newton->B,
                        newton->idle);
+    rgNewton_LinearizePull(newton);
     double eps = rgNewton_Regularisation(newton);
     rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->idle, eps);
     for (int tries = 0; result == rg_errorNumeric && tries < 3; ++tries) {
@@ -161,13 +221,40 @@ static void rgNewton_Accept(rgNewton* newton) {
     rgSwap(&newton->lambda, &newton->lambda2);
     rgSwap(&newton->sigma, &newton->sigma2);
     rgSwap(&newton->F, &newton->F2);
-    if (newton->pastCount % RG_NEWTON_REFRESH == 0) {
-        rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
-        newton->trialNorm =
-            rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
-    }
     newton->norm = newton->trialNorm;
+    if (newton->pastCount % RG_NEWTON_REFRESH == 0) {
+        rgNewton_Evaluate(newton);
+    }
     newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
+}
+
+// (12) What is left is the pull's doing: the centre moves here. False when it does not yet.
+static bool rgNewton_MoveCentre(rgNewton* newton) {
+    int n = newton->system->n;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        double left = newton->pull[i] * (newton->lambda[i] - newton->centre[i]);
+        sum += left * left;
+    }
+    if (newton->norm > RG_NEWTON_CENTRED * sqrt(sum)) {
+        return false;
+    }
+    memcpy(newton->centre, newton->lambda, (size_t)n * sizeof(double));
+    rgNewton_Evaluate(newton);
+    newton->pastCount = 0;
+    newton->past[newton->pastCount++] = RG_NEWTON_SLACK * newton->norm;
+    return true;
+}
+
+// With a pull, Newton is near or not at all: whether to go on after iteration k.
+static bool rgNewton_GoesOn(rgNewton* newton, int k) {
+    if (newton->pull == NULL) {
+        return true;
+    }
+    newton->least = fmin(newton->least, newton->norm);
+    bool lost = k + 1 >= RG_NEWTON_PATIENCE && newton->least > 0.1 * newton->first;
+    bool done = rgNewton_MoveCentre(newton) && rgRun_Solved(newton->run);
+    return !lost && !done;
 }
 
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options) {
@@ -175,7 +262,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
-    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
+    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Finished(run); ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
         }
@@ -184,6 +271,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
             break;
         }
         system->ops->apply(system, newton.step, newton.moved);
+        rgNewton_AddPull(&newton, newton.step, NULL, newton.moved);
         double normBefore = newton.norm;
         double length = rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
@@ -195,7 +283,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
                                              .complementarity = NAN,
                                              .residual = residual,
                                              .penalty = NAN});
-        if (!isfinite(newton.norm)) {
+        if (!isfinite(newton.norm) || !rgNewton_GoesOn(&newton, k)) {
             break;
         }
     }

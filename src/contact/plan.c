@@ -7,7 +7,8 @@
 
 #define RG_PLAN_SWEEPS 5
 #define RG_WARM_NEAR   10   // times the tolerance
-#define RG_CLOSE       1e-3 // residual from which Newton is worth trying in large islands
+#define RG_CALM_SET    1e-4 // start's residual from which a set of a large island does not rest
+#define RG_CALM_SHARE  0.03 // of the sets that may not rest in an island that does
 #define RG_SMALL       300  // rows beyond which Newton seldom finds the way from afar
 #define RG_HUGE        1500 // rows beyond which a warm start's island gets the interior point alone
 #define RG_LARGE       120  // rows from which a cold Newton gives way to the interior point sooner
@@ -76,13 +77,49 @@ static const rgNewtonOptions rgRestarts[] = {
 // The phases, in order. Each is run only while the island is not solved; lambda is scratch.
 typedef rgResult rgPhaseFcn(rgRun* run, double* lambda);
 
+// A large island rests when few of its sets are far from solved.
+static bool rgPlan_IsCalm(rgRun* run, const double* lambda) {
+    rgSystem* system = run->system;
+    double* sigma = run->trialSigma;
+    rgSystem_Velocity(system, lambda, sigma);
+    int moving = 0;
+    for (int i = 0; i < system->setCount; ++i) {
+        moving += rgSystem_SetResidual(system, i, lambda, sigma) > RG_CALM_SET;
+    }
+    return moving <= RG_CALM_SHARE * system->setCount;
+}
+
+// Where it moves first, then Newton, which must not let go of the impulses that hold the rest. What
+// is left wrong would be all over the island in the next step: more is done than the tolerance
+// asks.
+static rgResult rgPlan_Calm(rgRun* run, double* lambda) {
+    static const rgNewtonOptions held = {
+        .limit = 30, .weight = 1, .regularisation = 1e-3, .pull = 1e-5};
+    run->aim = 0.5 * run->tolerance;
+    rgResult result = rgRunRegions(run, lambda);
+    if (result == rg_ok) {
+        result = rgRunNewton(run, lambda, &held);
+    }
+    run->aim = 1e-4 * run->tolerance;
+    run->extraCount = 0;
+    return result;
+}
+
+static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
+    static const rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-3};
+    if (run->bestResidual <= RG_WARM_NEAR * run->tolerance) {
+        return rgPlan_Near(run, lambda);
+    }
+    if (run->system->n <= RG_SMALL) {
+        return rgPlan_Try(run, lambda, 0, &newton);
+    }
+    return rgPlan_IsCalm(run, lambda) ? rgPlan_Calm(run, lambda) : rg_ok;
+}
+
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     if (run->warm) {
-        bool near = run->bestResidual <= RG_WARM_NEAR * run->tolerance;
-        int steps = run->system->n <= RG_SMALL ? 20 : run->bestResidual < RG_CLOSE ? 5 : 0;
-        rgNewtonOptions newton = {.limit = steps, .weight = 1, .regularisation = 1e-3};
-        return near ? rgPlan_Near(run, lambda) : rgPlan_Try(run, lambda, 0, &newton);
+        return rgPlan_Warm(run, lambda);
     }
     rgResult result = rgPlan_Sweep(run, lambda);
     int limit = run->system->n > RG_LARGE ? 20 : 40;

@@ -4,11 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#define RG_EXTRA 15 // iterations of a run beyond the tolerance
+
 rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system, double tolerance,
                     const double* lambda) {
     *run = (rgRun){.def = def,
                    .system = system,
                    .tolerance = tolerance,
+                   .aim = tolerance,
                    .iterationLimit = def->maxIterations,
                    .bestResidual = INFINITY};
     rgArena* arena = system->arena;
@@ -53,6 +56,12 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
         memcpy(run->best, run->trial, bytes);
     }
     return residual;
+}
+
+bool rgRun_Finished(rgRun* run) {
+    bool enough = run->bestResidual <= run->aim || run->extraCount >= RG_EXTRA;
+    run->extraCount += rgRun_Solved(run) && !enough;
+    return rgRun_Solved(run) && enough;
 }
 
 bool rgRun_Count(rgRun* run, rgContactPhase phase) {

@@ -7,6 +7,8 @@ typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
+    double aim;     // residual that a method goes on to, once the tolerance holds
+    int extraCount; // iterations spent on that
     int iterationLimit;
     int iterationCount;
     int phaseIterations[rg_phaseCount];
@@ -33,6 +35,9 @@ static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
 }
 
+// Solved, and as well as is worth it.
+bool rgRun_Finished(rgRun* run);
+
 // Count one iteration of a phase. False when the budget is used up.
 bool rgRun_Count(rgRun* run, rgContactPhase phase);
 void rgRun_Record(rgRun* run, const rgContactRecord* record);
@@ -46,6 +51,7 @@ typedef struct rgNewtonOptions {
     double weight;         // r
     double regularisation; // eps over |F|
     double least;          // smallest eps
+    double pull;           // towards a centre, at first the start
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 
@@ -58,4 +64,6 @@ typedef struct rgInteriorOptions {
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
 rgResult rgRunCascade(rgRun* run, int limit);
+// Solve what is wrong with all else standing still. lambda is improved; nothing is offered.
+rgResult rgRunRegions(rgRun* run, double* lambda);
 rgResult rgRunPlan(rgRun* run);

@@ -47,6 +47,7 @@ rgContactSolverDef rgDefaultContactSolverDef(void) {
 typedef struct rgWorkspace {
     rgArena arena;
     rgBlockFactor* factor;
+    rgBlockFactor* spare;
 } rgWorkspace;
 
 typedef struct rgIslandOutcome {
@@ -119,9 +120,12 @@ rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** 
         rgAllocate(&made->def.allocator, (size_t)made->workerCount, sizeof(rgWorkspace));
     rgResult result = made->workspaces != NULL ? rg_ok : rg_errorMemory;
     for (int i = 0; result == rg_ok && i < made->workerCount; ++i) {
-        rgArena_Init(&made->workspaces[i].arena, &made->def.allocator);
-        result =
-            rgCreateBlockFactor(&made->def.allocator, made->kernels, &made->workspaces[i].factor);
+        rgWorkspace* workspace = made->workspaces + i;
+        rgArena_Init(&workspace->arena, &made->def.allocator);
+        result = rgCreateBlockFactor(&made->def.allocator, made->kernels, &workspace->factor);
+        if (result == rg_ok) {
+            result = rgCreateBlockFactor(&made->def.allocator, made->kernels, &workspace->spare);
+        }
     }
     if (result != rg_ok) {
         rgDestroyContactSolver(made);
@@ -137,6 +141,7 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     }
     for (int i = 0; solver->workspaces != NULL && i < solver->workerCount; ++i) {
         rgDestroyBlockFactor(solver->workspaces[i].factor);
+        rgDestroyBlockFactor(solver->workspaces[i].spare);
         rgArena_Free(&solver->workspaces[i].arena);
     }
     rgAllocator allocator = solver->def.allocator;
@@ -234,6 +239,7 @@ static rgResult rgSolveMembers(rgSolve* solve, const rgWorking* working, rgWorks
         .kernels = solver->kernels,
         .arena = &workspace->arena,
         .factor = workspace->factor,
+        .spare = workspace->spare,
     };
     rgSystem system;
     rgResult result = rgBuildSystem(&def, &system);

@@ -253,7 +253,12 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system)
 
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
     *system = (rgSystem){
-        .model = def->model, .kernels = def->kernels, .arena = def->arena, .factor = def->factor};
+        .model = def->model,
+        .kernels = def->kernels,
+        .arena = def->arena,
+        .factor = def->factor,
+        .spare = def->spare,
+    };
     rgResult result = rgSystem_CollectSets(system, def);
     if (result != rg_ok || rgSystem_Demand(system, NULL) == 0) {
         return result;

@@ -93,6 +93,7 @@ struct rgSystem {
     double** values;       // row-major blocks
     double** work;         // blocks of K
     rgBlockFactor* factor; // borrowed from the workspace
+    rgBlockFactor* spare;  // the same, for systems made of parts of this one
 
     // velocity form
     double* H; // dense H, nv x nv
@@ -129,6 +130,7 @@ typedef struct rgSystemDef {
     const rgKernels* kernels;
     rgArena* arena;
     rgBlockFactor* factor;
+    rgBlockFactor* spare;
 } rgSystemDef;
 
 // Build the system. unit = 0 when lambda = 0 solves the island; then nothing else is set up.
@@ -160,6 +162,8 @@ rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system, bool mer
 rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildSparse(const rgSystemDef* def, rgSystem* system);
 rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system);
+// What the velocity form needs beside sets, parts, links and compliance.
+rgResult rgPrepareVelocity(rgSystem* system);
 
 // Smallest regularisation that a factorization of A + eps I + B G stands.
 static inline double rgSystem_LeastShift(const rgSystem* system) {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 // Pattern of H: parts that a set couples. Kept as block rows for the sparse factorization.
-static rgResult rgBuildPartPattern(const rgSystemDef* def, rgSystem* system) {
+static rgResult rgBuildPartPattern(rgSystem* system) {
     int parts = system->partCount;
-    rgArena* arena = def->arena;
+    rgArena* arena = system->arena;
     // Upper bound of neighbours: every set couples all pairs of its parts.
     int* count = RG_TAKE(arena, int, parts + 1);
     if (count == NULL) {
@@ -74,27 +74,28 @@ static rgResult rgBuildPartPattern(const rgSystemDef* def, rgSystem* system) {
     return rg_ok;
 }
 
-static rgResult rgPrepareSparseH(const rgSystemDef* def, rgSystem* system) {
-    rgResult result = rgBuildPartPattern(def, system);
+static rgResult rgPrepareSparseH(rgSystem* system) {
+    rgArena* arena = system->arena;
+    rgResult result = rgBuildPartPattern(system);
     if (result != rg_ok) {
         return result;
     }
     int parts = system->partCount;
     int entries = system->partRowStart[parts];
-    int* blockStart = RG_TAKE(def->arena, int, parts + 1);
-    system->partValues = RG_TAKE(def->arena, double*, entries);
-    if (def->arena->failed) {
+    int* blockStart = RG_TAKE(arena, int, parts + 1);
+    system->partValues = RG_TAKE(arena, double*, entries);
+    if (arena->failed) {
         return rg_errorMemory;
     }
     for (int p = 0; p < parts; ++p) {
         blockStart[p] = system->parts[p].start;
         for (int k = system->partRowStart[p]; k < system->partRowStart[p + 1]; ++k) {
             int size = system->parts[p].size * system->parts[system->partColumn[k]].size;
-            system->partValues[k] = RG_TAKE(def->arena, double, size);
+            system->partValues[k] = RG_TAKE(arena, double, size);
         }
     }
     blockStart[parts] = system->nv;
-    if (def->arena->failed) {
+    if (arena->failed) {
         return rg_errorMemory;
     }
     rgBlockPattern pattern = {.blockCount = parts,
@@ -142,9 +143,8 @@ static double rgAssemblyFlops(const rgSystem* system) {
     return flops;
 }
 
-static rgResult rgPrepareH(const rgSystemDef* def, rgSystem* system) {
-    rgArena* arena = def->arena;
-    system->R = RG_TAKE(arena, double, system->n);
+static rgResult rgPrepareH(rgSystem* system) {
+    rgArena* arena = system->arena;
     system->inverse = RG_TAKE(arena, double, system->pairCount);
     system->product = RG_TAKE(arena, double, system->pairCount);
     system->velocity = RG_TAKE(arena, double, rgLeadingDimension(system->nv));
@@ -158,10 +158,6 @@ static rgResult rgPrepareH(const rgSystemDef* def, rgSystem* system) {
     if (arena->failed) {
         return rg_errorMemory;
     }
-    const double* compliance = def->problem->compliance;
-    for (int i = 0; i < system->n; ++i) {
-        system->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
-    }
     system->denseVelocity = system->nv <= 120 || system->partCount <= 2;
     rgResult result = rg_ok;
     if (system->denseVelocity) {
@@ -174,15 +170,15 @@ static rgResult rgPrepareH(const rgSystemDef* def, rgSystem* system) {
         system->pairFlops = 2 * nv * nv * nv / 3;
         result = arena->failed ? rg_errorMemory : rg_ok;
     } else {
-        result = rgPrepareSparseH(def, system);
+        result = rgPrepareSparseH(system);
     }
     system->shiftFlops += rgAssemblyFlops(system);
     system->pairFlops += rgAssemblyFlops(system);
     return result;
 }
 
-rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
-    rgResult result = rgPrepareH(def, system);
+rgResult rgPrepareVelocity(rgSystem* system) {
+    rgResult result = rgPrepareH(system);
     if (result != rg_ok) {
         return result;
     }
@@ -196,6 +192,18 @@ rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
     system->applyFlops = 4 * linkNumbers;
     system->sweepFlops = 4 * linkNumbers;
     return rg_ok;
+}
+
+rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system) {
+    system->R = RG_TAKE(def->arena, double, system->n);
+    if (system->R == NULL) {
+        return rg_errorMemory;
+    }
+    const double* compliance = def->problem->compliance;
+    for (int i = 0; i < system->n; ++i) {
+        system->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
+    }
+    return rgPrepareVelocity(system);
 }
 
 // velocity = W' x; up to the stride
