@@ -8,7 +8,7 @@
 #define RG_NEWTON_MEMORY   20  // a step may be as bad as the worst of so many iterates
 #define RG_NEWTON_REFRESH  5   // iterations between two computed velocities
 #define RG_NEWTON_ALIKE    0.3 // relative difference of |F|
-#define RG_NEWTON_PATIENCE 12  // iterations after which a pulled Newton must be nearer
+#define RG_NEWTON_PATIENCE 8   // iterations after which a pulled Newton must be nearer
 #define RG_NEWTON_SLACK    1e3 // growth of |F| that is allowed after the centre has moved
 #define RG_NEWTON_CENTRED  0.1 // |F| over what the pull leaves at which its centre moves
 
@@ -21,6 +21,7 @@ typedef struct rgNewton {
     double* sigma;   // its velocity, with the pull
     double* centre;  // what the pull pulls to
     double* pull;    // how much, n; NULL when there is none
+    double pullNow;  // the largest of them
     double* F;       // map at the iterate
     double* step;    // d
     double* moved;   // G d
@@ -42,6 +43,7 @@ typedef struct rgNewton {
 // (11) less where impulses are large, since the residual counts the product
 static rgResult rgNewton_TakePull(rgNewton* newton) {
     const rgSystem* system = newton->system;
+    newton->pullNow = newton->options->pull;
     newton->pull = RG_TAKE(system->arena, double, system->n);
     if (newton->pull == NULL) {
         return rg_errorMemory;
@@ -53,7 +55,7 @@ static rgResult rgNewton_TakePull(rgNewton* newton) {
             load = fmax(load, fabs(newton->centre[set->row + k]));
         }
         for (int k = 0; k < set->size; ++k) {
-            newton->pull[set->row + k] = newton->options->pull / load;
+            newton->pull[set->row + k] = newton->pullNow / load;
         }
     }
     return rg_ok;
@@ -240,6 +242,11 @@ static bool rgNewton_MoveCentre(rgNewton* newton) {
         return false;
     }
     memcpy(newton->centre, newton->lambda, (size_t)n * sizeof(double));
+    double share = fmax(0.1, newton->options->lastPull / newton->pullNow);
+    newton->pullNow *= share;
+    for (int i = 0; i < n; ++i) {
+        newton->pull[i] *= share;
+    }
     rgNewton_Evaluate(newton);
     newton->pastCount = 0;
     newton->past[newton->pastCount++] = RG_NEWTON_SLACK * newton->norm;

@@ -94,11 +94,17 @@ static bool rgPlan_IsCalm(rgRun* run, const double* lambda) {
 // asks.
 static rgResult rgPlan_Calm(rgRun* run, double* lambda) {
     static const rgNewtonOptions held = {
-        .limit = 30, .weight = 1, .regularisation = 1e-3, .pull = 1e-5};
+        .limit = 15, .weight = 1, .regularisation = 1e-3, .pull = 1e-5, .lastPull = 1e-5};
+    static const rgNewtonOptions byAndBy = {
+        .limit = 40, .weight = 1, .regularisation = 1e-3, .pull = 1e-2, .lastPull = 1e-5};
     run->aim = 0.5 * run->tolerance;
     rgResult result = rgRunRegions(run, lambda);
     if (result == rg_ok) {
         result = rgRunNewton(run, lambda, &held);
+    }
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        run->extraCount = 0;
+        result = rgRunNewton(run, run->start, &byAndBy);
     }
     run->aim = 1e-4 * run->tolerance;
     run->extraCount = 0;

@@ -51,7 +51,8 @@ typedef struct rgNewtonOptions {
     double weight;         // r
     double regularisation; // eps over |F|
     double least;          // smallest eps
-    double pull;           // towards a centre, at first the start
+    double pull;           // towards a centre, at first the start; 0: none
+    double lastPull;       // a tenth each time the centre moves, down to this
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 
