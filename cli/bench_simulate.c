@@ -16,6 +16,7 @@ typedef struct rgBenchSimulateOptions {
     double timeStep;
     double tolerance;
     double seconds;
+    double fall; // of piles, before they are measured [s]
     int solver;
     const char* piles;
     const char* peer;
@@ -44,7 +45,7 @@ typedef struct rgSceneRun {
 typedef struct rgPileRun {
     int bodyCount;
     bool failed;
-    bool settled; // the measured part began after one second
+    bool settled; // the measured part began after the fall
     double contactsMean;
     double secondsPerStep;
     double secondsPerContact;
@@ -64,8 +65,8 @@ typedef struct rgSimulateBench {
 } rgSimulateBench;
 
 static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* options, int* count) {
-    *options =
-        (rgBenchSimulateOptions){.steps = 2000, .repeat = 5, .timeStep = 1e-3, .seconds = 30};
+    *options = (rgBenchSimulateOptions){
+        .steps = 2000, .repeat = 5, .timeStep = 1e-3, .seconds = 30, .fall = 1};
     const rgOption table[] = {
         {"--steps", rg_optionInt, &options->steps, "steps per scene", "N", NULL, 1, 1e8},
         {"--repeat", rg_optionInt, &options->repeat, "repetitions, the least time counts", "N",
@@ -79,6 +80,8 @@ static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* optio
          "start no repetition of a scene after this time; stop piles, too", "S", NULL, 0, 1e9},
         {"--piles", rg_optionText, &options->piles,
          "numbers of bodies, separated by commas; 'none' for no piles", "LIST", NULL, 0, 0},
+        {"--fall", rg_optionNumber, &options->fall,
+         "simulated time that piles fall before they are measured [s]", "T", NULL, 0, 1e6},
         {"--peer", rg_optionText, &options->peer, "the program that runs MuJoCo", "PROGRAM", NULL,
          0, 0},
         {"--no-peer", rg_optionFlag, &options->noPeer, "rigor alone", NULL, NULL, 0, 0},
@@ -301,10 +304,11 @@ static void rgRunScene(rgSimulateBench* bench, rgSceneRun* run) {
 
 // ---- piles ----
 
-// The pile falls for one second; what follows for half a second is measured. Where that takes too
-// long, each half ends after --seconds.
+// The pile falls; what follows for half a second is measured. Where that takes too long, each half
+// ends after --seconds.
 static void rgRunPile(rgSimulateBench* bench, rgPileRun* run) {
-    enum { settle = 500, measure = 250 };
+    enum { measure = 250 };
+    int settle = (int)lround(bench->options.fall / 2e-3);
     rgSimulation simulation;
     rgSimulationArguments arguments = rgArgumentsOf(bench, "pile");
     arguments.bodyCount = run->bodyCount;
@@ -312,6 +316,7 @@ static void rgRunPile(rgSimulateBench* bench, rgPileRun* run) {
     rgResult result = rgSimulation_Begin(&simulation, &arguments) ? rg_ok : rg_errorArgument;
     rgStepReport report;
     double end = rgCli_Seconds() + bench->options.seconds;
+    run->settled = settle == 0;
     for (int i = 0; result == rg_ok && i < settle && rgCli_Seconds() < end; ++i) {
         result = rgWorld_Step(simulation.world, &report);
         run->settled = i + 1 == settle;
@@ -410,7 +415,7 @@ static void rgPrintPiles(const rgSimulateBench* bench) {
                                    : " still falling");
     }
     if (bench->pileCount > 0) {
-        printf("\npiles, time step 2 ms, after one second of falling\n");
+        printf("\npiles, time step 2 ms, after %g s of falling\n", bench->options.fall);
         rgTable_Print(&table, stdout);
     }
     rgTable_Free(&table);
@@ -489,6 +494,7 @@ static void rgPrintBenchJson(const rgSimulateBench* bench) {
         rgWriteScene(&json, &bench->scenes[i]);
     }
     rgJson_EndArray(&json);
+    rgJson_Number(&json, "fall", bench->options.fall);
     rgJson_BeginArray(&json, "piles");
     for (int i = 0; i < bench->pileCount; ++i) {
         rgWritePile(&json, &bench->piles[i]);
