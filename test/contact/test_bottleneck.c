@@ -1,45 +1,8 @@
 // Few contacts solved exactly while the others respond linearly: the response, and what it is good
 // for.
-#include "solve.h"
+#include "built.h"
 
-#include "base/base.h"
 #include "contact/interior.h"
-
-typedef struct rgBuilt {
-    rgContactCase* made;
-    rgContactProblem problem;
-    rgArena arena;
-    rgBlockFactor* factor;
-    rgLayout layout;
-    rgSystem system;
-} rgBuilt;
-
-static void rgBuilt_Init(rgBuilt* built, const rgContactCaseDef* def, rgSystemForm form) {
-    rgAllocator allocator = rgResolveAllocator(NULL);
-    const rgKernels* kernels = rgSelectKernels(rg_kernelsPlain);
-    built->made = rgMakeContactCase(def);
-    built->problem = rgContactCase_UseForm(built->made, rg_delassusVelocity);
-    rgArena_Init(&built->arena, &allocator);
-    assert_int_equal(rgCreateBlockFactor(&allocator, kernels, &built->factor), rg_ok);
-    assert_int_equal(rgBuildLayout(&built->problem, false, &built->arena, &built->layout), rg_ok);
-    rgSystemDef system = {.problem = &built->problem,
-                          .layout = &built->layout,
-                          .memberCount = built->layout.setCount,
-                          .members = built->layout.members,
-                          .model = rg_modelNcp,
-                          .form = form,
-                          .scaled = true,
-                          .kernels = kernels,
-                          .arena = &built->arena,
-                          .factor = built->factor};
-    assert_int_equal(rgBuildSystem(&system, &built->system), rg_ok);
-}
-
-static void rgBuilt_Free(rgBuilt* built) {
-    rgDestroyBlockFactor(built->factor);
-    rgArena_Free(&built->arena);
-    rgFreeContactCase(built->made);
-}
 
 // Factorize what Newton would at the solution, every contact taking part.
 static void rgBuilt_Factor(rgBuilt* built) {
