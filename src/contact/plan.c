@@ -6,10 +6,11 @@
 #include <string.h>
 
 #define RG_PLAN_SWEEPS 5
-#define RG_WARM_NEAR   10   // times the tolerance
-#define RG_CALM_SET    1e-4 // start's residual from which a set of a large island does not rest
-#define RG_CALM_SHARE  0.03 // of the sets that may not rest in an island that does
-#define RG_SMALL       300  // rows beyond which Newton seldom finds the way from afar
+#define RG_WARM_NEAR   10    // times the tolerance
+#define RG_CALM_SET    1e-5  // start's residual from which a set of a large island does not rest
+#define RG_CALM_SHARE  0.08  // of the sets that may not rest in an island that does
+#define RG_CALM_LEAST  1e-11 // residual that rounding allows
+#define RG_SMALL       300   // rows beyond which Newton seldom finds the way from afar
 #define RG_HUGE        1500 // rows beyond which a warm start's island gets the interior point alone
 #define RG_LARGE       120  // rows from which a cold Newton gives way to the interior point sooner
 
@@ -77,7 +78,7 @@ static const rgNewtonOptions rgRestarts[] = {
 // The phases, in order. Each is run only while the island is not solved; lambda is scratch.
 typedef rgResult rgPhaseFcn(rgRun* run, double* lambda);
 
-// A large island rests when few of its sets are far from solved.
+// A large island rests when few of its sets are far from solved at the start.
 static bool rgPlan_IsCalm(rgRun* run, const double* lambda) {
     rgSystem* system = run->system;
     double* sigma = run->trialSigma;
@@ -89,24 +90,25 @@ static bool rgPlan_IsCalm(rgRun* run, const double* lambda) {
     return moving <= RG_CALM_SHARE * system->setCount;
 }
 
-// Where it moves first, then Newton, which must not let go of the impulses that hold the rest. What
-// is left wrong would be all over the island in the next step: more is done than the tolerance
-// asks.
+// A large island that rests: where it moves first, then Newton, which must not let go of the
+// impulses that hold the rest. What is left wrong would be all over the island in the next step:
+// more is done than the tolerance asks.
 static rgResult rgPlan_Calm(rgRun* run, double* lambda) {
     static const rgNewtonOptions held = {
         .limit = 15, .weight = 1, .regularisation = 1e-3, .pull = 1e-5, .lastPull = 1e-5};
     static const rgNewtonOptions byAndBy = {
-        .limit = 40, .weight = 1, .regularisation = 1e-3, .pull = 1e-2, .lastPull = 1e-5};
+        .limit = 25, .weight = 1, .regularisation = 1e-3, .pull = 1e-2, .lastPull = 1e-5};
+    bool few;
+    rgResult result = rgRunRegions(run, lambda, &few);
     run->aim = 0.5 * run->tolerance;
-    rgResult result = rgRunRegions(run, lambda);
-    if (result == rg_ok) {
+    if (result == rg_ok && few) {
         result = rgRunNewton(run, lambda, &held);
     }
-    if (result == rg_ok && !rgRun_Solved(run)) {
+    if (result == rg_ok && few && !rgRun_Solved(run)) {
         run->extraCount = 0;
         result = rgRunNewton(run, run->start, &byAndBy);
     }
-    run->aim = 1e-4 * run->tolerance;
+    run->aim = fmin(run->tolerance, fmax(1e-4 * run->tolerance, RG_CALM_LEAST));
     run->extraCount = 0;
     return result;
 }

@@ -251,15 +251,19 @@ static rgResult rgRegions_Init(rgRegions* regions, rgRun* run, double* lambda) {
     return rg_ok;
 }
 
-rgResult rgRunRegions(rgRun* run, double* lambda) {
+rgResult rgRunRegions(rgRun* run, double* lambda, bool* few) {
     rgSystem* whole = run->system;
+    *few = true;
     if (whole->ops != &rgVelocityOps || whole->W != NULL || whole->denseVelocity) {
         return rg_ok; // no bodies to tell apart
     }
     rgArenaMark mark = rgArena_Mark(whole->arena);
     rgRegions regions;
     rgResult result = rgRegions_Init(&regions, run, lambda);
-    if (result == rg_ok && rgRegions_Wake(&regions) <= RG_REGION_MOST * whole->partCount) {
+    if (result == rg_ok) {
+        *few = rgRegions_Wake(&regions) <= RG_REGION_MOST * whole->partCount;
+    }
+    if (result == rg_ok && *few) {
         int count = rgRegions_Split(&regions);
         result = count >= 0 ? rg_ok : rg_errorMemory;
         for (int i = 0; result == rg_ok && i < count; ++i) {
