@@ -7,8 +7,8 @@
 
 #define RG_PLAN_SWEEPS 5
 #define RG_WARM_NEAR   10    // times the tolerance
-#define RG_CALM_SET    1e-5  // start's residual from which a set of a large island does not rest
-#define RG_CALM_SHARE  0.08  // of the sets that may not rest in an island that does
+#define RG_MOVING      0.03  // share of the sets above 1e-4 up to which a large island rests
+#define RG_TREMBLING   0.08  // the same above 1e-5
 #define RG_CALM_LEAST  1e-11 // residual that rounding allows
 #define RG_SMALL       300   // rows beyond which Newton seldom finds the way from afar
 #define RG_HUGE        1500 // rows beyond which a warm start's island gets the interior point alone
@@ -83,11 +83,13 @@ static bool rgPlan_IsCalm(rgRun* run, const double* lambda) {
     rgSystem* system = run->system;
     double* sigma = run->trialSigma;
     rgSystem_Velocity(system, lambda, sigma);
-    int moving = 0;
+    int moving = 0, trembling = 0;
     for (int i = 0; i < system->setCount; ++i) {
-        moving += rgSystem_SetResidual(system, i, lambda, sigma) > RG_CALM_SET;
+        double residual = rgSystem_SetResidual(system, i, lambda, sigma);
+        moving += residual > 1e-4;
+        trembling += residual > 1e-5;
     }
-    return moving <= RG_CALM_SHARE * system->setCount;
+    return moving <= RG_MOVING * system->setCount && trembling <= RG_TREMBLING * system->setCount;
 }
 
 // A large island that rests: where it moves first, then Newton, which must not let go of the
