@@ -17,7 +17,6 @@ typedef struct rgRegions {
     double* sigma;  // of the whole, at the start
     bool* wrong;    // parts that wrong sets act on
     bool* awake;    // parts that may move
-    int* region;    // of each part that is awake
     int* newPart;   // number of a part within its region
     int* start;     // sets by region; the last class is those that touch no such part
     int* items;
@@ -82,6 +81,7 @@ static int rgRegions_Split(rgRegions* regions) {
     const rgSystem* whole = regions->whole;
     rgArena* arena = whole->arena;
     int* parent = RG_TAKE(arena, int, whole->partCount);
+    int* classOfPart = RG_TAKE(arena, int, whole->partCount);
     int* classOfSet = RG_TAKE(arena, int, whole->setCount);
     int* place = RG_TAKE(arena, int, whole->setCount);
     regions->start = RG_TAKE(arena, int, whole->partCount + 2);
@@ -99,10 +99,10 @@ static int rgRegions_Split(rgRegions* regions) {
             }
         }
     }
-    int classes = rgNumberClasses(parent, whole->partCount, regions->region);
+    int classes = rgNumberClasses(parent, whole->partCount, classOfPart);
     for (int i = 0; i < whole->setCount; ++i) {
         int first = rgRegions_PartOfSet(regions, i);
-        classOfSet[i] = first >= 0 ? regions->region[first] : classes;
+        classOfSet[i] = first >= 0 ? classOfPart[first] : classes;
     }
     rgGroup(whole->setCount, classOfSet, classes + 1, regions->start, regions->items, place);
     return classes;
@@ -238,7 +238,6 @@ static rgResult rgRegions_Init(rgRegions* regions, rgRun* run, double* lambda) {
     regions->sigma = RG_TAKE(arena, double, whole->n);
     regions->wrong = RG_TAKE(arena, bool, whole->partCount);
     regions->awake = RG_TAKE(arena, bool, whole->partCount);
-    regions->region = RG_TAKE(arena, int, whole->partCount);
     regions->newPart = RG_TAKE(arena, int, whole->partCount);
     regions->items = RG_TAKE(arena, int, whole->setCount);
     if (arena->failed) {
