@@ -99,14 +99,13 @@ static rgResult rgPlan_Calm(rgRun* run, double* lambda) {
     static const rgNewtonOptions held = {
         .limit = 15, .weight = 1, .regularisation = 1e-3, .pull = 1e-5, .lastPull = 1e-5};
     static const rgNewtonOptions byAndBy = {
-        .limit = 25, .weight = 1, .regularisation = 1e-3, .pull = 1e-2, .lastPull = 1e-5};
-    bool few;
-    rgResult result = rgRunRegions(run, lambda, &few);
+        .limit = 40, .weight = 1, .regularisation = 1e-3, .pull = 1e-2, .lastPull = 1e-5};
+    rgResult result = rgRunRegions(run, lambda);
     run->aim = 0.5 * run->tolerance;
-    if (result == rg_ok && few) {
+    if (result == rg_ok) {
         result = rgRunNewton(run, lambda, &held);
     }
-    if (result == rg_ok && few && !rgRun_Solved(run)) {
+    if (result == rg_ok && !rgRun_Solved(run)) {
         run->extraCount = 0;
         result = rgRunNewton(run, run->start, &byAndBy);
     }

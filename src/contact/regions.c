@@ -208,26 +208,35 @@ static rgResult rgRegions_Build(rgRegions* regions, int count, const int* sets, 
     return rg_ok;
 }
 
-static rgResult rgRegions_Solve(rgRegions* regions, int count, const int* sets) {
+// Newton on the region's system; what it solves goes to the whole.
+static rgResult rgRegions_Improve(rgRegions* regions, rgSystem* system) {
     static const rgNewtonOptions newton = {.limit = 40, .weight = 1, .regularisation = 1e-3};
-    rgRun* run = regions->run;
-    rgArenaMark mark = rgArena_Mark(run->system->arena);
-    rgContactSolverDef def = *run->def;
+    rgContactSolverDef def = *regions->run->def;
     def.recordHistory = false;
-    rgSystem system;
     rgRun own;
-    rgResult result = rgRegions_Build(regions, count, sets, &system);
-    if (result == rg_ok) {
-        result = rgRun_Init(&own, &def, &system, run->tolerance, regions->lambda);
+    rgResult result = rgRun_Init(&own, &def, system, regions->run->tolerance, regions->lambda);
+    if (result != rg_ok) {
+        return result;
     }
-    if (result == rg_ok && !rgRun_Solved(&own)) {
+    if (!rgRun_Solved(&own)) {
         result = rgRunNewton(&own, own.start, &newton);
     }
     if (result == rg_ok && rgRun_Solved(&own)) {
-        rgSystem_Store(&system, own.best, regions->lambda);
+        rgSystem_Store(system, own.best, regions->lambda);
     }
-    run->system->factorizationCount += result == rg_ok ? system.factorizationCount : 0;
-    rgArena_Return(run->system->arena, mark);
+    regions->whole->factorizationCount += system->factorizationCount;
+    return result;
+}
+
+static rgResult rgRegions_Solve(rgRegions* regions, int count, const int* sets) {
+    rgArena* arena = regions->whole->arena;
+    rgArenaMark mark = rgArena_Mark(arena);
+    rgSystem system;
+    rgResult result = rgRegions_Build(regions, count, sets, &system);
+    if (result == rg_ok) {
+        result = rgRegions_Improve(regions, &system);
+    }
+    rgArena_Return(arena, mark);
     return result;
 }
 
@@ -250,19 +259,15 @@ static rgResult rgRegions_Init(rgRegions* regions, rgRun* run, double* lambda) {
     return rg_ok;
 }
 
-rgResult rgRunRegions(rgRun* run, double* lambda, bool* few) {
+rgResult rgRunRegions(rgRun* run, double* lambda) {
     rgSystem* whole = run->system;
-    *few = true;
     if (whole->ops != &rgVelocityOps || whole->W != NULL || whole->denseVelocity) {
         return rg_ok; // no bodies to tell apart
     }
     rgArenaMark mark = rgArena_Mark(whole->arena);
     rgRegions regions;
     rgResult result = rgRegions_Init(&regions, run, lambda);
-    if (result == rg_ok) {
-        *few = rgRegions_Wake(&regions) <= RG_REGION_MOST * whole->partCount;
-    }
-    if (result == rg_ok && *few) {
+    if (result == rg_ok && rgRegions_Wake(&regions) <= RG_REGION_MOST * whole->partCount) {
         int count = rgRegions_Split(&regions);
         result = count >= 0 ? rg_ok : rg_errorMemory;
         for (int i = 0; result == rg_ok && i < count; ++i) {

@@ -65,7 +65,7 @@ typedef struct rgInteriorOptions {
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
 rgResult rgRunCascade(rgRun* run, int limit);
-// Solve what is wrong with all else standing still. lambda is improved; nothing is offered. Nothing
-// is done, and few is false, when that is most of the island.
-rgResult rgRunRegions(rgRun* run, double* lambda, bool* few);
+// Solve what is wrong with all else standing still, unless that is most of the island. lambda is
+// improved; nothing is offered.
+rgResult rgRunRegions(rgRun* run, double* lambda);
 rgResult rgRunPlan(rgRun* run);
