@@ -332,6 +332,11 @@ class Others(unittest.TestCase):
             self.assertGreater(scene["steps_per_second"], 0)
             self.assertEqual(scene["share_1e-6"], 1)
             self.assertIsNone(scene["ratio"])
+        self.assertEqual(found["fall"], 1)
+        early = json.loads(run("bench", "simulate", "sliding", "--steps", 5, "--repeat", 1, "--piles",
+                               "27", "--fall", 0, "--no-peer", "--json").stdout)
+        self.assertTrue(early["piles"][0]["settled"])
+        self.assertLess(early["piles"][0]["contacts_mean"], found["piles"][1]["contacts_mean"])
         done = run("bench", "simulate", "sliding", "--steps", 20, "--repeat", 1, "--no-peer")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("\nsliding ", done.stdout)
