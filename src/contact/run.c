@@ -58,9 +58,8 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
     return residual;
 }
 
-bool rgRun_Finished(rgRun* run) {
+bool rgRun_Finished(const rgRun* run) {
     bool enough = run->bestResidual <= run->aim || run->extraCount >= RG_EXTRA;
-    run->extraCount += rgRun_Solved(run) && !enough;
     return rgRun_Solved(run) && enough;
 }
 
@@ -69,6 +68,7 @@ bool rgRun_Count(rgRun* run, rgContactPhase phase) {
         return false;
     }
     run->iterationCount += 1;
+    run->extraCount += rgRun_Solved(run);
     run->phaseIterations[phase] += 1;
     return true;
 }

@@ -36,7 +36,7 @@ static inline bool rgRun_Solved(const rgRun* run) {
 }
 
 // Solved, and as well as is worth it.
-bool rgRun_Finished(rgRun* run);
+bool rgRun_Finished(const rgRun* run);
 
 // Count one iteration of a phase. False when the budget is used up.
 bool rgRun_Count(rgRun* run, rgContactPhase phase);
