@@ -308,9 +308,13 @@ RG_INLINE int rgPlaces_Exchange(rgPlaces* p, int step, int row) {
 typedef struct rgPanelRows {
     rgMask candidate[RG_TILE_VECS];
     rgMask active[RG_TILE_VECS];
+    unsigned candidateBits; // the candidates once more, one bit for each row
 } rgPanelRows;
 
-// Index of the largest candidate in column c, the first one among equals; -1 when all are NaN.
+// Index of the largest candidate in column c, the first one among equals; -1 when NaN leaves none.
+// Where some are NaN the maximum may differ from lane to lane, so that a row beyond the candidates
+// can equal it; a candidate is then chosen or none. NaN stays in its row or column and fails the
+// pivot there, at the latest the last one.
 RG_INLINE int rgTile_FindPivot(const rgTile* t, int vecs, int c, const rgPanelRows* rows,
                                rgWide* pivotSize) {
     rgWide size[RG_TILE_VECS];
@@ -328,6 +332,7 @@ RG_INLINE int rgTile_FindPivot(const rgTile* t, int vecs, int c, const rgPanelRo
     for (int v = 0; v < vecs; ++v) {
         bits |= rgEqualLanes(size[v], largest) << (v * RG_LANES);
     }
+    bits &= rows->candidateBits;
     return bits == 0 ? -1 : __builtin_ctz(bits);
 }
 
@@ -346,6 +351,7 @@ RG_INLINE void rgTile_Eliminate(rgTile* t, int vecs, int cols, int c, int row, r
                                 rgPanelRows* rows) {
     rgWide inverse = rgWithSign(rgOver(rgFill(1), pivotSize), rgTile_Row(t, vecs, c, row));
     rgWide l[RG_TILE_VECS];
+    rows->candidateBits &= ~(1u << row);
     RG_UNROLL
     for (int v = 0; v < vecs; ++v) {
         int lane = row / RG_LANES == v ? row % RG_LANES : RG_LANES;
@@ -381,6 +387,7 @@ RG_INLINE bool rgLuTile(int vecs, int cols, int candidates, const rgTileWork* w,
         rows.candidate[v] = rgMaskFirst(count);
         rows.active[v] = rgMaskFirst(RG_LANES);
     }
+    rows.candidateBits = (1u << candidates) - 1; // of at most RG_TILE_ROWS
     for (int i = 0; i < RG_LANES; ++i) {
         places.place[i] = places.occupant[i] = i;
     }

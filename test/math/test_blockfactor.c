@@ -508,12 +508,45 @@ static void test_refusals(void** state) {
     rgFreeBlocks(&b), rgFreeGraph(&g);
 }
 
+// One entry that is not finite, anywhere: every kernel set refuses, in both factorizations.
+static void test_odd_numbers(void** state) {
+    (void)state;
+    static const rgKernelSet sets[] = {rg_kernelsPlain, rg_kernelsAvx2, rg_kernelsAvx512};
+    static const double odd[] = {NAN, INFINITY, -INFINITY};
+    rgRandom random = {5};
+    for (int c = 0; c < rgFewer(600); ++c) {
+        rgGraph g = rgNewGraph(2 + rgRandom_Index(&random, 20), 1 + rgRandom_Index(&random, 8));
+        for (int k = rgRandom_Index(&random, 2 * g.count); k > 0; --k) {
+            rgLink(&g, rgRandom_Index(&random, g.count), rgRandom_Index(&random, g.count));
+        }
+        rgBlocks b = rgNewBlocks(&g, 6);
+        rgMakePositive(&b);
+        int row = rgRandom_Index(&random, g.count), first = b.pattern.rowStart[row];
+        int entry = first + rgRandom_Index(&random, b.pattern.rowStart[row + 1] - first);
+        int i = rgRandom_Index(&random, g.size[0]), j = rgRandom_Index(&random, g.size[0]);
+        // Cholesky reads the lower triangle only.
+        bool lower = b.pattern.column[entry] < row || (b.pattern.column[entry] == row && j <= i);
+        rgBlockFactor* factor = NULL;
+        assert_int_equal(rgCreateBlockFactor(NULL, rgSelectKernels(sets[c % 3]), &factor), rg_ok);
+        assert_int_equal(rgBlockFactor_Analyse(factor, &b.pattern), rg_ok);
+        assert_int_equal(rgBlockFactor_Lu(factor, b.values, 0), rg_ok);
+        b.numbers[b.values[entry] - b.numbers + i * g.size[0] + j] = odd[c / 3 % 3];
+        assert_int_equal(rgBlockFactor_Lu(factor, b.values, 0), rg_errorNumeric);
+        if (lower) {
+            assert_int_equal(rgBlockFactor_Cholesky(factor, b.values, 0), rg_errorNumeric);
+        }
+        rgDestroyBlockFactor(factor);
+        rgFreeBlocks(&b), rgFreeGraph(&g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_patterns),    cmocka_unit_test(test_special_patterns),
         cmocka_unit_test(test_chain_has_no_fill),  cmocka_unit_test(test_memory_settles),
         cmocka_unit_test(test_allocation_failure), cmocka_unit_test(test_repeats_exactly),
         cmocka_unit_test(test_large_pattern),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_odd_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -546,6 +546,234 @@ static void test_indefinite_is_reported(void** state) {
     }
 }
 
+// Numbers of every size and none at all in matrices that are otherwise harmless: what the kernel
+// sets accept and refuse.
+typedef enum rgOddity { rg_oddNan, rg_oddInfinity, rg_oddHuge, rg_oddTiny, rg_oddZero } rgOddity;
+enum { rg_oddityCount = rg_oddZero + 1, rg_oddLargest = 60 };
+
+static double rgOddNumber(rgRandom* random, rgOddity oddity) {
+    double x = rgRandom_Uniform(random, -1, 1);
+    return oddity == rg_oddNan        ? copysign(NAN, x)
+           : oddity == rg_oddInfinity ? copysign(INFINITY, x)
+           : oddity == rg_oddHuge     ? x * 1e307
+           : oddity == rg_oddTiny     ? x * 1e-310
+                                      : 0;
+}
+
+// In some places, in part of a row, or in part of a column.
+static void rgSpoil(rgRandom* random, rgOddity oddity, int m, int n, double* A, int lda) {
+    int way = rgRandom_Index(random, 3);
+    int row = rgRandom_Index(random, m), column = rgRandom_Index(random, n);
+    int count = 1 + rgRandom_Index(random, way == 0 ? 3 : m + n);
+    for (int i = 0; i < count; ++i) {
+        A[row + column * lda] = rgOddNumber(random, oddity);
+        row = way == 1 ? row : rgRandom_Index(random, m);
+        column = way == 2 ? column : rgRandom_Index(random, n);
+    }
+}
+
+// A panel m x n for LU or Cholesky with odd numbers. What no kernel may read, the rows that fill
+// up the leading dimension and the upper triangle for Cholesky, is NaN.
+typedef struct rgOddPanel {
+    bool cholesky;
+    int m, n, lda;
+    double* A;
+} rgOddPanel;
+
+static rgOddPanel rgNewOddPanel(rgRandom* random, bool cholesky) {
+    int n = 1 + rgRandom_Index(random, rgRandom_Index(random, 2) == 0 ? 12 : rg_oddLargest);
+    int m = rgRandom_Index(random, 2) == 0 ? n : n + rgRandom_Index(random, 30);
+    rgOddPanel p = {cholesky, m, n, m + rgRandom_Index(random, 10), NULL};
+    p.A = rgNewRandom((size_t)(p.lda * n), rgRandom_Bits(random));
+    for (int j = 0; j < n && cholesky; ++j) {
+        p.A[j + j * p.lda] = n;
+    }
+    for (int k = rgRandom_Index(random, 3); k > 0; --k) {
+        rgOddity oddity = (rgOddity)rgRandom_Index(random, rg_oddityCount);
+        rgSpoil(random, oddity, m, n, p.A, p.lda);
+    }
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < p.lda; ++i) {
+            p.A[i + j * p.lda] = i >= m || (cholesky && i < j) ? NAN : p.A[i + j * p.lda];
+        }
+    }
+    return p;
+}
+
+// Of the rows that give pivots; below them, numbers that are not finite concern the caller.
+static bool rgOddPanel_IsFinite(const rgOddPanel* p) {
+    bool finite = true;
+    for (int j = 0; j < p->n; ++j) {
+        for (int i = p->cholesky ? j : 0; i < p->n; ++i) {
+            finite = finite && isfinite(p->A[i + j * p->lda]);
+        }
+    }
+    return finite;
+}
+
+// Factorize a copy with entries changed by the given share of themselves; *least is the smallest
+// pivot relative to the largest entry of its column.
+static bool rgOddPanel_Accepts(const rgOddPanel* p, const rgKernels* k, double change,
+                               double* least) {
+    int pivot[rg_oddLargest];
+    rgRandom random = {99};
+    double* F = rgNew((size_t)(p->lda * p->n));
+    for (int i = 0; i < p->lda * p->n; ++i) {
+        F[i] = p->A[i] * (1 + change * rgRandom_Uniform(&random, -1, 1));
+    }
+    memset(pivot, 0x7f, sizeof(pivot));
+    bool square = p->m == p->n && rgRandom_Index(&random, 2) == 0;
+    bool good = p->cholesky ? square ? k->cholesky(p->n, F, p->lda)
+                                     : k->choleskyPanel(p->m, p->n, F, p->lda)
+                : square ? k->lu(p->n, F, p->lda, pivot)
+                            : k->luPanel(p->m, p->n, F, p->lda, pivot);
+    *least = 1;
+    for (int j = 0; j < p->n && good; ++j) {
+        double size = 0, d = fabs(F[j + j * p->lda]);
+        assert_true(isfinite(d));
+        assert_true(p->cholesky || (pivot[j] >= j && pivot[j] < p->n));
+        for (int i = p->cholesky ? j : 0; i < p->n; ++i) {
+            size = fmax(size, fabs(p->A[i + j * p->lda]));
+        }
+        *least = fmin(*least, (p->cholesky ? d * d : d) / size);
+    }
+    free(F);
+    return good;
+}
+
+// Rounding decides where a change of 1e-9 does, and where pivots nearly cancel.
+static bool rgOddPanel_IsClear(const rgOddPanel* p, bool expected) {
+    const rgKernels* plain = rgSelectKernels(rg_kernelsPlain);
+    double least;
+    return rgOddPanel_Accepts(p, plain, 1e-9, &least) == expected && least > 1e-10 &&
+           rgOddPanel_Accepts(p, plain, 0, &least) == expected && least > 1e-10;
+}
+
+static void test_odd_numbers_in_factors(void** state) {
+    (void)state;
+    rgRandom random = {17};
+    int count = rgFewer(20000), refused = 0, clear = 0;
+    for (int c = 0; c < count; ++c) {
+        rgOddPanel p = rgNewOddPanel(&random, c % 2 == 0);
+        double least;
+        bool finite = rgOddPanel_IsFinite(&p);
+        bool expected = rgOddPanel_Accepts(&p, rgSelectKernels(rg_kernelsPlain), 0, &least);
+        bool isClear = !finite || rgOddPanel_IsClear(&p, expected);
+        assert_true(finite || !expected);
+        for (int t = 0; t < rg_tableCount; ++t) {
+            bool good = rgOddPanel_Accepts(&p, rgSelectKernels(rg_sets[t]), 0, &least);
+            if (isClear && good != expected) {
+                fail_msg("%s of %d x %d, case %d: %s says %d", p.cholesky ? "Cholesky" : "LU", p.m,
+                         p.n, c, rgSelectKernels(rg_sets[t])->name, good);
+            }
+        }
+        refused += !expected;
+        clear += isClear;
+        free(p.A);
+    }
+    // All kinds are met, and few cases are left to rounding.
+    assert_true(refused > count / 4 && refused < 3 * count / 4 && clear > 9 * count / 10);
+}
+
+// The same at sizes that LAPACK handles.
+static void test_odd_numbers_in_large_factors(void** state) {
+    (void)state;
+    static const int sizes[] = {257, 401, 481, 1001};
+    static const double odd[] = {NAN, INFINITY, -INFINITY};
+    rgRandom random = {18};
+    for (int c = 0; c < 12; ++c) {
+        int n = sizes[c % 4], *pivot = calloc((size_t)n, sizeof(int));
+        assert_non_null(pivot);
+        for (int t = 0; t < rg_tableCount; ++t) {
+            double* A = rgNewRandom((size_t)n * (size_t)n, 19);
+            int i = rgRandom_Index(&random, n), j = rgRandom_Index(&random, i + 1);
+            A[i + j * n] = odd[c % 3];
+            for (int d = 0; d < n; ++d) {
+                A[d + d * n] += n;
+            }
+            double* F = rgCopy(A, (size_t)n * (size_t)n);
+            assert_false(rgSelectKernels(rg_sets[t])->lu(n, F, n, pivot));
+            assert_false(rgSelectKernels(rg_sets[t])->cholesky(n, A, n));
+            free(A), free(F);
+        }
+        free(pivot);
+    }
+}
+
+// A solve has nothing to refuse with: what is not finite in a right-hand side shows in its solution
+// and in no other one.
+static void rgCheckOddSolves(const rgKernels* k, int n, int place, double odd) {
+    enum { columns = 5, spoilt = 3 };
+    int pivot[rg_oddLargest], lda = n + 1;
+    double* A = rgNewPositive(n, lda, 0.1, 20);
+    double* F = rgCopy(A, (size_t)(lda * n));
+    double* X = rgNewRandom((size_t)(lda * columns), 21);
+    assert_true(k->cholesky(n, A, lda) && k->lu(n, F, lda, pivot));
+    X[spoilt * lda + place] = odd;
+    double* x = rgCopy(X + spoilt * lda, (size_t)n);
+    double* y = rgCopy(x, (size_t)n);
+    double* Y = rgCopy(X, (size_t)(lda * columns));
+    k->choleskySolve(n, A, lda, x);
+    k->luSolve(n, F, lda, pivot, y);
+    k->luForward(n, columns, F, lda, pivot, Y, lda);
+    bool finite[3] = {true, true, true};
+    for (int i = 0; i < n; ++i) {
+        finite[0] = finite[0] && isfinite(x[i]);
+        finite[1] = finite[1] && isfinite(y[i]);
+        finite[2] = finite[2] && isfinite(Y[spoilt * lda + i]);
+        for (int j = 0; j < columns; ++j) {
+            assert_true(j == spoilt || isfinite(Y[j * lda + i]));
+        }
+    }
+    assert_false(finite[0] || finite[1] || finite[2]);
+    free(A), free(F), free(X), free(x), free(y), free(Y);
+}
+
+static void test_odd_numbers_in_solves(void** state) {
+    (void)state;
+    for (int t = 0; t < rg_tableCount; ++t) {
+        for (int n = 1; n < 30; ++n) {
+            for (int place = 0; place < n; ++place) {
+                rgCheckOddSolves(rgSelectKernels(rg_sets[t]), n, place, NAN);
+                rgCheckOddSolves(rgSelectKernels(rg_sets[t]), n, place, -INFINITY);
+            }
+        }
+    }
+}
+
+// Products: a row or column that is not finite does not reach the others.
+static void rgCheckOddProducts(const rgKernels* k, int m, int n, int depth, int place) {
+    double* A = rgNewRandom((size_t)(m * depth), 22);
+    double* B = rgNewRandom((size_t)(depth * n), 23);
+    double* C = rgNewRandom((size_t)(m * n), 24);
+    double* S = rgNewRandom((size_t)(m * m), 25);
+    A[place % m + place % depth * m] = NAN;
+    B[place % depth + place % n * depth] = INFINITY;
+    k->subtractProduct(m, n, depth, A, m, B, depth, C, m);
+    k->addSelfProduct(m, depth, A, m, S, m);
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < m; ++i) {
+            assert_true(isfinite(C[i + j * m]) == (i != place % m && j != place % n));
+        }
+    }
+    for (int j = 0; j < m; ++j) {
+        for (int i = j; i < m; ++i) {
+            assert_true(isfinite(S[i + j * m]) == (i != place % m && j != place % m));
+        }
+    }
+    free(A), free(B), free(C), free(S);
+}
+
+static void test_odd_numbers_in_products(void** state) {
+    (void)state;
+    for (int t = 0; t < rg_tableCount; ++t) {
+        for (int place = 0; place < 400; ++place) {
+            rgCheckOddProducts(rgSelectKernels(rg_sets[t]), 1 + place * 7 % 31, 1 + place * 5 % 19,
+                               1 + place * 3 % 13, place);
+        }
+    }
+}
+
 // Factorizations with pivots of every kind give the same bits in every repetition and thread, also
 // at sizes that LAPACK handles.
 typedef struct rgRepeat {
@@ -631,6 +859,10 @@ int main(void) {
         cmocka_unit_test(test_graded_matrices),
         cmocka_unit_test(test_singular_is_reported),
         cmocka_unit_test(test_indefinite_is_reported),
+        cmocka_unit_test(test_odd_numbers_in_factors),
+        cmocka_unit_test(test_odd_numbers_in_large_factors),
+        cmocka_unit_test(test_odd_numbers_in_solves),
+        cmocka_unit_test(test_odd_numbers_in_products),
         cmocka_unit_test(test_threads_give_the_same_bits),
         cmocka_unit_test(test_plain_bits),
     };
