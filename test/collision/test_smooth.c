@@ -118,6 +118,37 @@ static void rgTestSizes(void** state) {
     assert_true(large.exact > 0.8 * large.calls);
 }
 
+// The signed distance is the largest separation over all directions. Deep inside each other, shapes
+// may start Newton's method far from it; what is reported is a maximum all the same: no direction
+// nearby separates more.
+static void rgTestDeepNormals(void** state) {
+    (void)state;
+    rgRandom random = {8};
+    int count = rgFewer(4000), better = 0;
+    for (int i = 0; i < count; ++i) {
+        rgPath path = {.whichA = i % 2 ? 2 : 4, .whichB = i / 2 % 2 ? 2 : 4};
+        rgTestMake(&path.a, path.whichA, 1, &random);
+        rgTestMake(&path.b, path.whichB, 1, &random);
+        path.pa = rgPoseIdentity();
+        path.pb.q = rgTestRotation(&random);
+        double far = pow(10, rgRandom_Uniform(&random, -6, -0.3));
+        path.pb.p = rgScale(far, rgTestDirection(&random));
+        rgProximity p;
+        assert_int_equal(rgDistance(path.a.geometry, path.pa, path.b.geometry, path.pb, NULL, &p),
+                         rg_ok);
+        double most = -INFINITY;
+        for (int k = 0; k < 48; ++k) {
+            double size = 0.01 * (1 << k % 4);
+            rgVec3 n = rgNormalize(rgAddScaled(p.normal, size, rgTestDirection(&random)));
+            most = fmax(most, rgTestSlab(&path.a, path.pa, &path.b, path.pb, n));
+        }
+        better += most > p.distance + 1e-6;
+        rgTestDestroy(&path.a);
+        rgTestDestroy(&path.b);
+    }
+    assert_int_equal(better, 0);
+}
+
 // Axes along each other and faces flat on each other, which features cannot tell apart.
 static void rgTestAligned(void** state) {
     (void)state;
@@ -171,7 +202,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestSlow),       cmocka_unit_test(rgTestFast),
         cmocka_unit_test(rgTestSizes),      cmocka_unit_test(rgTestAligned),
-        cmocka_unit_test(rgTestDirtyCache),
+        cmocka_unit_test(rgTestDirtyCache), cmocka_unit_test(rgTestDeepNormals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,44 @@ static void test_no_solution(void** state) {
     rgFreeContactCase(made);
 }
 
+// Two islands that fail in different ways: no progress says more than the limit, whichever comes
+// first. Alone, the interior point stalls on a squeeze and runs on with a contradiction.
+static void test_stalled_is_worse_than_limit(void** state) {
+    (void)state;
+    const double squeeze[4] = {1, -1, -1, 1}, contradiction[4] = {1, 1, 1, 1};
+    const double closing[2] = {-1, -1}, apart[2] = {1, -1};
+    const rgBlock half = {.kind = rg_blockHalfLine, .rowCount = 2};
+    const rgBlock equal = {.kind = rg_blockFree, .rowCount = 2};
+    rgContactSolverDef def = rgWayDef(rg_wayInterior, 1e-9);
+    def.maxIterations = 100;
+    double lambda[4] = {0};
+    rgContactCase* made = rgMakeDenseCase(1, &half, squeeze, closing);
+    assert_int_equal(rgSolveAndCheck(&def, &made->problem, lambda).status, rg_contactStalled);
+    rgFreeContactCase(made);
+    memset(lambda, 0, sizeof(lambda));
+    made = rgMakeDenseCase(1, &equal, contradiction, apart);
+    assert_int_equal(rgSolveAndCheck(&def, &made->problem, lambda).status, rg_contactLimit);
+    rgFreeContactCase(made);
+    for (int first = 0; first < 2; ++first) {
+        rgBlock blocks[2] = {first == 0 ? half : equal, first == 0 ? equal : half};
+        double G[16] = {0}, g[4];
+        blocks[1].firstRow = 2;
+        for (int k = 0; k < 4; ++k) {
+            const double* from = (k < 2) == (first == 0) ? squeeze : contradiction;
+            const double* free = (k < 2) == (first == 0) ? closing : apart;
+            G[4 * k + 2 * (k / 2)] = from[2 * (k % 2)];
+            G[4 * k + 2 * (k / 2) + 1] = from[2 * (k % 2) + 1];
+            g[k] = free[k % 2];
+        }
+        made = rgMakeDenseCase(2, blocks, G, g);
+        memset(lambda, 0, sizeof(lambda));
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_int_equal(report.islandCount, 2);
+        assert_int_equal(report.status, rg_contactStalled);
+        rgFreeContactCase(made);
+    }
+}
+
 // Solvable although the matrix is far from what mechanics gives: huge, tiny and zero friction.
 static void test_extreme_friction(void** state) {
     (void)state;
@@ -349,6 +387,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_moves),
         cmocka_unit_test(test_rows_that_nothing_moves),
         cmocka_unit_test(test_no_solution),
+        cmocka_unit_test(test_stalled_is_worse_than_limit),
         cmocka_unit_test(test_extreme_friction),
         cmocka_unit_test(test_rounding_makes_indefinite),
         cmocka_unit_test(test_box_without_zero),

@@ -377,6 +377,36 @@ static void test_filters(void** state) {
     rgDestroyModelDef(s.def);
 }
 
+// Bodies fixed to each other and to the world are one assembly, however deep: what the topmost
+// carries meets none of its parts, and what another assembly carries meets all.
+static void test_nested_static_assemblies(void** state) {
+    (void)state;
+    rgScene s = rgMakeScene();
+    rgShapeId columnShape, topShape, crownShape, liftShape, pillarShape, capShape;
+    rgBodyId column = rgScene_AddBody(&s, "column", s.base, &columnShape);
+    rgBodyId top = rgScene_AddBody(&s, "top", column, &topShape);
+    rgBodyId pillar = rgScene_AddBody(&s, "pillar", (rgBodyId){0}, &pillarShape);
+    rgScene_AddBody(&s, "cap", pillar, &capShape);
+    rgBodyId lift = rgScene_AddBody(&s, "lift", top, &liftShape);
+    rgScene_AddBody(&s, "crown", top, &crownShape);
+    rgScene_AddJoint(&s, "slide", lift);
+    rgModel* model = rgCompileScene(&s);
+    const rgShapeId assembly[] = {s.baseShape, columnShape, topShape, crownShape};
+    for (int i = 0; i < 4; ++i) {
+        assert_false(rgModel_ShapesMeet(model, liftShape, assembly[i])); // carried by it
+        assert_false(rgModel_ShapesMeet(model, assembly[i], s.armShape));
+        assert_false(rgModel_ShapesMeet(model, assembly[i], capShape)); // both static
+        assert_true(rgModel_ShapesMeet(model, assembly[i], s.handShape));
+    }
+    assert_true(rgModel_ShapesMeet(model, liftShape, pillarShape));
+    assert_true(rgModel_ShapesMeet(model, liftShape, capShape));
+    assert_true(rgModel_ShapesMeet(model, liftShape, s.floor));
+    EXPECT_NEAR(rgModel_BodyLink(model, top).pose.p.z, 3, 1e-15);
+    EXPECT_NEAR(rgModel_Info(model).staticMass, 2 * 6, 1e-12);
+    rgDestroyModel(model);
+    rgDestroyModelDef(s.def);
+}
+
 static void test_masks_excludes_and_pairs(void** state) {
     (void)state;
     rgScene s = rgMakeScene();
@@ -474,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_fixed_bodies_are_merged),
         cmocka_unit_test(test_order_is_depth_first),
         cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_nested_static_assemblies),
         cmocka_unit_test(test_masks_excludes_and_pairs),
         cmocka_unit_test(test_materials_combine),
         cmocka_unit_test(test_keys_are_completed),
