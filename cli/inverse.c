@@ -26,8 +26,11 @@ typedef struct rgInverseStats {
     int steps;
     int unsolved;
     int infeasible;
+    int unheld;
+    int overloaded;
     int iterationsMost;
-    double iterations, residual, violation, unactuated, effortExcess;
+    double iterations, residual, violation, effortExcess;
+    double missingForce, missingTorque;
     double forceMost, normalMost;
     double velocityError; // of the step driven by the forces, where it is taken
     int openMost;
@@ -95,8 +98,8 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
             "to\n"
             "the next. With velocities alone, the scene starts as in rigor simulate, and every\n"
             "step is driven by the forces found, so that the run shows whether they do it. Exit\n"
-            "code 0 when all calls are solved, 1 when contacts do not allow the motion, 2 for\n"
-            "wrong options or files.",
+            "code 0 when the motors can make the motion, 1 when contacts do not allow it, nothing\n"
+            "holds the base, or effort limits are exceeded, 2 for wrong options or files.",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,
@@ -168,8 +171,10 @@ static void rgWriteStep(const rgInverseJob* job, const rgInverseResult* result, 
 static void rgInverseStats_Add(rgInverseStats* stats, const rgSimulation* simulation,
                                const rgInverseResult* result) {
     stats->steps += 1;
-    stats->unsolved += result->contact.status != rg_contactSolved;
-    stats->infeasible += result->contact.status == rg_contactInfeasible;
+    stats->unsolved += result->status != rg_inverseSolved;
+    stats->infeasible += result->status == rg_inverseForbidden;
+    stats->unheld += result->status == rg_inverseUnheld;
+    stats->overloaded += result->status == rg_inverseOverload;
     stats->iterations += result->contact.iterationCount;
     stats->iterationsMost = result->contact.iterationCount > stats->iterationsMost
                                 ? result->contact.iterationCount
@@ -177,7 +182,8 @@ static void rgInverseStats_Add(rgInverseStats* stats, const rgSimulation* simula
     stats->openMost = result->openCount > stats->openMost ? result->openCount : stats->openMost;
     stats->residual = fmax(stats->residual, result->contact.residual.total);
     stats->violation = fmax(stats->violation, result->violation);
-    stats->unactuated = fmax(stats->unactuated, result->unactuated);
+    stats->missingForce = fmax(stats->missingForce, result->missingForce);
+    stats->missingTorque = fmax(stats->missingTorque, result->missingTorque);
     stats->effortExcess = fmax(stats->effortExcess, result->effortExcess);
     stats->normalMost = fmax(stats->normalMost, rgSumContacts(simulation->world).normal);
     stats->seconds += result->seconds;
@@ -198,11 +204,15 @@ static void rgPrintInverse(const rgInverseJob* job) {
         printf("up to %d impulses are not determined by the motion; they follow the start%s\n",
                stats->openMost, job->options.def.feasible ? " and the base" : "");
     }
-    if (stats->unactuated > 0) {
-        printf("floating bases would have to be held with up to %.6g\n", stats->unactuated);
+    if (stats->missingForce > 0 || stats->missingTorque > 0) {
+        printf("%d steps cannot be made: the base lacks up to %.6g N and %.6g N m%s\n",
+               stats->unheld, stats->missingForce, stats->missingTorque,
+               job->options.def.feasible ? ", and no contact can give them"
+                                         : " (--feasible looks for contact forces that give them)");
     }
     if (stats->effortExcess > 0) {
-        printf("effort limits of joints are exceeded by up to %.6g\n", stats->effortExcess);
+        printf("%d steps ask too much of motors alone: effort limits are exceeded by up to %.6g\n",
+               stats->overloaded, stats->effortExcess);
     }
     if (!job->reference.hasPositions) {
         printf("driven by these forces, velocities differ by at most %.3g\n", stats->velocityError);
@@ -230,7 +240,10 @@ static void rgPrintInverseJson(const rgInverseJob* job) {
     rgJson_Number(&json, "violation_max", stats->violation);
     rgJson_Number(&json, "force_max", stats->forceMost);
     rgJson_Number(&json, "normal_force_max", stats->normalMost);
-    rgJson_Number(&json, "unactuated_max", stats->unactuated);
+    rgJson_Int(&json, "unheld_steps", stats->unheld);
+    rgJson_Number(&json, "missing_force_max", stats->missingForce);
+    rgJson_Number(&json, "missing_torque_max", stats->missingTorque);
+    rgJson_Int(&json, "overload_steps", stats->overloaded);
     rgJson_Number(&json, "effort_excess_max", stats->effortExcess);
     rgJson_Int(&json, "open_impulses_max", stats->openMost);
     rgJson_Number(&json, "velocity_error_max",

@@ -48,8 +48,18 @@ typedef struct rgInverseBase {
     rgVec3 torque; ///< [N m]
 } rgInverseBase;
 
+/// What became of the wanted motion. The first that holds, in this order.
+typedef enum rgInverseStatus {
+    rg_inverseUnsolved,  ///< the contact impulses did not converge: see contact and feasible
+    rg_inverseForbidden, ///< contacts, limits or loops do not allow that velocity: see violation
+    rg_inverseUnheld,    ///< degrees of freedom without a motor lack missingForce, missingTorque
+    rg_inverseOverload,  ///< effort limits would cut the force by effortExcess
+    rg_inverseSolved,    ///< the motors make the motion
+} rgInverseStatus;
+
 /// Arrays are views until the next call that takes the world.
 typedef struct rgInverseResult {
+    rgInverseStatus status;
     rgContactReport contact; ///< residuals in SI units, of the velocity as it was given. Status
                              ///< infeasible: contacts do not allow that velocity.
     int contactCount;
@@ -59,12 +69,16 @@ typedef struct rgInverseResult {
     const rgInverseContact* contacts; ///< contactCount
     const rgInverseBase* bases;       ///< one per tree with a free joint
     int baseCount;
-    double violation;    ///< largest violation of any row or contact [m/s, rad/s]
-    int violationCount;  ///< contacts and other rows violated by more than snap and tolerance
-    int openCount;       ///< impulse components that the wanted velocity leaves open; 0: unique
-    int redundantCount;  ///< those that differ without any effect (hyperstatic); -1: not counted
-    double unactuated;   ///< largest entry of force in an unactuated row [N, N m]
-    double effortExcess; ///< by how much a joint's effort limit would cut the force [N, N m]
+    double violation;   ///< largest violation of any row or contact [m/s, rad/s]
+    int violationCount; ///< contacts and other rows violated by more than snap and tolerance
+    int openCount;      ///< impulse components that the wanted velocity leaves open; 0: unique
+    int redundantCount; ///< those that differ without any effect (hyperstatic); -1: not counted
+    /// What joints without a motor would have to be given, the largest of all: of a free joint the
+    /// length of the vector, torques at the body's origin. With feasible: what no contact can give.
+    /// Below 1e-6 of what acts there, and below the tolerance, it is nil.
+    double missingForce;      ///< [N]
+    double missingTorque;     ///< [N m]
+    double effortExcess;      ///< by how much a joint's effort limit would cut the force [N, N m]
     rgContactReport feasible; ///< of the least-squares problem; unsolved unless asked for
     double seconds;
 } rgInverseResult;

@@ -296,6 +296,52 @@ static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index
         (rgInverseBase){{body + 1}, force, rgSub(torque, rgCross(arm, force))};
 }
 
+#define RG_MISSING_SHARE 1e-6 // of what acts on the joint: less is what least squares leave undone
+
+// Length of what the unactuated rows among three or one must be given; zero if it is nothing beside
+// the forces that act there, or within the tolerance.
+static double rgInverse_Lack(const rgInverseCall* call, int first, int count) {
+    const rgInverseWork* work = call->work;
+    double lack = 0, scale = 0;
+    for (int k = first; k < first + count; ++k) {
+        if (!work->actuated[k]) {
+            lack = hypot(lack, work->force[k]);
+            scale = hypot(scale, fabs(work->need[k]) + fabs(work->contactForce[k]));
+        }
+    }
+    return lack > fmax(RG_MISSING_SHARE * scale, call->def->tolerance) ? lack : 0;
+}
+
+static void rgInverse_FindMissing(rgInverseCall* call) {
+    const rgModel* model = call->world->model;
+    rgInverseResult* out = call->result;
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        if (rgWorld_LinkSleeps(call->world, i)) {
+            continue;
+        }
+        bool slides = link->kind == rg_linkFree || link->kind == rg_linkPrismatic;
+        int linear = slides ? RG_MIN(link->vCount, 3) : 0;
+        double force = rgInverse_Lack(call, link->v, linear);
+        double torque = rgInverse_Lack(call, link->v + linear, link->vCount - linear);
+        out->missingForce = fmax(out->missingForce, force);
+        out->missingTorque = fmax(out->missingTorque, torque);
+    }
+}
+
+static rgInverseStatus rgInverse_Status(const rgInverseCall* call) {
+    const rgInverseResult* out = call->result;
+    bool forbidden = out->contact.status == rg_contactInfeasible;
+    bool chosen = !call->def->feasible || out->feasible.status == rg_contactSolved;
+    if (!forbidden && (out->contact.status != rg_contactSolved || !chosen)) {
+        return rg_inverseUnsolved;
+    }
+    return forbidden                                         ? rg_inverseForbidden
+           : out->missingForce > 0 || out->missingTorque > 0 ? rg_inverseUnheld
+           : out->effortExcess > 0                           ? rg_inverseOverload
+                                                             : rg_inverseSolved;
+}
+
 static void rgInverse_Summarize(rgInverseCall* call) {
     const rgModel* model = call->world->model;
     rgInverseWork* work = call->work;
@@ -317,11 +363,8 @@ static void rgInverse_Summarize(rgInverseCall* call) {
     }
     rgModel_BodyVelocity(model, call->world->startQ, work->force, work->force);
     rgModel_BodyVelocity(model, call->world->startQ, work->contactForce, work->contactForce);
-    for (int i = 0; i < model->vCount; ++i) {
-        if (!work->actuated[i]) {
-            out->unactuated = fmax(out->unactuated, fabs(work->force[i]));
-        }
-    }
+    rgInverse_FindMissing(call);
+    out->status = rgInverse_Status(call);
 }
 
 // ---- the call

@@ -60,12 +60,17 @@ class Inverse(unittest.TestCase):
         states = self.path("states.csv")
         done = run("simulate", "quadruped", "--time", "0.1", "--tol", "1e-10", "--csv", states)
         self.assertEqual(done.returncode, 0, done)
-        held = self.report("quadruped", "--ref", states)
+        held = self.report("quadruped", "--ref", states, code=1)
         spared = self.report("quadruped", "--ref", states, "--feasible")
         # nothing but the servos acted: contact forces can carry the robot, and without them the
         # base would have to be held
-        self.assertGreater(held["unactuated_max"], 50)
-        self.assertLess(spared["unactuated_max"], 1e-6)
+        self.assertGreater(held["missing_force_max"], 50)
+        self.assertGreater(held["unheld_steps"], 90)  # all but the fall at the start
+        self.assertEqual(spared["missing_force_max"], 0)
+        self.assertEqual(spared["missing_torque_max"], 0)
+        text = run("inverse", "quadruped", "--ref", states).stdout
+        self.assertIn("steps cannot be made: the base lacks up to", text)
+        self.assertIn("--feasible", text)
         self.assertGreater(spared["normal_force_max"], 50)
         self.assertEqual(spared["unsolved_steps"], 0)
 

@@ -30,6 +30,11 @@ static inline rgInverseResult Invert(Scene* scene, const rgInverseDef* def, cons
     return result;
 }
 
+// What joints without a motor lack, in newtons or newton metres.
+static inline double Missing(rgInverseResult result) {
+    return fmax(result.missingForce, result.missingTorque);
+}
+
 // Gaussian elimination with pivots; a is n x n, row by row.
 static inline void SolveDense(double* a, double* b, int n) {
     for (int k = 0; k < n; ++k) {

@@ -308,7 +308,7 @@ static void StandStill(const char* name, double stiffness) {
     EXPECT_NEAR(trip.error, 0, 1e-8);
     EXPECT_NEAR(Farthest(trip.contactForce, trip.forwardForce, nv), 0, 1e-3);
     if (stiffness == 0) {
-        EXPECT_NEAR(trip.result.unactuated, 0, 1e-5);
+        EXPECT_NEAR(Missing(trip.result), 0, 1e-5);
         // Rigid points, and limits and dry friction at rest, are open. Two feet with four points
         // each have rank 12; four point feet and twelve dry joints together have rank 18.
         assert_int_equal(trip.result.openCount, 3 * trip.contactCount + others);
@@ -364,8 +364,8 @@ static void ExpectOptimal(double J[][DOFS], const rgContact* contact,
     }
     rgBlock_ProjectDual(&cone, dual);
     assert_true(contact->impulse[2] > 1e-3);
-    EXPECT_NEAR(Farthest(gradient, dual, 3), 0, 1e-5 * result->unactuated);
-    EXPECT_NEAR(work, 0, 1e-5 * contact->impulse[2] * result->unactuated);
+    EXPECT_NEAR(Farthest(gradient, dual, 3), 0, 1e-5 * Missing(*result));
+    EXPECT_NEAR(work, 0, 1e-5 * contact->impulse[2] * Missing(*result));
 }
 
 // Trot: two diagonal feet hold while the base moves on; the other two are in the air.
@@ -395,13 +395,13 @@ static void TestQuadrupedTrots(void** state) {
         }
         rgInverseDef inverse = rgDefaultInverseDef();
         inverse.coordinates = rg_velocityStep;
-        double plain = Invert(&scene, &inverse, vRef).unactuated;
+        double plain = Missing(Invert(&scene, &inverse, vRef));
         inverse.feasible = true;
         rgInverseResult result = Invert(&scene, &inverse, vRef);
         assert_int_equal(result.contact.status, rg_contactSolved);
         assert_int_equal(result.violationCount, 0);
-        assert_true(result.unactuated < plain);
-        assert_true(result.unactuated > 1e-3); // two points cannot hold it about their line
+        assert_true(Missing(result) < plain);
+        assert_true(Missing(result) > 1e-3); // two points cannot hold it about their line
         for (int c = 0; c < 2; ++c) {
             ExpectOptimal(J + 3 * c, &rgWorld_Contacts(scene.world, NULL)[c], &result);
         }
@@ -441,12 +441,12 @@ static void TestBipedStands(void** state) {
     }
     rgInverseDef inverse = rgDefaultInverseDef();
     inverse.actuated = actuated;
-    double held = Invert(&scene, &inverse, vRef).unactuated;
+    double held = Missing(Invert(&scene, &inverse, vRef));
     inverse.feasible = true;
     Trip trip = RoundTrip(&scene, &inverse, vRef);
     ExpectCones(&trip);
     assert_true(held > 50);
-    EXPECT_NEAR(trip.result.unactuated, 0, 1e-5);
+    EXPECT_NEAR(Missing(trip.result), 0, 1e-5);
     EXPECT_NEAR(trip.error, 0, 1e-8);
     SceneEnd(&scene);
 }
@@ -463,7 +463,56 @@ static void TestAdhesionIsReported(void** state) {
     inverse.feasible = true;
     rgInverseResult result = Invert(&scene, &inverse, vRef);
     EXPECT_NEAR(Largest(result.contactForce, 18), 0, 0);
-    assert_true(result.bases[0].force.z < -1000);
+    double lack = ModelMass("quadruped") * (500 - SCENE_G);
+    EXPECT_NEAR(result.bases[0].force.z, -lack, 1e-6 * lack);
+    assert_int_equal(result.contact.status, rg_contactSolved); // contacts allow it
+    assert_int_equal(result.status, rg_inverseUnheld);         // nothing makes it
+    EXPECT_NEAR(result.missingForce, lack, 1e-6 * lack);
+    SceneEnd(&scene);
+}
+
+// The status is that of the whole motion, and says in newtons and newton metres what is missing.
+static void TestStatus(void** state) {
+    (void)state;
+    rgWorldDef def = rgDefaultWorldDef();
+    def.contact.tolerance = 1e-10;
+    Scene scene = FileScene("quadruped", &def);
+    Settle(&scene);
+    double vRef[DOFS] = {0}, weight = SCENE_G * ModelMass("quadruped");
+    rgInverseDef inverse = rgDefaultInverseDef();
+    rgInverseResult result = Invert(&scene, &inverse, vRef); // no contact forces: the base hangs
+    assert_int_equal(result.status, rg_inverseUnheld);
+    EXPECT_NEAR(result.missingForce, weight, 1e-6 * weight);
+    inverse.feasible = true;
+    result = Invert(&scene, &inverse, vRef); // the ground carries it
+    assert_int_equal(result.status, rg_inverseSolved);
+    EXPECT_NEAR(Missing(result), 0, 0);
+    vRef[5] = 1000 * rgWorld_TimeStep(scene.world); // turn about z: friction gives some of it
+    result = Invert(&scene, &inverse, vRef);
+    assert_int_equal(result.status, rg_inverseUnheld);
+    assert_true(result.missingTorque > 1);
+    vRef[2] = -0.1;
+    result = Invert(&scene, &inverse, vRef); // into the floor
+    assert_int_equal(result.status, rg_inverseForbidden);
+    SceneEnd(&scene);
+    rgJointDef joint = rgDefaultJointDef();
+    joint.effortLimit = 2;
+    scene = SceneStart();
+    Solid rod = SolidOf(rg_shapeBox, rgVec(0.5, 0.1, 0.1), 1, rgVec(0, 0, 1));
+    joint.body = SceneBody(&scene, &rod, (rgBodyId){0});
+    assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, NULL), rg_ok);
+    SceneMake(&scene, &def);
+    double inertia = (1 + 0.04) / 12, rate = 1e-3 * 3 / inertia; // 3 N m
+    rgInverseDef plain = rgDefaultInverseDef();
+    result = Invert(&scene, &plain, &rate);
+    assert_int_equal(result.status, rg_inverseOverload);
+    EXPECT_NEAR(result.effortExcess, 1, 1e-9);
+    const bool none = false;
+    plain.actuated = &none;
+    result = Invert(&scene, &plain, &rate); // a hinge without a motor lacks a torque
+    assert_int_equal(result.status, rg_inverseUnheld);
+    EXPECT_NEAR(result.missingTorque, 3, 1e-9);
+    EXPECT_NEAR(result.missingForce, 0, 0);
     SceneEnd(&scene);
 }
 
@@ -916,19 +965,20 @@ static void TestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestArmPresses),      cmocka_unit_test(TestArmOneIteration),
-        cmocka_unit_test(TestArmLiftsOff),     cmocka_unit_test(TestArmFrictionless),
-        cmocka_unit_test(TestArmCompliant),    cmocka_unit_test(TestConvexDiverges),
-        cmocka_unit_test(TestIntoTheWall),     cmocka_unit_test(TestHumanoidStands),
-        cmocka_unit_test(TestQuadrupedStands), cmocka_unit_test(TestQuadrupedTrots),
-        cmocka_unit_test(TestBipedStands),     cmocka_unit_test(TestAdhesionIsReported),
-        cmocka_unit_test(TestRecoverRobots),   cmocka_unit_test(TestRecoverCompliant),
-        cmocka_unit_test(TestRecoverAnchored), cmocka_unit_test(TestMoveAnchored),
-        cmocka_unit_test(TestRecoverLoops),    cmocka_unit_test(TestStiffToRigid),
-        cmocka_unit_test(TestJointTerms),      cmocka_unit_test(TestLimits),
-        cmocka_unit_test(TestTumblingBody),    cmocka_unit_test(TestRebound),
-        cmocka_unit_test(TestRefusals),        cmocka_unit_test(TestSleeping),
-        cmocka_unit_test(TestNothing),         cmocka_unit_test(TestMemory),
+        cmocka_unit_test(TestArmPresses),       cmocka_unit_test(TestArmOneIteration),
+        cmocka_unit_test(TestArmLiftsOff),      cmocka_unit_test(TestArmFrictionless),
+        cmocka_unit_test(TestArmCompliant),     cmocka_unit_test(TestConvexDiverges),
+        cmocka_unit_test(TestIntoTheWall),      cmocka_unit_test(TestHumanoidStands),
+        cmocka_unit_test(TestQuadrupedStands),  cmocka_unit_test(TestQuadrupedTrots),
+        cmocka_unit_test(TestBipedStands),      cmocka_unit_test(TestAdhesionIsReported),
+        cmocka_unit_test(TestStatus),           cmocka_unit_test(TestRecoverRobots),
+        cmocka_unit_test(TestRecoverCompliant), cmocka_unit_test(TestRecoverAnchored),
+        cmocka_unit_test(TestMoveAnchored),     cmocka_unit_test(TestRecoverLoops),
+        cmocka_unit_test(TestStiffToRigid),     cmocka_unit_test(TestJointTerms),
+        cmocka_unit_test(TestLimits),           cmocka_unit_test(TestTumblingBody),
+        cmocka_unit_test(TestRebound),          cmocka_unit_test(TestRefusals),
+        cmocka_unit_test(TestSleeping),         cmocka_unit_test(TestNothing),
+        cmocka_unit_test(TestMemory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
