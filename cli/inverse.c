@@ -83,6 +83,8 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
         {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
          "K", NULL, 0, 0},
         {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
+        {"--v", rg_optionText, &a->v, "start velocity; free joints in body axes", "V1,V2,...", NULL,
+         0, 0},
         {"--csv", rg_optionText, &options->csv, "write forces and contact forces of every step",
          "FILE", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,

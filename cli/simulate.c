@@ -63,6 +63,8 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
          "K", NULL, 0, 0},
         {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
+        {"--v", rg_optionText, &a->v, "start velocity; free joints in body axes", "V1,V2,...", NULL,
+         0, 0},
         {"--ctrl", rg_optionText, &options->control,
          "controls from a CSV file: time, then actuators by name", "FILE", NULL, 0, 0},
         {"--csv", rg_optionText, &options->csv, "write time, q and v of every step", "FILE", NULL,

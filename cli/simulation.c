@@ -129,6 +129,19 @@ static bool rgCheckKey(const rgModel* model, const char* name) {
     return false;
 }
 
+// The numbers of an option, or a copy of what holds without it. NULL after a message.
+static double* rgReadState(const char* option, const char* text, const double* present, int count) {
+    double* numbers = rgCli_Allocate((size_t)count, sizeof(double));
+    if (count > 0) {
+        memcpy(numbers, present, (size_t)count * sizeof(double));
+    }
+    if (text != NULL && !rgCli_ReadNumbers(option, text, numbers, count)) {
+        free(numbers);
+        return NULL;
+    }
+    return numbers;
+}
+
 static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     const rgModel* model = simulation->loaded.model;
     rgWorld* world = simulation->world;
@@ -139,15 +152,18 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
     if (result == rg_ok && arguments->key != NULL) {
         result = rgWorld_Reset(world, rgFindKey(model, arguments->key));
     }
-    if (result == rg_ok && arguments->q != NULL) {
-        int count = simulation->info.qCount;
-        double* q = rgCli_Allocate((size_t)count, sizeof(double));
-        if (!rgCli_ReadNumbers("--q", arguments->q, q, count)) {
-            free(q);
+    if (result == rg_ok && (arguments->q != NULL || arguments->v != NULL)) {
+        double* q = rgReadState("--q", arguments->q, rgWorld_Positions(world, NULL),
+                                simulation->info.qCount);
+        double* v = rgReadState("--v", arguments->v, rgWorld_Velocities(world, NULL),
+                                simulation->info.vCount);
+        bool good = q != NULL && v != NULL;
+        result = good ? rgWorld_SetState(world, q, v) : rg_ok;
+        free(q);
+        free(v);
+        if (!good) {
             return false;
         }
-        result = rgWorld_SetState(world, q, rgWorld_Velocities(world, NULL));
-        free(q);
     }
     if (result != rg_ok) {
         rgCli_Error("the start state is refused: %s", rgResult_Name(result));

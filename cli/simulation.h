@@ -36,6 +36,7 @@ typedef struct rgSimulationArguments {
     bool ground;
     const char* key;
     const char* q;
+    const char* v;
 } rgSimulationArguments;
 
 rgSimulationArguments rgDefaultSimulationArguments(void);

@@ -242,7 +242,8 @@ RG_API rgResult rgCreateModelDef(const rgAllocator* allocator, rgModelDef** def)
 RG_API void rgDestroyModelDef(rgModelDef* def);
 
 /// Each Add copies what it is given, strings and arrays too. The id may be NULL. What can be
-/// checked at once is; the rest is checked by rgCompileModel().
+/// checked at once is; the rest is checked by rgCompileModel(). The definition remembers the first
+/// Add that failed, and rgCompileModel() reports it: a model never lacks a part in silence.
 RG_API rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id);
 RG_API rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId* id);
 RG_API rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId* id);

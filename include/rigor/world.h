@@ -107,6 +107,12 @@ RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 /// means neutral or zero. The warm start and the anchors of contacts stay; reset clears them, with
 /// controls, forces and wrenches.
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
+/// One body in world axes, all else as it is; the counterparts of rgWorld_BodyPose() and
+/// rgWorld_BodyVelocity(). For bodies with a free joint, and those fixed to one; whatever hangs on
+/// them comes along. Others have joints that say where they are, which only q and v can set:
+/// rg_errorUnsupported. Setting the pose keeps the velocity of the body's origin in world axes.
+RG_API rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose);
+RG_API rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
 RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
 RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration
 RG_API double rgWorld_Time(const rgWorld* world);

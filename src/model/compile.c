@@ -64,7 +64,17 @@ void rgDestroyModel(rgModel* model) {
     rgRelease(&allocator, model);
 }
 
+// What could not be added was meant to be there.
+static void rgCheckRefusal(rgCompiler* compiler) {
+    const rgRefusal* refusal = &compiler->def->refusal;
+    if (refusal->result != rg_ok) {
+        rgCompiler_Error(compiler, refusal->source, "%s", refusal->text);
+        compiler->outOfMemory = refusal->result == rg_errorMemory;
+    }
+}
+
 static bool rgBuildModel(rgCompiler* compiler) {
+    rgCheckRefusal(compiler);
     rgCheckDefinition(compiler);
     if (compiler->errorCount > 0) {
         return false;

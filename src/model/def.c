@@ -2,6 +2,8 @@
 // definition is checked by compile.c.
 #include "model/def.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 const char* rgKeepString(rgArena* arena, const char* text, bool* failed) {
@@ -125,13 +127,80 @@ static rgSource rgAddition_Source(rgAddition* add, rgSource source) {
     return (rgSource){.file = copy, .line = source.line};
 }
 
+// ---- refusals
+
+// What is being added, for messages.
+typedef struct rgPart {
+    const char* kind;
+    const char* name;
+    rgSource source;
+} rgPart;
+
+static void rgRefuse(rgModelDef* def, const rgPart* part, rgResult result, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void rgRefuse(rgModelDef* def, const rgPart* part, rgResult result, const char* format,
+                     ...) {
+    rgRefusal* refusal = &def->refusal;
+    if (refusal->result != rg_ok) {
+        return; // the first one is the cause of others
+    }
+    char why[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof(why), format, arguments);
+    va_end(arguments);
+    bool named = part->name != NULL && part->name[0] != '\0';
+    snprintf(refusal->text, sizeof(refusal->text), "%s%s%.40s%s was not added: %s", part->kind,
+             named ? " '" : "", named ? part->name : "", named ? "'" : "", why);
+    rgAddition add = {.def = def};
+    refusal->source = rgAddition_Source(&add, part->source);
+    refusal->result = result;
+}
+
+// Without the cookie nothing in the definition can be trusted, its name least.
+static bool rgIsMade(rgModelDef* def, const rgPart* part, uint32_t cookie, uint32_t wanted) {
+    if (cookie != wanted) {
+        rgPart unknown = {.kind = part->kind};
+        rgRefuse(def, &unknown, rg_errorArgument,
+                 "its definition does not come from rgDefault...Def()");
+    }
+    return cookie == wanted;
+}
+
+// Whether an id names a part that exists; the null id where nothing is meant as well.
+static bool rgNames(rgModelDef* def, const rgPart* part, const char* what, int index1, int count) {
+    bool good = index1 >= 0 && index1 <= count;
+    if (!good) {
+        rgRefuse(def, part, rg_errorArgument, "its %s has id %d, and there are %d", what, index1,
+                 count);
+    }
+    return good;
+}
+
+static bool rgMustName(rgModelDef* def, const rgPart* part, const char* what, int index1,
+                       int count) {
+    if (index1 == 0) {
+        rgRefuse(def, part, rg_errorArgument, "its %s is the null id", what);
+    }
+    return index1 != 0 && rgNames(def, part, what, index1, count);
+}
+
+static bool rgMustHold(rgModelDef* def, const rgPart* part, bool good, const char* why) {
+    if (!good) {
+        rgRefuse(def, part, rg_errorArgument, "%s", why);
+    }
+    return good;
+}
+
 // Append value to one of the arrays, or undo the addition.
-static rgResult rgAddition_End(rgAddition* add, void** array, int* count, int* capacity,
-                               const void* value, size_t size) {
+static rgResult rgAddition_End(rgAddition* add, const rgPart* part, void** array, int* count,
+                               int* capacity, const void* value, size_t size) {
     rgModelDef* def = add->def;
     if (add->failed ||
         rgReserve(&def->allocator, array, capacity, *count, *count + 1, size) != rg_ok) {
         rgArena_Return(&def->arena, add->mark);
+        rgRefuse(def, part, rg_errorMemory, "out of memory");
         return rg_errorMemory;
     }
     memcpy((char*)*array + (size_t)*count * size, value, size);
@@ -139,25 +208,22 @@ static rgResult rgAddition_End(rgAddition* add, void** array, int* count, int* c
     return rg_ok;
 }
 
-// Null ids are allowed here; rgIsPart also refuses them.
-static bool rgIsNullOrPart(int index1, int count) {
-    return index1 >= 0 && index1 <= count;
-}
-
-static bool rgIsPart(int index1, int count) {
-    return index1 >= 1 && index1 <= count;
-}
+// ---- parts
 
 rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id) {
-    if (def == NULL || body == NULL || body->cookie != RG_COOKIE_BODY ||
-        !rgIsNullOrPart(body->parent.index1, def->bodyCount)) {
+    if (def == NULL || body == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"body", body->name, body->source};
+    if (!rgIsMade(def, &part, body->cookie, RG_COOKIE_BODY) ||
+        !rgNames(def, &part, "parent", body->parent.index1, def->bodyCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgBodyDef copy = *body;
     copy.name = rgAddition_String(&add, body->name);
     copy.source = rgAddition_Source(&add, body->source);
-    rgResult result = rgAddition_End(&add, (void**)&def->bodies, &def->bodyCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->bodies, &def->bodyCount,
                                      &def->bodyCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->bodyCount;
@@ -166,15 +232,19 @@ rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id
 }
 
 rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId* id) {
-    if (def == NULL || joint == NULL || joint->cookie != RG_COOKIE_JOINT ||
-        !rgIsPart(joint->body.index1, def->bodyCount)) {
+    if (def == NULL || joint == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"joint", joint->name, joint->source};
+    if (!rgIsMade(def, &part, joint->cookie, RG_COOKIE_JOINT) ||
+        !rgMustName(def, &part, "body", joint->body.index1, def->bodyCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgJointDef copy = *joint;
     copy.name = rgAddition_String(&add, joint->name);
     copy.source = rgAddition_Source(&add, joint->source);
-    rgResult result = rgAddition_End(&add, (void**)&def->joints, &def->jointCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->joints, &def->jointCount,
                                      &def->jointCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->jointCount;
@@ -198,9 +268,16 @@ static bool rgHeightFieldIsUsable(const rgHeightFieldData* field) {
 }
 
 rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId* id) {
-    if (def == NULL || shape == NULL || shape->cookie != RG_COOKIE_SHAPE ||
-        !rgIsNullOrPart(shape->body.index1, def->bodyCount) || !rgMeshIsUsable(shape->mesh) ||
-        !rgHeightFieldIsUsable(shape->heightField)) {
+    if (def == NULL || shape == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"shape", shape->name, shape->source};
+    if (!rgIsMade(def, &part, shape->cookie, RG_COOKIE_SHAPE) ||
+        !rgNames(def, &part, "body", shape->body.index1, def->bodyCount) ||
+        !rgMustHold(def, &part, rgMeshIsUsable(shape->mesh),
+                    "its mesh has a wrong count, or counts without arrays") ||
+        !rgMustHold(def, &part, rgHeightFieldIsUsable(shape->heightField),
+                    "its height field has a wrong count, or counts without heights")) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
@@ -209,7 +286,7 @@ rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId
     copy.source = rgAddition_Source(&add, shape->source);
     copy.mesh = rgKeepMesh(&def->arena, shape->mesh, &add.failed);
     copy.heightField = rgKeepHeightField(&def->arena, shape->heightField, &add.failed);
-    rgResult result = rgAddition_End(&add, (void**)&def->shapes, &def->shapeCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->shapes, &def->shapeCount,
                                      &def->shapeCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->shapeCount;
@@ -218,15 +295,19 @@ rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId
 }
 
 rgResult rgModelDef_AddFrame(rgModelDef* def, const rgFrameDef* frame, rgFrameId* id) {
-    if (def == NULL || frame == NULL || frame->cookie != RG_COOKIE_FRAME ||
-        !rgIsNullOrPart(frame->body.index1, def->bodyCount)) {
+    if (def == NULL || frame == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"frame", frame->name, frame->source};
+    if (!rgIsMade(def, &part, frame->cookie, RG_COOKIE_FRAME) ||
+        !rgNames(def, &part, "body", frame->body.index1, def->bodyCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgFrameDef copy = *frame;
     copy.name = rgAddition_String(&add, frame->name);
     copy.source = rgAddition_Source(&add, frame->source);
-    rgResult result = rgAddition_End(&add, (void**)&def->frames, &def->frameCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->frames, &def->frameCount,
                                      &def->frameCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->frameCount;
@@ -234,13 +315,14 @@ rgResult rgModelDef_AddFrame(rgModelDef* def, const rgFrameDef* frame, rgFrameId
     return result;
 }
 
-static bool rgTendonIsUsable(const rgModelDef* def, const rgTendonDef* tendon) {
-    if (tendon->jointCount < 0 ||
-        (tendon->jointCount > 0 && (tendon->joints == NULL || tendon->coefficients == NULL))) {
+static bool rgTendonIsUsable(rgModelDef* def, const rgPart* part, const rgTendonDef* tendon) {
+    bool complete = tendon->jointCount == 0 || (tendon->jointCount > 0 && tendon->joints != NULL &&
+                                                tendon->coefficients != NULL);
+    if (!rgMustHold(def, part, complete, "joints or coefficients are missing")) {
         return false;
     }
     for (int i = 0; i < tendon->jointCount; ++i) {
-        if (!rgIsPart(tendon->joints[i].index1, def->jointCount)) {
+        if (!rgMustName(def, part, "joint", tendon->joints[i].index1, def->jointCount)) {
             return false;
         }
     }
@@ -248,8 +330,12 @@ static bool rgTendonIsUsable(const rgModelDef* def, const rgTendonDef* tendon) {
 }
 
 rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTendonId* id) {
-    if (def == NULL || tendon == NULL || tendon->cookie != RG_COOKIE_TENDON ||
-        !rgTendonIsUsable(def, tendon)) {
+    if (def == NULL || tendon == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"tendon", tendon->name, tendon->source};
+    if (!rgIsMade(def, &part, tendon->cookie, RG_COOKIE_TENDON) ||
+        !rgTendonIsUsable(def, &part, tendon)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
@@ -259,7 +345,7 @@ rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTend
     copy.joints = rgKeepArray(&def->arena, tendon->joints, (size_t)tendon->jointCount,
                               sizeof(rgJointId), &add.failed);
     copy.coefficients = rgAddition_Numbers(&add, tendon->coefficients, tendon->jointCount);
-    rgResult result = rgAddition_End(&add, (void**)&def->tendons, &def->tendonCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->tendons, &def->tendonCount,
                                      &def->tendonCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->tendonCount;
@@ -268,16 +354,20 @@ rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTend
 }
 
 rgResult rgModelDef_AddActuator(rgModelDef* def, const rgActuatorDef* actuator, rgActuatorId* id) {
-    if (def == NULL || actuator == NULL || actuator->cookie != RG_COOKIE_ACTUATOR ||
-        !rgIsNullOrPart(actuator->joint.index1, def->jointCount) ||
-        !rgIsNullOrPart(actuator->tendon.index1, def->tendonCount)) {
+    if (def == NULL || actuator == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"actuator", actuator->name, actuator->source};
+    if (!rgIsMade(def, &part, actuator->cookie, RG_COOKIE_ACTUATOR) ||
+        !rgNames(def, &part, "joint", actuator->joint.index1, def->jointCount) ||
+        !rgNames(def, &part, "tendon", actuator->tendon.index1, def->tendonCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgActuatorDef copy = *actuator;
     copy.name = rgAddition_String(&add, actuator->name);
     copy.source = rgAddition_Source(&add, actuator->source);
-    rgResult result = rgAddition_End(&add, (void**)&def->actuators, &def->actuatorCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->actuators, &def->actuatorCount,
                                      &def->actuatorCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->actuatorCount;
@@ -286,20 +376,24 @@ rgResult rgModelDef_AddActuator(rgModelDef* def, const rgActuatorDef* actuator, 
 }
 
 rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equality, rgEqualityId* id) {
-    if (def == NULL || equality == NULL || equality->cookie != RG_COOKIE_EQUALITY ||
-        !rgIsNullOrPart(equality->bodyA.index1, def->bodyCount) ||
-        !rgIsNullOrPart(equality->bodyB.index1, def->bodyCount) ||
-        !rgIsNullOrPart(equality->jointA.index1, def->jointCount) ||
-        !rgIsNullOrPart(equality->jointB.index1, def->jointCount) ||
-        !rgIsNullOrPart(equality->tendonA.index1, def->tendonCount) ||
-        !rgIsNullOrPart(equality->tendonB.index1, def->tendonCount)) {
+    if (def == NULL || equality == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"equality", equality->name, equality->source};
+    if (!rgIsMade(def, &part, equality->cookie, RG_COOKIE_EQUALITY) ||
+        !rgNames(def, &part, "body A", equality->bodyA.index1, def->bodyCount) ||
+        !rgNames(def, &part, "body B", equality->bodyB.index1, def->bodyCount) ||
+        !rgNames(def, &part, "joint A", equality->jointA.index1, def->jointCount) ||
+        !rgNames(def, &part, "joint B", equality->jointB.index1, def->jointCount) ||
+        !rgNames(def, &part, "tendon A", equality->tendonA.index1, def->tendonCount) ||
+        !rgNames(def, &part, "tendon B", equality->tendonB.index1, def->tendonCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgEqualityDef copy = *equality;
     copy.name = rgAddition_String(&add, equality->name);
     copy.source = rgAddition_Source(&add, equality->source);
-    rgResult result = rgAddition_End(&add, (void**)&def->equalities, &def->equalityCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->equalities, &def->equalityCount,
                                      &def->equalityCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->equalityCount;
@@ -308,19 +402,23 @@ rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equality, 
 }
 
 rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSensorId* id) {
-    if (def == NULL || sensor == NULL || sensor->cookie != RG_COOKIE_SENSOR ||
-        !rgIsNullOrPart(sensor->joint.index1, def->jointCount) ||
-        !rgIsNullOrPart(sensor->tendon.index1, def->tendonCount) ||
-        !rgIsNullOrPart(sensor->actuator.index1, def->actuatorCount) ||
-        !rgIsNullOrPart(sensor->frame.index1, def->frameCount) ||
-        !rgIsNullOrPart(sensor->body.index1, def->bodyCount)) {
+    if (def == NULL || sensor == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"sensor", sensor->name, sensor->source};
+    if (!rgIsMade(def, &part, sensor->cookie, RG_COOKIE_SENSOR) ||
+        !rgNames(def, &part, "joint", sensor->joint.index1, def->jointCount) ||
+        !rgNames(def, &part, "tendon", sensor->tendon.index1, def->tendonCount) ||
+        !rgNames(def, &part, "actuator", sensor->actuator.index1, def->actuatorCount) ||
+        !rgNames(def, &part, "frame", sensor->frame.index1, def->frameCount) ||
+        !rgNames(def, &part, "body", sensor->body.index1, def->bodyCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgSensorDef copy = *sensor;
     copy.name = rgAddition_String(&add, sensor->name);
     copy.source = rgAddition_Source(&add, sensor->source);
-    rgResult result = rgAddition_End(&add, (void**)&def->sensors, &def->sensorCount,
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->sensors, &def->sensorCount,
                                      &def->sensorCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->sensorCount;
@@ -329,8 +427,13 @@ rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSens
 }
 
 rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id) {
-    if (def == NULL || key == NULL || key->cookie != RG_COOKIE_KEY || key->qCount < 0 ||
-        key->vCount < 0 || key->controlCount < 0) {
+    if (def == NULL || key == NULL) {
+        return rg_errorArgument;
+    }
+    rgPart part = {"key", key->name, key->source};
+    bool counts = key->qCount >= 0 && key->vCount >= 0 && key->controlCount >= 0;
+    if (!rgIsMade(def, &part, key->cookie, RG_COOKIE_KEY) ||
+        !rgMustHold(def, &part, counts, "a count is negative")) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
@@ -340,8 +443,8 @@ rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id) {
     copy.q = rgAddition_Numbers(&add, key->q, key->qCount);
     copy.v = rgAddition_Numbers(&add, key->v, key->vCount);
     copy.control = rgAddition_Numbers(&add, key->control, key->controlCount);
-    rgResult result = rgAddition_End(&add, (void**)&def->keys, &def->keyCount, &def->keyCapacity,
-                                     &copy, sizeof(copy));
+    rgResult result = rgAddition_End(&add, &part, (void**)&def->keys, &def->keyCount,
+                                     &def->keyCapacity, &copy, sizeof(copy));
     if (result == rg_ok && id != NULL) {
         id->index1 = def->keyCount;
     }
@@ -349,26 +452,29 @@ rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id) {
 }
 
 rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b) {
-    if (def == NULL || !rgIsNullOrPart(a.index1, def->bodyCount) ||
-        !rgIsNullOrPart(b.index1, def->bodyCount)) {
+    rgPart part = {.kind = "excluded pair"};
+    if (def == NULL || !rgNames(def, &part, "first body", a.index1, def->bodyCount) ||
+        !rgNames(def, &part, "second body", b.index1, def->bodyCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgExcludeDef exclude = {.a = a, .b = b};
-    return rgAddition_End(&add, (void**)&def->excludes, &def->excludeCount, &def->excludeCapacity,
-                          &exclude, sizeof(exclude));
+    return rgAddition_End(&add, &part, (void**)&def->excludes, &def->excludeCount,
+                          &def->excludeCapacity, &exclude, sizeof(exclude));
 }
 
 rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b, const rgMaterial* material) {
-    if (def == NULL || !rgIsPart(a.index1, def->shapeCount) ||
-        !rgIsPart(b.index1, def->shapeCount) || a.index1 == b.index1) {
+    rgPart part = {.kind = "pair"};
+    if (def == NULL || !rgMustName(def, &part, "first shape", a.index1, def->shapeCount) ||
+        !rgMustName(def, &part, "second shape", b.index1, def->shapeCount) ||
+        !rgMustHold(def, &part, a.index1 != b.index1, "it is one shape with itself")) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgPairDef pair = {.a = a, .b = b, .hasMaterial = material != NULL};
     pair.material = material != NULL ? *material : rgDefaultMaterial();
-    return rgAddition_End(&add, (void**)&def->pairs, &def->pairCount, &def->pairCapacity, &pair,
-                          sizeof(pair));
+    return rgAddition_End(&add, &part, (void**)&def->pairs, &def->pairCount, &def->pairCapacity,
+                          &pair, sizeof(pair));
 }
 
 void rgModelDef_SetName(rgModelDef* def, const char* name) {

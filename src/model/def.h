@@ -24,10 +24,18 @@ typedef struct rgPairDef {
     rgMaterial material;
 } rgPairDef;
 
+// The first addition that failed: what was meant is not in the definition, and compile says so.
+typedef struct rgRefusal {
+    rgResult result; // rg_ok: none
+    rgSource source;
+    char text[240];
+} rgRefusal;
+
 // Strings, meshes and other arrays that the parts point to live in the arena.
 struct rgModelDef {
     rgAllocator allocator;
     rgArena arena;
+    rgRefusal refusal;
     const char* name; // never NULL
     rgModelOptions options;
     const char** files; // names of source files, each kept once

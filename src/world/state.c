@@ -62,6 +62,73 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     return rg_ok;
 }
 
+// ---- one body, in world axes
+
+static bool rgSpatialIsFinite(rgSpatial s) {
+    const double numbers[6] = {s.linear.x,  s.linear.y,  s.linear.z,
+                               s.angular.x, s.angular.y, s.angular.z};
+    return rgNumbersAreFinite(numbers, 6);
+}
+
+// The free link that carries a body, or why there is none.
+static rgResult rgWorld_FindFreeLink(const rgWorld* world, rgBodyId body, const rgLink** link) {
+    if (world == NULL || rgModel_Body(world->model, body) == NULL) {
+        return rg_errorArgument;
+    }
+    *link = &world->model->links[world->model->bodyPlaces[body.index1 - 1].link];
+    return (*link)->kind == rg_linkFree ? rg_ok : rg_errorUnsupported;
+}
+
+// Velocity of the link's frame, which is what v holds, from that of a body fixed to it.
+static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLink* link,
+                                      rgSpatial velocity) {
+    const double* q = world->state.q + link->q + 3;
+    double* v = world->state.v + link->v;
+    rgQuat rotation = {q[0], q[1], q[2], q[3]};
+    rgVec3 arm = rgRotate(rotation, world->model->bodyPlaces[body.index1 - 1].pose.p);
+    rgVec3 linear = rgSub(velocity.linear, rgCross(velocity.angular, arm));
+    linear = rgRotateBack(rotation, linear);
+    rgVec3 angular = rgRotateBack(rotation, velocity.angular);
+    v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
+    v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
+    rgReadout_Invalidate(world->readout);
+}
+
+rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose) {
+    const rgLink* link = NULL;
+    rgResult result = rgWorld_FindFreeLink(world, body, &link);
+    const double numbers[7] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w,
+                               pose.q.x, pose.q.y, pose.q.z};
+    double norm = rgNorm4(numbers + 3);
+    if (result == rg_ok && !(rgNumbersAreFinite(numbers, 7) && norm > 1e-9 && norm < 1e9)) {
+        result = rg_errorArgument;
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    rgSpatial velocity = rgWorld_BodyVelocity(world, body);
+    const rgPlace* place = &world->model->bodyPlaces[body.index1 - 1];
+    pose.q = rgQuatNormalize(pose.q);
+    rgPose at = place->isOrigin ? pose : rgPoseMultiply(pose, rgPoseInvert(place->pose));
+    double* q = world->state.q + link->q;
+    q[0] = at.p.x, q[1] = at.p.y, q[2] = at.p.z;
+    q[3] = at.q.w, q[4] = at.q.x, q[5] = at.q.y, q[6] = at.q.z;
+    rgWorld_StoreFreeVelocity(world, body, link, velocity);
+    return rg_ok;
+}
+
+rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity) {
+    const rgLink* link = NULL;
+    rgResult result = rgWorld_FindFreeLink(world, body, &link);
+    if (result == rg_ok && !rgSpatialIsFinite(velocity)) {
+        result = rg_errorArgument;
+    }
+    if (result == rg_ok) {
+        rgWorld_StoreFreeVelocity(world, body, link, velocity);
+    }
+    return result;
+}
+
 rgResult rgWorld_SetTime(rgWorld* world, double time) {
     if (world == NULL || !isfinite(time)) {
         return rg_errorArgument;

@@ -200,6 +200,10 @@ class Files(Simulate):
             with open(path, encoding="utf-8") as file:
                 starts.append(float(next(csv.DictReader(file))["q:rail"]))
         self.assertEqual(starts, [3, 3, 2.5, 0])
+        self.report(self.mjcf, "--time", 0.01, "--csv", path, "--v", 0.75, "--q", 2)
+        with open(path, encoding="utf-8") as file:
+            start = next(csv.DictReader(file))
+        self.assertEqual((float(start["q:rail"]), float(start["v:rail"])), (2, 0.75))
         self.assertIn("--key far", run("simulate", self.mjcf, "--time", 0.01).stderr)
 
     def test_time_step(self):
@@ -278,6 +282,7 @@ class Wrong(Simulate):
         self.refused("no key frame 'home'; it has far", self.mjcf, "--key", "home")
         self.refused("it has none", self.urdf, "--key", "home")
         self.refused("needs 1 numbers, not 2", self.mjcf, "--q", "1,2")
+        self.refused("needs 1 numbers, not 2", self.mjcf, "--v", "1,2")
         self.refused("'x' is not a number", self.mjcf, "--q", "x")
 
     def test_files(self):

@@ -1,5 +1,6 @@
 // The editable definition: copies, ids, refusals, lack of memory.
 #include "model/def.h"
+#include "rigor/inertia.h"
 #include "support.h"
 
 #include <string.h>
@@ -73,6 +74,92 @@ static void test_wrong_ids_and_cookies_are_refused(void** state) {
     rgDestroyModelDef(def);
 }
 
+// What compile says about a definition with one addition that failed, and more that did not.
+static void rgExpectRefusal(rgModelDef* def, rgResult result, const char* text) {
+    rgDiagnostics* diagnostics = NULL;
+    rgModel* model = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, diagnostics, &model), result);
+    assert_null(model);
+    assert_int_equal(rgDiagnostics_Count(diagnostics), 1);
+    rgMessage message = rgDiagnostics_Message(diagnostics, 0);
+    assert_int_equal(message.severity, rg_severityError);
+    assert_string_equal(message.text, text);
+    rgDestroyDiagnostics(diagnostics);
+    rgDestroyModelDef(def);
+}
+
+static rgModelDef* rgGoodDef(rgBodyId* body) {
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    rgBodyDef good = rgDefaultBodyDef();
+    good.inertia = rgInertiaFromShape(rg_shapeSphere, rgVec(1, 0, 0), 1);
+    rgJointDef joint = rgDefaultJointDef();
+    joint.kind = rg_jointFree;
+    assert_int_equal(rgModelDef_AddBody(def, &good, &joint.body), rg_ok);
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_ok);
+    *body = joint.body;
+    return def;
+}
+
+// A part that could not be added is missed by compile, with the first cause and where it was read.
+static void test_refusals_are_remembered(void** state) {
+    (void)state;
+    rgBodyId body;
+    rgModelDef* def = rgGoodDef(&body);
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok); // without it, it compiles
+    rgDestroyModel(model);
+    rgJointDef joint = rgDefaultJointDef();
+    joint.name = "hip";
+    joint.body.index1 = 7;
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_errorArgument);
+    joint.name = "second";
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_errorArgument);
+    rgExpectRefusal(def, rg_errorArgument,
+                    "joint 'hip' was not added: its body has id 7, and there are 1");
+
+    def = rgGoodDef(&body);
+    rgShapeDef shape; // not from its default function: garbage
+    memset(&shape, 0xa5, sizeof(shape));
+    assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_errorArgument);
+    rgExpectRefusal(def, rg_errorArgument,
+                    "shape was not added: its definition does not come from rgDefault...Def()");
+
+    def = rgGoodDef(&body);
+    joint.body.index1 = 0;
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_errorArgument);
+    rgExpectRefusal(def, rg_errorArgument, "joint 'second' was not added: its body is the null id");
+
+    def = rgGoodDef(&body);
+    rgTendonDef tendon = rgDefaultTendonDef();
+    tendon.jointCount = 1;
+    assert_int_equal(rgModelDef_AddTendon(def, &tendon, NULL), rg_errorArgument);
+    rgExpectRefusal(def, rg_errorArgument,
+                    "tendon was not added: joints or coefficients are missing");
+
+    def = rgGoodDef(&body);
+    assert_int_equal(rgModelDef_AddPair(def, (rgShapeId){1}, (rgShapeId){2}, NULL),
+                     rg_errorArgument);
+    rgExpectRefusal(def, rg_errorArgument,
+                    "pair was not added: its first shape has id 1, and there are 0");
+}
+
+static void test_lack_of_memory_is_remembered(void** state) {
+    (void)state;
+    rgCounter counter = {.failAfter = -1};
+    rgAllocator allocator = rgCountingAllocator(&counter);
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(&allocator, &def), rg_ok);
+    rgBodyDef body = rgDefaultBodyDef();
+    body.name = "base";
+    counter.failAfter = counter.allocations;
+    assert_int_equal(rgModelDef_AddBody(def, &body, NULL), rg_errorMemory);
+    counter.failAfter = -1;
+    rgExpectRefusal(def, rg_errorMemory, "body 'base' was not added: out of memory");
+    assert_int_equal(counter.live, 0);
+}
+
 static void rgFill(rgModelDef* def, bool* refused) {
     for (int i = 0; i < 40; ++i) {
         rgBodyDef body = rgDefaultBodyDef();
@@ -106,6 +193,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_are_copied),
         cmocka_unit_test(test_wrong_ids_and_cookies_are_refused),
+        cmocka_unit_test(test_refusals_are_remembered),
+        cmocka_unit_test(test_lack_of_memory_is_remembered),
         cmocka_unit_test(test_lack_of_memory_leaves_no_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

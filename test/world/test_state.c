@@ -277,6 +277,64 @@ static void CountCalls(rgWorld* world, void* context) {
     *(int*)context += 1;
 }
 
+static void ExpectPose(rgPose a, rgPose b) {
+    EXPECT_NEAR(rgLength(rgSub(a.p, b.p)), 0, 1e-14);
+    rgQuat turn = rgQuatMultiply(rgQuatConjugate(a.q), rgQuatNormalize(b.q));
+    EXPECT_NEAR(fabs(turn.w), 1, 1e-14);
+}
+
+static void ExpectMotion(rgSpatial a, rgSpatial b) {
+    EXPECT_NEAR(rgLength(rgSub(a.linear, b.linear)), 0, 1e-13);
+    EXPECT_NEAR(rgLength(rgSub(a.angular, b.angular)), 0, 1e-13);
+}
+
+// A free base with a bracket fixed to it and an arm that swings, beside a pendulum.
+static void TestBodiesArePlaced(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid box = SolidOf(rg_shapeBox, rgVec(0.1, 0.2, 0.3), 1, rgVec(1, 2, 3));
+    rgBodyId base = SceneFree(&scene, &box);
+    box.pose = (rgPose){{0.4, 0, 0.1}, rgQuatFromAxisAngle(rgVec(0.6, 0.8, 0), 0.7)};
+    rgBodyId bracket = SceneBody(&scene, &box, base); // no joint
+    rgBodyId arm = SceneBody(&scene, &box, base);
+    SceneJoint(&scene, arm, rg_jointRevolute, rgVec(0, 0, 0), rgVec(0, 1, 0));
+    rgBodyId pendulum = SceneBody(&scene, &box, (rgBodyId){0});
+    SceneJoint(&scene, pendulum, rg_jointRevolute, rgVec(0, 0, 0), rgVec(0, 1, 0));
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    rgWorld* world = scene.world;
+    rgPose pose = {{-1, 0.5, 2}, rgQuatFromAxisAngle(rgVec(0, 0.6, 0.8), 2)};
+    rgSpatial velocity = {{1, 2, 3}, {4, -5, 6}};
+    const rgBodyId bodies[] = {base, bracket};
+    for (int i = 0; i < 2; ++i) {
+        rgPose relative = rgPoseMultiply(rgPoseInvert(rgWorld_BodyPose(world, base)),
+                                         rgWorld_BodyPose(world, arm));
+        assert_int_equal(rgWorld_SetBodyPose(world, bodies[i], pose), rg_ok);
+        assert_int_equal(rgWorld_SetBodyVelocity(world, bodies[i], velocity), rg_ok);
+        ExpectPose(rgWorld_BodyPose(world, bodies[i]), pose);
+        ExpectMotion(rgWorld_BodyVelocity(world, bodies[i]), velocity);
+        // the arm comes along, and velocity stays when the pose is set after it
+        ExpectPose(rgPoseMultiply(rgWorld_BodyPose(world, base), relative),
+                   rgWorld_BodyPose(world, arm));
+        pose.q = rgQuatMultiply(pose.q, rgQuatFromAxisAngle(rgVec(1, 0, 0), 1));
+        pose.q = (rgQuat){2 * pose.q.w, 2 * pose.q.x, 2 * pose.q.y, 2 * pose.q.z}; // any length
+        assert_int_equal(rgWorld_SetBodyPose(world, bodies[i], pose), rg_ok);
+        ExpectMotion(rgWorld_BodyVelocity(world, bodies[i]), velocity);
+    }
+    uint64_t before = rgWorld_Hash(world);
+    assert_int_equal(rgWorld_SetBodyPose(world, pendulum, pose), rg_errorUnsupported);
+    assert_int_equal(rgWorld_SetBodyVelocity(world, arm, velocity), rg_errorUnsupported);
+    assert_int_equal(rgWorld_SetBodyPose(world, (rgBodyId){0}, pose), rg_errorArgument);
+    assert_int_equal(rgWorld_SetBodyVelocity(world, (rgBodyId){9}, velocity), rg_errorArgument);
+    velocity.angular.y = NAN;
+    assert_int_equal(rgWorld_SetBodyVelocity(world, base, velocity), rg_errorArgument);
+    pose.q = (rgQuat){0, 0, 0, 0};
+    assert_int_equal(rgWorld_SetBodyPose(world, base, pose), rg_errorArgument);
+    assert_int_equal(rgWorld_SetBodyPose(NULL, base, pose), rg_errorArgument);
+    assert_true(rgWorld_Hash(world) == before);
+    SceneEnd(&scene);
+}
+
 static void TestHooksAndReset(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
@@ -324,6 +382,7 @@ int main(void) {
         cmocka_unit_test(TestOverflowLeavesTheState),
         cmocka_unit_test(TestEmptyModel),
         cmocka_unit_test(TestSleepersTakeNoPart),
+        cmocka_unit_test(TestBodiesArePlaced),
         cmocka_unit_test(TestHooksAndReset),
         cmocka_unit_test(TestReport),
     };
