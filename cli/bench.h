@@ -47,6 +47,9 @@ rgRun* rgBench_Run(const rgBench* bench, int problem, int variant);
 // Whether the true scaled residual is within the tolerance, whatever the solver's own test says.
 bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
 
+// bench_random.c: problems first .. first + count - 1 of the random set; the exit code.
+int rgBench_Random(const rgBench* bench, int first, int count, bool json);
+
 // bench_report.c
 void rgBench_PrintFamilies(const rgBench* bench);
 // How auto, if it took part, compares with admm and with the better of admm and pgs.

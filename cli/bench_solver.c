@@ -1,5 +1,5 @@
 // rigor bench solver: every solver on every problem, under one judge. Studies: all solvers, the
-// additions to ADMM one by one, the paper's penalty rules, warm-started sequences.
+// additions to ADMM one by one, the paper's penalty rules, warm-started sequences, random problems.
 #include "bench.h"
 #include "wall.h"
 
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { rg_studyCompare, rg_studyAblation, rg_studyPenalty, rg_studyWarm };
-static const char* const rgStudyNames[] = {"compare", "ablation", "penalty", "warm", NULL};
+enum { rg_studyCompare, rg_studyAblation, rg_studyPenalty, rg_studyWarm, rg_studyRandom };
+static const char* const rgStudyNames[] = {"compare", "ablation", "penalty",
+                                           "warm",    "random",   NULL};
 static const char* const rgStopNames[] = {"judge", "paper", NULL};
 
 typedef struct rgBenchOptions {
@@ -19,6 +20,7 @@ typedef struct rgBenchOptions {
     int form;
     int repeat;
     int maxIterations;
+    int first, count;
     double tolerance;
     double secondsPerRun;
     const char* solvers;
@@ -27,8 +29,7 @@ typedef struct rgBenchOptions {
 } rgBenchOptions;
 
 static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* count) {
-    *options = (rgBenchOptions){
-        .stop = -1, .repeat = 5, .maxIterations = 20000, .tolerance = 1e-6, .secondsPerRun = 1};
+    *options = (rgBenchOptions){.stop = -1, .count = 20000, .tolerance = 1e-6, .secondsPerRun = 1};
     const rgOption table[] = {
         {"--study", rg_optionChoice, &options->study, "what to compare", "S", rgStudyNames, 0, 0},
         {"--solvers", rg_optionText, &options->solvers, "only these, separated by commas", "LIST",
@@ -41,10 +42,14 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
          1e-300, 1},
         {"--stop", rg_optionChoice, &options->stop,
          "the test that ends a solve (penalty study: paper)", "W", rgStopNames, 0, 0},
-        {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most (cascade: 500)",
-         "N", NULL, 1, 1e9},
-        {"--repeat", rg_optionInt, &options->repeat, "repetitions, the least time counts", "N",
-         NULL, 1, 1e6},
+        {"--max-iter", rg_optionInt, &options->maxIterations,
+         "iterations at most (20000, cascade 500, study random 2000)", "N", NULL, 1, 1e9},
+        {"--repeat", rg_optionInt, &options->repeat,
+         "repetitions, the least time counts (5, study random 1)", "N", NULL, 1, 1e6},
+        {"--count", rg_optionInt, &options->count, "study random: how many problems (20000)", "N",
+         NULL, 1, 1e9},
+        {"--first", rg_optionInt, &options->first, "study random: number of the first problem (0)",
+         "N", NULL, 0, 1e9},
         {"--seconds", rg_optionNumber, &options->secondsPerRun,
          "stop repeating a solve after this time", "S", NULL, 0, 1e9},
         {"--profile", rg_optionText, &options->profile, "write performance profiles to a CSV file",
@@ -59,12 +64,21 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
             "wall of cubes.\nTimes are those of the solve call alone, the least of all "
             "repetitions, which alternate\nbetween the solvers. The study `warm` starts each "
             "step of a recorded sequence\n(NAME_0001.hdf5, NAME_0002.hdf5, ...) from the "
-            "impulses of the step before.",
+            "impulses of the step before. The study\n`random` needs no files: problems built "
+            "from a known solution each, solved at the tolerance\nand at a thousandth of it, and "
+            "judged by the program itself.",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .maxArguments = -1,
     };
-    return rgParseOptions(&command, argc, argv, count);
+    int code = rgParseOptions(&command, argc, argv, count);
+    bool random = options->study == rg_studyRandom;
+    options->repeat = options->repeat > 0 ? options->repeat : random ? 1 : 5;
+    if (options->maxIterations == 0) {
+        options->maxIterations = random ? rgDefaultContactSolverDef().maxIterations : 20000;
+    }
+    options->solvers = options->solvers == NULL && random ? "auto" : options->solvers;
+    return code;
 }
 
 // ---- variants ----
@@ -372,7 +386,11 @@ int rgBench_Solver(int argc, char** argv) {
     rgWall* wall = rgCli_Allocate(1, sizeof(rgWall));
     double* matrix = rgCli_Allocate((size_t)rg_wallRows * rg_wallRows, sizeof(double));
     code = rg_exitUsage;
-    if (rgMakeVariants(&bench, &options) && rgFindCases(argv + 1, count, &files)) {
+    if (options.study == rg_studyRandom) {
+        if (rgMakeVariants(&bench, &options)) {
+            code = rgBench_Random(&bench, options.first, options.count, options.json);
+        }
+    } else if (rgMakeVariants(&bench, &options) && rgFindCases(argv + 1, count, &files)) {
         bool complete = true;
         if (count == 0) {
             rgAddWalls(&bench, wall, matrix);

@@ -281,6 +281,25 @@ class Others(unittest.TestCase):
                 names = [r["solver"] for r in json.loads(done.stdout)["problems"][0]["runs"]]
                 self.assertIn("all-anderson" if study == "ablation" else "linear 16", names)
 
+    def test_bench_random(self):
+        def groups(*options):
+            done = run("bench", "solver", "--study", "random", "--json", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["groups"]
+
+        both = groups("--count", 40, "--solvers", "auto,pgs")
+        self.assertEqual([g["problems"] for g in both], 16 * [10] + 4 * [40])
+        self.assertEqual({g["kind"] for g in both}, {"chain", "pile", "stack", "any", "all"})
+        counts = ("problems", "failures", "false", "iterations_mean", "factorizations_mean")
+        whole = [[g[c] for c in counts] for g in groups("--count", 40)]
+        again = [[g[c] for c in counts] for g in both if g["solver"] == "auto"]
+        self.assertEqual(whole, again)
+        # The set does not depend on where one starts.
+        first, rest = groups("--count", 24), groups("--first", 24, "--count", 16)
+        for i in range(3):
+            self.assertEqual([w[i] for w in whole],
+                             [a[counts[i]] + b[counts[i]] for a, b in zip(first, rest)])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 // One solve with a given definition; sizes that sanitizers allow.
 #pragma once
 #include "contact_case.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 // tested.
 #include "contact/cones.h"
 #include "contact_case.h"
+#include "support.h"
 
 #include <math.h>
 #include <string.h>

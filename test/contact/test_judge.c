@@ -1,5 +1,6 @@
 // The judge against hand-computed values, its own definition, and what must not change it.
 #include "contact_case.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // Problems and definitions that make no sense are refused, with the index of what is wrong.
 #include "contact_case.h"
+#include "support.h"
 
 #include <limits.h>
 #include <math.h>

@@ -8,16 +8,8 @@
 
 #include <cmocka.h>
 
+#include "random.h"
 #include "rigor/base.h"
-
-// Deterministic random numbers (splitmix64). Start from any state.
-typedef struct rgRandom {
-    uint64_t state;
-} rgRandom;
-uint64_t rgRandom_Bits(rgRandom* random);
-double rgRandom_Uniform(rgRandom* random, double low, double high);
-double rgRandom_Normal(rgRandom* random);
-int rgRandom_Index(rgRandom* random, int count); // 0 .. count - 1
 
 // An allocator that counts calls and live blocks, and can be told to fail from the nth call on.
 typedef struct rgCounter {

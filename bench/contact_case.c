@@ -1,12 +1,16 @@
 #include "contact_case.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void* rgMake(size_t count, size_t size) {
     void* memory = calloc(count > 0 ? count : 1, size);
-    assert_non_null(memory);
+    if (memory == NULL) {
+        fprintf(stderr, "out of memory\n");
+        exit(EXIT_FAILURE);
+    }
     return memory;
 }
 
@@ -169,6 +173,18 @@ static double rgSign(rgRandom* random) {
     return rgRandom_Index(random, 2) ? 1 : -1;
 }
 
+// From impulses in a square to the disc of the same width: rolling about one axis, or none.
+static void rgChooseRolling(double* lambda, double* sigma) {
+    if (sigma[0] != 0) {
+        lambda[1] = sigma[1] = 0;
+    } else if (sigma[1] != 0) {
+        lambda[0] = 0;
+    } else {
+        lambda[0] *= 0.7;
+        lambda[1] *= 0.7;
+    }
+}
+
 static void rgChooseContact(const rgBlock* block, int state, rgRandom* random, double* lambda,
                             double* sigma) {
     double angle = rgRandom_Uniform(random, 0, 6.2831853);
@@ -201,6 +217,9 @@ static void rgChooseContact(const rgBlock* block, int state, rgRandom* random, d
             lambda[k] = -side * bound;
             sigma[k] = side * rgRandom_Uniform(random, 0.1, 1);
         }
+    }
+    if (block->rowCount == 6) {
+        rgChooseRolling(lambda + 4, sigma + 4);
     }
 }
 
@@ -266,7 +285,7 @@ static void rgChooseFreeVelocity(rgContactCase* made) {
     }
 }
 
-static rgContactCase* rgMakeEmptyCase(int blockCount, int rowCount, int nv) {
+rgContactCase* rgMakeEmptyCase(int blockCount, int rowCount, int nv) {
     size_t n = (size_t)rowCount;
     rgContactCase* made = rgMake(1, sizeof(rgContactCase));
     made->nv = nv;
@@ -304,6 +323,24 @@ rgContactProblem rgContactCase_UseForm(const rgContactCase* made, rgDelassusKind
     return problem;
 }
 
+void rgContactCase_SetBlocks(rgContactCase* made, const rgBlock* blocks) {
+    size_t count = (size_t)made->problem.blockCount;
+    made->blocks = rgMake(count, sizeof(rgBlock));
+    if (count > 0) {
+        memcpy(made->blocks, blocks, count * sizeof(rgBlock));
+    }
+}
+
+void rgContactCase_FillMatrix(rgContactCase* made) {
+    rgFillDense(made);
+    rgFillSparse(made);
+}
+
+void rgContactCase_Finish(rgContactCase* made) {
+    rgChooseFreeVelocity(made);
+    made->problem = rgContactCase_UseForm(made, rg_delassusDense);
+}
+
 rgContactCase* rgMakeContactCase(const rgContactCaseDef* def) {
     rgRandom random = {def->seed * 7919 + 17};
     int blockCount = rgContactCaseDef_BlockCount(def);
@@ -313,8 +350,7 @@ rgContactCase* rgMakeContactCase(const rgContactCaseDef* def) {
     made->blocks = blocks;
     rgFillMass(made, def, &random);
     rgFillJacobian(made, def, &random);
-    rgFillDense(made);
-    rgFillSparse(made);
+    rgContactCase_FillMatrix(made);
     if (def->compliance > 0) {
         made->R = rgMake((size_t)rowCount, sizeof(double));
         for (int b = 0; b < blockCount; ++b) {
@@ -324,8 +360,7 @@ rgContactCase* rgMakeContactCase(const rgContactCaseDef* def) {
         }
     }
     rgChooseSolution(made, def, &random);
-    rgChooseFreeVelocity(made);
-    made->problem = rgContactCase_UseForm(made, rg_delassusDense);
+    rgContactCase_Finish(made);
     return made;
 }
 
@@ -336,9 +371,8 @@ rgContactCase* rgMakeDenseCase(int blockCount, const rgBlock* blocks, const doub
         n += blocks[b].rowCount;
     }
     rgContactCase* made = rgMakeEmptyCase(blockCount, n, 0);
-    made->blocks = rgMake((size_t)blockCount, sizeof(rgBlock));
+    rgContactCase_SetBlocks(made, blocks);
     if (n > 0) {
-        memcpy(made->blocks, blocks, (size_t)blockCount * sizeof(rgBlock));
         memcpy(made->G, G, (size_t)(n * n) * sizeof(double));
         memcpy(made->g, g, (size_t)n * sizeof(double));
     }

@@ -2,8 +2,8 @@
 // free velocity that makes them the solution. One set of numbers in dense, sparse and velocity
 // form.
 #pragma once
+#include "random.h"
 #include "rigor/contact.h"
-#include "support.h"
 
 typedef struct rgContactCase {
     rgContactProblem problem; // dense form, unless rgContactCase_UseForm changed it
@@ -48,6 +48,14 @@ rgContactProblem rgContactCase_UseForm(const rgContactCase* made, rgDelassusKind
 // A case from given dense numbers: copies n x n G and g. lambda and sigma are zero.
 rgContactCase* rgMakeDenseCase(int blockCount, const rgBlock* blocks, const double* G,
                                const double* g);
+
+// For those who choose blocks, M, J, lambda and sigma themselves: room for a problem of these sizes
+// with at most twelve numbers in a row of J and M of 6 x 6 blocks; then G from M and J; then g and
+// the problem, after R, lambda and sigma are chosen.
+rgContactCase* rgMakeEmptyCase(int blockCount, int rowCount, int nv);
+void rgContactCase_SetBlocks(rgContactCase* made, const rgBlock* blocks);
+void rgContactCase_FillMatrix(rgContactCase* made);
+void rgContactCase_Finish(rgContactCase* made);
 
 // Largest |a - b|, and largest |a|.
 double rgLargestDifference(int n, const double* a, const double* b);

@@ -1,0 +1,57 @@
+// The random set: every problem has the solution that it was built from, and auto finds one.
+#include "random_case.h"
+#include "solve.h"
+
+static void test_solutions_by_construction(void** state) {
+    (void)state;
+    int compliant = 0, frictionless = 0, deficient = 0, turning = 0;
+    int count = rgFewer(2000);
+    for (int k = 0; k < count; ++k) {
+        rgRandomTraits traits;
+        rgContactCase* made = rgMakeRandomCase((uint64_t)k, &traits);
+        assert_int_equal(rgContactProblem_Check(&made->problem, NULL), rg_ok);
+        // Masses over six decades: rounding of g against the largest velocity.
+        double residual = rgNaturalResidual(made, made->lambda);
+        if (!(residual < 1e-9)) {
+            fail_msg("problem %d (%s): residual %g", k, rgRandomKindNames[traits.kind], residual);
+        }
+        compliant += traits.compliant;
+        frictionless += traits.mu == 0;
+        deficient += made->problem.rowCount > made->nv;
+        for (int b = 0; b < made->problem.blockCount; ++b) {
+            if (made->blocks[b].rowCount > 3) {
+                ++turning;
+                break;
+            }
+        }
+        rgFreeContactCase(made);
+    }
+    print_message("%d problems: %d compliant, %d frictionless, %d deficient, %d turning\n", count,
+                  compliant, frictionless, deficient, turning);
+    assert_true(compliant > count / 8 && frictionless > count / 20 && deficient > count / 4 &&
+                turning > count / 8);
+}
+
+// Every answer is honest about its residual, and hardly any problem is left unsolved.
+static void test_auto_solves_them(void** state) {
+    (void)state;
+    int count = rgFewer(400), unsolved = 0;
+    for (int k = 0; k < count; ++k) {
+        rgContactCase* made = rgMakeRandomCase((uint64_t)k, NULL);
+        rgContactSolverDef def = rgDefaultContactSolverDef();
+        double* lambda = rgZeros(made->problem.rowCount);
+        unsolved += rgSolveAndCheck(&def, &made->problem, lambda).status != rg_contactSolved;
+        free(lambda);
+        rgFreeContactCase(made);
+    }
+    print_message("%d of %d not solved\n", unsolved, count);
+    assert_true(unsolved <= count / 100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_solutions_by_construction),
+        cmocka_unit_test(test_auto_solves_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
