@@ -299,9 +299,9 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
     rgPenetration(pair, &gjk, cache, out);
 }
 
-// GJK finds normals of smooth shapes to 1e-5, EPA deep inside only to 0.1; Newton's method gives the
-// rest. The signed distance is the largest separation over all directions: what separates less than
-// the start is another stationary point.
+// GJK finds normals of smooth shapes to 1e-5, EPA deep inside only to 0.1; Newton's method gives
+// the rest. The signed distance is the largest separation over all directions: what separates less
+// than the start is another stationary point.
 static void rgPolish(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
     rgPairCache found = *cache;
     found.axis = out->normal;

@@ -57,6 +57,7 @@ typedef struct rgTriangles {
     int32_t* corners;     // 3 per triangle, ordered by the tree
     int32_t* original;    // number of the triangle in the input
     rgVec3* normal;       // per triangle
+    bool* closed;         // per triangle: of a piece without a border
     rgVec3* edgeNormal;   // 3 per triangle: normal of the neighbour across edge (k, k + 1), or zero
     int32_t* aroundStart; // vertexCount + 1
     int32_t* around;      // vertices joined to each by an edge, 6 per triangle
@@ -308,11 +309,15 @@ typedef struct rgSurfaceTriangle {
     rgVec3 edgeNormal[3]; // neighbour's normal across edge k, or zero
     int32_t index;
     int32_t ids[3]; // vertex numbers, shared by neighbouring triangles
+    bool closed;    // part of a solid: what is behind it is inside
 } rgSurfaceTriangle;
 // Called for each triangle whose box meets; false ends.
 typedef bool rgTriangleFcn(const rgSurfaceTriangle* triangle, void* context);
 void rgVisitTriangles(const rgGeometry* surface, const rgBox* box, rgTriangleFcn* visit,
                       void* context);
+// Triangles whose squared distance from a point may be within the limit, which the visitor lowers.
+void rgVisitNear(const rgTriangles* triangles, rgVec3 p, const double* limit, rgTriangleFcn* visit,
+                 void* context);
 void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTriangle* t);
 void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
 #define RG_AROUND_LIMIT 64

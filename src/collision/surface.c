@@ -5,13 +5,33 @@
 
 #include <string.h>
 
-#define RG_BEHIND     0.25
+#define RG_DEEP       1e-3 // relative depth from which a contact is asked where it comes from
+#define RG_DOUBTS     32   // deep contacts judged together
 #define RG_GROUPS     8    // normals kept apart
 #define RG_SAME       1e-6 // 1 - cosine of normals that count as one
 #define RG_FLAT_EDGE  1e-3 // sine of the bend up to which an edge is flat
 #define RG_ON_EDGE    1e-7 // weight below which the nearest point is on an edge
 #define RG_SLANT      1e-8 // difference from the face normal that is rounding
 #define RG_GROUP_FULL (RG_RAW_LIMIT - RG_POLYGON_LIMIT - 16)
+
+// The side of a surface that a point is on: that of the nearest triangle, or of all that meet in
+// the nearest edge or vertex, weighted by their angles there.
+typedef struct rgSide {
+    rgVec3 p, foot, outward;
+    double apart, limit; // squared distance, and how far to look
+    double rounding;     // of squared distances
+    rgSurfaceTriangle nearest;
+} rgSide;
+
+// Contact that is deep, before it is believed.
+typedef struct rgDoubt {
+    rgSurfaceTriangle triangle;
+    rgVec3 normal;
+    double gap;
+    bool around; // B is below the triangle without meeting it
+    int count;
+    rgRawPoint points[4];
+} rgDoubt;
 
 typedef struct rgSurfaceQuery {
     const rgGeometry* surface;
@@ -22,8 +42,12 @@ typedef struct rgSurfaceQuery {
     bool solid; // height fields: pushed up from any depth
     int groupCount;
     rgRawManifold groups[RG_GROUPS];
+    int doubtCount;
+    rgDoubt doubts[RG_DOUBTS];
+    bool met;               // B meets some triangle
+    rgSigned wayOut;        // where all doubts prove false: the least depth that frees B
     bool inside;            // B's center is behind the surface
-    double homeApart;       // squared distance of the center from home
+    double homeDepth;       // how far B is to be pushed along its normal
     rgSurfaceTriangle home; // where it belongs
     double least;           // distance query: smallest so far
     rgSigned nearest;
@@ -41,7 +65,9 @@ static rgSurfaceQuery* rgBeginQuery(rgSurfaceQuery* q, const rgGeometry* a, rgPo
     q->least = INFINITY;
     q->nearest = (rgSigned){.normal = {0, 0, 1}};
     q->inside = false;
-    q->homeApart = INFINITY;
+    q->doubtCount = 0;
+    q->met = false;
+    q->wayOut.gap = -INFINITY;
     return q;
 }
 
@@ -134,54 +160,130 @@ static void rgAddToGroup(rgSurfaceQuery* q, const rgRawManifold* raw) {
 
 // ---- one triangle
 
-// Squared distance of a point from a triangle.
-static double rgApartSquared(const rgSurfaceTriangle* t, rgVec3 p, double height) {
-    double w[3];
-    rgWeights(t, p, w);
-    if (w[0] >= 0 && w[1] >= 0 && w[2] >= 0) {
-        return height * height;
-    }
-    double least = INFINITY;
-    for (int k = 0; k < 3; ++k) {
-        rgVec3 e = rgSub(t->corners[(k + 1) % 3], t->corners[k]);
-        rgVec3 d = rgSub(p, t->corners[k]);
-        double s = rgDot(d, e) / rgDot(e, e);
-        s = s < 0 ? 0 : s > 1 ? 1 : s;
-        double away = rgLengthSquared(rgAddScaled(d, -s, e));
-        least = RG_MIN(least, away);
-    }
-    return least;
-}
-
 static double rgHeightOver(const rgSurfaceQuery* q, const rgSurfaceTriangle* t) {
     return rgDot(t->normal, rgSub(q->center, t->corners[0]));
 }
 
-// Find the triangle that B's center is inside of, if any. Below a height field that is the one
-// above it, at any depth; in a mesh the nearest one, when the center is behind it. Where several
-// are nearest, at an edge, the center is inside if it is behind all of them.
-static bool rgLocateTriangle(const rgSurfaceTriangle* t, void* context) {
-    rgSurfaceQuery* q = context;
-    double height = rgHeightOver(q, t);
-    if (q->solid) {
-        rgSurfaceTriangle flat = *t;
-        flat.normal = rgVec(0, 0, 1);
-        if (height < 0 && rgIsOver(&flat, q->center)) {
-            q->home = *t;
-            q->inside = true;
+// Point of a triangle nearest to p, and the angle that the triangle spans around it.
+static rgVec3 rgFootOn(const rgSurfaceTriangle* t, rgVec3 p, double* angle) {
+    double w[3], least = INFINITY;
+    rgVec3 foot = rgAddScaled(p, -rgDot(t->normal, rgSub(p, t->corners[0])), t->normal);
+    rgWeights(t, p, w);
+    *angle = 2;
+    if (w[0] >= 0 && w[1] >= 0 && w[2] >= 0) {
+        return foot;
+    }
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 c = t->corners[k], e = rgSub(t->corners[(k + 1) % 3], c);
+        double s = rgDot(rgSub(p, c), e) / rgDot(e, e);
+        s = s < 0 ? 0 : s > 1 ? 1 : s;
+        rgVec3 on = s == 1 ? t->corners[(k + 1) % 3] : rgAddScaled(c, s, e);
+        double away = rgLengthSquared(rgSub(p, on));
+        if (away < least) {
+            int at = s == 1 ? (k + 1) % 3 : k;
+            rgVec3 u = rgNormalize(rgSub(t->corners[(at + 1) % 3], t->corners[at]));
+            rgVec3 v = rgNormalize(rgSub(t->corners[(at + 2) % 3], t->corners[at]));
+            least = away;
+            foot = on;
+            *angle =
+                s > 0 && s < 1 ? 1 : acos(RG_MAX(-1, RG_MIN(1, rgDot(u, v)))) / 3.141592653589793;
         }
-        return !q->inside;
     }
-    double apart = rgApartSquared(t, q->center, height);
-    double slack = 1e-9 * q->pair.b->scale * q->pair.b->scale;
-    bool nearer = apart < q->homeApart - slack;
-    bool tied = !nearer && apart <= q->homeApart + slack;
-    if (nearer || (tied && height > rgHeightOver(q, &q->home))) {
-        q->home = *t;
+    return foot;
+}
+
+static bool rgVisitSide(const rgSurfaceTriangle* t, void* context) {
+    rgSide* side = context;
+    double angle;
+    rgVec3 foot = rgFootOn(t, side->p, &angle);
+    double apart = rgLengthSquared(rgSub(side->p, foot));
+    double slack = 1e-9 * apart + side->rounding;
+    if (apart > side->apart + slack) {
+        return true;
     }
-    q->homeApart = RG_MIN(q->homeApart, apart);
-    q->inside = rgHeightOver(q, &q->home) < 0 && q->homeApart < q->pair.b->scale * q->pair.b->scale;
+    if (apart < side->apart - slack) {
+        side->foot = foot;
+        side->outward = rgVec(0, 0, 0);
+        side->nearest = *t;
+    }
+    side->outward = rgAddScaled(side->outward, angle, t->normal);
+    side->apart = RG_MIN(apart, side->apart);
+    side->limit = RG_MIN(side->limit, side->apart + 2 * slack);
     return true;
+}
+
+// Whether a point is behind a mesh that is no further than reach.
+static bool rgIsBehind(const rgSurfaceQuery* q, rgVec3 p, double reach, rgSide* side) {
+    double size = q->surface->boundingRadius;
+    side->p = p;
+    side->apart = INFINITY;
+    side->limit = reach * reach;
+    side->rounding = 1e-22 * size * size;
+    rgVisitNear(&q->surface->triangles, p, &side->limit, rgVisitSide, side);
+    return side->apart <= reach * reach && rgDot(side->outward, rgSub(p, side->foot)) < 0;
+}
+
+// The triangle of a height field above B's center, at any depth.
+static bool rgLocateAbove(const rgSurfaceTriangle* t, void* context) {
+    rgSurfaceQuery* q = context;
+    rgSurfaceTriangle flat = *t;
+    flat.normal = rgVec(0, 0, 1);
+    if (rgHeightOver(q, t) < 0 && rgIsOver(&flat, q->center)) {
+        q->home = *t;
+        q->inside = true;
+    }
+    return !q->inside;
+}
+
+static double rgDepthBehind(const rgSurfaceQuery* q, const rgSurfaceTriangle* t) {
+    return rgDot(t->normal, rgSub(t->corners[0], rgLowest(q, t->normal)));
+}
+
+// Of the triangles that B's center is right behind, the one that B leaves soonest.
+static bool rgLocateExit(const rgSurfaceTriangle* t, void* context) {
+    rgSurfaceQuery* q = context;
+    if (rgHeightOver(q, t) < 0 && rgIsOver(t, q->center)) {
+        double depth = rgDepthBehind(q, t);
+        if (depth < q->homeDepth) {
+            q->home = *t;
+            q->homeDepth = depth;
+        }
+    }
+    return true;
+}
+
+static bool rgTriangleDistance(rgSurfaceQuery* q, const rgSurfaceTriangle* t, double reach,
+                               rgSigned* s);
+
+static bool rgFindMet(const rgSurfaceTriangle* t, void* context) {
+    rgSurfaceQuery* q = context;
+    rgSigned s;
+    rgSetTriangle(q, t);
+    q->met = rgTriangleDistance(q, t, 0, &s);
+    return !q->met;
+}
+
+// Find the triangle that B is to be pushed out of, if its center is inside. A surface with a border
+// has no inside: there B must still touch it.
+static void rgLocate(rgSurfaceQuery* q, const rgBox* box) {
+    if (q->solid) {
+        rgVisitTriangles(q->surface, box, rgLocateAbove, q);
+        return;
+    }
+    rgSide side;
+    if (!rgIsBehind(q, q->center, q->pair.b->scale, &side)) {
+        return;
+    }
+    q->home = side.nearest;
+    if (!q->home.closed) {
+        rgVisitTriangles(q->surface, box, rgFindMet, q);
+    }
+    q->inside = q->home.closed || (q->met && rgHeightOver(q, &q->home) < 0);
+    if (!q->inside) {
+        return;
+    }
+    q->homeDepth = rgDepthBehind(q, &q->home);
+    rgVisitTriangles(q->surface, box, rgLocateExit, q);
 }
 
 // Out along the face normal, whatever the depth.
@@ -280,6 +382,36 @@ static void rgFaceContact(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgRawMa
     }
 }
 
+// Least depth reached from one more direction, if that one is the triangle's.
+static void rgTryDirection(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgVec3 direction,
+                           rgSigned* s) {
+    rgSigned other;
+    memset(&other, 0, sizeof(other));
+    rgTrack(&q->pair, rgNormalize(direction), NULL, &other);
+    if (other.gap > s->gap && rgDot(other.normal, t->normal) > 0 &&
+        rgNormalHolds(q, t, other.pointA, other.normal)) {
+        other.iterations += s->iterations;
+        *s = other;
+    }
+}
+
+// Depth of a triangle within B: descent from its normal, and when that stays deep from between it
+// and its neighbours across edges that bend outward, as B may just lean against one of those.
+static void rgTriangleDepth(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgSigned* s) {
+    rgTrack(&q->pair, t->normal, NULL, s);
+    if (s->gap > -RG_DEEP * q->pair.b->scale) {
+        return;
+    }
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 e = rgSub(t->corners[(k + 1) % 3], t->corners[k]);
+        rgVec3 out = rgNormalize(rgCross(e, t->normal)), across = t->edgeNormal[k];
+        bool border = rgLengthSquared(across) == 0;
+        if (border || rgDot(across, out) > RG_FLAT_EDGE) {
+            rgTryDirection(q, t, rgAdd(t->normal, border ? out : across), s);
+        }
+    }
+}
+
 // Signed distance to the front of a triangle; false when B is out of reach or behind.
 static bool rgTriangleDistance(rgSurfaceQuery* q, const rgSurfaceTriangle* t, double reach,
                                rgSigned* s) {
@@ -296,12 +428,113 @@ static bool rgTriangleDistance(rgSurfaceQuery* q, const rgSurfaceTriangle* t, do
         s->gap = gjk.distance;
         s->normal = rgNormalize(rgNegate(gjk.v));
         rgSimplex_Witnesses(&gjk.simplex, &s->pointA, &s->pointB);
+    } else if (!gjk.contained && gjk.distance > 1e-12 * q->pair.b->scale) {
+        rgTrack(&q->pair, rgNormalize(rgNegate(gjk.v)), &gjk.simplex, s);
     } else {
-        rgTrack(&q->pair, t->normal, NULL, s);
+        rgTriangleDepth(q, t, s);
     }
     s->gap -= radius;
     s->pointB = rgAddScaled(s->pointB, -radius, s->normal);
     return s->gap <= reach;
+}
+
+// ---- deep contacts, and where they come from
+
+// Whether a point of B, so deep along a normal, is inside the solid at all: B may reach below a
+// triangle by going around it.
+static bool rgIsWithin(const rgSurfaceQuery* q, const rgRawPoint* p, rgVec3 normal) {
+    rgSide side;
+    rgVec3 onB = rgAddScaled(p->position, 0.5 * p->gap, normal);
+    return q->solid || rgIsBehind(q, onB, 1.001 * fabs(p->gap) + 1e-9 * q->pair.b->scale, &side);
+}
+
+// Points deeper than B is in the triangle, or deep at all, stay if they are inside the solid.
+static void rgDropOutside(const rgSurfaceQuery* q, double gap, rgRawManifold* raw) {
+    double doubt = gap > 0 ? -1e-9 * q->pair.b->scale : -RG_DEEP * q->pair.b->scale;
+    int kept = 0;
+    for (int k = 0; k < raw->count; ++k) {
+        const rgRawPoint* p = &raw->points[k];
+        if (p->gap >= doubt || rgIsWithin(q, p, raw->normal)) {
+            raw->points[kept++] = *p;
+        }
+    }
+    raw->count = kept;
+}
+
+static double rgGroupDepth(const rgRawManifold* g) {
+    double least = INFINITY;
+    for (int k = 0; k < g->count; ++k) {
+        least = RG_MIN(least, g->points[k].gap);
+    }
+    return least;
+}
+
+// Whether B, moved out of a contact that is less deep, leaves this triangle too.
+static bool rgIsExplained(rgSurfaceQuery* q, const rgDoubt* doubt) {
+    double slack = 1e-6 * q->pair.b->scale;
+    rgSetTriangle(q, &doubt->triangle);
+    for (int g = 0; g < q->groupCount; ++g) {
+        double gap = rgGroupDepth(&q->groups[g]);
+        if (gap > 0 || gap <= doubt->gap + slack) {
+            continue;
+        }
+        rgGjkInput input = {.shift = rgScale(slack - gap, q->groups[g].normal),
+                            .direction = q->groups[g].normal,
+                            .cutoff = q->pair.b->radius};
+        rgGjkResult gjk;
+        rgGjk(&q->pair, &input, &gjk);
+        if (!gjk.contained && (gjk.beyond || gjk.distance >= q->pair.b->radius)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The less deep ones first; ties keep their order.
+static void rgJudgeDoubts(rgSurfaceQuery* q) {
+    int order[RG_DOUBTS];
+    for (int i = 0; i < q->doubtCount; ++i) {
+        int at = i;
+        for (; at > 0 && q->doubts[order[at - 1]].gap < q->doubts[i].gap; --at) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    for (int i = 0; i < q->doubtCount; ++i) {
+        const rgDoubt* doubt = &q->doubts[order[i]];
+        if ((q->met || !doubt->around) && !rgIsExplained(q, doubt)) {
+            rgRawManifold raw;
+            raw.normal = doubt->normal;
+            raw.count = doubt->count;
+            memcpy(raw.points, doubt->points, sizeof(doubt->points));
+            rgAddToGroup(q, &raw);
+        }
+    }
+    q->doubtCount = 0;
+}
+
+static void rgAddCandidate(rgSurfaceQuery* q, const rgSurfaceTriangle* t, bool around,
+                           rgRawManifold* raw) {
+    double gap = rgGroupDepth(raw);
+    if (raw->count == 0 || gap > (around ? 0 : -RG_DEEP * q->pair.b->scale)) {
+        rgAddToGroup(q, raw);
+        return;
+    }
+    // B reached this triangle from behind, by way of another one.
+    if (rgDot(raw->normal, rgSub(q->center, raw->points[0].position)) < 0) {
+        return;
+    }
+    if (q->doubtCount == RG_DOUBTS) {
+        rgJudgeDoubts(q);
+    }
+    rgReduce(raw, 4);
+    rgDoubt* doubt = &q->doubts[q->doubtCount++];
+    doubt->triangle = *t;
+    doubt->normal = raw->normal;
+    doubt->gap = gap;
+    doubt->around = around;
+    doubt->count = raw->count;
+    memcpy(doubt->points, raw->points, sizeof(doubt->points));
 }
 
 static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
@@ -313,27 +546,48 @@ static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
     rgRawManifold raw;
     rgSigned s;
     raw.count = 0;
+    raw.normal = t->normal;
     rgSetTriangle(q, t);
     bool reached = rgTriangleDistance(q, t, q->margin, &s);
+    double gap = reached ? s.gap : INFINITY;
     if (reached && rgDot(s.normal, t->normal) > 0 && rgNormalHolds(q, t, s.pointA, s.normal)) {
         rgBuildManifold(&q->pair, &s, q->margin, &raw);
     } else if ((reached || low < 0) && rgHeightOver(q, t) >= 0) {
         // Also what went below this triangle by way of another one.
         rgFaceContact(q, t, &raw);
     }
-    rgAddToGroup(q, &raw);
+    // An edge or a vertex of the surface within B is deep wherever B's own points are.
+    if (rgDot(raw.normal, t->normal) > 1 - RG_SAME) {
+        rgDropOutside(q, gap, &raw);
+    }
+    if (gap < -RG_DEEP * q->pair.b->scale && gap > q->wayOut.gap) {
+        q->wayOut = s;
+    }
+    q->met = q->met || gap <= 0;
+    rgAddCandidate(q, t, gap > 0, &raw);
     return true;
 }
 
-// ---- the manifold
-
-static double rgGroupDepth(const rgRawManifold* g) {
-    double least = INFINITY;
-    for (int k = 0; k < g->count; ++k) {
-        least = RG_MIN(least, g->points[k].gap);
+// Where triangles are deep in B and no contact was believed, as when it is all the way through a
+// plate.
+static void rgAddWayOut(rgSurfaceQuery* q) {
+    const rgSigned* s = &q->wayOut;
+    bool held = !(s->gap > -INFINITY);
+    for (int g = 0; g < q->groupCount; ++g) {
+        held = held || rgGroupDepth(&q->groups[g]) <= 0;
     }
-    return least;
+    if (held) {
+        return;
+    }
+    rgRawManifold raw;
+    raw.normal = s->normal;
+    raw.count = 0;
+    rgRawManifold_Add(&raw, rgScale(0.5, rgAdd(s->pointA, s->pointB)), s->gap,
+                      rgFeatureId(3, 2, 0, 0, 0));
+    rgAddToGroup(q, &raw);
 }
+
+// ---- the manifold
 
 // Groups by depth, the deepest first; ties keep their order.
 static void rgOrderGroups(const rgSurfaceQuery* q, int order[RG_GROUPS]) {
@@ -394,16 +648,15 @@ void rgCollideSurface(const rgCollideInput* in, rgManifold* manifold) {
         return;
     }
     rgBox box = rgBoxInSurface(*in->poseA, in->b, *in->poseB, RG_MAX(0, in->margin));
-    // A body wholly behind a mesh is held while the surface is within a quarter of its size.
-    double behind = RG_MAX(0, in->margin) + RG_BEHIND * in->b->convex.scale;
-    rgBox wide = rgBoxInSurface(*in->poseA, in->b, *in->poseB, behind);
-    rgVisitTriangles(in->a, &wide, rgLocateTriangle, q);
+    rgLocate(q, &box);
     if (q->inside) {
         rgRawManifold raw;
         rgPushOut(q, &q->home, &raw);
         rgAddToGroup(q, &raw);
     } else {
         rgVisitTriangles(in->a, &box, rgCollideTriangle, q);
+        rgJudgeDoubts(q);
+        rgAddWayOut(q);
     }
     rgEmitGroups(q, *in->poseA, manifold);
 }
@@ -428,8 +681,10 @@ void rgSurfaceDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, r
                        rgProximity* p) {
     rgSurfaceQuery query;
     rgSurfaceQuery* q = rgBeginQuery(&query, a, poseA, b, poseB, b->convex.scale);
-    rgBox around = rgBoxInSurface(poseA, b, poseB, RG_BEHIND * b->convex.scale);
-    rgVisitTriangles(a, &around, rgLocateTriangle, q);
+    rgBox around = rgBoxInSurface(poseA, b, poseB, 0);
+    q->margin = 0;
+    rgLocate(q, &around);
+    q->margin = b->convex.scale;
     if (q->inside) {
         rgSigned* s = &q->nearest;
         memset(s, 0, sizeof(*s));

@@ -20,6 +20,11 @@ typedef struct rgMeshBuild {
     int count;         // triangles that have an area
     int32_t* keep;     // their numbers
     int32_t* weld;     // vertex -> first vertex at the same place
+    int32_t* corners;  // 3 per triangle of the mesh, welded, counter-clockwise from outside
+    int32_t* opposite; // 3 per triangle: side (3 triangle + edge) that shares the edge, or -1
+    bool* dropped;     // per triangle: fewer than three corners, or said before
+    bool* closed;      // per triangle: its piece has no border
+    int turnedCount;   // triangles that faced inward
     rgVec3* normal;    // per kept triangle
     int32_t* neighbor; // 3 per kept triangle, -1: none
 } rgMeshBuild;
@@ -94,30 +99,60 @@ static bool rgWeldVertices(rgMeshBuild* build) {
     return true;
 }
 
-static bool rgKeepTriangles(rgMeshBuild* build) {
-    const rgMeshData* mesh = build->mesh;
-    build->keep = RG_TAKE(&build->scratch, int32_t, mesh->triangleCount);
-    build->normal = RG_TAKE(&build->scratch, rgVec3, mesh->triangleCount);
+// ---- orientation: pieces joined by edges face one way, closed ones outward
+
+static rgVec3 rgCornerOf(const rgMeshBuild* build, int side) {
+    return rgVertexOf(build->mesh, build->corners[side]);
+}
+
+typedef struct rgTripleKey {
+    int32_t low, middle, high, triangle;
+} rgTripleKey;
+
+static int rgCompareTriples(const void* left, const void* right) {
+    const rgTripleKey *a = left, *b = right;
+    const int32_t u[4] = {a->low, a->middle, a->high, a->triangle};
+    const int32_t v[4] = {b->low, b->middle, b->high, b->triangle};
+    for (int k = 0; k < 4; ++k) {
+        if (u[k] != v[k]) {
+            return u[k] < v[k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+// Welded corners; a triangle said twice, whichever way round, counts once.
+static bool rgCopyCorners(rgMeshBuild* build) {
+    int n = build->mesh->triangleCount;
+    build->corners = RG_TAKE(&build->scratch, int32_t, 3 * (size_t)n);
+    build->opposite = RG_TAKE(&build->scratch, int32_t, 3 * (size_t)n);
+    build->dropped = RG_TAKE(&build->scratch, bool, n);
+    build->closed = RG_TAKE(&build->scratch, bool, n);
+    rgTripleKey* keys = RG_TAKE(&build->scratch, rgTripleKey, n);
     if (build->scratch.failed) {
         return false;
     }
-    build->count = 0;
-    for (int t = 0; t < mesh->triangleCount; ++t) {
-        const int* c = mesh->triangles + 3 * t;
-        rgVec3 p = rgVertexOf(mesh, c[0]);
-        rgVec3 u = rgSub(rgVertexOf(mesh, c[1]), p), v = rgSub(rgVertexOf(mesh, c[2]), p);
-        rgVec3 n = rgCross(u, v);
-        if (rgLength(n) > 1e-12 * rgLength(u) * rgLength(v)) {
-            build->normal[build->count] = rgNormalize(n);
-            build->keep[build->count++] = t;
+    for (int t = 0; t < n; ++t) {
+        int32_t* c = build->corners + 3 * (size_t)t;
+        for (int k = 0; k < 3; ++k) {
+            c[k] = build->weld[build->mesh->triangles[3 * t + k]];
+        }
+        build->dropped[t] = c[0] == c[1] || c[1] == c[2] || c[2] == c[0];
+        int32_t low = RG_MIN(c[0], RG_MIN(c[1], c[2])), high = RG_MAX(c[0], RG_MAX(c[1], c[2]));
+        keys[t] = (rgTripleKey){low, c[0] ^ c[1] ^ c[2] ^ low ^ high, high, t};
+    }
+    qsort(keys, (size_t)n, sizeof(rgTripleKey), rgCompareTriples);
+    for (int i = 1; i < n; ++i) {
+        const rgTripleKey *a = &keys[i - 1], *b = &keys[i];
+        if (a->low == b->low && a->middle == b->middle && a->high == b->high) {
+            build->dropped[b->triangle] = true;
         }
     }
     return true;
 }
 
 typedef struct rgSideKey {
-    int32_t low, high, side; // side: 3 triangle + edge, triangle among the kept
-    bool forward;
+    int32_t low, high, side; // side: 3 triangle + edge
 } rgSideKey;
 
 static int rgCompareSides(const void* left, const void* right) {
@@ -131,39 +166,234 @@ static int rgCompareSides(const void* left, const void* right) {
     return a->side < b->side ? -1 : a->side > b->side;
 }
 
-// Edges shared by exactly two triangles that run in opposite directions make neighbours.
-static bool rgFindNeighbors(rgMeshBuild* build) {
-    int n = 3 * build->count;
+// Two triangles that share an edge with no third are neighbours. An edge of an odd number of
+// triangles is a border.
+static bool rgPairSides(rgMeshBuild* build) {
+    int n = 3 * build->mesh->triangleCount, count = 0;
     rgSideKey* keys = RG_TAKE(&build->scratch, rgSideKey, n);
-    build->neighbor = RG_TAKE(&build->scratch, int32_t, n);
     if (build->scratch.failed) {
         return false;
     }
     for (int s = 0; s < n; ++s) {
-        const int* c = build->mesh->triangles + 3 * build->keep[s / 3];
-        int32_t u = build->weld[c[s % 3]], v = build->weld[c[(s + 1) % 3]];
-        keys[s] = (rgSideKey){RG_MIN(u, v), RG_MAX(u, v), s, u < v};
-        build->neighbor[s] = -1;
+        build->opposite[s] = -1;
+        build->closed[s / 3] = true;
+        int32_t u = build->corners[s], v = build->corners[s - s % 3 + (s + 1) % 3];
+        if (!build->dropped[s / 3]) {
+            keys[count++] = (rgSideKey){RG_MIN(u, v), RG_MAX(u, v), s};
+        }
     }
-    qsort(keys, (size_t)n, sizeof(rgSideKey), rgCompareSides);
-    for (int i = 0; i < n;) {
-        int j = i + 1;
-        while (j < n && keys[j].low == keys[i].low && keys[j].high == keys[i].high) {
+    qsort(keys, (size_t)count, sizeof(rgSideKey), rgCompareSides);
+    for (int i = 0, j; i < count; i = j) {
+        for (j = i + 1; j < count && keys[j].low == keys[i].low && keys[j].high == keys[i].high;) {
             j += 1;
         }
-        if (j - i == 2 && keys[i].forward != keys[i + 1].forward) {
-            build->neighbor[keys[i].side] = keys[i + 1].side / 3;
-            build->neighbor[keys[i + 1].side] = keys[i].side / 3;
+        if (j - i == 2) {
+            build->opposite[keys[i].side] = keys[i + 1].side;
+            build->opposite[keys[i + 1].side] = keys[i].side;
         }
-        i = j;
+        for (int k = i; k < j && (j - i) % 2 == 1; ++k) {
+            build->closed[keys[k].side / 3] = false;
+        }
+    }
+    return true;
+}
+
+static void rgTurn(rgMeshBuild* build, int t) {
+    int32_t *c = build->corners + 3 * (size_t)t, *o = build->opposite + 3 * (size_t)t;
+    int32_t first = c[0], side = o[1];
+    c[0] = c[1];
+    c[1] = first;
+    // Edges 0, 1, 2 become 0, 2, 1.
+    o[1] = o[2];
+    o[2] = side;
+    for (int k = 0; k < 3; ++k) {
+        if (o[k] >= 0) {
+            build->opposite[o[k]] = 3 * t + k;
+        }
+    }
+}
+
+typedef struct rgPiece {
+    int first, count; // in the list of triangles by piece
+    double volume;    // signed
+    double turned, kept;
+    bool closed, over; // over: to be turned
+    rgBox box;
+} rgPiece;
+
+typedef struct rgPieces {
+    int count;
+    rgPiece* pieces;
+    int32_t* triangles; // by piece
+    bool* turned;       // per triangle
+} rgPieces;
+
+static rgVec3 rgAreaOf(const rgMeshBuild* build, int t) {
+    rgVec3 p = rgCornerOf(build, 3 * t);
+    rgVec3 u = rgSub(rgCornerOf(build, 3 * t + 1), p), v = rgSub(rgCornerOf(build, 3 * t + 2), p);
+    return rgCross(u, v);
+}
+
+// All triangles joined to the first, turned the way it faces.
+static void rgGrowPiece(rgMeshBuild* build, rgPieces* all, bool* seen, rgPiece* piece) {
+    rgVec3 origin = rgCornerOf(build, 3 * all->triangles[piece->first]);
+    piece->count = 1;
+    piece->closed = true;
+    piece->volume = piece->turned = piece->kept = 0;
+    piece->box = (rgBox){origin, origin};
+    for (int i = piece->first; i < piece->first + piece->count; ++i) {
+        int t = all->triangles[i];
+        for (int k = 0; k < 3; ++k) {
+            int other = build->opposite[3 * t + k];
+            if (other >= 0 && !seen[other / 3]) {
+                int side = 3 * t + (k + 1) % 3;
+                seen[other / 3] = true;
+                all->triangles[piece->first + piece->count++] = other / 3;
+                // Neighbours run along a shared edge in opposite directions.
+                if (build->corners[other] != build->corners[side]) {
+                    rgTurn(build, other / 3);
+                    all->turned[other / 3] = true;
+                }
+            }
+            piece->box.lower = rgMin3(piece->box.lower, rgCornerOf(build, 3 * t + k));
+            piece->box.upper = rgMax3(piece->box.upper, rgCornerOf(build, 3 * t + k));
+        }
+        rgVec3 area = rgAreaOf(build, t);
+        piece->volume += rgDot(area, rgSub(rgCornerOf(build, 3 * t), origin));
+        *(all->turned[t] ? &piece->turned : &piece->kept) += rgLength(area);
+        piece->closed = piece->closed && build->closed[t];
+    }
+}
+
+static bool rgFindPieces(rgMeshBuild* build, rgPieces* all) {
+    int n = build->mesh->triangleCount;
+    all->pieces = RG_TAKE(&build->scratch, rgPiece, n);
+    all->triangles = RG_TAKE(&build->scratch, int32_t, n);
+    all->turned = RG_TAKE(&build->scratch, bool, n);
+    bool* seen = RG_TAKE(&build->scratch, bool, n);
+    if (build->scratch.failed) {
+        return false;
+    }
+    memset(all->turned, 0, (size_t)n * sizeof(bool));
+    memcpy(seen, build->dropped, (size_t)n * sizeof(bool));
+    int filled = 0;
+    all->count = 0;
+    for (int t = 0; t < n; ++t) {
+        if (!seen[t]) {
+            seen[t] = true;
+            rgPiece* piece = &all->pieces[all->count++];
+            piece->first = filled;
+            all->triangles[filled] = t;
+            rgGrowPiece(build, all, seen, piece);
+            filled += piece->count;
+        }
+    }
+    return true;
+}
+
+// Winding number of a piece around a point.
+static double rgWindingOf(const rgMeshBuild* build, const rgPieces* all, const rgPiece* piece,
+                          rgVec3 p) {
+    double sum = 0;
+    for (int i = piece->first; i < piece->first + piece->count; ++i) {
+        int t = all->triangles[i];
+        rgVec3 a = rgSub(rgCornerOf(build, 3 * t), p), b = rgSub(rgCornerOf(build, 3 * t + 1), p);
+        rgVec3 c = rgSub(rgCornerOf(build, 3 * t + 2), p);
+        double la = rgLength(a), lb = rgLength(b), lc = rgLength(c);
+        sum += atan2(rgDot(a, rgCross(b, c)),
+                     la * lb * lc + rgDot(a, b) * lc + rgDot(b, c) * la + rgDot(c, a) * lb);
+    }
+    return sum / 6.283185307179586;
+}
+
+// The walls of a hole inside a solid face into the hole: the other way than the piece around them.
+// A part inside another that faces the same way is a part.
+static bool rgIsCavity(const rgMeshBuild* build, const rgPieces* all, const rgPiece* piece) {
+    rgVec3 p = rgCornerOf(build, 3 * all->triangles[piece->first]);
+    double around = 0;
+    for (int i = 0; i < all->count; ++i) {
+        const rgPiece* other = &all->pieces[i];
+        rgVec3 low = rgMax3(other->box.lower, piece->box.lower);
+        rgVec3 high = rgMin3(other->box.upper, piece->box.upper);
+        bool holds = low.x == piece->box.lower.x && low.y == piece->box.lower.y &&
+                     low.z == piece->box.lower.z && high.x == piece->box.upper.x &&
+                     high.y == piece->box.upper.y && high.z == piece->box.upper.z;
+        if (other != piece && other->closed && holds) {
+            around += round(rgWindingOf(build, all, other, p));
+        }
+    }
+    return around * piece->volume < 0;
+}
+
+static bool rgOrientTriangles(rgMeshBuild* build) {
+    rgPieces all;
+    if (!rgCopyCorners(build) || !rgPairSides(build) || !rgFindPieces(build, &all)) {
+        return false;
+    }
+    build->turnedCount = 0;
+    for (int i = 0; i < all.count; ++i) {
+        rgPiece* piece = &all.pieces[i];
+        piece->over = piece->closed ? (piece->volume < 0) != rgIsCavity(build, &all, piece)
+                                    : piece->turned > piece->kept;
+    }
+    for (int i = 0; i < all.count; ++i) {
+        const rgPiece* piece = &all.pieces[i];
+        for (int k = piece->first; k < piece->first + piece->count; ++k) {
+            int t = all.triangles[k];
+            if (piece->over) {
+                rgTurn(build, t);
+            }
+            build->turnedCount += all.turned[t] != piece->over;
+            build->closed[t] = piece->closed;
+        }
+    }
+    return true;
+}
+
+static bool rgKeepTriangles(rgMeshBuild* build) {
+    const rgMeshData* mesh = build->mesh;
+    build->keep = RG_TAKE(&build->scratch, int32_t, mesh->triangleCount);
+    build->normal = RG_TAKE(&build->scratch, rgVec3, mesh->triangleCount);
+    if (build->scratch.failed) {
+        return false;
+    }
+    build->count = 0;
+    for (int t = 0; t < mesh->triangleCount; ++t) {
+        rgVec3 p = rgCornerOf(build, 3 * t);
+        rgVec3 u = rgSub(rgCornerOf(build, 3 * t + 1), p);
+        rgVec3 v = rgSub(rgCornerOf(build, 3 * t + 2), p), n = rgCross(u, v);
+        if (!build->dropped[t] && rgLength(n) > 1e-12 * rgLength(u) * rgLength(v)) {
+            build->normal[build->count] = rgNormalize(n);
+            build->keep[build->count++] = t;
+        }
+    }
+    return true;
+}
+
+static bool rgFindNeighbors(rgMeshBuild* build) {
+    build->neighbor = RG_TAKE(&build->scratch, int32_t, 3 * (size_t)build->count);
+    int32_t* place = RG_TAKE(&build->scratch, int32_t, build->mesh->triangleCount);
+    if (build->scratch.failed) {
+        return false;
+    }
+    for (int t = 0; t < build->mesh->triangleCount; ++t) {
+        place[t] = -1;
+    }
+    for (int i = 0; i < build->count; ++i) {
+        place[build->keep[i]] = i;
+    }
+    for (int s = 0; s < 3 * build->count; ++s) {
+        int side = 3 * build->keep[s / 3] + s % 3, other = build->opposite[side];
+        // A strip that cannot be oriented keeps an edge that both sides run along alike.
+        bool joined = other >= 0 && build->corners[other] != build->corners[side];
+        build->neighbor[s] = joined ? place[other / 3] : -1;
     }
     return true;
 }
 
 static rgVec3 rgMiddleOf(const rgMeshBuild* build, int kept) {
-    const int* c = build->mesh->triangles + 3 * build->keep[kept];
-    rgVec3 sum = rgAdd(rgVertexOf(build->mesh, c[0]), rgVertexOf(build->mesh, c[1]));
-    return rgAdd(sum, rgVertexOf(build->mesh, c[2]));
+    int t = 3 * build->keep[kept];
+    return rgAdd(rgAdd(rgCornerOf(build, t), rgCornerOf(build, t + 1)), rgCornerOf(build, t + 2));
 }
 
 // Split a range of `order` where the middle of its extent is; in halves when that is lopsided.
@@ -194,9 +424,9 @@ static void rgSetNodeBox(const rgMeshBuild* build, const int32_t* order, rgBvhNo
     rgBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < node->count; ++i) {
         for (int k = 0; k < 3; ++k) {
-            int vertex = build->mesh->triangles[3 * build->keep[order[node->first + i]] + k];
-            box.lower = rgMin3(box.lower, rgVertexOf(build->mesh, vertex));
-            box.upper = rgMax3(box.upper, rgVertexOf(build->mesh, vertex));
+            rgVec3 p = rgCornerOf(build, 3 * build->keep[order[node->first + i]] + k);
+            box.lower = rgMin3(box.lower, p);
+            box.upper = rgMax3(box.upper, p);
         }
     }
     for (int k = 0; k < 3; ++k) {
@@ -240,6 +470,7 @@ static bool rgStoreTriangles(rgMeshBuild* build, rgGeometry* g) {
     t->original = RG_TAKE(&g->arena, int32_t, n);
     t->normal = RG_TAKE(&g->arena, rgVec3, n);
     t->edgeNormal = RG_TAKE(&g->arena, rgVec3, 3 * (size_t)n);
+    t->closed = RG_TAKE(&g->arena, bool, n);
     t->nodes = RG_TAKE(&g->arena, rgBvhNode, 2 * (size_t)n);
     int32_t* order = RG_TAKE(&build->scratch, int32_t, n);
     if (g->arena.failed || build->scratch.failed) {
@@ -254,9 +485,10 @@ static bool rgStoreTriangles(rgMeshBuild* build, rgGeometry* g) {
         int kept = order[i];
         t->original[i] = build->keep[kept];
         t->normal[i] = build->normal[kept];
+        t->closed[i] = build->closed[build->keep[kept]];
         for (int k = 0; k < 3; ++k) {
             int other = build->neighbor[3 * kept + k];
-            t->corners[3 * i + k] = build->weld[mesh->triangles[3 * build->keep[kept] + k]];
+            t->corners[3 * i + k] = build->corners[3 * (size_t)build->keep[kept] + k];
             t->edgeNormal[3 * i + k] = other >= 0 ? build->normal[other] : rgVec(0, 0, 0);
         }
     }
@@ -295,7 +527,7 @@ rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics, 
     }
     rgMeshBuild build = {.mesh = def->mesh};
     rgArena_Init(&build.scratch, &def->allocator);
-    bool done = rgWeldVertices(&build) && rgKeepTriangles(&build);
+    bool done = rgWeldVertices(&build) && rgOrientTriangles(&build) && rgKeepTriangles(&build);
     if (done && build.count == 0) {
         rgArena_Free(&build.scratch);
         return rgRefuse(def, diagnostics, "no triangle of the mesh has an area");
@@ -303,8 +535,13 @@ rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics, 
     done = done && rgFindNeighbors(&build) && rgStoreTriangles(&build, g) && rgStoreAround(g);
     if (done && build.count < def->mesh->triangleCount) {
         rgDiagnostics_Add(diagnostics, rg_severityNote, def->file, def->line,
-                          "%d triangles without area were left out",
+                          "%d triangles without area, or said twice, were left out",
                           def->mesh->triangleCount - build.count);
+    }
+    if (done && build.turnedCount > 0) {
+        rgDiagnostics_Add(diagnostics, rg_severityNote, def->file, def->line,
+                          "%d of %d triangles were turned to face outward", build.turnedCount,
+                          def->mesh->triangleCount);
     }
     rgArena_Free(&build.scratch);
     if (!done) {
@@ -402,6 +639,7 @@ void rgHeights_Triangle(const rgHeights* h, int i, int j, int half, rgSurfaceTri
     int n = h->columnCount, at = j * n + i;
     t->normal = rgHalfCell(h, i, j, half, t->corners);
     t->index = 2 * (j * (n - 1) + i) + half;
+    t->closed = true;
     t->ids[0] = at;
     t->ids[1] = half == 0 ? at + 1 : at + n + 1;
     t->ids[2] = half == 0 ? at + n + 1 : at + n;
@@ -458,6 +696,7 @@ void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out) {
     }
     out->normal = t->normal[i];
     out->index = t->original[i];
+    out->closed = t->closed[i];
 }
 
 static bool rgNodeMeets(const rgBvhNode* node, const rgBox* box) {
@@ -478,6 +717,43 @@ static void rgVisitMesh(const rgTriangles* t, const rgBox* box, rgTriangleFcn* v
         if (node->count == 0) {
             stack[depth++] = node->first + 1;
             stack[depth++] = node->first;
+            continue;
+        }
+        for (int i = node->first; i < node->first + node->count; ++i) {
+            rgSurfaceTriangle triangle;
+            rgTriangles_Get(t, i, &triangle);
+            if (!visit(&triangle, context)) {
+                return;
+            }
+        }
+    }
+}
+
+static double rgNodeApart(const rgBvhNode* node, rgVec3 p) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        double x = rgVec3_At(p, k);
+        double d = RG_MAX(0, RG_MAX(node->lower[k] - x, x - node->upper[k]));
+        sum += d * d;
+    }
+    return sum;
+}
+
+void rgVisitNear(const rgTriangles* t, rgVec3 p, const double* limit, rgTriangleFcn* visit,
+                 void* context) {
+    int stack[RG_TREE_STACK], depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const rgBvhNode* node = &t->nodes[stack[--depth]];
+        if (rgNodeApart(node, p) > *limit) {
+            continue;
+        }
+        if (node->count == 0) {
+            // The nearer child first.
+            bool right =
+                rgNodeApart(&t->nodes[node->first + 1], p) < rgNodeApart(&t->nodes[node->first], p);
+            stack[depth++] = node->first + !right;
+            stack[depth++] = node->first + right;
             continue;
         }
         for (int i = node->first; i < node->first + node->count; ++i) {

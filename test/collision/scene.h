@@ -136,6 +136,34 @@ static inline double rgTestSupport(const rgTestShape* s, rgVec3 d) {
     }
 }
 
+// A farthest point of the shape along d, in its frame.
+static inline rgVec3 rgTestFarthest(const rgTestShape* s, rgVec3 d) {
+    rgVec3 z = s->size, u = rgNormalize(d);
+    double across = sqrt(d.x * d.x + d.y * d.y);
+    int best = 0;
+    switch (s->kind) {
+    case rg_shapeSphere:
+        return rgScale(z.x, u);
+    case rg_shapeCapsule:
+        return rgAddScaled(rgVec(0, 0, copysign(z.y, d.z)), z.x, u);
+    case rg_shapeCylinder:
+        return across > 0 ? rgVec(z.x * d.x / across, z.x * d.y / across, copysign(z.y, d.z))
+                          : rgVec(z.x, 0, copysign(z.y, d.z));
+    case rg_shapeBox:
+        return rgVec(copysign(z.x, d.x), copysign(z.y, d.y), copysign(z.z, d.z));
+    case rg_shapeEllipsoid: {
+        rgVec3 w = rgVec(z.x * u.x, z.y * u.y, z.z * u.z);
+        double length = rgLength(w);
+        return rgVec(z.x * w.x / length, z.y * w.y / length, z.z * w.z / length);
+    }
+    default:
+        for (int i = 1; i < s->pointCount; ++i) {
+            best = rgDot(d, rgTestPoint(s, i)) > rgDot(d, rgTestPoint(s, best)) ? i : best;
+        }
+        return rgTestPoint(s, best);
+    }
+}
+
 // Gap of the slab with normal n between two placed shapes: a lower bound of the signed distance,
 // and equal to it for the best n.
 static inline double rgTestSlab(const rgTestShape* a, rgPose pa, const rgTestShape* b, rgPose pb,
