@@ -19,7 +19,7 @@ typedef struct rgVariant {
     rgContactSolver* solver;
 } rgVariant;
 
-enum { rg_maxVariants = 16 };
+enum { rg_maxVariants = 24 };
 
 typedef struct rgBenchProblem {
     char* name;   // relative path, or "wall"
@@ -46,6 +46,17 @@ typedef struct rgBench {
 rgRun* rgBench_Run(const rgBench* bench, int problem, int variant);
 // Whether the true scaled residual is within the tolerance, whatever the solver's own test says.
 bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
+
+// bench_solver.c: files into problems, false when some could not be read; every variant on every
+// problem; the problems and runs back.
+bool rgBench_Load(rgBench* bench, const rgCaseFiles* files);
+void rgBench_MeasureAll(rgBench* bench, double secondsPerRun);
+void rgBench_FreeProblems(rgBench* bench);
+
+// bench_plan.c: variants of auto without parts of its plan: "near,near+sweeps"; NULL: without each
+// part. False after a message. The study; its exit code.
+bool rgBench_AddPlans(rgBench* bench, const char* list);
+int rgBench_Plan(rgBench* bench, bool quick, bool json);
 
 // bench_random.c: problems first .. first + count - 1 of the random set; the exit code.
 int rgBench_Random(const rgBench* bench, int first, int count, bool json);

@@ -1,5 +1,6 @@
 // rigor bench solver: every solver on every problem, under one judge. Studies: all solvers, the
-// additions to ADMM one by one, the paper's penalty rules, warm-started sequences, random problems.
+// additions to ADMM one by one, the paper's penalty rules, warm-started sequences, random problems,
+// the parts of auto's plan.
 #include "bench.h"
 #include "wall.h"
 
@@ -8,9 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { rg_studyCompare, rg_studyAblation, rg_studyPenalty, rg_studyWarm, rg_studyRandom };
-static const char* const rgStudyNames[] = {"compare", "ablation", "penalty",
-                                           "warm",    "random",   NULL};
+enum {
+    rg_studyCompare,
+    rg_studyAblation,
+    rg_studyPenalty,
+    rg_studyWarm,
+    rg_studyRandom,
+    rg_studyPlan
+};
+static const char* const rgStudyNames[] = {"compare", "ablation", "penalty", "warm",
+                                           "random",  "plan",     NULL};
 static const char* const rgStopNames[] = {"judge", "paper", NULL};
 
 typedef struct rgBenchOptions {
@@ -25,6 +33,8 @@ typedef struct rgBenchOptions {
     double secondsPerRun;
     const char* solvers;
     const char* profile;
+    const char* parts;
+    bool quick;
     bool json;
 } rgBenchOptions;
 
@@ -43,7 +53,8 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
         {"--stop", rg_optionChoice, &options->stop,
          "the test that ends a solve (penalty study: paper)", "W", rgStopNames, 0, 0},
         {"--max-iter", rg_optionInt, &options->maxIterations,
-         "iterations at most (20000, cascade 500, study random 2000)", "N", NULL, 1, 1e9},
+         "iterations at most (20000, cascade 500, studies random and plan 2000)", "N", NULL, 1,
+         1e9},
         {"--repeat", rg_optionInt, &options->repeat,
          "repetitions, the least time counts (5, study random 1)", "N", NULL, 1, 1e6},
         {"--count", rg_optionInt, &options->count, "study random: how many problems (20000)", "N",
@@ -52,6 +63,10 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
          "N", NULL, 0, 1e9},
         {"--seconds", rg_optionNumber, &options->secondsPerRun,
          "stop repeating a solve after this time", "S", NULL, 0, 1e9},
+        {"--parts", rg_optionText, &options->parts,
+         "study plan: leave out these, separated by commas; a+b: both", "LIST", NULL, 0, 0},
+        {"--quick", rg_optionFlag, &options->quick, "study plan: less of everything", NULL, NULL, 0,
+         0},
         {"--profile", rg_optionText, &options->profile, "write performance profiles to a CSV file",
          "FILE", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
@@ -66,7 +81,8 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
             "step of a recorded sequence\n(NAME_0001.hdf5, NAME_0002.hdf5, ...) from the "
             "impulses of the step before. The study\n`random` needs no files: problems built "
             "from a known solution each, solved at the tolerance\nand at a thousandth of it, and "
-            "judged by the program itself.",
+            "judged by the program itself. The study `plan`\ntakes parts out of auto's plan, on "
+            "files below $RIGOR_DATA, simulations and random problems.",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .maxArguments = -1,
@@ -75,7 +91,9 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
     bool random = options->study == rg_studyRandom;
     options->repeat = options->repeat > 0 ? options->repeat : random ? 1 : 5;
     if (options->maxIterations == 0) {
-        options->maxIterations = random ? rgDefaultContactSolverDef().maxIterations : 20000;
+        options->maxIterations = random || options->study == rg_studyPlan
+                                     ? rgDefaultContactSolverDef().maxIterations
+                                     : 20000;
     }
     options->solvers = options->solvers == NULL && random ? "auto" : options->solvers;
     return code;
@@ -88,15 +106,6 @@ static rgVariant* rgAddVariant(rgBench* bench, const char* name, int solver) {
     snprintf(variant->name, sizeof(variant->name), "%s", name);
     variant->def = rgSolverDef(solver);
     return variant;
-}
-
-static int rgSolverIndex(const char* name, size_t length) {
-    for (int i = 0; rgSolverNames[i] != NULL; ++i) {
-        if (strlen(rgSolverNames[i]) == length && strncmp(rgSolverNames[i], name, length) == 0) {
-            return i;
-        }
-    }
-    return -1;
 }
 
 // All solvers, or those of a list. False after a message.
@@ -165,6 +174,10 @@ static bool rgMakeVariants(rgBench* bench, const rgBenchOptions* options) {
         rgAddAblation(bench);
     } else if (options->study == rg_studyPenalty) {
         rgAddPenalties(bench);
+    } else if (options->study == rg_studyPlan) {
+        if (!rgBench_AddPlans(bench, options->parts)) {
+            return false;
+        }
     } else if (!rgAddSolvers(bench, options->solvers)) {
         return false;
     }
@@ -220,7 +233,7 @@ static int rgFindPrevious(const rgBench* bench, int index) {
     return follows ? index - 1 : -1;
 }
 
-static bool rgLoadProblems(rgBench* bench, const rgCaseFiles* files) {
+bool rgBench_Load(rgBench* bench, const rgCaseFiles* files) {
     bench->problems = rgCli_Allocate((size_t)files->count, sizeof(rgBenchProblem));
     rgProgress progress;
     rgProgress_Begin(&progress, "reading", files->count);
@@ -330,7 +343,7 @@ static void rgBench_Measure(rgBench* bench, int index, double secondsPerRun, dou
     free(starts);
 }
 
-static void rgBench_MeasureAll(rgBench* bench, double secondsPerRun) {
+void rgBench_MeasureAll(rgBench* bench, double secondsPerRun) {
     size_t runCount = (size_t)bench->problemCount * (size_t)bench->variantCount;
     bench->runs = rgCli_Allocate(runCount, sizeof(rgRun));
     double* lambda[rg_maxVariants] = {0}; // impulses of the problem before
@@ -346,10 +359,7 @@ static void rgBench_MeasureAll(rgBench* bench, double secondsPerRun) {
     }
 }
 
-static void rgBench_Free(rgBench* bench) {
-    for (int i = 0; i < bench->variantCount; ++i) {
-        rgDestroyContactSolver(bench->variants[i].solver);
-    }
+void rgBench_FreeProblems(rgBench* bench) {
     for (int i = 0; i < bench->problemCount; ++i) {
         free(bench->problems[i].name);
         free(bench->problems[i].family);
@@ -357,6 +367,13 @@ static void rgBench_Free(rgBench* bench) {
     }
     free(bench->problems);
     free(bench->runs);
+}
+
+static void rgBench_Free(rgBench* bench) {
+    for (int i = 0; i < bench->variantCount; ++i) {
+        rgDestroyContactSolver(bench->variants[i].solver);
+    }
+    rgBench_FreeProblems(bench);
 }
 
 static int rgBench_Report(const rgBench* bench, const rgBenchOptions* options) {
@@ -390,12 +407,16 @@ int rgBench_Solver(int argc, char** argv) {
         if (rgMakeVariants(&bench, &options)) {
             code = rgBench_Random(&bench, options.first, options.count, options.json);
         }
+    } else if (options.study == rg_studyPlan) {
+        if (rgMakeVariants(&bench, &options)) {
+            code = rgBench_Plan(&bench, options.quick, options.json);
+        }
     } else if (rgMakeVariants(&bench, &options) && rgFindCases(argv + 1, count, &files)) {
         bool complete = true;
         if (count == 0) {
             rgAddWalls(&bench, wall, matrix);
         } else {
-            complete = rgLoadProblems(&bench, &files);
+            complete = rgBench_Load(&bench, &files);
         }
         rgBench_MeasureAll(&bench, options.secondsPerRun);
         code = rgBench_Report(&bench, &options);

@@ -10,6 +10,15 @@ const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
 const char* const rgModelNames[] = {"ncp", "ccp", NULL};
 const char* const rgFormNames[] = {"auto", "dense", "sparse", "velocity", NULL};
 
+int rgSolverIndex(const char* name, size_t length) {
+    for (int i = 0; rgSolverNames[i] != NULL; ++i) {
+        if (strlen(rgSolverNames[i]) == length && strncmp(rgSolverNames[i], name, length) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 rgContactSolverDef rgSolverDef(int solver) {
     static const rgContactMethod methods[rg_solverCount] = {
         rg_methodAuto, rg_methodNewton, rg_methodInterior, rg_methodAdmm,

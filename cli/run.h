@@ -8,6 +8,9 @@ extern const char* const rgModelNames[];
 extern const char* const rgFormNames[]; // of rgSystemForm
 enum { rg_solverCount = 7 };
 
+// Place of a name of so many characters in rgSolverNames, or -1.
+int rgSolverIndex(const char* name, size_t length);
+
 // The library's defaults for a solver, by its place in rgSolverNames.
 rgContactSolverDef rgSolverDef(int solver);
 

@@ -111,6 +111,26 @@ typedef struct rgAdmmDef {
     int cooldown;        ///< addition: iterations between two moves of rho, 1 means none
 } rgAdmmDef;
 
+/// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
+typedef enum rgPlanPart {
+    rg_planNear = 1 << 0,          ///< the short way of a warm start that is nearly solved
+    rg_planSweeps = 1 << 1,        ///< sweeps at a cold start
+    rg_planCycles = 1 << 2,        ///< Newton's test for cycles
+    rg_planCeiling = 1 << 3,       ///< less regularisation where Newton's full steps are slow
+    rg_planInterior = 1 << 4,      ///< the interior point
+    rg_planStarts = 1 << 5,        ///< further starts of it in large islands
+    rg_planOtherInterior = 1 << 6, ///< the interior point once more, after the restarts
+    rg_planBottleneck = 1 << 7,    ///< few contacts that hold up the interior point, exactly
+    rg_planResting = 1 << 8,       ///< a way of their own for large islands at rest
+    rg_planRegions = 1 << 9,       ///< where such an island moves, first
+    rg_planPolish = 1 << 10,       ///< Newton after the interior point
+    rg_planRestarts = 1 << 11,     ///< Newton with other options
+    rg_planFromZero = 1 << 12,     ///< Newton from zero impulses
+    rg_planAdmm = 1 << 13,
+    rg_planCascade = 1 << 14,
+    rg_planWaiting = 1 << 15, ///< contacts that are far from closing wait
+} rgPlanPart;
+
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.
 typedef struct rgContactSolverDef {
     rgContactMethod method;
@@ -125,6 +145,7 @@ typedef struct rgContactSolverDef {
     rgSystemForm form;
     bool recordHistory;    ///< fill rgContactReport.history
     bool splitIslands;     ///< solve connected components apart
+    uint32_t disabled;     ///< parts of auto's plan that are left out: bits of rgPlanPart
     rgTasks tasks;         ///< for islands; zero means: on the calling thread
     rgAllocator allocator; ///< zero means the C runtime
     uint32_t cookie;       ///< set by the default function, checked by create

@@ -166,7 +166,7 @@ static double rgNewton_Past(const rgNewton* newton, int k) {
 
 // Two points that lead to each other: as good as the last time around, twice.
 static bool rgNewton_Cycles(const rgNewton* newton) {
-    if (newton->pastCount < 4) {
+    if (newton->pastCount < 4 || !rgRun_Uses(newton->run, rg_planCycles)) {
         return false;
     }
     double a = rgNewton_Past(newton, 0), b = rgNewton_Past(newton, 1);
@@ -206,7 +206,7 @@ static double rgNewton_Search(rgNewton* newton) {
 static void rgNewton_AdaptCeiling(rgNewton* newton, double length, double normBefore) {
     bool slow = length == 1 && newton->norm < normBefore && newton->norm > 0.7 * normBefore;
     newton->slowSteps = slow ? newton->slowSteps + 1 : 0;
-    if (newton->slowSteps >= 2) {
+    if (newton->slowSteps >= 2 && rgRun_Uses(newton->run, rg_planCeiling)) {
         newton->ceiling = fmax(0.01 * newton->ceiling, 1e-4);
     }
 }

@@ -100,7 +100,7 @@ static rgResult rgPlan_Calm(rgRun* run, double* lambda) {
         .limit = 15, .weight = 1, .regularisation = 1e-3, .pull = 1e-5, .lastPull = 1e-5};
     static const rgNewtonOptions byAndBy = {
         .limit = 40, .weight = 1, .regularisation = 1e-3, .pull = 1e-2, .lastPull = 1e-5};
-    rgResult result = rgRunRegions(run, lambda);
+    rgResult result = rgRun_Uses(run, rg_planRegions) ? rgRunRegions(run, lambda) : rg_ok;
     run->aim = 0.5 * run->tolerance;
     if (result == rg_ok) {
         result = rgRunNewton(run, lambda, &held);
@@ -116,13 +116,14 @@ static rgResult rgPlan_Calm(rgRun* run, double* lambda) {
 
 static rgResult rgPlan_Warm(rgRun* run, double* lambda) {
     static const rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-3};
-    if (run->bestResidual <= RG_WARM_NEAR * run->tolerance) {
+    if (run->bestResidual <= RG_WARM_NEAR * run->tolerance && rgRun_Uses(run, rg_planNear)) {
         return rgPlan_Near(run, lambda);
     }
     if (run->system->n <= RG_SMALL) {
         return rgPlan_Try(run, lambda, 0, &newton);
     }
-    return rgPlan_IsCalm(run, lambda) ? rgPlan_Calm(run, lambda) : rg_ok;
+    bool calm = rgRun_Uses(run, rg_planResting) && rgPlan_IsCalm(run, lambda);
+    return calm ? rgPlan_Calm(run, lambda) : rg_ok;
 }
 
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
@@ -130,7 +131,7 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     if (run->warm) {
         return rgPlan_Warm(run, lambda);
     }
-    rgResult result = rgPlan_Sweep(run, lambda);
+    rgResult result = rgRun_Uses(run, rg_planSweeps) ? rgPlan_Sweep(run, lambda) : rg_ok;
     int limit = run->system->n > RG_LARGE ? 20 : 40;
     return result == rg_ok ? rgPlan_Newton(run, lambda, limit, 1) : result;
 }
@@ -143,15 +144,21 @@ static const rgInteriorOptions rgInteriorStarts[] = {
     {.limit = 60, .size = 1, .slipShare = 0.25, .few = 48},
 };
 
+static rgResult rgPlan_Interior(rgRun* run, rgInteriorOptions options) {
+    options.few = rgRun_Uses(run, rg_planBottleneck) ? options.few : 0;
+    return rgRunInterior(run, &options);
+}
+
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
     if (run->system->n <= RG_SMALL) {
-        return rgRunInterior(
-            run, &(rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1, .few = 20});
+        return rgPlan_Interior(
+            run, (rgInteriorOptions){.limit = 30, .size = 1, .slipShare = 1, .few = 20});
     }
     rgResult result = rg_ok;
-    for (int i = 0; result == rg_ok && i < RG_COUNT(rgInteriorStarts) && !rgRun_Solved(run); ++i) {
-        result = rgRunInterior(run, rgInteriorStarts + i);
+    int count = rgRun_Uses(run, rg_planStarts) ? RG_COUNT(rgInteriorStarts) : 1;
+    for (int i = 0; result == rg_ok && i < count && !rgRun_Solved(run); ++i) {
+        result = rgPlan_Interior(run, rgInteriorStarts[i]);
     }
     return result;
 }
@@ -192,8 +199,8 @@ static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
 // Smaller impulses and velocities to begin with, and a slip term that comes in by and by.
 static rgResult rgPhase_OtherInterior(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgRunInterior(
-        run, &(rgInteriorOptions){.limit = 40, .size = 0.3, .slipShare = 0.25, .few = 20});
+    return rgPlan_Interior(
+        run, (rgInteriorOptions){.limit = 40, .size = 0.3, .slipShare = 0.25, .few = 20});
 }
 
 // The cascade is slow; Newton finishes what it brings near.
@@ -206,9 +213,20 @@ static rgResult rgPhase_Cascade(rgRun* run, double* lambda) {
     return result == rg_ok ? rgPlan_Newton(run, run->best, 15, 1) : result;
 }
 
-static rgPhaseFcn* const rgPhases[] = {
-    rgPhase_Start,  rgPhase_Interior, rgPhase_Polish, rgPhase_Restarts, rgPhase_OtherInterior,
-    rgPhase_Polish, rgPhase_FromZero, rgPhase_Admm,   rgPhase_Polish,   rgPhase_Cascade,
+static const struct {
+    rgPhaseFcn* run;
+    uint32_t part; // that it is; 0: always run
+} rgPhases[] = {
+    {rgPhase_Start, 0},
+    {rgPhase_Interior, rg_planInterior},
+    {rgPhase_Polish, rg_planPolish},
+    {rgPhase_Restarts, rg_planRestarts},
+    {rgPhase_OtherInterior, rg_planOtherInterior},
+    {rgPhase_Polish, rg_planPolish},
+    {rgPhase_FromZero, rg_planFromZero},
+    {rgPhase_Admm, rg_planAdmm},
+    {rgPhase_Polish, rg_planPolish},
+    {rgPhase_Cascade, rg_planCascade},
 };
 
 // Newton and the rest hardly ever solve what the interior point could not in so large an island.
@@ -222,7 +240,9 @@ rgResult rgRunPlan(rgRun* run) {
     double* lambda = RG_TAKE(arena, double, run->system->n);
     rgResult result = lambda != NULL ? rg_ok : rg_errorMemory;
     for (int i = 0; result == rg_ok && i < rgPhaseCount(run) && !rgRun_Solved(run); ++i) {
-        result = rgPhases[i](run, lambda);
+        if ((run->def->disabled & rgPhases[i].part) == 0) {
+            result = rgPhases[i].run(run, lambda);
+        }
     }
     rgArena_Return(arena, mark);
     return result;

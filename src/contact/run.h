@@ -35,6 +35,11 @@ static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
 }
 
+// Whether the plan has not been told to do without a part.
+static inline bool rgRun_Uses(const rgRun* run, rgPlanPart part) {
+    return run->def == NULL || (run->def->disabled & (uint32_t)part) == 0;
+}
+
 // Solved, and as well as is worth it.
 bool rgRun_Finished(const rgRun* run);
 

@@ -257,6 +257,7 @@ static rgResult rgSolveMembers(rgSolve* solve, const rgWorking* working, rgWorks
 static bool rgSolve_MayScreen(const rgSolve* solve) {
     const rgContactSolverDef* def = &solve->solver->def;
     return def->method == rg_methodAuto && def->model == rg_modelNcp &&
+           (def->disabled & rg_planWaiting) == 0 &&
            solve->problem->delassus.kind == rg_delassusVelocity &&
            solve->problem->delassus.whitened != NULL;
 }

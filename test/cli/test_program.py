@@ -67,6 +67,8 @@ class Usage(unittest.TestCase):
         self.refused("--json takes no value", "solve", "x", "--json=1")
         self.refused("nothing to work on", "solve")
         self.refused("'magic' is not a solver", "bench", "solver", "--solvers", "pgs,magic")
+        self.refused("'magic' is not a part of the plan", "bench", "solver", "--study", "plan",
+                     "--parts", "near,admm+magic")
 
 
 class Solve(unittest.TestCase):

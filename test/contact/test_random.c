@@ -48,10 +48,33 @@ static void test_auto_solves_them(void** state) {
     assert_true(unsolved <= count / 100);
 }
 
+// Without any part of its plan auto is Newton alone, and as honest.
+static void test_parts_of_the_plan(void** state) {
+    (void)state;
+    int differences = 0;
+    for (int k = 0; k < rgFewer(100); ++k) {
+        rgContactCase* made = rgMakeRandomCase((uint64_t)k, NULL);
+        rgContactSolverDef def = rgDefaultContactSolverDef();
+        double* lambda = rgZeros(made->problem.rowCount);
+        rgContactReport whole = rgSolveAndCheck(&def, &made->problem, lambda);
+        memset(lambda, 0, (size_t)made->problem.rowCount * sizeof(double));
+        def.disabled = UINT32_MAX;
+        rgContactReport bare = rgSolveAndCheck(&def, &made->problem, lambda);
+        for (int phase = 0; phase < rg_phaseCount; ++phase) {
+            assert_true(phase == rg_phaseNewton || bare.phaseIterations[phase] == 0);
+            differences += bare.phaseIterations[phase] != whole.phaseIterations[phase];
+        }
+        free(lambda);
+        rgFreeContactCase(made);
+    }
+    assert_true(differences > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_solutions_by_construction),
         cmocka_unit_test(test_auto_solves_them),
+        cmocka_unit_test(test_parts_of_the_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
