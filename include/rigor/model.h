@@ -64,8 +64,20 @@ typedef struct rgJointDef {
     uint32_t cookie;
 } rgJointDef;
 
-/// Surface properties of a shape. Pairs combine by the geometric mean of mu and the larger
-/// restitution; stiffnesses and dampings combine in series.
+/// How the friction coefficients of two shapes make that of their pair. Where materials differ, the
+/// rule further down holds.
+typedef enum rgFrictionRule {
+    rg_frictionUnset,     ///< geometric mean; in a world's def: as the materials say
+    rg_frictionGeometric, ///< square root of the product
+    rg_frictionAverage,
+    rg_frictionMinimum,
+    rg_frictionMaximum, ///< as MuJoCo; what MJCF files have
+} rgFrictionRule;
+
+/// Surface properties of a shape. Pairs combine friction by the rule and have the larger
+/// restitution, dimension and transition speed; stiffnesses and dampings are in series, and
+/// dissipations weighted by how much either side gives way. Stiffness and damping belong to each
+/// contact point of a pair. Restitution is for rigid contacts.
 typedef struct rgMaterial {
     double mu;                  ///< sliding friction
     double muTorsion;           ///< [m]; 0 means no torsional friction
@@ -76,6 +88,10 @@ typedef struct rgMaterial {
     double tangentialDamping;   ///< [N s/m], with tangentialStiffness
     double restitution;         ///< 0 to 1
     int dimension; ///< 1 frictionless, 3 sliding, 4 with torsion, 6 with rolling (MJCF condim)
+    rgFrictionRule frictionRule;
+    double dissipation;     ///< [s/m] of Hunt and Crossley, with stiffness: F = k x (1 + d x')
+    double muImpact;        ///< sliding friction of a point that closes at the transition speed
+    double transitionSpeed; ///< [m/s]; 0 means mu at any speed
 } rgMaterial;
 
 typedef struct rgShapeDef {

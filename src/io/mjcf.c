@@ -48,10 +48,10 @@ typedef void rgMjSectionFcn(rgMjcf* m, const rgXmlNode* root);
 // The order matters: a section may name parts of those before it.
 static void rgMjcf_ReadSections(rgMjcf* m, const rgXmlNode* root) {
     static rgMjSectionFcn* const readers[] = {
-        rgMjcf_CheckSections, rgMjcf_ReadCompiler,   rgMjcf_ReadOption,    rgMjcf_ReadDefaults,
-        rgMjcf_ReadAssets,    rgMjcf_ReadBodies,     rgMjcf_SetTotalMass,  rgMjcf_ReadContacts,
-        rgMjcf_ReadTendons,   rgMjcf_ReadEqualities, rgMjcf_ReadActuators, rgMjcf_ReadSensors,
-        rgMjcf_ReadKeys};
+        rgMjcf_CheckSections, rgMjcf_ReadCompiler, rgMjcf_ReadOption,     rgMjcf_ReadDefaults,
+        rgMjcf_ReadAssets,    rgMjcf_ReadBodies,   rgMjcf_SetTotalMass,   rgMjcf_ReadCustom,
+        rgMjcf_ReadContacts,  rgMjcf_ReadTendons,  rgMjcf_ReadEqualities, rgMjcf_ReadActuators,
+        rgMjcf_ReadSensors,   rgMjcf_ReadKeys};
     for (int i = 0; i < RG_COUNT(readers) && m->result == rg_ok; ++i) {
         int before = m->reader.errorCount;
         readers[i](m, root);
@@ -91,6 +91,7 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     }
     if (!rgMjcf_Failed(m)) {
         rgMjcf_SetSoftness(m);
+        rgMjcf_DropTorsion(m);
     }
 }
 

@@ -146,9 +146,10 @@ typedef struct rgMjcf {
     rgMjNames leftGeoms, leftActuators, leftTendons; // not supported or not read, and told
     double* siteSizes;                               // bounding radius, beside def->frames
     int siteCapacity;
-    bool meshesTold;           // that meshes are not read
-    bool missingTold;          // that a mesh file is missing
-    const rgXmlNode* softNode; // first element that asks for soft contacts
+    bool meshesTold;              // that meshes are not read
+    bool missingTold;             // that a mesh file is missing
+    const rgXmlNode* softNode;    // first element that asks for soft contacts
+    const rgXmlNode* torsionNode; // first element that writes torsional friction
 } rgMjcf;
 
 // mjcf.c
@@ -233,7 +234,20 @@ void rgMjcf_SetTotalMass(rgMjcf* m, const rgXmlNode* root);
 // Mass of the tree that carries the body; infinite when it is fixed to the world.
 double rgMjcf_TreeMass(const rgMjcf* m, rgBodyId body);
 double rgMjcf_ReducedMass(double a, double b); // a b / (a + b); of two infinite ones: 1
-void rgMjcf_SetSoftness(rgMjcf* m);            // needs all masses
+
+// mjcf_material.c
+// Numbers of a material that MJCF has no attribute for: <numeric name="rigor:NAME[:GEOM]">.
+typedef struct rgMjProperty {
+    const char* name;
+    size_t offset; // in rgMaterial
+} rgMjProperty;
+enum { RG_MJ_PROPERTY_COUNT = 8 };
+extern const rgMjProperty rgMjProperties[RG_MJ_PROPERTY_COUNT];
+double* rgMjProperty_Of(const rgMjProperty* property, rgMaterial* material);
+void rgMjcf_ReadCustom(rgMjcf* m, const rgXmlNode* root); // needs all geoms
+double rgMjcf_Restitution(const rgMjSoftness* softness);  // of a negative solref; 0: not said
+void rgMjcf_SetSoftness(rgMjcf* m);                       // needs all masses
+void rgMjcf_DropTorsion(rgMjcf* m);                       // needs all pairs
 
 // mjcf_contact.c
 void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value);

@@ -26,15 +26,15 @@ void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgMjcf_ReadSoftness(m, node, "solref", "solimp", &pair->softness);
 }
 
-// Where the pair is silent, the geom of higher priority speaks, or the larger value of the two.
-static rgMaterial rgMjcf_MixedMaterial(const rgMjGeom* a, const rgMjGeom* b) {
-    const rgMjGeom* only = a->priority > b->priority ? a : a->priority < b->priority ? b : NULL;
-    a = only != NULL ? only : a;
-    b = only != NULL ? only : b;
-    return (rgMaterial){.mu = RG_MAX(a->friction[0], b->friction[0]),
-                        .muTorsion = RG_MAX(a->friction[1], b->friction[1]),
-                        .muRolling = RG_MAX(a->friction[2], b->friction[2]),
-                        .dimension = RG_MAX(a->condim, b->condim)};
+// Where the pair is silent, the geom of higher priority speaks, or both as for any other pair, with
+// the frictions that the file has.
+static rgMaterial rgMjcf_MixedMaterial(const rgMjcf* m, int a, int b) {
+    const rgShapeDef *A = &m->def->shapes[a], *B = &m->def->shapes[b];
+    if (A->priority != B->priority) {
+        return A->priority > B->priority ? A->material : B->material;
+    }
+    rgFrictionRule rule = RG_MAX(A->material.frictionRule, B->material.frictionRule);
+    return rgCombineMaterials(&A->material, &B->material, rule);
 }
 
 static void rgMjcf_SetPairFriction(rgMjcf* m, const rgXmlNode* node, const rgMjPair* pair,
@@ -74,12 +74,15 @@ static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
         rgXmlReader_Error(&m->reader, node, "<pair>: a geom does not meet itself");
         return;
     }
-    rgMaterial material = rgMjcf_MixedMaterial(&m->geoms[a], &m->geoms[b]);
+    rgMaterial material = rgMjcf_MixedMaterial(m, a, b);
     rgMjcf_SetPairFriction(m, node, &pair, &material);
     if (m->load->fileContact && pair.softness.isSet) {
         double mass = rgMjcf_ReducedMass(rgMjcf_TreeMass(m, m->def->shapes[a].body),
                                          rgMjcf_TreeMass(m, m->def->shapes[b].body));
         rgMjcf_Spring(&pair.softness, mass, &material.stiffness, &material.damping);
+    } else if (pair.softness.isSet) {
+        double e = rgMjcf_Restitution(&pair.softness);
+        material.restitution = e > 0 ? e : material.restitution;
     }
     m->def->shapes[a].visualOnly = false;
     m->def->shapes[b].visualOnly = false;

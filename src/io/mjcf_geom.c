@@ -28,7 +28,9 @@ static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
     rgXmlReader_Int(r, node, "condim", &g->condim);
     rgXmlReader_Int(r, node, "group", &g->group);
     rgXmlReader_Int(r, node, "priority", &g->priority);
-    rgXmlReader_Doubles(r, node, "friction", g->friction, 1, 3);
+    if (rgXmlReader_Doubles(r, node, "friction", g->friction, 1, 3) > 1 && m->torsionNode == NULL) {
+        m->torsionNode = node;
+    }
     rgXmlReader_Double(r, node, "margin", &g->margin);
     rgXmlReader_Double(r, node, "gap", &g->gap);
     rgMjcf_ReadSoftness(m, node, "solref", "solimp", &g->softness);
@@ -140,11 +142,14 @@ static void rgMjcf_CheckSurface(rgMjcf* m, const rgXmlNode* node, const rgMjGeom
     }
 }
 
-static rgMaterial rgMjGeom_Material(const rgMjGeom* g) {
+static rgMaterial rgMjGeom_Material(const rgMjcf* m, const rgMjGeom* g) {
+    bool rigid = !m->load->fileContact;
     return (rgMaterial){.mu = g->friction[0],
                         .muTorsion = g->friction[1],
                         .muRolling = g->friction[2],
-                        .dimension = g->condim};
+                        .dimension = g->condim,
+                        .restitution = rigid ? rgMjcf_Restitution(&g->softness) : 0,
+                        .frictionRule = rg_frictionMaximum};
 }
 
 static void rgMjcf_SetColor(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
@@ -261,7 +266,7 @@ static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGe
     rgShapeDef shape = rgDefaultShapeDef();
     shape.name = g->name;
     shape.body = body;
-    shape.material = rgMjGeom_Material(g);
+    shape.material = rgMjGeom_Material(m, g);
     shape.group = (uint32_t)g->contype;
     shape.mask = (uint32_t)g->conaffinity;
     shape.visualOnly = g->contype == 0 && g->conaffinity == 0;

@@ -142,22 +142,3 @@ double rgMjcf_ReducedMass(double a, double b) {
     }
     return a + b > 0 ? a * b / (a + b) : 0;
 }
-
-void rgMjcf_SetSoftness(rgMjcf* m) {
-    if (!m->load->fileContact) {
-        if (m->softNode != NULL) {
-            rgXmlReader_Note(&m->reader, m->softNode,
-                             "solref and solimp are not used: contacts are rigid unless the file's "
-                             "are asked for");
-        }
-        return;
-    }
-    for (int i = 0; i < m->def->shapeCount; ++i) {
-        rgShapeDef* shape = &m->def->shapes[i];
-        double mass = rgMjcf_TreeMass(m, shape->body);
-        if (m->geoms[i].softness.isSet && isfinite(mass)) {
-            rgMjcf_Spring(&m->geoms[i].softness, mass, &shape->material.stiffness,
-                          &shape->material.damping);
-        }
-    }
-}

@@ -214,6 +214,9 @@ static void rgCheckMaterial(rgCase* c, const rgMaterial* material) {
     rgCase_NotNegative(c, "rolling friction", material->muRolling);
     rgCase_NotNegative(c, "contact stiffness", material->stiffness);
     rgCase_NotNegative(c, "contact damping", material->damping);
+    rgCase_NotNegative(c, "contact dissipation", material->dissipation);
+    rgCase_NotNegative(c, "friction in impacts", material->muImpact);
+    rgCase_NotNegative(c, "transition speed", material->transitionSpeed);
     rgCase_NotNegative(c, "tangential contact stiffness", material->tangentialStiffness);
     rgCase_NotNegative(c, "tangential contact damping", material->tangentialDamping);
     if (!(material->restitution >= 0 && material->restitution <= 1)) {
@@ -224,6 +227,75 @@ static void rgCheckMaterial(rgCase* c, const rgMaterial* material) {
         rgCompiler_Error(c->compiler, c->source,
                          "%s '%s': contact dimension %d is not 1, 3, 4 or 6", c->kind, c->name,
                          dimension);
+    }
+    if ((int)material->frictionRule < rg_frictionUnset ||
+        material->frictionRule > rg_frictionMaximum) {
+        rgCompiler_Error(c->compiler, c->source, "%s '%s': friction rule %d does not exist",
+                         c->kind, c->name, (int)material->frictionRule);
+    }
+}
+
+// What materials say in vain: the first case of each kind, and how many there are.
+typedef struct rgVain {
+    const char* what;
+    rgCase first;
+    int count;
+} rgVain;
+
+enum { rg_vainCount = 7 };
+
+// Another shape may bring the dimension that this one lacks.
+static void rgFindVain(const rgCase* c, const rgMaterial* material, int dimension, rgVain* vains) {
+    const bool isVain[rg_vainCount] = {
+        material->restitution > 0 && material->stiffness > 0,
+        material->damping > 0 && material->stiffness == 0,
+        material->dissipation > 0 && material->stiffness == 0,
+        material->tangentialDamping > 0 && material->tangentialStiffness == 0,
+        material->muTorsion > 0 && dimension<4, material->muRolling> 0 &&
+            dimension<6, material->muImpact> 0 && material->transitionSpeed == 0,
+    };
+    for (int i = 0; i < rg_vainCount; ++i) {
+        if (isVain[i] && vains[i].count++ == 0) {
+            vains[i].first = *c;
+            vains[i].first.name = c->name == c->buffer ? vains[i].first.buffer : c->name;
+        }
+    }
+}
+
+static void rgTellVain(const rgVain* vain) {
+    const rgCase* c = &vain->first;
+    if (vain->count == 1) {
+        rgCompiler_Warn(c->compiler, c->source, "%s '%s': %s", c->kind, c->name, vain->what);
+    } else if (vain->count > 1) {
+        rgCompiler_Warn(c->compiler, c->source, "%s '%s' and %d more: %s", c->kind, c->name,
+                        vain->count - 1, vain->what);
+    }
+}
+
+static void rgWarnMaterials(rgCompiler* compiler) {
+    rgVain vains[rg_vainCount] = {
+        {.what = "restitution has no effect with a contact stiffness"},
+        {.what = "contact damping has no effect without a contact stiffness"},
+        {.what = "contact dissipation has no effect without a contact stiffness"},
+        {.what = "tangential contact damping has no effect without a tangential stiffness"},
+        {.what = "torsional friction has no effect with a contact dimension below 4"},
+        {.what = "rolling friction has no effect with a contact dimension below 6"},
+        {.what = "friction in impacts has no effect without a transition speed"},
+    };
+    const rgModelDef* def = compiler->def;
+    int dimension = 0;
+    for (int i = 0; i < def->shapeCount; ++i) {
+        dimension = RG_MAX(dimension, def->shapes[i].material.dimension);
+    }
+    for (int i = 0; i < def->shapeCount; ++i) {
+        rgCase c = {.compiler = compiler};
+        rgCase_Open(&c, "shape", def->shapes[i].name, i, def->shapes[i].source);
+        if (!def->shapes[i].visualOnly) {
+            rgFindVain(&c, &def->shapes[i].material, dimension, vains);
+        }
+    }
+    for (int i = 0; i < rg_vainCount; ++i) {
+        rgTellVain(&vains[i]);
     }
 }
 
@@ -321,6 +393,7 @@ static void rgCheckShapes(rgCompiler* compiler) {
         rgCase_Open(&c, "pair with shape", shape->name, pair->a.index1 - 1, shape->source);
         rgCheckMaterial(&c, &pair->material);
     }
+    rgWarnMaterials(compiler);
 }
 
 static void rgCheckFrames(rgCompiler* compiler) {

@@ -64,6 +64,9 @@ struct rgModelDef {
     int pairCount, pairCapacity;
 };
 
+// What two materials make of a pair. filter.c
+rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFrictionRule rule);
+
 // Copies into an arena; NULL gives NULL. On lack of memory *failed becomes true.
 const char* rgKeepString(rgArena* arena, const char* text, bool* failed);
 void* rgKeepArray(rgArena* arena, const void* data, size_t count, size_t size, bool* failed);

@@ -146,20 +146,51 @@ static double rgInSeries(double a, double b) {
     return a > 0 && b > 0 ? a * b / (a + b) : a > 0 ? a : b;
 }
 
-static rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b) {
-    return (rgMaterial){.mu = sqrt(a->mu * b->mu),
-                        .muTorsion = sqrt(a->muTorsion * b->muTorsion),
-                        .muRolling = sqrt(a->muRolling * b->muRolling),
-                        .stiffness = rgInSeries(a->stiffness, b->stiffness),
-                        .damping = rgInSeries(a->damping, b->damping),
-                        .tangentialStiffness =
-                            rgInSeries(a->tangentialStiffness, b->tangentialStiffness),
-                        .tangentialDamping = rgInSeries(a->tangentialDamping, b->tangentialDamping),
-                        .restitution = fmax(a->restitution, b->restitution),
-                        .dimension = RG_MAX(a->dimension, b->dimension)};
+static double rgCombineFriction(rgFrictionRule rule, double a, double b) {
+    switch (rule) {
+    case rg_frictionAverage:
+        return 0.5 * (a + b);
+    case rg_frictionMinimum:
+        return fmin(a, b);
+    case rg_frictionMaximum:
+        return fmax(a, b);
+    default:
+        return sqrt(a * b);
+    }
 }
 
-rgMaterial rgModel_PairMaterial(const rgModel* model, rgShapeId idA, rgShapeId idB) {
+static double rgImpactFriction(const rgMaterial* material) {
+    return material->transitionSpeed > 0 ? material->muImpact : material->mu;
+}
+
+// Of springs in a row: each side dissipates by how fast it gives way itself.
+static double rgCombineDissipation(const rgMaterial* a, const rgMaterial* b) {
+    if (!(a->stiffness > 0 && b->stiffness > 0)) {
+        return a->stiffness > 0 ? a->dissipation : b->dissipation;
+    }
+    return (b->stiffness * a->dissipation + a->stiffness * b->dissipation) /
+           (a->stiffness + b->stiffness);
+}
+
+rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFrictionRule rule) {
+    return (rgMaterial){
+        .mu = rgCombineFriction(rule, a->mu, b->mu),
+        .muTorsion = rgCombineFriction(rule, a->muTorsion, b->muTorsion),
+        .muRolling = rgCombineFriction(rule, a->muRolling, b->muRolling),
+        .stiffness = rgInSeries(a->stiffness, b->stiffness),
+        .damping = rgInSeries(a->damping, b->damping),
+        .tangentialStiffness = rgInSeries(a->tangentialStiffness, b->tangentialStiffness),
+        .tangentialDamping = rgInSeries(a->tangentialDamping, b->tangentialDamping),
+        .restitution = fmax(a->restitution, b->restitution),
+        .dimension = RG_MAX(a->dimension, b->dimension),
+        .frictionRule = rule,
+        .dissipation = rgCombineDissipation(a, b),
+        .muImpact = rgCombineFriction(rule, rgImpactFriction(a), rgImpactFriction(b)),
+        .transitionSpeed = fmax(a->transitionSpeed, b->transitionSpeed)};
+}
+
+rgMaterial rgModel_CombinedMaterial(const rgModel* model, rgShapeId idA, rgShapeId idB,
+                                    rgFrictionRule rule) {
     if (!rgIsShape(model, idA) || !rgIsShape(model, idB)) {
         return rgDefaultMaterial();
     }
@@ -172,5 +203,11 @@ rgMaterial rgModel_PairMaterial(const rgModel* model, rgShapeId idA, rgShapeId i
     if (shapeA->priority != shapeB->priority) {
         return shapeA->priority > shapeB->priority ? shapeA->material : shapeB->material;
     }
-    return rgCombineMaterials(&shapeA->material, &shapeB->material);
+    const rgMaterial *A = &shapeA->material, *B = &shapeB->material;
+    rule = rule != rg_frictionUnset ? rule : RG_MAX(A->frictionRule, B->frictionRule);
+    return rgCombineMaterials(A, B, rule);
+}
+
+rgMaterial rgModel_PairMaterial(const rgModel* model, rgShapeId a, rgShapeId b) {
+    return rgModel_CombinedMaterial(model, a, b, rg_frictionUnset);
 }

@@ -156,6 +156,10 @@ bool rgBuildFilters(rgCompiler* compiler);    // filter.c
 bool rgBuildNames(rgCompiler* compiler);      // names.c
 void rgCheckLinks(rgCompiler* compiler);      // check.c: masses that move
 
+// filter.c: rgModel_PairMaterial() with another rule for friction; unset: that of the materials
+rgMaterial rgModel_CombinedMaterial(const rgModel* model, rgShapeId a, rgShapeId b,
+                                    rgFrictionRule rule);
+
 // Index of the part of this name, -1 when there is none. nameOf reads the k-th part's name.
 int rgModel_FindPart(const rgModel* model, rgPartKind kind, const char* name);
 const char* rgModel_PartName(const rgModel* model, rgPartKind kind, int index);
