@@ -1,5 +1,6 @@
 // rigor check: what a robot description holds, and what is wrong with it.
 #include "model.h"
+#include "run.h"
 
 #include <string.h>
 
@@ -19,7 +20,8 @@ typedef struct rgCensus {
     int collisions[rg_shapeKinds];
     int visuals[rg_shapeKinds];
     int collisionCount, visualCount;
-    int pairCount; // of shapes that may collide
+    int pairCount;                     // of shapes that may collide
+    int rules[rg_frictionMaximum + 1]; // of friction, of shapes that collide
 } rgCensus;
 
 static int rgCountPairs(const rgModel* model, int shapeCount) {
@@ -41,6 +43,8 @@ static rgCensus rgTakeCensus(const rgModel* model) {
         const rgShapeDef* shape = rgModel_Shape(model, (rgShapeId){i});
         ++(shape->visualOnly ? census.visuals : census.collisions)[shape->kind];
         ++*(shape->visualOnly ? &census.visualCount : &census.collisionCount);
+        rgFrictionRule rule = shape->material.frictionRule;
+        census.rules[rule == rg_frictionUnset ? rg_frictionGeometric : rule] += !shape->visualOnly;
     }
     census.pairCount = rgCountPairs(model, census.info.shapeCount);
     return census;
@@ -65,6 +69,16 @@ static void rgPrintCount(const char* label, int count) {
     }
 }
 
+// What two shapes make of their frictions: one rule, or which of them where they differ.
+static const char* rgCensusRule(const rgCensus* census) {
+    int used = 0, last = rg_frictionGeometric;
+    for (int i = 0; i <= rg_frictionMaximum; ++i) {
+        used += census->rules[i] > 0;
+        last = census->rules[i] > 0 ? i : last;
+    }
+    return used > 1 ? "mixed" : rgFrictionRuleNames[last];
+}
+
 static void rgPrintCensus(const char* path, const rgCensus* census) {
     const rgModelInfo* info = &census->info;
     printf("%s: %s\n", path, info->name[0] != '\0' ? info->name : "(no name)");
@@ -80,6 +94,7 @@ static void rgPrintCensus(const char* path, const rgCensus* census) {
                  rg_shapeKinds);
     rgPrintKinds("visuals", census->visualCount, census->visuals, shapeNames, rg_shapeKinds);
     printf("  %-12s %d of shapes may collide\n", "pairs", census->pairCount);
+    printf("  %-12s of a pair: %s\n", "friction", rgCensusRule(census));
     rgPrintCount("tendons", info->tendonCount);
     rgPrintCount("actuators", info->actuatorCount);
     rgPrintCount("equalities", info->equalityCount);
@@ -112,6 +127,7 @@ static void rgWriteCensus(rgJson* json, const rgCensus* census) {
     rgWriteKinds(json, "collisionKinds", census->collisions, shapeNames, rg_shapeKinds);
     rgWriteKinds(json, "visualKinds", census->visuals, shapeNames, rg_shapeKinds);
     rgJson_Int(json, "pairs", census->pairCount);
+    rgJson_String(json, "frictionRule", rgCensusRule(census));
     rgJson_Int(json, "tendons", info->tendonCount);
     rgJson_Int(json, "actuators", info->actuatorCount);
     rgJson_Int(json, "equalities", info->equalityCount);

@@ -8,6 +8,8 @@
 const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
                                      "admm-fast", "pgs",    "cascade",  NULL};
 const char* const rgModelNames[] = {"ncp", "ccp", NULL};
+const char* const rgFrictionRuleNames[] = {"file",    "geometric", "average",
+                                           "minimum", "maximum",   NULL};
 const char* const rgFormNames[] = {"auto", "dense", "sparse", "velocity", NULL};
 
 int rgSolverIndex(const char* name, size_t length) {

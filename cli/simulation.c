@@ -11,8 +11,12 @@ const char* const rgStageNames[] = {"kinematics", "collide",  "dynamics", "assem
                                     "solve",      "velocity", "position"};
 
 rgSimulationArguments rgDefaultSimulationArguments(void) {
-    return (rgSimulationArguments){
-        .what = "wall", .damping = -1, .tangentialDamping = -1, .friction = -1, .threads = 1};
+    return (rgSimulationArguments){.what = "wall",
+                                   .damping = -1,
+                                   .tangentialDamping = -1,
+                                   .friction = -1,
+                                   .restitution = -1,
+                                   .threads = 1};
 }
 
 // ---- histograms ----
@@ -271,13 +275,17 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     def.timeStep = arguments->timeStep;
     def.stiffness = arguments->stiffness;
     def.friction = arguments->friction;
+    def.frictionRule = (rgFrictionRule)arguments->frictionRule;
+    def.restitution = arguments->restitution;
+    def.dissipation = arguments->dissipation;
     if (simulation->pool != NULL) {
         def.tasks = rgThreadPool_Tasks(simulation->pool);
         def.contact.tasks = def.tasks;
     }
     double wish = simulation->info.options.timeStep;
     double dt = def.timeStep > 0 ? def.timeStep : wish > 0 ? wish : 1e-3;
-    def.damping = arguments->damping >= 0 ? arguments->damping : 10 * dt * def.stiffness;
+    double usual = def.dissipation > 0 ? 0 : 10 * dt * def.stiffness;
+    def.damping = arguments->damping >= 0 ? arguments->damping : usual;
     def.tangentialStiffness = arguments->tangentialStiffness;
     def.tangentialDamping = arguments->tangentialDamping >= 0 ? arguments->tangentialDamping
                                                               : 10 * dt * def.tangentialStiffness;
@@ -288,6 +296,10 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
 static bool rgDampingsHaveSprings(const rgSimulationArguments* arguments) {
     if (arguments->damping >= 0 && arguments->stiffness == 0) {
         rgCli_Error("--damping needs --stiffness");
+        return false;
+    }
+    if (arguments->dissipation > 0 && arguments->stiffness == 0) {
+        rgCli_Error("--dissipation needs --stiffness");
         return false;
     }
     if (arguments->tangentialDamping >= 0 && arguments->tangentialStiffness == 0) {

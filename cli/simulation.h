@@ -29,7 +29,10 @@ typedef struct rgSimulationArguments {
     double damping;    // negative: ten time steps times stiffness
     double tangentialStiffness;
     double tangentialDamping; // as the two before
+    double dissipation;       // [s/m]
     double friction;          // negative: as the materials say
+    double restitution;       // likewise
+    int frictionRule;         // rgFrictionRule; 0: as the materials say
     int seed;
     int threads;
     int bodyCount; // 0: the scene's own

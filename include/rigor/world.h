@@ -15,11 +15,13 @@ typedef struct rgWorldDef {
     bool overrideGravity; ///< use gravity below rather than the model's
     rgVec3 gravity;       ///< [m/s^2]
     rgContactSolverDef contact; ///< at most 200 iterations by default
-    double stiffness; ///< [N/m] of every contact pair; 0: as the materials say (rigid by default)
+    double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness
+    double dissipation;          ///< [s/m], with stiffness: F = k x (1 + d x')
     double tangentialStiffness;  ///< [N/m] likewise, of contacts that stick: they keep an anchor
     double tangentialDamping;    ///< [N s/m], with tangentialStiffness
     double friction;             ///< mu of every pair; negative: as the materials say
+    rgFrictionRule frictionRule; ///< of pairs without a material of their own; unset: as these say
     double restitution;          ///< of every pair; negative: as the materials say
     double timeConstant;         ///< T = d/k of rigid constraints [s]; 0: ten time steps
     double pushOutSpeed;         ///< largest speed at which penetration is undone [m/s]

@@ -27,28 +27,6 @@ static rgVec3 rgCarryAnchor(const rgWorld* world, const rgPoint* point,
     return rgAddScaled(rgScale(cosine, s), sine, rgCross(n, s));
 }
 
-// Mean square of what a pair remembers.
-static double rgWorld_PairStretch(const rgWorld* world, const rgPairMemory* pair) {
-    const rgContactMemory* contacts = world->memories[0].contacts + pair->firstContact;
-    double sum = 0;
-    for (int k = 0; k < pair->contactCount; ++k) {
-        sum += rgLengthSquared(contacts[k].anchor);
-    }
-    return pair->contactCount > 0 ? sum / pair->contactCount : 0;
-}
-
-// (13) The points that are left may not store more than all had: each has k over their number.
-static void rgWorld_LimitStretch(rgWorld* world, int first, int count) {
-    const rgPairMemory* pair = &world->memories[1].pairs[world->points[first].pair];
-    double before = rgWorld_PairStretch(world, pair), now = 0;
-    for (int i = first; i < first + count; ++i) {
-        now += rgLengthSquared(world->points[i].anchor) / count;
-    }
-    for (int i = first; now > before * (1 + 1e-12) && i < first + count; ++i) {
-        world->points[i].anchor = rgScale(sqrt(before / now), world->points[i].anchor);
-    }
-}
-
 // (14) The law of the normal row, along both tangents.
 static void rgSetAnchorLaw(rgWorld* world, const rgPoint* point) {
     rgVec3 tangents[2] = {point->tangent1, point->tangent2};
@@ -59,24 +37,15 @@ static void rgSetAnchorLaw(rgWorld* world, const rgPoint* point) {
     }
 }
 
-static void rgAnchorPair(rgWorld* world, int first, int count) {
-    for (int i = first; i < first + count; ++i) {
+void rgAddAnchors(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
         rgPoint* point = &world->points[i];
-        const rgContactMemory* memory = rgWorld_Recall(world, point);
+        const rgContactMemory* memory = rgIsAnchored(point) ? rgWorld_Recall(world, point) : NULL;
         if (memory != NULL) {
             point->anchor = rgCarryAnchor(world, point, memory);
         }
-    }
-    rgWorld_LimitStretch(world, first, count);
-    for (int i = first; i < first + count; ++i) {
-        rgSetAnchorLaw(world, &world->points[i]);
-    }
-}
-
-void rgAddAnchors(rgWorld* world) {
-    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
-        if (rgIsAnchored(&world->points[i])) {
-            rgAnchorPair(world, i, world->points[i].pointCount);
+        if (rgIsAnchored(point)) {
+            rgSetAnchorLaw(world, point);
         }
     }
 }

@@ -1,18 +1,20 @@
 // The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
 #include "world/world.h"
 
-// (7) phi > 0: nothing acts at a distance. phi <= 0: a spring and damper, or their rigid limit.
+// (7) A spring and damper, or their rigid limit. phi > 0: nothing acts at a distance, and the
+// damper counts the part of the way that is in contact.
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     double dt = world->dt;
     if (fabs(phi) < RG_TOUCHING) {
         phi = 0;
     }
-    if (phi > 0) {
-        return (rgLaw){.bias = phi / dt};
-    }
     if (soft.stiffness > 0) {
         double gain = dt * soft.stiffness + soft.damping;
-        return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (dt * gain)};
+        double bias = phi > 0 ? phi / dt : phi * soft.stiffness / gain;
+        return (rgLaw){.bias = bias, .compliance = 1 / (dt * gain)};
+    }
+    if (phi > 0) {
+        return (rgLaw){.bias = phi / dt};
     }
     double speed = phi / (dt + world->timeConstant);
     return (rgLaw){.bias = fmax(speed, -world->def.pushOutSpeed)};
@@ -101,6 +103,9 @@ rgResult rgSolveProblem(rgStep* step) {
     }
     rgResult result = rgContactSolver_Solve(world->solver, &world->problem, world->rows.lambda,
                                             NULL, &step->report->contact);
+    if (result == rg_ok) {
+        result = rgLimitRebounds(step);
+    }
     // What the solver refuses came from numbers that are none.
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }

@@ -1,5 +1,5 @@
 // Contacts: three rows per point (two tangents, normal), and torsional and rolling rows where the
-// material asks for them. docs/theory/constraints.md (1)-(4), (17).
+// material asks for them. docs/theory/constraints.md (1)-(4), (17)-(19).
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
@@ -7,17 +7,20 @@ static rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
     const rgWorldDef* def = &world->def;
     rgShapeId a = {world->colliders[point->colliderA].shape + 1};
     rgShapeId b = {world->colliders[point->colliderB].shape + 1};
-    rgMaterial material = rgModel_PairMaterial(world->model, a, b);
+    rgMaterial material = rgModel_CombinedMaterial(world->model, a, b, def->frictionRule);
     if (def->stiffness > 0) {
         material.stiffness = def->stiffness;
         material.damping = def->damping;
+        material.dissipation = def->dissipation;
     }
     if (def->tangentialStiffness > 0) {
         material.tangentialStiffness = def->tangentialStiffness;
         material.tangentialDamping = def->tangentialDamping;
     }
-    material.mu = material.dimension == 1 ? 0 : material.mu;
-    material.mu = def->friction >= 0 ? def->friction : material.mu;
+    if (material.dimension == 1 || def->friction >= 0) {
+        material.mu = def->friction >= 0 ? def->friction : 0;
+        material.transitionSpeed = 0;
+    }
     material.restitution = def->restitution >= 0 ? def->restitution : material.restitution;
     return material;
 }
@@ -44,37 +47,79 @@ static void rgFillContact(rgWorld* world, const rgPoint* point) {
     }
 }
 
-// (4) An impact that this step sees: the point closes now, and it came fast enough.
-static bool rgContactBounces(const rgWorld* world, const rgPoint* point, const rgMaterial* material,
-                             double before) {
-    double closing = rgRows_Dot(&world->rows, point->firstRow + 2, world->freeV);
-    return material->stiffness == 0 && before < -world->restitutionThreshold &&
-           point->gap + world->dt * closing < 0;
+// (19) From sliding to impact by the speed at which the point closes.
+static double rgContactFriction(const rgMaterial* material, double before) {
+    double closing = RG_MAX(-before, 0);
+    if (!(material->transitionSpeed > 0)) {
+        return material->mu;
+    }
+    return closing < material->transitionSpeed
+               ? material->mu +
+                     (material->muImpact - material->mu) * closing / material->transitionSpeed
+               : material->muImpact;
 }
 
 // Of contacts between parts that overlap by design, relative to G: where they jam each other, there
 // may be no solution without it.
 #define RG_OVERLAP_COMPLIANCE 0.1
 
-static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* material) {
+// (3) Which points a manifold has changes with the motion, and one that appears deep brings energy
+// that nobody gave. The springs of a pair act with as much of the depth as they were paid for.
+static double rgElasticShare(rgWorld* world, int first, double stiffness) {
+    rgPairMemory* pair = &world->memories[1].pairs[world->points[first].pair];
+    double stored = 0;
+    for (int i = first; i < first + world->points[first].pointCount; ++i) {
+        double depth = RG_MAX(-world->points[i].gap, 0);
+        stored += 0.5 * stiffness * depth * depth;
+    }
+    if (stored == 0 || pair->taken < 0) {
+        pair->taken = stored;
+    }
+    return pair->taken < stored ? sqrt(pair->taken / stored) : 1;
+}
+
+void rgChargeSprings(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        int normal = point->firstRow + 2;
+        if (point->isSoft) {
+            double speed = rgRows_Dot(&world->rows, normal, world->nextV);
+            double* taken = &world->memories[1].pairs[point->pair].taken;
+            *taken = RG_MAX(*taken - world->rows.lambda[normal] * speed, 0);
+        }
+    }
+}
+
+static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* material,
+                            double share) {
     rgRows* rows = &world->rows;
     int normal = point->firstRow + 2;
-    double n = point->pointCount;
-    rgSoftness soft = {material->stiffness / n, material->damping / n};
-    point->tangential =
-        (rgSoftness){material->tangentialStiffness / n, material->tangentialDamping / n};
-    rgLaw law = rgUnilateralLaw(world, point->gap, soft);
+    double gap = point->gap < 0 ? share * point->gap : point->gap;
+    // (18) Hunt and Crossley's dissipation is a damper that grows with the depth.
+    rgSoftness soft = {material->stiffness, material->damping + material->stiffness *
+                                                                    material->dissipation *
+                                                                    RG_MAX(-gap, 0)};
+    point->isSoft = material->stiffness > 0;
+    point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
+    rgLaw law = rgUnilateralLaw(world, gap, soft);
     point->overlaps = world->memories[1].pairs[point->pair].overlap && material->stiffness == 0;
     if (point->overlaps) {
         law.bias = fmax(law.bias, 0);
     }
     point->pushesOut = material->stiffness == 0 && law.bias < 0;
-    if (material->restitution > 0) {
-        double before = rgRows_Dot(rows, normal, world->startV);
-        if (rgContactBounces(world, point, material, before)) {
-            law.bias = material->restitution * before;
-        }
+    bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
+                material->transitionSpeed > 0;
+    double before = asks ? rgRows_Dot(rows, normal, world->startV) : 0;
+    // (4) An impact of a rigid contact: it came fast enough, and the free motion closes it now.
+    point->rebound = 0;
+    point->mayHit = !point->isSoft && before < -world->restitutionThreshold;
+    if (point->mayHit && point->gap + world->dt * rgRows_Dot(rows, normal, world->freeV) < 0) {
+        point->restBias = law.bias;
+        point->rebound = material->restitution * before;
+        law.bias = material->restitution > 0 ? point->rebound : law.bias;
+        point->tangential = (rgSoftness){0}; // (14) springs have no time to give way
     }
+    point->mu = rgContactFriction(material, before);
     rows->gap[normal] = point->gap;
     rows->bias[normal] = law.bias;
     rows->compliance[normal] = law.compliance;
@@ -82,13 +127,14 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
 
 rgResult rgAddContacts(rgWorld* world) {
     rgMaterial material = {0};
+    double share = 1;
     for (int i = 0; i < world->pointCount; ++i) {
         rgPoint* point = &world->points[i];
         if (i == 0 || point->pair != world->points[i - 1].pair) {
             material = rgWorld_Material(world, point);
+            share = material.stiffness > 0 ? rgElasticShare(world, i, material.stiffness) : 1;
         }
         point->rowCount = rgContactRowCount(&material);
-        point->mu = material.mu;
         rgBlock block = {.kind = rg_blockCoulomb,
                          .rowCount = point->rowCount,
                          .mu = material.mu,
@@ -104,7 +150,8 @@ rgResult rgAddContacts(rgWorld* world) {
             world->rows.sources[point->firstRow + k].row = k;
         }
         rgFillContact(world, point);
-        rgSetContactLaw(world, point, &material);
+        rgSetContactLaw(world, point, &material, share);
+        world->rows.blocks[world->rows.blockCount - 1].mu = point->mu;
     }
     rgAddAnchors(world);
     return rg_ok;

@@ -12,28 +12,34 @@ static bool rgAllFinite(const double* x, int count) {
 }
 
 // (10) v+ = v_free + M^^-1 J' lambda
-rgResult rgApplyImpulses(rgStep* step) {
-    rgWorld* world = step->world;
+void rgWorld_NextVelocity(const rgWorld* world, double* v) {
     const rgRows* rows = &world->rows;
     int nv = world->model->vCount;
-    double* x = world->nextV;
-    memset(x, 0, (size_t)nv * sizeof(double));
+    memset(v, 0, (size_t)nv * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
         double lambda = rows->lambda[r];
         for (int k = rows->rowStart[r]; lambda != 0 && k < rows->rowStart[r + 1]; ++k) {
-            x[rows->column[k]] += rows->value[k] * lambda;
-        }
-        if (rows->sources[r].kind == rg_constraintActuator) {
-            world->driveForce[rows->sources[r].index] = lambda / world->dt;
+            v[rows->column[k]] += rows->value[k] * lambda;
         }
     }
     if (rows->rowCount > 0) {
-        rgDynamics_Solve(world->dynamics, 1, x);
+        rgDynamics_Solve(world->dynamics, 1, v);
     }
     for (int i = 0; i < nv; ++i) {
-        x[i] += world->freeV[i];
+        v[i] += world->freeV[i];
     }
-    if (!rgAllFinite(x, nv)) {
+}
+
+rgResult rgApplyImpulses(rgStep* step) {
+    rgWorld* world = step->world;
+    const rgRows* rows = &world->rows;
+    rgWorld_NextVelocity(world, world->nextV);
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->sources[r].kind == rg_constraintActuator) {
+            world->driveForce[rows->sources[r].index] = rows->lambda[r] / world->dt;
+        }
+    }
+    if (!rgAllFinite(world->nextV, world->model->vCount)) {
         return rg_errorNumeric;
     }
     return rgWorld_StoreImpulses(world);

@@ -102,13 +102,7 @@ void rgInverse_Push(const rgWorld* world, const double* lambda, double* y) {
 
 static bool rgInverse_HasImpacts(const rgWorld* world) {
     for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
-        rgShapeId a = {world->colliders[point->colliderA].shape + 1};
-        rgShapeId b = {world->colliders[point->colliderB].shape + 1};
-        double own = world->def.restitution;
-        double e = own >= 0 ? own : rgModel_PairMaterial(world->model, a, b).restitution;
-        double before = rgRows_Dot(&world->rows, point->firstRow + 2, world->startV);
-        if (e > 0 && before < -world->restitutionThreshold) {
+        if (world->points[i].mayHit) {
             return true;
         }
     }

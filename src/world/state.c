@@ -58,6 +58,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     if (v != NULL) {
         memcpy(world->state.v, v, (size_t)model->vCount * sizeof(double));
     }
+    rgWorld_ForgetSprings(world);
     rgReadout_Invalidate(world->readout);
     return rg_ok;
 }

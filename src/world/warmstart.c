@@ -38,7 +38,8 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
                      last->pairs[old].b == pairs[i].b;
         // For now the range of contacts is that of the last step; rgWorld_StoreImpulses() sets it.
         next->pairs[next->pairCount++] =
-            known ? last->pairs[old] : (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b};
+            known ? last->pairs[old]
+                  : (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b, .taken = -1};
     }
     return rg_ok;
 }
@@ -117,6 +118,12 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
         next->contacts[i] = rgPointMemory(point, rows->lambda + point->firstRow);
         next->contacts[i].anchor = rgNextAnchor(world, point);
     }
+    for (int i = 0; i < next->pairCount; ++i) {
+        if (next->pairs[i].contactCount == 0) {
+            next->pairs[i].taken = 0; // what closes from now on has to be paid for
+        }
+    }
+    rgChargeSprings(world);
     memset(world->nextImpulse, 0, (size_t)world->slots.count * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].slot >= 0) {
@@ -136,4 +143,10 @@ void rgWorld_CommitMemory(rgWorld* world) {
 void rgWorld_ForgetImpulses(rgWorld* world) {
     world->memories[0].pairCount = world->memories[0].contactCount = 0;
     memset(world->state.impulse, 0, (size_t)world->slots.count * sizeof(double));
+}
+
+void rgWorld_ForgetSprings(rgWorld* world) {
+    for (int i = 0; i < world->memories[0].pairCount; ++i) {
+        world->memories[0].pairs[i].taken = -1;
+    }
 }

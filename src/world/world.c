@@ -63,6 +63,7 @@ static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
     } numbers[] = {{"the time step", def->timeStep, 0},
                    {"the stiffness", def->stiffness, 0},
                    {"the damping", def->damping, 0},
+                   {"the dissipation", def->dissipation, 0},
                    {"the tangential stiffness", def->tangentialStiffness, 0},
                    {"the tangential damping", def->tangentialDamping, 0},
                    {"the time constant", def->timeConstant, 0},
@@ -81,10 +82,35 @@ static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
     if (def->restitution > 1) {
         good = rgRefuse(diagnostics, "the restitution", def->restitution);
     }
+    if ((int)def->frictionRule < rg_frictionUnset || def->frictionRule > rg_frictionMaximum) {
+        good = rgRefuse(diagnostics, "the friction rule", def->frictionRule);
+    }
     if (def->maxContactsPerPair < 1 || def->maxContactsPerPair > RG_MANIFOLD_CAPACITY) {
         good = rgRefuse(diagnostics, "the number of contacts of a pair", def->maxContactsPerPair);
     }
     return good;
+}
+
+static void rgWarnWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
+    const struct {
+        bool vain;
+        const char* what;
+    } cases[] = {
+        {def->restitution > 0 && def->stiffness > 0,
+         "the restitution has no effect with a stiffness"},
+        {def->damping > 0 && def->stiffness == 0, "the damping has no effect without a stiffness"},
+        {def->dissipation > 0 && def->stiffness == 0,
+         "the dissipation has no effect without a stiffness"},
+        {def->tangentialDamping > 0 && def->tangentialStiffness == 0,
+         "the tangential damping has no effect without a tangential stiffness"},
+        {def->frictionRule != rg_frictionUnset && def->friction >= 0,
+         "the friction rule has no effect with one friction for all pairs"},
+    };
+    for (int i = 0; i < RG_COUNT(cases); ++i) {
+        if (cases[i].vain) {
+            rgDiagnostics_Add(diagnostics, rg_severityWarning, NULL, 0, "world: %s", cases[i].what);
+        }
+    }
 }
 
 // ---- state
@@ -205,9 +231,10 @@ static bool rgWorld_PlanMass(rgWorld* world) {
     world->massValue = rgAllocate(&world->allocator, (size_t)entries, sizeof(double));
     int* fill = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
     world->treeOfDof = rgAllocate(&world->allocator, (size_t)nv, sizeof(int));
+    world->islands = rgAllocate(&world->allocator, (size_t)model->info.treeCount, sizeof(rgIsland));
     bool good = world->massStart != NULL && world->massColumn != NULL &&
                 world->massSource != NULL && world->massValue != NULL && world->treeOfDof != NULL &&
-                fill != NULL;
+                world->islands != NULL && fill != NULL;
     for (int i = 1; good && i < nv; ++i) {
         bool root = model->dofs[i].parent < 0;
         world->treeOfDof[i] = world->treeOfDof[i - 1] + (root ? 1 : 0);
@@ -385,6 +412,7 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
         !rgCheckWorldDef(def, diagnostics)) {
         return rg_errorArgument;
     }
+    rgWarnWorldDef(def, diagnostics);
     rgAllocator allocator = rgResolveAllocator(&def->allocator);
     rgWorld* made = rgAllocate(&allocator, 1, sizeof(rgWorld));
     if (made == NULL) {
@@ -413,7 +441,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->entryValues,   world->length,      world->points,        world->manifolds,
         world->loopG,         world->loopMass,    world->loopWork,      world->whitened,
         world->treeOfDof,     world->massStart,   world->massColumn,    world->massSource,
-        world->massValue};
+        world->massValue,     world->islands};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

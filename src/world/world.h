@@ -15,6 +15,7 @@ typedef struct rgPairMemory {
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
     int32_t age;     // steps that it is known for, at most 1
+    double taken;    // by its normal springs since they touch [J]; negative: not known
 } rgPairMemory;
 
 // Impulse and anchor of one contact point, in world axes so that they outlive the choice of
@@ -78,9 +79,13 @@ typedef struct rgPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
+    bool isSoft;           // has a normal spring
     bool overlaps;         // rigid, between parts that overlap by design
     bool pushesOut;        // rigid, and wants to leave a penetration
-    rgSoftness tangential; // rgAddContacts: of its share of the pair
+    rgSoftness tangential; // rgAddContacts; none in an impact
+    bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
+    double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
+    double restBias;       // rgAddContacts: what it would be without
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
 
@@ -136,6 +141,16 @@ typedef struct rgMeter {
     rgAllocator inner;
     atomic_size_t bytes;
 } rgMeter;
+
+// Trees that rows connect, and what the contacts among them do. At the tree that stands for all.
+typedef struct rgIsland {
+    int parent;        // tree that is in the same island; itself where it stands for all
+    bool limited;      // rebounds less than Newton's law says
+    double share;      // of the rebound, in the last solve
+    double work, hits; // of contacts; what impacts bring, as a measure [J]
+    double low, high;  // shares that are allowed and that are not
+    double lowWork, highWork, allowed;
+} rgIsland;
 
 // Lazily computed answers to questions about the current state and the last step.
 typedef struct rgReadout {
@@ -213,7 +228,8 @@ struct rgWorld {
     int loopWorkCapacity;
     double* whitened; // rgAssembleProblem, entries of J
     int whitenedCapacity;
-    int* treeOfDof; // vCount
+    int* treeOfDof;    // vCount
+    rgIsland* islands; // rgLimitRebounds, per tree
     rgContactProblem problem;
     double penetration;
     bool wrenched;        // any wrench is not zero
@@ -241,9 +257,11 @@ rgResult rgFindContacts(rgStep* step);        // collide.c
 rgResult rgComputeFreeVelocity(rgStep* step); // free.c
 rgResult rgAssembleProblem(rgStep* step);     // assemble.c
 rgResult rgSolveProblem(rgStep* step);        // assemble.c
+rgResult rgLimitRebounds(rgStep* step);       // rebound.c, part of solving
 rgResult rgApplyImpulses(rgStep* step);       // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
 
+void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
                   double* next);                          // integrate.c
@@ -291,6 +309,7 @@ rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
 void rgSoftenContacts(rgWorld* world);     // constraint_contact.c, once W is there
 void rgSoftenOverlaps(rgWorld* world);     // constraint_contact.c, for inverse dynamics
+void rgChargeSprings(rgWorld* world);      // constraint_contact.c, once v+ is there
 void rgAddAnchors(rgWorld* world);         // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world);       // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
@@ -319,6 +338,7 @@ const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point
 rgResult rgWorld_StoreImpulses(rgWorld* world);
 void rgWorld_CommitMemory(rgWorld* world);
 void rgWorld_ForgetImpulses(rgWorld* world);
+void rgWorld_ForgetSprings(rgWorld* world); // what they took: whoever moves bodies pays for it
 
 // readout.c
 void rgReadout_Invalidate(rgReadout* readout);

@@ -122,20 +122,20 @@ class Summary(Simulate):
         self.assertGreater(self.report("incline", "--time", 0.5, "--mu", 0.4)["drift_max"], 0.05)
 
     def test_stiffness(self):
-        """At rest 1 kg has sunk by m g / k of the pair."""
+        """At rest 1 kg has sunk by m g over the k of four points."""
         path = self.path("out.csv")
         self.report("tower", "--bodies", 1, "--stiffness", 1e4, "--time", 1, "--csv", path)
         with open(path, encoding="utf-8") as file:
             last = list(csv.DictReader(file))[-1]
-        self.assertAlmostEqual(float(last["q:cube_1.z"]), 0.1 - 9.81e-4, delta=1e-7)
+        self.assertAlmostEqual(float(last["q:cube_1.z"]), 0.1 - 9.81e-4 / 4, delta=1e-7)
 
     def test_tangential_stiffness(self):
-        """A grasp sinks by m g / k of its two pairs, and stays."""
+        """A grasp sinks by m g over the k of its eight points, and stays."""
         for extra in ((), ("--tangential-damping", 50)):
             for seconds in (1, 4):
                 found = self.report("grasp", "--tangential-stiffness", 1e4, "--time", seconds,
                                     *extra)
-                self.assertAlmostEqual(found["drift_max"], 0.045 * 9.81 / 2e4, delta=2e-8)
+                self.assertAlmostEqual(found["drift_max"], 0.045 * 9.81 / 8e4, delta=2e-8)
 
     def test_solvers(self):
         for solver in ("newton", "admm-fast", "pgs"):

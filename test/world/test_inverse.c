@@ -255,17 +255,12 @@ static double ModelMass(const char* name) {
 // The same world with compliant contacts, sunk until their springs carry the weight.
 static void Soften(Scene* scene, rgWorldDef* def, double stiffness, double mass) {
     double q[DOFS];
-    int nq, count, pairs = 0;
-    rgShapeId last = {0};
+    int nq, count;
     const double* now = rgWorld_Positions(scene->world, &nq);
     memcpy(q, now, (size_t)nq * sizeof(double));
     assert_int_equal(rgWorld_Forward(scene->world, NULL), rg_ok);
-    const rgContact* contacts = rgWorld_Contacts(scene->world, &count);
-    for (int i = 0; i < count; ++i) {
-        pairs += contacts[i].shapeB.index1 != last.index1;
-        last = contacts[i].shapeB;
-    }
-    q[2] -= mass * SCENE_G / (pairs * stiffness);
+    rgWorld_Contacts(scene->world, &count);
+    q[2] -= mass * SCENE_G / (count * stiffness);
     rgDestroyWorld(scene->world);
     def->stiffness = stiffness;
     def->damping = 0.01 * stiffness;
@@ -374,6 +369,7 @@ static void TestQuadrupedTrots(void** state) {
     for (int phase = 0; phase < 2; ++phase) {
         rgWorldDef def = rgDefaultWorldDef();
         def.contact.tolerance = 1e-12;
+        def.friction = 0.7; // so that both feet carry
         Scene scene = FileScene("quadruped", &def);
         double q[DOFS], vRef[DOFS] = {0.3, 0.05, -0.02, 0.1, 0.2, -0.3};
         memcpy(q, rgWorld_Positions(scene.world, NULL), 19 * sizeof(double));
@@ -620,8 +616,8 @@ static void MoveAnchored(double stiffness, double speed) {
     def.contact.maxIterations = 1000;
     def.stiffness = stiffness;
     def.damping = 0.01 * stiffness;
-    def.tangentialStiffness = k;
-    def.tangentialDamping = d;
+    def.tangentialStiffness = k / 4; // of each corner
+    def.tangentialDamping = d / 4;
     Scene scene = SceneStart();
     ScenePlane(&scene, mu, rgQuatIdentity());
     Solid solid = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.02), 2, rgVec(0, 0, 0.02));

@@ -1,0 +1,468 @@
+// Compliant contact: bounces and oscillations against closed forms, its limits, and that springs
+// give back no more than they took.
+#include "scene.h"
+#include "world/world.h"
+
+#define PI 3.14159265358979323846
+
+static const rgBodyId ball = {1};
+
+// A ball of 1 kg and radius 0.05 whose lowest point is at a height, and a floor.
+static Scene Ball(double height, const rgWorldDef* def) {
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    Solid solid = SolidOf(rg_shapeSphere, rgVec(0.05, 0, 0), 1, rgVec(0, 0, 0.05 + height));
+    SceneFree(&scene, &solid);
+    SceneMake(&scene, def);
+    return scene;
+}
+
+static double Height(const Scene* scene) {
+    return SceneBodyPoint(scene, ball).z - 0.05;
+}
+
+static double VerticalSpeed(const Scene* scene) {
+    return rgWorld_BodyVelocity(scene->world, ball).linear.z;
+}
+
+// ---- one bounce
+
+typedef struct Bounce {
+    double height;  // of the rebound
+    double force;   // largest
+    double contact; // time
+} Bounce;
+
+static Bounce BounceFrom(double height, rgWorldDef def) {
+    Bounce bounce = {0};
+    Scene scene = Ball(height, &def);
+    bool touched = false;
+    for (int i = 0; i < (int)lround(1 / def.timeStep); ++i) {
+        SceneStep(&scene);
+        double force = rgWorld_ContactForce(scene.world, ball).z;
+        touched = touched || force > 0;
+        bounce.force = fmax(bounce.force, force);
+        bounce.contact += force > 0 ? def.timeStep : 0;
+        if (touched && force == 0) {
+            bounce.height = fmax(bounce.height, Height(&scene));
+            if (VerticalSpeed(&scene) < 0) {
+                break;
+            }
+        }
+    }
+    SceneEnd(&scene);
+    return bounce;
+}
+
+// Falling 0.1 m on a spring of 1e4 N/m: rebound, largest force (150 N) and time of contact within
+// what an implicit step of w dt = 0.1, 0.01 damps, whatever the phase of the step it falls in.
+static void TestBounceOnASpring(void** state) {
+    (void)state;
+    double k = 1e4, h = 0.1, w = sqrt(k), v = sqrt(2 * SCENE_G * h), errors[2][2];
+    double deepest = SCENE_G / k * (1 + sqrt(1 + 2 * k * h / SCENE_G));
+    double contact = 2 / w * (PI - atan(v * w / SCENE_G));
+    for (int fine = 0; fine < 2; ++fine) {
+        double dt = fine ? 1e-4 : 1e-3, least = INFINITY, most = 0;
+        rgWorldDef def = SceneWorldDef(dt, 1e-10);
+        def.stiffness = k;
+        errors[fine][0] = errors[fine][1] = 0;
+        for (int phase = 0; phase < 10; ++phase) {
+            Bounce bounce = BounceFrom(h + 0.1 * phase * v * dt, def);
+            errors[fine][0] = fmax(errors[fine][0], fabs(bounce.height / h - 1));
+            errors[fine][1] = fmax(errors[fine][1], fabs(bounce.force / (k * deepest) - 1));
+            EXPECT_NEAR(bounce.contact, contact, 0.1 * w * dt * contact + 2 * dt);
+            least = fmin(least, bounce.height);
+            most = fmax(most, bounce.height);
+        }
+        // e = exp(-pi w dt/2) of an implicit step, and v dt of height from the phases
+        assert_true(errors[fine][0] < 1.1 * PI * w * dt + v * dt / h);
+        assert_true(errors[fine][1] < w * dt);
+        assert_true(most - least < 1.1 * v * dt);
+    }
+    print_message("height off by %.3g, %.3g; force by %.3g, %.3g\n", errors[0][0], errors[1][0],
+                  errors[0][1], errors[1][1]);
+    // at least first order
+    assert_true(errors[1][0] < errors[0][0] / 7 && errors[1][1] < errors[0][1] / 7);
+}
+
+// A damper in parallel: e = exp(-tan(b) (pi - 2 b)) with sin(b) = d/(2 sqrt(k m)), where the force
+// ends before the way does.
+static void TestRestitutionFromDamping(void** state) {
+    (void)state;
+    double k = 1e4, dt = 1e-5;
+    for (int i = 0; i < 4; ++i) {
+        double b = asin((const double[]){0, 0.1, 0.3, 0.6}[i]);
+        rgWorldDef def = SceneWorldDef(dt, 1e-10);
+        def.overrideGravity = true;
+        def.stiffness = k;
+        def.damping = 2 * sqrt(k) * sin(b);
+        Scene scene = Ball(1e-3, &def);
+        SceneSetVelocity(&scene, 2, 1, (double[]){-1});
+        SceneRun(&scene, 5000);
+        EXPECT_NEAR(VerticalSpeed(&scene), exp(-tan(b) * (PI - 2 * b)), 3e-3);
+        SceneEnd(&scene);
+    }
+}
+
+// Hunt and Crossley: with F = k x (1 + d x'), d (v + v') = ln((1 + d v)/(1 - d v')) for the speeds
+// v before and v' after, whatever k and the mass. Slow impacts are elastic, e = 1 - 2 d v/3.
+static double HuntCrossley(double d, double v) {
+    double low = 0, high = fmin(v, 1 / d);
+    for (int i = 0; i < 100; ++i) {
+        double x = 0.5 * (low + high);
+        *(d * (v + x) < log((1 + d * v) / (1 - d * x)) ? &high : &low) = x;
+    }
+    return low / v;
+}
+
+static void TestHuntCrossley(void** state) {
+    (void)state;
+    double d = 0.5;
+    for (int i = 0; i < 12; ++i) {
+        double k = i % 2 ? 1e4 : 1e6, v = 0.05 * pow(3, i / 2), dt = 2e-3 / sqrt(k);
+        rgWorldDef def = SceneWorldDef(dt, 1e-10);
+        def.overrideGravity = true;
+        def.stiffness = k;
+        def.dissipation = d;
+        Scene scene = Ball(1e-6, &def);
+        SceneSetVelocity(&scene, 2, 1, (double[]){-v});
+        SceneRun(&scene, 3000);
+        EXPECT_NEAR(VerticalSpeed(&scene) / v, HuntCrossley(d, v), 5e-3);
+        SceneEnd(&scene);
+    }
+    EXPECT_NEAR(HuntCrossley(d, 0.01), 1 - 2 * d * 0.01 / 3, 1e-4);
+}
+
+// ---- a mass that stays on its spring
+
+// Frequency about the depth m g/k, and rest there.
+static void TestMassOnASpring(void** state) {
+    (void)state;
+    for (int e = 2; e <= 8; ++e) {
+        double k = pow(10, e), w = sqrt(k), dt = 0.01 / w, d = 0.04 * w, rest = SCENE_G / k;
+        rgWorldDef def = SceneWorldDef(dt, 1e-12);
+        def.stiffness = k;
+        def.damping = d;
+        Scene scene = Ball(-1.5 * rest, &def);
+        double last = Height(&scene) + rest, crossings[9];
+        int count = 0;
+        for (int i = 0; i < 8000 && count < 9; ++i) {
+            SceneStep(&scene);
+            double now = Height(&scene) + rest;
+            if ((last < 0) != (now < 0)) {
+                crossings[count++] = (i + last / (last - now)) * dt;
+            }
+            last = now;
+        }
+        assert_int_equal(count, 9);
+        EXPECT_NEAR((crossings[8] - crossings[0]) / (8 * PI / sqrt(k - d * d / 4)), 1, 1e-3);
+        SceneRun(&scene, 60000);
+        EXPECT_NEAR(Height(&scene) / -rest, 1, 1e-6); // depth m g/k
+        SceneEnd(&scene);
+    }
+}
+
+// From the first period to the fifth, amplitudes fall at the rate d/2m.
+static void TestDecayOnASpring(void** state) {
+    (void)state;
+    for (int e = 2; e <= 8; e += 2) {
+        double k = pow(10, e), w = sqrt(k), dt = 0.01 / w, d = 0.04 * w, rest = SCENE_G / k;
+        rgWorldDef def = SceneWorldDef(dt, 1e-12);
+        def.stiffness = k;
+        def.damping = d;
+        Scene scene = Ball(-1.5 * rest, &def);
+        int period = (int)lround(2 * PI / (w * dt));
+        double first = 0, fifth = 0;
+        for (int i = 0; i < 5 * period; ++i) {
+            SceneStep(&scene);
+            double away = fabs(Height(&scene) + rest);
+            first = i < period ? fmax(first, away) : first;
+            fifth = i >= 4 * period ? fmax(fifth, away) : fifth;
+        }
+        double rate = -log(fifth / first) / (4 * period * dt);
+        // d/2m, and at most the w^2 dt/2 of an implicit step
+        assert_true(rate > 0.98 * d / 2 && rate < 1.02 * (d / 2 + 0.5 * w * w * dt));
+        SceneEnd(&scene);
+    }
+}
+
+// Each point of a face has the stiffness: four of them sink a quarter as deep as one.
+static void TestDepthOfPointAndFace(void** state) {
+    (void)state;
+    double k = 1e4, m = 2;
+    for (int box = 0; box < 2; ++box) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0.5, rgQuatIdentity());
+        Solid solid =
+            SolidOf(box ? rg_shapeBox : rg_shapeSphere, rgVec(0.1, 0.1, 0.1), m, rgVec(0, 0, 0.1));
+        SceneFree(&scene, &solid);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+        def.stiffness = k;
+        def.damping = 200;
+        SceneMake(&scene, &def);
+        SceneRun(&scene, 2000);
+        double depth = 0.1 - SceneBodyPoint(&scene, (rgBodyId){1}).z;
+        EXPECT_NEAR(depth, m * SCENE_G / (k * (box ? 4 : 1)), 1e-8);
+        SceneEnd(&scene);
+    }
+}
+
+// ---- from soft to rigid
+
+// A thrown box, spinning, after its landing.
+static rgVec3 ThrowBox(double stiffness) {
+    double dt = 1e-3;
+    rgWorldDef def = SceneWorldDef(dt, 1e-11);
+    def.stiffness = stiffness;
+    def.damping = stiffness * 10 * dt;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.25), 0.5);
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 6, (double[]){0.6, 0.1, 0, 0.7, 1.1, 0.3});
+    SceneRun(&scene, 250);
+    rgVec3 p = SceneBodyPoint(&scene, (rgBodyId){1});
+    SceneEnd(&scene);
+    return p;
+}
+
+static void TestFromSoftToRigid(void** state) {
+    (void)state;
+    rgVec3 rigid = ThrowBox(0);
+    double last = INFINITY;
+    for (int e = 2; e <= 14; e += 2) {
+        double k = pow(10, e);
+        rgVec3 p = ThrowBox(k);
+        // no jump on the way
+        assert_true(rgLength(rgSub(p, ThrowBox(k * 1.0001))) < 1e-3);
+        double off = rgLength(rgSub(p, rigid));
+        print_message("k 1e%d: %.2e from rigid\n", e, off);
+        assert_true(e < 6 || off < 0.2 * last + 1e-7);
+        last = off;
+    }
+    assert_true(last < 1e-7);
+}
+
+// A foot on a leg that a servo turns compresses its spring.
+static void TestTurningFootCompresses(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0, rgQuatIdentity());
+    Solid foot = SolidOf(rg_shapeSphere, rgVec(0.02, 0, 0), 5, rgVec(0, 0, 0.3));
+    foot.material.mu = 0;
+    rgBodyId body = SceneBody(&scene, &foot, (rgBodyId){0});
+    SceneJoint(&scene, body, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(0, 0, 1));
+    rgJointId hinge = SceneJoint(&scene, body, rg_jointRevolute, rgVec(0, 0, 0.3), rgVec(0, 1, 0));
+    rgActuatorDef servo = rgDefaultActuatorDef();
+    servo.joint = hinge;
+    servo.gain = servo.kd = 1e5;
+    assert_int_equal(rgModelDef_AddActuator(scene.def, &servo, NULL), rg_ok);
+    rgWorldDef def = SceneWorldDef(1e-4, 1e-10);
+    def.overrideGravity = true;
+    def.stiffness = 1e4;
+    SceneMake(&scene, &def);
+    // an arc about a hinge that is free to rise
+    double q[2] = {-0.283, -0.3}, v[2] = {0, 2};
+    assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    assert_int_equal(rgWorld_SetControl(scene.world, (double[]){2}), rg_ok);
+    double deepest = 0, highest = 0;
+    for (int i = 0; i < 3000; ++i) {
+        rgStepReport report = SceneStep(&scene);
+        deepest = fmax(deepest, report.penetration);
+        highest = fmax(highest, rgWorld_ContactForce(scene.world, body).z);
+    }
+    // nothing but the floor pushes along z: depth v/w for the speed v at which the foot comes
+    EXPECT_NEAR(deepest, 0.6 * sin(0.3) / sqrt(1e4 / 5), 1e-2 * deepest);
+    EXPECT_NEAR(highest, 1e4 * deepest, 0.02 * 1e4 * deepest);
+    SceneEnd(&scene);
+}
+
+// ---- springs give back no more than they took
+
+// Work of all contact rows on the bodies in the last step.
+static double ContactWork(const rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    double work = 0;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->sources[r].kind == -1) {
+            work += 0.5 * rows->lambda[r] *
+                    (rgRows_Dot(rows, r, world->freeV) + rgRows_Dot(rows, r, world->nextV));
+        }
+    }
+    return work;
+}
+
+// Whatever falls: from one moment without penetration to the next, contacts have done no work.
+static void Drop(Scene* scene) {
+    double since = 0, taken = 0;
+    int steps = (int)(0.6 / rgWorld_TimeStep(scene->world));
+    for (int i = 0; i < steps; ++i) {
+        rgStepReport report = SceneStep(scene);
+        if (report.penetration == 0) {
+            since = taken = 0;
+        }
+        double work = ContactWork(scene->world);
+        since += work;
+        taken = fmax(taken, -since);
+        assert_true(since <= 1e-7 * taken + 1e-9);
+    }
+}
+
+static void RandomPlaces(Scene* scene, rgRandom* random, double apart) {
+    int nq, nv;
+    double q[64], v[64];
+    const double* at = rgWorld_Positions(scene->world, &nq);
+    memcpy(q, at, sizeof(q[0]) * (size_t)nq);
+    rgWorld_Velocities(scene->world, &nv);
+    assert_true(nq <= 64 && nq / 7 == nv / 6);
+    for (int b = 0; b < nq / 7; ++b) {
+        q[7 * b + 2] = 0.25 + apart * b;
+        for (int k = 3; k < 7; ++k) {
+            q[7 * b + k] = rgRandom_Normal(random);
+        }
+        for (int k = 0; k < 6; ++k) {
+            v[6 * b + k] = rgRandom_Uniform(random, -1, 1) * (k < 3 ? 1 : 6);
+        }
+    }
+    assert_int_equal(rgWorld_SetState(scene->world, q, v), rg_ok);
+}
+
+static rgWorldDef SpringDef(rgRandom* random) {
+    rgWorldDef def = SceneWorldDef(pow(10, rgRandom_Uniform(random, -3.7, -2.7)), 1e-9);
+    def.stiffness = pow(10, rgRandom_Uniform(random, 3, 6));
+    def.friction = rgRandom_Index(random, 2) * rgRandom_Uniform(random, 0, 1);
+    def.tangentialStiffness = rgRandom_Index(random, 2) * def.stiffness;
+    return def;
+}
+
+static double RandomLength(rgRandom* random) {
+    return rgRandom_Uniform(random, 0.03, 0.1);
+}
+
+// One or two boxes, cylinders or ellipsoids on a floor and on each other.
+static void TestSolidsGainNothing(void** state) {
+    (void)state;
+    rgRandom random = {11};
+    rgShapeKind kinds[] = {rg_shapeBox, rg_shapeCylinder, rg_shapeEllipsoid};
+    for (int i = 0; i < rgFewer(500); ++i) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0, rgQuatIdentity());
+        for (int b = 0; b <= rgRandom_Index(&random, 2); ++b) {
+            rgVec3 size =
+                rgVec(RandomLength(&random), RandomLength(&random), RandomLength(&random));
+            rgShapeKind kind = kinds[rgRandom_Index(&random, 3)];
+            Solid solid = SolidOf(kind, size, 1, rgVec(0, 0, 0));
+            SceneFree(&scene, &solid);
+        }
+        rgWorldDef def = SpringDef(&random);
+        SceneMake(&scene, &def);
+        RandomPlaces(&scene, &random, 0.4);
+        Drop(&scene);
+        SceneEnd(&scene);
+    }
+}
+
+// Hulls of many corners: which of them are points of the manifold changes all the time.
+static void TestHullsGainNothing(void** state) {
+    (void)state;
+    rgRandom random = {12};
+    for (int i = 0; i < rgFewer(400); ++i) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0, rgQuatIdentity());
+        rgBodyDef body = rgDefaultBodyDef();
+        body.inertia = rgInertiaFromShape(rg_shapeSphere, rgVec(0.1, 0, 0), 1);
+        rgBodyId id;
+        assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
+        SceneJoint(&scene, id, rg_jointFree, rgVec(0, 0, 0), rgVec(0, 0, 1));
+        double corners[3 * 48];
+        int count = 8 + rgRandom_Index(&random, 40);
+        bool prism = rgRandom_Index(&random, 2) == 0;
+        for (int c = 0; c < count; ++c) {
+            double a = 2 * PI * c / count, up = c % 2 ? 0.05 : -0.05;
+            rgVec3 p =
+                rgVec(rgRandom_Normal(&random), rgRandom_Normal(&random), rgRandom_Normal(&random));
+            p = prism ? rgVec(0.1 * cos(a), 0.1 * sin(a), up) : rgScale(0.1 / rgLength(p), p);
+            memcpy(corners + 3 * c, &p, sizeof(p));
+        }
+        rgMeshData mesh = {.vertexCount = count, .vertices = corners};
+        rgShapeDef shape = rgDefaultShapeDef();
+        shape.body = id;
+        shape.kind = rg_shapeHull;
+        shape.mesh = &mesh;
+        assert_int_equal(rgModelDef_AddShape(scene.def, &shape, NULL), rg_ok);
+        rgWorldDef def = SpringDef(&random);
+        SceneMake(&scene, &def);
+        RandomPlaces(&scene, &random, 0.4);
+        Drop(&scene);
+        SceneEnd(&scene);
+    }
+}
+
+// A robot that falls limp: a trunk with four legs of two links each.
+static void AddLeg(Scene* scene, rgBodyId trunk, double x, double y) {
+    Solid upper = SolidOf(rg_shapeCapsule, rgVec(0.02, 0.06, 0), 0.3, rgVec(x, y, -0.1));
+    rgBodyId thigh = SceneBody(scene, &upper, trunk);
+    SceneJoint(scene, thigh, rg_jointSpherical, rgVec(0, 0, 0.08), rgVec(0, 1, 0));
+    Solid lower = SolidOf(rg_shapeBox, rgVec(0.015, 0.02, 0.06), 0.2, rgVec(0, 0, -0.16));
+    rgBodyId shank = SceneBody(scene, &lower, thigh);
+    SceneJoint(scene, shank, rg_jointRevolute, rgVec(0, 0, 0.08), rgVec(0, 1, 0));
+}
+
+static void TestRobotsGainNothing(void** state) {
+    (void)state;
+    rgRandom random = {13};
+    for (int i = 0; i < rgFewer(100); ++i) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0, rgQuatIdentity());
+        Solid trunk = SolidOf(rg_shapeBox, rgVec(0.2, 0.1, 0.05), 5, rgVec(0, 0, 0.5));
+        rgBodyId id = SceneFree(&scene, &trunk);
+        for (int leg = 0; leg < 4; ++leg) {
+            AddLeg(&scene, id, leg / 2 ? 0.18 : -0.18, leg % 2 ? 0.14 : -0.14);
+        }
+        rgWorldDef def = SpringDef(&random);
+        SceneMake(&scene, &def);
+        int nq, nv;
+        double q[64], v[64];
+        const double* at = rgWorld_Positions(scene.world, &nq);
+        memcpy(q, at, sizeof(q[0]) * (size_t)nq);
+        rgWorld_Velocities(scene.world, &nv);
+        assert_true(nq <= 64 && nv <= 64);
+        for (int k = 0; k < nv; ++k) {
+            v[k] = rgRandom_Uniform(&random, -1, 1);
+        }
+        assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+        Drop(&scene);
+        SceneEnd(&scene);
+    }
+}
+
+// ---- state
+
+// Whoever puts a body deep into another pays for it: the force is that of the depth, whatever was
+// before.
+static void TestPlacedDepthPushes(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    def.overrideGravity = true;
+    def.stiffness = 1e4;
+    Scene scene = Ball(1e-3, &def);
+    SceneRun(&scene, 3); // known as a pair, and open
+    double q[7] = {0, 0, 0.05 - 2e-3, 1, 0, 0, 0};
+    assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+    assert_int_equal(rgWorld_Forward(scene.world, NULL), rg_ok);
+    double w2dt2 = 1e4 * 1e-6;
+    EXPECT_NEAR(rgWorld_ContactForce(scene.world, ball).z, 20 / (1 + w2dt2), 1e-6);
+    SceneEnd(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestBounceOnASpring),   cmocka_unit_test(TestRestitutionFromDamping),
+        cmocka_unit_test(TestHuntCrossley),      cmocka_unit_test(TestMassOnASpring),
+        cmocka_unit_test(TestDecayOnASpring),    cmocka_unit_test(TestDepthOfPointAndFace),
+        cmocka_unit_test(TestFromSoftToRigid),   cmocka_unit_test(TestTurningFootCompresses),
+        cmocka_unit_test(TestSolidsGainNothing), cmocka_unit_test(TestHullsGainNothing),
+        cmocka_unit_test(TestRobotsGainNothing), cmocka_unit_test(TestPlacedDepthPushes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
