@@ -63,35 +63,49 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
     return (A->link != 0 || B->link != 0) && rgModel_ShapesMeet(world->model, shapeA, shapeB);
 }
 
-static double rgWorld_PairMargin(const rgWorld* world, const rgPairMemory* pair) {
+// Bound on how far points of a pair close in this step.
+static double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    return world->dt * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
+}
+
+// (14) Twice the travel: where one end is stopped, the other swings on up to that much faster.
+static double rgWorld_PairMargin(const rgWorld* world, const rgPairMemory* pair, double travel) {
     const rgShapeDef* shapes = world->model->shapes;
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
     double own = RG_MAX(shapes[A->shape].margin, shapes[B->shape].margin);
-    double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
-    return RG_MAX(world->dt * speed + world->def.margin, own);
+    return RG_MAX(2 * travel + world->def.margin, own);
 }
 
 // A fast pair is asked for all its points: those that matter are chosen by their own speed.
-static int rgWorld_PairPoints(const rgWorld* world, double margin) {
+static int rgWorld_PairPoints(const rgWorld* world, double travel) {
     int most = world->def.maxContactsPerPair;
-    return margin > 2 * world->def.margin ? RG_MANIFOLD_CAPACITY : most;
+    return travel > world->def.margin ? RG_MANIFOLD_CAPACITY : most;
 }
 
-// (15) Drop points that stay open by far, even at twice the speed at which they close now.
+// (15) Drop points that stay open by far, even at twice the speed at which they or, once an impact
+// turns the bodies, any point of the pair closes now.
 static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
                                 rgManifold* manifold) {
     const rgDynamics* d = world->dynamics;
     int linkA = world->colliders[pair->a].link, linkB = world->colliders[pair->b].link;
     const rgSpatial *VA = &d->velocities[linkA], *VB = &d->velocities[linkB];
     rgVec3 originA = rgDynamics_LinkOrigin(d, linkA), originB = rgDynamics_LinkOrigin(d, linkB);
-    int kept = 0;
+    double closing[RG_MANIFOLD_CAPACITY], most = 0;
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
         rgVec3 a = rgAdd(VA->linear, rgCross(VA->angular, rgSub(p->position, originA)));
         rgVec3 b = rgAdd(VB->linear, rgCross(VB->angular, rgSub(p->position, originB)));
-        double closing = RG_MAX(-rgDot(p->normal, rgSub(b, a)), 0);
-        if (p->gap <= world->def.margin + 2 * world->dt * closing) {
-            manifold->points[kept++] = *p;
+        closing[k] = RG_MAX(-rgDot(p->normal, rgSub(b, a)), 0);
+        if (p->gap <= world->dt * closing[k]) {
+            most = RG_MAX(most, closing[k]);
+        }
+    }
+    int kept = 0;
+    for (int k = 0; k < manifold->count; ++k) {
+        double speed = RG_MAX(closing[k], most);
+        if (manifold->points[k].gap <= world->def.margin + 2 * world->dt * speed) {
+            manifold->points[kept++] = manifold->points[k];
         }
     }
     manifold->count = kept;
@@ -107,9 +121,9 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
         rgPairMemory* pair = &next->pairs[i];
         const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
-        double margin = rgWorld_PairMargin(world, pair);
-        rgCollideUpTo(rgWorld_PairPoints(world, margin), A->geometry, A->pose, B->geometry, B->pose,
-                      margin, &pair->cache, &world->manifolds[i]);
+        double travel = rgWorld_PairTravel(world, pair);
+        rgCollideUpTo(rgWorld_PairPoints(world, travel), A->geometry, A->pose, B->geometry, B->pose,
+                      rgWorld_PairMargin(world, pair, travel), &pair->cache, &world->manifolds[i]);
         rgWorld_DropDistant(world, pair, &world->manifolds[i]);
     }
 }
