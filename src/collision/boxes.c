@@ -10,10 +10,13 @@
 // near, and the normal of a face is steadier than that of a corner.
 #define RG_BOX_FLAT  0.9995
 #define RG_BOX_TOUCH 1e-6 // relative distance below which boxes do not count as apart
+// Where corners meet, the normal is that of corners rounded by this part of the thinner box.
+#define RG_BOX_ROUND 0.01
 
 typedef struct rgBoxTest {
     double r[3][3], f[3][3]; // B's axes in A as columns, and absolute values
     double t[3], a[3], b[3]; // center of B in A, half extents
+    double faces[6];         // separation along the face axes of A and B
     double best;             // largest separation so far
     rgVec3 axis;             // where it is, in A
     int edgeA, edgeB;        // edges that cross there, -1: a face
@@ -23,6 +26,7 @@ static void rgTestFaces(rgBoxTest* x) {
     for (int i = 0; i < 3; ++i) {
         double reach = x->a[i] + x->b[0] * x->f[i][0] + x->b[1] * x->f[i][1] + x->b[2] * x->f[i][2];
         double s = fabs(x->t[i]) - reach;
+        x->faces[i] = s;
         if (s > x->best) {
             x->best = s;
             double sign = x->t[i] < 0 ? -1 : 1;
@@ -34,6 +38,7 @@ static void rgTestFaces(rgBoxTest* x) {
         double d = x->t[0] * x->r[0][j] + x->t[1] * x->r[1][j] + x->t[2] * x->r[2][j];
         double reach = x->b[j] + x->a[0] * x->f[0][j] + x->a[1] * x->f[1][j] + x->a[2] * x->f[2][j];
         double s = fabs(d) - reach;
+        x->faces[3 + j] = s;
         if (s > x->best + tie) {
             x->best = s;
             double sign = d < 0 ? -1 : 1;
@@ -211,15 +216,90 @@ static void rgSearchBoxes(const rgConvexPair* pair, const rgBoxTest* x, const rg
     rgSignedDistance(pair, in->margin, in->cache != NULL ? in->cache : &own, s);
 }
 
+// ---- corners against corners
+
+static double rgThinnest(rgVec3 half) {
+    return RG_MIN(half.x, RG_MIN(half.y, half.z));
+}
+
+static rgVec3 rgFaceAxis(const rgBoxTest* x, int k) {
+    return k < 3 ? rgVec(k == 0, k == 1, k == 2)
+                 : rgVec(x->r[0][k - 3], x->r[1][k - 3], x->r[2][k - 3]);
+}
+
+// Whether boxes that are smaller by an inset may be separated along two axes that are not parallel:
+// along one axis that moves a face by one inset and a corner by up to sqrt(3) of them.
+static bool rgIsCorner(const rgBoxTest* x, double inset) {
+    int first = -1;
+    for (int k = 0; k < 6; ++k) {
+        if (x->faces[k] < -3 * inset) {
+            continue;
+        }
+        first = first < 0 ? k : first;
+        if (fabs(rgDot(rgFaceAxis(x, first), rgFaceAxis(x, k))) < RG_BOX_FLAT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Room between the boxes along a normal.
+static double rgSeparation(const rgConvexPair* pair, rgVec3 n) {
+    rgVec3 a = rgAbs3(n), b = rgAbs3(rgMat3_MultiplyTransposed(&pair->r, n));
+    return rgDot(n, pair->t) - rgDot(a, pair->a->size) - rgDot(b, pair->b->size);
+}
+
+// Where corners or edges meet close to their ends, any normal between the faces that meet there
+// is as good for sharp boxes; depth alone would take a face's, and jump with it. The direction
+// between boxes that are smaller by a little is continuous, and symmetric where the boxes are.
+static bool rgRoundedNormal(const rgConvexPair* pair, const rgBoxTest* x, double gap, rgSigned* s) {
+    double whole = RG_BOX_ROUND * RG_MIN(rgThinnest(pair->a->size), rgThinnest(pair->b->size));
+    double inset = whole - 0.5 * RG_MAX(0, gap);
+    if (!(inset > 0) || gap < -whole || !rgIsCorner(x, inset)) {
+        return false;
+    }
+    rgVec3 less = rgVec(inset, inset, inset);
+    rgConvex a = *pair->a, b = *pair->b;
+    a.size = rgSub(a.size, less);
+    b.size = rgSub(b.size, less);
+    rgConvexPair inner = *pair;
+    inner.a = &a;
+    inner.b = &b;
+    rgBoxTest test;
+    rgFillBoxTest(&inner, &test);
+    rgTestFaces(&test);
+    rgTestEdges(&test);
+    if (!(test.best > 0)) {
+        return false;
+    }
+    if (!rgNearestOfBoxes(&inner, &test, s)) {
+        rgPairCache own = {.axis = test.axis};
+        rgSignedDistance(&inner, INFINITY, &own, s);
+    }
+    rgVec3 middle = rgScale(0.5, rgAdd(s->pointA, s->pointB));
+    s->gap = rgSeparation(pair, s->normal);
+    s->pointA = rgAddScaled(middle, -0.5 * s->gap, s->normal);
+    s->pointB = rgAddScaled(middle, 0.5 * s->gap, s->normal);
+    return !s->beyond;
+}
+
 static void rgCollectPoints(const rgConvexPair* pair, const rgBoxTest* x, const rgCollideInput* in,
                             rgRawManifold* raw) {
     bool apart = x->best > 0 && !rgIsFlat(x);
-    if (!apart && rgClipAlongAxis(pair, x, in->margin, raw)) {
-        return;
-    }
     rgSigned s;
-    if (!apart || !rgNearestOfBoxes(pair, x, &s)) {
-        rgSearchBoxes(pair, x, in, &s);
+    if (!apart) {
+        bool corner = rgRoundedNormal(pair, x, x->best, &s);
+        if (!corner && rgClipAlongAxis(pair, x, in->margin, raw)) {
+            return;
+        }
+        if (!corner) {
+            rgSearchBoxes(pair, x, in, &s);
+        }
+    } else {
+        if (!rgNearestOfBoxes(pair, x, &s)) {
+            rgSearchBoxes(pair, x, in, &s);
+        }
+        rgRoundedNormal(pair, x, s.gap, &s);
     }
     raw->count = 0;
     if (s.beyond || !(s.gap <= in->margin)) {

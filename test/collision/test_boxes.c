@@ -121,7 +121,13 @@ static void rgTestTwins(void** state) {
                       k % 4 < 2 ? &cache : NULL, &m);
             rgCollide(a.geometry, rgPoseIdentity(), twin.geometry, at, 0.1 * scale, NULL, &s);
             assert_int_equal(m.count > 0, s.count > 0);
-            if (m.count > 0) {
+            // Corners closer than this have rounded normals, along which boxes are less apart.
+            rgVec3 u = a.size, v = b.size;
+            double thin = fmin(fmin(u.x, fmin(u.y, u.z)), fmin(v.x, fmin(v.y, v.z)));
+            if (m.count > 0 && rgLeast(&s) < 0.02 * thin) {
+                assert_true(rgLeast(&m) < rgLeast(&s) + 3e-5 * scale);
+                assert_true(rgLeast(&m) > 0.5 * rgLeast(&s) - 3e-5 * scale);
+            } else if (m.count > 0) {
                 EXPECT_NEAR(rgLeast(&m) / scale, rgLeast(&s) / scale, 3e-5);
                 EXPECT_NEAR(rgLeast(&m) / scale, k % 2 ? gap / scale : rgLeast(&s) / scale, 3e-5);
                 assert_true(rgDot(m.normal, s.normal) > 1 - 1e-6);
@@ -133,8 +139,77 @@ static void rgTestTwins(void** state) {
     }
 }
 
+// Two cards that lean against each other, corner at corner: across the line of symmetry, whether
+// they are just apart, touch or overlap a little, with both ends of the common edge.
+static void rgTestLeaningCards(void** state) {
+    (void)state;
+    rgTestShape card = {.kind = rg_shapeBox, .size = {0.001, 0.03, 0.05}};
+    rgTestCreate(&card);
+    for (int degrees = 10; degrees <= 80; degrees += 5) {
+        double lean = degrees * acos(-1) / 180;
+        // From the middle of a card to its inner upper edge.
+        double over = 0.05 * sin(lean) + 0.001 * cos(lean);
+        for (int k = -20; k <= 20; ++k) {
+            double gap = 4e-7 * k;
+            rgPose left = {rgVec(-over - 0.5 * gap, 0, 0),
+                           rgQuatFromAxisAngle(rgVec(0, 1, 0), lean)};
+            rgPose right = {rgVec(over + 0.5 * gap, 0, 0),
+                            rgQuatFromAxisAngle(rgVec(0, 1, 0), -lean)};
+            rgManifold m;
+            assert_int_equal(rgCollide(card.geometry, left, card.geometry, right, 1e-4, NULL, &m),
+                             2);
+            EXPECT_NEAR(m.normal.x, 1, 1e-9);
+            for (int p = 0; p < 2; ++p) {
+                EXPECT_NEAR(m.points[p].gap, gap, 1e-10);
+                EXPECT_NEAR(m.points[p].position.x, 0, 1e-6);
+                EXPECT_NEAR(fabs(m.points[p].position.y), 0.03, 1e-9);
+            }
+            assert_true(m.points[0].position.y * m.points[1].position.y < 0);
+        }
+    }
+    rgTestDestroy(&card);
+}
+
+// The normal of corners that pass each other turns little by little, the gap with it.
+static void rgTestPassingCorners(void** state) {
+    (void)state;
+    rgRandom random = {43};
+    rgTestShape box = {.kind = rg_shapeBox, .size = {0.05, 0.04, 0.06}};
+    rgTestCreate(&box);
+    for (int n = 0; n < rgFewer(50); ++n) {
+        rgPose a = {rgVec(0, 0, 0),
+                    rgQuatFromAxisAngle(rgVec(0, 1, 0), rgRandom_Uniform(&random, 0.1, 0.7))};
+        rgPose b = {rgVec(0, 0, 0),
+                    rgQuatFromAxisAngle(rgVec(0, 1, 0), rgRandom_Uniform(&random, -0.7, -0.1))};
+        // The corner of B right of that of A, and moved along the diagonal by steps.
+        rgVec3 ca = rgPose_Point(a, rgVec(0.05, 0, 0.06)),
+               cb = rgPose_Point(b, rgVec(-0.05, 0, 0.06));
+        rgManifold before = {.count = 0};
+        double overlap = rgRandom_Uniform(&random, -1e-4, 1e-4);
+        for (int k = -400; k <= 400; ++k) {
+            rgVec3 to = rgVec(1e-6 * k - overlap, 0, 1e-6 * k);
+            b.p = rgAdd(rgSub(ca, cb), to);
+            rgManifold m;
+            rgCollide(box.geometry, a, box.geometry, b, 1e-3, NULL, &m);
+            assert_true(m.count > 0);
+            if (before.count > 0) {
+                if (!(rgLength(rgSub(m.normal, before.normal)) < 0.05)) {
+                    print_error("case %d step %d: normal from %g %g %g to %g %g %g, gap %g\n", n, k,
+                                before.normal.x, before.normal.y, before.normal.z, m.normal.x,
+                                m.normal.y, m.normal.z, m.points[0].gap);
+                    fail();
+                }
+            }
+            before = m;
+        }
+    }
+    rgTestDestroy(&box);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rgTestLeaningCards),
+        cmocka_unit_test(rgTestPassingCorners),
         cmocka_unit_test(rgTestClipping),
         cmocka_unit_test(rgTestTwins),
     };
