@@ -14,21 +14,8 @@ static const struct {
     const char* name;
     uint32_t bit;
 } rgParts[] = {
-    {"near", rg_planNear},
-    {"sweeps", rg_planSweeps},
-    {"cycles", rg_planCycles},
-    {"ceiling", rg_planCeiling},
-    {"interior", rg_planInterior},
-    {"starts", rg_planStarts},
-    {"other-interior", rg_planOtherInterior},
-    {"bottleneck", rg_planBottleneck},
-    {"resting", rg_planResting},
-    {"regions", rg_planRegions},
-    {"polish", rg_planPolish},
-    {"restarts", rg_planRestarts},
-    {"from-zero", rg_planFromZero},
-    {"admm", rg_planAdmm},
-    {"cascade", rg_planCascade},
+    {"start", rg_planStart},     {"proximal", rg_planProximal}, {"interior", rg_planInterior},
+    {"few", rg_planFew},         {"polish", rg_planPolish},     {"restarts", rg_planRestarts},
     {"waiting", rg_planWaiting},
 };
 

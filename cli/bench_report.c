@@ -11,7 +11,7 @@ rgRun* rgBench_Run(const rgBench* bench, int problem, int variant) {
 }
 
 bool rgBench_IsTrue(const rgBench* bench, const rgRun* run) {
-    return run->result == rg_ok && run->scaled.total <= bench->tolerance;
+    return run->result == rg_ok && run->residual.total <= bench->tolerance;
 }
 
 // Mean, spread and more over the runs of one variant in one family.
@@ -146,7 +146,7 @@ void rgBench_PrintUnsolved(const rgBench* bench) {
                         run->result == rg_ok ? rgStatusName(run->report.status)
                                              : rgResult_Name(run->result));
             rgTable_Add(&table, "%d", run->report.iterationCount);
-            rgTable_Add(&table, "%.1e", run->scaled.total);
+            rgTable_Add(&table, "%.1e", run->residual.total);
             rgTable_Add(&table, "%s", rgFormatSeconds(time, run->seconds));
         }
     }
@@ -356,7 +356,7 @@ static void rgJsonProblem(rgJson* json, const rgBench* bench, int index) {
         rgJson_Int(json, "iterations", run->report.iterationCount);
         rgJson_Int(json, "newton", rgNewtonIterations(run));
         rgJson_Int(json, "factorizations", run->report.factorizationCount);
-        rgJson_Number(json, "residual", run->scaled.total);
+        rgJson_Number(json, "residual", run->residual.total);
         rgJson_Number(json, "seconds", run->seconds);
         rgJson_EndObject(json);
     }

@@ -53,8 +53,7 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
         {"--stop", rg_optionChoice, &options->stop,
          "the test that ends a solve (penalty study: paper)", "W", rgStopNames, 0, 0},
         {"--max-iter", rg_optionInt, &options->maxIterations,
-         "iterations at most (20000, cascade 500, studies random and plan 2000)", "N", NULL, 1,
-         1e9},
+         "iterations at most (20000, studies random and plan 2000)", "N", NULL, 1, 1e9},
         {"--repeat", rg_optionInt, &options->repeat,
          "repetitions, the least time counts (5, study random 1)", "N", NULL, 1, 1e6},
         {"--count", rg_optionInt, &options->count, "study random: how many problems (20000)", "N",
@@ -186,11 +185,6 @@ static bool rgMakeVariants(rgBench* bench, const rgBenchOptions* options) {
         rgVariant* variant = &bench->variants[i];
         variant->def.tolerance = options->tolerance;
         variant->def.maxIterations = options->maxIterations;
-        if (variant->def.method == rg_methodCascade) {
-            // Each round is a convex problem of its own.
-            variant->def.maxIterations =
-                options->maxIterations < 500 ? options->maxIterations : 500;
-        }
         variant->def.model = (rgContactModel)options->model;
         variant->def.form = (rgSystemForm)options->form;
         bool hasPaperTest = variant->def.method == rg_methodAdmm;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
-                                     "admm-fast", "pgs",    "cascade",  NULL};
+                                     "admm-fast", "pgs",    NULL};
 const char* const rgModelNames[] = {"ncp", "ccp", NULL};
 const char* const rgFrictionRuleNames[] = {"file",    "geometric", "average",
                                            "minimum", "maximum",   NULL};
@@ -22,9 +22,9 @@ int rgSolverIndex(const char* name, size_t length) {
 }
 
 rgContactSolverDef rgSolverDef(int solver) {
-    static const rgContactMethod methods[rg_solverCount] = {
-        rg_methodAuto, rg_methodNewton, rg_methodInterior, rg_methodAdmm,
-        rg_methodAdmm, rg_methodPgs,    rg_methodCascade};
+    static const rgContactMethod methods[rg_solverCount] = {rg_methodAuto,     rg_methodNewton,
+                                                            rg_methodInterior, rg_methodAdmm,
+                                                            rg_methodAdmm,     rg_methodPgs};
     rgContactSolverDef def = rgDefaultContactSolverDef();
     def.method = methods[solver];
     if (strcmp(rgSolverNames[solver], "admm") == 0) {
@@ -41,7 +41,7 @@ const char* rgStatusName(rgContactStatus status) {
 }
 
 const char* rgPhaseName(rgContactPhase phase) {
-    static const char* const names[] = {"newton", "sweep", "interior", "admm", "cascade"};
+    static const char* const names[] = {"newton", "sweep", "interior", "admm"};
     return names[phase];
 }
 
@@ -63,8 +63,8 @@ void rgRun_Repeat(rgRun* run, rgContactSolver* solver, const rgContactProblem* p
 void rgRun_Judge(rgRun* run, const rgContactSolverDef* def, const rgContactProblem* problem,
                  const double* lambda) {
     if (run->result == rg_ok) {
-        run->result = rgContactProblem_Judge(problem, def->model, lambda, &run->scaled, &run->si);
+        run->result = rgContactProblem_Judge(problem, def->model, lambda, &run->residual);
     }
-    bool agreed = def->stop == rg_stopPaper || run->scaled.total <= def->tolerance;
+    bool agreed = def->stop == rg_stopPaper || run->residual.total <= def->tolerance;
     run->solved = run->result == rg_ok && run->report.status == rg_contactSolved && agreed;
 }

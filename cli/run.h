@@ -7,7 +7,7 @@ extern const char* const rgSolverNames[];
 extern const char* const rgModelNames[];
 extern const char* const rgFrictionRuleNames[]; // of rgFrictionRule
 extern const char* const rgFormNames[];         // of rgSystemForm
-enum { rg_solverCount = 7 };
+enum { rg_solverCount = 6 };
 
 // Place of a name of so many characters in rgSolverNames, or -1.
 int rgSolverIndex(const char* name, size_t length);
@@ -21,10 +21,9 @@ const char* rgPhaseName(rgContactPhase phase);
 typedef struct rgRun {
     rgResult result;
     rgContactReport report; // history is not kept
-    rgResidual scaled;      // by the judge, called anew
-    rgResidual si;
-    bool solved;    // the solver says so and the judge agrees
-    double seconds; // the solve call alone, least of all repetitions
+    rgResidual residual;    // by the judge, called anew
+    bool solved;            // the solver says so and the judge agrees
+    double seconds;         // the solve call alone, least of all repetitions
 } rgRun;
 
 // One repetition: start from `start` (NULL: zeros), solve, keep the least time in run->seconds

@@ -187,9 +187,9 @@ static void rgSolveFile(rgSolveJob* job, int index) {
 // ---- all files ----
 
 static void rgPrintSolveTable(const rgSolveJob* job) {
-    static const char* const headers[] = {"problem",         "contacts", "status", "iterations",
-                                          "factorizations",  "residual", "cone",   "dual",
-                                          "complementarity", "time"};
+    static const char* const headers[] = {
+        "problem",  "contacts", "status", "iterations", "factorizations",
+        "residual", "m/s",      "N s",    "J",          "time"};
     rgTable table;
     rgTable_Init(&table, headers, 10);
     char time[16];
@@ -204,10 +204,10 @@ static void rgPrintSolveTable(const rgSolveJob* job) {
         rgTable_Add(&table, "%s", rgStatusName(run->report.status));
         rgTable_Add(&table, "%d", run->report.iterationCount);
         rgTable_Add(&table, "%d", run->report.factorizationCount);
-        rgTable_Add(&table, "%.1e", run->scaled.total);
-        rgTable_Add(&table, "%.1e", run->scaled.cone);
-        rgTable_Add(&table, "%.1e", run->scaled.dual);
-        rgTable_Add(&table, "%.1e", run->scaled.complementarity);
+        rgTable_Add(&table, "%.1e", run->residual.total);
+        rgTable_Add(&table, "%.1e", run->residual.velocity);
+        rgTable_Add(&table, "%.1e", run->residual.impulse);
+        rgTable_Add(&table, "%.1e", run->residual.complementarity);
         rgTable_Add(&table, "%s", rgFormatSeconds(time, run->seconds));
     }
     rgTable_Print(&table, stdout);
@@ -223,11 +223,11 @@ static void rgJsonRun(rgJson* json, const rgRun* run) {
     }
     rgJson_EndObject(json);
     rgJson_Int(json, "factorizations", run->report.factorizationCount);
-    rgJson_Number(json, "residual", run->scaled.total);
-    rgJson_Number(json, "residual_cone", run->scaled.cone);
-    rgJson_Number(json, "residual_dual", run->scaled.dual);
-    rgJson_Number(json, "residual_complementarity", run->scaled.complementarity);
-    rgJson_Number(json, "residual_si", run->si.total);
+    rgJson_Number(json, "residual", run->residual.total);
+    rgJson_Number(json, "residual_velocity", run->residual.velocity);
+    rgJson_Number(json, "residual_impulse", run->residual.impulse);
+    rgJson_Number(json, "residual_dual", run->residual.dual);
+    rgJson_Number(json, "residual_complementarity", run->residual.complementarity);
     rgJson_Number(json, "seconds", run->seconds);
 }
 

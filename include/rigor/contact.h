@@ -8,7 +8,8 @@ typedef enum rgBlockKind {
     rg_blockHalfLine, ///< lambda >= 0, sigma >= 0, lambda sigma = 0. Any number of rows.
     rg_blockBox,      ///< lower <= lambda <= upper, row by row.
     rg_blockCoulomb,  ///< rows t1, t2, n: |lambda_t| <= mu lambda_n; mu = 0 is a ray. With 4 or 6
-                      ///< rows, torsion and two rolling rows follow: |lambda_k| <= muK lambda_n.
+                      ///< rows, torsion, |lambda_3| <= muTorsion lambda_n, and two rolling rows
+                      ///< follow, sqrt(lambda_4^2 + lambda_5^2) <= muRolling lambda_n.
 } rgBlockKind;
 
 /// Rows of a problem that share one set. Blocks cover the rows without gaps, in order.
@@ -40,12 +41,14 @@ typedef enum rgDelassusKind {
 
 /// G, symmetric positive semidefinite, in one of three forms. Borrowed. In velocity form, whoever
 /// has a factor of the mass matrix may bring W = J L^-T (M = L L', or any other root of M), and say
-/// which velocities M couples; else both are found from mass and jacobian.
+/// which velocities M couples; else both are found from mass and jacobian. Solvers work with W; the
+/// judge believes M and J, and W only where M has no values.
 typedef struct rgDelassus {
     rgDelassusKind kind;
     const double* matrix;   ///< dense, n x n
     rgSparse sparse;        ///< n x n [1/kg]
-    rgSparse mass;          ///< nv x nv, symmetric positive definite, both triangles
+    rgSparse mass;          ///< nv x nv, symmetric positive definite, both triangles; with whitened
+                            ///< and tree its values may be missing (value NULL)
     rgSparse jacobian;      ///< n x nv
     const double* whitened; ///< velocity form, optional: W in the pattern of J, W W' = J M^-1 J'
     const int* tree;        ///< with whitened, optional, nv: velocities with equal numbers belong
@@ -64,6 +67,10 @@ typedef struct rgContactProblem {
     rgDelassus delassus;
     const double* freeVelocity; ///< g [m/s], n
     const double* compliance;   ///< diagonal of R [1/kg], n; NULL means rigid
+    const double* rowLength;  ///< n: what turns a row's velocity into m/s where rows of other units
+                              ///< meet; of a contact's first three rows the first counts. NULL: 1
+    double referenceVelocity; ///< [m/s] that an island's errors are compared with at least, such
+                              ///< as |gravity| dt; 0: 1e-3 of what zero impulses leave wrong
 } rgContactProblem;
 
 /// Exact Coulomb friction, or the convex relaxation that drops Gamma (MuJoCo, Drake).
@@ -74,7 +81,6 @@ typedef enum rgContactMethod {
     rg_methodNewton,   ///< semismooth Newton on the Alart-Curnier function
     rg_methodAdmm,     ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
     rg_methodPgs,      ///< projected Gauss-Seidel
-    rg_methodCascade,  ///< convex problems with a fixed De Saxcé term, repeated
     rg_methodInterior, ///< nonsmooth interior point
 } rgContactMethod;
 
@@ -92,7 +98,7 @@ typedef enum rgPenaltyRule {
     rg_penaltyConstant
 } rgPenaltyRule;
 
-/// What ends a solve: the judge's scaled residual, or the paper's test on ADMM's own iterates.
+/// What ends a solve: the judge's residual, or the paper's test on ADMM's own iterates.
 typedef enum rgStopTest { rg_stopJudge, rg_stopPaper } rgStopTest;
 
 /// ADMM. The default is the paper's Algorithm 1 to the letter; rgAcceleratedAdmmDef() has all
@@ -113,22 +119,13 @@ typedef struct rgAdmmDef {
 
 /// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
 typedef enum rgPlanPart {
-    rg_planNear = 1 << 0,          ///< the short way of a warm start that is nearly solved
-    rg_planSweeps = 1 << 1,        ///< sweeps at a cold start
-    rg_planCycles = 1 << 2,        ///< Newton's test for cycles
-    rg_planCeiling = 1 << 3,       ///< less regularisation where Newton's full steps are slow
-    rg_planInterior = 1 << 4,      ///< the interior point
-    rg_planStarts = 1 << 5,        ///< further starts of it in large islands
-    rg_planOtherInterior = 1 << 6, ///< the interior point once more, after the restarts
-    rg_planBottleneck = 1 << 7,    ///< few contacts that hold up the interior point, exactly
-    rg_planResting = 1 << 8,       ///< a way of their own for large islands at rest
-    rg_planRegions = 1 << 9,       ///< where such an island moves, first
-    rg_planPolish = 1 << 10,       ///< Newton after the interior point
-    rg_planRestarts = 1 << 11,     ///< Newton with other options
-    rg_planFromZero = 1 << 12,     ///< Newton from zero impulses
-    rg_planAdmm = 1 << 13,
-    rg_planCascade = 1 << 14,
-    rg_planWaiting = 1 << 15, ///< contacts that are far from closing wait
+    rg_planWaiting = 1 << 0,  ///< contacts that are far from closing wait
+    rg_planStart = 1 << 1,    ///< Newton from the start
+    rg_planProximal = 1 << 2, ///< its proximal term
+    rg_planInterior = 1 << 3, ///< the interior point
+    rg_planFew = 1 << 4,      ///< contacts that hold it up are solved exactly
+    rg_planPolish = 1 << 5,   ///< Newton near its end
+    rg_planRestarts = 1 << 6, ///< Newton with other options
 } rgPlanPart;
 
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.
@@ -136,7 +133,7 @@ typedef struct rgContactSolverDef {
     rgContactMethod method;
     rgContactModel model;
     int maxIterations;        ///< of the chosen method; auto counts all phases together
-    double tolerance;         ///< on the judge's scaled residual [-], or the paper's eps_abs
+    double tolerance;         ///< on the judge's residual [-], or the paper's eps_abs
     double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
     rgStopTest stop;
     double overRelaxation; ///< PGS, 1 means none
@@ -160,12 +157,16 @@ typedef enum rgContactStatus {
                           ///< returned
 } rgContactStatus;
 
-/// How far impulses are from a solution; zero for an exact one.
+/// How far impulses are from a solution; zero for an exact one. docs/theory/ncp.md (9)-(12).
 typedef struct rgResidual {
-    double total;           ///< the largest of the others
-    double cone;            ///< lambda to K, and boxes and free rows by their natural map
-    double dual;            ///< sigma + Gamma(sigma) to K*
-    double complementarity; ///< |lambda . (sigma + Gamma(sigma))|
+    double total;           ///< the largest velocity error of any constraint, as a share of what
+                            ///< zero impulses leave wrong in its island [-]; zero impulses have 1
+    double velocity;        ///< that error [m/s]
+    double reference;       ///< what it is compared with [m/s]
+    int block;              ///< that has it; -1: none has any
+    double impulse;         ///< largest error in impulses [N s]
+    double dual;            ///< largest distance of sigma + Gamma(sigma) to K* [m/s]
+    double complementarity; ///< largest |lambda . (sigma + Gamma(sigma))| [J]
 } rgResidual;
 
 typedef enum rgContactPhase {
@@ -173,15 +174,15 @@ typedef enum rgContactPhase {
     rg_phaseSweep,
     rg_phaseInterior,
     rg_phaseAdmm,
-    rg_phaseCascade,
     rg_phaseCount
 } rgContactPhase;
 
 /// One iteration, when rgContactSolverDef.recordHistory is set.
 typedef struct rgContactRecord {
+    int island; ///< islands follow each other
     rgContactPhase phase;
     double primal, dual, complementarity; ///< ADMM's own residuals; NAN in other phases
-    double residual;                      ///< the judge's scaled total
+    double residual;                      ///< the judge's total
     double penalty;                       ///< rho; NAN in other phases
 } rgContactRecord;
 
@@ -191,9 +192,7 @@ typedef struct rgContactReport {
     int factorizationCount; ///< all islands
     int islandCount;
     int phaseIterations[rg_phaseCount]; ///< of the island that took most
-    rgResidual
-        residual; ///< scaled [-], what rgContactProblem_Judge() says of the returned impulses
-    rgResidual residualSi;          ///< the same in N s, m/s and J
+    rgResidual residual;            ///< what rgContactProblem_Judge() says of the returned impulses
     const rgContactRecord* history; ///< a view until the next solve; NULL unless recorded
     int historyCount;
 } rgContactReport;
@@ -211,17 +210,21 @@ RG_API void rgDestroyContactSolver(rgContactSolver* solver);
 RG_API rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
                                       double* lambda, double* sigma, rgContactReport* report);
 
+/// What rgContactProblem_Judge() says, with scratch of the solver: nothing is allocated after
+/// warm-up.
+RG_API rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* problem,
+                                      const double* lambda, rgResidual* residual);
+
 /// Look for what would make a problem meaningless: sizes, gaps between blocks, NaN, negative
 /// friction, crossed bounds. The first fault is described with its index.
 RG_API rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics);
 
 /// Judge impulses from the problem alone; shares no code with any solver. lambda is projected on K
-/// first. Either output may be NULL. Allocates scratch from the C runtime.
+/// first. Allocates scratch from the C runtime.
 RG_API rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel model,
-                                       const double* lambda, rgResidual* scaled, rgResidual* si);
+                                       const double* lambda, rgResidual* residual);
 
-/// The scaled total of rgContactProblem_Judge() for the exact model; NAN when it cannot be
-/// computed.
+/// The total of rgContactProblem_Judge() for the exact model; NAN when it cannot be computed.
 RG_API double rgContactProblem_Residual(const rgContactProblem* problem, const double* lambda);
 
 /// sigma = (G + R) lambda + g. Allocates scratch from the C runtime for the velocity form.
@@ -252,8 +255,8 @@ typedef struct rgInverseProblem {
 
 RG_API rgInverseProblem rgDefaultInverseProblem(void);
 
-/// Improve lambda [N s] in place. For R = 0 the answer depends on its input value. Reports the
-/// residual in SI units (scaled is the same here); status stalled when velocity is not one that
+/// Improve lambda [N s] in place. For R = 0 the answer depends on its input value. The residual's
+/// total is the largest of its parts in SI units; status stalled when velocity is not one that
 /// contacts allow.
 RG_API rgResult rgInverseProblem_Solve(const rgInverseProblem* problem, double* lambda,
                                        rgContactReport* report);

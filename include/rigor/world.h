@@ -29,6 +29,7 @@ typedef struct rgWorldDef {
     double margin;               ///< [m] added to the speculative margin
     int maxContactsPerPair;      ///< 4 by default
     bool ignoreLimits;           ///< joint limits take no part
+    bool neverSoften;            ///< contacts without a rigid solution stay as they are
     rgStepFcn* beforeStep;
     rgStepFcn* afterStep;
     void* context;         ///< of the two functions
@@ -92,6 +93,9 @@ typedef struct rgStepReport {
     int contactCount;
     int rowCount;       ///< of the whole constraint problem
     double penetration; ///< deepest at the start of the step [m]
+    int softenedRows; ///< contacts that were allowed to yield, since parts overlap by design or no
+                      ///< rigid solution was found; contact.residual is that of the rigid problem
+    double softenedResidual; ///< of the problem with those contacts softened
     double stageSeconds[rg_stageCount];
 } rgStepReport;
 
@@ -165,3 +169,5 @@ RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const doubl
 RG_API size_t rgWorld_MemoryUse(const rgWorld* world); ///< bytes
 /// Steps since creation whose solve did not reach the tolerance; their best impulses were used.
 RG_API int rgWorld_UnconvergedSteps(const rgWorld* world);
+/// Steps since creation in which contacts were softened.
+RG_API int rgWorld_SoftenedSteps(const rgWorld* world);

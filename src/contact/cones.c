@@ -9,7 +9,7 @@
 void rgProjectCone(double mu, double* x) {
     double t = sqrt(x[0] * x[0] + x[1] * x[1]);
     double n = x[2];
-    if (t <= mu * n) {
+    if (n >= 0 && t <= mu * n) {
         return;
     }
     if (mu * t <= -n) {
@@ -32,6 +32,37 @@ void rgProjectDualCone(double mu, double* x) {
     x[2] += y[2];
 }
 
+void rgProjectDisc(double radius, double* x) {
+    double length = sqrt(x[0] * x[0] + x[1] * x[1]);
+    if (length > radius) {
+        x[0] *= radius / length;
+        x[1] *= radius / length;
+    }
+}
+
+double rgOpeningError(double mu, rgContactModel model, const double* g) {
+    double x[3] = {-g[0], -g[1], -g[2]};
+    if (model == rg_modelNcp && mu > RG_STEEP) {
+        x[2] = x[2] > 0 ? x[2] : 0;
+        rgProjectDisc(mu * x[2], x);
+    } else {
+        x[2] -= model == rg_modelNcp ? mu * sqrt(g[0] * g[0] + g[1] * g[1]) : 0;
+        rgProjectCone(mu, x);
+    }
+    return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+// Torsion and rolling, bounded by the normal impulse.
+static void rgProjectSpin(const rgBlock* block, double* lambda) {
+    if (block->rowCount > 3) {
+        double bound = block->muTorsion * lambda[2];
+        lambda[3] = rgClamp(lambda[3], -bound, bound);
+    }
+    if (block->rowCount > 4) {
+        rgProjectDisc(block->muRolling * lambda[2], lambda + 4);
+    }
+}
+
 void rgBlock_Project(const rgBlock* block, double* lambda) {
     switch (block->kind) {
     case rg_blockFree:
@@ -48,10 +79,7 @@ void rgBlock_Project(const rgBlock* block, double* lambda) {
         break;
     case rg_blockCoulomb:
         rgProjectCone(block->mu, lambda);
-        for (int i = 3; i < block->rowCount; ++i) {
-            double bound = (i == 3 ? block->muTorsion : block->muRolling) * lambda[2];
-            lambda[i] = rgClamp(lambda[i], -bound, bound);
-        }
+        rgProjectSpin(block, lambda);
         break;
     }
 }
@@ -86,8 +114,5 @@ void rgBlock_ProjectMetric(const rgBlock* block, const double* metric, double* l
     lambda[0] = x[0] / dt;
     lambda[1] = x[1] / dt;
     lambda[2] = x[2] / dn;
-    for (int i = 3; i < block->rowCount; ++i) {
-        double bound = (i == 3 ? block->muTorsion : block->muRolling) * lambda[2];
-        lambda[i] = rgClamp(lambda[i], -bound, bound);
-    }
+    rgProjectSpin(block, lambda);
 }

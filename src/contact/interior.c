@@ -14,6 +14,7 @@
 #define RG_JAM_REACH     0.01
 #define RG_JAM_STEPS     8
 #define RG_GAP_AIM       0.005 // product aimed at, over the largest gap
+#define RG_POLISH        1e-4  // residual at which Newton tries for the first time
 #define RG_NARROW_REACH  0.3   // steps below it are widened
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
@@ -424,9 +425,10 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     if (result != rg_ok) {
         return result;
     }
+    double polishAt = RG_POLISH;
     rgInterior_Start(&point, options->size);
     rgInterior_Measure(&point);
-    for (int k = 0; k < options->limit && !rgRun_Finished(run); ++k) {
+    for (int k = 0; k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseInterior) || !rgInterior_Advance(&point)) {
             break;
         }
@@ -438,6 +440,15 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
                                              .complementarity = point.product,
                                              .residual = residual,
                                              .penalty = NAN});
+        // Near the solution Newton is faster; where it is not, the path goes on.
+        if (options->polish && residual < polishAt && !rgRun_Solved(run)) {
+            static const rgNewtonOptions newton = {.limit = 5, .weight = 1, .regularisation = 1e-3};
+            polishAt = 0.1 * residual;
+            result = rgRunNewton(run, point.lambda, &newton);
+            if (result != rg_ok) {
+                return result;
+            }
+        }
     }
     rgArena_Return(system->arena, mark);
     return rg_ok;

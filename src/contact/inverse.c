@@ -57,6 +57,16 @@ static void rgRaise(double* target, double value) {
     }
 }
 
+static void rgInverse_JudgeRolling(const rgInverseProblem* problem, const rgBlock* block,
+                                   const double* lambda, rgResidual* residual) {
+    const double* l = lambda + block->firstRow;
+    double u[6];
+    rgInverse_Velocity(problem, block, lambda, u);
+    double x[2] = {l[4] - u[4], l[5] - u[5]};
+    rgProjectDisc(block->muRolling * l[2], x);
+    rgRaise(&residual->impulse, hypot(l[4] - x[0], l[5] - x[1]));
+}
+
 // (4) residual in N s, m/s and J
 static void rgInverse_Judge(const rgInverseProblem* problem, const double* lambda,
                             rgResidual* residual) {
@@ -68,18 +78,20 @@ static void rgInverse_Judge(const rgInverseProblem* problem, const double* lambd
             double x = lambda[row];
             double s = rgInverse_Compliance(problem, row) * x + problem->velocity[row];
             if (block->kind == rg_blockFree) {
-                rgRaise(&residual->cone, fabs(s));
+                rgRaise(&residual->impulse, fabs(s));
             } else if (block->kind == rg_blockHalfLine) {
                 rgRaise(&residual->dual, fmax(-s, 0));
                 rgRaise(&residual->complementarity, fabs(x * s));
             } else if (block->kind == rg_blockBox) {
                 double y = RG_MIN(RG_MAX(x - s, block->lower), block->upper);
-                rgRaise(&residual->cone, fabs(x - y));
-            } else if (i >= 3) {
-                double bound =
-                    (i == 3 ? block->muTorsion : block->muRolling) * lambda[block->firstRow + 2];
-                rgRaise(&residual->cone, fabs(x - RG_MIN(RG_MAX(x - s, -bound), bound)));
+                rgRaise(&residual->impulse, fabs(x - y));
+            } else if (i == 3) {
+                double bound = block->muTorsion * lambda[block->firstRow + 2];
+                rgRaise(&residual->impulse, fabs(x - RG_MIN(RG_MAX(x - s, -bound), bound)));
             }
+        }
+        if (block->kind == rg_blockCoulomb && block->rowCount == 6) {
+            rgInverse_JudgeRolling(problem, block, lambda, residual);
         }
         if (block->kind == rg_blockCoulomb) {
             double u[6], p[3];
@@ -96,7 +108,7 @@ static void rgInverse_Judge(const rgInverseProblem* problem, const double* lambd
             rgRaise(&residual->complementarity, fabs(l[0] * u[0] + l[1] * u[1] + l[2] * u[2]));
         }
     }
-    rgRaise(&residual->total, residual->cone);
+    rgRaise(&residual->total, residual->impulse);
     rgRaise(&residual->total, residual->dual);
     rgRaise(&residual->total, residual->complementarity);
 }
@@ -146,7 +158,6 @@ rgResult rgInverseProblem_Solve(const rgInverseProblem* problem, double* lambda,
     if (own.residual.total <= problem->tolerance) {
         own.status = rg_contactSolved;
     }
-    own.residualSi = own.residual;
     if (report != NULL) {
         *report = own;
     }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void rgRowBounds(const rgSet* set, int k, double normal, double* low, double* high) {
+static void rgRowBounds(const rgSet* set, double normal, double* low, double* high) {
     *low = -INFINITY;
     *high = INFINITY;
     if (set->kind == rg_blockHalfLine) {
@@ -16,9 +16,23 @@ static void rgRowBounds(const rgSet* set, int k, double normal, double* low, dou
         *low = set->lower;
         *high = set->upper;
     } else if (set->kind == rg_blockCoulomb) {
-        *high = set->bound[k - 3] * normal;
+        *high = set->torsion * normal;
         *low = -*high;
     }
+}
+
+// Rows of a set before its rolling rows, which share a disc.
+static int rgSet_RowsAlone(const rgSet* set) {
+    return set->kind == rg_blockCoulomb ? RG_MIN(set->size, 4) : set->size;
+}
+
+// x - P_disc(radius)(x - r y)
+static void rgMapDisc(double radius, double r, const double* lambda, const double* sigma,
+                      double* F) {
+    double x[2] = {lambda[0] - r * sigma[0], lambda[1] - r * sigma[1]};
+    rgProjectDisc(radius, x);
+    F[0] = lambda[0] - x[0];
+    F[1] = lambda[1] - x[1];
 }
 
 // (1) normal: lambda_n - max(0, lambda_n - r sigma_n); (2) tangential: projection on the disc mu
@@ -27,13 +41,7 @@ static double rgMapContact(const rgSet* set, double r, const double* lambda, con
                            double* F) {
     double normal = lambda[2] - r * sigma[2];
     normal = normal > 0 ? normal : 0;
-    double x = lambda[0] - r * sigma[0];
-    double y = lambda[1] - r * sigma[1];
-    double reach = set->mu * normal;
-    double length = sqrt(x * x + y * y);
-    double k = length > reach ? reach / length : 1;
-    F[0] = lambda[0] - k * x;
-    F[1] = lambda[1] - k * y;
+    rgMapDisc(set->mu * normal, r, lambda, sigma, F);
     F[2] = lambda[2] - normal;
     return normal;
 }
@@ -61,12 +69,15 @@ static void rgMapSet(const rgSet* set, rgContactModel model, double r, const dou
                                       : rgMapConvexContact(set, r, lambda, sigma, F);
         row = 3;
     }
-    for (; row < set->size; ++row) {
+    for (; row < rgSet_RowsAlone(set); ++row) {
         double low, high;
-        rgRowBounds(set, row, normal, &low, &high);
+        rgRowBounds(set, normal, &low, &high);
         bool open = set->kind == rg_blockFree;
         F[row] =
             open ? r * sigma[row] : lambda[row] - rgClamp(lambda[row] - r * sigma[row], low, high);
+    }
+    if (row < set->size) {
+        rgMapDisc(set->rolling * normal, r, lambda + row, sigma + row, F + row);
     }
 }
 
@@ -83,8 +94,35 @@ double rgSystem_Map(const rgSystem* system, double r, const double* lambda, cons
     return sqrt(sum);
 }
 
-// (3), (4) open: A = I; stick: B = r I; slip along t: the disc's projection turns and grows with
-// p_n
+// (3), (4) Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where the
+// projection turns and grows with p_n. row is the first of them within the set.
+static void rgLinearizeDisc(const rgSet* set, int row, double mu, double normal, double r,
+                            const double* lambda, const double* sigma, double* A, double* B) {
+    int m = set->size;
+    double x = lambda[row] - r * sigma[row];
+    double y = lambda[row + 1] - r * sigma[row + 1];
+    double length = sqrt(x * x + y * y);
+    double reach = mu * normal;
+    A += row * m;
+    B += row * m;
+    if (reach > 0 && length <= reach) {
+        B[row] = B[m + row + 1] = r;
+        return;
+    }
+    double t[2] = {length > 0 ? x / length : 0, length > 0 ? y / length : 0};
+    double k = length > 0 ? reach / length : 0;
+    for (int i = 0; i < 2; ++i) {
+        for (int j = 0; j < 2; ++j) {
+            double P = k * ((i == j) - t[i] * t[j]);
+            A[i * m + row + j] = (i == j) - P;
+            B[i * m + row + j] = r * P;
+        }
+        A[i * m + 2] = normal > 0 ? -mu * t[i] : 0;
+        B[i * m + 2] = normal > 0 ? r * mu * t[i] : 0;
+    }
+}
+
+// (3) open: A = I
 static double rgLinearizeContact(const rgSet* set, double r, const double* lambda,
                                  const double* sigma, double* A, double* B) {
     int m = set->size;
@@ -94,25 +132,7 @@ static double rgLinearizeContact(const rgSet* set, double r, const double* lambd
         return 0;
     }
     B[2 * m + 2] = r;
-    double x = lambda[0] - r * sigma[0];
-    double y = lambda[1] - r * sigma[1];
-    double length = sqrt(x * x + y * y);
-    double reach = set->mu * normal;
-    if (reach > 0 && length <= reach) {
-        B[0] = B[m + 1] = r;
-        return normal;
-    }
-    double t[2] = {length > 0 ? x / length : 0, length > 0 ? y / length : 0};
-    double k = length > 0 ? reach / length : 0;
-    for (int i = 0; i < 2; ++i) {
-        for (int j = 0; j < 2; ++j) {
-            double P = k * ((i == j) - t[i] * t[j]);
-            A[i * m + j] = (i == j) - P;
-            B[i * m + j] = r * P;
-        }
-        A[i * m + 2] = -set->mu * t[i];
-        B[i * m + 2] = r * set->mu * t[i];
-    }
+    rgLinearizeDisc(set, 0, set->mu, normal, r, lambda, sigma, A, B);
     return normal;
 }
 
@@ -161,9 +181,9 @@ void rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const doub
                                       : rgLinearizeConvexContact(set, r, lambda, sigma, A, B);
         row = 3;
     }
-    for (; row < m; ++row) {
+    for (; row < rgSet_RowsAlone(set); ++row) {
         double low, high;
-        rgRowBounds(set, row, normal, &low, &high);
+        rgRowBounds(set, normal, &low, &high);
         double x = lambda[row] - r * sigma[row];
         if (set->kind == rg_blockFree || (x > low && x < high)) {
             B[row * m + row] = r;
@@ -172,9 +192,12 @@ void rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const doub
         A[row * m + row] = 1;
         if (set->kind == rg_blockCoulomb && normal > 0) {
             double side = x >= high ? 1 : -1;
-            A[row * m + 2] = -side * set->bound[row - 3];
-            B[row * m + 2] = r * side * set->bound[row - 3];
+            A[row * m + 2] = -side * set->torsion;
+            B[row * m + 2] = r * side * set->torsion;
         }
+    }
+    if (row < m) {
+        rgLinearizeDisc(set, row, set->rolling, normal, r, lambda, sigma, A, B);
     }
 }
 
@@ -204,51 +227,66 @@ void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted
     }
 }
 
-static double rgRowResidual(const rgSet* set, double lambda, double sigma, double low,
-                            double high) {
-    if (set->kind == rg_blockFree) {
-        return fabs(sigma);
+// Length of lambda - P(lambda - m u), or for rows that nothing moves (m = 0) of its limit over m,
+// in which bounds do not matter.
+static double rgContactError(const rgSet* set, rgContactModel model, double mass, const double* l,
+                             const double* sigma) {
+    if (model == rg_modelNcp && set->mu > RG_STEEP) {
+        static const double zero[3] = {0, 0, 0};
+        double F[3];
+        rgMapContact(set, mass > 0 ? mass : 1, mass > 0 ? l : zero, sigma, F);
+        return sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]);
     }
-    if (set->kind == rg_blockHalfLine) {
-        return RG_MAX(-sigma, fabs(lambda * sigma));
-    }
-    return fabs(lambda - rgClamp(lambda - sigma, low, high));
-}
-
-static double rgContactResidual(const rgSet* set, rgContactModel model, const double* l,
-                                const double* sigma) {
     double u[3] = {sigma[0], sigma[1], sigma[2]};
     if (model == rg_modelNcp) {
         u[2] += set->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
     }
-    double comp = fabs(l[0] * u[0] + l[1] * u[1] + l[2] * u[2]);
-    double p[3] = {u[0], u[1], u[2]};
-    rgProjectDualCone(set->mu, p);
-    double dual = RG_MAX(RG_MAX(fabs(u[0] - p[0]), fabs(u[1] - p[1])), fabs(u[2] - p[2]));
-    return RG_MAX(comp, dual);
+    double kept = mass > 0, x[3];
+    for (int i = 0; i < 3; ++i) {
+        x[i] = mass > 0 ? l[i] - mass * u[i] : -u[i];
+    }
+    rgProjectCone(set->mu, x);
+    double a = kept * l[0] - x[0], b = kept * l[1] - x[1], c = kept * l[2] - x[2];
+    return sqrt(a * a + b * b + c * c);
+}
+
+static double rgRowError(const rgSet* set, double mass, double normal, double lambda,
+                         double sigma) {
+    if (set->kind == rg_blockFree) {
+        return fabs(sigma) * (mass > 0 ? mass : 1);
+    }
+    double low, high;
+    rgRowBounds(set, normal, &low, &high);
+    if (mass > 0) {
+        return fabs(lambda - rgClamp(lambda - mass * sigma, low, high));
+    }
+    bool free = sigma < 0 ? high == INFINITY : low == -INFINITY;
+    return free ? fabs(sigma) : 0;
+}
+
+static double rgDiscError(double radius, double mass, const double* lambda, const double* sigma) {
+    double F[2];
+    rgMapDisc(radius, mass, lambda, sigma, F);
+    return sqrt(F[0] * F[0] + F[1] * F[1]);
 }
 
 double rgSystem_SetResidual(const rgSystem* system, int i, const double* lambda,
                             const double* sigma) {
     const rgSet* set = system->sets + i;
-    double l[RG_SET_MAX], s[RG_SET_MAX];
-    double a[RG_SET_MAX];
-    for (int k = 0; k < set->size; ++k) {
-        a[k] = system->toJudge != NULL ? system->toJudge[set->row + k] : 1;
-        l[k] = a[k] * lambda[set->row + k];
-        s[k] = sigma[set->row + k];
-        s[k] *= system->fromJudge != NULL ? system->fromJudge[set->row + k] : 1;
+    const double* l = lambda + set->row;
+    const double* s = sigma + set->row;
+    const double* mass = system->mass + set->row;
+    const double* weight = system->weight + set->row;
+    bool contact = set->kind == rg_blockCoulomb;
+    int row = contact ? 3 : 0;
+    double normal = contact ? l[2] : 0;
+    double value = contact ? weight[0] * rgContactError(set, system->model, mass[0], l, s) : 0;
+    for (; row < rgSet_RowsAlone(set); ++row) {
+        value = RG_MAX(value, weight[row] * rgRowError(set, mass[row], normal, l[row], s[row]));
     }
-    int row = 0;
-    double value = 0;
-    if (set->kind == rg_blockCoulomb) {
-        value = rgContactResidual(set, system->model, l, s);
-        row = 3;
-    }
-    for (; row < set->size; ++row) {
-        double low, high;
-        rgRowBounds(set, row, lambda[set->row + (row >= 3 ? 2 : 0)], &low, &high);
-        value = RG_MAX(value, rgRowResidual(set, l[row], s[row], a[row] * low, a[row] * high));
+    if (row < set->size) {
+        double error = rgDiscError(set->rolling * normal, mass[row], l + row, s + row);
+        value = RG_MAX(value, weight[row] * error);
     }
     return value;
 }
@@ -273,10 +311,13 @@ void rgSystem_Project(const rgSystem* system, double* lambda) {
             rgProjectCone(set->mu, x);
             row = 3;
         }
-        for (; row < set->size; ++row) {
+        for (; row < rgSet_RowsAlone(set); ++row) {
             double low, high;
-            rgRowBounds(set, row, row >= 3 ? x[2] : 0, &low, &high);
+            rgRowBounds(set, row >= 3 ? x[2] : 0, &low, &high);
             x[row] = rgClamp(x[row], low, high);
+        }
+        if (row < set->size) {
+            rgProjectDisc(set->rolling * x[2], x + row);
         }
     }
 }

@@ -5,23 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_NEWTON_MEMORY   20  // a step may be as bad as the worst of so many iterates
-#define RG_NEWTON_REFRESH  5   // iterations between two computed velocities
-#define RG_NEWTON_ALIKE    0.3 // relative difference of |F|
-#define RG_NEWTON_PATIENCE 8   // iterations after which a pulled Newton must be nearer
-#define RG_NEWTON_SLACK    1e3 // growth of |F| that is allowed after the centre has moved
-#define RG_NEWTON_CENTRED  0.1 // |F| over what the pull leaves at which its centre moves
+#define RG_NEWTON_MEMORY  20  // a step may be as bad as the worst of so many iterates
+#define RG_NEWTON_REFRESH 5   // iterations between two computed velocities
+#define RG_NEWTON_SLACK   1e3 // growth of |F| that is allowed after the centre has moved
+#define RG_NEWTON_CENTRED 0.1 // |F| over what the proximal term leaves at which its centre moves
 
 typedef struct rgNewton {
     rgRun* run;
     rgSystem* system;
     const rgNewtonOptions* options;
     double weight;   // r
+    double proximal; // p
     double* lambda;  // iterate, not necessarily in K
-    double* sigma;   // its velocity, with the pull
-    double* centre;  // what the pull pulls to
-    double* pull;    // how much, n; NULL when there is none
-    double pullNow;  // the largest of them
+    double* sigma;   // its velocity, with the proximal term
+    double* centre;  // of the proximal term
     double* F;       // map at the iterate
     double* step;    // d
     double* moved;   // G d
@@ -31,47 +28,23 @@ typedef struct rgNewton {
     double* A;
     double* B;
     bool* idle;
-    double norm;         // |F|
-    double first, least; // |F| at the start and the smallest so far
+    double norm; // |F|
     double trialNorm;
-    double ceiling; // most of |F| that counts for the regularisation
-    int slowSteps;  // in a row
     double past[RG_NEWTON_MEMORY];
     int pastCount;
 } rgNewton;
 
-// (11) less where impulses are large, since the residual counts the product
-static rgResult rgNewton_TakePull(rgNewton* newton) {
-    const rgSystem* system = newton->system;
-    newton->pullNow = newton->options->pull;
-    newton->pull = RG_TAKE(system->arena, double, system->n);
-    if (newton->pull == NULL) {
-        return rg_errorMemory;
-    }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        double load = 1;
-        for (int k = 0; k < set->size; ++k) {
-            load = fmax(load, fabs(newton->centre[set->row + k]));
-        }
-        for (int k = 0; k < set->size; ++k) {
-            newton->pull[set->row + k] = newton->pullNow / load;
-        }
-    }
-    return rg_ok;
-}
-
-// Add what the pull makes of a vector of impulses to a vector of velocities.
-static void rgNewton_AddPull(const rgNewton* newton, const double* lambda, const double* centre,
-                             double* sigma) {
-    for (int i = 0; newton->pull != NULL && i < newton->system->n; ++i) {
-        sigma[i] += newton->pull[i] * (lambda[i] - (centre != NULL ? centre[i] : 0));
+// (11) p (lambda - c), added to a vector of velocities; centre NULL counts as zero
+static void rgNewton_AddProximal(const rgNewton* newton, const double* lambda, const double* centre,
+                                 double* sigma) {
+    for (int i = 0; newton->proximal > 0 && i < newton->system->n; ++i) {
+        sigma[i] += newton->proximal * (lambda[i] - (centre != NULL ? centre[i] : 0));
     }
 }
 
 static void rgNewton_Evaluate(rgNewton* newton) {
     rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
-    rgNewton_AddPull(newton, newton->lambda, newton->centre, newton->sigma);
+    rgNewton_AddProximal(newton, newton->lambda, newton->centre, newton->sigma);
     newton->norm =
         rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
 }
@@ -80,8 +53,11 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
                               const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
-    *newton = (rgNewton){
-        .run = run, .system = system, .options = options, .weight = options->weight, .ceiling = 1};
+    *newton = (rgNewton){.run = run,
+                         .system = system,
+                         .options = options,
+                         .weight = options->weight,
+                         .proximal = options->proximal};
     double** vectors[] = {&newton->lambda, &newton->sigma, &newton->F,
                           &newton->step,   &newton->moved, &newton->lambda2,
                           &newton->sigma2, &newton->F2,    &newton->centre};
@@ -96,40 +72,34 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
     }
     memcpy(newton->lambda, lambda, (size_t)system->n * sizeof(double));
     memcpy(newton->centre, lambda, (size_t)system->n * sizeof(double));
-    rgResult result = options->pull > 0 ? rgNewton_TakePull(newton) : rg_ok;
-    if (result != rg_ok) {
-        return result;
-    }
     rgNewton_Evaluate(newton);
-    newton->first = newton->least = newton->norm;
     newton->past[newton->pastCount++] = newton->norm;
     return rg_ok;
 }
 
 // (7) regularisation: vanishes with the map, so that the last steps are full Newton steps
 static double rgNewton_Regularisation(const rgNewton* newton) {
-    double least = fmax(newton->options->least, rgSystem_LeastShift(newton->system));
-    return fmax(newton->options->regularisation * fmin(newton->norm, newton->ceiling), least);
+    double load = 1;
+    for (int i = 0; i < newton->system->n; ++i) {
+        load = fmax(load, fabs(newton->lambda[i]));
+    }
+    double eps = newton->options->regularisation * fmin(newton->norm, 1) / load;
+    return fmax(eps, rgSystem_LeastShift(newton->system));
 }
 
-// A + B pull
-static void rgNewton_LinearizePull(rgNewton* newton) {
-    for (int i = 0; newton->pull != NULL && i < newton->system->setCount; ++i) {
-        const rgSet* set = newton->system->sets + i;
-        double* A = newton->A + set->pairStart;
-        const double* B = newton->B + set->pairStart;
-        for (int k = 0; k < set->size * set->size; ++k) {
-            A[k] += newton->pull[set->row] * B[k];
-        }
+// A + p B
+static void rgNewton_LinearizeProximal(rgNewton* newton) {
+    for (int i = 0; newton->proximal > 0 && i < newton->system->pairCount; ++i) {
+        newton->A[i] += newton->proximal * newton->B[i];
     }
 }
 
-// (8) (A + eps I + B (G + pull)) d = -F
+// (8) (A + eps I + B (G + p)) d = -F
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
     rgSystem_Linearize(system, newton->weight, newton->lambda, newton->sigma, newton->A, newton->B,
                        newton->idle);
-    rgNewton_LinearizePull(newton);
+    rgNewton_LinearizeProximal(newton);
     double eps = rgNewton_Regularisation(newton);
     rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->idle, eps);
     for (int tries = 0; result == rg_errorNumeric && tries < 3; ++tries) {
@@ -159,27 +129,10 @@ static void rgNewton_Try(rgNewton* newton, double t) {
         rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2, newton->F2);
 }
 
-// |F| of the k-th iterate before the present one.
-static double rgNewton_Past(const rgNewton* newton, int k) {
-    return newton->past[(newton->pastCount - 1 - k) % RG_NEWTON_MEMORY];
-}
-
-// Two points that lead to each other: as good as the last time around, twice.
-static bool rgNewton_Cycles(const rgNewton* newton) {
-    if (newton->pastCount < 4 || !rgRun_Uses(newton->run, rg_planCycles)) {
-        return false;
-    }
-    double a = rgNewton_Past(newton, 0), b = rgNewton_Past(newton, 1);
-    return fabs(a - rgNewton_Past(newton, 2)) < RG_NEWTON_ALIKE * a &&
-           fabs(b - rgNewton_Past(newton, 3)) < RG_NEWTON_ALIKE * b;
-}
-
-// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|, or the present one when the
-// last steps went in a circle; else the least bad of them
-static double rgNewton_Search(rgNewton* newton) {
+// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
+static void rgNewton_Search(rgNewton* newton) {
     double reference = newton->norm;
-    bool cycles = rgNewton_Cycles(newton);
-    for (int i = 0; !cycles && i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
+    for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
         reference = fmax(reference, newton->past[i]);
     }
     double bestNorm = INFINITY;
@@ -192,23 +145,10 @@ static double rgNewton_Search(rgNewton* newton) {
             bestLength = t;
         }
         if (newton->trialNorm < (1 - 1e-4 * t) * reference) {
-            break;
+            return;
         }
     }
-    if (t <= 0.05) {
-        rgNewton_Try(newton, bestLength);
-        t = bestLength;
-    }
-    return t;
-}
-
-// Full steps that help a little each time are held back by the regularisation: lower its ceiling.
-static void rgNewton_AdaptCeiling(rgNewton* newton, double length, double normBefore) {
-    bool slow = length == 1 && newton->norm < normBefore && newton->norm > 0.7 * normBefore;
-    newton->slowSteps = slow ? newton->slowSteps + 1 : 0;
-    if (newton->slowSteps >= 2 && rgRun_Uses(newton->run, rg_planCeiling)) {
-        newton->ceiling = fmax(0.01 * newton->ceiling, 1e-4);
-    }
+    rgNewton_Try(newton, bestLength);
 }
 
 static void rgSwap(double** a, double** b) {
@@ -230,38 +170,23 @@ static void rgNewton_Accept(rgNewton* newton) {
     newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
 }
 
-// (12) What is left is the pull's doing: the centre moves here. False when it does not yet.
-static bool rgNewton_MoveCentre(rgNewton* newton) {
+// (12) When what is left wrong is the proximal term's doing, its centre moves here, and the term
+// becomes a tenth.
+static void rgNewton_MoveCentre(rgNewton* newton) {
     int n = newton->system->n;
     double sum = 0;
     for (int i = 0; i < n; ++i) {
-        double left = newton->pull[i] * (newton->lambda[i] - newton->centre[i]);
+        double left = newton->proximal * (newton->lambda[i] - newton->centre[i]);
         sum += left * left;
     }
     if (newton->norm > RG_NEWTON_CENTRED * sqrt(sum)) {
-        return false;
+        return;
     }
     memcpy(newton->centre, newton->lambda, (size_t)n * sizeof(double));
-    double share = fmax(0.1, newton->options->lastPull / newton->pullNow);
-    newton->pullNow *= share;
-    for (int i = 0; i < n; ++i) {
-        newton->pull[i] *= share;
-    }
+    newton->proximal *= 0.1;
     rgNewton_Evaluate(newton);
     newton->pastCount = 0;
     newton->past[newton->pastCount++] = RG_NEWTON_SLACK * newton->norm;
-    return true;
-}
-
-// With a pull, Newton is near or not at all: whether to go on after iteration k.
-static bool rgNewton_GoesOn(rgNewton* newton, int k) {
-    if (newton->pull == NULL) {
-        return true;
-    }
-    newton->least = fmin(newton->least, newton->norm);
-    bool lost = k + 1 >= RG_NEWTON_PATIENCE && newton->least > 0.1 * newton->first;
-    bool done = rgNewton_MoveCentre(newton) && rgRun_Solved(newton->run);
-    return !lost && !done;
 }
 
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options) {
@@ -269,7 +194,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
-    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Finished(run); ++k) {
+    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
         }
@@ -278,11 +203,9 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
             break;
         }
         system->ops->apply(system, newton.step, newton.moved);
-        rgNewton_AddPull(&newton, newton.step, NULL, newton.moved);
-        double normBefore = newton.norm;
-        double length = rgNewton_Search(&newton);
+        rgNewton_AddProximal(&newton, newton.step, NULL, newton.moved);
+        rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
-        rgNewton_AdaptCeiling(&newton, length, normBefore);
         double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseNewton,
                                              .primal = NAN,
@@ -290,8 +213,11 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
                                              .complementarity = NAN,
                                              .residual = residual,
                                              .penalty = NAN});
-        if (!isfinite(newton.norm) || !rgNewton_GoesOn(&newton, k)) {
+        if (!isfinite(newton.norm)) {
             break;
+        }
+        if (newton.proximal > 0) {
+            rgNewton_MoveCentre(&newton);
         }
     }
     rgArena_Return(system->arena, mark);

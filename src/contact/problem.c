@@ -110,7 +110,9 @@ static bool rgCheckVelocities(rgDiagnostics* diagnostics, const rgDelassus* dela
                         delassus->mass.rowCount, delassus->mass.columnCount,
                         delassus->jacobian.rowCount, delassus->jacobian.columnCount, n);
     }
-    if (!rgCheckSparse(diagnostics, "M", &delassus->mass) ||
+    bool rootOnly =
+        delassus->mass.value == NULL && delassus->whitened != NULL && delassus->tree != NULL;
+    if ((!rootOnly && !rgCheckSparse(diagnostics, "M", &delassus->mass)) ||
         !rgCheckSparse(diagnostics, "J", &delassus->jacobian)) {
         return false;
     }
@@ -191,6 +193,17 @@ rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* 
     if (!rgCheckNumbers(diagnostics, "g", n, problem->freeVelocity) ||
         !rgCheckDelassus(diagnostics, &problem->delassus, n)) {
         return rg_errorArgument;
+    }
+    if (!(problem->referenceVelocity >= 0 && problem->referenceVelocity < INFINITY)) {
+        rgRefuse(diagnostics, "the reference velocity is %g", problem->referenceVelocity);
+        return rg_errorArgument;
+    }
+    for (int i = 0; problem->rowLength != NULL && i < n; ++i) {
+        if (!(problem->rowLength[i] > 0 && problem->rowLength[i] < INFINITY)) {
+            rgRefuse(diagnostics, "the length of row %d is %g; it must be positive", i,
+                     problem->rowLength[i]);
+            return rg_errorArgument;
+        }
     }
     for (int i = 0; problem->compliance != NULL && i < n; ++i) {
         if (!(problem->compliance[i] >= 0 && problem->compliance[i] < INFINITY)) {

@@ -5,7 +5,7 @@
 
 // Judge with scratch from an arena (rgContactProblem_Judge makes its own).
 rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const double* lambda,
-                 rgArena* arena, rgResidual* scaled, rgResidual* si);
+                 rgArena* arena, rgResidual* residual);
 
 // sigma = (G + R) lambda + g with scratch from an arena.
 rgResult rgJudgeVelocity(const rgContactProblem* problem, const double* lambda, rgArena* arena,

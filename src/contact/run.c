@@ -4,14 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_EXTRA 15 // iterations of a run beyond the tolerance
-
 rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system, double tolerance,
                     const double* lambda) {
     *run = (rgRun){.def = def,
                    .system = system,
                    .tolerance = tolerance,
-                   .aim = tolerance,
                    .iterationLimit = def->maxIterations,
                    .bestResidual = INFINITY};
     rgArena* arena = system->arena;
@@ -58,17 +55,11 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
     return residual;
 }
 
-bool rgRun_Finished(const rgRun* run) {
-    bool enough = run->bestResidual <= run->aim || run->extraCount >= RG_EXTRA;
-    return rgRun_Solved(run) && enough;
-}
-
 bool rgRun_Count(rgRun* run, rgContactPhase phase) {
     if (run->iterationCount >= run->iterationLimit) {
         return false;
     }
     run->iterationCount += 1;
-    run->extraCount += rgRun_Solved(run);
     run->phaseIterations[phase] += 1;
     return true;
 }

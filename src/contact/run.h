@@ -7,8 +7,6 @@ typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
-    double aim;     // residual that a method goes on to, once the tolerance holds
-    int extraCount; // iterations spent on that
     int iterationLimit;
     int iterationCount;
     int phaseIterations[rg_phaseCount];
@@ -35,13 +33,10 @@ static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
 }
 
-// Whether the plan has not been told to do without a part.
+// Whether a part of the plan takes part.
 static inline bool rgRun_Uses(const rgRun* run, rgPlanPart part) {
-    return run->def == NULL || (run->def->disabled & (uint32_t)part) == 0;
+    return (run->def->disabled & (uint32_t)part) == 0;
 }
-
-// Solved, and as well as is worth it.
-bool rgRun_Finished(const rgRun* run);
 
 // Count one iteration of a phase. False when the budget is used up.
 bool rgRun_Count(rgRun* run, rgContactPhase phase);
@@ -55,9 +50,7 @@ typedef struct rgNewtonOptions {
     int limit;
     double weight;         // r
     double regularisation; // eps over |F|
-    double least;          // smallest eps
-    double pull;           // towards a centre, at first the start; 0: none
-    double lastPull;       // a tenth each time the centre moves, down to this
+    double proximal;       // p at first: keeps impulses near a centre, at first the start; 0: none
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 
@@ -65,12 +58,9 @@ typedef struct rgInteriorOptions {
     int limit;
     double size;      // of the first impulses and velocities
     double slipShare; // of the slip term's gradient that counts at first
+    bool polish;      // let Newton try near the solution
     int few;          // contacts that are solved exactly when they hold up the rest, at most
 } rgInteriorOptions;
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
-rgResult rgRunCascade(rgRun* run, int limit);
-// Solve what is wrong with all else standing still, unless that is most of the island. lambda is
-// improved; nothing is offered.
-rgResult rgRunRegions(rgRun* run, double* lambda);
 rgResult rgRunPlan(rgRun* run);

@@ -1,5 +1,6 @@
 // The contact solver: checks, splits into islands, runs the chosen method on each, judges the
 // whole.
+#include "contact/cones.h"
 #include "contact/problem.h"
 #include "contact/run.h"
 #include "contact/working.h"
@@ -47,7 +48,6 @@ rgContactSolverDef rgDefaultContactSolverDef(void) {
 typedef struct rgWorkspace {
     rgArena arena;
     rgBlockFactor* factor;
-    rgBlockFactor* spare;
 } rgWorkspace;
 
 typedef struct rgIslandOutcome {
@@ -76,6 +76,7 @@ typedef struct rgSolve {
     rgLayout layout;
     double* lambda;
     double tolerance; // what the runs aim at
+    double reference; // (11) least V [m/s]
     rgIslandOutcome* outcomes;
 } rgSolve;
 
@@ -123,9 +124,6 @@ rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** 
         rgWorkspace* workspace = made->workspaces + i;
         rgArena_Init(&workspace->arena, &made->def.allocator);
         result = rgCreateBlockFactor(&made->def.allocator, made->kernels, &workspace->factor);
-        if (result == rg_ok) {
-            result = rgCreateBlockFactor(&made->def.allocator, made->kernels, &workspace->spare);
-        }
     }
     if (result != rg_ok) {
         rgDestroyContactSolver(made);
@@ -141,7 +139,6 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     }
     for (int i = 0; solver->workspaces != NULL && i < solver->workerCount; ++i) {
         rgDestroyBlockFactor(solver->workspaces[i].factor);
-        rgDestroyBlockFactor(solver->workspaces[i].spare);
         rgArena_Free(&solver->workspaces[i].arena);
     }
     rgAllocator allocator = solver->def.allocator;
@@ -149,6 +146,20 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     rgRelease(&allocator, solver->history);
     rgRelease(&allocator, solver->workspaces);
     rgRelease(&allocator, solver);
+}
+
+#define RG_QUIET 1e-3 // an island's reference is at least this share of the whole problem's
+
+// The central path ends a little before the solution: Newton goes the rest of the way.
+static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
+    rgResult result = rgRunInterior(
+        run,
+        &(rgInteriorOptions){.limit = RG_MIN(limit, 100), .size = 1, .slipShare = 1, .few = 20});
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunNewton(run, run->best,
+                             &(rgNewtonOptions){.limit = 20, .weight = 1, .regularisation = 1e-2});
+    }
+    return result;
 }
 
 static rgResult rgRunMethod(rgRun* run) {
@@ -162,11 +173,8 @@ static rgResult rgRunMethod(rgRun* run) {
         return rgRunAdmm(run, run->start, &def->admm, limit);
     case rg_methodPgs:
         return rgRunSweeps(run, run->start, limit, def->overRelaxation);
-    case rg_methodCascade:
-        return rgRunCascade(run, limit);
     case rg_methodInterior:
-        return rgRunInterior(
-            run, &(rgInteriorOptions){.limit = limit, .size = 1, .slipShare = 1, .few = 20});
+        return rgRunPolishedInterior(run, limit);
     case rg_methodAuto:
         break;
     }
@@ -183,16 +191,18 @@ static bool rgSystem_IsInfeasible(const rgSystem* system) {
     return true;
 }
 
-static void rgKeepHistory(rgSolve* solve, const rgRun* run) {
+static void rgKeepHistory(rgSolve* solve, int island, const rgRun* run) {
     rgContactSolver* solver = solve->solver;
-    if (run->history == NULL || solve->layout.islandCount != 1) {
+    if (run->history == NULL) {
         return;
     }
     int kept = solver->historyCount;
     if (rgReserve(&solver->def.allocator, (void**)&solver->history, &solver->historyCapacity, kept,
                   kept + run->historyCount, sizeof(rgContactRecord)) == rg_ok) {
-        memcpy(solver->history + kept, run->history,
-               (size_t)run->historyCount * sizeof(rgContactRecord));
+        for (int i = 0; i < run->historyCount; ++i) {
+            solver->history[kept + i] = run->history[i];
+            solver->history[kept + i].island = island;
+        }
         solver->historyCount += run->historyCount;
     }
 }
@@ -220,7 +230,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
                       : rgSystem_IsInfeasible(system)            ? rg_contactInfeasible
                       : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                  : rg_contactStalled;
-    rgKeepHistory(solve, &run);
+    rgKeepHistory(solve, (int)(outcome - solve->outcomes), &run);
     return rg_ok;
 }
 
@@ -235,15 +245,15 @@ static rgResult rgSolveMembers(rgSolve* solve, const rgWorking* working, rgWorks
         .members = working->members,
         .model = solver->def.model,
         .form = solver->def.form,
+        .reference = solve->reference,
         .scaled = solver->def.method != rg_methodAdmm || solver->def.admm.scaling,
         .kernels = solver->kernels,
         .arena = &workspace->arena,
         .factor = workspace->factor,
-        .spare = workspace->spare,
     };
     rgSystem system;
     rgResult result = rgBuildSystem(&def, &system);
-    if (result == rg_ok && system.unit == 0) {
+    if (result == rg_ok && system.velocityUnit == 0) {
         // Zero impulses solve the island, exactly.
         for (int i = 0; i < system.n; ++i) {
             solve->lambda[system.globalRow[i]] = 0;
@@ -304,46 +314,64 @@ static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     return rg_ok;
 }
 
-// The judge repeats the arithmetic in the problem's units: the runs aim a little lower, and again
-// lower when rounding took that away.
-static const double rgAims[] = {0.9, 0.3};
-
-// What an earlier pass cost counts as well.
-static void rgAddEffort(rgContactReport* report, const rgContactReport* earlier) {
-    report->iterationCount += earlier->iterationCount;
-    report->factorizationCount += earlier->factorizationCount;
-    for (int i = 0; i < rg_phaseCount; ++i) {
-        report->phaseIterations[i] += earlier->phaseIterations[i];
-    }
-}
+// The judge repeats the arithmetic in another order: the runs aim a little lower.
+#define RG_AIM 0.9
 
 // Run the islands, judge the whole. The judge has the last word.
 static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
     bool paper = rgContactSolverDef_IsPaper(&solver->def);
-    rgResult result = rg_ok;
-    bool lost = true;
-    *report = (rgContactReport){0};
+    rgTasks serial = {0}; // a history is that of the islands in their order
     solver->historyCount = 0;
-    for (int i = 0; result == rg_ok && lost && i < RG_COUNT(rgAims); ++i) {
-        rgContactReport earlier = *report;
-        solve->tolerance = rgAims[i] * solver->def.tolerance;
-        rgTasks_Run(&solver->def.tasks, solve->layout.islandCount, rgSolveIsland, solve);
-        result = rgSummarise(solve, report);
-        rgAddEffort(report, &earlier);
-        rgArenaMark mark = rgArena_Mark(&solver->arena);
-        if (result == rg_ok) {
-            result = rgJudge(solve->problem, solver->def.model, solve->lambda, &solver->arena,
-                             &report->residual, &report->residualSi);
-        }
-        rgArena_Return(&solver->arena, mark);
-        bool holds = report->residual.total <= solver->def.tolerance;
-        lost = report->status == rg_contactSolved && !holds && !paper;
-        if (!paper) {
-            report->status = holds ? rg_contactSolved : lost ? rg_contactStalled : report->status;
-        }
+    solve->tolerance = RG_AIM * solver->def.tolerance;
+    rgTasks_Run(solver->def.recordHistory ? &serial : &solver->def.tasks, solve->layout.islandCount,
+                rgSolveIsland, solve);
+    rgResult result = rgSummarise(solve, report);
+    rgArenaMark mark = rgArena_Mark(&solver->arena);
+    if (result == rg_ok) {
+        result = rgJudge(solve->problem, solver->def.model, solve->lambda, &solver->arena,
+                         &report->residual);
+    }
+    rgArena_Return(&solver->arena, mark);
+    bool holds = report->residual.total <= solver->def.tolerance;
+    if (!paper && holds) {
+        report->status = rg_contactSolved;
+    } else if (!paper && report->status == rg_contactSolved) {
+        report->status = rg_contactStalled; // rounding took it away
     }
     return result;
+}
+
+// What zero leaves wrong in a row, as far as unbounded impulses can mend it.
+static double rgUnboundedError(const rgBlock* block, double g) {
+    switch (block->kind) {
+    case rg_blockFree:
+        return fabs(g);
+    case rg_blockHalfLine:
+        return g < 0 ? -g : 0;
+    default:
+        return (g < 0 ? block->upper : -block->lower) == INFINITY ? fabs(g) : 0;
+    }
+}
+
+// (11) Where the problem names no reference: a share of the largest velocity that zero impulses
+// leave wrong and that bounded ones need not reach.
+static double rgSolve_Reference(const rgSolve* solve) {
+    const rgContactProblem* problem = solve->problem;
+    const double* length = problem->rowLength;
+    double whole = 0;
+    for (int b = 0; problem->referenceVelocity == 0 && b < problem->blockCount; ++b) {
+        const rgBlock* block = problem->blocks + b;
+        bool contact = block->kind == rg_blockCoulomb;
+        for (int i = 0; i < (contact ? 1 : block->rowCount); ++i) {
+            int row = block->firstRow + i;
+            const double* g = problem->freeVelocity + row;
+            double error = contact ? rgOpeningError(block->mu, solve->solver->def.model, g)
+                                   : rgUnboundedError(block, *g);
+            whole = RG_MAX(whole, error * (length != NULL ? length[row] : 1));
+        }
+    }
+    return problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_QUIET * whole;
 }
 
 static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
@@ -354,6 +382,7 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
     if (result != rg_ok) {
         return result;
     }
+    solve->reference = rgSolve_Reference(solve);
     solve->outcomes = RG_TAKE(arena, rgIslandOutcome, solve->layout.islandCount);
     if (solve->outcomes == NULL) {
         return rg_errorMemory;
@@ -394,4 +423,14 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
         *report = own;
     }
     return result;
+}
+
+rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* problem,
+                               const double* lambda, rgResidual* residual) {
+    if (solver == NULL || residual == NULL || rgContactProblem_Check(problem, NULL) != rg_ok ||
+        (lambda == NULL && problem->rowCount > 0)) {
+        return rg_errorArgument;
+    }
+    rgArena_Reset(&solver->arena);
+    return rgJudge(problem, solver->def.model, lambda, &solver->arena, residual);
 }

@@ -1,4 +1,4 @@
-// Build one island as a dimensionless system. docs/theory/ncp.md (9)-(10).
+// Build one island as a dimensionless system. docs/theory/ncp.md (13)-(14).
 #include "contact/system.h"
 
 #include "contact/cones.h"
@@ -8,6 +8,11 @@
 
 static const rgSetSource* rgSystemDef_Source(const rgSystemDef* def, int place) {
     return def->layout->sets + def->members[place];
+}
+
+// What turns the velocity of a row into m/s.
+static double rgSystemDef_Length(const rgSystemDef* def, int row) {
+    return def->problem->rowLength != NULL ? def->problem->rowLength[row] : 1;
 }
 
 // Rows, sets and friction of the island, still in the problem's units.
@@ -26,7 +31,8 @@ static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
             .size = source->rowCount,
             .pairStart = system->pairCount,
             .mu = block->mu,
-            .bound = {block->muTorsion, block->muRolling, block->muRolling},
+            .torsion = block->muTorsion,
+            .rolling = block->muRolling,
             .lower = block->lower,
             .upper = block->upper,
         };
@@ -36,6 +42,8 @@ static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
     size_t n = (size_t)system->n;
     system->g = RG_TAKE(def->arena, double, n);
     system->rowScale = RG_TAKE(def->arena, double, n);
+    system->mass = RG_TAKE(def->arena, double, n);
+    system->weight = RG_TAKE(def->arena, double, n);
     system->globalRow = RG_TAKE(def->arena, int, n);
     system->diagonal = RG_TAKE(def->arena, double, system->pairCount);
     if (def->arena->failed) {
@@ -52,82 +60,119 @@ static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
     return rg_ok;
 }
 
-static bool rgRowNeedsImpulse(const rgSet* set, double g) {
+// What zero impulses leave wrong: at a contact (row 0 stands for its three; torsion and rolling
+// have nothing to ask without a normal impulse), or in one row that feels the mass m [m/s].
+static double rgSystem_ErrorOfZero(const rgSystem* system, const rgSet* set, int k, double mass) {
+    double g = system->g[set->row + k];
     switch (set->kind) {
+    case rg_blockCoulomb:
+        return k == 0 ? rgOpeningError(set->mu, system->model, system->g + set->row) : 0;
     case rg_blockFree:
-        return g != 0;
+        return fabs(g);
     case rg_blockHalfLine:
-        return g < 0;
+        return g < 0 ? -g : 0;
     default:
-        return rgClamp(-g, set->lower, set->upper) != 0;
+        return fabs(rgClamp(-mass * g, set->lower, set->upper)) / mass;
     }
 }
 
-// Largest |scale g| of all rows, torsion and rolling aside.
-static double rgSystem_LargestSpeed(const rgSystem* system, const double* scale) {
-    double largest = 0;
+// Whether lambda = 0 solves the island.
+static bool rgSystem_IsTrivial(const rgSystem* system) {
     for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int rows = set->kind == rg_blockCoulomb ? 3 : set->size;
-        for (int k = 0; k < rows; ++k) {
-            double s = scale != NULL ? scale[set->row + k] : 1;
-            largest = RG_MAX(largest, s * fabs(system->g[set->row + k]));
-        }
-    }
-    return largest;
-}
-
-// The relaxed model brakes contacts that open while they slide.
-static bool rgSystem_Brakes(const rgSystem* system) {
-    for (int i = 0; i < system->setCount && system->model == rg_modelCcp; ++i) {
-        const rgSet* set = system->sets + i;
-        const double* g = system->g + set->row;
-        if (set->kind == rg_blockCoulomb && set->mu * sqrt(g[0] * g[0] + g[1] * g[1]) > g[2]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Largest |scale g| over the rows that zero impulses leave wrong; scale NULL counts as one. A box
-// without zero asks for its nearest bound.
-static double rgSystem_Demand(const rgSystem* system, const double* scale) {
-    double demand = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double* g = system->g + set->row;
-        bool contact = set->kind == rg_blockCoulomb;
-        int rows = contact ? (g[2] < 0 ? 3 : 0) : set->size;
-        for (int k = 0; k < rows; ++k) {
-            double s = scale != NULL ? scale[set->row + k] : 1;
-            if (contact || rgRowNeedsImpulse(set, g[k])) {
-                demand = RG_MAX(demand, s * fabs(g[k]));
-            }
-            if (set->kind == rg_blockBox) {
-                demand = RG_MAX(demand, fabs(rgClamp(0, set->lower, set->upper)) / s);
+        for (int k = 0; k < system->sets[i].size; ++k) {
+            if (rgSystem_ErrorOfZero(system, system->sets + i, k, 1) != 0) {
+                return false;
             }
         }
     }
-    return demand > 0 || !rgSystem_Brakes(system) ? demand : rgSystem_LargestSpeed(system, scale);
+    return true;
 }
 
-// (9) s = (trace(G_ii + R_ii)/m)^-1/2: one per contact, one per row elsewhere
-static void rgSystem_FindScale(rgSystem* system, double* scale) {
+// Rows of a set that share one mass: the three of a contact, its two rolling rows, else one.
+static int rgSet_Sharing(const rgSet* set, int k) {
+    bool contact = set->kind == rg_blockCoulomb;
+    return contact && k == 0 ? 3 : contact && k == 4 ? 2 : 1;
+}
+
+// (9) m of every row in the problem's units, and (10) which part of an impulse moves something: the
+// share of G in G + R. It is kept where the weights will be.
+static void rgSystem_FindMasses(rgSystem* system, const rgSystemDef* def) {
+    const double* R = def->problem->compliance;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         const double* d = system->diagonal + set->pairStart;
         int m = set->size;
-        for (int k = 0; k < m; ++k) {
-            double mean = d[k * m + k];
-            if (set->kind == rg_blockCoulomb && k < 3) {
-                mean = (d[0] + d[m + 1] + d[2 * m + 2]) / 3;
+        for (int k = 0; k < m;) {
+            int count = rgSet_Sharing(set, k);
+            double sum = 0, soft = 0;
+            for (int j = k; j < k + count; ++j) {
+                sum += d[j * m + j];
+                soft += R != NULL ? R[system->globalRow[set->row + j]] : 0;
             }
-            scale[set->row + k] = mean > 0 ? 1 / sqrt(mean) : 1;
+            for (int end = k + count; k < end; ++k) {
+                system->mass[set->row + k] = sum > 0 ? count / sum : 0;
+                system->weight[set->row + k] = sum > soft ? (sum - soft) / sum : 1;
+            }
         }
     }
 }
 
-static void rgSystem_ScaleSets(rgSystem* system, const double* scale, double unit) {
+// Power of two nearest to the root of x.
+static double rgRootPower(double x) {
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(1, exponent >= 0 ? exponent / 2 : -((1 - exponent) / 2));
+}
+
+// (13) s: powers of two, so that scaling rounds nothing; and the unit of mass, the largest there is
+static void rgSystem_FindScale(rgSystem* system) {
+    double largest = 0;
+    for (int i = 0; i < system->n; ++i) {
+        largest = RG_MAX(largest, system->mass[i]);
+    }
+    int exponent;
+    frexp(largest, &exponent);
+    exponent = system->linkCount > 0 ? 2 * (exponent / 2) : exponent; // W takes the unit's root
+    system->massUnit = largest > 0 ? ldexp(1, exponent) : 1;
+    for (int i = 0; i < system->n; ++i) {
+        double mass = system->mass[i];
+        system->rowScale[i] = mass > 0 ? rgRootPower(mass / system->massUnit) : 1;
+    }
+}
+
+// (14) c: what zero impulses leave wrong becomes about one. And (11) V in the problem's units.
+static double rgSystem_FindUnit(rgSystem* system, const rgSystemDef* def) {
+    double reference = def->reference, largest = 0;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int k = 0; k < set->size; ++k) {
+            int row = set->row + k;
+            double mass = system->mass[row] > 0 ? system->mass[row] : 1;
+            double error = rgSystem_ErrorOfZero(system, set, k, mass);
+            double length = rgSystemDef_Length(def, system->globalRow[row]);
+            reference = RG_MAX(reference, error * length * system->weight[row]);
+            largest = RG_MAX(largest, error * system->rowScale[row]);
+        }
+    }
+    int exponent;
+    frexp(largest, &exponent);
+    system->velocityUnit = def->scaled ? ldexp(1, -exponent) : 1;
+    return reference > 0 ? reference : 1;
+}
+
+// The judge's mass and weight of every row in the system's units.
+static void rgSystem_WeighRows(rgSystem* system, const rgSystemDef* def, double reference) {
+    for (int i = 0; i < system->n; ++i) {
+        double s = system->rowScale[i], c = system->velocityUnit;
+        double mass = system->mass[i] / (system->massUnit * s * s);
+        double length = rgSystemDef_Length(def, system->globalRow[i]);
+        system->mass[i] = mass;
+        system->weight[i] *= length / (c * s * (mass > 0 ? mass : 1) * reference);
+    }
+}
+
+static void rgSystem_ScaleSets(rgSystem* system) {
+    const double* scale = system->rowScale;
     for (int i = 0; i < system->setCount; ++i) {
         rgSet* set = system->sets + i;
         const double* s = scale + set->row;
@@ -135,25 +180,27 @@ static void rgSystem_ScaleSets(rgSystem* system, const double* scale, double uni
         int m = set->size;
         for (int a = 0; a < m; ++a) {
             for (int b = 0; b < m; ++b) {
-                d[a * m + b] *= s[a] * s[b];
+                d[a * m + b] *= system->massUnit * s[a] * s[b];
             }
         }
-        for (int k = 3; k < m && set->kind == rg_blockCoulomb; ++k) {
-            set->bound[k - 3] *= s[2] / s[k];
-        }
-        set->lower *= unit / s[0];
-        set->upper *= unit / s[0];
+        set->torsion *= m > 3 && set->kind == rg_blockCoulomb ? s[2] / s[3] : 1;
+        set->rolling *= m > 4 && set->kind == rg_blockCoulomb ? s[2] / s[4] : 1;
+        double impulse = system->velocityUnit / (system->massUnit * s[0]);
+        set->lower *= impulse;
+        set->upper *= impulse;
     }
     for (int i = 0; i < system->n; ++i) {
-        system->g[i] *= unit * scale[i];
+        system->g[i] *= system->velocityUnit * scale[i];
     }
 }
 
-static void rgSystem_ScaleMatrix(rgSystem* system, const double* s) {
+static void rgSystem_ScaleMatrix(rgSystem* system) {
+    const double* s = system->rowScale;
+    double unit = system->massUnit, root = sqrt(unit);
     for (int j = 0; system->G != NULL && j < system->n; ++j) {
         double* column = system->G + (size_t)j * (size_t)system->ld;
         for (int i = 0; i < system->n; ++i) {
-            column[i] *= s[i] * s[j];
+            column[i] *= unit * s[i] * s[j];
         }
     }
     for (int i = 0; system->values != NULL && i < system->setCount; ++i) {
@@ -162,7 +209,7 @@ static void rgSystem_ScaleMatrix(rgSystem* system, const double* s) {
             const rgSet* b = system->sets + system->column[k];
             for (int r = 0; r < a->size; ++r) {
                 for (int c = 0; c < b->size; ++c) {
-                    system->values[k][r * b->size + c] *= s[a->row + r] * s[b->row + c];
+                    system->values[k][r * b->size + c] *= unit * s[a->row + r] * s[b->row + c];
                 }
             }
         }
@@ -173,42 +220,30 @@ static void rgSystem_ScaleMatrix(rgSystem* system, const double* s) {
         const rgVelocityPart* part = system->parts + link->part;
         for (int r = 0; r < set->size; ++r) {
             for (int c = 0; c < part->size; ++c) {
-                link->W[r * part->stride + c] *= s[set->row + r];
+                link->W[r * part->stride + c] *= root * s[set->row + r];
             }
         }
     }
     for (int i = 0; system->R != NULL && i < system->n; ++i) {
-        system->R[i] *= s[i] * s[i];
+        system->R[i] *= unit * s[i] * s[i];
     }
 }
 
-static rgResult rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
-    double* scale = RG_TAKE(def->arena, double, system->n);
-    if (scale == NULL) {
-        return rg_errorMemory;
-    }
-    rgSystem_FindScale(system, scale);
-    double unit = 1 / rgSystem_Demand(system, scale);
-    if (def->scaled) {
-        rgSystem_ScaleSets(system, scale, unit);
-        rgSystem_ScaleMatrix(system, scale);
-        system->rowScale = scale;
-        system->unit = unit;
-        return rg_ok;
-    }
-    // The paper's units: the system stays as it is, the judge's scaling is kept beside it.
-    system->toJudge = RG_TAKE(def->arena, double, system->n);
-    system->fromJudge = RG_TAKE(def->arena, double, system->n);
-    if (def->arena->failed) {
-        return rg_errorMemory;
-    }
+static void rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
+    rgSystem_FindMasses(system, def);
+    system->massUnit = 1;
     for (int i = 0; i < system->n; ++i) {
-        system->toJudge[i] = unit / scale[i];
-        system->fromJudge[i] = unit * scale[i];
         system->rowScale[i] = 1;
     }
-    system->unit = 1;
-    return rg_ok;
+    if (def->scaled) {
+        rgSystem_FindScale(system);
+    }
+    double reference = rgSystem_FindUnit(system, def);
+    rgSystem_WeighRows(system, def, reference);
+    if (def->scaled) {
+        rgSystem_ScaleSets(system);
+        rgSystem_ScaleMatrix(system);
+    }
 }
 
 // Share of the block matrix that is not zero, for contact-space input.
@@ -257,10 +292,9 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
         .kernels = def->kernels,
         .arena = def->arena,
         .factor = def->factor,
-        .spare = def->spare,
     };
     rgResult result = rgSystem_CollectSets(system, def);
-    if (result != rg_ok || rgSystem_Demand(system, NULL) == 0) {
+    if (result != rg_ok || rgSystem_IsTrivial(system)) {
         return result;
     }
     bool velocities = def->problem->delassus.kind == rg_delassusVelocity;
@@ -286,18 +320,23 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
         result = rgBuildDense(def, system);
         break;
     }
-    return result == rg_ok ? rgSystem_Scale(system, def) : result;
+    if (result == rg_ok) {
+        rgSystem_Scale(system, def);
+    }
+    return result;
 }
 
 void rgSystem_Load(const rgSystem* system, const double* lambda, double* own) {
     for (int i = 0; i < system->n; ++i) {
-        own[i] = system->unit * lambda[system->globalRow[i]] / system->rowScale[i];
+        double unit = system->velocityUnit / (system->massUnit * system->rowScale[i]);
+        own[i] = unit * lambda[system->globalRow[i]];
     }
 }
 
 void rgSystem_Store(const rgSystem* system, const double* own, double* lambda) {
     for (int i = 0; i < system->n; ++i) {
-        lambda[system->globalRow[i]] = own[i] * system->rowScale[i] / system->unit;
+        double unit = system->massUnit * system->rowScale[i] / system->velocityUnit;
+        lambda[system->globalRow[i]] = unit * own[i];
     }
 }
 
@@ -319,6 +358,22 @@ static double rgLargestEigenvalue2(double a, double b, double c) {
     return 0.5 * (a + c) + sqrt(0.25 * (a - c) * (a - c) + b * b);
 }
 
+// Two rows whose impulse is at most a radius long: the largest eigenvalue of their block gives the
+// step.
+static void rgSweepDisc(const rgSet* set, const double* D, int row, double radius,
+                        double relaxation, double* lambda, double* sigma) {
+    int m = set->size;
+    const double* d = D + row * m + row;
+    double L = rgLargestEigenvalue2(d[0], d[1], d[m + 1]);
+    double step = L > 0 ? relaxation / L : 0;
+    double x[2] = {lambda[row] - step * sigma[row], lambda[row + 1] - step * sigma[row + 1]};
+    rgProjectDisc(radius, x);
+    for (int i = 0; i < 2; ++i) {
+        rgMoveSigma(m, D, row + i, x[i] - lambda[row + i], sigma);
+        lambda[row + i] = x[i];
+    }
+}
+
 // Normal first, then the tangential rows with the velocity that the normal left. docs/theory/pgs.md
 // (2)-(4).
 static void rgSweepContact(const rgSet* set, const double* D, double relaxation, double* lambda,
@@ -329,17 +384,7 @@ static void rgSweepContact(const rgSet* set, const double* D, double relaxation,
     normal = normal > 0 ? normal : 0;
     rgMoveSigma(m, D, 2, normal - lambda[2], sigma);
     lambda[2] = normal;
-    double L = rgLargestEigenvalue2(D[0], D[1], D[m + 1]);
-    double step = L > 0 ? relaxation / L : 0;
-    double x = lambda[0] - step * sigma[0];
-    double y = lambda[1] - step * sigma[1];
-    double t = sqrt(x * x + y * y);
-    double reach = set->mu * normal;
-    double k = t > reach ? reach / t : 1;
-    rgMoveSigma(m, D, 0, k * x - lambda[0], sigma);
-    rgMoveSigma(m, D, 1, k * y - lambda[1], sigma);
-    lambda[0] = k * x;
-    lambda[1] = k * y;
+    rgSweepDisc(set, D, 0, set->mu * normal, relaxation, lambda, sigma);
 }
 
 // The relaxed model: a projected gradient step on the whole cone.
@@ -369,7 +414,7 @@ static void rgSweepRow(const rgSet* set, const double* D, int k, double relaxati
         low = set->lower;
         high = set->upper;
     } else if (set->kind == rg_blockCoulomb) {
-        high = set->bound[k - 3] * lambda[2];
+        high = set->torsion * lambda[2];
         low = -high;
     }
     double d = D[k * set->size + k];
@@ -391,8 +436,12 @@ bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, 
         }
         row = 3;
     }
-    for (; row < set->size; ++row) {
+    bool rolls = set->kind == rg_blockCoulomb && set->size == 6;
+    for (; row < set->size - 2 * rolls; ++row) {
         rgSweepRow(set, diagonal, row, relaxation, lambda, sigma);
+    }
+    if (rolls) {
+        rgSweepDisc(set, diagonal, 4, set->rolling * lambda[2], relaxation, lambda, sigma);
     }
     bool moved = false;
     for (int i = 0; i < set->size; ++i) {

@@ -1,6 +1,6 @@
 // One island of a contact problem, made dimensionless, in a form that solvers can work with:
-//     sigma = G lambda + g,  with the judge's scaling in G, g and the sets (docs/theory/ncp.md
-//     (9)-(10)).
+//     sigma = G lambda + g,  in units in which the diagonal of G is near one (docs/theory/ncp.md
+//     (13)-(14)).
 // G includes the compliance R. Three forms share one table of operations.
 #pragma once
 #include "contact/layout.h"
@@ -16,7 +16,7 @@ typedef struct rgSet {
     int size;      // rows
     int pairStart; // offset of this set's size x size entries in the arrays A and B
     double mu;
-    double bound[3]; // Coulomb rows 3, 4, 5: |lambda_k| <= bound[k - 3] lambda_n
+    double torsion, rolling; // Coulomb rows 3, and 4 and 5: impulse at most, over lambda_n
     double lower, upper;
 } rgSet;
 
@@ -61,16 +61,16 @@ struct rgSystem {
     int n;
     int setCount;
     rgSet* sets;
-    int pairCount;    // total of size x size over the sets
-    double* g;        // n
-    double* diagonal; // dense diagonal blocks of G, laid out like A and B
-    double*
-        toJudge; // lambda^ = toJudge lambda for unscaled systems; NULL when the system is scaled
-    double* fromJudge; // sigma^ = fromJudge sigma
-    double* rowScale;  // S, n: lambda^ = c lambda / S (all ones and c = 1 in the paper's units)
-    double unit;       // c
-    int* globalRow;    // n
-    int* localPart;    // velocity input: the island's part of each part of the layout, or -1
+    int pairCount;       // total of size x size over the sets
+    double* g;           // n
+    double* diagonal;    // dense diagonal blocks of G, laid out like A and B
+    double* rowScale;    // s, n: powers of two (all ones in the paper's units)
+    double velocityUnit; // c: sigma^ = c s sigma. Also a power of two; 0: lambda = 0 is a solution
+    double massUnit;     // lambda^ = c lambda/(massUnit s), G^ = massUnit s G s
+    double* mass;        // (9) m of the judge in these units, n; 0: nothing moves the row
+    double* weight;      // residual of a set = weight |lambda - P(lambda - mass u)|, n
+    int* globalRow;      // n
+    int* localPart;      // velocity input: the island's part of each part of the layout, or -1
     const rgSystemOps* ops;
     const rgKernels* kernels;
     rgArena* arena;
@@ -93,7 +93,6 @@ struct rgSystem {
     double** values;       // row-major blocks
     double** work;         // blocks of K
     rgBlockFactor* factor; // borrowed from the workspace
-    rgBlockFactor* spare;  // the same, for systems made of parts of this one
 
     // velocity form
     double* H; // dense H, nv x nv
@@ -126,14 +125,15 @@ typedef struct rgSystemDef {
     const int* members; // sets of the layout, ascending: an island, or what of it takes part
     rgContactModel model;
     rgSystemForm form;
-    bool scaled; // false: the paper's units
+    bool scaled;      // false: the paper's units
+    double reference; // V of the judge is at least this [m/s]
     const rgKernels* kernels;
     rgArena* arena;
     rgBlockFactor* factor;
-    rgBlockFactor* spare;
 } rgSystemDef;
 
-// Build the system. unit = 0 when lambda = 0 solves the island; then nothing else is set up.
+// Build the system. velocityUnit = 0 when lambda = 0 solves the island; then nothing else is set
+// up.
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 
 // Between the problem's impulses and the system's.

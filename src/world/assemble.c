@@ -1,6 +1,8 @@
 // The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
 #include "world/world.h"
 
+#include <string.h>
+
 // (7) A spring and damper, or their rigid limit. phi > 0: nothing acts at a distance, and the
 // damper counts the part of the way that is in contact.
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
@@ -68,6 +70,7 @@ rgResult rgAssembleProblem(rgStep* step) {
         return result;
     }
     rgWorld_FillMass(world, world->added, world->massValue);
+    rgWorld_FillLengths(world);
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
     for (int r = 0; r < n; ++r) {
@@ -89,18 +92,15 @@ rgResult rgAssembleProblem(rgStep* step) {
                      .tree = world->treeOfDof},
         .freeVelocity = rows->bias,
         .compliance = rows->compliance,
+        .rowLength = rows->length,
+        .referenceVelocity = rgLength(world->gravity) * world->dt,
     };
     rgDynamics_Whiten(world->dynamics, &world->problem.delassus.jacobian, world->whitened);
-    rgSoftenContacts(world);
     return rg_ok;
 }
 
-// (9)
-rgResult rgSolveProblem(rgStep* step) {
+static rgResult rgSolveOnce(rgStep* step) {
     rgWorld* world = step->world;
-    if (world->rows.rowCount == 0) {
-        return rg_ok;
-    }
     rgResult result = rgContactSolver_Solve(world->solver, &world->problem, world->rows.lambda,
                                             NULL, &step->report->contact);
     if (result == rg_ok) {
@@ -108,4 +108,46 @@ rgResult rgSolveProblem(rgStep* step) {
     }
     // What the solver refuses came from numbers that are none.
     return result == rg_errorArgument ? rg_errorNumeric : result;
+}
+
+// The residual is that of the problem that was asked for, whatever was softened.
+static rgResult rgJudgeAsked(rgStep* step) {
+    rgWorld* world = step->world;
+    rgContactProblem problem = world->problem;
+    problem.compliance = world->asked;
+    step->report->softenedResidual = step->report->contact.residual.total;
+    rgResult result = rgContactSolver_Judge(world->solver, &problem, world->rows.lambda,
+                                            &step->report->contact.residual);
+    if (result == rg_ok && step->report->contact.residual.total > world->def.contact.tolerance &&
+        step->report->contact.status == rg_contactSolved) {
+        step->report->contact.status = rg_contactStalled;
+    }
+    return result;
+}
+
+// (9) Rigid as asked for. Contacts for which that has no solution, or none that was found, yield.
+rgResult rgSolveProblem(rgStep* step) {
+    rgWorld* world = step->world;
+    int n = world->rows.rowCount;
+    if (n == 0) {
+        return rg_ok;
+    }
+    rgResult result = rgReserve(&world->allocator, (void**)&world->asked, &world->askedCapacity, 0,
+                                n, sizeof(double));
+    if (result != rg_ok) {
+        return result;
+    }
+    memcpy(world->asked, world->rows.compliance, (size_t)n * sizeof(double));
+    int softened = rgSoftenKnownJams(world);
+    result = rgSolveOnce(step);
+    if (result == rg_ok && step->report->contact.status != rg_contactSolved) {
+        int more = rgSoftenNewJams(world);
+        softened += more;
+        result = more > 0 ? rgSolveOnce(step) : rg_ok;
+    }
+    if (softened == 0) {
+        rgForgetJams(world);
+    }
+    step->report->softenedRows = softened;
+    return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }

@@ -156,6 +156,7 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
     }
     bool born = pair->age == 0 && links[A->link].tree == links[B->link].tree;
     pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
+    pair->jammed = least < 0 ? pair->jammed : 0;
     pair->age = 1;
 }
 

@@ -59,10 +59,6 @@ static double rgContactFriction(const rgMaterial* material, double before) {
                : material->muImpact;
 }
 
-// Of contacts between parts that overlap by design, relative to G: where they jam each other, there
-// may be no solution without it.
-#define RG_OVERLAP_COMPLIANCE 0.1
-
 // (3) Which points a manifold has changes with the motion, and one that appears deep brings energy
 // that nobody gave. The springs of a pair act with as much of the depth as they were paid for.
 static double rgElasticShare(rgWorld* world, int first, double stiffness) {
@@ -155,40 +151,4 @@ rgResult rgAddContacts(rgWorld* world) {
     }
     rgAddAnchors(world);
     return rg_ok;
-}
-
-// (17) Bodies that are jammed between others cannot be pushed out, and rigid contacts would ask for
-// infinite forces. A trace of compliance on contacts that want to leave a penetration keeps them
-// finite. A body sinks by no more than this share of its load's free fall in one step.
-#define RG_JAM_COMPLIANCE 1e-7 // relative to G
-
-// |W|^2 of a row
-static double rgWorld_WhitenedDelassus(const rgWorld* world, int row) {
-    double sum = 0;
-    for (int k = world->rows.rowStart[row]; k < world->rows.rowStart[row + 1]; ++k) {
-        sum += world->whitened[k] * world->whitened[k];
-    }
-    return sum;
-}
-
-void rgSoftenContacts(rgWorld* world) {
-    rgRows* rows = &world->rows;
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
-        int normal = point->firstRow + 2;
-        bool jams = point->pushesOut && rows->compliance[normal] == 0;
-        if (point->overlaps || jams) {
-            double share = point->overlaps ? RG_OVERLAP_COMPLIANCE : RG_JAM_COMPLIANCE;
-            rows->compliance[normal] = share * rgWorld_WhitenedDelassus(world, normal);
-        }
-    }
-}
-
-void rgSoftenOverlaps(rgWorld* world) {
-    for (int i = 0; i < world->pointCount; ++i) {
-        int normal = world->points[i].firstRow + 2;
-        if (world->points[i].overlaps) {
-            world->rows.compliance[normal] = RG_OVERLAP_COMPLIANCE * rgRows_Delassus(world, normal);
-        }
-    }
 }

@@ -138,9 +138,6 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     }
     memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     result = result == rg_ok ? rgWorld_AddRows(world) : result;
-    if (result == rg_ok) {
-        rgSoftenOverlaps(world);
-    }
     result = result == rg_ok ? rgInverse_ReserveRows(call) : result;
     if (result != rg_ok) {
         return result;
@@ -208,7 +205,7 @@ static rgResult rgInverse_Judge(rgInverseCall* call) {
     rgContactReport truth;
     problem.maxIterations = 0;
     rgResult result = rgInverseProblem_Solve(&problem, call->world->rows.lambda, &truth);
-    out->contact.residual = out->contact.residualSi = truth.residual;
+    out->contact.residual = truth.residual;
     if (out->violationCount > 0) {
         out->contact.status = rg_contactInfeasible;
     }

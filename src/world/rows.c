@@ -12,8 +12,8 @@ void rgRows_Clear(rgRows* rows) {
 }
 
 void rgRows_Free(rgWorld* world, rgRows* rows) {
-    void* arrays[] = {rows->blocks, rows->sources,  rows->gap,    rows->bias, rows->compliance,
-                      rows->lambda, rows->rowStart, rows->column, rows->value};
+    void* arrays[] = {rows->blocks, rows->sources, rows->gap,      rows->bias,   rows->compliance,
+                      rows->lambda, rows->length,  rows->rowStart, rows->column, rows->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -31,6 +31,7 @@ static rgResult rgRows_GrowRows(rgWorld* world, int needed) {
                 {(void**)&rows->bias, sizeof(double), 0},
                 {(void**)&rows->compliance, sizeof(double), 0},
                 {(void**)&rows->lambda, sizeof(double), 0},
+                {(void**)&rows->length, sizeof(double), 0},
                 {(void**)&rows->rowStart, sizeof(int), 1}};
     int target = RG_MAX(RG_MAX(needed, 2 * rows->rowCapacity), 64);
     for (int i = 0; i < RG_COUNT(list); ++i) {

@@ -191,6 +191,10 @@ int rgWorld_UnconvergedSteps(const rgWorld* world) {
     return world->unconvergedCount;
 }
 
+int rgWorld_SoftenedSteps(const rgWorld* world) {
+    return world->softenedCount;
+}
+
 // ---- one block
 
 #define RG_STATE_MAGIC 0x3274617473676972u // "rigstat2"

@@ -37,6 +37,7 @@ static rgResult rgCommit(rgStep* step) {
     }
     *world->state.time += world->dt;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved;
+    world->softenedCount += step->report->softenedRows > 0;
     rgWorld_CommitMemory(world);
     return rg_ok;
 }

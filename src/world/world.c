@@ -403,6 +403,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     rgWorld_Plan(world);
     rgWorld_WarnEqualities(world, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
+    result = result == rg_ok ? rgWorld_CreateReach(world) : result;
     return result == rg_ok ? rgReadout_Create(world) : result;
 }
 
@@ -441,7 +442,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->entryValues,   world->length,      world->points,        world->manifolds,
         world->loopG,         world->loopMass,    world->loopWork,      world->whitened,
         world->treeOfDof,     world->massStart,   world->massColumn,    world->massSource,
-        world->massValue,     world->islands};
+        world->massValue,     world->islands,     world->reach,         world->asked};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

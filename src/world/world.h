@@ -14,6 +14,8 @@ typedef struct rgPairMemory {
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
+    int32_t jammed;  // steps for which its contacts stay softened
+    int32_t jams;    // times in a row that no rigid solution was found
     int32_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
 } rgPairMemory;
@@ -108,6 +110,7 @@ typedef struct rgRows {
     double* bias;         // per row: gamma, then g
     double* compliance;   // per row: R
     double* lambda;       // per row
+    double* length;       // per row: what turns its velocity into m/s
     int* rowStart;        // rowCount + 1
     int* column;          // entryCount
     double* value;        // entryCount
@@ -188,6 +191,7 @@ struct rgWorld {
     rgCollider* colliders; // also: its proxy
     rgDrive* drives;       // per actuator
     rgSlots slots;
+    double* reach;         // per degree of freedom: [m] at the end of what it moves, per unit
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
     int rigidEqualityCount;
@@ -234,6 +238,9 @@ struct rgWorld {
     double penetration;
     bool wrenched;        // any wrench is not zero
     int unconvergedCount; // steps since creation
+    int softenedCount;    // likewise
+    double* asked;        // rgSolveProblem, per row: compliance before softening
+    int askedCapacity;
     rgReadout* readout;
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
 };
@@ -307,11 +314,14 @@ rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
 rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
-void rgSoftenContacts(rgWorld* world);     // constraint_contact.c, once W is there
-void rgSoftenOverlaps(rgWorld* world);     // constraint_contact.c, for inverse dynamics
-void rgChargeSprings(rgWorld* world);      // constraint_contact.c, once v+ is there
-void rgAddAnchors(rgWorld* world);         // anchor.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);       // anchor.c, likewise, once the impulses are recalled
+// soften.c, once W is there: contacts of pairs that are known to be jammed, or of all that push out
+// or overlap, which are known from then on. Both return how many rows were softened.
+int rgSoftenKnownJams(rgWorld* world);
+int rgSoftenNewJams(rgWorld* world);
+void rgForgetJams(rgWorld* world);    // a rigid solution was found
+void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
+void rgAddAnchors(rgWorld* world);    // anchor.c: tangential springs of the contact rows
+void rgShareNormals(rgWorld* world);  // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 
@@ -329,6 +339,10 @@ void rgAddEntry(rgWorld* world, int* count, int column, double value);
 double rgTendonLength(const rgModel* model, int tendon, const double* q);
 double rgDrivePosition(const rgModel* model, int actuator, const double* q);
 double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u within its range
+
+// lengths.c
+rgResult rgWorld_CreateReach(rgWorld* world);
+void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
 
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember

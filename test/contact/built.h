@@ -10,7 +10,6 @@ typedef struct rgBuilt {
     rgContactProblem problem;
     rgArena arena;
     rgBlockFactor* factor;
-    rgBlockFactor* spare;
     rgLayout layout;
     rgSystem system;
 } rgBuilt;
@@ -22,7 +21,6 @@ static inline void rgBuilt_Init(rgBuilt* built, const rgContactCaseDef* def, rgS
     built->problem = rgContactCase_UseForm(built->made, rg_delassusVelocity);
     rgArena_Init(&built->arena, &allocator);
     assert_int_equal(rgCreateBlockFactor(&allocator, kernels, &built->factor), rg_ok);
-    assert_int_equal(rgCreateBlockFactor(&allocator, kernels, &built->spare), rg_ok);
     assert_int_equal(rgBuildLayout(&built->problem, false, &built->arena, &built->layout), rg_ok);
     rgSystemDef system = {.problem = &built->problem,
                           .layout = &built->layout,
@@ -33,14 +31,12 @@ static inline void rgBuilt_Init(rgBuilt* built, const rgContactCaseDef* def, rgS
                           .scaled = true,
                           .kernels = kernels,
                           .arena = &built->arena,
-                          .factor = built->factor,
-                          .spare = built->spare};
+                          .factor = built->factor};
     assert_int_equal(rgBuildSystem(&system, &built->system), rg_ok);
 }
 
 static inline void rgBuilt_Free(rgBuilt* built) {
     rgDestroyBlockFactor(built->factor);
-    rgDestroyBlockFactor(built->spare);
     rgArena_Free(&built->arena);
     rgFreeContactCase(built->made);
 }

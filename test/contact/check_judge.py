@@ -45,7 +45,7 @@ def check(rigor, folder, solver, model, iterations):
                     continue
                 scale = max(abs(value), abs(entry[key]))
                 difference = abs(entry[key] - value)
-                limit = 1e-6 * scale + (noise if key != "residual_si" else 1e-9 * (1 + scale))
+                limit = 1e-6 * scale + (noise if key == "residual" else 1e-9 * (1 + scale))
                 assert difference <= limit, (entry["file"], solver, key, entry[key], value)
                 worst = max(worst, difference)
         assert report["problems"]

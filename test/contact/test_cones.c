@@ -154,11 +154,11 @@ static void test_rows_beyond_the_cone(void** state) {
     block.rowCount = 6;
     block.muTorsion = 0.1;
     block.muRolling = 0.02;
-    double x[6] = {0, 0, 10, 5, -5, 0.1};
+    double x[6] = {0, 0, 10, 5, -3, 4};
     rgBlock_Project(&block, x);
     EXPECT_NEAR(x[3], 1, 1e-15);
-    EXPECT_NEAR(x[4], -0.2, 1e-15);
-    EXPECT_NEAR(x[5], 0.1, 0);
+    EXPECT_NEAR(x[4], -0.12, 1e-15); // a disc of radius 0.2
+    EXPECT_NEAR(x[5], 0.16, 1e-15);
 }
 
 static void test_other_sets(void** state) {

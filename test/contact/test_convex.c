@@ -74,8 +74,7 @@ static void rgExpectConic(const rgContactCase* made, const double* lambda) {
 }
 
 static const unsigned rgConvexWays = 1u << rg_wayAuto | 1u << rg_wayNewton | 1u << rg_wayAdmm |
-                                     1u << rg_wayFastAdmm | 1u << rg_wayPgs | 1u << rg_wayInterior |
-                                     1u << rg_wayCascade;
+                                     1u << rg_wayFastAdmm | 1u << rg_wayPgs | 1u << rg_wayInterior;
 
 static void test_conic_optimality(void** state) {
     (void)state;

@@ -35,7 +35,7 @@ static void rgExpectRefused(const rgContactProblem* problem, const char* text) {
                      rg_errorArgument);
     rgDestroyContactSolver(solver);
     rgResidual residual;
-    assert_int_equal(rgContactProblem_Judge(problem, rg_modelNcp, lambda, &residual, NULL),
+    assert_int_equal(rgContactProblem_Judge(problem, rg_modelNcp, lambda, &residual),
                      rg_errorArgument);
     assert_int_equal(rgContactProblem_Velocity(problem, lambda, sigma), rg_errorArgument);
     assert_true(isnan(rgContactProblem_Residual(problem, lambda)));
@@ -251,7 +251,7 @@ static void test_indefinite_mass(void** state) {
     made->Mvalue[7] = -1;
     double lambda[9] = {0}, sigma[9];
     rgResidual residual;
-    assert_int_equal(rgContactProblem_Judge(&problem, rg_modelNcp, lambda, &residual, NULL),
+    assert_int_equal(rgContactProblem_Judge(&problem, rg_modelNcp, lambda, &residual),
                      rg_errorNumeric);
     assert_int_equal(rgContactProblem_Velocity(&problem, lambda, sigma), rg_errorNumeric);
     assert_true(isnan(rgContactProblem_Residual(&problem, lambda)));

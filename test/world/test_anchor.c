@@ -88,7 +88,7 @@ static void TestNoCreepAtLooseTolerance(void** state) {
     (void)state;
     double k = 1e5, slope = 0.3, far = BLOCK_MASS * SCENE_G * sin(slope) / k;
     rgWorldDef def = FaceDef(1e-3, (Spring){k, 500});
-    def.contact.tolerance = 1e-4;
+    def.contact.tolerance = 1e-5;
     Scene scene = Block(0.6, slope, 0.4, def);
     SceneRun(&scene, 1000);
     rgVec3 p = SceneBodyPoint(&scene, block);

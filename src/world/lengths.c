@@ -1,0 +1,101 @@
+// What turns the velocity of a constraint row into metres per second, so that errors of hinges,
+// sliders and contacts can be compared: the reach of what turns. docs/theory/ncp.md (10).
+#include "world/world.h"
+
+#define RG_NO_REACH 1 // [m] of something that has neither shape nor mass offset
+
+// Distance of the farthest point of each link's subtree from its origin, roughly.
+static void rgWorld_FindLinkReach(const rgWorld* world, double* reach) {
+    const rgModel* model = world->model;
+    for (int l = 0; l < model->linkCount; ++l) {
+        reach[l] = rgLength(model->links[l].center);
+    }
+    for (int i = 0; i < world->colliderCount; ++i) {
+        const rgCollider* collider = &world->colliders[i];
+        const rgPlace* place = &model->shapePlaces[collider->shape];
+        if (isfinite(collider->radius)) {
+            reach[place->link] =
+                fmax(reach[place->link], rgLength(place->pose.p) + collider->radius);
+        }
+    }
+    for (int l = model->linkCount - 1; l > 0; --l) {
+        const rgLink* link = &model->links[l];
+        reach[link->parent] = fmax(reach[link->parent], rgLength(link->origin) + reach[l]);
+    }
+}
+
+static bool rgDofTurns(const rgModel* model, int v) {
+    const rgLink* link = &model->links[model->dofs[v].link];
+    switch ((rgJointKind)link->kind) {
+    case rg_jointPrismatic:
+        return false;
+    case rg_jointFree:
+        return v - link->v >= 3;
+    case rg_jointPlanar:
+        return v - link->v == 2;
+    default:
+        return true;
+    }
+}
+
+rgResult rgWorld_CreateReach(rgWorld* world) {
+    const rgModel* model = world->model;
+    double* links = rgAllocate(&world->allocator, (size_t)model->linkCount, sizeof(double));
+    world->reach = rgAllocate(&world->allocator, (size_t)model->vCount, sizeof(double));
+    if (links == NULL || (world->reach == NULL && model->vCount > 0)) {
+        rgRelease(&world->allocator, links);
+        return rg_errorMemory;
+    }
+    rgWorld_FindLinkReach(world, links);
+    for (int v = 0; v < model->vCount; ++v) {
+        double reach = links[model->dofs[v].link];
+        world->reach[v] = !rgDofTurns(model, v) || reach == 0 ? RG_NO_REACH : reach;
+    }
+    rgRelease(&world->allocator, links);
+    return rg_ok;
+}
+
+// Torsion and rolling: the smaller of the two shapes.
+static double rgSpinLength(const rgWorld* world, const rgPoint* point) {
+    double a = world->colliders[point->colliderA].radius;
+    double b = world->colliders[point->colliderB].radius;
+    return isfinite(fmin(a, b)) ? fmin(a, b) : RG_NO_REACH;
+}
+
+// A row that measures coordinates: metres at the end of what its first coordinate turns.
+static double rgCoordinateLength(const rgWorld* world, int row) {
+    const rgRows* rows = &world->rows;
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        if (rows->value[k] != 0) {
+            return world->reach[rows->column[k]] / fabs(rows->value[k]);
+        }
+    }
+    return RG_NO_REACH;
+}
+
+static double rgRowLength(const rgWorld* world, int row) {
+    const rgRows* rows = &world->rows;
+    const rgRowSource* source = &rows->sources[row];
+    if (source->kind < 0) {
+        return source->row >= 3 ? rgSpinLength(world, &world->points[source->index]) : 1;
+    }
+    if (source->kind != rg_constraintEquality) {
+        return rgCoordinateLength(world, row);
+    }
+    switch (world->model->equalities[source->index].kind) {
+    case rg_equalityConnect:
+        return 1;
+    case rg_equalityWeld: // about the axes of space: whatever coordinate turns last
+        return source->row < 3 || rows->rowStart[row + 1] == rows->rowStart[row]
+                   ? 1
+                   : world->reach[rows->column[rows->rowStart[row + 1] - 1]];
+    default:
+        return rgCoordinateLength(world, row);
+    }
+}
+
+void rgWorld_FillLengths(rgWorld* world) {
+    for (int r = 0; r < world->rows.rowCount; ++r) {
+        world->rows.length[r] = rgRowLength(world, r);
+    }
+}

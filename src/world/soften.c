@@ -1,0 +1,78 @@
+// Where the rigid problem has no solution, or none was found: jammed bodies that cannot be pushed
+// out, parts that overlap by design. Those contacts, and no others, yield a little, and the report
+// says so. docs/theory/constraints.md (17).
+#include "world/world.h"
+
+#define RG_JAM_COMPLIANCE 1e-6 // relative to the diagonal of G
+#define RG_JAM_LEVELS     8    // a pair is softened for at most 2^7 steps at a time
+
+// |W|^2 of a row
+static double rgWorld_WhitenedDelassus(const rgWorld* world, int row) {
+    double sum = 0;
+    for (int k = world->rows.rowStart[row]; k < world->rows.rowStart[row + 1]; ++k) {
+        sum += world->whitened[k] * world->whitened[k];
+    }
+    return sum;
+}
+
+// The contacts of one pair, from point i on.
+static int rgSoftenPair(rgWorld* world, int i) {
+    int count = 0;
+    for (int k = i; k < i + world->points[i].pointCount; ++k) {
+        int normal = world->points[k].firstRow + 2;
+        double G = rgWorld_WhitenedDelassus(world, normal);
+        if (world->rows.compliance[normal] == 0 && G > 0) {
+            world->rows.compliance[normal] = RG_JAM_COMPLIANCE * G;
+            ++count;
+        }
+    }
+    return count;
+}
+
+static bool rgPairPushes(const rgWorld* world, int i) {
+    bool pushes = false;
+    for (int k = i; k < i + world->points[i].pointCount; ++k) {
+        pushes = pushes || world->points[k].pushesOut || world->points[k].overlaps;
+    }
+    return pushes;
+}
+
+static rgPairMemory* rgPairOfPoint(const rgWorld* world, int i) {
+    return &world->memories[1].pairs[world->points[i].pair];
+}
+
+int rgSoftenKnownJams(rgWorld* world) {
+    int count = 0;
+    for (int i = 0; i < world->pointCount && !world->def.neverSoften;
+         i += world->points[i].pointCount) {
+        rgPairMemory* pair = rgPairOfPoint(world, i);
+        if (pair->jammed > 0) {
+            pair->jammed -= 1;
+            count += rgSoftenPair(world, i);
+        }
+    }
+    return count;
+}
+
+// For one step, and for twice as many each time that the rigid problem fails again: what is jammed
+// for good does not cost a failed solve in every step.
+int rgSoftenNewJams(rgWorld* world) {
+    int count = 0;
+    for (int i = 0; i < world->pointCount && !world->def.neverSoften;
+         i += world->points[i].pointCount) {
+        rgPairMemory* pair = rgPairOfPoint(world, i);
+        int softened = rgPairPushes(world, i) ? rgSoftenPair(world, i) : 0;
+        if (softened > 0) {
+            pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
+            pair->jammed = (1 << (pair->jams - 1)) - 1;
+        }
+        count += softened;
+    }
+    return count;
+}
+
+void rgForgetJams(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        rgPairOfPoint(world, i)->jams = 0;
+    }
+}
