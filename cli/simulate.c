@@ -267,6 +267,7 @@ static int rgRunJob(rgSimulateJob* job) {
                                  .arguments = &job->options.arguments,
                                  .fault = job->fault[0] != '\0' ? job->fault : NULL,
                                  .dumped = job->options.dump != NULL ? job->dumped : -1};
+    rgSimulateSummary_PrintDoubts(&summary);
     if (job->options.json) {
         rgSimulateSummary_PrintJson(&summary);
     } else {

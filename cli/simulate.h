@@ -9,5 +9,7 @@ typedef struct rgSimulateSummary {
     int dumped;        // problems written; negative: not asked for
 } rgSimulateSummary;
 
+// Warnings on stderr: what mechanics does not explain.
+void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary);
 void rgSimulateSummary_Print(const rgSimulateSummary* summary);
 void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary);

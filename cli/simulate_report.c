@@ -42,6 +42,45 @@ static void rgPrintStages(const rgSimulationStats* stats) {
     printf("\n");
 }
 
+// ---- doubts ----
+
+// "'floor'", "a shape of 'leg'", "shape 3"
+static const char* rgShapeName(const rgModel* model, rgShapeId id, char buffer[96]) {
+    const rgShapeDef* shape = rgModel_Shape(model, id);
+    const rgBodyDef* body = shape != NULL ? rgModel_Body(model, shape->body) : NULL;
+    if (shape != NULL && shape->name != NULL && shape->name[0] != '\0') {
+        snprintf(buffer, 96, "'%.80s'", shape->name);
+    } else if (body != NULL && body->name != NULL && body->name[0] != '\0') {
+        snprintf(buffer, 96, "a shape of '%.76s'", body->name);
+    } else {
+        snprintf(buffer, 96, "shape %d", id.index1);
+    }
+    return buffer;
+}
+
+void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary) {
+    const rgModel* model = summary->simulation->loaded.model;
+    rgTrust trust = rgWorld_Trust(summary->simulation->world);
+    char a[96], b[96], length[24];
+    if ((trust.doubts & rg_doubtDepth) != 0) {
+        fprintf(
+            stderr, "warning: at %g s %s and %s overlap, %s deeper than their motion explains\n",
+            trust.depth.time, rgShapeName(model, trust.depth.shapeA, a),
+            rgShapeName(model, trust.depth.shapeB, b), rgFormatLength(length, trust.depth.amount));
+    }
+    if ((trust.doubts & rg_doubtPush) != 0) {
+        fprintf(stderr,
+                "warning: at %g s %s and %s were pushed apart with %.3g J: speed that no force "
+                "explains\n",
+                trust.push.time, rgShapeName(model, trust.push.shapeA, a),
+                rgShapeName(model, trust.push.shapeB, b), trust.push.amount);
+    }
+    if ((trust.doubts & rg_doubtEnergy) != 0) {
+        fprintf(stderr, "warning: until %g s the energy rose by %.3g J, and nothing drove it\n",
+                trust.energy.time, trust.energy.amount);
+    }
+}
+
 void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     const rgSimulation* simulation = summary->simulation;
     const rgSimulationStats* stats = &simulation->stats;
@@ -66,6 +105,9 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     double kinetic = rgWorld_KineticEnergy(world);
     printf("energy       kinetic %.6g J, total %.9g J\n", kinetic,
            kinetic + rgWorld_PotentialEnergy(world));
+    printf("trust        %s\n", rgWorld_Trust(world).doubts == rg_doubtNone
+                                    ? "mechanics explains the motion"
+                                    : "NO: see the warnings");
     rgPrintStages(stats);
     if (summary->dumped >= 0) {
         printf("dumped       %d contact problems\n", summary->dumped);
@@ -104,6 +146,21 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Number(json, "residual_max", stats->residual);
 }
 
+static void rgWriteTrust(rgJson* json, const rgWorld* world) {
+    rgTrust trust = rgWorld_Trust(world);
+    static const char* const names[] = {"energy", "push", "depth"};
+    rgJson_BeginArray(json, "doubts");
+    for (int i = 0; i < 3; ++i) {
+        if ((trust.doubts & (1 << i)) != 0) {
+            rgJson_String(json, NULL, names[i]);
+        }
+    }
+    rgJson_EndArray(json);
+    rgJson_Number(json, "energy_rise", trust.energy.amount);
+    rgJson_Number(json, "push_work", trust.push.amount);
+    rgJson_Number(json, "sudden_depth", trust.depth.amount);
+}
+
 void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
     const rgSimulation* simulation = summary->simulation;
     const rgSimulationStats* stats = &simulation->stats;
@@ -125,6 +182,7 @@ void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
     rgJson_Number(&json, "drift_max", stats->drift);
     rgJson_Number(&json, "kinetic_energy", kinetic);
     rgJson_Number(&json, "energy", kinetic + rgWorld_PotentialEnergy(world));
+    rgWriteTrust(&json, world);
     rgJson_String(&json, "hash", hash);
     rgWriteStages(&json, stats);
     rgJson_String(&json, "error", summary->fault);

@@ -99,6 +99,30 @@ typedef struct rgStepReport {
     double stageSeconds[rg_stageCount];
 } rgStepReport;
 
+/// Signs that the numbers of a run cannot be trusted, as bits.
+typedef enum rgDoubt {
+    rg_doubtNone = 0,
+    rg_doubtEnergy = 1, ///< energy rose although nothing drove the scene
+    rg_doubtPush = 2,   ///< contacts did work on bodies that overlap: speed that no force explains
+    rg_doubtDepth = 4,  ///< bodies overlap, and their motion does not explain it
+} rgDoubt;
+
+/// Something that mechanics does not explain: how much, when, and between which shapes.
+typedef struct rgSurprise {
+    double amount;            ///< [J] or [m]; 0: nothing
+    double time;              ///< at the start of the step [s]
+    rgShapeId shapeA, shapeB; ///< null where it is not a pair
+} rgSurprise;
+
+/// The largest of each kind since the world was made. What is normal is not counted as a doubt; see
+/// docs/theory/step.md (16)-(18).
+typedef struct rgTrust {
+    int doubts;        ///< bits of rgDoubt; 0: all is explained
+    rgSurprise energy; ///< rise of the energy of a scene that nothing drives [J]
+    rgSurprise push;   ///< work of rigid contacts that leave a penetration, in one step [J]
+    rgSurprise depth;  ///< penetration beyond what the motion since the last step explains [m]
+} rgTrust;
+
 RG_API rgWorldDef rgDefaultWorldDef(void);
 RG_API rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def,
                               rgDiagnostics* diagnostics, rgWorld** world);
@@ -163,6 +187,8 @@ RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
 RG_API int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor);
 RG_API double rgWorld_KineticEnergy(const rgWorld* world);
 RG_API double rgWorld_PotentialEnergy(const rgWorld* world); ///< gravity and springs
+/// Whether what the world did since it was made can be trusted.
+RG_API rgTrust rgWorld_Trust(const rgWorld* world);
 /// The constraint problem of the last step, in the velocity form, for study; a view until the next
 /// call.
 RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda);

@@ -144,17 +144,35 @@ static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair
 
 #define RG_OVERLAP_DEPTH 1e-6 // [m]
 
+// The static assembly that a collider belongs to, or that carries its tree; 0: none.
+static int rgWorld_Assembly(const rgWorld* world, const rgCollider* collider) {
+    const rgModel* model = world->model;
+    int body = collider->body, tree = model->links[collider->link].tree;
+    if (tree >= 0) {
+        int root = model->movingBodies[model->trees[tree].firstLink];
+        body = model->bodies[root].parent.index1 - 1;
+    }
+    return body >= 0 ? model->assemblies[body] : 0;
+}
+
+// Of one tree, or hung on one base that is fixed to the world.
+static bool rgWorld_SameRobot(const rgWorld* world, const rgCollider* A, const rgCollider* B) {
+    const rgLink* links = world->model->links;
+    int assembly = rgWorld_Assembly(world, A);
+    return links[A->link].tree == links[B->link].tree ||
+           (assembly != 0 && assembly == rgWorld_Assembly(world, B));
+}
+
 // Parts of one robot that overlap when they are first seen are drawn so: pushing them apart may ask
 // the impossible of its joints. They are kept from going deeper, until they come apart.
 static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
                                  const rgManifold* manifold) {
-    const rgLink* links = world->model->links;
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
     double least = 0;
     for (int k = 0; k < manifold->count; ++k) {
         least = RG_MIN(least, manifold->points[k].gap);
     }
-    bool born = pair->age == 0 && links[A->link].tree == links[B->link].tree;
+    bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH && rgWorld_SameRobot(world, A, B);
     pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
     pair->jammed = least < 0 ? pair->jammed : 0;
     pair->age = 1;
@@ -176,6 +194,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->manifolds[i];
         rgWorld_JudgeOverlap(world, &next->pairs[i], manifold);
+        rgWatch_Pair(world, &next->pairs[i], manifold);
         for (int k = 0; k < manifold->count; ++k) {
             rgPoint point = rgMakePoint(&manifold->points[k], &next->pairs[i], i, manifold->count);
             world->points[world->pointCount++] = point;

@@ -60,6 +60,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     }
     rgWorld_ForgetSprings(world);
     rgReadout_Invalidate(world->readout);
+    rgWatch_Disturb(world);
     return rg_ok;
 }
 
@@ -93,6 +94,7 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
     rgReadout_Invalidate(world->readout);
+    rgWatch_Disturb(world);
 }
 
 rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose) {
@@ -335,6 +337,7 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     memory->contactCount = header.contactCount;
     world->wrenched = rgAnyWrench(world);
     rgReadout_Invalidate(world->readout);
+    rgWatch_Disturb(world);
     return rg_ok;
 }
 
@@ -403,5 +406,6 @@ rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep) {
                (size_t)model->trees[tree].dofCount * sizeof(double));
     }
     rgReadout_Invalidate(world->readout);
+    rgWatch_Disturb(world);
     return rg_ok;
 }

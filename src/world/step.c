@@ -29,6 +29,7 @@ static rgResult rgCommit(rgStep* step) {
         return step->result;
     }
     const rgModel* model = world->model;
+    rgWatch_BeforeCommit(world);
     for (int i = 0; i < model->qCount; ++i) {
         world->state.q[i] = world->nextQ[i];
     }
@@ -39,6 +40,7 @@ static rgResult rgCommit(rgStep* step) {
     world->unconvergedCount += step->report->contact.status != rg_contactSolved;
     world->softenedCount += step->report->softenedRows > 0;
     rgWorld_CommitMemory(world);
+    rgWatch_AfterCommit(world);
     return rg_ok;
 }
 

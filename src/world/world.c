@@ -428,6 +428,7 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
         rgDestroyWorld(made);
         return result;
     }
+    rgWatch_Create(made);
     *world = made;
     return rg_ok;
 }

@@ -18,6 +18,7 @@ typedef struct rgPairMemory {
     int32_t jams;    // times in a row that no rigid solution was found
     int32_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
+    double gap;      // of its deepest point when it was last looked at [m]; 0: none
 } rgPairMemory;
 
 // Impulse and anchor of one contact point, in world axes so that they outlive the choice of
@@ -155,6 +156,18 @@ typedef struct rgIsland {
     double lowWork, highWork, allowed;
 } rgIsland;
 
+// What is kept to see whether mechanics explains the motion. No part of the state: it takes no part
+// in the motion. watch.c.
+typedef struct rgWatch {
+    bool stores;   // there are springs whose energy rgDynamics_Energy() does not count
+    bool placed;   // somebody set the state since the last step
+    bool passive;  // nothing drives the scene, and the last three are known
+    int count;     // steps that it is passive for
+    double least;  // the least energy meanwhile, or with stores that of their start [J]
+    double motion; // the largest kinetic energy meanwhile [J]
+    rgTrust trust; // since creation
+} rgWatch;
+
 // Lazily computed answers to questions about the current state and the last step.
 typedef struct rgReadout {
     rgDynamics* now;   // at the current state
@@ -242,6 +255,7 @@ struct rgWorld {
     double* asked;        // rgSolveProblem, per row: compliance before softening
     int askedCapacity;
     rgReadout* readout;
+    rgWatch watch;
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
 };
 
@@ -360,6 +374,13 @@ rgResult rgReadout_Create(rgWorld* world);
 void rgReadout_Destroy(rgWorld* world);
 rgDynamics* rgWorld_Now(const rgWorld* world);   // kinematics of the current state
 rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last step
+// watch.c
+void rgWatch_Create(rgWorld* world);
+void rgWatch_Disturb(rgWorld* world); // the state was set
+void rgWatch_Pair(rgWorld* world, rgPairMemory* pair,
+                  const rgManifold* manifold); // new against old
+void rgWatch_BeforeCommit(rgWorld* world);     // the state is that of the start of the step
+void rgWatch_AfterCommit(rgWorld* world);      // it is the new one
 // reaction.c: per body, about the world's origin
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
 // sensors.c

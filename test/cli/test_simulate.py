@@ -206,6 +206,24 @@ class Files(Simulate):
         self.assertEqual((float(start["q:rail"]), float(start["v:rail"])), (2, 0.75))
         self.assertIn("--key far", run("simulate", self.mjcf, "--time", 0.01).stderr)
 
+    def test_doubts(self):
+        """A ball that starts half in the floor is pushed out, and nothing explains that."""
+        start = ("bouncing", "--time", 0.5)
+        self.assertEqual(self.report(*start)["doubts"], [])
+        done = run("simulate", *start)
+        self.assertIn("mechanics explains the motion", done.stdout)
+        self.assertEqual(done.stderr, "")
+        inside = start + ("--q", "0,0,0.02,1,0,0,0")
+        found = self.report(*inside)
+        self.assertEqual(found["doubts"], ["energy", "push", "depth"])
+        self.assertAlmostEqual(found["sudden_depth"], 0.08, delta=1e-9)
+        self.assertEqual(found["converged_share"], 1)
+        done = run("simulate", *inside)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("see the warnings", done.stdout)
+        for text in ("80 mm deeper than their motion", "speed that no force", "nothing drove it"):
+            self.assertIn(text, done.stderr)
+
     def test_time_step(self):
         self.assertEqual(self.report(self.mjcf, "--time", 0.1)["dt"], 0.002)
         found = self.report(self.mjcf, "--time", 0.1, "--dt", 0.005)

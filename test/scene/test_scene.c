@@ -81,6 +81,25 @@ static void rgTestAll(void** state) {
     assert_null(rgFindScene(NULL));
 }
 
+// Nothing in our own scenes is left unexplained by mechanics.
+static void rgTestTrust(void** state) {
+    (void)state;
+    for (int i = 0; i < rgSceneCount(); ++i) {
+        const rgSceneInfo* scene = rgSceneAt(i);
+        rgPlay play = rgOpen(scene, NULL, 0);
+        rgPlayOn(scene, &play, strcmp(scene->name, "pile") == 0 ? rgFewer(600) : rgFewer(2500));
+        rgTrust trust = rgWorld_Trust(play.world);
+        if (trust.doubts != rg_doubtNone) {
+            print_error(
+                "%s: doubts %d, energy %g J at %g s, push %g J at %g s, depth %g m at %g s\n",
+                scene->name, trust.doubts, trust.energy.amount, trust.energy.time,
+                trust.push.amount, trust.push.time, trust.depth.amount, trust.depth.time);
+        }
+        assert_int_equal(trust.doubts, rg_doubtNone);
+        rgClose(&play);
+    }
+}
+
 static void rgTestArguments(void** state) {
     (void)state;
     rgModelDef* model = NULL;
@@ -253,11 +272,12 @@ static void rgTestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAll),     cmocka_unit_test(rgTestArguments),
-        cmocka_unit_test(rgTestWall),    cmocka_unit_test(rgTestLaunch),
-        cmocka_unit_test(rgTestRestore), cmocka_unit_test(rgTestSizes),
-        cmocka_unit_test(rgTestSeeds),   cmocka_unit_test(rgTestQuadruped),
-        cmocka_unit_test(rgTestGrasp),   cmocka_unit_test(rgTestMemory),
+        cmocka_unit_test(rgTestAll),       cmocka_unit_test(rgTestTrust),
+        cmocka_unit_test(rgTestArguments), cmocka_unit_test(rgTestWall),
+        cmocka_unit_test(rgTestLaunch),    cmocka_unit_test(rgTestRestore),
+        cmocka_unit_test(rgTestSizes),     cmocka_unit_test(rgTestSeeds),
+        cmocka_unit_test(rgTestQuadruped), cmocka_unit_test(rgTestGrasp),
+        cmocka_unit_test(rgTestMemory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,7 @@ static void RunFile(const char* path, const char* name) {
                   outcome.worst, 1e6 * outcome.seconds / STEPS, rgWorld_MemoryUse(world) / 1024);
     assert_true(outcome.worst <= 1e-3);
     assert_true(outcome.unconverged <= STEPS / 100);
+    assert_int_equal(rgWorld_Trust(world).doubts, rg_doubtNone);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }

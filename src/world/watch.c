@@ -1,0 +1,176 @@
+// A world that looks at itself: energy that rises by itself, contacts that do work, penetrations
+// that come from nowhere. Nothing here changes the motion. docs/theory/step.md (16)-(18).
+#include "world/world.h"
+
+#define RG_WATCH_STEPS 8 // between two looks at the energy
+
+// What counts as a doubt. Over two seconds of every scene and robot that we have, sound runs stay
+// below half of each, and broken ones exceed some of them four times.
+#define RG_DOUBT_RISE  0.03 // of the largest kinetic energy
+#define RG_DOUBT_PUSH  0.01 // likewise
+#define RG_DOUBT_SPEED 0.3  // [m/s] of everything that moves: energies below it are nothing
+#define RG_DOUBT_DEPTH 0.02 // of the smaller shape's radius, beside the margin
+
+static bool rgIsStiff(const rgMaterial* material) {
+    return material->stiffness > 0 || material->tangentialStiffness > 0;
+}
+
+// Springs of contacts and soft loops keep energy that shows neither as motion nor as height.
+static bool rgWorld_Stores(const rgWorld* world) {
+    const rgModel* model = world->model;
+    bool stores = world->def.stiffness > 0 || world->def.tangentialStiffness > 0;
+    for (int i = 0; i < model->info.shapeCount; ++i) {
+        stores = stores || rgIsStiff(&model->shapes[i].material);
+    }
+    for (int i = 0; i < model->pairCount; ++i) {
+        stores = stores || (model->pairHasMaterial[i] && rgIsStiff(&model->pairMaterials[i]));
+    }
+    for (int i = 0; i < model->info.equalityCount; ++i) {
+        stores = stores || model->equalities[i].stiffness > 0;
+    }
+    return stores;
+}
+
+void rgWatch_Create(rgWorld* world) {
+    world->watch.stores = rgWorld_Stores(world);
+    world->watch.placed = true;
+}
+
+void rgWatch_Disturb(rgWorld* world) {
+    world->watch.placed = true;
+}
+
+static void rgWatch_Keep(rgWatch* watch, rgSurprise* most, rgSurprise one, double normal,
+                         rgDoubt doubt) {
+    if (one.amount > most->amount) {
+        *most = one;
+    }
+    if (one.amount > normal) {
+        watch->trust.doubts |= (int)doubt;
+    }
+}
+
+static double rgWatch_NormalEnergy(const rgWorld* world, double share) {
+    double slow = 0.5 * world->model->info.mass * RG_DOUBT_SPEED * RG_DOUBT_SPEED;
+    return share * world->watch.motion + slow;
+}
+
+static rgSurprise rgSurpriseAt(const rgWorld* world, double amount, const rgCollider* A,
+                               const rgCollider* B) {
+    return (rgSurprise){amount, *world->state.time, {A->shape + 1}, {B->shape + 1}};
+}
+
+// ---- (16) depth
+
+void rgWatch_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
+    rgWatch* watch = &world->watch;
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    double least = 0, before = watch->placed ? 0 : pair->gap;
+    for (int k = 0; k < manifold->count; ++k) {
+        least = RG_MIN(least, manifold->points[k].gap);
+    }
+    pair->gap = least;
+    if ((pair->overlap && watch->placed) || least >= before) {
+        return; // placed so: parts of a robot that overlap by design
+    }
+    double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
+    rgSurprise depth = rgSurpriseAt(world, before - least - world->dt * speed, A, B);
+    double normal = world->def.margin + RG_DOUBT_DEPTH * RG_MIN(A->radius, B->radius);
+    rgWatch_Keep(watch, &watch->trust.depth, depth, normal, rg_doubtDepth);
+}
+
+// ---- (17) work of contacts that push out
+
+static void rgWatch_Impulses(rgWorld* world) {
+    rgWatch* watch = &world->watch;
+    double work = 0, most = 0;
+    int where = -1;
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        if (!point->pushesOut) {
+            continue;
+        }
+        int row = point->firstRow + 2;
+        double push = world->rows.lambda[row];
+        push *= push > 0 ? RG_MAX(rgRows_Dot(&world->rows, row, world->nextV), 0) : 0;
+        work += push;
+        where = push > most ? i : where;
+        most = RG_MAX(push, most);
+    }
+    if (where >= 0) {
+        const rgPoint* point = &world->points[where];
+        rgSurprise push = rgSurpriseAt(world, work, &world->colliders[point->colliderA],
+                                       &world->colliders[point->colliderB]);
+        double normal = rgWatch_NormalEnergy(world, RG_DOUBT_PUSH);
+        rgWatch_Keep(watch, &watch->trust.push, push, normal, rg_doubtPush);
+    }
+}
+
+// ---- (18) energy
+
+static bool rgWorld_IsDriven(const rgWorld* world) {
+    bool driven = world->wrenched;
+    for (int a = 0; a < world->model->info.actuatorCount; ++a) {
+        driven = driven || world->driveForce[a] != 0;
+    }
+    for (int i = 0; i < world->model->vCount; ++i) {
+        driven = driven || world->state.force[i] != 0;
+    }
+    return driven;
+}
+
+static double rgWatch_Energy(rgWorld* world) {
+    rgEnergy energy = rgDynamics_Energy(rgWorld_Now(world));
+    world->watch.motion = RG_MAX(world->watch.motion, energy.kinetic);
+    return energy.kinetic + energy.potential + energy.spring;
+}
+
+// Of the contact springs at the start of the step: k x^2/2 with k x = -gamma/(dt R), step.md (7).
+static double rgWorld_SpringEnergy(const rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    double sum = 0;
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        int row = point->firstRow + 2;
+        bool soft = rows->compliance[row] > 0 && !point->pushesOut && !point->overlaps;
+        if (soft && point->gap < 0) {
+            double gamma = rows->bias[row] - rgRows_Dot(rows, row, world->freeV);
+            sum += 0.5 * point->gap * gamma / (world->dt * rows->compliance[row]);
+        }
+    }
+    return sum;
+}
+
+// The state is still that of the start of the step: what to compare with.
+void rgWatch_BeforeCommit(rgWorld* world) {
+    rgWatch* watch = &world->watch;
+    rgWatch_Impulses(world);
+    bool passive = !rgWorld_IsDriven(world);
+    if (passive && (watch->placed || !watch->passive)) {
+        watch->count = 0;
+        watch->motion = 0;
+        watch->least = rgWatch_Energy(world) + rgWorld_SpringEnergy(world);
+        rgReadout_Invalidate(world->readout);
+    }
+    watch->passive = passive;
+    watch->placed = false;
+}
+
+// The state is the new one.
+void rgWatch_AfterCommit(rgWorld* world) {
+    rgWatch* watch = &world->watch;
+    if (!watch->passive || ++watch->count % RG_WATCH_STEPS != 0) {
+        return;
+    }
+    double energy = rgWatch_Energy(world);
+    double normal = rgWatch_NormalEnergy(world, RG_DOUBT_RISE);
+    rgSurprise rise = {energy - watch->least, *world->state.time, {0}, {0}};
+    rgWatch_Keep(watch, &watch->trust.energy, rise, normal, rg_doubtEnergy);
+    if (!watch->stores && energy < watch->least) {
+        watch->least = energy;
+    }
+}
+
+rgTrust rgWorld_Trust(const rgWorld* world) {
+    return world->watch.trust;
+}

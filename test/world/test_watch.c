@@ -1,0 +1,175 @@
+// A world that looks at itself: what mechanics explains raises no doubt, what it does not does.
+#include "scene.h"
+
+static rgTrust RunAndTrust(Scene* scene, int steps) {
+    SceneRun(scene, steps);
+    return rgWorld_Trust(scene->world);
+}
+
+static Scene BallOverFloor(double height, const rgWorldDef* def) {
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, height));
+    SceneFree(&scene, &ball);
+    SceneMake(&scene, def);
+    return scene;
+}
+
+// Placed half into the floor: the overlap comes from nowhere, contacts push it out, energy rises.
+static void TestDeepOverlap(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = BallOverFloor(1, &def);
+    rgTrust trust = RunAndTrust(&scene, 100);
+    assert_int_equal(trust.doubts, rg_doubtNone);
+    double q[7] = {0, 0, 0.04, 1};
+    assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+    double time = rgWorld_Time(scene.world);
+    trust = RunAndTrust(&scene, 200);
+    assert_int_equal(trust.doubts, rg_doubtDepth | rg_doubtPush | rg_doubtEnergy);
+    EXPECT_NEAR(trust.depth.amount, 0.06, 1e-9);
+    EXPECT_NEAR(trust.depth.time, time, 1e-9);
+    assert_int_equal(trust.depth.shapeA.index1 + trust.depth.shapeB.index1, 3);
+    // pushed out at 1 m/s against its weight: the first step makes all of the speed
+    EXPECT_NEAR(trust.push.amount, 1 + SCENE_G * 1e-3, 0.02);
+    assert_true(trust.energy.amount > 0.5);
+    SceneEnd(&scene);
+}
+
+// Springs give back what they held, and the overlap is told all the same.
+static void TestDeepOverlapOfSprings(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    def.stiffness = 1e4;
+    def.damping = 10;
+    Scene scene = BallOverFloor(0.04, &def);
+    rgTrust trust = RunAndTrust(&scene, 200);
+    assert_int_equal(trust.doubts, rg_doubtDepth);
+    assert_true(rgWorld_PotentialEnergy(scene.world) > 2); // 18 J were in the spring
+    SceneEnd(&scene);
+}
+
+// Bounces, soft and hard, impacts at speed, friction: all explained.
+static void TestImpactsAreExplained(void** state) {
+    (void)state;
+    const double stiffness[] = {0, 1e4, 1e6}, restitution[] = {0, 0.8, 1};
+    for (int k = 0; k < 3; ++k) {
+        for (int e = 0; e < 3; ++e) {
+            rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+            def.stiffness = stiffness[k];
+            def.restitution = stiffness[k] > 0 ? 0 : restitution[e];
+            Scene scene = BallOverFloor(0.6, &def);
+            SceneSetVelocity(&scene, 0, 6, (double[]){3, 0, -10.0 * e, 0, 40, 10});
+            assert_int_equal(RunAndTrust(&scene, 2000).doubts, rg_doubtNone);
+            SceneEnd(&scene);
+        }
+    }
+}
+
+// Whoever drives a scene or sets its state may add energy; what was placed well stays undoubted.
+static void TestDrivenIsExplained(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = BallOverFloor(0.1, &def);
+    SceneRun(&scene, 100);
+    assert_int_equal(
+        rgWorld_ApplyWrench(scene.world, (rgBodyId){1}, rgVec(1, 0, 30), rgVec(0, 0, 0)), rg_ok);
+    SceneRun(&scene, 300);
+    assert_true(SceneEnergy(&scene) > 20);
+    rgWorld_ClearWrenches(scene.world);
+    SceneRun(&scene, 300);
+    size_t size = rgWorld_StateSize(scene.world);
+    void* saved = malloc(size);
+    assert_int_equal(rgWorld_Save(scene.world, saved, size), rg_ok);
+    SceneRun(&scene, 1000);
+    assert_int_equal(rgWorld_Restore(scene.world, saved, size), rg_ok); // back up, and faster
+    SceneRun(&scene, 1000);
+    rgPose up = {rgVec(0, 0, 5), rgQuatIdentity()};
+    assert_int_equal(rgWorld_SetBodyPose(scene.world, (rgBodyId){1}, up), rg_ok);
+    SceneRun(&scene, 1500);
+    double force[6] = {20, 0, 0, 0, 0, 0};
+    assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
+    assert_int_equal(RunAndTrust(&scene, 500).doubts, rg_doubtNone);
+    free(saved);
+    SceneEnd(&scene);
+}
+
+// Looking at a state does not count as an event, however often.
+static void TestForwardIsNoEvent(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = BallOverFloor(0.3, &def);
+    for (int i = 0; i < 500; ++i) {
+        assert_int_equal(rgWorld_Forward(scene.world, NULL), rg_ok);
+        SceneStep(&scene);
+    }
+    assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
+    SceneEnd(&scene);
+}
+
+// A body that the filter lets through a wall meets it only once it is inside: as a mesh whose other
+// side is seen too late would. The pair is new, and no speed explains how deep it is.
+static void TestAppearsInside(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid wall = SolidOf(rg_shapeBox, rgVec(0.5, 0.5, 0.5), 1, rgVec(0, 0, 0));
+    SceneBody(&scene, &wall, (rgBodyId){0});
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(2, 0, 0));
+    rgBodyId id = SceneFree(&scene, &ball);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    def.overrideGravity = true;
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 1, (double[]){-1});
+    SceneRun(&scene, 3000); // stops at the wall
+    EXPECT_NEAR(SceneBodyPoint(&scene, id).x, 0.6, 1e-6);
+    assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
+    // asleep, it is carried inside; awake, it is there
+    assert_int_equal(rgWorld_SetAsleep(scene.world, id, true), rg_ok);
+    SceneRun(&scene, 10);
+    rgPose inside = {rgVec(0.4, 0, 0), rgQuatIdentity()};
+    assert_int_equal(rgWorld_SetBodyPose(scene.world, id, inside), rg_ok);
+    SceneRun(&scene, 10);
+    assert_int_equal(rgWorld_SetAsleep(scene.world, id, false), rg_ok);
+    rgTrust trust = RunAndTrust(&scene, 10);
+    assert_true((trust.doubts & rg_doubtDepth) != 0);
+    EXPECT_NEAR(trust.depth.amount, 0.2, 1e-6);
+    SceneEnd(&scene);
+}
+
+// A base that is fixed to the world is part of the robot: what overlaps it by design is not pushed
+// apart, no more than parts of a floating robot are, and raises no doubt.
+static void TestOverlapsItsFixedBase(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid box = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.1), 1, rgVec(0, 0, 1));
+    rgBodyId base = SceneBody(&scene, &box, (rgBodyId){0});
+    rgBodyId tips[2];
+    for (int side = 0; side < 2; ++side) {
+        box.pose.p = rgVec(side ? 0.15 : -0.15, 0, -0.15);
+        rgBodyId upper = SceneBody(&scene, &box, base);
+        SceneJoint(&scene, upper, rg_jointRevolute, rgVec(0, 0, 0.1), rgVec(0, 1, 0));
+        box.pose.p = rgVec(side ? -0.12 : 0.12, 0, 0.05); // back into the base, and the other one
+        tips[side] = SceneBody(&scene, &box, upper);
+        SceneJoint(&scene, tips[side], rg_jointRevolute, rgVec(0, 0, 0), rgVec(1, 0, 0));
+    }
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+    SceneMake(&scene, &def);
+    double start = SceneEnergy(&scene);
+    for (int i = 0; i < 1000; ++i) {
+        rgStepReport report = SceneStep(&scene);
+        assert_int_equal(report.contact.status, rg_contactSolved);
+        assert_true(SceneEnergy(&scene) < start + 1e-3);
+    }
+    assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
+    SceneEnd(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestDeepOverlap),          cmocka_unit_test(TestDeepOverlapOfSprings),
+        cmocka_unit_test(TestImpactsAreExplained),  cmocka_unit_test(TestDrivenIsExplained),
+        cmocka_unit_test(TestForwardIsNoEvent),     cmocka_unit_test(TestAppearsInside),
+        cmocka_unit_test(TestOverlapsItsFixedBase),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
