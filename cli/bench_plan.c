@@ -231,10 +231,11 @@ static bool rgReachState(const rgPlanSource* source, rgSimulation* simulation, r
 // All variants from one state, in turns; the least CPU time of each counts.
 static bool rgMeasureState(rgPlanStudy* study, rgPlanGroup* group, rgSimulation* simulation,
                            rgWorld** worlds, const rgPlanState* state) {
-    double least[rg_maxVariants], spent = 0;
-    rgStepReport reports[rg_maxVariants];
+    double least[rg_maxVariants] = {0}, spent = 0;
+    rgStepReport reports[rg_maxVariants] = {0};
     bool good = true;
-    for (int r = 0; good && r < (spent > 0.1 * study->bench->variantCount ? 1 : 5); ++r) {
+    // Once is enough for steps that take long.
+    for (int r = 0; good && r < 5 && spent < 0.1 * study->bench->variantCount; ++r) {
         for (int v = 0; good && v < study->bench->variantCount; ++v) {
             good = rgWorld_Restore(worlds[v], state->bytes, state->size) == rg_ok;
             double begin = rgThreadSeconds();

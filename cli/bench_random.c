@@ -218,7 +218,7 @@ int rgBench_Random(const rgBench* bench, int first, int count, bool json) {
         if (rgProgress_IsDue(&progress)) {
             rgProgress_Update(&progress, i, "random problems");
         }
-        rgRandomStudy_Solve(study, (uint64_t)(first + i));
+        rgRandomStudy_Solve(study, (uint64_t)first + (uint64_t)i);
     }
     rgProgress_End(&progress);
     if (made && json) {
