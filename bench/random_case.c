@@ -510,7 +510,8 @@ static void rgProjectRows(const rgBlock* block, int i, rgReal normal, rgReal* x)
     x[1] *= shrink;
 }
 
-// |lambda - P(lambda - m u)|/m of rows i ... of a block
+// |lambda - P(lambda - m u)| of rows i ... of a block, as the velocity that it would make: times G,
+// without R
 static rgReal rgRowsError(const rgContactCase* made, const rgBlock* block, int i,
                           const double* lambda, const rgReal* sigma) {
     int first = block->firstRow + i, count = rgRowsTogether(block, i);
@@ -525,7 +526,12 @@ static rgReal rgRowsError(const rgContactCase* made, const rgBlock* block, int i
     for (int k = 0; k < count; ++k) {
         sum += (lambda[first + k] - x[k]) * (lambda[first + k] - x[k]);
     }
-    return sqrtl(sum) / m;
+    size_t n = (size_t)made->problem.rowCount;
+    rgReal moved = 0;
+    for (int k = first; k < first + count; ++k) {
+        moved += made->G[(size_t)k * n + (size_t)k];
+    }
+    return sqrtl(sum) * moved / count;
 }
 
 static rgReal rgBlockError(const rgContactCase* made, const rgBlock* block, const double* lambda,

@@ -28,6 +28,6 @@ typedef struct rgRandomTraits {
 rgContactCase* rgMakeRandomCase(uint64_t number, rgRandomTraits* traits);
 
 // The residual of docs/theory/ncp.md from the definition and the dense matrix of the case, in long
-// double: the largest velocity error of any constraint by the natural map with its own mass, as a
-// share of that of zero impulses in its island. Shares no code with the library.
+// double: the largest error of any constraint by the natural map with its own mass, as the velocity
+// that it would make, over that of zero impulses in its island. Shares no code with the library.
 double rgNaturalResidual(const rgContactCase* made, const double* lambda);
