@@ -181,6 +181,7 @@ static double rgLowestPoint(const rgShapeDef* shape, rgPose pose) {
     rgGeometryDef def = rgDefaultGeometryDef();
     def.kind = shape->kind;
     def.size = shape->size;
+    def.rounding = shape->rounding;
     def.mesh = shape->mesh;
     def.heightField = shape->heightField;
     rgGeometry* geometry = NULL;

@@ -10,8 +10,9 @@ typedef struct rgBox {
 /// What a geometry is made from. Start from rgDefaultGeometryDef().
 typedef struct rgGeometryDef {
     rgShapeKind kind;
-    rgVec3 size;                          ///< meaning: see rgShapeKind [m]
-    const rgMeshData* mesh;               ///< hull, mesh; copied
+    rgVec3 size;            ///< meaning: see rgShapeKind [m]
+    double rounding;        ///< box, cylinder, hull: radius of a ball added all around [m]
+    const rgMeshData* mesh; ///< hull, mesh; copied
     const rgHeightFieldData* heightField; ///< height field; copied
     const char* file;                     ///< where it was written, for messages; may be NULL
     int line;

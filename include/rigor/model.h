@@ -99,7 +99,9 @@ typedef struct rgShapeDef {
     rgBodyId body; ///< null: fixed to the world
     rgPose pose;   ///< in the body frame
     rgShapeKind kind;
-    rgVec3 size;                          ///< meaning: see rgShapeKind
+    rgVec3 size;     ///< meaning: see rgShapeKind
+    double rounding; ///< box, cylinder, hull: radius of a ball added all around, so that the shape
+                     ///< reaches further than its size by as much [m]. Inertia does not count it.
     const rgMeshData* mesh;               ///< hull, mesh; copied
     const rgHeightFieldData* heightField; ///< height field; copied
     rgMaterial material;

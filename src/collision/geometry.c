@@ -18,6 +18,22 @@ static bool rgIsSize(double value) {
     return value > 0 && value < 1e100;
 }
 
+static bool rgIsRounded(rgShapeKind kind) {
+    return kind == rg_shapeBox || kind == rg_shapeCylinder || kind == rg_shapeHull;
+}
+
+static rgResult rgCheckRounding(const rgGeometryDef* def, rgDiagnostics* diagnostics) {
+    bool good =
+        rgIsRounded(def->kind) ? def->rounding >= 0 && def->rounding < 1e100 : def->rounding == 0;
+    if (!good) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, def->file, def->line,
+                          "rounding is %g; it must be finite and not negative, and zero but for "
+                          "boxes, cylinders and hulls",
+                          def->rounding);
+    }
+    return good ? rg_ok : rg_errorArgument;
+}
+
 static rgResult rgCheckSize(const rgGeometryDef* def, rgDiagnostics* diagnostics) {
     rgVec3 s = def->size;
     switch (def->kind) {
@@ -108,9 +124,21 @@ static void rgSetBounds(rgGeometry* g) {
     g->convex.scale = g->boundingRadius;
 }
 
+// A ball all around the core.
+static void rgAddRounding(rgGeometry* g, double rounding) {
+    rgVec3 grow = rgVec(rounding, rounding, rounding);
+    if (rounding > 0) {
+        g->convex.radius = rounding;
+        g->convex.scale += rounding;
+        g->boundingRadius += rounding;
+        g->box = (rgBox){rgSub(g->box.lower, grow), rgAdd(g->box.upper, grow)};
+    }
+}
+
 static rgResult rgBuildGeometry(const rgGeometryDef* def, rgDiagnostics* diagnostics,
                                 rgGeometry* g) {
     rgResult result = rgCheckSize(def, diagnostics);
+    result = result == rg_ok ? rgCheckRounding(def, diagnostics) : result;
     if (result != rg_ok) {
         return result;
     }
@@ -146,6 +174,7 @@ rgResult rgCreateGeometry(const rgGeometryDef* def, rgDiagnostics* diagnostics,
         return result;
     }
     rgSetBounds(made);
+    rgAddRounding(made, def->rounding);
     *geometry = made;
     return rg_ok;
 }
@@ -191,9 +220,10 @@ static rgVec3 rgRoundExtent(const rgGeometry* g, const rgMat3* r) {
     case rg_shapeCapsule:
         return rgVec(fabs(m[2]) * s.y + s.x, fabs(m[5]) * s.y + s.x, fabs(m[8]) * s.y + s.x);
     case rg_shapeCylinder:
-        return rgVec(fabs(m[2]) * s.y + s.x * sqrt(fmax(0, 1 - m[2] * m[2])),
-                     fabs(m[5]) * s.y + s.x * sqrt(fmax(0, 1 - m[5] * m[5])),
-                     fabs(m[8]) * s.y + s.x * sqrt(fmax(0, 1 - m[8] * m[8])));
+        return rgAdd(rgVec(fabs(m[2]) * s.y + s.x * sqrt(fmax(0, 1 - m[2] * m[2])),
+                           fabs(m[5]) * s.y + s.x * sqrt(fmax(0, 1 - m[5] * m[5])),
+                           fabs(m[8]) * s.y + s.x * sqrt(fmax(0, 1 - m[8] * m[8]))),
+                     rgVec(g->convex.radius, g->convex.radius, g->convex.radius));
     default: // ellipsoid
         return rgVec(
             sqrt(m[0] * m[0] * s.x * s.x + m[1] * m[1] * s.y * s.y + m[2] * m[2] * s.z * s.z),
@@ -214,7 +244,9 @@ rgBox rgGeometry_Box(const rgGeometry* g, rgPose pose) {
     } else {
         rgVec3 middle = rgScale(0.5, rgAdd(g->box.lower, g->box.upper));
         center = rgAdd(center, rgMat3_Multiply(&r, middle));
-        half = rgRotatedExtent(&r, rgScale(0.5, rgSub(g->box.upper, g->box.lower)));
+        rgVec3 ball = rgVec(g->convex.radius, g->convex.radius, g->convex.radius);
+        half = rgSub(rgScale(0.5, rgSub(g->box.upper, g->box.lower)), ball);
+        half = rgAdd(rgRotatedExtent(&r, half), ball);
     }
     return (rgBox){.lower = rgSub(center, half), .upper = rgAdd(center, half)};
 }

@@ -75,7 +75,9 @@ void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
 
 typedef void rgCollideFcn(const rgCollideInput* input, rgManifold* manifold);
 
-static rgCollideFcn* rgMethodFor(rgShapeKind a, rgShapeKind b) {
+// Rounded boxes take the general way, which knows cores with a radius.
+static rgCollideFcn* rgMethodFor(const rgGeometry* first, const rgGeometry* second) {
+    rgShapeKind a = first->kind, b = second->kind;
     if (a == rg_shapePlane) {
         return rgCollidePlane;
     }
@@ -88,13 +90,13 @@ static rgCollideFcn* rgMethodFor(rgShapeKind a, rgShapeKind b) {
     if (a == rg_shapeSphere && b == rg_shapeCapsule) {
         return rgCollideSphereCapsule;
     }
-    if (a == rg_shapeSphere && b == rg_shapeBox) {
+    if (a == rg_shapeSphere && b == rg_shapeBox && second->convex.radius == 0) {
         return rgCollideSphereBox;
     }
     if (a == rg_shapeCapsule && b == rg_shapeCapsule) {
         return rgCollideCapsules;
     }
-    if (a == rg_shapeBox && b == rg_shapeBox) {
+    if (a == rg_shapeBox && b == rg_shapeBox && first->convex.radius + second->convex.radius == 0) {
         return rgCollideBoxes;
     }
     return rgCollideConvex;
@@ -120,7 +122,7 @@ static inline int rgCollideOrdered(rgCollideInput* in, rgManifold* manifold) {
         return 0;
     }
     if (!rgIsSwapped(kindA, kindB)) {
-        rgMethodFor(kindA, kindB)(in, manifold);
+        rgMethodFor(in->a, in->b)(in, manifold);
         return manifold->count;
     }
     rgCollideInput turned = *in;
@@ -128,7 +130,7 @@ static inline int rgCollideOrdered(rgCollideInput* in, rgManifold* manifold) {
     turned.b = in->a;
     turned.poseA = in->poseB;
     turned.poseB = in->poseA;
-    rgMethodFor(kindB, kindA)(&turned, manifold);
+    rgMethodFor(in->b, in->a)(&turned, manifold);
     rgFlip(manifold);
     return manifold->count;
 }

@@ -133,7 +133,7 @@ static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawMan
         rgPlaneFeature(c, p, in->margin, raw);
         return;
     }
-    if (rgBoxHeight(&in->b->box, p) > in->margin) {
+    if (rgBoxHeight(&in->b->box, p) + c->radius > in->margin) {
         return;
     }
     int32_t lowest = in->cache != NULL ? in->cache->vertexB : -1;
@@ -146,8 +146,11 @@ static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawMan
     }
 }
 
+// A rounded shape is its core above a plane that is higher by the radius.
 static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     rgLocalPlane p = rgMakeLocalPlane(*in->poseA, *in->poseB);
+    double radius = in->b->convex.radius;
+    p.offset -= radius;
     if (!isfinite(p.offset + rgDot(p.d, rgVec(1, 1, 1)))) {
         return;
     }
@@ -161,7 +164,8 @@ static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     m->normal = p.normal;
     for (int k = 0; k < raw.count; ++k) {
         rgVec3 x = rgPose_Point(*in->poseB, raw.points[k].position);
-        rgPutPoint(m, x, p.normal, raw.points[k].gap, raw.points[k].feature);
+        rgPutPoint(m, rgAddScaled(x, -radius, p.normal), p.normal, raw.points[k].gap,
+                   raw.points[k].feature);
     }
 }
 

@@ -271,7 +271,37 @@ bool rgRayCastSurface(const rgGeometry* g, const rgRay* ray, rgRayHit* hit) {
     return g->kind == rg_shapeMesh ? rgRayMesh(&g->triangles, ray, hit) : rgRayHeights(g, ray, hit);
 }
 
+// The ray goes on to the plane that touches the rounded shape below where it is, until it is there:
+// Newton's method on a convex function, from outside.
+static bool rgRayRounded(const rgGeometry* g, const rgRay* local, rgRayHit* hit) {
+    rgConvex point = {.kind = rg_shapeSphere};
+    double t = 0, close = 1e-12 * g->convex.scale;
+    for (int k = 0; k < 100 && t <= local->maxFraction; ++k) {
+        rgPose at = {rgAddScaled(local->origin, t, local->direction), {1, 0, 0, 0}};
+        rgConvexPair pair = rgMakePair(&g->convex, rgPoseIdentity(), &point, at);
+        rgPairCache cache = {0};
+        rgSigned s;
+        rgSignedDistance(&pair, INFINITY, &cache, &s);
+        bool inside = k == 0 && s.gap < 0;
+        if (inside || s.gap <= close) {
+            hit->fraction = t;
+            hit->normal = inside ? rgNormalize(rgNegate(local->direction)) : s.normal;
+            hit->part = 0;
+            return true;
+        }
+        double speed = -rgDot(s.normal, local->direction);
+        if (!(speed > 0)) {
+            return false;
+        }
+        t += s.gap / speed;
+    }
+    return false;
+}
+
 static bool rgRayConvex(const rgGeometry* g, const rgRay* local, rgRayHit* hit) {
+    if (rgIsConvexKind(g->kind) && g->kind >= rg_shapeCylinder && g->convex.radius > 0) {
+        return rgRayRounded(g, local, hit);
+    }
     rgSpan span = rgSpanOf(g, local->origin, local->direction);
     if (!(span.enter <= span.exit) || span.exit < 0 || span.enter > local->maxFraction) {
         return false;

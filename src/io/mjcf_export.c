@@ -94,7 +94,8 @@ static void rgMjWriter_Assets(rgMjWriter* w) {
 
 static void rgMjWriter_Size(rgMjWriter* w, int number) {
     const rgShapeDef* shape = &w->def->shapes[number];
-    const double s[3] = {shape->size.x, shape->size.y, shape->size.z};
+    double out = shape->rounding;
+    const double s[3] = {shape->size.x + out, shape->size.y + out, shape->size.z + out};
     switch (shape->kind) {
     case rg_shapePlane:
         rgText_Add(&w->text, " type=\"plane\" size=\"0 0 1\"");
@@ -333,6 +334,9 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
                    .what = "stiffness, damping and restitution are not written for shapes"};
     rgLost hulls = {.diagnostics = w->diagnostics,
                     .what = "MJCF collides with the convex hull of a mesh"};
+    rgLost round = {.diagnostics = w->diagnostics,
+                    .what = "rounded shapes are written sharp: boxes and cylinders as large as "
+                            "they are, hulls as their cores"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
         const rgMaterial* material = &shape->material;
@@ -343,9 +347,13 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
         if (shape->kind == rg_shapeMesh && !shape->visualOnly) {
             rgLost_Add(&hulls, shape->name);
         }
+        if (shape->rounding > 0) {
+            rgLost_Add(&round, shape->name);
+        }
     }
     rgLost_Tell(&soft);
     rgLost_Tell(&hulls);
+    rgLost_Tell(&round);
 }
 
 static void rgMjWriter_Write(rgMjWriter* w) {

@@ -113,6 +113,7 @@ static void rgUrdfWriter_Mesh(rgUrdfWriter* w, const rgShapeDef* shape) {
 }
 
 static void rgUrdfWriter_Geometry(rgUrdfWriter* w, const rgShapeDef* shape) {
+    double out = shape->rounding; // written sharp, as large as it is
     rgText_Add(&w->text, "      <geometry>");
     switch (shape->kind) {
     case rg_shapeSphere:
@@ -122,14 +123,14 @@ static void rgUrdfWriter_Geometry(rgUrdfWriter* w, const rgShapeDef* shape) {
         break;
     case rg_shapeBox:
         rgText_Add(&w->text, "<box");
-        rgText_Vec(&w->text, "size", rgScale(2, shape->size));
+        rgText_Vec(&w->text, "size", rgScale(2, rgAdd(shape->size, rgVec(out, out, out))));
         rgText_Add(&w->text, "/>");
         break;
     case rg_shapeCapsule:
     case rg_shapeCylinder:
         rgText_Add(&w->text, shape->kind == rg_shapeCapsule ? "<capsule" : "<cylinder");
-        rgText_Number(&w->text, "radius", shape->size.x);
-        rgText_Number(&w->text, "length", 2 * shape->size.y);
+        rgText_Number(&w->text, "radius", shape->size.x + out);
+        rgText_Number(&w->text, "length", 2 * (shape->size.y + out));
         rgText_Add(&w->text, "/>");
         break;
     default:
@@ -388,6 +389,18 @@ static void rgUrdfWriter_Frames(rgUrdfWriter* w) {
     rgLost_Tell(&lost);
 }
 
+static void rgUrdfWriter_TellRounded(rgUrdfWriter* w) {
+    rgLost lost = {.diagnostics = w->diagnostics,
+                   .what = "rounded shapes are written sharp: boxes and cylinders as large as they "
+                           "are, hulls as their cores"};
+    for (int i = 0; i < w->def->shapeCount; ++i) {
+        if (w->def->shapes[i].rounding > 0) {
+            rgLost_Add(&lost, w->def->shapes[i].name);
+        }
+    }
+    rgLost_Tell(&lost);
+}
+
 static void rgUrdfWriter_TellEqualities(rgUrdfWriter* w) {
     rgLost lost = {.diagnostics = w->diagnostics,
                    .what = "URDF has no loops and only linear couplings of joints; left out"};
@@ -460,6 +473,7 @@ static void rgUrdfWriter_Write(rgUrdfWriter* w) {
     }
     rgUrdfWriter_Frames(w);
     rgText_Add(&w->text, "</robot>\n");
+    rgUrdfWriter_TellRounded(w);
     rgUrdfWriter_TellEqualities(w);
     rgUrdfWriter_TellParts(w);
     rgUrdfWriter_TellSurfaces(w);

@@ -340,7 +340,17 @@ static void rgCheckHeightField(rgCase* c, const rgHeightFieldData* field) {
     }
 }
 
+static void rgCheckRounding(rgCase* c, const rgShapeDef* shape) {
+    bool allowed = shape->kind == rg_shapeBox || shape->kind == rg_shapeCylinder ||
+                   shape->kind == rg_shapeHull;
+    rgCase_NotNegative(c, "rounding", shape->rounding);
+    if (shape->rounding > 0 && !allowed) {
+        rgCase_Error(c, "only boxes, cylinders and hulls can be rounded");
+    }
+}
+
 static void rgCheckSize(rgCase* c, const rgShapeDef* shape) {
+    rgCheckRounding(c, shape);
     switch (shape->kind) {
     case rg_shapePlane:
         break;

@@ -274,6 +274,7 @@ static rgResult rgWorld_CreateGeometry(rgWorld* world, int shape, rgDiagnostics*
     rgGeometryDef geometry = rgDefaultGeometryDef();
     geometry.kind = def->kind;
     geometry.size = def->size;
+    geometry.rounding = def->rounding;
     geometry.mesh = def->mesh;
     geometry.heightField = def->heightField;
     geometry.file = def->source.file;

@@ -313,11 +313,48 @@ static void test_refusals(void** state) {
     rgDestroyModelDef(def);
 }
 
+// A rounded box is written as the sharp box of its size, and that is told.
+static void rgTestRounded(void** state) {
+    (void)state;
+    for (int format = 0; format < 2; ++format) {
+        rgModelDef *def = NULL, *back = NULL;
+        assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+        rgBodyDef body = rgDefaultBodyDef();
+        rgBodyId id;
+        body.name = "b";
+        body.inertia = rgInertiaFromShape(rg_shapeBox, rgVec(0.1, 0.1, 0.1), 1);
+        assert_int_equal(rgModelDef_AddBody(def, &body, &id), rg_ok);
+        rgShapeDef shape = rgDefaultShapeDef();
+        shape.name = "cube";
+        shape.body = id;
+        shape.kind = rg_shapeBox;
+        shape.size = rgVec(0.1, 0.2, 0.3);
+        shape.rounding = 0.01;
+        assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+        char path[64];
+        rgTemporary(path, format ? ".urdf" : ".xml");
+        rgDiagnostics* said = rgSave(def, path);
+        assert_true(rgSays(said, "written sharp"));
+        rgDestroyDiagnostics(said);
+        back = rgLoadOrFail(path);
+        remove(path);
+        assert_int_equal(back->shapes[0].kind, rg_shapeBox);
+        EXPECT_NEAR(back->shapes[0].size.x, 0.11, 1e-12);
+        EXPECT_NEAR(back->shapes[0].size.z, 0.31, 1e-12);
+        rgDestroyModelDef(back);
+        rgDestroyModelDef(def);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mjcf_to_mjcf), cmocka_unit_test(test_mjcf_to_urdf_and_back),
-        cmocka_unit_test(test_models_agree), cmocka_unit_test(test_losses_are_told),
-        cmocka_unit_test(test_program_made), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(rgTestRounded),
+        cmocka_unit_test(test_mjcf_to_mjcf),
+        cmocka_unit_test(test_mjcf_to_urdf_and_back),
+        cmocka_unit_test(test_models_agree),
+        cmocka_unit_test(test_losses_are_told),
+        cmocka_unit_test(test_program_made),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
