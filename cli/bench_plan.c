@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 // The parts of the plan that can be switched off; a row of the table each.
 static const struct {
@@ -183,12 +182,6 @@ static const rgPlanSource rgPiles[] = {
 };
 static const char* const rgPileNames[] = {"pile 100", "pile 300", "pile 1000", "pile 3000"};
 
-static double rgThreadSeconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static rgResult rgStepOnce(rgSimulation* simulation, rgWorld* world, rgStepReport* report) {
     if (simulation->scene != NULL) {
         rgScene_Act(simulation->scene, world);
@@ -238,9 +231,9 @@ static bool rgMeasureState(rgPlanStudy* study, rgPlanGroup* group, rgSimulation*
     for (int r = 0; good && r < 5 && spent < 0.1 * study->bench->variantCount; ++r) {
         for (int v = 0; good && v < study->bench->variantCount; ++v) {
             good = rgWorld_Restore(worlds[v], state->bytes, state->size) == rg_ok;
-            double begin = rgThreadSeconds();
+            double begin = rgCli_ThreadSeconds();
             good = good && rgStepOnce(simulation, worlds[v], &reports[v]) == rg_ok;
-            double seconds = rgThreadSeconds() - begin;
+            double seconds = rgCli_ThreadSeconds() - begin;
             least[v] = r == 0 ? seconds : fmin(least[v], seconds);
             spent += seconds;
         }
@@ -405,9 +398,10 @@ int rgBench_Plan(rgBench* bench, bool quick, bool json) {
     if (json) {
         rgPrintPlanJson(study);
     } else {
-        printf("auto, and auto without one part at a time: solved and mean time (of a solve; of a "
-               "whole step, CPU time,\nin scenes and piles, whose variants all step from the same "
-               "states), minima of repetitions in turns\n\n");
+        printf(
+            "auto, and auto without one part at a time: solved and mean CPU time (of a solve; of a "
+            "whole step in scenes\nand piles, whose variants all step from the same "
+            "states), minima of repetitions in turns\n\n");
         rgPrintPlanTable(study, false);
         printf("\niterations and factorizations, means\n\n");
         rgPrintPlanTable(study, true);

@@ -75,7 +75,7 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
         .usage = "[FILE|DIR...] [OPTIONS]",
         .summary =
             "Compare contact solvers on FCLIB problems; without arguments, on the built-in "
-            "wall of cubes.\nTimes are those of the solve call alone, the least of all "
+            "wall of cubes.\nTimes are CPU times of the solve call alone, the least of all "
             "repetitions, which alternate\nbetween the solvers. The study `warm` starts each "
             "step of a recorded sequence\n(NAME_0001.hdf5, NAME_0002.hdf5, ...) from the "
             "impulses of the step before. The study\n`random` needs no files: problems built "

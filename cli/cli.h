@@ -139,6 +139,8 @@ void rgProgress_End(rgProgress* progress); // erases the bar
 
 // Monotonic clock [s].
 double rgCli_Seconds(void);
+// CPU time of the calling thread [s]: what one thread did, whoever else uses the machine.
+double rgCli_ThreadSeconds(void);
 
 // Memory or the end of the program, with a message.
 void* rgCli_Allocate(size_t count, size_t size);

@@ -4,10 +4,18 @@
 #include <time.h>
 #include <unistd.h>
 
-double rgCli_Seconds(void) {
+static double rgReadClock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double rgCli_Seconds(void) {
+    return rgReadClock(CLOCK_MONOTONIC);
+}
+
+double rgCli_ThreadSeconds(void) {
+    return rgReadClock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void rgProgress_Begin(rgProgress* progress, const char* label, int total) {

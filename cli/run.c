@@ -53,9 +53,9 @@ void rgRun_Repeat(rgRun* run, rgContactSolver* solver, const rgContactProblem* p
     } else {
         memset(lambda, 0, bytes);
     }
-    double begin = rgCli_Seconds();
+    double begin = rgCli_ThreadSeconds();
     run->result = rgContactSolver_Solve(solver, problem, lambda, sigma, &run->report);
-    double seconds = rgCli_Seconds() - begin;
+    double seconds = rgCli_ThreadSeconds() - begin;
     run->seconds = seconds < run->seconds ? seconds : run->seconds;
     run->report.history = NULL;
 }

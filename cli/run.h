@@ -23,7 +23,7 @@ typedef struct rgRun {
     rgContactReport report; // history is not kept
     rgResidual residual;    // by the judge, called anew
     bool solved;            // the solver says so and the judge agrees
-    double seconds;         // the solve call alone, least of all repetitions
+    double seconds;         // CPU time of the solve call alone, least of all repetitions
 } rgRun;
 
 // One repetition: start from `start` (NULL: zeros), solve, keep the least time in run->seconds
