@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+const rgXmlWord rgFrictionRuleWords[5] = {{"geometric", rg_frictionGeometric},
+                                          {"average", rg_frictionAverage},
+                                          {"minimum", rg_frictionMinimum},
+                                          {"maximum", rg_frictionMaximum},
+                                          {NULL, 0}};
+
+const char* rgFrictionRuleWord(rgFrictionRule rule) {
+    return rgFrictionRuleWords[rule > rg_frictionGeometric ? rule - rg_frictionGeometric : 0].word;
+}
+
 typedef struct rgModelFormat {
     const char* root; // name of the root element
     rgReadModelFcn* read;

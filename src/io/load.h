@@ -13,6 +13,9 @@ typedef rgResult rgReadModelFcn(rgXmlTree* tree, rgXmlNode* root, const rgLoadDe
 rgReadModelFcn rgReadUrdf; // <robot>
 rgReadModelFcn rgReadMjcf; // <mujoco>
 
+extern const rgXmlWord rgFrictionRuleWords[5]; // values: rgFrictionRule
+const char* rgFrictionRuleWord(rgFrictionRule rule);
+
 // Parse the text (NULL: the file at path) and read it. A root name other than NULL is the only one
 // accepted.
 rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size_t byteCount,

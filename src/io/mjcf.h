@@ -246,8 +246,11 @@ extern const rgMjProperty rgMjProperties[RG_MJ_PROPERTY_COUNT];
 double* rgMjProperty_Of(const rgMjProperty* property, rgMaterial* material);
 void rgMjcf_ReadCustom(rgMjcf* m, const rgXmlNode* root); // needs all geoms
 double rgMjcf_Restitution(const rgMjSoftness* softness);  // of a negative solref; 0: not said
-void rgMjcf_SetSoftness(rgMjcf* m);                       // needs all masses
-void rgMjcf_DropTorsion(rgMjcf* m);                       // needs all pairs
+// Stiffness and damping of a contact between masses that act as one of mass [kg].
+void rgMjcf_ContactSpring(const rgMjcf* m, const rgMjSoftness* softness, double mass,
+                          rgMaterial* material);
+void rgMjcf_SetSoftness(rgMjcf* m); // needs all masses
+void rgMjcf_DropTorsion(rgMjcf* m); // needs all pairs
 
 // mjcf_contact.c
 void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value);

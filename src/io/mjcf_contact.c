@@ -79,7 +79,7 @@ static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
     if (m->load->fileContact && pair.softness.isSet) {
         double mass = rgMjcf_ReducedMass(rgMjcf_TreeMass(m, m->def->shapes[a].body),
                                          rgMjcf_TreeMass(m, m->def->shapes[b].body));
-        rgMjcf_Spring(&pair.softness, mass, &material.stiffness, &material.damping);
+        rgMjcf_ContactSpring(m, &pair.softness, mass, &material);
     } else if (pair.softness.isSet) {
         double e = rgMjcf_Restitution(&pair.softness);
         material.restitution = e > 0 ? e : material.restitution;

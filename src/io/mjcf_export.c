@@ -331,7 +331,7 @@ static bool rgMjWriter_List(rgMjWriter* w) {
 
 static void rgMjWriter_TellShapes(rgMjWriter* w) {
     rgLost soft = {.diagnostics = w->diagnostics,
-                   .what = "stiffness, damping and restitution are not written for shapes"};
+                   .what = "MJCF pairs have no stiffness and restitution; left out for pairs of"};
     rgLost hulls = {.diagnostics = w->diagnostics,
                     .what = "MJCF collides with the convex hull of a mesh"};
     rgLost round = {.diagnostics = w->diagnostics,
@@ -339,16 +339,19 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
                             "they are, hulls as their cores"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
-        const rgMaterial* material = &shape->material;
-        if (material->stiffness > 0 || material->tangentialStiffness > 0 ||
-            material->restitution > 0) {
-            rgLost_Add(&soft, shape->name);
-        }
         if (shape->kind == rg_shapeMesh && !shape->visualOnly) {
             rgLost_Add(&hulls, shape->name);
         }
         if (shape->rounding > 0) {
             rgLost_Add(&round, shape->name);
+        }
+    }
+    for (int i = 0; i < w->def->pairCount; ++i) {
+        const rgMaterial* material = &w->def->pairs[i].material;
+        if (w->def->pairs[i].hasMaterial &&
+            (material->stiffness > 0 || material->tangentialStiffness > 0 ||
+             material->restitution > 0 || material->transitionSpeed > 0)) {
+            rgLost_Add(&soft, w->def->shapes[w->def->pairs[i].a.index1 - 1].name);
         }
     }
     rgLost_Tell(&soft);

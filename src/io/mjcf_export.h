@@ -1,6 +1,7 @@
 // Writing MJCF, shared by mjcf_export.c and mjcf_export_parts.c.
 #pragma once
 #include "io/export.h"
+#include "io/mjcf.h"
 
 #include <stdio.h>
 

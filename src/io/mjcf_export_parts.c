@@ -368,7 +368,59 @@ static void rgMjWriter_Section(rgMjWriter* w, const char* name, int count,
     rgText_Add(&w->text, "  </%s>\n", name);
 }
 
+// Name of a custom element: rigor:what:geom. The geom's name may be long.
+static void rgMjWriter_CustomName(rgMjWriter* w, const char* what, const char* geom) {
+    rgArenaMark mark = rgArena_Mark(&w->arena);
+    size_t size = strlen(what) + strlen(geom) + 8;
+    char* name = RG_TAKE(&w->arena, char, size);
+    if (name != NULL) {
+        snprintf(name, size, "rigor:%s:%s", what, geom);
+        rgText_Attribute(&w->text, "name", name);
+    }
+    rgArena_Return(&w->arena, mark);
+}
+
+// What MJCF has no words for. The rule of friction is written where it is not the common one.
+static void rgMjWriter_CustomGeom(rgMjWriter* w, int number, rgFrictionRule common) {
+    const rgShapeDef* shape = &w->def->shapes[number];
+    rgMaterial material = shape->material;
+    rgPartName made;
+    const char* geom = rgNamed(shape->name, "geom", number + 1, &made);
+    for (int i = 0; i < RG_MJ_PROPERTY_COUNT; ++i) {
+        double value = *rgMjProperty_Of(&rgMjProperties[i], &material);
+        if (value != 0) {
+            rgText_Add(&w->text, "    <numeric");
+            rgMjWriter_CustomName(w, rgMjProperties[i].name, geom);
+            rgText_Number(&w->text, "data", value);
+            rgText_Add(&w->text, "/>\n");
+        }
+    }
+    if (material.frictionRule != common) {
+        rgText_Add(&w->text, "    <text");
+        rgMjWriter_CustomName(w, "friction_rule", geom);
+        rgText_Attribute(&w->text, "data", rgFrictionRuleWord(material.frictionRule));
+        rgText_Add(&w->text, "/>\n");
+    }
+}
+
+static void rgMjWriter_Custom(rgMjWriter* w) {
+    rgFrictionRule common =
+        w->def->shapeCount > 0 ? w->def->shapes[0].material.frictionRule : rg_frictionMaximum;
+    rgText_Add(&w->text, "  <custom>\n");
+    if (common != rg_frictionMaximum) {
+        rgText_Add(&w->text, "    <text name=\"rigor:friction_rule\" data=\"%s\"/>\n",
+                   rgFrictionRuleWord(common));
+    }
+    for (int i = 0; i < w->def->shapeCount; ++i) {
+        if (!w->def->shapes[i].visualOnly) {
+            rgMjWriter_CustomGeom(w, i, common);
+        }
+    }
+    rgText_Add(&w->text, "  </custom>\n");
+}
+
 void rgMjWriter_Parts(rgMjWriter* w) {
+    rgMjWriter_Custom(w);
     rgMjWriter_Contact(w);
     rgMjWriter_Section(w, "tendon", w->def->tendonCount, rgMjWriter_Tendon);
     rgMjWriter_Section(w, "equality", w->def->equalityCount, rgMjWriter_Equality);

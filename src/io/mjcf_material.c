@@ -9,12 +9,6 @@
 
 #define RG_MJ_PREFIX "rigor:"
 
-static const rgXmlWord ruleWords[] = {{"geometric", rg_frictionGeometric},
-                                      {"average", rg_frictionAverage},
-                                      {"minimum", rg_frictionMinimum},
-                                      {"maximum", rg_frictionMaximum},
-                                      {NULL, 0}};
-
 const rgMjProperty rgMjProperties[RG_MJ_PROPERTY_COUNT] = {
     {"restitution", offsetof(rgMaterial, restitution)},
     {"stiffness", offsetof(rgMaterial, stiffness)},
@@ -30,80 +24,90 @@ double* rgMjProperty_Of(const rgMjProperty* property, rgMaterial* material) {
     return (double*)(void*)((char*)material + property->offset);
 }
 
-// The property that starts the text, up to its end or a colon; what follows the colon is a geom.
-static const rgMjProperty* rgMjcf_FindProperty(const char* text, const char** geom) {
-    size_t length = strcspn(text, ":");
-    *geom = text[length] == ':' ? text + length + 1 : NULL;
+// What stands after the colon, or NULL.
+static const char* rgMjcf_GeomOf(const char* name) {
+    const char* colon = strchr(name, ':');
+    return colon != NULL ? colon + 1 : NULL;
+}
+
+static bool rgMjcf_StartsWith(const char* name, const char* word) {
+    return strlen(word) == strcspn(name, ":") && strncmp(name, word, strlen(word)) == 0;
+}
+
+static const rgMjProperty* rgMjcf_FindProperty(const char* name) {
     for (int i = 0; i < RG_MJ_PROPERTY_COUNT; ++i) {
-        const char* name = rgMjProperties[i].name;
-        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+        if (rgMjcf_StartsWith(name, rgMjProperties[i].name)) {
             return &rgMjProperties[i];
         }
     }
     return NULL;
 }
 
-static void rgMjcf_ReadNumeric(rgMjcf* m, const rgXmlNode* node, const char* name, bool named) {
-    const char* geom;
-    const rgMjProperty* property = rgMjcf_FindProperty(name, &geom);
+// Which shapes an element is for: first to last. None when it names a geom that was left out.
+static void rgMjcf_Range(rgMjcf* m, const rgXmlNode* node, const char* geom, int* first, int* end) {
+    *first = 0;
+    *end = m->def->shapeCount;
+    if (geom == NULL) {
+        return;
+    }
+    *first = rgMjNames_Find(&m->geomNames, geom);
+    *end = *first + 1;
+    if (*first < 0 && rgMjNames_Find(&m->leftGeoms, geom) < 0) {
+        rgXmlReader_Error(&m->reader, node, "<%s name>: there is no geom '%.60s'", node->name,
+                          geom);
+    }
+    *first = RG_MAX(*first, 0);
+}
+
+static void rgMjcf_ReadNumeric(rgMjcf* m, const rgXmlNode* node, const char* name) {
+    const rgMjProperty* property = rgMjcf_FindProperty(name);
+    int first, end;
+    double value = 0;
     if (property == NULL) {
         rgXmlReader_Warn(&m->reader, node, "<numeric name>: '" RG_MJ_PREFIX "%.60s' is not known",
                          name);
-        return;
-    }
-    if ((geom != NULL) != named) {
-        return; // those for all geoms come first
-    }
-    double value = 0;
-    if (!rgXmlReader_Double(&m->reader, node, "data", &value)) {
-        rgXmlReader_Error(&m->reader, node, "<numeric data>: one number is needed");
-        return;
-    }
-    int only = named ? rgMjNames_Find(&m->geomNames, geom) : -1;
-    if (named && only < 0 && rgMjNames_Find(&m->leftGeoms, geom) < 0) {
-        rgXmlReader_Error(&m->reader, node, "<numeric name>: there is no geom '%.60s'", geom);
-    }
-    for (int i = 0; i < m->def->shapeCount; ++i) {
-        if (!named || i == only) {
+    } else if (rgXmlReader_Required(&m->reader, node, "data") != NULL &&
+               rgXmlReader_Double(&m->reader, node, "data", &value)) {
+        rgMjcf_Range(m, node, rgMjcf_GeomOf(name), &first, &end);
+        for (int i = first; i < end; ++i) {
             *rgMjProperty_Of(property, &m->def->shapes[i].material) = value;
         }
     }
 }
 
 static void rgMjcf_ReadText(rgMjcf* m, const rgXmlNode* node, const char* name) {
-    int rule = rg_frictionMaximum;
-    if (strcmp(name, "friction_rule") != 0) {
+    int rule = rg_frictionMaximum, first, end;
+    if (!rgMjcf_StartsWith(name, "friction_rule")) {
         rgXmlReader_Warn(&m->reader, node, "<text name>: '" RG_MJ_PREFIX "%.60s' is not known",
                          name);
-        return;
-    }
-    rgXmlReader_Word(&m->reader, node, "data", ruleWords, &rule);
-    for (int i = 0; i < m->def->shapeCount; ++i) {
-        m->def->shapes[i].material.frictionRule = (rgFrictionRule)rule;
-    }
-}
-
-static void rgMjcf_ReadCustomOnce(rgMjcf* m, const rgXmlNode* root, bool named) {
-    size_t prefix = strlen(RG_MJ_PREFIX);
-    for (const rgXmlNode* section = rgXmlNode_Child(root, "custom"); section != NULL;
-         section = rgXmlNode_Next(section, "custom")) {
-        for (const rgXmlNode* node = section->firstChild; node != NULL; node = node->next) {
-            const char* name = rgXmlNode_Attribute(node, "name");
-            if (name == NULL || strncmp(name, RG_MJ_PREFIX, prefix) != 0) {
-                continue;
-            }
-            if (strcmp(node->name, "numeric") == 0) {
-                rgMjcf_ReadNumeric(m, node, name + prefix, named);
-            } else if (strcmp(node->name, "text") == 0 && !named) {
-                rgMjcf_ReadText(m, node, name + prefix);
-            }
+    } else if (rgXmlReader_Word(&m->reader, node, "data", rgFrictionRuleWords, &rule)) {
+        rgMjcf_Range(m, node, rgMjcf_GeomOf(name), &first, &end);
+        for (int i = first; i < end; ++i) {
+            m->def->shapes[i].material.frictionRule = (rgFrictionRule)rule;
         }
     }
 }
 
+// Elements for all geoms first, then those for one.
 void rgMjcf_ReadCustom(rgMjcf* m, const rgXmlNode* root) {
-    rgMjcf_ReadCustomOnce(m, root, false);
-    rgMjcf_ReadCustomOnce(m, root, true);
+    size_t prefix = strlen(RG_MJ_PREFIX);
+    for (int named = 0; named < 2; ++named) {
+        for (const rgXmlNode* section = rgXmlNode_Child(root, "custom"); section != NULL;
+             section = rgXmlNode_Next(section, "custom")) {
+            for (const rgXmlNode* node = section->firstChild; node != NULL; node = node->next) {
+                const char* name = rgXmlNode_Attribute(node, "name");
+                if (name == NULL || strncmp(name, RG_MJ_PREFIX, prefix) != 0 ||
+                    (rgMjcf_GeomOf(name + prefix) != NULL) != (named == 1)) {
+                    continue;
+                }
+                if (strcmp(node->name, "numeric") == 0) {
+                    rgMjcf_ReadNumeric(m, node, name + prefix);
+                } else if (strcmp(node->name, "text") == 0) {
+                    rgMjcf_ReadText(m, node, name + prefix);
+                }
+            }
+        }
+    }
 }
 
 // ---- solref
@@ -121,6 +125,39 @@ double rgMjcf_Restitution(const rgMjSoftness* softness) {
     return ratio < 1 ? exp(-tan(b) * (acos(-1) - 2 * b)) : 0;
 }
 
+// MuJoCo's impedance at a depth, from solimp: dmin, dmax, width, midpoint, power.
+static double rgMjcf_Impedance(const rgMjSoftness* softness, double depth) {
+    const double* s = softness->solimp;
+    double x = s[2] > 0 ? RG_MIN(depth / s[2], 1) : 1, middle = RG_MIN(RG_MAX(s[3], 1e-4), 0.9999);
+    double power = RG_MAX(s[4], 1);
+    double y = x <= middle ? middle * pow(x / middle, power)
+                           : 1 - (1 - middle) * pow((1 - x) / (1 - middle), power);
+    return RG_MIN(RG_MAX(s[0] + y * (s[1] - s[0]), 1e-4), 0.9999);
+}
+
+// MuJoCo's contact is no spring: with impedance d its acceleration is (1 - d) of the free one and d
+// of that of the spring, so that it bears loads 1/(1 - d) times better than it swings. The spring
+// here sinks as deep under the weight of the mass, and has the same damping ratio.
+void rgMjcf_ContactSpring(const rgMjcf* m, const rgMjSoftness* softness, double mass,
+                          rgMaterial* material) {
+    double stiffness, damping, dmax = RG_MIN(RG_MAX(softness->solimp[1], 1e-4), 0.9999);
+    rgMjcf_Spring(softness, 1, &stiffness, &damping);
+    const rgModelOptions* options = &m->def->options;
+    double g = options->hasGravity ? rgLength(options->gravity) : 9.81;
+    g = g > 0 ? g : 9.81;
+    if (!(stiffness > 0)) {
+        material->stiffness = material->damping = 0;
+        return;
+    }
+    double low = 0, high = g / stiffness * 1e8; // at an impedance of 1e-4
+    for (int i = 0; i < 200; ++i) {
+        double r = 0.5 * (low + high), d = rgMjcf_Impedance(softness, r) / dmax;
+        *(d * d * stiffness * r < (1 - d * dmax) * g ? &low : &high) = r;
+    }
+    material->stiffness = mass * g / high;
+    material->damping = damping * sqrt(material->stiffness * mass / stiffness);
+}
+
 void rgMjcf_SetSoftness(rgMjcf* m) {
     if (!m->load->fileContact) {
         if (m->softNode != NULL) {
@@ -134,8 +171,7 @@ void rgMjcf_SetSoftness(rgMjcf* m) {
         rgShapeDef* shape = &m->def->shapes[i];
         double mass = rgMjcf_TreeMass(m, shape->body);
         if (m->geoms[i].softness.isSet && isfinite(mass)) {
-            rgMjcf_Spring(&m->geoms[i].softness, mass, &shape->material.stiffness,
-                          &shape->material.damping);
+            rgMjcf_ContactSpring(m, &m->geoms[i].softness, mass, &shape->material);
         }
     }
 }

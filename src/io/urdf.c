@@ -389,11 +389,23 @@ static void rgUrdf_AddTree(rgUrdf* urdf) {
 }
 
 // Elements of other programs are skipped, with one note for each kind.
+// <rigor friction_rule="...">, which URDF has no word for.
+static void rgUrdf_ReadOwn(rgUrdf* urdf) {
+    static const char* const known[] = {"friction_rule", NULL};
+    const rgXmlNode* own = rgXmlNode_Child(urdf->root, "rigor");
+    int rule = rg_frictionUnset;
+    if (own != NULL) {
+        rgXmlReader_CheckAttributes(&urdf->xml, own, known);
+        rgXmlReader_Word(&urdf->xml, own, "friction_rule", rgFrictionRuleWords, &rule);
+        urdf->frictionRule = (rgFrictionRule)rule;
+    }
+}
+
 static void rgUrdf_CheckRoot(rgUrdf* urdf) {
     static const char* const knownAttributes[] = {"name", "version", NULL};
-    static const char* const known[] = {"link",         "joint",        "material",
-                                        "transmission", "ros2_control", "gazebo",
-                                        "mujoco",       "sensor",       NULL};
+    static const char* const known[] = {"link",         "joint",  "material", "transmission",
+                                        "ros2_control", "gazebo", "mujoco",   "sensor",
+                                        "rigor",        NULL};
     static const char* const skipped[] = {"transmission", "ros2_control", "gazebo",
                                           "mujoco",       "sensor",       NULL};
     rgXmlReader_CheckAttributes(&urdf->xml, urdf->root, knownAttributes);
@@ -401,10 +413,13 @@ static void rgUrdf_CheckRoot(rgUrdf* urdf) {
     for (int i = 0; skipped[i] != NULL; ++i) {
         const rgXmlNode* first = rgXmlNode_Child(urdf->root, skipped[i]);
         if (first != NULL) {
-            rgXmlReader_Note(&urdf->xml, first, "<%s> is skipped (%d in the file)", skipped[i],
+            bool gazebo = strcmp(skipped[i], "gazebo") == 0; // restitution is read
+            rgXmlReader_Note(&urdf->xml, first, "<%s> is skipped%s (%d in the file)", skipped[i],
+                             gazebo ? " but for restitution_coefficient" : "",
                              rgCountChildren(urdf->root, skipped[i]));
         }
     }
+    rgUrdf_ReadOwn(urdf);
 }
 
 // The element after this one in the file, at any depth.

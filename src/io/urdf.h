@@ -62,11 +62,12 @@ typedef struct rgUrdf {
     int materialCount;
     rgUrdfName* materialNames;
     int rootLink;
-    bool hasDuplicates;    // names that occur twice: no tree can be made of them
-    bool worldRoot;        // the root link is the world itself
-    bool warnedVisual;     // about a visual mesh that could not be read
-    bool notedSkippedMesh; // about meshes that the def leaves out
-    rgResult result;       // first failure that is not a matter of the file (memory)
+    rgFrictionRule frictionRule; // of <rigor>
+    bool hasDuplicates;          // names that occur twice: no tree can be made of them
+    bool worldRoot;              // the root link is the world itself
+    bool warnedVisual;           // about a visual mesh that could not be read
+    bool notedSkippedMesh;       // about meshes that the def leaves out
+    rgResult result;             // first failure that is not a matter of the file (memory)
 } rgUrdf;
 
 void rgUrdf_SortNames(rgUrdfName* names, int count);

@@ -5,6 +5,7 @@
 #include "io/export.h"
 
 #include "io/file.h"
+#include "io/load.h"
 #include "rigor/io.h"
 
 #include <stdio.h>
@@ -166,6 +167,35 @@ static void rgUrdfWriter_Shape(rgUrdfWriter* w, const rgShapeDef* shape, rgVec3 
     rgText_Add(&w->text, "    </%s>\n", element);
 }
 
+// Friction and restitution of a link, in the element that Bullet has added: those of its first
+// shape that collides. NULL: it has none.
+static const rgMaterial* rgUrdfWriter_Surface(const rgUrdfWriter* w, int body) {
+    for (int i = 0; i < w->def->shapeCount; ++i) {
+        const rgShapeDef* shape = &w->def->shapes[i];
+        if (shape->body.index1 == body && !shape->visualOnly && rgUrdfCanShow(shape->kind)) {
+            return &shape->material;
+        }
+    }
+    return NULL;
+}
+
+static void rgUrdfWriter_Contact(rgUrdfWriter* w, int body) {
+    const rgMaterial* material = rgUrdfWriter_Surface(w, body);
+    rgMaterial usual = rgDefaultMaterial();
+    if (material == NULL || (material->mu == usual.mu && material->restitution == 0)) {
+        return;
+    }
+    rgText_Add(&w->text, "    <contact><lateral_friction");
+    rgText_Number(&w->text, "value", material->mu);
+    rgText_Add(&w->text, "/>");
+    if (material->restitution > 0) {
+        rgText_Add(&w->text, "<restitution");
+        rgText_Number(&w->text, "value", material->restitution);
+        rgText_Add(&w->text, "/>");
+    }
+    rgText_Add(&w->text, "</contact>\n");
+}
+
 static void rgUrdfWriter_BodyLink(rgUrdfWriter* w, int body) {
     rgPartName made;
     rgText_Add(&w->text, "  <link");
@@ -179,6 +209,7 @@ static void rgUrdfWriter_BodyLink(rgUrdfWriter* w, int body) {
             rgUrdfWriter_Shape(w, &w->def->shapes[i], w->offset[body]);
         }
     }
+    rgUrdfWriter_Contact(w, body);
     rgText_Add(&w->text, "  </link>\n");
 }
 
@@ -452,11 +483,22 @@ static void rgUrdfWriter_TellParts(rgUrdfWriter* w) {
     }
 }
 
+static rgFrictionRule rgUrdfWriter_Rule(const rgUrdfWriter* w) {
+    return w->def->shapeCount > 0 ? w->def->shapes[0].material.frictionRule : rg_frictionUnset;
+}
+
 static void rgUrdfWriter_TellSurfaces(rgUrdfWriter* w) {
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
-        if (!shape->visualOnly && (shape->group != 1 || shape->mask != 1 ||
-                                   shape->material.mu != rgDefaultMaterial().mu)) {
+        const rgMaterial *own = &shape->material,
+                         *written = rgUrdfWriter_Surface(w, shape->body.index1);
+        if (shape->visualOnly || !rgUrdfCanShow(shape->kind)) {
+            continue;
+        }
+        if (shape->group != 1 || shape->mask != 1 || own->mu != written->mu ||
+            own->restitution != written->restitution || own->stiffness > 0 ||
+            own->tangentialStiffness > 0 || own->transitionSpeed > 0 || own->dimension != 3 ||
+            own->frictionRule != rgUrdfWriter_Rule(w)) {
             rgLost_Add(&w->frictions, shape->name);
         }
     }
@@ -472,6 +514,10 @@ static void rgUrdfWriter_Write(rgUrdfWriter* w) {
         rgUrdfWriter_Body(w, body);
     }
     rgUrdfWriter_Frames(w);
+    if (rgUrdfWriter_Rule(w) > rg_frictionGeometric) {
+        rgText_Add(&w->text, "  <rigor friction_rule=\"%s\"/>\n",
+                   rgFrictionRuleWord(rgUrdfWriter_Rule(w)));
+    }
     rgText_Add(&w->text, "</robot>\n");
     rgUrdfWriter_TellRounded(w);
     rgUrdfWriter_TellEqualities(w);
@@ -493,9 +539,10 @@ rgResult rgSaveUrdf(const rgModelDef* def, const char* path, rgDiagnostics* diag
         .armatures = {.diagnostics = diagnostics,
                       .what = "URDF has no armature; left out for joints"},
         .springs = {.diagnostics = diagnostics, .what = "URDF has no springs; left out for joints"},
-        .frictions = {
-            .diagnostics = diagnostics,
-            .what = "URDF has no friction of surfaces and no contact masks; left out for shapes"}};
+        .frictions = {.diagnostics = diagnostics,
+                      .what =
+                          "URDF has one friction and restitution per link and no contact masks, "
+                          "dimensions and springs; left out for shapes"}};
     rgArena_Init(&w.arena, &def->allocator);
     w.offset = RG_TAKE(&w.arena, rgVec3, def->bodyCount + 1);
     w.written = RG_TAKE(&w.arena, bool, def->equalityCount + 1);

@@ -377,6 +377,38 @@ static void rgUrdf_ReadContactValue(rgUrdf* urdf, const rgXmlNode* contact, cons
     }
 }
 
+static const rgXmlNode* rgFindBelow(const rgXmlNode* node, const char* name) {
+    const rgXmlNode* found = NULL;
+    for (const rgXmlNode* child = node->firstChild; child != NULL && found == NULL;
+         child = child->next) {
+        found = strcmp(child->name, name) == 0 ? child : rgFindBelow(child, name);
+    }
+    return found;
+}
+
+// <gazebo reference="LINK"> with <restitution_coefficient>, by itself or as SDF has it, in
+// collision, surface, bounce.
+static void rgUrdf_ReadGazebo(rgUrdf* urdf, const rgUrdfLink* link, rgMaterial* material) {
+    for (const rgXmlNode* node = rgXmlNode_Child(urdf->root, "gazebo"); node != NULL;
+         node = rgXmlNode_Next(node, "gazebo")) {
+        const char* reference = rgXmlNode_Attribute(node, "reference");
+        if (reference == NULL || strcmp(reference, link->name) != 0) {
+            continue;
+        }
+        const rgXmlNode* bounce = rgFindBelow(node, "restitution_coefficient");
+        double e = 0;
+        if (bounce == NULL || !rgXmlReader_Text(&urdf->xml, bounce, &e)) {
+            continue;
+        }
+        if (e >= 0 && e <= 1) {
+            material->restitution = e;
+        } else {
+            rgXmlReader_Error(&urdf->xml, bounce,
+                              "<restitution_coefficient>: %g is not between 0 and 1", e);
+        }
+    }
+}
+
 // <contact>, an element that Bullet has added: friction and restitution of a link's shapes.
 static rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
     static const char* const known[] = {"lateral_friction", "restitution", NULL};
@@ -387,6 +419,8 @@ static rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
         rgUrdf_ReadContactValue(urdf, contact, "lateral_friction", &material.mu);
         rgUrdf_ReadContactValue(urdf, contact, "restitution", &material.restitution);
     }
+    rgUrdf_ReadGazebo(urdf, link, &material);
+    material.frictionRule = urdf->frictionRule;
     return material;
 }
 

@@ -136,15 +136,42 @@ static void XMLCALL rgOnEnd(void* context, const char* name) {
     }
 }
 
-static void XMLCALL rgOnText(void* context, const char* text, int length) {
-    rgXmlBuilder* builder = context;
-    if (builder->result != rg_ok || builder->open == NULL || builder->open->textLine != 0) {
+// Text comes in pieces. What does not fit is dropped as a whole: a part of a number is no number.
+static void rgXmlBuilder_KeepText(rgXmlBuilder* builder, const char* text, size_t length) {
+    rgXmlNode* node = builder->open;
+    bool first = node->textLine == 0;
+    size_t before = node->text != NULL ? strlen(node->text) : 0;
+    if ((!first && node->text == NULL) || before + length > RG_XML_MAX_TEXT) {
+        node->text = NULL;
         return;
     }
-    for (int i = 0; i < length; ++i) {
-        if (!rgIsBlank(text[i])) {
+    char* kept = rgArena_Take(&builder->tree->arena, before + length + 1, 1);
+    if (kept == NULL) {
+        rgXmlBuilder_Stop(builder, rg_errorMemory, "out of memory");
+        return;
+    }
+    memcpy(kept, before > 0 ? node->text : "", before);
+    memcpy(kept + before, text, length);
+    kept[before + length] = '\0';
+    node->text = kept;
+}
+
+static void XMLCALL rgOnText(void* context, const char* text, int length) {
+    rgXmlBuilder* builder = context;
+    if (builder->result != rg_ok || builder->open == NULL) {
+        return;
+    }
+    int first = 0, end = length;
+    while (first < end && rgIsBlank(text[first])) {
+        ++first;
+    }
+    while (end > first && rgIsBlank(text[end - 1])) {
+        --end;
+    }
+    if (first < end) {
+        rgXmlBuilder_KeepText(builder, text + first, (size_t)(end - first));
+        if (builder->open->textLine == 0) {
             builder->open->textLine = (int)XML_GetCurrentLineNumber(builder->parser);
-            return;
         }
     }
 }

@@ -6,6 +6,7 @@
 #define RG_XML_MAX_BYTES ((size_t)256 << 20)
 #define RG_XML_MAX_DEPTH 200
 #define RG_XML_MAX_NODES 4000000
+#define RG_XML_MAX_TEXT  63 // for numbers and words; no format here has longer text that matters
 
 typedef struct rgXmlAttribute {
     const char* name;
@@ -18,6 +19,7 @@ typedef struct rgXmlNode {
     const char* file; // as given to the parser
     int line;         // of the start tag
     int textLine;     // of the first text that is not blank; 0 when there is none
+    const char* text; // what is not blank, up to RG_XML_MAX_TEXT characters; NULL: none or more
     int attributeCount;
     const rgXmlAttribute* attributes;
     struct rgXmlNode* parent;
@@ -75,6 +77,8 @@ bool rgXmlReader_Bool(rgXmlReader* reader, const rgXmlNode* node, const char* na
 // Between `least` and `most` numbers separated by blanks. Gives how many; 0 when absent or bad.
 int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* name,
                         double* values, int least, int most);
+// One number as the text of an element.
+bool rgXmlReader_Text(rgXmlReader* reader, const rgXmlNode* node, double* value);
 int rgXmlReader_Ints(rgXmlReader* reader, const rgXmlNode* node, const char* name, int* values,
                      int least, int most);
 // Number of words of an attribute, to size an array before reading it.

@@ -126,6 +126,15 @@ int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* 
     return count;
 }
 
+bool rgXmlReader_Text(rgXmlReader* reader, const rgXmlNode* node, double* value) {
+    const char* text = node->text != NULL ? node->text : "";
+    if (!rgWordToDouble(text, text + strlen(text), value)) {
+        rgXmlReader_Error(reader, node, "<%s>: '%.60s' is not a finite number", node->name, text);
+        return false;
+    }
+    return true;
+}
+
 int rgXmlReader_Ints(rgXmlReader* reader, const rgXmlNode* node, const char* name, int* values,
                      int least, int most) {
     const char* at = rgXmlNode_Attribute(node, name);

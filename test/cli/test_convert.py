@@ -53,6 +53,8 @@ class Convert(unittest.TestCase):
         self.assertEqual((found["nq"], found["nv"], found["mass"]), (30, 29, 75))
         self.assertEqual(found["messages"], [])
         self.assertGreater(found["pairs"], 50)
+        self.assertEqual(found["frictionRule"], "maximum")
+        self.assertEqual(check("humanoid.urdf")["frictionRule"], "geometric")
 
 
 if __name__ == "__main__":

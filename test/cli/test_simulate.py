@@ -137,6 +137,45 @@ class Summary(Simulate):
                                     *extra)
                 self.assertAlmostEqual(found["drift_max"], 0.045 * 9.81 / 8e4, delta=2e-8)
 
+    def drop(self, *options):
+        """A ball falls 0.1 m; how high it comes next."""
+        out = self.path("out.csv")
+        path = self.write("ball.xml", '<mujoco><worldbody><geom type="plane" size="5 5 .1"/>'
+                          '<body name="b" pos="0 0 .15"><freejoint name="b"/><geom size=".05" '
+                          'mass="1"/></body></worldbody></mujoco>')
+        done = run("simulate", path, "--time", 0.4, "--dt", 1e-4, "--csv", out, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(out, encoding="utf-8") as file:
+            heights = [float(row["q:b.z"]) - 0.05 for row in csv.DictReader(file)]
+        low = next(i for i in range(1, len(heights)) if heights[i] > heights[i - 1])
+        return max(heights[low:]), done.stderr
+
+    def test_rebound(self):
+        """Rigid restitution, springs with damping or dissipation; what has no effect is said."""
+        self.assertAlmostEqual(self.drop("--restitution", 0.5)[0], 0.025, delta=5e-4)
+        self.assertAlmostEqual(self.drop("--stiffness", 1e4, "--damping", 0)[0], 0.1, delta=4e-3)
+        x, v, dt = 0, (2 * 9.81 * 0.1)**0.5, 1e-6  # depth and its rate
+        while x >= 0:
+            v += dt * (9.81 - 1e4 * x * max(1 + 0.4 * v, 0))
+            x += dt * v
+        high, text = self.drop("--stiffness", 1e4, "--dissipation", 0.4)
+        self.assertAlmostEqual(high, v * v / (2 * 9.81), delta=2e-3)
+        self.assertEqual(text, "")
+        text = self.drop("--stiffness", 1e4, "--restitution", 0.5)[1]
+        self.assertIn("restitution has no effect with a stiffness", text)
+
+    def test_friction_rule(self):
+        """Of 0.2 and 0.8 on a slope of 0.5."""
+        path = self.write("slope.xml", '<mujoco><option gravity="4.39 0 -8.77"/><worldbody>'
+                          '<geom type="plane" size="5 5 .1" friction=".2"/><body pos="0 0 .05">'
+                          '<freejoint/><geom type="box" size=".1 .1 .05" mass="1" friction=".8"/>'
+                          '</body></worldbody></mujoco>')
+        for rule, slides in ((None, False), ("maximum", False), ("minimum", True),
+                             ("geometric", True), ("average", True), ("file", False)):
+            options = () if rule is None else ("--friction-rule", rule)
+            drift = self.report(path, "--time", 0.2, *options)["drift_max"]
+            self.assertEqual(drift > 1e-4, slides, rule)
+
     def test_solvers(self):
         for solver in ("newton", "admm-fast", "pgs"):
             found = self.report("sliding", "--solver", solver, "--time", 0.1, "--max-iter", 5000)
@@ -283,6 +322,8 @@ class Wrong(Simulate):
                               ("--tol", 0), ("--mu", -1), ("--stiffness", -5), ("--seed", -1),
                               ("--tangential-stiffness", -5), ("--tangential-damping", "nan"),
                               ("--threads", 0), ("--bodies", 0), ("--solver", "magic"),
+                              ("--restitution", 1.1),
+                              ("--dissipation", -1), ("--friction-rule", "mean"),
                               ("--model", "lcp"), ("--contact", "soft"), ("--time", "inf")):
             self.refused(option, "wall", option, value)
         self.refused("unknown option '--fast'", "wall", "--fast")
@@ -294,6 +335,7 @@ class Wrong(Simulate):
     def test_names(self):
         self.refused("neither a scene nor a file", "nowhere")
         self.refused("--damping needs --stiffness", "wall", "--damping", 5)
+        self.refused("--dissipation needs --stiffness", "wall", "--dissipation", 5)
         self.refused("needs --tangential-stiffness", "wall", "--tangential-damping", 5)
         self.refused("one size only", "wall", "--bodies", 3)
         self.refused("is a file", self.urdf, "--bodies", 3)

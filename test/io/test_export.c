@@ -87,6 +87,7 @@ static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
     for (int i = 0; i < a->shapeCount; ++i) {
         const rgShapeDef *x = &a->shapes[i], *y = &b->shapes[i];
         EXPECT_NEAR(y->material.mu, x->material.mu, 0);
+        assert_int_equal(x->material.frictionRule, y->material.frictionRule);
         assert_int_equal(x->material.dimension, y->material.dimension);
         assert_int_equal(x->group, y->group);
         assert_int_equal(x->visualOnly, y->visualOnly);
@@ -300,6 +301,78 @@ static void test_program_made(void** state) {
     rgDestroyModelDef(def);
 }
 
+// Materials with everything that they can have, each shape another.
+static rgModelDef* rgMakeSurfaces(void) {
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    rgFrictionRule rules[] = {rg_frictionGeometric, rg_frictionMaximum, rg_frictionAverage,
+                              rg_frictionMinimum};
+    for (int i = 0; i < 4; ++i) {
+        rgShapeDef shape = rgDefaultShapeDef();
+        shape.name = i % 2 ? "a:b" : NULL;
+        shape.name = i == 3 ? "other" : shape.name;
+        shape.kind = rg_shapeSphere;
+        shape.size = rgVec(0.1 + i, 0, 0);
+        shape.pose.p = rgVec(i, 0, 0);
+        shape.material = (rgMaterial){.mu = 0.3 + 0.1 * i,
+                                      .stiffness = 1e4 * i,
+                                      .damping = 10 * i,
+                                      .dissipation = 0.1 * i,
+                                      .tangentialStiffness = 2e3 * i,
+                                      .tangentialDamping = 3 * i,
+                                      .restitution = i == 0 ? 0.7 : 0,
+                                      .muImpact = 0.15 * i,
+                                      .transitionSpeed = 0.2 * i,
+                                      .frictionRule = rules[i],
+                                      .dimension = 3};
+        assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+    }
+    return def;
+}
+
+static void test_surfaces_to_mjcf(void** state) {
+    (void)state;
+    char path[64];
+    rgTemporary(path, ".xml");
+    rgModelDef* def = rgMakeSurfaces();
+    rgDiagnostics* said = rgSave(def, path);
+    assert_int_equal(rgDiagnostics_Count(said), 0);
+    rgModelDef* back = rgLoadOrFail(path);
+    assert_int_equal(back->shapeCount, 4);
+    for (int i = 0; i < 4; ++i) {
+        rgMaterial x = def->shapes[i].material, y = back->shapes[i].material;
+        assert_memory_equal(&x, &y, sizeof(x));
+    }
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(back);
+    rgDestroyDiagnostics(said);
+    remove(path);
+}
+
+// URDF has one friction and restitution per link, and one rule; the rest is told.
+static void test_surfaces_to_urdf(void** state) {
+    (void)state;
+    char path[64];
+    rgTemporary(path, ".urdf");
+    for (int several = 0; several < 2; ++several) {
+        rgModelDef* def = rgMakeSurfaces();
+        def->shapes[0].material.frictionRule = rg_frictionMinimum;
+        def->shapeCount = several ? 4 : 1;
+        rgDiagnostics* said = rgSave(def, path);
+        assert_int_equal(rgDiagnostics_Count(said), several);
+        rgModelDef* back = rgLoadOrFail(path);
+        for (int i = 0; i < def->shapeCount; ++i) {
+            EXPECT_NEAR(back->shapes[i].material.mu, 0.3, 0);
+            EXPECT_NEAR(back->shapes[i].material.restitution, 0.7, 0);
+            assert_int_equal(back->shapes[i].material.frictionRule, rg_frictionMinimum);
+        }
+        rgDestroyModelDef(def);
+        rgDestroyModelDef(back);
+        rgDestroyDiagnostics(said);
+    }
+    remove(path);
+}
+
 static void test_refusals(void** state) {
     (void)state;
     rgModelDef* def = rgLoadOrFail("arm");
@@ -355,6 +428,8 @@ int main(void) {
         cmocka_unit_test(test_losses_are_told),
         cmocka_unit_test(test_program_made),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_surfaces_to_mjcf),
+        cmocka_unit_test(test_surfaces_to_urdf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

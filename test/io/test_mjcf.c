@@ -360,6 +360,15 @@ static void test_contact(void** state) {
     rgClose(&f);
 }
 
+// Under its weight a contact is as deep as in MuJoCo, (1 - d) g = (d/dmax)^2 k r with the impedance
+// d = 0.9 + 0.05 y(r/1 mm) of the default solimp, and the damping ratio is solref's.
+static void rgExpectSpring(const rgMaterial* material, double mass, double k, double ratio) {
+    double r = mass * 9.81 / material->stiffness, x = fmin(r / 1e-3, 1);
+    double d = 0.9 + 0.05 * (x < 0.5 ? 2 * x * x : 1 - 2 * (1 - x) * (1 - x));
+    EXPECT_NEAR((1 - d) * 9.81, d * d / (0.95 * 0.95) * k * r, 1e-10);
+    EXPECT_NEAR(material->damping / (2 * sqrt(material->stiffness * mass)), ratio, 1e-12);
+}
+
 // solref's time constant and damping ratio on the mass of the tree, only when asked for.
 static void test_softness(void** state) {
     (void)state;
@@ -377,13 +386,92 @@ static void test_softness(void** state) {
     load.fileContact = true;
     f = rgParseWith(text, &load);
     EXPECT_NEAR(f.def->shapes[0].material.stiffness, 0, 0);
-    EXPECT_NEAR(f.def->shapes[1].material.stiffness, 4 / (0.1 * 0.1 * 0.5 * 0.5), 1e-10);
-    EXPECT_NEAR(f.def->shapes[1].material.damping, 2 * 4 / 0.1, 1e-10);
-    EXPECT_NEAR(f.def->shapes[2].material.stiffness, 800, 1e-10);
-    EXPECT_NEAR(f.def->shapes[2].material.damping, 120, 1e-10);
+    rgExpectSpring(&f.def->shapes[1].material, 4, 1 / (0.1 * 0.1 * 0.5 * 0.5), 0.5);
+    rgExpectSpring(&f.def->shapes[2].material, 4, 200, 30 / (2 * sqrt(200)));
     EXPECT_NEAR(f.def->shapes[3].material.stiffness, 0, 0); // nothing written
     assert_int_equal(rgDiagnostics_Count(f.diagnostics), 0);
     rgClose(&f);
+}
+
+// Friction as MuJoCo has it: the larger, and torsion only where a condim asks for it.
+static void test_friction_of_files(void** state) {
+    (void)state;
+    rgFixture f = rgParse(WORLD("<geom name='a' size='1' friction='.2'/><body><freejoint/>"
+                                "<geom name='b' size='1' friction='.8 .1'/></body>"));
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityNote), 1);
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 1);
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(f.def, NULL, f.diagnostics, &model), rg_ok);
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 1);
+    rgMaterial pair = rgModel_PairMaterial(model, (rgShapeId){1}, (rgShapeId){2});
+    EXPECT_NEAR(pair.mu, 0.8, 0);
+    EXPECT_NEAR(pair.muTorsion, 0, 0);
+    rgDestroyModel(model);
+    rgClose(&f);
+}
+
+// A negative solref is a stiffness and a damping per mass: rigid contacts rebound as it would.
+static void test_restitution_of_solref(void** state) {
+    (void)state;
+    const char* text = WORLD("<geom size='1' solref='-1000 0'/><geom size='1' solref='-100 -6'/>"
+                             "<geom size='1' solref='-100 -20'/><geom size='1' solref='.02 .1'/>");
+    double b = asin(0.3), e[] = {1, exp(-tan(b) * (acos(-1) - 2 * b)), 0, 0};
+    rgFixture f = rgParse(text);
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(f.def->shapes[i].material.restitution, e[i], 1e-15);
+    }
+    rgClose(&f);
+    rgLoadDef load = rgDefaultLoadDef();
+    load.fileContact = true;
+    f = rgParseWith(text, &load);
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(f.def->shapes[i].material.restitution, 0, 0);
+    }
+    rgClose(&f);
+}
+
+static void test_custom_materials(void** state) {
+    (void)state;
+#define CUSTOM(text)                                                                               \
+    "<mujoco><custom>" text "</custom><worldbody><geom name='a' size='1'/>"                        \
+    "<geom name='b:c' size='1'/></worldbody><contact><pair geom1='a' "                             \
+    "geom2='b:c'/></contact></mujoco>"
+    rgFixture f = rgParse(
+        CUSTOM("<numeric name='rigor:restitution:b:c' data='.5'/><numeric name='other' data='1 2'/>"
+               "<numeric name='rigor:restitution' data='.25'/>"
+               "<numeric name='rigor:impact_friction:a' data='.1'/>"
+               "<numeric name='rigor:transition_speed' data='2'/>"
+               "<text name='rigor:friction_rule' data='minimum'/>"
+               "<text name='rigor:friction_rule:a' data='geometric'/>"));
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 0);
+    const rgMaterial *a = &f.def->shapes[0].material, *b = &f.def->shapes[1].material;
+    EXPECT_NEAR(a->restitution, 0.25, 0);
+    EXPECT_NEAR(b->restitution, 0.5, 0);
+    EXPECT_NEAR(a->muImpact, 0.1, 0);
+    EXPECT_NEAR(b->muImpact, 0, 0);
+    EXPECT_NEAR(b->transitionSpeed, 2, 0);
+    assert_int_equal(a->frictionRule, rg_frictionGeometric);
+    assert_int_equal(b->frictionRule, rg_frictionMinimum);
+    EXPECT_NEAR(f.def->pairs[0].material.restitution, 0.5, 0); // of its geoms
+    rgClose(&f);
+    // errors, and a warning
+    const char* const bad[] = {CUSTOM("<numeric name='rigor:restitution:d' data='1'/>"),
+                               CUSTOM("<numeric name='rigor:restitution' data='1 2'/>"),
+                               CUSTOM("<numeric name='rigor:restitution'/>"),
+                               CUSTOM("<text name='rigor:friction_rule' data='mean'/>"),
+                               CUSTOM("<numeric name='rigor:bounce' data='1'/>")};
+    for (int i = 0; i < 5; ++i) {
+        rgDiagnostics* said = NULL;
+        rgModelDef* def = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+        rgLoadDef load = rgDefaultLoadDef();
+        assert_int_equal(rgParseMjcf(bad[i], strlen(bad[i]), "x", &load, said, &def),
+                         i < 4 ? rg_errorFormat : rg_ok);
+        rgSeverity severity = i < 4 ? rg_severityError : rg_severityWarning;
+        assert_int_equal(rgDiagnostics_CountOf(said, severity), 1);
+        rgDestroyModelDef(def);
+        rgDestroyDiagnostics(said);
+    }
 }
 
 // Ends of loops meet at the reference configuration.
@@ -535,16 +623,29 @@ static void test_builtin(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),  cmocka_unit_test(test_classes_merge),
-        cmocka_unit_test(test_include),  cmocka_unit_test(test_fromto),
-        cmocka_unit_test(test_euler),    cmocka_unit_test(test_orientations),
-        cmocka_unit_test(test_frames),   cmocka_unit_test(test_joints),
-        cmocka_unit_test(test_inertia),  cmocka_unit_test(test_compiler_inertia),
-        cmocka_unit_test(test_meshes),   cmocka_unit_test(test_height_field),
-        cmocka_unit_test(test_contact),  cmocka_unit_test(test_softness),
-        cmocka_unit_test(test_equality), cmocka_unit_test(test_actuators),
-        cmocka_unit_test(test_keys),     cmocka_unit_test(test_sensors),
-        cmocka_unit_test(test_options),  cmocka_unit_test(test_builtin),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_classes_merge),
+        cmocka_unit_test(test_include),
+        cmocka_unit_test(test_fromto),
+        cmocka_unit_test(test_euler),
+        cmocka_unit_test(test_orientations),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_joints),
+        cmocka_unit_test(test_inertia),
+        cmocka_unit_test(test_compiler_inertia),
+        cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_height_field),
+        cmocka_unit_test(test_contact),
+        cmocka_unit_test(test_softness),
+        cmocka_unit_test(test_friction_of_files),
+        cmocka_unit_test(test_restitution_of_solref),
+        cmocka_unit_test(test_custom_materials),
+        cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_actuators),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_builtin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

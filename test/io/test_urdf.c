@@ -243,6 +243,62 @@ static void test_bullet_contact(void** state) {
     rgClose(&f);
 }
 
+// Gazebo's restitution, by itself or where SDF has it; text may come in pieces.
+static void test_gazebo_restitution(void** state) {
+    (void)state;
+#define BALL_LINK(name)                                                                            \
+    "<link name='" name "'><collision><geometry><sphere "                                          \
+    "radius='1'/></geometry></collision></link>"
+    const char* const tags[] = {
+        "<restitution_coefficient>0.25</restitution_coefficient>",
+        "<collision><surface><bounce>\n <restitution_coefficient>\n 0&#46;25 \n"
+        "</restitution_coefficient></bounce></surface></collision>"};
+    for (int i = 0; i < 2; ++i) {
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "<robot name='r'>" BALL_LINK("a") BALL_LINK(
+                     "b") "<joint name='j' type='fixed'>"
+                          "<parent link='a'/><child link='b'/></joint>"
+                          "<gazebo "
+                          "reference='b'>%s</gazebo><gazebo><static>true</static></gazebo></robot>",
+                 tags[i]);
+        rgFixture f = rgParseClean(text, NULL);
+        assert_int_equal(f.model->shapeCount, 2);
+        assert_true(f.model->shapes[0].material.restitution == 0);
+        assert_true(f.model->shapes[1].material.restitution == 0.25);
+        rgClose(&f);
+    }
+    const char* const bad[] = {"1.5",
+                               "-1",
+                               "x",
+                               "",
+                               "0.1 0.2",
+                               "nan",
+                               "0.00000000000000000000000000000000000000000000000000000000000000"};
+    for (int i = 0; i < 7; ++i) {
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "<robot name='r'>" BALL_LINK("a") "<gazebo reference='a'><restitution_coefficient>"
+                                                   "%s</restitution_coefficient></gazebo></robot>",
+                 bad[i]);
+        rgFixture f = rgParse(text, NULL);
+        assert_int_equal(f.result, rg_errorFormat);
+        assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityError), 1);
+        rgClose(&f);
+    }
+}
+
+static void test_friction_rule(void** state) {
+    (void)state;
+    rgFixture f = rgParseClean(
+        "<robot name='r'>" BALL_LINK("a") "<rigor friction_rule='average'/></robot>", NULL);
+    assert_int_equal(f.model->shapes[0].material.frictionRule, rg_frictionAverage);
+    rgClose(&f);
+    f = rgParse("<robot name='r'>" BALL_LINK("a") "<rigor friction_rule='mean'/></robot>", NULL);
+    assert_int_equal(f.result, rg_errorFormat);
+    rgClose(&f);
+}
+
 static void test_mimic(void** state) {
     (void)state;
     rgFixture f = rgParseClean(
@@ -359,7 +415,7 @@ static void test_extensions_are_noted_once(void** state) {
         NULL);
     assert_int_equal(rgDiagnostics_Count(f.diagnostics), 2);
     assert_string_equal(rgDiagnostics_Message(f.diagnostics, 1).text,
-                        "<gazebo> is skipped (2 in the file)");
+                        "<gazebo> is skipped but for restitution_coefficient (2 in the file)");
     rgClose(&f);
 }
 
@@ -490,6 +546,8 @@ int main(void) {
         cmocka_unit_test(test_shape_names),
         cmocka_unit_test(test_static_mesh_keeps_its_triangles),
         cmocka_unit_test(test_bullet_contact),
+        cmocka_unit_test(test_gazebo_restitution),
+        cmocka_unit_test(test_friction_rule),
         cmocka_unit_test(test_mimic),
         cmocka_unit_test(test_base),
         cmocka_unit_test(test_packages),
