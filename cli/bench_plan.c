@@ -14,7 +14,8 @@ static const struct {
     uint32_t bit;
 } rgParts[] = {
     {"start", rg_planStart},     {"proximal", rg_planProximal}, {"interior", rg_planInterior},
-    {"few", rg_planFew},         {"polish", rg_planPolish},     {"restarts", rg_planRestarts},
+    {"few", rg_planFew},         {"polish", rg_planPolish},     {"certificate", rg_planCertificate},
+    {"restarts", rg_planRestarts},
     {"waiting", rg_planWaiting},
 };
 

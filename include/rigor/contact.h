@@ -119,13 +119,14 @@ typedef struct rgAdmmDef {
 
 /// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
 typedef enum rgPlanPart {
-    rg_planWaiting = 1 << 0,  ///< contacts that are far from closing wait
-    rg_planStart = 1 << 1,    ///< Newton from the start
-    rg_planProximal = 1 << 2, ///< its proximal term
-    rg_planInterior = 1 << 3, ///< the interior point
-    rg_planFew = 1 << 4,      ///< contacts that hold it up are solved exactly
-    rg_planPolish = 1 << 5,   ///< Newton near its end
-    rg_planRestarts = 1 << 6, ///< Newton with other options
+    rg_planWaiting = 1 << 0,     ///< contacts that are far from closing wait
+    rg_planStart = 1 << 1,       ///< Newton from the start
+    rg_planProximal = 1 << 2,    ///< its proximal term
+    rg_planInterior = 1 << 3,    ///< the interior point
+    rg_planFew = 1 << 4,         ///< contacts that hold it up are solved exactly
+    rg_planPolish = 1 << 5,      ///< Newton near its end
+    rg_planCertificate = 1 << 6, ///< the search for a proof that there is no solution
+    rg_planRestarts = 1 << 7,    ///< Newton with other options
 } rgPlanPart;
 
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.
@@ -153,8 +154,8 @@ typedef enum rgContactStatus {
     rg_contactSolved,     ///< the tolerance holds
     rg_contactStalled,    ///< no progress any more; the best iterate is returned
     rg_contactLimit,      ///< the iteration limit came first; the best iterate is returned
-    rg_contactInfeasible, ///< a certificate shows that no solution exists; the best iterate is
-                          ///< returned
+    rg_contactInfeasible, ///< a certificate shows that no solution exists; the blocks in conflict
+                          ///< are named, and bounded impulses returned
 } rgContactStatus;
 
 /// How far impulses are from a solution; zero for an exact one. docs/theory/ncp.md (9)-(12).
@@ -192,7 +193,9 @@ typedef struct rgContactReport {
     int factorizationCount; ///< all islands
     int islandCount;
     int phaseIterations[rg_phaseCount]; ///< of the island that took most
-    rgResidual residual;            ///< what rgContactProblem_Judge() says of the returned impulses
+    rgResidual residual; ///< what rgContactProblem_Judge() says of the returned impulses
+    const int* conflict; ///< blocks that a certificate names; a view until the next solve
+    int conflictCount;
     const rgContactRecord* history; ///< a view until the next solve; NULL unless recorded
     int historyCount;
 } rgContactReport;

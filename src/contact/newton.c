@@ -216,9 +216,12 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         if (!isfinite(newton.norm)) {
             break;
         }
-        if (newton.proximal > 0) {
+        if (newton.proximal > 0 && !options->keepCentre) {
             rgNewton_MoveCentre(&newton);
         }
+    }
+    if (options->last != NULL) {
+        memcpy(options->last, newton.lambda, (size_t)system->n * sizeof(double));
     }
     rgArena_Return(system->arena, mark);
     return result == rg_errorNumeric ? rg_ok : result;

@@ -63,9 +63,15 @@ static rgResult rgPhase_Restarts(rgRun* run, double* lambda) {
     return result;
 }
 
+static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
+    (void)lambda;
+    return rgRunCertificate(run, &run->infeasible);
+}
+
 static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start},
                                    {rg_planInterior, rgPhase_Interior},
                                    {rg_planPolish, rgPhase_Polish},
+                                   {rg_planCertificate, rgPhase_Certificate},
                                    {rg_planRestarts, rgPhase_Restarts}};
 
 rgResult rgRunPlan(rgRun* run) {
@@ -73,7 +79,8 @@ rgResult rgRunPlan(rgRun* run) {
     rgArenaMark mark = rgArena_Mark(arena);
     double* lambda = RG_TAKE(arena, double, run->system->n);
     rgResult result = lambda != NULL ? rg_ok : rg_errorMemory;
-    for (int i = 0; result == rg_ok && i < RG_COUNT(rgPhases) && !rgRun_Solved(run); ++i) {
+    for (int i = 0;
+         result == rg_ok && i < RG_COUNT(rgPhases) && !rgRun_Solved(run) && !run->infeasible; ++i) {
         if (rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
         }

@@ -16,6 +16,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     run->start = RG_TAKE(arena, double, system->n);
     run->trial = RG_TAKE(arena, double, system->n);
     run->trialSigma = RG_TAKE(arena, double, system->n);
+    run->conflict = RG_TAKE(arena, bool, system->setCount);
     if (def->recordHistory) {
         run->historyCapacity = def->maxIterations + 1;
         run->history = RG_TAKE(arena, rgContactRecord, run->historyCapacity);
@@ -23,6 +24,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     if (arena->failed) {
         return rg_errorMemory;
     }
+    memset(run->conflict, 0, (size_t)system->setCount * sizeof(bool));
     rgSystem_Load(system, lambda, run->start);
     for (int i = 0; i < system->n; ++i) {
         if (!isfinite(run->start[i])) {

@@ -12,7 +12,9 @@ typedef struct rgRun {
     int phaseIterations[rg_phaseCount];
     double* best; // impulses in K, n
     double bestResidual;
-    bool accepted; // the paper's own test holds: best is what it returned
+    bool accepted;  // the paper's own test holds: best is what it returned
+    bool* conflict; // sets that a certificate names, setCount
+    bool infeasible;
     double* start; // where the caller began (warm start, in K), n
     bool warm;     // start is not zero
     double* trial; // scratch of rgRun_Offer, n
@@ -51,6 +53,8 @@ typedef struct rgNewtonOptions {
     double weight;         // r
     double regularisation; // eps over |F|
     double proximal;       // p at first: keeps impulses near a centre, at first the start; 0: none
+    bool keepCentre;       // the centre stays, and with it p
+    double* last;          // gets the last iterate, n; may be NULL
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 
@@ -63,4 +67,7 @@ typedef struct rgInteriorOptions {
 } rgInteriorOptions;
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
+// Look for a proof that there is no solution. When there is one, the sets in it are marked and best
+// has impulses that are bounded.
+rgResult rgRunCertificate(rgRun* run, bool* found);
 rgResult rgRunPlan(rgRun* run);

@@ -67,6 +67,8 @@ struct rgContactSolver {
     rgContactRecord* history;
     int historyCount;
     int historyCapacity;
+    int* conflict; // blocks
+    int conflictCapacity;
 };
 
 // One solve in progress, shared by the islands.
@@ -78,6 +80,7 @@ typedef struct rgSolve {
     double tolerance; // what the runs aim at
     double reference; // (11) least V [m/s]
     rgIslandOutcome* outcomes;
+    bool* conflict; // per block
 } rgSolve;
 
 static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
@@ -144,6 +147,7 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     rgAllocator allocator = solver->def.allocator;
     rgArena_Free(&solver->arena);
     rgRelease(&allocator, solver->history);
+    rgRelease(&allocator, solver->conflict);
     rgRelease(&allocator, solver->workspaces);
     rgRelease(&allocator, solver);
 }
@@ -182,7 +186,7 @@ static rgResult rgRunMethod(rgRun* run) {
 }
 
 // Rows that nothing can move and that want to be moved prove that there is no solution.
-static bool rgSystem_IsInfeasible(const rgSystem* system) {
+static bool rgSystem_IsImmovable(const rgSystem* system) {
     for (int i = 0; i < system->pairCount; ++i) {
         if (system->diagonal[i] != 0) {
             return false;
@@ -213,8 +217,12 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     rgResult result =
         rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->lambda);
     run.iterationLimit -= outcome->iterationCount;
-    if (result == rg_ok && !rgSystem_IsInfeasible(system)) {
-        result = rgRun_Solved(&run) && !paper ? rg_ok : rgRunMethod(&run);
+    run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
+    for (int i = 0; i < system->setCount && run.infeasible; ++i) {
+        run.conflict[i] = true;
+    }
+    if (result == rg_ok && !run.infeasible && (paper || !rgRun_Solved(&run))) {
+        result = rgRunMethod(&run);
     }
     if (result != rg_ok) {
         return result;
@@ -227,9 +235,15 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     }
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
     outcome->status = solved                                     ? rg_contactSolved
-                      : rgSystem_IsInfeasible(system)            ? rg_contactInfeasible
+                      : run.infeasible                           ? rg_contactInfeasible
                       : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                  : rg_contactStalled;
+    for (int i = 0; i < system->setCount; ++i) {
+        if (run.conflict[i]) {
+            int row = system->globalRow[system->sets[i].row];
+            solve->conflict[solve->layout.sets[solve->layout.setOfRow[row]].block] = true;
+        }
+    }
     rgKeepHistory(solve, (int)(outcome - solve->outcomes), &run);
     return rg_ok;
 }
@@ -374,6 +388,24 @@ static double rgSolve_Reference(const rgSolve* solve) {
     return problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_QUIET * whole;
 }
 
+static rgResult rgListConflict(rgSolve* solve, rgContactReport* report) {
+    rgContactSolver* solver = solve->solver;
+    for (int b = 0; b < solve->problem->blockCount; ++b) {
+        if (!solve->conflict[b]) {
+            continue;
+        }
+        rgResult result =
+            rgReserve(&solver->def.allocator, (void**)&solver->conflict, &solver->conflictCapacity,
+                      report->conflictCount, report->conflictCount + 1, sizeof(int));
+        if (result != rg_ok) {
+            return result;
+        }
+        solver->conflict[report->conflictCount++] = b;
+    }
+    report->conflict = report->conflictCount > 0 ? solver->conflict : NULL;
+    return rg_ok;
+}
+
 static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
     rgArena* arena = &solver->arena;
@@ -384,10 +416,13 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
     }
     solve->reference = rgSolve_Reference(solve);
     solve->outcomes = RG_TAKE(arena, rgIslandOutcome, solve->layout.islandCount);
-    if (solve->outcomes == NULL) {
+    solve->conflict = RG_TAKE(arena, bool, solve->problem->blockCount);
+    if (arena->failed) {
         return rg_errorMemory;
     }
+    memset(solve->conflict, 0, (size_t)solve->problem->blockCount * sizeof(bool));
     result = rgSolveIslands(solve, report);
+    result = result == rg_ok ? rgListConflict(solve, report) : result;
     if (solver->historyCount > 0) {
         report->history = solver->history;
         report->historyCount = solver->historyCount;

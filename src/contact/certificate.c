@@ -1,0 +1,100 @@
+// Proof that an island has no solution. docs/theory/auto.md (1)-(3).
+//
+// Without friction the problem is a convex program, and friction cannot help where no velocity
+// opens all contacts. Proximal steps on it diverge along a self-stress y: rows that press on each
+// other, move nothing, and are asked to open.
+#include "contact/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RG_CERTIFICATE_STEPS 40
+#define RG_IMPOSSIBLE        1e4 // velocities, over those that there are, that a solution would need
+#define RG_CARRIES           1e-2 // share of the largest entry from which a row is named
+#define RG_YIELDING          1e-4 // compliance of a row in conflict, over the diagonal of G
+
+// The same rows, normals only: nothing that is bounded can be in conflict with anything.
+static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
+    *bare = *system;
+    bare->model = rg_modelCcp;
+    bare->sets = RG_TAKE(system->arena, rgSet, system->setCount);
+    if (bare->sets == NULL) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        rgSet* set = bare->sets + i;
+        *set = system->sets[i];
+        set->mu = set->torsion = set->rolling = 0;
+        set->lower = set->lower == -INFINITY ? set->lower : 0;
+        set->upper = set->upper == INFINITY ? set->upper : 0;
+    }
+    return rg_ok;
+}
+
+// (2) Would a velocity that satisfies all rows have to be impossibly fast?
+static bool rgIsCertificate(rgSystem* system, const double* y, double* scratch) {
+    system->ops->apply(system, y, scratch);
+    double stress = 0, demand = 0, fastest = 0;
+    for (int i = 0; i < system->n; ++i) {
+        stress += y[i] * scratch[i];
+        demand -= y[i] * system->g[i];
+        fastest = fmax(fastest, y[i] != 0 ? fabs(system->g[i]) : 0);
+    }
+    return demand > RG_IMPOSSIBLE * fastest * sqrt(fmax(stress, 0)) && demand > 0;
+}
+
+// (3) Rows in conflict yield: impulses that are bounded and still press.
+static rgResult rgYield(rgRun* run) {
+    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_STEPS,
+                                    .weight = 1,
+                                    .regularisation = 1e-2,
+                                    .proximal = RG_YIELDING,
+                                    .keepCentre = true,
+                                    .last = run->best};
+    memset(run->trial, 0, (size_t)run->system->n * sizeof(double));
+    rgResult result = rgRunNewton(run, run->trial, &newton);
+    rgSystem_Project(run->system, run->best);
+    return result;
+}
+
+rgResult rgRunCertificate(rgRun* run, bool* found) {
+    rgSystem* system = run->system;
+    rgArenaMark mark = rgArena_Mark(system->arena);
+    double* y = RG_TAKE(system->arena, double, system->n);
+    double* zero = RG_TAKE(system->arena, double, system->n);
+    rgSystem bare;
+    *found = false;
+    rgResult result = rgStripFriction(system, &bare);
+    if (result != rg_ok || system->arena->failed) {
+        return rg_errorMemory;
+    }
+    memset(zero, 0, (size_t)system->n * sizeof(double));
+    rgRun inner = *run; // shares what is counted, not what is best
+    inner.system = &bare;
+    inner.best = zero + 0;
+    inner.bestResidual = 0;
+    inner.tolerance = -1;
+    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_STEPS,
+                                    .weight = 1,
+                                    .regularisation = 1e-2,
+                                    .proximal = 1e-4,
+                                    .last = y};
+    result = rgRunNewton(&inner, zero, &newton);
+    run->iterationCount = inner.iterationCount;
+    memcpy(run->phaseIterations, inner.phaseIterations, sizeof(run->phaseIterations));
+    system->factorizationCount = bare.factorizationCount;
+    rgSystem_Project(&bare, y);
+    *found = result == rg_ok && rgIsCertificate(&bare, y, zero);
+    double largest = 0;
+    for (int i = 0; i < system->n; ++i) {
+        largest = fmax(largest, fabs(y[i]));
+    }
+    for (int i = 0; *found && i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int k = 0; k < set->size; ++k) {
+            run->conflict[i] = run->conflict[i] || fabs(y[set->row + k]) > RG_CARRIES * largest;
+        }
+    }
+    rgArena_Return(system->arena, mark);
+    return result == rg_ok && *found ? rgYield(run) : result;
+}
