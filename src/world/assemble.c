@@ -141,7 +141,7 @@ rgResult rgSolveProblem(rgStep* step) {
     int softened = rgSoftenKnownJams(world);
     result = rgSolveOnce(step);
     if (result == rg_ok && step->report->contact.status != rg_contactSolved) {
-        int more = rgSoftenNewJams(world);
+        int more = rgSoftenNewJams(world, &step->report->contact);
         softened += more;
         result = more > 0 ? rgSolveOnce(step) : rg_ok;
     }

@@ -29,12 +29,19 @@ static int rgSoftenPair(rgWorld* world, int i) {
     return count;
 }
 
-static bool rgPairPushes(const rgWorld* world, int i) {
-    bool pushes = false;
-    for (int k = i; k < i + world->points[i].pointCount; ++k) {
-        pushes = pushes || world->points[k].pushesOut || world->points[k].overlaps;
+// Where a certificate names blocks: those. Else all that want to leave a penetration.
+static bool rgPairJams(const rgWorld* world, int i, const rgContactReport* report) {
+    const rgPoint* points = world->points;
+    bool jams = false;
+    for (int k = i; k < i + points[i].pointCount; ++k) {
+        for (int c = 0; c < report->conflictCount; ++c) {
+            jams = jams ||
+                   world->rows.blocks[report->conflict[c]].firstRow == points[k].firstRow;
+        }
+        jams = jams ||
+               (report->conflictCount == 0 && (points[k].pushesOut || points[k].overlaps));
     }
-    return pushes;
+    return jams;
 }
 
 static rgPairMemory* rgPairOfPoint(const rgWorld* world, int i) {
@@ -56,12 +63,12 @@ int rgSoftenKnownJams(rgWorld* world) {
 
 // For one step, and for twice as many each time that the rigid problem fails again: what is jammed
 // for good does not cost a failed solve in every step.
-int rgSoftenNewJams(rgWorld* world) {
+int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
     int count = 0;
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
          i += world->points[i].pointCount) {
         rgPairMemory* pair = rgPairOfPoint(world, i);
-        int softened = rgPairPushes(world, i) ? rgSoftenPair(world, i) : 0;
+        int softened = rgPairJams(world, i, report) ? rgSoftenPair(world, i) : 0;
         if (softened > 0) {
             pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
             pair->jammed = (1 << (pair->jams - 1)) - 1;

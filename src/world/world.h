@@ -331,7 +331,7 @@ rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
 // soften.c, once W is there: contacts of pairs that are known to be jammed, or of all that push out
 // or overlap, which are known from then on. Both return how many rows were softened.
 int rgSoftenKnownJams(rgWorld* world);
-int rgSoftenNewJams(rgWorld* world);
+int rgSoftenNewJams(rgWorld* world, const rgContactReport* report);
 void rgForgetJams(rgWorld* world);    // a rigid solution was found
 void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
 void rgAddAnchors(rgWorld* world);    // anchor.c: tangential springs of the contact rows
