@@ -36,7 +36,8 @@ rgContactSolverDef rgSolverDef(int solver) {
 }
 
 const char* rgStatusName(rgContactStatus status) {
-    static const char* const names[] = {"unsolved", "solved", "stalled", "limit", "infeasible"};
+    static const char* const names[] = {"unsolved", "solved",   "stalled",
+                                        "limit",    "budgeted", "infeasible"};
     return names[status];
 }
 

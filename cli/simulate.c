@@ -40,6 +40,8 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--solver", rg_optionChoice, &a->solver, "the method", "S", rgSolverNames, 0, 0},
         {"--model", rg_optionChoice, &a->contactModel, "exact friction or its convex relaxation",
          "M", rgModelNames, 0, 0},
+        {"--budget", rg_optionNumber, &a->budget,
+         "work per step and island, in factorizations (0: until solved)", "B", NULL, 0, 1e9},
         {"--tol", rg_optionNumber, &a->tolerance, "scaled residual to reach", "T", NULL, 1e-300, 1},
         {"--max-iter", rg_optionInt, &a->maxIterations, "iterations per step at most", "N", NULL, 1,
          1e9},
@@ -193,6 +195,32 @@ static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
     return result == rg_ok;
 }
 
+static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
+    const rgBodyDef* def = rgModel_Body(simulation->loaded.model, body);
+    return body.index1 == 0 ? "the world" : def->name != NULL ? def->name : "a body without name";
+}
+
+// Once: which bodies are jammed.
+static void rgNameSoftened(const rgSimulation* simulation) {
+    int count = 0;
+    const rgContact* contacts = rgWorld_Contacts(simulation->world, &count);
+    for (int i = 0; i < count; ++i) {
+        const rgContact* c = &contacts[i];
+        bool known = !c->softened;
+        for (int k = 0; k < i; ++k) {
+            known = known || (contacts[k].softened && contacts[k].bodyA.index1 == c->bodyA.index1 &&
+                              contacts[k].bodyB.index1 == c->bodyB.index1);
+        }
+        if (!known) {
+            fprintf(stderr,
+                    "warning: no rigid solution at %.3f s for the contact of %s with %s, %.3g mm "
+                    "deep: it is softened\n",
+                    rgWorld_Time(simulation->world), rgBodyName(simulation, c->bodyA),
+                    rgBodyName(simulation, c->bodyB), -1e3 * c->gap);
+        }
+    }
+}
+
 static bool rgRunSteps(rgSimulateJob* job, int steps) {
     rgSimulation* simulation = &job->simulation;
     rgProgress progress;
@@ -203,6 +231,9 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
         rgStepReport report;
         int unconverged = simulation->stats.unconverged;
         good = rgMakeStep(job, &report);
+        if (good && report.softenedRows > 0 && simulation->stats.softened == 1) {
+            rgNameSoftened(simulation);
+        }
         if (good && job->options.dump != NULL && simulation->stats.unconverged > unconverged) {
             good = rgDumpProblem(job, &report);
         }

@@ -10,7 +10,7 @@ static double rgSimulatedTime(const rgSimulation* simulation) {
 }
 
 static double rgConvergedShare(const rgSimulationStats* stats) {
-    return stats->steps > 0 ? 1 - (double)stats->unconverged / stats->steps : 1;
+    return stats->steps > 0 ? 1 - (double)(stats->unconverged + stats->budgeted) / stats->steps : 1;
 }
 
 static double rgRatio(double a, double b) {
@@ -100,6 +100,13 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
            rgHistogram_Quantile(&stats->iterations, 0.95));
     printf("converged    %.2f %% of the steps (%d not), worst residual %.1e\n",
            100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
+    if (stats->budgeted > 0) {
+        printf("budgeted     %d steps ended with their budget\n", stats->budgeted);
+    }
+    if (stats->softened > 0) {
+        printf("softened     %d steps in which contacts without a rigid solution yield\n",
+               stats->softened);
+    }
     printf("geometry     deepest penetration %s, largest drift %s\n",
            rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
     double kinetic = rgWorld_KineticEnergy(world);
@@ -143,6 +150,8 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Int(json, "iterations_p95", rgHistogram_Quantile(&stats->iterations, 0.95));
     rgJson_Number(json, "converged_share", rgConvergedShare(stats));
     rgJson_Int(json, "unconverged_steps", stats->unconverged);
+    rgJson_Int(json, "budgeted_steps", stats->budgeted);
+    rgJson_Int(json, "softened_steps", stats->softened);
     rgJson_Number(json, "residual_max", stats->residual);
 }
 

@@ -23,6 +23,7 @@ typedef struct rgSimulationArguments {
     double timeStep;  // 0: as the file says
     int solver;
     int contactModel;
+    double budget;     // of the solver, in factorizations; 0: none
     double tolerance;  // 0: the library's default, as the next
     int maxIterations; //
     double stiffness;  // 0: as the materials say
@@ -51,6 +52,8 @@ typedef struct rgSimulationStats {
     rgHistogram contacts;
     rgHistogram iterations;
     int unconverged;
+    int softened;         // steps
+    int budgeted;         // steps that ended with the budget
     int within6, within5; // steps with a residual of at most 1e-6, 1e-5
     double residual;      // worst
     double penetration;   // deepest, without bodies that the script moves [m]

@@ -134,6 +134,8 @@ typedef struct rgContactSolverDef {
     rgContactMethod method;
     rgContactModel model;
     int maxIterations;        ///< of the chosen method; auto counts all phases together
+    double budget;            ///< of auto, per island, in units of one factorization of its matrix
+                              ///< (predicted operations, never a clock); 0: none
     double tolerance;         ///< on the judge's residual [-], or the paper's eps_abs
     double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
     rgStopTest stop;
@@ -154,6 +156,7 @@ typedef enum rgContactStatus {
     rg_contactSolved,     ///< the tolerance holds
     rg_contactStalled,    ///< no progress any more; the best iterate is returned
     rg_contactLimit,      ///< the iteration limit came first; the best iterate is returned
+    rg_contactBudgeted,   ///< the budget was used up; the best iterate is returned
     rg_contactInfeasible, ///< a certificate shows that no solution exists; the blocks in conflict
                           ///< are named, and bounded impulses returned
 } rgContactStatus;

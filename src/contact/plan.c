@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_PROXIMAL 1e-5 // relative to the diagonal of G
+#define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
+#define RG_PROXIMAL           1e-5 // relative to the diagonal of G
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots.
@@ -74,17 +75,40 @@ static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start},
                                    {rg_planCertificate, rgPhase_Certificate},
                                    {rg_planRestarts, rgPhase_Restarts}};
 
+// Within a budget: where it does not reach far, sweeps; else the interior point as far as it gets,
+// and sweeps for what is left of it.
+static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
+    const rgSystem* system = run->system;
+    memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
+    if (run->budget < RG_FEW_FACTORIZATIONS * system->pairFlops) {
+        return rgRunSweeps(run, lambda, run->iterationLimit, 1);
+    }
+    rgResult result = rgPhase_Interior(run, lambda);
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
+        result = rgRunSweeps(run, lambda, run->iterationLimit, 1);
+    }
+    return result;
+}
+
+static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
+    rgResult result = rg_ok;
+    for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
+        if (!rgRun_Solved(run) && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
+            result = rgPhases[i].run(run, lambda);
+        }
+    }
+    return result;
+}
+
 rgResult rgRunPlan(rgRun* run) {
     rgArena* arena = run->system->arena;
     rgArenaMark mark = rgArena_Mark(arena);
     double* lambda = RG_TAKE(arena, double, run->system->n);
-    rgResult result = lambda != NULL ? rg_ok : rg_errorMemory;
-    for (int i = 0;
-         result == rg_ok && i < RG_COUNT(rgPhases) && !rgRun_Solved(run) && !run->infeasible; ++i) {
-        if (rgRun_Uses(run, rgPhases[i].part)) {
-            result = rgPhases[i].run(run, lambda);
-        }
+    if (lambda == NULL) {
+        return rg_errorMemory;
     }
+    rgResult result = run->budget > 0 ? rgPlan_Budgeted(run, lambda) : rgPlan_Whole(run, lambda);
     rgArena_Return(arena, mark);
     return result;
 }

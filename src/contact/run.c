@@ -9,6 +9,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     *run = (rgRun){.def = def,
                    .system = system,
                    .tolerance = tolerance,
+                   .budget = def->method == rg_methodAuto ? def->budget * system->pairFlops : 0,
                    .iterationLimit = def->maxIterations,
                    .bestResidual = INFINITY};
     rgArena* arena = system->arena;
@@ -58,9 +59,15 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
 }
 
 bool rgRun_Count(rgRun* run, rgContactPhase phase) {
-    if (run->iterationCount >= run->iterationLimit) {
+    const rgSystem* system = run->system;
+    double cost = phase == rg_phaseSweep  ? system->sweepFlops
+                  : phase == rg_phaseAdmm ? system->applyFlops
+                                          : system->pairFlops;
+    bool affordable = run->budget == 0 || run->spent + cost <= run->budget;
+    if (run->iterationCount >= run->iterationLimit || !affordable) {
         return false;
     }
+    run->spent += cost;
     run->iterationCount += 1;
     run->phaseIterations[phase] += 1;
     return true;

@@ -7,6 +7,8 @@ typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
+    double budget; // operations; 0: no limit
+    double spent;  // predicted operations so far
     int iterationLimit;
     int iterationCount;
     int phaseIterations[rg_phaseCount];

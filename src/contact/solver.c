@@ -85,7 +85,8 @@ typedef struct rgSolve {
 
 static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     const rgAdmmDef* admm = &def->admm;
-    bool numbers = def->tolerance > 0 && def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
+    bool numbers = def->tolerance > 0 && def->budget >= 0 && def->budget < INFINITY &&
+                   def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
                    def->overRelaxation > 0 && def->overRelaxation < 2 && def->kernels >= 0 &&
                    def->kernels <= 3;
     bool admmNumbers = admm->proximal > 0 && isfinite(admm->exponent) && admm->exponentStep > 0 &&
@@ -236,6 +237,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
     outcome->status = solved                                     ? rg_contactSolved
                       : run.infeasible                           ? rg_contactInfeasible
+                      : run.budget > 0                           ? rg_contactBudgeted
                       : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                  : rg_contactStalled;
     for (int i = 0; i < system->setCount; ++i) {
@@ -305,7 +307,8 @@ static void rgSolveIsland(int island, int worker, void* context) {
 }
 
 static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
-    static const int rank[] = {5, 0, 2, 1, 3}; // unsolved, solved, stalled, limit, infeasible
+    // unsolved, solved, stalled, limit, budgeted, infeasible
+    static const int rank[] = {5, 0, 3, 2, 1, 4};
     return rank[a] >= rank[b] ? a : b;
 }
 

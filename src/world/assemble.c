@@ -140,7 +140,8 @@ rgResult rgSolveProblem(rgStep* step) {
     memcpy(world->asked, world->rows.compliance, (size_t)n * sizeof(double));
     int softened = rgSoftenKnownJams(world);
     result = rgSolveOnce(step);
-    if (result == rg_ok && step->report->contact.status != rg_contactSolved) {
+    rgContactStatus status = step->report->contact.status;
+    if (result == rg_ok && status != rg_contactSolved && status != rg_contactBudgeted) {
         int more = rgSoftenNewJams(world, &step->report->contact);
         softened += more;
         result = more > 0 ? rgSolveOnce(step) : rg_ok;

@@ -141,8 +141,7 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
                          .tangent2 = point->tangent2,
                          .gap = point->gap,
                          .mu = point->mu,
-                         .softened = world->rows.compliance[point->firstRow + 2] >
-                                     world->asked[point->firstRow + 2],
+                         .softened = point->softened,
                          .rowCount = point->rowCount};
     const double* lambda = world->rows.lambda + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {

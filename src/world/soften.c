@@ -23,6 +23,7 @@ static int rgSoftenPair(rgWorld* world, int i) {
         double G = rgWorld_WhitenedDelassus(world, normal);
         if (world->rows.compliance[normal] == 0 && G > 0) {
             world->rows.compliance[normal] = RG_JAM_COMPLIANCE * G;
+            world->points[k].softened = true;
             ++count;
         }
     }
@@ -35,11 +36,9 @@ static bool rgPairJams(const rgWorld* world, int i, const rgContactReport* repor
     bool jams = false;
     for (int k = i; k < i + points[i].pointCount; ++k) {
         for (int c = 0; c < report->conflictCount; ++c) {
-            jams = jams ||
-                   world->rows.blocks[report->conflict[c]].firstRow == points[k].firstRow;
+            jams = jams || world->rows.blocks[report->conflict[c]].firstRow == points[k].firstRow;
         }
-        jams = jams ||
-               (report->conflictCount == 0 && (points[k].pushesOut || points[k].overlaps));
+        jams = jams || (report->conflictCount == 0 && (points[k].pushesOut || points[k].overlaps));
     }
     return jams;
 }

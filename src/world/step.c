@@ -37,7 +37,8 @@ static rgResult rgCommit(rgStep* step) {
         world->state.v[i] = world->nextBodyV[i];
     }
     *world->state.time += world->dt;
-    world->unconvergedCount += step->report->contact.status != rg_contactSolved;
+    world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
+                               step->report->contact.status != rg_contactBudgeted;
     world->softenedCount += step->report->softenedRows > 0;
     rgWorld_CommitMemory(world);
     rgWatch_AfterCommit(world);

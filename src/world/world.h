@@ -85,6 +85,7 @@ typedef struct rgPoint {
     bool isSoft;           // has a normal spring
     bool overlaps;         // rigid, between parts that overlap by design
     bool pushesOut;        // rigid, and wants to leave a penetration
+    bool softened;         // soften.c
     rgSoftness tangential; // rgAddContacts; none in an impact
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none

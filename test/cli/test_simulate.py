@@ -13,7 +13,7 @@ LIGHT = "RIGOR_TEST_LIGHT" in os.environ  # sanitizers: shorter runs
 FIELDS = {
     "scene", "solver", "tolerance", "threads", "seed", "dt", "steps", "seconds", "steps_per_second",
     "contacts_mean", "contacts_p95", "iterations_mean", "iterations_p95", "converged_share",
-    "residual_max", "penetration_max", "drift_max", "kinetic_energy", "energy", "unconverged_steps",
+    "residual_max", "penetration_max", "drift_max", "kinetic_energy", "energy", "unconverged_steps", "softened_steps", "budgeted_steps",
     "realtime_factor", "hash", "stages",
 }
 STAGES = {"kinematics", "collide", "dynamics", "assemble", "solve", "velocity", "position"}
