@@ -7,7 +7,7 @@
 // damper counts the part of the way that is in contact.
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     double dt = world->dt;
-    if (soft.stiffness == 0 && fabs(phi) < RG_TOUCHING) {
+    if (fabs(phi) < RG_TOUCHING) {
         phi = 0;
     }
     if (soft.stiffness > 0) {

@@ -132,7 +132,7 @@ static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair
                            int pointCount) {
     rgPoint point = {.position = from->position,
                      .normal = from->normal,
-                     .gap = from->gap,
+                     .gap = fabs(from->gap) < RG_TOUCHING ? 0 : from->gap,
                      .feature = from->feature,
                      .pair = index,
                      .colliderA = pair->a,

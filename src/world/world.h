@@ -260,7 +260,7 @@ struct rgWorld {
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
 };
 
-// Gap that counts as none between rigid bodies. In hyperstatic assemblies less than that decides
+// Gap that counts as none. In hyperstatic assemblies less than that decides
 // which contacts carry: errors within the tolerance would make the forces wander from step to step.
 #define RG_TOUCHING 1e-9 // [m] or [rad]
 

