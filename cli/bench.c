@@ -3,6 +3,7 @@
 
 static const rgVerb subjects[] = {
     {"inverse", "inverse dynamics with contacts: an arm that slides on a wall", rgBench_Inverse},
+    {"physics", "experiments with known answers", rgBench_Physics},
     {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},
     {"solver", "contact solvers on FCLIB problems", rgBench_Solver},
 };

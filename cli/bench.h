@@ -8,6 +8,7 @@
 int rgBench_Solver(int argc, char** argv);
 int rgBench_Inverse(int argc, char** argv);
 int rgBench_Simulate(int argc, char** argv);
+int rgBench_Physics(int argc, char** argv);
 
 // Commit, compiler, flags and processor, as the member `build`. In bench_report.c.
 void rgJson_Build(rgJson* json);

@@ -71,6 +71,29 @@ class Usage(unittest.TestCase):
                      "--parts", "start,polish+magic")
 
 
+class Physics(unittest.TestCase):
+    """Experiments with known answers pass, or say why they miss."""
+
+    def test_quick(self):
+        done = run("bench", "physics", "--quick", "--json")
+        rows = json.loads(done.stdout)["experiments"]
+        missed = [row for row in rows if not row["pass"] and row["because"] is None]
+        self.assertEqual(missed, [])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(len(rows), 40)
+        self.assertEqual(len({row["name"] for row in rows}), len(rows))
+        for row in rows:
+            self.assertEqual(row["pass"],
+                             abs((row["measured"] if row["measured"] is not None else 1e300) -
+                                 (row["expected"] or 0)) <= row["tolerance"], row)
+
+    def test_only(self):
+        done = run("bench", "physics", "--only", "billiard", "--markdown")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stdout.count("pass"), 2)
+        self.assertIn("| billiard ball: speed when it rolls, share | 0.714286", done.stdout)
+
+
 class Solve(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
