@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 
-#define STEPS 200
+#define STEPS 1500 // long enough for robots to fall, and to hit themselves
 
 typedef struct Outcome {
     int unconverged;
