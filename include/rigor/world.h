@@ -28,6 +28,8 @@ typedef struct rgWorldDef {
     double restitutionThreshold; ///< [m/s]; 0: the larger of 0.05 and 2 |gravity| timeStep
     double margin;               ///< [m] added to the speculative margin
     int maxContactsPerPair;      ///< 4 by default
+    unsigned judgeInterval;      ///< solves of which one is judged by M and J, the others by W = J
+                                 ///< L^-T, which is what was solved with; 1: all. 16 by default
     bool ignoreLimits;           ///< joint limits take no part
     bool neverSoften;            ///< contacts without a rigid solution stay as they are
     rgStepFcn* beforeStep;

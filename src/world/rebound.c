@@ -73,8 +73,7 @@ static rgResult rgSolveShares(rgStep* step) {
         }
     }
     int iterations = step->report->contact.iterationCount;
-    rgResult result = rgContactSolver_Solve(world->solver, &world->problem, rows->lambda, NULL,
-                                            &step->report->contact);
+    rgResult result = rgWorld_Solve(world, &step->report->contact);
     step->report->contact.iterationCount += iterations;
     if (result == rg_ok) {
         rgMeasureIslands(world);

@@ -13,6 +13,7 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .pushOutSpeed = 1,
                       .margin = 1e-3,
                       .maxContactsPerPair = 4,
+                      .judgeInterval = 16,
                       .cookie = RG_COOKIE_WORLD};
     def.contact.maxIterations = 1000;
     return def;
@@ -78,6 +79,9 @@ static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
         if (!isfinite(numbers[i].value) || numbers[i].value < numbers[i].least) {
             good = rgRefuse(diagnostics, numbers[i].name, numbers[i].value);
         }
+    }
+    if (def->judgeInterval < 1) {
+        good = rgRefuse(diagnostics, "the judge's interval", def->judgeInterval);
     }
     if (def->restitution > 1) {
         good = rgRefuse(diagnostics, "the restitution", def->restitution);

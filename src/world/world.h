@@ -253,6 +253,7 @@ struct rgWorld {
     bool wrenched;        // any wrench is not zero
     int unconvergedCount; // steps since creation
     int softenedCount;    // likewise
+    unsigned solveCount;  // likewise, solves
     double* asked;        // rgSolveProblem, per row: compliance before softening
     int askedCapacity;
     rgReadout* readout;
@@ -355,6 +356,7 @@ double rgTendonLength(const rgModel* model, int tendon, const double* q);
 double rgDrivePosition(const rgModel* model, int actuator, const double* q);
 double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u within its range
 
+rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report); // assemble.c: lambda of the rows
 // lengths.c
 rgResult rgWorld_CreateReach(rgWorld* world);
 void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there

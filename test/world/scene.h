@@ -95,6 +95,7 @@ static inline rgWorldDef SceneWorldDef(double dt, double tolerance) {
     rgWorldDef def = rgDefaultWorldDef();
     def.timeStep = dt;
     def.contact.tolerance = tolerance;
+    def.judgeInterval = 1;
     return def;
 }
 
