@@ -455,14 +455,60 @@ static void TestPlacedDepthPushes(void** state) {
     SceneEnd(&scene);
 }
 
+// What springs took is part of the state: a world restored in the middle of a contact repeats the
+// bits, and bytes that say a number that is none are refused.
+static void TestStateHoldsWhatSpringsTook(void** state) {
+    (void)state;
+    rgRandom random = {14};
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0, rgQuatIdentity());
+    Solid solid = SolidOf(rg_shapeCylinder, rgVec(0.1, 0.05, 0), 1, rgVec(0, 0, 0));
+    SceneFree(&scene, &solid);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+    def.stiffness = 1e4;
+    SceneMake(&scene, &def);
+    RandomPlaces(&scene, &random, 0);
+    while (SceneStep(&scene).penetration < 1e-3) {
+    }
+    assert_true(scene.world->memories[0].pairs[0].taken > 0);
+    size_t size = rgWorld_StateSize(scene.world);
+    char* saved = malloc(size);
+    assert_int_equal(rgWorld_Save(scene.world, saved, size), rg_ok);
+    SceneRun(&scene, 300);
+    uint64_t after = rgWorld_Hash(scene.world);
+    rgWorld* other = NULL;
+    assert_int_equal(rgCreateWorld(scene.model, &def, NULL, &other), rg_ok);
+    assert_int_equal(rgWorld_Restore(other, saved, size), rg_ok);
+    for (int i = 0; i < 300; ++i) {
+        assert_int_equal(rgWorld_Step(other, NULL), rg_ok);
+    }
+    assert_true(rgWorld_Hash(other) == after);
+    double nan = NAN;
+    assert_int_equal(rgWorld_Restore(other, saved, size), rg_ok);
+    size_t contacts = (size_t)other->memories[0].contactCount * sizeof(rgContactMemory);
+    size_t pair = size - contacts - sizeof(rgPairMemory);
+    memcpy(saved + pair + offsetof(rgPairMemory, taken), &nan, sizeof(nan));
+    assert_int_equal(rgWorld_Restore(other, saved, size), rg_errorArgument);
+    free(saved);
+    rgDestroyWorld(other);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestBounceOnASpring),   cmocka_unit_test(TestRestitutionFromDamping),
-        cmocka_unit_test(TestHuntCrossley),      cmocka_unit_test(TestMassOnASpring),
-        cmocka_unit_test(TestDecayOnASpring),    cmocka_unit_test(TestDepthOfPointAndFace),
-        cmocka_unit_test(TestFromSoftToRigid),   cmocka_unit_test(TestTurningFootCompresses),
-        cmocka_unit_test(TestSolidsGainNothing), cmocka_unit_test(TestHullsGainNothing),
-        cmocka_unit_test(TestRobotsGainNothing), cmocka_unit_test(TestPlacedDepthPushes),
+        cmocka_unit_test(TestBounceOnASpring),
+        cmocka_unit_test(TestRestitutionFromDamping),
+        cmocka_unit_test(TestHuntCrossley),
+        cmocka_unit_test(TestMassOnASpring),
+        cmocka_unit_test(TestDecayOnASpring),
+        cmocka_unit_test(TestDepthOfPointAndFace),
+        cmocka_unit_test(TestFromSoftToRigid),
+        cmocka_unit_test(TestTurningFootCompresses),
+        cmocka_unit_test(TestSolidsGainNothing),
+        cmocka_unit_test(TestHullsGainNothing),
+        cmocka_unit_test(TestRobotsGainNothing),
+        cmocka_unit_test(TestPlacedDepthPushes),
+        cmocka_unit_test(TestStateHoldsWhatSpringsTook),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
