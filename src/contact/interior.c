@@ -1,21 +1,26 @@
-// Nonsmooth interior point: impulses and velocities stay inside their cones while their product is
-// driven to zero. The De Saxcé term is differentiated along with the rest. Rows that are no cones
-// use their natural map. docs/theory/interior.md (1)-(8), (13).
+// Interior point in split form: the normal and the friction of a contact are two complementarity
+// pairs, with a bound on the slip speed as an unknown of its own, so that nothing has a kink. Rows
+// that are no cones use their natural map. docs/theory/interior.md (1)-(14).
 #include "contact/interior.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RG_REACH         0.95 // share of the way to the boundary
-#define RG_LEAST_AIM     0.01 // product aimed at, over the present one
-#define RG_SHORT_REACH   0.2  // steps below it show that the slip term misleads
-#define RG_SLIP_RETREAT  0.7
-#define RG_SLIP_RECOVERY 1.05
-#define RG_JAM_REACH     0.01
-#define RG_JAM_STEPS     8
-#define RG_GAP_AIM       0.005 // product aimed at, over the largest gap
-#define RG_POLISH        1e-4  // residual at which Newton tries for the first time
-#define RG_NARROW_REACH  0.3   // steps below it are widened
+#define RG_REACH        0.95 // share of the way to the boundary, at least
+#define RG_LEAST_AIM    0.01 // product aimed at, over the present one
+#define RG_MOST_AIM     0.8  // the same, at most
+#define RG_GAP_AIM      0.05 // product aimed at, over the square of the largest gap
+#define RG_SMALLEST     0.03 // impulses and velocities that do not matter, over what the judge allows
+#define RG_CORRECTORS   3    // at most
+#define RG_LONG_REACH   0.9  // a step that needs no correction
+#define RG_GAIN         0.03 // of reach that a correction must bring
+#define RG_AHEAD        0.3  // how much farther than the present reach a correction looks
+#define RG_CENTRAL      10   // products within this factor of what is aimed at
+#define RG_SHORT_REACH  0.2  // contacts that end the step sooner are held back by a proximal term
+#define RG_NARROW_REACH 0.3  // steps below it are widened
+#define RG_JAM_REACH    0.01
+#define RG_JAM_STEPS    8
+#define RG_POLISH       1e-4 // residual at which Newton tries for the first time
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
 static bool rgHasCone(const rgSet* set) {
@@ -26,88 +31,12 @@ static bool rgIsFrictionless(const rgSet* set) {
     return set->kind == rg_blockCoulomb && !rgHasCone(set);
 }
 
-// (1) lambda~ = (lambda_t, mu lambda_n), u~ = (mu u_t, u_n) live in the same self-dual cone; head
-// first.
-static void rgSymmetric(double mu, const double* lambda, const double* u, double l[3],
-                        double w[3]) {
-    l[0] = mu * lambda[2];
-    l[1] = lambda[0];
-    l[2] = lambda[1];
-    w[0] = u[2];
-    w[1] = mu * u[0];
-    w[2] = mu * u[1];
-}
-
-// Jordan product, head first.
-static void rgJordan(const double a[3], const double b[3], double out[3]) {
-    out[0] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    out[1] = a[0] * b[1] + b[0] * a[1];
-    out[2] = a[0] * b[2] + b[0] * a[2];
-}
-
-// Largest step that keeps x + t d in the cone |x_1,2| <= x_0.
-static double rgConeStep(const double x[3], const double d[3]) {
-    double a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2];
-    double b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2];
-    double c = x[0] * x[0] - x[1] * x[1] - x[2] * x[2];
-    c = c > 0 ? c : 0;
-    double most = d[0] < 0 ? -x[0] / d[0] : INFINITY;
-    double discriminant = b * b - a * c, root = INFINITY;
-    if (a < 0) {
-        // One positive root, in the form that does not cancel.
-        double r = sqrt(discriminant > 0 ? discriminant : 0);
-        root = b <= 0 ? c / (r - b) : (b + r) / -a;
-    } else if (b < 0 && discriminant >= 0) {
-        root = c / (sqrt(discriminant) - b);
-    }
-    return RG_MIN(most, root);
-}
-
-static double rgConeDeterminant(const double x[3]) {
-    double tail = sqrt(x[1] * x[1] + x[2] * x[2]);
-    return fmax((x[0] - tail) * (x[0] + tail), 1e-300);
-}
-
-// out = W x or W^-1 x
-static void rgScaling_Apply(const rgScaling* scaling, bool inverse, const double x[3],
-                            double out[3]) {
-    const double* q = scaling->q;
-    double sign = inverse ? -1 : 1;
-    double dot = q[0] * x[0] + sign * (q[1] * x[1] + q[2] * x[2]);
-    double factor = inverse ? 1 / scaling->beta : scaling->beta;
-    out[0] = factor * (2 * q[0] * dot - x[0]);
-    out[1] = factor * (2 * sign * q[1] * dot + x[1]);
-    out[2] = factor * (2 * sign * q[2] * dot + x[2]);
-}
-
-static void rgScaling_Init(rgScaling* scaling, const double l[3], const double w[3]) {
-    double a = sqrt(rgConeDeterminant(l));
-    double b = sqrt(rgConeDeterminant(w));
-    double dot = (l[0] * w[0] + l[1] * w[1] + l[2] * w[2]) / (a * b);
-    double gamma = sqrt(0.5 * (1 + dot));
-    double mean[3] = {(l[0] / a + w[0] / b) / (2 * gamma), (l[1] / a - w[1] / b) / (2 * gamma),
-                      (l[2] / a - w[2] / b) / (2 * gamma)};
-    double norm = sqrt(2 * (mean[0] + 1));
-    scaling->beta = sqrt(a / b);
-    scaling->q[0] = (mean[0] + 1) / norm;
-    scaling->q[1] = mean[1] / norm;
-    scaling->q[2] = mean[2] / norm;
-    rgScaling_Apply(scaling, false, w, scaling->v);
-}
-
-// L(v)^-1 r, the inverse of the Jordan product with v
-static void rgJordanSolve(const double v[3], const double r[3], double out[3]) {
-    out[0] = (v[0] * r[0] - v[1] * r[1] - v[2] * r[2]) / rgConeDeterminant(v);
-    out[1] = (r[1] - out[0] * v[1]) / v[0];
-    out[2] = (r[2] - out[0] * v[2]) / v[0];
-}
-
-static void rgInterior_FindCones(rgInterior* point, double slipShare) {
+static void rgInterior_FindCones(rgInterior* point) {
     const rgSystem* system = point->system;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         if (rgHasCone(set)) {
-            point->cones[point->coneCount++] = (rgCone){.set = set, .slipShare = slipShare};
+            point->cones[point->coneCount++] = (rgCone){.set = set};
         } else if (rgIsFrictionless(set)) {
             point->lines[point->lineCount++] = set->row + 2;
         }
@@ -117,19 +46,27 @@ static void rgInterior_FindCones(rgInterior* point, double slipShare) {
     }
 }
 
-rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions* options) {
+static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
     *point = (rgInterior){
-        .run = run,
-        .system = system,
-        .few = options->few,
-    };
-    double** vectors[] = {&point->lambda,  &point->u,  &point->sigma, &point->gap,   &point->rhs,
-                          &point->dLambda, &point->dU, &point->moved, &point->second};
+        .run = run, .system = system, .exact = system->model == rg_modelNcp, .aim = 1, .few = few};
+    double** vectors[] = {&point->lambda,
+                          &point->sigma,
+                          &point->velocity,
+                          &point->gap,
+                          &point->rhs,
+                          &point->direction.lambda,
+                          &point->direction.sigma,
+                          &point->trial.lambda,
+                          &point->trial.sigma,
+                          &point->second,
+                          &point->sum};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
+    point->direction.psi = RG_TAKE(arena, double, system->setCount);
+    point->trial.psi = RG_TAKE(arena, double, system->setCount);
     point->A = RG_TAKE(arena, double, system->pairCount);
     point->B = RG_TAKE(arena, double, system->pairCount);
     point->idle = RG_TAKE(arena, bool, system->setCount);
@@ -138,82 +75,213 @@ rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions*
     if (arena->failed) {
         return rg_errorMemory;
     }
-    rgInterior_FindCones(point, options->slipShare);
+    memset(point->idle, 0, (size_t)system->setCount * sizeof(bool));
+    rgInterior_FindCones(point);
     return rg_ok;
 }
 
 // A point well inside every cone.
-void rgInterior_Start(rgInterior* point, double size) {
+static void rgInterior_Start(rgInterior* point) {
     rgSystem* system = point->system;
-    memset(point->lambda, 0, (size_t)system->n * sizeof(double));
+    size_t bytes = (size_t)system->n * sizeof(double);
+    memset(point->lambda, 0, bytes);
     for (int i = 0; i < point->lineCount; ++i) {
-        point->lambda[point->lines[i]] = 0.3 * size;
+        point->lambda[point->lines[i]] = 0.3;
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgSet* set = point->cones[i].set;
-        point->lambda[set->row + 2] = 0.3 * size / fmax(set->mu, 1e-3);
+        point->lambda[set->row + 2] = 0.3 / fmax(set->mu, 1e-3);
     }
-    rgSystem_Velocity(system, point->lambda, point->sigma);
-    memcpy(point->u, point->sigma, (size_t)system->n * sizeof(double));
+    rgSystem_Velocity(system, point->lambda, point->velocity);
+    memcpy(point->sigma, point->velocity, bytes);
     for (int i = 0; i < point->lineCount; ++i) {
-        double* u = point->u + point->lines[i];
-        *u = fmax(*u, 0) + 0.5 * size;
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        double* u = point->u + point->cones[i].set->row;
-        u[2] =
-            fmax(u[2], 0) + point->cones[i].set->mu * sqrt(u[0] * u[0] + u[1] * u[1]) + 0.5 * size;
-    }
-}
-
-// (2) gap = sigma + Gamma(u) - u on the cones; (3) mean product
-void rgInterior_Measure(rgInterior* point) {
-    rgSystem* system = point->system;
-    rgSystem_Velocity(system, point->lambda, point->sigma);
-    for (int i = 0; i < system->n; ++i) {
-        point->gap[i] = point->sigma[i] - point->u[i];
-    }
-    double sum = 0;
-    for (int i = 0; i < point->lineCount; ++i) {
-        sum += point->lambda[point->lines[i]] * point->u[point->lines[i]];
+        double* sigma = point->sigma + point->lines[i];
+        *sigma = fmax(*sigma, 0) + 0.5;
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        const rgSet* set = cone->set;
-        const double* u = point->u + set->row;
-        double length = sqrt(u[0] * u[0] + u[1] * u[1]);
-        bool exact = system->model == rg_modelNcp;
-        double k = exact && length > 1e-12 ? set->mu / length : 0;
-        point->gap[set->row + 2] += exact ? set->mu * length : 0;
-        cone->slip[0] = k * u[0];
-        cone->slip[1] = k * u[1];
-        rgSymmetric(set->mu, point->lambda + set->row, u, cone->l, cone->w);
-        sum += cone->l[0] * cone->w[0] + cone->l[1] * cone->w[1] + cone->l[2] * cone->w[2];
+        double* sigma = point->sigma + cone->set->row;
+        double slip = sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1]);
+        sigma[2] = fmax(sigma[2], 0) + 0.5 + (point->exact ? 0 : cone->set->mu * slip);
+        cone->e[0] = slip + 0.5;
     }
-    int count = point->coneCount + point->lineCount;
-    point->product = count > 0 ? sum / count : 0;
 }
 
-// A = W^-1 T1 and B = W T2 E with E = [I 0; mu t' 1]; block columns t1, t2, n, block rows tail,
-// tail, head
-static void rgLinearizeCone(rgCone* cone, double* A, double* B) {
+// (11) The point of the smoothed law with lambda - sigma = z.
+static void rgInterior_Smooth(rgInterior* point, const double* z, double k) {
+    memcpy(point->lambda, point->run->start, (size_t)point->system->n * sizeof(double));
+    for (int i = 0; i < point->lineCount; ++i) {
+        int r = point->lines[i];
+        point->lambda[r] = rgSmoothHalfLine(k, z[r]);
+        point->sigma[r] = k / point->lambda[r];
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        double* lambda = point->lambda + cone->set->row;
+        double* sigma = point->sigma + cone->set->row;
+        rgSmoothLaw(cone->set->mu, (double[2]){k, k}, z + cone->set->row, lambda, sigma, NULL);
+        cone->e[0] = rgSlipBound(cone->set->mu, k, lambda, sigma);
+    }
+}
+
+// Root mean square of the gap over the rows of cones and half lines.
+static double rgInterior_MeanGap(const rgInterior* point) {
+    double sum = 0;
+    for (int i = 0; i < point->lineCount; ++i) {
+        double gap = point->velocity[point->lines[i]] - point->sigma[point->lines[i]];
+        sum += gap * gap;
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        for (int r = point->cones[i].set->row; r < point->cones[i].set->row + 3; ++r) {
+            double gap = point->velocity[r] - point->sigma[r];
+            sum += gap * gap;
+        }
+    }
+    return sqrt(sum / RG_MAX(point->lineCount + 3 * point->coneCount, 1));
+}
+
+// (12) Impulses to start from become a central point with a product that suits how wrong they are.
+static void rgInterior_StartWarm(rgInterior* point) {
+    rgSystem* system = point->system;
+    double* z = point->rhs;
+    rgSystem_Velocity(system, point->run->start, point->velocity);
+    for (int i = 0; i < system->n; ++i) {
+        z[i] = point->run->start[i] - point->velocity[i];
+    }
+    memcpy(point->sigma, point->velocity, (size_t)system->n * sizeof(double));
+    for (double k = 1e-6; k < 0.1; k *= 10) {
+        rgInterior_Smooth(point, z, k);
+        rgSystem_Velocity(system, point->lambda, point->velocity);
+        if (rgInterior_MeanGap(point) <= 0.3 * sqrt(k)) {
+            break;
+        }
+    }
+}
+
+// (10) Impulses and velocities of a row that do not matter to the judge.
+static double rgInterior_Smallest(const rgInterior* point, int row) {
+    return RG_SMALLEST * point->run->tolerance / fmax(point->system->weight[row], 1e-3);
+}
+
+static double rgInterior_LineFloor(const rgInterior* point, int row) {
+    return rgInterior_Smallest(point, row) * fmax(point->lambda[row], point->sigma[row]);
+}
+
+// (10) What the impulse lacks to slip, or the slip: the other one is the product over it.
+static double rgInterior_PairFloor(const rgInterior* point, const rgCone* cone) {
+    double tail = sqrt(cone->b[1] * cone->b[1] + cone->b[2] * cone->b[2]);
+    double slip = sqrt(cone->e[1] * cone->e[1] + cone->e[2] * cone->e[2]);
+    double size = fmax(cone->b[0] - tail, point->exact ? slip : cone->e[0]);
+    return rgInterior_Smallest(point, cone->set->row) * size;
+}
+
+// Cone of the present point; its products over what they aim at, summed.
+static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
+    const double* lambda = point->lambda + cone->set->row;
+    const double* sigma = point->sigma + cone->set->row;
+    double mu = cone->set->mu;
+    cone->b[0] = mu * lambda[2];
+    cone->b[1] = lambda[0];
+    cone->b[2] = lambda[1];
+    cone->e[0] = point->exact ? cone->e[0] : sigma[2];
+    cone->e[1] = point->exact ? sigma[0] : mu * sigma[0];
+    cone->e[2] = point->exact ? sigma[1] : mu * sigma[1];
+    cone->floor = rgInterior_PairFloor(point, cone);
+    cone->floorNormal = rgInterior_LineFloor(point, cone->set->row + 2);
+    double dot = cone->b[0] * cone->e[0] + cone->b[1] * cone->e[1] + cone->b[2] * cone->e[2];
+    double normal = lambda[2] * sigma[2] / rgTarget(point->aim, cone->floorNormal);
+    return dot / rgTarget(point->aim, cone->floor) + (point->exact ? normal : 0);
+}
+
+// (4) gap, (9) mean product: over the targets, times the aim that set them
+static void rgInterior_Measure(rgInterior* point) {
+    rgSystem* system = point->system;
+    rgSystem_Velocity(system, point->lambda, point->velocity);
+    for (int i = 0; i < system->n; ++i) {
+        point->gap[i] = point->velocity[i] - point->sigma[i];
+    }
+    double sum = 0;
+    point->largestGap = 0;
+    for (int i = 0; i < point->lineCount; ++i) {
+        int r = point->lines[i];
+        double target = rgTarget(point->aim, rgInterior_LineFloor(point, r));
+        sum += point->lambda[r] * point->sigma[r] / target;
+        point->largestGap = fmax(point->largestGap, fabs(point->gap[r]));
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        sum += rgInterior_MeasureCone(point, cone);
+        for (int r = cone->set->row; r < cone->set->row + 3; ++r) {
+            point->largestGap = fmax(point->largestGap, fabs(point->gap[r]));
+        }
+    }
+    int count = (point->exact ? 2 : 1) * point->coneCount + point->lineCount;
+    point->product = count > 0 ? point->aim * sum / count : 0;
+}
+
+// (7) N: orthonormal rows, orthogonal to W e_0, by a Householder reflection.
+static void rgCone_Row(const rgCone* cone, int i, double N[3]) {
+    const double* h = cone->head;
+    double k = h[i] / (1 + h[0]);
+    N[0] = -h[i];
+    N[1] = (i == 1) - k * h[1];
+    N[2] = (i == 2) - k * h[2];
+}
+
+// (7) The exact model: psi is eliminated from the pair, the normal is a pair of its own.
+static void rgCone_LinearizeSplit(rgCone* cone, const double* lambda, const double* sigma,
+                                  double* A, double* B) {
     int m = cone->set->size;
-    rgScaling_Init(&cone->scaling, cone->l, cone->w);
-    cone->slip[0] *= cone->slipShare;
-    cone->slip[1] *= cone->slipShare;
+    const rgScaling* scaling = &cone->scaling;
+    double unit[3] = {1, 0, 0}, h[3], wh[3];
+    rgScaling_Apply(scaling, false, unit, h);
+    rgScaling_Apply(scaling, false, h, wh);
+    cone->length = sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]);
+    for (int k = 0; k < 3; ++k) {
+        cone->head[k] = h[k] / cone->length;
+    }
+    cone->tail[0] = wh[1];
+    cone->tail[1] = wh[2];
+    for (int i = 0; i < 2; ++i) {
+        double N[3], a[3], b[3];
+        rgCone_Row(cone, i + 1, N);
+        rgScaling_Apply(scaling, true, N, a);
+        rgScaling_Apply(scaling, false, N, b);
+        A[i * m] = a[1];
+        A[i * m + 1] = a[2];
+        A[i * m + 2] = cone->set->mu * a[0];
+        B[i * m] = b[1];
+        B[i * m + 1] = b[2];
+        B[i * m + 2] = 0;
+    }
+    double sum = lambda[2] + sigma[2];
+    A[2 * m] = A[2 * m + 1] = B[2 * m] = B[2 * m + 1] = 0;
+    A[2 * m + 2] = sigma[2] / sum;
+    B[2 * m + 2] = lambda[2] / sum;
+}
+
+// The relaxed model: one pair of three; block rows tail, tail, head.
+static void rgCone_LinearizeWhole(rgCone* cone, double* A, double* B) {
+    int m = cone->set->size;
+    double mu = cone->set->mu;
     for (int j = 0; j < 3; ++j) {
-        double unit[3] = {j == 0, j == 1, j == 2};
-        double du[3] = {unit[0], unit[1],
-                        unit[2] + cone->slip[0] * unit[0] + cone->slip[1] * unit[1]};
-        double dl[3], dw[3], a[3], b[3];
-        rgSymmetric(cone->set->mu, unit, du, dl, dw);
-        rgScaling_Apply(&cone->scaling, true, dl, a);
-        rgScaling_Apply(&cone->scaling, false, dw, b);
+        double db[3] = {j == 2 ? mu : 0, j == 0, j == 1};
+        double de[3] = {j == 2, j == 0 ? mu : 0, j == 1 ? mu : 0};
+        double a[3], b[3];
+        rgScaling_Apply(&cone->scaling, true, db, a);
+        rgScaling_Apply(&cone->scaling, false, de, b);
         for (int i = 0; i < 3; ++i) {
             A[i * m + j] = a[(i + 1) % 3];
             B[i * m + j] = b[(i + 1) % 3];
         }
     }
+}
+
+static void rgInterior_LinearizeLine(const rgInterior* point, const rgSet* set, int k) {
+    double lambda = point->lambda[set->row + k], sigma = point->sigma[set->row + k];
+    int at = set->pairStart + k * set->size + k;
+    point->A[at] = sigma / (lambda + sigma);
+    point->B[at] = lambda / (lambda + sigma);
 }
 
 // Natural maps of the rows that are neither cones nor half lines.
@@ -224,58 +292,77 @@ static void rgInterior_LinearizeRest(rgInterior* point) {
         int m = set->size;
         double* A = point->A + set->pairStart;
         double* B = point->B + set->pairStart;
-        point->idle[i] = false;
-        if (set->kind == rg_blockCoulomb && m == 3 && rgHasCone(set)) {
+        if (m == 3 && rgHasCone(set)) {
             continue; // the cone fills all of it
         }
         memset(A, 0, (size_t)(m * m) * sizeof(double));
         memset(B, 0, (size_t)(m * m) * sizeof(double));
-        rgLinearizeSet(set, system->model, 1, point->lambda + set->row, point->sigma + set->row, A,
-                       B);
+        rgLinearizeSet(set, system->model, 1, point->lambda + set->row, point->velocity + set->row,
+                       A, B);
         for (int k = 0; set->kind == rg_blockHalfLine && k < m; ++k) {
-            double lambda = point->lambda[set->row + k], u = point->u[set->row + k];
-            A[k * m + k] = u / (lambda + u);
-            B[k * m + k] = lambda / (lambda + u);
+            rgInterior_LinearizeLine(point, set, k);
         }
         if (rgIsFrictionless(set)) {
-            double lambda = point->lambda[set->row + 2], u = point->u[set->row + 2];
             A[0] = A[m + 1] = 1; // no tangential impulse
             B[0] = B[m + 1] = 0;
             A[2] = A[m + 2] = B[2] = B[m + 2] = 0;
-            A[2 * m + 2] = u / (lambda + u);
-            B[2 * m + 2] = lambda / (lambda + u);
+            rgInterior_LinearizeLine(point, set, 2);
         }
     }
 }
 
-static void rgInterior_Linearize(rgInterior* point) {
+// (7) with the proximal terms: A + B p
+static void rgInterior_Linearize(rgInterior* point, double leastProximal) {
     rgInterior_LinearizeRest(point);
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        rgLinearizeCone(cone, point->A + cone->set->pairStart, point->B + cone->set->pairStart);
+        const rgSet* set = cone->set;
+        double* A = point->A + set->pairStart;
+        double* B = point->B + set->pairStart;
+        rgScaling_Init(&cone->scaling, cone->b, cone->e);
+        if (point->exact) {
+            rgCone_LinearizeSplit(cone, point->lambda + set->row, point->sigma + set->row, A, B);
+        } else {
+            rgCone_LinearizeWhole(cone, A, B);
+        }
+        cone->proximal = fmax(cone->proximal, leastProximal);
+        for (int r = 0; r < 3; ++r) {
+            for (int k = 0; k < 3; ++k) {
+                A[r * set->size + k] += cone->proximal * B[r * set->size + k];
+            }
+        }
     }
 }
 
-// L(v)^-1 (target e - v o v - second) - W T2 gap, rows tail, tail, head
-static void rgConeRightSide(const rgCone* cone, const double* gap, double target,
-                            const double* second, double* rhs) {
-    const double* v = cone->scaling.v;
-    double p[3], y[3], z[3];
-    rgJordan(v, v, p);
-    double r[3] = {target - p[0] - second[2], -p[1] - second[0], -p[2] - second[1]};
-    rgJordanSolve(v, r, y);
-    double scaledGap[3] = {gap[2], cone->set->mu * gap[0], cone->set->mu * gap[1]};
-    rgScaling_Apply(&cone->scaling, false, scaledGap, z);
+// (7) Rows of the pair, given c; share: of the gap.
+static void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double share) {
+    const double* gap = point->gap + cone->set->row;
+    const double* B = point->B + cone->set->pairStart;
+    const double *c = cone->c, *h = cone->head;
+    double* rhs = point->rhs + cone->set->row;
+    int m = cone->set->size;
+    if (point->exact) {
+        double dot = (h[0] * c[0] + h[1] * c[1] + h[2] * c[2] + c[0]) / (1 + h[0]);
+        rhs[0] = c[1] - h[1] * dot - share * (B[0] * gap[0] + B[1] * gap[1]);
+        rhs[1] = c[2] - h[2] * dot - share * (B[m] * gap[0] + B[m + 1] * gap[1]);
+        return;
+    }
     for (int i = 0; i < 3; ++i) {
-        rhs[i] = y[(i + 1) % 3] - z[(i + 1) % 3];
+        double moved = B[i * m] * gap[0] + B[i * m + 1] * gap[1] + B[i * m + 2] * gap[2];
+        rhs[i] = c[(i + 1) % 3] - share * moved;
     }
 }
 
-// (5) right-hand side for a wanted product; `second` holds the correction of the predictor, or
-// zeros
-static void rgInterior_RightSide(rgInterior* point, double target) {
+static void rgInterior_LineSide(rgInterior* point, int row, double target, double second) {
+    double lambda = point->lambda[row], sigma = point->sigma[row];
+    double wanted = target - lambda * sigma - lambda * point->gap[row] - second;
+    point->rhs[row] = wanted / (lambda + sigma);
+}
+
+// (7) right-hand side for a wanted product
+static void rgInterior_RightSide(rgInterior* point, double aim) {
     rgSystem* system = point->system;
-    rgSystem_Map(system, 1, point->lambda, point->sigma, point->rhs);
+    rgSystem_Map(system, 1, point->lambda, point->velocity, point->rhs);
     for (int i = 0; i < system->n; ++i) {
         point->rhs[i] = -point->rhs[i];
     }
@@ -287,153 +374,294 @@ static void rgInterior_RightSide(rgInterior* point, double target) {
         }
     }
     for (int i = 0; i < point->lineCount; ++i) {
-        int k = point->lines[i];
-        double lambda = point->lambda[k], u = point->u[k];
-        double wanted = target - lambda * u - lambda * point->gap[k] - point->second[k];
-        point->rhs[k] = wanted / (lambda + u);
+        int row = point->lines[i];
+        double target = rgTarget(aim, rgInterior_LineFloor(point, row));
+        rgInterior_LineSide(point, row, target, point->second[i]);
     }
     for (int i = 0; i < point->coneCount; ++i) {
-        const rgCone* cone = point->cones + i;
-        int row = cone->set->row;
-        rgConeRightSide(cone, point->gap + row, target, point->second + row, point->rhs + row);
+        rgCone* cone = point->cones + i;
+        const double *v = cone->scaling.v, *second = cone->second;
+        double p[3];
+        rgJordan(v, v, p);
+        double r[3] = {rgTarget(aim, cone->floor) - p[0] - second[0], -p[1] - second[1],
+                       -p[2] - second[2]};
+        rgJordanSolve(v, r, cone->c);
+        rgInterior_PairSide(point, cone, 1);
+        if (point->exact) {
+            double target = rgTarget(aim, cone->floorNormal);
+            rgInterior_LineSide(point, cone->set->row + 2, target, cone->secondNormal);
+        }
     }
 }
 
-// (6) dLambda from the linear system, dU = E G dLambda + gap
-void rgInterior_Follow(rgInterior* point) {
+void rgInterior_Follow(rgInterior* point, rgDirection* direction, double share) {
     rgSystem* system = point->system;
-    system->ops->solvePair(system, point->rhs, point->dLambda);
-    system->ops->apply(system, point->dLambda, point->moved);
+    system->ops->solvePair(system, point->rhs, direction->lambda, direction->sigma);
     for (int i = 0; i < system->n; ++i) {
-        point->dU[i] = point->moved[i] + point->gap[i];
+        direction->sigma[i] += share * point->gap[i];
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgCone* cone = point->cones + i;
-        const double* moved = point->moved + cone->set->row;
-        point->dU[cone->set->row + 2] += cone->slip[0] * moved[0] + cone->slip[1] * moved[1];
+        const double* dl = direction->lambda + cone->set->row;
+        double* ds = direction->sigma + cone->set->row;
+        for (int k = 0; k < 3; ++k) {
+            ds[k] += cone->proximal * dl[k];
+        }
+        if (point->exact) {
+            const double *h = cone->head, *c = cone->c;
+            double along = cone->length * (c[0] * h[0] + c[1] * h[1] + c[2] * h[2]);
+            double moved = cone->set->mu * dl[2] + cone->tail[0] * ds[0] + cone->tail[1] * ds[1];
+            direction->psi[i] = (along - moved) / (cone->length * cone->length);
+        }
     }
 }
 
-static void rgInterior_Direction(rgInterior* point, double target) {
-    rgInterior_RightSide(point, target);
-    rgInterior_Follow(point);
+// db and de of one cone
+static void rgInterior_Moves(const rgInterior* point, const rgDirection* direction, int i,
+                             double db[3], double de[3]) {
+    const rgCone* cone = point->cones + i;
+    const double* dl = direction->lambda + cone->set->row;
+    const double* ds = direction->sigma + cone->set->row;
+    double mu = cone->set->mu;
+    db[0] = mu * dl[2];
+    db[1] = dl[0];
+    db[2] = dl[1];
+    de[0] = point->exact ? direction->psi[i] : ds[2];
+    de[1] = point->exact ? ds[0] : mu * ds[0];
+    de[2] = point->exact ? ds[1] : mu * ds[1];
 }
 
-double rgInterior_Reach(rgInterior* point) {
+static double rgInterior_LineReach(const rgInterior* point, const rgDirection* direction, int row) {
+    double dl = direction->lambda[row], ds = direction->sigma[row];
+    double reach = dl < 0 ? -point->lambda[row] / dl : INFINITY;
+    return ds < 0 ? fmin(reach, -point->sigma[row] / ds) : reach;
+}
+
+double rgInterior_Reach(rgInterior* point, const rgDirection* direction) {
     double most = INFINITY;
     for (int i = 0; i < point->lineCount; ++i) {
-        int k = point->lines[i];
-        most = point->dLambda[k] < 0 ? fmin(most, -point->lambda[k] / point->dLambda[k]) : most;
-        most = point->dU[k] < 0 ? fmin(most, -point->u[k] / point->dU[k]) : most;
+        most = fmin(most, rgInterior_LineReach(point, direction, point->lines[i]));
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        int row = cone->set->row;
-        double dl[3], dw[3];
-        rgSymmetric(cone->set->mu, point->dLambda + row, point->dU + row, dl, dw);
-        double stepL = rgConeStep(cone->l, dl), stepW = rgConeStep(cone->w, dw);
-        cone->reach = RG_MIN(stepL, stepW);
-        most = RG_MIN(most, cone->reach);
+        double db[3], de[3];
+        rgInterior_Moves(point, direction, i, db, de);
+        cone->reach = fmin(rgConeStep(cone->b, db), rgConeStep(cone->e, de));
+        if (point->exact) {
+            double normal = rgInterior_LineReach(point, direction, cone->set->row + 2);
+            cone->reach = fmin(cone->reach, normal);
+        }
+        most = fmin(most, cone->reach);
     }
-    return fmin(1, RG_REACH * most);
+    return fmin(1, point->share * most);
 }
 
-// (7) the product of the predictor's steps, which the corrector takes away
+// Scaled moves W^-1 db and W de of one cone.
+static void rgInterior_ScaledMoves(const rgInterior* point, int i, double b[3], double e[3]) {
+    double db[3], de[3];
+    rgInterior_Moves(point, &point->direction, i, db, de);
+    rgScaling_Apply(&point->cones[i].scaling, true, db, b);
+    rgScaling_Apply(&point->cones[i].scaling, false, de, e);
+}
+
+// The product of the predictor's steps, which the corrector takes away.
 static void rgInterior_SecondOrder(rgInterior* point) {
+    const rgDirection* d = &point->direction;
     for (int i = 0; i < point->lineCount; ++i) {
-        int k = point->lines[i];
-        point->second[k] = point->dLambda[k] * point->dU[k];
+        point->second[i] = d->lambda[point->lines[i]] * d->sigma[point->lines[i]];
     }
     for (int i = 0; i < point->coneCount; ++i) {
-        const rgCone* cone = point->cones + i;
-        int row = cone->set->row;
-        double dl[3], dw[3], a[3], b[3], p[3];
-        rgSymmetric(cone->set->mu, point->dLambda + row, point->dU + row, dl, dw);
-        rgScaling_Apply(&cone->scaling, true, dl, a);
-        rgScaling_Apply(&cone->scaling, false, dw, b);
-        rgJordan(a, b, p);
-        point->second[row] = p[1];
-        point->second[row + 1] = p[2];
-        point->second[row + 2] = p[0];
+        rgCone* cone = point->cones + i;
+        int normal = cone->set->row + 2;
+        double b[3], e[3];
+        rgInterior_ScaledMoves(point, i, b, e);
+        rgJordan(b, e, cone->second);
+        cone->secondNormal = d->lambda[normal] * d->sigma[normal];
     }
 }
 
-// (8) The slip term is what makes the problem nonmonotone. In the contacts that keep steps short,
-// less of its gradient counts until they no longer do.
-static void rgInterior_AdaptSlip(rgInterior* point, double reach) {
+static void rgInterior_ClearSecondOrder(rgInterior* point) {
+    memset(point->second, 0, (size_t)point->lineCount * sizeof(double));
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        double more = RG_SLIP_RECOVERY * fmax(cone->slipShare, 0.25);
-        cone->slipShare =
-            cone->reach < RG_SHORT_REACH ? RG_SLIP_RETREAT * cone->slipShare : fmin(1, more);
+        cone->second[0] = cone->second[1] = cone->second[2] = cone->secondNormal = 0;
+    }
+}
+
+// (13) How a product is to change so that it is neither too small nor too large.
+static double rgCentre(double product, double target) {
+    double wanted = fmin(fmax(product, target / RG_CENTRAL), RG_CENTRAL * target) - product;
+    return fmax(wanted, -RG_CENTRAL * target);
+}
+
+// (13) the same for a half line after a step t
+static void rgInterior_CentreLine(rgInterior* point, int row, double t, double target) {
+    const rgDirection* d = &point->direction;
+    double lambda = point->lambda[row], sigma = point->sigma[row];
+    double product = (lambda + t * d->lambda[row]) * (sigma + t * d->sigma[row]);
+    point->rhs[row] = rgCentre(product, target) / (lambda + sigma);
+}
+
+// (13) Right-hand sides that bring the products of a step t back.
+static void rgInterior_CentreSide(rgInterior* point, double t) {
+    memset(point->rhs, 0, (size_t)point->system->n * sizeof(double));
+    for (int i = 0; i < point->lineCount; ++i) {
+        int row = point->lines[i];
+        double target = rgTarget(point->aim, rgInterior_LineFloor(point, row));
+        rgInterior_CentreLine(point, row, t, target);
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        const double* v = cone->scaling.v;
+        double b[3], e[3], p[3];
+        rgInterior_ScaledMoves(point, i, b, e);
+        for (int k = 0; k < 3; ++k) {
+            b[k] = v[k] + t * b[k];
+            e[k] = v[k] + t * e[k];
+        }
+        rgJordan(b, e, p);
+        double tail = sqrt(p[1] * p[1] + p[2] * p[2]);
+        double target = rgTarget(point->aim, cone->floor);
+        double high = rgCentre(p[0] + tail, target), low = rgCentre(p[0] - tail, target);
+        double k = tail > 0 ? 0.5 * (high - low) / tail : 0;
+        double r[3] = {0.5 * (high + low), k * p[1], k * p[2]};
+        rgJordanSolve(v, r, cone->c);
+        rgInterior_PairSide(point, cone, 0);
+        if (point->exact) {
+            target = rgTarget(point->aim, cone->floorNormal);
+            rgInterior_CentreLine(point, cone->set->row + 2, t, target);
+        }
+    }
+}
+
+// What the present direction is the answer to: the right-hand side at hand, or that as well.
+static void rgInterior_Remember(rgInterior* point, bool more) {
+    for (int i = 0; i < point->system->n; ++i) {
+        point->sum[i] = point->rhs[i] + (more ? point->sum[i] : 0);
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        for (int k = 0; k < 3; ++k) {
+            cone->sum[k] = cone->c[k] + (more ? cone->sum[k] : 0);
+        }
+    }
+}
+
+// (13) Gondzio's correctors: each costs a solve, and is kept when the step becomes longer.
+static void rgInterior_Correct(rgInterior* point, double* reach) {
+    rgDirection* d = &point->direction;
+    rgDirection* trial = &point->trial;
+    for (int k = 0; k < RG_CORRECTORS && *reach < RG_LONG_REACH; ++k) {
+        rgInterior_CentreSide(point, fmin(1, *reach + RG_AHEAD));
+        rgInterior_Follow(point, trial, 0);
+        for (int i = 0; i < point->system->n; ++i) {
+            trial->lambda[i] += d->lambda[i];
+            trial->sigma[i] += d->sigma[i];
+        }
+        for (int i = 0; i < point->coneCount; ++i) {
+            trial->psi[i] += d->psi[i];
+        }
+        double longer = rgInterior_Reach(point, trial);
+        if (longer < *reach + RG_GAIN) {
+            rgInterior_Reach(point, d); // what each contact allows, for those who ask
+            break;
+        }
+        rgDirection other = *d;
+        *d = *trial;
+        *trial = other;
+        *reach = longer;
+        rgInterior_Remember(point, true);
+    }
+}
+
+// (14) The contacts that keep steps short move less until they no longer do.
+static void rgInterior_AdaptProximal(rgInterior* point, double reach) {
+    for (int i = 0; i < point->coneCount; ++i) {
+        rgCone* cone = point->cones + i;
+        cone->proximal = cone->reach < RG_SHORT_REACH ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
+                                                      : 0.3 * cone->proximal;
     }
     point->shortSteps = reach < RG_JAM_REACH ? point->shortSteps + 1 : 0;
 }
 
-// (13) No product far below the gap: a point that is central but wrong gets stuck.
+// (9) The better the predictor, the less; but no product far below the gap, since a point that is
+// central but wrong gets stuck.
 static double rgInterior_Aim(const rgInterior* point, double predicted) {
     double rest = 1 - predicted;
-    double centering = fmin(fmax(rest * rest * rest, RG_LEAST_AIM), 0.8);
-    double gap = 0;
-    for (int i = 0; i < point->coneCount; ++i) {
-        gap = fmax(gap, fabs(point->gap[point->cones[i].set->row + 2]));
-    }
-    double least = fmin(RG_GAP_AIM * gap, point->product);
-    return fmax(fmax(centering * point->product, least), point->floor);
+    double centering = fmin(fmax(rest * rest * rest, RG_LEAST_AIM), RG_MOST_AIM);
+    double gap = RG_GAP_AIM * point->largestGap * point->largestGap;
+    return fmax(centering * point->product, fmin(gap, point->product));
 }
 
 static bool rgInterior_Move(rgInterior* point, double reach) {
+    const rgDirection* d = &point->direction;
     double sum = 0;
     for (int i = 0; i < point->system->n; ++i) {
-        point->lambda[i] += reach * point->dLambda[i];
-        point->u[i] += reach * point->dU[i];
-        sum += (point->lambda[i] + point->u[i]) * 0;
+        point->lambda[i] += reach * d->lambda[i];
+        point->sigma[i] += reach * d->sigma[i];
+        sum += (point->lambda[i] + point->sigma[i]) * 0;
+    }
+    for (int i = 0; i < point->coneCount && point->exact; ++i) {
+        point->cones[i].e[0] += reach * d->psi[i];
     }
     return sum == 0;
 }
 
-bool rgInterior_Advance(rgInterior* point) {
+// Predictor, corrector, centrality correctors, the few that block; then the step. False when the
+// linear system or the step fails.
+static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
     double eps = 0.1 * rgSystem_LeastShift(system);
-    rgInterior_Linearize(point);
+    rgInterior_Linearize(point, eps);
     if (system->ops->factorPair(system, point->A, point->B, point->idle, eps) != rg_ok) {
         return false;
     }
-    memset(point->second, 0, (size_t)system->n * sizeof(double));
-    rgInterior_Direction(point, 0);
-    double reach = rgInterior_Reach(point);
-    if (reach > 0.1) {
+    point->share = RG_REACH;
+    rgInterior_ClearSecondOrder(point);
+    rgInterior_RightSide(point, 0);
+    rgInterior_Follow(point, &point->direction, 1);
+    double predicted = rgInterior_Reach(point, &point->direction);
+    if (predicted > 0.1) {
         rgInterior_SecondOrder(point);
     }
-    double aim = rgInterior_Aim(point, reach);
-    rgInterior_Direction(point, aim);
-    reach = rgInterior_Reach(point);
-    if (point->few > 0 && reach < RG_NARROW_REACH &&
-        rgInterior_Widen(point, aim, &reach) != rg_ok) {
+    point->aim = rgInterior_Aim(point, predicted);
+    point->share = fmax(RG_REACH, 1 - 0.5 * point->aim / point->product);
+    rgInterior_RightSide(point, point->aim);
+    rgInterior_Follow(point, &point->direction, 1);
+    rgInterior_Remember(point, false);
+    double reach = rgInterior_Reach(point, &point->direction);
+    rgInterior_Correct(point, &reach);
+    if (point->few > 0 && point->exact && reach < RG_NARROW_REACH &&
+        rgInterior_Widen(point, point->aim, &reach) != rg_ok) {
         return false;
     }
     bool finite = rgInterior_Move(point, reach);
-    rgInterior_AdaptSlip(point, reach);
+    rgInterior_AdaptProximal(point, reach);
     return finite && point->shortSteps < RG_JAM_STEPS;
 }
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
-    rgSystem* system = run->system;
-    rgArenaMark mark = rgArena_Mark(system->arena);
+    static const rgNewtonOptions newton = {
+        .limit = 5, .weight = 1, .regularisation = 1e-3, .proximal = 1e-5};
+    rgArenaMark mark = rgArena_Mark(run->system->arena);
     rgInterior point;
-    rgResult result = rgInterior_Init(&point, run, options);
+    rgResult result = rgInterior_Init(&point, run, options->few);
     if (result != rg_ok) {
         return result;
     }
-    double polishAt = RG_POLISH;
-    rgInterior_Start(&point, options->size);
+    if (options->warm && run->warm && point.exact) {
+        rgInterior_StartWarm(&point);
+    } else {
+        rgInterior_Start(&point);
+    }
     rgInterior_Measure(&point);
-    for (int k = 0; k < options->limit && !rgRun_Solved(run); ++k) {
+    double polishAt = RG_POLISH;
+    for (int k = 0; k < options->limit && result == rg_ok && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseInterior) || !rgInterior_Advance(&point)) {
             break;
         }
         rgInterior_Measure(&point);
-        double residual = rgRun_Offer(run, point.lambda, point.sigma);
+        double residual = rgRun_Offer(run, point.lambda, point.velocity);
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseInterior,
                                              .primal = NAN,
                                              .dual = NAN,
@@ -442,14 +670,10 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
                                              .penalty = NAN});
         // Near the solution Newton is faster; where it is not, the path goes on.
         if (options->polish && residual < polishAt && !rgRun_Solved(run)) {
-            static const rgNewtonOptions newton = {.limit = 5, .weight = 1, .regularisation = 1e-3};
             polishAt = 0.1 * residual;
             result = rgRunNewton(run, point.lambda, &newton);
-            if (result != rg_ok) {
-                return result;
-            }
         }
     }
-    rgArena_Return(system->arena, mark);
-    return rg_ok;
+    rgArena_Return(run->system->arena, mark);
+    return result;
 }

@@ -1,70 +1,74 @@
 // Inside the interior point: a point, its cones, and the steps of one iteration.
 // docs/theory/interior.md.
 #pragma once
+#include "contact/pairs.h"
 #include "contact/run.h"
 
-// (4) Nesterov-Todd scaling of one cone: W u~ = W^-1 lambda~ = v, W = beta (2 q q' - J), J =
-// diag(1, -1, -1).
-typedef struct rgScaling {
-    double beta;
-    double q[3];
-    double v[3];
-} rgScaling;
-
-// One cone at the present point.
+// Friction of one contact: impulses b = (mu lambda_n, lambda_t) and velocities e = (psi, sigma_t).
+// The relaxed model has e = (sigma_n, mu sigma_t) and no psi.
 typedef struct rgCone {
     const rgSet* set;
-    double l[3]; // lambda~
-    double w[3]; // u~
-    double slip[2];
-    double slipShare; // of the slip term's gradient that counts
-    double reach;     // longest step, as far as this cone is concerned
+    double b[3];
+    double e[3];
     rgScaling scaling;
+    double head[3];      // W e_0 over its length
+    double length;       // of W e_0
+    double tail[2];      // W (W e_0), what dpsi takes from dsigma_t
+    double c[3];         // (7) right-hand side of the pair,
+    double sum[3];       // and with the corrections that were kept
+    double second[3];    // second-order terms of the predictor,
+    double secondNormal; // and of the normal
+    double floor;        // (10) product of the pair below which nothing is gained,
+    double floorNormal;  // and of the normal
+    double proximal;     // added to the diagonal of G, centred at the present point
+    double reach;        // longest step, as far as this contact is concerned
 } rgCone;
+
+typedef struct rgDirection {
+    double* lambda; // n
+    double* sigma;  // n
+    double* psi;    // one per cone
+} rgDirection;
 
 typedef struct rgInterior {
     rgRun* run;
     rgSystem* system;
-    double* lambda; // inside K
-    double* u;      // inside K*: stands for sigma + Gamma(sigma)
-    double* sigma;  // G lambda + g
-    double* gap;    // sigma + Gamma - u: infeasibility
+    bool exact;       // Signorini and Coulomb; else the relaxed model
+    double* lambda;   // inside K
+    double* sigma;    // stands for the velocity, where a cone or half line wants it inside
+    double* velocity; // G lambda + g
+    double* gap;      // (4) velocity - sigma
     double* rhs;
-    double* dLambda;
-    double* dU;
-    double* moved; // G dLambda
+    double* sum; // right-hand side of the direction with its corrections
+    rgDirection direction, trial;
     double* A;
     double* B;
     bool* idle;
-    double* second; // second-order correction, n
     int coneCount;
     rgCone* cones;
     int lineCount;
-    int* lines;     // rows that are half lines
-    int shortSteps; // in a row
-    double product; // mean of lambda~ . u~ over the cones
-    double floor;   // product below which nothing is aimed at
-    int few;        // contacts that may be solved exactly to widen short steps
+    int* lines;        // rows that are half lines
+    double* second;    // second-order terms of the predictor, one per line
+    double largestGap; // of the cones and half lines
+    double product;    // (9) mean over the pairs
+    double aim;        // product that the last step aimed at
+    double share;      // of the way to the boundary that a step goes
+    int shortSteps;    // in a row
+    int few;           // contacts that may be solved exactly to widen short steps
 } rgInterior;
 
-// Vectors and cones of a point, from the arena of the run's system.
-rgResult rgInterior_Init(rgInterior* point, rgRun* run, const rgInteriorOptions* options);
+// Products are aimed at, but not where nothing is gained.
+static inline double rgTarget(double aim, double floor) {
+    return aim > floor ? aim : floor;
+}
 
-// A point well inside every cone.
-void rgInterior_Start(rgInterior* point, double size);
+// (8) The direction that the right-hand side asks for, with c of the cones; share: of the gap that
+// it closes.
+void rgInterior_Follow(rgInterior* point, rgDirection* direction, double share);
 
-// (2), (3)
-void rgInterior_Measure(rgInterior* point);
+// Longest step that stays inside all cones, and how far each contact would go by itself.
+double rgInterior_Reach(rgInterior* point, const rgDirection* direction);
 
-// One predictor-corrector iteration; false when the linear system or the step fails.
-bool rgInterior_Advance(rgInterior* point);
-
-// (6) the direction that the right-hand side asks for
-void rgInterior_Follow(rgInterior* point);
-
-// Longest step that stays inside all cones, and how far each would go by itself.
-double rgInterior_Reach(rgInterior* point);
-
-// (9)-(12) A direction that reaches farther, if there is one, in place of the present one, and its
-// reach. The right-hand side and the factorization are those of the present direction.
+// (15)-(18) A direction that reaches farther, if there is one, in place of the present one, and its
+// reach.
 rgResult rgInterior_Widen(rgInterior* point, double aim, double* reach);

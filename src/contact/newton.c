@@ -112,7 +112,7 @@ static rgResult rgNewton_Step(rgNewton* newton) {
     for (int i = 0; i < system->n; ++i) {
         newton->F2[i] = -newton->F[i];
     }
-    system->ops->solvePair(system, newton->F2, newton->step);
+    system->ops->solvePair(system, newton->F2, newton->step, NULL);
     double sum = 0;
     for (int i = 0; i < system->n; ++i) {
         sum += newton->step[i] * 0;

@@ -37,11 +37,14 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    return rgRunInterior(run, &(rgInteriorOptions){.limit = 60,
-                                                   .size = 1,
-                                                   .slipShare = 1,
-                                                   .few = rgRun_Uses(run, rg_planFew) ? 20 : 0,
-                                                   .polish = rgRun_Uses(run, rg_planPolish)});
+    rgInteriorOptions options = {.limit = 40,
+                                 .warm = true,
+                                 .few = rgRun_Uses(run, rg_planFew) ? 20 : 0,
+                                 .polish = rgRun_Uses(run, rg_planPolish)};
+    rgResult result = run->warm ? rgRunInterior(run, &options) : rg_ok;
+    options.warm = false;
+    options.limit = 60;
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunInterior(run, &options) : result;
 }
 
 // From near the solution.

@@ -62,10 +62,9 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
 
 typedef struct rgInteriorOptions {
     int limit;
-    double size;      // of the first impulses and velocities
-    double slipShare; // of the slip term's gradient that counts at first
-    bool polish;      // let Newton try near the solution
-    int few;          // contacts that are solved exactly when they hold up the rest, at most
+    bool warm;   // from the run's start, where there is one
+    bool polish; // let Newton try near the solution
+    int few;     // contacts that are solved exactly when they hold up the rest, at most
 } rgInteriorOptions;
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);

@@ -158,8 +158,7 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
 // The central path ends a little before the solution: Newton goes the rest of the way.
 static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
     rgResult result = rgRunInterior(
-        run,
-        &(rgInteriorOptions){.limit = RG_MIN(limit, 100), .size = 1, .slipShare = 1, .few = 20});
+        run, &(rgInteriorOptions){.limit = RG_MIN(limit, 100), .warm = true, .few = 20});
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunNewton(run, run->best,
                              &(rgNewtonOptions){.limit = 20, .weight = 1, .regularisation = 1e-2});

@@ -464,8 +464,7 @@ rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets,
     for (int j = 0; j < 3 * count; ++j) {
         int row = system->sets[sets[j / 3]].row + j % 3;
         unit[row] = 1;
-        system->ops->solvePair(system, unit, column);
-        system->ops->apply(system, column, moved);
+        system->ops->solvePair(system, unit, column, moved);
         unit[row] = 0;
         for (int i = 0; i < 3 * count; ++i) {
             int at = system->sets[sets[i / 3]].row + i % 3;

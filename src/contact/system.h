@@ -35,7 +35,8 @@ typedef struct rgSystemOps {
     // = 0.
     rgResult (*factorPair)(rgSystem* system, const double* A, const double* B, const bool* idle,
                            double eps);
-    void (*solvePair)(rgSystem* system, const double* rhs, double* x);
+    // and moved = G x, up to the rounding of the solve; NULL when it is not wanted
+    void (*solvePair)(rgSystem* system, const double* rhs, double* x, double* moved);
     // The inverse of that matrix, and G times it, for the rows and columns of a few sets of three
     // rows: X and Y, column-major, 3 count x 3 count.
     rgResult (*respond)(rgSystem* system, int count, const int* sets, double* X, double* Y, int ld);

@@ -199,7 +199,7 @@ static rgResult rgDense_FactorPair(rgSystem* system, const double* A, const doub
 }
 
 // Idle rows are known at once; what they do to the others moves to the right-hand side.
-static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x) {
+static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x, double* moved) {
     double* reduced = system->impulse;
     bool any = false;
     for (int i = 0; i < system->setCount; ++i) {
@@ -209,11 +209,11 @@ static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x) {
             any = any || x[set->row + k] != 0;
         }
     }
-    double* moved = reduced;
+    double* known = reduced; // what the idle rows do
     if (any) {
-        rgDense_Apply(system, x, moved);
+        rgDense_Apply(system, x, known);
     } else {
-        memset(moved, 0, (size_t)system->n * sizeof(double));
+        memset(known, 0, (size_t)system->n * sizeof(double));
     }
     int r = 0;
     for (int i = 0; i < system->setCount; ++i) {
@@ -227,7 +227,7 @@ static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x) {
         for (int a = 0; a < m; ++a) {
             double sum = rhs[set->row + a];
             for (int k = 0; k < m; ++k) {
-                sum -= b[a * m + k] * moved[set->row + k];
+                sum -= b[a * m + k] * known[set->row + k];
             }
             value[a] = sum;
         }
@@ -239,6 +239,9 @@ static void rgDense_SolvePair(rgSystem* system, const double* rhs, double* x) {
                              rgLeadingDimension(system->activeCount), system->pivot, reduced);
     for (int j = 0; j < system->activeCount; ++j) {
         x[system->active[j]] = reduced[j];
+    }
+    if (moved != NULL) {
+        rgDense_Apply(system, x, moved);
     }
 }
 

@@ -384,9 +384,12 @@ static rgResult rgSparse_FactorPair(rgSystem* system, const double* A, const dou
     return rgBlockFactor_Lu(system->factor, (const double* const*)system->work, eps);
 }
 
-static void rgSparse_SolvePair(rgSystem* system, const double* rhs, double* x) {
+static void rgSparse_SolvePair(rgSystem* system, const double* rhs, double* x, double* moved) {
     memcpy(x, rhs, (size_t)system->n * sizeof(double));
     rgBlockFactor_Solve(system->factor, x);
+    if (moved != NULL) {
+        rgSparse_Apply(system, x, moved);
+    }
 }
 
 const rgSystemOps rgSparseOps = {

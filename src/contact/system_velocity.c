@@ -506,8 +506,9 @@ static inline void rgMultiplySet(int m, const double* A, const double* x, double
     }
 }
 
-// x = E^-1 (b - B W w), H w = W' E^-1 b
-static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric, double* x) {
+// x = E^-1 (b - B W w), H w = W' E^-1 b; w = W' x, hence G x = W w + R x
+static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric, double* x,
+                            double* moved) {
     double* scaled = system->impulse;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
@@ -529,13 +530,18 @@ static void rgSolveThroughH(rgSystem* system, const double* rhs, bool symmetric,
         double y[RG_SET_MAX];
         rgMultiplySet(set->size, system->product + set->pairStart, x + set->row, y);
         for (int r = 0; r < set->size; ++r) {
-            x[set->row + r] = scaled[set->row + r] - y[r];
+            int row = set->row + r;
+            double own = scaled[row] - y[r];
+            if (moved != NULL) {
+                moved[row] = x[row] + system->R[row] * own;
+            }
+            x[row] = own;
         }
     }
 }
 
 static void rgVelocity_SolveShift(rgSystem* system, double* x) {
-    rgSolveThroughH(system, x, true, x);
+    rgSolveThroughH(system, x, true, x, NULL);
 }
 
 // (3) E^-1 and E^-1 B of one set; false when E is singular.
@@ -590,8 +596,8 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
     return rgBlockFactor_Lu(system->factor, (const double* const*)system->partValues, 0);
 }
 
-static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x) {
-    rgSolveThroughH(system, rhs, false, x);
+static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x, double* moved) {
+    rgSolveThroughH(system, rhs, false, x, moved);
 }
 
 // Parts that a few sets act on.

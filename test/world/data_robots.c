@@ -3,6 +3,7 @@
 #include "scene.h"
 
 #include <dirent.h>
+#include <string.h>
 
 #define STEPS 1500 // long enough for robots to fall, and to hit themselves
 
@@ -73,7 +74,11 @@ static void RunFile(const char* path, const char* name) {
                   outcome.worst, 1e6 * outcome.seconds / STEPS, rgWorld_MemoryUse(world) / 1024);
     assert_true(outcome.worst <= 1e-3);
     assert_true(outcome.unconverged <= STEPS / 100);
-    assert_int_equal(rgWorld_Trust(world).doubts, rg_doubtNone);
+    // Parts of cassie_eq_strict overlap at the start, across its loops: to push them apart takes
+    // energy, which is a doubt that the world should have.
+    bool pushed = strcmp(name, "cassie_eq_strict.xml") == 0;
+    int allowed = pushed ? rg_doubtEnergy : rg_doubtNone;
+    assert_int_equal(rgWorld_Trust(world).doubts & ~allowed, rg_doubtNone);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }
