@@ -52,6 +52,32 @@ typedef struct rgHullView {
 /// False unless the geometry is a hull.
 RG_API bool rgGeometry_Hull(const rgGeometry* geometry, rgHullView* view);
 
+/// How a solid of triangles becomes convex hulls. Start from rgDefaultDecomposeDef().
+typedef struct rgDecomposeDef {
+    double tolerance; ///< hollows may be filled up to this share of the diagonal of the mesh's box
+    int maxHulls;     ///< 1 to RG_DECOMPOSE_LIMIT; more hollow may be filled where they run out
+    const char* file; ///< where it was written, for messages; may be NULL
+    int line;
+    rgAllocator allocator; ///< zero means the C runtime
+    uint32_t cookie;
+} rgDecomposeDef;
+#define RG_DECOMPOSE_LIMIT 256
+
+/// Convex hulls that cover a mesh.
+typedef struct rgDecomposition rgDecomposition;
+
+RG_API rgDecomposeDef rgDefaultDecomposeDef(void);
+/// The same mesh and def give the same bits. A mesh that encloses no volume gives one hull and a
+/// warning; a flat one is refused.
+RG_API rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
+                                rgDiagnostics* diagnostics, rgDecomposition** decomposition);
+RG_API void rgDestroyDecomposition(rgDecomposition* decomposition);
+RG_API int rgDecomposition_Count(const rgDecomposition* decomposition);
+/// A view that lives as long as the decomposition; empty when there is no such hull.
+RG_API rgHullView rgDecomposition_Hull(const rgDecomposition* decomposition, int index);
+/// The deepest hollow that is filled, as measured, as a share of the mesh's diagonal.
+RG_API double rgDecomposition_Hollow(const rgDecomposition* decomposition);
+
 #define RG_MANIFOLD_CAPACITY 8
 
 /// One point at which two shapes touch or are about to.
