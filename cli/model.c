@@ -18,6 +18,9 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
         {"--strict", rg_optionFlag, &arguments->strict, "warnings are errors", NULL, NULL, 0, 0},
         {"--no-meshes", rg_optionFlag, &arguments->noMeshes,
          "open no mesh file; shapes that need one are left out", NULL, NULL, 0, 0},
+        {"--hull", rg_optionFlag, &arguments->hull,
+         "a mesh of a moving URDF link that is not convex becomes one hull, not several parts",
+         NULL, NULL, 0, 0},
         {"--contact", rg_optionChoice, &arguments->contact,
          "contacts of an MJCF file: rigid, or as soft as its solref says", "C", contacts, 0, 0},
     };
@@ -52,6 +55,7 @@ bool rgCli_LoadModel(const char* path, const rgModelArguments* arguments, rgLoad
     def.packageDirCount = arguments->packageDirs.count;
     def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;
+    def.hulls = arguments->hull;
     def.fileContact = arguments->contact == 1;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = arguments->floating ? rg_baseFloating

@@ -7,10 +7,11 @@ typedef struct rgModelArguments {
     bool floating, fixed;
     bool strict;
     bool noMeshes;
+    bool hull;   // one convex hull for a moving mesh
     int contact; // rigid, file
 } rgModelArguments;
 
-#define RG_MODEL_OPTION_COUNT 6
+#define RG_MODEL_OPTION_COUNT 7
 // Write the options of a robot description to the start of a verb's table.
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table);
 

@@ -24,7 +24,11 @@ typedef struct rgLoadDef {
     bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
     rgBaseKind base;
     rgMeshUse meshes;
-    bool strict;      ///< warnings are errors
+    bool hulls; ///< URDF: a mesh of a moving link that is not convex becomes one hull, with a
+                ///< warning, instead of several that leave its hollows open
+    const char* cacheFolder; ///< where such parts are kept; NULL: $XDG_CACHE_HOME/rigor, else
+                             ///< ~/.cache/rigor, unless ignoreEnvironment; "": nowhere
+    bool strict;             ///< warnings are errors
     bool fileContact; ///< MJCF: solref and solimp, where written, become stiffness and damping;
                       ///< otherwise contacts are rigid
     rgAllocator allocator;

@@ -1,4 +1,5 @@
 // URDF visual and collision elements into shapes.
+#include "io/hull_cache.h"
 #include "io/urdf.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ typedef struct rgUrdfShape {
     int nameCount;
     rgShapeDef def;
     rgMeshData mesh;
+    rgHullParts parts; // more than one: what the mesh becomes
 } rgUrdfShape;
 
 static bool rgUrdf_Positive(rgUrdf* urdf, const rgXmlNode* node, const char* name, double* value) {
@@ -179,9 +181,26 @@ static double rgMesh_Size(const rgMeshData* mesh) {
     return size;
 }
 
+// Parts that leave the hollows of a moving mesh open. False: its hull it is.
+static bool rgUrdf_FindParts(rgUrdf* urdf, rgUrdfShape* shape, const rgXmlNode* node) {
+    char folder[RG_PATH_LENGTH];
+    bool kept = rgCacheFolder(urdf->def->cacheFolder, urdf->def->ignoreEnvironment, folder);
+    rgResult result = rgFindHullParts(&shape->mesh, kept ? folder : NULL, &urdf->arena,
+                                      &urdf->def->allocator, NULL, &shape->parts);
+    urdf->result = result == rg_errorMemory ? result : urdf->result;
+    if (result != rg_ok || shape->parts.count < 2) {
+        return false;
+    }
+    rgXmlReader_Note(&urdf->xml, node,
+                     "collision mesh of link '%.60s' is not convex: %d convex parts stand for it, "
+                     "which fill hollows up to %.1f %% of its size",
+                     shape->link->name, shape->parts.count, 100 * shape->parts.hollow);
+    return true;
+}
+
 // What a collision mesh becomes: its hull, or its triangles where they can stay.
-static rgShapeKind rgUrdf_CollisionKind(rgUrdf* urdf, const rgUrdfShape* shape,
-                                        const rgXmlNode* node, const rgMesh* mesh) {
+static rgShapeKind rgUrdf_CollisionKind(rgUrdf* urdf, rgUrdfShape* shape, const rgXmlNode* node,
+                                        const rgMesh* mesh) {
     rgMeshData data = rgMesh_Data(mesh);
     bool convex = data.triangleCount == 0;
     if (!convex) {
@@ -197,6 +216,9 @@ static rgShapeKind rgUrdf_CollisionKind(rgUrdf* urdf, const rgUrdfShape* shape,
                          "as the link is fixed to the world",
                          shape->link->name);
         return rg_shapeMesh;
+    }
+    if (!urdf->def->hulls && rgUrdf_FindParts(urdf, shape, node)) {
+        return rg_shapeHull;
     }
     rgXmlReader_Warn(&urdf->xml, node,
                      "collision mesh of link '%.60s' is not convex: its convex hull is used",
@@ -340,6 +362,24 @@ static const char* rgUrdf_ShapeName(rgUrdf* urdf, const rgUrdfShape* shape) {
     return name;
 }
 
+// The shape, or its parts as "name.0" and so on.
+static void rgUrdf_AddParts(rgUrdf* urdf, rgUrdfShape* shape) {
+    if (shape->parts.count < 2) {
+        urdf->result = rgModelDef_AddShape(urdf->model, &shape->def, NULL);
+        return;
+    }
+    size_t capacity = strlen(shape->def.name) + 16;
+    char* name = rgArena_Take(&urdf->arena, capacity, 1);
+    urdf->result = name != NULL ? urdf->result : rg_errorMemory;
+    rgShapeDef part = shape->def;
+    part.name = name;
+    for (int i = 0; i < shape->parts.count && urdf->result == rg_ok; ++i) {
+        snprintf(name, capacity, "%s.%d", shape->def.name, i);
+        part.mesh = &shape->parts.hulls[i];
+        urdf->result = rgModelDef_AddShape(urdf->model, &part, NULL);
+    }
+}
+
 static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     static const char* const knownAttributes[] = {"name", NULL};
     static const char* const known[] = {"origin", "geometry", "material", NULL};
@@ -358,7 +398,7 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     }
     shape->def.name = rgUrdf_ShapeName(urdf, shape);
     if (good && urdf->result == rg_ok) {
-        urdf->result = rgModelDef_AddShape(urdf->model, &shape->def, NULL);
+        rgUrdf_AddParts(urdf, shape);
     }
 }
 

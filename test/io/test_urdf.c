@@ -150,6 +150,7 @@ static void test_shapes(void** state) {
     (void)state;
     rgLoadDef def = rgDefaultLoadDef();
     def.base = rg_baseFloating;
+    def.hulls = true;
     rgFixture f = rgParse(
         "<robot name='r'><material name='blue'><color rgba='0 0 1 0.5'/></material>"
         "<link name='a'>" INERTIAL

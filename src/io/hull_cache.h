@@ -1,0 +1,21 @@
+// Convex parts of a mesh, computed once: they are kept in a folder of the user's, under the hash of
+// the mesh and of how it was decomposed.
+#pragma once
+#include "io/file.h"
+#include "rigor/collision.h"
+
+// What a mesh becomes: points of each hull, in the arena.
+typedef struct rgHullParts {
+    int count;
+    rgMeshData* hulls;
+    double hollow; // share of the size
+    bool cached;   // read from the folder
+} rgHullParts;
+
+// Where parts are kept: `folder` itself, or $XDG_CACHE_HOME/rigor, or ~/.cache/rigor. False:
+// nowhere.
+bool rgCacheFolder(const char* folder, bool ignoreEnvironment, char out[RG_PATH_LENGTH]);
+// A folder of NULL keeps nothing. Damaged files are computed anew; what cannot be written is not.
+rgResult rgFindHullParts(const rgMeshData* mesh, const char* folder, rgArena* arena,
+                         const rgAllocator* allocator, rgDiagnostics* diagnostics,
+                         rgHullParts* parts);
