@@ -13,10 +13,16 @@ static const struct {
     const char* name;
     uint32_t bit;
 } rgParts[] = {
-    {"start", rg_planStart},       {"proximal", rg_planProximal},
-    {"interior", rg_planInterior}, {"few", rg_planFew},
-    {"polish", rg_planPolish},     {"certificate", rg_planCertificate},
-    {"restarts", rg_planRestarts}, {"waiting", rg_planWaiting},
+    {"start", rg_planStart},
+    {"proximal", rg_planProximal},
+    {"interior", rg_planInterior},
+    {"few", rg_planFew},
+    {"polish", rg_planPolish},
+    {"certificate", rg_planCertificate},
+    {"continuation", rg_planContinuation},
+    {"restarts", rg_planRestarts},
+    {"admm", rg_planAdmm},
+    {"waiting", rg_planWaiting},
 };
 
 enum { rg_maxGroups = 12, rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };

@@ -69,20 +69,19 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
         return rg_errorMemory;
     }
     memset(zero, 0, (size_t)system->n * sizeof(double));
-    rgRun inner = *run; // shares what is counted, not what is best
-    inner.system = &bare;
-    inner.best = zero + 0;
-    inner.bestResidual = 0;
-    inner.tolerance = -1;
+    rgRun inner;
+    result = rgRun_Fork(run, &bare, &inner);
+    if (result != rg_ok) {
+        return result;
+    }
+    inner.tolerance = -1; // as far as it goes
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_STEPS,
                                     .weight = 1,
                                     .regularisation = 1e-2,
                                     .proximal = 1e-4,
                                     .last = y};
     result = rgRunNewton(&inner, zero, &newton);
-    run->iterationCount = inner.iterationCount;
-    memcpy(run->phaseIterations, inner.phaseIterations, sizeof(run->phaseIterations));
-    system->factorizationCount = bare.factorizationCount;
+    rgRun_Join(run, &inner);
     rgSystem_Project(&bare, y);
     *found = result == rg_ok && rgIsCertificate(&bare, y, zero);
     double largest = 0;

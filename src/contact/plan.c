@@ -7,6 +7,7 @@
 
 #define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
 #define RG_PROXIMAL           1e-5 // relative to the diagonal of G
+#define RG_CONTINUATION       16   // steps in which friction comes in
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots.
@@ -43,7 +44,7 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
                                  .polish = rgRun_Uses(run, rg_planPolish)};
     rgResult result = run->warm ? rgRunInterior(run, &options) : rg_ok;
     options.warm = false;
-    options.limit = 60;
+    options.limit = 100;
     return result == rg_ok && !rgRun_Solved(run) ? rgRunInterior(run, &options) : result;
 }
 
@@ -67,6 +68,45 @@ static rgResult rgPhase_Restarts(rgRun* run, double* lambda) {
     return result;
 }
 
+// Friction that comes in by and by. Without it the problem is convex, and Newton follows the
+// solution as long as it is one path.
+static rgResult rgPhase_Continuation(rgRun* run, double* lambda) {
+    rgSystem part = *run->system;
+    rgArenaMark mark = rgArena_Mark(part.arena);
+    part.sets = RG_TAKE(part.arena, rgSet, part.setCount);
+    rgRun inner;
+    rgResult result = rgRun_Fork(run, &part, &inner);
+    if (result != rg_ok || part.sets == NULL) {
+        return rg_errorMemory;
+    }
+    static const rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-2};
+    memset(lambda, 0, (size_t)part.n * sizeof(double));
+    for (int k = 0; k < RG_CONTINUATION && result == rg_ok; ++k) {
+        for (int i = 0; i < part.setCount; ++i) {
+            rgSet* set = part.sets + i;
+            *set = run->system->sets[i];
+            set->mu *= (double)k / RG_CONTINUATION;
+            set->torsion *= (double)k / RG_CONTINUATION;
+            set->rolling *= (double)k / RG_CONTINUATION;
+        }
+        inner.bestResidual = INFINITY;
+        result = rgRunNewton(&inner, lambda, &newton);
+        memcpy(lambda, inner.best, (size_t)part.n * sizeof(double));
+    }
+    rgRun_Join(run, &inner);
+    static const rgNewtonOptions last = {.limit = 40, .weight = 1, .regularisation = 1e-2};
+    result = result == rg_ok ? rgRunNewton(run, lambda, &last) : result;
+    rgArena_Return(part.arena, mark);
+    return result;
+}
+
+// Slow and steady, and Newton from where it gets.
+static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
+    rgAdmmDef admm = rgAcceleratedAdmmDef();
+    rgResult result = rgRunAdmm(run, run->start, &admm, 400);
+    return result == rg_ok && !rgRun_Solved(run) ? rgPhase_Polish(run, lambda) : result;
+}
+
 static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     (void)lambda;
     return rgRunCertificate(run, &run->infeasible);
@@ -76,7 +116,9 @@ static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start},
                                    {rg_planInterior, rgPhase_Interior},
                                    {rg_planPolish, rgPhase_Polish},
                                    {rg_planCertificate, rgPhase_Certificate},
-                                   {rg_planRestarts, rgPhase_Restarts}};
+                                   {rg_planContinuation, rgPhase_Continuation},
+                                   {rg_planRestarts, rgPhase_Restarts},
+                                   {rg_planAdmm, rgPhase_Admm}};
 
 // Within a budget: where it does not reach far, sweeps; else the interior point as far as it gets,
 // and sweeps for what is left of it.

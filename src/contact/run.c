@@ -40,6 +40,24 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     return rg_ok;
 }
 
+rgResult rgRun_Fork(const rgRun* run, rgSystem* system, rgRun* fork) {
+    *fork = *run;
+    fork->system = system;
+    fork->best = RG_TAKE(system->arena, double, system->n);
+    fork->trial = RG_TAKE(system->arena, double, system->n);
+    fork->trialSigma = RG_TAKE(system->arena, double, system->n);
+    fork->bestResidual = INFINITY;
+    return system->arena->failed ? rg_errorMemory : rg_ok;
+}
+
+void rgRun_Join(rgRun* run, const rgRun* fork) {
+    run->spent = fork->spent;
+    run->iterationCount = fork->iterationCount;
+    run->historyCount = fork->historyCount;
+    memcpy(run->phaseIterations, fork->phaseIterations, sizeof(run->phaseIterations));
+    run->system->factorizationCount = fork->system->factorizationCount;
+}
+
 double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
     size_t bytes = (size_t)run->system->n * sizeof(double);
     if (lambda != run->trial) {

@@ -29,6 +29,11 @@ typedef struct rgRun {
 rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system, double tolerance,
                     const double* lambda);
 
+// A run of its own on another system of the same rows, with impulses of its own to be the best; and
+// what it cost, for the first.
+rgResult rgRun_Fork(const rgRun* run, rgSystem* system, rgRun* fork);
+void rgRun_Join(rgRun* run, const rgRun* fork);
+
 // Project impulses on K, judge them, keep them when they are the best so far. Returns their
 // residual. sigma, where it is known, saves computing it for impulses that are in K already.
 double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma);
