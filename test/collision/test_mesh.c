@@ -336,7 +336,7 @@ static void rgTestRandomMeshes(void** state) {
                 rgTestShape s;
                 rgTestMake(&s, i, rgRandom_Uniform(&random, 0.1, 0.6), &random);
                 rgMakeSoup(&m, which, way, &random);
-                for (int k = 0; k < rgFewer(8); ++k) {
+                for (int k = 0; k < 2 * rgFewer(4); ++k) {
                     rgPose pose = rgBeside(&random, rgRandom_Uniform(&random, 0, 1));
                     rgTruth truth = rgMeasure(&m, &s, pose);
                     rgCase c = {i, which, way, k};
