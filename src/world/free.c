@@ -34,8 +34,14 @@ static void rgWorld_AddWrench(rgWorld* world, int body) {
     }
 }
 
+// Readers see those of the step, whatever is set or cleared after it.
 static void rgWorld_AddWrenches(rgWorld* world) {
-    for (int b = 0; world->wrenched && b < world->model->info.bodyCount; ++b) {
+    int count = world->wrenched ? world->model->info.bodyCount : 0;
+    world->stepWrenched = world->wrenched;
+    if (count > 0) {
+        memcpy(world->stepWrench, world->state.wrench, 6 * (size_t)count * sizeof(double));
+    }
+    for (int b = 0; b < count; ++b) {
         rgWorld_AddWrench(world, b);
     }
 }

@@ -349,6 +349,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->linkRotations = rgWorld_Take(world, world->model->linkCount, sizeof(rgQuat), &good);
     world->startQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->startV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->stepWrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
     world->tau = rgWorld_Take(world, nv, sizeof(double), &good);
     world->added = rgWorld_Take(world, nv, sizeof(double), &good);
     world->freeV = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -440,15 +441,15 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 
 static void rgWorld_FreeArrays(rgWorld* world) {
     void* arrays[] = {
-        world->state.block,   world->geometries,  world->colliders,     world->drives,
-        world->tendonNeutral, world->isFreeBody,  world->linkRotations, world->startQ,
-        world->startV,        world->tau,         world->added,         world->freeV,
-        world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
-        world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
-        world->entryValues,   world->length,      world->points,        world->manifolds,
-        world->loopG,         world->loopMass,    world->loopWork,      world->whitened,
-        world->treeOfDof,     world->massStart,   world->massColumn,    world->massSource,
-        world->massValue,     world->islands,     world->reach,         world->asked};
+        world->stepWrench,   world->state.block,   world->geometries,  world->colliders,
+        world->drives,       world->tendonNeutral, world->isFreeBody,  world->linkRotations,
+        world->startQ,       world->startV,        world->tau,         world->added,
+        world->freeV,        world->nextV,         world->driveForce,  world->nextQ,
+        world->loopQ,        world->nextBodyV,     world->nextImpulse, world->column,
+        world->entryColumns, world->entryValues,   world->length,      world->points,
+        world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
+        world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
+        world->massValue,    world->islands,       world->reach,       world->asked};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

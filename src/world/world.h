@@ -219,6 +219,8 @@ struct rgWorld {
     double* startQ;        // rgUpdateKinematics, qCount
     double* startV;        // rgUpdateKinematics, vCount, step coordinates
     double* tau;           // rgComputeFreeVelocity, vCount: forces that are no constraints
+    double* stepWrench;    // rgComputeFreeVelocity, 6 per body: the wrenches of the step
+    bool stepWrenched;     // rgComputeFreeVelocity: they are not all zero
     double* added;         // rgComputeFreeVelocity, vCount: M^ - M
     double* freeV;         // rgComputeFreeVelocity, vCount, step coordinates
     double* nextV;         // rgApplyImpulses, vCount, step coordinates
@@ -240,8 +242,6 @@ struct rgWorld {
     double* loopQ;   // rgWorld_ProjectLoops, qCount
     double* loopG;   // rgWorld_ProjectLoops, n x n
     int loopCapacity;
-    double* loopMass; // rgWorld_ProjectLoops, M in compressed rows; large loops only
-    int loopMassCapacity;
     double* loopWork; // rgWorld_ProjectLoops, entries of J
     int loopWorkCapacity;
     double* whitened; // rgAssembleProblem, entries of J

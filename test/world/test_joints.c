@@ -427,6 +427,46 @@ static void TestManyLoops(void** state) {
     SceneEnd(&scene);
 }
 
+// Many loops with damped joints: projected in the metric in which they move.
+static void TestManyDampedLoops(void** state) {
+    (void)state;
+    for (int count = 40; count <= 70; count += 30) { // below and above 128 rows
+        Scene scene = SceneStart();
+        for (int i = 0; i < count; ++i) {
+            rgBodyDef body = rgDefaultBodyDef();
+            body.pose.p = rgVec(3 * i, 0, 0);
+            body.inertia = rgInertiaFromShape(rg_shapeSphere, rgVec(0.2, 0, 0), 1);
+            body.inertia.center = rgVec(0.5, 0, 0);
+            rgBodyId id;
+            assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
+            rgJointDef joint = rgDefaultJointDef();
+            joint.body = id;
+            joint.kind = rg_jointRevolute;
+            joint.axis = rgVec(0, 1, 0);
+            joint.damping = 1000;
+            assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, NULL), rg_ok);
+            rgEqualityDef loop = rgDefaultEqualityDef();
+            loop.kind = rg_equalityConnect;
+            loop.bodyA = id;
+            loop.poseA.p = rgVec(1, 0, 0);
+            loop.poseB.p = rgVec(3 * i + 1, 0, 0);
+            assert_int_equal(rgModelDef_AddEquality(scene.def, &loop, NULL), rg_ok);
+        }
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+        SceneMake(&scene, &def);
+        double q[70];
+        for (int i = 0; i < count; ++i) {
+            q[i] = 0.01;
+        }
+        assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+        SceneStep(&scene);
+        for (int i = 0; i < count; ++i) {
+            EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[i], 0, 1e-12);
+        }
+        SceneEnd(&scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestLimitHolds),        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
@@ -435,7 +475,8 @@ int main(void) {
         cmocka_unit_test(TestEffortLimitBinds),  cmocka_unit_test(TestControlRangeAndGear),
         cmocka_unit_test(TestFourBar),           cmocka_unit_test(TestGear),
         cmocka_unit_test(TestWeldHolds),         cmocka_unit_test(TestTendon),
-        cmocka_unit_test(TestManyLoops),         cmocka_unit_test(TestOverlapByDesign),
+        cmocka_unit_test(TestManyLoops),         cmocka_unit_test(TestManyDampedLoops),
+        cmocka_unit_test(TestOverlapByDesign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

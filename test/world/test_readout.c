@@ -149,10 +149,31 @@ static void TestTorsionAndRolling(void** state) {
     }
 }
 
+static void TestReactionIsThatOfTheStep(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid rod = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0));
+    rgBodyId body = SceneBody(&scene, &rod, (rgBodyId){0});
+    SceneJoint(&scene, body, rg_jointRevolute, rgVec(0, 0, 0), rgVec(0, 0, 1));
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &def);
+    rgWorld_ApplyWrench(scene.world, body, rgVec(100, 0, 0), rgVec(0, 0, 0));
+    SceneStep(&scene);
+    rgWorld_ClearWrenches(scene.world);
+    EXPECT_NEAR(rgWorld_JointReaction(scene.world, (rgJointId){1}).linear.x, -100, 1e-9);
+    SceneStep(&scene);
+    rgWorld_ApplyWrench(scene.world, body, rgVec(100, 0, 0), rgVec(0, 0, 0));
+    EXPECT_NEAR(rgWorld_JointReaction(scene.world, (rgJointId){1}).linear.x, 0, 1e-9);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRestingCube),       cmocka_unit_test(TestSlipIsSeen),
-        cmocka_unit_test(TestJointReaction),     cmocka_unit_test(TestInertialSensors),
+        cmocka_unit_test(TestReactionIsThatOfTheStep),
+        cmocka_unit_test(TestRestingCube),
+        cmocka_unit_test(TestSlipIsSeen),
+        cmocka_unit_test(TestJointReaction),
+        cmocka_unit_test(TestInertialSensors),
         cmocka_unit_test(TestTorsionAndRolling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
