@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define RG_CERTIFICATE_STEPS 40
-#define RG_IMPOSSIBLE        1e4 // velocities, over those that there are, that a solution would need
+#define RG_IMPOSSIBLE        1e2 // velocities, over those that there are, that do not come into question
+#define RG_BEYOND            3    // tolerances that every velocity misses by at least
 #define RG_CARRIES           1e-2 // share of the largest entry from which a row is named
 #define RG_YIELDING          1e-4 // compliance of a row in conflict, over the diagonal of G
 
@@ -31,16 +32,22 @@ static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
     return rg_ok;
 }
 
-// (2) Would a velocity that satisfies all rows have to be impossibly fast?
-static bool rgIsCertificate(rgSystem* system, const double* y, double* scratch) {
+// (2) With y as weights, the mean violation of any velocity is at least demand less stress times
+// that velocity.
+static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y, double* scratch) {
     system->ops->apply(system, y, scratch);
-    double stress = 0, demand = 0, fastest = 0;
+    double stress = 0, demand = 0, fastest = 0, sum = 0, least = INFINITY;
     for (int i = 0; i < system->n; ++i) {
         stress += y[i] * scratch[i];
         demand -= y[i] * system->g[i];
-        fastest = fmax(fastest, y[i] != 0 ? fabs(system->g[i]) : 0);
+        sum += fabs(y[i]);
+        if (y[i] != 0) {
+            fastest = fmax(fastest, fabs(system->g[i]));
+            least = fmin(least, system->mass[i] * system->weight[i]);
+        }
     }
-    return demand > RG_IMPOSSIBLE * fastest * sqrt(fmax(stress, 0)) && demand > 0;
+    bool impossible = demand > RG_IMPOSSIBLE * fastest * sqrt(fmax(stress, 0));
+    return impossible && demand * least > RG_BEYOND * run->tolerance * sum;
 }
 
 // (3) Rows in conflict yield: impulses that are bounded and still press.
@@ -83,7 +90,7 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
     result = rgRunNewton(&inner, zero, &newton);
     rgRun_Join(run, &inner);
     rgSystem_Project(&bare, y);
-    *found = result == rg_ok && rgIsCertificate(&bare, y, zero);
+    *found = result == rg_ok && rgIsCertificate(run, &bare, y, zero);
     double largest = 0;
     for (int i = 0; i < system->n; ++i) {
         largest = fmax(largest, fabs(y[i]));

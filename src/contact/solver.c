@@ -52,7 +52,8 @@ typedef struct rgWorkspace {
 
 typedef struct rgIslandOutcome {
     rgResult result;
-    rgContactStatus status;
+    rgContactStatus status; // of the last round
+    rgContactStatus left;   // solved, or infeasible where sets were left out
     int iterationCount;
     int factorizationCount;
     int phaseIterations[rg_phaseCount];
@@ -211,6 +212,12 @@ static void rgKeepHistory(rgSolve* solve, int island, const rgRun* run) {
     }
 }
 
+static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
+    // unsolved, solved, stalled, limit, budgeted, infeasible
+    static const int rank[] = {5, 0, 3, 2, 1, 4};
+    return rank[a] >= rank[b] ? a : b;
+}
+
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
@@ -234,11 +241,12 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
         outcome->phaseIterations[i] += run.phaseIterations[i];
     }
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
-    outcome->status = solved                                     ? rg_contactSolved
-                      : run.infeasible                           ? rg_contactInfeasible
-                      : run.budget > 0                           ? rg_contactBudgeted
-                      : run.iterationCount >= run.iterationLimit ? rg_contactLimit
-                                                                 : rg_contactStalled;
+    rgContactStatus status = solved                                     ? rg_contactSolved
+                             : run.infeasible                           ? rg_contactInfeasible
+                             : run.budget > 0                           ? rg_contactBudgeted
+                             : run.iterationCount >= run.iterationLimit ? rg_contactLimit
+                                                                        : rg_contactStalled;
+    outcome->status = rgWorseStatus(outcome->left, status);
     for (int i = 0; i < system->setCount; ++i) {
         if (run.conflict[i]) {
             int row = system->globalRow[system->sets[i].row];
@@ -249,8 +257,37 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     return rg_ok;
 }
 
+#define RG_IMMOVABLE 1e-12 // of a contact's normal, over the mean diagonal of its G
+
+// Contacts whose normal nothing can move, a turntable that stands in the floor: where they want to
+// be moved there is no solution, and nothing that any other contact could do about it. They are
+// named and left out. True when there are any.
+static bool rgDropImmovable(rgSolve* solve, rgWorking* working, const rgSystem* system,
+                            rgIslandOutcome* outcome) {
+    bool* drop = RG_TAKE(system->arena, bool, system->setCount);
+    bool any = false;
+    for (int i = 0; drop != NULL && i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        const double* d = system->diagonal + set->pairStart;
+        int m = set->size;
+        drop[i] = set->kind == rg_blockCoulomb && system->g[set->row + 2] < 0 &&
+                  d[2 * m + 2] < RG_IMMOVABLE * (d[0] + d[m + 1]);
+        if (drop[i]) {
+            const rgSetSource* source = solve->layout.sets + working->members[i];
+            solve->conflict[source->block] = true;
+            memset(solve->lambda + source->firstRow, 0, (size_t)m * sizeof(double));
+            outcome->left = outcome->status = rg_contactInfeasible;
+            any = true;
+        }
+    }
+    if (any) {
+        rgWorking_Drop(working, drop);
+    }
+    return any;
+}
+
 // One round: the members of the working set.
-static rgResult rgSolveMembers(rgSolve* solve, const rgWorking* working, rgWorkspace* workspace,
+static rgResult rgSolveMembers(rgSolve* solve, rgWorking* working, rgWorkspace* workspace,
                                rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
     rgSystemDef def = {
@@ -268,6 +305,11 @@ static rgResult rgSolveMembers(rgSolve* solve, const rgWorking* working, rgWorks
     };
     rgSystem system;
     rgResult result = rgBuildSystem(&def, &system);
+    if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&
+        rgDropImmovable(solve, working, &system, outcome)) {
+        def.memberCount = working->count;
+        result = rgBuildSystem(&def, &system);
+    }
     if (result == rg_ok && system.velocityUnit == 0) {
         // Zero impulses solve the island, exactly.
         for (int i = 0; i < system.n; ++i) {
@@ -291,7 +333,7 @@ static void rgSolveIsland(int island, int worker, void* context) {
     rgSolve* solve = context;
     rgWorkspace* workspace = solve->solver->workspaces + worker;
     rgIslandOutcome* outcome = solve->outcomes + island;
-    *outcome = (rgIslandOutcome){.status = rg_contactSolved};
+    *outcome = (rgIslandOutcome){.status = rg_contactSolved, .left = rg_contactSolved};
     rgArena_Reset(&workspace->arena);
     rgWorking working;
     outcome->result = rgWorking_Init(&working, solve->problem, &solve->layout, island,
@@ -303,12 +345,6 @@ static void rgSolveIsland(int island, int worker, void* context) {
         rgArena_Return(&workspace->arena, mark);
         again = rgWorking_Admit(&working, solve->lambda);
     }
-}
-
-static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
-    // unsolved, solved, stalled, limit, budgeted, infeasible
-    static const int rank[] = {5, 0, 3, 2, 1, 4};
-    return rank[a] >= rank[b] ? a : b;
 }
 
 static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {

@@ -104,6 +104,16 @@ static void rgWorking_Join(rgWorking* working, int set) {
     working->members[at] = set;
 }
 
+void rgWorking_Drop(rgWorking* working, const bool* drop) {
+    int count = working->count;
+    working->count = 0;
+    for (int i = 0; i < count; ++i) {
+        if (!drop[i]) {
+            working->members[working->count++] = working->members[i];
+        }
+    }
+}
+
 bool rgWorking_Admit(rgWorking* working, const double* lambda) {
     if (working->waitingCount == 0) {
         return false;

@@ -20,5 +20,8 @@ typedef struct rgWorking {
 rgResult rgWorking_Init(rgWorking* working, const rgContactProblem* problem, const rgLayout* layout,
                         int island, double* lambda, bool screen, rgArena* arena);
 
+// Take sets out for good.
+void rgWorking_Drop(rgWorking* working, const bool* drop);
+
 // Let those join that these impulses close. False when there are none: the island is solved.
 bool rgWorking_Admit(rgWorking* working, const double* lambda);

@@ -60,15 +60,15 @@ int rgSoftenKnownJams(rgWorld* world) {
     return count;
 }
 
-// For one step, and for twice as many each time that the rigid problem fails again: what is jammed
-// for good does not cost a failed solve in every step.
+// For one step; where a certificate names the pair, for twice as many each time that it does so
+// again: what is jammed for good does not cost a failed solve in every step.
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
     int count = 0;
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
          i += world->points[i].pointCount) {
         rgPairMemory* pair = rgPairOfPoint(world, i);
         int softened = rgPairJams(world, i, report) ? rgSoftenPair(world, i) : 0;
-        if (softened > 0) {
+        if (softened > 0 && report->conflictCount > 0) {
             pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
             pair->jammed = (1 << (pair->jams - 1)) - 1;
         }

@@ -75,6 +75,27 @@ static void test_rows_that_nothing_moves(void** state) {
     rgFreeContactCase(made);
 }
 
+// A contact whose normal nothing can move stands in the way of nobody: it is named and left out.
+static void test_normal_that_nothing_moves(void** state) {
+    (void)state;
+    rgBlock blocks[2] = {rgContactBlock(0, 0.5), rgContactBlock(3, 0.5)};
+    double G[36] = {0};
+    G[0] = G[7] = G[14] = G[21] = G[28] = 1;
+    G[35] = 1e-30; // rounding
+    G[1 * 6 + 3] = G[3 * 6 + 1] = 0.2;
+    const double g[6] = {0.1, 0, -1, 0.3, 0, -2};
+    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+    double lambda[6] = {0};
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+    assert_int_equal(report.status, rg_contactInfeasible);
+    assert_int_equal(report.conflictCount, 1);
+    assert_int_equal(report.residual.block, 1);
+    EXPECT_NEAR(lambda[2], 1, 1e-6);
+    assert_true(rgLargestNumber(3, lambda + 3) == 0);
+    rgFreeContactCase(made);
+}
+
 // Two equalities that contradict each other, a contact squeezed between two moving walls: no
 // solution. Every method ends by itself or by the limit, with finite impulses.
 static void rgExpectNoSolution(const rgContactCase* made) {
@@ -396,6 +417,7 @@ int main(void) {
         cmocka_unit_test(test_no_contacts),
         cmocka_unit_test(test_nothing_moves),
         cmocka_unit_test(test_rows_that_nothing_moves),
+        cmocka_unit_test(test_normal_that_nothing_moves),
         cmocka_unit_test(test_no_solution),
         cmocka_unit_test(test_stalled_is_worse_than_limit),
         cmocka_unit_test(test_extreme_friction),
