@@ -488,7 +488,7 @@ static bool rgStoreTriangles(rgMeshBuild* build, rgGeometry* g) {
         t->closed[i] = build->closed[build->keep[kept]];
         for (int k = 0; k < 3; ++k) {
             int other = build->neighbor[3 * kept + k];
-            t->corners[3 * i + k] = build->corners[3 * (size_t)build->keep[kept] + k];
+            t->corners[3 * i + k] = build->corners[3 * build->keep[kept] + k];
             t->edgeNormal[3 * i + k] = other >= 0 ? build->normal[other] : rgVec(0, 0, 0);
         }
     }
