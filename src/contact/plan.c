@@ -7,6 +7,7 @@
 
 #define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
 #define RG_PROXIMAL           1e-5 // relative to the diagonal of G
+#define RG_LARGE              150  // rows from which what follows Newton is dear
 #define RG_CONTINUATION       16   // steps in which friction comes in
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
@@ -29,7 +30,7 @@ typedef struct rgPhase {
 // warm.
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     (void)lambda;
-    rgNewtonOptions newton = {.limit = run->warm ? 20 : 40,
+    rgNewtonOptions newton = {.limit = run->warm ? (run->system->n > RG_LARGE ? 20 : 10) : 40,
                               .weight = 1,
                               .regularisation = run->warm ? 1e-3 : 1e-2,
                               .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0};
@@ -38,10 +39,11 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    rgInteriorOptions options = {.limit = 40,
-                                 .warm = true,
-                                 .few = rgRun_Uses(run, rg_planFew) ? 20 : 0,
-                                 .polish = rgRun_Uses(run, rg_planPolish)};
+    rgInteriorOptions options = {
+        .limit = 40,
+        .warm = true,
+        .few = rgRun_Uses(run, rg_planFew) && run->system->n > RG_LARGE ? 20 : 0,
+        .polish = rgRun_Uses(run, rg_planPolish)};
     rgResult result = run->warm ? rgRunInterior(run, &options) : rg_ok;
     options.warm = false;
     options.limit = 100;
