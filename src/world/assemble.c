@@ -35,6 +35,7 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
 
 rgResult rgWorld_AddRows(rgWorld* world) {
     rgRows_Clear(&world->rows);
+    rgSetArcs(world);
     rgResult result = rgAddLimits(world);
     result = result == rg_ok ? rgAddDryFriction(world) : result;
     result = result == rg_ok ? rgAddTendons(world) : result;

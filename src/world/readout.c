@@ -148,7 +148,8 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
         contact.impulse[k] = lambda[k];
     }
     for (int k = 0; k < 2; ++k) {
-        contact.slip[k] = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV);
+        contact.slip[k] = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV) +
+                          rgDot(point->arc, k == 0 ? point->tangent1 : point->tangent2);
     }
     rgVec3 impulse = rgAddScaled(rgScale(lambda[0], point->tangent1), lambda[1], point->tangent2);
     impulse = rgAddScaled(impulse, lambda[2], point->normal);

@@ -90,6 +90,7 @@ typedef struct rgPoint {
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
     double restBias;       // rgAddContacts: what it would be without
+    rgVec3 arc;            // rgSetArcs: slip that the curved paths of the two sides add [m/s]
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
 
@@ -336,8 +337,11 @@ int rgSoftenKnownJams(rgWorld* world);
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report);
 void rgForgetJams(rgWorld* world);    // a rigid solution was found
 void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
-void rgAddAnchors(rgWorld* world);    // anchor.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);  // anchor.c, likewise, once the impulses are recalled
+rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
+void rgSetArcs(rgWorld* world);      // arc.c: of all points, before their rows
+void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
+void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
+void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 

@@ -1,0 +1,115 @@
+// How far from straight the points of a contact move in a step. Velocities are carried along
+// straight lines, but what turns goes round: two points that turn together would come apart by half
+// the square of the angle. docs/theory/constraints.md (22), (23).
+#include "world/world.h"
+
+#define RG_ARC_SMALL  1e-12 // [m/s], below which all is straight
+#define RG_ARC_APART  20    // from turning together to apart
+#define RG_ARC_LINEAR 1e-7  // [m/s], up to which the second derivative is enough
+
+// One side of a contact.
+typedef struct rgSide {
+    int link;
+    rgVec3 arm;      // from the reference point of the tree
+    rgVec3 velocity; // of the material point
+    rgVec3 spin;
+} rgSide;
+
+static rgSide rgWorld_Side(const rgWorld* world, int link, rgVec3 position) {
+    const rgDynamics* d = world->dynamics;
+    const rgSpatial* V = &d->velocities[link];
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
+    return (rgSide){link, arm, rgAdd(V->linear, rgCross(V->angular, arm)), V->angular};
+}
+
+// Acceleration of a point of a link while nothing pushes: v stays as it is, and a free body moves
+// with its centre.
+rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
+    const rgDynamics* d = world->dynamics;
+    const rgSpatial *V = &d->velocities[link], *B = &d->biases[link];
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
+    int tree = world->model->links[link].tree;
+    if (tree >= 0 && world->isFreeBody[tree]) {
+        rgVec3 center = rgRot_Apply(&d->poses[link].r, world->model->links[link].center);
+        return rgCross(V->angular, rgCross(V->angular, rgSub(arm, center)));
+    }
+    rgVec3 velocity = rgAdd(V->linear, rgCross(V->angular, arm));
+    return rgAdd(rgAdd(B->linear, rgCross(B->angular, arm)), rgCross(V->angular, velocity));
+}
+
+// (22) The same to all orders: where the point is after a step with v, less where it would be on a
+// straight line, over the step.
+static rgVec3 rgSide_Arc(const rgWorld* world, const rgSide* side) {
+    const rgDynamics *now = world->dynamics, *next = world->readout->start;
+    const rgLinkPose *from = &now->poses[side->link], *to = &next->poses[side->link];
+    rgVec3 local = rgRot_ApplyBack(&from->r, rgSub(side->arm, from->p));
+    rgVec3 origin =
+        rgSub(rgDynamics_LinkOrigin(next, side->link), rgDynamics_LinkOrigin(now, side->link));
+    rgVec3 moved = rgAdd(origin, rgSub(rgAdd(to->p, rgRot_Apply(&to->r, local)), side->arm));
+    return rgSub(rgScale(1 / world->dt, moved), side->velocity);
+}
+
+// (23) Contacts of bodies that roll on each other move over their surfaces; arcs of points that
+// touch for an instant are none of theirs.
+static double rgTogether(const rgSide* A, const rgSide* B) {
+    double apart = rgLength(rgSub(B->spin, A->spin)), both = rgLength(A->spin) + rgLength(B->spin);
+    return both > 0 ? RG_MAX(1 - RG_ARC_APART * apart / both, 0) : 1;
+}
+
+static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, bool exact) {
+    if (world->memories[1].pairs[point->pair].overlap != 0) {
+        return rgVec(0, 0, 0); // parts that overlap by design do not stick
+    }
+    rgSide A = rgWorld_Side(world, world->colliders[point->colliderA].link, point->position);
+    rgSide B = rgWorld_Side(world, world->colliders[point->colliderB].link, point->position);
+    rgVec3 arc = exact ? rgSub(rgSide_Arc(world, &B), rgSide_Arc(world, &A))
+                       : rgSub(rgWorld_PointBias(world, B.link, point->position),
+                               rgWorld_PointBias(world, A.link, point->position));
+    arc = exact ? arc : rgScale(0.5 * world->dt, arc); // (22)
+    rgVec3 slip = rgSub(rgSub(B.velocity, A.velocity), arc);
+    slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
+    arc = rgAddScaled(arc, -0.25 * world->dt, rgCross(rgAdd(A.spin, B.spin), slip));
+    arc = rgScale(rgTogether(&A, &B), arc);
+    return rgLength(arc) > RG_ARC_SMALL ? arc : rgVec(0, 0, 0);
+}
+
+// Points of one pair that all stick can share nothing but one arc.
+static void rgShareArcs(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        int count = world->points[i].pointCount;
+        rgVec3 sum = rgVec(0, 0, 0);
+        for (int k = i; k < i + count; ++k) {
+            sum = rgAdd(sum, world->points[k].arc);
+        }
+        for (int k = i; count > 1 && k < i + count; ++k) {
+            world->points[k].arc = rgScale(1.0 / count, sum);
+        }
+    }
+}
+
+void rgSetArcs(rgWorld* world) {
+    double most = 0;
+    for (int i = 0; i < world->pointCount; ++i) {
+        rgPoint* point = &world->points[i];
+        point->arc = rgWorld_PointArc(world, point, false);
+        most = RG_MAX(most, rgLength(point->arc));
+    }
+    if (!(most > RG_ARC_LINEAR)) {
+        rgShareArcs(world);
+        return;
+    }
+    rgWorld_Move(world, world->startQ, world->startV, world->dt, world->nextQ);
+    rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
+    for (int i = 0; i < world->pointCount; ++i) {
+        world->points[i].arc = rgWorld_PointArc(world, &world->points[i], true);
+    }
+    rgShareArcs(world);
+}
+
+void rgAddArcs(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        world->rows.bias[point->firstRow] += rgDot(point->arc, point->tangent1);
+        world->rows.bias[point->firstRow + 1] += rgDot(point->arc, point->tangent2);
+    }
+}
