@@ -327,7 +327,7 @@ static const rgExperiment experiments[] = {
     {"grasp: friction that holds 100 g with 2 N", "", 1e-3, rgGrasp, true, NULL},
     {"grasp shaken by 10 m/s^2: friction that holds", "", 5e-3, rgShakenGrasp, true, NULL},
     {"turntable, 5 rad/s: a sticking block moves outwards with", "um/s", 1, rgTurntable, false,
-     "positions move along the velocities of the start of a step"},
+     NULL},
 };
 
 const rgSubject rgPhysicsFriction = {"friction", experiments,
