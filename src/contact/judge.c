@@ -215,7 +215,8 @@ static void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, rg
     double u[3], map[3];
     rgShiftVelocity(group, model, work->sigma + row, u);
     bool exact = model == rg_modelNcp;
-    double error = rgGroupError(group, exact, normal, lambda, u);
+    rgNaturalMap(group, exact, normal, lambda, u, map);
+    double size = rgLength(group->count, map), error = size * group->yield * group->length;
     double share = error > 0 ? error / reference : error;
     if (!(share <= residual->total)) {
         residual->total = share;
@@ -224,8 +225,7 @@ static void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, rg
         residual->block = index;
     }
     if (group->mass > 0) {
-        rgNaturalMap(group, exact, normal, lambda, u, map);
-        rgTakeMax(&residual->impulse, rgLength(group->count, map));
+        rgTakeMax(&residual->impulse, size);
     }
     if (group->block->kind != rg_blockBox && group->first == 0) {
         rgTakeMax(&residual->dual, rgDualDistance(group, exact, u));

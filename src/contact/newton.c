@@ -194,6 +194,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
+    double first = newton.norm, least = first;
     for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
@@ -213,7 +214,9 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
                                              .complementarity = NAN,
                                              .residual = residual,
                                              .penalty = NAN});
-        if (!isfinite(newton.norm)) {
+        least = fmin(least, newton.norm);
+        bool lost = options->patience > 0 && k + 1 >= options->patience && least > 0.1 * first;
+        if (!isfinite(newton.norm) || lost) {
             break;
         }
         if (newton.proximal > 0 && !options->keepCentre) {

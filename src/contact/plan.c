@@ -8,6 +8,8 @@
 #define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
 #define RG_PROXIMAL           1e-5 // relative to the diagonal of G
 #define RG_LARGE              150  // rows from which what follows Newton is dear
+#define RG_HUGE               600  // rows from which only what has solved something is tried
+#define RG_PATIENCE           6    // iterations of Newton there without much gain
 #define RG_CONTINUATION       16   // steps in which friction comes in
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
@@ -24,6 +26,7 @@ typedef rgResult rgPhaseFcn(rgRun* run, double* lambda);
 typedef struct rgPhase {
     rgPlanPart part;
     rgPhaseFcn* run;
+    bool inHuge; // also in islands of more than RG_HUGE rows
 } rgPhase;
 
 // Of all impulses that would do, those nearest to the start: zero when cold, the last step's when
@@ -33,6 +36,7 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     rgNewtonOptions newton = {.limit = run->warm ? (run->system->n > RG_LARGE ? 20 : 10) : 40,
                               .weight = 1,
                               .regularisation = run->warm ? 1e-3 : 1e-2,
+                              .patience = run->system->n > RG_HUGE ? RG_PATIENCE : 0,
                               .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0};
     return rgRunNewton(run, run->start, &newton);
 }
@@ -114,13 +118,13 @@ static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     return rgRunCertificate(run, &run->infeasible);
 }
 
-static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start},
-                                   {rg_planInterior, rgPhase_Interior},
-                                   {rg_planPolish, rgPhase_Polish},
-                                   {rg_planCertificate, rgPhase_Certificate},
-                                   {rg_planContinuation, rgPhase_Continuation},
-                                   {rg_planRestarts, rgPhase_Restarts},
-                                   {rg_planAdmm, rgPhase_Admm}};
+static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start, true},
+                                   {rg_planInterior, rgPhase_Interior, true},
+                                   {rg_planPolish, rgPhase_Polish, false},
+                                   {rg_planCertificate, rgPhase_Certificate, false},
+                                   {rg_planContinuation, rgPhase_Continuation, false},
+                                   {rg_planRestarts, rgPhase_Restarts, true},
+                                   {rg_planAdmm, rgPhase_Admm, false}};
 
 // Within a budget: where it does not reach far, sweeps; else the interior point as far as it gets,
 // and sweeps for what is left of it.
@@ -141,7 +145,8 @@ static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
-        if (!rgRun_Solved(run) && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
+        bool tried = run->system->n <= RG_HUGE || rgPhases[i].inHuge;
+        if (tried && !rgRun_Solved(run) && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
         }
     }

@@ -61,7 +61,8 @@ typedef struct rgNewtonOptions {
     double regularisation; // eps over |F|
     double proximal;       // p at first: keeps impulses near a centre, at first the start; 0: none
     bool keepCentre;       // the centre stays, and with it p
-    double* last;          // gets the last iterate, n; may be NULL
+    int patience; // iterations after which |F| must be a tenth of the first; 0: no such test
+    double* last; // gets the last iterate, n; may be NULL
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 
