@@ -231,6 +231,24 @@ static void test_spin_by_hand(void** state) {
     rgFreeContactCase(made);
 }
 
+static void rgChangeUnits(rgContactCase* made, double length, double mass, double* lambda) {
+    int n = made->problem.rowCount;
+    for (int i = 0; i < n; ++i) {
+        made->g[i] *= length;
+        lambda[i] *= mass * length;
+        for (int j = 0; j < n; ++j) {
+            made->G[i * n + j] /= mass;
+        }
+        if (made->R != NULL) {
+            made->R[i] /= mass;
+        }
+    }
+    for (int b = 0; b < made->problem.blockCount; ++b) {
+        made->blocks[b].lower *= mass * length;
+        made->blocks[b].upper *= mass * length;
+    }
+}
+
 // Lengths and masses in other units: lambda in kg m/s, sigma in m/s.
 static void test_units_do_not_matter(void** state) {
     (void)state;
@@ -244,20 +262,7 @@ static void test_units_do_not_matter(void** state) {
         rgResidual before = rgAsk(&made->problem, rg_modelNcp, lambda);
         double length = pow(10, rgRandom_Uniform(&random, -3, 3));
         double mass = pow(10, rgRandom_Uniform(&random, -3, 3));
-        for (int i = 0; i < n; ++i) {
-            made->g[i] *= length;
-            lambda[i] *= mass * length;
-            for (int j = 0; j < n; ++j) {
-                made->G[i * n + j] /= mass;
-            }
-            if (made->R != NULL) {
-                made->R[i] /= mass;
-            }
-        }
-        for (int b = 0; b < made->problem.blockCount; ++b) {
-            made->blocks[b].lower *= mass * length;
-            made->blocks[b].upper *= mass * length;
-        }
+        rgChangeUnits(made, length, mass, lambda);
         rgResidual after = rgAsk(&made->problem, rg_modelNcp, lambda);
         EXPECT_NEAR(after.total, before.total, 1e-10 * before.total);
         EXPECT_NEAR(after.velocity, length * before.velocity, 1e-10 * after.velocity);
@@ -279,20 +284,7 @@ static void test_powers_of_two_are_exact(void** state) {
         double before = rgAsk(&made->problem, rg_modelNcp, lambda).total;
         double length = ldexp(1, rgRandom_Index(&random, 60) - 30);
         double mass = ldexp(1, rgRandom_Index(&random, 60) - 30);
-        for (int i = 0; i < n; ++i) {
-            made->g[i] *= length;
-            lambda[i] *= mass * length;
-            for (int j = 0; j < n; ++j) {
-                made->G[i * n + j] /= mass;
-            }
-            if (made->R != NULL) {
-                made->R[i] /= mass;
-            }
-        }
-        for (int b = 0; b < made->problem.blockCount; ++b) {
-            made->blocks[b].lower *= mass * length;
-            made->blocks[b].upper *= mass * length;
-        }
+        rgChangeUnits(made, length, mass, lambda);
         assert_true(rgAsk(&made->problem, rg_modelNcp, lambda).total == before);
         rgFreeContactCase(made);
     }
