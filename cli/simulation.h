@@ -21,6 +21,7 @@ typedef struct rgSimulationArguments {
     rgModelArguments model;
     const char* what; // scene, built-in model or file
     double timeStep;  // 0: as the file says
+    int integrator;   // rgIntegrator; 0: as the file says
     int solver;
     int contactModel;
     double budget;     // of the solver, in factorizations; 0: none

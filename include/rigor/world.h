@@ -11,9 +11,10 @@ typedef void rgStepFcn(rgWorld* world, void* context);
 
 /// Start from rgDefaultWorldDef(), then change what you mean to change.
 typedef struct rgWorldDef {
-    double timeStep;      ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
-    bool overrideGravity; ///< use gravity below rather than the model's
-    rgVec3 gravity;       ///< [m/s^2]
+    double timeStep; ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
+    rgIntegrator integrator;    ///< any: the model's wish, else midpoint
+    bool overrideGravity;       ///< use gravity below rather than the model's
+    rgVec3 gravity;             ///< [m/s^2]
     rgContactSolverDef contact; ///< at most 200 iterations by default
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness

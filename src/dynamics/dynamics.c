@@ -32,6 +32,8 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     d->axes = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
     d->velocities = rgPlanner_Take(planner, links, sizeof(rgSpatial));
     d->biases = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->trialVelocities = rgPlanner_Take(planner, links, sizeof(rgSpatial));
+    d->trialBiases = rgPlanner_Take(planner, links, sizeof(rgSpatial));
     d->accelerations = rgPlanner_Take(planner, links, sizeof(rgSpatial));
     d->pushes = rgPlanner_Take(planner, links, sizeof(rgSpatial));
     d->forces = rgPlanner_Take(planner, links, sizeof(rgSpatial));

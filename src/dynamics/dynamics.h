@@ -59,6 +59,8 @@ struct rgDynamics {
     rgSpatial* axes;            // rgPlaceLinks, per degree of freedom: S
     rgSpatial* velocities;      // rgMoveLinks, per link: V
     rgSpatial* biases;          // rgMoveLinks, per link: acceleration with a = 0, without gravity
+    rgSpatial* trialVelocities; // rgDynamics_TreeBias, per link: V of another velocity
+    rgSpatial* trialBiases;     // rgDynamics_TreeBias, likewise
     rgSpatial* accelerations;   // rgDynamics_SetAccelerations, per link, without gravity
     rgSpatial* pushes;          // inverse and forward dynamics, per link: S a summed from the root
     rgSpatial* forces;          // inverse and forward dynamics, per link
@@ -86,6 +88,18 @@ void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wren
 // Columns of the mass matrix: force that moves everything below a link along one of its axes.
 rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion);
 
+// ---- one tree; the others are not touched
+
+// b(q, v) at the present positions for another velocity; inertias must be there.
+void rgDynamics_TreeBias(rgDynamics* d, int tree, const double* v, double* bias);
+// Positions, inertias and mass matrix of a tree alone. What others have is no longer valid.
+void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q);
+void rgDynamics_FillTreeMass(rgDynamics* d, int tree);
+rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added);
+void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y); // M x
+// (4), (5) for the links from first to before end.
+void rgDynamics_MoveLinks(const rgDynamics* d, int first, int end, const double* v,
+                          rgSpatial* velocities, rgSpatial* biases);
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
 

@@ -69,9 +69,9 @@ void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wren
 }
 
 // (9) tau = S . F, and F goes on to the parent as it is.
-static void rgDynamics_SumForces(rgDynamics* d, double* tau) {
+static void rgDynamics_SumForces(rgDynamics* d, int first, int end, double* tau) {
     const rgModel* model = d->model;
-    for (int i = model->linkCount - 1; i > 0; --i) {
+    for (int i = end - 1; i >= first; --i) {
         const rgLink* link = &model->links[i];
         rgSpatial force = d->forces[i];
         for (int k = 0; k < link->vCount; ++k) {
@@ -86,13 +86,13 @@ void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial*
     const rgModel* model = d->model;
     rgDynamics_LinkForces(d, a, wrenches);
     if (a == NULL) {
-        rgDynamics_SumForces(d, tau);
+        rgDynamics_SumForces(d, 1, model->linkCount, tau);
         return;
     }
     for (int i = 0; i < model->vCount; ++i) {
         d->scratch[i] = model->dofs[i].armature * a[i]; // a may be tau
     }
-    rgDynamics_SumForces(d, tau);
+    rgDynamics_SumForces(d, 1, model->linkCount, tau);
     for (int i = 0; i < model->vCount; ++i) {
         tau[i] += d->scratch[i];
     }
@@ -100,6 +100,22 @@ void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial*
 
 void rgDynamics_Bias(rgDynamics* d, double* bias) {
     rgDynamics_InverseDynamics(d, NULL, NULL, bias);
+}
+
+void rgDynamics_TreeBias(rgDynamics* d, int tree, const double* v, double* bias) {
+    const rgModel* model = d->model;
+    const rgTree* range = &model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    rgVec3 up = rgNegate(d->gravity);
+    rgDynamics_MoveLinks(d, first, end, v, d->trialVelocities, d->trialBiases);
+    for (int i = first; i < end; ++i) {
+        rgSpatial A = d->trialBiases[i];
+        A.linear = rgAdd(A.linear, up);
+        d->forces[i] = model->links[i].massless
+                           ? (rgSpatial){0}
+                           : rgLinkForce(&d->inertias[i], &d->trialVelocities[i], &A);
+    }
+    rgDynamics_SumForces(d, first, end, bias);
 }
 
 void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
@@ -110,5 +126,5 @@ void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
         rgVec3 force = i > 0 ? rgScale(-inertia->mass, d->gravity) : rgVec(0, 0, 0);
         d->forces[i] = (rgSpatial){force, rgCross(inertia->center, force)};
     }
-    rgDynamics_SumForces(d, torque);
+    rgDynamics_SumForces(d, 1, model->linkCount, torque);
 }

@@ -78,11 +78,10 @@ static void rgDynamics_PlaceFree(rgDynamics* d, const rgLink* link, rgLinkPose* 
     }
 }
 
-static void rgDynamics_PlaceLinks(rgDynamics* d) {
+// Links from first to before end, whose sines and cosines are there.
+static void rgDynamics_PlaceLinks(rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
-    rgSinCos(model->qCount, d->q, d->sines, d->cosines);
-    d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
         rgLinkPose pose = rgStartPose(link, &d->poses[link->parent]);
         if (link->kind == rg_linkRevolute) {
@@ -104,10 +103,16 @@ static void rgDynamics_PlaceLinks(rgDynamics* d) {
     }
 }
 
+static void rgDynamics_PlaceAll(rgDynamics* d) {
+    rgSinCos(d->model->qCount, d->q, d->sines, d->cosines);
+    d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    rgDynamics_PlaceLinks(d, 1, d->model->linkCount);
+}
+
 // Velocity of a link relative to its parent: S v.
-static inline rgSpatial rgJointVelocity(const rgDynamics* d, const rgLink* link) {
+static inline rgSpatial rgJointVelocity(const rgDynamics* d, const rgLink* link, const double* v) {
     const rgSpatial* axes = d->axes + link->v;
-    const double* v = d->v + link->v;
+    v += link->v;
     rgSpatial sum = {rgScale(v[0], axes[0].linear), rgScale(v[0], axes[0].angular)};
     for (int k = 1; k < link->vCount; ++k) {
         sum = rgSpatialAddScaled(sum, v[k], axes[k]);
@@ -116,19 +121,20 @@ static inline rgSpatial rgJointVelocity(const rgDynamics* d, const rgLink* link)
 }
 
 // (4), (5): V = V_parent + S v and the bias acceleration V x S v, summed along the tree.
-static void rgDynamics_MoveLinks(rgDynamics* d) {
+void rgDynamics_MoveLinks(const rgDynamics* d, int first, int end, const double* v,
+                          rgSpatial* velocities, rgSpatial* biases) {
     const rgModel* model = d->model;
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
-        rgSpatial joint = rgJointVelocity(d, link);
-        rgSpatial velocity = rgSpatialAdd(d->velocities[link->parent], joint);
+        rgSpatial joint = rgJointVelocity(d, link, v);
+        rgSpatial velocity = rgSpatialAdd(velocities[link->parent], joint);
         rgSpatial bias = rgMotionCross(&velocity, &joint);
         if (link->kind == rg_linkFree && d->stepCoordinates) {
             // The linear axes stand still in the world instead of turning with the body.
             bias.linear = rgNegate(rgCross(velocity.angular, velocity.linear));
         }
-        d->velocities[i] = velocity;
-        d->biases[i] = rgSpatialAdd(d->biases[link->parent], bias);
+        velocities[i] = velocity;
+        biases[i] = rgSpatialAdd(biases[link->parent], bias);
     }
 }
 
@@ -136,6 +142,24 @@ static void rgDynamics_MoveLinks(rgDynamics* d) {
 static void rgCopyNumbers(double* to, const double* from, int count) {
     if (count > 0) {
         memcpy(to, from, (size_t)count * sizeof(double));
+    }
+}
+
+static void rgDynamics_FillInertias(rgDynamics* d, int first, int end) {
+    for (int i = first; i < end; ++i) {
+        const rgLink* link = &d->model->links[i];
+        const rgLinkPose* pose = &d->poses[i];
+        rgLinkInertia* inertia = &d->inertias[i];
+        inertia->mass = link->mass;
+        inertia->center = rgAdd(pose->p, rgRot_Apply(&pose->r, link->center));
+        inertia->moment = rgRot_Sandwich(&pose->r, &link->moment);
+    }
+}
+
+void rgDynamics_NeedInertias(rgDynamics* d) {
+    if (!(d->valid & rg_haveInertias)) {
+        rgDynamics_FillInertias(d, 1, d->model->linkCount);
+        d->valid |= rg_haveInertias;
     }
 }
 
@@ -150,7 +174,7 @@ void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
     }
     d->moving = false;
     d->valid = 0;
-    rgDynamics_PlaceLinks(d);
+    rgDynamics_PlaceAll(d);
 }
 
 void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
@@ -159,8 +183,20 @@ void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
     rgCopyNumbers(d->v, v, model->vCount);
     d->moving = true;
     d->valid = 0;
-    rgDynamics_PlaceLinks(d);
-    rgDynamics_MoveLinks(d);
+    rgDynamics_PlaceAll(d);
+    rgDynamics_MoveLinks(d, 1, model->linkCount, d->v, d->velocities, d->biases);
+}
+
+void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
+    const rgTree* range = &d->model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    int from = d->model->links[first].q;
+    int to = end < d->model->linkCount ? d->model->links[end].q : d->model->qCount;
+    memcpy(d->q + from, q + from, (size_t)(to - from) * sizeof(double));
+    rgSinCos(to - from, d->q + from, d->sines + from, d->cosines + from);
+    rgDynamics_PlaceLinks(d, first, end);
+    rgDynamics_FillInertias(d, first, end);
+    d->valid = 0;
 }
 
 void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
@@ -178,22 +214,6 @@ void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
     for (int i = 1; i < model->linkCount; ++i) {
         d->accelerations[i] = rgSpatialAdd(d->accelerations[i], d->biases[i]);
     }
-}
-
-void rgDynamics_NeedInertias(rgDynamics* d) {
-    const rgModel* model = d->model;
-    if (d->valid & rg_haveInertias) {
-        return;
-    }
-    for (int i = 1; i < model->linkCount; ++i) {
-        const rgLink* link = &model->links[i];
-        const rgLinkPose* pose = &d->poses[i];
-        rgLinkInertia* inertia = &d->inertias[i];
-        inertia->mass = link->mass;
-        inertia->center = rgAdd(pose->p, rgRot_Apply(&pose->r, link->center));
-        inertia->moment = rgRot_Sandwich(&pose->r, &link->moment);
-    }
-    d->valid |= rg_haveInertias;
 }
 
 rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link) {

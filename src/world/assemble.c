@@ -33,8 +33,19 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
 }
 
+// (19) along a row
+rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch, double command) {
+    double dt = world->dt, k = soft.stiffness, d = soft.damping;
+    rgWeights w = rgWorld_Weights(world, dt * (dt * k + d) * rgRows_Mobility(world, row));
+    double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
+    double rate = rgRows_Dot(&world->rows, row, world->startV);
+    double before = (d * (1 - w.share) - dt * k * w.behind) * rate;
+    return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
+}
+
 rgResult rgWorld_AddRows(rgWorld* world) {
     rgRows_Clear(&world->rows);
+    rgSetArcs(world);
     rgResult result = rgAddLimits(world);
     result = result == rg_ok ? rgAddDryFriction(world) : result;
     result = result == rg_ok ? rgAddTendons(world) : result;
@@ -65,13 +76,16 @@ rgResult rgAssembleProblem(rgStep* step) {
     rgResult result = rgWorld_AddRows(world);
     int n = rows->rowCount, nv = world->model->vCount;
     step->report->rowCount = n;
+    if (result == rg_ok) {
+        rgWorld_RecallImpulses(world, rows->lambda);
+        rgWorld_FinishFreeVelocity(world);
+    }
     if (result != rg_ok || n == 0) {
         world->problem = (rgContactProblem){0};
         return result;
     }
     rgWorld_FillMass(world, world->added, world->massValue);
     rgWorld_FillLengths(world);
-    rgWorld_RecallImpulses(world);
     rgShareNormals(world);
     for (int r = 0; r < n; ++r) {
         rows->bias[r] += rgRows_Dot(rows, r, world->freeV);

@@ -1,14 +1,18 @@
 // Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
-// manifolds, contact points. docs/theory/step.md (14), (15).
+// manifolds, contact points. docs/theory/step.md (14), (15), (21).
 #include "world/world.h"
 
 #include <string.h>
 
-rgResult rgUpdateKinematics(rgStep* step) {
-    rgWorld* world = step->world;
+// Positions of the middle of the step, kinematics there.
+static void rgWorld_PlaceMiddle(rgWorld* world) {
     const rgModel* model = world->model;
-    memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
-    rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
+    rgModel_StepVelocity(model, world->state.q, world->state.v, world->startV);
+    for (int t = 0; t < model->treeCount; ++t) {
+        rgWorld_MoveTree(world, t, world->state.q, world->startV, world->treeLead[t],
+                         world->startQ);
+    }
+    rgWorld_CarryVelocity(world, world->state.q, world->startQ, world->startV);
     rgDynamics_SetState(world->dynamics, world->startQ, world->startV);
     for (int i = 0; i < model->linkCount; ++i) {
         rgMat3 m = rgMat3FromRot(&world->dynamics->poses[i].r);
@@ -17,7 +21,6 @@ rgResult rgUpdateKinematics(rgStep* step) {
     for (int t = 0; t < model->info.tendonCount; ++t) {
         world->length[t] = rgTendonLength(model, t, world->startQ);
     }
-    return rg_ok;
 }
 
 static rgPose rgWorld_PlacePose(const rgWorld* world, const rgPlace* place) {
@@ -83,20 +86,28 @@ static int rgWorld_PairPoints(const rgWorld* world, double travel) {
     return travel > world->def.margin ? RG_MANIFOLD_CAPACITY : most;
 }
 
+// Speed of a point of a link along the normal of a contact, at the start of the step.
+static double rgWorld_NormalSpeed(const rgWorld* world, int link, const rgManifoldPoint* p) {
+    const rgSpatial* V = &world->dynamics->velocities[link];
+    rgVec3 arm = rgSub(p->position, rgDynamics_LinkOrigin(world->dynamics, link));
+    return rgDot(p->normal, rgAdd(V->linear, rgCross(V->angular, arm)));
+}
+
+static double rgWorld_ClosingSpeed(const rgWorld* world, const rgPairMemory* pair,
+                                   const rgManifoldPoint* p) {
+    double a = rgWorld_NormalSpeed(world, world->colliders[pair->a].link, p);
+    double b = rgWorld_NormalSpeed(world, world->colliders[pair->b].link, p);
+    return RG_MAX(a - b, 0);
+}
+
 // (15) Drop points that stay open by far, even at twice the speed at which they or, once an impact
 // turns the bodies, any point of the pair closes now.
 static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
                                 rgManifold* manifold) {
-    const rgDynamics* d = world->dynamics;
-    int linkA = world->colliders[pair->a].link, linkB = world->colliders[pair->b].link;
-    const rgSpatial *VA = &d->velocities[linkA], *VB = &d->velocities[linkB];
-    rgVec3 originA = rgDynamics_LinkOrigin(d, linkA), originB = rgDynamics_LinkOrigin(d, linkB);
     double closing[RG_MANIFOLD_CAPACITY], most = 0;
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
-        rgVec3 a = rgAdd(VA->linear, rgCross(VA->angular, rgSub(p->position, originA)));
-        rgVec3 b = rgAdd(VB->linear, rgCross(VB->angular, rgSub(p->position, originB)));
-        closing[k] = RG_MAX(-rgDot(p->normal, rgSub(b, a)), 0);
+        closing[k] = rgWorld_ClosingSpeed(world, pair, p);
         if (p->gap <= world->dt * closing[k]) {
             most = RG_MAX(most, closing[k]);
         }
@@ -126,6 +137,11 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
                       rgWorld_PairMargin(world, pair, travel), &pair->cache, &world->manifolds[i]);
         rgWorld_DropDistant(world, pair, &world->manifolds[i]);
     }
+}
+
+// (21) What was open at the start of the step is not deep.
+double rgWorld_GapAtStart(const rgWorld* world, double gap, double closing) {
+    return gap < 0 ? fmin(gap + world->lead * fmax(closing, 0), 0) : gap;
 }
 
 static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair, int index,
@@ -204,8 +220,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     return rg_ok;
 }
 
-rgResult rgFindContacts(rgStep* step) {
-    rgWorld* world = step->world;
+static rgResult rgWorld_Collide(rgWorld* world) {
     rgResult result = rgWorld_PlaceColliders(world);
     if (result == rg_ok) {
         result = rgBroadphase_Update(world->broadphase, rgWorld_MayMeet, world);
@@ -218,13 +233,104 @@ rgResult rgFindContacts(rgStep* step) {
         result = rgReserve(&world->allocator, (void**)&world->manifolds, &world->manifoldCapacity,
                            0, pairCount, sizeof(rgManifold));
     }
-    if (result != rg_ok) {
-        return result;
+    if (result == rg_ok) {
+        int chunks = (pairCount + RG_PAIRS_PER_TASK - 1) / RG_PAIRS_PER_TASK;
+        rgTasks_Run(&world->def.tasks, chunks, rgCollideChunk, world);
     }
-    int chunks = (pairCount + RG_PAIRS_PER_TASK - 1) / RG_PAIRS_PER_TASK;
-    rgTasks_Run(&world->def.tasks, chunks, rgCollideChunk, world);
-    result = rgWorld_ListPoints(world);
+    return result;
+}
+
+rgResult rgFindContacts(rgStep* step) {
+    rgWorld* world = step->world;
+    rgResult result = rgWorld_Collide(world);
+    if (result == rg_ok) {
+        result = rgWorld_ListPoints(world);
+    }
     step->report->contactCount = world->pointCount;
     step->report->penetration = world->penetration;
+    return result;
+}
+
+// ---- (21) A state that was set may meet something before the middle of the step, which no step
+// has looked ahead to. Its trees are taken no further than there.
+
+static void rgWorld_ShortenLead(rgWorld* world, int link, double lead) {
+    int tree = world->model->links[link].tree;
+    if (tree >= 0) {
+        world->treeLead[tree] = RG_MIN(world->treeLead[tree], lead);
+    }
+}
+
+static void rgWorld_StopAtLimits(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int j = 0; j < model->info.jointCount && !world->def.ignoreLimits; ++j) {
+        const rgJointDef* def = &model->joints[j];
+        const rgJointRange* range = &model->jointRanges[j];
+        if (!def->hasLimits || range->vCount != 1) {
+            continue;
+        }
+        double q = world->state.q[range->q], v = world->state.v[range->v];
+        double way = v > 0 ? RG_MAX(def->upper - q, 0) : RG_MIN(def->lower - q, 0);
+        if (v != 0) {
+            rgWorld_ShortenLead(world, model->dofs[range->v].link, way / v);
+        }
+    }
+}
+
+static bool rgWorld_PairIsRigid(const rgWorld* world, const rgPairMemory* pair) {
+    rgShapeId a = {world->colliders[pair->a].shape + 1}, b = {world->colliders[pair->b].shape + 1};
+    return world->def.stiffness == 0 && rgModel_PairMaterial(world->model, a, b).stiffness == 0;
+}
+
+static void rgWorld_StopAtContacts(rgWorld* world) {
+    const rgMemory* next = &world->memories[1];
+    for (int i = 0; i < next->pairCount; ++i) {
+        const rgPairMemory* pair = &next->pairs[i];
+        for (int k = 0; k < world->manifolds[i].count && rgWorld_PairIsRigid(world, pair); ++k) {
+            const rgManifoldPoint* p = &world->manifolds[i].points[k];
+            double closing = rgWorld_ClosingSpeed(world, pair, p);
+            if (closing > 0) {
+                double lead = RG_MAX(p->gap, 0) / closing;
+                rgWorld_ShortenLead(world, world->colliders[pair->a].link, lead);
+                rgWorld_ShortenLead(world, world->colliders[pair->b].link, lead);
+            }
+        }
+    }
+}
+
+static rgResult rgWorld_LookAhead(rgWorld* world) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->treeLead[t] = 0;
+    }
+    rgWorld_PlaceMiddle(world);
+    rgResult result = rgWorld_Collide(world);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->treeLead[t] = world->lead;
+    }
+    if (result == rg_ok) {
+        rgWorld_StopAtContacts(world);
+        rgWorld_StopAtLimits(world);
+    }
+    return result;
+}
+
+static bool rgWorld_IsMoving(const rgWorld* world) {
+    bool moving = false;
+    for (int i = 0; i < world->model->vCount && !moving; ++i) {
+        moving = world->state.v[i] != 0;
+    }
+    return moving;
+}
+
+rgResult rgUpdateKinematics(rgStep* step) {
+    rgWorld* world = step->world;
+    rgResult result = rg_ok;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->treeLead[t] = world->lead;
+    }
+    if (*world->state.isSet != 0 && world->lead > 0 && rgWorld_IsMoving(world)) {
+        result = rgWorld_LookAhead(world);
+    }
+    rgWorld_PlaceMiddle(world);
     return result;
 }

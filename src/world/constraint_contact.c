@@ -150,5 +150,6 @@ rgResult rgAddContacts(rgWorld* world) {
         world->rows.blocks[world->rows.blockCount - 1].mu = point->mu;
     }
     rgAddAnchors(world);
+    rgAddArcs(world);
     return rg_ok;
 }

@@ -27,8 +27,9 @@ static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow
     if (row < 0) {
         return rg_errorMemory;
     }
-    rgLaw law = rgUnilateralLaw(world, limit->phi, (rgSoftness){0});
-    world->rows.gap[row] = limit->phi;
+    double phi = rgWorld_GapAtStart(world, limit->phi, -speed);
+    rgLaw law = rgUnilateralLaw(world, phi, (rgSoftness){0});
+    world->rows.gap[row] = phi;
     world->rows.bias[row] = law.bias;
     world->rows.compliance[row] = law.compliance;
     world->rows.sources[row] = (rgRowSource){.kind = rg_constraintLimit,

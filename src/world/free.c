@@ -1,6 +1,7 @@
 // Free motion: M^ and v_free from q, v and everything that is no constraint row: gravity, Coriolis,
 // joint springs and damping, actuators, forces of the user. Springs, damping and gains are
-// implicit. docs/theory/step.md (1)-(5).
+// implicit as far as they are stiff. docs/theory/step.md (1)-(5), (19),
+// (20).
 #include "world/world.h"
 
 #include <string.h>
@@ -34,13 +35,19 @@ static void rgWorld_AddWrench(rgWorld* world, int body) {
     }
 }
 
+// Readers see those of the step, whatever is set or cleared after it.
 static void rgWorld_AddWrenches(rgWorld* world) {
-    for (int b = 0; world->wrenched && b < world->model->info.bodyCount; ++b) {
+    int count = world->wrenched ? world->model->info.bodyCount : 0;
+    world->stepWrenched = world->wrenched;
+    if (count > 0) {
+        memcpy(world->stepWrench, world->state.wrench, 6 * (size_t)count * sizeof(double));
+    }
+    for (int b = 0; b < count; ++b) {
         rgWorld_AddWrench(world, b);
     }
 }
 
-// Actuators that are no rows: plain forces, and gains that become part of M^.
+// Actuators that are no rows: plain forces, and the commands of gains that are part of M^.
 static void rgWorld_AddDrives(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
@@ -52,12 +59,6 @@ static void rgWorld_AddDrives(rgWorld* world) {
         double force = rgDriveCommand(world, a);
         if (drive->mode == rg_driveForce) {
             force = fmin(fmax(force, drive->lower), drive->upper);
-        } else {
-            int dof = world->entryColumns[0];
-            double gear = world->entryValues[0], v = gear * world->startV[dof], dt = world->dt;
-            force -= drive->stiffness * (rgDrivePosition(world->model, a, world->startQ) + dt * v) +
-                     drive->damping * v;
-            world->added[dof] += gear * gear * dt * (dt * drive->stiffness + drive->damping);
         }
         world->driveForce[a] = force;
         for (int k = 0; k < count; ++k) {
@@ -78,50 +79,111 @@ static void rgWorld_ClampEfforts(rgWorld* world) {
     }
 }
 
-static void rgWorld_AddSpring(rgWorld* world, int joint) {
-    const rgModel* model = world->model;
-    const rgJointDef* def = &model->joints[joint];
-    const rgJointRange* range = &model->jointRanges[joint];
-    const double* q = world->startQ + range->q;
-    double stretch[3] = {0};
+// ---- springs, dampers and gains
+
+// (19) How implicit they are: z = (dt^2 k + dt d)/m says how much of a period a step is.
+rgWeights rgWorld_Weights(const rgWorld* world, double z) {
+    double w = world->integrator == rg_integratorEuler || z > 1e8 ? 1 : z * z / (1 + z * z);
+    return (rgWeights){0.25 + 0.75 * w, 0.25 * (1 - w), 0.5 + 0.5 * w};
+}
+
+// What springs, dampers and gains act on: degrees of freedom from first to before end, about
+// positions q and the mass matrix of d, over a time dt.
+typedef struct rgPull {
+    const rgDynamics* d;
+    const double *q, *v;
+    double dt;
+    int first, end;
+    double *tau, *added;
+} rgPull;
+
+static rgWeights rgPull_Weights(const rgWorld* world, const rgPull* pull, int dof) {
+    double mass = pull->d->mass[world->model->dofs[dof].rowStart];
+    double k = world->dofStiffness[dof], d = world->dofDamping[dof];
+    return rgWorld_Weights(world, pull->dt * (pull->dt * k + d) / mass);
+}
+
+static void rgPull_AddSpring(const rgWorld* world, const rgPull* pull, int dof, double k,
+                             double stretch) {
+    rgWeights w = rgPull_Weights(world, pull, dof);
+    double dt = pull->dt;
+    pull->tau[dof] -= k * (stretch + dt * (w.ahead - w.behind) * pull->v[dof]);
+    pull->added[dof] += dt * dt * k * w.ahead;
+}
+
+static void rgPull_AddDamper(const rgWorld* world, const rgPull* pull, int dof, double d) {
+    rgWeights w = rgPull_Weights(world, pull, dof);
+    pull->tau[dof] -= d * pull->v[dof];
+    pull->added[dof] += pull->dt * d * w.share;
+}
+
+static void rgWorld_AddSpring(const rgWorld* world, const rgPull* pull, int joint) {
+    const rgJointDef* def = &world->model->joints[joint];
+    const rgJointRange* range = &world->model->jointRanges[joint];
+    const double* q = pull->q + range->q;
     if (def->kind == rg_jointSpherical) {
         rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
-        stretch[0] = r.x, stretch[1] = r.y, stretch[2] = r.z;
+        rgPull_AddSpring(world, pull, range->v, def->stiffness, r.x);
+        rgPull_AddSpring(world, pull, range->v + 1, def->stiffness, r.y);
+        rgPull_AddSpring(world, pull, range->v + 2, def->stiffness, r.z);
     } else if (range->vCount == 1) {
-        stretch[0] = q[0] - def->springReference;
-    } else {
-        return;
-    }
-    double dt = world->dt, k = def->stiffness;
-    for (int i = 0; i < range->vCount; ++i) {
-        world->tau[range->v + i] -= k * (stretch[i] + dt * world->startV[range->v + i]);
-        world->added[range->v + i] += dt * dt * k;
+        rgPull_AddSpring(world, pull, range->v, def->stiffness, q[0] - def->springReference);
     }
 }
 
-static void rgWorld_AddSprings(rgWorld* world) {
+static void rgWorld_AddSprings(const rgWorld* world, const rgPull* pull) {
     const rgModel* model = world->model;
     for (int j = 0; j < model->info.jointCount; ++j) {
-        if (model->joints[j].stiffness > 0) {
-            rgWorld_AddSpring(world, j);
+        int dof = model->jointRanges[j].v;
+        if (model->joints[j].stiffness > 0 && dof >= pull->first && dof < pull->end) {
+            rgWorld_AddSpring(world, pull, j);
         }
     }
-    for (int i = 0; i < model->vCount; ++i) {
-        double d = model->dofs[i].damping;
-        world->tau[i] -= d * world->startV[i];
-        world->added[i] += world->dt * d;
+    for (int i = pull->first; i < pull->end; ++i) {
+        if (model->dofs[i].damping > 0) {
+            rgPull_AddDamper(world, pull, i, model->dofs[i].damping);
+        }
     }
 }
 
-static rgVec3 rgMultiply3(const rgVec3 columns[3], rgVec3 x) {
-    return rgAdd(rgAddScaled(rgScale(x.x, columns[0]), x.y, columns[1]), rgScale(x.z, columns[2]));
+// Gains on one degree of freedom. Their part of the force at the start of the step is also told.
+static void rgWorld_AddGains(rgWorld* world, const rgPull* pull) {
+    const rgModel* model = world->model;
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgDrive* drive = &world->drives[a];
+        const rgActuatorDef* def = &model->actuators[a];
+        int dof = drive->mode == rg_driveJoint ? model->jointRanges[def->joint.index1 - 1].v : -1;
+        if (dof < pull->first || dof >= pull->end) {
+            continue;
+        }
+        double gear = def->gear[0], before = pull->tau[dof];
+        double position = rgDrivePosition(model, a, pull->q) / gear;
+        rgPull_AddSpring(world, pull, dof, gear * gear * drive->stiffness, position);
+        rgPull_AddDamper(world, pull, dof, gear * gear * drive->damping);
+        if (pull->tau == world->tau) {
+            world->driveForce[a] += (pull->tau[dof] - before) / gear;
+        }
+    }
 }
 
-// R' S R
-static rgSym3 rgSym3InBody(const rgRot* r, const rgSym3* s) {
-    rgVec3 x = rgSym3_Multiply(s, r->x), y = rgSym3_Multiply(s, r->y), z = rgSym3_Multiply(s, r->z);
-    return (rgSym3){rgDot(r->x, x), rgDot(r->y, y), rgDot(r->z, z),
-                    rgDot(r->x, y), rgDot(r->x, z), rgDot(r->y, z)};
+static void rgWorld_AddPulls(rgWorld* world, const rgPull* pull) {
+    rgWorld_AddGains(world, pull);
+    rgWorld_AddSprings(world, pull);
+}
+
+// Those of the whole step; steady keeps what does not depend on them.
+static void rgWorld_AddStepPulls(rgWorld* world) {
+    int nv = world->model->vCount;
+    rgDynamics_NeedMass(world->dynamics);
+    memcpy(world->steady, world->tau, (size_t)nv * sizeof(double));
+    rgPull pull = {.d = world->dynamics,
+                   .q = world->startQ,
+                   .v = world->startV,
+                   .dt = world->dt,
+                   .end = nv,
+                   .tau = world->tau,
+                   .added = world->added};
+    rgWorld_AddPulls(world, &pull);
 }
 
 // x with [a b c] x = right, by Cramer's rule.
@@ -132,140 +194,326 @@ static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
                  inverse * rgDot(a, rgCross(b, right)));
 }
 
-// (4) D = d(w x I w)/dw, by columns.
-static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
+// ---- free bodies
+
+// exp(time w) x
+static rgVec3 rgTurnedBy(rgVec3 w, double time, rgVec3 x) {
+    return rgRotate(rgQuatFromRotationVector(rgScale(time, w)), x);
+}
+
+// Columns of I + time d(w x I w)/dw, the derivative of exp(time w) I w for a small turn.
+static void rgSpinColumns(const rgSym3* I, rgVec3 w, double time, rgVec3 columns[3]) {
     rgVec3 Iw = rgSym3_Multiply(I, w);
     for (int k = 0; k < 3; ++k) {
-        rgVec3 e = rgVec(k == 0, k == 1, k == 2);
-        columns[k] = rgSub(rgCross(w, rgSym3_Multiply(I, e)), rgCross(Iw, e));
+        rgVec3 e = rgVec(k == 0, k == 1, k == 2), Ie = rgSym3_Multiply(I, e);
+        columns[k] = rgAddScaled(Ie, time, rgSub(rgCross(w, Ie), rgCross(Iw, e)));
     }
 }
 
-// (4) I + dt/2 D, by columns.
-static void rgSpinColumns(const rgSym3* I, rgVec3 w, double dt, rgVec3 columns[3]) {
-    rgGyroscopic(I, w, columns);
-    for (int k = 0; k < 3; ++k) {
-        rgVec3 e = rgVec(k == 0, k == 1, k == 2);
-        columns[k] = rgAddScaled(rgSym3_Multiply(I, e), 0.5 * dt, columns[k]);
-    }
-}
+#define RG_SPIN_STEPS 12
 
-// (4) One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
-static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
-    rgVec3 Iw = rgSym3_Multiply(I, w);
-    rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
-    rgVec3 columns[3];
-    rgSpinColumns(I, w, dt, columns);
-    return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
-}
-
-// D of a tree whose first joint turns freely, with the inertia of the whole tree. Returns the first
-// of that joint's three angular degrees of freedom.
-static int rgWorld_TreeGyroscopic(const rgWorld* world, int tree, rgVec3 D[3]) {
-    const rgDynamics* d = world->dynamics;
-    int index = world->model->trees[tree].firstLink;
-    const rgLink* link = &world->model->links[index];
-    int first = link->v + link->vCount - 3;
-    rgSym3 moment = rgSym3InBody(&d->poses[index].r, &d->composites[index].moment);
-    rgGyroscopic(&moment, rgVec(d->v[first], d->v[first + 1], d->v[first + 2]), D);
-    return first;
-}
-
-// (5) The same for such a tree: only the 3 x 3 block of that joint is implicit.
-// change := (M^ + dt/2 P D P')^-1 M^ change.
-static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
-    rgDynamics* d = world->dynamics;
-    rgVec3 D[3], N[3];
-    int first = rgWorld_TreeGyroscopic(world, tree, D);
-    double* y = world->column;
-    const rgTree* range = &world->model->trees[tree];
-    double half = 0.5 * world->dt;
-    rgVec3 x = rgVec(change[first], change[first + 1], change[first + 2]);
-    rgVec3 push = rgScale(half, rgMultiply3(D, x));
-    for (int k = 0; k < 3; ++k) {
-        memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
-        y[first + k] = 1;
-        rgDynamics_SolveTree(d, tree, y);
-        N[k] = rgScale(half, rgMultiply3(D, rgVec(y[first], y[first + 1], y[first + 2])));
-    }
-    N[0].x += 1, N[1].y += 1, N[2].z += 1;
-    rgVec3 s = rgSolve3(N[0], N[1], N[2], push);
-    memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
-    y[first] = s.x, y[first + 1] = s.y, y[first + 2] = s.z;
-    rgDynamics_SolveTree(d, tree, y);
-    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        change[i] -= y[i];
-    }
-}
-
-static bool rgWorld_TreeSpins(const rgWorld* world, int tree) {
-    int kind = world->model->links[world->model->trees[tree].firstLink].kind;
-    return (kind == rg_linkSpherical || kind == rg_linkFree) && !world->isFreeBody[tree];
-}
-
-static void rgWorld_SpinTrees(rgWorld* world, double* change) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        if (rgWorld_TreeSpins(world, t)) {
-            rgWorld_SpinTree(world, t, change);
+// (4) exp(after w+) I w+ = exp(-before w) I w + dt T, body axes: Newton. Returns w+.
+static rgVec3 rgSpin(const rgWorld* world, const rgLink* link, rgVec3 w, rgVec3 torque) {
+    const rgSym3* I = &link->moment;
+    double dt = world->dt, before = world->treeLead[link->tree], after = dt - world->lead;
+    rgVec3 momentum = rgTurnedBy(w, -before, rgSym3_Multiply(I, w)), next = w, best = w;
+    momentum = rgAddScaled(momentum, dt, torque);
+    double least = INFINITY, small = 1e-15 * rgLength(momentum);
+    for (int k = 0; k < RG_SPIN_STEPS; ++k) {
+        rgVec3 residual = rgSub(rgTurnedBy(next, after, rgSym3_Multiply(I, next)), momentum);
+        double size = rgLength(residual);
+        if (!(size < least)) {
+            break; // rounding, or half a turn in a step
         }
+        best = next;
+        least = size;
+        if (size <= small) {
+            break;
+        }
+        rgVec3 columns[3];
+        rgSpinColumns(I, next, after, columns);
+        next = rgSub(next, rgSolve3(columns[0], columns[1], columns[2], residual));
     }
+    return best;
 }
 
-// (3) A free body moves with its centre of mass: momentum is kept to rounding.
+// (3), (4) A free body moves with its centre of mass: momentum is kept to rounding. The impulses
+// that are foreseen turn it like forces, and are taken back.
 static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, double* out) {
-    const double* tau = world->tau + link->v;
+    const double *tau = world->tau + link->v, *push = world->push + link->v;
     const double* v = world->startV + link->v;
+    double rate = 1 / world->dt;
     rgQuat q = rgWorld_FreeRotation(world, link);
     rgVec3 c = rgRotate(q, link->center);
     rgVec3 force = rgVec(tau[0], tau[1], tau[2]), w = rgVec(v[3], v[4], v[5]);
-    rgVec3 torque = rgSub(rgVec(tau[3], tau[4], tau[5]), rgRotateBack(q, rgCross(c, force)));
-    rgVec3 rate = rgAddScaled(world->gravity, 1 / link->mass, force);
-    rgVec3 spin = rgSpin(&link->moment, w, torque, world->dt);
+    rgVec3 all = rgAddScaled(force, rate, rgVec(push[0], push[1], push[2]));
+    rgVec3 turn =
+        rgAddScaled(rgVec(tau[3], tau[4], tau[5]), rate, rgVec(push[3], push[4], push[5]));
+    rgVec3 torque = rgSub(turn, rgRotateBack(q, rgCross(c, all)));
+    const double* kick = world->kick + link->v;
+    rgVec3 spin = rgSpin(world, link, w, torque);
+    spin = rgSub(spin, rgVec(kick[3], kick[4], kick[5]));
+    rgVec3 speed = rgAddScaled(world->gravity, 1 / link->mass, force);
     rgVec3 change = rgCross(rgRotate(q, rgSub(w, spin)), c);
-    out[0] = v[0] + (world->dt * rate.x + change.x);
-    out[1] = v[1] + (world->dt * rate.y + change.y);
-    out[2] = v[2] + (world->dt * rate.z + change.z);
+    out[0] = v[0] + (world->dt * speed.x + change.x);
+    out[1] = v[1] + (world->dt * speed.y + change.y);
+    out[2] = v[2] + (world->dt * speed.z + change.z);
     out[3] = spin.x, out[4] = spin.y, out[5] = spin.z;
 }
 
-static void rgWorld_ReplaceFreeBodies(rgWorld* world) {
+// ---- trees
+
+#define RG_BIAS_STEPS    16
+#define RG_BIAS_ACCURACY 1e-11 // relative to the velocity
+#define RG_TURN_SLOW     1e-10 // [rad] in a step: the bias is that of gravity
+#define RG_TURN_FAST     0.02  // [rad] in a step above which a tree is moved in smaller ones
+#define RG_TREE_STEPS    50
+
+static bool rgWorld_IsSlow(const rgWorld* world, int tree, double dt, const double* x) {
+    const rgTree* range = &world->model->trees[tree];
+    double most = 0;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        most = fmax(most, fabs(world->startV[i]) + fabs(x[i]));
+    }
+    return dt * most < RG_TURN_SLOW;
+}
+
+// (5) In how many steps a tree moves: by the fastest of its joints at the start of the step.
+static int rgWorld_CountSteps(const rgWorld* world, int tree) {
     const rgModel* model = world->model;
-    for (int t = 0; t < model->treeCount; ++t) {
-        const rgTree* tree = &model->trees[t];
-        if (world->state.asleep[t] != 0) {
-            memcpy(world->freeV + tree->firstDof, world->startV + tree->firstDof,
-                   (size_t)tree->dofCount * sizeof(double));
-        } else if (world->isFreeBody[t]) {
-            const rgLink* link = &model->links[tree->firstLink];
-            rgWorld_MoveFreeBody(world, link, world->freeV + link->v);
+    const rgTree* range = &model->trees[tree];
+    double square = 0;
+    for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        const double* v = world->startV + link->v + (link->kind == rg_linkFree ? 3 : 0);
+        if (link->kind == rg_linkRevolute) {
+            square = fmax(square, v[0] * v[0]);
+        } else if (link->kind != rg_linkPrismatic) {
+            square = fmax(square, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
         }
+    }
+    return (int)fmin(fmax(ceil(world->dt * sqrt(square) / RG_TURN_FAST), 1), RG_TREE_STEPS);
+}
+
+// A tree on its way from v to v + x.
+typedef struct rgMotion {
+    rgDynamics* d; // with the factor of M^
+    int tree;
+    double dt;
+    const double *tau, *v;
+    double* x;
+} rgMotion;
+
+// One evaluation of (2): right = dt (tau - b(v + x/2)), x := M^^-1 right. Returns the square of the
+// change of x in the metric of M^.
+static double rgMotion_Correct(rgWorld* world, const rgMotion* m) {
+    const rgTree* range = &world->model->trees[m->tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double *mid = world->trial, *bias = world->column, *right = world->right, change = 0;
+    for (int i = first; i < end; ++i) {
+        mid[i] = m->v[i] + 0.5 * m->x[i];
+    }
+    rgDynamics_TreeBias(m->d, m->tree, mid, bias);
+    for (int i = first; i < end; ++i) {
+        bias[i] = m->dt * (m->tau[i] - bias[i]);
+        mid[i] = bias[i];
+    }
+    rgDynamics_SolveTree(m->d, m->tree, mid);
+    for (int i = first; i < end; ++i) {
+        change += (mid[i] - m->x[i]) * (bias[i] - right[i]);
+        m->x[i] = mid[i];
+        right[i] = bias[i];
+    }
+    return fmax(change, 0);
+}
+
+static void rgMotion_Start(rgWorld* world, const rgMotion* m) {
+    const rgTree* range = &world->model->trees[m->tree];
+    size_t bytes = (size_t)range->dofCount * sizeof(double);
+    memset(m->x + range->firstDof, 0, bytes);
+    memset(world->right + range->firstDof, 0, bytes);
+    rgMotion_Correct(world, m);
+}
+
+// (2) M^ x = dt (tau - b(v + x/2)), from an x that goes with right, by fixed-point iteration: each
+// contracts by about half of what the tree turns in a step.
+static void rgMotion_Solve(rgWorld* world, const rgMotion* m) {
+    const rgTree* range = &world->model->trees[m->tree];
+    double changed = 0, speed = 0;
+    if (rgWorld_IsSlow(world, m->tree, m->dt, m->x)) {
+        return;
+    }
+    rgDynamics_TreeMultiply(m->d, m->tree, m->v, world->trial);
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        changed += m->x[i] * world->right[i];
+        speed += m->v[i] * world->trial[i];
+    }
+    double last = sqrt(fmax(changed, 0));
+    double small = RG_BIAS_ACCURACY * (last + sqrt(fmax(speed, 0)));
+    for (int k = 0; k < RG_BIAS_STEPS; ++k) {
+        double change = sqrt(rgMotion_Correct(world, m)), ratio = last > 0 ? change / last : 0;
+        if (!(ratio < 1) && change > small) {
+            rgMotion_Start(world, m); // forces beyond reason: the bias of the start of the step
+            break;
+        }
+        if (!(change * ratio > small)) {
+            break;
+        }
+        last = change;
     }
 }
 
+// (5) The same in steps of dt/n, from the state at the start of the step.
+static bool rgWorld_MoveInSteps(rgWorld* world, int tree, int n, double* x) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double dt = world->dt / n, lead = world->treeLead[tree] / n, rest = dt - world->lead / n;
+    double *v = world->trialV, *q = world->freeQ;
+    double* tau = world->trialTau;
+    rgDynamics* d = world->readout->start; // readers come after the step
+    bool good = true;
+    memcpy(v + first, world->startV + first, (size_t)range->dofCount * sizeof(double));
+    rgWorld_MoveTree(world, tree, world->state.q, v, 0, q);
+    for (int k = 0; k < n && good; ++k) {
+        rgWorld_MoveTree(world, tree, q, v, lead, q);
+        rgDynamics_PlaceTree(d, tree, q);
+        rgDynamics_FillTreeMass(d, tree);
+        for (int i = first; i < end; ++i) {
+            tau[i] = world->steady[i] + world->push[i] * (1 / world->dt);
+            world->trialAdded[i] = 0;
+        }
+        rgPull pull = {d, q, v, dt, first, end, tau, world->trialAdded};
+        rgWorld_AddPulls(world, &pull);
+        good = rgDynamics_FactorizeTree(d, tree, world->trialAdded) == rg_ok;
+        if (good) {
+            rgMotion motion = {d, tree, dt, tau, v, x};
+            rgMotion_Start(world, &motion);
+            rgMotion_Solve(world, &motion);
+        }
+        for (int i = first; i < end; ++i) {
+            v[i] += x[i];
+        }
+        rgWorld_MoveTree(world, tree, q, v, rest, q);
+    }
+    for (int i = first; i < end; ++i) {
+        x[i] = v[i] - world->startV[i];
+        good = good && isfinite(x[i]);
+    }
+    return good;
+}
+
+static rgMotion rgWorld_TreeMotion(rgWorld* world, int tree) {
+    return (rgMotion){world->dynamics, tree, world->dt, world->tau, world->startV, world->freeV};
+}
+
+// The motion of a tree without impulses, in freeV. Those that are foreseen act like forces, so that
+// the bias is that of the middle of the step, and are taken back.
+static void rgWorld_FreeTree(rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double* tau = world->trialTau;
+    rgMotion motion = rgWorld_TreeMotion(world, tree);
+    motion.tau = tau;
+    for (int i = first; i < end; ++i) {
+        tau[i] = world->tau[i] + world->push[i] * (1 / world->dt);
+        world->freeV[i] += world->kick[i] - world->startV[i];
+        world->right[i] += world->push[i];
+    }
+    int n = world->treeSteps[tree];
+    if (n == 1) {
+        rgMotion_Solve(world, &motion);
+    } else if (!rgWorld_MoveInSteps(world, tree, n, world->freeV)) {
+        world->treeSteps[tree] = 1; // forces beyond reason
+        for (int i = first; i < end; ++i) {
+            tau[i] = world->tau[i] + world->push[i] * (1 / world->dt);
+        }
+        rgMotion_Start(world, &motion);
+    }
+    for (int i = first; i < end; ++i) {
+        world->freeV[i] += world->startV[i] - world->kick[i];
+    }
+}
+
+// Forces, M^, and a first guess of the free motion, with the bias of the start of the step.
 rgResult rgComputeFreeVelocity(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
+    size_t bytes = (size_t)model->vCount * sizeof(double);
     rgWorld_TakeForces(world);
     rgWorld_AddDrives(world);
     rgWorld_ClampEfforts(world);
     rgWorld_AddWrenches(world);
-    rgWorld_AddSprings(world);
-    // (2) v_free = v + M^^-1 dt (tau - b)
-    rgDynamics_Bias(world->dynamics, world->column);
-    for (int i = 0; i < model->vCount; ++i) {
-        world->freeV[i] = world->dt * (world->tau[i] - world->column[i]);
-    }
+    rgWorld_AddStepPulls(world);
     rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
-    if (result != rg_ok) {
-        return result;
+    memset(world->push, 0, bytes);
+    memset(world->kick, 0, bytes);
+    for (int t = 0; t < model->treeCount && result == rg_ok; ++t) {
+        const rgTree* tree = &model->trees[t];
+        int first = tree->firstDof;
+        world->treeSteps[t] = 1;
+        if (world->state.asleep[t] != 0) {
+            memcpy(world->freeV + first, world->startV + first,
+                   (size_t)tree->dofCount * sizeof(double));
+        } else if (world->isFreeBody[t]) {
+            rgWorld_MoveFreeBody(world, &model->links[tree->firstLink], world->freeV + first);
+        } else {
+            rgMotion motion = rgWorld_TreeMotion(world, t);
+            world->treeSteps[t] = rgWorld_CountSteps(world, t);
+            rgMotion_Start(world, &motion);
+            for (int i = first; i < first + tree->dofCount; ++i) {
+                world->freeV[i] += world->startV[i];
+            }
+        }
     }
-    rgDynamics_Solve(world->dynamics, 1, world->freeV);
-    rgWorld_SpinTrees(world, world->freeV);
-    for (int i = 0; i < model->vCount; ++i) {
-        world->freeV[i] += world->startV[i];
+    return result;
+}
+
+// Share of a row's impulse of the last step that is foreseen for this one: nothing of impacts, nor
+// of a state that was set since.
+static double rgWorld_ForeseenShare(const rgWorld* world, int row) {
+    const rgRowSource* source = &world->rows.sources[row];
+    double share = 1;
+    if (source->kind < 0) {
+        share = world->memories[1].pairs[world->points[source->index].pair].steady;
     }
-    rgWorld_ReplaceFreeBodies(world);
-    return rg_ok;
+    return *world->state.isSet == 0 ? share : 0;
+}
+
+// (20) push = J' lambda and kick = M^^-1 J' lambda with the impulses of the last step.
+void rgWorld_Foresee(rgWorld* world, const double* lambda) {
+    const rgRows* rows = &world->rows;
+    size_t bytes = (size_t)world->model->vCount * sizeof(double);
+    memset(world->push, 0, bytes);
+    memset(world->kick, 0, bytes);
+    world->foresees = false;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        double used = lambda[r] != 0 ? lambda[r] * rgWorld_ForeseenShare(world, r) : 0;
+        for (int k = rows->rowStart[r]; used != 0 && k < rows->rowStart[r + 1]; ++k) {
+            world->push[rows->column[k]] += rows->value[k] * used;
+        }
+        world->foresees = world->foresees || used != 0;
+    }
+    if (world->foresees) {
+        memcpy(world->kick, world->push, bytes);
+        rgDynamics_Solve(world->dynamics, 1, world->kick);
+    }
+}
+
+// (2)-(5) with the impulses that the rows foresee.
+void rgWorld_FinishFreeVelocity(rgWorld* world) {
+    const rgModel* model = world->model;
+    rgWorld_Foresee(world, world->rows.lambda);
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgLink* link = &model->links[model->trees[t].firstLink];
+        if (world->state.asleep[t] != 0) {
+            continue;
+        }
+        if (!world->isFreeBody[t]) {
+            rgWorld_FreeTree(world, t);
+        } else if (world->foresees) {
+            rgWorld_MoveFreeBody(world, link, world->freeV + link->v);
+        }
+    }
 }
 
 // ---- the same, turned around (docs/theory/inverse.md)
@@ -278,33 +526,70 @@ void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
     rgWorld_AddDrives(world);
     memcpy(driven, world->tau, bytes);
     rgWorld_AddWrenches(world);
-    rgWorld_AddSprings(world);
+    rgWorld_AddStepPulls(world);
 }
 
-// Whether (5) has a say: a first joint that turns freely, and does turn.
-bool rgWorld_HasSpin(const rgWorld* world) {
-    const rgModel* model = world->model;
-    bool any = false;
-    for (int t = 0; t < model->treeCount && !any; ++t) {
-        const rgLink* link = &model->links[model->trees[t].firstLink];
-        const double* w = world->startV + link->v + link->vCount - 3;
-        any = rgWorld_TreeSpins(world, t) && (w[0] != 0 || w[1] != 0 || w[2] != 0);
+bool rgWorld_IsFast(const rgWorld* world, int tree) {
+    return rgWorld_CountSteps(world, tree) > 1;
+}
+
+#define RG_REFINE_STEPS 50
+
+// Where the free motion of a tree ends with another force on it, less v.
+static void rgWorld_TryForce(rgWorld* world, int tree, const double* v, const double* force,
+                             double* error) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double *tau = world->nextV, *steady = world->nextBodyV; // not yet in use
+    rgMotion motion = rgWorld_TreeMotion(world, tree);
+    for (int i = first; i < end; ++i) {
+        tau[i] = world->tau[i], steady[i] = world->steady[i];
+        world->tau[i] += force[i], world->steady[i] += force[i];
     }
-    return any;
+    rgMotion_Start(world, &motion);
+    for (int i = first; i < end; ++i) {
+        world->freeV[i] += world->startV[i];
+    }
+    rgWorld_FreeTree(world, tree);
+    for (int i = first; i < end; ++i) {
+        world->tau[i] = tau[i], world->steady[i] = steady[i];
+        error[i] = v[i] - world->freeV[i];
+    }
 }
 
-// (5) force += scale P D P' change
-void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale, double* force) {
-    rgDynamics_NeedComposites(world->dynamics);
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        if (rgWorld_TreeSpins(world, t)) {
-            rgVec3 D[3];
-            int first = rgWorld_TreeGyroscopic(world, t, D);
-            const double* x = change + first;
-            rgVec3 y = rgMultiply3(D, rgVec(x[0], x[1], x[2]));
-            force[first] += scale * y.x;
-            force[first + 1] += scale * y.y;
-            force[first + 2] += scale * y.z;
+static double rgLargest(const double* x, int first, int end) {
+    double most = 0;
+    for (int i = first; i < end; ++i) {
+        most = fmax(most, fabs(x[i]));
+    }
+    return most;
+}
+
+// The force with which the free motion of a fast tree, which takes smaller steps, ends at v; force
+// is a first guess, which stays where nothing better is found.
+void rgWorld_RefineForce(rgWorld* world, int tree, const double* v, double* force) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double *error = world->entryValues, *change = world->trialForce, last = INFINITY;
+    double small = 1e-14 * rgLargest(v, first, end);
+    world->treeSteps[tree] = rgWorld_CountSteps(world, tree);
+    for (int k = 0; k < RG_REFINE_STEPS; ++k) {
+        rgWorld_TryForce(world, tree, v, force, error);
+        double worst = rgLargest(error, first, end);
+        if (!(worst < last)) {
+            for (int i = first; i < end && k > 0; ++i) {
+                force[i] -= change[i];
+            }
+            break;
+        }
+        last = worst;
+        if (worst <= small) {
+            break;
+        }
+        rgDynamics_TreeMultiply(world->dynamics, tree, error, change);
+        for (int i = first; i < end; ++i) {
+            change[i] = (change[i] + world->added[i] * error[i]) / world->dt;
+            force[i] += change[i];
         }
     }
 }
@@ -333,13 +618,13 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
     rest = rgAddScaled(rest, -1 / link->mass, push);
     // (3) and (4), solved for force and torque
     rgVec3 start = rgAdd(rgLoad3(world->startV + link->v), rgCross(rgRotate(q, rgSub(w, spin)), c));
-    rgVec3 rate = rgScale(1 / dt, rgSub(rest, start)), columns[3];
+    rgVec3 rate = rgScale(1 / dt, rgSub(rest, start));
     rgVec3 force = rgScale(link->mass, rgSub(rate, world->gravity));
-    rgSpinColumns(I, w, dt, columns);
-    rgVec3 change = rgScale(1 / dt, rgSub(spin, w)), torque = rgCross(w, rgSym3_Multiply(I, w));
-    torque = rgAddScaled(torque, change.x, columns[0]);
-    torque = rgAddScaled(torque, change.y, columns[1]);
-    torque = rgAddScaled(torque, change.z, columns[2]);
+    rgVec3 foreseen = rgLoad3(world->kick + link->v + 3), end = rgAdd(spin, foreseen);
+    rgVec3 before = rgTurnedBy(w, -world->treeLead[link->tree], rgSym3_Multiply(I, w));
+    rgVec3 after = rgTurnedBy(end, dt - world->lead, rgSym3_Multiply(I, end));
+    rgVec3 torque = rgSub(rgSub(after, before), rgSym3_Multiply(I, foreseen));
+    torque = rgScale(1 / dt, torque);
     rgStore3(force, tau);
     rgStore3(rgAdd(torque, rgRotateBack(q, rgCross(c, force))), tau + 3);
 }

@@ -35,8 +35,9 @@ static rgResult rgInverse_Create(rgWorld* world) {
     if (!good) {
         return rg_errorMemory;
     }
-    double** arrays[] = {&work->vRef, &work->driven, &work->acceleration, &work->push,
-                         &work->need, &work->force,  &work->contactForce, &work->kick};
+    double** arrays[] = {&work->vRef,         &work->driven, &work->acceleration,
+                         &work->push,         &work->need,   &work->force,
+                         &work->contactForce, &work->kick,   &work->mean};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         *arrays[i] = rgInverse_Take(world, nv, sizeof(double), &good);
     }
@@ -56,7 +57,8 @@ void rgInverse_Destroy(rgWorld* world) {
     void* arrays[] = {work->vRef,  work->driven,   work->acceleration, work->push,
                       work->need,  work->force,    work->contactForce, work->actuated,
                       work->bases, work->contacts, work->reference,    work->target,
-                      work->saved, work->opens,    work->dense,        work->kick};
+                      work->saved, work->opens,    work->dense,        work->kick,
+                      work->mean};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -85,9 +87,13 @@ static rgResult rgInverse_ReserveRows(rgInverseCall* call) {
 
 // ---- the rows at the wanted velocity
 
-// Loops weigh their compliance with M^, and the gyroscopic term acts on the free motion.
-static bool rgInverse_NeedsFactor(const rgInverseCall* call) {
-    return call->world->model->info.equalityCount > 0 || call->work->spins;
+// Whether there are trees whose bias the step takes at the velocity of their free motion.
+static bool rgInverse_AnyTree(const rgWorld* world) {
+    bool any = false;
+    for (int t = 0; t < world->model->treeCount && !any; ++t) {
+        any = !world->isFreeBody[t] && world->state.asleep[t] == 0;
+    }
+    return any;
 }
 
 void rgInverse_Push(const rgWorld* world, const double* lambda, double* y) {
@@ -129,11 +135,29 @@ static rgResult rgInverse_Rebound(rgInverseCall* call) {
     return rgAddContacts(world);
 }
 
+// The impulses of the last step, which the step will take into account.
+static rgResult rgInverse_Foresee(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    double* recalled = call->work->saved;
+    bool any = false;
+    rgWorld_RecallImpulses(world, recalled);
+    for (int r = 0; r < world->rows.rowCount && !any; ++r) {
+        any = recalled[r] != 0;
+    }
+    call->work->moves = world->rows.rowCount > 0 && rgInverse_AnyTree(world);
+    rgResult result =
+        any || call->work->moves ? rgDynamics_Factorize(world->dynamics, world->added) : rg_ok;
+    if (result == rg_ok) {
+        rgWorld_Foresee(world, recalled);
+    }
+    return result;
+}
+
 static rgResult rgInverse_Assemble(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgResult result = rg_ok;
-    call->work->spins = rgWorld_HasSpin(world);
-    if (rgInverse_NeedsFactor(call)) {
+    bool loops = world->model->info.equalityCount > 0; // weigh their compliance with M^
+    if (loops) {
         result = rgDynamics_Factorize(world->dynamics, world->added);
     }
     memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
@@ -148,6 +172,9 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
         result = rgInverse_Rebound(call);
         rgInverse_Reference(call);
         rgInverse_Start(call);
+    }
+    if (result == rg_ok) {
+        result = rgInverse_Foresee(call);
     }
     return result;
 }
@@ -222,23 +249,41 @@ static void rgInverse_Need(rgInverseCall* call) {
     double rate = 1 / world->dt;
     for (int i = 0; i < nv; ++i) {
         work->acceleration[i] = (work->vRef[i] - world->startV[i]) * rate;
+        work->mean[i] = 0.5 * (world->startV[i] + work->vRef[i] + world->kick[i]);
     }
-    rgDynamics_InverseDynamics(world->dynamics, work->acceleration, NULL, work->need);
+    rgDynamics* d = world->dynamics;
+    rgDynamics_MoveLinks(d, 1, world->model->linkCount, work->mean, d->velocities, d->biases);
+    rgDynamics_InverseDynamics(d, work->acceleration, NULL, work->need);
     for (int i = 0; i < nv; ++i) {
         work->need[i] += world->added[i] * work->acceleration[i] - world->tau[i];
     }
-    if (work->spins) {
-        rgWorld_AddSpinForces(world, work->acceleration, 0.5 * world->dt, work->need);
-    }
 }
 
-void rgInverse_AddSpin(rgInverseCall* call, const double* push, double scale, double* force) {
+// (12) Half of what the impulses change is no part of the velocity that the step takes the bias at.
+void rgInverse_AddBias(rgInverseCall* call, const double* push, double scale, double* force) {
     rgWorld* world = call->world;
-    double* kick = call->work->kick;
-    if (call->work->spins) {
-        memcpy(kick, push, (size_t)world->model->vCount * sizeof(double));
-        rgDynamics_Solve(world->dynamics, 1, kick);
-        rgWorld_AddSpinForces(world, kick, scale, force);
+    rgInverseWork* work = call->work;
+    const rgModel* model = world->model;
+    // Impulses that diverge, as those of the relaxed model do, say nothing about the motion.
+    if (!work->moves || call->result->contact.status != rg_contactSolved) {
+        return;
+    }
+    memcpy(work->kick, push, (size_t)model->vCount * sizeof(double));
+    rgDynamics_Solve(world->dynamics, 1, work->kick);
+    for (int t = 0; t < model->treeCount; ++t) {
+        int first = model->trees[t].firstDof, end = first + model->trees[t].dofCount;
+        if (world->isFreeBody[t] || world->state.asleep[t] != 0) {
+            continue;
+        }
+        rgDynamics_TreeBias(world->dynamics, t, work->mean, world->column);
+        for (int i = first; i < end; ++i) {
+            force[i] -= scale * world->column[i];
+            work->kick[i] = work->mean[i] - 0.5 * work->kick[i];
+        }
+        rgDynamics_TreeBias(world->dynamics, t, work->kick, world->column);
+        for (int i = first; i < end; ++i) {
+            force[i] += scale * world->column[i];
+        }
     }
 }
 
@@ -259,7 +304,33 @@ static void rgInverse_TreeForces(rgInverseCall* call, int t) {
     }
 }
 
-static void rgInverse_Forces(rgInverseCall* call) {
+// (12) Fast trees move in smaller steps, which only trial and error turns around.
+static rgResult rgInverse_RefineForces(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgInverseWork* work = call->work;
+    rgResult result = rg_ok;
+    bool ready = work->moves;
+    for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
+        if (world->isFreeBody[t] || world->state.asleep[t] != 0 || !rgWorld_IsFast(world, t)) {
+            continue;
+        }
+        if (!ready) {
+            result = rgDynamics_Factorize(world->dynamics, world->added);
+            ready = true;
+        }
+        memcpy(work->kick, work->push, (size_t)world->model->vCount * sizeof(double));
+        rgDynamics_Solve(world->dynamics, 1, work->kick);
+        for (int i = 0; i < world->model->vCount; ++i) {
+            work->kick[i] = work->vRef[i] - work->kick[i];
+        }
+        if (result == rg_ok) {
+            rgWorld_RefineForce(world, t, work->kick, work->force);
+        }
+    }
+    return result;
+}
+
+static rgResult rgInverse_Forces(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
     int nv = world->model->vCount;
@@ -269,10 +340,11 @@ static void rgInverse_Forces(rgInverseCall* call) {
         work->contactForce[i] = work->push[i] * rate;
         work->force[i] = work->need[i] - work->contactForce[i];
     }
-    rgInverse_AddSpin(call, work->push, -0.5, work->force);
+    rgInverse_AddBias(call, work->push, 1, work->force);
     for (int t = 0; t < world->model->treeCount; ++t) {
         rgInverse_TreeForces(call, t);
     }
+    return rgInverse_RefineForces(call);
 }
 
 static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index) {
@@ -435,6 +507,9 @@ static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
         return rg_errorArgument;
     }
     rgInverse_SetActuated(call);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->treeSteps[t] = 1;
+    }
     rgWorld_SumOtherForces(world, call->work->driven);
     return rg_ok;
 }
@@ -460,9 +535,39 @@ static void rgInverse_Publish(rgInverseCall* call) {
     out->baseCount = work->baseCount;
 }
 
-static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
-    rgResult result = rgInverse_Prepare(call, vRef);              // q, v -> points, tau
-    result = result == rg_ok ? rgInverse_Assemble(call) : result; // points, v_ref -> J, R, gamma
+// The axes of the next frame of a fast tree's base are known only now. Returns by how much the
+// reference has to change.
+static double rgInverse_TurnReference(rgInverseCall* call, const double* vRef) {
+    rgWorld* world = call->world;
+    const rgModel* model = world->model;
+    double most = 0;
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgLink* link = &model->links[model->trees[t].firstLink];
+        double* now = call->work->vRef + link->v;
+        if (link->kind != rg_linkFree || world->treeSteps[t] == 1 ||
+            call->def->coordinates != rg_velocityBody) {
+            continue;
+        }
+        for (int i = link->v; i < link->v + model->trees[t].dofCount; ++i) {
+            world->column[i] = call->work->vRef[i] - world->freeV[i] - world->kick[i];
+        }
+        rgWorld_MoveTree(world, t, world->freeQ, world->column, world->dt - world->lead,
+                         world->nextQ);
+        const double *q = world->nextQ + link->q + 3, *asked = vRef + link->v;
+        rgVec3 linear =
+            rgRotate((rgQuat){q[0], q[1], q[2], q[3]}, rgVec(asked[0], asked[1], asked[2]));
+        double size = rgLength(linear),
+               before = fmax(fabs(now[0]), fmax(fabs(now[1]), fabs(now[2])));
+        most = fmax(most, rgLength(rgSub(linear, rgVec(now[0], now[1], now[2]))) /
+                              fmax(fmax(size, before), 1e-300));
+        now[0] = linear.x, now[1] = linear.y, now[2] = linear.z;
+    }
+    return most;
+}
+
+static rgResult rgInverse_Solve(rgInverseCall* call) {
+    *call->result = (rgInverseResult){.redundantCount = -1};
+    rgResult result = rgInverse_Assemble(call); // points, v_ref -> J, R, gamma
     if (result != rg_ok) {
         return result;
     }
@@ -470,8 +575,21 @@ static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
     rgInverse_Need(call);                   // v_ref -> RNEA
     result = rgInverse_SolveImpulses(call); // -> lambda
     result = result == rg_ok ? rgInverse_Judge(call) : result;
+    return result == rg_ok ? rgInverse_Forces(call) : result; // lambda -> force
+}
+
+#define RG_INVERSE_TURNS 8
+
+static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
+    rgResult result = rgInverse_Prepare(call, vRef); // q, v -> points, tau
+    double change = INFINITY;
+    for (int k = 0; k < RG_INVERSE_TURNS && change > 1e-14 && result == rg_ok; ++k) {
+        rgDynamics* d = call->world->dynamics; // rgInverse_Need() leaves other velocities there
+        rgDynamics_MoveLinks(d, 1, d->model->linkCount, d->v, d->velocities, d->biases);
+        result = rgInverse_Solve(call);
+        change = result == rg_ok ? rgInverse_TurnReference(call, vRef) : 0;
+    }
     if (result == rg_ok) {
-        rgInverse_Forces(call); // lambda -> force
         rgInverse_Summarize(call);
         rgInverse_Publish(call);
     }
@@ -488,7 +606,6 @@ rgResult rgWorld_Inverse(rgWorld* world, const rgInverseDef* def, const double* 
     if (made != rg_ok) {
         return made;
     }
-    *result = (rgInverseResult){.redundantCount = -1};
     rgReadout_Invalidate(world->readout);
     world->problem = (rgContactProblem){0}; // that of a step has another mass matrix and bias
     rgInverseCall call = {.world = world, .work = world->inverse, .def = def, .result = result};

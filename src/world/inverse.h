@@ -42,8 +42,9 @@ typedef struct rgInverseWork {
     double* acceleration; // vCount
     double* push;         // J' lambda
     double* need;         // force without impulses, step coordinates
-    double* kick;         // M^^-1 J' lambda, where the gyroscopic term asks for it
-    bool spins;           // it does
+    double* mean;         // of the velocities before and after the step
+    double* kick;         // M^^-1 J' lambda, where the bias asks for it
+    bool moves;           // it does
     double* force;        // vCount, step, then body coordinates
     double* contactForce; // vCount, likewise
     bool* actuated;       // vCount
@@ -84,5 +85,5 @@ void rgReduced_Free(rgWorld* world, rgReduced* reduced);
 
 // inverse.c: y = J' lambda
 void rgInverse_Push(const rgWorld* world, const double* lambda, double* y);
-// force += scale times what the implicit gyroscopic term makes of the impulses J' lambda
-void rgInverse_AddSpin(rgInverseCall* call, const double* push, double scale, double* force);
+// force += scale times what the impulses J' lambda change of the bias
+void rgInverse_AddBias(rgInverseCall* call, const double* push, double scale, double* force);

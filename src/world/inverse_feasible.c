@@ -234,7 +234,7 @@ static void rgReduced_Wanted(rgInverseCall* call) {
         wanted[i] = world->dt * work->need[i];
     }
     rgInverse_Push(world, world->rows.lambda, work->push);
-    rgInverse_AddSpin(call, work->push, -0.5 * world->dt, wanted);
+    rgInverse_AddBias(call, work->push, world->dt, wanted);
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
         if (world->isFreeBody[t]) {

@@ -105,7 +105,7 @@ void rgInverse_Start(rgInverseCall* call) {
     case rg_startZero:
         break;
     case rg_startLast:
-        rgWorld_RecallImpulses(call->world);
+        rgWorld_RecallImpulses(call->world, rows->lambda);
         break;
     case rg_startForce:
         rgInverse_StartForce(call);

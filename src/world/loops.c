@@ -88,14 +88,7 @@ static rgResult rgWorld_SolveDense(rgWorld* world, const rgContactProblem* probl
 }
 
 static rgResult rgWorld_SolveSparse(rgWorld* world, rgContactProblem* problem) {
-    int entries = world->massStart[world->model->vCount];
-    rgResult result = rgReserve(&world->allocator, (void**)&world->loopMass,
-                                &world->loopMassCapacity, 0, entries, sizeof(double));
-    if (result != rg_ok) {
-        return result;
-    }
-    rgWorld_FillMass(world, NULL, world->loopMass);
-    problem->delassus.mass.value = world->loopMass;
+    problem->delassus.mass.value = world->massValue; // M^, as in the factor that moves q
     return rgContactSolver_Solve(world->solver, problem, world->rows.lambda, NULL, NULL);
 }
 

@@ -38,7 +38,10 @@ static void rgAddInertial(const rgWorld* world, rgDynamics* d, rgSpatial* reacti
     for (int b = 0; b < model->info.bodyCount; ++b) {
         rgSpatial wrench = rgInertialWrench(world, d, b);
         rgLoad(reactions, b, wrench, -1);
-        const double* w = world->state.wrench + 6 * b;
+        if (!world->stepWrenched) {
+            continue;
+        }
+        const double* w = world->stepWrench + 6 * b;
         rgPose pose = rgDynamics_PlacePose(d, &model->bodyPlaces[b]);
         rgVec3 center = rgPose_Point(pose, model->bodies[b].inertia.center);
         rgLoad(reactions, b, rgWrenchAt(center, rgVec(w[0], w[1], w[2]), rgVec(w[3], w[4], w[5])),

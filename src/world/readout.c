@@ -99,11 +99,15 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
     rgReadout* readout = world->readout;
     rgDynamics* d = readout->start;
     if (!readout->startValid) {
-        rgDynamics_SetState(d, world->startQ, world->startV);
+        double* x = d->scratch;
         for (int i = 0; i < world->model->vCount; ++i) {
-            d->scratch[i] = (world->nextV[i] - world->startV[i]) / world->dt;
+            x[i] = 0.5 * (world->nextV[i] + world->startV[i]);
         }
-        rgDynamics_SetAccelerations(d, d->scratch);
+        rgDynamics_SetState(d, world->startQ, x);
+        for (int i = 0; i < world->model->vCount; ++i) {
+            x[i] = (world->nextV[i] - world->startV[i]) / world->dt;
+        }
+        rgDynamics_SetAccelerations(d, x);
         rgDynamics_NeedInertias(d);
         readout->startValid = true;
     }
@@ -148,7 +152,8 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
         contact.impulse[k] = lambda[k];
     }
     for (int k = 0; k < 2; ++k) {
-        contact.slip[k] = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV);
+        contact.slip[k] = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV) +
+                          rgDot(point->arc, k == 0 ? point->tangent1 : point->tangent2);
     }
     rgVec3 impulse = rgAddScaled(rgScale(lambda[0], point->tangent1), lambda[1], point->tangent2);
     impulse = rgAddScaled(impulse, lambda[2], point->normal);

@@ -170,3 +170,13 @@ double rgRows_Dot(const rgRows* rows, int row, const double* v) {
     }
     return sum;
 }
+
+double rgRows_Mobility(const rgWorld* world, int row) {
+    const rgRows* rows = &world->rows;
+    double sum = 0;
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        double mass = world->dynamics->mass[world->model->dofs[rows->column[k]].rowStart];
+        sum += rows->value[k] * rows->value[k] / mass;
+    }
+    return sum;
+}

@@ -58,6 +58,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     if (v != NULL) {
         memcpy(world->state.v, v, (size_t)model->vCount * sizeof(double));
     }
+    *world->state.isSet = 1;
     rgWorld_ForgetSprings(world);
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
@@ -93,6 +94,7 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     rgVec3 angular = rgRotateBack(rotation, velocity.angular);
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
+    *world->state.isSet = 1;
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
 }
@@ -199,7 +201,7 @@ int rgWorld_SoftenedSteps(const rgWorld* world) {
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3274617473676972u // "rigstat2"
+#define RG_STATE_MAGIC 0x3374617473676972u // "rigstat3"
 
 typedef struct rgStateHeader {
     uint64_t magic;
@@ -270,8 +272,9 @@ static bool rgAnchorsAreUsable(const rgStateHeader* header, const char* bytes) {
     for (int i = 0; i < header->contactCount; ++i) {
         rgContactMemory contact;
         memcpy(&contact, bytes + (size_t)i * sizeof(contact), sizeof(contact));
-        const rgVec3 s = contact.anchor, n = contact.normal;
-        if (!rgNumbersAreFinite((const double[]){s.x, s.y, s.z, n.x, n.y, n.z}, 6)) {
+        const rgVec3 s = contact.anchor, n = contact.normal, p = contact.point;
+        const double numbers[] = {s.x, s.y, s.z, n.x, n.y, n.z, p.x, p.y, p.z};
+        if (!rgNumbersAreFinite(numbers, RG_COUNT(numbers))) {
             return false;
         }
     }

@@ -37,6 +37,7 @@ static rgResult rgCommit(rgStep* step) {
         world->state.v[i] = world->nextBodyV[i];
     }
     *world->state.time += world->dt;
+    *world->state.isSet = 0;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
                                step->report->contact.status != rg_contactBudgeted;
     world->softenedCount += step->report->softenedRows > 0;

@@ -69,24 +69,43 @@ static void rgRecallContact(const rgPoint* point, const rgContactMemory* contact
     }
 }
 
-void rgWorld_RecallImpulses(rgWorld* world) {
-    rgRows* rows = &world->rows;
+void rgWorld_RecallImpulses(const rgWorld* world, double* lambda) {
+    const rgRows* rows = &world->rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         int slot = rows->sources[r].slot;
-        rows->lambda[r] = slot >= 0 ? world->state.impulse[slot] : 0;
+        lambda[r] = slot >= 0 ? world->state.impulse[slot] : 0;
     }
     for (int i = 0; i < world->pointCount; ++i) {
         const rgPoint* point = &world->points[i];
         const rgContactMemory* contact = rgWorld_Recall(world, point);
         if (contact != NULL) {
-            rgRecallContact(point, contact, rows->lambda + point->firstRow);
+            rgRecallContact(point, contact, lambda + point->firstRow);
         }
     }
 }
 
+#define RG_STEADY_SLOPE 4
+
+// What presses about as much as in the step before is no impact.
+static void rgWorld_JudgePressure(rgWorld* world) {
+    rgMemory* next = &world->memories[1];
+    for (int i = 0; i < next->pairCount; ++i) {
+        rgPairMemory* pair = &next->pairs[i];
+        double before = pair->pressed;
+        pair->pressed = 0;
+        for (int k = pair->firstContact; k < pair->firstContact + pair->contactCount; ++k) {
+            pair->pressed += world->rows.lambda[world->points[k].firstRow + 2];
+        }
+        double most = RG_MAX(pair->pressed, before), change = fabs(pair->pressed - before);
+        pair->steady = most > 0 ? RG_MAX(1 - RG_STEADY_SLOPE * change / most, 0) : 0;
+    }
+}
+
 static rgContactMemory rgPointMemory(const rgPoint* point, const double* lambda) {
-    rgContactMemory memory = {
-        .feature = point->feature, .rowCount = point->rowCount, .normal = point->normal};
+    rgContactMemory memory = {.feature = point->feature,
+                              .rowCount = point->rowCount,
+                              .normal = point->normal,
+                              .point = point->position};
     rgVec3 t1 = point->tangent1, t2 = point->tangent2, n = point->normal;
     memory.linear = rgAddScaled(rgAddScaled(rgScale(lambda[0], t1), lambda[1], t2), lambda[2], n);
     if (point->rowCount > 3) {
@@ -123,6 +142,7 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
             next->pairs[i].taken = 0; // what closes from now on has to be paid for
         }
     }
+    rgWorld_JudgePressure(world);
     rgChargeSprings(world);
     memset(world->nextImpulse, 0, (size_t)world->slots.count * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {

@@ -129,7 +129,7 @@ static bool rgWorld_CreateState(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     rgState* state = &world->state;
     state->blockCount = 1 + info->qCount + 2 * info->vCount + info->actuatorCount +
-                        6 * info->bodyCount + info->treeCount + world->slots.count;
+                        6 * info->bodyCount + info->treeCount + 1 + world->slots.count;
     state->block = rgAllocate(&world->allocator, (size_t)state->blockCount, sizeof(double));
     if (state->block == NULL) {
         return false;
@@ -142,7 +142,9 @@ static bool rgWorld_CreateState(rgWorld* world) {
     state->force = rgTakeNumbers(&cursor, info->vCount);
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
+    state->isSet = rgTakeNumbers(&cursor, 1);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
+    *state->isSet = 1;
     memcpy(state->q, world->model->neutral, (size_t)info->qCount * sizeof(double));
     return true;
 }
@@ -192,6 +194,27 @@ static bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
     return alone;
 }
 
+// What springs, damping and gains ask of each degree of freedom, all together.
+static void rgWorld_PlanPulls(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int j = 0; j < model->info.jointCount; ++j) {
+        const rgJointRange* range = &model->jointRanges[j];
+        for (int i = range->v; i < range->v + range->vCount; ++i) {
+            world->dofStiffness[i] += model->joints[j].stiffness;
+            world->dofDamping[i] += model->dofs[i].damping;
+        }
+    }
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgDrive* drive = &world->drives[a];
+        const rgActuatorDef* def = &model->actuators[a];
+        if (drive->mode == rg_driveJoint) {
+            int dof = model->jointRanges[def->joint.index1 - 1].v;
+            world->dofStiffness[dof] += def->gear[0] * def->gear[0] * drive->stiffness;
+            world->dofDamping[dof] += def->gear[0] * def->gear[0] * drive->damping;
+        }
+    }
+}
+
 static void rgWorld_Plan(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
@@ -203,6 +226,7 @@ static void rgWorld_Plan(rgWorld* world) {
     for (int t = 0; t < model->treeCount; ++t) {
         world->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
     }
+    rgWorld_PlanPulls(world);
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
@@ -350,6 +374,21 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->startQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->startV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->tau = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->stepWrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
+    world->steady = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->freeQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    world->treeLead = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
+    world->treeSteps = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
+    world->trial = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->trialV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->trialTau = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->trialAdded = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->trialForce = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->right = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->push = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->kick = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->dofStiffness = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->dofDamping = rgWorld_Take(world, nv, sizeof(double), &good);
     world->added = rgWorld_Take(world, nv, sizeof(double), &good);
     world->freeV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->nextV = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -388,6 +427,10 @@ static void rgWorld_SetConstants(rgWorld* world) {
     world->dt = def->timeStep > 0       ? def->timeStep
                 : options->timeStep > 0 ? options->timeStep
                                         : 1e-3;
+    world->integrator = def->integrator != rg_integratorAny       ? def->integrator
+                        : options->integrator != rg_integratorAny ? options->integrator
+                                                                  : rg_integratorMidpoint;
+    world->lead = world->integrator == rg_integratorEuler ? 0 : 0.5 * world->dt;
     world->timeConstant = def->timeConstant > 0 ? def->timeConstant : 10 * world->dt;
     world->restitutionThreshold = def->restitutionThreshold > 0
                                       ? def->restitutionThreshold
@@ -446,9 +489,13 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->nextV,         world->driveForce,  world->nextQ,         world->loopQ,
         world->nextBodyV,     world->nextImpulse, world->column,        world->entryColumns,
         world->entryValues,   world->length,      world->points,        world->manifolds,
-        world->loopG,         world->loopMass,    world->loopWork,      world->whitened,
-        world->treeOfDof,     world->massStart,   world->massColumn,    world->massSource,
-        world->massValue,     world->islands,     world->reach,         world->asked};
+        world->loopG,         world->loopWork,    world->whitened,      world->treeOfDof,
+        world->massStart,     world->massColumn,  world->massSource,    world->massValue,
+        world->islands,       world->reach,       world->asked,         world->steady,
+        world->freeQ,         world->treeSteps,   world->trial,         world->trialV,
+        world->trialTau,      world->trialAdded,  world->right,         world->dofStiffness,
+        world->dofDamping,    world->push,        world->kick,          world->treeLead,
+        world->trialForce,    world->stepWrench};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

@@ -19,6 +19,8 @@ typedef struct rgPairMemory {
     int32_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
     double gap;      // of its deepest point when it was last looked at [m]; 0: none
+    double pressed;  // normal impulse of all its points [N s]
+    double steady;   // share of it that is foreseen to stay: 1 if it was as much in the step before
 } rgPairMemory;
 
 // Impulse and anchor of one contact point, in world axes so that they outlive the choice of
@@ -29,6 +31,7 @@ typedef struct rgContactMemory {
     rgVec3 linear, angular;
     rgVec3 anchor; // elastic tangential displacement of B from A [m]
     rgVec3 normal; // that it belongs to
+    rgVec3 point;  // where it was
 } rgContactMemory;
 
 // Warm start of contacts, sorted by pair. Two of them: that of the state, and the next one.
@@ -50,6 +53,7 @@ typedef struct rgState {
     double* force;   // vCount, body coordinates
     double* wrench;  // 6 per body: force and torque at the centre of mass, world axes
     double* asleep;  // per tree: 0 or 1
+    double* isSet;   // 1: since the last step, q or v were set
     double* impulse; // per slot: warm start of rows that are no contacts
 } rgState;
 
@@ -90,6 +94,7 @@ typedef struct rgPoint {
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
     double restBias;       // rgAddContacts: what it would be without
+    rgVec3 arc;            // rgSetArcs: slip that the curved paths of the two sides add [m/s]
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
 
@@ -190,6 +195,8 @@ struct rgWorld {
     const rgModel* model;
     rgVec3 gravity;
     double dt;
+    rgIntegrator integrator; // midpoint or Euler
+    double lead;             // from the start of a step to the positions that it is computed at [s]
     double timeConstant, restitutionThreshold;
 
     rgState state;
@@ -208,6 +215,8 @@ struct rgWorld {
     double* reach;         // per degree of freedom: [m] at the end of what it moves, per unit
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
+    double* dofStiffness;  // vCount: springs and gains that are part of M^
+    double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
     bool hasTendonRows;
     int* massStart; // vCount + 1: M^ in compressed rows
@@ -216,22 +225,37 @@ struct rgWorld {
 
     // workspace of a step
     rgQuat* linkRotations; // rgUpdateKinematics, per link
-    double* startQ;        // rgUpdateKinematics, qCount
-    double* startV;        // rgUpdateKinematics, vCount, step coordinates
+    double* startQ;        // rgUpdateKinematics, qCount: those of the middle of the step
+    double* startV;        // rgUpdateKinematics, vCount, step coordinates: of the start of the step
     double* tau;           // rgComputeFreeVelocity, vCount: forces that are no constraints
+    double* stepWrench;    // rgComputeFreeVelocity, 6 per body: the wrenches of the step
+    bool stepWrenched;     // rgComputeFreeVelocity: they are not all zero
+    double* steady;        // rgComputeFreeVelocity, vCount: tau without springs, dampers, gains
     double* added;         // rgComputeFreeVelocity, vCount: M^ - M
-    double* freeV;         // rgComputeFreeVelocity, vCount, step coordinates
-    double* nextV;         // rgApplyImpulses, vCount, step coordinates
-    double* massValue;     // rgAssembleProblem, of M^
-    double* driveForce;    // per actuator [N]
-    double* nextQ;         // rgIntegratePositions, qCount
-    double* nextBodyV;     // rgIntegratePositions, vCount, body coordinates
-    double* nextImpulse;   // rgStoreImpulses, per slot
-    double* column;        // scratch, vCount
-    int* entryColumns;     // scratch, vCount
-    double* entryValues;   // scratch, vCount
-    double* length;        // rgUpdateKinematics, per tendon
-    rgPoint* points;       // rgFindContacts
+    double* freeQ;         // rgComputeFreeVelocity, qCount: of trees with treeSteps > 1
+    double* treeLead;    // rgUpdateKinematics, per tree: way to startQ [s], lead if nothing is met
+    int* treeSteps;      // rgComputeFreeVelocity, per tree: smaller steps of its free motion
+    double* trial;       // scratch of rgComputeFreeVelocity, vCount each
+    double* trialV;      //
+    double* trialTau;    //
+    double* trialAdded;  //
+    double* trialForce;  //
+    double* right;       //
+    double* push;        // rgWorld_Foresee, vCount: J' lambda of the last step's impulses
+    double* kick;        // rgWorld_Foresee, vCount: M^^-1 of it
+    bool foresees;       // rgWorld_Foresee: push is not zero
+    double* freeV;       // rgComputeFreeVelocity, vCount, step coordinates
+    double* nextV;       // rgApplyImpulses, vCount, step coordinates
+    double* massValue;   // rgAssembleProblem, of M^
+    double* driveForce;  // per actuator [N]
+    double* nextQ;       // rgIntegratePositions, qCount
+    double* nextBodyV;   // rgIntegratePositions, vCount, body coordinates
+    double* nextImpulse; // rgStoreImpulses, per slot
+    double* column;      // scratch, vCount
+    int* entryColumns;   // scratch, vCount
+    double* entryValues; // scratch, vCount
+    double* length;      // rgUpdateKinematics, per tendon
+    rgPoint* points;     // rgFindContacts
     int pointCount, pointCapacity;
     rgManifold* manifolds; // rgFindContacts, per active pair
     int manifoldCapacity;
@@ -240,8 +264,6 @@ struct rgWorld {
     double* loopQ;   // rgWorld_ProjectLoops, qCount
     double* loopG;   // rgWorld_ProjectLoops, n x n
     int loopCapacity;
-    double* loopMass; // rgWorld_ProjectLoops, M in compressed rows; large loops only
-    int loopMassCapacity;
     double* loopWork; // rgWorld_ProjectLoops, entries of J
     int loopWorkCapacity;
     double* whitened; // rgAssembleProblem, entries of J
@@ -275,19 +297,25 @@ typedef struct rgStep {
 typedef rgResult rgStageFcn(rgStep* step);
 
 // Stages, in order.
-rgResult rgUpdateKinematics(rgStep* step);    // collide.c
-rgResult rgFindContacts(rgStep* step);        // collide.c
-rgResult rgComputeFreeVelocity(rgStep* step); // free.c
-rgResult rgAssembleProblem(rgStep* step);     // assemble.c
-rgResult rgSolveProblem(rgStep* step);        // assemble.c
-rgResult rgLimitRebounds(rgStep* step);       // rebound.c, part of solving
-rgResult rgApplyImpulses(rgStep* step);       // integrate.c
-rgResult rgIntegratePositions(rgStep* step);  // integrate.c
+rgResult rgUpdateKinematics(rgStep* step);       // collide.c
+rgResult rgFindContacts(rgStep* step);           // collide.c
+rgResult rgComputeFreeVelocity(rgStep* step);    // free.c
+void rgWorld_FinishFreeVelocity(rgWorld* world); // free.c, once the rows are there
+rgResult rgAssembleProblem(rgStep* step);        // assemble.c
+rgResult rgSolveProblem(rgStep* step);           // assemble.c
+rgResult rgLimitRebounds(rgStep* step);          // rebound.c, part of solving
+rgResult rgApplyImpulses(rgStep* step);          // integrate.c
+rgResult rgIntegratePositions(rgStep* step);     // integrate.c
 
 void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
-                  double* next);                          // integrate.c
+                  double* next); // integrate.c
+void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
+                      double* next); // integrate.c
+// From one configuration on the way to another: free bodies keep the velocity of their centre.
+void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to,
+                           double* v);                    // integrate.c
 rgResult rgWorld_ProjectLoops(rgWorld* world, double* q); // loops.c
 
 static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
@@ -313,10 +341,23 @@ static inline int rgRows_Columns(const rgRows* rows, int row) {
     return rows->rowStart[row + 1] - rows->rowStart[row];
 }
 
+// Of the velocities after and before the step in the force of a spring, and of their difference in
+// that of a damper: k (phi + dt (ahead c+ - behind c)) + d (c + share (c+ - c)).
+typedef struct rgWeights {
+    double ahead, behind, share;
+} rgWeights;
+rgWeights rgWorld_Weights(const rgWorld* world, double z); // free.c; z = (dt^2 k + dt d)/m
+
+double rgWorld_GapAtStart(const rgWorld* world, double gap, double closing); // collide.c
+// Inverse of what a row has to move, without what couples its degrees of freedom: the m of z.
+double rgRows_Mobility(const rgWorld* world, int row); // rows.c
 // Bias and compliance of a row from its violation phi (negative: violated); docs/theory/step.md.
 typedef struct rgLaw {
     double bias, compliance;
 } rgLaw;
+// A spring and damper along a row with free length 0 at stretch: lambda = dt (command - force).
+rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch,
+                  double command);                                        // assemble.c
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
 // assemble.c: M + diag(added), or M, in compressed rows
@@ -336,8 +377,11 @@ int rgSoftenKnownJams(rgWorld* world);
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report);
 void rgForgetJams(rgWorld* world);    // a rigid solution was found
 void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
-void rgAddAnchors(rgWorld* world);    // anchor.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);  // anchor.c, likewise, once the impulses are recalled
+rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
+void rgSetArcs(rgWorld* world);      // arc.c: of all points, before their rows
+void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
+void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
+void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 
@@ -363,7 +407,7 @@ void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
 
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
-void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
+void rgWorld_RecallImpulses(const rgWorld* world, double* lambda); // of the rows, from the state
 // What the state knows of a point; NULL: it is new.
 const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
@@ -391,9 +435,9 @@ int rgSensorSize(rgSensorKind kind);
 
 // What inverse dynamics turns around.
 void rgWorld_SumOtherForces(rgWorld* world, double* driven); // free.c: all but the user's
-bool rgWorld_HasSpin(const rgWorld* world);                  // free.c
-void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale,
-                           double* force); // free.c
+void rgWorld_Foresee(rgWorld* world, const double* lambda);  // free.c
+bool rgWorld_IsFast(const rgWorld* world, int tree);         // free.c: it moves in smaller steps
+void rgWorld_RefineForce(rgWorld* world, int tree, const double* v, double* force); // free.c
 void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
                            const double* impulse, double* tau); // free.c
 void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,

@@ -5,12 +5,13 @@ static rgQuat Tilt(double angle) {
     return rgQuatFromAxisAngle(rgVec(0, 1, 0), angle);
 }
 
-// v loses mu g dt every step; the distance is the sum of dt v+ over the steps until it stops.
+// v loses mu g dt every step, and half of every step goes with the velocity at either end.
 static double DiscreteSlide(double v, double mu, double dt) {
     double x = 0;
     while (v > 0) {
-        v = fmax(0, v - mu * SCENE_G * dt);
-        x += dt * v;
+        double next = fmax(0, v - mu * SCENE_G * dt);
+        x += 0.5 * dt * (v + next);
+        v = next;
     }
     return x;
 }
@@ -18,7 +19,7 @@ static double DiscreteSlide(double v, double mu, double dt) {
 static void TestCubeStops(void** state) {
     (void)state;
     double expected = DiscreteSlide(1, 0.5, 1e-3);
-    EXPECT_NEAR(expected, 0.101437, 1e-6);
+    EXPECT_NEAR(expected, 0.101937, 1e-6);
     for (int k = 0; k < 12; ++k) {
         double angle = k * 0.5235987755982988 + 0.1 * (k > 5);
         Scene scene = SceneStart();
