@@ -45,7 +45,7 @@ typedef struct rgBench {
 } rgBench;
 
 rgRun* rgBench_Run(const rgBench* bench, int problem, int variant);
-// Whether the true scaled residual is within the tolerance, whatever the solver's own test says.
+// Whether the true residual is within the tolerance, whatever the solver's own test says.
 bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
 
 // bench_solver.c: files into problems, false when some could not be read; every variant on every

@@ -42,7 +42,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
          "M", rgModelNames, 0, 0},
         {"--budget", rg_optionNumber, &a->budget,
          "work per step and island, in factorizations (0: until solved)", "B", NULL, 0, 1e9},
-        {"--tol", rg_optionNumber, &a->tolerance, "scaled residual to reach", "T", NULL, 1e-300, 1},
+        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
         {"--max-iter", rg_optionInt, &a->maxIterations, "iterations per step at most", "N", NULL, 1,
          1e9},
         {"--stiffness", rg_optionNumber, &a->stiffness,
@@ -197,7 +197,8 @@ static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
 
 static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
     const rgBodyDef* def = rgModel_Body(simulation->loaded.model, body);
-    return body.index1 == 0 ? "the world" : def->name != NULL ? def->name : "a body without name";
+    bool named = body.index1 != 0 && def->name != NULL && def->name[0] != '\0';
+    return body.index1 == 0 ? "the world" : named ? def->name : "a body without name";
 }
 
 // Once: which bodies are jammed.
@@ -212,11 +213,12 @@ static void rgNameSoftened(const rgSimulation* simulation) {
                               contacts[k].bodyB.index1 == c->bodyB.index1);
         }
         if (!known) {
-            fprintf(stderr,
-                    "warning: no rigid solution at %.3f s for the contact of %s with %s, %.3g mm "
-                    "deep: it is softened\n",
-                    rgWorld_Time(simulation->world), rgBodyName(simulation, c->bodyA),
-                    rgBodyName(simulation, c->bodyB), -1e3 * c->gap);
+            fprintf(
+                stderr,
+                "warning: at %.3f s no rigid solution was found; the contact of %s with %s, gap "
+                "%.3g mm, is softened\n",
+                rgWorld_Time(simulation->world), rgBodyName(simulation, c->bodyA),
+                rgBodyName(simulation, c->bodyB), 1e3 * c->gap);
         }
     }
 }

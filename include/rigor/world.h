@@ -14,7 +14,7 @@ typedef struct rgWorldDef {
     double timeStep;      ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
     bool overrideGravity; ///< use gravity below rather than the model's
     rgVec3 gravity;       ///< [m/s^2]
-    rgContactSolverDef contact; ///< at most 200 iterations by default
+    rgContactSolverDef contact; ///< at most 1000 iterations by default
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness
     double dissipation;          ///< [s/m], with stiffness: F = k x (1 + d x')

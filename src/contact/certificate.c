@@ -12,7 +12,7 @@
 #define RG_IMPOSSIBLE        1e2 // velocities, over those that there are, that do not come into question
 #define RG_BEYOND            3    // tolerances that every velocity misses by at least
 #define RG_CARRIES           1e-2 // share of the largest entry from which a row is named
-#define RG_YIELDING          1e-4 // compliance of a row in conflict, over the diagonal of G
+#define RG_YIELDING          1e-4 // compliance of the rows then, over the diagonal of G
 
 // The same rows, normals only: nothing that is bounded can be in conflict with anything.
 static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
@@ -50,7 +50,7 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
     return impossible && demand * least > RG_BEYOND * run->tolerance * sum;
 }
 
-// (3) Rows in conflict yield: impulses that are bounded and still press.
+// All rows yield: impulses that are bounded and still press.
 static rgResult rgYield(rgRun* run) {
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_STEPS,
                                     .weight = 1,

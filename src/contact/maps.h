@@ -18,7 +18,7 @@ void rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const doub
 // sigma + Gamma(sigma) in place, for the exact model's Coulomb sets; nothing for others.
 void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted);
 
-// The judge's scaled residual of impulses that lie in K, given their sigma.
+// The judge's residual of impulses that lie in K, given their sigma.
 double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma);
 double rgSystem_SetResidual(const rgSystem* system, int set, const double* lambda,
                             const double* sigma); // one set's

@@ -78,7 +78,7 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
 // tangential springs know their points. A compliance that is small against G and costs a speed of
 // 1e-7 m/s at the force of the last step spreads the force evenly.
 #define RG_SHARING_SPEED 1e-7 // [m/s]
-#define RG_SHARING_LEAST 1e-7 // no less than where contacts jam, rgSoftenContacts()
+#define RG_SHARING_LEAST 1e-7 // relative to G, at least
 #define RG_SHARING_MOST  1e-5
 
 static void rgSharePair(rgWorld* world, int first, int count) {
