@@ -263,8 +263,7 @@ static void rgWriteInChild(void* context, rgByteBuffer* buffer) {
     const rgWriteContext* write = context;
     rgDiagnostics* diagnostics = NULL;
     rgCreateDiagnostics(NULL, &diagnostics);
-    rgResult result =
-        rgWriteFclibSolution(write->source, write->path, write->solution, diagnostics);
+    rgResult result = rgSaveFclibSolution(write->source, write->path, write->solution, diagnostics);
     rgPutMessages(buffer, diagnostics, result);
     rgDestroyDiagnostics(diagnostics);
 }

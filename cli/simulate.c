@@ -145,7 +145,7 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
                               .mathInfo = info,
                               .guesses = &guess,
                               .guessCount = guess.lambda != NULL};
-    rgResult result = rgWriteFclib(path, &content, simulation->loaded.diagnostics);
+    rgResult result = rgSaveFclib(path, &content, simulation->loaded.diagnostics);
     if (result != rg_ok) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false);
         rgCli_Error("%s: could not be written: %s", path, rgResult_Name(result));

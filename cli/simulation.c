@@ -14,8 +14,8 @@ rgSimulationArguments rgDefaultSimulationArguments(void) {
     return (rgSimulationArguments){.what = "wall",
                                    .damping = -1,
                                    .tangentialDamping = -1,
-                                   .friction = -1,
-                                   .restitution = -1,
+                                   .friction = NAN,
+                                   .restitution = NAN,
                                    .threads = 1};
 }
 

@@ -31,7 +31,7 @@ typedef struct rgSimulationArguments {
     double tangentialStiffness;
     double tangentialDamping; // as the two before
     double dissipation;       // [s/m]
-    double friction;          // negative: as the materials say
+    double friction;          // NAN: as the materials say
     double restitution;       // likewise
     int frictionRule;         // rgFrictionRule; 0: as the materials say
     int seed;

@@ -179,7 +179,7 @@ static rgOutcome rgTorsion(void) {
 // Pushed at a distance e from its middle, a drawer of length L jams when e > L/(2 mu).
 static bool rgDrawerMoves(double offset) {
     rgWorldDef def = rgLab_Def();
-    def.overrideGravity = true;
+    def.hasGravity = true;
     rgLab lab = rgLab_Open(
         &def,
         "<worldbody><geom type='box' size='2 0.05 0.1' pos='0 0.15001 0'/>"

@@ -129,7 +129,7 @@ static rgOutcome rgSpringPeriod(void) {
 static rgOutcome rgCollision(void) {
     rgWorldDef def = rgLab_Def();
     def.restitution = 0.5;
-    def.overrideGravity = true;
+    def.hasGravity = true;
     rgLab lab =
         rgLab_Open(&def, "<worldbody><body name='a'><freejoint/><geom type='sphere' size='0.1' "
                          "mass='1'/></body><body name='b' pos='0.5 0 0'><freejoint/><geom "
@@ -157,7 +157,7 @@ static rgVec3 rgMomentum(const rgLab* lab, const char* name, rgVec3* spin) {
 static rgOutcome rgMomenta(bool turning) {
     rgWorldDef def = rgLab_Def();
     def.restitution = 0.4;
-    def.overrideGravity = true;
+    def.hasGravity = true;
     rgLab lab =
         rgLab_Open(&def, "<worldbody><body name='a'><freejoint/><geom type='box' size='0.1 0.2 "
                          "0.15' mass='1'/></body><body name='b' pos='0.6 0.1 0.05'><freejoint/>"
@@ -197,7 +197,7 @@ static rgOutcome rgCradle(void) {
     }
     rgWorldDef def = rgLab_Def();
     def.restitution = 1;
-    def.overrideGravity = true;
+    def.hasGravity = true;
     rgLab lab = rgLab_Open(&def, "<worldbody>%s</worldbody>", text);
     double v[5] = {1}, out = NAN;
     if (lab.world != NULL) {
@@ -243,7 +243,7 @@ static rgOutcome rgBullets(void) {
     int through = 0;
     for (int i = 0; i < 40; ++i) {
         rgWorldDef def = rgLab_Def();
-        def.overrideGravity = true;
+        def.hasGravity = true;
         rgLab lab = rgLab_Open(&def,
                                "<worldbody><geom type='box' size='1 1 0.0005'/><body name='bullet' "
                                "pos='0 0 %.9g'><freejoint/><geom type='%s' size='0.005 0.005 "
@@ -264,7 +264,7 @@ static rgOutcome rgPlates(void) {
     int through = 0;
     for (int i = 0; i < 60; ++i) {
         rgWorldDef def = rgLab_Def();
-        def.overrideGravity = true;
+        def.hasGravity = true;
         rgLab lab = rgLab_Open(
             &def,
             "<worldbody><body name='a'><freejoint/><geom type='box' size='0.2 0.2 0.0005' "

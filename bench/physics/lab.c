@@ -115,7 +115,7 @@ rgWorldDef rgLab_Def(void) {
 
 rgWorldDef rgLab_Tilted(double angle) {
     rgWorldDef def = rgLab_Def();
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.gravity = rgVec(RG_GRAVITY * sin(angle), 0, -RG_GRAVITY * cos(angle));
     return def;
 }

@@ -42,7 +42,7 @@ RG_API int rgVersion(void);
 /// (RG_VERSION).
 RG_API rgResult rgCheckVersion(int headerVersion);
 
-/// Where objects take their memory. A zero-initialised allocator is the C runtime.
+/// Where objects take their memory. A zero-initialized allocator is the C runtime.
 typedef struct rgAllocator {
     void* (*allocate)(size_t bytes, size_t alignment, void* context);
     void (*release)(void* memory, void* context); ///< NULL memory is allowed
@@ -73,7 +73,7 @@ RG_API int rgDiagnostics_CountOf(const rgDiagnostics* diagnostics, rgSeverity se
 /// One piece of a parallel loop. Pieces with different indices may run at the same time.
 typedef void rgTaskFcn(int index, int worker, void* taskContext);
 
-/// Runs parallel loops. Zero-initialised: the calling thread does everything, in order. Results of
+/// Runs parallel loops. Zero-initialized: the calling thread does everything, in order. Results of
 /// rigor are the same bits whatever runs the loop.
 typedef struct rgTasks {
     void (*run)(int count, rgTaskFcn* task, void* taskContext, void* context);
@@ -87,6 +87,14 @@ RG_API rgResult rgCreateThreadPool(int workerCount, const rgAllocator* allocator
                                    rgThreadPool** pool);
 RG_API void rgDestroyThreadPool(rgThreadPool* pool);
 RG_API rgTasks rgThreadPool_Tasks(rgThreadPool* pool);
+
+/// Which instruction sets the dense kernels use. All give the same answers within rounding.
+typedef enum rgKernelSet {
+    rg_kernelsBest,  ///< the widest that this machine runs
+    rg_kernelsPlain, ///< plain C: the same bits from every compiler
+    rg_kernelsAvx2,
+    rg_kernelsAvx512, ///< these two: plain where the machine does not run them
+} rgKernelSet;
 
 /// 64-bit hash of bytes, the same on every machine. Chain by passing the last hash as seed.
 RG_API uint64_t rgHashBytes(const void* bytes, size_t count, uint64_t seed);

@@ -94,7 +94,7 @@ typedef struct rgManifold {
     rgManifoldPoint points[RG_MANIFOLD_CAPACITY];
 } rgManifold;
 
-/// What a pair remembers from call to call to be fast. Zero-initialised: nothing yet. It may change
+/// What a pair remembers from call to call to be fast. Zero-initialized: nothing yet. It may change
 /// results within rounding, hence belongs to the state that is saved and restored.
 typedef struct rgPairCache {
     rgVec3 axis;              ///< last direction from A to B, in A's frame; zero: none
@@ -178,7 +178,7 @@ typedef struct rgBroadphaseDef {
     double fatten;         ///< boxes are kept larger by this much on every side [m], and some steps
                            ///< ahead in the direction of motion
     double fattenRelative; ///< and by this fraction of their size [-]
-    int kernels;           ///< 0 best available, 1 plain, 2 and 3 AVX2; pairs are the same
+    rgKernelSet kernels;   ///< AVX-512 counts as AVX2; pairs are the same
     rgAllocator allocator;
     uint32_t cookie;
 } rgBroadphaseDef;

@@ -143,7 +143,7 @@ typedef struct rgContactSolverDef {
     rgStopTest stop;
     double overRelaxation; ///< PGS, 1 means none
     rgAdmmDef admm;
-    int kernels; ///< 0 best available, 1 plain, 2 AVX2, 3 AVX-512
+    rgKernelSet kernels;
     rgSystemForm form;
     bool recordHistory;    ///< fill rgContactReport.history
     bool splitIslands;     ///< solve connected components apart
@@ -183,6 +183,9 @@ typedef enum rgContactPhase {
     rg_phaseCount
 } rgContactPhase;
 
+/// Room of arrays that are indexed by phase: a new phase does not change any size.
+#define RG_PHASE_CAPACITY 8
+
 /// One iteration, when rgContactSolverDef.recordHistory is set.
 typedef struct rgContactRecord {
     int island; ///< islands follow each other
@@ -197,7 +200,7 @@ typedef struct rgContactReport {
     int iterationCount;     ///< of the island that took most
     int factorizationCount; ///< all islands
     int islandCount;
-    int phaseIterations[rg_phaseCount]; ///< of the island that took most
+    int phaseIterations[RG_PHASE_CAPACITY]; ///< by rgContactPhase, of the island that took most
     rgResidual residual; ///< what rgContactProblem_Judge() says of the returned impulses
     const int* conflict; ///< blocks that a certificate names; a view until the next solve
     int conflictCount;

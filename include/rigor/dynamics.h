@@ -99,8 +99,8 @@ RG_API void rgDynamics_Whiten(const rgDynamics* dynamics, const rgSparse* jacobi
 RG_API void rgDynamics_Delassus(const rgDynamics* dynamics, const rgSparse* jacobian, double* work,
                                 double* G);
 
-/// Whole model: centre of mass [m], its velocity, its Jacobian (3 x vCount), and momentum with its
-/// angular part about the centre of mass. What is fixed to the world does not count.
+/// Whole model: center of mass [m], its velocity, its Jacobian (3 x vCount), and momentum with its
+/// angular part about the center of mass. What is fixed to the world does not count.
 RG_API rgVec3 rgDynamics_Center(rgDynamics* dynamics);
 RG_API rgVec3 rgDynamics_CenterVelocity(rgDynamics* dynamics);
 RG_API void rgDynamics_CenterJacobian(rgDynamics* dynamics, double* jacobian);

@@ -76,10 +76,10 @@ typedef struct rgFclibContent {
 /// G is in velocity form (f = 0, w = g), else local, with the compliance added to W. Problems with
 /// other blocks go to the group `rigor`, which only rigor reads. The file appears complete or not
 /// at all.
-RG_API rgResult rgWriteFclib(const char* path, const rgFclibContent* content,
-                             rgDiagnostics* diagnostics);
+RG_API rgResult rgSaveFclib(const char* path, const rgFclibContent* content,
+                            rgDiagnostics* diagnostics);
 
 /// Copy the file `source` to `path` with `solution` in the place of any solution it had, in the
 /// row order and frames of the file. The copy appears complete or not at all.
-RG_API rgResult rgWriteFclibSolution(const char* source, const char* path,
-                                     const rgFclibSolution* solution, rgDiagnostics* diagnostics);
+RG_API rgResult rgSaveFclibSolution(const char* source, const char* path,
+                                    const rgFclibSolution* solution, rgDiagnostics* diagnostics);

@@ -25,7 +25,7 @@ RG_API rgInertia rgInertiaWithMass(const rgInertia* inertia, double mass);
 /// R S R' for the rotation matrix R of q.
 RG_API rgSym3 rgSym3Rotate(rgQuat q, const rgSym3* s);
 
-/// Moment about a point at offset from the centre of mass: moment + mass (|r|^2 - r r').
+/// Moment about a point at offset from the center of mass: moment + mass (|r|^2 - r r').
 RG_API rgSym3 rgMomentAbout(const rgInertia* inertia, rgVec3 offset);
 
 /// Eigenvalues, largest first. The columns of axes' rotation are the eigenvectors; axes may be

@@ -19,7 +19,7 @@ typedef struct rgInverseDef {
     double tolerance;  ///< on the residual in N s, m/s and J, 1e-6
     double snap;       ///< speeds at rigid rows below this count as zero [m/s], 1e-6
     int maxIterations; ///< 1000
-    double compliance; ///< R of every contact's normal row [1/kg]; negative: as the world has it
+    double compliance; ///< R of every contact's normal row [1/kg]; NAN: as the world has it
     rgVelocityCoordinates coordinates; ///< of the wanted velocity, see rgWorld_Inverse()
     rgInverseStart start;
     double normalForce;     ///< [N] per pair of shapes, split over its points (rg_startForce)

@@ -37,8 +37,8 @@ typedef struct rgSym3 {
 /// Mass distribution of a body in its own frame.
 typedef struct rgInertia {
     double mass;   ///< [kg]
-    rgVec3 center; ///< centre of mass [m]
-    rgSym3 moment; ///< about the centre of mass, axes of the body frame [kg m^2]
+    rgVec3 center; ///< center of mass [m]
+    rgSym3 moment; ///< about the center of mass, axes of the body frame [kg m^2]
 } rgInertia;
 
 static inline rgVec3 rgVec(double x, double y, double z) {

@@ -3,7 +3,7 @@
 #pragma once
 #include "rigor/shape.h"
 
-/// Typed index into a definition or a model. A zero-initialised id is null; as a parent body it
+/// Typed index into a definition or a model. A zero-initialized id is null; as a parent body it
 /// means the world.
 // clang-format off
 typedef struct rgBodyId { int32_t index1; } rgBodyId;
@@ -49,7 +49,7 @@ typedef struct rgJointDef {
     rgBodyId body;
     rgJointKind kind;
     rgVec3 anchor;    ///< in the body frame
-    rgVec3 axis;      ///< in the body frame; normalised by the compiler
+    rgVec3 axis;      ///< in the body frame; normalized by the compiler
     double reference; ///< value of q at which the body is where its pose says (MJCF `ref`)
     bool hasLimits;
     double lower, upper; ///< [rad] or [m]; spherical: upper is the largest angle
@@ -235,7 +235,7 @@ typedef struct rgKeyDef {
     uint32_t cookie;
 } rgKeyDef;
 
-/// Wishes of a file about how it is simulated. NAN and 0 mean: not said.
+/// Wishes of a file about how it is simulated.
 typedef struct rgModelOptions {
     rgVec3 gravity;  ///< [m/s^2]
     double timeStep; ///< [s]; 0: not said

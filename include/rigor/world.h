@@ -9,20 +9,20 @@ typedef struct rgWorld rgWorld; ///< where things are: state and workspace, one 
 /// controls and wrenches.
 typedef void rgStepFcn(rgWorld* world, void* context);
 
-/// Start from rgDefaultWorldDef(), then change what you mean to change.
+/// Start from rgDefaultWorldDef(), then change what you mean to change. NULL means the default.
 typedef struct rgWorldDef {
-    double timeStep;      ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
-    bool overrideGravity; ///< use gravity below rather than the model's
-    rgVec3 gravity;       ///< [m/s^2]
+    double timeStep; ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
+    bool hasGravity; ///< use gravity below rather than the model's
+    rgVec3 gravity;  ///< [m/s^2]
     rgContactSolverDef contact; ///< at most 1000 iterations by default
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness
     double dissipation;          ///< [s/m], with stiffness: F = k x (1 + d x')
     double tangentialStiffness;  ///< [N/m] likewise, of contacts that stick: they keep an anchor
     double tangentialDamping;    ///< [N s/m], with tangentialStiffness
-    double friction;             ///< mu of every pair; negative: as the materials say
+    double friction;             ///< mu of every pair; NAN: as the materials say
     rgFrictionRule frictionRule; ///< of pairs without a material of their own; unset: as these say
-    double restitution;          ///< of every pair; negative: as the materials say
+    double restitution;          ///< of every pair; NAN: as the materials say
     double timeConstant;         ///< T = d/k of rigid constraints [s]; 0: ten time steps
     double pushOutSpeed;         ///< largest speed at which penetration is undone [m/s]
     double restitutionThreshold; ///< [m/s]; 0: the larger of 0.05 and 2 |gravity| timeStep
@@ -91,6 +91,9 @@ typedef enum rgStage {
     rg_stageCount
 } rgStage;
 
+/// Room of arrays that are indexed by stage: a new stage does not change any size.
+#define RG_STAGE_CAPACITY 16
+
 typedef struct rgStepReport {
     rgContactReport contact;
     int contactCount;
@@ -98,8 +101,8 @@ typedef struct rgStepReport {
     double penetration; ///< deepest at the start of the step [m]
     int softenedRows; ///< contacts that were allowed to yield, since parts overlap by design or no
                       ///< rigid solution was found; contact.residual is that of the rigid problem
-    double softenedResidual; ///< of the problem with those contacts softened
-    double stageSeconds[rg_stageCount];
+    double softenedResidual;                ///< of the problem with those contacts softened
+    double stageSeconds[RG_STAGE_CAPACITY]; ///< by rgStage
 } rgStepReport;
 
 /// Signs that the numbers of a run cannot be trusted, as bits.
@@ -136,7 +139,7 @@ RG_API rgResult rgWorld_Step(rgWorld* world, rgStepReport* report);
 /// Poses, contacts and forces at the current state, without moving.
 RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 
-/// State. Set refuses NaN, infinity and quaternions of no length; quaternions are normalised. NULL
+/// State. Set refuses NaN, infinity and quaternions of no length; quaternions are normalized. NULL
 /// means neutral or zero. The warm start and the anchors of contacts stay; reset clears them, with
 /// controls, forces and wrenches.
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
@@ -159,12 +162,12 @@ RG_API rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCo
 /// Same bits in, same hash out, for every worker count.
 RG_API uint64_t rgWorld_Hash(const rgWorld* world);
 
-/// Control: one entry per actuator, and generalised forces beside them (nv, in the conventions of
+/// Control: one entry per actuator, and generalized forces beside them (nv, in the conventions of
 /// v). Both stay until changed.
 RG_API rgResult rgWorld_SetControl(rgWorld* world, const double* control);
 RG_API rgResult rgWorld_SetForce(rgWorld* world, const double* force);
 RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
-/// Add a wrench on a body at its centre of mass, in world axes; it stays until cleared.
+/// Add a wrench on a body at its center of mass, in world axes; it stays until cleared.
 RG_API rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque);
 RG_API void rgWorld_ClearWrenches(rgWorld* world);
 /// Bodies that take no part for now: no gravity, no contacts, no motion (scene scripts). Holds for

@@ -47,9 +47,10 @@ rgBroadphaseDef rgDefaultBroadphaseDef(void) {
 }
 
 rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphase) {
-    if (def == NULL || def->cookie != RG_BROADPHASE_COOKIE || broadphase == NULL ||
-        !(def->fatten >= 0) || !(def->fattenRelative >= 0) || def->kernels < 0 ||
-        def->kernels > 3) {
+    rgBroadphaseDef usual = rgDefaultBroadphaseDef();
+    def = def != NULL ? def : &usual;
+    if (def->cookie != RG_BROADPHASE_COOKIE || broadphase == NULL || !(def->fatten >= 0) ||
+        !(def->fattenRelative >= 0) || (int)def->kernels < 0 || def->kernels > rg_kernelsAvx512) {
         return rg_errorArgument;
     }
     rgBroadphase* made = rgAllocate(&def->allocator, 1, sizeof(rgBroadphase));
@@ -58,7 +59,7 @@ rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphas
     }
     made->def = *def;
     made->def.allocator = rgResolveAllocator(&def->allocator);
-    made->query = rgSelectTreeQuery((rgKernelSet)def->kernels);
+    made->query = rgSelectTreeQuery(def->kernels);
     *broadphase = made;
     return rg_ok;
 }

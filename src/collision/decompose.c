@@ -765,9 +765,10 @@ static rgResult rgCarver_Run(rgCarver* c, bool solid, rgDecomposition** out) {
 
 rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
                          rgDiagnostics* diagnostics, rgDecomposition** decomposition) {
-    if (mesh == NULL || def == NULL || def->cookie != RG_DECOMPOSE_COOKIE ||
-        decomposition == NULL || !(def->tolerance > 0) || def->maxHulls < 1 ||
-        def->maxHulls > RG_DECOMPOSE_LIMIT) {
+    rgDecomposeDef usual = rgDefaultDecomposeDef();
+    def = def != NULL ? def : &usual;
+    if (mesh == NULL || def->cookie != RG_DECOMPOSE_COOKIE || decomposition == NULL ||
+        !(def->tolerance > 0) || def->maxHulls < 1 || def->maxHulls > RG_DECOMPOSE_LIMIT) {
         return rg_errorArgument;
     }
     rgCarver c = {.def = def, .allocator = rgResolveAllocator(&def->allocator)};

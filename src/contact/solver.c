@@ -84,22 +84,23 @@ typedef struct rgSolve {
     bool* conflict; // per block
 } rgSolve;
 
+_Static_assert(rg_phaseCount <= RG_PHASE_CAPACITY, "reports have room for every phase");
+
 static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     const rgAdmmDef* admm = &def->admm;
     bool numbers = def->tolerance > 0 && def->budget >= 0 && def->budget < INFINITY &&
                    def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
-                   def->overRelaxation > 0 && def->overRelaxation < 2 && def->kernels >= 0 &&
-                   def->kernels <= 3;
+                   def->overRelaxation > 0 && def->overRelaxation < 2;
     bool admmNumbers = admm->proximal > 0 && isfinite(admm->exponent) && admm->exponentStep > 0 &&
                        admm->factor > 1 && admm->ratio >= 1 && admm->penalty >= 0 &&
                        admm->penalty < INFINITY && admm->relaxation > 0 && admm->relaxation < 2 &&
                        admm->andersonMemory >= 0 && admm->andersonMemory <= 100 &&
                        admm->cooldown >= 1;
-    bool choices = (int)def->method >= 0 && def->method <= rg_methodInterior &&
-                   (int)def->model >= 0 && def->model <= rg_modelCcp && (int)def->stop >= 0 &&
-                   def->stop <= rg_stopPaper && (int)def->form >= 0 &&
-                   def->form <= rg_formVelocity && (int)admm->rule >= 0 &&
-                   admm->rule <= rg_penaltyConstant;
+    bool choices =
+        (int)def->kernels >= 0 && def->kernels <= rg_kernelsAvx512 && (int)def->method >= 0 &&
+        def->method <= rg_methodInterior && (int)def->model >= 0 && def->model <= rg_modelCcp &&
+        (int)def->stop >= 0 && def->stop <= rg_stopPaper && (int)def->form >= 0 &&
+        def->form <= rg_formVelocity && (int)admm->rule >= 0 && admm->rule <= rg_penaltyConstant;
     return numbers && admmNumbers && choices;
 }
 
@@ -109,8 +110,9 @@ static bool rgContactSolverDef_IsPaper(const rgContactSolverDef* def) {
 }
 
 rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** solver) {
-    if (def == NULL || solver == NULL || def->cookie != RG_CONTACT_COOKIE ||
-        !rgContactSolverDef_IsValid(def)) {
+    rgContactSolverDef usual = rgDefaultContactSolverDef();
+    def = def != NULL ? def : &usual;
+    if (solver == NULL || def->cookie != RG_CONTACT_COOKIE || !rgContactSolverDef_IsValid(def)) {
         return rg_errorArgument;
     }
     rgContactSolver* made = rgAllocate(&def->allocator, 1, sizeof(rgContactSolver));
@@ -119,7 +121,7 @@ rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** 
     }
     made->def = *def;
     made->def.allocator = rgResolveAllocator(&def->allocator);
-    made->kernels = rgSelectKernels((rgKernelSet)def->kernels);
+    made->kernels = rgSelectKernels(def->kernels);
     rgArena_Init(&made->arena, &made->def.allocator);
     made->workerCount = RG_MAX(def->tasks.workerCount, 1);
     made->workspaces =

@@ -49,7 +49,9 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
 }
 
 rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDynamics** dynamics) {
-    if (model == NULL || def == NULL || dynamics == NULL || def->cookie != RG_COOKIE_DYNAMICS) {
+    rgDynamicsDef usual = rgDefaultDynamicsDef(model);
+    def = def != NULL ? def : &usual;
+    if (model == NULL || dynamics == NULL || def->cookie != RG_COOKIE_DYNAMICS) {
         return rg_errorArgument;
     }
     rgDynamics plan = {.model = model,

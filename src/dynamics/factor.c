@@ -75,6 +75,9 @@ static rgResult rgEliminate(const rgModel* model, double* factor, double* invers
 }
 
 rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
+    if (d == NULL) {
+        return rg_errorArgument;
+    }
     const rgModel* model = d->model;
     rgDynamics_NeedMass(d);
     memcpy(d->factor, d->mass, (size_t)model->massCount * sizeof(double));

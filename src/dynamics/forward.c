@@ -124,6 +124,9 @@ static void rgDynamics_Release(rgDynamics* d, double* a) {
 
 rgResult rgDynamics_ForwardDynamics(rgDynamics* d, const double* tau, const rgSpatial* wrenches,
                                     double* a) {
+    if (d == NULL || (a == NULL && d->model->vCount > 0)) {
+        return rg_errorArgument;
+    }
     const rgModel* model = d->model;
     rgDynamics_LinkForces(d, NULL, wrenches);
     for (int i = 0; i < model->vCount; ++i) {

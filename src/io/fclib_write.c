@@ -381,7 +381,7 @@ static bool rgCanWrite(const rgFclibContent* content) {
     return rgBlocksCover(content->problem);
 }
 
-rgResult rgWriteFclib(const char* path, const rgFclibContent* content, rgDiagnostics* diagnostics) {
+rgResult rgSaveFclib(const char* path, const rgFclibContent* content, rgDiagnostics* diagnostics) {
     if (path == NULL || !rgCanWrite(content)) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
                           "not written: the blocks of the problem do not cover its rows, or a "
@@ -456,8 +456,8 @@ static rgResult rgReplaceSolution(const rgDraft* draft, const rgFclibProblem* pr
     return rgH5_Close(&h5);
 }
 
-rgResult rgWriteFclibSolution(const char* source, const char* path, const rgFclibSolution* solution,
-                              rgDiagnostics* diagnostics) {
+rgResult rgSaveFclibSolution(const char* source, const char* path, const rgFclibSolution* solution,
+                             rgDiagnostics* diagnostics) {
     if (source == NULL || path == NULL || solution == NULL || solution->lambda == NULL) {
         return rg_errorArgument;
     }

@@ -7,13 +7,6 @@
 
 #define RG_PLAIN_LIMIT 256
 
-typedef enum rgKernelSet {
-    rg_kernelsBest,
-    rg_kernelsPlain,
-    rg_kernelsAvx2,
-    rg_kernelsAvx512
-} rgKernelSet;
-
 typedef struct rgKernels {
     rgKernelSet set;
     const char* name;

@@ -12,7 +12,7 @@ rgInverseDef rgDefaultInverseDef(void) {
                           .tolerance = problem.tolerance,
                           .snap = 1e-6,
                           .maxIterations = problem.maxIterations,
-                          .compliance = -1,
+                          .compliance = NAN,
                           .cookie = RG_COOKIE_INVERSE};
 }
 
@@ -370,7 +370,7 @@ static bool rgInverse_AllFinite(const double* x, int count) {
 
 static bool rgInverse_IsValid(const rgWorld* world, const rgInverseDef* def, const double* vRef,
                               const rgInverseResult* result) {
-    if (world == NULL || def == NULL || result == NULL || def->cookie != RG_COOKIE_INVERSE ||
+    if (world == NULL || result == NULL || def->cookie != RG_COOKIE_INVERSE ||
         (vRef == NULL && world->model->vCount > 0)) {
         return false;
     }
@@ -378,7 +378,7 @@ static bool rgInverse_IsValid(const rgWorld* world, const rgInverseDef* def, con
     return (int)def->model >= 0 && def->model <= rg_modelCcp && (int)def->start >= 0 &&
            def->start <= rg_startGiven && def->penalty > 0 && isfinite(def->penalty) &&
            def->tolerance > 0 && def->snap >= 0 && isfinite(def->snap) && def->maxIterations >= 0 &&
-           !isnan(def->compliance) && def->compliance < INFINITY && isfinite(def->normalForce) &&
+           !(def->compliance < 0) && !(def->compliance == INFINITY) && isfinite(def->normalForce) &&
            def->normalForce >= 0 && !(def->feasible && def->model == rg_modelCcp) &&
            (!given || (def->impulseCount >= 0 && def->constraintCount >= 0)) &&
            rgInverse_AllFinite(vRef, world->model->vCount);
@@ -480,6 +480,8 @@ static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
 
 rgResult rgWorld_Inverse(rgWorld* world, const rgInverseDef* def, const double* vRef,
                          rgInverseResult* result) {
+    rgInverseDef usual = rgDefaultInverseDef();
+    def = def != NULL ? def : &usual;
     if (!rgInverse_IsValid(world, def, vRef, result)) {
         return rg_errorArgument;
     }

@@ -8,8 +8,8 @@
 
 rgWorldDef rgDefaultWorldDef(void) {
     rgWorldDef def = {.contact = rgDefaultContactSolverDef(),
-                      .friction = -1,
-                      .restitution = -1,
+                      .friction = NAN,
+                      .restitution = NAN,
                       .pushOutSpeed = 1,
                       .margin = 1e-3,
                       .maxContactsPerPair = 4,
@@ -57,6 +57,8 @@ static bool rgRefuse(rgDiagnostics* diagnostics, const char* what, double value)
     return false;
 }
 
+_Static_assert(rg_stageCount <= RG_STAGE_CAPACITY, "reports have room for every stage");
+
 static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
     struct {
         const char* name;
@@ -71,8 +73,8 @@ static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
                    {"the push-out speed", def->pushOutSpeed, 0},
                    {"the restitution threshold", def->restitutionThreshold, 0},
                    {"the margin", def->margin, 0},
-                   {"the friction", def->friction, -HUGE_VAL},
-                   {"the restitution", def->restitution, -HUGE_VAL},
+                   {"the friction", isnan(def->friction) ? 0 : def->friction, 0},
+                   {"the restitution", isnan(def->restitution) ? 0 : def->restitution, 0},
                    {"gravity", def->gravity.x + def->gravity.y + def->gravity.z, -HUGE_VAL}};
     bool good = true;
     for (int i = 0; i < RG_COUNT(numbers); ++i) {
@@ -383,7 +385,7 @@ static rgResult rgWorld_CreateEngines(rgWorld* world) {
 static void rgWorld_SetConstants(rgWorld* world) {
     const rgWorldDef* def = &world->def;
     const rgModelOptions* options = &world->model->info.options;
-    world->gravity = def->overrideGravity  ? def->gravity
+    world->gravity = def->hasGravity       ? def->gravity
                      : options->hasGravity ? options->gravity
                                            : rgVec(0, 0, -9.81);
     world->dt = def->timeStep > 0       ? def->timeStep
@@ -415,7 +417,9 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
 
 rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostics* diagnostics,
                        rgWorld** world) {
-    if (model == NULL || def == NULL || world == NULL || def->cookie != RG_COOKIE_WORLD ||
+    rgWorldDef usual = rgDefaultWorldDef();
+    def = def != NULL ? def : &usual;
+    if (model == NULL || world == NULL || def->cookie != RG_COOKIE_WORLD ||
         !rgCheckWorldDef(def, diagnostics)) {
         return rg_errorArgument;
     }

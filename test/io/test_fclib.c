@@ -140,7 +140,7 @@ static rgFclibContent rgSample_Content(const rgSample* sample, rgFclibSolution* 
 static void rgSample_Write(const rgSample* sample, const char* path) {
     rgFclibSolution guess;
     rgFclibContent content = rgSample_Content(sample, &guess);
-    assert_int_equal(rgWriteFclib(path, &content, NULL), rg_ok);
+    assert_int_equal(rgSaveFclib(path, &content, NULL), rg_ok);
 }
 
 static rgFclibProblem* rgLoad(const char* path, rgFclibMatrix matrix) {
@@ -510,7 +510,7 @@ static void test_global_by_hand(void** state) {
         const double lambda[] = {1, 1, 2}, sigma[] = {0, 0, 0};
         rgFclibSolution solution = {lambda, sigma};
         assert_int_equal(
-            rgWriteFclibSolution(rgTestPath("hand.hdf5"), rgTestPath("hand.hdf5"), &solution, NULL),
+            rgSaveFclibSolution(rgTestPath("hand.hdf5"), rgTestPath("hand.hdf5"), &solution, NULL),
             rg_ok);
         rgH5_OpenRead(&h5, rgTestPath("hand.hdf5"), NULL, NULL);
         double* v = rgH5_ReadNumbers(&h5, "solution/v", 2);
@@ -695,7 +695,7 @@ static void test_bad_mass_is_explained(void** state) {
     rgSample_Contacts(&sample, rg_delassusVelocity);
     sample.mass[0] = -1;
     rgFclibContent content = {.problem = &sample.problem};
-    assert_int_equal(rgWriteFclib(rgTestPath("mass.hdf5"), &content, NULL), rg_ok);
+    assert_int_equal(rgSaveFclib(rgTestPath("mass.hdf5"), &content, NULL), rg_ok);
     rgExpectRefused(rgTestPath("mass.hdf5"), rg_errorNumeric, "fclib_global/M");
 }
 
@@ -755,17 +755,17 @@ static void test_failed_writes_leave_nothing(void** state) {
     sample.mass[0] = -1; // cannot be condensed
     sample.problem.compliance = sample.compliance;
     rgFclibContent content = {.problem = &sample.problem};
-    assert_int_equal(rgWriteFclib(rgTestPath("keep.hdf5"), &content, NULL), rg_errorNumeric);
+    assert_int_equal(rgSaveFclib(rgTestPath("keep.hdf5"), &content, NULL), rg_errorNumeric);
     rgExpectNoLeftovers("keep.hdf5");
     rgFclibProblem* read = rgLoad(rgTestPath("keep.hdf5"), rg_fclibMatrixAuto);
     assert_true(rgFclibProblem_Info(read).isGlobal); // still the first one
     rgDestroyFclibProblem(read);
-    assert_int_equal(rgWriteFclib(rgTestPath("none/x.hdf5"), &content, NULL), rg_errorFile);
+    assert_int_equal(rgSaveFclib(rgTestPath("none/x.hdf5"), &content, NULL), rg_errorFile);
     sample.problem.rowCount = 8; // blocks reach beyond it
-    assert_int_equal(rgWriteFclib(rgTestPath("keep.hdf5"), &content, NULL), rg_errorArgument);
+    assert_int_equal(rgSaveFclib(rgTestPath("keep.hdf5"), &content, NULL), rg_errorArgument);
     rgFclibSolution solution = {sample.lambda, sample.sigma};
     assert_int_equal(
-        rgWriteFclibSolution(rgTestPath("nothing.hdf5"), rgTestPath("copy.hdf5"), &solution, NULL),
+        rgSaveFclibSolution(rgTestPath("nothing.hdf5"), rgTestPath("copy.hdf5"), &solution, NULL),
         rg_errorFile);
     assert_int_equal(access(rgTestPath("copy.hdf5"), F_OK), -1);
 }
@@ -784,8 +784,7 @@ static void test_solution_replaces_the_stored_one(void** state) {
     char source[512];
     snprintf(source, sizeof(source), "%s", rgTestPath("before.hdf5"));
     rgFclibSolution solution = {lambda, sigma};
-    assert_int_equal(rgWriteFclibSolution(source, rgTestPath("after.hdf5"), &solution, NULL),
-                     rg_ok);
+    assert_int_equal(rgSaveFclibSolution(source, rgTestPath("after.hdf5"), &solution, NULL), rg_ok);
     rgFclibProblem* after = rgLoad(rgTestPath("after.hdf5"), rg_fclibMatrixAuto);
     assert_memory_equal(rgFclibProblem_Solution(after).lambda, lambda, sizeof(lambda));
     assert_memory_equal(rgFclibProblem_Solution(after).sigma, sigma, sizeof(sigma));
@@ -843,7 +842,7 @@ static void test_misuse_is_refused(void** state) {
     rgFclibDef empty = {0};
     assert_int_equal(rgLoadFclib(NULL, NULL, NULL, &problem), rg_errorArgument);
     assert_int_equal(rgLoadFclib("x", &empty, NULL, &problem), rg_errorArgument);
-    assert_int_equal(rgWriteFclib("x", NULL, NULL), rg_errorArgument);
+    assert_int_equal(rgSaveFclib("x", NULL, NULL), rg_errorArgument);
     rgSample sample;
     rgSample_Contacts(&sample, rg_delassusDense);
     rgSample_Write(&sample, rgTestPath("local.hdf5"));

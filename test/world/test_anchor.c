@@ -29,7 +29,7 @@ static Scene Block(double mu, double slope, double direction, rgWorldDef def) {
     solid.material.mu = mu;
     SceneFree(&scene, &solid);
     double along = SCENE_G * sin(slope);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.gravity = rgVec(along * cos(direction), along * sin(direction), -SCENE_G * cos(slope));
     SceneMake(&scene, &def);
     return scene;
@@ -323,7 +323,7 @@ static void TestImpactKeepsItsFriction(void** state) {
     for (int i = 0; i < 6; ++i) {
         double dt = pow(10, -3 - i % 3), e = i < 3 ? 0 : 0.5;
         rgWorldDef def = AnchorDef(dt, (Spring){1e4, 0});
-        def.overrideGravity = true;
+        def.hasGravity = true;
         def.restitution = e;
         Scene scene = SceneStart();
         ScenePlane(&scene, mu, rgQuatIdentity());
@@ -420,7 +420,7 @@ static void TestFrameTurnsWithBoth(void** state) {
     Solid load = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.02), 1, rgVec(0.3, 0.1, 0.02));
     rgBodyId body = SceneFree(&scene, &load);
     rgWorldDef def = FaceDef(1e-3, (Spring){k, 200});
-    def.overrideGravity = true;
+    def.hasGravity = true;
     SceneMake(&scene, &def);
     rgVec3 push = rgVec(2, 4, -20), none = rgVec(0, 0, 0);
     rgWorld_ApplyWrench(scene.world, body, push, none);

@@ -93,7 +93,7 @@ static void TestRestitutionFromDamping(void** state) {
     for (int i = 0; i < 4; ++i) {
         double b = asin((const double[]){0, 0.1, 0.3, 0.6}[i]);
         rgWorldDef def = SceneWorldDef(dt, 1e-10);
-        def.overrideGravity = true;
+        def.hasGravity = true;
         def.stiffness = k;
         def.damping = 2 * sqrt(k) * sin(b);
         Scene scene = Ball(1e-3, &def);
@@ -121,7 +121,7 @@ static void TestHuntCrossley(void** state) {
     for (int i = 0; i < 12; ++i) {
         double k = i % 2 ? 1e4 : 1e6, v = 0.05 * pow(3, i / 2), dt = 2e-3 / sqrt(k);
         rgWorldDef def = SceneWorldDef(dt, 1e-10);
-        def.overrideGravity = true;
+        def.hasGravity = true;
         def.stiffness = k;
         def.dissipation = d;
         Scene scene = Ball(1e-6, &def);
@@ -258,7 +258,7 @@ static void TestTurningFootCompresses(void** state) {
     servo.gain = servo.kd = 1e5;
     assert_int_equal(rgModelDef_AddActuator(scene.def, &servo, NULL), rg_ok);
     rgWorldDef def = SceneWorldDef(1e-4, 1e-10);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.stiffness = 1e4;
     SceneMake(&scene, &def);
     // an arc about a hinge that is free to rise
@@ -443,7 +443,7 @@ static void TestRobotsGainNothing(void** state) {
 static void TestPlacedDepthPushes(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.stiffness = 1e4;
     Scene scene = Ball(1e-3, &def);
     SceneRun(&scene, 3); // known as a pair, and open

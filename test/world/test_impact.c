@@ -199,7 +199,7 @@ static void TestCradle(void** state) {
         SceneFree(&scene, &ball);
     }
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.restitution = 1;
     def.friction = 0;
     SceneMake(&scene, &def);
@@ -223,7 +223,7 @@ static void TestTouchingCradle(void** state) {
         SceneFree(&scene, &ball);
     }
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.restitution = 1;
     def.friction = 0;
     SceneMake(&scene, &def);
@@ -279,7 +279,7 @@ static Scene RandomImpact(rgRandom* random, double e) {
     rgShapeKind kinds[] = {rg_shapeBox, rg_shapeCapsule, rg_shapeSphere, rg_shapeCylinder};
     Scene scene = SceneStart();
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.restitution = e;
     def.friction = rgRandom_Uniform(random, 0, 1.5);
     ScenePlane(&scene, 0, rgQuatIdentity());
@@ -358,7 +358,7 @@ static void TestNothingTunnels(void** state) {
     Solid ball = SolidOf(rg_shapeSphere, rgVec(0.02, 0, 0), 1, rgVec(-1, 0, 0));
     SceneFree(&scene, &ball);
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     SceneMake(&scene, &def);
     SceneSetVelocity(&scene, 0, 1, (double[]){300});
     SceneRun(&scene, 20);

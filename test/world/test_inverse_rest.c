@@ -22,7 +22,7 @@ static Scene HeldBall(double stiffness) {
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
     def.stiffness = stiffness;
     def.damping = 0.02 * stiffness;
-    def.overrideGravity = true;
+    def.hasGravity = true;
     def.gravity = rgVec(1.6, 1.2, -9.7);
     SceneMake(&scene, &def);
     assert_int_equal(rgWorld_ApplyWrench(scene.world, id, rgVec(0, 0, 0), rgVec(0, 0, 0.2)), rg_ok);

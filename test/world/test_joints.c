@@ -21,7 +21,7 @@ static Scene Rod(const rgJointDef* joint, const rgActuatorDef* actuator, bool gr
         drive.joint = hinge;
         assert_int_equal(rgModelDef_AddActuator(scene.def, &drive, NULL), rg_ok);
     }
-    def.overrideGravity = !gravity;
+    def.hasGravity = !gravity;
     SceneMake(&scene, &def);
     return scene;
 }

@@ -10,7 +10,7 @@ static Scene FreeBody(rgVec3 size, rgVec3 center, double dt) {
     assert_int_equal(rgModelDef_AddBody(scene.def, &body, &id), rg_ok);
     SceneJoint(&scene, id, rg_jointFree, rgVec(0, 0, 0), rgVec(0, 0, 1));
     rgWorldDef def = SceneWorldDef(dt, 1e-6);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     SceneMake(&scene, &def);
     return scene;
 }

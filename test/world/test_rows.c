@@ -81,7 +81,7 @@ static double ReboundSpeed(double speed, double threshold) {
     rgWorldDef def = SceneWorldDef(1e-4, 1e-12);
     def.restitution = 0.5;
     def.restitutionThreshold = threshold;
-    def.overrideGravity = true;
+    def.hasGravity = true;
     SceneMake(&scene, &def);
     SceneSetVelocity(&scene, 2, 1, (double[]){-speed});
     SceneRun(&scene, 3);
@@ -122,7 +122,7 @@ static Rolling BallOnSlope(double slope, double twist) {
     r.ball = SceneBody(&r.scene, &ball, (rgBodyId){0});
     r.joint = SceneJoint(&r.scene, r.ball, rg_jointFree, rgVec(0, 0, 0), rgVec(0, 0, 1));
     rgWorldDef def = SceneWorldDef(1e-3, 1e-11);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     // downhill between the tangents, so that both rolling rows work
     def.gravity =
         rgVec(SCENE_G * sin(slope) * 0.8, SCENE_G * sin(slope) * 0.6, -SCENE_G * cos(slope));

@@ -200,8 +200,8 @@ static void TestBadDefsAreRefused(void** state) {
     Scene scene = Tumble(&good);
     rgDiagnostics* diagnostics;
     assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
-    rgWorldDef defs[9];
-    for (int i = 0; i < 9; ++i) {
+    rgWorldDef defs[11];
+    for (int i = 0; i < 11; ++i) {
         defs[i] = good;
     }
     defs[0].timeStep = -1;
@@ -213,13 +213,18 @@ static void TestBadDefsAreRefused(void** state) {
     defs[6].maxContactsPerPair = 0;
     defs[7].gravity = rgVec(NAN, 0, 0);
     defs[8].contact.tolerance = -1;
-    for (int i = 0; i < 9; ++i) {
+    defs[9].friction = -1;
+    defs[10].restitution = -0.5;
+    for (int i = 0; i < 11; ++i) {
         rgWorld* world = NULL;
         assert_int_equal(rgCreateWorld(scene.model, &defs[i], diagnostics, &world),
                          rg_errorArgument);
         assert_null(world);
     }
-    assert_true(rgDiagnostics_CountOf(diagnostics, rg_severityError) >= 7);
+    assert_true(rgDiagnostics_CountOf(diagnostics, rg_severityError) >= 9);
+    rgWorld* usual = NULL;
+    assert_int_equal(rgCreateWorld(scene.model, NULL, NULL, &usual), rg_ok); // the default
+    rgDestroyWorld(usual);
     rgDestroyDiagnostics(diagnostics);
     SceneEnd(&scene);
 }

@@ -26,7 +26,7 @@ static void FlightStart(Flight* f, rgRandom* random, double speed, double spin) 
         f->bodies[i] = SceneFree(&f->scene, &solid);
     }
     rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     SceneMake(&f->scene, &def);
     for (int i = 0; i < 2; ++i) {
         rgPose pose = rgWorld_BodyPose(f->scene.world, f->bodies[i]);

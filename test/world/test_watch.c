@@ -117,7 +117,7 @@ static void TestAppearsInside(void** state) {
     Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(2, 0, 0));
     rgBodyId id = SceneFree(&scene, &ball);
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    def.overrideGravity = true;
+    def.hasGravity = true;
     SceneMake(&scene, &def);
     SceneSetVelocity(&scene, 0, 1, (double[]){-1});
     SceneRun(&scene, 3000); // stops at the wall
