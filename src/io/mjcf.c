@@ -87,6 +87,9 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     rgModelDef_SetName(m->def, model != NULL ? model : "MuJoCo Model");
     rgMjcf_Include(m, root);
     if (!rgMjcf_Failed(m)) {
+        rgMjcf_Replicate(m, root);
+    }
+    if (!rgMjcf_Failed(m)) {
         rgMjcf_ReadSections(m, root);
     }
     if (!rgMjcf_Failed(m)) {

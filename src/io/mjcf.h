@@ -201,6 +201,10 @@ void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root);
 void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root);
 void rgMjcf_Include(rgMjcf* m, rgXmlNode* root);
 
+// mjcf_replicate.c
+void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root);
+rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in the frame around
+
 // mjcf_asset.c
 void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root);
@@ -214,6 +218,7 @@ bool rgMjMesh_Inertia(const rgMjMesh* mesh, const rgAllocator* allocator, rgIner
 
 // mjcf_body.c
 void rgMjcf_ReadBodies(rgMjcf* m, const rgXmlNode* root);
+bool rgMjcf_IsFrame(const rgXmlNode* node); // only moves what is inside
 
 // mjcf_joint.c
 void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value);

@@ -25,16 +25,23 @@ static bool rgIsNamed(const rgXmlNode* node, const char* name) {
     return strcmp(node->name, name) == 0;
 }
 
+// A copy that <replicate> made stands for a frame.
+bool rgMjcf_IsFrame(const rgXmlNode* node) {
+    return rgIsNamed(node, "frame") || rgIsNamed(node, "replicate");
+}
+
 static rgMjScope rgMjcf_EnterFrame(rgMjcf* m, const rgXmlNode* node, rgMjScope scope) {
     rgMjPlace place = rgMjcf_NoPlace();
     rgMjcf_ReadPlace(m, node, &place);
-    scope.frame = rgPoseMultiply(scope.frame, rgMjcf_Pose(m, node, &place));
+    rgPose pose =
+        rgIsNamed(node, "frame") ? rgMjcf_Pose(m, node, &place) : rgMjcf_ReplicaPose(m, node);
+    scope.frame = rgPoseMultiply(scope.frame, pose);
     scope.class = rgMjcf_Class(m, node, "childclass", scope.class);
     return scope;
 }
 
 static void rgMjcf_CheckBodyChildren(rgMjcf* m, const rgXmlNode* node) {
-    static const char* const refused[] = {"attach", "plugin", "composite", "flexcomp", "replicate"};
+    static const char* const refused[] = {"attach", "plugin", "composite", "flexcomp"};
     rgXmlReader_CheckChildren(&m->reader, node, bodyChildren);
     for (int i = 0; i < RG_COUNT(refused); ++i) {
         for (const rgXmlNode* child = rgXmlNode_Child(node, refused[i]); child != NULL;
@@ -48,7 +55,7 @@ static void rgMjcf_CheckBodyChildren(rgMjcf* m, const rgXmlNode* node) {
 static void rgMjcf_ReadJoints(rgMjcf* m, const rgXmlNode* node, rgMjScope scope) {
     for (const rgXmlNode* child = rgXmlNode_Child(node, NULL); child != NULL;
          child = rgXmlNode_Next(child, NULL)) {
-        if (rgIsNamed(child, "frame")) {
+        if (rgMjcf_IsFrame(child)) {
             rgMjcf_ReadJoints(m, child, rgMjcf_EnterFrame(m, child, scope));
         } else if (rgIsNamed(child, "joint") || rgIsNamed(child, "freejoint")) {
             if (scope.body.index1 == 0) {
@@ -71,7 +78,7 @@ static void rgMjMass_Add(rgMjMass* mass, const rgInertia* geom, rgQuat axes) {
 static void rgMjcf_ReadGeoms(rgMjcf* m, const rgXmlNode* node, rgMjScope scope, rgMjMass* mass) {
     for (const rgXmlNode* child = rgXmlNode_Child(node, NULL); child != NULL && m->result == rg_ok;
          child = rgXmlNode_Next(child, NULL)) {
-        if (rgIsNamed(child, "frame")) {
+        if (rgMjcf_IsFrame(child)) {
             rgMjcf_ReadGeoms(m, child, rgMjcf_EnterFrame(m, child, scope), mass);
         } else if (rgIsNamed(child, "geom")) {
             int before = m->def->shapeCount;
@@ -136,7 +143,7 @@ static void rgMjcf_ReadChildren(rgMjcf* m, const rgXmlNode* node, rgMjScope scop
     rgMjcf_CheckBodyChildren(m, node);
     for (const rgXmlNode* child = rgXmlNode_Child(node, NULL); child != NULL && m->result == rg_ok;
          child = rgXmlNode_Next(child, NULL)) {
-        if (rgIsNamed(child, "frame")) {
+        if (rgMjcf_IsFrame(child)) {
             rgMjcf_ReadChildren(m, child, rgMjcf_EnterFrame(m, child, scope));
         } else if (rgIsNamed(child, "body")) {
             rgMjcf_ReadBody(m, child, scope);

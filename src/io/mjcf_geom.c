@@ -199,7 +199,7 @@ static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
 // Whether the geom adds to the mass of its body.
 static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
     const rgXmlNode* body = node->parent;
-    while (body != NULL && strcmp(body->name, "frame") == 0) {
+    while (body != NULL && rgMjcf_IsFrame(body)) {
         body = body->parent;
     }
     bool hasInertial = body != NULL && rgXmlNode_Child(body, "inertial") != NULL;

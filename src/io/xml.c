@@ -89,7 +89,7 @@ static rgXmlNode* rgXmlBuilder_MakeNode(rgXmlBuilder* builder, const char* name,
     return node;
 }
 
-static void rgXmlNode_Append(rgXmlNode* parent, rgXmlNode* child) {
+void rgXmlNode_Append(rgXmlNode* parent, rgXmlNode* child) {
     child->parent = parent;
     if (parent->lastChild != NULL) {
         parent->lastChild->next = child;
@@ -289,6 +289,44 @@ void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source) {
     }
     source->firstChild = NULL;
     source->lastChild = NULL;
+}
+
+static rgXmlNode* rgXmlTree_CopyOne(rgXmlTree* tree, const rgXmlNode* node, rgXmlRenameFcn* rename,
+                                    void* context) {
+    rgXmlNode* copy = RG_TAKE(&tree->arena, rgXmlNode, 1);
+    rgXmlAttribute* attributes =
+        RG_TAKE(&tree->arena, rgXmlAttribute, RG_MAX(node->attributeCount, 1));
+    if (copy == NULL || attributes == NULL || tree->nodeCount >= RG_XML_MAX_NODES) {
+        return NULL;
+    }
+    *copy = *node;
+    copy->parent = NULL;
+    copy->next = NULL;
+    copy->firstChild = NULL;
+    copy->lastChild = NULL;
+    copy->attributes = attributes;
+    for (int i = 0; i < node->attributeCount; ++i) {
+        const char* other = rename(context, node, &node->attributes[i]);
+        attributes[i].name = node->attributes[i].name;
+        attributes[i].value = other != NULL ? other : node->attributes[i].value;
+    }
+    tree->nodeCount += 1;
+    return copy;
+}
+
+// Recursion as deep as elements are nested: at most RG_XML_MAX_DEPTH.
+rgXmlNode* rgXmlTree_Copy(rgXmlTree* tree, const rgXmlNode* node, rgXmlRenameFcn* rename,
+                          void* context) {
+    rgXmlNode* copy = rgXmlTree_CopyOne(tree, node, rename, context);
+    for (const rgXmlNode* child = node->firstChild; copy != NULL && child != NULL;
+         child = child->next) {
+        rgXmlNode* below = rgXmlTree_Copy(tree, child, rename, context);
+        if (below == NULL) {
+            return NULL;
+        }
+        rgXmlNode_Append(copy, below);
+    }
+    return copy;
 }
 
 static const rgXmlNode* rgFirstNamed(const rgXmlNode* node, const char* name) {

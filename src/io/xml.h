@@ -19,6 +19,7 @@ typedef struct rgXmlNode {
     const char* file; // as given to the parser
     int line;         // of the start tag
     int textLine;     // of the first text that is not blank; 0 when there is none
+    int copy;         // which one of several copies that a reader made; else 0
     const char* text; // what is not blank, up to RG_XML_MAX_TEXT characters; NULL: none or more
     int attributeCount;
     const rgXmlAttribute* attributes;
@@ -43,6 +44,14 @@ rgResult rgXmlTree_Load(rgXmlTree* tree, const char* path, rgDiagnostics* diagno
 
 // Put the children of `source` in the place of `node`, which must have a parent.
 void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source);
+
+// Another value for an attribute of a copy; NULL: the same.
+typedef const char* rgXmlRenameFcn(void* context, const rgXmlNode* node,
+                                   const rgXmlAttribute* attribute);
+// A copy without parent of the element and all below it. NULL: out of memory, or too many elements.
+rgXmlNode* rgXmlTree_Copy(rgXmlTree* tree, const rgXmlNode* node, rgXmlRenameFcn* rename,
+                          void* context);
+void rgXmlNode_Append(rgXmlNode* parent, rgXmlNode* child);
 
 // First child of that name, or the next sibling of that name; NULL when there is none. A NULL name
 // stands for any.

@@ -197,6 +197,43 @@ static void test_frames(void** state) {
     rgClose(&f);
 }
 
+// Copies go on from each other: turn by turn times the number, offset in the axes of the one
+// before. Names get inner numbers first, with as many digits as the count; what names a copied part
+// is copied too.
+static void test_replicate(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><worldbody><replicate count='2' offset='0 1 0' euler='90 0 0'>"
+        "<replicate count='2' sep='-' offset='1 0 0' euler='0 90 0'><geom name='Alice' size='.1'/>"
+        "</replicate></replicate>"
+        "<replicate count='10' sep='_' offset='0 0 1'><body name='b'><joint name='j'/>"
+        "<frame pos='0 2 0'><geom size='.5' density='1'/></frame></body></replicate></worldbody>"
+        "<tendon><fixed name='t'><joint joint='j' coef='2'/></fixed></tendon>"
+        "<actuator><motor name='m' joint='j'/></actuator>"
+        "<sensor><actuatorfrc name='s' actuator='m'/><tendonpos name='p' tendon='t'/></sensor>"
+        "</mujoco>");
+    static const char* const names[] = {"Alice-00", "Alice-10", "Alice-01", "Alice-11"};
+    const rgShapeDef* shapes = f.def->shapes;
+    for (int i = 0; i < 4; ++i) {
+        assert_string_equal(shapes[i].name, names[i]);
+    }
+    rgExpectVec(shapes[1].pose.p, 1, 0, 0);
+    rgExpectVec(shapes[2].pose.p, 0, 1, 0);
+    rgExpectVec(shapes[3].pose.p, 1, 1, 0);
+    // 90 degrees about x, then about the new y: z becomes x, which x leaves alone.
+    rgExpectVec(rgRotate(shapes[3].pose.q, rgVec(0, 0, 1)), 1, 0, 0);
+    assert_int_equal(f.def->bodyCount, 10);
+    assert_string_equal(f.def->bodies[9].name, "b_09");
+    rgExpectVec(f.def->bodies[9].pose.p, 0, 0, 9);
+    rgExpectVec(f.def->bodies[9].inertia.center, 0, 2, 0);
+    assert_int_equal(f.def->tendonCount, 10);
+    assert_string_equal(f.def->actuators[3].name, "m_03");
+    assert_int_equal(f.def->actuators[3].joint.index1, 4);
+    assert_int_equal(f.def->sensorCount, 20);
+    assert_int_equal(f.def->sensors[13].tendon.index1, 4);
+    rgClose(&f);
+}
+
 static void test_joints(void** state) {
     (void)state;
     rgFixture f = rgParse(
@@ -630,6 +667,7 @@ int main(void) {
         cmocka_unit_test(test_euler),
         cmocka_unit_test(test_orientations),
         cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_replicate),
         cmocka_unit_test(test_joints),
         cmocka_unit_test(test_inertia),
         cmocka_unit_test(test_compiler_inertia),
