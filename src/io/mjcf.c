@@ -51,7 +51,7 @@ static void rgMjcf_ReadSections(rgMjcf* m, const rgXmlNode* root) {
         rgMjcf_CheckSections, rgMjcf_ReadCompiler, rgMjcf_ReadOption,     rgMjcf_ReadDefaults,
         rgMjcf_ReadAssets,    rgMjcf_ReadBodies,   rgMjcf_SetTotalMass,   rgMjcf_ReadCustom,
         rgMjcf_ReadContacts,  rgMjcf_ReadTendons,  rgMjcf_ReadEqualities, rgMjcf_ReadActuators,
-        rgMjcf_ReadSensors,   rgMjcf_ReadKeys};
+        rgMjcf_SetReflected,  rgMjcf_ReadSensors,  rgMjcf_ReadKeys,       rgMjcf_Switch};
     for (int i = 0; i < RG_COUNT(readers) && m->result == rg_ok; ++i) {
         int before = m->reader.errorCount;
         readers[i](m, root);
@@ -74,8 +74,8 @@ static void rgMjcf_Release(rgMjcf* m) {
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }
-    void* const arrays[] = {m->classes, m->meshes, m->fields,   m->colors,
-                            m->bodies,  m->geoms,  m->controls, m->siteSizes};
+    void* const arrays[] = {m->classes, m->meshes,   m->fields,    m->colors,        m->bodies,
+                            m->geoms,   m->controls, m->siteSizes, m->springDampers, m->dampRatios};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&m->load->allocator, arrays[i]);
     }

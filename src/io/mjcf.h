@@ -118,6 +118,26 @@ typedef struct rgMjBody {
     bool treeMoves;  // of a root: there is a joint on it or above
 } rgMjBody;
 
+// What <flag> can switch off, of what changes the motion.
+typedef enum rgMjSwitch {
+    rg_mjSwitchConstraint,
+    rg_mjSwitchEquality,
+    rg_mjSwitchFriction,
+    rg_mjSwitchLimit,
+    rg_mjSwitchContact,
+    rg_mjSwitchPassive,
+    rg_mjSwitchSpring,
+    rg_mjSwitchDamper,
+    rg_mjSwitchGravity,
+    rg_mjSwitchClamp,
+    rg_mjSwitchActuation,
+    rg_mjSwitchParent,
+    rg_mjSwitchCount
+} rgMjSwitch;
+
+// Which geoms meet: by masks and explicit pairs, or only by one of them.
+typedef enum rgMjCollision { rg_mjCollideAll, rg_mjCollidePairs, rg_mjCollideMasks } rgMjCollision;
+
 typedef struct rgMjcf {
     rgXmlReader reader;
     rgXmlTree* tree;
@@ -127,6 +147,9 @@ typedef struct rgMjcf {
     rgArena arena;
     const char* folder; // of the main file
     rgMjCompiler compiler;
+    bool isOff[rg_mjSwitchCount];
+    int collision;           // rgMjCollision
+    uint32_t disabledGroups; // bits: groups of actuators
     rgMjClass* classes;
     int classCount, classCapacity;
     rgMjMesh* meshes;
@@ -139,6 +162,10 @@ typedef struct rgMjcf {
     int bodyCapacity;
     rgMjGeom* geoms; // beside def->shapes
     int geomCapacity;
+    double (*springDampers)[2]; // time constant and damping ratio, beside def->joints
+    int springCapacity;
+    double* dampRatios; // beside def->actuators
+    int dampCapacity;
     int* controls; // number of the file's actuator k in def, or -1
     int controlCount, controlCapacity;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
@@ -201,6 +228,10 @@ void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root);
 void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root);
 void rgMjcf_Include(rgMjcf* m, rgXmlNode* root);
 
+// mjcf_flag.c
+void rgMjcf_ReadFlags(rgMjcf* m, const rgXmlNode* node);
+void rgMjcf_Switch(rgMjcf* m, const rgXmlNode* root); // needs everything
+
 // mjcf_replicate.c
 void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root);
 rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in the frame around
@@ -213,8 +244,10 @@ void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root);
 const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool matters);
 
 // mjcf_mesh.c
-// Of density 1, by the mesh's `inertia` rule. False: it has none.
-bool rgMjMesh_Inertia(const rgMjMesh* mesh, const rgAllocator* allocator, rgInertia* inertia);
+// Of density 1, by the mesh's `inertia` rule or, where said, as a shell of unit mass per area.
+// False: it has none.
+bool rgMjMesh_Inertia(const rgMjMesh* mesh, bool shell, const rgAllocator* allocator,
+                      rgInertia* inertia);
 
 // mjcf_body.c
 void rgMjcf_ReadBodies(rgMjcf* m, const rgXmlNode* root);
@@ -235,6 +268,7 @@ void rgMjcf_ReadSite(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class,
 // From <inertial>, or from the geoms: `fromGeoms` is their sum.
 void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* body, int number, const rgInertia* fromGeoms,
                        int geomCount, rgQuat geomAxes);
+bool rgMjcf_HasInertial(const rgXmlNode* body); // one that says a mass
 void rgMjcf_SetTotalMass(rgMjcf* m, const rgXmlNode* root);
 // Mass of the tree that carries the body; infinite when it is fixed to the world.
 double rgMjcf_TreeMass(const rgMjcf* m, rgBodyId body);
@@ -268,6 +302,9 @@ void rgMjcf_ApplyTendon(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadTendons(rgMjcf* m, const rgXmlNode* root);
 void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root);
+
+// mjcf_reflect.c
+void rgMjcf_SetReflected(rgMjcf* m, const rgXmlNode* root); // needs joints and actuators
 
 // mjcf_sensor.c
 void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root);

@@ -148,6 +148,7 @@ typedef struct rgMjActuator {
     int dynamics, gainType;
     bool hasBias;
     double inheritRange, dampRatio;
+    int group;
 } rgMjActuator;
 
 static void rgMjcf_ApplyGeneral(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
@@ -185,10 +186,13 @@ static void rgMjcf_ApplyPosition(rgMjcf* m, const rgXmlNode* node, rgMjActuator*
     a->gainType = rg_mjFixed;
     a->hasBias = true;
     a->bias[1] = -kp;
-    if (rgXmlReader_Double(&m->reader, node, "kv", &kv)) {
-        a->bias[2] = -kv;
+    bool hasDamping = rgXmlReader_Double(&m->reader, node, "kv", &kv);
+    bool hasRatio = rgXmlReader_Double(&m->reader, node, "dampratio", &a->dampRatio);
+    if (hasDamping && hasRatio) {
+        rgXmlReader_Error(&m->reader, node, "<position>: has both kv and dampratio");
     }
-    rgXmlReader_Double(&m->reader, node, "dampratio", &a->dampRatio);
+    a->bias[2] = hasDamping ? -kv : hasRatio ? 0 : a->bias[2];
+    a->dampRatio = hasDamping ? 0 : a->dampRatio;
     rgXmlReader_Double(&m->reader, node, "inheritrange", &a->inheritRange);
     if (rgXmlReader_Double(&m->reader, node, "timeconst", &time) && time > 0) {
         a->dynamics = rg_mjDynFilter;
@@ -244,6 +248,7 @@ void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_Doubles(r, node, "ctrlrange", a->ctrlRange, 2, 2);
     rgXmlReader_Doubles(r, node, "forcerange", a->forceRange, 2, 2);
     rgXmlReader_Doubles(r, node, "gear", a->gear, 1, 6);
+    rgXmlReader_Int(r, node, "group", &a->group);
     if (strcmp(node->name, "position") == 0) {
         rgMjcf_ApplyPosition(m, node, a);
     } else if (strcmp(node->name, "velocity") == 0) {
@@ -297,10 +302,6 @@ static bool rgMjcf_IsAffine(rgMjcf* m, const rgXmlNode* node, const rgMjActuator
         rgXmlReader_Warn(&m->reader, node,
                          "<%s>: filters are not supported; the control acts at once", node->name);
     }
-    if (a->dampRatio > 0) {
-        rgXmlReader_Warn(&m->reader, node, "<%s dampratio>: is not supported; it is ignored",
-                         node->name);
-    }
     return true;
 }
 
@@ -321,7 +322,17 @@ static void rgMjcf_SetRanges(rgMjcf* m, const rgXmlNode* node, const rgMjActuato
     }
 }
 
-static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def) {
+// A positive third number of an affine bias is a damping ratio, where the actuator is a servo.
+static void rgMjActuator_FindRatio(rgMjActuator* a) {
+    bool servo = a->hasBias && a->gainType == rg_mjFixed && a->gain[0] == -a->bias[1];
+    if (servo && a->bias[2] > 0) {
+        a->dampRatio = a->bias[2];
+        a->bias[2] = 0;
+    }
+}
+
+static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def,
+                                double* dampRatio) {
     static const char* const names[] = {"general", "motor", "position", "velocity", NULL};
     rgMjActuator a = {.ctrlLimited = 2, .forceLimited = 2, .gear = {1}, .gain = {1}};
     rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", 0), names, rgMjcf_ApplyActuator, &a);
@@ -329,6 +340,8 @@ static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef*
     if (!rgMjcf_SetTarget(m, node, def) || !rgMjcf_IsAffine(m, node, &a)) {
         return false;
     }
+    rgMjActuator_FindRatio(&a);
+    *dampRatio = a.dampRatio;
     def->name = rgXmlNode_Attribute(node, "name");
     def->source = rgMjcf_Source(node);
     memcpy(def->gear, a.gear, sizeof(def->gear));
@@ -337,6 +350,9 @@ static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef*
     def->kp = a.hasBias ? -a.bias[1] : 0;
     def->kd = a.hasBias ? -a.bias[2] : 0;
     rgMjcf_SetRanges(m, node, &a, def);
+    if (a.group >= 0 && a.group < 31 && (m->disabledGroups & (1u << a.group)) != 0) {
+        def->gain = def->bias = def->kp = def->kd = *dampRatio = 0;
+    }
     return true;
 }
 
@@ -353,7 +369,9 @@ static bool rgMjcf_IsSupportedActuator(const char* name) {
 static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
     int* slot =
         rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount, sizeof(*slot));
-    if (slot == NULL) {
+    double* ratio = rgMjcf_Grow(m, (void**)&m->dampRatios, &m->dampCapacity, m->def->actuatorCount,
+                                sizeof(*ratio));
+    if (slot == NULL || ratio == NULL) {
         return;
     }
     *slot = -1;
@@ -362,7 +380,7 @@ static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
     if (!rgMjcf_IsSupportedActuator(node->name)) {
         rgXmlReader_Warn(&m->reader, node, "<%.60s> is not supported; the actuator is left out",
                          node->name);
-    } else if (rgMjcf_MakeActuator(m, node, &def)) {
+    } else if (rgMjcf_MakeActuator(m, node, &def, ratio)) {
         *slot = m->def->actuatorCount;
         rgMjNames_Add(m, &m->actuatorNames, node, def.name, *slot);
         rgMjcf_Check(m, rgModelDef_AddActuator(m->def, &def, NULL));

@@ -202,7 +202,7 @@ static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* n
     while (body != NULL && rgMjcf_IsFrame(body)) {
         body = body->parent;
     }
-    bool hasInertial = body != NULL && rgXmlNode_Child(body, "inertial") != NULL;
+    bool hasInertial = body != NULL && rgMjcf_HasInertial(body);
     bool world = body != NULL && strcmp(body->name, "worldbody") == 0;
     int rule = m->compiler.inertiaFromGeom;
     bool asked = rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && !hasInertial);
@@ -242,7 +242,7 @@ static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMj
         return inertia;
     }
     if (mesh != NULL) {
-        if (!rgMjMesh_Inertia(mesh, &m->load->allocator, &inertia)) {
+        if (!rgMjMesh_Inertia(mesh, g->shell, &m->load->allocator, &inertia)) {
             rgXmlReader_Error(&m->reader, node,
                               "<geom mesh>: '%.60s' has no volume to take a mass from", g->mesh);
             return inertia;
@@ -254,7 +254,7 @@ static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMj
         double mass = volume > 0 ? g->hasMass ? g->mass : g->density * volume : 0;
         inertia = rgInertiaFromShape(shape->kind, shape->size, mass);
     }
-    if (g->shell) {
+    if (g->shell && mesh == NULL) {
         rgXmlReader_Warn(&m->reader, node,
                          "<geom shellinertia>: is not supported; the shape is solid");
     }

@@ -89,15 +89,23 @@ static void rgMjcf_Correct(rgMjcf* m, const rgXmlNode* node, rgInertia* inertia)
     }
 }
 
+bool rgMjcf_HasInertial(const rgXmlNode* body) {
+    const rgXmlNode* inertial = rgXmlNode_Child(body, "inertial");
+    return inertial != NULL && rgXmlNode_Attribute(inertial, "mass") != NULL;
+}
+
 void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* node, int number, const rgInertia* fromGeoms,
                        int geomCount, rgQuat geomAxes) {
     const rgXmlNode* inertial = rgXmlNode_Child(node, "inertial");
     rgMjBody* body = &m->bodies[number];
     int rule = m->compiler.inertiaFromGeom;
     rgInertia inertia = {0};
-    bool useGeoms = geomCount > 0 &&
-                    (rule == rg_mjInertiaTrue || (rule == rg_mjInertiaAuto && inertial == NULL));
-    if (inertial != NULL) {
+    bool useGeoms = geomCount > 0 && (rule == rg_mjInertiaTrue ||
+                                      (rule == rg_mjInertiaAuto && !rgMjcf_HasInertial(node)));
+    if (inertial != NULL && useGeoms && rule == rg_mjInertiaAuto) {
+        rgXmlReader_Warn(&m->reader, inertial,
+                         "<inertial>: has no mass; the body weighs what its geoms weigh");
+    } else if (inertial != NULL && !useGeoms) {
         inertia = rgMjcf_ReadInertial(m, inertial, body);
     }
     if (useGeoms) {

@@ -10,6 +10,7 @@ typedef struct rgMjJoint {
     double pos[3], axis[3], range[2], forceRange[2];
     int limited, forceLimited;
     double frictionLoss, stiffness, damping, armature, ref, springRef;
+    double springDamper[2]; // time constant, damping ratio
 } rgMjJoint;
 
 static const char* const jointKnown[] = {"name",
@@ -44,7 +45,7 @@ void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value) {
                                       {"slide", rg_mjSlide},
                                       {"hinge", rg_mjHinge},
                                       {NULL, 0}};
-    static const char* const unsupported[] = {"springdamper", "margin", "actuatorgravcomp", NULL};
+    static const char* const unsupported[] = {"margin", "actuatorgravcomp", NULL};
     rgXmlReader* r = &m->reader;
     rgMjJoint* j = value;
     rgXmlReader_CheckAttributes(r, node, jointKnown);
@@ -62,6 +63,7 @@ void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_Double(r, node, "armature", &j->armature);
     rgXmlReader_Double(r, node, "ref", &j->ref);
     rgXmlReader_Double(r, node, "springref", &j->springRef);
+    rgXmlReader_Doubles(r, node, "springdamper", j->springDamper, 2, 2);
 }
 
 static void rgMjcf_SetJointLimits(rgMjcf* m, const rgXmlNode* node, const rgMjJoint* j,
@@ -162,6 +164,12 @@ void rgMjcf_ReadJoint(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class
         return;
     }
     m->bodies[m->bodies[body.index1 - 1].root].treeMoves = true;
+    double(*spring)[2] = rgMjcf_Grow(m, (void**)&m->springDampers, &m->springCapacity,
+                                     m->def->jointCount, sizeof(*spring));
+    if (spring == NULL) {
+        return;
+    }
+    memcpy(*spring, joint.springDamper, sizeof(*spring));
     rgMjNames_Add(m, &m->jointNames, node, def.name, m->def->jointCount);
     rgMjcf_Check(m, rgModelDef_AddJoint(m->def, &def, NULL));
 }

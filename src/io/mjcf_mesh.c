@@ -48,6 +48,16 @@ static double rgMjMesh_Integrate(const rgMeshData* mesh, rgVec3 origin, rgVec3* 
     return volume;
 }
 
+static rgSym3 rgMomentOf(const rgSym3* p) {
+    return (rgSym3){.xx = p->yy + p->zz,
+                    .yy = p->xx + p->zz,
+                    .zz = p->xx + p->yy,
+                    .xy = -p->xy,
+                    .xz = -p->xz,
+                    .yz = -p->yz};
+}
+
+// The volume is that of the second pass, around the centre that the first one gave.
 static bool rgMjMesh_LegacyInertia(const rgMeshData* mesh, rgInertia* inertia) {
     rgVec3 origin = rgMjMesh_SurfaceCenter(mesh), first;
     rgSym3 second;
@@ -56,17 +66,36 @@ static bool rgMjMesh_LegacyInertia(const rgMeshData* mesh, rgInertia* inertia) {
         return false;
     }
     rgVec3 center = rgAddScaled(origin, 1 / volume, first);
-    double mass = rgMjMesh_Integrate(mesh, center, &first, &second);
-    rgSym3 p = second;
-    inertia->mass = volume;
+    inertia->mass = rgMjMesh_Integrate(mesh, center, &first, &second);
     inertia->center = center;
-    inertia->moment = (rgSym3){.xx = p.yy + p.zz,
-                               .yy = p.xx + p.zz,
-                               .zz = p.xx + p.yy,
-                               .xy = -p.xy,
-                               .xz = -p.xz,
-                               .yz = -p.yz};
-    return mass > 0;
+    inertia->moment = rgMomentOf(&second);
+    return inertia->mass > 0;
+}
+
+// Of triangles with unit mass per area: the integral of x x' over one is A/12 (sum of its corners'
+// v v' + s s'), s the sum of its corners.
+static bool rgMjMesh_ShellInertia(const rgMeshData* mesh, rgInertia* inertia) {
+    rgVec3 center = rgMjMesh_SurfaceCenter(mesh);
+    rgSym3 p = {0};
+    double total = 0;
+    for (int i = 0; i < mesh->triangleCount; ++i) {
+        rgVec3 v[4];
+        for (int k = 0; k < 3; ++k) {
+            v[k] = rgSub(rgMjMesh_Vertex(mesh, i, k), center);
+        }
+        v[3] = rgAdd(v[0], rgAdd(v[1], v[2]));
+        double area = rgLength(rgCross(rgSub(v[1], v[0]), rgSub(v[2], v[0]))) / 2;
+        total += area;
+        for (int k = 0; k < 4; ++k) {
+            double w = area / 12;
+            p.xx += w * v[k].x * v[k].x, p.yy += w * v[k].y * v[k].y, p.zz += w * v[k].z * v[k].z;
+            p.xy += w * v[k].x * v[k].y, p.xz += w * v[k].x * v[k].z, p.yz += w * v[k].y * v[k].z;
+        }
+    }
+    inertia->mass = total;
+    inertia->center = center;
+    inertia->moment = rgMomentOf(&p);
+    return total > 0;
 }
 
 static bool rgMjMesh_HullInertia(const rgMeshData* mesh, const rgAllocator* allocator,
@@ -79,7 +108,11 @@ static bool rgMjMesh_HullInertia(const rgMeshData* mesh, const rgAllocator* allo
     return good;
 }
 
-bool rgMjMesh_Inertia(const rgMjMesh* mesh, const rgAllocator* allocator, rgInertia* inertia) {
+bool rgMjMesh_Inertia(const rgMjMesh* mesh, bool shell, const rgAllocator* allocator,
+                      rgInertia* inertia) {
+    if (shell || mesh->inertia == rg_mjMeshShell) {
+        return rgMjMesh_ShellInertia(&mesh->data, inertia);
+    }
     if (mesh->inertia == rg_mjMeshConvex || mesh->data.triangleCount == 0) {
         return rgMjMesh_HullInertia(&mesh->data, allocator, inertia);
     }

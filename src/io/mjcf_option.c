@@ -87,33 +87,69 @@ void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root) {
     }
 }
 
-// Switches that would change the motion if they were obeyed. Others concern MuJoCo's own solver.
-static void rgMjcf_ReadFlags(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
-    static const char* const switches[] = {"constraint", "equality",  "frictionloss", "limit",
-                                           "contact",    "passive",   "spring",       "damper",
-                                           "clampctrl",  "actuation", "filterparent"};
-    for (int i = 0; i < RG_COUNT(switches); ++i) {
-        const char* value = rgXmlNode_Attribute(node, switches[i]);
-        if (value != NULL && strcmp(value, "disable") == 0) {
-            rgXmlReader_Warn(&m->reader, node,
-                             "<flag %s>: 'disable' is not supported; it is ignored", switches[i]);
+static void rgMjcf_ReadDisabledGroups(rgMjcf* m, const rgXmlNode* node) {
+    int groups[32];
+    int count = rgXmlReader_Ints(&m->reader, node, "actuatorgroupdisable", groups, 1, 32);
+    m->disabledGroups = count > 0 ? 0 : m->disabledGroups;
+    for (int i = 0; i < count; ++i) {
+        if (groups[i] < 0 || groups[i] > 30) {
+            rgXmlReader_Error(&m->reader, node,
+                              "<option actuatorgroupdisable>: %d is not between 0 and 30",
+                              groups[i]);
+            return;
         }
-    }
-    static const char* const unsupported[] = {"override", NULL};
-    const char* override = rgXmlNode_Attribute(node, "override");
-    if (override != NULL && strcmp(override, "enable") == 0) {
-        rgMjcf_Unsupported(m, node, unsupported);
-    }
-    const char* gravity = rgXmlNode_Attribute(node, "gravity");
-    if (gravity != NULL && strcmp(gravity, "disable") == 0) {
-        options->gravity = rgVec(0, 0, 0);
-        options->hasGravity = true;
+        m->disabledGroups |= 1u << groups[i];
     }
 }
 
+static void rgMjcf_ReadCollision(rgMjcf* m, const rgXmlNode* node) {
+    static const rgXmlWord words[] = {{"all", rg_mjCollideAll},
+                                      {"predefined", rg_mjCollidePairs},
+                                      {"dynamic", rg_mjCollideMasks},
+                                      {NULL, 0}};
+    rgXmlReader_Word(&m->reader, node, "collision", words, &m->collision);
+}
+
 static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
+    // Those that are not read here are settings of MuJoCo's own solver.
+    static const char* const known[] = {"timestep",
+                                        "apirate",
+                                        "impratio",
+                                        "tolerance",
+                                        "ls_tolerance",
+                                        "noslip_tolerance",
+                                        "ccd_tolerance",
+                                        "mpr_tolerance",
+                                        "sleep_tolerance",
+                                        "gravity",
+                                        "wind",
+                                        "magnetic",
+                                        "density",
+                                        "viscosity",
+                                        "o_margin",
+                                        "o_solref",
+                                        "o_solimp",
+                                        "o_friction",
+                                        "integrator",
+                                        "collision",
+                                        "cone",
+                                        "jacobian",
+                                        "solver",
+                                        "iterations",
+                                        "ls_iterations",
+                                        "noslip_iterations",
+                                        "ccd_iterations",
+                                        "mpr_iterations",
+                                        "sdf_iterations",
+                                        "sdf_initpoints",
+                                        "actuatorgroupdisable",
+                                        NULL};
     static const char* const unsupported[] = {"wind", "density", "viscosity", NULL};
+    rgXmlReader_CheckAttributes(&m->reader, node, known);
+    rgXmlReader_CheckChildren(&m->reader, node, (const char* const[]){"flag", NULL});
     rgMjcf_Unsupported(m, node, unsupported);
+    rgMjcf_ReadCollision(m, node);
+    rgMjcf_ReadDisabledGroups(m, node);
     double gravity[3];
     if (rgXmlReader_Doubles(&m->reader, node, "gravity", gravity, 3, 3) == 3) {
         options->gravity = rgVec(gravity[0], gravity[1], gravity[2]);
@@ -126,7 +162,7 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
     }
     const rgXmlNode* flags = rgXmlNode_Child(node, "flag");
     if (flags != NULL) {
-        rgMjcf_ReadFlags(m, flags, options);
+        rgMjcf_ReadFlags(m, flags);
     }
 }
 

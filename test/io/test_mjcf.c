@@ -352,6 +352,23 @@ static void test_meshes(void** state) {
 }
 
 // Rows are written from large y to small; heights go from 0 to the third size.
+// A cube of four-cornered faces as a shell, and a mass-less <inertial> beside a geom.
+static void test_shell(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><asset><mesh name='m' inertia='shell' vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 "
+        "-1 -1 1 1 -1 1 -1 1 1 1 1 1' face='0 2 1 1 2 3 4 5 6 5 7 6 0 1 4 1 5 4 2 6 3 3 6 7 "
+        "0 4 2 2 4 6 1 3 5 3 7 5'/></asset><worldbody><body><joint/>"
+        "<geom type='mesh' mesh='m' density='10'/></body></worldbody></mujoco>");
+    const rgInertia* shell = &f.def->bodies[0].inertia;
+    EXPECT_NEAR(shell->mass, 10 * 24, 1e-12);
+    rgExpectVec(shell->center, 0, 0, 0);
+    // Two faces across x: integral of y^2 + z^2 is 4 (1/3 + 1/3); four along it: 4 (1/3 + 1).
+    EXPECT_NEAR(shell->moment.xx, 10 * (2 * 4 * 2.0 / 3 + 4 * 4 * 4.0 / 3), 1e-11);
+    EXPECT_NEAR(shell->moment.xy, 0, 1e-12);
+    rgClose(&f);
+}
+
 static void test_height_field(void** state) {
     (void)state;
     rgFixture f = rgParse("<mujoco><asset><hfield name='h' nrow='2' ncol='3' size='4 5 2 .5' "
@@ -570,6 +587,99 @@ static void test_actuators(void** state) {
     rgClose(&f);
 }
 
+// kd = 2 ratio sqrt(kp m) with the diagonal m of the mass matrix, at the joint or through gear and
+// tendon; a joint's spring follows from the inertia that it feels when the others are free.
+static void test_damping_ratio(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><default><position dampratio='.5'/></default><worldbody>"
+        "<body><joint name='a' axis='0 1 0' armature='.25'/><inertial pos='1 0 0' mass='2' "
+        "diaginertia='1 1 1'/><body pos='1 0 0'><joint name='b' axis='0 1 0' "
+        "springdamper='.5 .7'/><inertial pos='1 0 0' mass='3' diaginertia='1 1 1'/></body></body>"
+        "</worldbody><tendon><fixed name='t'><joint joint='a' coef='2'/></fixed></tendon><actuator>"
+        "<position joint='b' kp='9' gear='2'/><position tendon='t' kp='9' dampratio='1'/>"
+        "<position joint='a' kp='9' kv='3'/><general joint='b' gainprm='16' biastype='affine' "
+        "biasprm='0 -16 1'/></actuator></mujoco>");
+    double held = 0.25 + 1 + 2 + 1 + 3 * 4, alone = 1 + 3, mixed = 1 + 3 * 2;
+    const rgActuatorDef* a = f.def->actuators;
+    EXPECT_NEAR(a[0].kd, 2 * 0.5 * sqrt(9 * alone / 4), 1e-12);
+    EXPECT_NEAR(a[1].kd, 2 * sqrt(9 * held / 4), 1e-12);
+    EXPECT_NEAR(a[2].kd, 3, 0);
+    EXPECT_NEAR(a[3].kd, 2 * sqrt(16 * alone), 1e-12);
+    double felt = alone - mixed * mixed / held;
+    EXPECT_NEAR(f.def->joints[1].stiffness, felt / (0.25 * 0.49), 1e-11);
+    EXPECT_NEAR(f.def->joints[1].damping, 2 * felt / 0.5, 1e-11);
+    rgClose(&f);
+}
+
+static void test_disabled_actuators(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParse("<mujoco><option actuatorgroupdisable='2 5'/><worldbody>" BALL("a", "0 0 0") //
+                "</worldbody><actuator><motor joint='ja' group='5'/><motor joint='ja' group='1'/>"
+                "</actuator></mujoco>");
+    EXPECT_NEAR(f.def->actuators[0].gain, 0, 0);
+    EXPECT_NEAR(f.def->actuators[1].gain, 1, 0);
+    rgClose(&f);
+}
+
+#define SWITCHES(text)                                                                             \
+    "<mujoco><option><flag " text "/></option><worldbody><body name='p'><joint name='j' "          \
+    "range='-1 1' stiffness='2' damping='3' frictionloss='4'/><geom name='g' size='1'/>"           \
+    "<body name='c'><joint/><geom name='h' size='1'/></body></body></worldbody><contact>"          \
+    "<pair geom1='g' geom2='h'/></contact><equality><joint joint1='j'/></equality><actuator>"      \
+    "<position joint='j' kp='5' ctrlrange='-1 1'/></actuator></mujoco>"
+
+// What a flag switches off is not in the definition, and nothing else is missing.
+static void test_flags(void** state) {
+    (void)state;
+    static const struct {
+        const char* text;
+        int limit, spring, damper, friction, contact, equality, servo, clamp;
+    } cases[] = {
+        {SWITCHES("contact='enable'"), 1, 1, 1, 1, 1, 1, 1, 1},
+        {SWITCHES("contact='disable'"), 1, 1, 1, 1, 0, 1, 1, 1},
+        {SWITCHES("constraint='disable'"), 0, 1, 1, 0, 0, 0, 1, 1},
+        {SWITCHES("limit='disable'"), 0, 1, 1, 1, 1, 1, 1, 1},
+        {SWITCHES("frictionloss='disable'"), 1, 1, 1, 0, 1, 1, 1, 1},
+        {SWITCHES("passive='disable'"), 1, 0, 0, 1, 1, 1, 1, 1},
+        {SWITCHES("spring='disable'"), 1, 0, 1, 1, 1, 1, 1, 1},
+        {SWITCHES("damper='disable'"), 1, 1, 0, 1, 1, 1, 1, 1},
+        {SWITCHES("equality='disable'"), 1, 1, 1, 1, 1, 0, 1, 1},
+        {SWITCHES("actuation='disable'"), 1, 1, 1, 1, 1, 1, 0, 1},
+        {SWITCHES("clampctrl='disable'"), 1, 1, 1, 1, 1, 1, 1, 0},
+    };
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); ++i) {
+        rgFixture f = rgParse(cases[i].text);
+        const rgJointDef* j = &f.def->joints[0];
+        assert_int_equal(j->hasLimits, cases[i].limit);
+        assert_int_equal(j->stiffness == 2, cases[i].spring);
+        assert_int_equal(j->damping == 3, cases[i].damper);
+        assert_int_equal(j->dryFriction == 4, cases[i].friction);
+        assert_int_equal(f.def->pairCount, cases[i].contact);
+        assert_int_equal(!f.def->shapes[0].visualOnly, cases[i].contact);
+        assert_int_equal(!f.def->equalities[0].disabled, cases[i].equality);
+        assert_int_equal(f.def->actuators[0].kp == 5, cases[i].servo);
+        assert_int_equal(f.def->actuators[0].hasControlRange, cases[i].clamp);
+        rgClose(&f);
+    }
+    rgFixture f = rgParse(WORLD("<body><joint/><geom size='1'/><body><joint/><geom size='1'/>"
+                                "<body><joint/><geom size='1'/></body></body></body>") "");
+    assert_int_equal(f.def->pairCount, 0);
+    rgClose(&f);
+    f = rgParse("<mujoco><option collision='predefined'><flag filterparent='disable'/></option>"
+                "<worldbody><body><joint/><geom size='1'/><body><joint/><geom size='1'/></body>"
+                "</body></worldbody></mujoco>");
+    assert_int_equal(f.def->pairCount, 0);
+    assert_int_equal(f.def->shapes[0].group, 0);
+    rgClose(&f);
+    f = rgParse("<mujoco><option><flag filterparent='disable'/></option><worldbody><body><joint/>"
+                "<geom size='1'/><body><joint/><geom size='1'/><body><joint/><geom size='1'/>"
+                "</body></body></body></worldbody></mujoco>");
+    assert_int_equal(f.def->pairCount, 2);
+    rgClose(&f);
+}
+
 // MuJoCo: a free joint's linear velocity is in world axes. Here: in the body's.
 static void test_keys(void** state) {
     (void)state;
@@ -672,6 +782,7 @@ int main(void) {
         cmocka_unit_test(test_inertia),
         cmocka_unit_test(test_compiler_inertia),
         cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_shell),
         cmocka_unit_test(test_height_field),
         cmocka_unit_test(test_contact),
         cmocka_unit_test(test_softness),
@@ -680,6 +791,9 @@ int main(void) {
         cmocka_unit_test(test_custom_materials),
         cmocka_unit_test(test_equality),
         cmocka_unit_test(test_actuators),
+        cmocka_unit_test(test_damping_ratio),
+        cmocka_unit_test(test_disabled_actuators),
+        cmocka_unit_test(test_flags),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_sensors),
         cmocka_unit_test(test_options),
