@@ -17,6 +17,7 @@ static bool rgStartsWith(const char* text, const char* start) {
 }
 
 static bool rgSplitPackage(const char* text, rgPackageName* package) {
+    text += strspn(text, "/"); // package:///name/rest is written too
     const char* slash = strchr(text, '/');
     size_t length = slash != NULL ? (size_t)(slash - text) : 0;
     if (length == 0 || length >= sizeof(package->name)) {

@@ -157,7 +157,43 @@ static void rgUrdf_CheckLink(rgUrdf* urdf, const rgXmlNode* node) {
     rgCheckUrdfSingle(&urdf->xml, node, single);
 }
 
+// Joints that start at a link 'world' that is nowhere declared mean the world itself.
+static bool rgUrdf_ImpliesWorld(const rgUrdf* urdf) {
+    for (const rgXmlNode* link = rgXmlNode_Child(urdf->root, "link"); link != NULL;
+         link = rgXmlNode_Next(link, "link")) {
+        const char* name = rgXmlNode_Attribute(link, "name");
+        if (name != NULL && strcmp(name, "world") == 0) {
+            return false;
+        }
+    }
+    for (const rgXmlNode* joint = rgXmlNode_Child(urdf->root, "joint"); joint != NULL;
+         joint = rgXmlNode_Next(joint, "joint")) {
+        const rgXmlNode* parent = rgXmlNode_Child(joint, "parent");
+        const char* name = parent != NULL ? rgXmlNode_Attribute(parent, "link") : NULL;
+        if (name != NULL && strcmp(name, "world") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rgUrdf_DeclareWorld(rgUrdf* urdf) {
+    static const rgXmlAttribute name = {.name = "name", .value = "world"};
+    rgXmlNode* link = rgUrdf_Take(urdf, 1, sizeof(rgXmlNode));
+    if (link != NULL && rgUrdf_ImpliesWorld(urdf)) {
+        *link = (rgXmlNode){.name = "link",
+                            .file = urdf->root->file,
+                            .line = urdf->root->line,
+                            .attributeCount = 1,
+                            .attributes = &name};
+        rgXmlNode_Append(urdf->root, link);
+        rgXmlReader_Note(&urdf->xml, urdf->root,
+                         "the link 'world' is not declared: it is the world itself");
+    }
+}
+
 static void rgUrdf_CollectLinks(rgUrdf* urdf) {
+    rgUrdf_DeclareWorld(urdf);
     const rgXmlNode** nodes = rgUrdf_Collect(urdf, "link", &urdf->linkCount, &urdf->linkNames);
     urdf->links = rgUrdf_Take(urdf, urdf->linkCount, sizeof(rgUrdfLink));
     if (nodes == NULL || urdf->links == NULL) {
@@ -413,9 +449,9 @@ static void rgUrdf_CheckRoot(rgUrdf* urdf) {
     for (int i = 0; skipped[i] != NULL; ++i) {
         const rgXmlNode* first = rgXmlNode_Child(urdf->root, skipped[i]);
         if (first != NULL) {
-            bool gazebo = strcmp(skipped[i], "gazebo") == 0; // restitution is read
+            bool gazebo = strcmp(skipped[i], "gazebo") == 0; // surfaces are read
             rgXmlReader_Note(&urdf->xml, first, "<%s> is skipped%s (%d in the file)", skipped[i],
-                             gazebo ? " but for restitution_coefficient" : "",
+                             gazebo ? " but for surfaces of links" : "",
                              rgCountChildren(urdf->root, skipped[i]));
         }
     }

@@ -47,7 +47,7 @@ typedef struct rgUrdfName {
 typedef struct rgUrdf {
     rgXmlReader xml;
     const rgLoadDef* def;
-    const rgXmlNode* root;
+    rgXmlNode* root;
     rgModelDef* model;
     rgArena arena;
     rgMeshCache meshes;
@@ -67,6 +67,7 @@ typedef struct rgUrdf {
     bool worldRoot;              // the root link is the world itself
     bool warnedVisual;           // about a visual mesh that could not be read
     bool notedSkippedMesh;       // about meshes that the def leaves out
+    bool notedSoftness;          // about stiffness that is not used
     rgResult result;             // first failure that is not a matter of the file (memory)
 } rgUrdf;
 
@@ -84,8 +85,9 @@ void rgCheckUrdfSingle(rgXmlReader* reader, const rgXmlNode* node, const char* c
 void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link); // urdf_link.c
 // Colour of a material; false when it has none. A quiet reader tells nothing.
 bool rgReadUrdfColor(rgXmlReader* reader, const rgXmlNode* material, float color[4]);
-void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link); // urdf_shape.c
-void rgUrdf_ReadJoint(rgUrdf* urdf, rgUrdfJoint* joint);     // urdf_joint.c: names, type
+void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link);             // urdf_shape.c
+rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link); // urdf_material.c
+void rgUrdf_ReadJoint(rgUrdf* urdf, rgUrdfJoint* joint); // urdf_joint.c: names, type
 void rgUrdf_AddJoint(rgUrdf* urdf, rgUrdfJoint* joint, rgBodyId body);
 void rgUrdf_AddMimic(rgUrdf* urdf, const rgUrdfJoint* joint);
 bool rgUrdfJoint_Moves(const rgUrdf* urdf, const rgUrdfJoint* joint);

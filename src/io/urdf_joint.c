@@ -120,6 +120,11 @@ static void rgUrdf_ReadRange(rgUrdf* urdf, const rgUrdfJoint* joint, const rgXml
                           def->lower, def->upper);
         return;
     }
+    if (def->lower == def->upper) {
+        rgXmlReader_Warn(&urdf->xml, node,
+                         "joint '%.60s': lower and upper are both %g: it is locked", joint->name,
+                         def->lower);
+    }
     def->hasLimits = true;
 }
 

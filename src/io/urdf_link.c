@@ -146,6 +146,11 @@ bool rgReadUrdfColor(rgXmlReader* reader, const rgXmlNode* material, float color
     }
     double rgba[4] = {0};
     rgXmlReader_CheckAttributes(reader, node, knownColor);
+    const char* text = rgXmlNode_Attribute(node, "rgba");
+    if (text != NULL && rgXmlNode_WordCount(node, "rgba") == 0) {
+        rgXmlReader_Warn(reader, node, "<color rgba>: is empty; grey is used");
+        return false;
+    }
     if (rgXmlReader_Required(reader, node, "rgba") == NULL ||
         rgXmlReader_Doubles(reader, node, "rgba", rgba, 4, 4) != 4) {
         return false;

@@ -21,14 +21,27 @@ typedef struct rgUrdfShape {
     rgHullParts parts; // more than one: what the mesh becomes
 } rgUrdfShape;
 
-static bool rgUrdf_Positive(rgUrdf* urdf, const rgXmlNode* node, const char* name, double* value) {
+// What is only shown may be left out, what collides may not.
+static void rgUrdf_RefuseSize(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node,
+                              const char* name) {
+    const char* value = rgXmlNode_Attribute(node, name);
+    if (shape->isVisual) {
+        rgXmlReader_Warn(&urdf->xml, node, "<%s %s>: '%.60s' is not positive; it is not shown",
+                         node->name, name, value);
+    } else {
+        rgXmlReader_Error(&urdf->xml, node, "<%s %s>: '%.60s' is not positive", node->name, name,
+                          value);
+    }
+}
+
+static bool rgUrdf_Positive(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node,
+                            const char* name, double* value) {
     if (rgXmlReader_Required(&urdf->xml, node, name) == NULL ||
         !rgXmlReader_Double(&urdf->xml, node, name, value)) {
         return false;
     }
     if (*value <= 0) {
-        rgXmlReader_Error(&urdf->xml, node, "<%s %s>: %g is not positive", node->name, name,
-                          *value);
+        rgUrdf_RefuseSize(urdf, shape, node, name);
         return false;
     }
     return true;
@@ -43,8 +56,7 @@ static bool rgUrdf_Box(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* shape) 
         return false;
     }
     if (!(size[0] > 0 && size[1] > 0 && size[2] > 0)) {
-        rgXmlReader_Error(&urdf->xml, node, "<box size>: %g %g %g are not all positive", size[0],
-                          size[1], size[2]);
+        rgUrdf_RefuseSize(urdf, shape, node, "size");
         return false;
     }
     shape->def.kind = rg_shapeBox;
@@ -56,7 +68,7 @@ static bool rgUrdf_Sphere(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* shap
     static const char* const known[] = {"radius", NULL};
     rgXmlReader_CheckAttributes(&urdf->xml, node, known);
     shape->def.kind = rg_shapeSphere;
-    return rgUrdf_Positive(urdf, node, "radius", &shape->def.size.x);
+    return rgUrdf_Positive(urdf, shape, node, "radius", &shape->def.size.x);
 }
 
 // Cylinder, or capsule, whose length is that of the part between the half spheres.
@@ -65,8 +77,8 @@ static bool rgUrdf_Cylinder(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* sh
     double length = 0;
     rgXmlReader_CheckAttributes(&urdf->xml, node, known);
     shape->def.kind = strcmp(node->name, "capsule") == 0 ? rg_shapeCapsule : rg_shapeCylinder;
-    bool good = rgUrdf_Positive(urdf, node, "radius", &shape->def.size.x);
-    good = rgUrdf_Positive(urdf, node, "length", &length) && good;
+    bool good = rgUrdf_Positive(urdf, shape, node, "radius", &shape->def.size.x);
+    good = rgUrdf_Positive(urdf, shape, node, "length", &length) && good;
     shape->def.size.y = 0.5 * length;
     return good;
 }
@@ -400,68 +412,6 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     if (good && urdf->result == rg_ok) {
         rgUrdf_AddParts(urdf, shape);
     }
-}
-
-// Value of a child such as <lateral_friction value="1"/>, not negative; otherwise as it was.
-static void rgUrdf_ReadContactValue(rgUrdf* urdf, const rgXmlNode* contact, const char* name,
-                                    double* value) {
-    const rgXmlNode* node = rgXmlNode_Child(contact, name);
-    double read = 0;
-    if (node == NULL || !rgXmlReader_Double(&urdf->xml, node, "value", &read)) {
-        return;
-    }
-    if (read < 0) {
-        rgXmlReader_Error(&urdf->xml, node, "<%s value>: %g is negative", name, read);
-    } else {
-        *value = read;
-    }
-}
-
-static const rgXmlNode* rgFindBelow(const rgXmlNode* node, const char* name) {
-    const rgXmlNode* found = NULL;
-    for (const rgXmlNode* child = node->firstChild; child != NULL && found == NULL;
-         child = child->next) {
-        found = strcmp(child->name, name) == 0 ? child : rgFindBelow(child, name);
-    }
-    return found;
-}
-
-// <gazebo reference="LINK"> with <restitution_coefficient>, by itself or as SDF has it, in
-// collision, surface, bounce.
-static void rgUrdf_ReadGazebo(rgUrdf* urdf, const rgUrdfLink* link, rgMaterial* material) {
-    for (const rgXmlNode* node = rgXmlNode_Child(urdf->root, "gazebo"); node != NULL;
-         node = rgXmlNode_Next(node, "gazebo")) {
-        const char* reference = rgXmlNode_Attribute(node, "reference");
-        if (reference == NULL || strcmp(reference, link->name) != 0) {
-            continue;
-        }
-        const rgXmlNode* bounce = rgFindBelow(node, "restitution_coefficient");
-        double e = 0;
-        if (bounce == NULL || !rgXmlReader_Text(&urdf->xml, bounce, &e)) {
-            continue;
-        }
-        if (e >= 0 && e <= 1) {
-            material->restitution = e;
-        } else {
-            rgXmlReader_Error(&urdf->xml, bounce,
-                              "<restitution_coefficient>: %g is not between 0 and 1", e);
-        }
-    }
-}
-
-// <contact>, an element that Bullet has added: friction and restitution of a link's shapes.
-static rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
-    static const char* const known[] = {"lateral_friction", "restitution", NULL};
-    rgMaterial material = rgDefaultMaterial();
-    const rgXmlNode* contact = rgXmlNode_Child(link->node, "contact");
-    if (contact != NULL) {
-        rgXmlReader_CheckChildren(&urdf->xml, contact, known);
-        rgUrdf_ReadContactValue(urdf, contact, "lateral_friction", &material.mu);
-        rgUrdf_ReadContactValue(urdf, contact, "restitution", &material.restitution);
-    }
-    rgUrdf_ReadGazebo(urdf, link, &material);
-    material.frictionRule = urdf->frictionRule;
-    return material;
 }
 
 static bool rgIsShapeNode(const rgXmlNode* node) {

@@ -289,6 +289,43 @@ static void test_gazebo_restitution(void** state) {
     }
 }
 
+// Friction and softness of Gazebo's tags; the smaller coefficient of two surfaces holds.
+static void test_gazebo_surface(void** state) {
+    (void)state;
+    const char* text = "<robot name='r'>" BALL_LINK(
+        "a") "<gazebo reference='a'><mu1>0.3</mu1>"
+             "<mu2 value='0.3'/><kp>2000.0</kp><kd value='10'/></gazebo></robot>";
+    rgFixture f = rgParseClean(text, NULL);
+    const rgMaterial* material = &f.model->shapes[0].material;
+    EXPECT_NEAR(material->mu, 0.3, 0);
+    EXPECT_NEAR(material->stiffness, 0, 0);
+    EXPECT_NEAR(material->damping, 0, 0);
+    assert_int_equal(material->frictionRule, rg_frictionMinimum);
+    rgClose(&f);
+    rgLoadDef soft = rgDefaultLoadDef();
+    soft.fileContact = true;
+    f = rgParseClean(text, &soft);
+    EXPECT_NEAR(f.model->shapes[0].material.stiffness, 2000, 0);
+    EXPECT_NEAR(f.model->shapes[0].material.damping, 10, 0);
+    rgClose(&f);
+}
+
+// A parent 'world' that is no link is the world itself.
+static void test_implied_world(void** state) {
+    (void)state;
+    rgFixture f =
+        rgParseClean("<robot name='r'>" BALL_LINK(
+                         "a") "<joint name='j' type='fixed'>"
+                              "<parent link='world'/><child link='a'/><origin xyz='1 2 3'/>"
+                              "</joint></robot>",
+                     NULL);
+    assert_int_equal(f.model->bodyCount, 1);
+    assert_int_equal(f.model->bodies[0].parent.index1, 0);
+    EXPECT_NEAR(f.model->bodies[0].pose.p.z, 3, 0);
+    assert_non_null(strstr(rgDiagnostics_Message(f.diagnostics, 0).text, "not declared"));
+    rgClose(&f);
+}
+
 static void test_friction_rule(void** state) {
     (void)state;
     rgFixture f = rgParseClean(
@@ -416,7 +453,7 @@ static void test_extensions_are_noted_once(void** state) {
         NULL);
     assert_int_equal(rgDiagnostics_Count(f.diagnostics), 2);
     assert_string_equal(rgDiagnostics_Message(f.diagnostics, 1).text,
-                        "<gazebo> is skipped but for restitution_coefficient (2 in the file)");
+                        "<gazebo> is skipped but for surfaces of links (2 in the file)");
     rgClose(&f);
 }
 
@@ -548,6 +585,8 @@ int main(void) {
         cmocka_unit_test(test_static_mesh_keeps_its_triangles),
         cmocka_unit_test(test_bullet_contact),
         cmocka_unit_test(test_gazebo_restitution),
+        cmocka_unit_test(test_gazebo_surface),
+        cmocka_unit_test(test_implied_world),
         cmocka_unit_test(test_friction_rule),
         cmocka_unit_test(test_mimic),
         cmocka_unit_test(test_base),
