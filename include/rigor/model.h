@@ -28,6 +28,7 @@ typedef struct rgBodyDef {
     rgBodyId parent;   ///< null: the world
     rgPose pose;       ///< in the parent's frame, with all joints of this body at their reference
     rgInertia inertia; ///< in the body frame; mass 0 means none of its own
+    double gravityCompensation; ///< share of its weight that is taken off it (MJCF gravcomp)
     rgSource source;
     uint32_t cookie;
 } rgBodyDef;

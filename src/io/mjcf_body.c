@@ -102,6 +102,7 @@ static rgBodyId rgMjcf_AddBody(rgMjcf* m, const rgXmlNode* node, rgMjScope scope
     body.parent = scope.body;
     body.pose = rgPoseMultiply(scope.frame, rgMjcf_Pose(m, node, &place));
     body.source = rgMjcf_Source(node);
+    rgXmlReader_Double(&m->reader, node, "gravcomp", &body.gravityCompensation);
     int number = m->def->bodyCount;
     rgMjBody* extra = rgMjcf_Grow(m, (void**)&m->bodies, &m->bodyCapacity, number, sizeof(*extra));
     if (extra == NULL) {
@@ -122,7 +123,7 @@ static void rgMjcf_ReadBody(rgMjcf* m, const rgXmlNode* node, rgMjScope scope) {
     static const char* const known[] = {"name",   "childclass", "pos",   "quat",  "axisangle",
                                         "xyaxes", "zaxis",      "euler", "mocap", "gravcomp",
                                         "user",   "sleep",      NULL};
-    static const char* const unsupported[] = {"mocap", "gravcomp", NULL};
+    static const char* const unsupported[] = {"mocap", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgMjcf_Unsupported(m, node, unsupported);
     rgBodyId id = rgMjcf_AddBody(m, node, scope);

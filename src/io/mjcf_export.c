@@ -279,6 +279,7 @@ static void rgMjWriter_Contents(rgMjWriter* w, int body, int depth) {
         rgText_Add(&w->text, "<body");
         rgText_Attribute(&w->text, "name", rgMjWriter_BodyName(def, child - 1, &made));
         rgMjWriter_Pose(w, part->pose);
+        rgText_NumberUnless(&w->text, "gravcomp", part->gravityCompensation, 0);
         rgText_Add(&w->text, ">\n");
         rgMjWriter_Inertial(w, &part->inertia, depth + 1);
         rgMjWriter_Contents(w, child, depth + 1);

@@ -116,6 +116,7 @@ static void rgCheckBodies(rgCompiler* compiler) {
         rgCase_Open(&c, "body", body->name, i, body->source);
         rgCase_Pose(&c, "the body", body->pose);
         rgCase_Inertia(&c, &body->inertia);
+        rgCase_Finite(&c, "gravity compensation", body->gravityCompensation);
     }
 }
 

@@ -20,7 +20,7 @@ static void rgWorld_TakeForces(rgWorld* world) {
 static void rgWorld_AddWrench(rgWorld* world, int body) {
     const rgModel* model = world->model;
     const rgDynamics* d = world->dynamics;
-    const double* w = world->state.wrench + 6 * body;
+    const double* w = world->stepWrench + 6 * body;
     const rgPlace* place = &model->bodyPlaces[body];
     rgVec3 force = rgVec(w[0], w[1], w[2]), torque = rgVec(w[3], w[4], w[5]);
     rgVec3 center = rgPose_Point(place->pose, model->bodies[body].inertia.center);
@@ -34,14 +34,24 @@ static void rgWorld_AddWrench(rgWorld* world, int body) {
     }
 }
 
-// Readers see those of the step, whatever is set or cleared after it.
+static void rgWorld_AddCompensation(rgWorld* world, int body) {
+    const rgBodyDef* def = &world->model->bodies[body];
+    double mass = def->gravityCompensation * def->inertia.mass;
+    double* w = world->stepWrench + 6 * body;
+    w[0] -= mass * world->gravity.x, w[1] -= mass * world->gravity.y;
+    w[2] -= mass * world->gravity.z;
+}
+
+// What the user set, and what takes weight off bodies. Readers see those of the step, whatever is
+// set or cleared after it.
 static void rgWorld_AddWrenches(rgWorld* world) {
-    int count = world->wrenched ? world->model->info.bodyCount : 0;
-    world->stepWrenched = world->wrenched;
+    world->stepWrenched = world->wrenched || world->compensates;
+    int count = world->stepWrenched ? world->model->info.bodyCount : 0;
     if (count > 0) {
         memcpy(world->stepWrench, world->state.wrench, 6 * (size_t)count * sizeof(double));
     }
     for (int b = 0; b < count; ++b) {
+        rgWorld_AddCompensation(world, b);
         rgWorld_AddWrench(world, b);
     }
 }

@@ -109,7 +109,7 @@ static void rgWatch_Impulses(rgWorld* world) {
 // ---- (18) energy
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
-    bool driven = world->wrenched;
+    bool driven = world->wrenched || world->compensates;
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->driveForce[a] != 0;
     }

@@ -396,6 +396,9 @@ static void rgWorld_SetConstants(rgWorld* world) {
                                       ? def->restitutionThreshold
                                       : fmax(0.05, 2 * rgLength(world->gravity) * world->dt);
     world->slots = rgPlanSlots(world->model);
+    for (int b = 0; b < world->model->info.bodyCount; ++b) {
+        world->compensates = world->compensates || world->model->bodies[b].gravityCompensation != 0;
+    }
 }
 
 static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {

@@ -252,6 +252,7 @@ struct rgWorld {
     rgContactProblem problem;
     double penetration;
     bool wrenched;        // any wrench is not zero
+    bool compensates;     // any body has weight taken off it
     int unconvergedCount; // steps since creation
     int softenedCount;    // likewise
     unsigned solveCount;  // likewise, solves

@@ -112,6 +112,21 @@ static void rgCheckMjcf(const char* name) {
     remove(path);
 }
 
+static void test_body_numbers(void** state) {
+    (void)state;
+    char path[64];
+    rgTemporary(path, ".xml");
+    rgModelDef* def = rgLoadOrFail("humanoid");
+    def->bodies[1].gravityCompensation = 0.75;
+    rgDestroyDiagnostics(rgSave(def, path));
+    rgModelDef* back = rgLoadOrFail(path);
+    EXPECT_NEAR(back->bodies[0].gravityCompensation, 0, 0);
+    EXPECT_NEAR(back->bodies[1].gravityCompensation, 0.75, 0);
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(back);
+    remove(path);
+}
+
 static void test_mjcf_to_mjcf(void** state) {
     (void)state;
     for (int i = 0; i < rgBuiltinModelCount(); ++i) {
@@ -422,6 +437,7 @@ static void rgTestRounded(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestRounded),
+        cmocka_unit_test(test_body_numbers),
         cmocka_unit_test(test_mjcf_to_mjcf),
         cmocka_unit_test(test_mjcf_to_urdf_and_back),
         cmocka_unit_test(test_models_agree),

@@ -297,6 +297,14 @@ static void test_inertia(void** state) {
     rgClose(&f);
 }
 
+static void test_gravity_compensation(void** state) {
+    (void)state;
+    rgFixture f = rgParse(WORLD("<body gravcomp='.5'><joint/><geom size='1'/></body><body/>"));
+    EXPECT_NEAR(f.def->bodies[0].gravityCompensation, 0.5, 0);
+    EXPECT_NEAR(f.def->bodies[1].gravityCompensation, 0, 0);
+    rgClose(&f);
+}
+
 static rgInertia rgInertiaUnder(const char* compiler, const char* body) {
     char text[1000];
     snprintf(text, sizeof(text),
@@ -780,6 +788,7 @@ int main(void) {
         cmocka_unit_test(test_replicate),
         cmocka_unit_test(test_joints),
         cmocka_unit_test(test_inertia),
+        cmocka_unit_test(test_gravity_compensation),
         cmocka_unit_test(test_compiler_inertia),
         cmocka_unit_test(test_meshes),
         cmocka_unit_test(test_shell),

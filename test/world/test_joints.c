@@ -36,6 +36,41 @@ static double Rate(const Scene* scene) {
     return rgWorld_Velocities(scene->world, NULL)[0];
 }
 
+// Weight that is taken off: a free body floats, a hinged one accelerates by the share that is left,
+// and the hinge carries it.
+static void TestGravityCompensation(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    rgBodyDef body = rgDefaultBodyDef();
+    body.inertia =
+        (rgInertia){.mass = 2, .center = {0.5, 0, 0}, .moment = {0.1, 0.1, 0.1, 0, 0, 0}};
+    rgJointDef joint = rgDefaultJointDef();
+    body.gravityCompensation = 1;
+    assert_int_equal(rgModelDef_AddBody(scene.def, &body, &joint.body), rg_ok);
+    joint.kind = rg_jointFree;
+    assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, NULL), rg_ok);
+    body.gravityCompensation = 0.25;
+    assert_int_equal(rgModelDef_AddBody(scene.def, &body, &joint.body), rg_ok);
+    joint.kind = rg_jointRevolute;
+    joint.axis = rgVec(0, 1, 0);
+    rgJointId hinge;
+    assert_int_equal(rgModelDef_AddJoint(scene.def, &joint, &hinge), rg_ok);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    SceneRun(&scene, 1);
+    const double* v = rgWorld_Velocities(scene.world, NULL);
+    for (int i = 0; i < 6; ++i) {
+        EXPECT_NEAR(v[i], 0, 1e-15);
+    }
+    double moment = 0.1 + 2 * 0.25, pull = 0.75 * 2 * SCENE_G;
+    double rate = pull * 0.5 / moment;
+    EXPECT_NEAR(v[6], 1e-3 * rate, 1e-9);
+    rgSpatial reaction = rgWorld_JointReaction(scene.world, hinge);
+    EXPECT_NEAR(fabs(reaction.linear.z), pull - 2 * 0.5 * rate, 1e-3);
+    assert_int_equal(rgWorld_Trust(scene.world).doubts, 0);
+    SceneEnd(&scene);
+}
+
 static void TestLimitHolds(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
@@ -469,13 +504,21 @@ static void TestManyDampedLoops(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestLimitHolds),        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
-        cmocka_unit_test(TestDampingIsImplicit), cmocka_unit_test(TestSpringFindsRest),
-        cmocka_unit_test(TestServoWithHugeGain), cmocka_unit_test(TestServoAsRowIsTheSame),
-        cmocka_unit_test(TestEffortLimitBinds),  cmocka_unit_test(TestControlRangeAndGear),
-        cmocka_unit_test(TestFourBar),           cmocka_unit_test(TestGear),
-        cmocka_unit_test(TestWeldHolds),         cmocka_unit_test(TestTendon),
-        cmocka_unit_test(TestManyLoops),         cmocka_unit_test(TestManyDampedLoops),
+        cmocka_unit_test(TestGravityCompensation),
+        cmocka_unit_test(TestLimitHolds),
+        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
+        cmocka_unit_test(TestDampingIsImplicit),
+        cmocka_unit_test(TestSpringFindsRest),
+        cmocka_unit_test(TestServoWithHugeGain),
+        cmocka_unit_test(TestServoAsRowIsTheSame),
+        cmocka_unit_test(TestEffortLimitBinds),
+        cmocka_unit_test(TestControlRangeAndGear),
+        cmocka_unit_test(TestFourBar),
+        cmocka_unit_test(TestGear),
+        cmocka_unit_test(TestWeldHolds),
+        cmocka_unit_test(TestTendon),
+        cmocka_unit_test(TestManyLoops),
+        cmocka_unit_test(TestManyDampedLoops),
         cmocka_unit_test(TestOverlapByDesign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
