@@ -163,8 +163,8 @@ static void rgWriteCheck(const char* path, const rgLoadedModel* loaded) {
     rgJson_EndObject(&json);
 }
 
-static void rgPrintCheck(const char* path, const rgLoadedModel* loaded) {
-    rgCli_PrintDiagnostics(loaded->diagnostics, stderr, true);
+static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, bool verbose) {
+    rgCli_PrintDiagnostics(loaded->diagnostics, stderr, true, verbose);
     int warningCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityWarning);
     int errorCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityError);
     if (loaded->model != NULL) {
@@ -178,10 +178,12 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded) {
 
 int rgCli_Check(int argc, char** argv) {
     rgModelArguments arguments = {0};
-    bool json = false;
-    rgOption table[RG_MODEL_OPTION_COUNT + 1] = {
+    bool json = false, verbose = false;
+    rgOption table[RG_MODEL_OPTION_COUNT + 2] = {
         [RG_MODEL_OPTION_COUNT] = {"--json", rg_optionFlag, &json, "print one JSON object", NULL,
-                                   NULL, 0, 0}};
+                                   NULL, 0, 0},
+        {"--verbose", rg_optionFlag, &verbose, "every remark, not one of each kind with a count",
+         NULL, NULL, 0, 0}};
     rgModelArguments_Options(&arguments, table);
     const rgCommand command = {
         .name = "rigor check",
@@ -189,7 +191,7 @@ int rgCli_Check(int argc, char** argv) {
         .summary = "Read a robot description (URDF or MJCF), say what it holds and what is wrong "
                    "with it.\nExit code 0 when it can be simulated, 1 when not.",
         .options = table,
-        .optionCount = RG_MODEL_OPTION_COUNT + 1,
+        .optionCount = RG_MODEL_OPTION_COUNT + 2,
         .minArguments = 1,
         .maxArguments = 1,
     };
@@ -206,7 +208,7 @@ int rgCli_Check(int argc, char** argv) {
     if (json) {
         rgWriteCheck(argv[1], &loaded);
     } else {
-        rgPrintCheck(argv[1], &loaded);
+        rgPrintCheck(argv[1], &loaded, verbose);
     }
     rgCli_FreeModel(&loaded);
     return good ? rg_exitDone : rg_exitNo;

@@ -76,8 +76,11 @@ bool rgParseNumber(const char* text, double* value);
 
 // Print "rigor: ..." on stderr.
 void rgCli_Error(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// Print all messages, one line each: "file:line: warning: text". Notes only when asked for.
-void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes);
+// ---- remarks.c ----
+
+// Print messages, one line each: "file:line: warning: text". Notes only when asked for; of remarks
+// that differ in names and numbers alone the first with a count, unless all are asked for.
+void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes, bool all);
 
 // ---- table.c ----
 

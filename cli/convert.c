@@ -10,7 +10,7 @@ static int rgConvert(const char* from, const char* to, const rgModelArguments* a
     if (good) {
         good = rgSaveModelDef(loaded.def, to, loaded.diagnostics) == rg_ok;
     }
-    rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false);
+    rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false, false);
     rgCli_FreeModel(&loaded);
     return good ? rg_exitDone : rg_exitNo;
 }

@@ -278,7 +278,7 @@ int rgCli_Dynamics(int argc, char** argv) {
     arguments.model.noMeshes = true; // geometry has no say in this
     rgLoadedModel loaded;
     bool good = rgCli_LoadModel(argv[1], &arguments.model, &loaded);
-    rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false);
+    rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false, false);
     good = good && rgShowDynamics(loaded.model, &arguments);
     rgCli_FreeModel(&loaded);
     return good ? rg_exitDone : rg_exitUsage;

@@ -17,22 +17,6 @@ void rgCli_Error(const char* format, ...) {
     va_end(arguments);
 }
 
-void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes) {
-    static const char* const names[] = {"note", "warning", "error"};
-    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
-        rgMessage message = rgDiagnostics_Message(diagnostics, i);
-        if (message.severity == rg_severityNote && !notes) {
-            continue;
-        }
-        if (message.file != NULL && message.line > 0) {
-            fprintf(out, "%s:%d: ", message.file, message.line);
-        } else if (message.file != NULL) {
-            fprintf(out, "%s: ", message.file);
-        }
-        fprintf(out, "%s: %s\n", names[message.severity], message.text);
-    }
-}
-
 bool rgParseNumber(const char* text, double* value) {
     char* end = NULL;
     errno = 0;

@@ -147,7 +147,7 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
                               .guessCount = guess.lambda != NULL};
     rgResult result = rgSaveFclib(path, &content, simulation->loaded.diagnostics);
     if (result != rg_ok) {
-        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false);
+        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
         rgCli_Error("%s: could not be written: %s", path, rgResult_Name(result));
     }
     job->dumped += result == rg_ok;

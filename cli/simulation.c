@@ -101,7 +101,7 @@ static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* argume
     bool good = simulation->scene != NULL ? rgLoadScene(simulation, arguments)
                                           : rgLoadFile(simulation, arguments);
     if (simulation->loaded.diagnostics != NULL) {
-        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false);
+        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
         rgDiagnostics_Clear(simulation->loaded.diagnostics);
     }
     return good;
@@ -236,7 +236,7 @@ static bool rgAddGround(rgSimulation* simulation) {
         result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
     }
     if (result != rg_ok) {
-        rgCli_PrintDiagnostics(loaded->diagnostics, stderr, false);
+        rgCli_PrintDiagnostics(loaded->diagnostics, stderr, false, false);
         rgCli_Error("--ground: the floor could not be added: %s", rgResult_Name(result));
     }
     return result == rg_ok;
@@ -326,7 +326,7 @@ static bool rgMakeWorld(rgSimulation* simulation, const rgSimulationArguments* a
     rgDiagnostics_Clear(diagnostics);
     rgResult result =
         rgCreateWorld(simulation->loaded.model, &simulation->def, diagnostics, &simulation->world);
-    rgCli_PrintDiagnostics(diagnostics, stderr, false);
+    rgCli_PrintDiagnostics(diagnostics, stderr, false, false);
     if (result != rg_ok) {
         rgCli_Error("%s: no world can be made of it: %s", simulation->name, rgResult_Name(result));
         return false;

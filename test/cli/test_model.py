@@ -43,6 +43,17 @@ class Check(Model):
                      "warnings     0"):
             self.assertIn(line, done.stdout)
 
+    def test_remarks_of_a_kind_are_counted(self):
+        path = os.path.join(self.folder.name, "many.xml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("<mujoco><worldbody>" + "".join(
+                f"<body name='b{i}'><joint name='j{i}' margin='{i + 1}'/><geom size='1'/></body>"
+                for i in range(5)) + "</worldbody></mujoco>")
+        once = run("check", path).stderr.splitlines()
+        self.assertEqual(len(once), 1, once)
+        self.assertIn("(and 4 more like it)", once[0])
+        self.assertEqual(len(run("check", path, "--verbose").stderr.splitlines()), 5)
+
     def test_json(self):
         done = run("check", self.path, "--json", "--floating")
         self.assertEqual(done.returncode, 0, done)
