@@ -1,6 +1,7 @@
 // Everything that rigor offers.
 #pragma once
 #include "rigor/base.h"
+#include "rigor/batch.h"
 #include "rigor/collision.h"
 #include "rigor/contact.h"
 #include "rigor/dynamics.h"

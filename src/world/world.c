@@ -127,16 +127,10 @@ static double* rgTakeNumbers(double** cursor, int count) {
     return start;
 }
 
-static bool rgWorld_CreateState(rgWorld* world) {
+void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     const rgModelInfo* info = &world->model->info;
-    rgState* state = &world->state;
-    state->blockCount = 1 + info->qCount + 2 * info->vCount + info->actuatorCount +
-                        6 * info->bodyCount + info->treeCount + world->slots.count;
-    state->block = rgAllocate(&world->allocator, (size_t)state->blockCount, sizeof(double));
-    if (state->block == NULL) {
-        return false;
-    }
-    double* cursor = state->block;
+    double* cursor = block;
+    state->block = block;
     state->time = rgTakeNumbers(&cursor, 1);
     state->q = rgTakeNumbers(&cursor, info->qCount);
     state->v = rgTakeNumbers(&cursor, info->vCount);
@@ -145,7 +139,20 @@ static bool rgWorld_CreateState(rgWorld* world) {
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
-    memcpy(state->q, world->model->neutral, (size_t)info->qCount * sizeof(double));
+    state->blockCount = (int)(cursor - block);
+}
+
+static bool rgWorld_CreateState(rgWorld* world) {
+    const rgModelInfo* info = &world->model->info;
+    int count = 1 + info->qCount + 2 * info->vCount + info->actuatorCount + 6 * info->bodyCount +
+                info->treeCount + world->slots.count;
+    double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
+    if (block == NULL) {
+        return false;
+    }
+    rgWorld_ViewState(world, block, &world->state);
+    RG_ASSERT(world->state.blockCount == count);
+    memcpy(world->state.q, world->model->neutral, (size_t)info->qCount * sizeof(double));
     return true;
 }
 

@@ -184,6 +184,18 @@ typedef struct rgReadout {
     int* sensorStarts; // sensorCount + 1
 } rgReadout;
 
+// All that is a world's own and lasts from step to step; the rest is made from the model or
+// computed anew. A batch keeps one per world, and enters them one after the other into the world of
+// a thread, which steps them to the bits that a world of their own would have. instance.c.
+typedef struct rgInstance {
+    double* block;   // of rgState
+    rgMemory memory; // arrays of the batch
+    rgWatch watch;
+    bool wrenched;
+    int unconvergedCount, softenedCount;
+    unsigned solveCount;
+} rgInstance;
+
 struct rgWorld {
     rgMeter meter;
     rgAllocator allocator; // goes through the meter
@@ -291,6 +303,13 @@ void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
                   double* next);                          // integrate.c
 rgResult rgWorld_ProjectLoops(rgWorld* world, double* q); // loops.c
+
+// world.c: the parts of a block of numbers.
+void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state);
+// instance.c: be that world from now on, with its block as the state. Nothing is known of its last
+// step. Then give back what a step changed; its arrays grow by the allocator.
+rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance);
+rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* allocator);
 
 static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;

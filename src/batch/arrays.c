@@ -1,0 +1,177 @@
+// Numbers of all worlds: stacked arrays in and out, reset, restore.
+#include "batch/batch.h"
+
+#include <string.h>
+
+// ---- where they are
+
+rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array) {
+    const rgModelInfo* info = &batch->model->info;
+    rgState state;
+    rgWorld_ViewState(batch->lanes[0].world, batch->blocks, &state);
+    rgBatchView view = {.rowCount = batch->worldCount, .stride = batch->stride};
+    switch (array) {
+    case rg_batchTime:
+        view.data = state.time, view.columnCount = 1;
+        break;
+    case rg_batchPositions:
+        view.data = state.q, view.columnCount = info->qCount;
+        break;
+    case rg_batchVelocities:
+        view.data = state.v, view.columnCount = info->vCount;
+        break;
+    case rg_batchControls:
+        view.data = state.control, view.columnCount = info->actuatorCount;
+        break;
+    case rg_batchForces:
+        view.data = state.force, view.columnCount = info->vCount;
+        break;
+    case rg_batchSensors:
+        view.data = batch->sensors, view.stride = batch->sensorSize;
+        view.columnCount = batch->sensors != NULL ? batch->sensorSize : 0;
+        break;
+    default:
+        view = (rgBatchView){0};
+        break;
+    }
+    return view;
+}
+
+rgResult rgBatch_Read(const rgBatch* batch, rgBatchArray array, double* values, size_t count) {
+    rgBatchView view = batch != NULL ? rgBatch_View(batch, array) : (rgBatchView){0};
+    size_t columns = (size_t)view.columnCount;
+    if (view.rowCount == 0 || count != (size_t)view.rowCount * columns ||
+        (count > 0 && values == NULL)) {
+        return rg_errorArgument;
+    }
+    for (int i = 0; columns > 0 && i < view.rowCount; ++i) {
+        memcpy(values + (size_t)i * columns, view.data + i * view.stride, columns * sizeof(double));
+    }
+    return rg_ok;
+}
+
+// ---- writing
+
+typedef struct rgWrite {
+    rgBatchArray array;
+    const double* values;
+    int columnCount;
+} rgWrite;
+
+static void rgWriteRow(rgBatch* batch, rgLane* lane, int i, void* context) {
+    const rgWrite* write = context;
+    const rgModel* model = batch->model;
+    rgWorld* world = lane->world;
+    const double* row = write->values + (size_t)i * (size_t)write->columnCount;
+    rgResult result = rg_ok;
+    switch (write->array) {
+    case rg_batchTime:
+        result = rgWorld_SetTime(world, row[0]);
+        break;
+    case rg_batchPositions:
+        memcpy(lane->saved, world->state.v, (size_t)model->vCount * sizeof(double));
+        result = rgWorld_SetState(world, row, lane->saved);
+        break;
+    case rg_batchVelocities:
+        memcpy(lane->saved, world->state.q, (size_t)model->qCount * sizeof(double));
+        result = rgWorld_SetState(world, lane->saved, row);
+        break;
+    case rg_batchControls:
+        result = rgWorld_SetControl(world, row);
+        break;
+    default:
+        result = rgWorld_SetForce(world, row);
+        break;
+    }
+    bool state = write->array <= rg_batchVelocities;
+    if (result != rg_ok) {
+        rgBatch_Stop(batch, i, state ? rg_faultState : rg_faultControl);
+    }
+}
+
+static const char* const rgArrayNames[] = {"times",    "positions", "velocities",
+                                           "controls", "forces",    "sensors"};
+
+rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values, size_t count,
+                       const rgWorldMask* mask, rgDiagnostics* diagnostics) {
+    if (batch == NULL || (int)array < 0 || array >= rg_batchSensors) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
+                          "batch: there is no array that can be written under this name");
+        return rg_errorArgument;
+    }
+    rgWrite write = {array, values, rgBatch_View(batch, array).columnCount};
+    size_t wanted = (size_t)batch->worldCount * (size_t)write.columnCount;
+    if (count != wanted || (count > 0 && values == NULL)) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
+                          "batch: %s of %d worlds are %d x %d = %zu numbers, not %zu",
+                          rgArrayNames[array], batch->worldCount, batch->worldCount,
+                          write.columnCount, wanted, values != NULL ? count : 0);
+        return rg_errorArgument;
+    }
+    if (!rgBatch_MaskFits(batch, mask)) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
+                          "batch: a mask for %d worlds, where there are %d", mask->count,
+                          batch->worldCount);
+        return rg_errorArgument;
+    }
+    return count > 0 ? rgBatch_Visit(batch, mask, false, rgWriteRow, &write) : rg_ok;
+}
+
+// ---- starting anew
+
+void rgBatch_Renew(rgBatch* batch, rgLane* lane, int i) {
+    rgWorld* world = lane->world;
+    batch->status[i] = (rgWorldStatus){0};
+    world->unconvergedCount = world->softenedCount = 0;
+    world->solveCount = 0;
+    world->watch = (rgWatch){0};
+    rgWatch_Create(world);
+    if (batch->contacts != NULL) {
+        batch->contacts[i].count = 0;
+    }
+    if (batch->sensors != NULL) {
+        memset(batch->sensors + (size_t)i * (size_t)batch->sensorSize, 0,
+               (size_t)batch->sensorSize * sizeof(double));
+    }
+}
+
+static void rgResetWorld(rgBatch* batch, rgLane* lane, int i, void* context) {
+    const rgKeyId* key = context;
+    rgBatch_Renew(batch, lane, i);
+    if (rgWorld_Reset(lane->world, *key) != rg_ok) {
+        rgBatch_Stop(batch, i, rg_faultState);
+    }
+}
+
+rgResult rgBatch_Reset(rgBatch* batch, rgKeyId key, const rgWorldMask* mask) {
+    if (batch == NULL || key.index1 < 0 || key.index1 > batch->model->info.keyCount) {
+        return rg_errorArgument;
+    }
+    return rgBatch_Visit(batch, mask, true, rgResetWorld, &key);
+}
+
+typedef struct rgBytes {
+    const void* bytes;
+    size_t count;
+} rgBytes;
+
+static void rgRestoreWorld(rgBatch* batch, rgLane* lane, int i, void* context) {
+    const rgBytes* from = context;
+    rgBatch_Renew(batch, lane, i);
+    if (rgWorld_Restore(lane->world, from->bytes, from->count) != rg_ok) {
+        rgBatch_Stop(batch, i, rg_faultState);
+    }
+}
+
+rgResult rgBatch_Restore(rgBatch* batch, const void* bytes, size_t byteCount,
+                         const rgWorldMask* mask) {
+    if (batch == NULL || bytes == NULL) {
+        return rg_errorArgument;
+    }
+    // Into a state that nobody sees: the bytes are good for all worlds or for none.
+    rgWorld* world = batch->lanes[0].world;
+    world->state = batch->lanes[0].home;
+    rgResult result = rgWorld_Restore(world, bytes, byteCount);
+    rgBytes from = {bytes, byteCount};
+    return result == rg_ok ? rgBatch_Visit(batch, mask, true, rgRestoreWorld, &from) : result;
+}

@@ -1,0 +1,64 @@
+// One world after the other in the workspace of one: what a batch does on each of its threads.
+#include "world/world.h"
+
+#include <string.h>
+
+static rgResult rgMemory_Copy(rgMemory* to, const rgMemory* from, const rgAllocator* allocator) {
+    rgResult result = rgReserve(allocator, (void**)&to->pairs, &to->pairCapacity, 0,
+                                from->pairCount, sizeof(rgPairMemory));
+    if (result == rg_ok) {
+        result = rgReserve(allocator, (void**)&to->contacts, &to->contactCapacity, 0,
+                           from->contactCount, sizeof(rgContactMemory));
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    if (from->pairCount > 0) {
+        memcpy(to->pairs, from->pairs, (size_t)from->pairCount * sizeof(rgPairMemory));
+    }
+    if (from->contactCount > 0) {
+        memcpy(to->contacts, from->contacts, (size_t)from->contactCount * sizeof(rgContactMemory));
+    }
+    to->pairCount = from->pairCount;
+    to->contactCount = from->contactCount;
+    return rg_ok;
+}
+
+// As before a first step: no contacts, no forces, nothing accelerates.
+static void rgWorld_ForgetStep(rgWorld* world) {
+    const rgModel* model = world->model;
+    memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
+    rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
+    memcpy(world->nextV, world->startV, (size_t)model->vCount * sizeof(double));
+    memset(world->driveForce, 0, (size_t)model->info.actuatorCount * sizeof(double));
+    world->stepWrenched = false;
+    world->pointCount = 0;
+    world->penetration = 0;
+    world->problem = (rgContactProblem){0};
+    rgRows_Clear(&world->rows);
+    rgReadout_Invalidate(world->readout);
+}
+
+rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {
+    rgResult result = rgMemory_Copy(&world->memories[0], &instance->memory, &world->allocator);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgWorld_ViewState(world, instance->block, &world->state);
+    world->watch = instance->watch;
+    world->wrenched = instance->wrenched;
+    world->unconvergedCount = instance->unconvergedCount;
+    world->softenedCount = instance->softenedCount;
+    world->solveCount = instance->solveCount;
+    rgWorld_ForgetStep(world);
+    return rg_ok;
+}
+
+rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* allocator) {
+    instance->watch = world->watch;
+    instance->wrenched = world->wrenched;
+    instance->unconvergedCount = world->unconvergedCount;
+    instance->softenedCount = world->softenedCount;
+    instance->solveCount = world->solveCount;
+    return rgMemory_Copy(&instance->memory, &world->memories[0], allocator);
+}
