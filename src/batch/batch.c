@@ -45,6 +45,7 @@ static rgResult rgBatch_CreateLanes(rgBatch* batch, rgDiagnostics* diagnostics) 
         if (result != rg_ok) {
             return result;
         }
+        lane->world->untimed = true;
         lane->home = lane->world->state;
         lane->saved = rgAllocate(&batch->allocator, (size_t)batch->model->qCount, sizeof(double));
         if (lane->saved == NULL) {

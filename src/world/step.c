@@ -1,9 +1,14 @@
 // One time step: the method's table of contents. docs/theory/step.md.
 #include "world/world.h"
 
-// Run one stage unless an earlier one failed, and charge its time to the report.
+// Run one stage unless an earlier one failed, and charge its time to the report. Looking at the
+// clock takes a hundredth of a small step.
 static void rgRun(rgStep* step, rgStage stage, rgStageFcn* run) {
     if (step->result != rg_ok) {
+        return;
+    }
+    if (step->world->untimed) {
+        step->result = run(step);
         return;
     }
     double start = rgSeconds();
