@@ -114,20 +114,21 @@ static rgResult rgBatch_Build(rgBatch* batch, rgDiagnostics* diagnostics) {
 
 rgResult rgCreateBatch(const rgModel* model, const rgBatchDef* def, rgDiagnostics* diagnostics,
                        rgBatch** batch) {
-    if (model == NULL || def == NULL || batch == NULL || def->cookie != RG_COOKIE_BATCH ||
-        !rgCheckBatchDef(def, diagnostics)) {
+    rgBatchDef settings = def != NULL ? *def : rgDefaultBatchDef();
+    if (model == NULL || batch == NULL || settings.cookie != RG_COOKIE_BATCH ||
+        !rgCheckBatchDef(&settings, diagnostics)) {
         return rg_errorArgument;
     }
-    rgAllocator allocator = rgResolveAllocator(&def->allocator);
+    rgAllocator allocator = rgResolveAllocator(&settings.allocator);
     rgBatch* made = rgAllocate(&allocator, 1, sizeof(rgBatch));
     if (made == NULL) {
         return rg_errorMemory;
     }
     made->allocator = allocator;
-    made->def = *def;
+    made->def = settings;
     made->model = model;
-    made->worldCount = def->worldCount;
-    made->laneCount = def->tasks.run != NULL ? RG_MAX(def->tasks.workerCount, 1) : 1;
+    made->worldCount = settings.worldCount;
+    made->laneCount = settings.tasks.run != NULL ? RG_MAX(settings.tasks.workerCount, 1) : 1;
     rgResult result = rgBatch_Build(made, diagnostics);
     if (result != rg_ok) {
         rgDestroyBatch(made);

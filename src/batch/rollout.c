@@ -233,11 +233,13 @@ static rgResult rgRollTogether(rgBatch* batch, rgRollout* rollout, const rgWorld
 
 rgResult rgBatch_Rollout(rgBatch* batch, const rgRolloutDef* def, const rgWorldMask* mask,
                          rgDiagnostics* diagnostics) {
-    if (batch == NULL || def == NULL || def->cookie != RG_COOKIE_ROLLOUT) {
+    rgRollout rollout = {.def = def != NULL ? *def : rgDefaultRolloutDef()};
+    if (batch == NULL || rollout.def.cookie != RG_COOKIE_ROLLOUT) {
         return rg_errorArgument;
     }
-    rgRollout rollout = {.def = *def, .end = def->stepCount};
-    rollout.recordCount = def->recordInterval > 0 ? def->stepCount / def->recordInterval : 0;
+    int interval = rollout.def.recordInterval;
+    rollout.end = rollout.def.stepCount;
+    rollout.recordCount = interval > 0 ? rollout.end / interval : 0;
     if (!rgCheckRollout(batch, &rollout, mask, diagnostics)) {
         return rg_errorArgument;
     }
@@ -246,6 +248,6 @@ rgResult rgBatch_Rollout(rgBatch* batch, const rgRolloutDef* def, const rgWorldM
             rgRecordFault(batch, &rollout, i, 0);
         }
     }
-    return def->all != NULL ? rgRollTogether(batch, &rollout, mask)
-                            : rgBatch_Visit(batch, mask, false, rgRollWorld, &rollout);
+    return rollout.def.all != NULL ? rgRollTogether(batch, &rollout, mask)
+                                   : rgBatch_Visit(batch, mask, false, rgRollWorld, &rollout);
 }
