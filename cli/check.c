@@ -1,6 +1,5 @@
 // rigor check: what a robot description holds, and what is wrong with it.
-#include "model.h"
-#include "run.h"
+#include "check.h"
 
 #include <string.h>
 
@@ -158,6 +157,7 @@ static void rgWriteCheck(const char* path, const rgLoadedModel* loaded) {
     if (loaded->model != NULL) {
         rgCensus census = rgTakeCensus(loaded->model);
         rgWriteCensus(&json, &census);
+        rgCli_CheckStarts(loaded->model, &json);
     }
     rgWriteMessages(&json, loaded->diagnostics);
     rgJson_EndObject(&json);
@@ -170,6 +170,7 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, bool ver
     if (loaded->model != NULL) {
         rgCensus census = rgTakeCensus(loaded->model);
         rgPrintCensus(path, &census);
+        rgCli_CheckStarts(loaded->model, NULL);
         printf("  %-12s %d\n", "warnings", warningCount);
     } else {
         printf("%s: not a usable model (%d errors, %d warnings)\n", path, errorCount, warningCount);

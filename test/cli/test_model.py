@@ -43,6 +43,21 @@ class Check(Model):
                      "warnings     0"):
             self.assertIn(line, done.stdout)
 
+    def test_starts(self):
+        path = os.path.join(self.folder.name, "start.xml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("""<mujoco><compiler angle="radian"/><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+<body name="b" pos="0 0 0.4"><freejoint/><geom name="ball" size="0.5"/>
+<body name="c" pos="3 0 0"><joint name="j" range="0.5 1"/><geom size="0.1"/></body></body></worldbody>
+<keyframe><key name="up" qpos="0 0 2 1 0 0 0 0.7"/></keyframe></mujoco>""")
+        said = run("check", path).stdout
+        self.assertIn("at the reference: joint 'j' is at 0, outside 0.5 to 1", said)
+        self.assertIn("at the reference: 'floor' and 'ball' overlap by 100 mm", said)
+        self.assertNotIn("at up", said)
+        starts = json.loads(run("check", path, "--json").stdout)["starts"]
+        self.assertEqual([len(s["overlaps"]) for s in starts], [1, 0])
+        self.assertAlmostEqual(starts[0]["overlaps"][0]["depth"], 0.1, 12)
+
     def test_remarks_of_a_kind_are_counted(self):
         path = os.path.join(self.folder.name, "many.xml")
         with open(path, "w", encoding="utf-8") as file:

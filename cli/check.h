@@ -1,0 +1,8 @@
+// What the parts of `rigor check` share.
+#pragma once
+#include "model.h"
+#include "run.h"
+
+// Joints outside their limits and shapes inside each other, at the reference and at each key:
+// printed, or written when there is a JSON object.
+void rgCli_CheckStarts(const rgModel* model, rgJson* json);
