@@ -82,6 +82,20 @@ void rgCli_Error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // that differ in names and numbers alone the first with a count, unless all are asked for.
 void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes, bool all);
 
+// ---- output.c ----
+
+// A file in the making. Open tells why it cannot be; Close tells what went wrong, and what is not
+// wanted or not whole is not left behind.
+typedef struct rgOutput {
+    const char* path;
+    FILE* file;
+    char* part;   // where a regular file is written until it is whole
+    char* target; // where it goes then
+} rgOutput;
+
+bool rgOutput_Open(rgOutput* output, const char* path);
+bool rgOutput_Close(rgOutput* output, bool wanted);
+
 // ---- table.c ----
 
 // Cells are collected, then printed with aligned columns: the first to the left, others to the

@@ -26,5 +26,10 @@ int main(int argc, char** argv) {
         return rg_exitDone;
     }
     openblas_set_num_threads(1); // rigor spreads work itself; see docs/limits.md
-    return rgRunVerb("rigor", verbs, (int)(sizeof(verbs) / sizeof(verbs[0])), argc, argv);
+    int code = rgRunVerb("rigor", verbs, (int)(sizeof(verbs) / sizeof(verbs[0])), argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        rgCli_Error("the standard output cannot be written");
+        return rg_exitUsage;
+    }
+    return code;
 }

@@ -254,21 +254,12 @@ static void rgPrintSolveJson(const rgSolveJob* job) {
 }
 
 static bool rgWriteHistory(const rgSolveJob* job) {
-    char* part = rgCli_Format("%s.part", job->options.history);
-    FILE* out = fopen(part, "w");
-    bool done = out != NULL;
-    if (done) {
-        rgTable_PrintCsv(&job->history, out);
-        done = ferror(out) == 0;
-        done = fclose(out) == 0 && done;
-        done = done && rename(part, job->options.history) == 0;
+    rgOutput output;
+    if (!rgOutput_Open(&output, job->options.history)) {
+        return false;
     }
-    if (!done) {
-        rgCli_Error("%s: cannot be written: %s", job->options.history, strerror(errno));
-        remove(part);
-    }
-    free(part);
-    return done;
+    rgTable_PrintCsv(&job->history, output.file);
+    return rgOutput_Close(&output, true);
 }
 
 static int rgCompareTexts(const void* a, const void* b) {

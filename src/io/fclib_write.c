@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 // lstat
 // Contact problems, solutions and guesses to FCLIB files. Everything is written to a temporary file
 // beside the target, which is renamed when it is complete.
 #include "io/fclib.h"
@@ -5,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // A file in the making.
@@ -14,8 +16,15 @@ typedef struct rgDraft {
     rgAllocator allocator;
 } rgDraft;
 
-static rgResult rgDraft_Begin(rgDraft* draft, const char* path) {
+// A device, a pipe or a folder is no place for a file, and a link would be replaced.
+static rgResult rgDraft_Begin(rgDraft* draft, const char* path, rgDiagnostics* diagnostics) {
+    struct stat found;
     *draft = (rgDraft){.path = path, .allocator = rgResolveAllocator(NULL)};
+    if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
+                          "cannot be written: it is there and no regular file");
+        return rg_errorFile;
+    }
     size_t bytes = strlen(path) + 32;
     draft->temporary = rgAllocate(&draft->allocator, bytes, 1);
     if (draft->temporary == NULL) {
@@ -392,7 +401,7 @@ rgResult rgSaveFclib(const char* path, const rgFclibContent* content, rgDiagnost
     rgDraft draft = {0};
     rgResult result = rgRowMap_Make(&map, content->problem);
     if (result == rg_ok) {
-        result = rgDraft_Begin(&draft, path);
+        result = rgDraft_Begin(&draft, path, diagnostics);
     }
     if (result == rg_ok) {
         rgH5 h5;
@@ -465,7 +474,7 @@ rgResult rgSaveFclibSolution(const char* source, const char* path, const rgFclib
     rgDraft draft = {0};
     rgResult result = rgLoadFclib(source, NULL, diagnostics, &problem);
     if (result == rg_ok) {
-        result = rgDraft_Begin(&draft, path);
+        result = rgDraft_Begin(&draft, path, diagnostics);
     }
     if (result == rg_ok) {
         result = rgCopyFile(source, &draft, diagnostics);

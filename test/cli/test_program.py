@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,37 @@ class Solve(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("two files would become ball.hdf5", done.stderr)
         self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_outputs_replace_only_regular_files(self):
+        self.ball("ball.hdf5")
+        out, link = self.path("real.csv"), self.path("link.csv")
+        with open(out, "w", encoding="utf-8") as file:
+            file.write("old")
+        os.symlink(out, link)
+        ball = self.path("ball.hdf5")
+        self.assertEqual(run("solve", ball, "--history", link).returncode, 0)
+        self.assertTrue(os.path.islink(link))
+        with open(out, encoding="utf-8") as file:
+            self.assertIn("iteration", file.readline())
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(run("solve", ball, "--history", pipe).returncode, 0)
+        self.assertIn("iteration", reader.communicate(timeout=60)[0])
+        done = run("solve", ball, "--history", "/dev/full")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/dev/full: cannot be written", done.stderr)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+        done = run("solve", ball, "--history", self.folder)
+        self.assertIn("cannot be written: Is a directory", done.stderr)
+        self.assertEqual([f for f in os.listdir(self.folder) if f.endswith(".part")], [])
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([RIGOR, "scenes"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("the standard output cannot be written", done.stderr)
 
     def test_history(self):
         self.ball("ball.hdf5")
