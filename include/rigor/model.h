@@ -107,6 +107,7 @@ typedef struct rgShapeDef {
     const rgHeightFieldData* heightField; ///< height field; copied
     rgMaterial material;
     bool visualOnly; ///< takes no part in collisions
+    bool disabled;   ///< meets nothing until a world enables it, rgWorld_ChangeShape()
     uint32_t group;  ///< bits: what it is (MJCF contype)
     uint32_t mask;   ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
                      ///< a bit of the other's group.

@@ -174,10 +174,42 @@ RG_API void rgWorld_ClearWrenches(rgWorld* world);
 /// everything that hangs together with the body by joints.
 RG_API rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep);
 
+/// Change parameters while running. Take the part, change it, give it back:
+///     rgShapeDef shape = *rgModel_Shape(rgWorld_Model(world), id);
+///     shape.material.mu = 0.2;
+///     rgWorld_ChangeShape(world, id, &shape, diagnostics);
+/// From then on the world does to the bit what a world of a model made so would do. The model that
+/// it was made of stays as it is, for others. Changes are saved, restored and hashed with the
+/// state. What can change: inertias and gravity compensation of bodies; limits, damping, dry
+/// friction, armature, springs and effort limits of joints; materials of shapes and whether they
+/// are disabled; limits, damping, dry friction and springs of tendons; gears, gains, bias and
+/// ranges of actuators; frames, polynomial, stiffness and damping of equalities and whether they
+/// are disabled. rg_errorUnsupported when something else differs, rg_errorArgument for values that
+/// a model would refuse; the diagnostics, which may be NULL, say which. Memory is taken here, never
+/// by a step, and by the first change of each kind only.
+RG_API rgResult rgWorld_ChangeBody(rgWorld* world, rgBodyId id, const rgBodyDef* body,
+                                   rgDiagnostics* diagnostics);
+RG_API rgResult rgWorld_ChangeJoint(rgWorld* world, rgJointId id, const rgJointDef* joint,
+                                    rgDiagnostics* diagnostics);
+RG_API rgResult rgWorld_ChangeShape(rgWorld* world, rgShapeId id, const rgShapeDef* shape,
+                                    rgDiagnostics* diagnostics);
+RG_API rgResult rgWorld_ChangeTendon(rgWorld* world, rgTendonId id, const rgTendonDef* tendon,
+                                     rgDiagnostics* diagnostics);
+RG_API rgResult rgWorld_ChangeActuator(rgWorld* world, rgActuatorId id,
+                                       const rgActuatorDef* actuator, rgDiagnostics* diagnostics);
+RG_API rgResult rgWorld_ChangeEquality(rgWorld* world, rgEqualityId id,
+                                       const rgEqualityDef* equality, rgDiagnostics* diagnostics);
+/// Likewise gravity and what the world's def says for all contacts: stiffness to restitution,
+/// friction rule, time constant, push-out speed, restitution threshold, limits, softening.
+RG_API rgResult rgWorld_ChangeSettings(rgWorld* world, const rgWorldDef* def,
+                                       rgDiagnostics* diagnostics);
+RG_API rgWorldDef rgWorld_Settings(const rgWorld* world); ///< as they are now, with gravity
+
 /// Readout, computed when asked for. Poses, velocities, energies and position sensors are those of
 /// the current state; contacts, constraints, reactions, force and acceleration sensors belong to
 /// the last step or forward call, which began at the state before. Frame accelerations are without
 /// gravity; accelerometers feel it.
+/// With what the world changed; lives as long as the world, and moves with the first change.
 RG_API const rgModel* rgWorld_Model(const rgWorld* world);
 RG_API rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body);
 RG_API rgSpatial rgWorld_BodyVelocity(const rgWorld* world,

@@ -420,6 +420,16 @@ static bool rgIsScalarJointId(const rgModelDef* def, rgJointId id) {
     return id.index1 > 0 && rgIsScalarJoint(def->joints[id.index1 - 1].kind);
 }
 
+static void rgCheckTendon(rgCase* c, const rgTendonDef* tendon) {
+    if (tendon->hasLimits) {
+        rgCase_Range(c, "limits", tendon->lower, tendon->upper);
+    }
+    rgCase_NotNegative(c, "damping", tendon->damping);
+    rgCase_NotNegative(c, "dry friction", tendon->dryFriction);
+    rgCase_NotNegative(c, "stiffness", tendon->stiffness);
+    rgCase_Finite(c, "spring reference", tendon->springReference);
+}
+
 static void rgCheckTendons(rgCompiler* compiler) {
     const rgModelDef* def = compiler->def;
     for (int i = 0; i < def->tendonCount; ++i) {
@@ -435,13 +445,26 @@ static void rgCheckTendons(rgCompiler* compiler) {
                 rgCase_Error(&c, "its joints must be revolute or prismatic");
             }
         }
-        if (tendon->hasLimits) {
-            rgCase_Range(&c, "limits", tendon->lower, tendon->upper);
-        }
-        rgCase_NotNegative(&c, "damping", tendon->damping);
-        rgCase_NotNegative(&c, "dry friction", tendon->dryFriction);
-        rgCase_NotNegative(&c, "stiffness", tendon->stiffness);
-        rgCase_Finite(&c, "spring reference", tendon->springReference);
+        rgCheckTendon(&c, tendon);
+    }
+}
+
+static void rgCheckActuator(rgCase* c, const rgActuatorDef* actuator) {
+    if ((actuator->joint.index1 > 0) == (actuator->tendon.index1 > 0)) {
+        rgCase_Error(c, "it must act on a joint or on a tendon");
+    }
+    for (int k = 0; k < 6; ++k) {
+        rgCase_Finite(c, "gear", actuator->gear[k]);
+    }
+    rgCase_Finite(c, "gain", actuator->gain);
+    rgCase_Finite(c, "bias", actuator->bias);
+    rgCase_NotNegative(c, "kp", actuator->kp);
+    rgCase_NotNegative(c, "kd", actuator->kd);
+    if (actuator->hasControlRange) {
+        rgCase_Range(c, "control limits", actuator->controlLower, actuator->controlUpper);
+    }
+    if (actuator->hasForceRange) {
+        rgCase_Range(c, "force limits", actuator->forceLower, actuator->forceUpper);
     }
 }
 
@@ -450,23 +473,20 @@ static void rgCheckActuators(rgCompiler* compiler) {
         const rgActuatorDef* actuator = &compiler->def->actuators[i];
         rgCase c = {.compiler = compiler};
         rgCase_Open(&c, "actuator", actuator->name, i, actuator->source);
-        if ((actuator->joint.index1 > 0) == (actuator->tendon.index1 > 0)) {
-            rgCase_Error(&c, "it must act on a joint or on a tendon");
-        }
-        for (int k = 0; k < 6; ++k) {
-            rgCase_Finite(&c, "gear", actuator->gear[k]);
-        }
-        rgCase_Finite(&c, "gain", actuator->gain);
-        rgCase_Finite(&c, "bias", actuator->bias);
-        rgCase_NotNegative(&c, "kp", actuator->kp);
-        rgCase_NotNegative(&c, "kd", actuator->kd);
-        if (actuator->hasControlRange) {
-            rgCase_Range(&c, "control limits", actuator->controlLower, actuator->controlUpper);
-        }
-        if (actuator->hasForceRange) {
-            rgCase_Range(&c, "force limits", actuator->forceLower, actuator->forceUpper);
-        }
+        rgCheckActuator(&c, actuator);
     }
+}
+
+static void rgCheckEqualityNumbers(rgCase* c, const rgEqualityDef* equality) {
+    if (equality->kind == rg_equalityConnect || equality->kind == rg_equalityWeld) {
+        rgCase_Pose(c, "frame A", equality->poseA);
+        rgCase_Pose(c, "frame B", equality->poseB);
+    }
+    for (int k = 0; k < 5; ++k) {
+        rgCase_Finite(c, "a polynomial coefficient", equality->polynomial[k]);
+    }
+    rgCase_NotNegative(c, "stiffness", equality->stiffness);
+    rgCase_NotNegative(c, "damping", equality->damping);
 }
 
 static void rgCheckEquality(rgCase* c, const rgModelDef* def, const rgEqualityDef* equality) {
@@ -476,8 +496,6 @@ static void rgCheckEquality(rgCase* c, const rgModelDef* def, const rgEqualityDe
         if (equality->bodyA.index1 == equality->bodyB.index1) {
             rgCase_Error(c, "it ties a body to itself");
         }
-        rgCase_Pose(c, "frame A", equality->poseA);
-        rgCase_Pose(c, "frame B", equality->poseB);
         break;
     case rg_equalityJoint:
         if (!rgIsScalarJointId(def, equality->jointA) ||
@@ -496,11 +514,7 @@ static void rgCheckEquality(rgCase* c, const rgModelDef* def, const rgEqualityDe
         rgCase_Error(c, "unknown kind of equality");
         break;
     }
-    for (int k = 0; k < 5; ++k) {
-        rgCase_Finite(c, "a polynomial coefficient", equality->polynomial[k]);
-    }
-    rgCase_NotNegative(c, "stiffness", equality->stiffness);
-    rgCase_NotNegative(c, "damping", equality->damping);
+    rgCheckEqualityNumbers(c, equality);
 }
 
 static void rgCheckEqualities(rgCompiler* compiler) {
@@ -644,4 +658,38 @@ void rgCheckLinks(rgCompiler* compiler) {
             rgCheckLeaf(compiler, link);
         }
     }
+}
+
+// ---- parts of a model that is compiled
+
+bool rgCheckChange(rgPartKind kind, int index, const void* part, rgDiagnostics* diagnostics) {
+    rgCompiler compiler = {.diagnostics = diagnostics};
+    rgCase c = {.compiler = &compiler};
+    if (kind == rg_partBody) {
+        const rgBodyDef* body = part;
+        rgCase_Open(&c, "body", body->name, index, body->source);
+        rgCase_Inertia(&c, &body->inertia);
+        rgCase_Finite(&c, "gravity compensation", body->gravityCompensation);
+    } else if (kind == rg_partJoint) {
+        const rgJointDef* joint = part;
+        rgCase_Open(&c, "joint", joint->name, index, joint->source);
+        rgCheckJoint(&c, joint);
+    } else if (kind == rg_partShape) {
+        const rgShapeDef* shape = part;
+        rgCase_Open(&c, "shape", shape->name, index, shape->source);
+        rgCheckMaterial(&c, &shape->material);
+    } else if (kind == rg_partTendon) {
+        const rgTendonDef* tendon = part;
+        rgCase_Open(&c, "tendon", tendon->name, index, tendon->source);
+        rgCheckTendon(&c, tendon);
+    } else if (kind == rg_partActuator) {
+        const rgActuatorDef* actuator = part;
+        rgCase_Open(&c, "actuator", actuator->name, index, actuator->source);
+        rgCheckActuator(&c, actuator);
+    } else {
+        const rgEqualityDef* equality = part;
+        rgCase_Open(&c, "equality", equality->name, index, equality->source);
+        rgCheckEqualityNumbers(&c, equality);
+    }
+    return compiler.errorCount == 0;
 }

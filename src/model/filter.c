@@ -120,10 +120,7 @@ static bool rgMasksMeet(const rgShapeDef* a, const rgShapeDef* b) {
     return (a->group & b->mask) != 0 || (b->group & a->mask) != 0;
 }
 
-bool rgModel_ShapesMeet(const rgModel* model, rgShapeId idA, rgShapeId idB) {
-    if (!rgIsShape(model, idA) || !rgIsShape(model, idB) || idA.index1 == idB.index1) {
-        return false;
-    }
+bool rgModel_ShapesMayMeet(const rgModel* model, rgShapeId idA, rgShapeId idB) {
     int a = idA.index1 - 1, b = idB.index1 - 1;
     if (rgFindKey(model->pairs, model->pairCount, rgPairKey(a, b)) >= 0) {
         return true;
@@ -139,6 +136,12 @@ bool rgModel_ShapesMeet(const rgModel* model, rgShapeId idA, rgShapeId idB) {
     }
     uint64_t bodies = rgPairKey(placeA->body + 1, placeB->body + 1);
     return rgFindKey(model->excludes, model->excludeCount, bodies) < 0;
+}
+
+bool rgModel_ShapesMeet(const rgModel* model, rgShapeId a, rgShapeId b) {
+    return rgIsShape(model, a) && rgIsShape(model, b) && a.index1 != b.index1 &&
+           !model->shapes[a.index1 - 1].disabled && !model->shapes[b.index1 - 1].disabled &&
+           rgModel_ShapesMayMeet(model, a, b);
 }
 
 // Two springs in a row; rigid (0) leaves the other.

@@ -10,12 +10,12 @@
 typedef struct rgLinkBuilder {
     rgCompiler* compiler;
     rgModel* model;
-    int* lastChild;      // per body and, at bodyCount, the world: children from last to first
-    int* nextChild;      // per body
-    int* firstJoint;     // per body, in order of addition
-    int* nextJoint;      // per joint
-    int* stack;          // bodies to visit
-    rgInertia* inertias; // per link
+    int* lastChild;  // per body and, at bodyCount, the world: children from last to first
+    int* nextChild;  // per body
+    int* firstJoint; // per body, in order of addition
+    int* nextJoint;  // per joint
+    int* stack;      // bodies to visit
+    int visitCount;
 } rgLinkBuilder;
 
 static int rgJointPartCount(rgJointKind kind) {
@@ -40,12 +40,12 @@ static bool rgLinkBuilder_Allocate(rgLinkBuilder* b) {
     b->firstJoint = rgCompiler_Take(c, def->bodyCount, sizeof(int));
     b->nextJoint = rgCompiler_Take(c, def->jointCount, sizeof(int));
     b->stack = rgCompiler_Take(c, def->bodyCount, sizeof(int));
-    b->inertias = rgCompiler_Take(c, linkCount, sizeof(rgInertia));
     model->links = rgCompiler_Take(c, linkCount, sizeof(rgLink));
     model->trees = rgCompiler_Take(c, linkCount, sizeof(rgTree));
     model->dofs = rgCompiler_Take(c, 6 * linkCount, sizeof(rgDof));
     model->neutral = rgCompiler_Take(c, 7 * linkCount, sizeof(double));
     model->movingBodies = rgCompiler_Take(c, linkCount, sizeof(int));
+    model->bodyOrder = rgCompiler_Take(c, def->bodyCount, sizeof(int));
     model->bodyPlaces = rgCompiler_Take(c, def->bodyCount, sizeof(rgPlace));
     model->jointRanges = rgCompiler_Take(c, def->jointCount, sizeof(rgJointRange));
     return !c->outOfMemory;
@@ -140,15 +140,11 @@ static rgPose rgBakeReference(rgPose pose, const rgLink* link, double reference)
 static void rgLinkBuilder_AddDofs(rgLinkBuilder* b, int index) {
     rgModel* model = b->model;
     const rgLink* link = &model->links[index];
-    const rgJointDef* joint = &model->joints[link->joint];
     const rgLink* parent = &model->links[link->parent];
     int above = link->parent == 0 ? -1 : parent->v + parent->vCount - 1;
     for (int k = 0; k < link->vCount; ++k) {
         rgDof* dof = &model->dofs[link->v + k];
-        *dof = (rgDof){.armature = joint->armature,
-                       .damping = joint->damping,
-                       .dryFriction = joint->dryFriction,
-                       .link = index,
+        *dof = (rgDof){.link = index,
                        .joint = link->joint,
                        .parent = above,
                        .rowStart = model->massCount,
@@ -265,8 +261,7 @@ static void rgLinkBuilder_Visit(rgLinkBuilder* b, int body) {
         rgChain_AddJoint(&chain, b, j);
     }
     model->bodyPlaces[body] = rgMakePlace(chain.link, body, chain.body);
-    rgInertia moved = rgInertiaMove(model->bodyPlaces[body].pose, &def->inertia);
-    b->inertias[chain.link] = rgInertiaAdd(&b->inertias[chain.link], &moved);
+    model->bodyOrder[b->visitCount++] = body;
 }
 
 static void rgLinkBuilder_VisitAll(rgLinkBuilder* b) {
@@ -284,18 +279,39 @@ static void rgLinkBuilder_VisitAll(rgLinkBuilder* b) {
     }
 }
 
-static void rgLinkBuilder_SetInertias(rgLinkBuilder* b) {
-    rgModel* model = b->model;
+void rgModel_SumInertias(rgModel* model) {
     for (int i = 0; i < model->linkCount; ++i) {
-        const rgInertia* inertia = &b->inertias[i];
         rgLink* link = &model->links[i];
-        link->mass = inertia->mass;
-        link->center = inertia->center;
-        link->moment = inertia->moment;
-        link->massless = inertia->mass == 0;
-        model->info.mass += i > 0 ? inertia->mass : 0;
+        link->mass = 0;
+        link->center = rgVec(0, 0, 0);
+        link->moment = (rgSym3){0};
     }
-    model->info.staticMass = b->inertias[0].mass;
+    for (int i = 0; i < model->info.bodyCount; ++i) {
+        const rgPlace* place = &model->bodyPlaces[model->bodyOrder[i]];
+        rgLink* link = &model->links[place->link];
+        rgInertia sum = {link->mass, link->center, link->moment};
+        rgInertia moved = rgInertiaMove(place->pose, &model->bodies[model->bodyOrder[i]].inertia);
+        sum = rgInertiaAdd(&sum, &moved);
+        link->mass = sum.mass;
+        link->center = sum.center;
+        link->moment = sum.moment;
+    }
+    model->info.mass = 0;
+    for (int i = 0; i < model->linkCount; ++i) {
+        model->links[i].massless = model->links[i].mass == 0;
+        model->info.mass += i > 0 ? model->links[i].mass : 0;
+    }
+    model->info.staticMass = model->links[0].mass;
+}
+
+void rgModel_SetDofs(rgModel* model) {
+    for (int i = 0; i < model->vCount; ++i) {
+        rgDof* dof = &model->dofs[i];
+        const rgJointDef* joint = &model->joints[dof->joint];
+        dof->armature = joint->armature;
+        dof->damping = joint->damping;
+        dof->dryFriction = joint->dryFriction;
+    }
 }
 
 static bool rgBuildRows(rgCompiler* compiler) {
@@ -391,7 +407,8 @@ bool rgBuildLinks(rgCompiler* compiler) {
     model->linkCount = 1;
     rgLinkBuilder_List(&builder);
     rgLinkBuilder_VisitAll(&builder);
-    rgLinkBuilder_SetInertias(&builder);
+    rgModel_SumInertias(model);
+    rgModel_SetDofs(model);
     model->info.qCount = model->qCount;
     model->info.vCount = model->vCount;
     model->info.linkCount = model->linkCount - 1;

@@ -116,6 +116,7 @@ struct rgModel {
     rgPlace* framePlaces;
     rgJointRange* jointRanges;
     int* movingBodies; // per link: index of the body that owns its joint; -1 for the world
+    int* bodyOrder;    // depth first: in which links sum up the inertias of their bodies
 
     // Collision filters. Static bodies fixed together have one assembly number; 0: the world.
     int* assemblies;    // per body
@@ -156,6 +157,14 @@ bool rgBuildFilters(rgCompiler* compiler);    // filter.c
 bool rgBuildNames(rgCompiler* compiler);      // names.c
 void rgCheckLinks(rgCompiler* compiler);      // check.c: masses that move
 
+// links.c: what follows from the inertias of bodies and from joints.
+void rgModel_SumInertias(rgModel* model);
+void rgModel_SetDofs(rgModel* model);
+// check.c: whether a part may be changed so in a model that is compiled; says what is wrong.
+bool rgCheckChange(rgPartKind kind, int index, const void* part, rgDiagnostics* diagnostics);
+
+// filter.c: rgModel_ShapesMeet() of two shapes of the model, were they not disabled
+bool rgModel_ShapesMayMeet(const rgModel* model, rgShapeId a, rgShapeId b);
 // filter.c: rgModel_PairMaterial() with another rule for friction; unset: that of the materials
 rgMaterial rgModel_CombinedMaterial(const rgModel* model, rgShapeId a, rgShapeId b,
                                     rgFrictionRule rule);

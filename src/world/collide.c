@@ -60,7 +60,7 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
     const rgWorld* world = context;
     const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
     rgShapeId shapeA = {A->shape + 1}, shapeB = {B->shape + 1};
-    return (A->link != 0 || B->link != 0) && rgModel_ShapesMeet(world->model, shapeA, shapeB);
+    return (A->link != 0 || B->link != 0) && rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
 }
 
 // Bound on how far points of a pair close in this step.

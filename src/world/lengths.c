@@ -38,21 +38,13 @@ static bool rgDofTurns(const rgModel* model, int v) {
     }
 }
 
-rgResult rgWorld_CreateReach(rgWorld* world) {
+void rgWorld_SetReach(rgWorld* world) {
     const rgModel* model = world->model;
-    double* links = rgAllocate(&world->allocator, (size_t)model->linkCount, sizeof(double));
-    world->reach = rgAllocate(&world->allocator, (size_t)model->vCount, sizeof(double));
-    if (links == NULL || (world->reach == NULL && model->vCount > 0)) {
-        rgRelease(&world->allocator, links);
-        return rg_errorMemory;
-    }
-    rgWorld_FindLinkReach(world, links);
+    rgWorld_FindLinkReach(world, world->linkReach);
     for (int v = 0; v < model->vCount; ++v) {
-        double reach = links[model->dofs[v].link];
+        double reach = world->linkReach[model->dofs[v].link];
         world->reach[v] = !rgDofTurns(model, v) || reach == 0 ? RG_NO_REACH : reach;
     }
-    rgRelease(&world->allocator, links);
-    return rg_ok;
 }
 
 // Torsion and rolling: the smaller of the two shapes.

@@ -199,22 +199,25 @@ int rgWorld_SoftenedSteps(const rgWorld* world) {
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3274617473676972u // "rigstat2"
+#define RG_STATE_MAGIC 0x3374617473676972u // "rigstat3"
 
 typedef struct rgStateHeader {
     uint64_t magic;
     uint64_t byteCount;
     int32_t blockCount, pairCount, contactCount, colliderCount;
+    uint64_t changed; // bits of rgChangeKind
 } rgStateHeader;
 
 static rgStateHeader rgWorld_Header(const rgWorld* world) {
     const rgMemory* memory = &world->memories[0];
     size_t bytes = sizeof(rgStateHeader) + (size_t)world->state.blockCount * sizeof(double) +
                    (size_t)memory->pairCount * sizeof(rgPairMemory) +
-                   (size_t)memory->contactCount * sizeof(rgContactMemory);
+                   (size_t)memory->contactCount * sizeof(rgContactMemory) +
+                   rgWorld_ChangeCount(world, world->changed) * sizeof(double);
     return (rgStateHeader){RG_STATE_MAGIC,          bytes,
                            world->state.blockCount, memory->pairCount,
-                           memory->contactCount,    world->colliderCount};
+                           memory->contactCount,    world->colliderCount,
+                           world->changed};
 }
 
 size_t rgWorld_StateSize(const rgWorld* world) {
@@ -237,19 +240,21 @@ rgResult rgWorld_Save(const rgWorld* world, void* bytes, size_t byteCount) {
     char* cursor = rgPut(bytes, &header, sizeof(header));
     cursor = rgPut(cursor, world->state.block, (size_t)header.blockCount * sizeof(double));
     cursor = rgPut(cursor, memory->pairs, (size_t)header.pairCount * sizeof(rgPairMemory));
-    rgPut(cursor, memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
+    cursor = rgPut(cursor, memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
+    rgWorld_WriteChanges(world, cursor);
     return rg_ok;
 }
 
 static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size_t byteCount) {
     if (header->magic != RG_STATE_MAGIC || header->blockCount != world->state.blockCount ||
         header->colliderCount != world->colliderCount || header->pairCount < 0 ||
-        header->contactCount < 0) {
+        header->contactCount < 0 || header->changed >= 1u << rg_changeKindCount) {
         return false;
     }
     uint64_t bytes = sizeof(rgStateHeader) + (uint64_t)header->blockCount * sizeof(double) +
                      (uint64_t)header->pairCount * sizeof(rgPairMemory) +
-                     (uint64_t)header->contactCount * sizeof(rgContactMemory);
+                     (uint64_t)header->contactCount * sizeof(rgContactMemory) +
+                     rgWorld_ChangeCount(world, (unsigned)header->changed) * sizeof(double);
     return header->byteCount == bytes && bytes <= byteCount;
 }
 
@@ -321,11 +326,15 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     const char* block = (const char*)bytes + sizeof(header);
     const char* pairs = block + (size_t)header.blockCount * sizeof(double);
     const char* contacts = pairs + (size_t)header.pairCount * sizeof(rgPairMemory);
+    const char* changes = contacts + (size_t)header.contactCount * sizeof(rgContactMemory);
+    unsigned changed = (unsigned)header.changed;
     if (!rgBlockIsUsable(world, block) || !rgPairsFit(&header, pairs) ||
-        !rgAnchorsAreUsable(&header, contacts)) {
+        !rgAnchorsAreUsable(&header, contacts) ||
+        !rgWorld_ChangesAreUsable(world, changed, changes)) {
         return rg_errorArgument;
     }
     rgResult result = rgMemory_Reserve(world, header.pairCount, header.contactCount);
+    result = result == rg_ok ? rgWorld_ReadChanges(world, changed, changes) : result;
     if (result != rg_ok) {
         return result;
     }
@@ -347,8 +356,9 @@ uint64_t rgWorld_Hash(const rgWorld* world) {
     uint64_t hash = rgHashBytes(&header, sizeof(header), 0);
     hash = rgHashBytes(world->state.block, (size_t)header.blockCount * sizeof(double), hash);
     hash = rgHashBytes(memory->pairs, (size_t)header.pairCount * sizeof(rgPairMemory), hash);
-    return rgHashBytes(memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory),
-                       hash);
+    hash =
+        rgHashBytes(memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory), hash);
+    return rgWorld_HashChanges(world, hash);
 }
 
 // ---- inputs

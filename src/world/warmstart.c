@@ -7,9 +7,11 @@
 
 static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair) {
     const rgCollider *A = &world->colliders[pair.a], *B = &world->colliders[pair.b];
+    const rgShapeDef* shapes = world->model->shapes;
+    bool disabled = shapes[A->shape].disabled || shapes[B->shape].disabled;
     bool moves = rgWorld_LinkMoves(world, A->link) || rgWorld_LinkMoves(world, B->link);
     bool sleeps = rgWorld_LinkSleeps(world, A->link) || rgWorld_LinkSleeps(world, B->link);
-    return moves && !sleeps && rgBroadphase_BoxesOverlap(world->broadphase, pair, 0);
+    return moves && !sleeps && !disabled && rgBroadphase_BoxesOverlap(world->broadphase, pair, 0);
 }
 
 static bool rgPairBefore(const rgPairMemory* memory, rgProxyPair pair) {

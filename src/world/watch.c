@@ -40,6 +40,11 @@ void rgWatch_Disturb(rgWorld* world) {
     world->watch.placed = true;
 }
 
+void rgWatch_Change(rgWorld* world) {
+    world->watch.stores = world->watch.stores || rgWorld_Stores(world);
+    world->watch.passive = false;
+}
+
 static void rgWatch_Keep(rgWatch* watch, rgSurprise* most, rgSurprise one, double normal,
                          rgDoubt doubt) {
     if (one.amount > most->amount) {

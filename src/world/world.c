@@ -59,7 +59,7 @@ static bool rgRefuse(rgDiagnostics* diagnostics, const char* what, double value)
 
 _Static_assert(rg_stageCount <= RG_STAGE_CAPACITY, "reports have room for every stage");
 
-static bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
+bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
     struct {
         const char* name;
         double value, least;
@@ -201,7 +201,7 @@ static bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
     return alone;
 }
 
-static void rgWorld_Plan(rgWorld* world) {
+void rgWorld_Plan(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         world->drives[a] = rgPlanDrive(model, &model->actuators[a]);
@@ -212,6 +212,11 @@ static void rgWorld_Plan(rgWorld* world) {
     for (int t = 0; t < model->treeCount; ++t) {
         world->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
     }
+    world->compensates = false;
+    for (int b = 0; b < model->info.bodyCount; ++b) {
+        world->compensates = world->compensates || model->bodies[b].gravityCompensation != 0;
+    }
+    world->rigidEqualityCount = 0;
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
@@ -352,6 +357,8 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->geometryCount = info->shapeCount;
     world->geometries = rgWorld_Take(world, info->shapeCount, sizeof(rgGeometry*), &good);
     world->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
+    world->reach = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->linkReach = rgWorld_Take(world, world->model->linkCount, sizeof(double), &good);
     world->drives = rgWorld_Take(world, info->actuatorCount, sizeof(rgDrive), &good);
     world->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
     world->isFreeBody = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
@@ -389,7 +396,7 @@ static rgResult rgWorld_CreateEngines(rgWorld* world) {
     return result == rg_ok ? rgCreateContactSolver(&contact, &world->solver) : result;
 }
 
-static void rgWorld_SetConstants(rgWorld* world) {
+void rgWorld_SetConstants(rgWorld* world) {
     const rgWorldDef* def = &world->def;
     const rgModelOptions* options = &world->model->info.options;
     world->gravity = def->hasGravity       ? def->gravity
@@ -403,9 +410,6 @@ static void rgWorld_SetConstants(rgWorld* world) {
                                       ? def->restitutionThreshold
                                       : fmax(0.05, 2 * rgLength(world->gravity) * world->dt);
     world->slots = rgPlanSlots(world->model);
-    for (int b = 0; b < world->model->info.bodyCount; ++b) {
-        world->compensates = world->compensates || world->model->bodies[b].gravityCompensation != 0;
-    }
 }
 
 static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
@@ -421,7 +425,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     rgWorld_Plan(world);
     rgWorld_WarnEqualities(world, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
-    result = result == rg_ok ? rgWorld_CreateReach(world) : result;
+    rgWorld_SetReach(world);
     return result == rg_ok ? rgReadout_Create(world) : result;
 }
 
@@ -442,7 +446,8 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
     made->meter.inner = allocator;
     made->allocator = (rgAllocator){rgMeter_Allocate, rgMeter_Release, &made->meter};
     made->def = *def;
-    made->model = model;
+    made->firstDef = *def;
+    made->model = made->shared = model;
     rgResult result = rgWorld_Build(made, diagnostics);
     if (result != rg_ok) {
         rgDestroyWorld(made);
@@ -463,7 +468,8 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->entryColumns, world->entryValues,   world->length,      world->points,
         world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
         world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
-        world->massValue,    world->islands,       world->reach,       world->asked};
+        world->massValue,    world->islands,       world->reach,       world->asked,
+        world->linkReach};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -487,6 +493,7 @@ void rgDestroyWorld(rgWorld* world) {
     rgDestroyContactSolver(world->solver);
     rgRows_Free(world, &world->rows);
     rgRows_Free(world, &world->loopRows);
+    rgWorld_FreeChanges(world);
     rgWorld_FreeArrays(world);
     rgAllocator inner = world->meter.inner;
     rgRelease(&inner, world);

@@ -142,6 +142,18 @@ typedef struct rgSlots {
     int count;
 } rgSlots;
 
+// What of a world can change while it runs.
+typedef enum rgChangeKind {
+    rg_changeSettings,
+    rg_changeBody,
+    rg_changeJoint,
+    rg_changeShape,
+    rg_changeTendon,
+    rg_changeActuator,
+    rg_changeEquality,
+    rg_changeKindCount,
+} rgChangeKind;
+
 // Counts bytes in use on the way to the real allocator.
 typedef struct rgMeter {
     rgAllocator inner;
@@ -200,7 +212,12 @@ struct rgWorld {
     rgMeter meter;
     rgAllocator allocator; // goes through the meter
     rgWorldDef def;
-    const rgModel* model;
+    const rgModel* model; // the shared one, or own
+    const rgModel* shared;
+    rgModel own;      // change.c: the shared one, but for the arrays of the kinds that are owned
+    unsigned owned;   // change.c, bits of rgChangeKind: arrays that are this world's
+    unsigned changed; // change.c, likewise: part of the state
+    rgWorldDef firstDef;
     rgVec3 gravity;
     double dt;
     double timeConstant, restitutionThreshold;
@@ -218,6 +235,7 @@ struct rgWorld {
     rgCollider* colliders; // also: its proxy
     rgDrive* drives;       // per actuator
     rgSlots slots;
+    double* linkReach;     // scratch of rgWorld_SetReach, per link
     double* reach;         // per degree of freedom: [m] at the end of what it moves, per unit
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
@@ -383,8 +401,20 @@ double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u w
 
 rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report); // assemble.c: lambda of the rows
 // lengths.c
-rgResult rgWorld_CreateReach(rgWorld* world);
+void rgWorld_SetReach(rgWorld* world);
 void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
+
+// world.c: what follows from the definition of the world, and from parts that can change.
+bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics);
+void rgWorld_SetConstants(rgWorld* world);
+void rgWorld_Plan(rgWorld* world);
+// change.c: what is changed, as numbers: their count, written, checked and read back.
+size_t rgWorld_ChangeCount(const rgWorld* world, unsigned changed);
+void rgWorld_WriteChanges(const rgWorld* world, char* bytes);
+bool rgWorld_ChangesAreUsable(const rgWorld* world, unsigned changed, const char* bytes);
+rgResult rgWorld_ReadChanges(rgWorld* world, unsigned changed, const char* bytes);
+uint64_t rgWorld_HashChanges(const rgWorld* world, uint64_t hash);
+void rgWorld_FreeChanges(rgWorld* world);
 
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
@@ -405,6 +435,7 @@ rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last ste
 // watch.c
 void rgWatch_Create(rgWorld* world);
 void rgWatch_Disturb(rgWorld* world); // the state was set
+void rgWatch_Change(rgWorld* world);  // parameters were: energies start anew
 void rgWatch_Pair(rgWorld* world, rgPairMemory* pair,
                   const rgManifold* manifold); // new against old
 void rgWatch_BeforeCommit(rgWorld* world);     // the state is that of the start of the step
