@@ -1,10 +1,12 @@
 // MJCF <asset>: meshes, height fields, colours of materials. Mesh files are read on first use.
 #include "io/mjcf.h"
+#include "io/png.h"
 #include "rigor/mesh.h"
 
 #include <string.h>
 
 #define RG_HFIELD_MAX_BYTES ((size_t)1 << 30)
+#define RG_HFIELD_MAX_COUNT (1 << 24)
 
 // Attributes of a mesh that a class may give.
 typedef struct rgMjMeshSettings {
@@ -239,7 +241,7 @@ static void rgMjField_Fill(rgMjField* field, double* heights, const double size[
 
 static double* rgMjcf_TakeHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field, int rows,
                                   int columns) {
-    if (rows < 2 || columns < 2 || (int64_t)rows * columns > 1 << 24) {
+    if (rows < 2 || columns < 2 || (int64_t)rows * columns > RG_HFIELD_MAX_COUNT) {
         rgXmlReader_Error(&m->reader, node,
                           "<hfield>: a grid of %d by %d is too small or too large", rows, columns);
         return NULL;
@@ -282,25 +284,29 @@ static double* rgMjcf_InlineHeights(rgMjcf* m, const rgXmlNode* node, rgMjField*
     return heights;
 }
 
+// Brightness is height; the top row of the image is the far side.
+static double* rgMjcf_PngHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field,
+                                 const char* bytes, size_t count) {
+    rgGreyImage image;
+    char reason[100];
+    if (!rgReadPng(bytes, count, RG_HFIELD_MAX_COUNT, &m->load->allocator, &image, reason)) {
+        rgXmlReader_Error(&m->reader, node, "<hfield file>: no PNG image can be read: %s", reason);
+        return NULL;
+    }
+    double* heights = rgMjcf_TakeHeights(m, node, field, image.height, image.width);
+    for (int i = 0; heights != NULL && i < image.height; ++i) {
+        const uint8_t* row = image.pixels + (size_t)(image.height - 1 - i) * (size_t)image.width;
+        for (int j = 0; j < image.width; ++j) {
+            heights[(size_t)i * (size_t)image.width + (size_t)j] = row[j];
+        }
+    }
+    rgRelease(&m->load->allocator, image.pixels);
+    return heights;
+}
+
 // MuJoCo's own format: two 32-bit integers, then rows of 32-bit floats.
-static double* rgMjcf_FileHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field,
-                                  const char* file) {
-    char path[RG_PATH_LENGTH], extension[16];
-    rgPathExtension(file, extension);
-    if (strcmp(extension, "png") == 0) {
-        rgXmlReader_Error(
-            &m->reader, node,
-            "<hfield file>: PNG is not supported; use elevation or MuJoCo's binary format");
-        return NULL;
-    }
-    char* bytes = NULL;
-    size_t count = 0;
-    if (!rgMjcf_AssetPath(m, file, path) ||
-        rgReadFile(path, RG_HFIELD_MAX_BYTES, &m->load->allocator, m->reader.diagnostics, &bytes,
-                   &count) != rg_ok) {
-        rgXmlReader_Error(&m->reader, node, "<hfield file>: '%.200s' cannot be read", file);
-        return NULL;
-    }
+static double* rgMjcf_BinaryHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field,
+                                    const char* file, const char* bytes, size_t count) {
     int32_t sizes[2] = {0, 0};
     memcpy(sizes, bytes, RG_MIN(count, sizeof(sizes)));
     bool fits = sizes[0] > 0 && sizes[1] > 0 &&
@@ -316,6 +322,24 @@ static double* rgMjcf_FileHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* f
         memcpy(&height, bytes + 8 + 4 * (size_t)i, 4);
         heights[i] = isfinite(height) ? height : 0;
     }
+    return heights;
+}
+
+static double* rgMjcf_FileHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field,
+                                  const char* file) {
+    char path[RG_PATH_LENGTH], extension[16];
+    char* bytes = NULL;
+    size_t count = 0;
+    if (!rgMjcf_AssetPath(m, file, path) ||
+        rgReadFile(path, RG_HFIELD_MAX_BYTES, &m->load->allocator, m->reader.diagnostics, &bytes,
+                   &count) != rg_ok) {
+        rgXmlReader_Error(&m->reader, node, "<hfield file>: '%.200s' cannot be read", file);
+        return NULL;
+    }
+    rgPathExtension(file, extension);
+    double* heights = strcmp(extension, "png") == 0
+                          ? rgMjcf_PngHeights(m, node, field, bytes, count)
+                          : rgMjcf_BinaryHeights(m, node, field, file, bytes, count);
     rgRelease(&m->load->allocator, bytes);
     return heights;
 }

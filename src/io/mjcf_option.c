@@ -188,7 +188,16 @@ static const char* rgMjcf_IncludePath(rgMjcf* m, const rgXmlNode* node, rgMjIncl
     if (file == NULL) {
         return NULL;
     }
-    if (!rgJoinPath(m->folder, file, path) || includes->count == RG_COUNT(includes->paths)) {
+    bool fits = rgJoinPath(m->folder, file, path);
+    if (fits && !rgFileExists(path)) {
+        // Not beside the main file: perhaps beside the one that includes it.
+        char folder[RG_PATH_LENGTH], beside[RG_PATH_LENGTH];
+        if (node->file != NULL && rgPathFolder(node->file, folder) &&
+            rgJoinPath(folder, file, beside) && rgFileExists(beside)) {
+            memcpy(path, beside, sizeof(path));
+        }
+    }
+    if (!fits || includes->count == RG_COUNT(includes->paths)) {
         rgXmlReader_Error(&m->reader, node, "<include file>: too long a name or too many files");
         return NULL;
     }

@@ -110,6 +110,17 @@ static void test_include(void** state) {
 }
 
 // z runs from the second end to the first.
+// Relative to the main file or, where there is no such file, to the one that includes.
+static void test_nested_include(void** state) {
+    (void)state;
+    rgModelDef* def = NULL;
+    assert_int_equal(rgLoadModelDef(RIGOR_SOURCE_DIR "/test/io/mjcf/nested.xml", NULL, NULL, &def),
+                     rg_ok);
+    assert_int_equal(def->jointCount, 1);
+    assert_string_equal(def->joints[0].name, "inner");
+    rgDestroyModelDef(def);
+}
+
 static void test_fromto(void** state) {
     (void)state;
     rgFixture f = rgParse(WORLD("<geom type='capsule' size='.1' fromto='0 0 1 0 0 3'/>"
@@ -359,8 +370,7 @@ static void test_meshes(void** state) {
     rgClose(&f);
 }
 
-// Rows are written from large y to small; heights go from 0 to the third size.
-// A cube of four-cornered faces as a shell, and a mass-less <inertial> beside a geom.
+// A cube as a shell.
 static void test_shell(void** state) {
     (void)state;
     rgFixture f = rgParse(
@@ -377,11 +387,8 @@ static void test_shell(void** state) {
     rgClose(&f);
 }
 
-static void test_height_field(void** state) {
-    (void)state;
-    rgFixture f = rgParse("<mujoco><asset><hfield name='h' nrow='2' ncol='3' size='4 5 2 .5' "
-                          "elevation='1 2 3 5 5 5'/></asset><worldbody>"
-                          "<geom type='hfield' hfield='h' pos='0 0 1'/></worldbody></mujoco>");
+static void rgExpectField(const char* text) {
+    rgFixture f = rgParse(text);
     const rgHeightFieldData* h = f.def->shapes[0].heightField;
     const double expected[6] = {2, 2, 2, 0, 0.5, 1};
     assert_int_equal(h->columnCount, 3);
@@ -393,6 +400,17 @@ static void test_height_field(void** state) {
         EXPECT_NEAR(h->heights[i], expected[i], 1e-15);
     }
     rgClose(&f);
+}
+
+// Rows are written from large y to small; heights go from 0 to the third size. An image has its top
+// row first, and brightness for height.
+static void test_height_field(void** state) {
+    (void)state;
+#define FIELD(source)                                                                              \
+    "<mujoco><asset><hfield name='h' size='4 5 2 .5' " source "/></asset><worldbody>"              \
+    "<geom type='hfield' hfield='h' pos='0 0 1'/></worldbody></mujoco>"
+    rgExpectField(FIELD("nrow='2' ncol='3' elevation='1 2 3 5 5 5'"));
+    rgExpectField(FIELD("file='grey.png'"));
 }
 
 #define BALL(name, pos)                                                                            \
@@ -781,6 +799,7 @@ int main(void) {
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_classes_merge),
         cmocka_unit_test(test_include),
+        cmocka_unit_test(test_nested_include),
         cmocka_unit_test(test_fromto),
         cmocka_unit_test(test_euler),
         cmocka_unit_test(test_orientations),
