@@ -167,6 +167,7 @@ RG_API uint64_t rgWorld_Hash(const rgWorld* world);
 RG_API rgResult rgWorld_SetControl(rgWorld* world, const double* control);
 RG_API rgResult rgWorld_SetForce(rgWorld* world, const double* force);
 RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
+RG_API const double* rgWorld_Force(const rgWorld* world, int* count);
 /// Add a wrench on a body at its center of mass, in world axes; it stays until cleared.
 RG_API rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque);
 RG_API void rgWorld_ClearWrenches(rgWorld* world);

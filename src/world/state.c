@@ -189,6 +189,10 @@ const double* rgWorld_Control(const rgWorld* world, int* count) {
     return rgView(world->state.control, world->model->info.actuatorCount, count);
 }
 
+const double* rgWorld_Force(const rgWorld* world, int* count) {
+    return rgView(world->state.force, world->model->vCount, count);
+}
+
 int rgWorld_UnconvergedSteps(const rgWorld* world) {
     return world->unconvergedCount;
 }

@@ -1,0 +1,26 @@
+"""rigor: robots and bodies in exact frictional contact.
+
+    import rigor
+    model = rigor.load("humanoid")
+    world = rigor.World(model, dt=1e-3)
+    world.step(100)
+    print(world.contacts["force"])
+
+Units are SI and radians; quaternions are w, x, y, z; q and v are as in docs/python.md.
+"""
+
+from ._core import (ArgumentError, BusyError, ClosedError, Error, FileError, FormatError,
+                    NotFoundError, NumericError, OutOfMemoryError, Pose, Record, RigorWarning,
+                    Spatial, UnsupportedError, VersionError, lib as _lib)
+from . import convert, fclib
+from .dynamics import Dynamics
+from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse, parse_def, scene,
+                    scenes)
+from .problem import Problem, Report, Residual, Solution, Solver, Sparse, block_type, solve
+from .world import Inverse, StepReport, World
+
+_version = _lib.rgVersion()
+__version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
+
+#: Values of the field `state` of contacts.
+OPEN, STICK, SLIP = (int(_lib.rg_contactOpen), int(_lib.rg_contactStick), int(_lib.rg_contactSlip))

@@ -1,0 +1,572 @@
+"""Worlds: one moving instance of a model."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, NumericError, Pose, Record,
+                    Spatial, check, fail, ffi, fill, lib, numbers, pointer, pose, read,
+                    refuse_pickle, string, structs, vector, word)
+from .model import Model, Part
+from .problem import Problem, Report, problem_from_c, report_from_c
+
+_CHUNK = 1000  # steps between two looks at Ctrl-C
+
+
+class Threads:
+    """Threads that share the work of one call."""
+
+    def __init__(self, count: int) -> None:
+        out = ffi.new("rgThreadPool**")
+        check(lib.rgCreateThreadPool(count, ffi.NULL, out), f"{count} threads")
+        self._c = ffi.gc(out[0], lib.rgDestroyThreadPool)
+        self.tasks = lib.rgThreadPool_Tasks(self._c)
+
+
+def live_array(count: int) -> Tuple[np.ndarray, Any]:
+    """An array whose memory nobody can move or free while the array or the pointer lives."""
+    memory = bytearray(8 * count)
+    array = np.frombuffer(memory, dtype=np.float64)
+    return array, ffi.from_buffer("double[]", memory, require_writable=True)
+
+
+def world_def(keep: List[Any], dt: Optional[float], gravity: Any, solver: Optional[str],
+              tolerance: Optional[float], settings: Dict[str, Any]) -> Any:
+    """rgWorldDef from Python's settings."""
+    c = ffi.new("rgWorldDef*", lib.rgDefaultWorldDef())
+    contact = dict(settings.pop("contact", None) or {})
+    contact.update({k: v for k, v in (("method", solver), ("tolerance", tolerance))
+                    if v is not None})
+    if gravity is not None:
+        settings["has_gravity"] = True
+    fill(c, dict(settings, time_step=dt, gravity=gravity, contact=contact), "world", keep)
+    return c
+
+
+class StepReport(Record):
+    """What a step did: `residual`, `status`, `iterations`, `contact_count`, `stage_seconds`, ..."""
+
+    residual: float  #: of the contact problem, as a share of what zero impulses leave wrong
+    status: str  #: "solved", or what came first: "stalled", "limit", "budgeted", "infeasible"
+    iterations: int
+    contact_count: int
+    row_count: int
+    penetration: float  #: deepest at the start of the step [m]
+    contact: Report  #: of the solver
+
+
+class Inverse(tuple):
+    """Result of `World.inverse()`; unpacks as (tau, lam).
+
+    tau (nv,): what `world.force` must hold for the step [N, N m]; lam (contacts, 6): impulses [N s] in
+    the order of `world.contacts`. Also `status` ("solved", "forbidden", "unheld", "overload",
+    "unsolved"), `violation`, `missing_force`, `missing_torque`, `effort_excess`, `contact_force` (nv,).
+    """
+
+    tau: np.ndarray
+    lam: np.ndarray
+    status: str
+
+    def __new__(cls, tau: np.ndarray, lam: np.ndarray, details: Record) -> "Inverse":
+        made = super().__new__(cls, (tau, lam))
+        made.tau, made.lam = tau, lam
+        made.__dict__.update(vars(details))
+        return made
+
+
+class _Guard:
+    """Lets one thread in at a time, and gives the world what was written into its arrays."""
+
+    __slots__ = ("world",)
+
+    def __init__(self, world: "World") -> None:
+        self.world = world
+
+    def __enter__(self) -> Any:
+        world = self.world
+        c = world._open()
+        if not lib.rgPyWorld_Enter(c):
+            raise BusyError(_BUSY)
+        if lib.rgPyWorld_Push(c) != lib.rg_ok:
+            refusal = lib.rgPyWorld_Refusal(c)
+            lib.rgPyWorld_Leave(c)
+            world._refuse(refusal)
+        return world._world
+
+    def __exit__(self, *_: Any) -> None:
+        lib.rgPyWorld_Leave(self.world._c)
+
+
+_BUSY = ("another thread is using this world: a world belongs to one thread at a time. "
+         "Give each thread its own, or use rigor.rollout() or rigor.Batch")
+
+
+class World:
+    """State of a model and what moves it. One thread at a time.
+
+    dt: time step [s]; 0: the model's wish, else 1 ms. gravity: [m/s^2], else the model's. solver: "auto",
+    "newton", "admm", "pgs", "interior". tolerance: of the contact residual. threads: that share a step.
+    key: where to start. Other settings are the fields of rgWorldDef in snake_case, such as friction=0.5,
+    restitution=0.2, stiffness=1e5 [N/m], contact={"max_iterations": 100}.
+
+    before_step and after_step are called with the world around every step.
+
+    `q`, `v`, `ctrl` and `force` are arrays that always show the current values and keep their memory for
+    as long as they are referenced. What is written into them holds from the next call on; numbers that are
+    not finite are refused then, and the arrays go back to what they were.
+    """
+
+    _instead_of_pickle = "send world.save() and restore() it into a world of the same model there"
+
+    def __init__(self, model: Model, dt: Optional[float] = None, *, gravity: Any = None,
+                 solver: Optional[str] = None, tolerance: Optional[float] = None, threads: int = 1,
+                 key: Optional[Part] = None,
+                 before_step: Optional[Callable[["World"], Any]] = None,
+                 after_step: Optional[Callable[["World"], Any]] = None, **settings: Any) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"a world is made of a rigor.Model, not of {type(model).__name__}")
+        self._c: Any = None
+        self.model = model
+        self.before_step = before_step
+        self.after_step = after_step
+        self._settings = dict(settings, dt=dt, gravity=gravity, solver=solver, tolerance=tolerance,
+                              threads=threads)
+        keep: List[Any] = []
+        c = world_def(keep, dt, gravity, solver, tolerance, settings)
+        self._threads = Threads(threads) if threads != 1 else None
+        if self._threads is not None:
+            c.tasks = self._threads.tasks
+        arrays = [live_array(n) for n in (model.nq, model.nv, model.nu, model.nv)]
+        self._arrays = [array for array, _ in arrays]
+        self._pointers = [memory for _, memory in arrays]
+        diagnostics = Diagnostics()
+        out = ffi.new("rgPyWorld**")
+        scene = ffi.NULL if model._scene is None else model._scene
+        result = lib.rgPyCreateWorld(model._c, c, scene, self._pointers, diagnostics.c, out)
+        diagnostics.done(result, "world")
+        self._c = ffi.gc(out[0], lib.rgPyReleaseWorld)
+        self._world = lib.rgPyWorld_World(self._c)
+        self._guard = _Guard(self)
+        self.dt: float = lib.rgWorld_TimeStep(self._world)  #: time step [s]
+        if key is not None:
+            self.reset(key)
+
+    def __repr__(self) -> str:
+        if self._c is None:
+            return "<rigor.World, closed>"
+        return f"<rigor.World of '{self.model.name}', dt {self.dt:g} s>"
+
+    __reduce_ex__ = refuse_pickle
+
+    def _open(self) -> Any:
+        if self._c is None:
+            raise ClosedError("this world was closed")
+        return self._c
+
+    def close(self) -> None:
+        """Free the memory of the library now. The arrays q, v, ctrl, force stay as they are."""
+        if self._c is not None:
+            if not lib.rgPyWorld_Enter(self._c):
+                raise BusyError(_BUSY)
+            # Never left again: a thread that still holds the C object finds it busy.
+            self._c, self._world = None, None
+
+    def __enter__(self) -> "World":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _refuse(self, refusal: Any) -> None:
+        names = ("q", "v", "ctrl", "force")
+        name = names[refusal.array]
+        if refusal.index < 0:
+            raise ArgumentError(f"{name} was refused: it holds a quaternion of no length; "
+                                f"{name} is as before")
+        where = self._coordinate(refusal.array, refusal.index)
+        raise ArgumentError(f"{name}[{refusal.index}]{where} is {refusal.value}: finite numbers are "
+                            f"needed; {name} is as before")
+
+    def _coordinate(self, array: int, index: int) -> str:
+        if array == lib.rg_pyControl:
+            return f" (actuator '{self.model.actuator_names[index]}')"
+        for joint in range(len(self.model.joint_names)):
+            record = self.model.joint(joint)
+            place = record.q if array == lib.rg_pyPositions else record.v
+            if place.start <= index < place.stop:
+                return f" (joint '{record.name}')"
+        return ""
+
+    # ---- state
+
+    def _array(self, index: int) -> np.ndarray:
+        return self._arrays[index]
+
+    def _assign(self, index: int, name: str, value: Any) -> None:
+        self._arrays[index][:] = vector(value, self._arrays[index].size, name)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,): angles [rad], lengths [m], free joints as position and quaternion w x y z."""
+        return self._arrays[0]
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self._assign(0, "q", value)
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity (nv,): free joints linear, then angular, both in the body frame."""
+        return self._arrays[1]
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._assign(1, "v", value)
+
+    @property
+    def ctrl(self) -> np.ndarray:
+        """One control per actuator (nu,); stays until changed."""
+        return self._arrays[2]
+
+    @ctrl.setter
+    def ctrl(self, value: Any) -> None:
+        self._assign(2, "ctrl", value)
+
+    @property
+    def force(self) -> np.ndarray:
+        """Generalized forces beside the actuators (nv,) [N, N m], in the conventions of v."""
+        return self._arrays[3]
+
+    @force.setter
+    def force(self, value: Any) -> None:
+        self._assign(3, "force", value)
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        with self._guard as world:
+            return lib.rgWorld_Time(world)
+
+    @time.setter
+    def time(self, value: float) -> None:
+        with self._guard as world:
+            check(lib.rgWorld_SetTime(world, value), f"time {value}")
+
+    def reset(self, key: Optional[Part] = None) -> None:
+        """Go to a key, or to the start: neutral, or where the scene starts. Clears the warm start,
+        controls, forces and wrenches."""
+        index = 0 if key is None else self.model.id("key", key) + 1
+        self._drop_writes()
+        with self._guard as world:
+            check(lib.rgWorld_Reset(world, {"index1": index}), "reset")
+            if key is None and self.model._scene is not None:
+                check(lib.rgScene_Start(self.model._scene, world), "reset")
+
+    def _drop_writes(self) -> None:
+        """What was written into the arrays and not yet taken is of no interest any more."""
+        c = self._open()
+        if not lib.rgPyWorld_Enter(c):
+            raise BusyError(_BUSY)
+        lib.rgPyWorld_Leave(c)
+
+    def save(self) -> bytes:
+        """Everything that the future depends on: state, controls, warm start."""
+        with self._guard as world:
+            size = lib.rgWorld_StateSize(world)
+            data = bytearray(size)
+            check(lib.rgWorld_Save(world, ffi.from_buffer(data), size), "save")
+            return bytes(data)
+
+    def restore(self, state: bytes) -> None:
+        """Go back to what `save()` gave; the steps after it repeat to the bit."""
+        self._drop_writes()
+        with self._guard as world:
+            data = ffi.from_buffer(state)
+            result = lib.rgWorld_Restore(world, data, len(data))
+            check(result, "these bytes are no saved state of a world of this model")
+
+    def hash(self) -> int:
+        """64 bits of the state: same bits in, same hash out."""
+        with self._guard as world:
+            return lib.rgWorld_Hash(world)
+
+    def copy(self) -> "World":
+        """Another world of the same model and settings in the same state."""
+        other = World(self.model, before_step=self.before_step, after_step=self.after_step,
+                      **self._settings)
+        other.restore(self.save())
+        return other
+
+    # ---- motion
+
+    def step(self, count: int = 1, ctrl: Any = None) -> None:
+        """Advance by `count` steps of `dt`, with `ctrl` (nu,) from now on if given.
+
+        Other Python threads run meanwhile. On error the state is that before the step that failed.
+        """
+        if ctrl is not None:
+            self.ctrl = ctrl
+        if self.before_step is None and self.after_step is None and 0 <= count <= _CHUNK:
+            result = lib.rgPyWorld_Step(self._c or self._open(), count)
+            if result:
+                self._step_failed(result)
+            return
+        self._step_many(operator.index(count))
+
+    def _step_many(self, count: int) -> None:
+        if count < 0:
+            raise ArgumentError(f"count is {count}: steps go forward")
+        hooks = self.before_step is not None or self.after_step is not None
+        while count > 0:
+            if self.before_step is not None:
+                self.before_step(self)
+            now = 1 if hooks else min(count, _CHUNK)
+            result = lib.rgPyWorld_Step(self._open(), now)
+            if result:
+                self._step_failed(result)
+            if self.after_step is not None:
+                self.after_step(self)
+            count -= now
+
+    def _step_failed(self, result: int) -> None:
+        if result == lib.RG_PY_BUSY:
+            raise BusyError(_BUSY)
+        if result == lib.RG_PY_REFUSED:
+            self._refuse(lib.rgPyWorld_Refusal(self._c))
+        if result == lib.rg_errorNumeric:
+            raise NumericError("the step made numbers that are not finite: forces, velocities or "
+                               "gains are too large for this time step; the state is that before it")
+        check(result, "step")
+
+    def forward(self) -> None:
+        """Poses, contacts and forces at the current state, without moving."""
+        with self._guard:
+            check(lib.rgPyWorld_Forward(self._c), "forward")
+
+    @property
+    def report(self) -> StepReport:
+        """What the last step or forward call did."""
+        with self._guard:
+            c = lib.rgPyWorld_Report(self._c)
+            record = StepReport(**vars(read(c)))
+            record.contact = report_from_c(ffi.addressof(c, "contact"))
+            record.residual = record.contact.residual
+            record.status = record.contact.status
+            record.iterations = record.contact.iterations
+            record.stage_seconds = {
+                word("rgStage", i): c.stageSeconds[i] for i in range(lib.rg_stageCount)}
+            return record
+
+    def inverse(self, v_ref: Any, **options: Any) -> Inverse:
+        """Forces that make the next step end with velocity v_ref (nv,), and the impulses that go with it.
+
+        Options are the fields of rgInverseDef, such as start="last", feasible=True, penalty=1e-8.
+        """
+        reference = vector(v_ref, self.model.nv, "v_ref")
+        keep: List[Any] = []
+        c = ffi.new("rgInverseDef*", lib.rgDefaultInverseDef())
+        self._fill_inverse(c, options, keep)
+        out = ffi.new("rgInverseResult*")
+        with self._guard as world:
+            result = lib.rgWorld_Inverse(world, c, pointer(reference), out)
+            check(result, "inverse dynamics")
+            details = read(out[0])
+            details.contact = report_from_c(ffi.addressof(out[0], "contact"))
+            details.contact_force = numbers(out.contactForce, self.model.nv)
+            details.contacts = structs("rgInverseContact", out.contacts, out.contactCount)
+            tau = numbers(out.force, self.model.nv)
+            lam = self._contacts(world)["impulse"].copy()
+        return Inverse(tau, lam, details)
+
+    def _fill_inverse(self, c: Any, options: Dict[str, Any], keep: List[Any]) -> None:
+        actuated = options.pop("actuated", None)
+        impulses = options.pop("impulses", None)
+        for name in ("constraints", "constraint_count", "impulse_count"):
+            if name in options:
+                raise TypeError(f"inverse has no setting '{name}'")
+        fill(c, options, "inverse", keep)
+        if actuated is not None:
+            flags = np.ascontiguousarray(actuated, dtype=np.bool_)
+            if flags.shape != (self.model.nv,):
+                raise ArgumentError(f"actuated must have shape ({self.model.nv},)")
+            keep.append(flags)
+            c.actuated = ffi.from_buffer("bool[]", flags.view(np.uint8)) if flags.size else ffi.NULL
+        if impulses is not None:
+            rows = np.ascontiguousarray(impulses, dtype=np.float64)
+            if rows.ndim != 2 or rows.shape[1] != 6:
+                raise ArgumentError(f"impulses must have shape (contacts, 6), not {rows.shape}")
+            keep.append(rows)
+            c.impulses, c.impulseCount = pointer(rows), len(rows)
+            c.start = lib.rg_startGiven
+
+    # ---- what acts from outside
+
+    def apply_wrench(self, body: Part, force: Any = (0, 0, 0), torque: Any = (0, 0, 0)) -> None:
+        """Add a force [N] and a torque [N m] at a body's center of mass, in world axes, until cleared."""
+        force, torque = vector(force, 3, "force"), vector(torque, 3, "torque")
+        with self._guard as world:
+            check(lib.rgWorld_ApplyWrench(world, self.model._cid("body", body), tuple(force),
+                                          tuple(torque)), "wrench")
+
+    def clear_wrenches(self) -> None:
+        with self._guard as world:
+            lib.rgWorld_ClearWrenches(world)
+
+    def set_asleep(self, body: Part, asleep: bool = True) -> None:
+        """A body, with all that hangs together with it, takes no part for now."""
+        with self._guard as world:
+            check(lib.rgWorld_SetAsleep(world, self.model._cid("body", body), asleep), "sleep")
+
+    def set_body_pose(self, body: Part, place: Any) -> None:
+        """Put a free body somewhere in the world; its velocity stays, in world axes."""
+        made = pose(place)
+        with self._guard as world:
+            result = lib.rgWorld_SetBodyPose(world, self.model._cid("body", body), made)
+            check(result, f"pose of body '{body}'")
+
+    def set_body_velocity(self, body: Part, linear: Any = (0, 0, 0),
+                          angular: Any = (0, 0, 0)) -> None:
+        """Velocity of a free body at its origin [m/s, rad/s], in world axes."""
+        velocity = (tuple(vector(linear, 3, "linear")), tuple(vector(angular, 3, "angular")))
+        with self._guard as world:
+            result = lib.rgWorld_SetBodyVelocity(world, self.model._cid("body", body), velocity)
+            check(result, f"velocity of body '{body}'")
+
+    # ---- readout
+
+    def body_pose(self, body: Part) -> Pose:
+        """Where a body is in the world."""
+        with self._guard as world:
+            return read(lib.rgWorld_BodyPose(world, self.model._cid("body", body)))
+
+    def body_velocity(self, body: Part) -> Spatial:
+        """Velocity at the body's origin, in world axes."""
+        with self._guard as world:
+            return read(lib.rgWorld_BodyVelocity(world, self.model._cid("body", body)))
+
+    def frame_pose(self, frame: Part) -> Pose:
+        """Where a frame (also: a body, by name) is in the world."""
+        with self._guard as world:
+            return read(lib.rgWorld_FramePose(world, self.model._cid("frame", frame)))
+
+    def shape_pose(self, shape: Part) -> Pose:
+        with self._guard as world:
+            return read(lib.rgWorld_ShapePose(world, self.model._cid("shape", shape)))
+
+    def body_poses(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Positions (bodies, 3) and quaternions (bodies, 4) of all bodies."""
+        count = self.model.info.body_count
+        rows = np.zeros((count, 7))
+        with self._guard as world:
+            target = ffi.from_buffer("rgPose[]", rows, require_writable=True) if count else None
+            for i in range(count):
+                target[i] = lib.rgWorld_BodyPose(world, {"index1": i + 1})
+        return rows[:, :3], rows[:, 3:]
+
+    def _contacts(self, world: Any) -> np.ndarray:
+        count = ffi.new("int*")
+        found = lib.rgWorld_Contacts(world, count)
+        return structs("rgContact", found, count[0])
+
+    @property
+    def contacts(self) -> np.ndarray:
+        """Contact points of the last step or forward call: a structured array of its own.
+
+        Fields: body_a, body_b (numbers, -1: the world), shape_a, shape_b, point, normal (from A to B),
+        tangent1, tangent2, gap [m], mu, force on B [N], impulse (t1, t2, n, torsion, rolling) [N s],
+        slip [m/s], state (`rigor.OPEN`, `rigor.STICK`, `rigor.SLIP`), feature, softened, and others.
+        """
+        with self._guard as world:
+            return self._contacts(world)
+
+    @property
+    def constraints(self) -> np.ndarray:
+        """Rows other than contacts: kind, index, row, gap, impulse, force, as rgConstraintForce."""
+        count = ffi.new("int*")
+        with self._guard as world:
+            found = lib.rgWorld_Constraints(world, count)
+            return structs("rgConstraintForce", found, count[0])
+
+    def contact_force(self, body: Part) -> np.ndarray:
+        """Net contact force on a body [N], world axes, (3,)."""
+        with self._guard as world:
+            return read(lib.rgWorld_ContactForce(world, self.model._cid("body", body)))
+
+    def joint_reaction(self, joint: Part) -> Spatial:
+        """Force and torque of the parent on the child at the joint, world axes."""
+        with self._guard as world:
+            return read(lib.rgWorld_JointReaction(world, self.model._cid("joint", joint)))
+
+    @property
+    def sensors(self) -> np.ndarray:
+        """All sensor values, one after the other."""
+        count = ffi.new("int*")
+        with self._guard as world:
+            found = lib.rgWorld_Sensors(world, count)
+            return numbers(found, count[0])
+
+    def sensor(self, sensor: Part) -> np.ndarray:
+        """The values of one sensor."""
+        index = self.model.id("sensor", sensor)
+        values = self.sensors
+        with self._guard as world:
+            start = lib.rgWorld_SensorStart(world, {"index1": index + 1})
+            last = index + 1 == self.model.info.sensor_count
+            stop = values.size if last else lib.rgWorld_SensorStart(world, {"index1": index + 2})
+        return values[start:stop]
+
+    @property
+    def kinetic_energy(self) -> float:
+        """[J]"""
+        with self._guard as world:
+            return lib.rgWorld_KineticEnergy(world)
+
+    @property
+    def potential_energy(self) -> float:
+        """Of gravity and springs [J]."""
+        with self._guard as world:
+            return lib.rgWorld_PotentialEnergy(world)
+
+    @property
+    def trust(self) -> Record:
+        """Whether what the world did can be trusted: `doubts` is empty when mechanics explains all."""
+        with self._guard as world:
+            record = read(lib.rgWorld_Trust(world))
+        bits = record.doubts
+        record.doubts = tuple(name for bit, name in ((lib.rg_doubtEnergy, "energy"),
+                                                     (lib.rg_doubtPush, "push"),
+                                                     (lib.rg_doubtDepth, "depth")) if bits & bit)
+        return record
+
+    @property
+    def problem(self) -> Problem:
+        """A copy of the contact problem of the last step, with the impulses found as `lam`."""
+        out = ffi.new("const double**")
+        with self._guard as world:
+            found = lib.rgWorld_Problem(world, out)
+            if found == ffi.NULL or found.rowCount == 0:
+                raise ArgumentError("the last call left no contact problem: step() first")
+            made = problem_from_c(found)
+            made.lam = numbers(out[0], found.rowCount)
+            return made
+
+    @property
+    def unconverged_steps(self) -> int:
+        """Steps since creation whose solve did not reach the tolerance."""
+        with self._guard as world:
+            return lib.rgWorld_UnconvergedSteps(world)
+
+    @property
+    def softened_steps(self) -> int:
+        """Steps since creation in which contacts were softened."""
+        with self._guard as world:
+            return lib.rgWorld_SoftenedSteps(world)
+
+    @property
+    def memory_use(self) -> int:
+        """Bytes of the library's world."""
+        with self._guard as world:
+            return lib.rgWorld_MemoryUse(world)

@@ -1,0 +1,184 @@
+"""Models: files, scenes, definitions, names, and what is refused."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import rigor
+
+URDF = """<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="2"/>
+<origin xyz="0 0 0.5"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="elbow" type="revolute"><parent link="base"/><child link="tip"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="2" effort="9" velocity="1"/></joint></robot>"""
+
+
+def ball(radius=0.1, mass=2.0, height=1.0):
+    d = rigor.ModelDef("ball")
+    body = d.add_body("ball", pose=(0, 0, height), mass=mass,
+                      moment=[0.4 * mass * radius**2] * 3)
+    d.add_joint(body, "free", "root")
+    d.add_shape("sphere", radius, "ball", mu=0.5)
+    d.add_shape("plane", name="floor")
+    return d
+
+
+def test_names_and_numbers(quadruped):
+    assert quadruped.nq == 19 and quadruped.nv == 18 and quadruped.nu == 12
+    for kind in ("body", "joint", "actuator", "key", "frame", "shape"):
+        for number, name in enumerate(quadruped.names(kind)):
+            assert not name or quadruped.id(kind, name) == number
+            assert quadruped.id(kind, number) == number
+    joint = quadruped.joint("abad_fl")
+    assert joint.kind == "revolute" and joint.q == slice(7, 8) and joint.v == slice(6, 7)
+    np.testing.assert_array_equal(joint.axis, [1, 0, 0])
+    assert quadruped.body_names[joint.body] == quadruped.body(joint.body).name
+
+
+def test_what_is_missing_is_named(quadruped):
+    with pytest.raises(rigor.NotFoundError, match="no joint 'abad_f'; there is 'abad_f"):
+        quadruped.joint("abad_f")
+    with pytest.raises(KeyError, match="no joint number 99: it has 13"):
+        quadruped.joint(99)
+    with pytest.raises(KeyError, match="no body 'a\\\\?"):
+        quadruped.body("a\0b")
+    with pytest.raises(KeyError, match="number -1"):
+        quadruped.body(-1)
+    with pytest.raises(ValueError, match="none of body, joint"):
+        quadruped.names("wheel")
+    with pytest.raises(TypeError):
+        quadruped.body(1.5)
+    with pytest.raises(KeyError, match="no scene 'wal'; there is wall"):
+        rigor.scene("wal")
+    assert "wall" in rigor.scenes() and "humanoid" in rigor.builtin_models()
+
+
+def test_files_that_are_none():
+    with pytest.raises(rigor.FileError, match="nowhere.xml"):
+        rigor.load("nowhere.xml")
+    with pytest.raises(OSError):
+        rigor.load("nowhere.xml")
+    with pytest.raises(rigor.FormatError):
+        rigor.parse("<robot")
+    with pytest.raises(ValueError, match="zero byte"):
+        rigor.load("a\0b")
+    with pytest.raises(TypeError, match="load has no setting 'bose'; it has base"):
+        rigor.parse(URDF, bose="floating")
+    with pytest.raises(ValueError, match="'flying' is none of from_file, fixed, floating"):
+        rigor.parse(URDF, base="flying")
+
+
+def test_urdf_base(tmp_path):
+    assert rigor.parse(URDF).nv == 1
+    with pytest.warns(rigor.RigorWarning, match="^line 1: link 'base' moves and has no inertia"):
+        assert rigor.parse(URDF.encode(), base="floating").nv == 7
+    path = tmp_path / "arm.urdf"
+    path.write_text(URDF)
+    model = rigor.load(path)
+    elbow = model.joint("elbow")
+    assert elbow.has_limits and (elbow.lower, elbow.upper, elbow.effort_limit) == (-1, 2, 9)
+    with pytest.warns(rigor.RigorWarning, match="no velocity limits; left out for joints: elbow"):
+        model.save(tmp_path / "arm.xml")
+    again = rigor.load(tmp_path / "arm.xml")
+    assert again.nq == model.nq and again.mass == model.mass
+
+
+def test_warnings_are_python_warnings(tmp_path):
+    text = URDF.replace('<parent link="base"/>', "")
+    text = text.replace('type="revolute"', 'type="revolute" colour="x"')
+    with pytest.raises(rigor.Error) as raised:
+        with pytest.warns(rigor.RigorWarning, match="arm.urdf:3: .*unknown attribute 'colour'"):
+            rigor.parse(text, path="arm.urdf")
+    assert "arm.urdf:3" in str(raised.value) and "parent" in str(raised.value)
+    model = ball().compile()
+    with pytest.warns(rigor.RigorWarning, match="damping has no effect without a stiffness"):
+        rigor.World(model, damping=1.0)
+
+
+def test_building():
+    d = ball()
+    with pytest.raises(rigor.NotFoundError, match="no body 'bell'; it has 'ball'"):
+        d.add_joint("bell")
+    with pytest.raises(TypeError, match="joint has no setting 'axes'; it has anchor, armature, axis"):
+        d.add_joint("ball", axes=(0, 0, 1))
+    with pytest.raises(ValueError, match="axis must have shape \\(3,\\), not \\(2,\\)"):
+        d.add_joint("ball", axis=(0, 1))
+    with pytest.raises(ValueError, match="axis\\[1\\] is nan"):
+        d.add_joint("ball", axis=(0, float("nan"), 1))
+    with pytest.raises(ValueError, match="real numbers"):
+        d.add_joint("ball", axis=("a", "b", "c"))
+    model = ball(mass=3).compile()
+    assert model.mass == 3 and model.name == "ball"
+    np.testing.assert_allclose(model.body("ball").inertia.mass, 3)
+    assert model.shape(0).material.mu == 0.5
+
+
+def test_all_parts_can_be_built():
+    d = rigor.ModelDef("parts")
+    a = d.add_body("a", mass=1, moment=(1, 1, 1))
+    b = d.add_body("b", "a", pose=((0, 0, 1), (1, 0, 0, 0)), mass=1, moment=(1, 1, 1, 0, 0, 0))
+    d.add_joint(a, name="j0", axis=(0, 1, 0), limits=(-1, 1), damping=0.1)
+    d.add_joint("b", "prismatic", "j1")
+    d.add_shape("hull", body=b, vertices=np.random.default_rng(1).normal(size=(20, 3)))
+    heights = np.zeros((3, 4))
+    d.add_shape("height_field", (2, 2, 1), heights=heights)
+    d.add_tendon(["j0", "j1"], [1, 2], "t", limits=(-5, 5))
+    d.add_actuator("j0", "u0", gain=2, control_range=(-1, 1))
+    d.add_actuator(name="u1", tendon="t", gear=3)
+    d.add_equality("joint", "e", joint_a="j0", joint_b="j1", polynomial=(0, 1))
+    d.add_frame("tool", "b", (0, 0, 0.1))
+    d.add_sensor("joint_position", "s", joint="j1")
+    d.add_key("k", q=[0.1, 0.2], ctrl=[1, 2])
+    d.exclude("a", "b")
+    d.set_options(gravity=(0, 0, -1.6), dt=2e-3)
+    model = d.compile()
+    assert (model.nq, model.nv, model.nu) == (2, 2, 2)
+    assert model.actuator("u1").gear[0] == 3 and model.part("tendon", "t").upper == 5
+    np.testing.assert_array_equal(model.key("k").q, [0.1, 0.2])
+    world = rigor.World(model, key="k")
+    assert world.dt == 2e-3
+    np.testing.assert_array_equal(world.sensor("s"), [0.2])
+    np.testing.assert_array_equal(world.ctrl, [1, 2])
+
+
+def test_errors_of_the_compiler_name_the_part():
+    d = rigor.ModelDef()
+    d.add_body("stone", mass=-1)
+    with pytest.raises(rigor.ArgumentError, match="stone"):
+        d.compile()
+
+
+def test_configurations(quadruped):
+    q = quadruped.random(7)
+    v = np.random.default_rng(2).normal(size=quadruped.nv)
+    there = quadruped.integrate(q, v, 0.1)
+    np.testing.assert_allclose(quadruped.difference(q, there), 0.1 * v, atol=1e-12)
+    with pytest.raises(ValueError, match="q must have shape \\(19,\\)"):
+        quadruped.integrate(q[:3], v, 0.1)
+
+
+def test_no_pickle(quadruped):
+    for thing in (quadruped, rigor.ModelDef(), rigor.World(quadruped), rigor.Solver(),
+                  rigor.Dynamics(quadruped)):
+        for call in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="cannot be pickled or copied"):
+                call(thing)
+    again = rigor.parse(quadruped.mjcf())  # what the message says to do
+    assert again.nq == quadruped.nq
+
+
+def test_a_definition_takes_several_threads():
+    d = rigor.ModelDef()
+
+    def work(k):
+        for i in range(50):
+            d.add_body(f"b{k}_{i}", mass=1, moment=(1, 1, 1))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert d.compile().info.body_count == 200
