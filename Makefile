@@ -5,7 +5,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
 .PHONY: all demo test test-all clang tsan valgrind fuzz soak bench-quick analysis tidy cppcheck \
-	setup-check install format format-check clean
+	setup-check python test-python wheel install format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -25,7 +25,22 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: format-check setup-check test clang tsan valgrind fuzz soak bench-quick analysis
+test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak bench-quick analysis
+
+# The Python package, in the virtual environment build/python.
+python: all
+	python/install build/release build/python
+	@echo "try: build/python/bin/python python/examples/hello.py"
+
+# Its tests, also with the library under ASan+UBSan. Skipped without numpy and cffi.
+test-python: all build/asan/.configured
+	cmake --build --preset asan --target rigor
+	$(CTEST) --test-dir build/release -L python
+	$(CTEST) --test-dir build/asan -L python
+
+# A wheel in build/wheel with everything that the library needs but libc.
+wheel: all
+	python/wheel build/release build/wheel
 
 clang: build/clang/.configured
 	cmake --build --preset clang

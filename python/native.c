@@ -224,3 +224,93 @@ int rgPyWorld_Step(rgPyWorld* w, int count) {
     rgPyWorld_Leave(w);
     return result;
 }
+
+// ---- batches
+
+struct rgPyBatch {
+    rgBatch* batch;
+    rgPyModel* model;
+    double* arrays[4]; // by rg_pyBatchArrays
+    uint8_t* mask;
+    atomic_bool busy;
+};
+
+static const rgBatchArray rg_pyBatchArrays[4] = {rg_batchPositions, rg_batchVelocities,
+                                                 rg_batchControls, rg_batchForces};
+
+static void rgPyPullBatch(rgPyBatch* b) {
+    for (int k = 0; k < 4; ++k) {
+        rgBatchView view = rgBatch_View(b->batch, rg_pyBatchArrays[k]);
+        if (view.columnCount > 0) {
+            size_t count = (size_t)view.rowCount * (size_t)view.columnCount;
+            rgBatch_Read(b->batch, rg_pyBatchArrays[k], b->arrays[k], count);
+        }
+    }
+}
+
+rgResult rgPyCreateBatch(rgPyModel* model, const rgBatchDef* def, rgPyArrays arrays,
+                         rgDiagnostics* diagnostics, rgPyBatch** batch) {
+    rgPyBatch* made = calloc(1, sizeof(rgPyBatch));
+    uint8_t* mask = calloc((size_t)def->worldCount + 1, 1);
+    rgResult result = made != NULL && mask != NULL
+                          ? rgCreateBatch(model->model, def, diagnostics, &made->batch)
+                          : rg_errorMemory;
+    if (result != rg_ok) {
+        free(made);
+        free(mask);
+        return result;
+    }
+    made->model = rgPyKeepModel(model);
+    made->mask = mask;
+    double* all[4] = {arrays.q, arrays.v, arrays.control, arrays.force};
+    memcpy(made->arrays, all, sizeof(all));
+    atomic_init(&made->busy, false);
+    rgPyPullBatch(made);
+    *batch = made;
+    return rg_ok;
+}
+
+void rgPyReleaseBatch(rgPyBatch* batch) {
+    if (batch != NULL) {
+        rgDestroyBatch(batch->batch);
+        rgPyReleaseModel(batch->model);
+        free(batch->mask);
+        free(batch);
+    }
+}
+
+rgBatch* rgPyBatch_Batch(rgPyBatch* batch) {
+    return batch->batch;
+}
+
+bool rgPyBatch_Enter(rgPyBatch* batch) {
+    return !atomic_exchange(&batch->busy, true);
+}
+
+void rgPyBatch_Leave(rgPyBatch* batch) {
+    rgPyPullBatch(batch);
+    atomic_store(&batch->busy, false);
+}
+
+static rgResult rgPyPushArray(rgPyBatch* b, int k) {
+    rgBatchView view = rgBatch_View(b->batch, rg_pyBatchArrays[k]);
+    size_t columns = (size_t)view.columnCount;
+    bool any = false;
+    for (int i = 0; i < view.rowCount; ++i) {
+        b->mask[i] = rgPyDiffers(b->arrays[k] + (size_t)i * columns, view.data + i * view.stride,
+                                 columns * sizeof(double));
+        any = any || b->mask[i];
+    }
+    rgWorldMask mask = {b->mask, view.rowCount};
+    return any ? rgBatch_Write(b->batch, rg_pyBatchArrays[k], b->arrays[k],
+                               (size_t)view.rowCount * columns, &mask, NULL)
+               : rg_ok;
+}
+
+rgResult rgPyBatch_Push(rgPyBatch* batch) {
+    rgResult result = rg_ok;
+    for (int k = 0; k < 4 && result == rg_ok; ++k) {
+        result = rgPyPushArray(batch, k);
+    }
+    return result;
+}

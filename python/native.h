@@ -1,5 +1,5 @@
-// What the Python package needs beside the public headers: objects that may be destroyed in any order,
-// arrays that Python writes and the world takes over, and loops without the interpreter.
+// What the Python package needs beside the public headers: objects that may be destroyed in any
+// order, arrays that Python writes and the world takes over, and loops without the interpreter.
 #pragma once
 #include <rigor/rigor.h>
 
@@ -47,5 +47,16 @@ rgResult rgPyWorld_Forward(rgPyWorld* world);
 
 // Enter, push, so many steps, leave. Returns 0, or an rgResult, or one of the two below.
 int rgPyWorld_Step(rgPyWorld* world, int count);
-#define RG_PY_BUSY 1000
+#define RG_PY_BUSY    1000
 #define RG_PY_REFUSED 2000
+
+// The same for many worlds; arrays have one row per world. Push gives the batch the rows that were
+// written; a row that is refused stops its world, as rgWorldStatus tells.
+typedef struct rgPyBatch rgPyBatch;
+rgResult rgPyCreateBatch(rgPyModel* model, const rgBatchDef* def, rgPyArrays arrays,
+                         rgDiagnostics* diagnostics, rgPyBatch** batch);
+void rgPyReleaseBatch(rgPyBatch* batch);
+rgBatch* rgPyBatch_Batch(rgPyBatch* batch);
+bool rgPyBatch_Enter(rgPyBatch* batch);
+void rgPyBatch_Leave(rgPyBatch* batch);
+rgResult rgPyBatch_Push(rgPyBatch* batch);

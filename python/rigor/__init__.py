@@ -13,6 +13,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Error, FileError, For
                     NotFoundError, NumericError, OutOfMemoryError, Pose, Record, RigorWarning,
                     Spatial, UnsupportedError, VersionError, lib as _lib)
 from . import convert, fclib
+from .batch import Batch, Rollout, rollout
 from .dynamics import Dynamics
 from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse, parse_def, scene,
                     scenes)

@@ -402,6 +402,38 @@ class World:
             c.impulses, c.impulseCount = pointer(rows), len(rows)
             c.start = lib.rg_startGiven
 
+    # ---- changes while running
+
+    def change(self, kind: str, part: Part, **fields: Any) -> None:
+        """Change a part of this world: `world.change("shape", "foot", material={"mu": 0.3})`.
+
+        kind: "body", "joint", "shape", "tendon", "actuator" or "equality"; fields as in `ModelDef`. What
+        cannot change while running is refused; other worlds of the model stay as they are.
+        """
+        if kind not in ("body", "joint", "shape", "tendon", "actuator", "equality"):
+            raise ArgumentError(f"a '{kind}' cannot be changed while running")
+        index = self.model._cid(kind, part)
+        title = kind.capitalize()
+        keep: List[Any] = []
+        diagnostics = Diagnostics()
+        with self._guard as world:
+            now = getattr(lib, "rgModel_" + title)(lib.rgWorld_Model(world), index)
+            c = ffi.new(f"rg{title}Def*", now[0])
+            fill(c, fields, f"{kind} '{part}'", keep)
+            result = getattr(lib, "rgWorld_Change" + title)(world, index, c, diagnostics.c)
+        diagnostics.done(result, f"{kind} '{part}'")
+
+    def change_settings(self, gravity: Any = None, **settings: Any) -> None:
+        """Change gravity [m/s^2], friction, restitution, stiffness [N/m], ... of this world."""
+        diagnostics = Diagnostics()
+        with self._guard as world:
+            c = ffi.new("rgWorldDef*", lib.rgWorld_Settings(world))
+            if gravity is not None:
+                settings["has_gravity"] = True
+            fill(c, dict(settings, gravity=gravity), "world", [])
+            result = lib.rgWorld_ChangeSettings(world, c, diagnostics.c)
+        diagnostics.done(result, "settings")
+
     # ---- what acts from outside
 
     def apply_wrench(self, body: Part, force: Any = (0, 0, 0), torque: Any = (0, 0, 0)) -> None:
