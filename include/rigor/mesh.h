@@ -1,11 +1,11 @@
-// Mesh files: STL (text and binary) and OBJ into triangles.
+// Mesh files: STL (text and binary), OBJ and Collada into triangles.
 #pragma once
 #include "rigor/shape.h"
 
 /// Triangles read from a file, checked: indices in range, coordinates finite.
 typedef struct rgMesh rgMesh;
 
-/// A solid of an STL file, an object or a group of an OBJ file.
+/// A solid of an STL file, an object or a group of an OBJ file, a geometry of a Collada file.
 typedef struct rgMeshPart {
     const char* name; ///< "" when the file gives none
     int firstTriangle;
@@ -16,6 +16,7 @@ typedef enum rgMeshFormat {
     rg_meshUnknown, ///< by file name, then by content
     rg_meshStl,
     rg_meshObj,
+    rg_meshCollada,
 } rgMeshFormat;
 
 /// Read a mesh file. Remarks name the line, or the byte of a binary file. Other formats come back

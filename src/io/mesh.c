@@ -135,9 +135,9 @@ rgMeshPart rgMesh_Part(const rgMesh* mesh, int index) {
 
 const char* rgForeignMeshName(const char* path) {
     static const char* const names[][2] = {
-        {"dae", "Collada"}, {"ply", "PLY"},        {"gltf", "glTF"}, {"glb", "glTF"},
-        {"fbx", "FBX"},     {"3ds", "3D Studio"},  {"off", "OFF"},   {"wrl", "VRML"},
-        {"usd", "USD"},     {"mesh", "Ogre mesh"}, {"msh", "MSH"},   {"blend", "Blender"},
+        {"ply", "PLY"},        {"gltf", "glTF"}, {"glb", "glTF"},      {"fbx", "FBX"},
+        {"3ds", "3D Studio"},  {"off", "OFF"},   {"wrl", "VRML"},      {"usd", "USD"},
+        {"mesh", "Ogre mesh"}, {"msh", "MSH"},   {"blend", "Blender"},
     };
     char extension[16];
     rgPathExtension(path, extension);
@@ -173,6 +173,9 @@ rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteC
     if (strcmp(extension, "obj") == 0) {
         return rg_meshObj;
     }
+    if (strcmp(extension, "dae") == 0) {
+        return rg_meshCollada;
+    }
     if (path != NULL && rgForeignMeshName(path) != NULL) {
         return rg_meshUnknown;
     }
@@ -188,12 +191,13 @@ static rgResult rgMeshReader_Refuse(rgMeshReader* reader) {
     const char* dot = strrchr(path, '.');
     if (name != NULL && dot != NULL) {
         int stem = (int)RG_MIN(dot - path, 200);
-        rgMeshReader_Fail(reader, 0,
-                          "%s files are not read, only STL and OBJ; convert with: assimp export "
-                          "%.*s%s %.*s.obj",
-                          name, stem, path, dot, stem, path);
+        rgMeshReader_Fail(
+            reader, 0,
+            "%s files are not read, only STL, OBJ and Collada; convert with: assimp export "
+            "%.*s%s %.*s.obj",
+            name, stem, path, dot, stem, path);
     } else {
-        rgMeshReader_Fail(reader, 0, "is neither an STL nor an OBJ file");
+        rgMeshReader_Fail(reader, 0, "is no STL, OBJ or Collada file");
     }
     return rg_errorUnsupported;
 }
@@ -251,9 +255,10 @@ static rgResult rgMeshReader_Run(rgMeshReader* reader, rgMeshFormat format) {
     if (format == rg_meshUnknown) {
         format = rgGuessMeshFormat(reader->file, reader->bytes, reader->byteCount);
     }
-    rgResult result = format == rg_meshStl   ? rgReadStl(reader)
-                      : format == rg_meshObj ? rgReadObj(reader)
-                                             : rgMeshReader_Refuse(reader);
+    rgResult result = format == rg_meshStl       ? rgReadStl(reader)
+                      : format == rg_meshObj     ? rgReadObj(reader)
+                      : format == rg_meshCollada ? rgReadCollada(reader)
+                                                 : rgMeshReader_Refuse(reader);
     return result == rg_ok ? rgMeshReader_Finish(reader) : result;
 }
 

@@ -37,6 +37,7 @@ rgResult rgMeshReader_StartPart(rgMeshReader* reader, const char* name, size_t l
 
 rgResult rgReadStl(rgMeshReader* reader); // vertices at the same place are one
 rgResult rgReadObj(rgMeshReader* reader);
+rgResult rgReadCollada(rgMeshReader* reader);
 
 // Format by the file's name, or by its content when the name does not tell.
 rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteCount);

@@ -10,6 +10,7 @@
 struct rgXmlTree {
     rgArena arena;
     int nodeCount;
+    bool keepsText; // of any length
 };
 
 // State of one parse. The first failure stops expat and is told once.
@@ -20,6 +21,8 @@ typedef struct rgXmlBuilder {
     rgXmlNode* root;
     rgXmlNode* open; // innermost element that is not closed
     int depth;
+    char* text; // of the innermost element, as far as it came
+    int textLength, textCapacity;
     rgResult result;
     const char* reason;
 } rgXmlBuilder;
@@ -32,6 +35,10 @@ rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree) {
     rgArena_Init(&made->arena, allocator);
     *tree = made;
     return rg_ok;
+}
+
+void rgXmlTree_KeepText(rgXmlTree* tree) {
+    tree->keepsText = true;
 }
 
 void rgDestroyXmlTree(rgXmlTree* tree) {
@@ -123,57 +130,71 @@ static void XMLCALL rgOnStart(void* context, const char* name, const char** pair
         builder->root = node;
     }
     builder->open = node;
+    builder->textLength = 0;
     ++builder->depth;
     ++builder->tree->nodeCount;
+}
+
+// What the innermost element holds becomes its text; too much of it is dropped as a whole, since a
+// part of a number is no number.
+static void rgXmlBuilder_SetText(rgXmlBuilder* builder) {
+    int first = 0, end = builder->textLength;
+    while (first < end && rgIsBlank(builder->text[first])) {
+        ++first;
+    }
+    while (end > first && rgIsBlank(builder->text[end - 1])) {
+        --end;
+    }
+    int length = end - first;
+    if (length == 0 || (length > RG_XML_MAX_TEXT && !builder->tree->keepsText)) {
+        return;
+    }
+    char* kept = rgArena_Take(&builder->tree->arena, (size_t)length + 1, 1);
+    if (kept == NULL) {
+        rgXmlBuilder_Stop(builder, rg_errorMemory, "out of memory");
+        return;
+    }
+    memcpy(kept, builder->text + first, (size_t)length);
+    kept[length] = '\0';
+    builder->open->text = kept;
 }
 
 static void XMLCALL rgOnEnd(void* context, const char* name) {
     (void)name;
     rgXmlBuilder* builder = context;
     if (builder->result == rg_ok && builder->open != NULL) {
+        rgXmlBuilder_SetText(builder);
+        builder->textLength = 0;
         builder->open = builder->open->parent;
         --builder->depth;
     }
 }
 
-// Text comes in pieces. What does not fit is dropped as a whole: a part of a number is no number.
-static void rgXmlBuilder_KeepText(rgXmlBuilder* builder, const char* text, size_t length) {
-    rgXmlNode* node = builder->open;
-    bool first = node->textLine == 0;
-    size_t before = node->text != NULL ? strlen(node->text) : 0;
-    if ((!first && node->text == NULL) || before + length > RG_XML_MAX_TEXT) {
-        node->text = NULL;
-        return;
-    }
-    char* kept = rgArena_Take(&builder->tree->arena, before + length + 1, 1);
-    if (kept == NULL) {
-        rgXmlBuilder_Stop(builder, rg_errorMemory, "out of memory");
-        return;
-    }
-    memcpy(kept, before > 0 ? node->text : "", before);
-    memcpy(kept + before, text, length);
-    kept[before + length] = '\0';
-    node->text = kept;
-}
-
+// Text comes in pieces; between elements nothing is kept of it but where it starts.
 static void XMLCALL rgOnText(void* context, const char* text, int length) {
     rgXmlBuilder* builder = context;
     if (builder->result != rg_ok || builder->open == NULL) {
         return;
     }
-    int first = 0, end = length;
-    while (first < end && rgIsBlank(text[first])) {
-        ++first;
+    int blanks = 0;
+    while (blanks < length && rgIsBlank(text[blanks])) {
+        ++blanks;
     }
-    while (end > first && rgIsBlank(text[end - 1])) {
-        --end;
+    if (blanks < length && builder->open->textLine == 0) {
+        builder->open->textLine = (int)XML_GetCurrentLineNumber(builder->parser);
     }
-    if (first < end) {
-        rgXmlBuilder_KeepText(builder, text + first, (size_t)(end - first));
-        if (builder->open->textLine == 0) {
-            builder->open->textLine = (int)XML_GetCurrentLineNumber(builder->parser);
-        }
+    bool full = !builder->tree->keepsText && builder->textLength > 16 * RG_XML_MAX_TEXT;
+    if (full || (blanks == length && builder->textLength == 0)) {
+        return;
     }
+    const rgAllocator* allocator = &builder->tree->arena.allocator;
+    if (rgReserve(allocator, (void**)&builder->text, &builder->textCapacity, builder->textLength,
+                  builder->textLength + length, 1) != rg_ok) {
+        rgXmlBuilder_Stop(builder, rg_errorMemory, "out of memory");
+        return;
+    }
+    memcpy(builder->text + builder->textLength, text, (size_t)length);
+    builder->textLength += length;
 }
 
 static void XMLCALL rgOnDoctype(void* context, const char* name, const char* systemId,
@@ -242,6 +263,7 @@ rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const
     }
     rgResult result = rgXmlBuilder_Run(&builder, bytes != NULL ? bytes : "", count, diagnostics);
     XML_ParserFree(builder.parser);
+    rgRelease(&tree->arena.allocator, builder.text);
     if (result == rg_ok) {
         *root = builder.root;
     }

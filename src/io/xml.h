@@ -20,7 +20,8 @@ typedef struct rgXmlNode {
     int line;         // of the start tag
     int textLine;     // of the first text that is not blank; 0 when there is none
     int copy;         // which one of several copies that a reader made; else 0
-    const char* text; // what is not blank, up to RG_XML_MAX_TEXT characters; NULL: none or more
+    const char* text; // after the last child, without blanks around it, up to RG_XML_MAX_TEXT
+                      // characters unless the tree keeps all; NULL: none or more
     int attributeCount;
     const rgXmlAttribute* attributes;
     struct rgXmlNode* parent;
@@ -34,6 +35,7 @@ typedef struct rgXmlTree rgXmlTree;
 
 rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree);
 void rgDestroyXmlTree(rgXmlTree* tree);
+void rgXmlTree_KeepText(rgXmlTree* tree); // of any length, in what is parsed from now on
 
 // Parse bytes into the tree and give the root element. `file` names the source in remarks.
 rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const char* file,

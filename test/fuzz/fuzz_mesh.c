@@ -21,8 +21,8 @@ static void rgCheckMesh(const rgMesh* mesh) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
-    const rgMeshFormat formats[] = {rg_meshUnknown, rg_meshStl, rg_meshObj};
-    for (int i = 0; i < 3; ++i) {
+    const rgMeshFormat formats[] = {rg_meshUnknown, rg_meshStl, rg_meshObj, rg_meshCollada};
+    for (int i = 0; i < 4; ++i) {
         rgDiagnostics* diagnostics = NULL;
         rgMesh* mesh = NULL;
         RG_PROMISE(rgCreateDiagnostics(NULL, &diagnostics) == rg_ok);

@@ -1,4 +1,4 @@
-// STL and OBJ: the same cube in every form, mistakes with their places, and damaged files.
+// STL, OBJ and Collada: the same cube in every form, mistakes with their places, and damaged files.
 #include "base/base.h"
 #include "rigor/math.h"
 #include "rigor/mesh.h"
@@ -85,6 +85,44 @@ static rgText rgBoxBinaryStl(const char* header) {
     return text;
 }
 
+// The box in decimetres, twice as large and mirrored along x, which the node undoes; polygons of
+// two kinds, each with an index of something else beside that of the vertex.
+static rgText rgBoxCollada(void) {
+    rgText text = {.count = 0};
+    rgText_Print(&text, "<COLLADA><asset><unit meter='0.1'/><up_axis>Y_UP</up_axis></asset>"
+                        "<library_geometries><geometry id='g' name='box'><mesh><source id='s'>"
+                        "<float_array id='f' count='24'>");
+    for (int i = 0; i < 8; ++i) {
+        rgText_Print(&text, "%g %g\n%g ", -20 * rgCorner(i, 0), 20 * rgCorner(i, 1),
+                     20 * rgCorner(i, 2));
+    }
+    rgText_Print(&text, "</float_array><technique_common><accessor source='#f' count='8' "
+                        "stride='3'/></technique_common></source><vertices id='v'>"
+                        "<input semantic='POSITION' source='#s'/></vertices>"
+                        "<polylist count='4'><input semantic='NORMAL' source='#s' offset='0'/>"
+                        "<input semantic='VERTEX' source='#v' offset='1'/>"
+                        "<vcount>4 4 4 4</vcount><p>");
+    for (int i = 0; i < 16; ++i) {
+        rgText_Print(&text, "7 %d ", boxQuads[i / 4][3 - i % 4]); // mirrored: the other way round
+    }
+    rgText_Print(&text, "</p></polylist><triangles count='4'><input semantic='VERTEX' "
+                        "source='#v' offset='0'/><p>");
+    for (int i = 8; i < 12; ++i) {
+        const int* quad = boxQuads[i / 2];
+        rgText_Print(&text, "%d %d %d ", quad[0], quad[i % 2 + 2], quad[i % 2 + 1]);
+    }
+    rgText_Print(&text, "</p></triangles></mesh></geometry></library_geometries>"
+                        "<library_nodes><node id='n'><scale>.5 .5 .5</scale>"
+                        "<instance_geometry url='#g'/></node></library_nodes>"
+                        "<library_visual_scenes><visual_scene id='v0'><node>"
+                        "<translate>10 0 0</translate><rotate>0 0 1 90</rotate><node>"
+                        "<matrix>0 1 0 0  1 0 0 10  0 0 1 0  0 0 0 1</matrix>"
+                        "<instance_node url='#n'/></node></node></visual_scene>"
+                        "</library_visual_scenes><scene><instance_visual_scene url='#v0'/></scene>"
+                        "</COLLADA>");
+    return text;
+}
+
 static double rgVolume(const rgMeshData* mesh) {
     double volume = 0;
     for (int t = 0; t < mesh->triangleCount; ++t) {
@@ -116,9 +154,9 @@ static rgMesh* rgParse(const rgText* text, rgMeshFormat format) {
 static void test_all_forms_give_the_box(void** state) {
     (void)state;
     rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxBinaryStl("made by a program"),
-                      rgBoxBinaryStl("solid as binary files often start\n facet ")};
-    rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl, rg_meshStl};
-    for (int i = 0; i < 4; ++i) {
+                      rgBoxBinaryStl("solid as binary files often start\n facet "), rgBoxCollada()};
+    rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl, rg_meshStl, rg_meshCollada};
+    for (int i = 0; i < RG_COUNT(formats); ++i) {
         rgMesh* mesh = rgParse(&texts[i], formats[i]);
         rgMeshData data = rgMesh_Data(mesh);
         assert_int_equal(data.vertexCount, 8);
@@ -304,8 +342,19 @@ static void test_mistakes(void** state) {
         {nanStl, rg_meshStl, rg_errorFormat, 0, "byte 146: the coordinate nan is out of range"},
         {shortStl, rg_meshStl, rg_errorFormat, 0,
          "byte 624: the file ends after 10 of the 12 triangles that it announces at byte 80"},
+        {rgFromString("<X/>"), rg_meshCollada, rg_errorFormat, 1,
+         "<X>: is not the root of a Collada file"},
+        {rgFromString("<COLLADA><library_nodes><node id='a'>\n<instance_node url='#a'/></node>"
+                      "</library_nodes><library_visual_scenes><visual_scene><node>"
+                      "<instance_node url='#a'/></node></visual_scene></library_visual_scenes>"
+                      "</COLLADA>"),
+         rg_meshCollada, rg_errorFormat, 1,
+         "<node>: nodes stand for each other in a circle, or too deeply or often"},
+        {rgFromString("<COLLADA><library_geometries><geometry><mesh><triangles><p>0 1 2</p>"
+                      "</triangles></mesh></geometry></library_geometries></COLLADA>"),
+         rg_meshCollada, rg_errorFormat, 1, "<triangles>: has no vertices"},
         {rgFromString("ply\nformat ascii 1.0\n"), rg_meshUnknown, rg_errorUnsupported, 0,
-         "is neither an STL nor an OBJ file"},
+         "is no STL, OBJ or Collada file"},
     };
     for (int i = 0; i < RG_COUNT(cases); ++i) {
         rgDiagnostics* diagnostics = NULL;
@@ -328,11 +377,11 @@ static void test_foreign_formats(void** state) {
     rgDiagnostics* diagnostics = NULL;
     rgMesh* mesh = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
-    assert_int_equal(rgParseMesh("<x/>", 4, rg_meshUnknown, "a/b.DAE", NULL, diagnostics, &mesh),
+    assert_int_equal(rgParseMesh("<x/>", 4, rg_meshUnknown, "a/b.PLY", NULL, diagnostics, &mesh),
                      rg_errorUnsupported);
     assert_string_equal(rgDiagnostics_Message(diagnostics, 0).text,
-                        "Collada files are not read, only STL and OBJ; convert with: assimp export "
-                        "a/b.DAE a/b.obj");
+                        "PLY files are not read, only STL, OBJ and Collada; convert with: assimp "
+                        "export a/b.PLY a/b.obj");
     assert_int_equal(rgLoadMesh("no/such.stl", NULL, diagnostics, &mesh), rg_errorFile);
     rgDestroyDiagnostics(diagnostics);
 }
@@ -367,10 +416,10 @@ static void rgTry(const char* bytes, size_t count, rgMeshFormat format) {
 
 static void test_damaged_files(void** state) {
     (void)state;
-    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxBinaryStl("solid")};
-    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl};
+    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxBinaryStl("solid"), rgBoxCollada()};
+    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl, rg_meshCollada};
     rgRandom random = {3};
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < RG_COUNT(formats); ++k) {
         for (size_t count = 0; count < texts[k].count; ++count) {
             rgTry(texts[k].bytes, count, formats[k]);
         }
@@ -389,15 +438,16 @@ static void test_damaged_files(void** state) {
 
 static void test_memory_failure(void** state) {
     (void)state;
-    const rgText texts[] = {rgBoxObj(), rgBoxTextStl()};
-    for (int k = 0; k < 2; ++k) {
+    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxCollada()};
+    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshCollada};
+    for (int k = 0; k < RG_COUNT(formats); ++k) {
         rgResult result = rg_errorMemory;
         for (int failAfter = 0; result != rg_ok; ++failAfter) {
             rgCounter counter = {.failAfter = failAfter};
             rgAllocator allocator = rgCountingAllocator(&counter);
             rgMesh* mesh = NULL;
-            result = rgParseMesh(texts[k].bytes, texts[k].count, k ? rg_meshStl : rg_meshObj, "x",
-                                 &allocator, NULL, &mesh);
+            result = rgParseMesh(texts[k].bytes, texts[k].count, formats[k], "x", &allocator, NULL,
+                                 &mesh);
             assert_true(result == rg_ok || result == rg_errorMemory);
             rgDestroyMesh(mesh);
             assert_int_equal(counter.live, 0);
