@@ -48,6 +48,12 @@ RG_API void rgDynamics_SetState(rgDynamics* dynamics, const double* q, const dou
 /// Accelerations of all bodies for the rate a of v; only rgDynamics_FrameAcceleration() needs it.
 RG_API void rgDynamics_SetAccelerations(rgDynamics* dynamics, const double* a);
 
+/// Where a kinematic body, or one fixed to it, is and how it moves (body origin, world axes), from
+/// the next call with positions on; before, it stands where its definition says.
+/// rg_errorUnsupported for other bodies.
+RG_API rgResult rgDynamics_SetBodyMotion(rgDynamics* dynamics, rgBodyId body, rgPose pose,
+                                         rgSpatial velocity, rgSpatial acceleration);
+
 /// Poses in the world; the identity for a wrong id.
 RG_API rgPose rgDynamics_BodyPose(const rgDynamics* dynamics, rgBodyId body);
 RG_API rgPose rgDynamics_FramePose(const rgDynamics* dynamics, rgFrameId frame);

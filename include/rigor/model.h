@@ -29,6 +29,9 @@ typedef struct rgBodyDef {
     rgPose pose;       ///< in the parent's frame, with all joints of this body at their reference
     rgInertia inertia; ///< in the body frame; mass 0 means none of its own
     double gravityCompensation; ///< share of its weight that is taken off it (MJCF gravcomp)
+    bool kinematic; ///< it moves as it is told (rgWorld_MoveBody(), MJCF mocap), whatever pushes
+                    ///< it. It has no joints, its parent does not move, and what is fixed to it
+                    ///< comes along; nothing is jointed to it.
     rgSource source;
     uint32_t cookie;
 } rgBodyDef;
@@ -106,12 +109,14 @@ typedef struct rgShapeDef {
     const rgMeshData* mesh;               ///< hull, mesh; copied
     const rgHeightFieldData* heightField; ///< height field; copied
     rgMaterial material;
-    bool visualOnly; ///< takes no part in collisions
-    bool disabled;   ///< meets nothing until a world enables it, rgWorld_ChangeShape()
-    uint32_t group;  ///< bits: what it is (MJCF contype)
-    uint32_t mask;   ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
-                     ///< a bit of the other's group.
-    int priority;    ///< the material of the higher priority holds for the pair
+    rgVec3 surfaceVelocity; ///< of the surface past the shape, in the shape's frame, as that of a
+                            ///< conveyor belt; its part along the surface counts [m/s]
+    bool visualOnly;        ///< takes no part in collisions
+    bool disabled;          ///< meets nothing until a world enables it, rgWorld_ChangeShape()
+    uint32_t group;         ///< bits: what it is (MJCF contype)
+    uint32_t mask; ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
+                   ///< a bit of the other's group.
+    int priority;  ///< the material of the higher priority holds for the pair
     double
         margin; ///< [m] distance at which contacts are made; 0 means the world's speculative margin
     float color[4]; ///< red, green, blue, alpha

@@ -144,11 +144,19 @@ RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 /// controls, forces and wrenches.
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
 /// One body in world axes, all else as it is; the counterparts of rgWorld_BodyPose() and
-/// rgWorld_BodyVelocity(). For bodies with a free joint, and those fixed to one; whatever hangs on
-/// them comes along. Others have joints that say where they are, which only q and v can set:
-/// rg_errorUnsupported. Setting the pose keeps the velocity of the body's origin in world axes.
+/// rgWorld_BodyVelocity(). For kinematic bodies, bodies with a free joint, and those fixed to one;
+/// whatever hangs on them comes along. Others have joints that say where they are, which only q and
+/// v can set: rg_errorUnsupported. Setting the pose keeps the velocity of the body's origin in
+/// world axes.
 RG_API rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose);
 RG_API rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
+/// A kinematic body is to be there at the end of the next step: it moves there at the velocity that
+/// takes, pushing what is in its way, and stands still afterwards unless it is told to move again.
+/// For a motion that is given over time, say where the body is after each step. The other ways:
+/// rgWorld_SetBodyVelocity() lets it go on at a velocity until it is told otherwise,
+/// rgWorld_SetBodyPose() puts it elsewhere without moving it there; where it then overlaps with
+/// another body, rgWorld_Trust() names the pair. rg_errorUnsupported when it is not kinematic.
+RG_API rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose);
 RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
 RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration
 RG_API double rgWorld_Time(const rgWorld* world);
@@ -222,6 +230,10 @@ RG_API const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* c
 RG_API rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body); ///< net [N], world axes
 RG_API rgSpatial rgWorld_JointReaction(
     const rgWorld* world, rgJointId joint); ///< parent on child, at the joint, world axes
+/// What holds a body: the wrench of its parent, or of whoever moves a kinematic body, on it and on
+/// all that hangs on it, at the body's origin, world axes. For a kinematic body without mass it
+/// is what contacts and loops do to it, turned around.
+RG_API rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body);
 RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
 RG_API int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor);
 RG_API double rgWorld_KineticEnergy(const rgWorld* world);

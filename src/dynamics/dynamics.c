@@ -22,7 +22,8 @@ static void* rgPlanner_Take(rgPlanner* planner, int count, size_t size) {
 
 static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     const rgModel* model = d->model;
-    int links = model->linkCount, dofs = model->vCount;
+    int links = rgModel_AllLinks(model), dofs = model->vCount;
+    d->prescribed = rgPlanner_Take(planner, model->kinematicCount, sizeof(rgPrescribed));
     d->q = rgPlanner_Take(planner, model->qCount, sizeof(double));
     d->sines = rgPlanner_Take(planner, model->qCount, sizeof(double));
     d->cosines = rgPlanner_Take(planner, model->qCount, sizeof(double));
@@ -69,6 +70,9 @@ rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDyna
     rgDynamics* made = rgPlanner_Take(&planner, 1, sizeof(rgDynamics));
     *made = plan;
     rgDynamics_Plan(made, &planner);
+    for (int i = 0; i < model->kinematicCount; ++i) {
+        made->prescribed[i].pose = model->kinematicPoses[i];
+    }
     rgDynamics_SetPositions(made, model->neutral);
     *dynamics = made;
     return rg_ok;

@@ -36,6 +36,13 @@ typedef struct rgArticulated {
     rgSym3 C;
 } rgArticulated;
 
+// How a link moves that is told to.
+typedef struct rgPrescribed {
+    rgPose pose;            // of its body
+    rgSpatial velocity;     // of the body's origin, world axes
+    rgSpatial acceleration; // likewise
+} rgPrescribed;
+
 typedef enum rgStageBit {
     rg_haveInertias = 1,
     rg_haveComposites = 2,
@@ -50,6 +57,7 @@ struct rgDynamics {
     unsigned valid; // rgStageBit, of the present positions
     bool moving;    // velocities and biases are not all zero
 
+    rgPrescribed* prescribed;   // rgDynamics_SetBodyMotion, kinematicCount
     double* q;                  // rgDynamics_SetPositions, qCount
     double* v;                  // rgDynamics_SetState, vCount
     double* sines;              // rgPlaceLinks, qCount: of every coordinate, angle or not
@@ -74,6 +82,9 @@ struct rgDynamics {
     double* inverseRoot;        // rgDynamics_Whiten, vCount: D^-1/2
     double* scratch;            // 4 vCount
 };
+
+// The motion of a kinematic link from that of a body that is fixed to it.
+rgPrescribed rgPrescribe(const rgPlace* place, rgPrescribed body);
 
 // Stages that several calls share; each does nothing when its result is there.
 void rgDynamics_NeedInertias(rgDynamics* d);

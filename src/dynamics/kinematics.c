@@ -78,6 +78,32 @@ static void rgDynamics_PlaceFree(rgDynamics* d, const rgLink* link, rgLinkPose* 
     }
 }
 
+// Links without a tree have the world's origin for their reference point.
+static void rgDynamics_PlacePrescribed(rgDynamics* d) {
+    const rgModel* model = d->model;
+    for (int i = 0; i < model->kinematicCount; ++i) {
+        const rgPrescribed* p = &d->prescribed[i];
+        d->poses[model->linkCount + i] = (rgLinkPose){rgRotFromQuat(p->pose.q), p->pose.p};
+    }
+}
+
+// The point that is at the reference now moves with the body; its acceleration is that of a frame
+// that stands still there.
+static void rgDynamics_MovePrescribed(rgDynamics* d) {
+    const rgModel* model = d->model;
+    for (int i = 0; i < model->kinematicCount; ++i) {
+        const rgPrescribed* p = &d->prescribed[i];
+        rgVec3 w = p->velocity.angular, v = p->velocity.linear, r = p->pose.p;
+        rgVec3 a = p->acceleration.linear, turn = p->acceleration.angular;
+        rgVec3 rest = rgNegate(rgCross(w, v));
+        rgSpatial* all[3] = {&d->velocities[model->linkCount + i], &d->biases[model->linkCount + i],
+                             &d->accelerations[model->linkCount + i]};
+        *all[0] = (rgSpatial){rgSub(v, rgCross(w, r)), w};
+        *all[1] = (rgSpatial){rest, rgVec(0, 0, 0)};
+        *all[2] = (rgSpatial){rgSub(rgAdd(a, rest), rgCross(turn, r)), turn};
+    }
+}
+
 static void rgDynamics_PlaceLinks(rgDynamics* d) {
     const rgModel* model = d->model;
     rgSinCos(model->qCount, d->q, d->sines, d->cosines);
@@ -102,6 +128,7 @@ static void rgDynamics_PlaceLinks(rgDynamics* d) {
         }
         d->poses[i] = pose;
     }
+    rgDynamics_PlacePrescribed(d);
 }
 
 // Velocity of a link relative to its parent: S v.
@@ -130,6 +157,21 @@ static void rgDynamics_MoveLinks(rgDynamics* d) {
         d->velocities[i] = velocity;
         d->biases[i] = rgSpatialAdd(d->biases[link->parent], bias);
     }
+    rgDynamics_MovePrescribed(d);
+}
+
+rgPrescribed rgPrescribe(const rgPlace* place, rgPrescribed body) {
+    if (place->isOrigin) {
+        return body;
+    }
+    rgPrescribed link = body;
+    link.pose = rgPoseMultiply(body.pose, rgPoseInvert(place->pose));
+    rgVec3 arm = rgSub(link.pose.p, body.pose.p), w = body.velocity.angular;
+    link.velocity.linear = rgAdd(body.velocity.linear, rgCross(w, arm));
+    link.acceleration.linear =
+        rgAdd(body.acceleration.linear,
+              rgAdd(rgCross(body.acceleration.angular, arm), rgCross(w, rgCross(w, arm))));
+    return link;
 }
 
 // A model without joints has no coordinates, and its users no arrays.
@@ -139,14 +181,29 @@ static void rgCopyNumbers(double* to, const double* from, int count) {
     }
 }
 
+rgResult rgDynamics_SetBodyMotion(rgDynamics* d, rgBodyId body, rgPose pose, rgSpatial velocity,
+                                  rgSpatial acceleration) {
+    if (d == NULL || rgModel_Body(d->model, body) == NULL) {
+        return rg_errorArgument;
+    }
+    const rgPlace* place = &d->model->bodyPlaces[body.index1 - 1];
+    if (!rgModel_IsKinematic(d->model, place->link)) {
+        return rg_errorUnsupported;
+    }
+    pose.q = rgQuatNormalize(pose.q);
+    d->prescribed[place->link - d->model->linkCount] =
+        rgPrescribe(place, (rgPrescribed){pose, velocity, acceleration});
+    return rg_ok;
+}
+
 void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
     const rgModel* model = d->model;
     rgCopyNumbers(d->q, q, model->qCount);
     if (d->moving) {
         memset(d->v, 0, (size_t)model->vCount * sizeof(double));
-        memset(d->velocities, 0, (size_t)model->linkCount * sizeof(rgSpatial));
-        memset(d->biases, 0, (size_t)model->linkCount * sizeof(rgSpatial));
-        memset(d->accelerations, 0, (size_t)model->linkCount * sizeof(rgSpatial));
+        memset(d->velocities, 0, (size_t)rgModel_AllLinks(model) * sizeof(rgSpatial));
+        memset(d->biases, 0, (size_t)rgModel_AllLinks(model) * sizeof(rgSpatial));
+        memset(d->accelerations, 0, (size_t)rgModel_AllLinks(model) * sizeof(rgSpatial));
     }
     d->moving = false;
     d->valid = 0;

@@ -136,3 +136,21 @@ const char* rgNamed(const char* name, const char* kind, int number, rgPartName* 
     snprintf(made->text, sizeof(made->text), "unnamed_%s_%d", kind, number);
     return made->text;
 }
+
+void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics) {
+    rgLost belts = {.diagnostics = diagnostics,
+                    .what = "surface velocities cannot be written; left out"};
+    rgLost disabled = {.diagnostics = diagnostics,
+                       .what = "shapes that are disabled are written as if they were not"};
+    for (int i = 0; i < def->shapeCount; ++i) {
+        const rgShapeDef* shape = &def->shapes[i];
+        if (rgLength(shape->surfaceVelocity) > 0) {
+            rgLost_Add(&belts, shape->name);
+        }
+        if (shape->disabled) {
+            rgLost_Add(&disabled, shape->name);
+        }
+    }
+    rgLost_Tell(&belts);
+    rgLost_Tell(&disabled);
+}

@@ -103,6 +103,10 @@ static rgBodyId rgMjcf_AddBody(rgMjcf* m, const rgXmlNode* node, rgMjScope scope
     body.pose = rgPoseMultiply(scope.frame, rgMjcf_Pose(m, node, &place));
     body.source = rgMjcf_Source(node);
     rgXmlReader_Double(&m->reader, node, "gravcomp", &body.gravityCompensation);
+    rgXmlReader_Bool(&m->reader, node, "mocap", &body.kinematic);
+    if (body.kinematic && scope.body.index1 > 0) {
+        rgXmlReader_Error(&m->reader, node, "<body mocap>: it must be a body of the world");
+    }
     int number = m->def->bodyCount;
     rgMjBody* extra = rgMjcf_Grow(m, (void**)&m->bodies, &m->bodyCapacity, number, sizeof(*extra));
     if (extra == NULL) {
@@ -123,9 +127,7 @@ static void rgMjcf_ReadBody(rgMjcf* m, const rgXmlNode* node, rgMjScope scope) {
     static const char* const known[] = {"name",   "childclass", "pos",   "quat",  "axisangle",
                                         "xyaxes", "zaxis",      "euler", "mocap", "gravcomp",
                                         "user",   "sleep",      NULL};
-    static const char* const unsupported[] = {"mocap", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
-    rgMjcf_Unsupported(m, node, unsupported);
     rgBodyId id = rgMjcf_AddBody(m, node, scope);
     if (id.index1 == 0 || m->result != rg_ok) {
         return;

@@ -280,6 +280,9 @@ static void rgMjWriter_Contents(rgMjWriter* w, int body, int depth) {
         rgText_Attribute(&w->text, "name", rgMjWriter_BodyName(def, child - 1, &made));
         rgMjWriter_Pose(w, part->pose);
         rgText_NumberUnless(&w->text, "gravcomp", part->gravityCompensation, 0);
+        if (part->kinematic) {
+            rgText_Attribute(&w->text, "mocap", "true");
+        }
         rgText_Add(&w->text, ">\n");
         rgMjWriter_Inertial(w, &part->inertia, depth + 1);
         rgMjWriter_Contents(w, child, depth + 1);
@@ -357,6 +360,7 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
     }
     rgLost_Tell(&soft);
     rgLost_Tell(&hulls);
+    rgTellSurfaces(w->def, w->diagnostics);
     rgLost_Tell(&round);
 }
 

@@ -432,6 +432,17 @@ static void rgUrdfWriter_TellRounded(rgUrdfWriter* w) {
     rgLost_Tell(&lost);
 }
 
+static void rgUrdfWriter_TellKinematic(rgUrdfWriter* w) {
+    rgLost lost = {.diagnostics = w->diagnostics,
+                   .what = "URDF has no kinematic bodies; written as fixed"};
+    for (int i = 0; i < w->def->bodyCount; ++i) {
+        if (w->def->bodies[i].kinematic) {
+            rgLost_Add(&lost, w->def->bodies[i].name);
+        }
+    }
+    rgLost_Tell(&lost);
+}
+
 static void rgUrdfWriter_TellEqualities(rgUrdfWriter* w) {
     rgLost lost = {.diagnostics = w->diagnostics,
                    .what = "URDF has no loops and only linear couplings of joints; left out"};
@@ -520,6 +531,8 @@ static void rgUrdfWriter_Write(rgUrdfWriter* w) {
     }
     rgText_Add(&w->text, "</robot>\n");
     rgUrdfWriter_TellRounded(w);
+    rgUrdfWriter_TellKinematic(w);
+    rgTellSurfaces(w->def, w->diagnostics);
     rgUrdfWriter_TellEqualities(w);
     rgUrdfWriter_TellParts(w);
     rgUrdfWriter_TellSurfaces(w);

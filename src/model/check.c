@@ -120,6 +120,45 @@ static void rgCheckBodies(rgCompiler* compiler) {
     }
 }
 
+// What is told where it is has no joints, above it or below it.
+static void rgCheckKinematic(rgCompiler* compiler) {
+    const rgModelDef* def = compiler->def;
+    for (int j = 0; j < def->jointCount; ++j) {
+        const rgJointDef* joint = &def->joints[j];
+        int body = joint->kind != rg_jointFixed ? joint->body.index1 - 1 : -1;
+        rgCase c = {.compiler = compiler};
+        rgCase_Open(&c, "joint", joint->name, j, joint->source);
+        if (body >= 0 && def->bodies[body].kinematic) {
+            rgCase_Error(&c, "its body is kinematic, which has no joints: it moves as it is told");
+            continue;
+        }
+        for (int i = body; i >= 0; i = def->bodies[i].parent.index1 - 1) {
+            if (i != body && def->bodies[i].kinematic) {
+                rgCase_Error(&c, "a joint below a kinematic body; a free body that is welded to it "
+                                 "can carry joints");
+            }
+        }
+    }
+    for (int i = 0; i < def->bodyCount; ++i) {
+        const rgBodyDef* body = &def->bodies[i];
+        rgCase c = {.compiler = compiler};
+        rgCase_Open(&c, "body", body->name, i, body->source);
+        for (int k = body->parent.index1 - 1; body->kinematic && k >= 0;
+             k = def->bodies[k].parent.index1 - 1) {
+            bool moves = def->bodies[k].kinematic;
+            for (int j = 0; j < def->jointCount; ++j) {
+                moves = moves || (def->joints[j].body.index1 - 1 == k &&
+                                  def->joints[j].kind != rg_jointFixed);
+            }
+            if (moves) {
+                rgCase_Error(&c, "a kinematic body whose parent moves; its parent must be the "
+                                 "world");
+                break;
+            }
+        }
+    }
+}
+
 static bool rgIsScalarJoint(rgJointKind kind) {
     return kind == rg_jointRevolute || kind == rg_jointPrismatic;
 }
@@ -387,6 +426,13 @@ static void rgCheckSize(rgCase* c, const rgShapeDef* shape) {
     }
 }
 
+static void rgCheckSurface(rgCase* c, const rgShapeDef* shape) {
+    rgCheckMaterial(c, &shape->material);
+    if (!rgVecIsFinite(shape->surfaceVelocity)) {
+        rgCase_Error(c, "the surface velocity is not a number");
+    }
+}
+
 static void rgCheckShapes(rgCompiler* compiler) {
     for (int i = 0; i < compiler->def->shapeCount; ++i) {
         const rgShapeDef* shape = &compiler->def->shapes[i];
@@ -394,7 +440,7 @@ static void rgCheckShapes(rgCompiler* compiler) {
         rgCase_Open(&c, "shape", shape->name, i, shape->source);
         rgCase_Pose(&c, "the shape", shape->pose);
         rgCheckSize(&c, shape);
-        rgCheckMaterial(&c, &shape->material);
+        rgCheckSurface(&c, shape);
         rgCase_NotNegative(&c, "margin", shape->margin);
     }
     for (int i = 0; i < compiler->def->pairCount; ++i) {
@@ -599,6 +645,7 @@ void rgCheckDefinition(rgCompiler* compiler) {
     rgCheckOptions(compiler);
     rgCheckBodies(compiler);
     rgCheckJoints(compiler);
+    rgCheckKinematic(compiler);
     rgCheckShapes(compiler);
     rgCheckFrames(compiler);
     rgCheckTendons(compiler);
@@ -677,7 +724,7 @@ bool rgCheckChange(rgPartKind kind, int index, const void* part, rgDiagnostics* 
     } else if (kind == rg_partShape) {
         const rgShapeDef* shape = part;
         rgCase_Open(&c, "shape", shape->name, index, shape->source);
-        rgCheckMaterial(&c, &shape->material);
+        rgCheckSurface(&c, shape);
     } else if (kind == rg_partTendon) {
         const rgTendonDef* tendon = part;
         rgCase_Open(&c, "tendon", tendon->name, index, tendon->source);

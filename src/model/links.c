@@ -16,6 +16,7 @@ typedef struct rgLinkBuilder {
     int* nextJoint;  // per joint
     int* stack;      // bodies to visit
     int visitCount;
+    int firstKinematic; // link
 } rgLinkBuilder;
 
 static int rgJointPartCount(rgJointKind kind) {
@@ -30,21 +31,31 @@ static int rgCountLinks(const rgModelDef* def) {
     return count;
 }
 
+static int rgCountKinematic(const rgModelDef* def) {
+    int count = 0;
+    for (int i = 0; i < def->bodyCount; ++i) {
+        count += def->bodies[i].kinematic;
+    }
+    return count;
+}
+
 static bool rgLinkBuilder_Allocate(rgLinkBuilder* b) {
     rgCompiler* c = b->compiler;
     rgModel* model = b->model;
     const rgModelDef* def = c->def;
-    int linkCount = rgCountLinks(def);
+    int linkCount = rgCountLinks(def), all = linkCount + rgCountKinematic(def);
+    b->firstKinematic = linkCount;
     b->lastChild = rgCompiler_Take(c, def->bodyCount + 1, sizeof(int));
     b->nextChild = rgCompiler_Take(c, def->bodyCount, sizeof(int));
     b->firstJoint = rgCompiler_Take(c, def->bodyCount, sizeof(int));
     b->nextJoint = rgCompiler_Take(c, def->jointCount, sizeof(int));
     b->stack = rgCompiler_Take(c, def->bodyCount, sizeof(int));
-    model->links = rgCompiler_Take(c, linkCount, sizeof(rgLink));
+    model->links = rgCompiler_Take(c, all, sizeof(rgLink));
+    model->kinematicPoses = rgCompiler_Take(c, all - linkCount, sizeof(rgPose));
     model->trees = rgCompiler_Take(c, linkCount, sizeof(rgTree));
     model->dofs = rgCompiler_Take(c, 6 * linkCount, sizeof(rgDof));
     model->neutral = rgCompiler_Take(c, 7 * linkCount, sizeof(double));
-    model->movingBodies = rgCompiler_Take(c, linkCount, sizeof(int));
+    model->movingBodies = rgCompiler_Take(c, all, sizeof(int));
     model->bodyOrder = rgCompiler_Take(c, def->bodyCount, sizeof(int));
     model->bodyPlaces = rgCompiler_Take(c, def->bodyCount, sizeof(rgPlace));
     model->jointRanges = rgCompiler_Take(c, def->jointCount, sizeof(rgJointRange));
@@ -252,11 +263,26 @@ static void rgChain_AddJoint(rgChain* chain, rgLinkBuilder* b, int joint) {
     range->vCount = model->vCount - range->v;
 }
 
+// A link whose frame is that of its body.
+static rgChain rgLinkBuilder_AddKinematic(rgLinkBuilder* b, int body, rgPose pose) {
+    rgModel* model = b->model;
+    int index = b->firstKinematic + model->kinematicCount;
+    pose.q = rgQuatNormalize(pose.q);
+    model->kinematicPoses[model->kinematicCount++] = pose;
+    model->links[index] = (rgLink){.kind = rg_linkKinematic, .joint = -1, .tree = -1, .sign = 1};
+    model->movingBodies[index] = body;
+    rgLink_SetPose(&model->links[index], rgPoseIdentity());
+    return (rgChain){.link = index, .body = rgPoseIdentity()};
+}
+
 static void rgLinkBuilder_Visit(rgLinkBuilder* b, int body) {
     rgModel* model = b->model;
     const rgBodyDef* def = &model->bodies[body];
     rgPlace start = rgPlaceOn(model, def->parent.index1 - 1, def->pose);
     rgChain chain = {.link = start.link, .body = start.pose};
+    if (def->kinematic) {
+        chain = rgLinkBuilder_AddKinematic(b, body, start.pose);
+    }
     for (int j = b->firstJoint[body]; j >= 0; j = b->nextJoint[j]) {
         rgChain_AddJoint(&chain, b, j);
     }
@@ -280,7 +306,7 @@ static void rgLinkBuilder_VisitAll(rgLinkBuilder* b) {
 }
 
 void rgModel_SumInertias(rgModel* model) {
-    for (int i = 0; i < model->linkCount; ++i) {
+    for (int i = 0; i < rgModel_AllLinks(model); ++i) {
         rgLink* link = &model->links[i];
         link->mass = 0;
         link->center = rgVec(0, 0, 0);

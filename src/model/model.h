@@ -2,8 +2,10 @@
 //
 // Links are what moves: link 0 is the world, link i > 0 has one joint part and hangs on
 // links[i].parent < i. Links are ordered depth first, so a tree is a range of links and of degrees
-// of freedom. A link's frame is chosen for speed (its joint's axis is +-x, +-y or +-z through the
-// origin); bodies, shapes and frames carry a constant pose in their link.
+// of freedom. Links that are told where they are come after all others, from linkCount on: they
+// have no coordinates, and what runs over links passes them by. A link's frame is chosen for speed
+// (its joint's axis is +-x, +-y or +-z through the origin); bodies, shapes and frames carry a
+// constant pose in their link.
 #pragma once
 #include "base/base.h"
 #include "math/frame.h"
@@ -15,6 +17,7 @@ typedef enum rgLinkKind {
     rg_linkPrismatic,
     rg_linkSpherical,
     rg_linkFree,
+    rg_linkKinematic, // told where it is: no coordinates, no tree
 } rgLinkKind;
 
 // Everything that dynamics needs of a link, in one piece.
@@ -86,8 +89,10 @@ struct rgModel {
     rgArena arena; // everything below
     rgModelInfo info;
 
-    int linkCount; // with the world
-    rgLink* links;
+    int linkCount; // with the world, without kinematic ones
+    int kinematicCount;
+    rgLink* links;          // linkCount + kinematicCount
+    rgPose* kinematicPoses; // kinematicCount: where their bodies' definitions say
     int treeCount;
     rgTree* trees;
     int vCount, qCount;
@@ -129,6 +134,15 @@ struct rgModel {
 
     rgNameTable names[rg_partKindCount];
 };
+
+static inline bool rgModel_IsKinematic(const rgModel* model, int link) {
+    return link >= model->linkCount;
+}
+
+// Links of all kinds: what is indexed by link has as many entries.
+static inline int rgModel_AllLinks(const rgModel* model) {
+    return model->linkCount + model->kinematicCount;
+}
 
 // compile.c, in order of use. Every step reports to the compiler and goes on, so that one run finds
 // all mistakes.

@@ -63,7 +63,7 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
     double arc[2] = {rgDot(point->arc, point->tangent1), rgDot(point->arc, point->tangent2)};
     double next[2], sticking[2];
     for (int k = 0; k < 2; ++k) {
-        double slip = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV) + arc[k];
+        double slip = rgRows_Speed(&world->rows, point->firstRow + k, world->nextV) + arc[k];
         next[k] = s[k] + dt * slip;
         sticking[k] = d * s[k] - gain * next[k];
     }

@@ -75,7 +75,7 @@ rgResult rgAssembleProblem(rgStep* step) {
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
     for (int r = 0; r < n; ++r) {
-        rows->bias[r] += rgRows_Dot(rows, r, world->freeV);
+        rows->bias[r] += rgRows_Speed(rows, r, world->freeV);
     }
     result = rgReserve(&world->allocator, (void**)&world->whitened, &world->whitenedCapacity, 0,
                        rows->entryCount, sizeof(double));

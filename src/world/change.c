@@ -47,10 +47,9 @@ static const rgField rgJointFields[] = {
 };
 static const rgField rgShapeFields[] = {
     RG_NUMBERS(rgShapeDef, material.mu, 8), // to restitution
-    RG_INT(rgShapeDef, material.dimension),
-    RG_INT(rgShapeDef, material.frictionRule),
+    RG_INT(rgShapeDef, material.dimension),          RG_INT(rgShapeDef, material.frictionRule),
     RG_NUMBERS(rgShapeDef, material.dissipation, 3), // to transitionSpeed
-    RG_BOOL(rgShapeDef, disabled),
+    RG_NUMBERS(rgShapeDef, surfaceVelocity, 3),      RG_BOOL(rgShapeDef, disabled),
 };
 static const rgField rgTendonFields[] = {
     RG_BOOL(rgTendonDef, hasLimits), RG_NUMBERS(rgTendonDef, lower, 6), // to springReference
@@ -92,6 +91,7 @@ static const rgFixedField rgSettingsFixed[] = {
 static const rgFixedField rgBodyFixed[] = {
     RG_FIXED(rgBodyDef, parent, "parent"),
     RG_FIXED(rgBodyDef, pose, "pose"),
+    RG_FIXED(rgBodyDef, kinematic, "kind of motion"),
 };
 static const rgFixedField rgJointFixed[] = {
     RG_FIXED(rgJointDef, body, "body"),           RG_FIXED(rgJointDef, kind, "kind"),
@@ -311,7 +311,8 @@ static rgResult rgWorld_CopyKind(rgWorld* world, rgChangeKind kind) {
     void** parts = rgPartsOf(own, kind);
     rgResult result = rgWorld_CopyArray(world, parts, rgPartCount(world, kind), rgKinds[kind].size);
     if (result == rg_ok && kind == rg_changeBody) {
-        result = rgWorld_CopyArray(world, (void**)&own->links, own->linkCount, sizeof(rgLink));
+        result =
+            rgWorld_CopyArray(world, (void**)&own->links, rgModel_AllLinks(own), sizeof(rgLink));
     } else if (result == rg_ok && kind == rg_changeJoint) {
         result = rgWorld_CopyArray(world, (void**)&own->dofs, own->vCount, sizeof(rgDof));
     }

@@ -9,8 +9,9 @@ rgResult rgUpdateKinematics(rgStep* step) {
     const rgModel* model = world->model;
     memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
     rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
+    rgWorld_Guide(world);
     rgDynamics_SetState(world->dynamics, world->startQ, world->startV);
-    for (int i = 0; i < model->linkCount; ++i) {
+    for (int i = 0; i < rgModel_AllLinks(model); ++i) {
         rgMat3 m = rgMat3FromRot(&world->dynamics->poses[i].r);
         world->linkRotations[i] = rgQuatFromMat3(&m);
     }
@@ -60,7 +61,9 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
     const rgWorld* world = context;
     const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
     rgShapeId shapeA = {A->shape + 1}, shapeB = {B->shape + 1};
-    return (A->link != 0 || B->link != 0) && rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
+    const rgLink* links = world->model->links;
+    return (links[A->link].tree >= 0 || links[B->link].tree >= 0) &&
+           rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
 }
 
 // Bound on how far points of a pair close in this step.

@@ -32,6 +32,30 @@ static int rgContactRowCount(const rgMaterial* material) {
     return material->dimension >= 4 && material->muTorsion > 0 ? 4 : 3;
 }
 
+// Velocity of the surface past the shape: its part along the surface.
+static rgVec3 rgBeltVelocity(const rgWorld* world, const rgCollider* collider, rgVec3 normal) {
+    rgVec3 belt = rgRotate(collider->pose.q, world->model->shapes[collider->shape].surfaceVelocity);
+    return rgAddScaled(belt, -rgDot(belt, normal), normal);
+}
+
+// (24) What the velocities of the problem have no part in.
+static void rgSetContactDrift(rgWorld* world, const rgPoint* point) {
+    const rgCollider *A = &world->colliders[point->colliderA],
+                     *B = &world->colliders[point->colliderB];
+    rgSpatial a = rgWorld_Drift(world, A->link, point->position);
+    rgSpatial b = rgWorld_Drift(world, B->link, point->position);
+    rgVec3 slide = rgSub(b.linear, a.linear), turn = rgSub(b.angular, a.angular);
+    if (world->belts) {
+        slide = rgAdd(slide, rgSub(rgBeltVelocity(world, B, point->normal),
+                                   rgBeltVelocity(world, A, point->normal)));
+    }
+    const rgVec3 axes[3] = {point->tangent1, point->tangent2, point->normal};
+    double* drift = world->rows.drift + point->firstRow;
+    for (int k = 0; k < point->rowCount; ++k) {
+        drift[k] = k < 3 ? rgDot(axes[k], slide) : rgDot(axes[(k + 2) % 3], turn);
+    }
+}
+
 static void rgFillContact(rgWorld* world, const rgPoint* point) {
     rgRows* rows = &world->rows;
     int linkA = world->colliders[point->colliderA].link;
@@ -45,6 +69,7 @@ static void rgFillContact(rgWorld* world, const rgPoint* point) {
         rgDynamics_PairAngularRows(world->dynamics, linkA, linkB, angular, point->rowCount - 3,
                                    columns, values + 3 * columns);
     }
+    rgSetContactDrift(world, point);
 }
 
 // (19) From sliding to impact by the speed at which the point closes.
@@ -79,7 +104,7 @@ void rgChargeSprings(rgWorld* world) {
         const rgPoint* point = &world->points[i];
         int normal = point->firstRow + 2;
         if (point->isSoft) {
-            double speed = rgRows_Dot(&world->rows, normal, world->nextV);
+            double speed = rgRows_Speed(&world->rows, normal, world->nextV);
             double* taken = &world->memories[1].pairs[point->pair].taken;
             *taken = RG_MAX(*taken - world->rows.lambda[normal] * speed, 0);
         }
@@ -105,11 +130,11 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     point->pushesOut = material->stiffness == 0 && law.bias < 0;
     bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
                 material->transitionSpeed > 0;
-    double before = asks ? rgRows_Dot(rows, normal, world->startV) : 0;
+    double before = asks ? rgRows_Speed(rows, normal, world->startV) : 0;
     // (4) An impact of a rigid contact: it came fast enough, and the free motion closes it now.
     point->rebound = 0;
     point->mayHit = !point->isSoft && before < -world->restitutionThreshold;
-    if (point->mayHit && point->gap + world->dt * rgRows_Dot(rows, normal, world->freeV) < 0) {
+    if (point->mayHit && point->gap + world->dt * rgRows_Speed(rows, normal, world->freeV) < 0) {
         point->restBias = law.bias;
         point->rebound = material->restitution * before;
         law.bias = material->restitution > 0 ? point->rebound : law.bias;

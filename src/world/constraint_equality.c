@@ -55,7 +55,12 @@ static int rgAddLoopRows(rgWorld* world, int equality) {
     double* values = rows->value + rows->rowStart[first];
     rgDynamics_LoopRows(world->dynamics, A.link, A.point, B.link, B.point, columns, values);
     rgVec3 offset = rgSub(B.point, A.point);
+    rgSpatial driftA = rgWorld_Drift(world, A.link, A.point);
+    rgSpatial driftB = rgWorld_Drift(world, B.link, B.point);
+    rgVec3 drift = rgSub(driftB.linear, driftA.linear);
+    rgVec3 turning = rgSub(driftB.angular, driftA.angular);
     memcpy(rows->gap + first, &offset, sizeof(offset));
+    memcpy(rows->drift + first, &drift, sizeof(drift));
     if (weld) {
         static const rgVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
         rgQuat turn = rgQuatMultiply(rgQuatConjugate(A.rotation), B.rotation);
@@ -63,6 +68,7 @@ static int rgAddLoopRows(rgWorld* world, int equality) {
         rgDynamics_PairAngularRows(world->dynamics, A.link, B.link, axes, 3, columns,
                                    values + 3 * columns);
         memcpy(rows->gap + first + 3, &angle, sizeof(angle));
+        memcpy(rows->drift + first + 3, &turning, sizeof(turning));
     }
     rgSetSources(world, first, block.rowCount, equality);
     return first;
@@ -153,6 +159,7 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
     memmove(rows->column + target, rows->column + source, (size_t)count * sizeof(int));
     rows->sources[to] = rows->sources[from];
     rows->gap[to] = rows->gap[from];
+    rows->drift[to] = rows->drift[from];
     rows->rowStart[to + 1] = target + count;
 }
 

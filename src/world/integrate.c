@@ -114,6 +114,7 @@ rgResult rgIntegratePositions(rgStep* step) {
     const rgModel* model = world->model;
     rgWorld_Move(world, world->startQ, world->nextV, world->dt, world->nextQ);
     if (world->rigidEqualityCount > 0) {
+        rgWorld_PlaceNext(world, world->dynamics);
         rgResult result = rgWorld_ProjectLoops(world, world->nextQ);
         if (result != rg_ok) {
             return result;

@@ -16,7 +16,7 @@ void rgInverse_Reference(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgRows* rows = &world->rows;
     for (int r = 0; r < rows->rowCount; ++r) {
-        call->work->reference[r] = rows->bias[r] + rgRows_Dot(rows, r, call->work->vRef);
+        call->work->reference[r] = rows->bias[r] + rgRows_Speed(rows, r, call->work->vRef);
     }
     for (int i = 0; i < world->pointCount && call->def->compliance >= 0; ++i) {
         rows->compliance[world->points[i].firstRow + 2] = call->def->compliance;

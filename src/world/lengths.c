@@ -7,7 +7,7 @@
 // Distance of the farthest point of each link's subtree from its origin, roughly.
 static void rgWorld_FindLinkReach(const rgWorld* world, double* reach) {
     const rgModel* model = world->model;
-    for (int l = 0; l < model->linkCount; ++l) {
+    for (int l = 0; l < rgModel_AllLinks(model); ++l) {
         reach[l] = rgLength(model->links[l].center);
     }
     for (int i = 0; i < world->colliderCount; ++i) {

@@ -107,6 +107,15 @@ const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
     return reactions;
 }
 
+rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body) {
+    if (rgModel_Body(world->model, body) == NULL) {
+        return (rgSpatial){0};
+    }
+    rgSpatial wrench = rgWorld_Reactions(world)[body.index1 - 1];
+    rgVec3 point = rgDynamics_BodyPose(rgWorld_Start(world), body).p;
+    return (rgSpatial){wrench.linear, rgSub(wrench.angular, rgCross(point, wrench.linear))};
+}
+
 rgSpatial rgWorld_JointReaction(const rgWorld* world, rgJointId joint) {
     const rgJointDef* def = rgModel_Joint(world->model, joint);
     if (def == NULL) {

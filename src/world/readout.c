@@ -57,6 +57,7 @@ rgDynamics* rgWorld_Now(const rgWorld* world) {
     if (!readout->nowValid) {
         double* v = readout->now->scratch;
         rgModel_StepVelocity(world->model, world->state.q, world->state.v, v);
+        rgWorld_PlaceNow(world, readout->now);
         rgDynamics_SetState(readout->now, world->state.q, v);
         readout->nowValid = true;
     }
@@ -99,6 +100,7 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
     rgReadout* readout = world->readout;
     rgDynamics* d = readout->start;
     if (!readout->startValid) {
+        rgWorld_PlaceStart(world, d);
         rgDynamics_SetState(d, world->startQ, world->startV);
         for (int i = 0; i < world->model->vCount; ++i) {
             d->scratch[i] = (world->nextV[i] - world->startV[i]) / world->dt;
@@ -148,7 +150,7 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
         contact.impulse[k] = lambda[k];
     }
     for (int k = 0; k < 2; ++k) {
-        contact.slip[k] = rgRows_Dot(&world->rows, point->firstRow + k, world->nextV) +
+        contact.slip[k] = rgRows_Speed(&world->rows, point->firstRow + k, world->nextV) +
                           rgDot(point->arc, k == 0 ? point->tangent1 : point->tangent2);
     }
     rgVec3 impulse = rgAddScaled(rgScale(lambda[0], point->tangent1), lambda[1], point->tangent2);

@@ -50,11 +50,12 @@ static void rgMeasureIslands(rgWorld* world) {
         }
         rgIsland* island = &world->islands[rgRowIsland(world, point->firstRow)];
         for (int r = point->firstRow; r < point->firstRow + point->rowCount; ++r) {
-            island->work += 0.5 * rows->lambda[r] *
-                            (rgRows_Dot(rows, r, world->freeV) + rgRows_Dot(rows, r, world->nextV));
+            island->work +=
+                0.5 * rows->lambda[r] *
+                (rgRows_Speed(rows, r, world->freeV) + rgRows_Speed(rows, r, world->nextV));
         }
         if (point->rebound < 0) {
-            double before = rgRows_Dot(rows, point->firstRow + 2, world->startV);
+            double before = rgRows_Speed(rows, point->firstRow + 2, world->startV);
             island->hits -= rows->lambda[point->firstRow + 2] * before;
         }
     }
@@ -68,8 +69,9 @@ static rgResult rgSolveShares(rgStep* step) {
         const rgPoint* point = &world->points[i];
         if (point->rebound < 0) {
             double s = world->islands[rgRowIsland(world, point->firstRow)].share;
-            rows->bias[point->firstRow + 2] = rgRows_Dot(rows, point->firstRow + 2, world->freeV) +
-                                              (1 - s) * point->restBias + s * point->rebound;
+            rows->bias[point->firstRow + 2] =
+                rgRows_Speed(rows, point->firstRow + 2, world->freeV) + (1 - s) * point->restBias +
+                s * point->rebound;
         }
     }
     int iterations = step->report->contact.iterationCount;

@@ -12,8 +12,9 @@ void rgRows_Clear(rgRows* rows) {
 }
 
 void rgRows_Free(rgWorld* world, rgRows* rows) {
-    void* arrays[] = {rows->blocks, rows->sources, rows->gap,      rows->bias,   rows->compliance,
-                      rows->lambda, rows->length,  rows->rowStart, rows->column, rows->value};
+    void* arrays[] = {rows->blocks,     rows->sources, rows->gap,    rows->bias,
+                      rows->compliance, rows->drift,   rows->lambda, rows->length,
+                      rows->rowStart,   rows->column,  rows->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -29,6 +30,7 @@ static rgResult rgRows_GrowRows(rgWorld* world, int needed) {
     } list[] = {{(void**)&rows->sources, sizeof(rgRowSource), 0},
                 {(void**)&rows->gap, sizeof(double), 0},
                 {(void**)&rows->bias, sizeof(double), 0},
+                {(void**)&rows->drift, sizeof(double), 0},
                 {(void**)&rows->compliance, sizeof(double), 0},
                 {(void**)&rows->lambda, sizeof(double), 0},
                 {(void**)&rows->length, sizeof(double), 0},
@@ -87,6 +89,7 @@ static int rgRows_Open(rgRows* rows, rgBlock block) {
         rows->sources[first + k] = (rgRowSource){.kind = -1, .slot = -1};
         rows->gap[first + k] = 0;
         rows->bias[first + k] = 0;
+        rows->drift[first + k] = 0;
         rows->compliance[first + k] = 0;
         rows->lambda[first + k] = 0;
     }
@@ -96,7 +99,7 @@ static int rgRows_Open(rgRows* rows, rgBlock block) {
 
 static int rgLinkDepth(const rgModel* model, int link) {
     const rgLink* l = &model->links[link];
-    return link > 0 ? model->dofs[l->v + l->vCount - 1].depth : 0;
+    return l->vCount > 0 ? model->dofs[l->v + l->vCount - 1].depth : 0;
 }
 
 int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
@@ -169,4 +172,8 @@ double rgRows_Dot(const rgRows* rows, int row, const double* v) {
         sum += rows->value[k] * v[rows->column[k]];
     }
     return sum;
+}
+
+double rgRows_Speed(const rgRows* rows, int row, const double* v) {
+    return rgRows_Dot(rows, row, v) + rows->drift[row];
 }

@@ -66,19 +66,27 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
 
 // ---- one body, in world axes
 
+bool rgPoseIsUsable(rgPose pose) {
+    const double numbers[7] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w,
+                               pose.q.x, pose.q.y, pose.q.z};
+    double norm = rgNorm4(numbers + 3);
+    return rgNumbersAreFinite(numbers, 7) && norm > 1e-9 && norm < 1e9;
+}
+
 static bool rgSpatialIsFinite(rgSpatial s) {
     const double numbers[6] = {s.linear.x,  s.linear.y,  s.linear.z,
                                s.angular.x, s.angular.y, s.angular.z};
     return rgNumbersAreFinite(numbers, 6);
 }
 
-// The free link that carries a body, or why there is none.
+// The free or kinematic link that carries a body, or why there is none.
 static rgResult rgWorld_FindFreeLink(const rgWorld* world, rgBodyId body, const rgLink** link) {
     if (world == NULL || rgModel_Body(world->model, body) == NULL) {
         return rg_errorArgument;
     }
     *link = &world->model->links[world->model->bodyPlaces[body.index1 - 1].link];
-    return (*link)->kind == rg_linkFree ? rg_ok : rg_errorUnsupported;
+    bool settable = (*link)->kind == rg_linkFree || (*link)->kind == rg_linkKinematic;
+    return settable ? rg_ok : rg_errorUnsupported;
 }
 
 // Velocity of the link's frame, which is what v holds, from that of a body fixed to it.
@@ -100,18 +108,18 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
 rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose) {
     const rgLink* link = NULL;
     rgResult result = rgWorld_FindFreeLink(world, body, &link);
-    const double numbers[7] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w,
-                               pose.q.x, pose.q.y, pose.q.z};
-    double norm = rgNorm4(numbers + 3);
-    if (result == rg_ok && !(rgNumbersAreFinite(numbers, 7) && norm > 1e-9 && norm < 1e9)) {
+    if (result == rg_ok && !rgPoseIsUsable(pose)) {
         result = rg_errorArgument;
     }
     if (result != rg_ok) {
         return result;
     }
+    pose.q = rgQuatNormalize(pose.q);
+    if (rgWorld_SetKinematicPose(world, body, pose)) {
+        return rg_ok;
+    }
     rgSpatial velocity = rgWorld_BodyVelocity(world, body);
     const rgPlace* place = &world->model->bodyPlaces[body.index1 - 1];
-    pose.q = rgQuatNormalize(pose.q);
     rgPose at = place->isOrigin ? pose : rgPoseMultiply(pose, rgPoseInvert(place->pose));
     double* q = world->state.q + link->q;
     q[0] = at.p.x, q[1] = at.p.y, q[2] = at.p.z;
@@ -126,7 +134,7 @@ rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial veloci
     if (result == rg_ok && !rgSpatialIsFinite(velocity)) {
         result = rg_errorArgument;
     }
-    if (result == rg_ok) {
+    if (result == rg_ok && !rgWorld_SetKinematicVelocity(world, body, velocity)) {
         rgWorld_StoreFreeVelocity(world, body, link, velocity);
     }
     return result;
@@ -157,6 +165,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     if (def != NULL && def->control != NULL) {
         memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
     }
+    rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
     rgWorld_ForgetImpulses(world);
     return rgWorld_SetTime(world, def != NULL ? def->time : 0);

@@ -97,7 +97,7 @@ static void rgWatch_Impulses(rgWorld* world) {
         }
         int row = point->firstRow + 2;
         double push = world->rows.lambda[row];
-        push *= push > 0 ? RG_MAX(rgRows_Dot(&world->rows, row, world->nextV), 0) : 0;
+        push *= push > 0 ? RG_MAX(rgRows_Speed(&world->rows, row, world->nextV), 0) : 0;
         work += push;
         where = push > most ? i : where;
         most = RG_MAX(push, most);
@@ -114,7 +114,8 @@ static void rgWatch_Impulses(rgWorld* world) {
 // ---- (18) energy
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
-    bool driven = world->wrenched || world->compensates;
+    bool driven =
+        world->wrenched || world->compensates || world->belts || rgWorld_GuidesMove(world);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->driveForce[a] != 0;
     }
@@ -139,7 +140,7 @@ static double rgWorld_SpringEnergy(const rgWorld* world) {
         int row = point->firstRow + 2;
         bool soft = rows->compliance[row] > 0 && !point->pushesOut && !point->overlaps;
         if (soft && point->gap < 0) {
-            double gamma = rows->bias[row] - rgRows_Dot(rows, row, world->freeV);
+            double gamma = rows->bias[row] - rgRows_Speed(rows, row, world->freeV);
             sum += 0.5 * point->gap * gamma / (world->dt * rows->compliance[row]);
         }
     }

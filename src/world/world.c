@@ -138,6 +138,7 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->force = rgTakeNumbers(&cursor, info->vCount);
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
+    state->kinematic = rgTakeNumbers(&cursor, RG_GUIDE_NUMBERS * world->model->kinematicCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
     state->blockCount = (int)(cursor - block);
 }
@@ -145,7 +146,8 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
 static bool rgWorld_CreateState(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     int count = 1 + info->qCount + 2 * info->vCount + info->actuatorCount + 6 * info->bodyCount +
-                info->treeCount + world->slots.count;
+                info->treeCount + RG_GUIDE_NUMBERS * world->model->kinematicCount +
+                world->slots.count;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
     if (block == NULL) {
         return false;
@@ -153,6 +155,7 @@ static bool rgWorld_CreateState(rgWorld* world) {
     rgWorld_ViewState(world, block, &world->state);
     RG_ASSERT(world->state.blockCount == count);
     memcpy(world->state.q, world->model->neutral, (size_t)info->qCount * sizeof(double));
+    rgWorld_ResetKinematic(world);
     return true;
 }
 
@@ -216,6 +219,11 @@ void rgWorld_Plan(rgWorld* world) {
     for (int b = 0; b < model->info.bodyCount; ++b) {
         world->compensates = world->compensates || model->bodies[b].gravityCompensation != 0;
     }
+    world->belts = false;
+    for (int s = 0; s < model->info.shapeCount; ++s) {
+        rgVec3 belt = model->shapes[s].surfaceVelocity;
+        world->belts = world->belts || belt.x != 0 || belt.y != 0 || belt.z != 0;
+    }
     world->rigidEqualityCount = 0;
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
@@ -223,15 +231,18 @@ void rgWorld_Plan(rgWorld* world) {
     }
 }
 
-// Equalities between things that do not move say nothing.
+static bool rgBodyMoves(const rgModel* model, int index1) {
+    return index1 > 0 && model->links[model->bodyPlaces[index1 - 1].link].tree >= 0;
+}
+
+// Equalities between things that do not move, or only as they are told, say nothing.
 static void rgWorld_WarnEqualities(const rgWorld* world, rgDiagnostics* diagnostics) {
     const rgModel* model = world->model;
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         bool loop = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
         int a = def->bodyA.index1, b = def->bodyB.index1;
-        if (loop && !def->disabled && (a == 0 || model->bodyPlaces[a - 1].link == 0) &&
-            (b == 0 || model->bodyPlaces[b - 1].link == 0)) {
+        if (loop && !def->disabled && !rgBodyMoves(model, a) && !rgBodyMoves(model, b)) {
             rgDiagnostics_Add(diagnostics, rg_severityWarning, def->source.file, def->source.line,
                               "equality '%s': neither side moves; it takes no part",
                               def->name != NULL ? def->name : "");
@@ -352,17 +363,18 @@ static void* rgWorld_Take(rgWorld* world, int count, size_t size, bool* good) {
 
 static bool rgWorld_CreateArrays(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
-    int nv = info->vCount, nq = info->qCount;
+    int nv = info->vCount, nq = info->qCount, links = rgModel_AllLinks(world->model);
     bool good = true;
     world->geometryCount = info->shapeCount;
     world->geometries = rgWorld_Take(world, info->shapeCount, sizeof(rgGeometry*), &good);
     world->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
     world->reach = rgWorld_Take(world, nv, sizeof(double), &good);
-    world->linkReach = rgWorld_Take(world, world->model->linkCount, sizeof(double), &good);
+    world->linkReach = rgWorld_Take(world, links, sizeof(double), &good);
+    world->guides = rgWorld_Take(world, world->model->kinematicCount, sizeof(rgGuide), &good);
     world->drives = rgWorld_Take(world, info->actuatorCount, sizeof(rgDrive), &good);
     world->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
     world->isFreeBody = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    world->linkRotations = rgWorld_Take(world, world->model->linkCount, sizeof(rgQuat), &good);
+    world->linkRotations = rgWorld_Take(world, links, sizeof(rgQuat), &good);
     world->startQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->startV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->stepWrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
@@ -422,6 +434,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
         return rg_errorMemory;
     }
     memcpy(world->startQ, world->model->neutral, (size_t)world->model->qCount * sizeof(double));
+    rgWorld_ForgetGuides(world);
     rgWorld_Plan(world);
     rgWorld_WarnEqualities(world, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
@@ -469,7 +482,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
         world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
         world->massValue,    world->islands,       world->reach,       world->asked,
-        world->linkReach};
+        world->linkReach,    world->guides};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

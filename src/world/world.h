@@ -43,15 +43,24 @@ typedef struct rgMemory {
 typedef struct rgState {
     double* block;
     int blockCount;
-    double* time;    // 1
-    double* q;       // qCount
-    double* v;       // vCount, body coordinates
-    double* control; // actuatorCount
-    double* force;   // vCount, body coordinates
-    double* wrench;  // 6 per body: force and torque at the centre of mass, world axes
-    double* asleep;  // per tree: 0 or 1
-    double* impulse; // per slot: warm start of rows that are no contacts
+    double* time;      // 1
+    double* q;         // qCount
+    double* v;         // vCount, body coordinates
+    double* control;   // actuatorCount
+    double* force;     // vCount, body coordinates
+    double* wrench;    // 6 per body: force and torque at the centre of mass, world axes
+    double* asleep;    // per tree: 0 or 1
+    double* kinematic; // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target
+    double* impulse;   // per slot: warm start of rows that are no contacts
 } rgState;
+
+#define RG_GUIDE_NUMBERS 21
+
+// A kinematic link in a step: where it is and will be, and how it moves there.
+typedef struct rgGuide {
+    rgPose pose, next;
+    rgSpatial before, velocity; // of its origin, world axes: in the last step, and in this one
+} rgGuide;
 
 // A shape that takes part in collisions.
 typedef struct rgCollider {
@@ -111,6 +120,7 @@ typedef struct rgRows {
     rgRowSource* sources; // per row
     double* gap;          // per row: violation, for reading
     double* bias;         // per row: gamma, then g
+    double* drift;        // per row: speed that v has no part in (kinematic bodies, belts)
     double* compliance;   // per row: R
     double* lambda;       // per row
     double* length;       // per row: what turns its velocity into m/s
@@ -246,6 +256,7 @@ struct rgWorld {
     int* massSource; // entry of the compact mass matrix
 
     // workspace of a step
+    rgGuide* guides;       // rgWorld_Guide, per kinematic link
     rgQuat* linkRotations; // rgUpdateKinematics, per link
     double* startQ;        // rgUpdateKinematics, qCount
     double* startV;        // rgUpdateKinematics, vCount, step coordinates
@@ -282,6 +293,7 @@ struct rgWorld {
     rgContactProblem problem;
     double penetration;
     bool wrenched;        // any wrench is not zero
+    bool belts;           // any shape has a surface velocity
     bool compensates;     // any body has weight taken off it
     int unconvergedCount; // steps since creation
     int softenedCount;    // likewise
@@ -336,7 +348,7 @@ static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
 }
 
 static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
-    return link > 0 && !rgWorld_LinkSleeps(world, link);
+    return world->model->links[link].tree >= 0 && !rgWorld_LinkSleeps(world, link);
 }
 
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
@@ -349,6 +361,7 @@ int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
 void rgRows_Clear(rgRows* rows);
 void rgRows_Free(rgWorld* world, rgRows* rows);
 double rgRows_Dot(const rgRows* rows, int row, const double* v);
+double rgRows_Speed(const rgRows* rows, int row, const double* v); // with the drift
 static inline int rgRows_Columns(const rgRows* rows, int row) {
     return rows->rowStart[row + 1] - rows->rowStart[row];
 }
@@ -400,6 +413,22 @@ double rgDrivePosition(const rgModel* model, int actuator, const double* q);
 double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u within its range
 
 rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report); // assemble.c: lambda of the rows
+// kinematic.c
+void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at rest
+void rgWorld_Guide(rgWorld* world);          // how they move in this step
+void rgWorld_CommitGuides(rgWorld* world);
+void rgWorld_ForgetGuides(rgWorld* world);
+// Tell a workspace where they are, for its next call with positions: at the start of the step with
+// the velocity in it, at its end, or in the current state.
+void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d);
+void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d);
+void rgWorld_PlaceNow(const rgWorld* world, rgDynamics* d);
+bool rgWorld_GuidesMove(const rgWorld* world);
+rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point);     // zero for other links
+bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose); // false: it is none
+bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
+bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a length
+
 // lengths.c
 void rgWorld_SetReach(rgWorld* world);
 void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there

@@ -127,6 +127,45 @@ static void test_body_numbers(void** state) {
     remove(path);
 }
 
+static void test_kinematic(void** state) {
+    (void)state;
+    char path[64];
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    rgBodyDef body = rgDefaultBodyDef();
+    body.name = "hand";
+    body.kinematic = true;
+    body.pose.p = rgVec(1, 2, 3);
+    rgShapeDef shape = rgDefaultShapeDef();
+    shape.name = "palm";
+    shape.kind = rg_shapeBox;
+    shape.size = rgVec(1, 1, 1);
+    shape.surfaceVelocity = rgVec(1, 0, 0);
+    shape.disabled = true;
+    assert_int_equal(rgModelDef_AddBody(def, &body, &shape.body), rg_ok);
+    assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+    const char* kinds[2] = {".xml", ".urdf"};
+    for (int i = 0; i < 2; ++i) {
+        rgTemporary(path, kinds[i]);
+        rgDiagnostics* said = rgSave(def, path);
+        bool belts = false, disabled = false, fixed = false;
+        for (int k = 0; k < rgDiagnostics_Count(said); ++k) {
+            const char* text = rgDiagnostics_Message(said, k).text;
+            belts =
+                belts || strcmp(text, "surface velocities cannot be written; left out: palm") == 0;
+            disabled = disabled || strstr(text, "not: palm") != NULL;
+            fixed = fixed || strstr(text, "written as fixed: hand") != NULL;
+        }
+        assert_true(belts && disabled && fixed == (i == 1));
+        rgModelDef* back = rgLoadOrFail(path);
+        assert_true(back->bodies[0].kinematic == (i == 0));
+        rgDestroyDiagnostics(said);
+        rgDestroyModelDef(back);
+        remove(path);
+    }
+    rgDestroyModelDef(def);
+}
+
 static void test_mjcf_to_mjcf(void** state) {
     (void)state;
     for (int i = 0; i < rgBuiltinModelCount(); ++i) {
@@ -438,6 +477,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestRounded),
         cmocka_unit_test(test_body_numbers),
+        cmocka_unit_test(test_kinematic),
         cmocka_unit_test(test_mjcf_to_mjcf),
         cmocka_unit_test(test_mjcf_to_urdf_and_back),
         cmocka_unit_test(test_models_agree),

@@ -316,6 +316,15 @@ static void test_gravity_compensation(void** state) {
     rgClose(&f);
 }
 
+static void test_mocap(void** state) {
+    (void)state;
+    rgFixture f = rgParse(WORLD("<body name='hand' mocap='true' pos='1 2 3'><geom size='1'/></body>"
+                                "<body mocap='false'><joint/><geom size='1'/></body>"));
+    assert_true(f.def->bodies[0].kinematic);
+    assert_false(f.def->bodies[1].kinematic);
+    rgClose(&f);
+}
+
 static rgInertia rgInertiaUnder(const char* compiler, const char* body) {
     char text[1000];
     snprintf(text, sizeof(text),
@@ -808,6 +817,7 @@ int main(void) {
         cmocka_unit_test(test_joints),
         cmocka_unit_test(test_inertia),
         cmocka_unit_test(test_gravity_compensation),
+        cmocka_unit_test(test_mocap),
         cmocka_unit_test(test_compiler_inertia),
         cmocka_unit_test(test_meshes),
         cmocka_unit_test(test_shell),
