@@ -1,0 +1,23 @@
+// Private view of a file of results.
+#pragma once
+#include "io/hdf5.h"
+#include "rigor/results.h"
+
+typedef struct rgResultsPart {
+    char* path;
+    int file;         // descriptor; negative until it is needed
+    int64_t* offsets; // per array: of its first row in the file
+} rgResultsPart;
+
+struct rgResults {
+    rgAllocator allocator;
+    char* path;
+    bool writes;
+    int64_t rowCount;
+    int partCount;
+    rgResultsPart* parts;
+    int arrayCount; // with the status, the last
+    rgResultsArray* arrays;
+    int textCount;
+    rgResultsText* texts;
+};

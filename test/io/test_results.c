@@ -1,0 +1,214 @@
+// Files of results: what is written is read, in one file and in parts; what is there already, what
+// is missing and what is damaged.
+#include "support.h"
+
+#include "rigor/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/rigor_results_XXXXXX";
+
+static int MakeFolder(void** state) {
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int RemoveFolder(void** state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    return system(command);
+}
+
+static const char* Path(const char* name) {
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+enum { rows = 23 };
+
+static const rgResultsArray arrays[] = {
+    {"positions", {3, 4}, false}, {"count", {0, 0}, true}, {"numbers", {5, 0}, false}};
+static const int sizes[] = {12, 1, 5};
+
+static rgResultsDef Def(int parts) {
+    static const rgResultsText texts[] = {{"settings", "steps 3"}, {"names", "a,b"}};
+    rgResultsDef def = rgDefaultResultsDef();
+    def.rowCount = rows;
+    def.partCount = parts;
+    def.arrays = arrays;
+    def.arrayCount = 3;
+    def.texts = texts;
+    def.textCount = 2;
+    return def;
+}
+
+static double Value(int array, int64_t row, int k) {
+    return array == 1 ? (double)(7 * row - 50) : 100.0 * (double)row + k + 0.25 * array;
+}
+
+static void WriteRows(rgResults* results, int64_t first, int64_t count) {
+    double values[rows * 12];
+    int32_t status[rows];
+    for (int a = 0; a < 3; ++a) {
+        for (int64_t i = 0; i < count; ++i) {
+            status[i] = (int32_t)(1 + (first + i) % 3);
+            for (int k = 0; k < sizes[a]; ++k) {
+                values[i * sizes[a] + k] = Value(a, first + i, k);
+            }
+        }
+        assert_int_equal(rgResults_Write(results, a, first, count, values, NULL), rg_ok);
+    }
+    assert_int_equal(rgResults_Commit(results, first, count, status, NULL), rg_ok);
+}
+
+static void CheckRows(rgResults* results, int64_t first, int64_t count) {
+    double values[rows * 12];
+    int32_t status[rows];
+    for (int a = 0; a < 3; ++a) {
+        assert_int_equal(rgResults_Read(results, a, first, count, values, NULL), rg_ok);
+        for (int64_t i = 0; i < count; ++i) {
+            for (int k = 0; k < sizes[a]; ++k) {
+                assert_true(values[i * sizes[a] + k] == Value(a, first + i, k));
+            }
+        }
+    }
+    assert_int_equal(rgResults_ReadStatus(results, first, count, status, NULL), rg_ok);
+    for (int64_t i = 0; i < count; ++i) {
+        assert_int_equal(status[i], 1 + (first + i) % 3);
+    }
+}
+
+static void TestRoundTrip(void** state) {
+    (void)state;
+    for (int parts = 1; parts <= 5; ++parts) {
+        char name[32];
+        snprintf(name, sizeof(name), "trip%d.h5", parts);
+        rgResultsDef def = Def(parts);
+        rgResults* results = NULL;
+        assert_int_equal(rgCreateResults(Path(name), &def, NULL, &results), rg_ok);
+        // Some rows across the border of parts, then the process ends; the rest in a later one.
+        WriteRows(results, 3, 11);
+        rgDestroyResults(results);
+        assert_int_equal(rgOpenResults(Path(name), true, NULL, &results), rg_ok);
+        int32_t status[rows];
+        assert_int_equal(rgResults_ReadStatus(results, 0, rows, status, NULL), rg_ok);
+        for (int i = 0; i < rows; ++i) {
+            assert_int_equal(status[i] != 0, i >= 3 && i < 14);
+        }
+        WriteRows(results, 14, rows - 14);
+        WriteRows(results, 0, 3);
+        rgDestroyResults(results);
+        assert_int_equal(rgOpenResults(Path(name), false, NULL, &results), rg_ok);
+        assert_int_equal(rgResults_RowCount(results), rows);
+        assert_int_equal(rgResults_PartCount(results), parts);
+        assert_string_equal(rgResults_Text(results, "settings"), "steps 3");
+        assert_null(rgResults_Text(results, "nothing"));
+        assert_int_equal(rgResults_ArrayCount(results), 3);
+        assert_int_equal(rgResults_FindArray(results, "numbers"), 2);
+        assert_int_equal(rgResults_FindArray(results, "status"), -1);
+        assert_int_equal(rgResults_Array(results, 0).extent[1], 4);
+        assert_true(rgResults_Array(results, 1).isWhole);
+        CheckRows(results, 0, rows);
+        CheckRows(results, 9, 5);
+        int64_t next = 0;
+        for (int p = 0; p < parts; ++p) {
+            int64_t first, count;
+            rgResults_PartRows(results, p, &first, &count);
+            assert_int_equal(first, next);
+            assert_true(count >= rows / parts && count <= rows / parts + 1);
+            next = first + count;
+        }
+        assert_int_equal(next, rows);
+        rgDestroyResults(results);
+    }
+}
+
+static const char* Said(rgDiagnostics* said) {
+    return rgDiagnostics_Count(said) > 0 ? rgDiagnostics_Message(said, 0).text : "";
+}
+
+static void TestNothingIsOverwritten(void** state) {
+    (void)state;
+    rgDiagnostics* said = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    rgResultsDef def = Def(2);
+    rgResults *results = NULL, *other = NULL;
+    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, NULL, &results), rg_ok);
+    WriteRows(results, 0, rows);
+    rgDestroyResults(results);
+    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, said, &other), rg_errorFile);
+    assert_non_null(strstr(Said(said), "exists already"));
+    rgDiagnostics_Clear(said);
+    assert_int_equal(unlink(Path("mine.h5")), 0); // the index; its parts are still there
+    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, said, &other), rg_errorFile);
+    assert_non_null(strstr(Said(said), "exists already"));
+    def.overwrite = true;
+    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, NULL, &results), rg_ok);
+    int32_t status[rows];
+    assert_int_equal(rgResults_ReadStatus(results, 0, rows, status, NULL), rg_ok);
+    assert_int_equal(status[0] + status[rows - 1], 0);
+    rgDestroyResults(results);
+    // A folder of that name, asked for or not.
+    assert_int_equal(mkdir(Path("folder.h5"), 0777), 0);
+    assert_int_equal(rgCreateResults(Path("folder.h5"), &def, said, &other), rg_errorFile);
+    struct stat info;
+    assert_int_equal(stat(Path("folder.h5"), &info), 0);
+    assert_true(S_ISDIR(info.st_mode));
+    rgDestroyDiagnostics(said);
+}
+
+static void TestBadFiles(void** state) {
+    (void)state;
+    rgDiagnostics* said = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    rgResults* results = NULL;
+    assert_int_equal(rgOpenResults(Path("absent.h5"), false, said, &results), rg_errorFile);
+    rgResultsDef def = Def(3);
+    assert_int_equal(rgCreateResults(Path("no/such/place.h5"), &def, said, &results), rg_errorFile);
+    def.rowCount = 0;
+    assert_int_equal(rgCreateResults(Path("empty.h5"), &def, said, &results), rg_errorArgument);
+    def = Def(rows + 1);
+    assert_int_equal(rgCreateResults(Path("empty.h5"), &def, said, &results), rg_errorArgument);
+    def = Def(1);
+    def.arrays = (const rgResultsArray[]){{"status", {0, 0}, false}};
+    def.arrayCount = 1;
+    assert_int_equal(rgCreateResults(Path("empty.h5"), &def, said, &results), rg_errorArgument);
+    FILE* file = fopen(Path("text.h5"), "w");
+    assert_non_null(file);
+    fputs("no results", file);
+    fclose(file);
+    assert_int_equal(rgOpenResults(Path("text.h5"), false, said, &results), rg_errorFormat);
+    // A part that was lost, and one that was cut.
+    def = Def(3);
+    assert_int_equal(rgCreateResults(Path("lost.h5"), &def, NULL, &results), rg_ok);
+    WriteRows(results, 0, rows);
+    rgDestroyResults(results);
+    assert_int_equal(truncate(Path("lost.h5.part0001"), 100), 0);
+    assert_int_equal(rgOpenResults(Path("lost.h5"), true, NULL, &results), rg_ok);
+    int32_t status[rows];
+    assert_int_equal(rgResults_ReadStatus(results, 0, 3, status, NULL), rg_ok);
+    assert_int_not_equal(rgResults_ReadStatus(results, 0, rows, status, NULL), rg_ok);
+    // Rows that do not exist.
+    double number[12] = {0};
+    assert_int_equal(rgResults_Write(results, 1, rows, 1, number, NULL), rg_errorArgument);
+    assert_int_equal(rgResults_Write(results, 3, 0, 1, number, NULL), rg_errorArgument);
+    assert_int_equal(rgResults_Read(results, 1, 0, 1, number, NULL), rg_errorArgument);
+    rgDestroyResults(results);
+    assert_null(strstr(Said(said), "%"));
+    rgDestroyDiagnostics(said);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestRoundTrip),
+        cmocka_unit_test(TestNothingIsOverwritten),
+        cmocka_unit_test(TestBadFiles),
+    };
+    return cmocka_run_group_tests(tests, MakeFolder, RemoveFolder);
+}
