@@ -11,6 +11,7 @@ static const rgVerb verbs[] = {
     {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
     {"inverse", "forces and contact forces that a motion needs", rgCli_Inverse},
+    {"rollout", "simulate many worlds of a scene or a robot description", rgCli_Rollout},
     {"scenes", "list the built-in scenes", rgCli_Scenes},
     {"simulate", "simulate a scene or a robot description", rgCli_Simulate},
     {"solve", "solve contact problems in FCLIB files", rgCli_Solve},

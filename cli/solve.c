@@ -1,6 +1,7 @@
 // rigor solve: contact problems from files, solved, judged, and written back with their solutions.
 #include "cases.h"
 #include "cli.h"
+#include "comm.h"
 #include "run.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ typedef struct rgSolved {
 } rgSolved;
 
 typedef struct rgSolveJob {
+    rgComm* comm;
     rgSolveOptions options;
     rgContactSolverDef def;
     rgContactSolver* solver;
@@ -298,14 +300,46 @@ static int rgSummarise(const rgSolveJob* job) {
     return faultCount > 0 ? rg_exitUsage : solvedCount < job->files.count ? rg_exitNo : rg_exitDone;
 }
 
+// What a rank found, to rank 0: files go round among the ranks.
+static void rgTakeSolved(int rank, const void* bytes, size_t count, void* context) {
+    rgSolveJob* job = context;
+    rgByteBuffer buffer = {.data = rgCli_Allocate(count + 1, 1), .size = count};
+    memcpy(buffer.data, bytes, count);
+    for (int i = rank; rank > 0 && i < job->files.count; i += job->comm->size) {
+        const rgSolved* solved = rgByteBuffer_Take(&buffer, NULL);
+        const char* fault = rgByteBuffer_Take(&buffer, NULL);
+        job->solved[i] = *solved;
+        job->solved[i].fault = fault != NULL ? rgCli_CopyText(fault) : NULL;
+    }
+    rgByteBuffer_Free(&buffer);
+}
+
+static void rgGatherSolved(rgSolveJob* job) {
+    rgByteBuffer buffer = {0};
+    for (int i = job->comm->rank; i < job->files.count; i += job->comm->size) {
+        const char* fault = job->solved[i].fault;
+        rgByteBuffer_Put(&buffer, &job->solved[i], sizeof(rgSolved));
+        rgByteBuffer_Put(&buffer, fault, fault != NULL ? strlen(fault) + 1 : 0);
+    }
+    job->comm->gather(job->comm, buffer.data, buffer.size, rgTakeSolved, job);
+    rgByteBuffer_Free(&buffer);
+}
+
 static int rgSolveAll(rgSolveJob* job) {
     rgProgress progress;
     rgProgress_Begin(&progress, "solving", job->files.count);
-    for (int i = 0; i < job->files.count; ++i) {
-        rgProgress_Update(&progress, i, job->files.files[i].relative);
+    for (int i = job->comm->rank; i < job->files.count; i += job->comm->size) {
         rgSolveFile(job, i);
+        int64_t done = job->comm->report(job->comm, 1);
+        if (job->comm->rank == 0) {
+            rgProgress_Update(&progress, (int)done, job->files.files[i].relative);
+        }
     }
     rgProgress_End(&progress);
+    rgGatherSolved(job);
+    if (job->comm->rank > 0) {
+        return rg_exitDone;
+    }
     if (job->options.json) {
         rgPrintSolveJson(job);
     } else {
@@ -317,12 +351,30 @@ static int rgSolveAll(rgSolveJob* job) {
     return rgSummarise(job);
 }
 
-int rgCli_Solve(int argc, char** argv) {
+static bool rgAllSeeTheSame(const rgSolveJob* job, bool found) {
+    uint64_t names = 0;
+    for (int i = 0; found && i < job->files.count; ++i) {
+        const char* name = job->files.files[i].relative;
+        names = rgHashBytes(name, strlen(name), names);
+    }
+    bool same = job->comm->same(job->comm, names);
+    if (found && !same && job->comm->rank == 0) {
+        rgCli_Error("not all ranks see the same files");
+    }
+    return found && same;
+}
+
+int rgSolve(rgComm* comm, int argc, char** argv) {
     static const char* const columns[] = {"file", "iteration",       "phase",    "primal",
                                           "dual", "complementarity", "residual", "penalty"};
-    rgSolveJob job = {0};
+    rgSolveJob job = {.comm = comm};
     int fileCount = 0;
+    comm->mute(comm, true);
     int code = rgParseSolve(argc, argv, &job.options, &fileCount);
+    if (code == RG_CLI_GO && comm->size > 1 && job.options.history != NULL) {
+        rgCli_Error("--history is for one process");
+        code = rg_exitUsage;
+    }
     if (code != RG_CLI_GO) {
         return code;
     }
@@ -333,8 +385,10 @@ int rgCli_Solve(int argc, char** argv) {
         return rg_exitUsage;
     }
     code = rg_exitUsage;
-    if (rgFindCases(argv + 1, fileCount, &job.files) &&
-        (job.options.outFolder == NULL || rgCheckOutputs(&job.files))) {
+    bool found = rgFindCases(argv + 1, fileCount, &job.files) &&
+                 (job.options.outFolder == NULL || rgCheckOutputs(&job.files));
+    comm->mute(comm, false);
+    if (rgAllSeeTheSame(&job, found)) {
         job.solved = rgCli_Allocate((size_t)job.files.count, sizeof(rgSolved));
         rgTable_Init(&job.history, columns, 8);
         code = rgSolveAll(&job);
@@ -347,4 +401,9 @@ int rgCli_Solve(int argc, char** argv) {
     rgCaseFiles_Free(&job.files);
     rgDestroyContactSolver(job.solver);
     return code;
+}
+
+int rgCli_Solve(int argc, char** argv) {
+    rgComm comm = rgCommAlone();
+    return rgSolve(&comm, argc, argv);
 }

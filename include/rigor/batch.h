@@ -48,10 +48,11 @@ typedef struct rgBatchView {
 /// Why a world stands still while its neighbours go on.
 typedef enum rgWorldFault {
     rg_faultNone,
-    rg_faultState,    ///< a position, velocity or time that is refused, such as NaN
-    rg_faultControl,  ///< a control or force that is not a finite number
-    rg_faultDiverged, ///< a step made numbers that are not finite
-    rg_faultCallback, ///< a callback said so
+    rg_faultState,     ///< a position, velocity or time that is refused, such as NaN
+    rg_faultControl,   ///< a control or force that is not a finite number
+    rg_faultDiverged,  ///< a step made numbers that are not finite
+    rg_faultCallback,  ///< a callback said so
+    rg_faultParameter, ///< a parameter that a model would refuse
     rg_faultMemory,
 } rgWorldFault;
 
@@ -67,6 +68,20 @@ typedef struct rgWorldStatus {
     double residual;      ///< worst of all steps
     double penetration;   ///< deepest at the start of a step [m]
 } rgWorldStatus;
+
+/// What may differ from world to world. Values are rows of N as in rgBatchArray; those that are NAN
+/// are as the model and the batch's def say.
+typedef enum rgBatchParameter {
+    rg_parameterGravity,     ///< 3 [m/s^2]
+    rg_parameterMass,        ///< a factor per body, of mass and moments of inertia
+    rg_parameterFriction,    ///< 1, mu of every pair
+    rg_parameterRestitution, ///< 1, of every pair
+    rg_parameterStiffness,   ///< 1 [N/m], of every contact point; damping keeps its ratio to it,
+                             ///< ten time steps where the def has none
+    rg_parameterGain,        ///< a factor per actuator, of its gain, bias, kp and kd
+    rg_parameterDamping,     ///< a factor per joint, of its damping
+    rg_parameterCount
+} rgBatchParameter;
 
 /// Closed loop, one world: called before each step, by any thread, with the world as it is. It may
 /// read everything, and set controls, forces, wrenches and state. For the same bits with any number
@@ -136,6 +151,18 @@ RG_API rgResult rgBatch_Read(const rgBatch* batch, rgBatchArray array, double* v
                              size_t count);
 /// The array itself, without a copy; no data where there is none.
 RG_API rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array);
+
+/// Set rows of a parameter, as rgBatch_Write() does; it stays through resets. A world that refuses
+/// its row stops with rg_faultParameter. What else can differ, rgBatch_Each() can change.
+RG_API rgResult rgBatch_SetParameter(rgBatch* batch, rgBatchParameter parameter,
+                                     const double* values, size_t count, const rgWorldMask* mask,
+                                     rgDiagnostics* diagnostics);
+RG_API int rgBatch_ParameterSize(const rgBatch* batch, rgBatchParameter parameter); ///< columns
+RG_API const char* rgBatchParameter_Name(rgBatchParameter parameter); ///< such as "mu"
+/// Call a function with each world as it is, with step 0, on all threads: for readouts, and for
+/// rgWorld_ChangeBody() and its like.
+RG_API rgResult rgBatch_Each(rgBatch* batch, rgWorldPolicyFcn* call, void* context,
+                             const rgWorldMask* mask);
 
 RG_API int rgBatch_WorldCount(const rgBatch* batch);
 RG_API const rgModel* rgBatch_Model(const rgBatch* batch);

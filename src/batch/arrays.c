@@ -89,6 +89,25 @@ static void rgWriteRow(rgBatch* batch, rgLane* lane, int i, void* context) {
     }
 }
 
+bool rgBatch_RowsFit(const rgBatch* batch, const char* what, const double* values, size_t count,
+                     int columnCount, const rgWorldMask* mask, rgDiagnostics* diagnostics) {
+    size_t wanted = (size_t)batch->worldCount * (size_t)columnCount;
+    if (count != wanted || (count > 0 && values == NULL)) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
+                          "batch: %s of %d worlds: %d x %d = %zu numbers are needed, not %zu", what,
+                          batch->worldCount, batch->worldCount, columnCount, wanted,
+                          values != NULL ? count : 0);
+        return false;
+    }
+    if (!rgBatch_MaskFits(batch, mask)) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
+                          "batch: a mask for %d worlds, where there are %d", mask->count,
+                          batch->worldCount);
+        return false;
+    }
+    return true;
+}
+
 static const char* const rgArrayNames[] = {"times",    "positions", "velocities",
                                            "controls", "forces",    "sensors"};
 
@@ -100,18 +119,8 @@ rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values,
         return rg_errorArgument;
     }
     rgWrite write = {array, values, rgBatch_View(batch, array).columnCount};
-    size_t wanted = (size_t)batch->worldCount * (size_t)write.columnCount;
-    if (count != wanted || (count > 0 && values == NULL)) {
-        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "batch: %s of %d worlds are %d x %d = %zu numbers, not %zu",
-                          rgArrayNames[array], batch->worldCount, batch->worldCount,
-                          write.columnCount, wanted, values != NULL ? count : 0);
-        return rg_errorArgument;
-    }
-    if (!rgBatch_MaskFits(batch, mask)) {
-        rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "batch: a mask for %d worlds, where there are %d", mask->count,
-                          batch->worldCount);
+    if (!rgBatch_RowsFit(batch, rgArrayNames[array], values, count, write.columnCount, mask,
+                         diagnostics)) {
         return rg_errorArgument;
     }
     return count > 0 ? rgBatch_Visit(batch, mask, false, rgWriteRow, &write) : rg_ok;

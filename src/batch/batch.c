@@ -143,6 +143,7 @@ static void rgBatch_FreeWorlds(rgBatch* batch) {
     for (int i = 0; batch->instances != NULL && i < batch->worldCount; ++i) {
         rgRelease(allocator, batch->instances[i].memory.pairs);
         rgRelease(allocator, batch->instances[i].memory.contacts);
+        rgRelease(allocator, batch->instances[i].changes);
     }
     for (int i = 0; batch->contacts != NULL && i < batch->worldCount; ++i) {
         rgRelease(allocator, batch->contacts[i].contacts);
@@ -194,8 +195,8 @@ const rgWorldStatus* rgBatch_Status(const rgBatch* batch) {
 }
 
 const char* rgWorldFault_Name(rgWorldFault fault) {
-    static const char* const names[] = {"none",     "state",    "control",
-                                        "diverged", "callback", "memory"};
+    static const char* const names[] = {"none",     "state",     "control", "diverged",
+                                        "callback", "parameter", "memory"};
     return (int)fault >= 0 && (int)fault < RG_COUNT(names) ? names[fault] : "unknown";
 }
 
@@ -242,7 +243,8 @@ rgBatchMemory rgBatch_MemoryUse(const rgBatch* batch) {
     for (int i = 0; i < batch->worldCount; ++i) {
         const rgMemory* memory = &batch->instances[i].memory;
         sum += (double)memory->pairCapacity * sizeof(rgPairMemory) +
-               (double)memory->contactCapacity * sizeof(rgContactMemory);
+               (double)memory->contactCapacity * sizeof(rgContactMemory) +
+               (double)batch->instances[i].changeCapacity * sizeof(double);
         sum +=
             batch->contacts != NULL ? (double)batch->contacts[i].capacity * sizeof(rgContact) : 0;
     }

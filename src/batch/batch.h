@@ -50,6 +50,9 @@ typedef void rgVisitFcn(rgBatch* batch, rgLane* lane, int world, void* context);
 rgResult rgBatch_Visit(rgBatch* batch, const rgWorldMask* mask, bool faulty, rgVisitFcn* visit,
                        void* context);
 bool rgBatch_MaskFits(const rgBatch* batch, const rgWorldMask* mask);
+// arrays.c: whether values are N rows of so many columns; a message if not.
+bool rgBatch_RowsFit(const rgBatch* batch, const char* what, const double* values, size_t count,
+                     int columnCount, const rgWorldMask* mask, rgDiagnostics* diagnostics);
 static inline bool rgMask_Has(const rgWorldMask* mask, int world) {
     return mask == NULL || mask->on[world] != 0;
 }

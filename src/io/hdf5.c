@@ -294,7 +294,10 @@ void rgH5_Remove(rgH5* h5, const char* name) {
 
 static void rgH5_WriteSpace(rgH5* h5, const char* name, hid_t type, hid_t space,
                             const void* values) {
-    hid_t dataset = H5Dcreate2(h5->file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(plan, false); // the same content gives the same bytes
+    hid_t dataset = H5Dcreate2(h5->file, name, type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+    H5Pclose(plan);
     bool done =
         dataset >= 0 && (H5Sget_simple_extent_npoints(space) == 0 ||
                          H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);

@@ -13,6 +13,8 @@
 #define RG_COOKIE_RESULTS  0x72736c74u
 #define RG_RESULTS_VERSION 1
 #define RG_STATUS          "status"
+#define RG_RESULTS_PARTS   9999
+#define RG_PART_NAME       "%s.part%04d"
 
 rgResultsDef rgDefaultResultsDef(void) {
     return (rgResultsDef){.partCount = 1, .cookie = RG_COOKIE_RESULTS};
@@ -101,7 +103,7 @@ static char* rgPartPath(const rgResults* results, const char* path, int part) {
     size_t size = strlen(path) + 24;
     char* text = rgAllocate(&results->allocator, size, 1);
     if (text != NULL) {
-        snprintf(text, size, results->partCount > 1 ? "%s.part%04d" : "%s", path, part);
+        snprintf(text, size, results->partCount > 1 ? RG_PART_NAME : "%s", path, part);
     }
     return text;
 }
@@ -185,7 +187,8 @@ static void rgMakeDataset(rgH5* h5, const rgResultsArray* array, int64_t rows) {
     hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
     hid_t dataset = -1;
     if (space >= 0 && plan >= 0 && H5Pset_alloc_time(plan, H5D_ALLOC_TIME_EARLY) >= 0 &&
-        H5Pset_fill_time(plan, H5D_FILL_TIME_NEVER) >= 0) {
+        H5Pset_fill_time(plan, H5D_FILL_TIME_NEVER) >= 0 &&
+        H5Pset_obj_track_times(plan, false) >= 0) {
         dataset = H5Dcreate2(h5->file, array->name, rgArray_Type(array), space, H5P_DEFAULT, plan,
                              H5P_DEFAULT);
     }
@@ -202,7 +205,7 @@ static void rgMakeVirtual(rgH5* h5, const rgResults* results, const rgResultsArr
     int rank = rgArray_Extent(array, results->rowCount, extent);
     hid_t space = H5Screate_simple(rank, extent, NULL);
     hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
-    bool good = space >= 0 && plan >= 0;
+    bool good = space >= 0 && plan >= 0 && H5Pset_obj_track_times(plan, false) >= 0;
     for (int p = 0; good && p < results->partCount; ++p) {
         int64_t first, count;
         rgResults_PartRows(results, p, &first, &count);
@@ -322,6 +325,20 @@ static bool rgRefuseExisting(const char* path, rgDiagnostics* diagnostics) {
     return false;
 }
 
+// The index first: it must not speak of parts that are gone.
+static void rgRemoveFiles(const rgResults* results) {
+    size_t size = strlen(results->path) + 24;
+    char* part = rgAllocate(&results->allocator, size, 1);
+    unlink(results->path);
+    for (int p = 0; part != NULL && p < RG_RESULTS_PARTS; ++p) {
+        snprintf(part, size, RG_PART_NAME, results->path, p);
+        if (unlink(part) != 0 && p >= results->partCount) {
+            break;
+        }
+    }
+    rgRelease(&results->allocator, part);
+}
+
 static rgResult rgResults_MakeFiles(rgResults* results, bool overwrite,
                                     rgDiagnostics* diagnostics) {
     bool free = overwrite || rgRefuseExisting(results->path, diagnostics);
@@ -332,7 +349,7 @@ static rgResult rgResults_MakeFiles(rgResults* results, bool overwrite,
         return rg_errorFile;
     }
     if (overwrite) {
-        unlink(results->path); // an index of parts that are about to change
+        rgRemoveFiles(results);
     }
     rgResult result = rg_ok;
     int made = 0;
@@ -351,8 +368,8 @@ static rgResult rgResults_MakeFiles(rgResults* results, bool overwrite,
 
 static bool rgCheckResultsDef(const rgResultsDef* def, rgDiagnostics* diagnostics) {
     bool good = def->cookie == RG_COOKIE_RESULTS && def->rowCount >= 1 && def->partCount >= 1 &&
-                def->partCount <= 9999 && def->partCount <= def->rowCount && def->arrayCount >= 0 &&
-                def->textCount >= 0;
+                def->partCount <= RG_RESULTS_PARTS && def->partCount <= def->rowCount &&
+                def->arrayCount >= 0 && def->textCount >= 0;
     for (int i = 0; good && i < def->arrayCount; ++i) {
         const rgResultsArray* array = &def->arrays[i];
         good = array->name != NULL && array->name[0] != '\0' && strlen(array->name) < 200 &&
@@ -491,9 +508,9 @@ static void rgReadAbout(rgH5* h5, rgResults* results) {
     double* rows = rgH5_ReadNumbers(h5, "about/rows", 1);
     double count = rows != NULL ? rows[0] : 0;
     rgRelease(&h5->allocator, rows);
-    if (h5->result == rg_ok &&
-        (version != RG_RESULTS_VERSION || !(count >= 1 && count < 0x1p53) ||
-         results->partCount < 1 || results->partCount > 9999 || results->partCount > count)) {
+    if (h5->result == rg_ok && (version != RG_RESULTS_VERSION || !(count >= 1 && count < 0x1p53) ||
+                                results->partCount < 1 || results->partCount > RG_RESULTS_PARTS ||
+                                results->partCount > count)) {
         rgH5_Fail(h5, rg_errorFormat, "is a file of results of another version, or damaged");
     }
     results->rowCount = h5->result == rg_ok ? (int64_t)count : 0;

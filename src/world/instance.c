@@ -42,6 +42,9 @@ static void rgWorld_ForgetStep(rgWorld* world) {
 
 rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {
     rgResult result = rgMemory_Copy(&world->memories[0], &instance->memory, &world->allocator);
+    if (result == rg_ok) {
+        result = rgWorld_ReadChanges(world, instance->changed, (const char*)instance->changes);
+    }
     if (result != rg_ok) {
         return result;
     }
@@ -55,11 +58,24 @@ rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {
     return rg_ok;
 }
 
+static rgResult rgWorld_KeepChanges(const rgWorld* world, rgInstance* instance,
+                                    const rgAllocator* allocator) {
+    int count = (int)rgWorld_ChangeCount(world, world->changed);
+    rgResult result = rgReserve(allocator, (void**)&instance->changes, &instance->changeCapacity, 0,
+                                count, sizeof(double));
+    if (result == rg_ok) {
+        instance->changed = world->changed;
+        rgWorld_WriteChanges(world, (char*)instance->changes);
+    }
+    return result;
+}
+
 rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* allocator) {
     instance->watch = world->watch;
     instance->wrenched = world->wrenched;
     instance->unconvergedCount = world->unconvergedCount;
     instance->softenedCount = world->softenedCount;
     instance->solveCount = world->solveCount;
-    return rgMemory_Copy(&instance->memory, &world->memories[0], allocator);
+    rgResult result = rgMemory_Copy(&instance->memory, &world->memories[0], allocator);
+    return result == rg_ok ? rgWorld_KeepChanges(world, instance, allocator) : result;
 }

@@ -216,6 +216,9 @@ typedef struct rgInstance {
     bool wrenched;
     int unconvergedCount, softenedCount;
     unsigned solveCount;
+    unsigned changed; // bits of rgChangeKind
+    double* changes;  // their numbers; an array of the batch
+    int changeCapacity;
 } rgInstance;
 
 struct rgWorld {
