@@ -188,13 +188,15 @@ int rgCli_Check(int argc, char** argv) {
     rgModelArguments_Options(&arguments, table);
     const rgCommand command = {
         .name = "rigor check",
-        .usage = "MODEL [OPTIONS]",
-        .summary = "Read a robot description (URDF or MJCF), say what it holds and what is wrong "
-                   "with it.\nExit code 0 when it can be simulated, 1 when not.",
+        .usage = "MODEL... [OPTIONS]",
+        .summary =
+            "Read a robot description (URDF, MJCF, a mesh), or several as one scene, and say what "
+            "it holds and\nwhat is wrong with it.\nExit code 0 when it can be simulated, 1 when "
+            "not.",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 2,
         .minArguments = 1,
-        .maxArguments = 1,
+        .maxArguments = -1,
     };
     int count = 0;
     int code = rgParseOptions(&command, argc, argv, &count);
@@ -202,7 +204,7 @@ int rgCli_Check(int argc, char** argv) {
         return code;
     }
     rgLoadedModel loaded;
-    bool good = rgCli_LoadModel(argv[1], &arguments, &loaded);
+    bool good = rgCli_LoadModel(argv + 1, count, &arguments, &loaded);
     if (loaded.diagnostics == NULL) {
         return rg_exitUsage;
     }

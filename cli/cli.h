@@ -30,12 +30,14 @@ int rgCli_Solve(int argc, char** argv);
 // ---- options.c ----
 
 typedef enum rgOptionKind {
-    rg_optionFlag,   // value: bool*
-    rg_optionText,   // value: const char**
-    rg_optionInt,    // value: int*, within low..high
-    rg_optionNumber, // value: double*, finite, within low..high
-    rg_optionChoice, // value: int*, index into choices
-    rg_optionList,   // value: rgTextList*; each use adds one
+    rg_optionFlag,       // value: bool*
+    rg_optionText,       // value: const char**
+    rg_optionInt,        // value: int*, within low..high
+    rg_optionNumber,     // value: double*, finite, within low..high
+    rg_optionChoice,     // value: int*, index into choices
+    rg_optionList,       // value: rgTextList*; each use adds one
+    rg_optionPlaced,     // value: rgPlacedList*; belongs to the argument before it
+    rg_optionPlacedFlag, // likewise, without a value
 } rgOptionKind;
 
 #define RG_MAX_TEXTS 64
@@ -43,6 +45,16 @@ typedef struct rgTextList {
     int count;
     const char* texts[RG_MAX_TEXTS];
 } rgTextList;
+
+// Options that belong to the argument before them; before the first, to all.
+typedef struct rgPlacedList {
+    int count;
+    int arguments[RG_MAX_TEXTS]; // 0: all
+    const char* texts[RG_MAX_TEXTS];
+} rgPlacedList;
+
+// The text for an argument (from 1): the last of its own, else the last for all, else NULL.
+const char* rgPlacedList_At(const rgPlacedList* list, int argument);
 
 // One option. It is left alone when the user does not give it, so that its start is its default.
 typedef struct rgOption {
@@ -75,6 +87,9 @@ int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumen
 bool rgParseInt(const char* text, int* value);
 bool rgParseNumber(const char* text, double* value);
 
+// Print "rigor: ...; did you mean 'x'?" on stderr, the question only if a name is near.
+void rgCli_UnknownName(const char* name, const char* const* names, int count, const char* format,
+                       ...) __attribute__((format(printf, 4, 5)));
 // Print "rigor: ..." on stderr.
 void rgCli_Error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // ---- remarks.c ----

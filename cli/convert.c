@@ -1,9 +1,10 @@
 // rigor convert: a robot description in the other format.
 #include "model.h"
 
-static int rgConvert(const char* from, const char* to, const rgModelArguments* arguments) {
+static int rgConvert(char* const* from, int count, const char* to,
+                     const rgModelArguments* arguments) {
     rgLoadedModel loaded;
-    bool good = rgCli_LoadModel(from, arguments, &loaded);
+    bool good = rgCli_LoadModel(from, count, arguments, &loaded);
     if (loaded.diagnostics == NULL) {
         return rg_exitUsage;
     }
@@ -21,16 +22,18 @@ int rgCli_Convert(int argc, char** argv) {
     rgModelArguments_Options(&arguments, table);
     const rgCommand command = {
         .name = "rigor convert",
-        .usage = "FROM TO [OPTIONS]",
-        .summary = "Read a robot description (URDF, MJCF, or the name of a built-in model) and "
-                   "write it as URDF\n(.urdf) or MJCF (.xml). What the format cannot say is listed "
-                   "on stderr, by name.\nMeshes of a URDF become OBJ files beside it.",
+        .usage = "FROM... TO [OPTIONS]",
+        .summary =
+            "Read a robot description (URDF, MJCF, a mesh, or the name of a built-in model), "
+            "or several\nas one scene, and write it as URDF\n(.urdf) or MJCF (.xml). What the "
+            "format cannot say is listed "
+            "on stderr, by name.\nMeshes of a URDF become OBJ files beside it.",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT,
         .minArguments = 2,
-        .maxArguments = 2,
+        .maxArguments = -1,
     };
     int count = 0;
     int code = rgParseOptions(&command, argc, argv, &count);
-    return code != RG_CLI_GO ? code : rgConvert(argv[1], argv[2], &arguments);
+    return code != RG_CLI_GO ? code : rgConvert(argv + 1, count - 1, argv[count], &arguments);
 }

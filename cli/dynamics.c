@@ -25,7 +25,7 @@ typedef struct rgDynamicsView {
     rgDynamics* dynamics;
 } rgDynamicsView;
 
-static int rgParseDynamics(int argc, char** argv, rgDynamicsArguments* arguments) {
+static int rgParseDynamics(int argc, char** argv, rgDynamicsArguments* arguments, int* count) {
     rgOption table[RG_MODEL_OPTION_COUNT + 4] = {
         [RG_MODEL_OPTION_COUNT] = {"--q", rg_optionText, &arguments->q,
                                    "configuration; the neutral one without it", "Q1,Q2,...", NULL,
@@ -38,17 +38,16 @@ static int rgParseDynamics(int argc, char** argv, rgDynamicsArguments* arguments
     rgModelArguments_Options(&arguments->model, table);
     const rgCommand command = {
         .name = "rigor dynamics",
-        .usage = "MODEL [--q Q1,Q2,...] [--v V1,V2,...] [OPTIONS]",
+        .usage = "MODEL... [--q Q1,Q2,...] [--v V1,V2,...] [OPTIONS]",
         .summary = "Print poses, mass matrix M, bias b (M a + b = tau), and energies of a robot "
                    "at one state.\nA free joint has x y z and a quaternion w x y z in q, and "
                    "linear then angular velocity in the body frame in v.",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 4,
         .minArguments = 1,
-        .maxArguments = 1,
+        .maxArguments = -1,
     };
-    int count = 0;
-    return rgParseOptions(&command, argc, argv, &count);
+    return rgParseOptions(&command, argc, argv, count);
 }
 
 // Quaternions typed by people are rarely of unit length.
@@ -271,13 +270,14 @@ static bool rgShowDynamics(const rgModel* model, const rgDynamicsArguments* argu
 
 int rgCli_Dynamics(int argc, char** argv) {
     rgDynamicsArguments arguments = {0};
-    int code = rgParseDynamics(argc, argv, &arguments);
+    int count = 0;
+    int code = rgParseDynamics(argc, argv, &arguments, &count);
     if (code != RG_CLI_GO) {
         return code;
     }
     arguments.model.noMeshes = true; // geometry has no say in this
     rgLoadedModel loaded;
-    bool good = rgCli_LoadModel(argv[1], &arguments.model, &loaded);
+    bool good = rgCli_LoadModel(argv + 1, count, &arguments.model, &loaded);
     rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false, false);
     good = good && rgShowDynamics(loaded.model, &arguments);
     rgCli_FreeModel(&loaded);

@@ -1,6 +1,7 @@
-// What the verbs that take a robot description share: options, loading, lists of numbers.
+// What the verbs that take robot descriptions share: options, loading, composing, lists of numbers.
 #include "model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,64 +9,208 @@ static const char* const contacts[] = {"rigid", "file", NULL};
 
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
     const rgOption options[RG_MODEL_OPTION_COUNT] = {
+        {"--at", rg_optionPlaced, &arguments->at, "where the file before it stands [m]", "X,Y,Z",
+         NULL, 0, 0},
+        {"--rpy", rg_optionPlaced, &arguments->rpy, "how it is turned: roll, pitch, yaw [rad]",
+         "R,P,Y", NULL, 0, 0},
+        {"--prefix", rg_optionPlaced, &arguments->prefix, "goes before all its names", "TEXT", NULL,
+         0, 0},
+        {"--on", rg_optionPlaced, &arguments->on,
+         "fix it to a body of the files before; --at and --rpy count from there", "BODY", NULL, 0,
+         0},
+        {"--floating", rg_optionPlacedFlag, &arguments->floating,
+         "its root moves freely (URDF, mesh)", NULL, NULL, 0, 0},
+        {"--fixed", rg_optionPlacedFlag, &arguments->fixed,
+         "its root is fixed to the world (URDF, mesh)", NULL, NULL, 0, 0},
+        {"--scale", rg_optionPlaced, &arguments->scale, "of a mesh file; 0.001 for millimetres",
+         "S", NULL, 0, 0},
+        {"--density", rg_optionPlaced, &arguments->density, "of a mesh file [kg/m^3]; 1000", "D",
+         NULL, 0, 0},
+        {"--without-world", rg_optionPlacedFlag, &arguments->withoutWorld,
+         "leave out what it fixes to the world, such as its floor", NULL, NULL, 0, 0},
         {"--package-dir", rg_optionList, &arguments->packageDirs,
          "where package://NAME is: DIR/NAME, or DIR called NAME; may be repeated", "DIR", NULL, 0,
          0},
-        {"--floating", rg_optionFlag, &arguments->floating, "the root of a URDF moves freely", NULL,
-         NULL, 0, 0},
-        {"--fixed", rg_optionFlag, &arguments->fixed, "the root of a URDF is fixed to the world",
-         NULL, NULL, 0, 0},
         {"--strict", rg_optionFlag, &arguments->strict, "warnings are errors", NULL, NULL, 0, 0},
         {"--no-meshes", rg_optionFlag, &arguments->noMeshes,
          "open no mesh file; shapes that need one are left out", NULL, NULL, 0, 0},
         {"--hull", rg_optionFlag, &arguments->hull,
-         "a mesh of a moving URDF link that is not convex becomes one hull, not several parts",
-         NULL, NULL, 0, 0},
+         "a moving mesh that is not convex becomes one hull, not several parts", NULL, NULL, 0, 0},
         {"--contact", rg_optionChoice, &arguments->contact,
          "contacts of an MJCF file: rigid, or as soft as its solref says", "C", contacts, 0, 0},
     };
     memcpy(table, options, sizeof(options));
 }
 
-static rgResult rgLoadAndCompile(const char* path, const rgLoadDef* def, rgLoadedModel* loaded) {
-    rgResult result = rgLoadModelDef(path, def, loaded->diagnostics, &loaded->def);
-    if (result == rg_ok) {
-        result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
+// ---- one file ----
+
+// A positive number of a placed option; false after a message.
+static bool rgReadPositive(const char* option, const char* text, double* value) {
+    if (text != NULL && (!rgParseNumber(text, value) || !(*value > 0))) {
+        rgCli_Error("%s needs a positive number, not '%s'", option, text);
+        return false;
     }
-    bool warned = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityWarning) > 0;
-    if (result == rg_ok && def->strict && warned) {
-        rgDestroyModel(loaded->model);
-        loaded->model = NULL;
-        return rg_errorFormat;
-    }
-    return result;
+    return true;
 }
 
-bool rgCli_LoadModel(const char* path, const rgModelArguments* arguments, rgLoadedModel* loaded) {
-    *loaded = (rgLoadedModel){0};
-    if (arguments->floating && arguments->fixed) {
-        rgCli_Error("--floating and --fixed exclude each other");
-        return false;
-    }
-    if (rgCreateDiagnostics(NULL, &loaded->diagnostics) != rg_ok) {
-        rgCli_Error("out of memory");
-        return false;
-    }
+static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, int argument,
+                          rgDiagnostics* diagnostics, rgModelDef** made) {
+    bool floating = rgPlacedList_At(&arguments->floating, argument) != NULL;
+    bool fixed = rgPlacedList_At(&arguments->fixed, argument) != NULL;
     rgLoadDef def = rgDefaultLoadDef();
+    if (!rgReadPositive("--scale", rgPlacedList_At(&arguments->scale, argument), &def.meshScale) ||
+        !rgReadPositive("--density", rgPlacedList_At(&arguments->density, argument),
+                        &def.density)) {
+        return false;
+    }
     def.packageDirCount = arguments->packageDirs.count;
     def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;
     def.hulls = arguments->hull;
     def.fileContact = arguments->contact == 1;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
-    def.base = arguments->floating ? rg_baseFloating
-               : arguments->fixed  ? rg_baseFixed
-                                   : rg_baseFromFile;
-    rgResult result = rgLoadAndCompile(path, &def, loaded);
+    def.base = floating ? rg_baseFloating : fixed ? rg_baseFixed : rg_baseFromFile;
+    rgResult result = rgLoadModelDef(path, &def, diagnostics, made);
     if (result == rg_errorMemory) {
         rgCli_Error("%s: out of memory", path);
     }
     return result == rg_ok;
+}
+
+// ---- several ----
+
+static bool rgReadVector(const char* option, const char* text, double numbers[3]) {
+    return text == NULL || rgCli_ReadNumbers(option, text, numbers, 3);
+}
+
+// Roll, pitch, yaw about fixed axes, as in URDF.
+static rgQuat rgQuatFromRpy(const double rpy[3]) {
+    rgQuat x = rgQuatFromAxisAngle(rgVec(1, 0, 0), rpy[0]);
+    rgQuat y = rgQuatFromAxisAngle(rgVec(0, 1, 0), rpy[1]);
+    rgQuat z = rgQuatFromAxisAngle(rgVec(0, 0, 1), rpy[2]);
+    return rgQuatMultiply(z, rgQuatMultiply(y, x));
+}
+
+static bool rgFindParent(const rgModelDef* def, const char* name, rgBodyId* parent) {
+    *parent = rgModelDef_FindBody(def, name);
+    if (parent->index1 != 0) {
+        return true;
+    }
+    int count = rgModelDef_Info(def).bodyCount;
+    const char** names = rgCli_Allocate((size_t)count, sizeof(char*));
+    for (int i = 0; i < count; ++i) {
+        names[i] = rgModelDef_Body(def, (rgBodyId){i + 1})->name;
+    }
+    rgCli_UnknownName(name, names, count, "--on: the files before have no body '%s'", name);
+    free((void*)names);
+    return false;
+}
+
+static bool rgReadPlacement(const rgModelArguments* arguments, int argument, const rgModelDef* onto,
+                            rgAttachDef* how) {
+    double at[3] = {0}, rpy[3] = {0};
+    const char* on = rgPlacedList_At(&arguments->on, argument);
+    *how = rgDefaultAttachDef();
+    if (!rgReadVector("--at", rgPlacedList_At(&arguments->at, argument), at) ||
+        !rgReadVector("--rpy", rgPlacedList_At(&arguments->rpy, argument), rpy) ||
+        (on != NULL && !rgFindParent(onto, on, &how->parent))) {
+        return false;
+    }
+    how->kind = on != NULL ? rg_attachFixed : rg_attachAsIs;
+    how->prefix = rgPlacedList_At(&arguments->prefix, argument);
+    how->pose = (rgPose){rgVec(at[0], at[1], at[2]), rgQuatFromRpy(rpy)};
+    how->withoutWorld = rgPlacedList_At(&arguments->withoutWorld, argument) != NULL;
+    return true;
+}
+
+static bool rgIsPlaced(const rgModelArguments* arguments, int argument) {
+    const rgPlacedList* const lists[] = {&arguments->at, &arguments->rpy, &arguments->prefix,
+                                         &arguments->on, &arguments->withoutWorld};
+    for (int i = 0; i < 5; ++i) {
+        if (rgPlacedList_At(lists[i], argument) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool rgAttachFile(const char* path, const rgModelArguments* arguments, int argument,
+                         rgLoadedModel* loaded) {
+    rgModelDef* file = NULL;
+    rgAttachDef how;
+    bool good = rgReadPlacement(arguments, argument, loaded->def, &how) &&
+                rgLoadFileDef(path, arguments, argument, loaded->diagnostics, &file) &&
+                rgModelDef_Attach(loaded->def, file, &how, loaded->diagnostics, NULL) == rg_ok;
+    rgDestroyModelDef(file);
+    return good;
+}
+
+// Wrong usage is told before any file is read.
+static bool rgCheckPlacements(char* const* paths, int count, const rgModelArguments* arguments,
+                              int before) {
+    bool good = true;
+    for (int i = 0; good && i < count; ++i) {
+        int argument = before + i + 1;
+        double numbers[3];
+        good = rgReadVector("--at", rgPlacedList_At(&arguments->at, argument), numbers) &&
+               rgReadVector("--rpy", rgPlacedList_At(&arguments->rpy, argument), numbers) &&
+               rgReadPositive("--scale", rgPlacedList_At(&arguments->scale, argument), numbers) &&
+               rgReadPositive("--density", rgPlacedList_At(&arguments->density, argument), numbers);
+        if (good && rgPlacedList_At(&arguments->floating, argument) != NULL &&
+            rgPlacedList_At(&arguments->fixed, argument) != NULL) {
+            rgCli_Error("%s: --floating and --fixed exclude each other", paths[i]);
+            good = false;
+        }
+    }
+    return good;
+}
+
+bool rgCli_LoadDef(char* const* paths, int count, const rgModelArguments* arguments,
+                   rgLoadedModel* loaded) {
+    int before = loaded->def != NULL;
+    if (!rgCheckPlacements(paths, count, arguments, before)) {
+        return false;
+    }
+    if (loaded->diagnostics == NULL && rgCreateDiagnostics(NULL, &loaded->diagnostics) != rg_ok) {
+        rgCli_Error("out of memory");
+        return false;
+    }
+    int first = 0;
+    if (before == 0 && count > 0 && !rgIsPlaced(arguments, 1)) {
+        first = 1;
+        if (!rgLoadFileDef(paths[0], arguments, 1, loaded->diagnostics, &loaded->def)) {
+            return false;
+        }
+    } else if (before == 0 && rgCreateModelDef(NULL, &loaded->def) != rg_ok) {
+        rgCli_Error("out of memory");
+        return false;
+    }
+    for (int i = first; i < count; ++i) {
+        if (!rgAttachFile(paths[i], arguments, before + i + 1, loaded)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool rgCli_CompileDef(const rgModelArguments* arguments, rgLoadedModel* loaded) {
+    rgResult result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
+    bool warned = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityWarning) > 0;
+    if (result == rg_ok && arguments->strict && warned) {
+        rgDestroyModel(loaded->model);
+        loaded->model = NULL;
+        return false;
+    }
+    if (result == rg_errorMemory) {
+        rgCli_Error("out of memory");
+    }
+    return result == rg_ok;
+}
+
+bool rgCli_LoadModel(char* const* paths, int count, const rgModelArguments* arguments,
+                     rgLoadedModel* loaded) {
+    *loaded = (rgLoadedModel){0};
+    return rgCli_LoadDef(paths, count, arguments, loaded) && rgCli_CompileDef(arguments, loaded);
 }
 
 void rgCli_FreeModel(rgLoadedModel* loaded) {
@@ -91,7 +236,7 @@ bool rgCli_ReadNumbers(const char* option, const char* text, double* numbers, in
     }
     free(copy);
     if (good && found != count) {
-        rgCli_Error("%s: the model needs %d numbers, not %d", option, count, found);
+        rgCli_Error("%s needs %d numbers, not %d", option, count, found);
     }
     return good && found == count;
 }

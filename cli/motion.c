@@ -16,23 +16,6 @@ typedef struct rgReader {
     int columnCount;
 } rgReader;
 
-// The next cell of a line, without blanks around it; NULL after the last. Changes the line.
-static char* rgCutCell(char** rest) {
-    char* cell = *rest;
-    if (cell == NULL) {
-        return NULL;
-    }
-    char* comma = strchr(cell, ',');
-    *rest = comma != NULL ? comma + 1 : NULL;
-    char* end = comma != NULL ? comma : cell + strlen(cell);
-    cell += strspn(cell, " \t");
-    while (end > cell && strchr(" \t\r\n", end[-1]) != NULL) {
-        --end;
-    }
-    *end = '\0';
-    return cell;
-}
-
 // The names that rigor simulate --csv would write.
 static bool rgReader_NameModel(rgReader* reader, const rgModel* model) {
     char* text = NULL;
@@ -45,7 +28,7 @@ static bool rgReader_NameModel(rgReader* reader, const rgModel* model) {
     rgCsv_WriteHeader(memory, model);
     fclose(memory);
     char *rest = text, *cell;
-    while ((cell = rgCutCell(&rest)) != NULL) {
+    while ((cell = rgCsv_NextCell(&rest)) != NULL) {
         reader->names =
             rgCli_Grow(reader->names, (size_t)reader->nameCount + 1, sizeof(*reader->names));
         reader->names[reader->nameCount++] = rgCli_CopyText(cell);
@@ -60,7 +43,8 @@ static bool rgReader_AddColumn(rgReader* reader, const char* cell) {
         found = strcmp(reader->names[i], cell) == 0 ? i : -1;
     }
     if (found < 0) {
-        rgCli_Error("%s:1: the model has no column '%s'", reader->path, cell);
+        rgCli_UnknownName(cell, (const char* const*)reader->names, reader->nameCount,
+                          "%s:1: the model has no column '%s'", reader->path, cell);
         return false;
     }
     for (int i = 0; i < reader->columnCount; ++i) {
@@ -77,7 +61,7 @@ static bool rgReader_AddColumn(rgReader* reader, const char* cell) {
 static bool rgReader_ReadNames(rgReader* reader, char* line, rgMotionFile* reference) {
     char* cell;
     int positions = 0;
-    while ((cell = rgCutCell(&line)) != NULL) {
+    while ((cell = rgCsv_NextCell(&line)) != NULL) {
         if (!rgReader_AddColumn(reader, cell)) {
             return false;
         }
@@ -116,7 +100,7 @@ static bool rgReader_ReadRow(rgReader* reader, char* line, rgMotionFile* referen
     size_t row = (size_t)reference->rowCount - 1;
     int nq = reference->qCount;
     for (int i = 0; i < reader->columnCount; ++i) {
-        char* cell = rgCutCell(&line);
+        char* cell = rgCsv_NextCell(&line);
         int name = reader->columns[i];
         double* value =
             name == 0    ? &reference->times[row]

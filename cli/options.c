@@ -17,6 +17,20 @@ void rgCli_Error(const char* format, ...) {
     va_end(arguments);
 }
 
+void rgCli_UnknownName(const char* name, const char* const* names, int count, const char* format,
+                       ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("rigor: ", stderr);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    int nearest = rgNearestName(name, names, count);
+    if (nearest >= 0) {
+        fprintf(stderr, "; did you mean '%s'?", names[nearest]);
+    }
+    fputc('\n', stderr);
+}
+
 bool rgParseNumber(const char* text, double* value) {
     char* end = NULL;
     errno = 0;
@@ -125,7 +139,36 @@ static bool rgAddText(const rgCommand* command, const rgOption* option, const ch
     return true;
 }
 
-static bool rgSetOption(const rgCommand* command, const rgOption* option, const char* text) {
+const char* rgPlacedList_At(const rgPlacedList* list, int argument) {
+    const char* all = NULL;
+    const char* own = NULL;
+    for (int i = 0; i < list->count; ++i) {
+        own = list->arguments[i] == argument ? list->texts[i] : own;
+        all = list->arguments[i] == 0 ? list->texts[i] : all;
+    }
+    return own != NULL ? own : all;
+}
+
+static bool rgAddPlaced(const rgCommand* command, const rgOption* option, const char* text,
+                        int argument) {
+    rgPlacedList* list = option->value;
+    if (list->count == RG_MAX_TEXTS) {
+        rgCli_Error("%s: %s can be given %d times at most", command->name, option->name,
+                    RG_MAX_TEXTS);
+        return false;
+    }
+    list->arguments[list->count] = argument;
+    list->texts[list->count++] = text;
+    return true;
+}
+
+static bool rgIsFlag(const rgOption* option) {
+    return option->kind == rg_optionFlag || option->kind == rg_optionPlacedFlag;
+}
+
+// The argument is the number of those before the option.
+static bool rgSetOption(const rgCommand* command, const rgOption* option, const char* text,
+                        int argument) {
     switch (option->kind) {
     case rg_optionFlag:
         *(bool*)option->value = true;
@@ -141,6 +184,10 @@ static bool rgSetOption(const rgCommand* command, const rgOption* option, const 
         return rgSetChoice(command, option, text);
     case rg_optionList:
         return rgAddText(command, option, text);
+    case rg_optionPlaced:
+        return rgAddPlaced(command, option, text, argument);
+    case rg_optionPlacedFlag:
+        return rgAddPlaced(command, option, option->name, argument);
     }
     return false;
 }
@@ -155,29 +202,42 @@ static const rgOption* rgFindOption(const rgCommand* command, const char* text, 
     return NULL;
 }
 
+static void rgTellUnknownOption(const rgCommand* command, const char* text, size_t length) {
+    const char** names = rgCli_Allocate((size_t)command->optionCount, sizeof(char*));
+    char* name = rgCli_Format("%.*s", (int)length, text);
+    for (int i = 0; i < command->optionCount; ++i) {
+        names[i] = command->options[i].name;
+    }
+    rgCli_UnknownName(name, names, command->optionCount,
+                      "%s: unknown option '%s' (%s --help lists them)", command->name, text,
+                      command->name);
+    free(name);
+    free((void*)names);
+}
+
 // Take the option at argv[*index] and its value; moves *index to the last string used.
-static bool rgTakeOption(const rgCommand* command, int argc, char** argv, int* index) {
+static bool rgTakeOption(const rgCommand* command, int argc, char** argv, int* index,
+                         int argument) {
     const char* text = argv[*index];
     size_t length = strcspn(text, "=");
     const rgOption* option = rgFindOption(command, text, length);
     if (option == NULL) {
-        rgCli_Error("%s: unknown option '%s' (%s --help lists them)", command->name, text,
-                    command->name);
+        rgTellUnknownOption(command, text, length);
         return false;
     }
     const char* value = text[length] == '=' ? text + length + 1 : NULL;
-    if (option->kind == rg_optionFlag && value != NULL) {
+    if (rgIsFlag(option) && value != NULL) {
         rgCli_Error("%s: %s takes no value", command->name, option->name);
         return false;
     }
-    if (option->kind != rg_optionFlag && value == NULL) {
+    if (!rgIsFlag(option) && value == NULL) {
         if (*index + 1 >= argc) {
             rgCli_Error("%s: %s needs a value", command->name, option->name);
             return false;
         }
         value = argv[++*index];
     }
-    return rgSetOption(command, option, value);
+    return rgSetOption(command, option, value, argument);
 }
 
 static int rgCheckArguments(const rgCommand* command, int count) {
@@ -206,7 +266,7 @@ int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumen
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             rgPrintHelp(command, stdout);
             return rg_exitDone;
-        } else if (!rgTakeOption(command, argc, argv, &i)) {
+        } else if (!rgTakeOption(command, argc, argv, &i, count)) {
             return rg_exitUsage;
         }
     }
@@ -235,6 +295,11 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
             return verbs[i].run(argc - 1, argv + 1);
         }
     }
-    rgCli_Error("'%s' is not a verb of %s", argv[1], program);
+    const char* names[32] = {NULL};
+    int count = verbCount < 32 ? verbCount : 32;
+    for (int i = 0; i < count; ++i) {
+        names[i] = verbs[i].name;
+    }
+    rgCli_UnknownName(argv[1], names, count, "'%s' is not a verb of %s", argv[1], program);
     return rgPrintVerbs(program, verbs, verbCount, stderr);
 }

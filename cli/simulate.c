@@ -1,7 +1,9 @@
 // rigor simulate: a scene or a robot description, stepped and measured. rigor demo: the same with
 // the wall of cubes.
 #include "simulate.h"
+#include "columns.h"
 #include "run.h"
+#include "runs.h"
 #include "trajectory.h"
 
 #include <errno.h>
@@ -14,8 +16,11 @@
 typedef struct rgSimulateOptions {
     rgSimulationArguments arguments;
     double time; // 0: the scene's own, files 5 s
+    int steps;   // 0: by time
+    const char* runs;
     const char* control;
     const char* csv;
+    const char* columns;
     const char* dump;
     bool json;
     bool realtime;
@@ -26,6 +31,7 @@ typedef struct rgSimulateJob {
     rgSimulation simulation;
     rgControlFile control;
     FILE* csv;
+    rgColumns columns;
     int dumped;
     double begin;
     char fault[160]; // what ended the run early
@@ -36,6 +42,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
     rgOption table[] = {
         [RG_MODEL_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time, "seconds to simulate",
                                    "T", NULL, 1e-9, 1e9},
+        {"--steps", rg_optionInt, &options->steps, "steps to simulate", "N", NULL, 1, 2e9},
         {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
         {"--solver", rg_optionChoice, &a->solver, "the method", "S", rgSolverNames, 0, 0},
         {"--model", rg_optionChoice, &a->contactModel, "exact friction or its convex relaxation",
@@ -73,10 +80,27 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
         {"--v", rg_optionText, &a->v, "start velocity; free joints in body axes", "V1,V2,...", NULL,
          0, 0},
-        {"--ctrl", rg_optionText, &options->control,
-         "controls from a CSV file: time, then actuators by name", "FILE", NULL, 0, 0},
-        {"--csv", rg_optionText, &options->csv, "write time, q and v of every step", "FILE", NULL,
+        {"--start", rg_optionChoice, &a->start,
+         "start: as the file or scene says, neutral, first key frame, or with all loops closed",
+         "S", rgStartNames, 0, 0},
+        {"--hold", rg_optionText, &a->hold,
+         "a position servo for every joint without an actuator, aiming at the start", "KP,KD", NULL,
          0, 0},
+        {"--self-collision", rg_optionChoice, &a->selfCollision,
+         "pairs of one robot that meet: as the file says, all but neighbors, none", "S",
+         rgSelfCollisionNames, 0, 0},
+        {"--ctrl", rg_optionText, &options->control,
+         "controls from a CSV file: time, then actuators by name; -: from a pipe", "FILE", NULL, 0,
+         0},
+        {"--csv", rg_optionText, &options->csv,
+         "write every step: time, q and v, or what --columns says; -: to a pipe", "FILE", NULL, 0,
+         0},
+        {"--columns", rg_optionText, &options->columns,
+         "of --csv: q, v, tau, contact, force:BODY, sensor, pose:FRAME, twist:BODY, energy", "LIST",
+         NULL, 0, 0},
+        {"--runs", rg_optionText, &options->runs, "several runs from a JSON file of options",
+         "FILE", NULL, 0, 0},
+        {"--name", rg_optionText, &a->label, "what the summary calls the run", "NAME", NULL, 0, 0},
         {"--dump", rg_optionText, &options->dump,
          "write contact problems that were not solved as FCLIB files", "DIR", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
@@ -87,13 +111,15 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
     rgModelArguments_Options(&a->model, table);
     const rgCommand command = {
         .name = "rigor simulate",
-        .usage = "[SCENE|FILE.urdf|FILE.xml] [OPTIONS]",
-        .summary = "Simulate a built-in scene (rigor scenes lists them; wall without an argument) "
-                   "or a robot\ndescription, and say how it went. Exit code 0 when the run is "
-                   "complete, 1 when a step failed,\n2 for wrong options or files.",
+        .usage = "[SCENE|FILE]... [OPTIONS]",
+        .summary = "Simulate a built-in scene (rigor scenes lists them; wall without an argument), "
+                   "robot\ndescriptions (URDF, MJCF) and mesh files (OBJ, STL), all in one world, "
+                   "and say how it went.\n--at to --without-world belong to the file before them, "
+                   "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
+                   "step failed, 2 for wrong options or files.",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
-        .maxArguments = 1,
+        .maxArguments = -1,
     };
     return rgParseOptions(&command, argc, argv, count);
 }
@@ -108,7 +134,8 @@ static void rgPrintHints(const rgSimulateJob* job) {
                 simulation->name);
     }
     if (simulation->scene == NULL && job->options.arguments.key == NULL &&
-        job->options.arguments.q == NULL && simulation->info.keyCount > 0) {
+        job->options.arguments.q == NULL && job->options.arguments.start == rg_startFile &&
+        simulation->info.keyCount > 0) {
         const char* name = rgModel_Key(simulation->loaded.model, (rgKeyId){1})->name;
         fprintf(stderr, "hint: '%s' has key frames; --key %s starts from the first\n",
                 simulation->name, name != NULL && name[0] != '\0' ? name : "0");
@@ -223,6 +250,14 @@ static void rgNameSoftened(const rgSimulation* simulation) {
     }
 }
 
+// A pipe gets each state at once, for a program that answers.
+static void rgWriteState(rgSimulateJob* job) {
+    rgColumns_Write(&job->columns, job->csv, &job->simulation);
+    if (job->csv == stdout) {
+        fflush(job->csv);
+    }
+}
+
 static bool rgRunSteps(rgSimulateJob* job, int steps) {
     rgSimulation* simulation = &job->simulation;
     rgProgress progress;
@@ -240,7 +275,7 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
             good = rgDumpProblem(job, &report);
         }
         if (good && job->csv != NULL) {
-            rgCsv_Write(job->csv, simulation->world);
+            rgWriteState(job);
         }
         if (good && job->options.realtime) {
             rgWaitFor(job->begin, rgWorld_TimeStep(simulation->world) * (i + 1));
@@ -272,12 +307,16 @@ static bool rgOpenFiles(rgSimulateJob* job) {
     if (options->dump != NULL && !rgMakeFolder(options->dump)) {
         return false;
     }
+    if (!rgColumns_Read(&job->columns, options->columns, model)) {
+        return false;
+    }
     if (options->csv != NULL) {
-        job->csv = rgCsv_Open(options->csv, model);
+        job->csv = rgCsv_Open(options->csv);
         if (job->csv == NULL) {
             return false;
         }
-        rgCsv_Write(job->csv, job->simulation.world);
+        rgColumns_WriteNames(&job->columns, job->csv, &job->simulation);
+        rgWriteState(job);
     }
     return true;
 }
@@ -287,19 +326,24 @@ static int rgRunJob(rgSimulateJob* job) {
     if (!rgSimulation_Begin(simulation, &job->options.arguments) || !rgOpenFiles(job)) {
         return rg_exitUsage;
     }
-    double steps = rint(rgRunTime(&job->options, simulation) / rgWorld_TimeStep(simulation->world));
+    double steps =
+        job->options.steps > 0
+            ? job->options.steps
+            : rint(rgRunTime(&job->options, simulation) / rgWorld_TimeStep(simulation->world));
     if (!(steps >= 1 && steps <= 2e9)) {
         rgCli_Error("--time and --dt give %g steps; 1 to 2e9 are possible", steps);
         return rg_exitUsage;
     }
     rgPrintHints(job);
     bool good = rgRunSteps(job, (int)steps);
+    bool toPipe = job->csv == stdout;
     bool written = job->csv == NULL || rgCsv_Close(job->csv, job->options.csv);
     job->csv = NULL;
     rgSimulateSummary summary = {.simulation = simulation,
                                  .arguments = &job->options.arguments,
                                  .fault = job->fault[0] != '\0' ? job->fault : NULL,
-                                 .dumped = job->options.dump != NULL ? job->dumped : -1};
+                                 .dumped = job->options.dump != NULL ? job->dumped : -1,
+                                 .out = toPipe ? stderr : stdout};
     rgSimulateSummary_PrintDoubts(&summary);
     if (job->options.json) {
         rgSimulateSummary_PrintJson(&summary);
@@ -313,23 +357,51 @@ static int rgSimulate(const rgSimulateOptions* options) {
     rgSimulateJob* job = rgCli_Allocate(1, sizeof(rgSimulateJob));
     job->options = *options;
     int code = rgRunJob(job);
-    if (job->csv != NULL) {
+    if (job->csv != NULL && job->csv != stdout) {
         fclose(job->csv);
     }
+    rgColumns_Free(&job->columns);
     rgControlFile_Free(&job->control);
     rgSimulation_Free(&job->simulation);
     free(job);
     return code;
 }
 
+static bool rgSimulateOptions_Agree(const rgSimulateOptions* options) {
+    if (options->steps > 0 && options->time > 0) {
+        rgCli_Error("--steps and --time exclude each other");
+        return false;
+    }
+    if (options->columns != NULL && options->csv == NULL) {
+        rgCli_Error("--columns needs --csv");
+        return false;
+    }
+    return true;
+}
+
 int rgCli_Simulate(int argc, char** argv) {
     rgSimulateOptions options = {.arguments = rgDefaultSimulationArguments()};
     int count = 0;
+    char** typed = rgCli_Allocate((size_t)argc + 1, sizeof(char*)); // parsing moves the arguments
+    memcpy((void*)typed, argv, (size_t)argc * sizeof(char*));
     int code = rgParseSimulate(argc, argv, &options, &count);
     if (code != RG_CLI_GO) {
+        free((void*)typed);
         return code;
     }
+    if (options.runs != NULL) {
+        int done = rgRunAll(options.runs, argc, typed, options.json, rgCli_Simulate);
+        free((void*)typed);
+        return done;
+    }
+    free((void*)typed);
+    if (!rgSimulateOptions_Agree(&options)) {
+        return rg_exitUsage;
+    }
     options.arguments.what = count > 0 ? argv[1] : options.arguments.what;
+    options.arguments.more = argv + 2;
+    options.arguments.moreCount = count > 1 ? count - 1 : 0;
+    options.arguments.watchTorques = rgColumns_WantTorques(options.columns);
     return rgSimulate(&options);
 }
 

@@ -7,6 +7,7 @@ typedef struct rgSimulateSummary {
     const rgSimulationArguments* arguments;
     const char* fault; // what ended the run early, or NULL
     int dumped;        // problems written; negative: not asked for
+    FILE* out;         // where it goes
 } rgSimulateSummary;
 
 // Warnings on stderr: what mechanics does not explain.

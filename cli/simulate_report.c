@@ -29,17 +29,17 @@ static const char* rgFormatLength(char buffer[24], double metres) {
     return buffer;
 }
 
-static void rgPrintStages(const rgSimulationStats* stats) {
+static void rgPrintStages(const rgSimulationStats* stats, FILE* out) {
     double total = 0;
     for (int i = 0; i < rg_stageCount; ++i) {
         total += stats->stageSeconds[i];
     }
-    printf("stages       ");
+    fprintf(out, "stages       ");
     for (int i = 0; i < rg_stageCount; ++i) {
-        printf("%s%s %.0f %%", i > 0 ? ", " : "", rgStageNames[i],
-               100 * rgRatio(stats->stageSeconds[i], total));
+        fprintf(out, "%s%s %.0f %%", i > 0 ? ", " : "", rgStageNames[i],
+                100 * rgRatio(stats->stageSeconds[i], total));
     }
-    printf("\n");
+    fprintf(out, "\n");
 }
 
 // ---- doubts ----
@@ -85,41 +85,42 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     const rgSimulation* simulation = summary->simulation;
     const rgSimulationStats* stats = &simulation->stats;
     const rgWorld* world = simulation->world;
+    FILE* out = summary->out;
     double time = rgSimulatedTime(simulation);
     char length[24], other[24], seconds[16];
-    printf("%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
-           rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
-           simulation->def.contact.tolerance);
-    printf("speed        %.0f steps/s, %.3gx real time (%d steps in %s, %d thread%s)\n",
-           rgRatio(stats->steps, stats->seconds), rgRatio(time, stats->seconds), stats->steps,
-           rgFormatSeconds(seconds, stats->seconds), summary->arguments->threads,
-           summary->arguments->threads == 1 ? "" : "s");
-    printf("contacts     mean %.1f, p95 %d\n", rgHistogram_Mean(&stats->contacts),
-           rgHistogram_Quantile(&stats->contacts, 0.95));
-    printf("iterations   mean %.2f, p95 %d\n", rgHistogram_Mean(&stats->iterations),
-           rgHistogram_Quantile(&stats->iterations, 0.95));
-    printf("converged    %.2f %% of the steps (%d not), worst residual %.1e\n",
-           100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
+    fprintf(out, "%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
+            rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
+            simulation->def.contact.tolerance);
+    fprintf(out, "speed        %.0f steps/s, %.3gx real time (%d steps in %s, %d thread%s)\n",
+            rgRatio(stats->steps, stats->seconds), rgRatio(time, stats->seconds), stats->steps,
+            rgFormatSeconds(seconds, stats->seconds), summary->arguments->threads,
+            summary->arguments->threads == 1 ? "" : "s");
+    fprintf(out, "contacts     mean %.1f, p95 %d\n", rgHistogram_Mean(&stats->contacts),
+            rgHistogram_Quantile(&stats->contacts, 0.95));
+    fprintf(out, "iterations   mean %.2f, p95 %d\n", rgHistogram_Mean(&stats->iterations),
+            rgHistogram_Quantile(&stats->iterations, 0.95));
+    fprintf(out, "converged    %.2f %% of the steps (%d not), worst residual %.1e\n",
+            100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
     if (stats->budgeted > 0) {
-        printf("budgeted     %d steps ended with their budget\n", stats->budgeted);
+        fprintf(out, "budgeted     %d steps ended with their budget\n", stats->budgeted);
     }
     if (stats->softened > 0) {
-        printf("softened     %d steps in which contacts without a rigid solution yield\n",
-               stats->softened);
+        fprintf(out, "softened     %d steps in which contacts without a rigid solution yield\n",
+                stats->softened);
     }
-    printf("geometry     deepest penetration %s, largest drift %s\n",
-           rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
+    fprintf(out, "geometry     deepest penetration %s, largest drift %s\n",
+            rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
     double kinetic = rgWorld_KineticEnergy(world);
-    printf("energy       kinetic %.6g J, total %.9g J\n", kinetic,
-           kinetic + rgWorld_PotentialEnergy(world));
-    printf("trust        %s\n", rgWorld_Trust(world).doubts == rg_doubtNone
-                                    ? "mechanics explains the motion"
-                                    : "NO: see the warnings");
-    rgPrintStages(stats);
+    fprintf(out, "energy       kinetic %.6g J, total %.9g J\n", kinetic,
+            kinetic + rgWorld_PotentialEnergy(world));
+    fprintf(out, "trust        %s\n",
+            rgWorld_Trust(world).doubts == rg_doubtNone ? "mechanics explains the motion"
+                                                        : "NO: see the warnings");
+    rgPrintStages(stats, out);
     if (summary->dumped >= 0) {
-        printf("dumped       %d contact problems\n", summary->dumped);
+        fprintf(out, "dumped       %d contact problems\n", summary->dumped);
     }
-    printf("hash         %016" PRIx64 "\n", rgWorld_Hash(world));
+    fprintf(out, "hash         %016" PRIx64 "\n", rgWorld_Hash(world));
 }
 
 static void rgWriteStages(rgJson* json, const rgSimulationStats* stats) {
@@ -178,7 +179,7 @@ void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
     double kinetic = rgWorld_KineticEnergy(world);
     char hash[24];
     snprintf(hash, sizeof(hash), "%016" PRIx64, rgWorld_Hash(world));
-    rgJson json = {.out = stdout};
+    rgJson json = {.out = summary->out};
     rgJson_BeginObject(&json, NULL);
     rgWriteSettings(&json, summary);
     rgJson_Int(&json, "steps", stats->steps);

@@ -67,13 +67,11 @@ static bool rgLoadScene(rgSimulation* simulation, const rgSimulationArguments* a
         return false;
     }
     rgResult result = rgBuildScene(simulation->scene, &def, loaded->diagnostics, &loaded->def);
-    if (result == rg_ok) {
-        result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
-    }
     if (result == rg_errorMemory) {
         rgCli_Error("%s: out of memory", simulation->name);
     }
-    return result == rg_ok;
+    return result == rg_ok &&
+           rgCli_LoadDef(arguments->more, arguments->moreCount, &arguments->model, loaded);
 }
 
 static bool rgLoadFile(rgSimulation* simulation, const rgSimulationArguments* arguments) {
@@ -81,25 +79,58 @@ static bool rgLoadFile(rgSimulation* simulation, const rgSimulationArguments* ar
         rgCli_Error("--bodies is for scenes that come in sizes; '%s' is a file", simulation->name);
         return false;
     }
-    return rgCli_LoadModel(simulation->name, &arguments->model, &simulation->loaded);
+    char** paths = rgCli_Allocate((size_t)arguments->moreCount + 1, sizeof(char*));
+    char* first = rgCli_CopyText(arguments->what);
+    paths[0] = first;
+    for (int i = 0; i < arguments->moreCount; ++i) {
+        paths[i + 1] = arguments->more[i];
+    }
+    bool good =
+        rgCli_LoadDef(paths, arguments->moreCount + 1, &arguments->model, &simulation->loaded);
+    free(first);
+    free((void*)paths);
+    return good;
+}
+
+static void rgTellUnknownScene(const char* name) {
+    int scenes = rgSceneCount(), models = rgBuiltinModelCount();
+    const char** names = rgCli_Allocate((size_t)(scenes + models), sizeof(char*));
+    for (int i = 0; i < scenes; ++i) {
+        names[i] = rgSceneAt(i)->name;
+    }
+    for (int i = 0; i < models; ++i) {
+        names[scenes + i] = rgBuiltinModelAt(i)->name;
+    }
+    rgCli_UnknownName(name, names, scenes + models,
+                      "'%s' is neither a scene nor a file; `rigor scenes` lists the scenes", name);
+    free((void*)names);
+}
+
+// What the arguments add to the definition, then the model.
+static bool rgFinishModel(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    rgModelInfo info = rgModelDef_Info(simulation->loaded.def);
+    simulation->ownActuators = info.actuatorCount;
+    simulation->ownSensors = info.sensorCount;
+    return rgPrepareDef(simulation->loaded.def, arguments) &&
+           rgCli_CompileDef(&arguments->model, &simulation->loaded);
 }
 
 // A file wins over a scene of the same name only if its name says that it is one.
 static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* arguments) {
-    simulation->name = arguments->what;
+    simulation->name = arguments->label != NULL ? arguments->label : arguments->what;
     simulation->scene = rgFindScene(arguments->what);
     bool isPath = strpbrk(arguments->what, "/.") != NULL;
     if (simulation->scene == NULL && !isPath && rgFindBuiltinModel(arguments->what) == NULL) {
         FILE* file = fopen(arguments->what, "rb");
         if (file == NULL) {
-            rgCli_Error("'%s' is neither a scene nor a file; `rigor scenes` lists the scenes",
-                        arguments->what);
+            rgTellUnknownScene(arguments->what);
             return false;
         }
         fclose(file);
     }
     bool good = simulation->scene != NULL ? rgLoadScene(simulation, arguments)
                                           : rgLoadFile(simulation, arguments);
+    good = good && rgFinishModel(simulation, arguments);
     if (simulation->loaded.diagnostics != NULL) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
         rgDiagnostics_Clear(simulation->loaded.diagnostics);
@@ -119,17 +150,32 @@ static rgKeyId rgFindKey(const rgModel* model, const char* name) {
     return key;
 }
 
-static bool rgCheckKey(const rgModel* model, const char* name) {
+static bool rgCheckKey(const rgModel* model, const rgSimulationArguments* arguments) {
+    const char* name = arguments->key;
+    if (name == NULL && arguments->start == rg_startKey && rgModel_Info(model).keyCount == 0) {
+        rgCli_Error("--start key: the model has no key frame");
+        return false;
+    }
     if (name == NULL || rgFindKey(model, name).index1 != 0) {
         return true;
     }
     int count = rgModel_Info(model).keyCount;
+    const char** names = rgCli_Allocate((size_t)count, sizeof(char*));
+    for (int i = 0; i < count; ++i) {
+        names[i] = rgModel_Key(model, (rgKeyId){i + 1})->name;
+    }
+    int nearest = rgNearestName(name, names, count);
     fprintf(stderr, "rigor: --key: the model has no key frame '%s'", name);
     for (int i = 1; i <= count; ++i) {
         const char* known = rgModel_Key(model, (rgKeyId){i})->name;
         fprintf(stderr, "%s %s", i == 1 ? "; it has" : ",", known != NULL ? known : "one unnamed");
     }
-    fputs(count == 0 ? "; it has none\n" : "\n", stderr);
+    fputs(count == 0 ? "; it has none" : "", stderr);
+    if (nearest >= 0) {
+        fprintf(stderr, "; did you mean '%s'?", names[nearest]);
+    }
+    fputc('\n', stderr);
+    free((void*)names);
     return false;
 }
 
@@ -146,12 +192,35 @@ static double* rgReadState(const char* option, const char* text, const double* p
     return numbers;
 }
 
+// The servos of --hold aim at where their joints are.
+static rgResult rgHoldStart(rgSimulation* simulation) {
+    const rgModel* model = simulation->loaded.model;
+    int count = 0;
+    const double* old = rgWorld_Control(simulation->world, &count);
+    const double* q = rgWorld_Positions(simulation->world, NULL);
+    double* control = rgCli_Allocate((size_t)count, sizeof(double));
+    memcpy(control, old, (size_t)count * sizeof(double));
+    for (int i = simulation->ownActuators; i < count; ++i) {
+        rgJointId joint = rgModel_Actuator(model, (rgActuatorId){i + 1})->joint;
+        control[i] = q[rgModel_JointRange(model, joint).q];
+    }
+    rgResult result = rgWorld_SetControl(simulation->world, control);
+    free(control);
+    return result;
+}
+
 static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     const rgModel* model = simulation->loaded.model;
     rgWorld* world = simulation->world;
     rgResult result = rg_ok;
     if (simulation->scene != NULL) {
         result = rgScene_Start(simulation->scene, world);
+    }
+    if (result == rg_ok && arguments->start == rg_startNeutral) {
+        result = rgWorld_Reset(world, (rgKeyId){0});
+    }
+    if (result == rg_ok && arguments->start == rg_startKey && arguments->key == NULL) {
+        result = rgWorld_Reset(world, (rgKeyId){1});
     }
     if (result == rg_ok && arguments->key != NULL) {
         result = rgWorld_Reset(world, rgFindKey(model, arguments->key));
@@ -168,6 +237,16 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
         if (!good) {
             return false;
         }
+    }
+    if (result == rg_ok && arguments->start == rg_startProjected) {
+        result = rgWorld_Project(world);
+        if (result == rg_errorNumeric) {
+            rgCli_Error("--start projected: no configuration was found that closes all loops");
+            return false;
+        }
+    }
+    if (result == rg_ok && arguments->hold != NULL) {
+        result = rgHoldStart(simulation);
     }
     if (result != rg_ok) {
         rgCli_Error("the start state is refused: %s", rgResult_Name(result));
@@ -358,7 +437,7 @@ static void rgRememberStart(rgSimulation* simulation) {
 
 bool rgSimulation_Begin(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     *simulation = (rgSimulation){0};
-    if (!rgLoad(simulation, arguments) || !rgCheckKey(simulation->loaded.model, arguments->key) ||
+    if (!rgLoad(simulation, arguments) || !rgCheckKey(simulation->loaded.model, arguments) ||
         !rgMakeWorld(simulation, arguments)) {
         return false;
     }

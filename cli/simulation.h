@@ -19,8 +19,15 @@ void rgHistogram_Free(rgHistogram* histogram);
 
 typedef struct rgSimulationArguments {
     rgModelArguments model;
-    const char* what; // scene, built-in model or file
-    double timeStep;  // 0: as the file says
+    const char* what;  // scene, built-in model or file
+    char* const* more; // files that are attached to it
+    int moreCount;
+    const char* label; // what the summary calls it; NULL: what
+    const char* hold;  // KP,KD of a servo for every joint
+    bool watchTorques; // sensors of all joints' actuator forces, after the others
+    int selfCollision; // rgSelfCollision
+    int start;         // rgStart
+    double timeStep;   // 0: as the file says
     int solver;
     int contactModel;
     double budget;     // of the solver, in factorizations; 0: none
@@ -43,7 +50,16 @@ typedef struct rgSimulationArguments {
     const char* v;
 } rgSimulationArguments;
 
+typedef enum rgSelfCollision { rg_selfAuto, rg_selfAll, rg_selfNone } rgSelfCollision;
+typedef enum rgStart { rg_startFile, rg_startNeutral, rg_startKey, rg_startProjected } rgStart;
+extern const char* const rgSelfCollisionNames[];
+extern const char* const rgStartNames[];
+
 rgSimulationArguments rgDefaultSimulationArguments(void);
+
+// Change a definition as the arguments ask, before it is compiled: servos, pairs of one robot,
+// sensors. False after a message. prepare.c
+bool rgPrepareDef(rgModelDef* def, const rgSimulationArguments* arguments);
 
 typedef struct rgSimulationStats {
     int steps;
@@ -71,6 +87,8 @@ typedef struct rgSimulation {
     rgDynamics* poses;  // at the positions last measured
     bool* isScripted;   // by body, from 0
     rgVec3* start;      // of each body
+    int ownActuators;   // actuators before the servos of --hold
+    int ownSensors;     // sensors before those of torques
     double groundLevel; // [m], with --ground
     rgSimulationStats stats;
 } rgSimulation;

@@ -7,8 +7,7 @@
 
 // ---- reading controls ----
 
-// The next cell of a line, without blanks around it; NULL after the last. Changes the line.
-static char* rgNextCell(char** rest) {
+char* rgCsv_NextCell(char** rest) {
     char* cell = *rest;
     if (cell == NULL) {
         return NULL;
@@ -26,21 +25,31 @@ static char* rgNextCell(char** rest) {
     return cell;
 }
 
-static bool rgReadNames(rgControlFile* file, char* line, const char* path, const rgModel* model) {
-    char* cell = rgNextCell(&line);
+static void rgTellUnknownActuator(const rgControlFile* file, const char* name) {
+    int count = rgModel_Info(file->model).actuatorCount;
+    const char** names = rgCli_Allocate((size_t)count, sizeof(char*));
+    for (int i = 0; i < count; ++i) {
+        names[i] = rgModel_Actuator(file->model, (rgActuatorId){i + 1})->name;
+    }
+    rgCli_UnknownName(name, names, count, "%s:1: the model has no actuator '%s'", file->path, name);
+    free((void*)names);
+}
+
+static bool rgReadNames(rgControlFile* file, char* line) {
+    char* cell = rgCsv_NextCell(&line);
     if (strcmp(cell, "time") != 0) {
-        rgCli_Error("%s:1: the first column must be called 'time', not '%s'", path, cell);
+        rgCli_Error("%s:1: the first column must be called 'time', not '%s'", file->path, cell);
         return false;
     }
-    while ((cell = rgNextCell(&line)) != NULL) {
-        rgActuatorId id = rgModel_FindActuator(model, cell);
+    while ((cell = rgCsv_NextCell(&line)) != NULL) {
+        rgActuatorId id = rgModel_FindActuator(file->model, cell);
         if (id.index1 == 0) {
-            rgCli_Error("%s:1: the model has no actuator '%s'", path, cell);
+            rgTellUnknownActuator(file, cell);
             return false;
         }
         for (int i = 0; i < file->columnCount; ++i) {
             if (file->actuators[i] == id.index1 - 1) {
-                rgCli_Error("%s:1: two columns for actuator '%s'", path, cell);
+                rgCli_Error("%s:1: two columns for actuator '%s'", file->path, cell);
                 return false;
             }
         }
@@ -50,13 +59,15 @@ static bool rgReadNames(rgControlFile* file, char* line, const char* path, const
     return true;
 }
 
-static bool rgReadRow(rgControlFile* file, char* line, const char* path, int lineNumber) {
+static bool rgReadRow(rgControlFile* file, char* line) {
+    const char* path = file->path;
+    int lineNumber = file->lineNumber;
     size_t row = (size_t)file->rowCount, width = (size_t)file->columnCount;
     file->times = rgCli_Grow(file->times, row + 1, sizeof(double));
     file->values = rgCli_Grow(file->values, (row + 1) * width, sizeof(double));
     for (int i = 0; i <= file->columnCount; ++i) {
         double* value = i == 0 ? &file->times[row] : &file->values[row * width + (size_t)i - 1];
-        char* cell = rgNextCell(&line);
+        char* cell = rgCsv_NextCell(&line);
         if (cell == NULL) {
             rgCli_Error("%s:%d: %d numbers, not %d", path, lineNumber, i, file->columnCount + 1);
             return false;
@@ -83,30 +94,41 @@ static bool rgIsBlank(const char* line) {
     return line[strspn(line, " \t\r\n")] == '\0';
 }
 
+// Read the next line that is not blank; false at the end, or after a message.
+static bool rgControlFile_ReadLine(rgControlFile* file, FILE* in, bool* good) {
+    while (*good && getline(&file->line, &file->capacity, in) >= 0) {
+        file->lineNumber += 1;
+        if (file->lineNumber == 1) {
+            *good = rgReadNames(file, file->line);
+            return *good;
+        }
+        if (!rgIsBlank(file->line)) {
+            *good = rgReadRow(file, file->line);
+            return *good;
+        }
+    }
+    if (*good && (ferror(in) != 0 || file->lineNumber == 0)) {
+        rgCli_Error("%s: %s", file->path, file->lineNumber == 0 ? "empty" : "cannot be read");
+        *good = false;
+    }
+    return false;
+}
+
 bool rgControlFile_Read(rgControlFile* file, const char* path, const rgModel* model) {
-    *file = (rgControlFile){0};
-    FILE* in = fopen(path, "r");
+    bool isStream = strcmp(path, "-") == 0, good = true;
+    *file = (rgControlFile){.path = isStream ? "standard input" : path, .model = model};
+    FILE* in = isStream ? stdin : fopen(path, "r");
     if (in == NULL) {
         rgCli_Error("%s: %s", path, strerror(errno));
         return false;
     }
-    char* line = NULL;
-    size_t capacity = 0;
-    bool good = true;
-    int lineNumber = 0;
-    while (good && getline(&line, &capacity, in) >= 0) {
-        lineNumber += 1;
-        if (lineNumber == 1) {
-            good = rgReadNames(file, line, path, model);
-        } else if (!rgIsBlank(line)) {
-            good = rgReadRow(file, line, path, lineNumber);
-        }
+    if (isStream) {
+        file->stream = in;
+        rgControlFile_ReadLine(file, in, &good); // the names
+        return good;
     }
-    if (good && (ferror(in) != 0 || lineNumber == 0)) {
-        rgCli_Error("%s: %s", path, lineNumber == 0 ? "empty" : "cannot be read");
-        good = false;
+    while (rgControlFile_ReadLine(file, in, &good)) {
     }
-    free(line);
     fclose(in);
     return good;
 }
@@ -115,13 +137,28 @@ void rgControlFile_Free(rgControlFile* file) {
     free(file->actuators);
     free(file->times);
     free(file->values);
+    free(file->line);
     *file = (rgControlFile){0};
 }
 
+// Read rows of a stream until one is due later, or exactly now.
+static bool rgControlFile_Fetch(rgControlFile* file, double now) {
+    bool good = true;
+    while (file->stream != NULL && (file->rowCount == 0 || file->times[file->rowCount - 1] < now)) {
+        if (!rgControlFile_ReadLine(file, file->stream, &good)) {
+            file->stream = NULL;
+        }
+    }
+    return good;
+}
+
 rgResult rgControlFile_Apply(rgControlFile* file, rgWorld* world) {
-    double now = rgWorld_Time(world) + 1e-6 * rgWorld_TimeStep(world);
+    double time = rgWorld_Time(world), tolerance = 1e-6 * rgWorld_TimeStep(world);
+    if (!rgControlFile_Fetch(file, time - tolerance)) {
+        return rg_errorFormat;
+    }
     int row = file->next;
-    while (row < file->rowCount && file->times[row] <= now) {
+    while (row < file->rowCount && file->times[row] <= time + tolerance) {
         ++row;
     }
     if (row == file->next) {
@@ -188,46 +225,33 @@ static int rgJointAt(const rgModel* model, int q) {
     return 0;
 }
 
-void rgCsv_WriteHeader(FILE* file, const rgModel* model) {
+void rgCsv_WriteCoordinateNames(FILE* file, const rgModel* model, bool isVelocity) {
     int qCount = rgModel_Info(model).qCount;
-    fputs("time", file);
-    for (int isVelocity = 0; isVelocity < 2; ++isVelocity) {
-        for (int q = 0; q < qCount;) {
-            rgJointId id = {rgJointAt(model, q)};
-            rgWriteNames(file, model, id, isVelocity == 1);
-            q += rgModel_JointRange(model, id).qCount;
-        }
+    for (int q = 0; q < qCount;) {
+        rgJointId id = {rgJointAt(model, q)};
+        rgWriteNames(file, model, id, isVelocity);
+        q += rgModel_JointRange(model, id).qCount;
     }
+}
+
+void rgCsv_WriteHeader(FILE* file, const rgModel* model) {
+    fputs("time", file);
+    rgCsv_WriteCoordinateNames(file, model, false);
+    rgCsv_WriteCoordinateNames(file, model, true);
     fputc('\n', file);
 }
 
-FILE* rgCsv_Open(const char* path, const rgModel* model) {
-    FILE* file = fopen(path, "w");
+FILE* rgCsv_Open(const char* path) {
+    FILE* file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (file == NULL) {
         rgCli_Error("%s: %s", path, strerror(errno));
-        return NULL;
     }
-    rgCsv_WriteHeader(file, model);
     return file;
-}
-
-void rgCsv_Write(FILE* file, const rgWorld* world) {
-    int qCount = 0, vCount = 0;
-    const double* q = rgWorld_Positions(world, &qCount);
-    const double* v = rgWorld_Velocities(world, &vCount);
-    fprintf(file, "%.9g", rgWorld_Time(world));
-    for (int i = 0; i < qCount; ++i) {
-        fprintf(file, ",%.17g", q[i]);
-    }
-    for (int i = 0; i < vCount; ++i) {
-        fprintf(file, ",%.17g", v[i]);
-    }
-    fputc('\n', file);
 }
 
 bool rgCsv_Close(FILE* file, const char* path) {
     bool failed = ferror(file) != 0;
-    failed = fclose(file) != 0 || failed;
+    failed = (file == stdout ? fflush(file) : fclose(file)) != 0 || failed;
     if (failed) {
         rgCli_Error("%s: could not be written: %s", path, strerror(errno));
     }

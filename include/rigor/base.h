@@ -70,6 +70,10 @@ RG_API int rgDiagnostics_Count(const rgDiagnostics* diagnostics);
 RG_API rgMessage rgDiagnostics_Message(const rgDiagnostics* diagnostics, int index);
 RG_API int rgDiagnostics_CountOf(const rgDiagnostics* diagnostics, rgSeverity severity);
 
+/// The name that was probably meant: index of the one nearest in spelling, -1 when none is near.
+/// NULL names are skipped.
+RG_API int rgNearestName(const char* name, const char* const* names, int count);
+
 /// One piece of a parallel loop. Pieces with different indices may run at the same time.
 typedef void rgTaskFcn(int index, int worker, void* taskContext);
 

@@ -1,10 +1,12 @@
-// Robot description files: URDF and MJCF into a model definition.
+// Robot description files: URDF, MJCF and mesh files into a model definition.
 #pragma once
 #include "rigor/model.h"
 
-/// What the root of a URDF tree is attached to. MJCF files say it themselves and ignore this.
+/// What the root of a URDF tree, or the body of a mesh file, is attached to. MJCF files say it
+/// themselves and ignore this.
 typedef enum rgBaseKind {
-    rg_baseFromFile, ///< as the file says: fixed to the world unless it has a floating joint
+    rg_baseFromFile, ///< as the file says: fixed to the world unless it has a floating joint; a
+                     ///< mesh file is a body that moves freely
     rg_baseFixed,    ///< fixed to the world, floating joints of the root included
     rg_baseFloating, ///< the root moves freely
 } rgBaseKind;
@@ -31,6 +33,8 @@ typedef struct rgLoadDef {
     bool strict;             ///< warnings are errors
     bool fileContact; ///< MJCF: solref and solimp, where written, become stiffness and damping;
                       ///< otherwise contacts are rigid
+    double density;   ///< of a mesh file alone [kg/m^3]; 0: 1000
+    double meshScale; ///< of a mesh file alone, such as 0.001 for millimetres; 0: 1
     rgAllocator allocator;
     uint32_t cookie;
 } rgLoadDef;
@@ -41,11 +45,15 @@ RG_API rgLoadDef rgDefaultLoadDef(void);
 /// default one. Remarks go to the diagnostics, each with file and line; on failure there is no
 /// definition and, unless memory ran out, at least one error among them. The caller destroys the
 /// definition. A path that is no file but the name of a built-in model, such as "humanoid", gives
-/// that model.
+/// that model. A mesh file (.obj, .stl) gives one body of its name, density and shape; a mesh that
+/// is not convex becomes several hulls.
 RG_API rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                                rgModelDef** model);
-/// The same from memory. The path names the text in remarks, and relative file names are looked for
-/// in its folder; NULL means the current folder.
+/// Read and compile in one call, for programs that change nothing in between.
+RG_API rgResult rgLoadModel(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                            rgModel** model);
+/// As rgLoadModelDef from memory. The path names the text in remarks, and relative file names are
+/// looked for in its folder; NULL means the current folder.
 RG_API rgResult rgParseModelDef(const void* text, size_t byteCount, const char* path,
                                 const rgLoadDef* def, rgDiagnostics* diagnostics,
                                 rgModelDef** model);

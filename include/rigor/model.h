@@ -247,6 +247,7 @@ typedef struct rgModelOptions {
     rgVec3 gravity;  ///< [m/s^2]
     double timeStep; ///< [s]; 0: not said
     bool hasGravity;
+    rgSource source; ///< where they were read
 } rgModelOptions;
 
 typedef struct rgModelDef rgModelDef; ///< editable; one thread at a time
@@ -285,6 +286,98 @@ RG_API rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b);
 /// These two shapes meet whatever the masks say; the material holds for the pair unless it is NULL.
 RG_API rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b,
                                    const rgMaterial* material);
+/// Look-up of a definition's parts by name; null when there is none.
+RG_API rgBodyId rgModelDef_FindBody(const rgModelDef* def, const char* name);
+RG_API rgJointId rgModelDef_FindJoint(const rgModelDef* def, const char* name);
+RG_API rgShapeId rgModelDef_FindShape(const rgModelDef* def, const char* name);
+RG_API rgFrameId rgModelDef_FindFrame(const rgModelDef* def, const char* name);
+RG_API rgTendonId rgModelDef_FindTendon(const rgModelDef* def, const char* name);
+RG_API rgActuatorId rgModelDef_FindActuator(const rgModelDef* def, const char* name);
+RG_API rgEqualityId rgModelDef_FindEquality(const rgModelDef* def, const char* name);
+RG_API rgSensorId rgModelDef_FindSensor(const rgModelDef* def, const char* name);
+RG_API rgKeyId rgModelDef_FindKey(const rgModelDef* def, const char* name);
+
+/// Views of a part, valid until the next change of the definition; NULL for a wrong id. Copy one,
+/// change the copy, and Set it.
+RG_API const rgBodyDef* rgModelDef_Body(const rgModelDef* def, rgBodyId id);
+RG_API const rgJointDef* rgModelDef_Joint(const rgModelDef* def, rgJointId id);
+RG_API const rgShapeDef* rgModelDef_Shape(const rgModelDef* def, rgShapeId id);
+RG_API const rgFrameDef* rgModelDef_Frame(const rgModelDef* def, rgFrameId id);
+RG_API const rgTendonDef* rgModelDef_Tendon(const rgModelDef* def, rgTendonId id);
+RG_API const rgActuatorDef* rgModelDef_Actuator(const rgModelDef* def, rgActuatorId id);
+RG_API const rgEqualityDef* rgModelDef_Equality(const rgModelDef* def, rgEqualityId id);
+RG_API const rgSensorDef* rgModelDef_Sensor(const rgModelDef* def, rgSensorId id);
+RG_API const rgKeyDef* rgModelDef_Key(const rgModelDef* def, rgKeyId id);
+
+/// Put another definition in the place of a part, with the checks of Add. A wrong id, such as the
+/// null id of a name that was not found, is remembered as a failed Add is. A body stays behind its
+/// parent: the new parent's id is below its own.
+RG_API rgResult rgModelDef_SetBody(rgModelDef* def, rgBodyId id, const rgBodyDef* body);
+RG_API rgResult rgModelDef_SetJoint(rgModelDef* def, rgJointId id, const rgJointDef* joint);
+RG_API rgResult rgModelDef_SetShape(rgModelDef* def, rgShapeId id, const rgShapeDef* shape);
+RG_API rgResult rgModelDef_SetFrame(rgModelDef* def, rgFrameId id, const rgFrameDef* frame);
+RG_API rgResult rgModelDef_SetTendon(rgModelDef* def, rgTendonId id, const rgTendonDef* tendon);
+RG_API rgResult rgModelDef_SetActuator(rgModelDef* def, rgActuatorId id,
+                                       const rgActuatorDef* actuator);
+RG_API rgResult rgModelDef_SetEquality(rgModelDef* def, rgEqualityId id,
+                                       const rgEqualityDef* equality);
+RG_API rgResult rgModelDef_SetSensor(rgModelDef* def, rgSensorId id, const rgSensorDef* sensor);
+RG_API rgResult rgModelDef_SetKey(rgModelDef* def, rgKeyId id, const rgKeyDef* key);
+
+/// Remove a part and all that cannot be without it: what hangs on a body, tendons, actuators,
+/// sensors and couplings of a joint, pairs of a shape. Keys lose the coordinates that go. A note
+/// names each part that goes along. The ids of parts that stay change: find them again by name. A
+/// wrong id is remembered as a failed Add is.
+RG_API rgResult rgModelDef_RemoveBody(rgModelDef* def, rgBodyId id, rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveJoint(rgModelDef* def, rgJointId id, rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveShape(rgModelDef* def, rgShapeId id, rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveFrame(rgModelDef* def, rgFrameId id, rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveTendon(rgModelDef* def, rgTendonId id, rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveActuator(rgModelDef* def, rgActuatorId id,
+                                          rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveEquality(rgModelDef* def, rgEqualityId id,
+                                          rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveSensor(rgModelDef* def, rgSensorId id, rgDiagnostics* diagnostics);
+RG_API rgResult rgModelDef_RemoveKey(rgModelDef* def, rgKeyId id, rgDiagnostics* diagnostics);
+
+/// A position servo (gain and kp [N/m] or [N m/rad], kd) for every revolute and prismatic joint
+/// that no actuator drives yet, under the joint's name; its effort limit bounds the force.
+RG_API rgResult rgModelDef_AddServos(rgModelDef* def, double kp, double kd);
+
+/// How a definition is attached to another.
+typedef enum rgAttachKind {
+    rg_attachAsIs,  ///< what is fixed to its world is fixed to the parent; free bodies stay free
+    rg_attachFixed, ///< its root bodies lose their free joints and are fixed to the parent
+    rg_attachFree,  ///< root bodies that are fixed to its world move freely
+    rg_attachJoint, ///< all of it moves against the parent by one joint
+} rgAttachKind;
+
+/// Start from rgDefaultAttachDef().
+typedef struct rgAttachDef {
+    rgAttachKind kind;
+    const char* prefix; ///< goes before every name; NULL: names stay as they are
+    rgBodyId parent;    ///< null: the world
+    rgPose pose;        ///< of the other definition's world in the parent's frame
+    rgJointDef joint;   ///< rg_attachJoint: its body is not read, its name is taken as given
+    bool
+        withoutWorld; ///< shapes and frames fixed to the other's world, such as its floor, stay out
+    uint32_t cookie;
+} rgAttachDef;
+
+RG_API rgAttachDef rgDefaultAttachDef(void);
+
+/// Copy all parts of another definition into this one, any number of times. A NULL attach is the
+/// default one. Names that both use
+/// are errors that tell both places. Where both wish a gravity or a time step, the first holds and
+/// a warning tells both. Keys of either keep their coordinates; the others' are neutral in them.
+/// With rg_attachJoint the joint belongs to the other's root body if it has just one, without
+/// joints, and nothing else is fixed to its world; otherwise to a body called prefix, which
+/// carries all. The root may be NULL; it becomes the first root body. On failure nothing is
+/// attached, and the definition remembers it as it does a failed Add.
+RG_API rgResult rgModelDef_Attach(rgModelDef* def, const rgModelDef* other,
+                                  const rgAttachDef* attach, rgDiagnostics* diagnostics,
+                                  rgBodyId* root);
+
 RG_API void rgModelDef_SetName(rgModelDef* def, const char* name);
 RG_API void rgModelDef_SetOptions(rgModelDef* def, const rgModelOptions* options);
 
@@ -309,6 +402,10 @@ typedef struct rgModelInfo {
     double staticMass; ///< of what is fixed to the world [kg]
     rgModelOptions options;
 } rgModelInfo;
+
+/// The name, options and counts of parts of a definition; what only a model knows is 0, and
+/// frameCount is without the bodies' own.
+RG_API rgModelInfo rgModelDef_Info(const rgModelDef* def);
 
 /// Where a joint's coordinates are in q and v.
 typedef struct rgJointRange {

@@ -157,6 +157,9 @@ RG_API rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial
 /// rgWorld_SetBodyPose() puts it elsewhere without moving it there; where it then overlaps with
 /// another body, rgWorld_Trust() names the pair. rg_errorUnsupported when it is not kinematic.
 RG_API rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose);
+/// Close the rigid loops and couplings of the present configuration, by little motion; velocities
+/// stay. rg_errorNumeric: no such configuration was found, and the state is the nearest one met.
+RG_API rgResult rgWorld_Project(rgWorld* world);
 RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
 RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration
 RG_API double rgWorld_Time(const rgWorld* world);

@@ -54,6 +54,9 @@ void* rgArena_Take(rgArena* arena, size_t count,
 void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const char* file, int line,
                        const char* format, ...) __attribute__((format(printf, 5, 6)));
 
+// "; did you mean 'x'?" or nothing.
+void rgDidYouMean(const char* name, const char* const* names, int count, char out[100]);
+
 // Run count pieces on tasks (zero tasks: here, in order).
 void rgTasks_Run(const rgTasks* tasks, int count, rgTaskFcn* task, void* taskContext);
 

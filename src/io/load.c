@@ -57,12 +57,20 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
     return rg_errorFormat;
 }
 
+static bool rgLoadDef_IsGood(const rgLoadDef* def) {
+    return def->cookie == RG_LOAD_COOKIE && def->packageDirCount >= 0 &&
+           (def->packageDirCount == 0 || def->packageDirs != NULL) && def->density >= 0 &&
+           def->density < 1e12 && def->meshScale >= 0 && def->meshScale < 1e12;
+}
+
 rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size_t byteCount,
                   const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model) {
     rgLoadDef used = def != NULL ? *def : rgDefaultLoadDef();
-    if (model == NULL || used.cookie != RG_LOAD_COOKIE || used.packageDirCount < 0 ||
-        (used.packageDirCount > 0 && used.packageDirs == NULL)) {
+    if (model == NULL || !rgLoadDef_IsGood(&used)) {
         return rg_errorArgument;
+    }
+    if (rootName == NULL && text == NULL && rgIsMeshPath(path)) {
+        return rgLoadMeshModel(path, &used, diagnostics, model);
     }
     rgXmlTree* tree = NULL;
     rgResult result = rgCreateXmlTree(&used.allocator, &tree);
@@ -88,6 +96,18 @@ rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* d
     return builtin != NULL
                ? rgLoadAs(NULL, path, builtin->text, builtin->byteCount, def, diagnostics, model)
                : rgLoadAs(NULL, path, NULL, 0, def, diagnostics, model);
+}
+
+rgResult rgLoadModel(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                     rgModel** model) {
+    rgModelDef* read = NULL;
+    rgResult result =
+        model != NULL ? rgLoadModelDef(path, def, diagnostics, &read) : rg_errorArgument;
+    if (result == rg_ok) {
+        result = rgCompileModel(read, def != NULL ? &def->allocator : NULL, diagnostics, model);
+        rgDestroyModelDef(read);
+    }
+    return result;
 }
 
 rgResult rgParseModelDef(const void* text, size_t byteCount, const char* path, const rgLoadDef* def,

@@ -10,6 +10,11 @@
 typedef rgResult rgReadModelFcn(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
                                 rgDiagnostics* diagnostics, rgModelDef** model);
 
+// A mesh file alone, by its ending: one body. mesh_model.c
+bool rgIsMeshPath(const char* path);
+rgResult rgLoadMeshModel(const char* path, const rgLoadDef* load, rgDiagnostics* diagnostics,
+                         rgModelDef** model);
+
 rgReadModelFcn rgReadUrdf; // <robot>
 rgReadModelFcn rgReadMjcf; // <mujoco>
 

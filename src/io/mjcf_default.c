@@ -119,8 +119,10 @@ int rgMjcf_Class(rgMjcf* m, const rgXmlNode* node, const char* attribute, int in
     }
     int class = rgMjNames_Find(&m->classNames, name);
     if (class < 0) {
-        rgXmlReader_Error(&m->reader, node, "<%s %s>: there is no default class '%.60s'",
-                          node->name, attribute, name);
+        char suggestion[100];
+        rgMjcf_Suggest(m, &m->classNames, name, suggestion);
+        rgXmlReader_Error(&m->reader, node, "<%s %s>: there is no default class '%.60s'%s",
+                          node->name, attribute, name, suggestion);
         return inherited;
     }
     return class;

@@ -273,87 +273,63 @@ static void rgMjWriter_Sensor(rgMjWriter* w, int number) {
     rgText_Add(&w->text, "/>\n");
 }
 
-// Free velocities into world axes; joints come in the order of bodies, as they are written.
-static void rgMjWriter_KeyVelocity(rgMjWriter* w, const rgKeyDef* key) {
-    const rgModelDef* def = w->def;
+// Free velocities into world axes.
+static void rgMjWriter_KeyVelocity(rgMjWriter* w, const rgModel* model, const rgKeyDef* key) {
     double* v = RG_TAKE(&w->arena, double, RG_MAX(key->vCount, 1));
     if (v == NULL) {
         w->text.failed = true;
         return;
     }
     memcpy(v, key->v, (size_t)key->vCount * sizeof(double));
-    int iq = 0, iv = 0;
-    for (int i = 0; i < def->jointCount; ++i) {
-        rgJointKind kind = def->joints[i].kind;
-        if (kind == rg_jointFree && iv + 6 <= key->vCount) {
-            rgQuat turn = def->bodies[def->joints[i].body.index1 - 1].pose.q;
-            if (key->q != NULL && iq + 7 <= key->qCount) {
-                const double* q = key->q + iq + 3;
-                turn = (rgQuat){q[0], q[1], q[2], q[3]};
-            }
-            rgVec3 linear = rgRotate(turn, rgVec(v[iv], v[iv + 1], v[iv + 2]));
-            v[iv] = linear.x, v[iv + 1] = linear.y, v[iv + 2] = linear.z;
+    for (int i = 1; i <= w->def->jointCount; ++i) {
+        rgJointRange range = rgModel_JointRange(model, (rgJointId){i});
+        if (w->def->joints[i - 1].kind == rg_jointFree) {
+            const double* q = key->q + range.q + 3;
+            double* linear = v + range.v;
+            rgVec3 turned =
+                rgRotate((rgQuat){q[0], q[1], q[2], q[3]}, rgVec(linear[0], linear[1], linear[2]));
+            memcpy(linear, &turned, sizeof(turned));
         }
-        iq += kind == rg_jointFree        ? 7
-              : kind == rg_jointSpherical ? 4
-              : kind == rg_jointPlanar    ? 3
-                                          : kind != rg_jointFixed;
-        iv += kind == rg_jointFree                                  ? 6
-              : kind == rg_jointSpherical || kind == rg_jointPlanar ? 3
-                                                                    : kind != rg_jointFixed;
     }
     rgText_Numbers(&w->text, "qvel", v, key->vCount);
 }
 
-static void rgMjWriter_Key(rgMjWriter* w, const rgKeyDef* key) {
+// A key with values for the whole model; what the definition does not say is left out.
+static void rgMjWriter_Key(rgMjWriter* w, const rgModel* model, int index) {
+    const rgKeyDef* said = &w->def->keys[index];
+    const rgKeyDef* key = rgModel_Key(model, (rgKeyId){index + 1});
     rgText_Add(&w->text, "    <key");
-    rgText_Attribute(&w->text, "name", key->name);
-    rgText_NumberUnless(&w->text, "time", key->time, 0);
-    if (key->q != NULL) {
+    rgText_Attribute(&w->text, "name", said->name);
+    rgText_NumberUnless(&w->text, "time", said->time, 0);
+    if (said->q != NULL) {
         rgText_Numbers(&w->text, "qpos", key->q, key->qCount);
     }
-    if (key->v != NULL) {
-        rgMjWriter_KeyVelocity(w, key);
+    if (said->v != NULL) {
+        rgMjWriter_KeyVelocity(w, model, key);
     }
-    if (key->control != NULL) {
+    if (said->control != NULL) {
         rgText_Numbers(&w->text, "ctrl", key->control, key->controlCount);
     }
     rgText_Add(&w->text, "/>\n");
 }
 
-// Key frames list joints in the order of the compiled model: a body, then its children. MJCF has
-// the same order, so they carry over only when joints were added in it.
-static bool rgMjWriter_JointsAreInOrder(const rgMjWriter* w, int body, int* next) {
-    for (int i = w->firstJoint[body]; i >= 0; i = w->nextJoint[i]) {
-        if (i != (*next)++) {
-            return false;
-        }
-    }
-    for (int child = w->firstChild[body]; child > 0; child = w->nextChild[child]) {
-        if (!rgMjWriter_JointsAreInOrder(w, child, next)) {
-            return false;
-        }
-    }
-    return true;
-}
-
+// Keys speak of coordinates, which only a model has.
 static void rgMjWriter_Keys(rgMjWriter* w) {
+    rgModel* model = NULL;
     rgLost lost = {.diagnostics = w->diagnostics,
-                   .what =
-                       "joints were not added body by body; velocities of key frames are left out"};
-    int next = 0;
-    bool ordered = rgMjWriter_JointsAreInOrder(w, 0, &next);
+                   .what = "the model does not compile, and its key frames are left out"};
+    bool compiles = rgCompileModel(w->def, &w->def->allocator, NULL, &model) == rg_ok;
     rgText_Add(&w->text, "  <keyframe>\n");
     for (int i = 0; i < w->def->keyCount; ++i) {
-        rgKeyDef key = w->def->keys[i];
-        if (!ordered && key.v != NULL) {
-            rgLost_Add(&lost, key.name);
-            key.v = NULL;
+        if (compiles) {
+            rgMjWriter_Key(w, model, i);
+        } else {
+            rgLost_Add(&lost, w->def->keys[i].name);
         }
-        rgMjWriter_Key(w, &key);
     }
     rgText_Add(&w->text, "  </keyframe>\n");
     rgLost_Tell(&lost);
+    rgDestroyModel(model);
 }
 
 static void rgMjWriter_Section(rgMjWriter* w, const char* name, int count,

@@ -152,14 +152,23 @@ static rgMaterial rgMjGeom_Material(const rgMjcf* m, const rgMjGeom* g) {
                         .frictionRule = rg_frictionMaximum};
 }
 
+// What a geom names is not there.
+static void rgMjcf_NoSuch(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node,
+                          const char* kind, const char* name) {
+    char suggestion[100];
+    name = name != NULL ? name : "";
+    rgMjcf_Suggest(m, names, name, suggestion);
+    rgXmlReader_Error(&m->reader, node, "<geom %s>: there is no %s '%.60s'%s", kind, kind, name,
+                      suggestion);
+}
+
 static void rgMjcf_SetColor(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
                             rgShapeDef* shape) {
     const double* color = g->color;
     if (g->material != NULL) {
         int material = rgMjNames_Find(&m->materialNames, g->material);
         if (material < 0) {
-            rgXmlReader_Error(&m->reader, node, "<geom material>: there is no material '%.60s'",
-                              g->material);
+            rgMjcf_NoSuch(m, &m->materialNames, node, "material", g->material);
             return;
         }
         color = g->hasColor ? color : m->colors[material];
@@ -187,8 +196,7 @@ static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     if (g->type == rg_mjHfield) {
         int field = rgMjNames_Find(&m->fieldNames, g->hfield);
         if (field < 0) {
-            rgXmlReader_Error(&m->reader, node, "<geom hfield>: there is no hfield '%.60s'",
-                              g->hfield != NULL ? g->hfield : "");
+            rgMjcf_NoSuch(m, &m->fieldNames, node, "hfield", g->hfield);
             return false;
         }
         shape->heightField = &m->fields[field].data;
@@ -220,8 +228,7 @@ static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNo
 static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g) {
     int mesh = rgMjNames_Find(&m->meshNames, g->mesh);
     if (g->mesh == NULL || mesh < 0) {
-        rgXmlReader_Error(&m->reader, node, "<geom mesh>: there is no mesh '%.60s'",
-                          g->mesh != NULL ? g->mesh : "");
+        rgMjcf_NoSuch(m, &m->meshNames, node, "mesh", g->mesh);
         return NULL;
     }
     bool matters = rgMjcf_MeshMatters(m, g, node);

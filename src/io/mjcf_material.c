@@ -53,8 +53,10 @@ static void rgMjcf_Range(rgMjcf* m, const rgXmlNode* node, const char* geom, int
     *first = rgMjNames_Find(&m->geomNames, geom);
     *end = *first + 1;
     if (*first < 0 && rgMjNames_Find(&m->leftGeoms, geom) < 0) {
-        rgXmlReader_Error(&m->reader, node, "<%s name>: there is no geom '%.60s'", node->name,
-                          geom);
+        char suggestion[100];
+        rgMjcf_Suggest(m, &m->geomNames, geom, suggestion);
+        rgXmlReader_Error(&m->reader, node, "<%s name>: there is no geom '%.60s'%s", node->name,
+                          geom, suggestion);
     }
     *first = RG_MAX(*first, 0);
 }

@@ -70,6 +70,16 @@ static bool rgMjcf_IsLeftOut(const rgMjcf* m, const rgMjNames* names, const char
     return left != NULL && rgMjNames_Find(left, name) >= 0;
 }
 
+void rgMjcf_Suggest(rgMjcf* m, const rgMjNames* names, const char* name, char out[100]) {
+    rgArenaMark mark = rgArena_Mark(&m->arena);
+    const char** known = RG_TAKE(&m->arena, const char*, RG_MAX(names->capacity, 1));
+    for (int i = 0; known != NULL && i < names->capacity; ++i) {
+        known[i] = names->slots[i].name;
+    }
+    rgDidYouMean(name, known, known != NULL ? names->capacity : 0, out);
+    rgArena_Return(&m->arena, mark);
+}
+
 int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute,
                   const char* kind) {
     const char* name = rgXmlReader_Required(&m->reader, node, attribute);
@@ -81,8 +91,10 @@ int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, cons
         rgXmlReader_Warn(&m->reader, node, "<%s %s>: '%.60s' was left out, and so is this",
                          node->name, attribute, name);
     } else if (number < 0) {
-        rgXmlReader_Error(&m->reader, node, "<%s %s>: there is no %s '%.60s'", node->name,
-                          attribute, kind, name);
+        char suggestion[100];
+        rgMjcf_Suggest(m, names, name, suggestion);
+        rgXmlReader_Error(&m->reader, node, "<%s %s>: there is no %s '%.60s'%s", node->name,
+                          attribute, kind, name, suggestion);
     }
     return number;
 }

@@ -151,6 +151,7 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
     rgMjcf_ReadCollision(m, node);
     rgMjcf_ReadDisabledGroups(m, node);
     double gravity[3];
+    options->source = rgMjcf_Source(node);
     if (rgXmlReader_Doubles(&m->reader, node, "gravity", gravity, 3, 3) == 3) {
         options->gravity = rgVec(gravity[0], gravity[1], gravity[2]);
         options->hasGravity = true;

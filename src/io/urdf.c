@@ -47,6 +47,17 @@ int rgUrdf_Find(const rgUrdfName* names, int count, const char* name) {
     return place < count && strcmp(names[place].name, name) == 0 ? names[place].index : -1;
 }
 
+void rgUrdf_Suggest(rgUrdf* urdf, const rgUrdfName* names, int count, const char* name,
+                    char out[100]) {
+    rgArenaMark mark = rgArena_Mark(&urdf->arena);
+    const char** known = RG_TAKE(&urdf->arena, const char*, RG_MAX(count, 1));
+    for (int i = 0; known != NULL && i < count; ++i) {
+        known[i] = names[i].name;
+    }
+    rgDidYouMean(name, known, known != NULL ? count : 0, out);
+    rgArena_Return(&urdf->arena, mark);
+}
+
 static int rgCountChildren(const rgXmlNode* node, const char* name) {
     int count = 0;
     for (const rgXmlNode* at = rgXmlNode_Child(node, name); at != NULL;

@@ -76,6 +76,9 @@ void rgUrdf_SortNames(rgUrdfName* names, int count);
 int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name);
 // Index of a name in a sorted list (the least), -1 when it is not there.
 int rgUrdf_Find(const rgUrdfName* names, int count, const char* name);
+// "; did you mean ...?" of these names, or nothing.
+void rgUrdf_Suggest(rgUrdf* urdf, const rgUrdfName* names, int count, const char* name,
+                    char out[100]);
 
 // <origin xyz rpy> of an element; identity without it.
 rgPose rgUrdf_Origin(rgUrdf* urdf, const rgXmlNode* node);

@@ -23,8 +23,10 @@ static int rgUrdf_ReadEnd(rgUrdf* urdf, const rgUrdfJoint* joint, const char* el
     }
     int link = rgUrdf_Find(urdf->linkNames, urdf->linkCount, name);
     if (link < 0) {
-        rgXmlReader_Error(&urdf->xml, node, "joint '%.60s': there is no link '%.60s'", joint->name,
-                          name);
+        char suggestion[100];
+        rgUrdf_Suggest(urdf, urdf->linkNames, urdf->linkCount, name, suggestion);
+        rgXmlReader_Error(&urdf->xml, node, "joint '%.60s': there is no link '%.60s'%s",
+                          joint->name, name, suggestion);
     }
     return link;
 }
@@ -213,8 +215,10 @@ static const rgUrdfJoint* rgUrdf_MimicLeader(rgUrdf* urdf, const rgUrdfJoint* jo
     int index = name != NULL ? rgUrdf_Find(urdf->jointNames, urdf->jointCount, name) : -1;
     const rgUrdfJoint* leader = index >= 0 ? &urdf->joints[index] : NULL;
     if (name != NULL && leader == NULL) {
-        rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics '%.60s', which is not there",
-                          joint->name, name);
+        char suggestion[100];
+        rgUrdf_Suggest(urdf, urdf->jointNames, urdf->jointCount, name, suggestion);
+        rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics '%.60s', which is not there%s",
+                          joint->name, name, suggestion);
     } else if (leader == joint) {
         rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics itself", joint->name);
         return NULL;

@@ -114,6 +114,3 @@ void rgXmlReader_CheckAttributes(rgXmlReader* reader, const rgXmlNode* node,
                                  const char* const* known);
 void rgXmlReader_CheckChildren(rgXmlReader* reader, const rgXmlNode* node,
                                const char* const* known);
-
-// The name closest to word, or NULL when none is close.
-const char* rgNearestName(const char* word, const char* const* names);

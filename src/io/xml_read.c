@@ -237,13 +237,12 @@ static bool rgIsListed(const char* name, const char* const* known) {
     return false;
 }
 
-// "; did you mean 'x'?" or nothing.
 static void rgSuggest(const char* name, const char* const* known, char out[100]) {
-    const char* nearest = rgNearestName(name, known);
-    out[0] = '\0';
-    if (nearest != NULL) {
-        snprintf(out, 100, "; did you mean '" RG_QUOTE "'?", nearest);
+    int count = 0;
+    while (known != NULL && known[count] != NULL) {
+        ++count;
     }
+    rgDidYouMean(name, known, count, out);
 }
 
 void rgXmlReader_CheckAttributes(rgXmlReader* reader, const rgXmlNode* node,
@@ -276,40 +275,4 @@ void rgXmlReader_CheckChildren(rgXmlReader* reader, const rgXmlNode* node,
         place.line = node->textLine;
         rgXmlReader_Warn(reader, &place, "text inside <" RG_QUOTE "> has no meaning", node->name);
     }
-}
-
-// Edits (insert, delete, replace) between two short words, by rows.
-static int rgEditDistance(const char* a, const char* b) {
-    int row[33];
-    int lengthB = (int)strlen(b);
-    for (int j = 0; j <= lengthB; ++j) {
-        row[j] = j;
-    }
-    for (int i = 1; a[i - 1] != '\0'; ++i) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= lengthB; ++j) {
-            int above = row[j];
-            int replace = diagonal + (a[i - 1] != b[j - 1]);
-            row[j] = RG_MIN(replace, RG_MIN(above, row[j - 1]) + 1);
-            diagonal = above;
-        }
-    }
-    return row[lengthB];
-}
-
-const char* rgNearestName(const char* word, const char* const* names) {
-    const char* nearest = NULL;
-    size_t length = strlen(word);
-    int best = length < 3 ? 2 : length < 6 ? 3 : 4; // distances below this are close
-    for (int i = 0; names != NULL && names[i] != NULL && length <= 32; ++i) {
-        if (strlen(names[i]) <= 32) {
-            int distance = rgEditDistance(word, names[i]);
-            if (distance < best) {
-                best = distance;
-                nearest = names[i];
-            }
-        }
-    }
-    return nearest;
 }

@@ -78,7 +78,7 @@ void rgDestroyModelDef(rgModelDef* def) {
     rgReleaseFiles(def);
     void* const arrays[] = {def->bodies,     def->joints,    def->shapes,  def->frames,
                             def->tendons,    def->actuators, def->sensors, def->keys,
-                            def->equalities, def->excludes,  def->pairs};
+                            def->equalities, def->excludes,  def->pairs,   def->covers};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&allocator, arrays[i]);
     }
@@ -129,39 +129,45 @@ static rgSource rgAddition_Source(rgAddition* add, rgSource source) {
 
 // ---- refusals
 
-// What is being added, for messages.
+// What is being added or changed, for messages.
 typedef struct rgPart {
     const char* kind;
     const char* name;
     rgSource source;
+    bool isThere; // it is changed
 } rgPart;
+
+void rgModelDef_Remember(rgModelDef* def, rgResult result, rgSource source, const char* text) {
+    rgRefusal* refusal = &def->refusal;
+    if (refusal->result != rg_ok) {
+        return; // the first one is the cause of others
+    }
+    rgAddition add = {.def = def};
+    snprintf(refusal->text, sizeof(refusal->text), "%s", text);
+    refusal->source = rgAddition_Source(&add, source);
+    refusal->result = result;
+}
 
 static void rgRefuse(rgModelDef* def, const rgPart* part, rgResult result, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
 static void rgRefuse(rgModelDef* def, const rgPart* part, rgResult result, const char* format,
                      ...) {
-    rgRefusal* refusal = &def->refusal;
-    if (refusal->result != rg_ok) {
-        return; // the first one is the cause of others
-    }
-    char why[160];
+    char why[160], text[sizeof(def->refusal.text)];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(why, sizeof(why), format, arguments);
     va_end(arguments);
     bool named = part->name != NULL && part->name[0] != '\0';
-    snprintf(refusal->text, sizeof(refusal->text), "%s%s%.40s%s was not added: %s", part->kind,
-             named ? " '" : "", named ? part->name : "", named ? "'" : "", why);
-    rgAddition add = {.def = def};
-    refusal->source = rgAddition_Source(&add, part->source);
-    refusal->result = result;
+    snprintf(text, sizeof(text), "%s%s%.40s%s was not %s: %s", part->kind, named ? " '" : "",
+             named ? part->name : "", named ? "'" : "", part->isThere ? "changed" : "added", why);
+    rgModelDef_Remember(def, result, part->source, text);
 }
 
 // Without the cookie nothing in the definition can be trusted, its name least.
 static bool rgIsMade(rgModelDef* def, const rgPart* part, uint32_t cookie, uint32_t wanted) {
     if (cookie != wanted) {
-        rgPart unknown = {.kind = part->kind};
+        rgPart unknown = {.kind = part->kind, .isThere = part->isThere};
         rgRefuse(def, &unknown, rg_errorArgument,
                  "its definition does not come from rgDefault...Def()");
     }
@@ -193,9 +199,9 @@ static bool rgMustHold(rgModelDef* def, const rgPart* part, bool good, const cha
     return good;
 }
 
-// Append value to one of the arrays, or undo the addition.
+// Put value at a place of one of the arrays, the end included, or undo the addition.
 static rgResult rgAddition_End(rgAddition* add, const rgPart* part, void** array, int* count,
-                               int* capacity, const void* value, size_t size) {
+                               int* capacity, int at, const void* value, size_t size) {
     rgModelDef* def = add->def;
     if (add->failed ||
         rgReserve(&def->allocator, array, capacity, *count, *count + 1, size) != rg_ok) {
@@ -203,39 +209,61 @@ static rgResult rgAddition_End(rgAddition* add, const rgPart* part, void** array
         rgRefuse(def, part, rg_errorMemory, "out of memory");
         return rg_errorMemory;
     }
-    memcpy((char*)*array + (size_t)*count * size, value, size);
-    *count += 1;
+    memcpy((char*)*array + (size_t)at * size, value, size);
+    *count += at == *count;
     return rg_ok;
+}
+
+// Whether there is such a part to change.
+static bool rgCanSet(rgModelDef* def, const void* value, const char* kind, int index1, int count) {
+    rgPart part = {.kind = kind, .isThere = true};
+    if (def == NULL || value == NULL) {
+        return false;
+    }
+    if (index1 == 0) {
+        rgRefuse(def, &part, rg_errorArgument, "the id is null; its name may not have been found");
+    } else if (index1 < 0 || index1 > count) {
+        rgRefuse(def, &part, rg_errorArgument, "it has id %d, and there are %d", index1, count);
+    }
+    return index1 >= 1 && index1 <= count;
 }
 
 // ---- parts
 
-rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id) {
-    if (def == NULL || body == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"body", body->name, body->source};
+static rgResult rgPutBody(rgModelDef* def, const rgBodyDef* body, int at) {
+    rgPart part = {"body", body->name, body->source, at < def->bodyCount};
     if (!rgIsMade(def, &part, body->cookie, RG_COOKIE_BODY) ||
-        !rgNames(def, &part, "parent", body->parent.index1, def->bodyCount)) {
+        !rgNames(def, &part, "parent", body->parent.index1, def->bodyCount) ||
+        !rgMustHold(def, &part, body->parent.index1 <= at, "its parent comes after it")) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
     rgBodyDef copy = *body;
     copy.name = rgAddition_String(&add, body->name);
     copy.source = rgAddition_Source(&add, body->source);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->bodies, &def->bodyCount,
-                                     &def->bodyCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->bodies, &def->bodyCount, &def->bodyCapacity,
+                          at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id) {
+    if (def == NULL || body == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutBody(def, body, def->bodyCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->bodyCount;
     }
     return result;
 }
 
-rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId* id) {
-    if (def == NULL || joint == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"joint", joint->name, joint->source};
+rgResult rgModelDef_SetBody(rgModelDef* def, rgBodyId id, const rgBodyDef* body) {
+    return rgCanSet(def, body, "body", id.index1, def != NULL ? def->bodyCount : 0)
+               ? rgPutBody(def, body, id.index1 - 1)
+               : rg_errorArgument;
+}
+
+static rgResult rgPutJoint(rgModelDef* def, const rgJointDef* joint, int at) {
+    rgPart part = {"joint", joint->name, joint->source, at < def->jointCount};
     if (!rgIsMade(def, &part, joint->cookie, RG_COOKIE_JOINT) ||
         !rgMustName(def, &part, "body", joint->body.index1, def->bodyCount)) {
         return rg_errorArgument;
@@ -244,12 +272,25 @@ rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId
     rgJointDef copy = *joint;
     copy.name = rgAddition_String(&add, joint->name);
     copy.source = rgAddition_Source(&add, joint->source);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->joints, &def->jointCount,
-                                     &def->jointCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->joints, &def->jointCount, &def->jointCapacity,
+                          at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId* id) {
+    if (def == NULL || joint == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutJoint(def, joint, def->jointCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->jointCount;
     }
     return result;
+}
+
+rgResult rgModelDef_SetJoint(rgModelDef* def, rgJointId id, const rgJointDef* joint) {
+    return rgCanSet(def, joint, "joint", id.index1, def != NULL ? def->jointCount : 0)
+               ? rgPutJoint(def, joint, id.index1 - 1)
+               : rg_errorArgument;
 }
 
 static bool rgMeshIsUsable(const rgMeshData* mesh) {
@@ -267,11 +308,8 @@ static bool rgHeightFieldIsUsable(const rgHeightFieldData* field) {
             (field->columnCount == 0 || field->rowCount == 0 || field->heights != NULL));
 }
 
-rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId* id) {
-    if (def == NULL || shape == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"shape", shape->name, shape->source};
+static rgResult rgPutShape(rgModelDef* def, const rgShapeDef* shape, int at) {
+    rgPart part = {"shape", shape->name, shape->source, at < def->shapeCount};
     if (!rgIsMade(def, &part, shape->cookie, RG_COOKIE_SHAPE) ||
         !rgNames(def, &part, "body", shape->body.index1, def->bodyCount) ||
         !rgMustHold(def, &part, rgMeshIsUsable(shape->mesh),
@@ -286,19 +324,29 @@ rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId
     copy.source = rgAddition_Source(&add, shape->source);
     copy.mesh = rgKeepMesh(&def->arena, shape->mesh, &add.failed);
     copy.heightField = rgKeepHeightField(&def->arena, shape->heightField, &add.failed);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->shapes, &def->shapeCount,
-                                     &def->shapeCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->shapes, &def->shapeCount, &def->shapeCapacity,
+                          at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddShape(rgModelDef* def, const rgShapeDef* shape, rgShapeId* id) {
+    if (def == NULL || shape == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutShape(def, shape, def->shapeCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->shapeCount;
     }
     return result;
 }
 
-rgResult rgModelDef_AddFrame(rgModelDef* def, const rgFrameDef* frame, rgFrameId* id) {
-    if (def == NULL || frame == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"frame", frame->name, frame->source};
+rgResult rgModelDef_SetShape(rgModelDef* def, rgShapeId id, const rgShapeDef* shape) {
+    return rgCanSet(def, shape, "shape", id.index1, def != NULL ? def->shapeCount : 0)
+               ? rgPutShape(def, shape, id.index1 - 1)
+               : rg_errorArgument;
+}
+
+static rgResult rgPutFrame(rgModelDef* def, const rgFrameDef* frame, int at) {
+    rgPart part = {"frame", frame->name, frame->source, at < def->frameCount};
     if (!rgIsMade(def, &part, frame->cookie, RG_COOKIE_FRAME) ||
         !rgNames(def, &part, "body", frame->body.index1, def->bodyCount)) {
         return rg_errorArgument;
@@ -307,12 +355,25 @@ rgResult rgModelDef_AddFrame(rgModelDef* def, const rgFrameDef* frame, rgFrameId
     rgFrameDef copy = *frame;
     copy.name = rgAddition_String(&add, frame->name);
     copy.source = rgAddition_Source(&add, frame->source);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->frames, &def->frameCount,
-                                     &def->frameCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->frames, &def->frameCount, &def->frameCapacity,
+                          at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddFrame(rgModelDef* def, const rgFrameDef* frame, rgFrameId* id) {
+    if (def == NULL || frame == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutFrame(def, frame, def->frameCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->frameCount;
     }
     return result;
+}
+
+rgResult rgModelDef_SetFrame(rgModelDef* def, rgFrameId id, const rgFrameDef* frame) {
+    return rgCanSet(def, frame, "frame", id.index1, def != NULL ? def->frameCount : 0)
+               ? rgPutFrame(def, frame, id.index1 - 1)
+               : rg_errorArgument;
 }
 
 static bool rgTendonIsUsable(rgModelDef* def, const rgPart* part, const rgTendonDef* tendon) {
@@ -329,11 +390,8 @@ static bool rgTendonIsUsable(rgModelDef* def, const rgPart* part, const rgTendon
     return true;
 }
 
-rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTendonId* id) {
-    if (def == NULL || tendon == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"tendon", tendon->name, tendon->source};
+static rgResult rgPutTendon(rgModelDef* def, const rgTendonDef* tendon, int at) {
+    rgPart part = {"tendon", tendon->name, tendon->source, at < def->tendonCount};
     if (!rgIsMade(def, &part, tendon->cookie, RG_COOKIE_TENDON) ||
         !rgTendonIsUsable(def, &part, tendon)) {
         return rg_errorArgument;
@@ -345,19 +403,29 @@ rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTend
     copy.joints = rgKeepArray(&def->arena, tendon->joints, (size_t)tendon->jointCount,
                               sizeof(rgJointId), &add.failed);
     copy.coefficients = rgAddition_Numbers(&add, tendon->coefficients, tendon->jointCount);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->tendons, &def->tendonCount,
-                                     &def->tendonCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->tendons, &def->tendonCount,
+                          &def->tendonCapacity, at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddTendon(rgModelDef* def, const rgTendonDef* tendon, rgTendonId* id) {
+    if (def == NULL || tendon == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutTendon(def, tendon, def->tendonCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->tendonCount;
     }
     return result;
 }
 
-rgResult rgModelDef_AddActuator(rgModelDef* def, const rgActuatorDef* actuator, rgActuatorId* id) {
-    if (def == NULL || actuator == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"actuator", actuator->name, actuator->source};
+rgResult rgModelDef_SetTendon(rgModelDef* def, rgTendonId id, const rgTendonDef* tendon) {
+    return rgCanSet(def, tendon, "tendon", id.index1, def != NULL ? def->tendonCount : 0)
+               ? rgPutTendon(def, tendon, id.index1 - 1)
+               : rg_errorArgument;
+}
+
+static rgResult rgPutActuator(rgModelDef* def, const rgActuatorDef* actuator, int at) {
+    rgPart part = {"actuator", actuator->name, actuator->source, at < def->actuatorCount};
     if (!rgIsMade(def, &part, actuator->cookie, RG_COOKIE_ACTUATOR) ||
         !rgNames(def, &part, "joint", actuator->joint.index1, def->jointCount) ||
         !rgNames(def, &part, "tendon", actuator->tendon.index1, def->tendonCount)) {
@@ -367,19 +435,29 @@ rgResult rgModelDef_AddActuator(rgModelDef* def, const rgActuatorDef* actuator, 
     rgActuatorDef copy = *actuator;
     copy.name = rgAddition_String(&add, actuator->name);
     copy.source = rgAddition_Source(&add, actuator->source);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->actuators, &def->actuatorCount,
-                                     &def->actuatorCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->actuators, &def->actuatorCount,
+                          &def->actuatorCapacity, at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddActuator(rgModelDef* def, const rgActuatorDef* actuator, rgActuatorId* id) {
+    if (def == NULL || actuator == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutActuator(def, actuator, def->actuatorCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->actuatorCount;
     }
     return result;
 }
 
-rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equality, rgEqualityId* id) {
-    if (def == NULL || equality == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"equality", equality->name, equality->source};
+rgResult rgModelDef_SetActuator(rgModelDef* def, rgActuatorId id, const rgActuatorDef* actuator) {
+    return rgCanSet(def, actuator, "actuator", id.index1, def != NULL ? def->actuatorCount : 0)
+               ? rgPutActuator(def, actuator, id.index1 - 1)
+               : rg_errorArgument;
+}
+
+static rgResult rgPutEquality(rgModelDef* def, const rgEqualityDef* equality, int at) {
+    rgPart part = {"equality", equality->name, equality->source, at < def->equalityCount};
     if (!rgIsMade(def, &part, equality->cookie, RG_COOKIE_EQUALITY) ||
         !rgNames(def, &part, "body A", equality->bodyA.index1, def->bodyCount) ||
         !rgNames(def, &part, "body B", equality->bodyB.index1, def->bodyCount) ||
@@ -393,19 +471,29 @@ rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equality, 
     rgEqualityDef copy = *equality;
     copy.name = rgAddition_String(&add, equality->name);
     copy.source = rgAddition_Source(&add, equality->source);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->equalities, &def->equalityCount,
-                                     &def->equalityCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->equalities, &def->equalityCount,
+                          &def->equalityCapacity, at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equality, rgEqualityId* id) {
+    if (def == NULL || equality == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutEquality(def, equality, def->equalityCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->equalityCount;
     }
     return result;
 }
 
-rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSensorId* id) {
-    if (def == NULL || sensor == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"sensor", sensor->name, sensor->source};
+rgResult rgModelDef_SetEquality(rgModelDef* def, rgEqualityId id, const rgEqualityDef* equality) {
+    return rgCanSet(def, equality, "equality", id.index1, def != NULL ? def->equalityCount : 0)
+               ? rgPutEquality(def, equality, id.index1 - 1)
+               : rg_errorArgument;
+}
+
+static rgResult rgPutSensor(rgModelDef* def, const rgSensorDef* sensor, int at) {
+    rgPart part = {"sensor", sensor->name, sensor->source, at < def->sensorCount};
     if (!rgIsMade(def, &part, sensor->cookie, RG_COOKIE_SENSOR) ||
         !rgNames(def, &part, "joint", sensor->joint.index1, def->jointCount) ||
         !rgNames(def, &part, "tendon", sensor->tendon.index1, def->tendonCount) ||
@@ -418,19 +506,29 @@ rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSens
     rgSensorDef copy = *sensor;
     copy.name = rgAddition_String(&add, sensor->name);
     copy.source = rgAddition_Source(&add, sensor->source);
-    rgResult result = rgAddition_End(&add, &part, (void**)&def->sensors, &def->sensorCount,
-                                     &def->sensorCapacity, &copy, sizeof(copy));
+    return rgAddition_End(&add, &part, (void**)&def->sensors, &def->sensorCount,
+                          &def->sensorCapacity, at, &copy, sizeof(copy));
+}
+
+rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSensorId* id) {
+    if (def == NULL || sensor == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutSensor(def, sensor, def->sensorCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->sensorCount;
     }
     return result;
 }
 
-rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id) {
-    if (def == NULL || key == NULL) {
-        return rg_errorArgument;
-    }
-    rgPart part = {"key", key->name, key->source};
+rgResult rgModelDef_SetSensor(rgModelDef* def, rgSensorId id, const rgSensorDef* sensor) {
+    return rgCanSet(def, sensor, "sensor", id.index1, def != NULL ? def->sensorCount : 0)
+               ? rgPutSensor(def, sensor, id.index1 - 1)
+               : rg_errorArgument;
+}
+
+static rgResult rgPutKey(rgModelDef* def, const rgKeyDef* key, int at) {
+    rgPart part = {"key", key->name, key->source, at < def->keyCount};
     bool counts = key->qCount >= 0 && key->vCount >= 0 && key->controlCount >= 0;
     if (!rgIsMade(def, &part, key->cookie, RG_COOKIE_KEY) ||
         !rgMustHold(def, &part, counts, "a count is negative")) {
@@ -443,12 +541,33 @@ rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id) {
     copy.q = rgAddition_Numbers(&add, key->q, key->qCount);
     copy.v = rgAddition_Numbers(&add, key->v, key->vCount);
     copy.control = rgAddition_Numbers(&add, key->control, key->controlCount);
+    add.failed = rgReserve(&def->allocator, (void**)&def->covers, &def->coverCapacity,
+                           def->keyCount, def->keyCount + 1, sizeof(rgKeyCover)) != rg_ok ||
+                 add.failed;
     rgResult result = rgAddition_End(&add, &part, (void**)&def->keys, &def->keyCount,
-                                     &def->keyCapacity, &copy, sizeof(copy));
+                                     &def->keyCapacity, at, &copy, sizeof(copy));
+    if (result == rg_ok) {
+        def->covers[at] =
+            (rgKeyCover){.jointCount = def->jointCount, .actuatorCount = def->actuatorCount};
+    }
+    return result;
+}
+
+rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id) {
+    if (def == NULL || key == NULL) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgPutKey(def, key, def->keyCount);
     if (result == rg_ok && id != NULL) {
         id->index1 = def->keyCount;
     }
     return result;
+}
+
+rgResult rgModelDef_SetKey(rgModelDef* def, rgKeyId id, const rgKeyDef* key) {
+    return rgCanSet(def, key, "key", id.index1, def != NULL ? def->keyCount : 0)
+               ? rgPutKey(def, key, id.index1 - 1)
+               : rg_errorArgument;
 }
 
 rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b) {
@@ -460,7 +579,7 @@ rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b) {
     rgAddition add = rgBeginAddition(def);
     rgExcludeDef exclude = {.a = a, .b = b};
     return rgAddition_End(&add, &part, (void**)&def->excludes, &def->excludeCount,
-                          &def->excludeCapacity, &exclude, sizeof(exclude));
+                          &def->excludeCapacity, def->excludeCount, &exclude, sizeof(exclude));
 }
 
 rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b, const rgMaterial* material) {
@@ -474,7 +593,7 @@ rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b, const rgM
     rgPairDef pair = {.a = a, .b = b, .hasMaterial = material != NULL};
     pair.material = material != NULL ? *material : rgDefaultMaterial();
     return rgAddition_End(&add, &part, (void**)&def->pairs, &def->pairCount, &def->pairCapacity,
-                          &pair, sizeof(pair));
+                          def->pairCount, &pair, sizeof(pair));
 }
 
 void rgModelDef_SetName(rgModelDef* def, const char* name) {
@@ -487,6 +606,8 @@ void rgModelDef_SetName(rgModelDef* def, const char* name) {
 
 void rgModelDef_SetOptions(rgModelDef* def, const rgModelOptions* options) {
     if (def != NULL && options != NULL) {
+        rgAddition add = {.def = def};
         def->options = *options;
+        def->options.source = rgAddition_Source(&add, options->source);
     }
 }

@@ -2,6 +2,7 @@
 // The compiler and the exporters read it. Part k has the id k + 1.
 #pragma once
 #include "base/base.h"
+#include "model/kinds.h"
 #include "rigor/model.h"
 
 #define RG_COOKIE_BODY     0x72670b01u
@@ -13,6 +14,7 @@
 #define RG_COOKIE_EQUALITY 0x72670b07u
 #define RG_COOKIE_SENSOR   0x72670b08u
 #define RG_COOKIE_KEY      0x72670b09u
+#define RG_COOKIE_ATTACH   0x72670b0au
 
 typedef struct rgExcludeDef {
     rgBodyId a, b;
@@ -23,6 +25,14 @@ typedef struct rgPairDef {
     bool hasMaterial;
     rgMaterial material;
 } rgPairDef;
+
+// What the arrays of a key speak of: these joints, in the order of their coordinates, and these
+// actuators. Parts that came later or with another definition are neutral. A key whose arrays fit
+// the whole definition speaks of all of it.
+typedef struct rgKeyCover {
+    int firstJoint, jointCount;
+    int firstActuator, actuatorCount;
+} rgKeyCover;
 
 // The first addition that failed: what was meant is not in the definition, and compile says so.
 typedef struct rgRefusal {
@@ -58,11 +68,42 @@ struct rgModelDef {
     int sensorCount, sensorCapacity;
     rgKeyDef* keys;
     int keyCount, keyCapacity;
+    rgKeyCover* covers; // keyCount
+    int coverCapacity;
     rgExcludeDef* excludes;
     int excludeCount, excludeCapacity;
     rgPairDef* pairs;
     int pairCount, pairCapacity;
 };
+
+// Keep an error unless there is one already; compile tells it. def.c
+void rgModelDef_Remember(rgModelDef* def, rgResult result, rgSource source, const char* text);
+
+// One kind of parts as an array of structs that start with a name. edit.c
+typedef struct rgPartArray {
+    const char* kind; // "body"
+    char* parts;
+    int* count;
+    size_t size;
+    size_t sourceAt; // of the rgSource in a part
+} rgPartArray;
+rgPartArray rgModelDef_Parts(const rgModelDef* def, rgPartKind kind);
+const char* rgPartArray_Name(const rgPartArray* array, int index); // never NULL
+rgSource rgPartArray_Source(const rgPartArray* array, int index);
+
+// Joints in the order of their coordinates: depth first. order.c
+rgResult rgModelDef_JointOrder(const rgModelDef* def, int* order);
+int rgJointSize(rgJointKind kind, bool isVelocity);
+// Coordinates of a range of joints.
+int rgCoordinateCount(const rgModelDef* def, int first, int count, bool isVelocity);
+// What a key speaks of: all, if its arrays fit the whole definition.
+rgKeyCover rgModelDef_KeyCover(const rgModelDef* def, int index);
+// Fix that for all keys, before the definition grows or shrinks.
+void rgModelDef_SettleKeys(rgModelDef* def);
+
+// Remove these parts and what cannot be without them. remove.c
+rgResult rgModelDef_RemoveParts(rgModelDef* def, rgPartKind kind, const int* ids, int count,
+                                rgDiagnostics* diagnostics);
 
 // What two materials make of a pair. filter.c
 rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFrictionRule rule);

@@ -48,3 +48,8 @@ rgSensorDef rgDefaultSensorDef(void) {
 rgKeyDef rgDefaultKeyDef(void) {
     return (rgKeyDef){.cookie = RG_COOKIE_KEY};
 }
+
+rgAttachDef rgDefaultAttachDef(void) {
+    return (rgAttachDef){
+        .pose = rgPoseIdentity(), .joint = rgDefaultJointDef(), .cookie = RG_COOKIE_ATTACH};
+}

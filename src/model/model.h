@@ -9,6 +9,7 @@
 #pragma once
 #include "base/base.h"
 #include "math/frame.h"
+#include "model/kinds.h"
 #include "rigor/model.h"
 
 typedef enum rgLinkKind {
@@ -70,19 +71,6 @@ typedef struct rgNameTable {
     int32_t* slots;
     int slotCount; // a power of two, or 0
 } rgNameTable;
-
-typedef enum rgPartKind {
-    rg_partBody,
-    rg_partJoint,
-    rg_partShape,
-    rg_partFrame,
-    rg_partTendon,
-    rg_partActuator,
-    rg_partEquality,
-    rg_partSensor,
-    rg_partKey,
-    rg_partKindCount,
-} rgPartKind;
 
 struct rgModel {
     rgAllocator allocator;

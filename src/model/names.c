@@ -79,7 +79,12 @@ static void rgReportDuplicate(rgCompiler* compiler, rgPartKind kind, int first, 
     rgSource before = rgModel_PartSource(model, kind, first);
     rgSource source = rgModel_PartSource(model, kind, second);
     const char* name = rgModel_PartName(model, kind, second);
-    if (before.line > 0) {
+    bool elsewhere = before.file != NULL && source.file != NULL && before.line > 0 &&
+                     strcmp(before.file, source.file) != 0;
+    if (elsewhere) {
+        rgCompiler_Error(compiler, source, "%s '%s': the name is already used in %.250s:%d",
+                         kinds[kind], name, before.file, before.line);
+    } else if (before.line > 0) {
         rgCompiler_Error(compiler, source, "%s '%s': the name is already used in line %d",
                          kinds[kind], name, before.line);
     } else {

@@ -121,6 +121,9 @@ static void rgFillInfo(rgCompiler* compiler) {
     rgModelInfo* info = &compiler->model->info;
     info->name = rgCopyText(compiler, def->name);
     info->options = def->options;
+    if (def->options.source.file != NULL) {
+        info->options.source.file = rgCopyText(compiler, def->options.source.file);
+    }
     info->bodyCount = def->bodyCount;
     info->jointCount = def->jointCount;
     info->shapeCount = def->shapeCount;
@@ -159,22 +162,33 @@ bool rgBuildParts(rgCompiler* compiler) {
     return !compiler->outOfMemory;
 }
 
-// A copy of the given numbers, or zeros.
-static const double* rgCompleteArray(rgCompiler* compiler, const double* given, int count) {
-    double* copy = rgCompiler_Take(compiler, count, sizeof(double));
-    if (copy != NULL && given != NULL && count > 0) {
-        memcpy(copy, given, (size_t)count * sizeof(double));
-    }
-    return copy;
-}
-
+// The count that an array of a key must have: that of the model, or of what the key speaks of.
 static void rgCheckKeySize(rgCompiler* compiler, int index, const char* what, bool given, int count,
-                           int expected) {
+                           int expected, int covered) {
     char buffer[32];
     const rgKeyDef* key = &compiler->model->keys[index];
-    if (given && count != expected) {
+    if (given && count != expected && count != covered) {
         rgCompiler_Error(compiler, key->source, "key '%s': %d values for %s, the model has %d",
                          rgPartName(key->name, index, buffer), count, what, expected);
+    }
+}
+
+// Coordinates of the joints that the key speaks of into an array of the whole model.
+static void rgSpreadKey(const rgModel* model, const rgKeyCover* cover, const double* given,
+                        bool isVelocity, double* all) {
+    int last = cover->firstJoint + cover->jointCount;
+    // Joints come in the order of their links.
+    for (int i = 1; i < model->linkCount; ++i) {
+        int joint = model->links[i].joint;
+        bool isFirst = model->links[i - 1].joint != joint || i == 1;
+        if (!isFirst || joint < cover->firstJoint || joint >= last) {
+            continue;
+        }
+        rgJointRange range = model->jointRanges[joint];
+        int start = isVelocity ? range.v : range.q;
+        int count = isVelocity ? range.vCount : range.qCount;
+        memcpy(all + start, given, (size_t)count * sizeof(double));
+        given += count;
     }
 }
 
@@ -190,32 +204,64 @@ static void rgNormalizeKey(const rgModel* model, double* q) {
     }
 }
 
-bool rgBuildKeys(rgCompiler* compiler) {
+static void rgCheckKeySizes(rgCompiler* compiler, int index) {
+    const rgModelDef* def = compiler->def;
+    const rgModel* model = compiler->model;
+    const rgKeyDef* key = &model->keys[index];
+    const rgKeyCover* cover = &def->covers[index];
+    rgCheckKeySize(compiler, index, "q", key->q != NULL, key->qCount, model->qCount,
+                   rgCoordinateCount(def, cover->firstJoint, cover->jointCount, false));
+    rgCheckKeySize(compiler, index, "v", key->v != NULL, key->vCount, model->vCount,
+                   rgCoordinateCount(def, cover->firstJoint, cover->jointCount, true));
+    rgCheckKeySize(compiler, index, "control", key->control != NULL, key->controlCount,
+                   model->info.actuatorCount, cover->actuatorCount);
+}
+
+static bool rgCompleteKey(rgCompiler* compiler, int index) {
     rgModel* model = compiler->model;
-    for (int i = 0; i < model->info.keyCount; ++i) {
-        rgKeyDef* key = &model->keys[i];
-        rgCheckKeySize(compiler, i, "q", key->q != NULL, key->qCount, model->qCount);
-        rgCheckKeySize(compiler, i, "v", key->v != NULL, key->vCount, model->vCount);
-        rgCheckKeySize(compiler, i, "control", key->control != NULL, key->controlCount,
-                       model->info.actuatorCount);
-    }
-    if (compiler->errorCount > 0) {
+    rgKeyDef* key = &model->keys[index];
+    const rgKeyCover* cover = &compiler->def->covers[index];
+    int controlCount = model->info.actuatorCount;
+    double* q = rgCompiler_Take(compiler, model->qCount, sizeof(double));
+    double* v = rgCompiler_Take(compiler, model->vCount, sizeof(double));
+    double* control = rgCompiler_Take(compiler, controlCount, sizeof(double));
+    if (compiler->outOfMemory) {
         return false;
     }
-    for (int i = 0; i < model->info.keyCount; ++i) {
-        rgKeyDef* key = &model->keys[i];
-        double* q = rgCompiler_Take(compiler, model->qCount, sizeof(double));
-        if (q == NULL) {
+    memcpy(q, model->neutral, (size_t)model->qCount * sizeof(double));
+    if (key->q != NULL && key->qCount == model->qCount) {
+        memcpy(q, key->q, (size_t)model->qCount * sizeof(double));
+    } else if (key->q != NULL) {
+        rgSpreadKey(model, cover, key->q, false, q);
+    }
+    if (key->v != NULL && key->vCount == model->vCount) {
+        memcpy(v, key->v, (size_t)model->vCount * sizeof(double));
+    } else if (key->v != NULL) {
+        rgSpreadKey(model, cover, key->v, true, v);
+    }
+    if (key->control != NULL) {
+        int first = key->controlCount == controlCount ? 0 : cover->firstActuator;
+        memcpy(control + first, key->control, (size_t)key->controlCount * sizeof(double));
+    }
+    rgNormalizeKey(model, q);
+    key->q = q;
+    key->v = v;
+    key->control = control;
+    key->qCount = model->qCount;
+    key->vCount = model->vCount;
+    key->controlCount = controlCount;
+    return true;
+}
+
+bool rgBuildKeys(rgCompiler* compiler) {
+    int count = compiler->model->info.keyCount;
+    for (int i = 0; i < count; ++i) {
+        rgCheckKeySizes(compiler, i);
+    }
+    for (int i = 0; compiler->errorCount == 0 && i < count; ++i) {
+        if (!rgCompleteKey(compiler, i)) {
             return false;
         }
-        memcpy(q, key->q != NULL ? key->q : model->neutral, (size_t)model->qCount * sizeof(double));
-        rgNormalizeKey(model, q);
-        key->q = q;
-        key->v = rgCompleteArray(compiler, key->v, model->vCount);
-        key->control = rgCompleteArray(compiler, key->control, model->info.actuatorCount);
-        key->qCount = model->qCount;
-        key->vCount = model->vCount;
-        key->controlCount = model->info.actuatorCount;
     }
-    return !compiler->outOfMemory;
+    return compiler->errorCount == 0;
 }

@@ -7,6 +7,7 @@
 #define RG_LOOP_STEPS     3
 #define RG_LOOP_TOLERANCE 1e-10 // [m] or [rad]
 #define RG_LOOP_DENSE     128   // rows up to which G is factorized here
+#define RG_LOOP_ROUNDS    20    // of rgWorld_Project, each with a factor of its own
 
 static bool rgEqualityIsRigid(const rgEqualityDef* def) {
     return !def->disabled && def->stiffness == 0;
@@ -123,7 +124,7 @@ static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
     return rg_ok;
 }
 
-static rgResult rgWorld_Project(rgWorld* world, double* q) {
+static rgResult rgWorld_Approach(rgWorld* world, double* q) {
     size_t bytes = (size_t)world->model->qCount * sizeof(double);
     double last = INFINITY;
     rgResult result = rg_ok;
@@ -155,8 +156,44 @@ rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
     // The rows of the step stay as they are for readers.
     rgRows step = world->rows;
     world->rows = world->loopRows;
-    rgResult result = rgWorld_Project(world, q);
+    rgResult result = rgWorld_Approach(world, q);
     world->loopRows = world->rows;
     world->rows = step;
     return result;
+}
+
+// The largest violation at q; negative when out of memory.
+static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
+    rgRows step = world->rows;
+    world->rows = world->loopRows;
+    rgDynamics_SetPositions(world->dynamics, q);
+    double error = rgWorld_LoopError(world, false);
+    world->loopRows = world->rows;
+    world->rows = step;
+    return error;
+}
+
+rgResult rgWorld_Project(rgWorld* world) {
+    if (world == NULL) {
+        return rg_errorArgument;
+    }
+    size_t count = (size_t)world->model->qCount;
+    double* q = rgAllocate(&world->allocator, count, sizeof(double));
+    rgResult result = q != NULL ? rg_ok : rg_errorMemory;
+    double error = INFINITY;
+    for (int i = 0; result == rg_ok && !(error < RG_LOOP_TOLERANCE) && i < RG_LOOP_ROUNDS; ++i) {
+        result = rgWorld_Forward(world, NULL);
+        if (result != rg_ok) {
+            break;
+        }
+        memcpy(q, world->state.q, count * sizeof(double));
+        result = rgWorld_ProjectLoops(world, q);
+        error = result == rg_ok ? rgWorld_LoopErrorAt(world, q) : error;
+        result = error < 0 ? rg_errorMemory : result;
+        if (result == rg_ok) {
+            result = rgWorld_SetState(world, q, world->state.v);
+        }
+    }
+    rgRelease(&world->allocator, q);
+    return result != rg_ok ? result : error < RG_LOOP_TOLERANCE ? rg_ok : rg_errorNumeric;
 }

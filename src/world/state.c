@@ -52,11 +52,13 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
         (v != NULL && !rgNumbersAreFinite(v, model->vCount))) {
         return rg_errorArgument;
     }
-    memcpy(world->state.q, q != NULL ? q : model->neutral, (size_t)model->qCount * sizeof(double));
+    // The arrays may be views of this very state.
+    memmove(world->state.q, q != NULL ? q : model->neutral, (size_t)model->qCount * sizeof(double));
     rgNormalizeQuats(model, world->state.q);
-    memset(world->state.v, 0, (size_t)model->vCount * sizeof(double));
     if (v != NULL) {
-        memcpy(world->state.v, v, (size_t)model->vCount * sizeof(double));
+        memmove(world->state.v, v, (size_t)model->vCount * sizeof(double));
+    } else {
+        memset(world->state.v, 0, (size_t)model->vCount * sizeof(double));
     }
     rgWorld_ForgetSprings(world);
     rgReadout_Invalidate(world->readout);

@@ -112,7 +112,7 @@ class Check(Model):
         self.assertEqual(done.returncode, 0, done)
 
     def test_usage(self):
-        for arguments in ([], [self.path, self.path], [self.path, "--fast"],
+        for arguments in ([], [self.path, "--fast"],
                           [self.path, "--floating", "--fixed"]):
             done = run("check", *arguments)
             self.assertEqual(done.returncode, 2, arguments)

@@ -375,6 +375,26 @@ static void TestReport(void** state) {
     SceneEnd(&scene);
 }
 
+// Setting the state to views of itself changes nothing.
+static void test_state_from_its_own_views(void** state) {
+    (void)state;
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    assert_int_equal(rgLoadModel("quadruped", NULL, NULL, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, NULL, NULL, &world), rg_ok);
+    for (int i = 0; i < 5; ++i) {
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    }
+    double before = rgWorld_KineticEnergy(world);
+    assert_true(before > 0);
+    assert_int_equal(
+        rgWorld_SetState(world, rgWorld_Positions(world, NULL), rgWorld_Velocities(world, NULL)),
+        rg_ok);
+    EXPECT_NEAR(rgWorld_KineticEnergy(world), before, 1e-12 * before);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestRestoreRepeatsTheBits),
@@ -389,6 +409,7 @@ int main(void) {
         cmocka_unit_test(TestSleepersTakeNoPart),
         cmocka_unit_test(TestBodiesArePlaced),
         cmocka_unit_test(TestHooksAndReset),
+        cmocka_unit_test(test_state_from_its_own_views),
         cmocka_unit_test(TestReport),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,173 @@
+// Several runs of one verb from a JSON file of options.
+#include "runs.h"
+#include "json_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rgWords {
+    char** texts; // owned
+    int count;
+} rgWords;
+
+static void rgWords_Add(rgWords* words, char* text) {
+    words->texts = rgCli_Grow(words->texts, (size_t)words->count + 2, sizeof(char*));
+    words->texts[words->count++] = text;
+    words->texts[words->count] = NULL;
+}
+
+static void rgWords_Free(rgWords* words) {
+    for (int i = 0; i < words->count; ++i) {
+        free(words->texts[i]);
+    }
+    free(words->texts);
+    *words = (rgWords){0};
+}
+
+static bool rgComplain(const char* path, const rgJsonValue* value, const char* what) {
+    rgCli_Error("%s:%d: %s", path, value->line, what);
+    return false;
+}
+
+static bool rgIsScalar(const rgJsonValue* value) {
+    return value->kind == rg_jsonNumber || value->kind == rg_jsonText;
+}
+
+// "at": [0, 0, 1] is --at 0,0,1; a list of texts repeats the option.
+static bool rgAddList(rgWords* words, const char* path, const rgJsonValue* option) {
+    char* joined = NULL;
+    for (int i = 0; i < option->count; ++i) {
+        const rgJsonValue* item = &option->items[i];
+        if (!rgIsScalar(item)) {
+            free(joined);
+            return rgComplain(path, item, "a list of an option holds numbers or texts");
+        }
+        if (item->kind == rg_jsonText) {
+            rgWords_Add(words, rgCli_Format("--%s=%s", option->key, item->text));
+            continue;
+        }
+        char* longer = rgCli_Format("%s%s%s", joined != NULL ? joined : "",
+                                    joined != NULL ? "," : "", item->text);
+        free(joined);
+        joined = longer;
+    }
+    if (joined != NULL) {
+        rgWords_Add(words, rgCli_Format("--%s=%s", option->key, joined));
+    }
+    free(joined);
+    return true;
+}
+
+static bool rgAddOption(rgWords* words, const char* path, const rgJsonValue* option) {
+    if (strcmp(option->key, "runs") == 0 || strcmp(option->key, "json") == 0) {
+        return rgComplain(path, option, "this option belongs on the command line");
+    }
+    switch (option->kind) {
+    case rg_jsonBool:
+        if (option->flag) {
+            rgWords_Add(words, rgCli_Format("--%s", option->key));
+        }
+        return true;
+    case rg_jsonNumber:
+    case rg_jsonText:
+        rgWords_Add(words, rgCli_Format("--%s=%s", option->key, option->text));
+        return true;
+    case rg_jsonArray:
+        return rgAddList(words, path, option);
+    case rg_jsonObject:
+        return rgComplain(path, option, "an option is no object");
+    case rg_jsonNull:
+        break;
+    }
+    return true;
+}
+
+static bool rgAddOptions(rgWords* words, const char* path, const rgJsonValue* run,
+                         const char* except) {
+    bool good = true;
+    for (int i = 0; good && i < run->count; ++i) {
+        if (strcmp(run->items[i].key, except) != 0) {
+            good = rgAddOption(words, path, &run->items[i]);
+        }
+    }
+    return good;
+}
+
+static bool rgAddFile(rgWords* words, const char* path, const rgJsonValue* file) {
+    if (file->kind == rg_jsonText) {
+        rgWords_Add(words, rgCli_CopyText(file->text));
+        return true;
+    }
+    const rgJsonValue* name = rgJsonValue_Find(file, "file");
+    if (name == NULL || name->kind != rg_jsonText) {
+        return rgComplain(path, file, "a file is a text, or an object with \"file\"");
+    }
+    rgWords_Add(words, rgCli_CopyText(name->text));
+    return rgAddOptions(words, path, file, "file");
+}
+
+static bool rgAddFiles(rgWords* words, const char* path, const rgJsonValue* files) {
+    if (files->kind != rg_jsonArray) {
+        return rgAddFile(words, path, files);
+    }
+    bool good = true;
+    for (int i = 0; good && i < files->count; ++i) {
+        good = rgAddFile(words, path, &files->items[i]);
+    }
+    return good;
+}
+
+// One run's command line: that of the user, the defaults, its own options, its files.
+static bool rgMakeRun(rgWords* words, const char* path, const rgJsonValue* defaults,
+                      const rgJsonValue* run, int argc, char** argv) {
+    for (int i = 0; i < argc; ++i) {
+        bool isRuns = strcmp(argv[i], "--runs") == 0;
+        if (!isRuns && strncmp(argv[i], "--runs=", 7) != 0) {
+            rgWords_Add(words, rgCli_CopyText(argv[i]));
+        }
+        i += isRuns;
+    }
+    if (run->kind != rg_jsonObject) {
+        return rgComplain(path, run, "a run is an object of options");
+    }
+    const rgJsonValue* files = rgJsonValue_Find(run, "files");
+    if (defaults != NULL && !rgAddOptions(words, path, defaults, "files")) {
+        return false;
+    }
+    if (!rgAddOptions(words, path, run, "files")) {
+        return false;
+    }
+    files = files == NULL && defaults != NULL ? rgJsonValue_Find(defaults, "files") : files;
+    return files == NULL || rgAddFiles(words, path, files);
+}
+
+int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) {
+    rgJsonValue root;
+    int worst = rg_exitDone;
+    bool good = rgReadJson(path, &root);
+    const rgJsonValue* defaults = rgJsonValue_Find(&root, "defaults");
+    const rgJsonValue* runs = root.kind == rg_jsonArray ? &root : rgJsonValue_Find(&root, "runs");
+    if (good && (runs == NULL || runs->kind != rg_jsonArray || runs->count == 0 ||
+                 (defaults != NULL && defaults->kind != rg_jsonObject))) {
+        good = rgComplain(path, &root,
+                          "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
+    }
+    for (int i = 0; good && i < runs->count; ++i) {
+        rgWords words = {0};
+        good = rgMakeRun(&words, path, defaults, &runs->items[i], argc, argv);
+        if (good) {
+            fputs(!json ? "" : i == 0 ? "[\n" : ",\n", stdout);
+            // The parser moves arguments to the front: keep the texts by their own list.
+            char** copy = rgCli_Allocate((size_t)words.count + 1, sizeof(char*));
+            memcpy(copy, words.texts, ((size_t)words.count + 1) * sizeof(char*));
+            int code = run(words.count, copy);
+            free(copy);
+            worst = code > worst ? code : worst;
+            fputs(!json && i + 1 < runs->count ? "\n" : "", stdout);
+        }
+        rgWords_Free(&words);
+    }
+    fputs(good && json ? "]\n" : "", stdout);
+    rgFreeJson(&root);
+    return good ? worst : rg_exitUsage;
+}
