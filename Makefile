@@ -5,7 +5,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
 .PHONY: all demo test test-all clang tsan valgrind fuzz soak bench-quick analysis tidy cppcheck \
-	setup-check python test-python wheel install format format-check clean
+	setup-check python test-python wheel install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -88,8 +88,13 @@ cppcheck: build/release/.configured
 setup-check:
 	.ci/check-setup
 
+# make install PREFIX=... (/usr/local); make uninstall removes what the last one installed.
 install: all
-	cmake --install build/release
+	cmake --install build/release $(if $(PREFIX),--prefix $(abspath $(PREFIX)))
+	@cp build/release/install_manifest.txt build/release/installed.txt
+uninstall:
+	cmake -DMANIFEST=$(CURDIR)/build/release/installed.txt $(if $(PREFIX),-DPREFIX=$(abspath $(PREFIX))) \
+		-P cmake/uninstall.cmake
 
 format:
 	clang-format -i $(SOURCES)

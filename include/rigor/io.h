@@ -45,8 +45,8 @@ RG_API rgLoadDef rgDefaultLoadDef(void);
 /// default one. Remarks go to the diagnostics, each with file and line; on failure there is no
 /// definition and, unless memory ran out, at least one error among them. The caller destroys the
 /// definition. A path that is no file but the name of a built-in model, such as "humanoid", gives
-/// that model. A mesh file (.obj, .stl) gives one body of its name, density and shape; a mesh that
-/// is not convex becomes several hulls.
+/// that model. A mesh file (.obj, .stl, .dae) gives one body of its name, density and shape; a mesh
+/// that is not convex becomes several hulls.
 RG_API rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                                rgModelDef** model);
 /// Read and compile in one call, for programs that change nothing in between.

@@ -28,7 +28,8 @@ typedef struct rgMeshModel {
 bool rgIsMeshPath(const char* path) {
     char extension[16];
     rgPathExtension(path, extension);
-    return strcmp(extension, "obj") == 0 || strcmp(extension, "stl") == 0;
+    return strcmp(extension, "obj") == 0 || strcmp(extension, "stl") == 0 ||
+           strcmp(extension, "dae") == 0;
 }
 
 static void rgMeshModel_Name(rgMeshModel* m) {

@@ -54,6 +54,9 @@ static bool rgAttachment_Drops(const rgAttachment* a, rgPartKind kind, int index
 
 static bool rgIsMoving(const rgModelDef* def, int body) {
     for (; body > 0; body = def->bodies[body - 1].parent.index1) {
+        if (def->bodies[body - 1].kinematic) {
+            return true;
+        }
         for (int j = 0; j < def->jointCount; ++j) {
             if (def->joints[j].body.index1 == body && def->joints[j].kind != rg_jointFixed) {
                 return true;
