@@ -73,6 +73,12 @@ RG_API rgSpatial rgDynamics_FrameBias(const rgDynamics* dynamics, rgFrameId fram
 RG_API void rgDynamics_FrameJacobian(const rgDynamics* dynamics, rgFrameId frame,
                                      rgReference reference, double* jacobian);
 
+/// Likewise of a point of a body that is at a place in the world now; world axes.
+RG_API void rgDynamics_PointJacobian(const rgDynamics* dynamics, rgBodyId body, rgVec3 point,
+                                     double* jacobian);
+/// Its velocity, and the body's angular one.
+RG_API rgSpatial rgDynamics_PointVelocity(const rgDynamics* dynamics, rgBodyId body, rgVec3 point);
+
 /// RNEA: tau = M a + b - sum J_k' w_k. NULL a means zero. Wrenches: NULL, or one per body in the
 /// order of ids, force and torque at the body's origin in world axes.
 RG_API void rgDynamics_InverseDynamics(rgDynamics* dynamics, const double* a,
@@ -111,6 +117,13 @@ RG_API rgVec3 rgDynamics_Center(rgDynamics* dynamics);
 RG_API rgVec3 rgDynamics_CenterVelocity(rgDynamics* dynamics);
 RG_API void rgDynamics_CenterJacobian(rgDynamics* dynamics, double* jacobian);
 RG_API rgSpatial rgDynamics_Momentum(rgDynamics* dynamics);
+/// Centroidal momentum matrix, 6 x vCount: that momentum is the matrix times v.
+RG_API void rgDynamics_MomentumMatrix(rgDynamics* dynamics, double* matrix);
+/// Operational-space inertia (J M^-1 J')^-1 of a task, rowCount x rowCount, for a Jacobian of
+/// rowCount x vCount. rg_errorNumeric when a direction cannot move by itself (singular, to 1e-12 of
+/// the diagonal), rg_errorMemory when there is none for M^-1 J'.
+RG_API rgResult rgDynamics_OperationalInertia(rgDynamics* dynamics, int rowCount,
+                                              const double* jacobian, double* inertia);
 RG_API rgEnergy rgDynamics_Energy(rgDynamics* dynamics);
 
 /// The configuration at which every body is where its definition says.

@@ -12,6 +12,7 @@
 #include "rigor/math.h"
 #include "rigor/mesh.h"
 #include "rigor/model.h"
+#include "rigor/query.h"
 #include "rigor/results.h"
 #include "rigor/scene.h"
 #include "rigor/shape.h"

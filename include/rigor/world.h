@@ -181,10 +181,13 @@ RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
 RG_API const double* rgWorld_Force(const rgWorld* world, int* count);
 /// Add a wrench on a body at its center of mass, in world axes; it stays until cleared.
 RG_API rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque);
+/// Likewise a force at a point of space that the body has there now.
+RG_API rgResult rgWorld_ApplyForceAt(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 point);
 RG_API void rgWorld_ClearWrenches(rgWorld* world);
-/// Bodies that take no part for now: no gravity, no contacts, no motion (scene scripts). Holds for
-/// everything that hangs together with the body by joints.
-RG_API rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep);
+/// Bodies that are disabled take no part: no gravity, no contacts, no motion, and queries pass them
+/// by. Holds for everything that hangs together with the body by joints. Shapes and equalities:
+/// rgWorld_ChangeShape(), rgWorld_ChangeEquality().
+RG_API rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled);
 
 /// Change parameters while running. Take the part, change it, give it back:
 ///     rgShapeDef shape = *rgModel_Shape(rgWorld_Model(world), id);

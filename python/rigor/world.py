@@ -450,7 +450,7 @@ class World:
     def set_asleep(self, body: Part, asleep: bool = True) -> None:
         """A body, with all that hangs together with it, takes no part for now."""
         with self._guard as world:
-            check(lib.rgWorld_SetAsleep(world, self.model._cid("body", body), asleep), "sleep")
+            check(lib.rgWorld_EnableBody(world, self.model._cid("body", body), not asleep), "sleep")
 
     def set_body_pose(self, body: Part, place: Any) -> None:
         """Put a free body somewhere in the world; its velocity stays, in world axes."""

@@ -84,18 +84,14 @@ static int rgLastDof(const rgModel* model, int link) {
 }
 
 // (17)
-void rgDynamics_FrameJacobian(const rgDynamics* d, rgFrameId frame, rgReference reference,
-                              double* jacobian) {
+static void rgDynamics_ViewJacobian(const rgDynamics* d, const rgView* view, double* jacobian) {
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
-    rgView view;
     memset(jacobian, 0, 6 * n * sizeof(double));
-    if (!rgView_Open(&view, d, frame, reference)) {
-        return;
-    }
-    for (int k = rgLastDof(model, view.link); k >= 0; k = model->dofs[k].parent) {
+    int last = view != NULL ? rgLastDof(model, view->link) : -1;
+    for (int k = last; k >= 0; k = model->dofs[k].parent) {
         const rgSpatial* axis = &d->axes[k];
-        rgSpatial column = rgView_Turn(&view, rgVelocityAt(axis, view.point), axis->angular);
+        rgSpatial column = rgView_Turn(view, rgVelocityAt(axis, view->point), axis->angular);
         double* out = jacobian + k;
         out[0] = column.linear.x;
         out[n] = column.linear.y;
@@ -104,6 +100,41 @@ void rgDynamics_FrameJacobian(const rgDynamics* d, rgFrameId frame, rgReference 
         out[4 * n] = column.angular.y;
         out[5 * n] = column.angular.z;
     }
+}
+
+void rgDynamics_FrameJacobian(const rgDynamics* d, rgFrameId frame, rgReference reference,
+                              double* jacobian) {
+    rgView view;
+    bool known = rgView_Open(&view, d, frame, reference);
+    rgDynamics_ViewJacobian(d, known ? &view : NULL, jacobian);
+}
+
+// A view in world axes of a body's point that is given in the world.
+static bool rgView_OpenPoint(rgView* view, const rgDynamics* d, rgBodyId body, rgVec3 point) {
+    if (rgModel_Body(d->model, body) == NULL) {
+        return false;
+    }
+    int link = d->model->bodyPlaces[body.index1 - 1].link;
+    *view = (rgView){.link = link,
+                     .point = rgSub(point, rgDynamics_LinkOrigin(d, link)),
+                     .axes = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                     .reference = rg_referenceAligned};
+    return true;
+}
+
+void rgDynamics_PointJacobian(const rgDynamics* d, rgBodyId body, rgVec3 point, double* jacobian) {
+    rgView view;
+    bool known = rgView_OpenPoint(&view, d, body, point);
+    rgDynamics_ViewJacobian(d, known ? &view : NULL, jacobian);
+}
+
+rgSpatial rgDynamics_PointVelocity(const rgDynamics* d, rgBodyId body, rgVec3 point) {
+    rgView view;
+    if (!rgView_OpenPoint(&view, d, body, point)) {
+        return (rgSpatial){0};
+    }
+    const rgSpatial* V = &d->velocities[view.link];
+    return (rgSpatial){rgVelocityAt(V, view.point), V->angular};
 }
 
 // One step of a walk up two chains at once, largest degree of freedom first.

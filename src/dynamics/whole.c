@@ -62,6 +62,104 @@ void rgDynamics_CenterJacobian(rgDynamics* d, double* jacobian) {
     }
 }
 
+void rgDynamics_MomentumMatrix(rgDynamics* d, double* matrix) {
+    const rgModel* model = d->model;
+    size_t n = (size_t)model->vCount;
+    rgVec3 center = rgDynamics_Center(d); // with the composites
+    for (size_t i = 0; i < n; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        rgSpatial column = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
+        rgVec3 arm = rgSub(rgDynamics_LinkOrigin(d, dof->link), center);
+        rgVec3 angular = rgAdd(column.angular, rgCross(arm, column.linear));
+        matrix[i] = column.linear.x;
+        matrix[n + i] = column.linear.y;
+        matrix[2 * n + i] = column.linear.z;
+        matrix[3 * n + i] = angular.x;
+        matrix[4 * n + i] = angular.y;
+        matrix[5 * n + i] = angular.z;
+    }
+}
+
+// In place: the lower triangle of A becomes L, then A^-1. False when it is singular.
+static bool rgInvertSymmetric(int n, double* A) {
+    size_t N = (size_t)n;
+    for (size_t i = 0; i < N; ++i) {
+        double least = 1e-12 * A[i * N + i];
+        for (size_t j = 0; j <= i; ++j) {
+            double sum = A[i * N + j];
+            for (size_t k = 0; k < j; ++k) {
+                sum -= A[i * N + k] * A[j * N + k];
+            }
+            if (i == j && !(sum > least)) {
+                return false;
+            }
+            A[i * N + j] = i == j ? sqrt(sum) : sum / A[j * N + j];
+        }
+    }
+    for (size_t j = 0; j < N; ++j) { // L^-1, column by column, in the upper triangle
+        for (size_t i = j; i < N; ++i) {
+            double sum = i == j;
+            for (size_t k = j; k < i; ++k) {
+                sum -= A[i * N + k] * (k == j ? 1 / A[j * N + j] : A[j * N + k]);
+            }
+            if (i > j) {
+                A[j * N + i] = sum / A[i * N + i];
+            }
+        }
+    }
+    for (size_t i = 0; i < N; ++i) {
+        A[i * N + i] = 1 / A[i * N + i];
+    }
+    for (size_t i = 0; i < N; ++i) { // L^-T L^-1
+        for (size_t j = 0; j <= i; ++j) {
+            double sum = 0;
+            for (size_t k = i; k < N; ++k) {
+                sum += A[i * N + k] * A[j * N + k];
+            }
+            A[i * N + j] = sum;
+        }
+    }
+    for (size_t i = 0; i < N; ++i) {
+        for (size_t j = 0; j < i; ++j) {
+            A[j * N + i] = A[i * N + j];
+        }
+    }
+    return true;
+}
+
+rgResult rgDynamics_OperationalInertia(rgDynamics* d, int rowCount, const double* jacobian,
+                                       double* inertia) {
+    if (d == NULL || rowCount < 1 || jacobian == NULL || inertia == NULL) {
+        return rg_errorArgument;
+    }
+    size_t n = (size_t)d->model->vCount, rows = (size_t)rowCount;
+    rgResult result = rgDynamics_Factorize(d, NULL);
+    if (result != rg_ok) {
+        return result;
+    }
+    double* X = rgAllocate(&d->allocator, n * rows, sizeof(double));
+    if (X == NULL && n > 0) {
+        return rg_errorMemory;
+    }
+    for (size_t r = 0; r < rows; ++r) {
+        for (size_t i = 0; i < n; ++i) {
+            X[i * rows + r] = jacobian[r * n + i];
+        }
+    }
+    rgDynamics_Solve(d, rowCount, X);
+    for (size_t r = 0; r < rows; ++r) {
+        for (size_t s = 0; s < rows; ++s) {
+            double sum = 0;
+            for (size_t i = 0; i < n; ++i) {
+                sum += jacobian[r * n + i] * X[i * rows + s];
+            }
+            inertia[r * rows + s] = sum;
+        }
+    }
+    rgRelease(&d->allocator, X);
+    return rgInvertSymmetric(rowCount, inertia) ? rg_ok : rg_errorNumeric;
+}
+
 static double rgJointSpringEnergy(const rgDynamics* d, int joint) {
     const rgJointDef* def = &d->model->joints[joint];
     const double* q = d->q + d->model->jointRanges[joint].q;

@@ -186,7 +186,7 @@ static rgResult rgLaunch(const rgSceneEntry* entry, rgWorld* world, rgBodyId bod
             own[2] = entry->launchVelocity.z;
         }
     }
-    rgResult result = rgWorld_SetAsleep(world, body, false);
+    rgResult result = rgWorld_EnableBody(world, body, true);
     result = result == rg_ok ? rgWorld_SetState(world, copy, v) : result;
     rgRelease(&allocator, copy);
     return result;
@@ -201,7 +201,7 @@ rgResult rgScene_Start(const rgSceneInfo* scene, rgWorld* world) {
     const char* key = entry->key != NULL ? entry->key : "start";
     rgResult result = rgWorld_Reset(world, rgModel_FindKey(model, key));
     if (result == rg_ok && entry->waiting != NULL) {
-        result = rgWorld_SetAsleep(world, rgModel_FindBody(model, entry->waiting), true);
+        result = rgWorld_EnableBody(world, rgModel_FindBody(model, entry->waiting), false);
     }
     return result;
 }

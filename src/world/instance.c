@@ -38,6 +38,7 @@ static void rgWorld_ForgetStep(rgWorld* world) {
     world->problem = (rgContactProblem){0};
     rgRows_Clear(&world->rows);
     rgReadout_Invalidate(world->readout);
+    world->readout->evaluated = false;
 }
 
 rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {

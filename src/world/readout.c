@@ -5,6 +5,7 @@
 void rgReadout_Invalidate(rgReadout* readout) {
     readout->nowValid = readout->startValid = false;
     readout->contactsValid = readout->constraintsValid = readout->sensorsValid = false;
+    readout->askedValid = readout->targetsValid = readout->touchesValid = false;
 }
 
 rgResult rgReadout_Create(rgWorld* world) {
@@ -42,6 +43,9 @@ void rgReadout_Destroy(rgWorld* world) {
     }
     rgDestroyDynamics(readout->now);
     rgDestroyDynamics(readout->start);
+    rgDestroyDynamics(readout->asked);
+    rgRelease(&world->allocator, readout->targets);
+    rgRelease(&world->allocator, readout->touches);
     rgRelease(&world->allocator, readout->contacts);
     rgRelease(&world->allocator, readout->constraints);
     rgRelease(&world->allocator, readout->reactions);

@@ -360,6 +360,7 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     memory->pairCount = header.pairCount;
     memory->contactCount = header.contactCount;
     world->wrenched = rgAnyWrench(world);
+    world->readout->evaluated = false; // nothing is known of the step before
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
     return rg_ok;
@@ -416,7 +417,16 @@ void rgWorld_ClearWrenches(rgWorld* world) {
     world->wrenched = false;
 }
 
-rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep) {
+rgResult rgWorld_ApplyForceAt(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 point) {
+    if (world == NULL || rgModel_Body(world->model, body) == NULL) {
+        return rg_errorArgument;
+    }
+    rgVec3 center = world->model->bodies[body.index1 - 1].inertia.center;
+    center = rgPose_Point(rgWorld_BodyPose(world, body), center);
+    return rgWorld_ApplyWrench(world, body, force, rgCross(rgSub(point, center), force));
+}
+
+rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
     if (world == NULL || rgModel_Body(world->model, body) == NULL) {
         return rg_errorArgument;
     }
@@ -425,8 +435,8 @@ rgResult rgWorld_SetAsleep(rgWorld* world, rgBodyId body, bool asleep) {
     if (tree < 0) {
         return rg_ok; // what is fixed to the world has nothing to stop
     }
-    world->state.asleep[tree] = asleep;
-    if (asleep) {
+    world->state.asleep[tree] = !enabled;
+    if (!enabled) {
         memset(world->state.v + model->trees[tree].firstDof, 0,
                (size_t)model->trees[tree].dofCount * sizeof(double));
     }

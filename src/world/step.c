@@ -25,6 +25,8 @@ static void rgCallHook(rgWorld* world, rgStepFcn* hook) {
 static rgStep rgBeginStep(rgWorld* world, rgStepReport* report) {
     *report = (rgStepReport){.contact.status = rg_contactSolved};
     rgReadout_Invalidate(world->readout);
+    world->readout->evaluated = true;
+    world->readout->committed = false;
     return (rgStep){.world = world, .report = report, .result = rg_ok};
 }
 
@@ -47,6 +49,7 @@ static rgResult rgCommit(rgStep* step) {
                                step->report->contact.status != rg_contactBudgeted;
     world->softenedCount += step->report->softenedRows > 0;
     rgWorld_CommitMemory(world);
+    world->readout->committed = true;
     rgWatch_AfterCommit(world);
     return rg_ok;
 }

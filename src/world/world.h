@@ -192,11 +192,25 @@ typedef struct rgWatch {
     rgTrust trust; // since creation
 } rgWatch;
 
+// Where a collider is now.
+typedef struct rgTarget {
+    rgPose pose;
+    rgBox box;
+} rgTarget;
+
 // Lazily computed answers to questions about the current state and the last step.
 typedef struct rgReadout {
     rgDynamics* now;   // at the current state
     rgDynamics* start; // at the start of the last step, with its accelerations
+    rgDynamics* asked; // at the current state, body coordinates; NULL before the first call
     bool nowValid, startValid, contactsValid, constraintsValid, sensorsValid;
+    bool askedValid, targetsValid, touchesValid;
+    bool evaluated; // there was a step or forward call
+    bool committed; // the last of them moved on
+    rgTarget* targets;
+    int targetCapacity;
+    struct rgTouch* touches;
+    int touchCount, touchCapacity;
     rgContact* contacts;
     int contactCount, contactCapacity;
     rgConstraintForce* constraints;
@@ -346,6 +360,11 @@ rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance);
 rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* allocator);
 
 static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
+    int tree = world->model->links[link].tree;
+    return tree >= 0 && world->state.asleep[tree] != 0;
+}
+
+static inline bool rgWorld_LinkIsDisabled(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;
     return tree >= 0 && world->state.asleep[tree] != 0;
 }

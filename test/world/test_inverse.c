@@ -909,7 +909,7 @@ static void TestSleeping(void** state) {
     rgBodyId cube = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     SceneMake(&scene, &def);
-    assert_int_equal(rgWorld_SetAsleep(scene.world, cube, true), rg_ok);
+    assert_int_equal(rgWorld_EnableBody(scene.world, cube, false), rg_ok);
     double vRef[6] = {0};
     rgInverseDef inverse = rgDefaultInverseDef();
     EXPECT_NEAR(Largest(Invert(&scene, &inverse, vRef).force, 6), 0, 0);

@@ -188,7 +188,7 @@ static void TestBadInputIsRefused(void** state) {
                      rg_errorArgument);
     assert_int_equal(rgWorld_ApplyWrench(world, (rgBodyId){1}, rgVec(bad, 0, 0), rgVec(0, 0, 0)),
                      rg_errorArgument);
-    assert_int_equal(rgWorld_SetAsleep(world, (rgBodyId){0}, true), rg_errorArgument);
+    assert_int_equal(rgWorld_EnableBody(world, (rgBodyId){0}, false), rg_errorArgument);
     assert_true(rgWorld_Hash(world) == hash);
     assert_int_equal(rgWorld_Step(NULL, NULL), rg_errorArgument);
     SceneEnd(&scene);
@@ -266,11 +266,11 @@ static void TestSleepersTakeNoPart(void** state) {
     rgBodyId above = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.75), 0.5);
     rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
     SceneMake(&scene, &def);
-    assert_int_equal(rgWorld_SetAsleep(scene.world, below, true), rg_ok);
+    assert_int_equal(rgWorld_EnableBody(scene.world, below, false), rg_ok);
     SceneRun(&scene, 1000);
     EXPECT_NEAR(SceneBodyPoint(&scene, below).z, 0.5, 0);
     EXPECT_NEAR(SceneBodyPoint(&scene, above).z, 0.1, 1e-6); // fell through the sleeper
-    assert_int_equal(rgWorld_SetAsleep(scene.world, below, false), rg_ok);
+    assert_int_equal(rgWorld_EnableBody(scene.world, below, true), rg_ok);
     SceneRun(&scene, 1000);
     EXPECT_NEAR(SceneBodyPoint(&scene, below).z, 0.3, 1e-5);
     SceneEnd(&scene);

@@ -124,12 +124,12 @@ static void TestAppearsInside(void** state) {
     EXPECT_NEAR(SceneBodyPoint(&scene, id).x, 0.6, 1e-6);
     assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
     // asleep, it is carried inside; awake, it is there
-    assert_int_equal(rgWorld_SetAsleep(scene.world, id, true), rg_ok);
+    assert_int_equal(rgWorld_EnableBody(scene.world, id, false), rg_ok);
     SceneRun(&scene, 10);
     rgPose inside = {rgVec(0.4, 0, 0), rgQuatIdentity()};
     assert_int_equal(rgWorld_SetBodyPose(scene.world, id, inside), rg_ok);
     SceneRun(&scene, 10);
-    assert_int_equal(rgWorld_SetAsleep(scene.world, id, false), rg_ok);
+    assert_int_equal(rgWorld_EnableBody(scene.world, id, true), rg_ok);
     rgTrust trust = RunAndTrust(&scene, 10);
     assert_true((trust.doubts & rg_doubtDepth) != 0);
     EXPECT_NEAR(trust.depth.amount, 0.2, 1e-6);

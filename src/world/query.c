@@ -1,0 +1,243 @@
+// Rays, moving shapes, overlaps and distances in the current state.
+#include "rigor/query.h"
+#include "world/world.h"
+
+#define RG_CAST_TOLERANCE 1e-6 // [m]
+#define RG_CAST_STEPS     256
+
+// Where colliders are now, and boxes around them: once per state.
+static bool rgWorld_PlaceTargets(const rgWorld* world) {
+    rgReadout* readout = world->readout;
+    if (readout->targetsValid) {
+        return true;
+    }
+    if (rgReserve(&world->allocator, (void**)&readout->targets, &readout->targetCapacity, 0,
+                  world->colliderCount, sizeof(rgTarget)) != rg_ok) {
+        return false;
+    }
+    const rgDynamics* d = rgWorld_Now(world);
+    for (int i = 0; i < world->colliderCount; ++i) {
+        const rgCollider* collider = &world->colliders[i];
+        rgPose pose = rgDynamics_PlacePose(d, &world->model->shapePlaces[collider->shape]);
+        readout->targets[i] = (rgTarget){pose, rgGeometry_Box(collider->geometry, pose)};
+    }
+    readout->targetsValid = true;
+    return true;
+}
+
+static bool rgWorld_PassesBy(const rgWorld* world, const rgCollider* collider,
+                             const rgQueryFilter* filter) {
+    const rgModel* model = world->model;
+    const rgShapeDef* shape = &model->shapes[collider->shape];
+    if (shape->disabled || rgWorld_LinkIsDisabled(world, collider->link)) {
+        return true;
+    }
+    if (filter == NULL) {
+        return false;
+    }
+    int ignored = filter->ignore.index1 - 1;
+    if (filter->groups != 0 && (filter->groups & shape->group) == 0) {
+        return true;
+    }
+    if (ignored < 0 || ignored >= model->info.bodyCount) {
+        return false;
+    }
+    int link = model->bodyPlaces[ignored].link, tree = model->links[link].tree;
+    bool together = link == collider->link && link > 0;
+    together = together || (tree >= 0 && tree == model->links[collider->link].tree);
+    return collider->body == ignored || (filter->ignoreTree && together);
+}
+
+// Part of a ray within a box, cut to [0, far]; an empty one ends before it starts.
+static bool rgRayMeetsBox(const rgBox* box, rgVec3 origin, rgVec3 direction, double far) {
+    double near = 0;
+    for (int k = 0; k < 3; ++k) {
+        double o = rgVec3_At(origin, k), d = rgVec3_At(direction, k);
+        double low = rgVec3_At(box->lower, k) - o, high = rgVec3_At(box->upper, k) - o;
+        if (d == 0) {
+            if (low > 0 || high < 0) {
+                return false;
+            }
+            continue;
+        }
+        near = RG_MAX(near, RG_MIN(low / d, high / d));
+        far = RG_MIN(far, RG_MAX(low / d, high / d));
+    }
+    return near <= far;
+}
+
+static rgWorldHit rgMakeHit(const rgCollider* collider, double fraction, rgVec3 direction) {
+    return (rgWorldHit){.shape = {collider->shape + 1},
+                        .body = {collider->body + 1},
+                        .fraction = fraction,
+                        .distance = fraction * rgLength(direction)};
+}
+
+bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter* filter,
+                     rgWorldHit* hit) {
+    if (world == NULL || ray == NULL || hit == NULL || !rgWorld_PlaceTargets(world)) {
+        return false;
+    }
+    rgRay rest = *ray;
+    bool any = false;
+    for (int i = 0; i < world->colliderCount; ++i) {
+        const rgCollider* collider = &world->colliders[i];
+        const rgTarget* target = &world->readout->targets[i];
+        rgRayHit found;
+        if (!rgRayMeetsBox(&target->box, rest.origin, rest.direction, rest.maxFraction) ||
+            rgWorld_PassesBy(world, collider, filter) ||
+            !rgRayCast(collider->geometry, target->pose, &rest, &found) ||
+            (any && found.fraction >= hit->fraction)) {
+            continue;
+        }
+        any = true;
+        rest.maxFraction = found.fraction;
+        *hit = rgMakeHit(collider, found.fraction, ray->direction);
+        hit->point = found.position;
+        hit->normal = found.normal;
+        hit->part = found.part;
+    }
+    return any;
+}
+
+// Conservative advancement: no point of the geometry closes the distance faster than it moves
+// along the normal of the plane between two convex shapes, or at all where the other is a surface.
+static bool rgCastAt(const rgGeometry* geometry, rgPose pose, rgVec3 direction, double maxFraction,
+                     const rgGeometry* other, rgPose otherPose, double* fraction,
+                     rgProximity* proximity) {
+    rgShapeKind kind = rgGeometry_Kind(other);
+    bool convex = kind != rg_shapeMesh && kind != rg_shapeHeightField;
+    double speed = rgLength(direction);
+    rgPose moved = pose;
+    for (int i = 0; i < RG_CAST_STEPS; ++i) {
+        moved.p = rgAddScaled(pose.p, *fraction, direction);
+        if (rgDistance(geometry, moved, other, otherPose, NULL, proximity) != rg_ok) {
+            return false;
+        }
+        if (proximity->distance <= RG_CAST_TOLERANCE) {
+            return true;
+        }
+        double closing = convex ? rgDot(direction, proximity->normal) : speed;
+        if (!(closing > 0)) {
+            return false;
+        }
+        *fraction += proximity->distance / closing;
+        if (*fraction > maxFraction) {
+            return false;
+        }
+    }
+    return true; // it has come close for as long as anybody would wait: it grazes
+}
+
+static rgBox rgSweptBox(const rgGeometry* geometry, rgPose pose, rgVec3 way) {
+    rgBox box = rgGeometry_Box(geometry, pose);
+    double* lower = &box.lower.x;
+    double* upper = &box.upper.x;
+    for (int k = 0; k < 3; ++k) {
+        double d = rgVec3_At(way, k);
+        lower[k] += RG_MIN(d, 0) - RG_CAST_TOLERANCE;
+        upper[k] += RG_MAX(d, 0) + RG_CAST_TOLERANCE;
+    }
+    return box;
+}
+
+static bool rgBoxesMeet(const rgBox* a, const rgBox* b) {
+    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
+           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
+}
+
+static bool rgIsUsableCast(rgPose pose, rgVec3 direction, double maxFraction) {
+    return rgPoseIsUsable(pose) && isfinite(rgLength(direction)) && maxFraction >= 0;
+}
+
+bool rgWorld_ShapeCast(const rgWorld* world, const rgGeometry* geometry, rgPose pose,
+                       rgVec3 direction, double maxFraction, const rgQueryFilter* filter,
+                       rgWorldHit* hit) {
+    if (world == NULL || geometry == NULL || hit == NULL ||
+        !rgIsUsableCast(pose, direction, maxFraction) || !rgWorld_PlaceTargets(world)) {
+        return false;
+    }
+    double most = maxFraction;
+    bool any = false;
+    for (int i = 0; i < world->colliderCount; ++i) {
+        const rgCollider* collider = &world->colliders[i];
+        const rgTarget* target = &world->readout->targets[i];
+        rgBox swept = rgSweptBox(geometry, pose, rgScale(most, direction));
+        double fraction = 0;
+        rgProximity proximity;
+        if (!rgBoxesMeet(&swept, &target->box) || rgWorld_PassesBy(world, collider, filter) ||
+            !rgCastAt(geometry, pose, direction, most, collider->geometry, target->pose, &fraction,
+                      &proximity) ||
+            (any && fraction >= hit->fraction)) {
+            continue;
+        }
+        any = true;
+        most = fraction;
+        *hit = rgMakeHit(collider, fraction, direction);
+        hit->point = proximity.pointB;
+        hit->normal = rgNegate(proximity.normal);
+    }
+    return any;
+}
+
+int rgWorld_Overlaps(const rgWorld* world, const rgGeometry* geometry, rgPose pose,
+                     const rgQueryFilter* filter, rgShapeId* shapes, int capacity) {
+    if (world == NULL || geometry == NULL || !rgPoseIsUsable(pose) ||
+        !rgWorld_PlaceTargets(world)) {
+        return 0;
+    }
+    rgBox box = rgGeometry_Box(geometry, pose);
+    int count = 0;
+    for (int i = 0; i < world->colliderCount; ++i) {
+        const rgCollider* collider = &world->colliders[i];
+        const rgTarget* target = &world->readout->targets[i];
+        if (rgBoxesMeet(&box, &target->box) && !rgWorld_PassesBy(world, collider, filter) &&
+            rgOverlap(geometry, pose, collider->geometry, target->pose)) {
+            if (count < capacity) {
+                shapes[count] = (rgShapeId){collider->shape + 1};
+            }
+            ++count;
+        }
+    }
+    return count;
+}
+
+rgResult rgWorld_ShapeDistance(const rgWorld* world, rgShapeId a, rgShapeId b,
+                               rgProximity* proximity) {
+    if (world == NULL || proximity == NULL || rgModel_Shape(world->model, a) == NULL ||
+        rgModel_Shape(world->model, b) == NULL) {
+        return rg_errorArgument;
+    }
+    const rgGeometry* A = world->geometries[a.index1 - 1];
+    const rgGeometry* B = world->geometries[b.index1 - 1];
+    if (A == NULL || B == NULL) {
+        return rg_errorUnsupported;
+    }
+    return rgDistance(A, rgWorld_ShapePose(world, a), B, rgWorld_ShapePose(world, b), NULL,
+                      proximity);
+}
+
+// ---- rigid-body quantities
+
+rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
+    rgReadout* readout = world->readout;
+    if (readout->asked == NULL) {
+        rgDynamicsDef def = rgDefaultDynamicsDef(world->shared);
+        def.allocator = world->allocator;
+        if (rgCreateDynamics(world->shared, &def, &readout->asked) != rg_ok) {
+            return NULL;
+        }
+    }
+    if (!readout->askedValid) {
+        readout->asked->model = world->model;
+        readout->asked->gravity = world->gravity;
+        rgWorld_PlaceNow(world, readout->asked);
+        rgDynamics_SetState(readout->asked, world->state.q, world->state.v);
+        readout->askedValid = true;
+    }
+    return readout->asked;
+}
+
+rgSpatial rgWorld_FrameAcceleration(const rgWorld* world, rgFrameId frame) {
+    return rgDynamics_FrameAcceleration(rgWorld_Start(world), frame, rg_referenceAligned);
+}

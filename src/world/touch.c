@@ -1,0 +1,134 @@
+// Who touches whom: pairs of shapes that press on each other, beside those of the step before, and
+// what they exert.
+#include "rigor/query.h"
+#include "world/world.h"
+
+static bool rgMemory_Presses(const rgMemory* memory, const rgPairMemory* pair) {
+    for (int k = 0; k < pair->contactCount; ++k) {
+        const rgContactMemory* contact = &memory->contacts[pair->firstContact + k];
+        if (rgDot(contact->linear, contact->normal) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool rgPairIsBefore(const rgPairMemory* a, const rgPairMemory* b) {
+    return a->a != b->a ? a->a < b->a : a->b < b->b;
+}
+
+static rgTouch rgMakeTouch(const rgWorld* world, const rgPairMemory* pair, rgTouchState state) {
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    return (rgTouch){.bodyA = {A->body + 1},
+                     .bodyB = {B->body + 1},
+                     .shapeA = {A->shape + 1},
+                     .shapeB = {B->shape + 1},
+                     .state = state};
+}
+
+// The points of a pair are next to each other.
+static void rgAddForces(const rgWorld* world, rgTouch* touch, int point) {
+    const rgContact* contacts = rgWorld_Contacts(world, NULL);
+    touch->firstContact = point;
+    touch->contactCount = world->points[point].pointCount;
+    for (int i = point; i < point + touch->contactCount; ++i) {
+        touch->force = rgAdd(touch->force, contacts[i].force);
+    }
+}
+
+// Both lists are sorted by pair; those of the step before come from the memory that it left.
+static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMemory* last) {
+    rgReadout* readout = world->readout;
+    int old = 0, point = 0;
+    readout->touchCount = 0;
+    for (int i = 0; i <= now->pairCount; ++i) {
+        const rgPairMemory* pair = i < now->pairCount ? &now->pairs[i] : NULL;
+        for (; old < last->pairCount && (pair == NULL || rgPairIsBefore(&last->pairs[old], pair));
+             ++old) {
+            if (rgMemory_Presses(last, &last->pairs[old])) {
+                readout->touches[readout->touchCount++] =
+                    rgMakeTouch(world, &last->pairs[old], rg_touchEnd);
+            }
+        }
+        if (pair == NULL) {
+            break;
+        }
+        bool known = old < last->pairCount && !rgPairIsBefore(pair, &last->pairs[old]);
+        bool before = known && rgMemory_Presses(last, &last->pairs[old]);
+        bool presses = rgMemory_Presses(now, pair);
+        old += known;
+        if (presses || before) {
+            rgTouchState state = !presses ? rg_touchEnd : before ? rg_touchPersist : rg_touchBegin;
+            rgTouch touch = rgMakeTouch(world, pair, state);
+            while (point < world->pointCount && world->points[point].pair < i) {
+                point += world->points[point].pointCount;
+            }
+            if (point < world->pointCount && world->points[point].pair == i) {
+                rgAddForces(world, &touch, point);
+            }
+            readout->touches[readout->touchCount++] = touch;
+        }
+    }
+}
+
+const rgTouch* rgWorld_Touches(const rgWorld* world, int* count) {
+    rgReadout* readout = world->readout;
+    // A step has put what it found in the place of what was there before.
+    const rgMemory* now = &world->memories[readout->committed ? 0 : 1];
+    const rgMemory* last = &world->memories[readout->committed ? 1 : 0];
+    if (!readout->touchesValid) {
+        int most = readout->evaluated ? now->pairCount + last->pairCount : 0;
+        readout->touchCount = 0;
+        if (rgReserve(&world->allocator, (void**)&readout->touches, &readout->touchCapacity, 0,
+                      most, sizeof(rgTouch)) == rg_ok) {
+            if (readout->evaluated) {
+                rgListTouches(world, now, last);
+            }
+            readout->touchesValid = true;
+        }
+    }
+    if (count != NULL) {
+        *count = readout->touchCount;
+    }
+    return readout->touches;
+}
+
+static rgVec3 rgWorld_StartCenter(const rgWorld* world, rgBodyId body) {
+    rgPose pose = rgDynamics_BodyPose(rgWorld_Start(world), body);
+    return rgPose_Point(pose, world->model->bodies[body.index1 - 1].inertia.center);
+}
+
+// Contacts on a body, all of them or those with another one.
+static rgSpatial rgWorld_SumContacts(const rgWorld* world, rgBodyId body, const rgBodyId* other) {
+    rgSpatial sum = {0};
+    if (rgModel_Body(world->model, body) == NULL) {
+        return sum;
+    }
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(world, &count);
+    rgVec3 center = rgWorld_StartCenter(world, body);
+    for (int i = 0; i < count; ++i) {
+        const rgContact* c = &contacts[i];
+        int sign = (c->bodyB.index1 == body.index1) - (c->bodyA.index1 == body.index1);
+        int partner = sign > 0 ? c->bodyA.index1 : c->bodyB.index1;
+        if (sign == 0 || (other != NULL && partner != other->index1)) {
+            continue;
+        }
+        double rate = sign / world->dt;
+        rgVec3 force = rgScale(sign, c->force);
+        rgVec3 torque = rgAddScaled(rgScale(rate * c->impulse[3], c->normal), rate * c->impulse[4],
+                                    c->tangent1);
+        torque = rgAddScaled(torque, rate * c->impulse[5], c->tangent2);
+        sum.linear = rgAdd(sum.linear, force);
+        sum.angular = rgAdd(sum.angular, rgAdd(torque, rgCross(rgSub(c->point, center), force)));
+    }
+    return sum;
+}
+
+rgSpatial rgWorld_ContactWrench(const rgWorld* world, rgBodyId body) {
+    return rgWorld_SumContacts(world, body, NULL);
+}
+
+rgSpatial rgWorld_PairWrench(const rgWorld* world, rgBodyId body, rgBodyId other) {
+    return rgWorld_SumContacts(world, body, &other);
+}
