@@ -176,6 +176,13 @@ class Batch:
             check(lib.rgBatch_Step(batch, count, c), "step")
         del keep
 
+    def forward(self, mask: Any = None) -> None:
+        """Contacts and sensors at the current state, without moving."""
+        c, keep = self._mask(mask)
+        with self._guard as batch:
+            check(lib.rgBatch_Forward(batch, c), "forward")
+        del keep
+
     def reset(self, key: Optional[Part] = None, mask: Any = None) -> None:
         """Worlds go to a key or to the neutral configuration, and their status is new."""
         index = 0 if key is None else self.model.id("key", key) + 1
