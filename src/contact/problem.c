@@ -50,17 +50,19 @@ static bool rgCheckSparse(rgDiagnostics* diagnostics, const char* what, const rg
         sparse->rowStart[0] != 0) {
         return rgRefuse(diagnostics, "%s has no valid row index", what);
     }
-    bool hasArrays = sparse->column != NULL && sparse->value != NULL;
+    // All of the index before any entry: only its last number says how many entries there are.
     for (int i = 0; i < sparse->rowCount; ++i) {
-        int begin = sparse->rowStart[i];
-        int end = sparse->rowStart[i + 1];
-        if (end > begin && !hasArrays) {
-            return rgRefuse(diagnostics, "%s has no columns or no values", what);
-        }
-        if (end < begin) {
+        if (sparse->rowStart[i + 1] < sparse->rowStart[i]) {
             return rgRefuse(diagnostics, "%s: row %d ends before it starts", what, i);
         }
-        for (int k = begin; k < end; ++k) {
+    }
+    if (sparse->rowStart[sparse->rowCount] > 0 &&
+        (sparse->column == NULL || sparse->value == NULL)) {
+        return rgRefuse(diagnostics, "%s has no columns or no values", what);
+    }
+    for (int i = 0; i < sparse->rowCount; ++i) {
+        int begin = sparse->rowStart[i];
+        for (int k = begin; k < sparse->rowStart[i + 1]; ++k) {
             int j = sparse->column[k];
             if (j < 0 || j >= sparse->columnCount || (k > begin && j <= sparse->column[k - 1])) {
                 return rgRefuse(diagnostics, "%s: row %d has column %d out of range or order", what,

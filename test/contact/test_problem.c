@@ -203,6 +203,8 @@ static void test_sparse_structure(void** state) {
     keep = made->Gstart[3];
     made->Gstart[3] = -1;
     rgExpectRefused(&problem, "row 2");
+    made->Gstart[3] = 1 << 20; // beyond all entries: nothing there may be read
+    rgExpectRefused(&problem, "row 3");
     made->Gstart[3] = keep;
     made->Gstart[0] = 1;
     rgExpectRefused(&problem, "G");
