@@ -34,7 +34,7 @@ python: all
 
 # Its tests, also with the library under ASan+UBSan. Skipped without numpy and cffi.
 test-python: all build/asan/.configured
-	cmake --build --preset asan --target rigor
+	cmake --build --preset asan --target librigor.so
 	$(CTEST) --test-dir build/release -L python
 	$(CTEST) --test-dir build/asan -L python
 

@@ -333,7 +333,7 @@ def writable_pointer(array: np.ndarray, cname: str = "double[]") -> Any:
 
 def pose(value: Any, what: str = "pose") -> Any:
     """An rgPose from a Pose, (p, q), seven numbers, or a position alone."""
-    out = ffi.new("rgPose*", lib.rgDefaultBodyDef().pose)
+    out = ffi.new("rgPose*", {"q": {"w": 1.0}})
     if isinstance(value, (tuple, list)) and len(value) == 2:
         place, turn = value
     else:

@@ -79,7 +79,8 @@ class Batch:
         self.count = count
         keep: List[Any] = []
         c = ffi.new("rgBatchDef*", lib.rgDefaultBatchDef())
-        c.world = world_def(keep, dt, gravity, solver, tolerance, settings)[0]
+        each = world_def(keep, dt, gravity, solver, tolerance, settings)
+        c.world = each[0]
         c.worldCount, c.seed = count, seed
         c.keepSensors, c.keepContacts = keep_sensors, keep_contacts
         workers = min(_threads(threads), count)

@@ -404,7 +404,7 @@ class World:
 
     # ---- changes while running
 
-    def change(self, kind: str, part: Part, **fields: Any) -> None:
+    def change(self, kind: str, part: Part, /, **fields: Any) -> None:
         """Change a part of this world: `world.change("shape", "foot", material={"mu": 0.3})`.
 
         kind: "body", "joint", "shape", "tendon", "actuator" or "equality"; fields as in `ModelDef`. What
@@ -458,6 +458,13 @@ class World:
         with self._guard as world:
             result = lib.rgWorld_SetBodyPose(world, self.model._cid("body", body), made)
             check(result, f"pose of body '{body}'")
+
+    def move_body(self, body: Part, place: Any) -> None:
+        """A kinematic body is to be there at the end of the next step, pushing what is in its way."""
+        made = pose(place)
+        with self._guard as world:
+            result = lib.rgWorld_MoveBody(world, self.model._cid("body", body), made)
+            check(result, f"motion of body '{body}'")
 
     def set_body_velocity(self, body: Part, linear: Any = (0, 0, 0),
                           angular: Any = (0, 0, 0)) -> None:
@@ -531,6 +538,11 @@ class World:
         """Force and torque of the parent on the child at the joint, world axes."""
         with self._guard as world:
             return read(lib.rgWorld_JointReaction(world, self.model._cid("joint", joint)))
+
+    def body_reaction(self, body: Part) -> Spatial:
+        """What holds a body: the wrench of its parent, or of whoever moves it, at its origin, world axes."""
+        with self._guard as world:
+            return read(lib.rgWorld_BodyReaction(world, self.model._cid("body", body)))
 
     @property
     def sensors(self) -> np.ndarray:

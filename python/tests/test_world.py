@@ -249,6 +249,30 @@ def test_free_fall_and_rebound():
     np.testing.assert_array_equal(world.q, mark)
 
 
+def test_changes_while_running():
+    d = ball()
+    d.add_body("lift", pose=(5, 0, 0), kinematic=True)
+    d.add_shape("box", (0.5, 0.5, 0.1), "lift")
+    model = d.compile()
+    world, other = rigor.World(model), rigor.World(model)
+    world.change("body", "ball", inertia={"mass": 4.0, "moment": [0.016] * 3 + [0, 0, 0]})
+    world.change_settings(gravity=(0, 0, -1.0))
+    world.change("shape", 0, material={"mu": 0.1})
+    world.step(100)
+    other.step(100)
+    np.testing.assert_allclose([world.v[2], other.v[2]], [-0.1, -0.981], rtol=1e-12)
+    with pytest.raises(rigor.UnsupportedError, match="joint"):
+        world.change("joint", "root", axis=(1, 0, 0), kind="planar")
+    with pytest.raises(ValueError, match="cannot be changed"):
+        world.change("key", "home")
+    for i in range(100):
+        world.move_body("lift", (5, 0, 0.01 * (i + 1)))
+        world.step()
+    np.testing.assert_allclose(world.body_pose("lift").p, [5, 0, 1], atol=1e-12)
+    with pytest.raises(rigor.UnsupportedError):
+        world.move_body("ball", (0, 0, 0))
+
+
 def test_energy_of_a_fall():
     world = rigor.World(ball(height=10).compile(), dt=1e-4)
     start = world.potential_energy

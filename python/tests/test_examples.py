@@ -1,0 +1,73 @@
+"""Examples and the code of the documentation run, and say what they should."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import LIGHT
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "python" / "examples"
+
+
+def run(name, *arguments, cwd=None):
+    done = subprocess.run([sys.executable, str(EXAMPLES / name), *map(str, arguments)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_example_is_tested():
+    assert {p.name for p in EXAMPLES.glob("*.py")} == {
+        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py"}
+
+
+def test_hello(tmp_path):
+    assert "the floor carries 80.95 N; the robot weighs 80.95 N" in run("hello.py", cwd=tmp_path)
+
+
+def test_forces(tmp_path):
+    out = run("forces.py", cwd=tmp_path)
+    assert "together 117.720 N; the weight is 117.720 N" in out
+    assert out.count("stick") == 16  # four corners of four legs
+
+
+def test_solver(tmp_path):
+    out = run("solver.py", cwd=tmp_path)
+    assert out.count("solved") == 2
+    assert float(re.search(r"judge says (\S+)", out).group(1)) < 1e-8
+    exact, relaxed = (float(x) for x in re.findall(r"up to (\S+) m/s", out))
+    assert exact < 1e-6 < 1e-2 < relaxed
+
+
+def test_inverse(tmp_path):
+    out = run("inverse.py", cwd=tmp_path)
+    assert float(re.search(r"outside (\S+) N", out).group(1)) < 1e-3
+
+
+def test_search(tmp_path):
+    out = run("search.py", 2, 4 if LIGHT else 16, cwd=tmp_path)
+    first, last = (float(x) for x in re.search(r"from (\S+) m to (\S+) m", out).groups())
+    assert last > first
+
+
+def test_convergence(tmp_path):
+    pytest.importorskip("matplotlib")
+    out = run("convergence.py", tmp_path / "plot.png", cwd=tmp_path)
+    assert out.count("solved") == 3 and (tmp_path / "plot.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "README.md"])
+def test_documentation(page, tmp_path, monkeypatch, capsys):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(blocks)
+    exec(compile(code, page, "exec"), {"__name__": "documentation"})
+    expected = re.findall(r"^```python\n.*?^```\n+```text\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    if expected:
+        assert capsys.readouterr().out == "".join(expected)
