@@ -67,15 +67,16 @@ static void rgMjcf_Release(rgMjcf* m) {
         rgRelease(&m->load->allocator, (void*)m->classes[i].nodes);
     }
     rgMjNames* const names[] = {
-        &m->bodyNames,     &m->jointNames,    &m->geomNames,     &m->siteNames,
-        &m->tendonNames,   &m->actuatorNames, &m->meshNames,     &m->fieldNames,
-        &m->materialNames, &m->classNames,    &m->sensorNames,   &m->equalityNames,
-        &m->keyNames,      &m->leftGeoms,     &m->leftActuators, &m->leftTendons};
+        &m->bodyNames,     &m->jointNames,  &m->geomNames,     &m->siteNames,  &m->tendonNames,
+        &m->actuatorNames, &m->meshNames,   &m->fieldNames,    &m->modelNames, &m->materialNames,
+        &m->classNames,    &m->sensorNames, &m->equalityNames, &m->keyNames,   &m->leftGeoms,
+        &m->leftActuators, &m->leftTendons};
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }
-    void* const arrays[] = {m->classes, m->meshes,   m->fields,    m->colors,        m->bodies,
-                            m->geoms,   m->controls, m->siteSizes, m->springDampers, m->dampRatios};
+    void* const arrays[] = {m->classes,       m->meshes,     m->fields,       m->colors,
+                            m->bodies,        m->geoms,      m->controls,     m->siteSizes,
+                            m->springDampers, m->dampRatios, (void*)m->models};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&m->load->allocator, arrays[i]);
     }
@@ -98,8 +99,8 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     }
 }
 
-rgResult rgReadMjcf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
-                    rgDiagnostics* diagnostics, rgModelDef** model) {
+rgResult rgReadMjcfAt(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
+                      rgDiagnostics* diagnostics, int depth, rgModelDef** model) {
     char folder[RG_PATH_LENGTH] = ".";
     if (root->file != NULL && !rgPathFolder(root->file, folder)) {
         return rg_errorFile;
@@ -107,7 +108,8 @@ rgResult rgReadMjcf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
     rgMjcf m = {.reader = {.diagnostics = diagnostics, .strict = def->strict},
                 .tree = tree,
                 .load = def,
-                .folder = folder};
+                .folder = folder,
+                .depth = depth};
     rgArena_Init(&m.arena, &def->allocator);
     rgMjcf_Check(&m, rgCreateModelDef(&def->allocator, &m.def));
     if (m.result == rg_ok) {
@@ -126,6 +128,11 @@ rgResult rgReadMjcf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
     }
     *model = m.def;
     return rg_ok;
+}
+
+rgResult rgReadMjcf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
+                    rgDiagnostics* diagnostics, rgModelDef** model) {
+    return rgReadMjcfAt(tree, root, def, diagnostics, 0, model);
 }
 
 rgResult rgLoadMjcf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,

@@ -146,6 +146,7 @@ typedef struct rgMjcf {
     rgResult result; // first failure that is not about the file, such as memory
     rgArena arena;
     const char* folder; // of the main file
+    int depth;          // of models within models
     rgMjCompiler compiler;
     bool isOff[rg_mjSwitchCount];
     int collision;           // rgMjCollision
@@ -156,6 +157,8 @@ typedef struct rgMjcf {
     int meshCount, meshCapacity;
     rgMjField* fields;
     int fieldCount, fieldCapacity;
+    const rgXmlNode** models; // files that <attach> names
+    int modelCount, modelCapacity;
     double (*colors)[4]; // of materials
     int colorCount, colorCapacity;
     rgMjBody* bodies; // body k has the id k + 1, as in def
@@ -169,7 +172,7 @@ typedef struct rgMjcf {
     int* controls; // number of the file's actuator k in def, or -1
     int controlCount, controlCapacity;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
-        fieldNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
+        fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
     rgMjNames leftGeoms, leftActuators, leftTendons; // not supported or not read, and told
     double* siteSizes;                               // bounding radius, beside def->frames
     int siteCapacity;
@@ -185,6 +188,9 @@ void rgMjcf_Check(rgMjcf* m, rgResult result); // keeps the first failure
 void* rgMjcf_Grow(rgMjcf* m, void** array, int* capacity, int used,
                   size_t size); // room for one more; its address
 rgSource rgMjcf_Source(const rgXmlNode* node);
+// As rgReadMjcf, of a model that is so deep within others.
+rgResult rgReadMjcfAt(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
+                      rgDiagnostics* diagnostics, int depth, rgModelDef** model);
 
 // mjcf_names.c: numbers from 0; -1 when there is none. Add tells a repeated name as an error.
 void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const char* name,
@@ -241,6 +247,8 @@ rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in 
 // mjcf_asset.c
 void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root);
+// The file's name without folder and extension, as MuJoCo names unnamed assets; in the arena.
+const char* rgMjcf_FileStem(rgMjcf* m, const char* file);
 // Reads the mesh on first use; NULL when it cannot be read, which is told (an error if it matters,
 // else a warning).
 const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool matters);
@@ -250,6 +258,10 @@ const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool 
 // False: it has none.
 bool rgMjMesh_Inertia(const rgMjMesh* mesh, bool shell, const rgAllocator* allocator,
                       rgInertia* inertia);
+
+// mjcf_attach.c
+void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node);
+void rgMjcf_Attach(rgMjcf* m, const rgXmlNode* node, rgBodyId parent, rgPose frame);
 
 // mjcf_body.c
 void rgMjcf_ReadBodies(rgMjcf* m, const rgXmlNode* root);

@@ -33,8 +33,7 @@ static rgMjMeshSettings rgMjcf_MeshSettings(rgMjcf* m, const rgXmlNode* node) {
     return settings;
 }
 
-// The file's name without folder and extension, as MuJoCo names unnamed assets.
-static const char* rgMjcf_FileStem(rgMjcf* m, const char* file) {
+const char* rgMjcf_FileStem(rgMjcf* m, const char* file) {
     if (file == NULL) {
         return NULL;
     }
@@ -396,7 +395,7 @@ static void rgMjcf_ReadAsset(rgMjcf* m, const rgXmlNode* node) {
     } else if (strcmp(node->name, "material") == 0) {
         rgMjcf_AddMaterial(m, node);
     } else if (strcmp(node->name, "model") == 0) {
-        rgXmlReader_Warn(&m->reader, node, "<model> is not supported; it is left out");
+        rgMjcf_AddModel(m, node);
     }
 }
 

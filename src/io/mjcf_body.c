@@ -41,7 +41,7 @@ static rgMjScope rgMjcf_EnterFrame(rgMjcf* m, const rgXmlNode* node, rgMjScope s
 }
 
 static void rgMjcf_CheckBodyChildren(rgMjcf* m, const rgXmlNode* node) {
-    static const char* const refused[] = {"attach", "plugin", "composite", "flexcomp"};
+    static const char* const refused[] = {"plugin", "composite", "flexcomp"};
     rgXmlReader_CheckChildren(&m->reader, node, bodyChildren);
     for (int i = 0; i < RG_COUNT(refused); ++i) {
         for (const rgXmlNode* child = rgXmlNode_Child(node, refused[i]); child != NULL;
@@ -150,6 +150,8 @@ static void rgMjcf_ReadChildren(rgMjcf* m, const rgXmlNode* node, rgMjScope scop
             rgMjcf_ReadChildren(m, child, rgMjcf_EnterFrame(m, child, scope));
         } else if (rgIsNamed(child, "body")) {
             rgMjcf_ReadBody(m, child, scope);
+        } else if (rgIsNamed(child, "attach")) {
+            rgMjcf_Attach(m, child, scope.body, scope.frame);
         }
     }
 }

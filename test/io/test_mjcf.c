@@ -121,6 +121,41 @@ static void test_nested_include(void** state) {
     rgDestroyModelDef(def);
 }
 
+// Another file's body with what belongs to it: its own angles and classes, names under the prefix,
+// which this file may use; and all of a file.
+static void test_attach(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><compiler angle='radian'/><default><geom density='7'/></default><asset>"
+        "<model name='arm' file='arm.xml'/></asset><worldbody><body name='base' pos='0 0 1'>"
+        "<joint/><geom size='1'/><frame pos='0 1 0'><attach model='arm' body='fore' prefix='l/'/>"
+        "</frame></body><body name='last'><joint name='after'/><geom size='1'/></body>"
+        "<attach model='arm' prefix='r/'/></worldbody>"
+        "<actuator><motor name='m' joint='l/elbow'/></actuator>"
+        "<sensor><jointpos name='s' joint='r/elbow'/></sensor>"
+        "<keyframe><key qpos='1 2 3 4 5' ctrl='6 7 8'/></keyframe></mujoco>");
+    const rgModelDef* d = f.def;
+    static const char* const bodies[] = {"base", "l/fore", "last", "r/upper", "r/fore"};
+    assert_int_equal(d->bodyCount, 5);
+    for (int i = 0; i < 5; ++i) {
+        assert_string_equal(d->bodies[i].name, bodies[i]);
+    }
+    assert_int_equal(d->bodies[1].parent.index1, 1);
+    rgExpectVec(d->bodies[1].pose.p, 0, 1, 0.5);      // in the frame, where it was in its parent
+    EXPECT_NEAR(d->joints[1].upper, PI / 2, 1e-15);   // degrees there
+    EXPECT_NEAR(d->bodies[1].inertia.mass, 3, 1e-15); // by a class of that file
+    EXPECT_NEAR(d->bodies[4].inertia.mass, 3, 1e-15);
+    assert_int_equal(d->shapeCount, 6); // the floor came with all of the file, not with the body
+    assert_int_equal(d->actuatorCount, 3);
+    assert_string_equal(d->actuators[0].name, "l/servo");
+    assert_int_equal(d->actuators[2].joint.index1, 2);
+    assert_int_equal(d->sensors[d->sensorCount - 1].joint.index1, 5);
+    assert_int_equal(d->keyCount, 1);
+    assert_int_equal(d->keys[0].qCount, 5);
+    EXPECT_NEAR(d->keys[0].control[2], 8, 0);
+    rgClose(&f);
+}
+
 static void test_fromto(void** state) {
     (void)state;
     rgFixture f = rgParse(WORLD("<geom type='capsule' size='.1' fromto='0 0 1 0 0 3'/>"
@@ -809,6 +844,7 @@ int main(void) {
         cmocka_unit_test(test_classes_merge),
         cmocka_unit_test(test_include),
         cmocka_unit_test(test_nested_include),
+        cmocka_unit_test(test_attach),
         cmocka_unit_test(test_fromto),
         cmocka_unit_test(test_euler),
         cmocka_unit_test(test_orientations),
