@@ -14,9 +14,9 @@ build/%/.configured: CMakeLists.txt CMakePresets.json
 	cmake --preset $*
 	@touch $@
 
-# Run the main job on a built-in scene.
+# Run the main job on a built-in scene; build/demo.html plays it in a browser.
 demo: all
-	build/release/rigor demo
+	build/release/rigor demo --export build/demo.html
 
 # One release build and one ASan+UBSan build, unit and data tests.
 test: all build/asan/.configured

@@ -22,10 +22,12 @@ int rgCli_Convert(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
 int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Inverse(int argc, char** argv);
+int rgCli_Replay(int argc, char** argv);
 int rgCli_Rollout(int argc, char** argv);
 int rgCli_Scenes(int argc, char** argv);
 int rgCli_Simulate(int argc, char** argv);
 int rgCli_Solve(int argc, char** argv);
+int rgCli_View(int argc, char** argv);
 
 // ---- options.c ----
 

@@ -11,10 +11,12 @@ static const rgVerb verbs[] = {
     {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
     {"inverse", "forces and contact forces that a motion needs", rgCli_Inverse},
+    {"replay", "say what a recording holds, export it, simulate it again", rgCli_Replay},
     {"rollout", "simulate many worlds of a scene or a robot description", rgCli_Rollout},
     {"scenes", "list the built-in scenes", rgCli_Scenes},
     {"simulate", "simulate a scene or a robot description", rgCli_Simulate},
     {"solve", "solve contact problems in FCLIB files", rgCli_Solve},
+    {"view", "show a scene, a robot or a recording in a browser", rgCli_View},
 };
 
 int main(int argc, char** argv) {

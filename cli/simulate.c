@@ -2,6 +2,8 @@
 // the wall of cubes.
 #include "simulate.h"
 #include "columns.h"
+#include "live.h"
+#include "recording.h"
 #include "run.h"
 #include "runs.h"
 #include "trajectory.h"
@@ -22,6 +24,12 @@ typedef struct rgSimulateOptions {
     const char* csv;
     const char* columns;
     const char* dump;
+    const char* record;
+    int recordEvery;
+    char* line; // the arguments, one per line
+    bool view;
+    int port;
+    bool quiet; // no summary
     bool json;
     bool realtime;
 } rgSimulateOptions;
@@ -32,6 +40,7 @@ typedef struct rgSimulateJob {
     rgControlFile control;
     FILE* csv;
     rgColumns columns;
+    rgRecorder* recorder;
     int dumped;
     double begin;
     char fault[160]; // what ended the run early
@@ -103,6 +112,15 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--name", rg_optionText, &a->label, "what the summary calls the run", "NAME", NULL, 0, 0},
         {"--dump", rg_optionText, &options->dump,
          "write contact problems that were not solved as FCLIB files", "DIR", NULL, 0, 0},
+        {"--record", rg_optionText, &options->record,
+         "write everything to a file that rigor view, replay and plot read", "FILE.h5", NULL, 0, 0},
+        {"--record-every", rg_optionInt, &options->recordEvery, "keep one of so many steps", "N",
+         NULL, 1, 1000000},
+        {"--view", rg_optionFlag, &options->view,
+         "in real time, shown and changed in a browser; ends with Ctrl-C or after --time", NULL,
+         NULL, 0, 0},
+        {"--port", rg_optionInt, &options->port, "of --view; any free one without it", "N", NULL, 0,
+         65535},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},
         {"--realtime", rg_optionFlag, &options->realtime, "run no faster than real time", NULL,
@@ -166,6 +184,9 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
     char* info = rgCli_Format("residual %.3g after %d iterations", report->contact.residual.total,
                               report->contact.iterationCount);
     rgDiagnostics_Clear(simulation->loaded.diagnostics);
+    if (job->recorder != NULL) {
+        rgRecorder_Flush(job->recorder); // HDF5 is for one thread at a time
+    }
     rgFclibContent content = {.problem = problem,
                               .title = simulation->name,
                               .description = "a step that was not solved to tolerance",
@@ -258,6 +279,15 @@ static void rgWriteState(rgSimulateJob* job) {
     }
 }
 
+static bool rgRecordStep(rgSimulateJob* job, const rgStepReport* report) {
+    rgResult result = rgRecorder_Add(job->recorder, job->simulation.world, report);
+    if (result != rg_ok) {
+        snprintf(job->fault, sizeof(job->fault), "%.100s cannot be written: %s",
+                 job->options.record, rgResult_Name(result));
+    }
+    return result == rg_ok;
+}
+
 static bool rgRunSteps(rgSimulateJob* job, int steps) {
     rgSimulation* simulation = &job->simulation;
     rgProgress progress;
@@ -276,6 +306,9 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
         }
         if (good && job->csv != NULL) {
             rgWriteState(job);
+        }
+        if (good && job->recorder != NULL) {
+            good = rgRecordStep(job, &report);
         }
         if (good && job->options.realtime) {
             rgWaitFor(job->begin, rgWorld_TimeStep(simulation->world) * (i + 1));
@@ -321,9 +354,51 @@ static bool rgOpenFiles(rgSimulateJob* job) {
     return true;
 }
 
+static bool rgOpenRecorder(rgSimulateJob* job) {
+    rgSimulation* simulation = &job->simulation;
+    if (job->options.record == NULL) {
+        return true;
+    }
+    rgRecorderDef def = rgDefaultRecorderDef();
+    def.path = job->options.record;
+    def.title = simulation->name;
+    def.arguments = job->options.line;
+    def.def = simulation->loaded.def;
+    def.interval = job->options.recordEvery > 0 ? job->options.recordEvery : 1;
+    rgDiagnostics_Clear(simulation->loaded.diagnostics);
+    rgResult result =
+        rgCreateRecorder(&def, simulation->world, simulation->loaded.diagnostics, &job->recorder);
+    if (result == rg_ok) {
+        result = rgRecorder_Add(job->recorder, simulation->world, NULL);
+    }
+    if (result != rg_ok) {
+        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
+        rgCli_Error("%s: no recording can be written: %s", def.path, rgResult_Name(result));
+    }
+    return result == rg_ok;
+}
+
+static bool rgCloseRecorder(rgSimulateJob* job) {
+    if (job->recorder == NULL || rgRecorder_Finish(job->recorder) == rg_ok) {
+        return true;
+    }
+    rgCli_PrintDiagnostics(job->simulation.loaded.diagnostics, stderr, false, false);
+    return false;
+}
+
+static int rgWatchJob(rgSimulateJob* job) {
+    rgLiveOptions live = {.title = job->simulation.name,
+                          .port = job->options.port,
+                          .time = job->options.time,
+                          .recorder = job->recorder};
+    int code = rgCli_RunLive(&job->simulation, &live);
+    return rgCloseRecorder(job) ? code : rg_exitUsage;
+}
+
 static int rgRunJob(rgSimulateJob* job) {
     rgSimulation* simulation = &job->simulation;
-    if (!rgSimulation_Begin(simulation, &job->options.arguments) || !rgOpenFiles(job)) {
+    if (!rgSimulation_Begin(simulation, &job->options.arguments) || !rgOpenFiles(job) ||
+        !rgOpenRecorder(job)) {
         return rg_exitUsage;
     }
     double steps =
@@ -335,16 +410,23 @@ static int rgRunJob(rgSimulateJob* job) {
         return rg_exitUsage;
     }
     rgPrintHints(job);
+    if (job->options.view) {
+        return rgWatchJob(job);
+    }
     bool good = rgRunSteps(job, (int)steps);
     bool toPipe = job->csv == stdout;
     bool written = job->csv == NULL || rgCsv_Close(job->csv, job->options.csv);
     job->csv = NULL;
+    written = rgCloseRecorder(job) && written;
     rgSimulateSummary summary = {.simulation = simulation,
                                  .arguments = &job->options.arguments,
                                  .fault = job->fault[0] != '\0' ? job->fault : NULL,
                                  .dumped = job->options.dump != NULL ? job->dumped : -1,
                                  .out = toPipe ? stderr : stdout};
     rgSimulateSummary_PrintDoubts(&summary);
+    if (job->options.quiet) {
+        return !good ? rg_exitNo : written ? rg_exitDone : rg_exitUsage;
+    }
     if (job->options.json) {
         rgSimulateSummary_PrintJson(&summary);
     } else {
@@ -361,6 +443,7 @@ static int rgSimulate(const rgSimulateOptions* options) {
         fclose(job->csv);
     }
     rgColumns_Free(&job->columns);
+    rgDestroyRecorder(job->recorder);
     rgControlFile_Free(&job->control);
     rgSimulation_Free(&job->simulation);
     free(job);
@@ -384,37 +467,36 @@ int rgCli_Simulate(int argc, char** argv) {
     int count = 0;
     char** typed = rgCli_Allocate((size_t)argc + 1, sizeof(char*)); // parsing moves the arguments
     memcpy((void*)typed, argv, (size_t)argc * sizeof(char*));
+    options.line = rgCli_JoinArguments(argc, argv);
     int code = rgParseSimulate(argc, argv, &options, &count);
     if (code != RG_CLI_GO) {
         free((void*)typed);
+        free(options.line);
         return code;
     }
     if (options.runs != NULL) {
         int done = rgRunAll(options.runs, argc, typed, options.json, rgCli_Simulate);
         free((void*)typed);
+        free(options.line);
         return done;
     }
     free((void*)typed);
     if (!rgSimulateOptions_Agree(&options)) {
+        free(options.line);
         return rg_exitUsage;
     }
     options.arguments.what = count > 0 ? argv[1] : options.arguments.what;
     options.arguments.more = argv + 2;
     options.arguments.moreCount = count > 1 ? count - 1 : 0;
     options.arguments.watchTorques = rgColumns_WantTorques(options.columns);
-    return rgSimulate(&options);
+    code = rgSimulate(&options);
+    free(options.line);
+    return code;
 }
 
-int rgCli_Demo(int argc, char** argv) {
-    const rgCommand command = {.name = "rigor demo",
-                               .usage = "",
-                               .summary = "Simulate the wall of cubes: it stands for 2 s, then a "
-                                          "ball hits it.\nThe same as: rigor simulate wall"};
-    int count = 0;
-    int code = rgParseOptions(&command, argc, argv, &count);
-    if (code != RG_CLI_GO) {
-        return code;
-    }
-    rgSimulateOptions options = {.arguments = rgDefaultSimulationArguments()};
+int rgCli_RecordSimulation(const rgSimulationArguments* arguments, double time, const char* path,
+                           bool quiet) {
+    rgSimulateOptions options = {
+        .arguments = *arguments, .time = time, .record = path, .quiet = quiet};
     return rgSimulate(&options);
 }

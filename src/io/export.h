@@ -42,3 +42,6 @@ typedef struct rgPartName {
     char text[64];
 } rgPartName;
 const char* rgNamed(const char* name, const char* kind, int number, rgPartName* made);
+
+// A definition as MJCF text, which the caller releases.
+rgResult rgWriteMjcf(const rgModelDef* def, rgDiagnostics* diagnostics, rgText* text);

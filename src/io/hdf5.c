@@ -57,6 +57,10 @@ static void rgH5_Open(rgH5* h5, const char* path, unsigned flags) {
         return;
     }
     h5->file = H5Fopen(path, flags, H5P_DEFAULT);
+    if (h5->file < 0 && flags == H5F_ACC_RDONLY) {
+        h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+        h5->isGrowing = h5->file >= 0;
+    }
     if (h5->file < 0) {
         rgH5_Fail(h5, rg_errorFormat, "cannot be opened by HDF5: damaged or truncated");
     }
@@ -78,6 +82,21 @@ void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* d
     h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     if (h5->file < 0) {
         rgH5_Fail(h5, rg_errorFile, "cannot be created");
+    }
+}
+
+void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
+    rgH5_Begin(h5, path, NULL, diagnostics);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0) {
+        h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    }
+    if (access >= 0) {
+        H5Pclose(access);
+    }
+    if (h5->file < 0) {
+        rgH5_Fail(h5, rg_errorFile, "cannot be created%s%s", errno != 0 ? ": " : "",
+                  errno != 0 ? strerror(errno) : "");
     }
 }
 

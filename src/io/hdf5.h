@@ -11,6 +11,7 @@ typedef struct rgH5 {
     const char* path;   // shown in messages
     hid_t file;         // negative when not open
     rgResult result;    // of the first fault
+    bool isGrowing;     // opened while, or after, a writer did not close it
     H5E_auto2_t report; // HDF5's own error printing, put back by close
     void* reportContext;
 } rgH5;
@@ -23,6 +24,9 @@ void rgH5_OpenRead(rgH5* h5, const char* path, const rgAllocator* allocator,
 // Messages name the file `shown`, which is what `path` becomes in the end.
 void rgH5_OpenChange(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
+// A file that stays readable while it grows, and after a crash, once H5Fstart_swmr_write() was
+// called.
+void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics);
 rgResult rgH5_Close(rgH5* h5); // the first fault of all calls, closing included
 
 // Report a fault and remember its result, unless there was one already.

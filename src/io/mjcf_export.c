@@ -381,24 +381,33 @@ static void rgMjWriter_Write(rgMjWriter* w) {
     rgLost_Tell(&w->split);
 }
 
-rgResult rgSaveMjcf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics) {
-    if (def == NULL || path == NULL) {
-        return rg_errorArgument;
-    }
+rgResult rgWriteMjcf(const rgModelDef* def, rgDiagnostics* diagnostics, rgText* text) {
     rgMjWriter w = {.def = def,
                     .diagnostics = diagnostics,
-                    .text = {.allocator = def->allocator},
+                    .text = *text,
                     .speeds = {.diagnostics = diagnostics,
                                .what = "MJCF has no velocity limits; left out for joints"},
                     .split = {.diagnostics = diagnostics,
                               .what = "planar joints were written as three joints each"}};
     rgArena_Init(&w.arena, &def->allocator);
-    rgResult result = rg_errorMemory;
-    if (rgMjWriter_List(&w)) {
+    bool listed = rgMjWriter_List(&w);
+    if (listed) {
         rgMjWriter_Write(&w);
-        result = rgText_Save(&w.text, path, diagnostics);
     }
-    rgRelease(&def->allocator, w.text.bytes);
+    *text = w.text;
     rgArena_Free(&w.arena);
+    return listed && !text->failed ? rg_ok : rg_errorMemory;
+}
+
+rgResult rgSaveMjcf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics) {
+    if (def == NULL || path == NULL) {
+        return rg_errorArgument;
+    }
+    rgText text = {.allocator = def->allocator};
+    rgResult result = rgWriteMjcf(def, diagnostics, &text);
+    if (result == rg_ok) {
+        result = rgText_Save(&text, path, diagnostics);
+    }
+    rgRelease(&def->allocator, text.bytes);
     return result;
 }

@@ -1,0 +1,493 @@
+// A simulation that someone watches: the loop in real time, and the commands of the page.
+#include "live.h"
+
+#include "run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double frameSeconds = 1.0 / 60;
+static const double springRate = 8; // [rad/s] of the spring that drags a body
+
+typedef struct rgLive {
+    rgSimulation* simulation;
+    rgViewer* viewer;
+    const rgLiveOptions* options;
+    rgWorldDef def;
+    rgStepReport report;
+    bool isPaused;
+    bool isStepAsked;
+    bool isFailed; // a step could not be made; reset goes on
+    double speed;
+    double realTime;
+    double *startQ, *startV; // what reset goes back to
+    rgBodyId dragged;
+    rgVec3 grip, target;
+    int dropCount;
+} rgLive;
+
+// ---- Ctrl-C ----
+
+static volatile sig_atomic_t interrupted;
+
+static void rgInterrupt(int signalNumber) {
+    (void)signalNumber;
+    interrupted = 1;
+}
+
+static void rgCli_CatchInterrupt(void) {
+    struct sigaction action = {.sa_handler = rgInterrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool rgCli_IsInterrupted(void) {
+    return interrupted != 0;
+}
+
+// ---- the server ----
+
+static void rgOpenBrowser(const char* address) {
+    if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL) {
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        if (freopen("/dev/null", "w", stderr) != NULL) {
+            execlp("xdg-open", "xdg-open", address, (char*)NULL);
+        }
+        _exit(1);
+    }
+}
+
+rgViewer* rgCli_StartViewer(const char* title, const char* address, int port) {
+    rgViewerDef def = rgDefaultViewerDef();
+    rgDiagnostics* diagnostics = NULL;
+    rgViewer* viewer = NULL;
+    def.title = title;
+    def.address = address;
+    def.port = port;
+    rgCreateDiagnostics(NULL, &diagnostics);
+    if (rgCreateViewer(&def, diagnostics, &viewer) != rg_ok) {
+        rgCli_Error("%s", rgDiagnostics_Count(diagnostics) > 0
+                              ? rgDiagnostics_Message(diagnostics, 0).text
+                              : "no viewer can be started");
+    }
+    rgDestroyDiagnostics(diagnostics);
+    rgCli_CatchInterrupt();
+    return viewer;
+}
+
+void rgCli_TellAddress(const rgViewer* viewer, const char* title, const char* address, bool open) {
+    char* url = rgCli_Format("http://%s:%d/", address != NULL ? address : "localhost",
+                             rgViewer_Port(viewer));
+    printf("%s is at %s (Ctrl-C ends it)\n", title, url);
+    fflush(stdout);
+    if (open) {
+        rgOpenBrowser(url);
+    }
+    free(url);
+}
+
+// ---- another world in the place of the old ----
+
+static bool rgHasMoved(const rgLive* live, rgBodyId body) {
+    rgSpatial v = rgWorld_BodyVelocity(live->simulation->world, body);
+    return rgLength(v.linear) + rgLength(v.angular) > 0;
+}
+
+// Start a new world where the old one is. Coordinates that are new keep what `q` says.
+static rgResult rgTakeOver(rgLive* live, const rgModel* model, rgWorld* world, double* q,
+                           double* v) {
+    rgSimulation* s = live->simulation;
+    rgResult result = s->scene != NULL ? rgScene_Start(s->scene, world) : rg_ok;
+    int nq = 0, nv = 0, nu = 0;
+    const double* oldQ = rgWorld_Positions(s->world, &nq);
+    const double* oldV = rgWorld_Velocities(s->world, &nv);
+    const double* control = rgWorld_Control(s->world, &nu);
+    memcpy(q, oldQ, (size_t)nq * sizeof(double));
+    memcpy(v, oldV, (size_t)nv * sizeof(double));
+    result = result == rg_ok ? rgWorld_SetState(world, q, v) : result;
+    result = result == rg_ok && nu > 0 ? rgWorld_SetControl(world, control) : result;
+    result = result == rg_ok ? rgWorld_SetTime(world, rgWorld_Time(s->world)) : result;
+    for (int i = 1; result == rg_ok && s->scene != NULL && i <= s->info.bodyCount; ++i) {
+        rgBodyId body = {i};
+        if (rgScene_Moves(s->scene, model, body) && rgHasMoved(live, body)) {
+            result = rgWorld_EnableBody(world, body, true);
+        }
+    }
+    return result;
+}
+
+// A world of this model and def; the old one stays where that fails.
+static bool rgReplaceWorld(rgLive* live, rgModel* model, const rgWorldDef* def, double* q,
+                           double* v) {
+    rgSimulation* s = live->simulation;
+    rgWorld* world = NULL;
+    rgDiagnostics_Clear(s->loaded.diagnostics);
+    rgResult result = rgCreateWorld(model, def, s->loaded.diagnostics, &world);
+    result = result == rg_ok ? rgTakeOver(live, model, world, q, v) : result;
+    if (result != rg_ok) {
+        rgCli_PrintDiagnostics(s->loaded.diagnostics, stderr, false, false);
+        fprintf(stderr, "warning: the change is refused: %s\n", rgResult_Name(result));
+        rgDestroyWorld(world);
+        return false;
+    }
+    rgDestroyWorld(s->world);
+    s->world = world;
+    live->def = *def;
+    return true;
+}
+
+static void rgChangeDef(rgLive* live, const rgWorldDef* def) {
+    rgModelInfo info = live->simulation->info;
+    double* q = rgCli_Allocate((size_t)info.qCount + 1, sizeof(double));
+    double* v = rgCli_Allocate((size_t)info.vCount + 1, sizeof(double));
+    rgReplaceWorld(live, live->simulation->loaded.model, def, q, v);
+    free(q);
+    free(v);
+}
+
+// ---- dropping ----
+
+static rgResult rgAddDropped(rgLive* live, const rgViewerCommand* command) {
+    bool isBall = strcmp(command->text, "ball") == 0;
+    double r = command->number;
+    double volume = isBall ? 4.0 / 3 * 3.14159265358979 * r * r * r : 8 * r * r * r;
+    double mass = 500 * volume;
+    double moment = isBall ? 0.4 * mass * r * r : 2.0 / 3 * mass * r * r;
+    char* name = rgCli_Format("dropped_%d", ++live->dropCount);
+    rgBodyDef body = rgDefaultBodyDef();
+    body.name = name;
+    body.pose.p = command->point;
+    body.inertia = (rgInertia){.mass = mass, .moment = {.xx = moment, .yy = moment, .zz = moment}};
+    rgBodyId id;
+    rgModelDef* def = live->simulation->loaded.def;
+    rgResult result = rgModelDef_AddBody(def, &body, &id);
+    rgJointDef joint = rgDefaultJointDef();
+    joint.name = name;
+    joint.body = id;
+    joint.kind = rg_jointFree;
+    rgShapeDef shape = rgDefaultShapeDef();
+    shape.body = id;
+    shape.kind = isBall ? rg_shapeSphere : rg_shapeBox;
+    shape.size = rgVec(r, r, r);
+    result = result == rg_ok ? rgModelDef_AddJoint(def, &joint, NULL) : result;
+    result = result == rg_ok ? rgModelDef_AddShape(def, &shape, NULL) : result;
+    free(name);
+    return result;
+}
+
+// Room for seven more positions and six more velocities.
+static double* rgExtend(const double* old, int count, int more) {
+    double* grown = rgCli_Allocate((size_t)(count + more), sizeof(double));
+    memcpy(grown, old, (size_t)count * sizeof(double));
+    return grown;
+}
+
+static void rgDrop(rgLive* live, const rgViewerCommand* command) {
+    rgSimulation* s = live->simulation;
+    bool isKnown = strcmp(command->text, "ball") == 0 || strcmp(command->text, "box") == 0;
+    if (!isKnown || live->dropCount >= 1000) {
+        return;
+    }
+    rgModel* model = NULL;
+    rgDiagnostics_Clear(s->loaded.diagnostics);
+    rgResult result = rgAddDropped(live, command);
+    if (result == rg_ok) {
+        result = rgCompileModel(s->loaded.def, NULL, s->loaded.diagnostics, &model);
+    }
+    if (result != rg_ok) {
+        rgCli_PrintDiagnostics(s->loaded.diagnostics, stderr, false, false);
+        fprintf(stderr, "warning: nothing is dropped: %s\n", rgResult_Name(result));
+        return;
+    }
+    int nq = s->info.qCount, nv = s->info.vCount;
+    double* q = rgExtend(live->startQ, nq, 7);
+    double* v = rgExtend(live->startV, nv, 6);
+    const double place[7] = {command->point.x, command->point.y, command->point.z, 1};
+    memcpy(q + nq, place, sizeof(place));
+    double* startQ = rgExtend(q, nq + 7, 0);
+    double* startV = rgExtend(v, nv + 6, 0);
+    if (rgReplaceWorld(live, model, &live->def, q, v)) {
+        rgDestroyModel(s->loaded.model);
+        s->loaded.model = model;
+        s->info = rgModel_Info(model);
+        free(live->startQ);
+        free(live->startV);
+        live->startQ = startQ;
+        live->startV = startV;
+        live->dragged = (rgBodyId){0};
+        rgViewer_ShowWorld(live->viewer, s->world);
+    } else {
+        rgDestroyModel(model);
+        free(startQ);
+        free(startV);
+    }
+    free(q);
+    free(v);
+}
+
+// ---- dragging ----
+
+static double rgTreeMass(const rgModel* model, rgBodyId body) {
+    int root = body.index1;
+    while (rgModel_Body(model, (rgBodyId){root})->parent.index1 != 0) {
+        root = rgModel_Body(model, (rgBodyId){root})->parent.index1;
+    }
+    double mass = 0;
+    for (int i = 1; i <= rgModel_Info(model).bodyCount; ++i) {
+        int up = i;
+        while (rgModel_Body(model, (rgBodyId){up})->parent.index1 != 0) {
+            up = rgModel_Body(model, (rgBodyId){up})->parent.index1;
+        }
+        mass += up == root ? rgModel_Body(model, (rgBodyId){i})->inertia.mass : 0;
+    }
+    return mass;
+}
+
+// A spring as stiff as the whole robot needs, damped as the body needs.
+static void rgPullDragged(rgLive* live) {
+    rgWorld* world = live->simulation->world;
+    if (live->dragged.index1 == 0) {
+        return;
+    }
+    const rgModel* model = rgWorld_Model(world);
+    const rgBodyDef* body = rgModel_Body(model, live->dragged);
+    double mass = rgTreeMass(model, live->dragged);
+    double stiffness = mass * springRate * springRate;
+    double damping = 2 * sqrt(stiffness * fmin(fmax(body->inertia.mass, 0.01 * mass), mass));
+    rgPose pose = rgWorld_BodyPose(world, live->dragged);
+    rgSpatial v = rgWorld_BodyVelocity(world, live->dragged);
+    rgVec3 grip = rgPose_Point(pose, live->grip);
+    rgVec3 rate = rgAdd(v.linear, rgCross(v.angular, rgSub(grip, pose.p)));
+    rgVec3 force = rgSub(rgScale(stiffness, rgSub(live->target, grip)), rgScale(damping, rate));
+    rgWorld_ClearWrenches(world);
+    rgWorld_ApplyForceAt(world, live->dragged, force, grip);
+}
+
+// ---- commands ----
+
+static void rgResetLive(rgLive* live, int key) {
+    rgSimulation* s = live->simulation;
+    rgWorld_Reset(s->world, (rgKeyId){key >= 0 && key < s->info.keyCount ? key + 1 : 0});
+    if (key < 0) {
+        if (s->scene != NULL) {
+            rgScene_Start(s->scene, s->world);
+        }
+        rgWorld_SetState(s->world, live->startQ, live->startV);
+    }
+    rgWorld_SetTime(s->world, 0);
+    live->dragged = (rgBodyId){0};
+    live->report = (rgStepReport){0};
+    live->isFailed = false;
+}
+
+static void rgChangeSettings(rgLive* live, const rgViewerCommand* command) {
+    rgWorldDef def = live->def;
+    if (command->kind == rg_commandGravity) {
+        def.hasGravity = true;
+        def.gravity = command->point;
+    } else if (command->kind == rg_commandFriction) {
+        def.friction = command->number;
+    } else {
+        def.stiffness = command->number;
+        def.damping = 10 * rgWorld_TimeStep(live->simulation->world) * command->number;
+    }
+    rgResult result =
+        rgWorld_ChangeSettings(live->simulation->world, &def, live->simulation->loaded.diagnostics);
+    if (result == rg_ok) {
+        live->def = def;
+    } else {
+        fprintf(stderr, "warning: the change is refused: %s\n", rgResult_Name(result));
+    }
+}
+
+static void rgChangeSolver(rgLive* live, const char* name) {
+    int solver = rgSolverIndex(name, strlen(name));
+    if (solver >= 0) {
+        rgWorldDef def = live->def;
+        rgContactSolverDef contact = rgSolverDef(solver);
+        contact.maxIterations = def.contact.maxIterations;
+        contact.tolerance = def.contact.tolerance;
+        contact.splitIslands = def.contact.splitIslands;
+        contact.tasks = def.contact.tasks;
+        def.contact = contact;
+        rgChangeDef(live, &def);
+    }
+}
+
+static void rgChangeTimeStep(rgLive* live, double timeStep) {
+    if (timeStep >= 1e-6 && timeStep <= 0.1) {
+        rgWorldDef def = live->def;
+        def.timeStep = timeStep;
+        rgChangeDef(live, &def);
+    }
+}
+
+static void rgPoseJoint(rgLive* live, int index, double value) {
+    rgSimulation* s = live->simulation;
+    if (index >= s->info.qCount) {
+        return;
+    }
+    double* q = rgExtend(rgWorld_Positions(s->world, NULL), s->info.qCount, 0);
+    q[index] = value;
+    rgWorld_SetState(s->world, q, NULL);
+    live->isPaused = true;
+    free(q);
+}
+
+static void rgObey(rgLive* live, const rgViewerCommand* command) {
+    switch (command->kind) {
+    case rg_commandPause:
+    case rg_commandPlay:
+        live->isPaused = command->kind == rg_commandPause;
+        break;
+    case rg_commandStep:
+        live->isPaused = live->isStepAsked = true;
+        break;
+    case rg_commandReset:
+        rgResetLive(live, (int)command->number);
+        break;
+    case rg_commandGravity:
+    case rg_commandFriction:
+    case rg_commandStiffness:
+        rgChangeSettings(live, command);
+        break;
+    case rg_commandTimeStep:
+        rgChangeTimeStep(live, command->number);
+        break;
+    case rg_commandSpeed:
+        live->speed = fmin(fmax(command->number, 1e-3), 1e3);
+        break;
+    case rg_commandSolver:
+        rgChangeSolver(live, command->text);
+        break;
+    case rg_commandDrag:
+        if (command->body.index1 <= live->simulation->info.bodyCount) {
+            live->dragged = command->body;
+            live->grip = command->point;
+            live->target = command->target;
+        }
+        break;
+    case rg_commandRelease:
+        live->dragged = (rgBodyId){0};
+        rgWorld_ClearWrenches(live->simulation->world);
+        break;
+    case rg_commandDrop:
+        rgDrop(live, command);
+        break;
+    case rg_commandPose:
+        rgPoseJoint(live, command->index, command->number);
+        break;
+    case rg_commandNone:
+        break;
+    }
+}
+
+// ---- the loop ----
+
+static bool rgStepLive(rgLive* live) {
+    rgSimulation* s = live->simulation;
+    rgResult result = s->scene != NULL ? rgScene_Act(s->scene, s->world) : rg_ok;
+    rgPullDragged(live);
+    result = result == rg_ok ? rgWorld_Step(s->world, &live->report) : result;
+    if (result != rg_ok) {
+        fprintf(stderr, "warning: the step at %g s failed: %s; reset goes on\n",
+                rgWorld_Time(s->world), rgResult_Name(result));
+        live->isFailed = live->isPaused = true;
+        return false;
+    }
+    if (live->options->recorder != NULL && live->dropCount == 0) {
+        rgRecorder_Add(live->options->recorder, s->world, &live->report);
+    }
+    return true;
+}
+
+// Steps until the simulation is as far as the clock, or a frame's time is over.
+static void rgCatchUp(rgLive* live, double begin, double due) {
+    rgWorld* world = live->simulation->world;
+    while (!live->isPaused && rgWorld_Time(world) < due &&
+           rgCli_Seconds() - begin < 0.8 * frameSeconds) {
+        if (!rgStepLive(live)) {
+            return;
+        }
+        world = live->simulation->world;
+    }
+}
+
+static void rgSleepUntil(double when) {
+    double wait = when - rgCli_Seconds();
+    if (wait > 0) {
+        struct timespec pause = {.tv_nsec = (long)(1e9 * fmin(wait, 0.9))};
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void rgRunLoop(rgLive* live) {
+    double next = rgCli_Seconds();
+    double wallMark = next, timeMark = rgWorld_Time(live->simulation->world);
+    double lastWall = next;
+    double due = timeMark;
+    double lastSent = 0;
+    while (!rgCli_IsInterrupted() &&
+           (live->options->time == 0 ||
+            rgWorld_Time(live->simulation->world) < live->options->time - 1e-9)) {
+        double now = rgCli_Seconds();
+        rgViewerCommand command;
+        bool changed = false;
+        while (rgViewer_TakeCommand(live->viewer, &command)) {
+            rgObey(live, &command);
+            changed = true;
+        }
+        double time = rgWorld_Time(live->simulation->world);
+        // Never run after lost time: a tenth of a second at most is caught up.
+        due = live->isPaused ? time
+                             : fmin(due + live->speed * (now - lastWall), time + 0.1 * live->speed);
+        due = fmax(due, time);
+        lastWall = now;
+        rgCatchUp(live, now, due);
+        if (live->isStepAsked) {
+            live->isStepAsked = false;
+            changed = !live->isFailed && rgStepLive(live);
+        }
+        double wall = now - wallMark;
+        double later = rgWorld_Time(live->simulation->world);
+        if (wall > 0.5 || later < timeMark) {
+            live->realTime = fmax(later - timeMark, 0) / fmax(wall, 1e-9);
+            wallMark = now;
+            timeMark = later;
+        }
+        if (!live->isPaused || changed || now - lastSent > 1) {
+            rgViewerState state = {.realTime = live->realTime, .isPaused = live->isPaused};
+            if (rgViewer_ClientCount(live->viewer) > 0) {
+                rgViewer_Update(live->viewer, live->simulation->world, &live->report, &state);
+            }
+            lastSent = now;
+        }
+        next = fmax(next + frameSeconds, rgCli_Seconds());
+        rgSleepUntil(next);
+    }
+}
+
+int rgCli_RunLive(rgSimulation* simulation, const rgLiveOptions* options) {
+    rgLive live = {
+        .simulation = simulation, .options = options, .def = simulation->def, .speed = 1};
+    live.viewer = rgCli_StartViewer(options->title, options->address, options->port);
+    if (live.viewer == NULL || rgViewer_ShowWorld(live.viewer, simulation->world) != rg_ok) {
+        rgDestroyViewer(live.viewer);
+        return rg_exitUsage;
+    }
+    live.startQ = rgExtend(rgWorld_Positions(simulation->world, NULL), simulation->info.qCount, 0);
+    live.startV = rgExtend(rgWorld_Velocities(simulation->world, NULL), simulation->info.vCount, 0);
+    rgCli_TellAddress(live.viewer, options->title, options->address, options->open);
+    rgRunLoop(&live);
+    rgDestroyViewer(live.viewer);
+    free(live.startQ);
+    free(live.startV);
+    return rg_exitDone;
+}

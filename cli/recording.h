@@ -1,0 +1,24 @@
+// Recordings as verbs meet them: opened with care, with the names of their model.
+#pragma once
+#include "cli.h"
+
+typedef struct rgOpenedRecording {
+    rgRecording* recording;
+    rgRecordingInfo info;
+    rgModelDef* def; // from the MJCF text; NULL when there is none or it does not fit
+    rgModel* model;
+    rgDiagnostics* diagnostics;
+} rgOpenedRecording;
+
+// Whether the file starts like HDF5.
+bool rgCli_IsHdf5(const char* path);
+// False after a message. Damaged files are found in a child process first.
+bool rgCli_OpenRecording(const char* path, rgOpenedRecording* opened);
+void rgCli_CloseRecording(rgOpenedRecording* opened);
+
+// The arguments of a run, one per line, without options that write files or change the output;
+// NULL-terminated, with a first entry of the caller's. Free with rgCli_FreeArguments.
+char** rgCli_SplitArguments(const char* text, const char* first, int* count);
+void rgCli_FreeArguments(char** arguments);
+// argv[0..argc) as such a text.
+char* rgCli_JoinArguments(int argc, char** argv);

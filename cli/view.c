@@ -1,0 +1,231 @@
+// rigor view: a scene, a robot or a recording in the browser, or as a page to keep.
+#include "live.h"
+#include "recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct rgViewOptions {
+    rgSimulationArguments arguments;
+    const char* export;
+    const char* address;
+    int port;
+    double time;
+    double framesPerSecond;
+    bool open;
+} rgViewOptions;
+
+static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count) {
+    rgSimulationArguments* a = &options->arguments;
+    rgOption table[] = {
+        [RG_MODEL_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
+                                   "of the server; any free one without it", "N", NULL, 0, 65535},
+        {"--address", rg_optionText, &options->address,
+         "IPv4 address to listen on; 127.0.0.1, this machine alone, without it", "A", NULL, 0, 0},
+        {"--open", rg_optionFlag, &options->open, "open a browser where there is a display", NULL,
+         NULL, 0, 0},
+        {"--export", rg_optionText, &options->export,
+         "write one HTML file that plays by itself, and end", "FILE", NULL, 0, 0},
+        {"--fps", rg_optionNumber, &options->framesPerSecond,
+         "frames kept of a recording (60); 0: all", "N", NULL, 0, 1e6},
+        {"--time", rg_optionNumber, &options->time,
+         "end after so many simulated seconds; with --export what is recorded", "T", NULL, 1e-9,
+         1e9},
+        {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
+        {"--seed", rg_optionInt, &a->seed, "of scenes with random parts", "N", NULL, 0, 2147483647},
+        {"--threads", rg_optionInt, &a->threads, "threads; the result does not depend on it", "N",
+         NULL, 1, 256},
+        {"--bodies", rg_optionInt, &a->bodyCount, "size of the scenes pile, tower, domino, chain",
+         "N", NULL, 1, 1000000},
+        {"--ground", rg_optionFlag, &a->ground,
+         "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
+        {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
+         "K", NULL, 0, 0},
+    };
+    rgModelArguments_Options(&a->model, table);
+    const rgCommand command = {
+        .name = "rigor view",
+        .usage = "SCENE|FILE.urdf|FILE.xml|RECORDING.h5 [OPTIONS]",
+        .summary =
+            "Show a recording, or simulate a scene or robot in real time and show it, in a browser "
+            "at the\naddress that is printed. Pull bodies, change gravity and friction, pause and "
+            "reset in the page.\nThrough ssh: ssh -L 8080:localhost:8080 HOST, then rigor view "
+            "wall "
+            "--port 8080.\n\n"
+            "Examples:\n"
+            "  rigor view humanoid\n"
+            "  rigor view robot.urdf --floating --ground\n"
+            "  rigor simulate wall --record wall.h5 && rigor view wall.h5\n"
+            "  rigor view wall.h5 --export wall.html",
+        .options = table,
+        .optionCount = (int)(sizeof(table) / sizeof(table[0])),
+        .minArguments = 1,
+        .maxArguments = 1,
+    };
+    return rgParseOptions(&command, argc, argv, count);
+}
+
+// ---- recordings ----
+
+static rgPageDef rgMakePageDef(const rgViewOptions* options) {
+    rgPageDef page = rgDefaultPageDef();
+    page.framesPerSecond = options->framesPerSecond;
+    return page;
+}
+
+static int rgExportRecording(rgOpenedRecording* opened, const rgViewOptions* options) {
+    rgPageDef page = rgMakePageDef(options);
+    rgDiagnostics_Clear(opened->diagnostics);
+    rgResult result =
+        rgRecording_SavePage(opened->recording, &page, options->export, opened->diagnostics);
+    if (result != rg_ok) {
+        rgCli_PrintDiagnostics(opened->diagnostics, stderr, false, false);
+        rgCli_Error("%s: no page can be written: %s", options->export, rgResult_Name(result));
+        return rg_exitUsage;
+    }
+    printf("%s plays in any browser\n", options->export);
+    return rg_exitDone;
+}
+
+static int rgServeRecording(rgOpenedRecording* opened, const rgViewOptions* options) {
+    rgPageDef page = rgMakePageDef(options);
+    rgViewer* viewer = rgCli_StartViewer(opened->info.title, options->address, options->port);
+    if (viewer == NULL) {
+        return rg_exitUsage;
+    }
+    rgResult result = rgViewer_ShowRecording(viewer, opened->recording, &page);
+    if (result == rg_ok) {
+        rgCli_TellAddress(viewer, opened->info.title, options->address, options->open);
+    } else {
+        rgCli_Error("the recording cannot be shown: %s", rgResult_Name(result));
+    }
+    while (result == rg_ok && !rgCli_IsInterrupted()) {
+        struct timespec pause = {.tv_sec = 1};
+        nanosleep(&pause, NULL); // ends early on Ctrl-C
+    }
+    rgDestroyViewer(viewer);
+    return result == rg_ok ? rg_exitDone : rg_exitUsage;
+}
+
+static int rgViewRecording(const char* path, const rgViewOptions* options) {
+    rgOpenedRecording opened;
+    int code = rg_exitUsage;
+    if (rgCli_OpenRecording(path, &opened)) {
+        code = options->export != NULL ? rgExportRecording(&opened, options)
+                                       : rgServeRecording(&opened, options);
+    }
+    rgCli_CloseRecording(&opened);
+    return code;
+}
+
+// ---- simulations ----
+
+char* rgCli_MakeTemporary(void) {
+    const char* folder = getenv("TMPDIR");
+    char* path = rgCli_Format("%s/rigor-XXXXXX", folder != NULL ? folder : "/tmp");
+    int file = mkstemp(path);
+    if (file < 0) {
+        rgCli_Error("%s: %s", path, strerror(errno));
+        free(path);
+        return NULL;
+    }
+    close(file);
+    return path;
+}
+
+// Simulate into a temporary recording, then export that.
+static int rgExportSimulation(const rgViewOptions* options) {
+    char* path = rgCli_MakeTemporary();
+    if (path == NULL) {
+        return rg_exitUsage;
+    }
+    int code = rgCli_RecordSimulation(&options->arguments, options->time, path, true);
+    if (code == rg_exitDone) {
+        code = rgViewRecording(path, options);
+    }
+    remove(path);
+    free(path);
+    return code;
+}
+
+static int rgViewSimulation(const rgViewOptions* options) {
+    rgSimulation simulation;
+    int code = rg_exitUsage;
+    if (rgSimulation_Begin(&simulation, &options->arguments)) {
+        rgLiveOptions live = {.title = simulation.name,
+                              .address = options->address,
+                              .port = options->port,
+                              .open = options->open,
+                              .time = options->time};
+        code = rgCli_RunLive(&simulation, &live);
+    }
+    rgSimulation_Free(&simulation);
+    return code;
+}
+
+int rgCli_View(int argc, char** argv) {
+    rgViewOptions options = {.arguments = rgDefaultSimulationArguments(), .framesPerSecond = 60};
+    int count = 0;
+    int code = rgParseView(argc, argv, &options, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    options.arguments.what = argv[1];
+    if (rgCli_IsHdf5(argv[1])) {
+        return rgViewRecording(argv[1], &options);
+    }
+    return options.export != NULL ? rgExportSimulation(&options) : rgViewSimulation(&options);
+}
+
+// ---- the demonstration ----
+
+// What to do with the picture: keep it, and show it where someone can look.
+static int rgShowDemo(const char* path, const char* page) {
+    rgViewOptions options = {.framesPerSecond = 60, .export = page, .open = true};
+    int code = page != NULL ? rgViewRecording(path, &options) : rg_exitDone;
+    bool isWatched = (getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL) &&
+                     isatty(STDOUT_FILENO) == 1;
+    if (code == rg_exitDone && isWatched && rgHasViewer()) {
+        options.export = NULL;
+        code = rgViewRecording(path, &options);
+    }
+    return code;
+}
+
+int rgCli_Demo(int argc, char** argv) {
+    const char* page = NULL;
+    const rgOption table[] = {
+        {"--export", rg_optionText, &page, "write an HTML file that plays it", "FILE", NULL, 0, 0},
+    };
+    const rgCommand command = {.name = "rigor demo",
+                               .usage = "[--export FILE.html]",
+                               .summary = "Simulate the wall of cubes: it stands for 2 s, then a "
+                                          "ball hits it. Where there is a display,\nshow it in the "
+                                          "browser.\nThe same as: rigor simulate wall --record "
+                                          "wall.h5 && rigor view wall.h5 --open",
+                               .options = table,
+                               .optionCount = 1};
+    int count = 0;
+    int code = rgParseOptions(&command, argc, argv, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    rgSimulationArguments arguments = rgDefaultSimulationArguments();
+    char* path = rgCli_MakeTemporary();
+    if (path == NULL) {
+        return rg_exitUsage;
+    }
+    code = rgCli_RecordSimulation(&arguments, 0, path, false);
+    if (code == rg_exitDone && rgHasPage()) {
+        code = rgShowDemo(path, page);
+    } else if (code == rg_exitDone) {
+        printf("\nno picture: rigor was built without the viewer, which takes Node, npm and its "
+               "registry\n");
+    }
+    remove(path);
+    free(path);
+    return code;
+}

@@ -1,0 +1,50 @@
+// The columns of a recording.
+#include "record/record.h"
+
+const rgColumnInfo rgColumns[rg_columnCount] = {
+    [rg_columnQ] = {"frames/q", rg_cellDouble, 0, true},
+    [rg_columnV] = {"frames/v", rg_cellDouble, 0, true},
+    [rg_columnControl] = {"frames/control", rg_cellDouble, 0},
+    [rg_columnSensors] = {"frames/sensors", rg_cellDouble, 0, true},
+    [rg_columnGravity] = {"frames/gravity", rg_cellDouble, 3},
+    [rg_columnResidual] = {"frames/residual", rg_cellDouble, 1, true},
+    [rg_columnIterations] = {"frames/iterations", rg_cellInt, 1},
+    [rg_columnStatus] = {"frames/status", rg_cellByte, 1},
+    [rg_columnSoftened] = {"frames/softened", rg_cellInt, 1},
+    [rg_columnEnergy] = {"frames/energy", rg_cellDouble, 2, true},
+    [rg_columnStages] = {"frames/stages", rg_cellFloat, rg_stageCount, true},
+    [rg_columnHash] = {"frames/hash", rg_cellLong, 1, true},
+    [rg_columnContactEnd] = {"frames/contact_end", rg_cellLong, 1},
+    [rg_columnTime] = {"frames/time", rg_cellDouble, 1},
+    [rg_columnBodies] = {"contacts/bodies", rg_cellInt, 2},
+    [rg_columnShapes] = {"contacts/shapes", rg_cellInt, 2},
+    [rg_columnFeature] = {"contacts/feature", rg_cellUnsigned, 1},
+    [rg_columnPoint] = {"contacts/point", rg_cellFloat, 3},
+    [rg_columnNormal] = {"contacts/normal", rg_cellFloat, 3},
+    [rg_columnForce] = {"contacts/force", rg_cellFloat, 3, true},
+    [rg_columnGap] = {"contacts/gap", rg_cellFloat, 1},
+    [rg_columnMu] = {"contacts/mu", rg_cellFloat, 1},
+    [rg_columnState] = {"contacts/state", rg_cellByte, 1},
+};
+
+size_t rgCellSize(rgCellType type) {
+    static const size_t sizes[] = {1, 4, 4, 8, 4, 8};
+    return sizes[type];
+}
+
+hid_t rgCellH5Type(rgCellType type) {
+    switch (type) {
+    case rg_cellByte:
+        return H5T_NATIVE_UINT8;
+    case rg_cellInt:
+        return H5T_NATIVE_INT32;
+    case rg_cellUnsigned:
+        return H5T_NATIVE_UINT32;
+    case rg_cellLong:
+        return H5T_NATIVE_UINT64;
+    case rg_cellFloat:
+        return H5T_NATIVE_FLOAT;
+    default:
+        return H5T_NATIVE_DOUBLE;
+    }
+}

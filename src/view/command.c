@@ -1,0 +1,212 @@
+// Commands of the page: one JSON object with texts, numbers and lists of three numbers.
+#include "view/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct rgReader {
+    const char* at;
+    const char* end;
+} rgReader;
+
+typedef struct rgFields {
+    char name[16]; // "do"
+    char text[16]; // "value" as a text, or "shape"
+    double value;
+    double vector[3]; // "value" as a list
+    double point[3], target[3];
+    double size, key, body, index;
+    bool hasNumber, hasVector, hasText, hasPoint, hasTarget;
+} rgFields;
+
+static void rgSkip(rgReader* r) {
+    while (r->at < r->end && strchr(" \t\r\n", *r->at) != NULL && *r->at != '\0') {
+        ++r->at;
+    }
+}
+
+static bool rgTakeChar(rgReader* r, char c) {
+    rgSkip(r);
+    bool same = r->at < r->end && *r->at == c;
+    r->at += same;
+    return same;
+}
+
+// Plain texts: no escapes, which no command needs.
+static bool rgTakeText(rgReader* r, char text[16]) {
+    size_t length = 0;
+    if (!rgTakeChar(r, '"')) {
+        return false;
+    }
+    while (r->at < r->end && *r->at != '"' && *r->at != '\\' && (unsigned char)*r->at >= 0x20 &&
+           length < 15) {
+        text[length++] = *r->at++;
+    }
+    text[length] = '\0';
+    return rgTakeChar(r, '"');
+}
+
+static bool rgTakeNumber(rgReader* r, double* number) {
+    char digits[40];
+    size_t length = 0;
+    rgSkip(r);
+    while (r->at < r->end && length < sizeof(digits) - 1 &&
+           strchr("+-.eE0123456789", *r->at) != NULL && *r->at != '\0') {
+        digits[length++] = *r->at++;
+    }
+    digits[length] = '\0';
+    char* end = NULL;
+    *number = strtod(digits, &end);
+    return length > 0 && *end == '\0' && isfinite(*number);
+}
+
+static bool rgTakeVector(rgReader* r, double vector[3]) {
+    bool good = rgTakeChar(r, '[');
+    for (int i = 0; good && i < 3; ++i) {
+        good = rgTakeNumber(r, &vector[i]) && rgTakeChar(r, i < 2 ? ',' : ']');
+    }
+    return good;
+}
+
+static bool rgTakeValue(rgReader* r, rgFields* f) {
+    rgSkip(r);
+    char first = r->at < r->end ? *r->at : '\0';
+    if (first == '"') {
+        f->hasText = true;
+        return rgTakeText(r, f->text);
+    }
+    if (first == '[') {
+        f->hasVector = true;
+        return rgTakeVector(r, f->vector);
+    }
+    f->hasNumber = true;
+    return rgTakeNumber(r, &f->value);
+}
+
+static bool rgTakeField(rgReader* r, rgFields* f) {
+    char key[16];
+    if (!rgTakeText(r, key) || !rgTakeChar(r, ':')) {
+        return false;
+    }
+    const struct {
+        const char* name;
+        double* number;
+    } numbers[] = {{"size", &f->size}, {"key", &f->key}, {"body", &f->body}, {"index", &f->index}};
+    for (int i = 0; i < RG_COUNT(numbers); ++i) {
+        if (strcmp(key, numbers[i].name) == 0) {
+            return rgTakeNumber(r, numbers[i].number);
+        }
+    }
+    if (strcmp(key, "do") == 0) {
+        return rgTakeText(r, f->name);
+    }
+    if (strcmp(key, "value") == 0) {
+        return rgTakeValue(r, f);
+    }
+    if (strcmp(key, "shape") == 0) {
+        f->hasText = true;
+        return rgTakeText(r, f->text);
+    }
+    if (strcmp(key, "point") == 0) {
+        f->hasPoint = true;
+        return rgTakeVector(r, f->point);
+    }
+    if (strcmp(key, "target") == 0) {
+        f->hasTarget = true;
+        return rgTakeVector(r, f->target);
+    }
+    return false;
+}
+
+static bool rgTakeObject(rgReader* r, rgFields* f) {
+    if (!rgTakeChar(r, '{')) {
+        return false;
+    }
+    do {
+        if (!rgTakeField(r, f)) {
+            return false;
+        }
+    } while (rgTakeChar(r, ','));
+    bool closed = rgTakeChar(r, '}');
+    rgSkip(r);
+    return closed && r->at == r->end;
+}
+
+static bool rgIsWhole(double x) {
+    return fabs(x) < 1e9 && x == rint(x);
+}
+
+// What a command must have beside its name.
+enum { rg_needNothing, rg_needNumber, rg_needVector, rg_needText, rg_needDrag, rg_needDrop };
+
+static const struct {
+    const char* name;
+    rgViewerCommandKind kind;
+    int need;
+} rgCommandTable[] = {
+    {"pause", rg_commandPause, rg_needNothing},
+    {"play", rg_commandPlay, rg_needNothing},
+    {"step", rg_commandStep, rg_needNothing},
+    {"reset", rg_commandReset, rg_needNothing},
+    {"gravity", rg_commandGravity, rg_needVector},
+    {"friction", rg_commandFriction, rg_needNumber},
+    {"stiffness", rg_commandStiffness, rg_needNumber},
+    {"dt", rg_commandTimeStep, rg_needNumber},
+    {"speed", rg_commandSpeed, rg_needNumber},
+    {"solver", rg_commandSolver, rg_needText},
+    {"drag", rg_commandDrag, rg_needDrag},
+    {"release", rg_commandRelease, rg_needNothing},
+    {"drop", rg_commandDrop, rg_needDrop},
+    {"pose", rg_commandPose, rg_needNumber},
+};
+
+static bool rgHasWhatItNeeds(int need, const rgFields* f) {
+    switch (need) {
+    case rg_needNumber:
+        return f->hasNumber;
+    case rg_needVector:
+        return f->hasVector;
+    case rg_needText:
+        return f->hasText;
+    case rg_needDrag:
+        return f->hasPoint && f->hasTarget && f->body >= 1;
+    case rg_needDrop:
+        return f->hasPoint && f->hasText && f->size > 0;
+    default:
+        return true;
+    }
+}
+
+const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* command) {
+    rgFields f = {0};
+    rgReader reader = {text, text + size};
+    if (!rgTakeObject(&reader, &f)) {
+        return "This is not a command: one JSON object with known fields is needed.";
+    }
+    if (!rgIsWhole(f.key) || !rgIsWhole(f.body) || !rgIsWhole(f.index) || f.index < 0) {
+        return "Keys, bodies and indices are whole numbers.";
+    }
+    for (int i = 0; i < RG_COUNT(rgCommandTable); ++i) {
+        if (strcmp(rgCommandTable[i].name, f.name) != 0) {
+            continue;
+        }
+        if (!rgHasWhatItNeeds(rgCommandTable[i].need, &f)) {
+            return "The command lacks a value, or has one of the wrong kind.";
+        }
+        const double* place = f.hasVector ? f.vector : f.point;
+        bool isDrop = rgCommandTable[i].kind == rg_commandDrop;
+        bool isReset = rgCommandTable[i].kind == rg_commandReset;
+        *command = (rgViewerCommand){.kind = rgCommandTable[i].kind,
+                                     .number = isDrop    ? f.size
+                                               : isReset ? f.key
+                                                         : f.value,
+                                     .index = (int)f.index,
+                                     .body = {(int32_t)f.body},
+                                     .point = {place[0], place[1], place[2]},
+                                     .target = {f.target[0], f.target[1], f.target[2]}};
+        memcpy(command->text, f.text, sizeof(command->text));
+        return NULL;
+    }
+    return "The simulation knows no such command.";
+}

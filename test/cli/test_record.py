@@ -1,0 +1,166 @@
+"""Recordings as a user meets them: test_record.py RIGOR"""
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy
+
+RIGOR = sys.argv.pop(1)
+LIGHT = "RIGOR_TEST_LIGHT" in os.environ  # sanitizers: shorter runs
+
+
+def run(*arguments):
+    return subprocess.run([RIGOR, *map(str, arguments)], capture_output=True, text=True, timeout=500)
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def record(self, *arguments):
+        path = self.path("run.h5")
+        done = run("simulate", *arguments, "--record", path)
+        self.assertEqual(done.returncode, 0, done)
+        return path
+
+    def replay(self, *arguments, code=0):
+        done = run("replay", *arguments, "--json")
+        self.assertEqual(done.returncode, code, done)
+        return json.loads(done.stdout)
+
+    def test_h5py_alone(self):
+        path = self.record("wall", "--time", 0.2, "--csv", self.path("run.csv"))
+        with h5py.File(path) as file, open(self.path("run.csv"), encoding="utf-8") as text:
+            rows = numpy.array([list(map(float, row)) for row in list(csv.reader(text))[1:]])
+            self.assertEqual(bytes(file["format"][()]), b"rigor recording")
+            nq = file["frames/q"].shape[1]
+            numpy.testing.assert_array_equal(file["frames/q"][()], rows[:, 1 : 1 + nq])
+            numpy.testing.assert_array_equal(file["frames/v"][()], rows[:, 1 + nq :])
+            numpy.testing.assert_allclose(file["frames/time"][()], rows[:, 0], rtol=1e-8)
+            scene = json.loads(bytes(file["model/scene"][()]))
+            self.assertEqual(scene["nq"], nq)
+            end = file["frames/contact_end"][()]
+            force = file["contacts/force"][end[-2] : end[-1]]
+            ground = file["contacts/bodies"][end[-2] : end[-1], 0] == 0
+            cubes = sum(b["mass"] for b in scene["bodies"] if "ball" not in b["name"])
+            # the floor carries the wall: single precision, and contacts solved to 1e-6
+            self.assertAlmostEqual(force[ground, 2].sum() / (9.81 * cubes), 1, delta=1e-4)
+
+    def test_again(self):
+        path = self.record("quadruped", "--time", 0.3, "--record-every", 3)
+        found = self.replay(path, "--check")
+        self.assertEqual((found["frames"], found["compared_frames"]), (101, 101))
+        self.assertEqual(found["differing_frames"], 0)
+        self.assertTrue(found["complete"])
+        with h5py.File(path, "r+") as file:
+            file["frames/q"][50, 2] += 1e-15
+            file["frames/hash"][50] += 1
+        found = self.replay(path, "--check", code=1)
+        self.assertEqual(found["differing_frames"], 1)
+
+    def test_exports(self):
+        path = self.record("quadruped", "--time", 0.05)
+        done = run("replay", path, "--csv", self.path("a.csv"), "--mjcf", self.path("a.xml"),
+                   "--contacts", self.path("c.csv"))
+        self.assertEqual(done.returncode, 0, done)
+        run("simulate", "quadruped", "--time", 0.05, "--csv", self.path("b.csv"))
+        with open(self.path("a.csv"), encoding="utf-8") as a:
+            with open(self.path("b.csv"), encoding="utf-8") as b:
+                self.assertEqual(a.read(), b.read())
+        with open(self.path("c.csv"), encoding="utf-8") as file:
+            contacts = list(csv.DictReader(file))
+        self.assertGreater(len(contacts), 0)
+        self.assertIn(contacts[-1]["state"], ("open", "stick", "slip"))
+        self.assertEqual(run("check", self.path("a.xml")).returncode, 0)
+
+    def test_killed(self):
+        path = self.path("run.h5")
+        with subprocess.Popen([RIGOR, "simulate", "quadruped", "--time", "1000", "--record", path],
+                              stdout=subprocess.DEVNULL) as child:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline:
+                time.sleep(0.3)
+                found = run("replay", path, "--json")
+                if found.returncode == 0 and json.loads(found.stdout)["frames"] > 500:
+                    break
+            child.send_signal(signal.SIGKILL)
+        found = self.replay(path)
+        self.assertGreater(found["frames"], 500)
+        self.assertFalse(found["complete"])
+        self.assertAlmostEqual(found["end"], (found["frames"] - 1) * found["dt"], places=6)
+        with h5py.File(path, "r", swmr=True) as file:
+            self.assertGreaterEqual(len(file["frames/time"]), found["frames"])
+
+    def test_refused(self):
+        def refused(text, path):
+            done = run("replay", path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn(text, done.stderr)
+
+        refused("cannot be opened", self.path("nothing.h5"))
+        with open(self.path("text.h5"), "w", encoding="utf-8") as file:
+            file.write("time,q\n")
+        refused("not an HDF5 file", self.path("text.h5"))
+        with h5py.File(self.path("foreign.h5"), "w") as file:
+            file["a"] = 1
+        refused("not a recording of rigor", self.path("foreign.h5"))
+        path = self.record("quadruped", "--time", 0.02)
+        with h5py.File(path, "r+") as file:
+            file["version"][0] = 99
+        refused("version 99", path)
+        with h5py.File(path, "r+") as file:
+            file["version"][0] = 1
+            del file["frames/q"]
+            file["frames/q"] = numpy.zeros(5)
+        refused("frames/q does not have the shape", path)
+        done = run("simulate", "wall", "--record", "/nowhere/at/all.h5")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no recording can be written", done.stderr)
+
+    # Any damage ends in a message or in frames, never in a crash of the program.
+    def test_damaged(self):
+        path = self.record("quadruped", "--time", 0.05)
+        with open(path, "rb") as file:
+            good = file.read()
+        source = random.Random(7)
+        for case in range(4 if LIGHT else 30):
+            bad = bytearray(good)
+            if case % 3 == 0:
+                del bad[source.randrange(len(bad)) :]
+            for _ in range(1 + 20 * (case % 2)):
+                if bad:
+                    bad[source.randrange(len(bad))] = source.randrange(256)
+            with open(self.path("bad.h5"), "wb") as file:
+                file.write(bad)
+            done = run("replay", self.path("bad.h5"))
+            self.assertIn(done.returncode, (0, 2), done)
+            self.assertEqual(done.returncode == 2, "rigor: " in done.stderr, done)
+
+    # Arguments that a foreign file brings do not write files.
+    def test_hostile_arguments(self):
+        path = self.record("quadruped", "--time", 0.02)
+        target = self.path("target")
+        text = f"simulate\nquadruped\n--time\n0.02\n--csv\n{target}\n--dump={target}\n"
+        with h5py.File(path, "r+") as file:
+            del file["run/arguments"]
+            file["run/arguments"] = numpy.frombuffer(text.encode(), numpy.uint8)
+        self.replay(path, "--check")
+        self.assertFalse(os.path.exists(target))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,261 @@
+"""The viewer's server as friends and foes meet it: test_view.py RIGOR"""
+import base64
+import gzip
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+RIGOR = sys.argv.pop(1)
+JSON = {"Content-Type": "application/json"}
+
+
+def run(*arguments):
+    return subprocess.run([RIGOR, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+class Server:
+    """A rigor view of its own, ended with it."""
+
+    def __init__(self, *arguments):
+        self.child = subprocess.Popen([RIGOR, *map(str, arguments)], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+        self.port = int(re.search(r"http://localhost:(\d+)/", self.child.stdout.readline())[1])
+
+    def ask(self, method, path, body=None, headers=None):
+        link = http.client.HTTPConnection("localhost", self.port, timeout=60)
+        try:
+            link.request(method, path, body, headers or {})
+            answer = link.getresponse()
+            return answer.status, answer.read()
+        finally:
+            link.close()
+
+    def command(self, **fields):
+        return self.ask("POST", "/command", json.dumps(fields), JSON)[0]
+
+    def frame_at(self, when):
+        """The first frame at or after a simulated time: machines may be slower than real time."""
+        while True:
+            found = self.frames(10)[-1]
+            if found["time"] >= when:
+                return found
+
+    def frames(self, count):
+        """So many events: time, contacts, generation, paused, q."""
+        link = http.client.HTTPConnection("localhost", self.port, timeout=60)
+        link.request("GET", "/events")
+        answer = link.getresponse()
+        found = []
+        while len(found) < count:
+            line = answer.readline()
+            if line.startswith(b"data: "):
+                data = base64.b64decode(line[6:])
+                numbers = struct.unpack_from("<8i", data, 40)
+                q = struct.unpack_from(f"<{numbers[4]}f", data, 72 + 4 * 8)
+                found.append({"time": struct.unpack_from("<d", data)[0], "contacts": numbers[0],
+                              "model": numbers[3], "paused": bool(numbers[7]), "q": q})
+        link.close()
+        return found
+
+    def end(self):
+        self.child.send_signal(signal.SIGINT)
+        code = self.child.wait(30)
+        self.child.stdout.close()
+        self.child.stderr.close()
+        return code
+
+
+def has_viewer():
+    done = run("view", "--help")
+    probe = subprocess.run([RIGOR, "view", "sliding", "--time", "0.01"], capture_output=True,
+                           text=True, timeout=60)
+    return done.returncode == 0 and "without" not in probe.stderr
+
+
+class View(unittest.TestCase):
+    def start(self, *arguments):
+        server = Server("view", *arguments)
+        self.addCleanup(server.end)
+        return server
+
+    def test_page_and_scene(self):
+        server = self.start("humanoid")
+        status, page = server.ask("GET", "/")
+        self.assertEqual(status, 200)
+        self.assertIn(b"<!--rigor-data-->", gzip.decompress(page))
+        status, scene = server.ask("GET", "/scene.bin")
+        scene = gzip.decompress(scene)
+        self.assertEqual(scene[:4], b"RGV1")
+        header = json.loads(scene[8 : 8 + struct.unpack_from("<I", scene, 4)[0]])
+        self.assertTrue(header["live"])
+        self.assertEqual(header["scene"]["nq"], 30)
+
+    def test_commands(self):
+        server = self.start("quadruped")
+        first = server.frames(3)
+        self.assertLess(first[0]["time"], first[2]["time"])
+        self.assertEqual(server.command(do="pause"), 200)
+        time.sleep(0.2)
+        still = server.frames(1)[0]
+        self.assertTrue(still["paused"])
+        self.assertEqual(server.command(do="step"), 200)
+        time.sleep(0.2)
+        self.assertAlmostEqual(server.frames(1)[0]["time"] - still["time"], 0.001, places=5)
+        self.assertEqual(server.command(do="gravity", value=[0, 0, 5]), 200)
+        self.assertEqual(server.command(do="friction", value=0.2), 200)
+        self.assertEqual(server.command(do="dt", value=0.002), 200)
+        self.assertEqual(server.command(do="solver", value="pgs"), 200)
+        before = server.frames(1)[0]
+        self.assertEqual(server.command(do="play"), 200)
+        later = server.frame_at(before["time"] + 0.5)
+        self.assertGreater(later["q"][2], before["q"][2] + 0.3)  # it falls upwards: g t^2 / 2 = 0.6
+        self.assertEqual(server.command(do="reset", key=-1), 200)
+        self.assertEqual(server.command(do="drop", shape="ball", size=0.1, point=[1, 1, 1]), 200)
+        after = server.frames(1)[0]
+        while after["model"] == 0:  # the test's time limit ends this
+            after = server.frames(1)[0]
+        self.assertEqual((after["model"], len(after["q"])), (1, len(still["q"]) + 7))
+
+    def test_drag_changes_the_motion(self):
+        server = self.start("sliding")
+        server.command(do="pause")
+        server.command(do="reset", key=-1)
+        time.sleep(0.2)
+        place = server.frames(1)[0]["q"][:3]
+        target = [place[0], place[1] + 1, place[2] + 1]
+        server.command(do="drag", body=1, point=[0, 0, 0], target=target)
+        server.command(do="play")
+        pulled = server.frame_at(2)["q"]
+        server.command(do="release")
+        self.assertGreater(pulled[1], place[1] + 0.5)
+        self.assertGreater(pulled[2], place[2] + 0.5)
+
+    def test_foreign_requests(self):
+        server = self.start("sliding")
+        own = f"http://localhost:{server.port}"
+        pause = json.dumps({"do": "pause"})
+        self.assertEqual(server.ask("POST", "/command", pause, {**JSON, "Origin": own})[0], 200)
+        for origin in ("http://evil.example", "null", f"https://localhost:{server.port}",
+                       own + ".evil.example"):
+            self.assertEqual(server.ask("POST", "/command", pause, {**JSON, "Origin": origin})[0], 403)
+        for host in ("evil.example", f"evil.example:{server.port}", "localhost.evil.example", ""):
+            self.assertEqual(server.ask("GET", "/scene.bin", None, {"Host": host})[0], 403)
+        self.assertEqual(server.ask("GET", "/", None, {"Host": f"[::1]:{server.port}"})[0], 200)
+        for path in ("/etc/passwd", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//", "/index.html",
+                     "/picture", "/render", "/scene.bin/"):
+            self.assertEqual(server.ask("GET", path)[0], 404)
+        self.assertEqual(server.ask("DELETE", "/")[0], 405)
+
+    def test_malformed_posts(self):
+        server = self.start("sliding")
+        for body in ("", "{", "[]", "null", '{"do":', '{"do":"pause"', '{"do":"pause"}x', '{"do":1}',
+                     '{"do":"gravity","value":[1,2]}', '{"do":"gravity","value":[1,2,1e999]}',
+                     '{"do":"dt"}', '{"do":"drag","body":1}', '{"do":"pose","index":-1,"value":1}',
+                     '{"do":"pose","index":1.5,"value":1}', '{"a":' * 1000, "\0" * 50,
+                     '{"do":"' + "x" * 1000 + '"}'):
+            self.assertEqual(server.ask("POST", "/command", body, JSON)[0], 400, body[:40])
+        self.assertEqual(server.ask("POST", "/command", '{"do":"pause"}', {})[0], 415)
+        self.assertEqual(server.ask("POST", "/command", " " * 100000, JSON)[0], 413)
+        # values that make no sense are refused by the simulation, which goes on
+        for fields in ({"do": "dt", "value": -1}, {"do": "friction", "value": -3},
+                       {"do": "drag", "body": 999, "point": [0, 0, 0], "target": [0, 0, 0]},
+                       {"do": "reset", "key": 99}, {"do": "solver", "value": "magic"},
+                       {"do": "drop", "shape": "cow", "size": 1, "point": [0, 0, 9]},
+                       {"do": "pose", "index": 999, "value": 1}):
+            self.assertEqual(server.command(**fields), 200)
+        server.command(do="play")
+        a, b = server.frames(1)[0], server.frames(30)[-1]
+        self.assertGreater(b["time"], a["time"])
+
+    def test_huge_headers(self):
+        server = self.start("sliding")
+        try:
+            status = server.ask("GET", "/", None, {"X-Large": "x" * 100000})[0]
+            self.assertIn(status, (413, 431))
+        except (ConnectionError, http.client.HTTPException):
+            pass  # closed before the answer could be read
+        self.assertEqual(server.ask("GET", "/")[0], 200)
+
+    def test_many_and_lazy_clients(self):
+        server = self.start("quadruped")
+        lazy = []
+        for _ in range(200):
+            client = socket.create_connection(("localhost", server.port), timeout=30)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            lazy.append(client)  # never read
+        halves = socket.create_connection(("localhost", server.port), timeout=30)
+        halves.sendall(b"GET / HT")
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(server.ask("GET", "/")[0]))
+                   for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, [200] * 20)
+        a, b = server.frames(1)[0], server.frames(20)[-1]
+        self.assertGreater(b["time"], a["time"])
+        for client in lazy + [halves]:
+            client.close()
+        self.assertEqual(server.command(do="pause"), 200)
+
+    def test_port_in_use(self):
+        server = self.start("sliding")
+        done = run("view", "sliding", "--port", server.port)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn(f"port {server.port}", done.stderr)
+        done = run("view", "sliding", "--address", "nowhere")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("not an IPv4 address", done.stderr)
+
+    def test_ends(self):
+        server = Server("view", "sliding")
+        self.assertEqual(server.end(), 0)
+        done = run("simulate", "sliding", "--view", "--time", 0.05)
+        self.assertEqual(done.returncode, 0, done)
+
+
+class Recording(unittest.TestCase):
+    def test_recording(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            page = os.path.join(folder, "run.html")
+            self.assertEqual(run("simulate", "quadruped", "--time", 0.3, "--record", path).returncode, 0)
+            server = Server("view", path)
+            status, scene = server.ask("GET", "/scene.bin")
+            self.assertEqual(status, 200)
+            scene = gzip.decompress(scene)
+            header = json.loads(scene[8 : 8 + struct.unpack_from("<I", scene, 4)[0]])
+            self.assertFalse(header["live"])
+            self.assertEqual(header["frames"], 19)  # 60 per second, and both ends
+            self.assertEqual(server.ask("GET", "/events")[0], 404)
+            self.assertEqual(server.command(do="pause"), 409)
+            self.assertEqual(server.end(), 0)
+            done = run("view", path, "--export", page)
+            self.assertEqual(done.returncode, 0, done)
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            data = re.search(r'<script id="rigor-data"[^>]*>([^<]*)</script>', text)[1]
+            self.assertEqual(gzip.decompress(base64.b64decode(data)), scene)
+            self.assertNotRegex(text, r'(src|href)="http')  # nothing from elsewhere
+            done = run("view", path, "--export", "/nowhere/at/all.html")
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("cannot be written", done.stderr)
+
+
+if __name__ == "__main__":
+    if not has_viewer():
+        print("skipped: built without the viewer")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,257 @@
+// Recordings: what is written comes back, whole, cut short or damaged.
+#include "rigor/rigor.h"
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { rg_frames = 700 }; // more than two batches
+
+typedef struct rgFixture {
+    char path[40];
+    rgDiagnostics* said;
+    rgModelDef* def;
+    rgModel* model;
+    rgWorld* world;
+    const rgSceneInfo* scene;
+} rgFixture;
+
+static int rgSetUp(void** state) {
+    rgFixture* f = calloc(1, sizeof(rgFixture));
+    strcpy(f->path, "/tmp/rigor-record-XXXXXX");
+    int file = mkstemp(f->path);
+    assert_true(file >= 0);
+    close(file);
+    rgWorldDef world = rgDefaultWorldDef();
+    world.judgeInterval = 1; // else residuals depend on how many solves there were before
+    f->scene = rgFindScene("quadruped");
+    assert_int_equal(rgCreateDiagnostics(NULL, &f->said), rg_ok);
+    assert_int_equal(rgBuildScene(f->scene, NULL, f->said, &f->def), rg_ok);
+    assert_int_equal(rgCompileModel(f->def, NULL, f->said, &f->model), rg_ok);
+    assert_int_equal(rgCreateWorld(f->model, &world, f->said, &f->world), rg_ok);
+    assert_int_equal(rgScene_Start(f->scene, f->world), rg_ok);
+    *state = f;
+    return 0;
+}
+
+static int rgTearDown(void** state) {
+    rgFixture* f = *state;
+    unlink(f->path);
+    rgDestroyWorld(f->world);
+    rgDestroyModel(f->model);
+    rgDestroyModelDef(f->def);
+    rgDestroyDiagnostics(f->said);
+    free(f);
+    return 0;
+}
+
+static rgRecorder* rgOpenRecorder(rgFixture* f, int interval) {
+    rgRecorderDef def = rgDefaultRecorderDef();
+    rgRecorder* recorder = NULL;
+    def.path = f->path;
+    def.def = f->def;
+    def.title = "a <title>";
+    def.arguments = "simulate\nquadruped\n";
+    def.interval = interval;
+    assert_int_equal(rgCreateRecorder(&def, f->world, f->said, &recorder), rg_ok);
+    assert_int_equal(rgRecorder_Add(recorder, f->world, NULL), rg_ok);
+    return recorder;
+}
+
+static void rgStepAndAdd(rgFixture* f, rgRecorder* recorder, rgStepReport* report) {
+    assert_int_equal(rgScene_Act(f->scene, f->world), rg_ok);
+    assert_int_equal(rgWorld_Step(f->world, report), rg_ok);
+    assert_int_equal(rgRecorder_Add(recorder, f->world, report), rg_ok);
+}
+
+// The same run once more, compared with what the file says.
+static void rgExpectRun(rgFixture* f, rgRecording* recording, int frames, int interval) {
+    rgRecordingInfo info = rgRecording_Info(recording);
+    rgModelInfo model = rgModel_Info(f->model);
+    rgRecordedFrame frame;
+    assert_int_equal(info.frameCount, frames);
+    assert_int_equal(info.qCount, model.qCount);
+    assert_int_equal(info.vCount, model.vCount);
+    rgWorld_Reset(f->world, (rgKeyId){0});
+    rgWorld_SetTime(f->world, 0);
+    assert_int_equal(rgScene_Start(f->scene, f->world), rg_ok);
+    int64_t contacts = 0;
+    for (int i = 0; i < frames; ++i) {
+        rgStepReport report = {0};
+        for (int k = 0; i > 0 && k < interval; ++k) {
+            assert_int_equal(rgScene_Act(f->scene, f->world), rg_ok);
+            assert_int_equal(rgWorld_Step(f->world, &report), rg_ok);
+        }
+        assert_int_equal(rgRecording_Frame(recording, i, &frame), rg_ok);
+        size_t qBytes = (size_t)model.qCount * sizeof(double);
+        size_t vBytes = (size_t)model.vCount * sizeof(double);
+        assert_memory_equal(frame.q, rgWorld_Positions(f->world, NULL), qBytes);
+        assert_memory_equal(frame.v, rgWorld_Velocities(f->world, NULL), vBytes);
+        assert_true(frame.time == rgWorld_Time(f->world));
+        EXPECT_NEAR(frame.kineticEnergy, rgWorld_KineticEnergy(f->world),
+                    1e-12 * (1 + frame.kineticEnergy));
+        EXPECT_NEAR(frame.potentialEnergy, rgWorld_PotentialEnergy(f->world), 1e-10);
+        assert_true(frame.residual == report.contact.residual.total);
+        assert_int_equal(frame.iterationCount, report.contact.iterationCount);
+        int count = 0;
+        const rgContact* expected = i > 0 ? rgWorld_Contacts(f->world, &count) : NULL;
+        assert_int_equal(frame.contactCount, count);
+        contacts += count;
+        for (int k = 0; k < count; ++k) {
+            const rgRecordedContact* c = &frame.contacts[k];
+            assert_int_equal(c->bodyA.index1, expected[k].bodyA.index1);
+            assert_int_equal(c->shapeB.index1, expected[k].shapeB.index1);
+            assert_int_equal(c->feature, expected[k].feature);
+            assert_int_equal(c->state, expected[k].state);
+            assert_true((float)c->force.z == (float)expected[k].force.z);
+            assert_true((float)c->gap == (float)expected[k].gap);
+            assert_true((float)c->point.x == (float)expected[k].point.x);
+        }
+    }
+    assert_int_equal(info.contactCount, contacts);
+    assert_true(contacts > 0);
+}
+
+static void rgTestRoundTrip(void** state) {
+    rgFixture* f = *state;
+    rgRecording* recording = NULL;
+    rgStepReport report;
+    rgRecorder* recorder = rgOpenRecorder(f, 1);
+    for (int i = 1; i < rg_frames; ++i) {
+        rgStepAndAdd(f, recorder, &report);
+    }
+    assert_int_equal(rgRecorder_Finish(recorder), rg_ok);
+    assert_int_equal(rgRecorder_Add(recorder, f->world, NULL), rg_errorArgument);
+    rgDestroyRecorder(recorder);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    rgRecordingInfo info = rgRecording_Info(recording);
+    assert_true(info.isComplete);
+    assert_string_equal(info.title, "a <title>");
+    assert_string_equal(info.arguments, "simulate\nquadruped\n");
+    assert_non_null(strstr(info.scene, "\"joints\":["));
+    rgExpectRun(f, recording, rg_frames, 1);
+    // backwards, and out of range
+    rgRecordedFrame frame;
+    assert_int_equal(rgRecording_Frame(recording, 3, &frame), rg_ok);
+    EXPECT_NEAR(frame.time, 3 * info.timeStep, 1e-12);
+    assert_int_equal(rgRecording_Frame(recording, rg_frames, &frame), rg_errorArgument);
+    assert_int_equal(rgRecording_Frame(recording, -1, &frame), rg_errorArgument);
+    rgDestroyRecording(recording);
+}
+
+// The model plays without the original files.
+static void rgTestModelInside(void** state) {
+    rgFixture* f = *state;
+    rgRecording* recording = NULL;
+    rgDestroyRecorder(rgOpenRecorder(f, 1));
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    rgRecordingInfo info = rgRecording_Info(recording);
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    assert_int_equal(rgParseModelDef(info.mjcf, strlen(info.mjcf), "model", NULL, f->said, &def),
+                     rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, f->said, &model), rg_ok);
+    assert_int_equal(rgModel_Info(model).qCount, info.qCount);
+    EXPECT_NEAR(rgModel_Info(model).mass, rgModel_Info(f->model).mass, 1e-12);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+    rgDestroyRecording(recording);
+}
+
+static void rgTestInterval(void** state) {
+    rgFixture* f = *state;
+    rgRecording* recording = NULL;
+    rgStepReport report;
+    rgRecorder* recorder = rgOpenRecorder(f, 7);
+    for (int i = 0; i < 70; ++i) {
+        rgStepAndAdd(f, recorder, &report);
+    }
+    rgDestroyRecorder(recorder);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    rgExpectRun(f, recording, 11, 7);
+    rgDestroyRecording(recording);
+}
+
+// A file that is still written can be read up to the last flush, and the writer goes on.
+static void rgTestReadWhileWriting(void** state) {
+    rgFixture* f = *state;
+    rgRecording* recording = NULL;
+    rgStepReport report;
+    rgRecorder* recorder = rgOpenRecorder(f, 1);
+    for (int i = 1; i < 100; ++i) {
+        rgStepAndAdd(f, recorder, &report);
+    }
+    assert_int_equal(rgRecorder_Flush(recorder), rg_ok);
+    char copy[160];
+    snprintf(copy, sizeof(copy), "cp %s %s.copy", f->path, f->path);
+    assert_int_equal(system(copy), 0); // what a crash would leave
+    for (int i = 0; i < 20; ++i) {
+        rgStepAndAdd(f, recorder, &report);
+    }
+    rgDestroyRecorder(recorder);
+    snprintf(copy, sizeof(copy), "%s.copy", f->path);
+    assert_int_equal(rgLoadRecording(copy, NULL, f->said, &recording), rg_ok);
+    unlink(copy);
+    assert_false(rgRecording_Info(recording).isComplete);
+    rgExpectRun(f, recording, 100, 1);
+    rgDestroyRecording(recording);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    assert_true(rgRecording_Info(recording).isComplete);
+    assert_int_equal(rgRecording_Info(recording).frameCount, 120);
+    rgDestroyRecording(recording);
+}
+
+static void rgTestRefusals(void** state) {
+    rgFixture* f = *state;
+    rgRecorder* recorder = NULL;
+    rgRecording* recording = NULL;
+    rgRecorderDef def = rgDefaultRecorderDef();
+    assert_int_equal(rgCreateRecorder(&def, f->world, f->said, &recorder), rg_errorArgument);
+    def.path = "/nowhere/at/all.h5";
+    assert_int_equal(rgCreateRecorder(&def, f->world, f->said, &recorder), rg_errorFile);
+    def.path = f->path;
+    def.interval = 0;
+    assert_int_equal(rgCreateRecorder(&def, f->world, f->said, &recorder), rg_errorArgument);
+    assert_int_equal(rgLoadRecording("/nowhere/at/all.h5", NULL, f->said, &recording),
+                     rg_errorFile);
+    FILE* file = fopen(f->path, "w");
+    fputs("time,q\n", file);
+    fclose(file);
+    rgDiagnostics_Clear(f->said);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_errorFormat);
+    assert_non_null(strstr(rgDiagnostics_Message(f->said, 0).text, "not an HDF5 file"));
+    assert_null(recording);
+}
+
+// A world of another size is refused, and the recorder goes on.
+static void rgTestOtherWorld(void** state) {
+    rgFixture* f = *state;
+    rgRecorder* recorder = rgOpenRecorder(f, 1);
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    rgWorldDef settings = rgDefaultWorldDef();
+    assert_int_equal(rgLoadModelDef("arm", NULL, f->said, &def), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, f->said, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, &settings, f->said, &world), rg_ok);
+    assert_int_equal(rgRecorder_Add(recorder, world, NULL), rg_errorArgument);
+    assert_int_equal(rgRecorder_Add(recorder, f->world, NULL), rg_ok);
+    rgDestroyRecorder(recorder);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rgTestRoundTrip, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestModelInside, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestInterval, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestReadWhileWriting, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestRefusals, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestOtherWorld, rgSetUp, rgTearDown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { envelope, findPlot, forceOn } from '../src/chart';
+import { Clock, formatTime } from '../src/clock';
+import { decode, decodeLive, Live, type Frame, type Model, type Source } from '../src/data';
+import { across, convexHull, inertiaBox, mass, quantile, withUnit } from '../src/geometry';
+import { readLink, writeLink } from '../src/link';
+import { findMarks } from '../src/marks';
+import { principal } from '../src/overlays';
+
+const empty: Model = { name: 'm', nq: 0, nv: 0, mass: 1, bodies: [], joints: [], meshes: [], shapes: [], frames: [], actuators: [], sensors: [], keys: [] };
+const frame = (time: number, part: Partial<Frame> = {}): Frame => ({
+  time, q: new Float32Array(0), v: new Float32Array(0), sensors: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
+  stages: new Float32Array(7), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) }, ...part,
+});
+const source = (frames: Frame[]): Source => ({ title: '', live: false, timeStep: 0.001, model: empty, count: () => frames.length, time: (i) => frames[i].time, frame: (i) => frames[i] });
+
+describe('clock', () => {
+  const times = { count: () => 5, time: (i: number) => 0.1 * i };
+
+  it('plays, loops and stops', () => {
+    const clock = new Clock(times);
+    clock.advance(1);
+    expect(clock.time()).toBe(0);
+    clock.play();
+    clock.advance(0.25);
+    expect(clock.index()).toBe(2);
+    expect(clock.share()).toBeCloseTo(0.5, 9);
+    clock.advance(0.25);
+    expect(clock.time()).toBe(0); // over the end
+    clock.loop = false;
+    clock.advance(9);
+    expect(clock.time()).toBeCloseTo(0.4);
+    expect(clock.playing).toBe(false);
+  });
+
+  it('scrubs and steps', () => {
+    const clock = new Clock(times);
+    clock.seek(99);
+    expect(clock.index()).toBe(4);
+    clock.step(-1);
+    expect(clock.time()).toBeCloseTo(0.3);
+    clock.seek(0.25);
+    clock.step(-1);
+    expect(clock.time()).toBeCloseTo(0.2);
+    clock.step(1);
+    expect(clock.time()).toBeCloseTo(0.3);
+  });
+
+  it('keeps to a slower speed', () => {
+    const clock = new Clock(times);
+    clock.speed = 0.1;
+    clock.play();
+    clock.advance(1);
+    expect(clock.time()).toBeCloseTo(0.1);
+  });
+
+  it('survives an empty timeline', () => {
+    const clock = new Clock({ count: () => 0, time: () => NaN });
+    clock.play();
+    clock.advance(1);
+    clock.step(1);
+    expect(clock.index()).toBe(0);
+    expect(formatTime(clock.time())).toBe('0.000 s');
+  });
+});
+
+describe('links', () => {
+  it('come back as they were', () => {
+    const link = { time: 1.25, eye: [1, 2, 3], target: [0, 0, 0.5], body: 'left foot', show: ['forces', 'grid'] };
+    expect(readLink(writeLink(link))).toEqual({ ...link, play: undefined });
+  });
+
+  it('ignore nonsense', () => {
+    expect(readLink('#t=abc&eye=1,2&at=x,y,z')).toMatchObject({ time: undefined, eye: undefined, target: undefined });
+  });
+});
+
+describe('marks', () => {
+  it('find an impact and an unsolved step', () => {
+    const frames = Array.from({ length: 100 }, (_, i) => frame(i / 100, { kinetic: i < 50 ? 10 : 4, flags: i === 70 ? 1 : 0 }));
+    expect(findMarks(source(frames))).toEqual([{ time: 0.5, kind: 'impact' }, { time: 0.7, kind: 'unsolved' }]);
+  });
+
+  it('find nothing in free fall', () => {
+    expect(findMarks(source(Array.from({ length: 50 }, (_, i) => frame(0.01 * i, { kinetic: i, potential: -i }))))).toEqual([]);
+  });
+});
+
+describe('charts', () => {
+  it('keep every peak', () => {
+    const values = new Float64Array(1000);
+    values[537] = 9;
+    expect(Math.max(...envelope(values, 50).high)).toBe(9);
+    expect(envelope([5], 10).low[0]).toBe(5);
+  });
+
+  it('sum forces with their sign', () => {
+    const data = new Float32Array(22);
+    data.set([1, 2, 3], 6);
+    data.set([0, 0, 10], 17);
+    const f = frame(0, { contacts: { count: 2, bodies: new Int32Array([0, 1, 1, 2]), data, state: new Uint8Array([1, 1]) } });
+    expect(forceOn(f, 1)).toEqual([1, 2, -7]);
+    expect(forceOn(f, 2)).toEqual([0, 0, 10]);
+  });
+
+  it('know what there is', () => {
+    expect(findPlot(empty, 'energy')!.values(frame(0, { kinetic: 2, potential: 3 }))).toEqual([5, 2, 3]);
+    expect(findPlot(empty, 'joint:none')).toBeNull();
+    expect(findPlot(empty, 'nonsense')).toBeNull();
+  });
+});
+
+describe('geometry', () => {
+  it('finds hulls', () => {
+    const square: [number, number][] = [[0, 0], [2, 0], [2, 2], [0, 2], [1, 1], [1, 0]];
+    expect(convexHull(square)).toEqual([[0, 0], [2, 0], [2, 2], [0, 2]]);
+    expect(convexHull([[1, 1]])).toEqual([[1, 1]]);
+  });
+
+  it('makes right angles', () => {
+    for (const n of [[0, 0, 1], [1, 0, 0], [0.6, 0, 0.8]]) {
+      const [u, v] = across(n);
+      expect(Math.abs(u[0] * n[0] + u[1] * n[1] + u[2] * n[2])).toBeLessThan(1e-12);
+      expect(Math.abs(u[0] * v[0] + u[1] * v[1] + u[2] * v[2])).toBeLessThan(1e-12);
+      expect(Math.hypot(...v)).toBeCloseTo(1, 12);
+    }
+  });
+
+  it('finds the box of an inertia', () => {
+    const [a, b, c] = [0.2, 0.4, 0.6];
+    const m = 3;
+    const box = inertiaBox(m, (m * (b * b + c * c)) / 12, (m * (a * a + c * c)) / 12, (m * (a * a + b * b)) / 12);
+    [a, b, c].forEach((x, i) => expect(box[i]).toBeCloseTo(x, 12));
+  });
+
+  it('finds principal axes', () => {
+    const { axes, values } = principal([2, 2, 5, 1, 0, 0]);
+    expect([...values].sort((x, y) => x - y).map((x) => Number(x.toFixed(9)))).toEqual([1, 3, 5]);
+    const low = axes[values.findIndex((x) => Math.abs(x - 1) < 1e-9)];
+    expect(Math.abs(low[0] + low[1])).toBeLessThan(1e-9);
+  });
+
+  it('writes numbers for people', () => {
+    expect(withUnit(1234, 'N')).toBe('1.23 kN');
+    expect(withUnit(0.00034, 'm')).toBe('340 µm');
+    expect(withUnit(-5e-13, 'J')).toBe('0 J');
+    expect(mass(13300)).toBe('13.3 t');
+    expect(mass(0.25)).toBe('250 g');
+    expect(quantile([3, 1, 2], 0.5)).toBe(2);
+  });
+});
+
+describe('data', () => {
+  it('refuses foreign and short bytes', () => {
+    expect(() => decode(new ArrayBuffer(3))).toThrow('not a scene');
+    expect(() => decode(new TextEncoder().encode('RGV1\xff\xff\xff\x7f').buffer as ArrayBuffer)).toThrow();
+  });
+
+  it('reads a frame of a running simulation', () => {
+    const bytes = new Uint8Array(72 + 4 * (8 + 1 + 1 + 11) + 8 + 1 + 3);
+    const view = new DataView(bytes.buffer);
+    view.setFloat64(0, 1.5, true);
+    view.setFloat64(24, 0.9, true);
+    view.setFloat64(32, 0.001, true);
+    [1, 7, 1, 2, 1, 1, 0, 1].forEach((x, i) => view.setInt32(40 + 4 * i, x, true));
+    view.setFloat32(72 + 4 * 7, 0.25, true); // residual
+    view.setFloat32(72 + 4 * 8, 3, true); // q
+    view.setFloat32(72 + 4 * 10 + 4 * 8, 9.5, true); // force along z
+    view.setInt32(72 + 4 * 21 + 4, 4, true); // body B
+    bytes[72 + 4 * 21 + 8] = 2;
+    const { frame: f, model, realTime, paused } = decodeLive(bytes, { ...empty, nq: 1 });
+    expect([f.time, f.iterations, f.flags, model, realTime, paused]).toEqual([1.5, 7, 1, 2, 0.9, true]);
+    expect([f.residual, f.q[0], f.contacts.data[8], f.contacts.bodies[1], f.contacts.state[0]]).toEqual([0.25, 3, 9.5, 4, 2]);
+  });
+
+  it('forgets what a reset made untrue', () => {
+    const live = new Live({ title: '', live: true, timeStep: 1, frames: 0, scene: empty, arrays: {} } as never, 3);
+    for (const t of [0, 1, 2, 3]) live.add(frame(t));
+    expect(live.count()).toBe(3);
+    expect(live.time(0)).toBe(1);
+    live.add(frame(0.5));
+    expect(live.count()).toBe(1);
+  });
+});
