@@ -8,7 +8,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._core import (ArgumentError, BusyError, Diagnostics, check, ffi, floats, lib, pointer,
+from ._core import (ArgumentError, BusyError, Diagnostics, check, enum_value, ffi, floats, lib, pointer,
                     refuse_pickle, structs, word, writable_pointer)
 from .model import Model, Part
 from .world import Threads, live_array, world_def
@@ -190,6 +190,26 @@ class Batch:
         c, keep = self._mask(mask)
         with self._guard as batch:
             check(lib.rgBatch_Reset(batch, {"index1": index}, c), "reset")
+        del keep
+
+    def set_parameter(self, name: str, values: Any, mask: Any = None) -> None:
+        """What differs from world to world, and stays through resets: "gravity" (count, 3) [m/s^2], "mass"
+        (count, bodies) factors, "friction", "restitution", "stiffness" (count, 1), "gain" (count, nu) and
+        "damping" (count, joints) factors. NaN is as the model says. Values broadcast."""
+        kind = enum_value(ffi.typeof("rgBatchParameter"), name, "parameter")
+        c, keep = self._mask(mask)
+        diagnostics = Diagnostics()
+        with self._guard as batch:
+            width = lib.rgBatch_ParameterSize(batch, kind)
+            given = floats(values, name)
+            given = given[:, None] if width == 1 and given.ndim == 1 else given
+            try:
+                rows = np.array(np.broadcast_to(given, (self.count, width)), order="C")
+            except ValueError:
+                raise ArgumentError(f"{name} of shape {given.shape} does not broadcast to "
+                                    f"{(self.count, width)}") from None
+            result = lib.rgBatch_SetParameter(batch, kind, pointer(rows), rows.size, c, diagnostics.c)
+        diagnostics.done(result, name)
         del keep
 
     def save(self, world: int) -> bytes:

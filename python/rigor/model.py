@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import operator
 import os
@@ -108,20 +109,12 @@ class Model:
                 found = getattr(lib, _function(kind))(self._model, part.encode("utf-8"))
                 if found.index1 > 0:
                     return found.index1 - 1
-            raise NotFoundError(self._not_found(kind, part))
+            raise NotFoundError(_missing(f"model '{self.name}'", kind, part, self.names(kind)))
         index = operator.index(part)
         if not 0 <= index < self._counts[kind]:
             raise NotFoundError(
                 f"model '{self.name}' has no {kind} number {index}: it has {self._counts[kind]}")
         return index
-
-    def _not_found(self, kind: str, name: str) -> str:
-        known = [n for n in self.names(kind) if n]
-        near = difflib.get_close_matches(name, known, 3) or known[:8]
-        hint = "it has none" if not known else "there is " + ", ".join(repr(n) for n in near)
-        more = len(known) - len(near)
-        return (f"model '{self.name}' has no {kind} '{name}'; {hint}"
-                + (f" and {more} more" if more > 0 else ""))
 
     def _cid(self, kind: str, part: Part) -> Any:
         return _make_id(kind, self.id(kind, part))
@@ -219,6 +212,24 @@ _RANGES = {"limits": ("lower", "upper"), "control_range": ("control_lower", "con
            "force_range": ("force_lower", "force_upper")}
 
 
+def _ranges(values: Dict[str, Any]) -> None:
+    """limits=(low, high) is lower, upper and has_limits."""
+    for key, (low, high) in _RANGES.items():
+        if values.get(key) is not None:
+            values[low], values[high] = vector(values.pop(key), 2, key)
+    for key in list(values):
+        if key in _FLAGS and values[key] is not None:
+            values.setdefault(_FLAGS[key], True)
+
+
+def _missing(whose: str, kind: str, name: str, names: Sequence[str]) -> str:
+    known = [n for n in names if n]
+    near = difflib.get_close_matches(name, known, 3) or known[:8]
+    hint = "it has none" if not known else "there is " + ", ".join(repr(n) for n in near)
+    more = len(known) - len(near)
+    return f"{whose} has no {kind} '{name}'; {hint}" + (f" and {more} more" if more > 0 else "")
+
+
 class ModelDef:
     """An editable definition of a model: add parts, then `compile()`.
 
@@ -239,7 +250,6 @@ class ModelDef:
 
     def _take(self, c: Any) -> None:
         self._c = ffi.gc(c, lib.rgDestroyModelDef)
-        self._ids: Dict[str, Dict[str, int]] = {kind: {} for kind in _KINDS}
         self._lock = threading.Lock()  # C allows one thread at a time
 
     __reduce_ex__ = refuse_pickle
@@ -255,12 +265,7 @@ class ModelDef:
         keep: List[Any] = []
         title = kind.capitalize()
         c = ffi.new(f"rg{title}Def*", getattr(lib, f"rgDefault{title}Def")())
-        for key, (low, high) in _RANGES.items():
-            if values.get(key) is not None:
-                values[low], values[high] = vector(values.pop(key), 2, key)
-        for key in list(values):
-            if key in _FLAGS and values[key] is not None:
-                values.setdefault(_FLAGS[key], True)
+        _ranges(values)
         name = values.get("name")
         fill(c, values, f"{kind} '{name}'" if name else kind, keep)
         out = ffi.new(f"rg{title}Id*")
@@ -269,25 +274,96 @@ class ModelDef:
         with self._lock:
             result = getattr(lib, "rgModelDef_Add" + title)(self._c, c, out)
         check(result, f"{kind} '{name or ''}' was refused")
-        index = out.index1 - 1
-        if name:
-            self._ids[kind].setdefault(name, index)
-        return index
+        return out.index1 - 1
 
-    def _id(self, kind: str, part: Optional[Part]) -> int:
+    def id(self, kind: str, part: Optional[Part]) -> int:
+        """The number of a part, given by name or number; None is -1, the world."""
         if part is None:
             return -1
         if not isinstance(part, str):
             return operator.index(part)
-        if part not in self._ids[kind]:
-            known = ", ".join(repr(n) for n in list(self._ids[kind])[:8]) or "none"
-            raise NotFoundError(f"the definition has no {kind} '{part}'; it has {known}")
-        return self._ids[kind][part]
+        with self._lock:
+            found = getattr(lib, "rgModelDef_Find" + kind.capitalize())(self._c, _text(part, kind))
+        if found.index1 == 0:
+            raise NotFoundError(_missing("the definition", kind, part, self.names(kind)))
+        return found.index1 - 1
+
+    def names(self, kind: str) -> Tuple[str, ...]:
+        """Names of all parts of a kind, by number."""
+        get = getattr(lib, "rgModelDef_" + kind.capitalize())
+        with self._lock:
+            count = getattr(lib.rgModelDef_Info(self._c), kind + "Count")
+            parts = (get(self._c, _make_id(kind, i)) for i in range(count))
+            return tuple(string(p.name) or "" for p in parts)
+
+    def part(self, kind: str, part: Part) -> Record:
+        """All fields of a part, and its number `id`."""
+        index = self.id(kind, part)
+        with self._lock:
+            found = getattr(lib, "rgModelDef_" + kind.capitalize())(self._c, _make_id(kind, index))
+            if found == ffi.NULL:
+                raise NotFoundError(f"the definition has no {kind} number {index}")
+            record = read(found)
+        record.id = index
+        return record
+
+    def change(self, kind: str, part: Part, /, **fields: Any) -> None:
+        """Change fields of a part: `definition.change("joint", "knee", damping=0.2)`."""
+        index = _make_id(kind, self.id(kind, part))
+        title = kind.capitalize()
+        keep: List[Any] = []
+        with self._lock:
+            found = getattr(lib, "rgModelDef_" + title)(self._c, index)
+            if found == ffi.NULL:
+                raise NotFoundError(f"the definition has no {kind} number {index.index1 - 1}")
+            c = ffi.new(f"rg{title}Def*", found[0])
+            _ranges(fields)
+            fill(c, fields, f"{kind} '{part}'", keep)
+            result = getattr(lib, "rgModelDef_Set" + title)(self._c, index, c)
+        check(result, f"{kind} '{part}' was refused")
+
+    def remove(self, kind: str, part: Part) -> List[str]:
+        """Remove a part and all that cannot be without it; gives notes that name what went along. The
+        numbers of parts that stay change."""
+        index = _make_id(kind, self.id(kind, part))
+        diagnostics = Diagnostics()
+        with self._lock:
+            remove = getattr(lib, "rgModelDef_Remove" + kind.capitalize())
+            result = remove(self._c, index, diagnostics.c)
+        return diagnostics.done(result, f"{kind} '{part}'")
+
+    def attach(self, other: "ModelDef", prefix: str = "", parent: Optional[Part] = None,
+               pose: Any = None, kind: str = "as_is", **fields: Any) -> int:
+        """Copy all parts of another definition into this one, below a body or the world.
+
+        kind: "as_is", "fixed" (root bodies lose their free joints), "free" (they get one) or "joint" (with
+        joint={...}); without_world=True leaves out what is fixed to the other's world, such as its floor.
+        Gives the number of the first root body.
+        """
+        values = dict(fields, prefix=prefix or None, parent=self.id("body", parent), pose=pose,
+                      kind=kind)
+        keep: List[Any] = []
+        c = ffi.new("rgAttachDef*", lib.rgDefaultAttachDef())
+        fill(c, values, "attach", keep)
+        if other is self:
+            raise ArgumentError("a definition cannot be attached to itself: load it a second time")
+        diagnostics = Diagnostics()
+        out = ffi.new("rgBodyId*")
+        first, second = sorted((self._lock, other._lock), key=builtins.id)
+        with first, second:
+            result = lib.rgModelDef_Attach(self._c, other._c, c, diagnostics.c, out)
+        diagnostics.done(result, "attach")
+        return out.index1 - 1
+
+    def add_servos(self, kp: float, kd: float) -> None:
+        """A position servo for every revolute and prismatic joint that no actuator drives yet."""
+        with self._lock:
+            check(lib.rgModelDef_AddServos(self._c, kp, kd), f"servos with kp {kp}, kd {kd}")
 
     def _refer(self, values: Dict[str, Any], **kinds: str) -> None:
         for key, kind in kinds.items():
             if key in values:
-                values[key] = self._id(kind, values[key])
+                values[key] = self.id(kind, values[key])
 
     def add_body(self, name: str = "", parent: Optional[Part] = None, pose: Any = None,
                  mass: Optional[float] = None, center: Any = (0, 0, 0), moment: Any = None,
@@ -297,7 +373,7 @@ class ModelDef:
         mass [kg], center [m] and moment [kg m^2] (xx, yy, zz or also xy, xz, yz, about the center) are
         its inertia. Without joints it is fixed to its parent.
         """
-        values = dict(fields, name=name or None, parent=self._id("body", parent), pose=pose)
+        values = dict(fields, name=name or None, parent=self.id("body", parent), pose=pose)
         if mass is not None:
             six = np.zeros(6)
             if moment is not None:
@@ -310,7 +386,7 @@ class ModelDef:
 
     def add_joint(self, body: Part, kind: str = "revolute", name: str = "", **fields: Any) -> int:
         """Let a body move: "revolute", "prismatic", "spherical", "free", "planar" or "fixed"."""
-        values = dict(fields, body=self._id("body", body), kind=kind, name=name or None)
+        values = dict(fields, body=self.id("body", body), kind=kind, name=name or None)
         return self._add("joint", values)
 
     def add_shape(self, kind: str, size: Any = None, body: Optional[Part] = None, name: str = "",
@@ -322,7 +398,7 @@ class ModelDef:
         (rows, columns) [m] and size (half x, half y, depth) [m]. `material` is a dict of the fields of
         rgMaterial, `mu` its friction.
         """
-        values = dict(fields, kind=kind, name=name or None, body=self._id("body", body))
+        values = dict(fields, kind=kind, name=name or None, body=self.id("body", body))
         if kind == "height_field" and heights is not None:
             values["height_field"] = _height_field(heights, size)
         else:
@@ -337,19 +413,19 @@ class ModelDef:
 
     def add_frame(self, name: str, body: Optional[Part] = None, pose: Any = None) -> int:
         """A named frame fixed to a body."""
-        return self._add("frame", {"name": name, "body": self._id("body", body), "pose": pose})
+        return self._add("frame", {"name": name, "body": self.id("body", body), "pose": pose})
 
     def add_tendon(self, joints: Sequence[Part], coefficients: Any, name: str = "",
                    **fields: Any) -> int:
         """Sum of coefficient times joint coordinate."""
-        ids = np.array([self._id("joint", j) + 1 for j in joints], dtype=np.int32)
+        ids = np.array([self.id("joint", j) + 1 for j in joints], dtype=np.int32)
         weights = vector(coefficients, ids.size, "coefficients")
         values = dict(fields, name=name or None, joint_count=int(ids.size), coefficients=weights)
         return self._add("tendon", values, ids)
 
     def add_actuator(self, joint: Optional[Part] = None, name: str = "", **fields: Any) -> int:
         """force = gain u + bias - kp q - kd v of a joint or `tendon`, times gear."""
-        values = dict(fields, name=name or None, joint=self._id("joint", joint))
+        values = dict(fields, name=name or None, joint=self.id("joint", joint))
         self._refer(values, tendon="tendon")
         return self._add("actuator", values)
 
@@ -380,7 +456,7 @@ class ModelDef:
 
     def exclude(self, a: Part, b: Part) -> None:
         """These two bodies never meet."""
-        ids = [_make_id("body", self._id("body", x)) for x in (a, b)]
+        ids = [_make_id("body", self.id("body", x)) for x in (a, b)]
         with self._lock:
             check(lib.rgModelDef_ExcludePair(self._c, *ids), "exclude")
 

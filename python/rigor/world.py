@@ -447,10 +447,22 @@ class World:
         with self._guard as world:
             lib.rgWorld_ClearWrenches(world)
 
-    def set_asleep(self, body: Part, asleep: bool = True) -> None:
-        """A body, with all that hangs together with it, takes no part for now."""
+    def apply_force_at(self, body: Part, force: Any, point: Any) -> None:
+        """Likewise a force [N] at a point of space that the body has there now [m]."""
+        force, point = vector(force, 3, "force"), vector(point, 3, "point")
         with self._guard as world:
-            check(lib.rgWorld_EnableBody(world, self.model._cid("body", body), not asleep), "sleep")
+            check(lib.rgWorld_ApplyForceAt(world, self.model._cid("body", body), tuple(force),
+                                           tuple(point)), "force")
+
+    def enable_body(self, body: Part, enabled: bool = True) -> None:
+        """Bodies that are disabled, with all that hangs together with them, take no part."""
+        with self._guard as world:
+            check(lib.rgWorld_EnableBody(world, self.model._cid("body", body), enabled), "enable")
+
+    def project(self) -> None:
+        """Close the rigid loops and couplings of the present configuration, by little motion."""
+        with self._guard as world:
+            check(lib.rgWorld_Project(world), "no configuration that closes all loops was found")
 
     def set_body_pose(self, body: Part, place: Any) -> None:
         """Put a free body somewhere in the world; its velocity stays, in world axes."""
@@ -528,6 +540,54 @@ class World:
         with self._guard as world:
             found = lib.rgWorld_Constraints(world, count)
             return structs("rgConstraintForce", found, count[0])
+
+    @property
+    def touches(self) -> np.ndarray:
+        """Pairs of shapes that press on each other, or have just stopped to: body_a, body_b, shape_a,
+        shape_b, state (0 begins, 1 persists, 2 has ended), first_contact, contact_count, force on B."""
+        count = ffi.new("int*")
+        with self._guard as world:
+            found = lib.rgWorld_Touches(world, count)
+            return structs("rgTouch", found, count[0])
+
+    def contact_wrench(self, body: Part, other: Optional[Part] = None) -> Spatial:
+        """Net contact wrench on a body at its center of mass, world axes; of one other body if given
+        (-1: the world)."""
+        with self._guard as world:
+            mine = self.model._cid("body", body)
+            if other is None:
+                return read(lib.rgWorld_ContactWrench(world, mine))
+            index = -1 if other == -1 else self.model.id("body", other)
+            return read(lib.rgWorld_PairWrench(world, mine, {"index1": index + 1}))
+
+    def ray_cast(self, origin: Any, direction: Any, max_distance: float = np.inf,
+                 ignore: Optional[Part] = None, **filters: Any) -> Optional[Record]:
+        """The first shape that a ray meets: shape, body, point, normal, distance [m]; None: none.
+
+        ignore: a body that the ray passes by. Other filters are the fields of rgQueryFilter.
+        """
+        start, way = vector(origin, 3, "origin"), vector(direction, 3, "direction")
+        length = float(np.linalg.norm(way))
+        if not length > 0 or not max_distance >= 0:
+            raise ArgumentError("a ray needs a direction, and a distance that is not negative")
+        ray = ffi.new("rgRay*", {"origin": tuple(start), "direction": tuple(way / length),
+                                 "maxFraction": min(max_distance, 1e6)})
+        c = ffi.new("rgQueryFilter*")
+        if ignore is not None:
+            filters["ignore"] = self.model.id("body", ignore)
+        fill(c, filters, "ray", [])
+        hit = ffi.new("rgWorldHit*")
+        with self._guard as world:
+            return read(hit[0]) if lib.rgWorld_RayCast(world, ray, c, hit) else None
+
+    def shape_distance(self, a: Part, b: Part) -> Record:
+        """Signed distance of two shapes: distance [m], point_a, point_b, normal from A to B."""
+        out = ffi.new("rgProximity*")
+        with self._guard as world:
+            result = lib.rgWorld_ShapeDistance(world, self.model._cid("shape", a),
+                                               self.model._cid("shape", b), out)
+            check(result, f"distance of shapes '{a}' and '{b}'")
+            return read(out[0])
 
     def contact_force(self, body: Part) -> np.ndarray:
         """Net contact force on a body [N], world axes, (3,)."""

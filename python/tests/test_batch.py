@@ -103,6 +103,19 @@ def test_batch_arrays(quadruped):
         rigor.Batch(quadruped, 0)
 
 
+def test_parameters_differ(quadruped):
+    batch = rigor.Batch(quadruped, 3, key="stand")
+    batch.q[:, 2] += 2
+    batch.set_parameter("gravity", [[0, 0, 0], [0, 0, -1], [0, 0, -2]])
+    batch.set_parameter("friction", [0.1, 0.2, 0.3])
+    batch.step(100)
+    np.testing.assert_allclose(batch.v[:, 2], [0, -0.1, -0.2], atol=1e-6)
+    with pytest.raises(ValueError, match="does not broadcast to \\(3, 3\\)"):
+        batch.set_parameter("gravity", np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="none of gravity, mass, friction"):
+        batch.set_parameter("color", 1)
+
+
 def test_sensors():
     model = rigor.load("humanoid")
     if not model.sensor_names:

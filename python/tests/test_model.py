@@ -99,7 +99,7 @@ def test_warnings_are_python_warnings(tmp_path):
 
 def test_building():
     d = ball()
-    with pytest.raises(rigor.NotFoundError, match="no body 'bell'; it has 'ball'"):
+    with pytest.raises(rigor.NotFoundError, match="no body 'bell'; there is 'ball'"):
         d.add_joint("bell")
     with pytest.raises(TypeError, match="joint has no setting 'axes'; it has anchor, armature, axis"):
         d.add_joint("ball", axes=(0, 0, 1))
@@ -182,3 +182,34 @@ def test_a_definition_takes_several_threads():
     for t in threads:
         t.join()
     assert d.compile().info.body_count == 200
+
+
+def test_compose_and_edit():
+    arm = rigor.load_def("arm_wall")
+    floor_less = dict(prefix="hand/", parent="wrist_3", kind="fixed", without_world=True,
+                      pose=(0, 0.12, 0))
+    arm.attach(rigor.load_def("hand"), **floor_less)
+    dog = rigor.load_def("quadruped")
+    for i in range(2):
+        arm.attach(dog, prefix=f"dog{i}/", pose=(0, 2.0 + i, 0), without_world=True)
+    names = arm.names("body")
+    assert "dog1/trunk" in names and any(n.startswith("hand/") for n in names)
+    with pytest.raises(rigor.Error, match="dog0/trunk"):
+        arm.attach(dog, prefix="dog0/", without_world=True)
+    with pytest.raises(ValueError, match="to itself"):
+        dog.attach(dog)
+
+    dog.change("joint", "hip_fl", damping=3.0, limits=(-1, 1))
+    hip = dog.part("joint", "hip_fl")
+    assert (hip.damping, hip.lower, hip.upper) == (3, -1, 1)
+    before = dog.compile().nv
+    gone = dog.remove("body", "thigh_fl")
+    assert gone and dog.compile().nv < before
+    with pytest.raises(rigor.NotFoundError, match="no joint number 99"):
+        dog.change("joint", 99, damping=1)
+    with pytest.raises(rigor.NotFoundError, match="no body 'thigh_fl'"):
+        dog.remove("body", "thigh_fl")
+
+    bare = rigor.parse_def(URDF)
+    bare.add_servos(100, 10)
+    assert bare.compile().actuator("elbow").kp == 100

@@ -243,7 +243,7 @@ def test_free_fall_and_rebound():
     positions, quaternions = world.body_poses()
     np.testing.assert_array_equal(positions[0], world.body_pose("ball").p)
     assert quaternions.shape == (1, 4)
-    world.set_asleep("ball")
+    world.enable_body("ball", False)
     mark = world.q.copy()
     world.step(10)
     np.testing.assert_array_equal(world.q, mark)
@@ -271,6 +271,31 @@ def test_changes_while_running():
     np.testing.assert_allclose(world.body_pose("lift").p, [5, 0, 1], atol=1e-12)
     with pytest.raises(rigor.UnsupportedError):
         world.move_body("ball", (0, 0, 0))
+
+
+def test_questions():
+    world = rigor.World(ball(height=0.1).compile())
+    world.step(50)
+    hit = world.ray_cast((0, 0, 5), (0, 0, -3))
+    assert hit.body == 0 and hit.shape == 0 and hit.distance == pytest.approx(4.8, abs=1e-4)
+    np.testing.assert_allclose(hit.normal, [0, 0, 1], atol=1e-12)
+    floor = world.ray_cast((0, 0, 5), (0, 0, -1), ignore="ball")
+    assert floor.body == -1 and floor.distance == pytest.approx(5)
+    assert world.ray_cast((0, 0, 5), (0, 0, 1)) is None
+    assert world.ray_cast((0, 0, 5), (0, 0, -1), max_distance=1) is None
+    with pytest.raises(ValueError, match="direction"):
+        world.ray_cast((0, 0, 5), (0, 0, 0))
+    near = world.shape_distance(0, "floor")
+    assert abs(near.distance) < 1e-3
+    touch = world.touches
+    assert len(touch) == 1 and touch["state"][0] == 1
+    np.testing.assert_allclose(abs(touch["force"][0][2]), 2 * 9.81, rtol=1e-6)
+    np.testing.assert_allclose(world.contact_wrench("ball").linear, [0, 0, 2 * 9.81], atol=1e-5)
+    np.testing.assert_allclose(world.contact_wrench("ball", -1).linear, [0, 0, 2 * 9.81], atol=1e-5)
+    world.apply_force_at("ball", (0, 0, 40), world.body_pose("ball").p)
+    world.step(10)
+    assert world.v[2] > 0.05
+    world.project()
 
 
 def test_energy_of_a_fall():
