@@ -231,10 +231,11 @@ static void rgMakeVirtual(rgH5* h5, const rgResults* results, const rgResultsArr
 }
 
 static void rgDescribe(rgH5* h5, const rgResults* results) {
+    double rows = (double)results->rowCount;
     rgH5_MakeGroup(h5, "about");
     rgH5_WriteInt(h5, "about/version", RG_RESULTS_VERSION);
     rgH5_WriteInt(h5, "about/parts", results->partCount);
-    rgH5_WriteNumbers(h5, "about/rows", &(double){(double)results->rowCount}, 1);
+    rgH5_WriteNumbers(h5, "about/rows", &rows, 1);
     rgH5_MakeGroup(h5, "about/arrays");
     for (int i = 0; i < results->arrayCount - 1; ++i) {
         const rgResultsArray* array = &results->arrays[i];
