@@ -18,6 +18,7 @@ from .dynamics import Dynamics
 from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse, parse_def, scene,
                     scenes)
 from .problem import Problem, Report, Residual, Solution, Solver, Sparse, block_type, solve
+from .record import load_recording, save_page
 from .world import Inverse, StepReport, World
 
 _version = _lib.rgVersion()
@@ -25,3 +26,12 @@ __version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
 
 #: Values of the field `state` of contacts.
 OPEN, STICK, SLIP = (int(_lib.rg_contactOpen), int(_lib.rg_contactStick), int(_lib.rg_contactSlip))
+
+__all__ = [
+    "ArgumentError", "Batch", "BusyError", "ClosedError", "Dynamics", "Error", "FileError",
+    "FormatError", "Inverse", "Key", "Model", "ModelDef", "NotFoundError", "NumericError", "OPEN",
+    "OutOfMemoryError", "Pose", "Problem", "Record", "Report", "Residual", "RigorWarning", "Rollout",
+    "SLIP", "STICK", "Solution", "Solver", "Sparse", "Spatial", "StepReport", "UnsupportedError",
+    "VersionError", "World", "block_type", "builtin_models", "convert", "fclib", "load", "load_def",
+    "load_recording", "parse", "parse_def", "rollout", "save_page", "scene", "scenes", "solve",
+]

@@ -6,31 +6,14 @@ libhdf5 crashes or hangs on some damaged files: read files of unknown origin in 
 from __future__ import annotations
 
 import os
-import sys
-import threading
-from contextlib import contextmanager
-from typing import Any, Iterator, List, Optional, Union
+from typing import Any, List, Optional, Union
 
 import numpy as np
 
 from ._core import (ArgumentError, Diagnostics, Record, ffi, fill, lib, numbers, pointer,
                     read as _read, vector)
+from ._hdf5 import hdf5
 from .problem import Problem, problem_from_c
-
-_lock = threading.Lock()
-
-
-@contextmanager
-def _hdf5() -> Iterator[None]:
-    """libhdf5 is not for several threads; h5py, where it is used too, has a lock of its own."""
-    objects = sys.modules.get("h5py._objects")
-    with _lock:
-        if objects is None:
-            yield
-        else:
-            with objects.phil:
-                yield
-
 
 def _rows(c: Any, n: int) -> Optional[np.ndarray]:
     return None if c == ffi.NULL else numbers(c, n)
@@ -47,7 +30,7 @@ def read(path: Union[str, "os.PathLike[str]"], matrix: str = "auto") -> Problem:
     fill(c, {"matrix": matrix}, "fclib", [])
     diagnostics = Diagnostics()
     out = ffi.new("rgFclibProblem**")
-    with _hdf5():
+    with hdf5():
         result = lib.rgLoadFclib(os.fsencode(path), c, diagnostics.c, out)
     diagnostics.done(result, str(path))
     owner = ffi.gc(out[0], lib.rgDestroyFclibProblem)
@@ -100,7 +83,7 @@ def write(path: Union[str, "os.PathLike[str]"], problem: Problem, lam: Any = Non
         content.keys = memory
     _solution_to_c(content.solution, problem.n, lam, sigma, keep)
     diagnostics = Diagnostics()
-    with _hdf5():
+    with hdf5():
         result = lib.rgSaveFclib(os.fsencode(path), content, diagnostics.c)
     diagnostics.done(result, str(path))
     del owned

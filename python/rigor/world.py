@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, NumericError, Pose, Record,
-                    Spatial, check, fail, ffi, fill, lib, numbers, pointer, pose, read,
-                    refuse_pickle, string, structs, vector, word)
+                    Spatial, check, ffi, fill, lib, numbers, pointer, pose, read,
+                    refuse_pickle, structs, vector, word)
+from ._hdf5 import hdf5
 from .model import Model, Part
 from .problem import Problem, Report, problem_from_c, report_from_c
+
+if TYPE_CHECKING:
+    from .record import Recorder
+    from .view import Viewer
 
 _CHUNK = 1000  # steps between two looks at Ctrl-C
 
@@ -132,6 +137,8 @@ class World:
         self.model = model
         self.before_step = before_step
         self.after_step = after_step
+        self._recorder: Any = None
+        self._viewer: Any = None
         self._settings = dict(settings, dt=dt, gravity=gravity, solver=solver, tolerance=tolerance,
                               threads=threads)
         keep: List[Any] = []
@@ -169,6 +176,9 @@ class World:
     def close(self) -> None:
         """Free the memory of the library now. The arrays q, v, ctrl, force stay as they are."""
         if self._c is not None:
+            for watcher in (self._recorder, self._viewer):
+                if watcher is not None:
+                    watcher.close()
             if not lib.rgPyWorld_Enter(self._c):
                 raise BusyError(_BUSY)
             # Never left again: a thread that still holds the C object finds it busy.
@@ -309,7 +319,8 @@ class World:
         """
         if ctrl is not None:
             self.ctrl = ctrl
-        if self.before_step is None and self.after_step is None and 0 <= count <= _CHUNK:
+        if (self.before_step is None and self.after_step is None and self._recorder is None
+                and self._viewer is None and 0 <= count <= _CHUNK):
             result = lib.rgPyWorld_Step(self._c or self._open(), count)
             if result:
                 self._step_failed(result)
@@ -320,16 +331,54 @@ class World:
         if count < 0:
             raise ArgumentError(f"count is {count}: steps go forward")
         hooks = self.before_step is not None or self.after_step is not None
+        chunk = 1 if hooks else _CHUNK if self._viewer is None else 10
         while count > 0:
             if self.before_step is not None:
                 self.before_step(self)
-            now = 1 if hooks else min(count, _CHUNK)
-            result = lib.rgPyWorld_Step(self._open(), now)
-            if result:
-                self._step_failed(result)
+            now = min(count, chunk)
+            if self._recorder is None:
+                self._step_plain(now)
+            else:
+                self._step_recorded(now)
+            if self._viewer is not None:
+                self._viewer._stepped()
             if self.after_step is not None:
                 self.after_step(self)
             count -= now
+
+    def _step_plain(self, count: int) -> None:
+        result = lib.rgPyWorld_Step(self._open(), count)
+        if result:
+            self._step_failed(result)
+
+    def _step_recorded(self, count: int) -> None:
+        with hdf5():
+            try:
+                for _ in range(count):
+                    self._step_plain(1)
+                    self._recorder._add()
+            finally:
+                self._recorder._flush()
+
+    def record(self, path: Any, **settings: Any) -> "Recorder":
+        """Write what the world does from now on into an HDF5 file, until the recorder is closed.
+
+        Settings are the fields of rgRecorderDef: interval (steps of which one is kept), title, ...
+        """
+        from .record import Recorder
+
+        made = Recorder(self, path, **settings)
+        self._recorder = made
+        return made
+
+    def view(self, **settings: Any) -> "Viewer":
+        """Show this world in a browser at the viewer's `url`; settings: port, address, title."""
+        from .view import Viewer
+
+        if self._viewer is not None:
+            self._viewer.close()
+        self._viewer = Viewer(self, **settings)
+        return self._viewer
 
     def _step_failed(self, result: int) -> None:
         if result == lib.RG_PY_BUSY:
