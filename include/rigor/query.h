@@ -63,7 +63,7 @@ typedef struct rgTouch {
     rgBodyId bodyA, bodyB; ///< null: the world
     rgShapeId shapeA, shapeB;
     rgTouchState state;
-    int firstContact, contactCount; ///< in rgWorld_Contacts()
+    int firstContact, contactCount; ///< in rgWorld_Contacts(); none where both sleep
     rgVec3 force;                   ///< net, on B [N], world axes
 } rgTouch;
 

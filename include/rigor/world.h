@@ -30,8 +30,10 @@ typedef struct rgWorldDef {
     int maxContactsPerPair;      ///< 4 by default
     unsigned judgeInterval;      ///< solves of which one is judged by M and J, the others by W = J
                                  ///< L^-T, which is what was solved with; 1: all. 16 by default
-    bool ignoreLimits;           ///< joint limits take no part
-    bool neverSoften;            ///< contacts without a rigid solution stay as they are
+    double sleepTime;  ///< [s] at rest after which bodies that touch each other sleep; 0: never
+    double sleepSpeed; ///< [m/s] below which they rest, at the end of what turns; 1 mm/s by default
+    bool ignoreLimits; ///< joint limits take no part
+    bool neverSoften;  ///< contacts without a rigid solution stay as they are
     rgStepFcn* beforeStep;
     rgStepFcn* afterStep;
     void* context;         ///< of the two functions
@@ -219,6 +221,12 @@ RG_API rgResult rgWorld_ChangeEquality(rgWorld* world, rgEqualityId id,
 RG_API rgResult rgWorld_ChangeSettings(rgWorld* world, const rgWorldDef* def,
                                        rgDiagnostics* diagnostics);
 RG_API rgWorldDef rgWorld_Settings(const rgWorld* world); ///< as they are now, with gravity
+
+/// Whether a body sleeps (rgWorldDef.sleepTime). Sleepers keep their place and press on what they
+/// pressed on; steps pass them by. They wake, with all that fell asleep with them, when something
+/// that moves comes to touch them, when their state, forces, wrenches or controls are set to
+/// something else, and when parameters change. Their contacts are not among rgWorld_Contacts().
+RG_API bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body);
 
 /// Readout, computed when asked for. Poses, velocities, energies and position sensors are those of
 /// the current state; contacts, constraints, reactions, force and acceleration sensors belong to

@@ -84,6 +84,8 @@ _Static_assert(RG_SPAN(rgEqualityDef, polynomial, damping) == 7, "");
 static const rgFixedField rgSettingsFixed[] = {
     RG_FIXED(rgWorldDef, timeStep, "time step"),
     RG_FIXED(rgWorldDef, margin, "margin"),
+    RG_FIXED(rgWorldDef, sleepTime, "sleep time"),
+    RG_FIXED(rgWorldDef, sleepSpeed, "sleep speed"),
     RG_FIXED(rgWorldDef, maxContactsPerPair, "number of contacts of a pair"),
     RG_FIXED(rgWorldDef, contact.tolerance, "tolerance"),
     RG_FIXED(rgWorldDef, contact.maxIterations, "number of iterations"),
@@ -409,6 +411,7 @@ static rgResult rgWorld_Change(rgWorld* world, rgChangeKind kind, int index, con
     rgWorld_StorePart(world, kind, index, numbers);
     world->changed |= 1u << kind;
     rgWorld_Refresh(world, 1u << kind);
+    rgWorld_WakeAll(world);
     return rg_ok;
 }
 

@@ -9,6 +9,7 @@ rgResult rgUpdateKinematics(rgStep* step) {
     const rgModel* model = world->model;
     memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
     rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
+    rgWorld_StartSleep(world);
     rgWorld_Guide(world);
     rgDynamics_SetState(world->dynamics, world->startQ, world->startV);
     for (int i = 0; i < rgModel_AllLinks(model); ++i) {
@@ -123,6 +124,10 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     int end = RG_MIN((chunk + 1) * RG_PAIRS_PER_TASK, next->pairCount);
     for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
         rgPairMemory* pair = &next->pairs[i];
+        if (rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant) {
+            world->manifolds[i].count = 0;
+            continue;
+        }
         const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
         double travel = rgWorld_PairTravel(world, pair);
         rgCollideUpTo(rgWorld_PairPoints(world, travel), A->geometry, A->pose, B->geometry, B->pose,
@@ -196,6 +201,9 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     world->penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->manifolds[i];
+        if (rgWorld_PairRest(world, next->pairs[i].a, next->pairs[i].b) == rg_pairDormant) {
+            continue;
+        }
         rgWorld_JudgeOverlap(world, &next->pairs[i], manifold);
         rgWatch_Pair(world, &next->pairs[i], manifold);
         for (int k = 0; k < manifold->count; ++k) {
@@ -207,26 +215,32 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     return rg_ok;
 }
 
+// Pairs that are near each other, and where they touch.
+static rgResult rgWorld_Collide(rgWorld* world) {
+    rgResult result = rgWorld_MatchPairs(world);
+    int pairCount = world->memories[1].pairCount;
+    if (result == rg_ok) {
+        result = rgReserve(&world->allocator, (void**)&world->manifolds, &world->manifoldCapacity,
+                           0, pairCount, sizeof(rgManifold));
+    }
+    if (result == rg_ok) {
+        int chunks = (pairCount + RG_PAIRS_PER_TASK - 1) / RG_PAIRS_PER_TASK;
+        rgTasks_Run(&world->def.tasks, chunks, rgCollideChunk, world);
+    }
+    return result;
+}
+
 rgResult rgFindContacts(rgStep* step) {
     rgWorld* world = step->world;
     rgResult result = rgWorld_PlaceColliders(world);
     if (result == rg_ok) {
         result = rgBroadphase_Update(world->broadphase, rgWorld_MayMeet, world);
     }
-    if (result == rg_ok) {
-        result = rgWorld_MatchPairs(world);
+    result = result == rg_ok ? rgWorld_Collide(world) : result;
+    while (result == rg_ok && rgWorld_Rouse(world)) { // each time fewer sleep
+        result = rgWorld_Collide(world);
     }
-    int pairCount = world->memories[1].pairCount;
-    if (result == rg_ok) {
-        result = rgReserve(&world->allocator, (void**)&world->manifolds, &world->manifoldCapacity,
-                           0, pairCount, sizeof(rgManifold));
-    }
-    if (result != rg_ok) {
-        return result;
-    }
-    int chunks = (pairCount + RG_PAIRS_PER_TASK - 1) / RG_PAIRS_PER_TASK;
-    rgTasks_Run(&world->def.tasks, chunks, rgCollideChunk, world);
-    result = rgWorld_ListPoints(world);
+    result = result == rg_ok ? rgWorld_ListPoints(world) : result;
     step->report->contactCount = world->pointCount;
     step->report->penetration = world->penetration;
     return result;

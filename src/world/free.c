@@ -248,7 +248,7 @@ static void rgWorld_ReplaceFreeBodies(rgWorld* world) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
         const rgTree* tree = &model->trees[t];
-        if (world->state.asleep[t] != 0) {
+        if (world->sleeps[t] != 0) {
             memcpy(world->freeV + tree->firstDof, world->startV + tree->firstDof,
                    (size_t)tree->dofCount * sizeof(double));
         } else if (world->isFreeBody[t]) {

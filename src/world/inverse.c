@@ -248,7 +248,7 @@ static void rgInverse_TreeForces(rgInverseCall* call, int t) {
     rgInverseWork* work = call->work;
     const rgTree* tree = &world->model->trees[t];
     int first = tree->firstDof;
-    if (world->state.asleep[t] != 0) {
+    if (world->sleeps[t] != 0) {
         memset(work->force + first, 0, (size_t)tree->dofCount * sizeof(double));
     } else if (world->isFreeBody[t]) {
         rgWorld_FreeBodyForce(world, &world->model->links[tree->firstLink], work->vRef + first,
@@ -340,7 +340,7 @@ static void rgInverse_Summarize(rgInverseCall* call) {
     work->baseCount = 0;
     for (int t = 0; t < model->treeCount; ++t) {
         int index = model->trees[t].firstLink;
-        if (model->links[index].kind == rg_linkFree && call->world->state.asleep[t] == 0) {
+        if (model->links[index].kind == rg_linkFree && call->world->sleeps[t] == 0) {
             rgInverse_AddBase(call, &model->links[index], index);
         }
     }

@@ -161,6 +161,7 @@ bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose) {
     }
     rgStoreMotion(world, body,
                   (rgPrescribed){.pose = pose, .velocity = rgWorld_BodyVelocity(world, body)}, x);
+    rgWorld_WakeAll(world); // who knows what it carried
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
     return true;
@@ -176,6 +177,7 @@ bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial veloc
     memcpy(kept, x + rg_guidePose, sizeof(kept));
     rgStoreMotion(world, body, (rgPrescribed){.pose = pose, .velocity = velocity}, x);
     memcpy(x + rg_guidePose, kept, sizeof(kept)); // not moved by rounding
+    rgWorld_WakeTied(world, world->model->bodyPlaces[body.index1 - 1].link);
     rgReadout_Invalidate(world->readout);
     return true;
 }
@@ -192,5 +194,6 @@ rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose) {
     const rgPlace* place = &world->model->bodyPlaces[body.index1 - 1];
     rgStorePose(rgPrescribe(place, (rgPrescribed){.pose = pose}).pose, x + rg_guideTarget);
     x[rg_guideMode] = rg_guideReach;
+    rgWorld_WakeTied(world, place->link);
     return rg_ok;
 }

@@ -8,7 +8,7 @@
 #define RG_REBOUND_ROUNDS 8    // solves per step at most, after the first
 #define RG_REBOUND_CLOSE  1e-3 // of the work between no rebound and all of it
 
-static int rgFindIsland(rgIsland* islands, int tree) {
+int rgFindIsland(rgIsland* islands, int tree) {
     while (islands[tree].parent != tree) {
         islands[tree].parent = islands[islands[tree].parent].parent;
         tree = islands[tree].parent;
@@ -16,13 +16,13 @@ static int rgFindIsland(rgIsland* islands, int tree) {
     return tree;
 }
 
-static int rgRowIsland(const rgWorld* world, int row) {
+int rgRowIsland(const rgWorld* world, int row) {
     const rgRows* rows = &world->rows;
     int dof = rows->column[rows->rowStart[row]];
     return rgFindIsland(world->islands, world->treeOfDof[dof]);
 }
 
-static void rgConnectIslands(rgWorld* world) {
+void rgConnectIslands(rgWorld* world) {
     const rgRows* rows = &world->rows;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
         world->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};

@@ -61,6 +61,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
         memset(world->state.v, 0, (size_t)model->vCount * sizeof(double));
     }
     rgWorld_ForgetSprings(world);
+    rgWorld_WakeAll(world);
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
     return rg_ok;
@@ -103,6 +104,7 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     rgVec3 angular = rgRotateBack(rotation, velocity.angular);
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
+    rgWorld_WakeDof(world, link->v);
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
 }
@@ -164,6 +166,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     memset(world->state.control, 0, (size_t)info->actuatorCount * sizeof(double));
     memset(world->state.force, 0, (size_t)info->vCount * sizeof(double));
     memset(world->state.asleep, 0, (size_t)info->treeCount * sizeof(double));
+    memset(world->state.rest, 0, (size_t)world->sleepCount * sizeof(double));
     if (def != NULL && def->control != NULL) {
         memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
     }
@@ -387,15 +390,49 @@ static rgResult rgSetNumbers(double* numbers, const double* values, int count) {
     return rg_ok;
 }
 
+static void rgWorld_WakeJoint(rgWorld* world, rgJointId joint) {
+    const rgJointRange* range = &world->model->jointRanges[joint.index1 - 1];
+    if (range->vCount > 0) {
+        rgWorld_WakeDof(world, range->v);
+    }
+}
+
+static void rgWorld_WakeActuator(rgWorld* world, int actuator) {
+    const rgActuatorDef* def = &world->model->actuators[actuator];
+    if (def->joint.index1 > 0) {
+        rgWorld_WakeJoint(world, def->joint);
+        return;
+    }
+    const rgTendonDef* tendon = &world->model->tendons[def->tendon.index1 - 1];
+    for (int k = 0; k < tendon->jointCount; ++k) {
+        rgWorld_WakeJoint(world, tendon->joints[k]);
+    }
+}
+
 rgResult rgWorld_SetControl(rgWorld* world, const double* control) {
-    return world != NULL
-               ? rgSetNumbers(world->state.control, control, world->model->info.actuatorCount)
-               : rg_errorArgument;
+    if (world == NULL) {
+        return rg_errorArgument;
+    }
+    int count = world->model->info.actuatorCount;
+    for (int a = 0; a < count && control != NULL && world->sleepCount > 0; ++a) {
+        if (control[a] != world->state.control[a]) {
+            rgWorld_WakeActuator(world, a);
+        }
+    }
+    return rgSetNumbers(world->state.control, control, count);
 }
 
 rgResult rgWorld_SetForce(rgWorld* world, const double* force) {
-    return world != NULL ? rgSetNumbers(world->state.force, force, world->model->vCount)
-                         : rg_errorArgument;
+    if (world == NULL) {
+        return rg_errorArgument;
+    }
+    int count = world->model->vCount;
+    for (int i = 0; i < count && force != NULL && world->sleepCount > 0; ++i) {
+        if (force[i] != world->state.force[i]) {
+            rgWorld_WakeDof(world, i);
+        }
+    }
+    return rgSetNumbers(world->state.force, force, count);
 }
 
 rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque) {
@@ -409,10 +446,16 @@ rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3
         wrench[k] += numbers[k];
     }
     world->wrenched = true;
+    rgWorld_WakeLink(world, world->model->bodyPlaces[body.index1 - 1].link);
     return rg_ok;
 }
 
 void rgWorld_ClearWrenches(rgWorld* world) {
+    for (int i = 0; i < 6 * world->model->info.bodyCount && world->sleepCount > 0; ++i) {
+        if (world->state.wrench[i] != 0) {
+            rgWorld_WakeLink(world, world->model->bodyPlaces[i / 6].link);
+        }
+    }
     memset(world->state.wrench, 0, (size_t)(6 * world->model->info.bodyCount) * sizeof(double));
     world->wrenched = false;
 }
@@ -435,6 +478,7 @@ rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
     if (tree < 0) {
         return rg_ok; // what is fixed to the world has nothing to stop
     }
+    rgWorld_WakeLink(world, model->trees[tree].firstLink);
     world->state.asleep[tree] = !enabled;
     if (!enabled) {
         memset(world->state.v + model->trees[tree].firstDof, 0,

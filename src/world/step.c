@@ -43,6 +43,7 @@ static rgResult rgCommit(rgStep* step) {
     for (int i = 0; i < model->vCount; ++i) {
         world->state.v[i] = world->nextBodyV[i];
     }
+    rgWorld_FallAsleep(world);
     rgWorld_CommitGuides(world);
     *world->state.time += world->dt;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved &&

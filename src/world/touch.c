@@ -26,14 +26,12 @@ static rgTouch rgMakeTouch(const rgWorld* world, const rgPairMemory* pair, rgTou
                      .state = state};
 }
 
-// The points of a pair are next to each other.
-static void rgAddForces(const rgWorld* world, rgTouch* touch, int point) {
-    const rgContact* contacts = rgWorld_Contacts(world, NULL);
-    touch->firstContact = point;
-    touch->contactCount = world->points[point].pointCount;
-    for (int i = point; i < point + touch->contactCount; ++i) {
-        touch->force = rgAdd(touch->force, contacts[i].force);
+static rgVec3 rgMemory_Force(const rgMemory* memory, const rgPairMemory* pair, double dt) {
+    rgVec3 sum = {0, 0, 0};
+    for (int k = 0; k < pair->contactCount; ++k) {
+        sum = rgAddScaled(sum, 1 / dt, memory->contacts[pair->firstContact + k].linear);
     }
+    return sum;
 }
 
 // Both lists are sorted by pair; those of the step before come from the memory that it left.
@@ -64,8 +62,10 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
                 point += world->points[point].pointCount;
             }
             if (point < world->pointCount && world->points[point].pair == i) {
-                rgAddForces(world, &touch, point);
+                touch.firstContact = point; // the points of a pair are next to each other
+                touch.contactCount = world->points[point].pointCount;
             }
+            touch.force = rgMemory_Force(now, pair, world->dt);
             readout->touches[readout->touchCount++] = touch;
         }
     }

@@ -11,7 +11,9 @@ static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair) {
     bool disabled = shapes[A->shape].disabled || shapes[B->shape].disabled;
     bool moves = rgWorld_LinkMoves(world, A->link) || rgWorld_LinkMoves(world, B->link);
     bool sleeps = rgWorld_LinkSleeps(world, A->link) || rgWorld_LinkSleeps(world, B->link);
-    return moves && !sleeps && !disabled && rgBroadphase_BoxesOverlap(world->broadphase, pair, 0);
+    bool watched = rgWorld_PairRest(world, pair.a, pair.b) != rg_pairAwake;
+    return ((moves && !sleeps) || watched) && !disabled &&
+           rgBroadphase_BoxesOverlap(world->broadphase, pair, 0);
 }
 
 static bool rgPairBefore(const rgPairMemory* memory, rgProxyPair pair) {
@@ -103,15 +105,18 @@ static rgContactMemory rgPointMemory(const rgPoint* point, const double* lambda)
 rgResult rgWorld_StoreImpulses(rgWorld* world) {
     rgMemory* next = &world->memories[1];
     const rgRows* rows = &world->rows;
-    rgResult result = rgReserve(&world->allocator, (void**)&next->contacts, &next->contactCapacity,
-                                0, world->pointCount, sizeof(rgContactMemory));
+    rgResult result =
+        rgReserve(&world->allocator, (void**)&next->contacts, &next->contactCapacity, 0,
+                  world->pointCount + rgWorld_DormantContacts(world), sizeof(rgContactMemory));
     if (result != rg_ok) {
         return result;
     }
-    for (int i = 0; i < next->pairCount; ++i) {
-        next->pairs[i].firstContact = next->pairs[i].contactCount = 0;
-    }
     next->contactCount = world->pointCount;
+    for (int i = 0; i < next->pairCount; ++i) {
+        if (!rgWorld_KeepDormant(world, &next->pairs[i])) {
+            next->pairs[i].firstContact = next->pairs[i].contactCount = 0;
+        }
+    }
     for (int i = 0; i < world->pointCount; ++i) {
         const rgPoint* point = &world->points[i];
         rgPairMemory* pair = &next->pairs[point->pair];

@@ -11,6 +11,7 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .friction = NAN,
                       .restitution = NAN,
                       .pushOutSpeed = 1,
+                      .sleepSpeed = 1e-3,
                       .margin = 1e-3,
                       .maxContactsPerPair = 4,
                       .judgeInterval = 16,
@@ -73,6 +74,8 @@ bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
                    {"the push-out speed", def->pushOutSpeed, 0},
                    {"the restitution threshold", def->restitutionThreshold, 0},
                    {"the margin", def->margin, 0},
+                   {"the sleep time", def->sleepTime, 0},
+                   {"the sleep speed", def->sleepSpeed, 0},
                    {"the friction", isnan(def->friction) ? 0 : def->friction, 0},
                    {"the restitution", isnan(def->restitution) ? 0 : def->restitution, 0},
                    {"gravity", def->gravity.x + def->gravity.y + def->gravity.z, -HUGE_VAL}};
@@ -139,6 +142,7 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
     state->kinematic = rgTakeNumbers(&cursor, RG_GUIDE_NUMBERS * world->model->kinematicCount);
+    state->rest = rgTakeNumbers(&cursor, world->sleepCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
     state->blockCount = (int)(cursor - block);
 }
@@ -147,7 +151,7 @@ static bool rgWorld_CreateState(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     int count = 1 + info->qCount + 2 * info->vCount + info->actuatorCount + 6 * info->bodyCount +
                 info->treeCount + RG_GUIDE_NUMBERS * world->model->kinematicCount +
-                world->slots.count;
+                world->sleepCount + world->slots.count;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
     if (block == NULL) {
         return false;
@@ -370,6 +374,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
     world->reach = rgWorld_Take(world, nv, sizeof(double), &good);
     world->linkReach = rgWorld_Take(world, links, sizeof(double), &good);
+    world->sleeps = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
     world->guides = rgWorld_Take(world, world->model->kinematicCount, sizeof(rgGuide), &good);
     world->drives = rgWorld_Take(world, info->actuatorCount, sizeof(rgDrive), &good);
     world->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
@@ -422,6 +427,7 @@ void rgWorld_SetConstants(rgWorld* world) {
                                       ? def->restitutionThreshold
                                       : fmax(0.05, 2 * rgLength(world->gravity) * world->dt);
     world->slots = rgPlanSlots(world->model);
+    world->sleepCount = def->sleepTime > 0 ? world->model->treeCount : 0;
 }
 
 static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
@@ -482,7 +488,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
         world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
         world->massValue,    world->islands,       world->reach,       world->asked,
-        world->linkReach,    world->guides};
+        world->linkReach,    world->guides,        world->sleeps};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

@@ -49,9 +49,10 @@ typedef struct rgState {
     double* control;   // actuatorCount
     double* force;     // vCount, body coordinates
     double* wrench;    // 6 per body: force and torque at the centre of mass, world axes
-    double* asleep;    // per tree: 0 or 1
+    double* asleep;    // per tree: 0 awake, 1 disabled, 2 and above a group that fell asleep
     double* kinematic; // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target
     double* impulse;   // per slot: warm start of rows that are no contacts
+    double* rest;      // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
 #define RG_GUIDE_NUMBERS 21
@@ -273,6 +274,8 @@ struct rgWorld {
     int* massSource; // entry of the compact mass matrix
 
     // workspace of a step
+    double* sleeps;        // rgWorld_StartSleep, per tree, as state.asleep
+    int sleepCount;        // trees that may sleep; 0: sleep is no option
     rgGuide* guides;       // rgWorld_Guide, per kinematic link
     rgQuat* linkRotations; // rgUpdateKinematics, per link
     double* startQ;        // rgUpdateKinematics, qCount
@@ -361,12 +364,12 @@ rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* 
 
 static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;
-    return tree >= 0 && world->state.asleep[tree] != 0;
+    return tree >= 0 && world->sleeps[tree] != 0;
 }
 
 static inline bool rgWorld_LinkIsDisabled(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;
-    return tree >= 0 && world->state.asleep[tree] != 0;
+    return tree >= 0 && world->state.asleep[tree] == 1;
 }
 
 static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
@@ -435,6 +438,28 @@ double rgDrivePosition(const rgModel* model, int actuator, const double* q);
 double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u within its range
 
 rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report); // assemble.c: lambda of the rows
+// sleep.c. Asleep or disabled in this step: rgWorld.sleeps, which becomes part of the state when
+// the step is taken.
+typedef enum rgPairRest {
+    rg_pairAwake,
+    rg_pairDormant, // sleepers, or a sleeper and what stands still
+    rg_pairRousing, // a sleeper and something that moves
+} rgPairRest;
+void rgWorld_StartSleep(rgWorld* world);
+rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
+bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
+int rgWorld_DormantContacts(const rgWorld* world);
+bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
+void rgWorld_FallAsleep(rgWorld* world);                      // commits, too
+void rgWorld_WakeLink(rgWorld* world, int link);
+void rgWorld_WakeDof(rgWorld* world, int dof);
+void rgWorld_WakeAll(rgWorld* world);
+void rgWorld_WakeTied(rgWorld* world, int link);
+// rebound.c: trees that rows connect
+void rgConnectIslands(rgWorld* world);
+int rgFindIsland(rgIsland* islands, int tree);
+int rgRowIsland(const rgWorld* world, int row);
+
 // kinematic.c
 void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at rest
 void rgWorld_Guide(rgWorld* world);          // how they move in this step

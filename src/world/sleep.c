@@ -1,0 +1,202 @@
+// What rests may sleep: trees that contacts and other rows connect, once all of them have been slow
+// for a while. Sleepers keep their place and what their contacts remember; collision and solver
+// pass them by, until something touches them or somebody changes what acts on them.
+// docs/theory/step.md (21), (22).
+#include "world/world.h"
+
+#include <string.h>
+
+#define RG_ASLEEP 2 // and above: a group of trees that fell asleep together
+
+static bool rgIsAsleep(double mark) {
+    return mark >= RG_ASLEEP;
+}
+
+void rgWorld_StartSleep(rgWorld* world) {
+    memcpy(world->sleeps, world->state.asleep, (size_t)world->model->treeCount * sizeof(double));
+}
+
+static void rgWakeGroup(double* sleeps, int count, double mark) {
+    for (int t = 0; t < count; ++t) {
+        sleeps[t] = sleeps[t] == mark ? 0 : sleeps[t];
+    }
+}
+
+static void rgWorld_WakeTree(rgWorld* world, int tree) {
+    if (tree >= 0 && rgIsAsleep(world->state.asleep[tree])) {
+        rgWakeGroup(world->state.asleep, world->model->treeCount, world->state.asleep[tree]);
+    }
+    if (tree >= 0 && world->sleepCount > 0) {
+        world->state.rest[tree] = 0;
+    }
+}
+
+void rgWorld_WakeLink(rgWorld* world, int link) {
+    rgWorld_WakeTree(world, world->model->links[link].tree);
+}
+
+void rgWorld_WakeDof(rgWorld* world, int dof) {
+    rgWorld_WakeLink(world, world->model->dofs[dof].link);
+}
+
+void rgWorld_WakeAll(rgWorld* world) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        rgWorld_WakeTree(world, t);
+    }
+}
+
+// What loops tie to a kinematic link that is told to move.
+void rgWorld_WakeTied(rgWorld* world, int link) {
+    const rgModel* model = world->model;
+    for (int e = 0; e < model->info.equalityCount && world->sleepCount > 0; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        if (def->kind != rg_equalityConnect && def->kind != rg_equalityWeld) {
+            continue;
+        }
+        int a = def->bodyA.index1 > 0 ? model->bodyPlaces[def->bodyA.index1 - 1].link : 0;
+        int b = def->bodyB.index1 > 0 ? model->bodyPlaces[def->bodyB.index1 - 1].link : 0;
+        if (a == link || b == link) {
+            rgWorld_WakeLink(world, a);
+            rgWorld_WakeLink(world, b);
+        }
+    }
+}
+
+bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body) {
+    if (rgModel_Body(world->model, body) == NULL) {
+        return false;
+    }
+    int tree = world->model->links[world->model->bodyPlaces[body.index1 - 1].link].tree;
+    return tree >= 0 && rgIsAsleep(world->state.asleep[tree]);
+}
+
+// ---- pairs
+
+static bool rgWorld_ColliderSleeps(const rgWorld* world, const rgCollider* collider) {
+    int tree = world->model->links[collider->link].tree;
+    return tree >= 0 && rgIsAsleep(world->sleeps[tree]);
+}
+
+static bool rgWorld_ColliderMoves(const rgWorld* world, const rgCollider* collider) {
+    const rgModel* model = world->model;
+    if (!rgModel_IsKinematic(model, collider->link)) {
+        return rgWorld_LinkMoves(world, collider->link);
+    }
+    const rgSpatial* v = &world->guides[collider->link - model->linkCount].velocity;
+    return rgDot(v->linear, v->linear) + rgDot(v->angular, v->angular) > 0;
+}
+
+rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
+    if (world->sleepCount == 0) {
+        return rg_pairAwake;
+    }
+    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
+    bool sleepsA = rgWorld_ColliderSleeps(world, A), sleepsB = rgWorld_ColliderSleeps(world, B);
+    if (!sleepsA && !sleepsB) {
+        return rg_pairAwake;
+    }
+    bool moves = rgWorld_ColliderMoves(world, A) || rgWorld_ColliderMoves(world, B);
+    return moves ? rg_pairRousing : rg_pairDormant;
+}
+
+// (22) Something comes so close that it may touch a sleeper in this step.
+bool rgWorld_Rouse(rgWorld* world) {
+    const rgMemory* next = &world->memories[1];
+    double fall = world->dt * world->dt * rgLength(world->gravity);
+    bool any = false;
+    for (int i = 0; i < next->pairCount && world->sleepCount > 0; ++i) {
+        const rgPairMemory* pair = &next->pairs[i];
+        rgManifold* manifold = &world->manifolds[i];
+        if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairRousing) {
+            continue;
+        }
+        const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+        double reach =
+            2 * world->dt * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
+        bool touches = false;
+        for (int k = 0; k < manifold->count; ++k) {
+            touches = touches || manifold->points[k].gap <= reach + fall + RG_TOUCHING;
+        }
+        if (touches) {
+            int tree =
+                world->model->links[rgWorld_ColliderSleeps(world, A) ? A->link : B->link].tree;
+            rgWakeGroup(world->sleeps, world->model->treeCount, world->sleeps[tree]);
+            any = true;
+        } else {
+            manifold->count = 0; // nothing acts on a sleeper
+        }
+    }
+    return any;
+}
+
+int rgWorld_DormantContacts(const rgWorld* world) {
+    const rgMemory* next = &world->memories[1];
+    int count = 0;
+    for (int i = 0; i < next->pairCount && world->sleepCount > 0; ++i) {
+        const rgPairMemory* pair = &next->pairs[i];
+        bool dormant = rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
+        count += dormant ? pair->contactCount : 0;
+    }
+    return count;
+}
+
+// What sleepers remember of their contacts goes on as it is, behind the contacts of the step.
+bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair) {
+    const rgMemory* last = &world->memories[0];
+    rgMemory* next = &world->memories[1];
+    if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairDormant) {
+        return false;
+    }
+    if (pair->contactCount > 0) {
+        memcpy(next->contacts + next->contactCount, last->contacts + pair->firstContact,
+               (size_t)pair->contactCount * sizeof(rgContactMemory));
+    }
+    pair->firstContact = next->contactCount;
+    next->contactCount += pair->contactCount;
+    return true;
+}
+
+// ---- falling asleep
+
+static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
+    double most = 0;
+    for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
+        most = RG_MAX(most, fabs(world->nextV[i]) * world->reach[i]);
+    }
+    return most < world->def.sleepSpeed;
+}
+
+// (21) Whole islands, and only where nothing that is told to move touches them.
+void rgWorld_FallAsleep(rgWorld* world) {
+    const rgModel* model = world->model;
+    double* rest = world->state.rest;
+    memcpy(world->state.asleep, world->sleeps, (size_t)model->treeCount * sizeof(double));
+    if (world->sleepCount == 0) {
+        return;
+    }
+    rgConnectIslands(world);
+    for (int t = 0; t < model->treeCount; ++t) {
+        bool slow = rgWorld_TreeIsSlow(world, &model->trees[t]);
+        rest[t] = slow ? rest[t] + world->dt : 0;
+        world->islands[t].limited = false;
+    }
+    for (int r = 0; r < world->rows.rowCount; ++r) {
+        if (world->rows.drift[r] != 0 && rgRows_Columns(&world->rows, r) > 0) {
+            world->islands[rgRowIsland(world, r)].limited = true;
+        }
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        int root = rgFindIsland(world->islands, t);
+        if (rest[t] < world->def.sleepTime || world->sleeps[t] != 0) {
+            world->islands[root].limited = true;
+        }
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        int root = rgFindIsland(world->islands, t);
+        if (!world->islands[root].limited) {
+            const rgTree* tree = &model->trees[t];
+            world->state.asleep[t] = RG_ASLEEP + root;
+            memset(world->state.v + tree->firstDof, 0, (size_t)tree->dofCount * sizeof(double));
+        }
+    }
+}
