@@ -178,6 +178,8 @@ RG_API uint64_t rgWorld_Hash(const rgWorld* world);
 /// Control: one entry per actuator, and generalized forces beside them (nv, in the conventions of
 /// v). Both stay until changed.
 RG_API rgResult rgWorld_SetControl(rgWorld* world, const double* control);
+/// One of them, the others as they are.
+RG_API rgResult rgWorld_SetActuatorControl(rgWorld* world, rgActuatorId actuator, double control);
 RG_API rgResult rgWorld_SetForce(rgWorld* world, const double* force);
 RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
 RG_API const double* rgWorld_Force(const rgWorld* world, int* count);

@@ -422,6 +422,14 @@ rgResult rgWorld_SetControl(rgWorld* world, const double* control) {
     return rgSetNumbers(world->state.control, control, count);
 }
 
+rgResult rgWorld_SetActuatorControl(rgWorld* world, rgActuatorId actuator, double control) {
+    if (world == NULL || rgModel_Actuator(world->model, actuator) == NULL || !isfinite(control)) {
+        return rg_errorArgument;
+    }
+    world->state.control[actuator.index1 - 1] = control;
+    return rg_ok;
+}
+
 rgResult rgWorld_SetForce(rgWorld* world, const double* force) {
     if (world == NULL) {
         return rg_errorArgument;
