@@ -111,7 +111,7 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,
-        .maxArguments = 1,
+        .maxArguments = -1,
     };
     int code = rgParseOptions(&command, argc, argv, count);
     if (code == RG_CLI_GO && options->reference == NULL) {
@@ -349,6 +349,8 @@ int rgCli_Inverse(int argc, char** argv) {
         return code;
     }
     job.options.arguments.what = argv[1];
+    job.options.arguments.more = argv + 2;
+    job.options.arguments.moreCount = count - 1;
     bool good =
         rgSimulation_Begin(&job.simulation, &job.options.arguments) && rgInverseJob_Run(&job);
     if (good && job.options.json) {

@@ -94,7 +94,7 @@ static bool rgLoadFile(rgSimulation* simulation, const rgSimulationArguments* ar
 
 static void rgTellUnknownScene(const char* name) {
     int scenes = rgSceneCount(), models = rgBuiltinModelCount();
-    const char** names = rgCli_Allocate((size_t)(scenes + models), sizeof(char*));
+    const char** names = rgCli_Allocate((size_t)scenes + (size_t)models, sizeof(char*));
     for (int i = 0; i < scenes; ++i) {
         names[i] = rgSceneAt(i)->name;
     }

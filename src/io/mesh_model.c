@@ -112,11 +112,12 @@ static rgResult rgMeshModel_AddHulls(rgMeshModel* m, rgShapeDef* shape, bool isC
                       "to %.1f %% of its size",
                       parts.count, 100 * parts.hollow);
     rgResult result = rg_ok;
+    rgShapeDef part = *shape;
+    part.name = name;
     for (int i = 0; i < parts.count && result == rg_ok; ++i) {
         snprintf(name, sizeof(name), "%s.%d", m->name, i);
-        shape->name = name;
-        shape->mesh = &parts.hulls[i];
-        result = rgModelDef_AddShape(m->def, shape, NULL);
+        part.mesh = &parts.hulls[i];
+        result = rgModelDef_AddShape(m->def, &part, NULL);
     }
     return result;
 }
