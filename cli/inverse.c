@@ -99,7 +99,7 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
     rgModelArguments_Options(&a->model, table);
     const rgCommand command = {
         .name = "rigor inverse",
-        .usage = "SCENE|FILE.urdf|FILE.xml --ref FILE.csv [OPTIONS]",
+        .usage = "SCENE|FILE... --ref FILE.csv [OPTIONS]",
         .summary =
             "The forces that a motion needs, contacts included. The motion is a CSV file with\n"
             "columns time, q:JOINT, v:JOINT as rigor simulate --csv writes them: from every row "

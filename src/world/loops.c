@@ -7,7 +7,7 @@
 #define RG_LOOP_STEPS     3
 #define RG_LOOP_TOLERANCE 1e-10 // [m] or [rad]
 #define RG_LOOP_DENSE     128   // rows up to which G is factorized here
-#define RG_LOOP_ROUNDS    20    // of rgWorld_Project, each with a factor of its own
+#define RG_LOOP_ROUNDS    60    // of rgWorld_Project, each with a factor of its own
 
 static bool rgEqualityIsRigid(const rgEqualityDef* def) {
     return !def->disabled && def->stiffness == 0;
@@ -164,21 +164,44 @@ rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
 
 // The largest violation at q; negative when out of memory.
 static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
-    rgRows step = world->rows;
-    world->rows = world->loopRows;
     rgDynamics_SetPositions(world->dynamics, q);
-    double error = rgWorld_LoopError(world, false);
-    world->loopRows = world->rows;
-    world->rows = step;
-    return error;
+    return rgWorld_LoopError(world, false);
+}
+
+// One Newton step from q, as much of it as makes the violation smaller; q stays where none does.
+// The factor of M is that of the last forward call.
+static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* x, double* next,
+                                  double* error) {
+    size_t bytes = (size_t)world->model->qCount * sizeof(double);
+    *error = rgWorld_LoopErrorAt(world, q);
+    if (*error < RG_LOOP_TOLERANCE) {
+        return *error < 0 ? rg_errorMemory : rg_ok;
+    }
+    memcpy(next, q, bytes);
+    rgResult result =
+        rgWorld_LoopError(world, true) < 0 ? rg_errorMemory : rgWorld_LoopStep(world, next);
+    memcpy(x, world->column, (size_t)world->model->vCount * sizeof(double));
+    for (double share = 1; result == rg_ok && share > 1e-3; share *= 0.5) {
+        rgWorld_Move(world, q, x, share, next);
+        double reached = rgWorld_LoopErrorAt(world, next);
+        if (reached < 0) {
+            return rg_errorMemory;
+        }
+        if (reached < *error) {
+            *error = reached;
+            memcpy(q, next, bytes);
+            return rg_ok;
+        }
+    }
+    return result != rg_ok ? result : rg_errorNumeric;
 }
 
 rgResult rgWorld_Project(rgWorld* world) {
     if (world == NULL) {
         return rg_errorArgument;
     }
-    size_t count = (size_t)world->model->qCount;
-    double* q = rgAllocate(&world->allocator, count, sizeof(double));
+    size_t qCount = (size_t)world->model->qCount, vCount = (size_t)world->model->vCount;
+    double* q = rgAllocate(&world->allocator, 2 * qCount + vCount + 1, sizeof(double));
     rgResult result = q != NULL ? rg_ok : rg_errorMemory;
     double error = INFINITY;
     for (int i = 0; result == rg_ok && !(error < RG_LOOP_TOLERANCE) && i < RG_LOOP_ROUNDS; ++i) {
@@ -186,10 +209,12 @@ rgResult rgWorld_Project(rgWorld* world) {
         if (result != rg_ok) {
             break;
         }
-        memcpy(q, world->state.q, count * sizeof(double));
-        result = rgWorld_ProjectLoops(world, q);
-        error = result == rg_ok ? rgWorld_LoopErrorAt(world, q) : error;
-        result = error < 0 ? rg_errorMemory : result;
+        memcpy(q, world->state.q, qCount * sizeof(double));
+        rgRows step = world->rows;
+        world->rows = world->loopRows;
+        result = rgWorld_CloseStep(world, q, q + 2 * qCount, q + qCount, &error);
+        world->loopRows = world->rows;
+        world->rows = step;
         if (result == rg_ok) {
             result = rgWorld_SetState(world, q, world->state.v);
         }

@@ -1,6 +1,9 @@
 // State and faults: save, restore, hash, reset, forward, bad input, memory.
 #include "scene.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static Scene Tumble(const rgWorldDef* def) {
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -395,6 +398,51 @@ static void test_state_from_its_own_views(void** state) {
     rgDestroyModel(model);
 }
 
+// Two bars whose ends are connected: where they reach each other, the loop closes.
+static rgResult Close(const char* at, double* gap) {
+    char text[700];
+    snprintf(
+        text, sizeof(text),
+        "<mujoco><worldbody><body name='a'><joint axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 1 0 0' size='.05'/></body>"
+        "<body name='b' pos='%s 0 0'><joint axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 -1 0 0' size='.05'/><site name='end' pos='-1 0 0'/>"
+        "</body></worldbody><equality><connect body1='a' body2='b' anchor='1 0 0'/>"
+        "</equality></mujoco>",
+        at);
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &def), rg_ok);
+    // The anchor is where both ends should be, whatever the reference says.
+    rgEqualityDef connect = *rgModelDef_Equality(def, (rgEqualityId){1});
+    connect.poseB.p = rgVec(-1, 0, 0);
+    assert_int_equal(rgModelDef_SetEquality(def, (rgEqualityId){1}, &connect), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, NULL, NULL, &world), rg_ok);
+    double q[2] = {0.5, 0.1}, v[2] = {0.25, -0.5};
+    assert_int_equal(rgWorld_SetState(world, q, v), rg_ok);
+    rgResult result = rgWorld_Project(world);
+    EXPECT_NEAR(rgWorld_Velocities(world, NULL)[1], -0.5, 0);
+    rgVec3 end =
+        rgPose_Point(rgWorld_BodyPose(world, rgModel_FindBody(model, "a")), rgVec(1, 0, 0));
+    rgVec3 other = rgWorld_FramePose(world, rgModel_FindFrame(model, "end")).p;
+    *gap = rgLength(rgSub(end, other));
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+    return result;
+}
+
+static void test_project_closes_loops(void** state) {
+    (void)state;
+    double gap = 0;
+    assert_int_equal(Close("1.5", &gap), rg_ok);
+    assert_true(gap < 1e-9);
+    assert_int_equal(Close("2.5", &gap), rg_errorNumeric); // half a metre too far
+    assert_true(gap > 0.49 && gap < 0.6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestRestoreRepeatsTheBits),
@@ -410,6 +458,7 @@ int main(void) {
         cmocka_unit_test(TestBodiesArePlaced),
         cmocka_unit_test(TestHooksAndReset),
         cmocka_unit_test(test_state_from_its_own_views),
+        cmocka_unit_test(test_project_closes_loops),
         cmocka_unit_test(TestReport),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
