@@ -52,6 +52,8 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
         [RG_MODEL_OPTION_COUNT] = {"--ref", rg_optionText, &options->reference,
                                    "the motion, as CSV (needed)", "FILE", NULL, 0, 0},
         {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
+        {"--integrator", rg_optionChoice, &a->integrator, "the step to turn around", "I",
+         rgIntegratorNames, 0, 0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
          "M", rgModelNames, 0, 0},
         {"--rho", rg_optionNumber, &def->penalty, "of the proximal iteration [1/kg]", "RHO", NULL,

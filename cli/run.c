@@ -8,6 +8,7 @@
 const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
                                      "admm-fast", "pgs",    NULL};
 const char* const rgModelNames[] = {"ncp", "ccp", NULL};
+const char* const rgIntegratorNames[] = {"file", "midpoint", "euler", NULL};
 const char* const rgFrictionRuleNames[] = {"file",    "geometric", "average",
                                            "minimum", "maximum",   NULL};
 const char* const rgFormNames[] = {"auto", "dense", "sparse", "velocity", NULL};

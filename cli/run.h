@@ -5,6 +5,7 @@
 // NULL-terminated. "admm" is the paper's Algorithm 1, "admm-fast" the accelerated one.
 extern const char* const rgSolverNames[];
 extern const char* const rgModelNames[];
+extern const char* const rgIntegratorNames[];   // of rgIntegrator
 extern const char* const rgFrictionRuleNames[]; // of rgFrictionRule
 extern const char* const rgFormNames[];         // of rgSystemForm
 enum { rg_solverCount = 6 };

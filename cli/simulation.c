@@ -354,6 +354,7 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     contact.splitIslands = def.contact.splitIslands;
     def.contact = contact;
     def.timeStep = arguments->timeStep;
+    def.integrator = (rgIntegrator)arguments->integrator;
     def.stiffness = arguments->stiffness;
     def.friction = arguments->friction;
     def.frictionRule = (rgFrictionRule)arguments->frictionRule;

@@ -28,6 +28,7 @@ typedef struct rgSimulationArguments {
     int selfCollision; // rgSelfCollision
     int start;         // rgStart
     double timeStep;   // 0: as the file says
+    int integrator;    // rgIntegrator; 0: as the file says
     int solver;
     int contactModel;
     double budget;     // of the solver, in factorizations; 0: none

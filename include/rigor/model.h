@@ -242,10 +242,18 @@ typedef struct rgKeyDef {
     uint32_t cookie;
 } rgKeyDef;
 
+/// How a step gets from one state to the next; both have one collision and one contact solve.
+typedef enum rgIntegrator {
+    rg_integratorAny,      ///< not said
+    rg_integratorMidpoint, ///< second order: positions, forces and rows of the middle of the step
+    rg_integratorEuler,    ///< first order: those of its start, springs and dampers implicit
+} rgIntegrator;
+
 /// Wishes of a file about how it is simulated.
 typedef struct rgModelOptions {
     rgVec3 gravity;  ///< [m/s^2]
     double timeStep; ///< [s]; 0: not said
+    rgIntegrator integrator;
     bool hasGravity;
     rgSource source; ///< where they were read
 } rgModelOptions;

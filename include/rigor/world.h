@@ -12,8 +12,9 @@ typedef void rgStepFcn(rgWorld* world, void* context);
 /// Start from rgDefaultWorldDef(), then change what you mean to change. NULL means the default.
 typedef struct rgWorldDef {
     double timeStep; ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
-    bool hasGravity; ///< use gravity below rather than the model's
-    rgVec3 gravity;  ///< [m/s^2]
+    rgIntegrator integrator;    ///< any: the model's wish, else midpoint
+    bool hasGravity;            ///< use gravity below rather than the model's
+    rgVec3 gravity;             ///< [m/s^2]
     rgContactSolverDef contact; ///< at most 1000 iterations by default
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness

@@ -97,6 +97,16 @@ void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wren
 // Columns of the mass matrix: force that moves everything below a link along one of its axes.
 rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion);
 
+// ---- one tree, once inertias and mass matrix are there; the others are not touched
+
+void rgDynamics_PlaceTree(rgDynamics* d, int tree,
+                          const double* q); // with inertias and mass matrix
+void rgDynamics_FillTreeMass(rgDynamics* d, int tree);
+rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added);
+// Another velocity at the same positions, and its b(q, v).
+void rgDynamics_SetTreeVelocity(rgDynamics* d, int tree, const double* v);
+void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias);
+void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y); // M x
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
 

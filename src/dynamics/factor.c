@@ -61,9 +61,10 @@ static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* 
 
 // (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
 // k-th ancestor is the tail of this row from k on, hence contiguous.
-static rgResult rgEliminate(const rgModel* model, double* factor, double* inverseDiagonal) {
-    for (int i = model->vCount - 1; i >= 0; --i) {
-        bool two = i > 0 && model->dofs[i].parent == i - 1;
+static rgResult rgEliminate(const rgModel* model, int first, int end, double* factor,
+                            double* inverseDiagonal) {
+    for (int i = end - 1; i >= first; --i) {
+        bool two = i > first && model->dofs[i].parent == i - 1;
         bool positive = two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
                             : rgEliminateOne(model, i, factor, inverseDiagonal);
         if (!positive) {
@@ -84,7 +85,19 @@ rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
     for (int i = 0; added != NULL && i < model->vCount; ++i) {
         d->factor[model->dofs[i].rowStart] += added[i];
     }
-    return rgEliminate(model, d->factor, d->inverseDiagonal);
+    return rgEliminate(model, 0, model->vCount, d->factor, d->inverseDiagonal);
+}
+
+rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) {
+    const rgModel* model = d->model;
+    int first = model->trees[tree].firstDof, end = first + model->trees[tree].dofCount;
+    for (int i = first; i < end; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        memcpy(d->factor + dof->rowStart, d->mass + dof->rowStart,
+               (size_t)dof->depth * sizeof(double));
+        d->factor[dof->rowStart] += added[i];
+    }
+    return rgEliminate(model, first, end, d->factor, d->inverseDiagonal);
 }
 
 // Trees are ranges of degrees of freedom that the factor does not couple.

@@ -42,36 +42,41 @@ static void rgDynamics_SubtractWrenches(rgDynamics* d, const rgSpatial* wrenches
     }
 }
 
-void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wrenches) {
+// (8) of the links from first to before end.
+static void rgDynamics_FillForces(rgDynamics* d, int first, int end, bool pushed) {
     const rgModel* model = d->model;
-    rgDynamics_NeedInertias(d);
-    if (a != NULL) {
-        rgDynamics_Accelerate(d, a);
-    }
     rgVec3 up = rgNegate(d->gravity);
-    d->forces[0] = (rgSpatial){0};
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         if (model->links[i].massless) {
             d->forces[i] = (rgSpatial){0};
             continue;
         }
         rgSpatial A = d->biases[i];
-        if (a != NULL) {
+        if (pushed) {
             A = rgSpatialAdd(A, d->pushes[i]);
         } else {
             A.linear = rgAdd(A.linear, up);
         }
         d->forces[i] = rgLinkForce(&d->inertias[i], &d->velocities[i], &A);
     }
+}
+
+void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wrenches) {
+    rgDynamics_NeedInertias(d);
+    if (a != NULL) {
+        rgDynamics_Accelerate(d, a);
+    }
+    d->forces[0] = (rgSpatial){0};
+    rgDynamics_FillForces(d, 1, d->model->linkCount, a != NULL);
     if (wrenches != NULL) {
         rgDynamics_SubtractWrenches(d, wrenches);
     }
 }
 
 // (9) tau = S . F, and F goes on to the parent as it is.
-static void rgDynamics_SumForces(rgDynamics* d, double* tau) {
+static void rgDynamics_SumForces(rgDynamics* d, int first, int end, double* tau) {
     const rgModel* model = d->model;
-    for (int i = model->linkCount - 1; i > 0; --i) {
+    for (int i = end - 1; i >= first; --i) {
         const rgLink* link = &model->links[i];
         rgSpatial force = d->forces[i];
         for (int k = 0; k < link->vCount; ++k) {
@@ -86,13 +91,13 @@ void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial*
     const rgModel* model = d->model;
     rgDynamics_LinkForces(d, a, wrenches);
     if (a == NULL) {
-        rgDynamics_SumForces(d, tau);
+        rgDynamics_SumForces(d, 1, model->linkCount, tau);
         return;
     }
     for (int i = 0; i < model->vCount; ++i) {
         d->scratch[i] = model->dofs[i].armature * a[i]; // a may be tau
     }
-    rgDynamics_SumForces(d, tau);
+    rgDynamics_SumForces(d, 1, model->linkCount, tau);
     for (int i = 0; i < model->vCount; ++i) {
         tau[i] += d->scratch[i];
     }
@@ -100,6 +105,14 @@ void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial*
 
 void rgDynamics_Bias(rgDynamics* d, double* bias) {
     rgDynamics_InverseDynamics(d, NULL, NULL, bias);
+}
+
+void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias) {
+    const rgTree* range = &d->model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    rgDynamics_NeedInertias(d);
+    rgDynamics_FillForces(d, first, end, false);
+    rgDynamics_SumForces(d, first, end, bias);
 }
 
 void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
@@ -110,5 +123,5 @@ void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
         rgVec3 force = i > 0 ? rgScale(-inertia->mass, d->gravity) : rgVec(0, 0, 0);
         d->forces[i] = (rgSpatial){force, rgCross(inertia->center, force)};
     }
-    rgDynamics_SumForces(d, torque);
+    rgDynamics_SumForces(d, 1, model->linkCount, torque);
 }

@@ -104,11 +104,10 @@ static void rgDynamics_MovePrescribed(rgDynamics* d) {
     }
 }
 
-static void rgDynamics_PlaceLinks(rgDynamics* d) {
+// Links from first to before end, whose sines and cosines are there.
+static void rgDynamics_PlaceLinks(rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
-    rgSinCos(model->qCount, d->q, d->sines, d->cosines);
-    d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
         rgLinkPose pose = rgStartPose(link, &d->poses[link->parent]);
         if (link->kind == rg_linkRevolute) {
@@ -128,6 +127,12 @@ static void rgDynamics_PlaceLinks(rgDynamics* d) {
         }
         d->poses[i] = pose;
     }
+}
+
+static void rgDynamics_PlaceAll(rgDynamics* d) {
+    rgSinCos(d->model->qCount, d->q, d->sines, d->cosines);
+    d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    rgDynamics_PlaceLinks(d, 1, d->model->linkCount);
     rgDynamics_PlacePrescribed(d);
 }
 
@@ -143,9 +148,9 @@ static inline rgSpatial rgJointVelocity(const rgDynamics* d, const rgLink* link)
 }
 
 // (4), (5): V = V_parent + S v and the bias acceleration V x S v, summed along the tree.
-static void rgDynamics_MoveLinks(rgDynamics* d) {
+static void rgDynamics_MoveLinks(rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
         rgSpatial joint = rgJointVelocity(d, link);
         rgSpatial velocity = rgSpatialAdd(d->velocities[link->parent], joint);
@@ -207,7 +212,7 @@ void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
     }
     d->moving = false;
     d->valid = 0;
-    rgDynamics_PlaceLinks(d);
+    rgDynamics_PlaceAll(d);
 }
 
 void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
@@ -216,8 +221,14 @@ void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
     rgCopyNumbers(d->v, v, model->vCount);
     d->moving = true;
     d->valid = 0;
-    rgDynamics_PlaceLinks(d);
-    rgDynamics_MoveLinks(d);
+    rgDynamics_PlaceAll(d);
+    rgDynamics_MoveLinks(d, 1, model->linkCount);
+}
+
+void rgDynamics_SetTreeVelocity(rgDynamics* d, int tree, const double* v) {
+    const rgTree* range = &d->model->trees[tree];
+    rgCopyNumbers(d->v + range->firstDof, v + range->firstDof, range->dofCount);
+    rgDynamics_MoveLinks(d, range->firstLink, range->firstLink + range->linkCount);
 }
 
 void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
@@ -237,20 +248,34 @@ void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
     }
 }
 
-void rgDynamics_NeedInertias(rgDynamics* d) {
-    const rgModel* model = d->model;
-    if (d->valid & rg_haveInertias) {
-        return;
-    }
-    for (int i = 1; i < model->linkCount; ++i) {
-        const rgLink* link = &model->links[i];
+static void rgDynamics_FillInertias(rgDynamics* d, int first, int end) {
+    for (int i = first; i < end; ++i) {
+        const rgLink* link = &d->model->links[i];
         const rgLinkPose* pose = &d->poses[i];
         rgLinkInertia* inertia = &d->inertias[i];
         inertia->mass = link->mass;
         inertia->center = rgAdd(pose->p, rgRot_Apply(&pose->r, link->center));
         inertia->moment = rgRot_Sandwich(&pose->r, &link->moment);
     }
-    d->valid |= rg_haveInertias;
+}
+
+void rgDynamics_NeedInertias(rgDynamics* d) {
+    if (!(d->valid & rg_haveInertias)) {
+        rgDynamics_FillInertias(d, 1, d->model->linkCount);
+        d->valid |= rg_haveInertias;
+    }
+}
+
+void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
+    const rgTree* range = &d->model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    int from = d->model->links[first].q;
+    int to = end < d->model->linkCount ? d->model->links[end].q : d->model->qCount;
+    rgCopyNumbers(d->q + from, q + from, to - from);
+    rgSinCos(to - from, d->q + from, d->sines + from, d->cosines + from);
+    rgDynamics_PlaceLinks(d, first, end);
+    rgDynamics_FillInertias(d, first, end);
+    rgDynamics_FillTreeMass(d, tree);
 }
 
 rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link) {

@@ -34,21 +34,25 @@ rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion)
 }
 
 // (10)
-void rgDynamics_NeedComposites(rgDynamics* d) {
+static void rgDynamics_SumInertias(rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
-    if (d->valid & rg_haveComposites) {
-        return;
-    }
-    rgDynamics_NeedInertias(d);
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         d->composites[i] = rgCompositeOf(&d->inertias[i]);
     }
-    for (int i = model->linkCount - 1; i > 0; --i) {
+    for (int i = end - 1; i >= first; --i) {
         int parent = model->links[i].parent;
         if (parent > 0) {
             rgComposite_Add(&d->composites[parent], &d->composites[i]);
         }
     }
+}
+
+void rgDynamics_NeedComposites(rgDynamics* d) {
+    if (d->valid & rg_haveComposites) {
+        return;
+    }
+    rgDynamics_NeedInertias(d);
+    rgDynamics_SumInertias(d, 1, d->model->linkCount);
     d->valid |= rg_haveComposites;
 }
 
@@ -75,6 +79,29 @@ void rgDynamics_NeedMass(rgDynamics* d) {
         rgDynamics_FillRow(d, i);
     }
     d->valid |= rg_haveMass;
+}
+
+void rgDynamics_FillTreeMass(rgDynamics* d, int tree) {
+    const rgTree* range = &d->model->trees[tree];
+    rgDynamics_SumInertias(d, range->firstLink, range->firstLink + range->linkCount);
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        rgDynamics_FillRow(d, i);
+    }
+}
+
+void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y) {
+    const rgModel* model = d->model;
+    const rgTree* range = &model->trees[tree];
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        const int* column = model->massColumns + dof->rowStart;
+        const double* row = d->mass + dof->rowStart;
+        y[i] = row[0] * x[i];
+        for (int k = 1; k < dof->depth; ++k) {
+            y[i] += row[k] * x[column[k]];
+            y[column[k]] += row[k] * x[i];
+        }
+    }
 }
 
 const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {

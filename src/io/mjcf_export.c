@@ -34,6 +34,10 @@ static void rgMjWriter_Option(rgMjWriter* w) {
     if (options->timeStep > 0) {
         rgText_Number(&w->text, "timestep", options->timeStep);
     }
+    if (options->integrator != rg_integratorAny) {
+        bool euler = options->integrator == rg_integratorEuler;
+        rgText_Add(&w->text, " integrator=\"%s\"", euler ? "Euler" : "implicitfast");
+    }
     if (options->hasGravity) {
         rgText_Vec(&w->text, "gravity", options->gravity);
     }

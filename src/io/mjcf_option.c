@@ -110,6 +110,27 @@ static void rgMjcf_ReadCollision(rgMjcf* m, const rgXmlNode* node) {
     rgXmlReader_Word(&m->reader, node, "collision", words, &m->collision);
 }
 
+// MuJoCo's Euler is ours. Its others treat velocities implicitly, or are of higher order: nearest
+// is the midpoint rule, which does the former and is of second order.
+static void rgMjcf_ReadIntegrator(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
+    const char* name = rgXmlNode_Attribute(node, "integrator");
+    if (name == NULL) {
+        return;
+    }
+    bool euler = strcmp(name, "Euler") == 0;
+    if (!euler && strcmp(name, "RK4") != 0 && strcmp(name, "implicit") != 0 &&
+        strcmp(name, "implicitfast") != 0) {
+        rgXmlReader_Error(&m->reader, node,
+                          "<option integrator>: '%s' is none of Euler, RK4, "
+                          "implicit, implicitfast",
+                          name);
+        return;
+    }
+    options->integrator = euler ? rg_integratorEuler : rg_integratorMidpoint;
+    rgXmlReader_Note(&m->reader, node, "<option integrator>: '%s' becomes '%s'", name,
+                     euler ? "euler" : "midpoint");
+}
+
 static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptions* options) {
     // Those that are not read here are settings of MuJoCo's own solver.
     static const char* const known[] = {"timestep",
@@ -161,6 +182,7 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
         rgXmlReader_Error(&m->reader, node, "<option timestep>: %g is not positive",
                           options->timeStep);
     }
+    rgMjcf_ReadIntegrator(m, node, options);
     const rgXmlNode* flags = rgXmlNode_Child(node, "flag");
     if (flags != NULL) {
         rgMjcf_ReadFlags(m, flags);

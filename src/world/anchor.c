@@ -59,12 +59,14 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
     }
     double dt = world->dt, d = point->tangential.damping;
     double gain = dt * point->tangential.stiffness + d;
+    double ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
+                                     world->colliders[point->colliderB].link);
     double s[2] = {rgDot(point->anchor, point->tangent1), rgDot(point->anchor, point->tangent2)};
     double arc[2] = {rgDot(point->arc, point->tangent1), rgDot(point->arc, point->tangent2)};
     double next[2], sticking[2];
     for (int k = 0; k < 2; ++k) {
         double slip = rgRows_Speed(&world->rows, point->firstRow + k, world->nextV) + arc[k];
-        next[k] = s[k] + dt * slip;
+        next[k] = s[k] + ahead * slip;
         sticking[k] = d * s[k] - gain * next[k];
     }
     double length = hypot(sticking[0], sticking[1]), bound = point->mu * RG_MAX(lambda[2], 0);

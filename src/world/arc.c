@@ -99,7 +99,7 @@ void rgSetArcs(rgWorld* world) {
         return;
     }
     rgWorld_Move(world, world->startQ, world->startV, world->dt, world->nextQ);
-    rgWorld_PlaceNext(world, world->readout->start);
+    rgWorld_PlaceAhead(world, world->readout->start);
     rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
     for (int i = 0; i < world->pointCount; ++i) {
         world->points[i].arc = rgWorld_PointArc(world, &world->points[i], true);

@@ -5,21 +5,51 @@
 
 // (7) A spring and damper, or their rigid limit. phi > 0: nothing acts at a distance, and the
 // damper counts the part of the way that is in contact.
-rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
+rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead, rgSoftness soft) {
     double dt = world->dt;
-    if (fabs(phi) < RG_TOUCHING) {
-        phi = 0;
-    }
     if (soft.stiffness > 0) {
         double gain = dt * soft.stiffness + soft.damping;
-        double bias = phi > 0 ? phi / dt : phi * soft.stiffness / gain;
+        double bias = phi > 0 ? phi / ahead : phi * soft.stiffness / gain;
         return (rgLaw){.bias = bias, .compliance = 1 / (dt * gain)};
     }
     if (phi > 0) {
-        return (rgLaw){.bias = phi / dt};
+        return (rgLaw){.bias = phi / ahead};
     }
     double speed = phi / (dt + world->timeConstant);
     return (rgLaw){.bias = fmax(speed, -world->def.pushOutSpeed)};
+}
+
+static double rgWorld_TreeAhead(const rgWorld* world, int link) {
+    int tree = world->model->links[link].tree;
+    bool starts = tree >= 0 && world->integrator == rg_integratorMidpoint && world->lead[tree] == 0;
+    return starts ? 1.5 * world->dt : world->dt;
+}
+
+double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB) {
+    return fmax(rgWorld_TreeAhead(world, linkA), rgWorld_TreeAhead(world, linkB));
+}
+
+// Inverse of what a row has to move, without what couples its degrees of freedom.
+static double rgRows_Mobility(const rgWorld* world, int row) {
+    const rgRows* rows = &world->rows;
+    double sum = 0;
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        double mass = world->dynamics->mass[world->model->dofs[rows->column[k]].rowStart];
+        sum += rows->value[k] * rows->value[k] / mass;
+    }
+    return sum;
+}
+
+// (1) along a row
+rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch, double command) {
+    double dt = world->dt, k = soft.stiffness, d = soft.damping;
+    const rgModel* model = world->model;
+    int tree = model->links[model->dofs[world->rows.column[world->rows.rowStart[row]]].link].tree;
+    rgWeights w = rgWorld_Weights(world, tree, dt * (dt * k + d) * rgRows_Mobility(world, row));
+    double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
+    double rate = rgRows_Dot(&world->rows, row, world->startV);
+    double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;
+    return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
 }
 
 // (8) The same for both signs of the violation.
@@ -33,15 +63,38 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
 }
 
+// A half line is a limit, which does nothing from afar.
+static bool rgWorld_RowHolds(const rgWorld* world, int block, int row) {
+    const rgRows* rows = &world->rows;
+    double rate = rgRows_Dot(rows, row, world->startV);
+    return rows->blocks[block].kind != rg_blockHalfLine ||
+           rgLimitIsNear(world, rows->gap[row], rate, 0);
+}
+
+// All rows of a block act on the same degrees of freedom.
+static void rgWorld_FindHeld(rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    memset(world->isHeld, 0, (size_t)world->model->treeCount * sizeof(bool));
+    for (int b = 0, r = 0; b < rows->blockCount; r += RG_MAX(rows->blocks[b++].rowCount, 1)) {
+        bool holds = rgWorld_RowHolds(world, b, r);
+        for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
+            world->isHeld[world->treeOfDof[rows->column[k]]] = true;
+        }
+    }
+}
+
 rgResult rgWorld_AddRows(rgWorld* world) {
     rgRows_Clear(&world->rows);
-    rgSetArcs(world);
     rgResult result = rgAddLimits(world);
     result = result == rg_ok ? rgAddDryFriction(world) : result;
     result = result == rg_ok ? rgAddTendons(world) : result;
     result = result == rg_ok ? rgAddActuators(world) : result;
     result = result == rg_ok ? rgAddEqualities(world) : result;
-    return result == rg_ok ? rgAddContacts(world) : result;
+    result = result == rg_ok ? rgAddContacts(world) : result;
+    if (result == rg_ok) {
+        rgWorld_FindHeld(world);
+    }
+    return result;
 }
 
 // M^ in compressed rows.
@@ -66,6 +119,9 @@ rgResult rgAssembleProblem(rgStep* step) {
     rgResult result = rgWorld_AddRows(world);
     int n = rows->rowCount, nv = world->model->vCount;
     step->report->rowCount = n;
+    if (result == rg_ok) {
+        result = rgWorld_RefineFreeVelocity(world);
+    }
     if (result != rg_ok || n == 0) {
         world->problem = (rgContactProblem){0};
         return result;

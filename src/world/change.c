@@ -83,6 +83,7 @@ _Static_assert(RG_SPAN(rgEqualityDef, polynomial, damping) == 7, "");
 
 static const rgFixedField rgSettingsFixed[] = {
     RG_FIXED(rgWorldDef, timeStep, "time step"),
+    RG_FIXED(rgWorldDef, integrator, "integrator"),
     RG_FIXED(rgWorldDef, margin, "margin"),
     RG_FIXED(rgWorldDef, sleepTime, "sleep time"),
     RG_FIXED(rgWorldDef, sleepSpeed, "sleep speed"),

@@ -4,12 +4,33 @@
 
 #include <string.h>
 
-rgResult rgUpdateKinematics(rgStep* step) {
-    rgWorld* world = step->world;
+// (26) To the middle of the step.
+static void rgWorld_GoToMiddle(rgWorld* world) {
     const rgModel* model = world->model;
-    memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
-    rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
-    rgWorld_StartSleep(world);
+    const rgState* state = &world->state;
+    memcpy(world->startQ, state->q, (size_t)model->qCount * sizeof(double));
+    rgModel_StepVelocity(model, state->q, state->v, world->startV);
+    bool drifts = world->integrator == rg_integratorMidpoint;
+    for (int t = 0; t < model->treeCount; ++t) {
+        if (world->lead[t] > 0) {
+            rgWorld_MoveTree(world, t, state->q, world->startV, world->lead[t], world->startQ);
+        }
+    }
+    if (drifts) {
+        rgWorld_CarryVelocity(world, state->q, world->startQ, world->startV);
+    }
+    memcpy(world->trend, state->trend, (size_t)model->vCount * sizeof(double));
+    if (drifts) {
+        rgWorld_TurnRates(world, world->trend, false);
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        world->midV[i] = world->startV[i] + world->trend[i];
+    }
+}
+
+static void rgWorld_Place(rgWorld* world) {
+    const rgModel* model = world->model;
+    rgWorld_GoToMiddle(world);
     rgWorld_Guide(world);
     rgDynamics_SetState(world->dynamics, world->startQ, world->startV);
     for (int i = 0; i < rgModel_AllLinks(model); ++i) {
@@ -19,6 +40,27 @@ rgResult rgUpdateKinematics(rgStep* step) {
     for (int t = 0; t < model->info.tendonCount; ++t) {
         world->length[t] = rgTendonLength(model, t, world->startQ);
     }
+}
+
+static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
+    bool moves = false;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        moves = moves || world->state.v[i] != 0;
+    }
+    return moves;
+}
+
+// What was set to move stays where it is at first: nothing says yet that the way is free.
+rgResult rgUpdateKinematics(rgStep* step) {
+    rgWorld* world = step->world;
+    bool drifts = world->integrator == rg_integratorMidpoint;
+    rgWorld_StartSleep(world);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        bool waits = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
+        world->lead[t] = drifts && !waits ? 0.5 * world->dt : 0;
+    }
+    rgWorld_Place(world);
     return rg_ok;
 }
 
@@ -49,8 +91,9 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
         rgWorld_MoveCollider(world, collider);
         rgBox box = rgGeometry_Box(collider->geometry, collider->pose);
         rgVec3 grow = rgVec(1, 1, 1);
-        double reach = world->dt * (rgLength(collider->velocity) + collider->spin) +
-                       world->def.margin + model->shapes[collider->shape].margin;
+        double time = rgWorld_TimeAhead(world, collider->link, 0);
+        double reach = time * (rgLength(collider->velocity) + collider->spin) + world->def.margin +
+                       model->shapes[collider->shape].margin;
         box.lower = rgAddScaled(box.lower, -reach, grow);
         box.upper = rgAddScaled(box.upper, reach, grow);
         result = rgBroadphase_Move(world->broadphase, i, box);
@@ -70,7 +113,8 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
 // Bound on how far points of a pair close in this step.
 static double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
-    return world->dt * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
+    double time = rgWorld_TimeAhead(world, A->link, B->link);
+    return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
 }
 
 // (14) Twice the travel: where one end is stopped, the other swings on up to that much faster.
@@ -95,20 +139,20 @@ static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
     int linkA = world->colliders[pair->a].link, linkB = world->colliders[pair->b].link;
     const rgSpatial *VA = &d->velocities[linkA], *VB = &d->velocities[linkB];
     rgVec3 originA = rgDynamics_LinkOrigin(d, linkA), originB = rgDynamics_LinkOrigin(d, linkB);
-    double closing[RG_MANIFOLD_CAPACITY], most = 0;
+    double closing[RG_MANIFOLD_CAPACITY], most = 0, time = rgWorld_TimeAhead(world, linkA, linkB);
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
         rgVec3 a = rgAdd(VA->linear, rgCross(VA->angular, rgSub(p->position, originA)));
         rgVec3 b = rgAdd(VB->linear, rgCross(VB->angular, rgSub(p->position, originB)));
         closing[k] = RG_MAX(-rgDot(p->normal, rgSub(b, a)), 0);
-        if (p->gap <= world->dt * closing[k]) {
+        if (p->gap <= time * closing[k]) {
             most = RG_MAX(most, closing[k]);
         }
     }
     int kept = 0;
     for (int k = 0; k < manifold->count; ++k) {
         double speed = RG_MAX(closing[k], most);
-        if (manifold->points[k].gap <= world->def.margin + 2 * world->dt * speed) {
+        if (manifold->points[k].gap <= world->def.margin + 2 * time * speed) {
             manifold->points[kept++] = manifold->points[k];
         }
     }
@@ -140,7 +184,7 @@ static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair
                            int pointCount) {
     rgPoint point = {.position = from->position,
                      .normal = from->normal,
-                     .gap = fabs(from->gap) < RG_TOUCHING ? 0 : from->gap,
+                     .gap = rgTouchingGap(from->gap),
                      .feature = from->feature,
                      .pair = index,
                      .colliderA = pair->a,
@@ -215,6 +259,67 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     return rg_ok;
 }
 
+// ---- whether what was set may go to the middle of the step
+
+#define RG_WAY_DEPTH 1e-6 // [m] or [rad]
+
+static bool rgGoesTooFar(const rgWorld* world, double gap, double closing) {
+    return RG_MIN(gap, 0) - (gap - 0.5 * world->dt * closing) > RG_WAY_DEPTH;
+}
+
+static rgVec3 rgWorld_PointVelocity(const rgWorld* world, int link, rgVec3 position) {
+    const rgSpatial* V = &world->dynamics->velocities[link];
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(world->dynamics, link));
+    return rgAdd(V->linear, rgCross(V->angular, arm));
+}
+
+static bool rgWorld_PointInWay(const rgWorld* world, const rgPoint* point, int tree) {
+    int linkA = world->colliders[point->colliderA].link;
+    int linkB = world->colliders[point->colliderB].link;
+    const rgLink* links = world->model->links;
+    if (links[linkA].tree != tree && links[linkB].tree != tree) {
+        return false;
+    }
+    rgVec3 a = rgWorld_PointVelocity(world, linkA, point->position);
+    rgVec3 b = rgWorld_PointVelocity(world, linkB, point->position);
+    return rgGoesTooFar(world, point->gap, -rgDot(point->normal, rgSub(b, a)));
+}
+
+static bool rgWorld_LimitInWay(const rgWorld* world, int joint, int tree) {
+    const rgJointDef* def = &world->model->joints[joint];
+    const rgJointRange* range = &world->model->jointRanges[joint];
+    if (!def->hasLimits || range->vCount != 1 || world->treeOfDof[range->v] != tree) {
+        return false;
+    }
+    double q = world->startQ[range->q], v = world->startV[range->v];
+    return rgGoesTooFar(world, q - def->lower, -v) || rgGoesTooFar(world, def->upper - q, v);
+}
+
+static bool rgWorld_WayIsFree(const rgWorld* world, int tree) {
+    bool inWay = false;
+    for (int i = 0; i < world->pointCount && !inWay; ++i) {
+        inWay = rgWorld_PointInWay(world, &world->points[i], tree);
+    }
+    int joints = world->def.ignoreLimits ? 0 : world->model->info.jointCount;
+    for (int j = 0; j < joints && !inWay; ++j) {
+        inWay = rgWorld_LimitInWay(world, j, tree);
+    }
+    return !inWay;
+}
+
+// Returns whether any of those that wait may go.
+static bool rgWorld_LetGo(rgWorld* world) {
+    bool any = false;
+    bool drifts = world->integrator == rg_integratorMidpoint;
+    for (int t = 0; t < world->model->treeCount && drifts; ++t) {
+        if (world->lead[t] == 0 && rgWorld_WayIsFree(world, t)) {
+            world->lead[t] = 0.5 * world->dt;
+            any = true;
+        }
+    }
+    return any;
+}
+
 // Pairs that are near each other, and where they touch.
 static rgResult rgWorld_Collide(rgWorld* world) {
     rgResult result = rgWorld_MatchPairs(world);
@@ -230,8 +335,7 @@ static rgResult rgWorld_Collide(rgWorld* world) {
     return result;
 }
 
-rgResult rgFindContacts(rgStep* step) {
-    rgWorld* world = step->world;
+static rgResult rgWorld_FindPoints(rgWorld* world) {
     rgResult result = rgWorld_PlaceColliders(world);
     if (result == rg_ok) {
         result = rgBroadphase_Update(world->broadphase, rgWorld_MayMeet, world);
@@ -240,7 +344,19 @@ rgResult rgFindContacts(rgStep* step) {
     while (result == rg_ok && rgWorld_Rouse(world)) { // each time fewer sleep
         result = rgWorld_Collide(world);
     }
-    result = result == rg_ok ? rgWorld_ListPoints(world) : result;
+    return result == rg_ok ? rgWorld_ListPoints(world) : result;
+}
+
+rgResult rgFindContacts(rgStep* step) {
+    rgWorld* world = step->world;
+    rgResult result = rgWorld_FindPoints(world);
+    if (result == rg_ok && rgWorld_LetGo(world)) {
+        rgWorld_Place(world);
+        result = rgWorld_FindPoints(world);
+    }
+    if (result == rg_ok) {
+        rgSetArcs(world);
+    }
     step->report->contactCount = world->pointCount;
     step->report->penetration = world->penetration;
     return result;

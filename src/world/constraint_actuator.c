@@ -67,7 +67,7 @@ double rgDriveCommand(const rgWorld* world, int actuator) {
     return def->gain * u + def->bias;
 }
 
-// (8) J v+ + R lambda = R dt (command - kp position), |lambda| within dt times the force limits.
+// (8) A spring and damper, |lambda| within dt times the force limits.
 static rgResult rgAddActuator(rgWorld* world, int actuator) {
     const rgDrive* drive = &world->drives[actuator];
     double dt = world->dt;
@@ -85,11 +85,11 @@ static rgResult rgAddActuator(rgWorld* world, int actuator) {
     if (row < 0) {
         return rg_errorMemory;
     }
-    double R = 1 / (dt * (dt * drive->stiffness + drive->damping));
     double position = rgDrivePosition(world->model, actuator, world->startQ);
-    world->rows.compliance[row] = R;
-    world->rows.bias[row] =
-        -R * dt * (rgDriveCommand(world, actuator) - drive->stiffness * position);
+    rgSoftness gains = {drive->stiffness, drive->damping};
+    rgLaw law = rgSpringLaw(world, row, gains, position, rgDriveCommand(world, actuator));
+    world->rows.compliance[row] = law.compliance;
+    world->rows.bias[row] = law.bias;
     world->rows.gap[row] = position;
     world->rows.sources[row] = (rgRowSource){
         .kind = rg_constraintActuator, .index = actuator, .slot = world->slots.actuator + actuator};

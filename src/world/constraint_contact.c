@@ -116,13 +116,15 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     rgRows* rows = &world->rows;
     int normal = point->firstRow + 2;
     double gap = point->gap < 0 ? share * point->gap : point->gap;
+    double ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
+                                     world->colliders[point->colliderB].link);
     // (18) Hunt and Crossley's dissipation is a damper that grows with the depth.
     rgSoftness soft = {material->stiffness, material->damping + material->stiffness *
                                                                     material->dissipation *
                                                                     RG_MAX(-gap, 0)};
     point->isSoft = material->stiffness > 0;
     point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
-    rgLaw law = rgUnilateralLaw(world, gap, soft);
+    rgLaw law = rgUnilateralLaw(world, gap, ahead, soft);
     point->overlaps = world->memories[1].pairs[point->pair].overlap && material->stiffness == 0;
     if (point->overlaps) {
         law.bias = fmax(law.bias, 0);
@@ -134,7 +136,7 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     // (4) An impact of a rigid contact: it came fast enough, and the free motion closes it now.
     point->rebound = 0;
     point->mayHit = !point->isSoft && before < -world->restitutionThreshold;
-    if (point->mayHit && point->gap + world->dt * rgRows_Speed(rows, normal, world->freeV) < 0) {
+    if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->freeV) < 0) {
         point->restBias = law.bias;
         point->rebound = material->restitution * before;
         law.bias = material->restitution > 0 ? point->rebound : law.bias;

@@ -1,5 +1,5 @@
 // Loop closures (connect, weld) and couplings of joints and tendons. docs/theory/constraints.md
-// (9), (10).
+// (9), (10), (25).
 #include "world/world.h"
 
 #include <string.h>
@@ -188,6 +188,34 @@ void rgRows_Regularize(rgWorld* world, int first) {
     rows->blockCount -= kept == 0;
 }
 
+// (25) How the violation's rate changes while v stays: J' v.
+static void rgLoopBias(const rgWorld* world, const rgEqualityDef* def, double bias[6]) {
+    const rgDynamics* d = world->dynamics;
+    rgAttachment A = rgAttach(world, def->bodyA, def->poseA);
+    rgAttachment B = rgAttach(world, def->bodyB, def->poseB);
+    rgVec3 linear =
+        rgSub(rgWorld_PointBias(world, B.link, B.point), rgWorld_PointBias(world, A.link, A.point));
+    rgVec3 angular = rgSub(d->biases[B.link].angular, d->biases[A.link].angular);
+    memcpy(bias, &linear, sizeof(linear));
+    memcpy(bias + 3, &angular, sizeof(angular));
+}
+
+// (25) A rigid loop is judged by where it was at the start of the step, and closes at its end.
+static void rgSetRigidLoop(rgWorld* world, const rgEqualityDef* def, int first) {
+    rgRows* rows = &world->rows;
+    bool turns = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
+    double bias[6] = {0}, lead = rgRows_Lead(world, first);
+    if (turns && lead > 0) {
+        rgLoopBias(world, def, bias);
+    }
+    for (int r = first; r < rows->rowCount; ++r) {
+        double rate = rgRows_Speed(rows, r, world->startV), arc = bias[rows->sources[r].row];
+        rows->gap[r] += lead * (0.5 * lead * arc - rate);
+        rows->bias[r] = rgBilateralLaw(world, rows->gap[r], (rgSoftness){0}).bias;
+        rows->bias[r] += 0.5 * world->dt * arc;
+    }
+}
+
 rgResult rgAddEqualities(rgWorld* world) {
     const rgModel* model = world->model;
     for (int e = 0; e < model->info.equalityCount; ++e) {
@@ -201,6 +229,10 @@ rgResult rgAddEqualities(rgWorld* world) {
         }
         rgRows* rows = &world->rows;
         rgRows_Regularize(world, first);
+        if (def->stiffness == 0) {
+            rgSetRigidLoop(world, def, first);
+            continue;
+        }
         for (int r = first; r < rows->rowCount; ++r) {
             rgLaw law =
                 rgBilateralLaw(world, rows->gap[r], (rgSoftness){def->stiffness, def->damping});

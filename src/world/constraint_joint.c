@@ -2,7 +2,7 @@
 #include "world/world.h"
 
 // Rows are made for limits that this step may reach, however hard a contact hits.
-static bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
+bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
     return phi <= 1e-3 + 2 * world->dt * (fabs(speed) + fabs(freeSpeed));
 }
 
@@ -27,7 +27,9 @@ static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow
     if (row < 0) {
         return rg_errorMemory;
     }
-    rgLaw law = rgUnilateralLaw(world, limit->phi, (rgSoftness){0});
+    int link = world->model->dofs[limit->columns[0]].link;
+    double ahead = rgWorld_TimeAhead(world, link, link);
+    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(limit->phi), ahead, (rgSoftness){0});
     world->rows.gap[row] = limit->phi;
     world->rows.bias[row] = law.bias;
     world->rows.compliance[row] = law.compliance;

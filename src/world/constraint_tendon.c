@@ -45,16 +45,17 @@ static double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
 }
 
 static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, double sign, int row) {
-    double reach = fabs(rgTendonRate(world, tendon, world->startV)) +
-                   fabs(rgTendonRate(world, tendon, world->freeV));
-    if (phi > 1e-3 + 2 * world->dt * reach) {
+    if (!rgLimitIsNear(world, phi, rgTendonRate(world, tendon, world->startV),
+                       rgTendonRate(world, tendon, world->freeV))) {
         return rg_ok;
     }
     int first = rgAddTendonRow(world, tendon, (rgBlock){.kind = rg_blockHalfLine}, sign, row);
     if (first < 0) {
         return rg_errorMemory;
     }
-    rgLaw law = rgUnilateralLaw(world, phi, (rgSoftness){0});
+    int link = world->model->dofs[world->rows.column[world->rows.rowStart[first]]].link;
+    double ahead = rgWorld_TimeAhead(world, link, link);
+    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(phi), ahead, (rgSoftness){0});
     world->rows.gap[first] = phi;
     world->rows.bias[first] = law.bias;
     world->rows.compliance[first] = law.compliance;
@@ -82,8 +83,7 @@ static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
 
 static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     const rgTendonDef* def = &world->model->tendons[tendon];
-    double dt = world->dt, gain = dt * (dt * def->stiffness + def->damping);
-    if (gain == 0) {
+    if (def->stiffness == 0 && def->damping == 0) {
         return rg_ok;
     }
     int first = rgAddTendonRow(world, tendon, (rgBlock){.kind = rg_blockFree}, 1, 3);
@@ -92,8 +92,10 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     }
     double stretch = world->length[tendon] - def->springReference;
     world->rows.gap[first] = stretch;
-    world->rows.compliance[first] = 1 / gain;
-    world->rows.bias[first] = dt * def->stiffness * stretch / gain;
+    rgSoftness soft = {def->stiffness, def->damping};
+    rgLaw law = rgSpringLaw(world, first, soft, stretch, 0);
+    world->rows.compliance[first] = law.compliance;
+    world->rows.bias[first] = law.bias;
     return rg_ok;
 }
 

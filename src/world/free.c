@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define RG_STIFF 4.0
+
 static rgQuat rgWorld_FreeRotation(const rgWorld* world, const rgLink* link) {
     const double* q = world->startQ + link->q + 3;
     return (rgQuat){q[0], q[1], q[2], q[3]};
@@ -56,9 +58,55 @@ static void rgWorld_AddWrenches(rgWorld* world) {
     }
 }
 
+// (1) How implicit they are. z = (dt^2 k + dt d)/m: beyond a twelfth of a period in a step, what
+// rings would ring on and on.
+rgWeights rgWorld_Weights(const rgWorld* world, int tree, double z) {
+    double y = RG_STIFF * z, w = y > 1e8 ? 1 : y * y / (1 + y * y);
+    if (world->integrator == rg_integratorEuler || world->lead[tree] == 0) {
+        w = 1;
+    }
+    return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
+}
+
+static rgWeights rgWorld_DofWeights(const rgWorld* world, int dof, double dt) {
+    const rgModel* model = world->model;
+    double k = world->dofStiffness[dof], d = world->dofDamping[dof];
+    double mass = world->dynamics->mass[model->dofs[dof].rowStart];
+    return rgWorld_Weights(world, model->links[model->dofs[dof].link].tree,
+                           dt * (dt * k + d) / mass);
+}
+
+// What springs, dampers and gains act on: degrees of freedom from first to before end, about q and
+// v over a time dt.
+typedef struct rgPull {
+    const double *q, *v;
+    double dt;
+    int first, end;
+    double *tau, *added;
+} rgPull;
+
+static rgPull rgWorld_StepPull(const rgWorld* world) {
+    return (rgPull){world->startQ,        world->startV, world->dt,   0,
+                    world->model->vCount, world->tau,    world->added};
+}
+
+// Gains on one degree of freedom: their part of the actuator's force.
+static double rgWorld_AddGain(const rgWorld* world, const rgPull* pull, int actuator) {
+    const rgDrive* drive = &world->drives[actuator];
+    const rgActuatorDef* def = &world->model->actuators[actuator];
+    int dof = world->model->jointRanges[def->joint.index1 - 1].v;
+    double dt = pull->dt, gear = def->gear[0], v = gear * pull->v[dof];
+    rgWeights w = rgWorld_DofWeights(world, dof, dt);
+    double position = rgDrivePosition(world->model, actuator, pull->q) + w.along * dt * v;
+    pull->added[dof] +=
+        gear * gear * dt * (w.ahead * dt * drive->stiffness + w.share * drive->damping);
+    return drive->stiffness * position + drive->damping * v;
+}
+
 // Actuators that are no rows: plain forces, and gains that become part of M^.
 static void rgWorld_AddDrives(rgWorld* world) {
     const rgModel* model = world->model;
+    rgPull pull = rgWorld_StepPull(world);
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgDrive* drive = &world->drives[a];
         if (drive->mode == rg_driveRow) {
@@ -69,11 +117,7 @@ static void rgWorld_AddDrives(rgWorld* world) {
         if (drive->mode == rg_driveForce) {
             force = fmin(fmax(force, drive->lower), drive->upper);
         } else {
-            int dof = world->entryColumns[0];
-            double gear = world->entryValues[0], v = gear * world->startV[dof], dt = world->dt;
-            force -= drive->stiffness * (rgDrivePosition(world->model, a, world->startQ) + dt * v) +
-                     drive->damping * v;
-            world->added[dof] += gear * gear * dt * (dt * drive->stiffness + drive->damping);
+            force -= rgWorld_AddGain(world, &pull, a);
         }
         world->driveForce[a] = force;
         for (int k = 0; k < count; ++k) {
@@ -94,11 +138,11 @@ static void rgWorld_ClampEfforts(rgWorld* world) {
     }
 }
 
-static void rgWorld_AddSpring(rgWorld* world, int joint) {
+static void rgWorld_AddSpring(const rgWorld* world, const rgPull* pull, int joint) {
     const rgModel* model = world->model;
     const rgJointDef* def = &model->joints[joint];
     const rgJointRange* range = &model->jointRanges[joint];
-    const double* q = world->startQ + range->q;
+    const double* q = pull->q + range->q;
     double stretch[3] = {0};
     if (def->kind == rg_jointSpherical) {
         rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
@@ -108,25 +152,43 @@ static void rgWorld_AddSpring(rgWorld* world, int joint) {
     } else {
         return;
     }
-    double dt = world->dt, k = def->stiffness;
+    double dt = pull->dt, k = def->stiffness;
     for (int i = 0; i < range->vCount; ++i) {
-        world->tau[range->v + i] -= k * (stretch[i] + dt * world->startV[range->v + i]);
-        world->added[range->v + i] += dt * dt * k;
+        int dof = range->v + i;
+        rgWeights w = rgWorld_DofWeights(world, dof, dt);
+        pull->tau[dof] -= k * (stretch[i] + w.along * dt * pull->v[dof]);
+        pull->added[dof] += dt * dt * (w.ahead * k);
     }
 }
 
-static void rgWorld_AddSprings(rgWorld* world) {
+static void rgWorld_AddSprings(const rgWorld* world, const rgPull* pull) {
     const rgModel* model = world->model;
     for (int j = 0; j < model->info.jointCount; ++j) {
-        if (model->joints[j].stiffness > 0) {
-            rgWorld_AddSpring(world, j);
+        int dof = model->jointRanges[j].v;
+        if (model->joints[j].stiffness > 0 && dof >= pull->first && dof < pull->end) {
+            rgWorld_AddSpring(world, pull, j);
         }
     }
-    for (int i = 0; i < model->vCount; ++i) {
+    for (int i = pull->first; i < pull->end; ++i) {
         double d = model->dofs[i].damping;
-        world->tau[i] -= d * world->startV[i];
-        world->added[i] += world->dt * d;
+        if (d > 0) {
+            pull->tau[i] -= d * pull->v[i];
+            pull->added[i] += pull->dt * (rgWorld_DofWeights(world, i, pull->dt).share * d);
+        }
     }
+}
+
+static void rgWorld_AddStepSprings(rgWorld* world) {
+    rgPull pull = rgWorld_StepPull(world);
+    rgWorld_AddSprings(world, &pull);
+}
+
+static rgVec3 rgLoad3(const double* x) {
+    return rgVec(x[0], x[1], x[2]);
+}
+
+static void rgStore3(rgVec3 x, double* out) {
+    out[0] = x.x, out[1] = x.y, out[2] = x.z;
 }
 
 static rgVec3 rgMultiply3(const rgVec3 columns[3], rgVec3 x) {
@@ -164,6 +226,34 @@ static void rgSpinColumns(const rgSym3* I, rgVec3 w, double dt, rgVec3 columns[3
         rgVec3 e = rgVec(k == 0, k == 1, k == 2);
         columns[k] = rgAddScaled(rgSym3_Multiply(I, e), 0.5 * dt, columns[k]);
     }
+}
+
+// exp(time w) x
+static rgVec3 rgTurnedBy(rgVec3 w, double time, rgVec3 x) {
+    return rgRotate(rgQuatFromRotationVector(rgScale(time, w)), x);
+}
+
+#define RG_SPIN_STEPS 12
+
+// (29) exp(dt/2 w+) I w+ = exp(-dt/2 w) I w + dt T, body axes, without impulses: Newton. Returns
+// w+.
+static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
+    rgVec3 momentum = rgTurnedBy(w, -0.5 * dt, rgSym3_Multiply(I, w)), next = w, best = w;
+    momentum = rgAddScaled(momentum, dt, torque);
+    double least = INFINITY, small = 1e-15 * rgLength(momentum);
+    for (int k = 0; k < RG_SPIN_STEPS && least > small; ++k) {
+        rgVec3 residual = rgSub(rgTurnedBy(next, 0.5 * dt, rgSym3_Multiply(I, next)), momentum);
+        double size = rgLength(residual);
+        if (!(size < least)) {
+            break; // rounding, or half a turn in a step
+        }
+        best = next;
+        least = size;
+        rgVec3 columns[3];
+        rgSpinColumns(I, next, dt, columns);
+        next = rgSub(next, rgSolve3(columns[0], columns[1], columns[2], residual));
+    }
+    return best;
 }
 
 // (4) One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
@@ -227,6 +317,61 @@ static void rgWorld_SpinTrees(rgWorld* world, double* change) {
     }
 }
 
+// (5) force += scale P D P' change
+void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale, double* force) {
+    rgDynamics_NeedComposites(world->dynamics);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (rgWorld_TreeSpins(world, t)) {
+            rgVec3 D[3];
+            int first = rgWorld_TreeGyroscopic(world, t, D);
+            const double* x = change + first;
+            rgVec3 y = rgMultiply3(D, rgVec(x[0], x[1], x[2]));
+            force[first] += scale * y.x;
+            force[first + 1] += scale * y.y;
+            force[first + 2] += scale * y.z;
+        }
+    }
+}
+
+// (29) What momentum gains beside I (w+ - w) while the body turns with w, then with w+.
+static rgVec3 rgGyroscopicImpulse(const rgSym3* I, rgVec3 w, rgVec3 next, double dt) {
+    rgVec3 before = rgSym3_Multiply(I, w), after = rgSym3_Multiply(I, next);
+    return rgSub(rgSub(rgTurnedBy(next, 0.5 * dt, after), after),
+                 rgSub(rgTurnedBy(w, -0.5 * dt, before), before));
+}
+
+static rgVec3 rgInvertMoment(const rgSym3* I, rgVec3 x) {
+    rgVec3 a = rgVec(I->xx, I->xy, I->xz), b = rgVec(I->xy, I->yy, I->yz);
+    return rgSolve3(a, b, rgVec(I->xz, I->yz, I->zz), x);
+}
+
+// Whether a loop bends its path, as far as the last steps tell. Of contacts they tell nothing: an
+// impact would turn along a path that it ends.
+static bool rgWorld_IsBent(const rgWorld* world, const rgLink* link) {
+    const double* trend = world->trend + link->v + 3;
+    return world->isLooped[link->tree] && (trend[0] != 0 || trend[1] != 0 || trend[2] != 0);
+}
+
+// (29) of the rate that is foreseen.
+static rgVec3 rgWorld_BentImpulse(const rgWorld* world, const rgLink* link, rgVec3 w) {
+    rgVec3 next = rgAddScaled(w, 2, rgLoad3(world->trend + link->v + 3));
+    return rgGyroscopicImpulse(&link->moment, w, next, world->dt);
+}
+
+// Rate after the free motion of a step.
+static rgVec3 rgWorld_SpinBody(const rgWorld* world, const rgLink* link, rgVec3 w, rgVec3 torque) {
+    const rgSym3* I = &link->moment;
+    double dt = world->dt;
+    if (world->lead[link->tree] == 0) {
+        return rgSpin(I, w, torque, dt);
+    }
+    if (!rgWorld_IsBent(world, link)) {
+        return rgSpinFreely(I, w, torque, dt);
+    }
+    rgVec3 push = rgSub(rgScale(dt, torque), rgWorld_BentImpulse(world, link, w));
+    return rgAdd(w, rgInvertMoment(I, push));
+}
+
 // (3) A free body moves with its centre of mass: momentum is kept to rounding.
 static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, double* out) {
     const double* tau = world->tau + link->v;
@@ -236,7 +381,7 @@ static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, doubl
     rgVec3 force = rgVec(tau[0], tau[1], tau[2]), w = rgVec(v[3], v[4], v[5]);
     rgVec3 torque = rgSub(rgVec(tau[3], tau[4], tau[5]), rgRotateBack(q, rgCross(c, force)));
     rgVec3 rate = rgAddScaled(world->gravity, 1 / link->mass, force);
-    rgVec3 spin = rgSpin(&link->moment, w, torque, world->dt);
+    rgVec3 spin = rgWorld_SpinBody(world, link, w, torque);
     rgVec3 change = rgCross(rgRotate(q, rgSub(w, spin)), c);
     out[0] = v[0] + (world->dt * rate.x + change.x);
     out[1] = v[1] + (world->dt * rate.y + change.y);
@@ -258,19 +403,31 @@ static void rgWorld_ReplaceFreeBodies(rgWorld* world) {
     }
 }
 
+// Free bodies have (29) instead of a bias.
+void rgWorld_SetMidVelocity(rgWorld* world) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (world->lead[t] > 0 && !world->isFreeBody[t]) {
+            rgDynamics_SetTreeVelocity(world->dynamics, t, world->midV);
+        }
+    }
+}
+
 rgResult rgComputeFreeVelocity(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
+    rgDynamics_NeedMass(world->dynamics);
+    rgWorld_SetMidVelocity(world);
     rgWorld_TakeForces(world);
     rgWorld_AddDrives(world);
     rgWorld_ClampEfforts(world);
     rgWorld_AddWrenches(world);
-    rgWorld_AddSprings(world);
+    rgWorld_AddStepSprings(world);
     // (2) v_free = v + M^^-1 dt (tau - b)
     rgDynamics_Bias(world->dynamics, world->column);
     for (int i = 0; i < model->vCount; ++i) {
         world->freeV[i] = world->dt * (world->tau[i] - world->column[i]);
     }
+    rgWorld_AddSpinForces(world, world->trend, world->dt, world->freeV);
     rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
     if (result != rg_ok) {
         return result;
@@ -284,17 +441,240 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     return rg_ok;
 }
 
+// ---- the velocity of the middle of the step
+
+#define RG_REFINE_STEPS    8
+#define RG_REFINE_ACCURACY 1e-9  // relative to the velocity
+#define RG_PART_TURN       0.015 // [rad] of a joint in a part of a step
+#define RG_MAX_PARTS       50
+
+// Where no rows act, the free motion is the motion.
+static bool rgWorld_IsRefined(const rgWorld* world, int tree) {
+    return world->lead[tree] > 0 && !world->isHeld[tree] && !world->isFreeBody[tree] &&
+           world->sleeps[tree] == 0;
+}
+
+// One part of the way of a tree, in (28).
+typedef struct rgPart {
+    int tree;
+    double dt;
+    const double *tau, *v; // forces but b, velocity at its start
+    double* x;             // change of the velocity
+} rgPart;
+
+// (28) x := M^^-1 dt (tau - b(v + x/2)). Returns the largest change of x.
+static double rgPart_Correct(rgWorld* world, const rgPart* part) {
+    const rgTree* range = &world->model->trees[part->tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double *y = world->column, *x = part->x, most = 0;
+    for (int i = first; i < end; ++i) {
+        world->midV[i] = part->v[i] + 0.5 * x[i];
+    }
+    rgDynamics_SetTreeVelocity(world->dynamics, part->tree, world->midV);
+    rgDynamics_TreeBias(world->dynamics, part->tree, y);
+    for (int i = first; i < end; ++i) {
+        y[i] = part->dt * (part->tau[i] - y[i]);
+    }
+    rgDynamics_SolveTree(world->dynamics, part->tree, y);
+    for (int i = first; i < end; ++i) {
+        most = fmax(most, fabs(y[i] - x[i]));
+        x[i] = y[i];
+    }
+    return most;
+}
+
+// Each iteration contracts by about half of what the tree turns meanwhile.
+static void rgPart_Solve(rgWorld* world, const rgPart* part) {
+    const rgTree* range = &world->model->trees[part->tree];
+    double speed = 0, last = INFINITY;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        speed = fmax(speed, fabs(part->v[i]) + fabs(part->x[i]));
+    }
+    for (int k = 0; k < RG_REFINE_STEPS; ++k) {
+        double change = rgPart_Correct(world, part);
+        if (!(change < last) || change <= RG_REFINE_ACCURACY * speed) {
+            return;
+        }
+        last = change;
+    }
+}
+
+// (30) In how many parts a tree moves: by the fastest of its joints.
+static int rgWorld_CountParts(const rgWorld* world, int tree) {
+    const rgModel* model = world->model;
+    const rgTree* range = &model->trees[tree];
+    double square = 0;
+    for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        const double* v = world->startV + link->v + (link->kind == rg_linkFree ? 3 : 0);
+        if (link->kind == rg_linkRevolute) {
+            square = fmax(square, v[0] * v[0]);
+        } else if (link->kind != rg_linkPrismatic) {
+            square = fmax(square, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        }
+    }
+    return (int)fmin(fmax(ceil(world->dt * sqrt(square) / RG_PART_TURN), 1), RG_MAX_PARTS);
+}
+
+static void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
+    const rgModel* model = world->model;
+    size_t bytes = (size_t)(pull->end - pull->first) * sizeof(double);
+    memset(pull->tau + pull->first, 0, bytes);
+    memset(pull->added + pull->first, 0, bytes);
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgActuatorDef* def = &model->actuators[a];
+        bool joint = world->drives[a].mode == rg_driveJoint;
+        int dof = joint ? model->jointRanges[def->joint.index1 - 1].v : -1;
+        if (dof >= pull->first && dof < pull->end) {
+            pull->tau[dof] -= def->gear[0] * rgWorld_AddGain(world, pull, a);
+        }
+    }
+    rgWorld_AddSprings(world, pull);
+}
+
+// (30) From the state to the end of the step in equal parts, each with (26) and (28). Leaves q+ in
+// nextQ and v+ in partV.
+static rgResult rgWorld_MoveInParts(rgWorld* world, int tree, int count) {
+    const rgModel* model = world->model;
+    const rgTree* range = &model->trees[tree];
+    rgDynamics* d = world->dynamics;
+    int first = range->firstDof, end = first + range->dofCount;
+    double h = world->dt / count, *v = world->partV, *x = world->nextV, *steady = world->partForce;
+    rgPull pull = {world->startQ, world->startV,  world->dt,       first,
+                   end,           world->partTau, world->partAdded};
+    rgWorld_TreePulls(world, &pull);
+    for (int i = first; i < end; ++i) {
+        steady[i] = world->tau[i] - pull.tau[i];
+        v[i] = world->startV[i];
+        x[i] = (world->freeV[i] - v[i]) / count;
+    }
+    pull.q = world->nextQ, pull.v = v, pull.dt = h;
+    rgPart part = {tree, h, pull.tau, v, x};
+    rgResult result = rg_ok;
+    for (int k = 0; k < count && result == rg_ok; ++k) {
+        rgWorld_MoveTree(world, tree, k == 0 ? world->state.q : world->nextQ, v, 0.5 * h,
+                         world->nextQ);
+        rgDynamics_PlaceTree(d, tree, world->nextQ);
+        rgWorld_TreePulls(world, &pull);
+        for (int i = first; i < end; ++i) {
+            pull.tau[i] += steady[i];
+        }
+        result = rgDynamics_FactorizeTree(d, tree, pull.added);
+        rgPart_Solve(world, &part);
+        for (int i = first; i < end; ++i) {
+            v[i] += x[i];
+        }
+        rgWorld_MoveTree(world, tree, world->nextQ, v, 0.5 * h, world->nextQ);
+    }
+    return result;
+}
+
+static rgResult rgWorld_RefineTree(rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    world->parts[tree] = rgWorld_CountParts(world, tree);
+    if (world->parts[tree] > 1) {
+        rgResult result = rgWorld_MoveInParts(world, tree, world->parts[tree]);
+        for (int i = first; i < end; ++i) {
+            world->freeV[i] = world->partV[i];
+            world->midV[i] = 0.5 * (world->startV[i] + world->partV[i]);
+        }
+        return result;
+    }
+    rgPart part = {tree, world->dt, world->tau, world->startV, world->nextV};
+    for (int i = first; i < end; ++i) {
+        part.x[i] = world->freeV[i] - world->startV[i];
+    }
+    rgPart_Solve(world, &part);
+    for (int i = first; i < end; ++i) {
+        world->freeV[i] = world->startV[i] + part.x[i];
+    }
+    return rg_ok;
+}
+
+rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
+    rgResult result = rg_ok;
+    for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
+        world->parts[t] = 1;
+        if (rgWorld_IsRefined(world, t)) {
+            result = rgWorld_RefineTree(world, t);
+        }
+    }
+    return result;
+}
+
 // ---- the same, turned around (docs/theory/inverse.md)
 
 // Forces on the degrees of freedom without the user's, in tau; driven: the actuators' share.
 void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
     size_t bytes = (size_t)world->model->vCount * sizeof(double);
+    rgDynamics_NeedMass(world->dynamics);
+    rgWorld_SetMidVelocity(world);
     memset(world->tau, 0, bytes);
     memset(world->added, 0, bytes);
     rgWorld_AddDrives(world);
     memcpy(driven, world->tau, bytes);
     rgWorld_AddWrenches(world);
-    rgWorld_AddSprings(world);
+    rgWorld_AddStepSprings(world);
+}
+
+#define RG_FORCE_STEPS 50
+
+// (30) solved for the force that, beside tau, makes the parts end with v. Starts from the one that
+// one step would need; M is near enough to what the parts weigh.
+static void rgWorld_FindPartForce(rgWorld* world, int tree, int count, const double* v,
+                                  double* force) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    double last = INFINITY;
+    for (int i = first; i < end; ++i) {
+        world->tau[i] += force[i];
+    }
+    for (int k = 0; k < RG_FORCE_STEPS; ++k) {
+        double error = 0, speed = 0;
+        if (rgWorld_MoveInParts(world, tree, count) != rg_ok) {
+            break;
+        }
+        for (int i = first; i < end; ++i) {
+            world->column[i] = (v[i] - world->partV[i]) / world->dt;
+            error = fmax(error, fabs(v[i] - world->partV[i]));
+            speed = fmax(speed, fabs(v[i]));
+        }
+        if (!(error < last) || error <= 1e-14 * speed) {
+            break;
+        }
+        last = error;
+        rgDynamics_TreeMultiply(world->dynamics, tree, world->column, world->partForce);
+        for (int i = first; i < end; ++i) {
+            force[i] += world->partForce[i];
+            world->tau[i] += world->partForce[i];
+        }
+    }
+    for (int i = first; i < end; ++i) {
+        world->tau[i] -= force[i];
+    }
+}
+
+void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        int count = rgWorld_IsRefined(world, t) ? rgWorld_CountParts(world, t) : 1;
+        if (count > 1) {
+            memcpy(world->freeV, v, (size_t)world->model->vCount * sizeof(double));
+            rgWorld_FindPartForce(world, t, count, v, force);
+        }
+    }
+}
+
+// (28)
+void rgWorld_ForeseeFree(rgWorld* world, const double* v) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        const rgTree* range = &world->model->trees[t];
+        for (int i = range->firstDof;
+             rgWorld_IsRefined(world, t) && i < range->firstDof + range->dofCount; ++i) {
+            world->midV[i] = 0.5 * (world->startV[i] + v[i]);
+        }
+    }
+    rgWorld_SetMidVelocity(world);
 }
 
 // Whether (5) has a say: a first joint that turns freely, and does turn.
@@ -303,34 +683,25 @@ bool rgWorld_HasSpin(const rgWorld* world) {
     bool any = false;
     for (int t = 0; t < model->treeCount && !any; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
-        const double* w = world->startV + link->v + link->vCount - 3;
+        const double* w = world->midV + link->v + link->vCount - 3;
         any = rgWorld_TreeSpins(world, t) && (w[0] != 0 || w[1] != 0 || w[2] != 0);
     }
     return any;
 }
 
-// (5) force += scale P D P' change
-void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale, double* force) {
-    rgDynamics_NeedComposites(world->dynamics);
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        if (rgWorld_TreeSpins(world, t)) {
-            rgVec3 D[3];
-            int first = rgWorld_TreeGyroscopic(world, t, D);
-            const double* x = change + first;
-            rgVec3 y = rgMultiply3(D, rgVec(x[0], x[1], x[2]));
-            force[first] += scale * y.x;
-            force[first + 1] += scale * y.y;
-            force[first + 2] += scale * y.z;
-        }
+// (4) or (29), solved for the torque.
+static rgVec3 rgWorld_SpinTorque(const rgWorld* world, const rgLink* link, rgVec3 w, rgVec3 spin) {
+    const rgSym3* I = &link->moment;
+    double dt = world->dt;
+    rgVec3 change = rgScale(1 / dt, rgSub(spin, w));
+    if (world->lead[link->tree] > 0) {
+        rgVec3 bent = rgWorld_IsBent(world, link) ? rgWorld_BentImpulse(world, link, w)
+                                                  : rgGyroscopicImpulse(I, w, spin, dt);
+        return rgAddScaled(rgSym3_Multiply(I, change), 1 / dt, bent);
     }
-}
-
-static rgVec3 rgLoad3(const double* x) {
-    return rgVec(x[0], x[1], x[2]);
-}
-
-static void rgStore3(rgVec3 x, double* out) {
-    out[0] = x.x, out[1] = x.y, out[2] = x.z;
+    rgVec3 columns[3];
+    rgSpinColumns(I, w, dt, columns);
+    return rgAdd(rgCross(w, rgSym3_Multiply(I, w)), rgMultiply3(columns, change));
 }
 
 // All forces on a free body that, with the impulse (both at its origin), make the step end with v.
@@ -342,20 +713,15 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
     rgVec3 c = rgRotate(q, link->center), push = rgLoad3(impulse);
     rgVec3 turn = rgSub(rgLoad3(impulse + 3), rgRotateBack(q, rgCross(c, push)));
     // the free motion: v less what the impulse changes
-    rgVec3 x = rgVec(I->xx, I->xy, I->xz), y = rgVec(I->xy, I->yy, I->yz);
-    rgVec3 kick = rgSolve3(x, y, rgVec(I->xz, I->yz, I->zz), turn);
+    rgVec3 kick = rgInvertMoment(I, turn);
     rgVec3 w = rgLoad3(world->startV + link->v + 3), spin = rgSub(rgLoad3(v + 3), kick);
     rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, kick), c));
     rest = rgAddScaled(rest, -1 / link->mass, push);
     // (3) and (4), solved for force and torque
     rgVec3 start = rgAdd(rgLoad3(world->startV + link->v), rgCross(rgRotate(q, rgSub(w, spin)), c));
-    rgVec3 rate = rgScale(1 / dt, rgSub(rest, start)), columns[3];
+    rgVec3 rate = rgScale(1 / dt, rgSub(rest, start));
     rgVec3 force = rgScale(link->mass, rgSub(rate, world->gravity));
-    rgSpinColumns(I, w, dt, columns);
-    rgVec3 change = rgScale(1 / dt, rgSub(spin, w)), torque = rgCross(w, rgSym3_Multiply(I, w));
-    torque = rgAddScaled(torque, change.x, columns[0]);
-    torque = rgAddScaled(torque, change.y, columns[1]);
-    torque = rgAddScaled(torque, change.z, columns[2]);
+    rgVec3 torque = rgWorld_SpinTorque(world, link, w, spin);
     rgStore3(force, tau);
     rgStore3(rgAdd(torque, rgRotateBack(q, rgCross(c, force))), tau + 3);
 }

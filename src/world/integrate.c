@@ -75,10 +75,10 @@ static void rgMoveFree(const rgLink* link, bool aboutCenter, const double* q, co
     memcpy(out + 3, rotation, sizeof(rotation));
 }
 
-void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
-                  double* next) {
+static void rgWorld_MoveLinks(const rgWorld* world, int first, int end, const double* q,
+                              const double* v, double time, double* next) {
     const rgModel* model = world->model;
-    for (int i = 1; i < model->linkCount; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
         const double *from = q + link->q, *rate = v + link->v;
         double* out = next + link->q;
@@ -92,27 +92,44 @@ void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double
     }
 }
 
-// (12) The velocity of the origin, in the axes of the new body frame; that of the centre stays.
-static void rgWorld_TurnFreeVelocity(rgWorld* world, int tree) {
-    const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
-    double* v = world->nextBodyV + link->v;
-    const double *old = world->startQ + link->q + 3, *new = world->nextQ + link->q + 3;
-    rgVec3 linear = rgVec(v[0], v[1], v[2]), w = rgVec(v[3], v[4], v[5]);
-    bool centered = link->center.x == 0 && link->center.y == 0 && link->center.z == 0;
-    rgQuat now = {new[0], new[1], new[2], new[3]};
-    if (world->isFreeBody[tree] && !centered) {
-        rgVec3 spin = rgTurned(old, w);
-        rgVec3 center = rgAdd(linear, rgCross(spin, rgTurned(old, link->center)));
-        linear = rgSub(center, rgRotate(now, rgCross(w, link->center)));
+void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
+                  double* next) {
+    rgWorld_MoveLinks(world, 1, world->model->linkCount, q, v, time, next);
+}
+
+void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
+                      double* next) {
+    const rgTree* range = &world->model->trees[tree];
+    rgWorld_MoveLinks(world, range->firstLink, range->firstLink + range->linkCount, q, v, time,
+                      next);
+}
+
+// (12) While a free body turns, the velocity of its centre stays, that of its origin does not.
+void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to, double* v) {
+    const rgModel* model = world->model;
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgLink* link = &model->links[model->trees[t].firstLink];
+        const rgVec3 c = link->center;
+        if (!world->isFreeBody[t] || (c.x == 0 && c.y == 0 && c.z == 0)) {
+            continue;
+        }
+        double* out = v + link->v;
+        rgVec3 swing = rgCross(rgVec(out[3], out[4], out[5]), c);
+        rgVec3 change =
+            rgSub(rgTurned(from + link->q + 3, swing), rgTurned(to + link->q + 3, swing));
+        out[0] += change.x, out[1] += change.y, out[2] += change.z;
     }
-    linear = rgRotateBack(now, linear);
-    v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
 }
 
 rgResult rgIntegratePositions(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
-    rgWorld_Move(world, world->startQ, world->nextV, world->dt, world->nextQ);
+    for (int t = 0; t < model->treeCount; ++t) {
+        if (world->parts[t] == 1) { // otherwise it is there
+            double rest = world->dt - world->lead[t];
+            rgWorld_MoveTree(world, t, world->startQ, world->nextV, rest, world->nextQ);
+        }
+    }
     if (world->rigidEqualityCount > 0) {
         rgWorld_PlaceNext(world, world->dynamics);
         rgResult result = rgWorld_ProjectLoops(world, world->nextQ);
@@ -121,17 +138,14 @@ rgResult rgIntegratePositions(rgStep* step) {
         }
     }
     memcpy(world->nextBodyV, world->nextV, (size_t)model->vCount * sizeof(double));
-    for (int t = 0; t < model->treeCount; ++t) {
-        if (model->links[model->trees[t].firstLink].kind == rg_linkFree) {
-            rgWorld_TurnFreeVelocity(world, t);
-        }
-    }
+    rgWorld_CarryVelocity(world, world->startQ, world->nextQ, world->nextBodyV);
+    rgModel_BodyVelocity(model, world->nextQ, world->nextBodyV, world->nextBodyV);
     bool finite =
         rgAllFinite(world->nextQ, model->qCount) && rgAllFinite(world->nextBodyV, model->vCount);
     return finite ? rg_ok : rg_errorNumeric;
 }
 
-// (12) turned around: from the velocity that the step ends with to step coordinates at the start.
+// (12) turned around: from the velocity that the step ends with to step coordinates at startQ.
 void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
@@ -142,7 +156,7 @@ void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
         const double* old = world->startQ + link->q + 3;
         double* out = v + link->v;
         double rotation[4];
-        rgTurnQuat(old, out + 3, world->dt, rotation);
+        rgTurnQuat(old, out + 3, world->dt - world->lead[t], rotation);
         rgVec3 linear = rgTurned(rotation, rgVec(out[0], out[1], out[2]));
         if (world->isFreeBody[t]) {
             rgVec3 w = rgVec(out[3], out[4], out[5]);
@@ -151,4 +165,57 @@ void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
         }
         out[0] = linear.x, out[1] = linear.y, out[2] = linear.z;
     }
+}
+
+// Rates of joints that turn freely, from axes of the body to those of its parent or back: what
+// spins changes its rate steadily there, and not as seen by itself.
+void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
+    const rgModel* model = world->model;
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        if (link->kind == rg_linkSpherical || link->kind == rg_linkFree) {
+            const double* q = world->startQ + link->q + (link->kind == rg_linkFree ? 3 : 0);
+            double* w = v + link->v + link->vCount - 3;
+            rgQuat turn = {q[0], q[1], q[2], q[3]};
+            rgVec3 rate = rgVec(w[0], w[1], w[2]);
+            rate = out ? rgRotate(turn, rate) : rgRotateBack(turn, rate);
+            w[0] = rate.x, w[1] = rate.y, w[2] = rate.z;
+        }
+    }
+}
+
+// (27) Of the last two changes the smaller, where they point the same way: an impact, or what
+// jitters, says nothing about the next step.
+void rgTrend(const double* last, const double* now, int count, double* trend) {
+    double both = 0, a = 0, b = 0;
+    for (int k = 0; k < count; ++k) {
+        both += last[k] * now[k];
+        a += last[k] * last[k];
+        b += now[k] * now[k];
+    }
+    for (int k = 0; k < count; ++k) {
+        trend[k] = both > 0 ? 0.5 * (a < b ? last[k] : now[k]) : 0;
+    }
+}
+
+void rgWorld_CommitTrend(rgWorld* world) {
+    const rgModel* model = world->model;
+    double *last = world->state.change, *trend = world->state.trend;
+    if (world->integrator == rg_integratorEuler) {
+        return;
+    }
+    for (int i = 0; i < model->vCount; ++i) {
+        world->column[i] = world->nextV[i] - world->startV[i];
+    }
+    rgWorld_TurnRates(world, world->column, true);
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        int first = link->v, count = link->vCount;
+        rgTrend(last + first, world->column + first, RG_MIN(count, 3), trend + first);
+        if (count > 3) {
+            rgTrend(last + first + 3, world->column + first + 3, 3, trend + first + 3);
+        }
+    }
+    memcpy(last, world->column, (size_t)model->vCount * sizeof(double));
+    memset(world->state.isSet, 0, (size_t)model->treeCount * sizeof(double));
 }

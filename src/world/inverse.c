@@ -142,6 +142,7 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     if (result != rg_ok) {
         return result;
     }
+    rgWorld_ForeseeFree(world, call->work->vRef);
     rgInverse_Reference(call);
     rgInverse_Start(call);
     if (rgInverse_HasImpacts(world)) {
@@ -227,9 +228,14 @@ static void rgInverse_Need(rgInverseCall* call) {
     for (int i = 0; i < nv; ++i) {
         work->need[i] += world->added[i] * work->acceleration[i] - world->tau[i];
     }
-    if (work->spins) {
-        rgWorld_AddSpinForces(world, work->acceleration, 0.5 * world->dt, work->need);
+    if (work->spins) { // (5) of what differs from the change that was foreseen
+        for (int i = 0; i < nv; ++i) {
+            work->kick[i] =
+                0.5 * world->dt * work->acceleration[i] + world->startV[i] - world->midV[i];
+        }
+        rgWorld_AddSpinForces(world, work->kick, 1, work->need);
     }
+    rgWorld_AddPartForces(world, work->vRef, work->need);
 }
 
 void rgInverse_AddSpin(rgInverseCall* call, const double* push, double scale, double* force) {

@@ -12,8 +12,14 @@ typedef enum rgGuideMode {
     rg_guideStop,
 } rgGuideMode;
 
-enum { rg_guidePose = 0, rg_guideVelocity = 7, rg_guideMode = 13, rg_guideTarget = 14 };
-_Static_assert(rg_guideTarget + 7 == RG_GUIDE_NUMBERS, "pose, velocity, mode, target");
+enum {
+    rg_guidePose = 0,
+    rg_guideVelocity = 7,
+    rg_guideMode = 13,
+    rg_guideTarget = 14,
+    rg_guideChange = 21 // of the velocity in the last step
+};
+_Static_assert(rg_guideChange + 6 == RG_GUIDE_NUMBERS, "pose, velocity, mode, target, change");
 
 static double* rgWorld_GuideNumbers(const rgWorld* world, int guide) {
     return world->state.kinematic + RG_GUIDE_NUMBERS * guide;
@@ -49,8 +55,14 @@ void rgWorld_ResetKinematic(rgWorld* world) {
 
 // ---- a step
 
-// (19)
-static rgGuide rgMakeGuide(const double* x, double dt) {
+static rgPose rgMovePose(rgPose pose, rgSpatial velocity, double time) {
+    rgQuat turn = rgQuatFromRotationVector(rgScale(time, velocity.angular));
+    return (rgPose){rgAddScaled(pose.p, time, velocity.linear),
+                    rgQuatNormalize(rgQuatMultiply(turn, pose.q))};
+}
+
+// (19), (26)
+static rgGuide rgMakeGuide(const double* x, double dt, double lead) {
     rgPose pose = rgLoadPose(x + rg_guidePose);
     rgSpatial before = rgLoadSpatial(x + rg_guideVelocity), velocity = before;
     rgPose next = pose;
@@ -62,16 +74,24 @@ static rgGuide rgMakeGuide(const double* x, double dt) {
         rgVec3 turn = rgRotationVectorFromQuat(rgQuatMultiply(next.q, rgQuatConjugate(pose.q)));
         velocity = (rgSpatial){rgScale(1 / dt, rgSub(next.p, pose.p)), rgScale(1 / dt, turn)};
     } else {
-        next.p = rgAddScaled(pose.p, dt, velocity.linear);
-        next.q = rgQuatNormalize(
-            rgQuatMultiply(rgQuatFromRotationVector(rgScale(dt, velocity.angular)), pose.q));
+        next = rgMovePose(pose, velocity, dt);
     }
-    return (rgGuide){pose, next, before, velocity};
+    rgGuide guide = {pose, next, before, velocity, velocity};
+    if (lead > 0) {
+        double change[6], trend[6];
+        rgStoreSpatial(rgSpatialAddScaled(velocity, -1, before), change);
+        rgTrend(x + rg_guideChange, change, 3, trend);
+        rgTrend(x + rg_guideChange + 3, change + 3, 3, trend + 3);
+        guide.pose = rgMovePose(pose, velocity, lead);
+        guide.end = rgSpatialAdd(velocity, rgLoadSpatial(trend));
+    }
+    return guide;
 }
 
 void rgWorld_Guide(rgWorld* world) {
+    double lead = world->integrator == rg_integratorMidpoint ? 0.5 * world->dt : 0;
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        world->guides[i] = rgMakeGuide(rgWorld_GuideNumbers(world, i), world->dt);
+        world->guides[i] = rgMakeGuide(rgWorld_GuideNumbers(world, i), world->dt, lead);
     }
     rgWorld_PlaceStart(world, world->dynamics);
 }
@@ -82,15 +102,17 @@ void rgWorld_ForgetGuides(rgWorld* world) {
         const double* x = rgWorld_GuideNumbers(world, i);
         rgPose pose = rgLoadPose(x + rg_guidePose);
         rgSpatial velocity = rgLoadSpatial(x + rg_guideVelocity);
-        world->guides[i] = (rgGuide){pose, pose, velocity, velocity};
+        world->guides[i] = (rgGuide){pose, pose, velocity, velocity, velocity};
     }
 }
 
 void rgWorld_CommitGuides(rgWorld* world) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
         double* x = rgWorld_GuideNumbers(world, i);
-        rgStorePose(world->guides[i].next, x + rg_guidePose);
-        rgStoreSpatial(world->guides[i].velocity, x + rg_guideVelocity);
+        const rgGuide* g = &world->guides[i];
+        rgStorePose(g->next, x + rg_guidePose);
+        rgStoreSpatial(g->velocity, x + rg_guideVelocity);
+        rgStoreSpatial(rgSpatialAddScaled(g->velocity, -1, g->before), x + rg_guideChange);
         x[rg_guideMode] = x[rg_guideMode] == rg_guideReach ? rg_guideStop : rg_guideGoOn;
     }
 }
@@ -101,13 +123,20 @@ void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d) {
         rgSpatial change = rgSpatialAddScaled(g->velocity, -1, g->before);
         rgSpatial rate = {rgScale(1 / world->dt, change.linear),
                           rgScale(1 / world->dt, change.angular)};
-        d->prescribed[i] = (rgPrescribed){g->pose, g->velocity, rate};
+        d->prescribed[i] = (rgPrescribed){g->pose, g->end, rate};
     }
 }
 
 void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
         d->prescribed[i] = (rgPrescribed){.pose = world->guides[i].next};
+    }
+}
+
+void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d) {
+    for (int i = 0; i < world->model->kinematicCount; ++i) {
+        const rgGuide* g = &world->guides[i];
+        d->prescribed[i] = (rgPrescribed){.pose = rgMovePose(g->pose, g->end, world->dt)};
     }
 }
 
@@ -151,6 +180,7 @@ static void rgStoreMotion(const rgWorld* world, rgBodyId body, rgPrescribed moti
     rgPrescribed link = rgPrescribe(&world->model->bodyPlaces[body.index1 - 1], motion);
     rgStorePose(link.pose, x + rg_guidePose);
     rgStoreSpatial(link.velocity, x + rg_guideVelocity);
+    rgStoreSpatial((rgSpatial){0}, x + rg_guideChange);
     x[rg_guideMode] = rg_guideGoOn;
 }
 

@@ -105,7 +105,7 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
     rgDynamics* d = readout->start;
     if (!readout->startValid) {
         rgWorld_PlaceStart(world, d);
-        rgDynamics_SetState(d, world->startQ, world->startV);
+        rgDynamics_SetState(d, world->startQ, world->midV);
         for (int i = 0; i < world->model->vCount; ++i) {
             d->scratch[i] = (world->nextV[i] - world->startV[i]) / world->dt;
         }

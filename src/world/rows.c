@@ -166,6 +166,16 @@ int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
     return first;
 }
 
+// The least of what the trees that a row acts on were moved by.
+double rgRows_Lead(const rgWorld* world, int row) {
+    const rgRows* rows = &world->rows;
+    double lead = world->dt;
+    for (int k = rows->rowStart[row]; row < rows->rowCount && k < rows->rowStart[row + 1]; ++k) {
+        lead = fmin(lead, world->lead[world->treeOfDof[rows->column[k]]]);
+    }
+    return lead;
+}
+
 double rgRows_Dot(const rgRows* rows, int row, const double* v) {
     double sum = 0;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {

@@ -21,6 +21,15 @@ static double rgNorm4(const double* q) {
     return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 }
 
+// What the last step did says nothing about a tree that was set.
+static void rgWorld_ForgetTrend(rgWorld* world, int index) {
+    const rgTree* tree = &world->model->trees[index];
+    size_t bytes = (size_t)tree->dofCount * sizeof(double);
+    memset(world->state.change + tree->firstDof, 0, bytes);
+    memset(world->state.trend + tree->firstDof, 0, bytes);
+    world->state.isSet[index] = 1;
+}
+
 static bool rgQuatsAreUsable(const rgModel* model, const double* q) {
     for (int i = 1; i < model->linkCount; ++i) {
         int at = rgQuatIndex(&model->links[i]);
@@ -43,6 +52,23 @@ static void rgNormalizeQuats(const rgModel* model, double* q) {
     }
 }
 
+// A tree that is given what it has goes on as if nothing had been said.
+static void rgWorld_SetTree(rgWorld* world, int index, const double* q, const double* v) {
+    const rgModel* model = world->model;
+    const rgTree* tree = &model->trees[index];
+    const rgLink *first = &model->links[tree->firstLink], *next = first + tree->linkCount;
+    int qEnd = next < model->links + model->linkCount ? next->q : model->qCount;
+    size_t qBytes = (size_t)(qEnd - first->q) * sizeof(double);
+    size_t vBytes = (size_t)tree->dofCount * sizeof(double);
+    double *oldQ = world->state.q + first->q, *oldV = world->state.v + tree->firstDof;
+    q += first->q, v += tree->firstDof;
+    if (memcmp(oldQ, q, qBytes) != 0 || memcmp(oldV, v, vBytes) != 0) {
+        memcpy(oldQ, q, qBytes);
+        memcpy(oldV, v, vBytes);
+        rgWorld_ForgetTrend(world, index);
+    }
+}
+
 rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     if (world == NULL) {
         return rg_errorArgument;
@@ -53,12 +79,15 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
         return rg_errorArgument;
     }
     // The arrays may be views of this very state.
-    memmove(world->state.q, q != NULL ? q : model->neutral, (size_t)model->qCount * sizeof(double));
-    rgNormalizeQuats(model, world->state.q);
+    double *newQ = world->nextQ, *newV = world->nextBodyV;
+    memcpy(newQ, q != NULL ? q : model->neutral, (size_t)model->qCount * sizeof(double));
+    rgNormalizeQuats(model, newQ);
+    memset(newV, 0, (size_t)model->vCount * sizeof(double));
     if (v != NULL) {
-        memmove(world->state.v, v, (size_t)model->vCount * sizeof(double));
-    } else {
-        memset(world->state.v, 0, (size_t)model->vCount * sizeof(double));
+        memcpy(newV, v, (size_t)model->vCount * sizeof(double));
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        rgWorld_SetTree(world, t, newQ, newV);
     }
     rgWorld_ForgetSprings(world);
     rgWorld_WakeAll(world);
@@ -105,6 +134,7 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
     rgWorld_WakeDof(world, link->v);
+    rgWorld_ForgetTrend(world, link->tree);
     rgReadout_Invalidate(world->readout);
     rgWatch_Disturb(world);
 }
@@ -173,6 +203,9 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
     rgWorld_ForgetImpulses(world);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        rgWorld_ForgetTrend(world, t);
+    }
     return rgWorld_SetTime(world, def != NULL ? def->time : 0);
 }
 
@@ -217,7 +250,7 @@ int rgWorld_SoftenedSteps(const rgWorld* world) {
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3374617473676972u // "rigstat3"
+#define RG_STATE_MAGIC 0x3474617473676972u // "rigstat4"
 
 typedef struct rgStateHeader {
     uint64_t magic;

@@ -143,14 +143,17 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
     state->kinematic = rgTakeNumbers(&cursor, RG_GUIDE_NUMBERS * world->model->kinematicCount);
     state->rest = rgTakeNumbers(&cursor, world->sleepCount);
+    state->isSet = rgTakeNumbers(&cursor, info->treeCount);
+    state->change = rgTakeNumbers(&cursor, info->vCount);
+    state->trend = rgTakeNumbers(&cursor, info->vCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
     state->blockCount = (int)(cursor - block);
 }
 
 static bool rgWorld_CreateState(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
-    int count = 1 + info->qCount + 2 * info->vCount + info->actuatorCount + 6 * info->bodyCount +
-                info->treeCount + RG_GUIDE_NUMBERS * world->model->kinematicCount +
+    int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + 6 * info->bodyCount +
+                2 * info->treeCount + RG_GUIDE_NUMBERS * world->model->kinematicCount +
                 world->sleepCount + world->slots.count;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
     if (block == NULL) {
@@ -159,6 +162,9 @@ static bool rgWorld_CreateState(rgWorld* world) {
     rgWorld_ViewState(world, block, &world->state);
     RG_ASSERT(world->state.blockCount == count);
     memcpy(world->state.q, world->model->neutral, (size_t)info->qCount * sizeof(double));
+    for (int t = 0; t < info->treeCount; ++t) {
+        world->state.isSet[t] = 1;
+    }
     rgWorld_ResetKinematic(world);
     return true;
 }
@@ -208,6 +214,42 @@ static bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
     return alone;
 }
 
+// What of (1) belongs to a degree of freedom: how stiff it is says how implicit the step is there.
+static void rgWorld_PlanPulls(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int i = 0; i < model->vCount; ++i) {
+        world->dofDamping[i] = model->dofs[i].damping;
+        world->dofStiffness[i] = 0;
+    }
+    for (int j = 0; j < model->info.jointCount; ++j) {
+        const rgJointRange* range = &model->jointRanges[j];
+        for (int k = range->v; k < range->v + range->vCount; ++k) {
+            world->dofStiffness[k] += model->joints[j].stiffness;
+        }
+    }
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgDrive* drive = &world->drives[a];
+        const rgActuatorDef* def = &model->actuators[a];
+        if (drive->mode == rg_driveJoint) {
+            int dof = model->jointRanges[def->joint.index1 - 1].v;
+            world->dofStiffness[dof] += def->gear[0] * def->gear[0] * drive->stiffness;
+            world->dofDamping[dof] += def->gear[0] * def->gear[0] * drive->damping;
+        }
+    }
+}
+
+static void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def) {
+    const rgModel* model = world->model;
+    const int bodies[2] = {def->bodyA.index1, def->bodyB.index1};
+    for (int i = 0; i < 2; ++i) {
+        int link = bodies[i] > 0 ? model->bodyPlaces[bodies[i] - 1].link : 0;
+        int tree = model->links[link].tree;
+        if (tree >= 0 && !def->disabled && def->stiffness == 0) {
+            world->isLooped[tree] = true;
+        }
+    }
+}
+
 void rgWorld_Plan(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
@@ -218,6 +260,7 @@ void rgWorld_Plan(rgWorld* world) {
     }
     for (int t = 0; t < model->treeCount; ++t) {
         world->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
+        world->isLooped[t] = false;
     }
     world->compensates = false;
     for (int b = 0; b < model->info.bodyCount; ++b) {
@@ -232,7 +275,9 @@ void rgWorld_Plan(rgWorld* world) {
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
+        rgWorld_MarkLoop(world, def);
     }
+    rgWorld_PlanPulls(world);
 }
 
 static bool rgBodyMoves(const rgModel* model, int index1) {
@@ -382,6 +427,18 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->linkRotations = rgWorld_Take(world, links, sizeof(rgQuat), &good);
     world->startQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->startV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->midV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->trend = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->parts = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
+    world->partV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->partForce = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->partTau = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->partAdded = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->isLooped = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->lead = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
+    world->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->dofStiffness = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->dofDamping = rgWorld_Take(world, nv, sizeof(double), &good);
     world->stepWrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
     world->tau = rgWorld_Take(world, nv, sizeof(double), &good);
     world->added = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -422,6 +479,9 @@ void rgWorld_SetConstants(rgWorld* world) {
     world->dt = def->timeStep > 0       ? def->timeStep
                 : options->timeStep > 0 ? options->timeStep
                                         : 1e-3;
+    world->integrator = def->integrator != rg_integratorAny       ? def->integrator
+                        : options->integrator != rg_integratorAny ? options->integrator
+                                                                  : rg_integratorMidpoint;
     world->timeConstant = def->timeConstant > 0 ? def->timeConstant : 10 * world->dt;
     world->restitutionThreshold = def->restitutionThreshold > 0
                                       ? def->restitutionThreshold
@@ -479,15 +539,18 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 
 static void rgWorld_FreeArrays(rgWorld* world) {
     void* arrays[] = {
-        world->stepWrench,   world->state.block,   world->geometries,  world->colliders,
-        world->drives,       world->tendonNeutral, world->isFreeBody,  world->linkRotations,
-        world->startQ,       world->startV,        world->tau,         world->added,
-        world->freeV,        world->nextV,         world->driveForce,  world->nextQ,
-        world->loopQ,        world->nextBodyV,     world->nextImpulse, world->column,
-        world->entryColumns, world->entryValues,   world->length,      world->points,
-        world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
-        world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
-        world->massValue,    world->islands,       world->reach,       world->asked,
+        world->stepWrench,   world->state.block,   world->geometries,   world->colliders,
+        world->drives,       world->tendonNeutral, world->isFreeBody,   world->linkRotations,
+        world->startQ,       world->startV,        world->tau,          world->added,
+        world->freeV,        world->nextV,         world->driveForce,   world->nextQ,
+        world->loopQ,        world->nextBodyV,     world->nextImpulse,  world->column,
+        world->entryColumns, world->entryValues,   world->length,       world->points,
+        world->manifolds,    world->loopG,         world->loopWork,     world->whitened,
+        world->treeOfDof,    world->massStart,     world->massColumn,   world->massSource,
+        world->massValue,    world->islands,       world->reach,        world->asked,
+        world->parts,        world->partV,         world->partForce,    world->partTau,
+        world->partAdded,    world->midV,          world->trend,        world->isHeld,
+        world->isLooped,     world->lead,          world->dofStiffness, world->dofDamping,
         world->linkReach,    world->guides,        world->sleeps};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);

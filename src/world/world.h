@@ -50,17 +50,21 @@ typedef struct rgState {
     double* force;     // vCount, body coordinates
     double* wrench;    // 6 per body: force and torque at the centre of mass, world axes
     double* asleep;    // per tree: 0 awake, 1 disabled, 2 and above a group that fell asleep
-    double* kinematic; // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target
-    double* impulse;   // per slot: warm start of rows that are no contacts
-    double* rest;      // per tree, where sleep is an option: for how long it has been slow [s]
+    double* kinematic; // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target, change
+    double* isSet;     // per tree: 1 if its q or v were set since the last step
+    double* change;  // vCount, step coordinates, rates in the parent's axes: of v in the last step
+    double* trend;   // vCount, likewise: half of the change that is expected
+    double* impulse; // per slot: warm start of rows that are no contacts
+    double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
-#define RG_GUIDE_NUMBERS 21
+#define RG_GUIDE_NUMBERS 27
 
 // A kinematic link in a step: where it is and will be, and how it moves there.
 typedef struct rgGuide {
-    rgPose pose, next;
+    rgPose pose, next;          // where the step is computed, and at its end
     rgSpatial before, velocity; // of its origin, world axes: in the last step, and in this one
+    rgSpatial end;              // at the end of this one, as far as the last ones tell
 } rgGuide;
 
 // A shape that takes part in collisions.
@@ -248,6 +252,7 @@ struct rgWorld {
     rgWorldDef firstDef;
     rgVec3 gravity;
     double dt;
+    rgIntegrator integrator; // midpoint or Euler
     double timeConstant, restitutionThreshold;
 
     rgState state;
@@ -267,6 +272,9 @@ struct rgWorld {
     double* reach;         // per degree of freedom: [m] at the end of what it moves, per unit
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
+    bool* isLooped;        // per tree: a rigid equality acts on it
+    double* dofStiffness;  // vCount: of springs and gains that are part of M^
+    double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
     bool hasTendonRows;
     int* massStart; // vCount + 1: M^ in compressed rows
@@ -278,8 +286,17 @@ struct rgWorld {
     int sleepCount;        // trees that may sleep; 0: sleep is no option
     rgGuide* guides;       // rgWorld_Guide, per kinematic link
     rgQuat* linkRotations; // rgUpdateKinematics, per link
-    double* startQ;        // rgUpdateKinematics, qCount
-    double* startV;        // rgUpdateKinematics, vCount, step coordinates
+    double* lead;          // rgUpdateKinematics, per tree: from the state to startQ [s]
+    double* startQ;        // rgUpdateKinematics, qCount: those that the step is computed at
+    double* startV;        // rgUpdateKinematics, vCount, step coordinates: of the start of the step
+    double* trend;         // rgUpdateKinematics, vCount, step coordinates: that of the state
+    double* midV;          // rgUpdateKinematics, vCount, step coordinates: foreseen for its middle
+    bool* isHeld;          // rgAddRows, per tree: rows act on it
+    int* parts;            // rgAssembleProblem, per tree: of the step in which it moves; 1 if held
+    double* partV;         // rgAssembleProblem, vCount: scratch of trees that move in parts
+    double* partForce;     //
+    double* partTau;       //
+    double* partAdded;     //
     double* tau;           // rgComputeFreeVelocity, vCount: forces that are no constraints
     double* stepWrench;    // rgComputeFreeVelocity, 6 per body: the wrenches of the step
     bool stepWrenched;     // rgComputeFreeVelocity: they are not all zero
@@ -329,6 +346,11 @@ struct rgWorld {
 // Gap that counts as none. In hyperstatic assemblies less than that decides
 // which contacts carry: errors within the tolerance would make the forces wander from step to step.
 #define RG_TOUCHING 1e-9 // [m] or [rad]
+// Without a jump, which a heavy body would feel: from none at RG_TOUCHING to all at twice that.
+static inline double rgTouchingGap(double gap) {
+    double size = RG_MIN(2 * (fabs(gap) - RG_TOUCHING), fabs(gap));
+    return size > 0 ? copysign(size, gap) : 0;
+}
 
 // One step in progress.
 typedef struct rgStep {
@@ -352,8 +374,16 @@ rgResult rgIntegratePositions(rgStep* step);  // integrate.c
 void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
-                  double* next);                          // integrate.c
-rgResult rgWorld_ProjectLoops(rgWorld* world, double* q); // loops.c
+                  double* next); // integrate.c
+void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
+                      double* next); // integrate.c
+// From one configuration on the way to another: free bodies keep the velocity of their centre.
+void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to,
+                           double* v);                                         // integrate.c
+void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);             // integrate.c
+void rgTrend(const double* last, const double* now, int count, double* trend); // integrate.c
+void rgWorld_CommitTrend(rgWorld* world);                                      // integrate.c
+rgResult rgWorld_ProjectLoops(rgWorld* world, double* q);                      // loops.c
 
 // world.c: the parts of a block of numbers.
 void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state);
@@ -387,6 +417,7 @@ void rgRows_Clear(rgRows* rows);
 void rgRows_Free(rgWorld* world, rgRows* rows);
 double rgRows_Dot(const rgRows* rows, int row, const double* v);
 double rgRows_Speed(const rgRows* rows, int row, const double* v); // with the drift
+double rgRows_Lead(const rgWorld* world, int row);
 static inline int rgRows_Columns(const rgRows* rows, int row) {
     return rows->rowStart[row + 1] - rows->rowStart[row];
 }
@@ -395,12 +426,33 @@ static inline int rgRows_Columns(const rgRows* rows, int row) {
 typedef struct rgLaw {
     double bias, compliance;
 } rgLaw;
-rgLaw rgUnilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
-rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft);  // assemble.c
+rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead,
+                      rgSoftness soft); // assemble.c
+// Time that a gap has to close in [s]: to where the next step is computed.
+double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB); // assemble.c
+// How springs and dampers weigh the velocities c before and c+ after a step: the force is
+// k (x + dt (along c + ahead (c+ - c))) + d (c + share (c+ - c)).
+typedef struct rgWeights {
+    double along, ahead, share;
+} rgWeights;
+rgWeights rgWorld_Weights(const rgWorld* world, int tree,
+                          double z); // free.c; z = (dt^2 k + dt d)/m
+// A spring and damper along a row with free length 0 at stretch: lambda = dt (command - force).
+rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch,
+                  double command);                                       // assemble.c
+rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 // assemble.c: M + diag(added), or M, in compressed rows
 void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
 rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma
+// free.c, once the rows are there: the velocity of the middle of the step where none act
+void rgWorld_SetMidVelocity(rgWorld* world); // free.c: what was foreseen, for the bias
+rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
+void rgWorld_ForeseeFree(rgWorld* world, const double* v); // the same for a known v+
+// free.c: what the forces of one step lack in trees that move in parts
+void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force);
 
+bool rgLimitIsNear(const rgWorld* world, double phi, double speed,
+                   double freeSpeed); // constraint_joint.c
 // Rows of one kind each.
 rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
 rgResult rgAddDryFriction(rgWorld* world); // constraint_joint.c
@@ -415,7 +467,7 @@ int rgSoftenNewJams(rgWorld* world, const rgContactReport* report);
 void rgForgetJams(rgWorld* world);    // a rigid solution was found
 void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
-void rgSetArcs(rgWorld* world);      // arc.c: of all points, before their rows
+void rgSetArcs(rgWorld* world);      // arc.c: of all points, with the velocity of the start
 void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
 void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
@@ -469,6 +521,7 @@ void rgWorld_ForgetGuides(rgWorld* world);
 // the velocity in it, at its end, or in the current state.
 void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d);
 void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d);
+void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d); // a step beyond the start
 void rgWorld_PlaceNow(const rgWorld* world, rgDynamics* d);
 bool rgWorld_GuidesMove(const rgWorld* world);
 rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point);     // zero for other links

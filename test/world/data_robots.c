@@ -59,13 +59,15 @@ static Outcome RunScene(rgWorld* world) {
     return outcome;
 }
 
-static void RunFile(const char* path, const char* name) {
+static void RunFile(const char* path, const char* name, rgIntegrator integrator) {
     rgModel* model = Load(path);
     rgWorldDef def = rgDefaultWorldDef();
+    def.integrator = integrator;
     rgWorld* world;
     assert_int_equal(rgCreateWorld(model, &def, NULL, &world), rg_ok);
     rgKeyId key = {rgModel_Info(model).keyCount > 0 ? 1 : 0};
     assert_int_equal(rgWorld_Reset(world, key), rg_ok);
+    print_message("%s", integrator == rg_integratorEuler ? "euler    " : "midpoint ");
     Outcome outcome = RunScene(world);
     print_message("%-22s nv %3d contacts %5.1f rows %5.1f iterations %5.2f unconverged %d worst "
                   "%.1e step %.1f us memory %zu kB\n",
@@ -95,7 +97,8 @@ static void RunFolder(const char* folder) {
         size_t length = strlen(entry->d_name);
         if (length > 4 && strcmp(entry->d_name + length - 4, ".xml") == 0) {
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-            RunFile(path, entry->d_name);
+            RunFile(path, entry->d_name, rg_integratorEuler);
+            RunFile(path, entry->d_name, rg_integratorMidpoint);
         }
     }
     closedir(listing);

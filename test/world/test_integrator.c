@@ -1,0 +1,312 @@
+// The step as an integrator: order, energy, momentum; what a state that was set does.
+#include "scene.h"
+
+static Scene TextScene(const char* text, const rgWorldDef* def) {
+    Scene scene = {0};
+    assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, def);
+    return scene;
+}
+
+static const char doublePendulum[] =
+    "<mujoco><worldbody><body><joint axis='0 1 0'/>"
+    "<inertial pos='0 0 -.5' mass='1' diaginertia='.083 .083 .001'/>"
+    "<body pos='0 0 -1'><joint axis='0 1 0'/>"
+    "<inertial pos='0 0 -.4' mass='.7' diaginertia='.05 .05 .001'/></body></body>"
+    "</worldbody></mujoco>";
+
+static const char floatingChain[] =
+    "<mujoco><option gravity='0 0 0'/><worldbody><body pos='0 0 1'><freejoint/>"
+    "<inertial pos='.05 .02 0' mass='2' diaginertia='.05 .08 .1'/>"
+    "<body pos='.3 0 0'><joint axis='0 1 0'/>"
+    "<inertial pos='.2 0 .03' mass='1' diaginertia='.004 .02 .02'/>"
+    "<body pos='.4 0 0'><joint axis='0 0 1'/>"
+    "<inertial pos='.15 .01 0' mass='.6' diaginertia='.003 .01 .01'/></body></body></body>"
+    "</worldbody></mujoco>";
+
+static const char springMass[] =
+    "<mujoco><option gravity='0 0 0'/><worldbody><body><joint type='slide' axis='1 0 0' "
+    "stiffness='986.96044010893586'/>" // (2 pi 5 Hz)^2
+    "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/></body></worldbody></mujoco>";
+
+// Energy may be off by `share` of what potential and kinetic energy exchanged.
+static void ExpectEnergy(Scene* scene, int steps, double share) {
+    double start = SceneEnergy(scene), off = 0, most = 0;
+    for (int i = 0; i < steps; ++i) {
+        SceneStep(scene);
+        off = fmax(off, fabs(SceneEnergy(scene) - start));
+        most = fmax(most, rgWorld_KineticEnergy(scene->world));
+    }
+    print_message("energy off by %.2e of %.3g J\n", off, most);
+    assert_true(off < share * most);
+}
+
+static void TestDoublePendulum(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = TextScene(doublePendulum, &def);
+    assert_int_equal(rgWorld_SetState(scene.world, (double[]){1.5707963, 0.5}, NULL), rg_ok);
+    ExpectEnergy(&scene, rgFewer(60000), 1e-3);
+    SceneEnd(&scene);
+}
+
+static void TestSpringKeepsItsEnergy(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = TextScene(springMass, &def);
+    assert_int_equal(rgWorld_SetState(scene.world, (double[]){0.1}, NULL), rg_ok);
+    ExpectEnergy(&scene, rgFewer(10000), 1e-3);
+    SceneEnd(&scene);
+}
+
+// Nothing pushes: the centre of mass goes straight on.
+static void TestFloatingChain(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = TextScene(floatingChain, &def);
+    double q[9] = {0, 0, 1, 1, 0, 0, 0, 0.3, -0.4}, v[8] = {0, 0, 0, 1, 2, 3, 2, -3};
+    assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    rgDynamicsDef dynamicsDef = rgDefaultDynamicsDef(scene.model);
+    rgDynamics* d;
+    assert_int_equal(rgCreateDynamics(scene.model, &dynamicsDef, &d), rg_ok);
+    rgDynamics_SetState(d, q, v);
+    rgVec3 start = rgDynamics_Center(d), speed = rgDynamics_CenterVelocity(d);
+    ExpectEnergy(&scene, rgFewer(60000), 1e-3);
+    rgDynamics_SetPositions(d, rgWorld_Positions(scene.world, NULL));
+    rgVec3 expected = rgAddScaled(start, rgWorld_Time(scene.world), speed);
+    assert_true(rgLength(rgSub(rgDynamics_Center(d), expected)) < 1e-3);
+    rgDestroyDynamics(d);
+    SceneEnd(&scene);
+}
+
+// Ten short links whip at hundreds of radians per second.
+static void TestTenLinks(void** state) {
+    (void)state;
+    char text[4096] = "<mujoco><worldbody>";
+    for (int i = 0; i < 10; ++i) {
+        strcat(text, i == 0 ? "<body pos='0 0 2'>" : "<body pos='.05 0 0'>");
+        strcat(text, "<joint axis='0 1 0'/><inertial pos='.025 0 0' mass='.1' "
+                     "diaginertia='1e-6 2.0933333333e-5 2.0933333333e-5'/>");
+    }
+    for (int i = 0; i < 10; ++i) {
+        strcat(text, "</body>");
+    }
+    strcat(text, "</worldbody></mujoco>");
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = TextScene(text, &def);
+    ExpectEnergy(&scene, rgFewer(60000), 1e-2);
+    SceneEnd(&scene);
+}
+
+// A body without forces: momentum and energy, whatever it turns about.
+static void TestTumblingBody(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid brick = SolidOf(rg_shapeBox, rgVec(0.3, 0.1, 0.2), 2, rgVec(0, 0, 3));
+    SceneFree(&scene, &brick);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    def.hasGravity = true;
+    SceneMake(&scene, &def);
+    double v[6] = {1, -2, 3, 0.1, 8, 0.1};
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
+    rgSym3 I = rgInertiaFromShape(brick.kind, brick.size, brick.mass).moment;
+    double energy = rgWorld_KineticEnergy(scene.world), off = 0, turned = 0;
+    rgVec3 L = rgVec(0, 0, 0), start = rgVec(1, -2, 3);
+    for (int i = 0; i < rgFewer(60000); ++i) {
+        SceneStep(&scene);
+        rgSpatial V = rgWorld_BodyVelocity(scene.world, (rgBodyId){1});
+        rgQuat q = rgWorld_BodyPose(scene.world, (rgBodyId){1}).q;
+        rgVec3 now = rgRotate(q, rgSym3_Multiply(&I, rgRotateBack(q, V.angular)));
+        L = i == 0 ? now : L; // the first step after a state was set is Euler's
+        turned = fmax(turned, rgLength(rgSub(now, L)) / rgLength(L));
+        off = fmax(off, fabs(rgWorld_KineticEnergy(scene.world) / energy - 1));
+        assert_true(rgLength(rgSub(V.linear, start)) < 1e-10);
+    }
+    print_message("angular momentum off by %.1e, energy by %.1e\n", turned, off);
+    assert_true(turned < 1e-10);
+    assert_true(off < 1e-4);
+    SceneEnd(&scene);
+}
+
+// ---- order
+
+static rgVec3 EndOf(const char* text, const double* q, const double* v, double dt,
+                    rgIntegrator integrator) {
+    rgWorldDef def = SceneWorldDef(dt, 1e-12);
+    def.integrator = integrator;
+    Scene scene = TextScene(text, &def);
+    assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    SceneRun(&scene, (int)lround(0.5 / dt));
+    rgModelInfo info = rgModel_Info(scene.model);
+    rgVec3 p = rgWorld_BodyPose(scene.world, (rgBodyId){info.bodyCount}).p;
+    p = rgAdd(p, rgWorld_BodyVelocity(scene.world, (rgBodyId){info.bodyCount}).linear);
+    p = rgAdd(
+        p, rgRotate(rgWorld_BodyPose(scene.world, (rgBodyId){info.bodyCount}).q, rgVec(1, 2, 3)));
+    SceneEnd(&scene);
+    return p;
+}
+
+// Steps of h, h/2 and h/4: errors go down by 2^order.
+static void ExpectOrder(const char* text, const double* q, const double* v, double order,
+                        rgIntegrator integrator) {
+    rgVec3 a = EndOf(text, q, v, 2e-3, integrator), b = EndOf(text, q, v, 1e-3, integrator);
+    rgVec3 c = EndOf(text, q, v, 5e-4, integrator);
+    double found = log2(rgLength(rgSub(a, b)) / rgLength(rgSub(b, c)));
+    print_message("order %.3f\n", found);
+    EXPECT_NEAR(found, order, 0.1);
+}
+
+// A sphere hangs by a loop closure and swings in a cone-like way: constraint forces bend its path.
+static const char hanging[] =
+    "<mujoco><worldbody><body name='b' pos='0 0 0'><freejoint/>"
+    "<inertial pos='.05 0 -.3' mass='1' diaginertia='.02 .03 .01'/></body></worldbody>"
+    "<equality><connect body1='b' anchor='0 0 0'/></equality></mujoco>";
+
+static void TestOrder(void** state) {
+    (void)state;
+    double spring[] = {0.1}, pendulum[] = {1.5, 0.5};
+    double q[9] = {0, 0, 1, 1, 0, 0, 0, 0.3, -0.4}, v[8] = {0, 0, 0, 1, 2, 3, 2, -3};
+    double tilted[7] = {0, 0, 0, cos(0.4), sin(0.4), 0, 0}, turning[6] = {0, 0, 0, 1, 2, 6};
+    ExpectOrder(springMass, spring, NULL, 2, rg_integratorMidpoint);
+    ExpectOrder(doublePendulum, pendulum, NULL, 2, rg_integratorMidpoint);
+    ExpectOrder(floatingChain, q, v, 2, rg_integratorMidpoint);
+    ExpectOrder(hanging, tilted, turning, 2, rg_integratorMidpoint);
+    ExpectOrder(doublePendulum, pendulum, NULL, 1, rg_integratorEuler);
+}
+
+// ---- what was set, and files
+
+// A state that was set touching the floor on its way down stops there.
+static void TestSetIntoTheFloor(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.1));
+    rgBodyId id = SceneFree(&scene, &ball);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+    SceneMake(&scene, &def);
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, (double[6]){0, 0, -5}), rg_ok);
+    for (int i = 0; i < 20; ++i) {
+        SceneStep(&scene);
+        EXPECT_NEAR(SceneBodyPoint(&scene, id).z, 0.1, 1e-9);
+    }
+    SceneEnd(&scene);
+}
+
+// Whoever sets what is there changes nothing; whoever resets starts anew.
+static void TestSetWhatIsThere(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = TextScene(floatingChain, &def);
+    double v[8] = {0, 0, 0, 1, 2, 3, 2, -3}, q[9];
+    uint64_t first = 0;
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
+    SceneRun(&scene, 100);
+    first = rgWorld_Hash(scene.world);
+    rgKeyId none = {0};
+    assert_int_equal(rgWorld_Reset(scene.world, none), rg_ok);
+    assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
+    for (int i = 0; i < 100; ++i) {
+        SceneStep(&scene);
+        memcpy(q, rgWorld_Positions(scene.world, NULL), sizeof(q));
+        memcpy(v, rgWorld_Velocities(scene.world, NULL), sizeof(v));
+        assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    }
+    assert_true(rgWorld_Hash(scene.world) == first);
+    SceneEnd(&scene);
+}
+
+// A servo of 1e6 N/m on 1 kg is as fast as the step: it goes there and is quiet.
+static void TestStiffServoIsQuiet(void** state) {
+    (void)state;
+    const char* forms[2] = {"", "forcerange='-1e9 1e9' "};
+    for (int k = 0; k < 2; ++k) {
+        char text[512];
+        snprintf(text, sizeof(text),
+                 "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='j' type='slide' "
+                 "axis='1 0 0'/><inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/></body>"
+                 "</worldbody><actuator><position joint='j' kp='1e6' %s/></actuator></mujoco>",
+                 forms[k]);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+        Scene scene = TextScene(text, &def);
+        double target = 0.3;
+        assert_int_equal(rgWorld_SetControl(scene.world, &target), rg_ok);
+        SceneRun(&scene, 30);
+        EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], 0.3, 1e-3);
+        SceneRun(&scene, 170);
+        EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], 0.3, 1e-12);
+        EXPECT_NEAR(rgWorld_Velocities(scene.world, NULL)[0], 0, 1e-9);
+        SceneEnd(&scene);
+    }
+}
+
+// Inverse dynamics of a tree that is so fast that it moves in parts of a step.
+static void TestInverseOfFastTree(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+    Scene scene = TextScene(doublePendulum, &def);
+    double v[2] = {40, -90}, force[2] = {3, -2}, wanted[2];
+    assert_int_equal(rgWorld_SetState(scene.world, (double[]){1, 2}, v), rg_ok);
+    for (int i = 0; i < 20; ++i) {
+        size_t bytes = rgWorld_StateSize(scene.world);
+        void* saved = malloc(bytes);
+        assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
+        assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
+        SceneStep(&scene);
+        memcpy(wanted, rgWorld_Velocities(scene.world, NULL), sizeof(wanted));
+        uint64_t after = rgWorld_Hash(scene.world);
+        assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
+        rgInverseDef inverse = rgDefaultInverseDef();
+        rgInverseResult result;
+        assert_int_equal(rgWorld_Inverse(scene.world, &inverse, wanted, &result), rg_ok);
+        EXPECT_NEAR(result.force[0], force[0], 1e-7);
+        EXPECT_NEAR(result.force[1], force[1], 1e-7);
+        SceneStep(&scene);
+        assert_true(rgWorld_Hash(scene.world) == after);
+        free(saved);
+    }
+    SceneEnd(&scene);
+}
+
+static void TestIntegratorOfAFile(void** state) {
+    (void)state;
+    const char* names[] = {"Euler", "implicit", "implicitfast", "RK4"};
+    for (int i = 0; i < 4; ++i) {
+        char text[128];
+        snprintf(text, sizeof(text), "<mujoco><option integrator='%s'/><worldbody/></mujoco>",
+                 names[i]);
+        rgModelDef* def;
+        rgModel* model;
+        assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &def), rg_ok);
+        assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+        assert_int_equal(rgModel_Info(model).options.integrator,
+                         i == 0 ? rg_integratorEuler : rg_integratorMidpoint);
+        const char* path = "test_integrator.xml";
+        rgModelDef* again;
+        assert_int_equal(rgSaveMjcf(def, path, NULL), rg_ok);
+        assert_int_equal(rgLoadMjcf(path, NULL, NULL, &again), rg_ok);
+        remove(path);
+        rgDestroyModel(model);
+        assert_int_equal(rgCompileModel(again, NULL, NULL, &model), rg_ok);
+        assert_int_equal(rgModel_Info(model).options.integrator,
+                         i == 0 ? rg_integratorEuler : rg_integratorMidpoint);
+        rgDestroyModelDef(again);
+        rgDestroyModel(model);
+        rgDestroyModelDef(def);
+    }
+    const char* wrong = "<mujoco><option integrator='magic'/><worldbody/></mujoco>";
+    rgModelDef* def = NULL;
+    assert_int_not_equal(rgParseModelDef(wrong, strlen(wrong), NULL, NULL, NULL, &def), rg_ok);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestDoublePendulum),    cmocka_unit_test(TestSpringKeepsItsEnergy),
+        cmocka_unit_test(TestFloatingChain),     cmocka_unit_test(TestTenLinks),
+        cmocka_unit_test(TestTumblingBody),      cmocka_unit_test(TestOrder),
+        cmocka_unit_test(TestSetIntoTheFloor),   cmocka_unit_test(TestSetWhatIsThere),
+        cmocka_unit_test(TestStiffServoIsQuiet), cmocka_unit_test(TestInverseOfFastTree),
+        cmocka_unit_test(TestIntegratorOfAFile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
