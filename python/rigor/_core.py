@@ -347,12 +347,20 @@ def pose(value: Any, what: str = "pose") -> Any:
     return out[0]
 
 
-def fill(target: Any, values: Dict[str, Any], what: str, keep: List[Any]) -> None:
+def _is_array(key: str, ctype: Any) -> bool:
+    """Arrays and their counts must fit, which callers see to: they are no settings."""
+    return key.endswith("_count") or (ctype.kind == "pointer" and ctype.item.cname != "char")
+
+
+def fill(target: Any, values: Dict[str, Any], what: str, keep: List[Any],
+         arrays: bool = False) -> None:
     """Set fields of a def by their Python names; None leaves a field as it is."""
     fields = {snake(name): (name, field.type) for name, field in _struct(target).fields}
+    fields = {key: (name, ctype) for key, (name, ctype) in fields.items()
+              if key not in _HIDDEN and (arrays or not _is_array(key, ctype))}
     for key, value in values.items():
-        if key not in fields or key in _HIDDEN:
-            known = sorted(k for k in fields if k not in _HIDDEN)
+        if key not in fields:
+            known = sorted(fields)
             raise TypeError(f"{what} has no setting '{key}'; it has " + ", ".join(known))
         if value is not None:
             name, ctype = fields[key]
@@ -399,7 +407,7 @@ def _fill_pointer(item: Any, value: Any, what: str, keep: List[Any]) -> Any:
         made = pointer(keep[-1], "int[]")
     elif item.kind == "struct" and isinstance(value, dict):
         made = ffi.new(ffi.getctype(item, "*"))
-        fill(made, value, what, keep)
+        fill(made, value, what, keep, arrays=True)
     else:
         raise ArgumentError(f"{what}: {type(value).__name__} is not understood")
     keep.append(made)

@@ -10,8 +10,9 @@ import numpy as np
 
 from ._core import (ArgumentError, BusyError, Diagnostics, check, enum_value, ffi, floats, lib, pointer,
                     refuse_pickle, structs, word, writable_pointer)
+from ._live import LiveArrays, live_array
 from .model import Model, Part
-from .world import Threads, live_array, world_def
+from .world import Threads, world_def
 
 
 class Rollout(NamedTuple):
@@ -53,7 +54,7 @@ class _Guard:
         lib.rgPyBatch_Leave(self.batch._c)
 
 
-class Batch:
+class Batch(LiveArrays):
     """`count` worlds of one model. Each is to the bit what a `World` of the same settings would be.
 
     threads: None means one per CPU. seed: of `seeds`. keep_sensors, keep_contacts: read them after every
@@ -117,42 +118,6 @@ class Batch:
         except ValueError:
             raise ArgumentError(f"{name} must have shape {self._arrays[index].shape}, "
                                 f"not {array.shape}") from None
-
-    @property
-    def q(self) -> np.ndarray:
-        """Configurations (count, nq)."""
-        return self._arrays[0]
-
-    @q.setter
-    def q(self, value: Any) -> None:
-        self._assign(0, "q", value)
-
-    @property
-    def v(self) -> np.ndarray:
-        """Velocities (count, nv)."""
-        return self._arrays[1]
-
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._assign(1, "v", value)
-
-    @property
-    def ctrl(self) -> np.ndarray:
-        """Controls (count, nu)."""
-        return self._arrays[2]
-
-    @ctrl.setter
-    def ctrl(self, value: Any) -> None:
-        self._assign(2, "ctrl", value)
-
-    @property
-    def force(self) -> np.ndarray:
-        """Generalized forces beside the actuators (count, nv)."""
-        return self._arrays[3]
-
-    @force.setter
-    def force(self, value: Any) -> None:
-        self._assign(3, "force", value)
 
     def _mask(self, mask: Any) -> Tuple[Any, Any]:
         if mask is None:

@@ -261,13 +261,16 @@ class ModelDef:
         made.notes = notes
         return made
 
-    def _add(self, kind: str, values: Dict[str, Any], joints: Optional[np.ndarray] = None) -> int:
+    def _add(self, kind: str, values: Dict[str, Any], arrays: Optional[Dict[str, Any]] = None,
+             joints: Optional[np.ndarray] = None) -> int:
         keep: List[Any] = []
         title = kind.capitalize()
         c = ffi.new(f"rg{title}Def*", getattr(lib, f"rgDefault{title}Def")())
         _ranges(values)
         name = values.get("name")
-        fill(c, values, f"{kind} '{name}'" if name else kind, keep)
+        what = f"{kind} '{name}'" if name else kind
+        fill(c, values, what, keep)
+        fill(c, arrays or {}, what, keep, arrays=True)
         out = ffi.new(f"rg{title}Id*")
         if joints is not None:
             c.joints = ffi.cast("rgJointId*", pointer(joints, "int[]")) if joints.size else ffi.NULL
@@ -399,17 +402,18 @@ class ModelDef:
         rgMaterial, `mu` its friction.
         """
         values = dict(fields, kind=kind, name=name or None, body=self.id("body", body))
+        arrays: Dict[str, Any] = {}
         if kind == "height_field" and heights is not None:
-            values["height_field"] = _height_field(heights, size)
+            arrays["height_field"] = _height_field(heights, size)
         else:
             values["size"] = None if size is None else _pad(size)
         if vertices is not None:
-            values["mesh"] = _mesh(vertices, triangles)
+            arrays["mesh"] = _mesh(vertices, triangles)
         material = dict(values.pop("material", None) or {})
         if mu is not None:
             material["mu"] = mu
         values["material"] = material
-        return self._add("shape", values)
+        return self._add("shape", values, arrays)
 
     def add_frame(self, name: str, body: Optional[Part] = None, pose: Any = None) -> int:
         """A named frame fixed to a body."""
@@ -420,8 +424,8 @@ class ModelDef:
         """Sum of coefficient times joint coordinate."""
         ids = np.array([self.id("joint", j) + 1 for j in joints], dtype=np.int32)
         weights = vector(coefficients, ids.size, "coefficients")
-        values = dict(fields, name=name or None, joint_count=int(ids.size), coefficients=weights)
-        return self._add("tendon", values, ids)
+        return self._add("tendon", dict(fields, name=name or None),
+                         {"joint_count": int(ids.size), "coefficients": weights}, ids)
 
     def add_actuator(self, joint: Optional[Part] = None, name: str = "", **fields: Any) -> int:
         """force = gain u + bias - kp q - kd v of a joint or `tendon`, times gear."""
@@ -446,13 +450,13 @@ class ModelDef:
     def add_key(self, name: str, q: Any = None, v: Any = None, ctrl: Any = None,
                 time: float = 0.0) -> int:
         """A stored state; what is not given is neutral or zero."""
-        values: Dict[str, Any] = {"name": name, "time": time}
+        arrays: Dict[str, Any] = {}
         for field, count, given in (("q", "q_count", q), ("v", "v_count", v),
                                     ("control", "control_count", ctrl)):
             if given is not None:
-                values[field] = floats(given, field).reshape(-1)
-                values[count] = int(values[field].size)
-        return self._add("key", values)
+                arrays[field] = floats(given, field).reshape(-1)
+                arrays[count] = int(arrays[field].size)
+        return self._add("key", {"name": name, "time": time}, arrays)
 
     def exclude(self, a: Part, b: Part) -> None:
         """These two bodies never meet."""

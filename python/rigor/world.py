@@ -11,6 +11,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, NumericE
                     Spatial, check, ffi, fill, lib, numbers, pointer, pose, read,
                     refuse_pickle, structs, vector, word)
 from ._hdf5 import hdf5
+from ._live import LiveArrays, live_array
 from .model import Model, Part
 from .problem import Problem, Report, problem_from_c, report_from_c
 
@@ -29,13 +30,6 @@ class Threads:
         check(lib.rgCreateThreadPool(count, ffi.NULL, out), f"{count} threads")
         self._c = ffi.gc(out[0], lib.rgDestroyThreadPool)
         self.tasks = lib.rgThreadPool_Tasks(self._c)
-
-
-def live_array(count: int) -> Tuple[np.ndarray, Any]:
-    """An array whose memory nobody can move or free while the array or the pointer lives."""
-    memory = bytearray(8 * count)
-    array = np.frombuffer(memory, dtype=np.float64)
-    return array, ffi.from_buffer("double[]", memory, require_writable=True)
 
 
 def world_def(keep: List[Any], dt: Optional[float], gravity: Any, solver: Optional[str],
@@ -109,7 +103,7 @@ _BUSY = ("another thread is using this world: a world belongs to one thread at a
          "Give each thread its own, or use rigor.rollout() or rigor.Batch")
 
 
-class World:
+class World(LiveArrays):
     """State of a model and what moves it. One thread at a time.
 
     dt: time step [s]; 0: the model's wish, else 1 ms. gravity: [m/s^2], else the model's. solver: "auto",
@@ -212,47 +206,8 @@ class World:
 
     # ---- state
 
-    def _array(self, index: int) -> np.ndarray:
-        return self._arrays[index]
-
     def _assign(self, index: int, name: str, value: Any) -> None:
         self._arrays[index][:] = vector(value, self._arrays[index].size, name)
-
-    @property
-    def q(self) -> np.ndarray:
-        """Configuration (nq,): angles [rad], lengths [m], free joints as position and quaternion w x y z."""
-        return self._arrays[0]
-
-    @q.setter
-    def q(self, value: Any) -> None:
-        self._assign(0, "q", value)
-
-    @property
-    def v(self) -> np.ndarray:
-        """Velocity (nv,): free joints linear, then angular, both in the body frame."""
-        return self._arrays[1]
-
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._assign(1, "v", value)
-
-    @property
-    def ctrl(self) -> np.ndarray:
-        """One control per actuator (nu,); stays until changed."""
-        return self._arrays[2]
-
-    @ctrl.setter
-    def ctrl(self, value: Any) -> None:
-        self._assign(2, "ctrl", value)
-
-    @property
-    def force(self) -> np.ndarray:
-        """Generalized forces beside the actuators (nv,) [N, N m], in the conventions of v."""
-        return self._arrays[3]
-
-    @force.setter
-    def force(self, value: Any) -> None:
-        self._assign(3, "force", value)
 
     @property
     def time(self) -> float:

@@ -213,3 +213,30 @@ def test_compose_and_edit():
     bare = rigor.parse_def(URDF)
     bare.add_servos(100, 10)
     assert bare.compile().actuator("elbow").kp == 100
+
+
+@pytest.mark.parametrize("call", [
+    lambda d: d.add_tendon(["root"], [1], joint_count=10**6),
+    lambda d: d.add_shape("mesh", mesh={"vertex_count": 10**6, "vertices": [0.0]}),
+    lambda d: d.change("key", "k", q_count=10**6),
+    lambda d: d.add_joint("ball", cookie=1),
+    lambda d: rigor.load("quadruped", package_dir_count=10**6),
+    lambda d: rigor.World(d.compile()).change("shape", 0, mesh={}),
+    lambda d: rigor.World(d.compile(), tasks={}),
+])
+def test_arrays_and_their_counts_are_no_settings(call):
+    d = ball()
+    d.add_key("k", q=[0, 0, 1, 1, 0, 0, 0])
+    with pytest.raises(TypeError, match="has no setting"):
+        call(d)
+
+
+def test_wrong_numbers_of_parts():
+    for wrong in (-7, 99, 2**31 - 2):
+        for add in ("add_joint", "add_actuator"):
+            with pytest.raises((rigor.Error, OverflowError)):
+                d = ball()
+                getattr(d, add)(wrong)
+                d.compile()
+    with pytest.raises(OverflowError):
+        ball().add_joint(2**40)
