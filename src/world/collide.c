@@ -111,7 +111,7 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
 }
 
 // Bound on how far points of a pair close in this step.
-static double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair) {
+double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
     double time = rgWorld_TimeAhead(world, A->link, B->link);
     return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);

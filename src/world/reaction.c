@@ -49,16 +49,19 @@ static void rgAddInertial(const rgWorld* world, rgDynamics* d, rgSpatial* reacti
     }
 }
 
+rgVec3 rgContactTorque(const rgContact* c, double dt) {
+    double rate = 1 / dt;
+    rgVec3 torque =
+        rgAddScaled(rgScale(rate * c->impulse[3], c->normal), rate * c->impulse[4], c->tangent1);
+    return rgAddScaled(torque, rate * c->impulse[5], c->tangent2);
+}
+
 static void rgAddContactLoads(const rgWorld* world, rgSpatial* reactions) {
     int count;
     const rgContact* contacts = rgWorld_Contacts(world, &count);
-    double rate = 1 / world->dt;
     for (int i = 0; i < count; ++i) {
         const rgContact* c = &contacts[i];
-        rgVec3 torque = rgAddScaled(rgScale(rate * c->impulse[3], c->normal), rate * c->impulse[4],
-                                    c->tangent1);
-        torque = rgAddScaled(torque, rate * c->impulse[5], c->tangent2);
-        rgSpatial wrench = rgWrenchAt(c->point, c->force, torque);
+        rgSpatial wrench = rgWrenchAt(c->point, c->force, rgContactTorque(c, world->dt));
         rgLoad(reactions, c->bodyB.index1 - 1, wrench, 1);
         rgLoad(reactions, c->bodyA.index1 - 1, wrench, -1);
     }

@@ -114,11 +114,8 @@ static rgSpatial rgWorld_SumContacts(const rgWorld* world, rgBodyId body, const 
         if (sign == 0 || (other != NULL && partner != other->index1)) {
             continue;
         }
-        double rate = sign / world->dt;
         rgVec3 force = rgScale(sign, c->force);
-        rgVec3 torque = rgAddScaled(rgScale(rate * c->impulse[3], c->normal), rate * c->impulse[4],
-                                    c->tangent1);
-        torque = rgAddScaled(torque, rate * c->impulse[5], c->tangent2);
+        rgVec3 torque = rgScale(sign, rgContactTorque(c, world->dt));
         sum.linear = rgAdd(sum.linear, force);
         sum.angular = rgAdd(sum.angular, rgAdd(torque, rgCross(rgSub(c->point, center), force)));
     }

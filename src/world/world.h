@@ -498,7 +498,8 @@ typedef enum rgPairRest {
     rg_pairRousing, // a sleeper and something that moves
 } rgPairRest;
 void rgWorld_StartSleep(rgWorld* world);
-rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
+rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b);           // colliders
+double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair); // collide.c
 bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
@@ -571,6 +572,7 @@ void rgWatch_BeforeCommit(rgWorld* world);     // the state is that of the start
 void rgWatch_AfterCommit(rgWorld* world);      // it is the new one
 // reaction.c: per body, about the world's origin
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
+rgVec3 rgContactTorque(const rgContact* contact, double dt); // torsion and rolling, on B
 // sensors.c
 int rgSensorSize(rgSensorKind kind);
 

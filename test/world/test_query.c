@@ -147,8 +147,8 @@ static void TestCastsAndOverlaps(void** state) {
         movers[i] = MakeGeometry(&shape);
     }
     rgRandom seed = {21};
-    int hits = 0, misses = 0, inside = 0;
-    for (int n = 0; n < rgFewer(600); ++n) {
+    int hits = 0, misses = 0, inside = 0, casts = rgFewer(600);
+    for (int n = 0; n < casts; ++n) {
         const rgGeometry* mover = movers[n % 6];
         rgPose pose = {rgRandomVec(&seed, 2.5), rgRandomPose(&seed).q};
         pose.p.z = fabs(pose.p.z) - 1.5;
@@ -192,7 +192,7 @@ static void TestCastsAndOverlaps(void** state) {
         assert_int_equal(next, count);
         assert_int_equal(rgWorld_Overlaps(scene.world, mover, pose, NULL, NULL, 0), count);
     }
-    assert_true(hits > 20 && misses > 3 && inside > 20);
+    assert_true(hits > casts / 30 && misses >= casts / 200 && inside > casts / 30);
 
     // a ball of 0.2 m dropped on the plane from z = 3: it stops at 0.2 above -2.5
     rgWorldHit hit;
