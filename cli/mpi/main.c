@@ -101,14 +101,26 @@ static const struct {
     {"solve", "solve contact problems in FCLIB files", rgSolve},
 };
 
+// What only prints needs one rank.
+static bool rgAsksForHelp(int argc, char** argv) {
+    bool asked = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+        asked = asked || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    }
+    return asked;
+}
+
 static int rgRunShared(rgComm* comm, int argc, char** argv) {
+    bool asked = rgAsksForHelp(argc, argv);
+    if (asked && comm->rank > 0) {
+        return rg_exitDone;
+    }
     int count = (int)(sizeof(verbs) / sizeof(verbs[0]));
     for (int i = 0; argc >= 2 && i < count; ++i) {
         if (strcmp(argv[1], verbs[i].name) == 0) {
             return verbs[i].run(comm, argc - 1, argv + 1);
         }
     }
-    bool asked = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     if (comm->rank == 0) {
         FILE* out = asked ? stdout : stderr;
         fprintf(out, "usage: mpirun -n RANKS rigor-mpi VERB [ARGUMENTS]\n\n");

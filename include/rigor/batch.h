@@ -160,7 +160,7 @@ RG_API rgResult rgBatch_SetParameter(rgBatch* batch, rgBatchParameter parameter,
 RG_API int rgBatch_ParameterSize(const rgBatch* batch, rgBatchParameter parameter); ///< columns
 RG_API const char* rgBatchParameter_Name(rgBatchParameter parameter); ///< such as "mu"
 /// Call a function with each world as it is, with step 0, on all threads: for readouts, and for
-/// rgWorld_ChangeBody() and its like.
+/// rgWorld_ChangeBody() and its like. Contacts and forces are there after rgWorld_Forward().
 RG_API rgResult rgBatch_Each(rgBatch* batch, rgWorldPolicyFcn* call, void* context,
                              const rgWorldMask* mask);
 

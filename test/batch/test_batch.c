@@ -56,6 +56,55 @@ static void TestBatchIsOneByOne(void** state) {
     }
 }
 
+// A scene whose script waits with a body and throws it: sleep, many bodies, a callback that sets
+// state.
+static rgResult Act(rgWorld* world, int index, int step, void* context) {
+    (void)step;
+    rgVec3 push = rgVec(0.2 * index, 0, 0);
+    rgWorld_ClearWrenches(world);
+    rgResult result = rgWorld_ApplyWrench(world, (rgBodyId){1}, push, rgVec(0, 0, 0));
+    return result == rg_ok ? rgScene_Act(context, world) : result;
+}
+
+static rgResult Start(rgWorld* world, int index, int step, void* context) {
+    (void)index;
+    (void)step;
+    rgResult result = rgScene_Start(context, world);
+    return result == rg_ok ? rgWorld_SetTime(world, 1.99) : result; // shortly before the throw
+}
+
+static void TestSceneIsOneByOne(void** state) {
+    (void)state;
+    enum { count = 3, length = 60 };
+    const rgSceneInfo* wall = rgFindScene("wall");
+    Fleet fleet = {0};
+    assert_int_equal(rgBuildScene(wall, NULL, NULL, &fleet.def), rg_ok);
+    assert_int_equal(rgCompileModel(fleet.def, NULL, NULL, &fleet.model), rg_ok);
+    FleetMake(&fleet, count, 2, rgDefaultBatchDef());
+    rgRolloutDef rollout = rgDefaultRolloutDef();
+    rollout.stepCount = length;
+    rollout.each = Act;
+    // The callback takes what is constant.
+    rollout.context = (void*)(uintptr_t)wall;
+    assert_int_equal(rgBatch_Each(fleet.batch, Start, rollout.context, NULL), rg_ok);
+    assert_int_equal(rgBatch_Rollout(fleet.batch, &rollout, NULL, NULL), rg_ok);
+    for (int i = 0; i < count; ++i) {
+        rgWorldDef def = rgDefaultWorldDef();
+        rgWorld* world = NULL;
+        assert_int_equal(rgCreateWorld(fleet.model, &def, NULL, &world), rg_ok);
+        assert_int_equal(Start(world, i, 0, rollout.context), rg_ok);
+        for (int s = 0; s < length; ++s) {
+            assert_int_equal(Act(world, i, s, rollout.context), rg_ok);
+            assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        }
+        assert_int_equal(rgBatch_Status(fleet.batch)[i].fault, rg_faultNone);
+        assert_true(rgBatch_Hash(fleet.batch, i) == rgWorld_Hash(world));
+        rgDestroyWorld(world);
+    }
+    assert_false(rgBatch_Hash(fleet.batch, 0) == rgBatch_Hash(fleet.batch, 1));
+    FleetEnd(&fleet);
+}
+
 // The same steps in other portions, with the arrays read between.
 static void TestPortionsDoNotMatter(void** state) {
     (void)state;
@@ -473,6 +522,7 @@ static void TestRandomNumbers(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestBatchIsOneByOne),
+        cmocka_unit_test(TestSceneIsOneByOne),
         cmocka_unit_test(TestPortionsDoNotMatter),
         cmocka_unit_test(TestMask),
         cmocka_unit_test(TestFaultsStayAlone),

@@ -184,6 +184,12 @@ class Rollout(unittest.TestCase):
         self.assertIn("do all see the same files", done.stderr)
 
     @unittest.skipUnless(MPI, "no MPI")
+    def test_help_once(self):
+        self.assertEqual(self.ranks(3, "--help").stdout.count("usage:"), 1)
+        self.assertEqual(self.ranks(2, verb="--help").stdout.count("usage:"), 1)
+        self.assertEqual(self.ranks(2, verb="dance", code=2).stderr.count("usage:"), 1)
+
+    @unittest.skipUnless(MPI, "no MPI")
     def test_solve_over_ranks(self):
         problems = self.path("problems")
         os.mkdir(problems)
