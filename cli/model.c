@@ -36,6 +36,9 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
          "open no mesh file; shapes that need one are left out", NULL, NULL, 0, 0},
         {"--hull", rg_optionFlag, &arguments->hull,
          "a moving mesh that is not convex becomes one hull, not several parts", NULL, NULL, 0, 0},
+        {"--decompose", rg_optionFlag, &arguments->decompose,
+         "a moving mesh of an MJCF file that is not convex becomes several parts, not one hull",
+         NULL, NULL, 0, 0},
         {"--contact", rg_optionChoice, &arguments->contact,
          "contacts of an MJCF file: rigid, or as soft as its solref says", "C", contacts, 0, 0},
     };
@@ -67,6 +70,7 @@ static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, i
     def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;
     def.hulls = arguments->hull;
+    def.decompose = arguments->decompose;
     def.fileContact = arguments->contact == 1;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = floating ? rg_baseFloating : fixed ? rg_baseFixed : rg_baseFromFile;

@@ -8,12 +8,13 @@ typedef struct rgModelArguments {
     rgPlacedList floating, fixed;
     bool strict;
     bool noMeshes;
-    bool hull;   // one convex hull for a moving mesh
-    int contact; // rigid, file
+    bool hull;      // one convex hull for a moving mesh
+    bool decompose; // parts for a moving mesh of an MJCF file
+    int contact;    // rigid, file
     rgPlacedList at, rpy, prefix, on, scale, density, withoutWorld;
 } rgModelArguments;
 
-#define RG_MODEL_OPTION_COUNT 14
+#define RG_MODEL_OPTION_COUNT 15
 // Write the options of a robot description to the start of a verb's table.
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table);
 

@@ -26,8 +26,10 @@ typedef struct rgLoadDef {
     bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
     rgBaseKind base;
     rgMeshUse meshes;
-    bool hulls; ///< URDF: a mesh of a moving link that is not convex becomes one hull, with a
-                ///< warning, instead of several that leave its hollows open
+    bool hulls;     ///< URDF: a mesh of a moving link that is not convex becomes one hull, with a
+                    ///< warning, instead of several that leave its hollows open
+    bool decompose; ///< MJCF: a mesh geom of a body that is not convex becomes several hulls; by
+                    ///< default it collides as its one hull, as in MuJoCo
     const char* cacheFolder; ///< where such parts are kept; NULL: $XDG_CACHE_HOME/rigor, else
                              ///< ~/.cache/rigor, unless ignoreEnvironment; "": nowhere
     bool strict;             ///< warnings are errors

@@ -1,6 +1,8 @@
 // MJCF geoms and sites: shapes with their surfaces and masses, and named frames.
+#include "io/hull_cache.h"
 #include "io/mjcf.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const rgXmlWord geomTypes[] = {{"plane", rg_mjPlane},
@@ -299,6 +301,54 @@ static void rgMjcf_AddShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     }
 }
 
+// Parts that leave the hollows of a mesh open, where they are asked for. None: its hull it is.
+static rgHullParts rgMjcf_FindParts(rgMjcf* m, const rgXmlNode* node, const rgShapeDef* shape) {
+    rgHullParts parts = {0};
+    if (!m->load->decompose || shape->mesh == NULL || shape->visualOnly ||
+        shape->body.index1 == 0) {
+        return parts;
+    }
+    char folder[RG_PATH_LENGTH];
+    bool kept = rgCacheFolder(m->load->cacheFolder, m->load->ignoreEnvironment, folder);
+    rgResult result = rgFindHullParts(shape->mesh, kept ? folder : NULL, &m->arena,
+                                      &m->load->allocator, NULL, &parts);
+    if (result == rg_errorMemory) {
+        rgMjcf_Check(m, result);
+    }
+    parts.count = result == rg_ok && parts.count > 1 ? parts.count : 0;
+    if (parts.count > 0) {
+        rgXmlReader_Note(&m->reader, node,
+                         "<geom mesh>: is not convex: %d convex parts stand for it, which fill "
+                         "hollows up to %.1f %% of its size",
+                         parts.count, 100 * parts.hollow);
+    }
+    return parts;
+}
+
+// The geom, or its parts: the first has its name, the others are "name.1" and so on.
+static void rgMjcf_AddShapes(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
+                             const rgShapeDef* shape) {
+    rgHullParts parts = rgMjcf_FindParts(m, node, shape);
+    if (parts.count == 0) {
+        rgMjcf_AddShape(m, node, g, shape);
+    }
+    for (int i = 0; i < parts.count && !rgMjcf_Failed(m); ++i) {
+        rgMjGeom geom = *g;
+        rgShapeDef part = *shape;
+        part.mesh = &parts.hulls[i];
+        if (i > 0 && g->name != NULL) {
+            size_t capacity = strlen(g->name) + 16;
+            char* name = rgArena_Take(&m->arena, capacity, 1);
+            rgMjcf_Check(m, name != NULL ? rg_ok : rg_errorMemory);
+            if (name != NULL) {
+                snprintf(name, capacity, "%s.%d", g->name, i);
+            }
+            geom.name = part.name = name;
+        }
+        rgMjcf_AddShape(m, node, &geom, &part);
+    }
+}
+
 rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class,
                           rgPose frame) {
     rgInertia nothing = {0};
@@ -326,7 +376,7 @@ rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int c
     }
     shape.mesh = mesh != NULL ? &mesh->data : NULL;
     rgInertia inertia = rgMjcf_GeomInertia(m, node, &g, &shape, mesh);
-    rgMjcf_AddShape(m, node, &g, &shape);
+    rgMjcf_AddShapes(m, node, &g, &shape);
     return inertia;
 }
 

@@ -227,11 +227,82 @@ static void rgTestCupHoldsBall(void** state) {
     assert_true(lid > 0.1 || away > 0.04);
 }
 
+// A mug of 0.11 kg with a square ring for a handle, and a gripper: one finger stands in the ring,
+// the other outside.
+static const char* const mugText =
+    "<mujoco><option timestep='0.001'/><asset><mesh name='ring' vertex='"
+    "-.03 -.005 -.03 .03 -.005 -.03 .03 -.005 .03 -.03 -.005 .03 "
+    "-.02 -.005 -.02 .02 -.005 -.02 .02 -.005 .02 -.02 -.005 .02 "
+    "-.03 .005 -.03 .03 .005 -.03 .03 .005 .03 -.03 .005 .03 "
+    "-.02 .005 -.02 .02 .005 -.02 .02 .005 .02 -.02 .005 .02' face='"
+    "0 1 5 0 5 4 1 2 6 1 6 5 2 3 7 2 7 6 3 0 4 3 4 7 "
+    "8 13 9 8 12 13 9 14 10 9 13 14 10 15 11 10 14 15 11 12 8 11 15 12 "
+    "0 9 1 0 8 9 1 10 2 1 9 10 2 11 3 2 10 11 3 8 0 3 11 8 "
+    "4 5 13 4 13 12 5 6 14 5 14 13 6 7 15 6 15 14 7 4 12 7 12 15'/></asset>"
+    "<worldbody><geom type='plane' size='1 1 1'/>"
+    "<body name='mug' pos='0 0 .05'><freejoint/>"
+    "<geom type='box' size='.03 .03 .05' density='300'/>"
+    "<geom name='handle' type='mesh' mesh='ring' pos='.06 0 0' density='300'/></body>"
+    "<body name='hand' pos='0 0 .05'><joint name='lift' type='slide' axis='0 0 1'/>"
+    "<geom type='box' size='.01 .01 .01' mass='.5' contype='0' conaffinity='0'/>"
+    "<body pos='.066 0 0'><joint name='in' type='slide' axis='1 0 0'/>"
+    "<geom type='box' size='.004 .01 .008' mass='.05'/></body>"
+    "<body pos='.104 0 0'><joint name='out' type='slide' axis='-1 0 0'/>"
+    "<geom type='box' size='.004 .01 .008' mass='.05'/></body></body></worldbody>"
+    "<actuator><motor joint='in'/><motor joint='out'/>"
+    "<position joint='lift' kp='5000' kv='200'/></actuator></mujoco>";
+
+static rgWorld* rgMakeMug(bool decompose, rgModel** model) {
+    rgLoadDef load = rgDefaultLoadDef();
+    load.decompose = decompose;
+    load.cacheFolder = "";
+    rgModelDef* def = NULL;
+    assert_int_equal(rgParseModelDef(mugText, strlen(mugText), NULL, &load, NULL, &def), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, model), rg_ok);
+    rgDestroyModelDef(def);
+    rgWorld* world = NULL;
+    assert_int_equal(rgCreateWorld(*model, NULL, NULL, &world), rg_ok);
+    return world;
+}
+
+// Closed on the bar of the handle and raised by 0.1 m in a second, the gripper takes the mug along.
+// The handle's hull is in the way of the finger that should be within.
+static void rgTestGripperTakesHandle(void** state) {
+    (void)state;
+    rgModel* model;
+    rgWorld* world = rgMakeMug(false, &model);
+    rgStepReport report;
+    assert_int_equal(rgWorld_Step(world, &report), rg_ok);
+    assert_true(report.penetration > 5e-3);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+
+    world = rgMakeMug(true, &model);
+    rgBodyId mug = rgModel_FindBody(model, "mug");
+    double control[3] = {10, 10, 0}, deepest = 0;
+    rgPose before = {0};
+    for (int i = 0; i < 1600; ++i) {
+        control[2] = 0.1 * fmin(fmax(1e-3 * (i - 300), 0), 1);
+        assert_int_equal(rgWorld_SetControl(world, control), rg_ok);
+        assert_int_equal(rgWorld_Step(world, &report), rg_ok);
+        deepest = fmax(deepest, report.penetration);
+        before = i == 299 ? rgWorld_BodyPose(world, mug) : before;
+    }
+    rgPose after = rgWorld_BodyPose(world, mug);
+    assert_true(deepest < 1e-4);
+    assert_true(fabs(after.p.z - before.p.z - 0.1) < 2e-3);
+    // Nothing but the fingers' slides holds it along x.
+    assert_true(fabs(after.p.x - before.p.x) < 0.02 && fabs(after.p.y - before.p.y) < 1e-6);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestCache),
         cmocka_unit_test(rgTestHit),
         cmocka_unit_test(rgTestCupHoldsBall),
+        cmocka_unit_test(rgTestGripperTakesHandle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
