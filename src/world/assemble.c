@@ -63,20 +63,20 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
 }
 
-// A half line is a limit, which does nothing from afar.
-static bool rgWorld_RowHolds(const rgWorld* world, int block, int row) {
+// Limits, the first two rows of a tendon among them, do nothing from afar.
+static bool rgWorld_RowHolds(const rgWorld* world, int row) {
     const rgRows* rows = &world->rows;
-    double rate = rgRows_Dot(rows, row, world->startV);
-    return rows->blocks[block].kind != rg_blockHalfLine ||
-           rgLimitIsNear(world, rows->gap[row], rate, 0);
+    const rgRowSource* source = &rows->sources[row];
+    bool limit = source->kind == rg_constraintLimit ||
+                 (source->kind == rg_constraintTendon && source->row < 2);
+    return !limit || rgLimitIsNear(world, rows->gap[row], rgRows_Dot(rows, row, world->startV), 0);
 }
 
-// All rows of a block act on the same degrees of freedom.
 static void rgWorld_FindHeld(rgWorld* world) {
     const rgRows* rows = &world->rows;
     memset(world->isHeld, 0, (size_t)world->model->treeCount * sizeof(bool));
-    for (int b = 0, r = 0; b < rows->blockCount; r += RG_MAX(rows->blocks[b++].rowCount, 1)) {
-        bool holds = rgWorld_RowHolds(world, b, r);
+    for (int r = 0; r < rows->rowCount; ++r) {
+        bool holds = rgWorld_RowHolds(world, r);
         for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
             world->isHeld[world->treeOfDof[rows->column[k]]] = true;
         }
