@@ -14,6 +14,7 @@ static const struct {
     uint32_t bit;
 } rgParts[] = {
     {"start", rg_planStart},
+    {"again", rg_planAgain},
     {"proximal", rg_planProximal},
     {"interior", rg_planInterior},
     {"few", rg_planFew},

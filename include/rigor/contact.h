@@ -129,6 +129,7 @@ typedef enum rgPlanPart {
     rg_planContinuation = 1 << 7, ///< friction that comes in by and by
     rg_planRestarts = 1 << 8,     ///< Newton with other options
     rg_planAdmm = 1 << 9,         ///< accelerated ADMM
+    rg_planAgain = 1 << 10,       ///< sweeps and Newton again before the interior point
 } rgPlanPart;
 
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.

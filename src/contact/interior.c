@@ -642,7 +642,7 @@ static bool rgInterior_Advance(rgInterior* point) {
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     static const rgNewtonOptions newton = {
-        .limit = 5, .weight = 1, .regularisation = 1e-3, .proximal = 1e-5};
+        .limit = 30, .weight = 1, .regularisation = 1e-2, .proximal = 1e-4};
     rgArenaMark mark = rgArena_Mark(run->system->arena);
     rgInterior point;
     rgResult result = rgInterior_Init(&point, run, options->few);

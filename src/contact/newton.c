@@ -71,7 +71,8 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
         return rg_errorMemory;
     }
     memcpy(newton->lambda, lambda, (size_t)system->n * sizeof(double));
-    memcpy(newton->centre, lambda, (size_t)system->n * sizeof(double));
+    memcpy(newton->centre, options->centre != NULL ? options->centre : lambda,
+           (size_t)system->n * sizeof(double));
     rgNewton_Evaluate(newton);
     newton->past[newton->pastCount++] = newton->norm;
     return rg_ok;

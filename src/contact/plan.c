@@ -33,12 +33,30 @@ typedef struct rgPhase {
 // warm.
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     (void)lambda;
-    rgNewtonOptions newton = {.limit = run->warm ? (run->system->n > RG_LARGE ? 20 : 10) : 40,
+    rgNewtonOptions newton = {.limit = run->warm ? (run->system->n > RG_LARGE ? 20 : 10) : 25,
                               .weight = 1,
                               .regularisation = run->warm ? 1e-3 : 1e-2,
                               .patience = run->system->n > RG_HUGE ? RG_PATIENCE : 0,
                               .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0};
     return rgRunNewton(run, run->start, &newton);
+}
+
+// Sweeps from the best point, then Newton with other options.
+static rgResult rgRestart(rgRun* run, double* lambda, int sweeps, const rgNewtonOptions* newton) {
+    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+    rgResult result = rgRunSweeps(run, lambda, sweeps, 1);
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, newton) : result;
+}
+
+// Once more, from elsewhere: most cycles of the start end here, for less than the interior point
+// takes.
+static rgResult rgPhase_Again(rgRun* run, double* lambda) {
+    rgNewtonOptions newton = {.limit = 15,
+                              .weight = 1,
+                              .regularisation = 3e-2,
+                              .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
+                              .centre = run->start};
+    return rgRestart(run, lambda, 5, &newton);
 }
 
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
@@ -61,15 +79,10 @@ static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
                        &(rgNewtonOptions){.limit = 20, .weight = 1, .regularisation = 1e-2});
 }
 
-// Sweeps from the best point, then Newton with other options.
 static rgResult rgPhase_Restarts(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; result == rg_ok && i < RG_COUNT(rgRestarts) && !rgRun_Solved(run); ++i) {
-        memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-        result = rgRunSweeps(run, lambda, 20, 1);
-        if (result == rg_ok && !rgRun_Solved(run)) {
-            result = rgRunNewton(run, lambda, rgRestarts + i);
-        }
+        result = rgRestart(run, lambda, 20, rgRestarts + i);
     }
     return result;
 }
@@ -119,6 +132,7 @@ static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
 }
 
 static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start, true},
+                                   {rg_planAgain, rgPhase_Again, false},
                                    {rg_planInterior, rgPhase_Interior, true},
                                    {rg_planPolish, rgPhase_Polish, false},
                                    {rg_planCertificate, rgPhase_Certificate, false},

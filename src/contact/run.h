@@ -59,7 +59,8 @@ typedef struct rgNewtonOptions {
     int limit;
     double weight;         // r
     double regularisation; // eps over |F|
-    double proximal;       // p at first: keeps impulses near a centre, at first the start; 0: none
+    double proximal;       // p at first: keeps impulses near a centre; 0: none
+    const double* centre;  // at first; NULL: where the iterations start
     bool keepCentre;       // the centre stays, and with it p
     int patience; // iterations after which |F| must be a tenth of the first; 0: no such test
     double* last; // gets the last iterate, n; may be NULL
