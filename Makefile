@@ -4,7 +4,7 @@ export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-all clang tsan valgrind fuzz soak bench-quick analysis tidy cppcheck \
+.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench-quick analysis tidy cppcheck \
 	setup-check python test-python wheel install uninstall format format-check clean
 
 all: build/release/.configured
@@ -25,7 +25,7 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak bench-quick analysis
+test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak bench-quick browser analysis
 
 # The Python package, in the virtual environment build/python.
 python: all
@@ -72,6 +72,10 @@ soak: build/asan/.configured
 # Every benchmark once: that it runs, not how fast.
 bench-quick: all
 	OPENBLAS_NUM_THREADS=1 .ci/bench-quick build/release
+
+# The viewer in Chromium, where there is one, and the logic of its page.
+browser: all
+	$(CTEST) --test-dir build/release -L browser
 
 analysis: tidy cppcheck
 

@@ -192,7 +192,7 @@ int rgCli_Check(int argc, char** argv) {
         .summary =
             "Read a robot description (URDF, MJCF, a mesh), or several as one scene, and say what "
             "it holds and\nwhat is wrong with it.\nExit code 0 when it can be simulated, 1 when "
-            "not.",
+            "not.\n\nExamples:\n  rigor check robot.urdf --strict\n  rigor check scene.xml --json",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 2,
         .minArguments = 1,

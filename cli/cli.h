@@ -22,6 +22,8 @@ int rgCli_Convert(int argc, char** argv);
 int rgCli_Demo(int argc, char** argv);
 int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Inverse(int argc, char** argv);
+int rgCli_Plot(int argc, char** argv);
+int rgCli_Render(int argc, char** argv);
 int rgCli_Replay(int argc, char** argv);
 int rgCli_Rollout(int argc, char** argv);
 int rgCli_Scenes(int argc, char** argv);

@@ -27,7 +27,8 @@ int rgCli_Convert(int argc, char** argv) {
             "Read a robot description (URDF, MJCF, a mesh, or the name of a built-in model), "
             "or several\nas one scene, and write it as URDF\n(.urdf) or MJCF (.xml). What the "
             "format cannot say is listed "
-            "on stderr, by name.\nMeshes of a URDF become OBJ files beside it.",
+            "on stderr, by name.\nMeshes of a URDF become OBJ files beside it.\n\nExamples:\n  "
+            "rigor convert robot.urdf robot.xml\n  rigor convert quadruped quadruped.urdf",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT,
         .minArguments = 2,

@@ -41,7 +41,8 @@ static int rgParseDynamics(int argc, char** argv, rgDynamicsArguments* arguments
         .usage = "MODEL... [--q Q1,Q2,...] [--v V1,V2,...] [OPTIONS]",
         .summary = "Print poses, mass matrix M, bias b (M a + b = tau), and energies of a robot "
                    "at one state.\nA free joint has x y z and a quaternion w x y z in q, and "
-                   "linear then angular velocity in the body frame in v.",
+                   "linear then angular velocity in the body frame in v.\n\nExamples:\n  rigor "
+                   "dynamics arm --key home\n  rigor dynamics robot.urdf --json",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 4,
         .minArguments = 1,

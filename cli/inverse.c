@@ -109,7 +109,9 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
             "the next. With velocities alone, the scene starts as in rigor simulate, and every\n"
             "step is driven by the forces found, so that the run shows whether they do it. Exit\n"
             "code 0 when the motors can make the motion, 1 when contacts do not allow it, nothing\n"
-            "holds the base, or effort limits are exceeded, 2 for wrong options or files.",
+            "holds the base, or effort limits are exceeded, 2 for wrong options or "
+            "files.\n\nExamples:\n  rigor inverse arm_wall --key home --ref motion.csv --csv "
+            "forces.csv",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,

@@ -11,6 +11,8 @@ static const rgVerb verbs[] = {
     {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
     {"inverse", "forces and contact forces that a motion needs", rgCli_Inverse},
+    {"plot", "draw quantities of a recording or CSV file over time", rgCli_Plot},
+    {"render", "make pictures of a recording without a display", rgCli_Render},
     {"replay", "say what a recording holds, export it, simulate it again", rgCli_Replay},
     {"rollout", "simulate many worlds of a scene or a robot description", rgCli_Rollout},
     {"scenes", "list the built-in scenes", rgCli_Scenes},

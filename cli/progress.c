@@ -47,7 +47,15 @@ void rgProgress_Update(rgProgress* progress, int done, const char* what) {
     for (int i = 0; i < width; ++i) {
         fputc(i < filled ? '#' : '.', stderr);
     }
-    fprintf(stderr, "] %d/%d %.80s", done, progress->total, what != NULL ? what : "");
+    double elapsed = progress->last - progress->start;
+    double rate = done > 0 ? done / elapsed : 0;
+    fprintf(stderr, "] %d/%d", done, progress->total);
+    if (rate > 0 && done <= progress->total) {
+        char left[16];
+        fprintf(stderr, ", %.3g/s, %s left", rate,
+                rgFormatSeconds(left, (progress->total - done) / rate));
+    }
+    fprintf(stderr, " %.80s", what != NULL ? what : "");
     fflush(stderr);
 }
 

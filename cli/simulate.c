@@ -137,7 +137,12 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
                    "robot\ndescriptions (URDF, MJCF) and mesh files (OBJ, STL), all in one world, "
                    "and say how it went.\n--at to --without-world belong to the file before them, "
                    "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
-                   "step failed, 2 for wrong options or files.",
+                   "step failed, 2 for wrong options or files.\n\n"
+                   "Examples:\n"
+                   "  rigor simulate humanoid\n"
+                   "  rigor simulate robot.urdf --floating --ground --csv states.csv\n"
+                   "  rigor simulate wall --record wall.h5 && rigor view wall.h5\n"
+                   "  rigor simulate scene.xml --key home --view",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .maxArguments = -1,
@@ -364,7 +369,8 @@ static bool rgOpenRecorder(rgSimulateJob* job) {
     }
     rgRecorderDef def = rgDefaultRecorderDef();
     def.path = job->options.record;
-    def.title = simulation->name;
+    const char* slash = strrchr(simulation->name, '/');
+    def.title = slash != NULL ? slash + 1 : simulation->name;
     def.arguments = job->options.line;
     def.def = simulation->loaded.def;
     def.interval = job->options.recordEvery > 0 ? job->options.recordEvery : 1;

@@ -69,7 +69,8 @@ static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fil
         .usage = "FILE|DIR... [OPTIONS]",
         .summary = "Solve contact problems in FCLIB files (.hdf5, .h5) and say how good the "
                    "solutions are.\nExit code 0 when all are solved, 1 when one is not, 2 when "
-                   "one cannot be read.",
+                   "one cannot be read.\n\nExamples:\n  rigor solve problem.hdf5\n  rigor solve "
+                   "folder/ --solver newton --json",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,

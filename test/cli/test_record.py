@@ -131,6 +131,30 @@ class Record(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("no recording can be written", done.stderr)
 
+    def test_plot(self):
+        path = self.record("quadruped", "--time", 0.1, "--csv", self.path("run.csv"))
+        done = run("plot", path, self.path("a.svg"), "--what", "energy,contacts,joint:knee_fl")
+        if "gnuplot failed" in done.stderr:
+            self.skipTest("no gnuplot")
+        self.assertEqual(done.returncode, 0, done)
+        with open(self.path("a.svg"), encoding="utf-8") as file:
+            self.assertIn("energy [J]", file.read())
+        with open(self.path("a.csv"), encoding="utf-8") as file:
+            table = list(csv.DictReader(file))
+        with open(self.path("run.csv"), encoding="utf-8") as file:
+            states = list(csv.DictReader(file))
+        self.assertEqual([row["knee_fl"] for row in table], [row["q:knee_fl"] for row in states])
+        self.assertAlmostEqual(float(table[9]["total"]),
+                               float(table[9]["kinetic"]) + float(table[9]["potential"]))
+        done = run("plot", self.path("run.csv"), self.path("b.png"), "--what", "q:root.z")
+        self.assertIn(done.returncode, (0, 2), done)
+        for what, text in (("joint:nose", "no joint"), ("force:nose", "no body"), ("magic", "none of")):
+            done = run("plot", path, self.path("c.png"), "--what", what)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(text, done.stderr)
+        done = run("plot", path, self.path("c.gif"))
+        self.assertIn(".png, .svg or .pdf", done.stderr)
+
     # Any damage ends in a message or in frames, never in a crash of the program.
     def test_damaged(self):
         path = self.record("quadruped", "--time", 0.05)

@@ -170,7 +170,7 @@ export class App {
     this.filmButton = iconButton('film', 'Record a video (WebM)', () => this.toggleFilm());
     const bar = el('header', { className: 'panel bar' },
       iconButton('tree', 'Bodies and joints', () => this.togglePanel(this.left)),
-      el('span', { className: 'mark' }, 'rigor'), el('span', { className: 'title' }, this.source.title), this.status, el('span', { className: 'space' }));
+      el('span', { className: 'mark' }, 'rigor'), el('span', { className: 'title' }, this.source.title.split('/').pop()!), this.status, el('span', { className: 'space' }));
     if (this.source.live) {
       for (const [tool, name, title] of [['drag', 'drag', 'Pull bodies (D)'], ['ball', 'ball', 'Drop balls (B)'], ['box', 'box', 'Drop boxes (X)']] as [Tool, string, string][]) {
         const b = iconButton(name, title, () => this.setTool(this.tool === tool ? 'select' : tool));
@@ -226,7 +226,7 @@ export class App {
       const hit = !wanted || name.toLowerCase().includes(wanted) || own.some((j) => j.name.toLowerCase().includes(wanted));
       if (hit) {
         const kind = own.length === 0 ? '' : own.length === 1 ? own[0].kind : `${own.length} joints`;
-        const row = el('div', { className: 'node', role: 'treeitem', title: own.map((j) => j.name).join(', '), onclick: () => this.select(body) }, name, el('small', {}, kind));
+        const row = el('div', { className: 'node', role: 'treeitem', title: own.map((j) => j.name).join(', '), onclick: () => this.select(body) }, el('span', {}, name), el('small', {}, kind));
         row.style.paddingLeft = `${8 + 12 * Math.min(depth, 8)}px`;
         row.dataset.body = String(body);
         rows.push(row);
@@ -542,9 +542,9 @@ export class App {
     return mass > 0 ? sum.divideScalar(mass) : this.extent.center.clone();
   }
 
-  private distance(): number {
+  private distance(radius: number): number {
     const narrow = Math.min(1, this.stage.camera.aspect / 1.1);
-    return (1.9 * this.extent.radius) / Math.tan((0.5 * this.stage.camera.fov * Math.PI) / 180) / 1.25 / narrow;
+    return (1.55 * radius) / Math.tan((0.5 * this.stage.camera.fov * Math.PI) / 180) / 1.25 / narrow;
   }
 
   lookFrom(direction: [number, number, number]): void {
@@ -554,8 +554,9 @@ export class App {
 
   resetView(): void {
     const now = bounds(this.source.model, this.mixed);
-    const center = now.radius < 4 * this.extent.radius ? now.center : this.focus();
-    this.stage.look(VIEWS[0][1], center, this.distance());
+    const scattered = now.radius > 4 * this.extent.radius;
+    const center = scattered ? this.focus() : now.center;
+    this.stage.look(VIEWS[0][1], center, this.distance(scattered ? this.extent.radius : now.radius));
     this.dirty = true;
   }
 

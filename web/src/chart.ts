@@ -97,7 +97,7 @@ export class Chart {
     if (n === this.counted && end === this.last) return;
     this.columns = this.plot.names.map(() => new Float64Array(n));
     for (let i = 0; i < n; ++i) {
-      this.plot.values(this.source.frame(i)).forEach((x, k) => (this.columns[k][i] = this.plot.log ? Math.log10(Math.max(x, 1e-16)) : x));
+      this.plot.values(this.source.frame(i)).forEach((x, k) => (this.columns[k][i] = this.plot.log ? Math.log10(Math.max(x, 1e-12)) : x));
     }
     this.counted = n;
     this.last = end;

@@ -15,7 +15,7 @@ interface Theme {
 
 const THEMES: Record<'light' | 'dark', Theme> = {
   light: { sky: '#c3d3de', horizon: '#eef2f4', ground: '#e4e8ea', grid: '#6d7d88', key: 2.0, fill: 2.1 },
-  dark: { sky: '#0c1116', horizon: '#1a222a', ground: '#27313a', grid: '#a9bac6', key: 2.0, fill: 1.1 },
+  dark: { sky: '#0c1116', horizon: '#1a222a', ground: '#27313a', grid: '#a9bac6', key: 2.3, fill: 1.6 },
 };
 
 const GRID_VERTEX = `
@@ -140,6 +140,7 @@ export class Stage {
     for (const shape of model.shapes) {
       if (shape.kind !== 'plane') continue;
       compose(poses, 7 * shape.body, shape.pose, 0, p, 0);
+      if (1 - 2 * (p[4] * p[4] + p[5] * p[5]) < 0.5) continue; // walls would hide what they hold
       const ground = new THREE.Mesh(new THREE.PlaneGeometry(span, span), new THREE.MeshStandardMaterial({ roughness: 0.95, metalness: 0 }));
       ground.position.set(p[0], p[1], p[2]);
       ground.quaternion.set(p[4], p[5], p[6], p[3]);

@@ -1,0 +1,427 @@
+// rigor plot: columns of a recording or a CSV file over time, drawn by gnuplot, and the same
+// numbers as CSV.
+#include "recording.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { rg_maxSeries = 64, rg_maxPanels = 12 };
+
+typedef struct rgSeries {
+    char* name;
+    double* values;
+} rgSeries;
+
+typedef struct rgPanel {
+    char* label; // of the axis, with its unit
+    int first, count;
+    bool isLog;
+} rgPanel;
+
+typedef struct rgPlot {
+    int64_t rowCount;
+    double* times;
+    rgSeries series[rg_maxSeries];
+    int seriesCount;
+    rgPanel panels[rg_maxPanels];
+    int panelCount;
+} rgPlot;
+
+static int rgParsePlot(int argc, char** argv, const char** what, const char** title, int* count) {
+    const rgOption table[] = {
+        {"--what", rg_optionText, what,
+         "energy, residual, iterations, contacts, joint:NAME, force:BODY; of a CSV file columns",
+         "LIST", NULL, 0, 0},
+        {"--title", rg_optionText, title, "above the picture", "TEXT", NULL, 0, 0},
+    };
+    const rgCommand command = {
+        .name = "rigor plot",
+        .usage = "RECORDING|FILE.csv OUT.png|OUT.svg|OUT.pdf [OPTIONS]",
+        .summary = "Draw quantities over time, one panel each, and write the same numbers to "
+                   "OUT.csv. Needs gnuplot.\n\n"
+                   "Examples:\n"
+                   "  rigor plot wall.h5 wall.png --what energy,residual,contacts\n"
+                   "  rigor plot humanoid.h5 legs.pdf --what joint:knee_left,force:foot_left\n"
+                   "  rigor plot cube.csv cube.svg --what q:cube.x",
+        .options = table,
+        .optionCount = (int)(sizeof(table) / sizeof(table[0])),
+        .minArguments = 2,
+        .maxArguments = 2,
+    };
+    return rgParseOptions(&command, argc, argv, count);
+}
+
+static void rgPlot_Free(rgPlot* plot) {
+    for (int i = 0; i < plot->seriesCount; ++i) {
+        free(plot->series[i].name);
+        free(plot->series[i].values);
+    }
+    for (int i = 0; i < plot->panelCount; ++i) {
+        free(plot->panels[i].label);
+    }
+    free(plot->times);
+}
+
+static bool rgPlot_AddPanel(rgPlot* plot, const char* label, const char* const* names, int count,
+                            bool isLog) {
+    if (plot->panelCount == rg_maxPanels || plot->seriesCount + count > rg_maxSeries) {
+        rgCli_Error("--what: %d panels at most", rg_maxPanels);
+        return false;
+    }
+    plot->panels[plot->panelCount++] = (rgPanel){
+        .label = rgCli_CopyText(label), .first = plot->seriesCount, .count = count, .isLog = isLog};
+    for (int i = 0; i < count; ++i) {
+        plot->series[plot->seriesCount++] = (rgSeries){
+            rgCli_CopyText(names[i]), rgCli_Allocate((size_t)plot->rowCount, sizeof(double))};
+    }
+    return true;
+}
+
+// ---- recordings ----
+
+// What one word of --what asks for.
+typedef struct rgWish {
+    enum {
+        rg_wishEnergy,
+        rg_wishResidual,
+        rg_wishIterations,
+        rg_wishContacts,
+        rg_wishJoint,
+        rg_wishForce
+    } kind;
+    int index; // into q, or of the body
+} rgWish;
+
+static bool rgNoSuch(const char* what, const char* name) {
+    rgCli_Error("--what: the recording has no %s '%s'", what, name);
+    return false;
+}
+
+static bool rgWishJoint(const rgOpenedRecording* opened, const char* name, rgWish* wish,
+                        rgPlot* plot) {
+    rgJointId id = opened->model != NULL ? rgModel_FindJoint(opened->model, name) : (rgJointId){0};
+    if (id.index1 == 0 || rgModel_JointRange(opened->model, id).qCount != 1) {
+        return rgNoSuch("joint with one coordinate", name);
+    }
+    bool slides = rgModel_Joint(opened->model, id)->kind == rg_jointPrismatic;
+    *wish = (rgWish){rg_wishJoint, rgModel_JointRange(opened->model, id).q};
+    return rgPlot_AddPanel(plot, slides ? "position [m]" : "angle [rad]", &name, 1, false);
+}
+
+static bool rgWishForce(const rgOpenedRecording* opened, const char* name, rgWish* wish,
+                        rgPlot* plot) {
+    rgBodyId id = opened->model != NULL ? rgModel_FindBody(opened->model, name) : (rgBodyId){0};
+    if (id.index1 == 0) {
+        return rgNoSuch("body", name);
+    }
+    *wish = (rgWish){rg_wishForce, id.index1};
+    return rgPlot_AddPanel(plot, "contact force [N]", &name, 1, false);
+}
+
+static bool rgReadWish(const rgOpenedRecording* opened, const char* word, rgWish* wish,
+                       rgPlot* plot) {
+    static const char* const energies[] = {"total", "kinetic", "potential"};
+    static const char* const plain[] = {"residual", "iterations", "contacts"};
+    if (strncmp(word, "joint:", 6) == 0) {
+        return rgWishJoint(opened, word + 6, wish, plot);
+    }
+    if (strncmp(word, "force:", 6) == 0) {
+        return rgWishForce(opened, word + 6, wish, plot);
+    }
+    if (strcmp(word, "energy") == 0) {
+        *wish = (rgWish){rg_wishEnergy, 0};
+        return rgPlot_AddPanel(plot, "energy [J]", energies, 3, false);
+    }
+    for (int i = 0; i < 3; ++i) {
+        if (strcmp(word, plain[i]) == 0) {
+            wish->kind = rg_wishResidual + (unsigned)i;
+            return rgPlot_AddPanel(plot, plain[i], &plain[i], 1, i == 0);
+        }
+    }
+    rgCli_Error("--what: '%s' is none of energy, residual, iterations, contacts, joint:NAME, "
+                "force:BODY",
+                word);
+    return false;
+}
+
+static double rgForceOn(const rgRecordedFrame* frame, int body) {
+    rgVec3 sum = {0};
+    for (int i = 0; i < frame->contactCount; ++i) {
+        const rgRecordedContact* c = &frame->contacts[i];
+        double sign = c->bodyB.index1 == body ? 1 : c->bodyA.index1 == body ? -1 : 0;
+        sum = rgAddScaled(sum, sign, c->force);
+    }
+    return rgLength(sum);
+}
+
+static void rgFillRow(const rgPlot* plot, const rgWish* wishes, int64_t row,
+                      const rgRecordedFrame* frame) {
+    for (int i = 0; i < plot->panelCount; ++i) {
+        const rgSeries* s = &plot->series[plot->panels[i].first];
+        switch (wishes[i].kind) {
+        case rg_wishEnergy:
+            s[0].values[row] = frame->kineticEnergy + frame->potentialEnergy;
+            s[1].values[row] = frame->kineticEnergy;
+            s[2].values[row] = frame->potentialEnergy;
+            break;
+        case rg_wishResidual:
+            s[0].values[row] = frame->residual;
+            break;
+        case rg_wishIterations:
+            s[0].values[row] = frame->iterationCount;
+            break;
+        case rg_wishContacts:
+            s[0].values[row] = frame->contactCount;
+            break;
+        case rg_wishJoint:
+            s[0].values[row] = frame->q[wishes[i].index];
+            break;
+        case rg_wishForce:
+            s[0].values[row] = rgForceOn(frame, wishes[i].index);
+            break;
+        }
+    }
+}
+
+static bool rgPlotRecording(rgPlot* plot, rgOpenedRecording* opened, const char* what) {
+    rgWish wishes[rg_maxPanels] = {0};
+    char* words = rgCli_CopyText(what != NULL ? what : "energy,residual,contacts");
+    plot->rowCount = opened->info.frameCount;
+    plot->times = rgCli_Allocate((size_t)plot->rowCount, sizeof(double));
+    bool good = true;
+    char* rest = NULL;
+    for (char* word = strtok_r(words, ",", &rest); good && word != NULL;
+         word = strtok_r(NULL, ",", &rest)) {
+        rgWish wish = {0};
+        good = rgReadWish(opened, word, &wish, plot);
+        if (good) {
+            wishes[plot->panelCount - 1] = wish;
+        }
+    }
+    for (int64_t i = 0; good && i < plot->rowCount; ++i) {
+        rgRecordedFrame frame;
+        good = rgRecording_Frame(opened->recording, i, &frame) == rg_ok;
+        if (good) {
+            plot->times[i] = frame.time;
+            rgFillRow(plot, wishes, i, &frame);
+        }
+    }
+    free(words);
+    return good && plot->panelCount > 0;
+}
+
+// ---- CSV files ----
+
+static char** rgSplitLine(char* line, int* count) {
+    char** cells = NULL;
+    *count = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    for (char* at = line; at != NULL;) {
+        cells = rgCli_Grow((void*)cells, (size_t)*count + 1, sizeof(char*));
+        cells[(*count)++] = at;
+        at = strchr(at, ',');
+        if (at != NULL) {
+            *at++ = '\0';
+        }
+    }
+    return cells;
+}
+
+static bool rgIsWanted(const char* name, const char* what) {
+    size_t length = strlen(name);
+    for (const char* at = what; at != NULL && *at != '\0';) {
+        size_t size = strcspn(at, ",");
+        if (size == length && strncmp(at, name, length) == 0) {
+            return true;
+        }
+        at += size + (at[size] == ',');
+    }
+    return what == NULL;
+}
+
+// One panel per column.
+static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
+    FILE* file = fopen(path, "r");
+    if (file == NULL) {
+        rgCli_Error("%s: %s", path, strerror(errno));
+        return false;
+    }
+    char* line = NULL;
+    size_t capacity = 0;
+    int columnCount = 0, number = 0;
+    int column[rg_maxPanels];
+    bool good = true;
+    while (good && getline(&line, &capacity, file) >= 0) {
+        int count = 0;
+        char** cells = rgSplitLine(line, &count);
+        if (number == 0) {
+            columnCount = count;
+            for (int i = 1; i < count && plot->panelCount < rg_maxPanels; ++i) {
+                if (rgIsWanted(cells[i], what)) {
+                    const char* name = cells[i];
+                    column[plot->panelCount] = i;
+                    rgPlot_AddPanel(plot, name, &name, 1, false);
+                }
+            }
+        } else if (count == columnCount) {
+            plot->times = rgCli_Grow(plot->times, (size_t)number, sizeof(double));
+            good = rgParseNumber(cells[0], &plot->times[number - 1]);
+            for (int i = 0; good && i < plot->panelCount; ++i) {
+                rgSeries* s = &plot->series[i];
+                s->values = rgCli_Grow(s->values, (size_t)number, sizeof(double));
+                good = rgParseNumber(cells[column[i]], &s->values[number - 1]);
+            }
+        } else {
+            good = false;
+        }
+        if (!good) {
+            rgCli_Error("%s:%d: %d numbers are needed", path, number + 1, columnCount);
+        }
+        free((void*)cells);
+        plot->rowCount = number;
+        number += 1;
+    }
+    free(line);
+    fclose(file);
+    if (good && (plot->panelCount == 0 || plot->rowCount == 0)) {
+        rgCli_Error("%s: nothing to draw%s%s", path, what != NULL ? " of " : "",
+                    what != NULL ? what : "");
+        good = false;
+    }
+    return good;
+}
+
+// ---- drawing ----
+
+static bool rgWriteTable(const rgPlot* plot, const char* path) {
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        rgCli_Error("%s: %s", path, strerror(errno));
+        return false;
+    }
+    fputs("time", file);
+    for (int i = 0; i < plot->seriesCount; ++i) {
+        fprintf(file, ",%s", plot->series[i].name);
+    }
+    fputc('\n', file);
+    for (int64_t row = 0; row < plot->rowCount; ++row) {
+        fprintf(file, "%.9g", plot->times[row]);
+        for (int i = 0; i < plot->seriesCount; ++i) {
+            fprintf(file, ",%.17g", plot->series[i].values[row]);
+        }
+        fputc('\n', file);
+    }
+    bool good = ferror(file) == 0;
+    return fclose(file) == 0 && good;
+}
+
+// Names of users inside a text of gnuplot: in single quotes, which are doubled.
+static void rgPutQuoted(FILE* out, const char* text) {
+    fputc('\'', out);
+    for (; *text != '\0'; ++text) {
+        if ((unsigned char)*text >= 0x20) {
+            fputs(*text == '\'' ? "''" : (char[2]){*text, '\0'}, out);
+        }
+    }
+    fputc('\'', out);
+}
+
+static void rgWriteScript(FILE* out, const rgPlot* plot, const char* table, const char* picture,
+                          const char* terminal, const char* title) {
+    static const char* const colors[] = {"#2f6f8f", "#d98a3d", "#2a8f6d", "#8b97a1"};
+    fprintf(out, "set terminal %s\nset output ", terminal);
+    rgPutQuoted(out, picture);
+    fputs("\nset datafile separator ','\nset key noenhanced above right horizontal\n"
+          "set grid lc rgb '#d9dee2' lw 0.5\nset border 3 lc rgb '#5b6873'\n"
+          "set tics nomirror out scale 0.5\nset lmargin 12\n",
+          out);
+    fprintf(out, "set multiplot layout %d,1", plot->panelCount);
+    if (title != NULL) {
+        fputs(" title ", out);
+        rgPutQuoted(out, title);
+        fputs(" noenhanced", out);
+    }
+    fputc('\n', out);
+    for (int i = 0; i < plot->panelCount; ++i) {
+        const rgPanel* panel = &plot->panels[i];
+        fputs("set ylabel ", out);
+        rgPutQuoted(out, panel->label);
+        fprintf(out, " noenhanced\n%s\nset xlabel '%s'\nplot ",
+                panel->isLog ? "set logscale y; set format y '1e%T'"
+                             : "unset logscale y; set format y '%g'",
+                i == plot->panelCount - 1 ? "time [s]" : "");
+        for (int k = 0; k < panel->count; ++k) {
+            if (k > 0) {
+                fputs(", ", out);
+            }
+            rgPutQuoted(out, table);
+            fprintf(out, " using 1:%d with lines lw 1.5 lc rgb '%s' title ", panel->first + k + 2,
+                    colors[k % 4]);
+            rgPutQuoted(out, plot->series[panel->first + k].name);
+        }
+        fputc('\n', out);
+    }
+    fputs("unset multiplot\n", out);
+}
+
+static char* rgTerminal(const char* path, int panelCount) {
+    const char* ending = strrchr(path, '.');
+    int height = 80 + 200 * panelCount;
+    if (ending != NULL && strcmp(ending, ".png") == 0) {
+        return rgCli_Format("pngcairo size 1000,%d font 'Sans,11'", height);
+    }
+    if (ending != NULL && strcmp(ending, ".svg") == 0) {
+        return rgCli_Format("svg size 1000,%d font 'Sans,13' background '#ffffff'", height);
+    }
+    if (ending != NULL && strcmp(ending, ".pdf") == 0) {
+        return rgCli_Format("pdfcairo size 10in,%.2fin font 'Sans,11'", 0.01 * height);
+    }
+    rgCli_Error("%s: pictures end in .png, .svg or .pdf", path);
+    return NULL;
+}
+
+static bool rgDrawPlot(const rgPlot* plot, const char* out, const char* title) {
+    char* terminal = rgTerminal(out, plot->panelCount);
+    if (terminal == NULL) {
+        return false;
+    }
+    char* table = rgCli_Format("%.*s.csv", (int)(strrchr(out, '.') - out), out);
+    bool good = rgWriteTable(plot, table);
+    FILE* pipe = good ? popen("gnuplot 2>&1 >/dev/null", "w") : NULL;
+    if (pipe != NULL) {
+        rgWriteScript(pipe, plot, table, out, terminal, title);
+        int status = pclose(pipe);
+        good = status == 0;
+        if (!good) {
+            rgCli_Error("gnuplot failed; is it installed (gnuplot-nox)? The numbers are in %s",
+                        table);
+        }
+    }
+    if (good) {
+        printf("%s, and its numbers in %s\n", out, table);
+    }
+    free(table);
+    free(terminal);
+    return good;
+}
+
+int rgCli_Plot(int argc, char** argv) {
+    const char* what = NULL;
+    const char* title = NULL;
+    int count = 0;
+    int code = rgParsePlot(argc, argv, &what, &title, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    rgPlot plot = {0};
+    rgOpenedRecording opened = {0};
+    bool good = rgCli_IsHdf5(argv[1])
+                    ? rgCli_OpenRecording(argv[1], &opened) && rgPlotRecording(&plot, &opened, what)
+                    : rgPlotCsv(&plot, argv[1], what);
+    good = good && rgDrawPlot(&plot, argv[2], title);
+    rgPlot_Free(&plot);
+    rgCli_CloseRecording(&opened);
+    return good ? rg_exitDone : rg_exitUsage;
+}

@@ -1,0 +1,291 @@
+// rigor render: pictures of a recording without a display, by a headless Chromium that the viewer's
+// server tells what to draw.
+#include "live.h"
+#include "recording.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct rgRenderOptions {
+    double time; // negative: none given
+    double framesPerSecond;
+    const char* size;
+    const char* camera;
+    const char* show;
+    bool dark;
+} rgRenderOptions;
+
+typedef struct rgRenderJob {
+    const char* out;
+    bool isFolder;
+    int count;
+    double* times;
+    pthread_mutex_t mutex;
+    int done;
+    bool failed;
+} rgRenderJob;
+
+static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* count) {
+    const rgOption table[] = {
+        {"--time", rg_optionNumber, &options->time, "of the picture [s]; the end without it", "T",
+         NULL, 0, 1e9},
+        {"--fps", rg_optionNumber, &options->framesPerSecond,
+         "pictures per second in a folder (30)", "N", NULL, 0.01, 1000},
+        {"--size", rg_optionText, &options->size, "in pixels (1280x720)", "WxH", NULL, 0, 0},
+        {"--camera", rg_optionText, &options->camera,
+         "where the eye is and what it looks at; all of it without", "X,Y,Z,TX,TY,TZ", NULL, 0, 0},
+        {"--show", rg_optionText, &options->show,
+         "what is drawn: forces, points, cones, network, com, support, frames, axes, inertia, "
+         "collision, grid, shadows",
+         "LIST", NULL, 0, 0},
+        {"--dark", rg_optionFlag, &options->dark, "on dark ground", NULL, NULL, 0, 0},
+    };
+    const rgCommand command = {
+        .name = "rigor render",
+        .usage = "RECORDING OUT.png|FOLDER/ [OPTIONS]",
+        .summary =
+            "Make a picture of a recording, or one per frame in a folder (frame_00000.png ...), "
+            "without a display.\nNeeds Chromium (chromium, google-chrome, or RIGOR_BROWSER).\n\n"
+            "Examples:\n"
+            "  rigor render wall.h5 wall.png --time 2.3\n"
+            "  rigor render wall.h5 frames/ --fps 30 --size 1920x1080\n"
+            "  rigor render pile.h5 pile.png --show network,grid,shadows --dark",
+        .options = table,
+        .optionCount = (int)(sizeof(table) / sizeof(table[0])),
+        .minArguments = 2,
+        .maxArguments = 2,
+    };
+    return rgParseOptions(&command, argc, argv, count);
+}
+
+// ---- pictures ----
+
+// Called by a thread of the server.
+static void rgKeepPicture(int index, const void* bytes, size_t byteCount, void* context) {
+    rgRenderJob* job = context;
+    char* path = job->isFolder ? rgCli_Format("%s/frame_%05d.png", job->out, index)
+                               : rgCli_CopyText(job->out);
+    FILE* file = fopen(path, "wb");
+    bool good = file != NULL && fwrite(bytes, 1, byteCount, file) == byteCount;
+    good = file != NULL && fclose(file) == 0 && good;
+    if (!good) {
+        rgCli_Error("%s: could not be written: %s", path, strerror(errno));
+    }
+    free(path);
+    pthread_mutex_lock(&job->mutex);
+    job->done += 1;
+    job->failed = job->failed || !good;
+    pthread_mutex_unlock(&job->mutex);
+}
+
+static bool rgChooseTimes(rgRenderJob* job, const rgOpenedRecording* opened,
+                          const rgRenderOptions* options) {
+    rgRecordedFrame first, last;
+    if (rgRecording_Frame(opened->recording, 0, &first) != rg_ok) {
+        return false;
+    }
+    double begin = first.time;
+    if (rgRecording_Frame(opened->recording, opened->info.frameCount - 1, &last) != rg_ok) {
+        return false;
+    }
+    double span = last.time - begin;
+    job->count = job->isFolder ? (int)fmin(floor(span * options->framesPerSecond) + 1, 100000) : 1;
+    job->times = rgCli_Allocate((size_t)job->count, sizeof(double));
+    for (int i = 0; i < job->count; ++i) {
+        job->times[i] = job->isFolder        ? begin + i / options->framesPerSecond
+                        : options->time >= 0 ? options->time
+                                             : last.time;
+    }
+    return true;
+}
+
+// ---- the browser ----
+
+static char* rgFindBrowser(void) {
+    static const char* const names[] = {"chromium", "chromium-browser", "google-chrome",
+                                        "google-chrome-stable"};
+    const char* own = getenv("RIGOR_BROWSER");
+    if (own != NULL) {
+        return rgCli_CopyText(own);
+    }
+    const char* path = getenv("PATH");
+    for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); ++i) {
+        for (const char* at = path; *at != '\0';) {
+            size_t length = strcspn(at, ":");
+            char* file = rgCli_Format("%.*s/%s", (int)length, at, names[i]);
+            if (access(file, X_OK) == 0) {
+                return file;
+            }
+            free(file);
+            at += length + (at[length] == ':');
+        }
+    }
+    return NULL;
+}
+
+static pid_t rgStartBrowser(const char* browser, const char* profile, const char* url) {
+    char* data = rgCli_Format("--user-data-dir=%s", profile);
+    const char* arguments[] = {browser,
+                               "--headless=new",
+                               "--use-gl=angle",
+                               "--use-angle=swiftshader",
+                               "--enable-unsafe-swiftshader",
+                               "--disable-background-networking",
+                               "--disable-component-update",
+                               "--disable-sync",
+                               "--no-first-run",
+                               data,
+                               geteuid() == 0 ? "--no-sandbox" : "--disable-extensions",
+                               url,
+                               NULL};
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        if (freopen("/dev/null", "w", stdout) != NULL &&
+            freopen("/dev/null", "w", stderr) != NULL) {
+            execv(browser, (char* const*)(uintptr_t)arguments);
+        }
+        _exit(127);
+    }
+    free(data);
+    return child;
+}
+
+static void rgRemoveFolder(const char* path) {
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("rm", "rm", "-rf", "--", path, (char*)NULL);
+        _exit(127);
+    }
+    waitpid(child, NULL, 0);
+}
+
+// Until all pictures are there, the browser ended, or none came for a minute.
+static bool rgAwaitPictures(rgRenderJob* job, pid_t browser) {
+    rgProgress progress;
+    rgProgress_Begin(&progress, "render", job->count);
+    double last = rgCli_Seconds();
+    int seen = 0;
+    bool ended = false;
+    while (seen < job->count && !ended && !rgCli_IsInterrupted() && rgCli_Seconds() - last < 60) {
+        struct timespec pause = {.tv_nsec = 20000000};
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&job->mutex);
+        int done = job->done;
+        pthread_mutex_unlock(&job->mutex);
+        last = done > seen ? rgCli_Seconds() : last;
+        seen = done;
+        rgProgress_Update(&progress, seen, "");
+        ended = waitpid(browser, NULL, WNOHANG) == browser;
+    }
+    rgProgress_End(&progress);
+    if (!ended) {
+        kill(-browser, SIGKILL);
+        waitpid(browser, NULL, 0);
+    }
+    return seen == job->count;
+}
+
+// ---- the job ----
+
+static char* rgMakeAddress(const rgViewer* viewer, const rgRenderOptions* options) {
+    double c[6] = {0};
+    bool hasCamera =
+        options->camera != NULL && rgCli_ReadNumbers("--camera", options->camera, c, 6);
+    char* camera = hasCamera ? rgCli_Format("&eye=%.9g,%.9g,%.9g&at=%.9g,%.9g,%.9g", c[0], c[1],
+                                            c[2], c[3], c[4], c[5])
+                             : rgCli_CopyText("");
+    char* show = rgCli_CopyText(options->show != NULL ? options->show : "");
+    for (char* at = show; *at != '\0'; ++at) {
+        *at = *at == ',' ? '+' : *at;
+    }
+    char* url = rgCli_Format("http://localhost:%d/#render=1&bare=1&theme=%s%s%s%s",
+                             rgViewer_Port(viewer), options->dark ? "dark" : "light", camera,
+                             show[0] != '\0' ? "&show=" : "", show);
+    free(camera);
+    free(show);
+    return url;
+}
+
+static bool rgRunRender(rgRenderJob* job, rgViewer* viewer, const rgRenderOptions* options) {
+    char* browser = rgFindBrowser();
+    if (browser == NULL) {
+        rgCli_Error("render needs Chromium: install chromium, or name a browser in RIGOR_BROWSER");
+        return false;
+    }
+    char* profile = rgCli_CopyText("/tmp/rigor-browser-XXXXXX");
+    bool good = mkdtemp(profile) != NULL;
+    if (good) {
+        char* url = rgMakeAddress(viewer, options);
+        pid_t child = rgStartBrowser(browser, profile, url);
+        good = child > 0 && rgAwaitPictures(job, child);
+        free(url);
+        rgRemoveFolder(profile);
+    }
+    if (!good) {
+        rgCli_Error("%s made %d of %d pictures", browser, job->done, job->count);
+    }
+    free(profile);
+    free(browser);
+    return good && !job->failed;
+}
+
+static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, const char* out) {
+    rgRenderJob job = {.out = out};
+    int width = 1280, height = 720;
+    size_t length = strlen(out);
+    job.isFolder = length > 0 && out[length - 1] == '/';
+    if (options->size != NULL && (sscanf(options->size, "%5dx%5d", &width, &height) != 2 ||
+                                  width < 16 || height < 16 || width > 8192 || height > 8192)) {
+        rgCli_Error("--size is WIDTHxHEIGHT, 16 to 8192 each, not '%s'", options->size);
+        return rg_exitUsage;
+    }
+    if (job.isFolder && mkdir(out, 0777) != 0 && errno != EEXIST) {
+        rgCli_Error("%s: %s", out, strerror(errno));
+        return rg_exitUsage;
+    }
+    rgViewer* viewer = rgCli_StartViewer(opened->info.title, NULL, 0);
+    if (viewer == NULL || !rgChooseTimes(&job, opened, options)) {
+        rgDestroyViewer(viewer);
+        return rg_exitUsage;
+    }
+    pthread_mutex_init(&job.mutex, NULL);
+    rgPictureDef pictures = {.count = job.count,
+                             .times = job.times,
+                             .width = width,
+                             .height = height,
+                             .picture = rgKeepPicture,
+                             .context = &job};
+    rgPageDef page = rgDefaultPageDef();
+    page.framesPerSecond = fmax(60, options->framesPerSecond);
+    bool good = rgViewer_ShowRecording(viewer, opened->recording, &page) == rg_ok &&
+                rgViewer_AskPictures(viewer, &pictures) == rg_ok &&
+                rgRunRender(&job, viewer, options);
+    rgDestroyViewer(viewer);
+    pthread_mutex_destroy(&job.mutex);
+    free(job.times);
+    return good ? rg_exitDone : rg_exitUsage;
+}
+
+int rgCli_Render(int argc, char** argv) {
+    rgRenderOptions options = {.time = -1, .framesPerSecond = 30};
+    int count = 0;
+    int code = rgParseRender(argc, argv, &options, &count);
+    if (code != RG_CLI_GO) {
+        return code;
+    }
+    rgOpenedRecording opened;
+    code =
+        rgCli_OpenRecording(argv[1], &opened) ? rgRender(&opened, &options, argv[2]) : rg_exitUsage;
+    rgCli_CloseRecording(&opened);
+    return code;
+}
