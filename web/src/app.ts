@@ -227,7 +227,7 @@ export class App {
       if (hit) {
         const kind = own.length === 0 ? '' : own.length === 1 ? own[0].kind : `${own.length} joints`;
         const row = el('div', { className: 'node', role: 'treeitem', title: own.map((j) => j.name).join(', '), onclick: () => this.select(body) }, el('span', {}, name), el('small', {}, kind));
-        row.style.paddingLeft = `${8 + 12 * Math.min(depth, 8)}px`;
+        row.style.paddingLeft = `${8 + 8 * Math.min(depth, 8)}px`;
         row.dataset.body = String(body);
         rows.push(row);
       }
