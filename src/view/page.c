@@ -37,7 +37,8 @@ static bool rgWritePage(FILE* file, const rgBytes* page, const rgBytes* data) {
     for (size_t i = 0; i < data->size; i += 3 * 256) {
         char line[4 * 256 + 1];
         size_t count = RG_MIN(data->size - i, (size_t)(3 * 256));
-        fwrite(line, 1, rgEncodeBase64(data->data + i, count, line), file);
+        size_t length = rgEncodeBase64(data->data + i, count, line);
+        fwrite(line, 1, length, file);
     }
     fputs(close, file);
     fwrite(rest, 1, after, file);
