@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { rg_maxSeries = 64, rg_maxPanels = 12 };
 
@@ -229,19 +230,47 @@ static char** rgSplitLine(char* line, int* count) {
     return cells;
 }
 
-static bool rgIsWanted(const char* name, const char* what) {
-    size_t length = strlen(name);
-    for (const char* at = what; at != NULL && *at != '\0';) {
-        size_t size = strcspn(at, ",");
-        if (size == length && strncmp(at, name, length) == 0) {
-            return true;
+static int rgFindColumn(char* const* cells, int count, const char* name) {
+    for (int i = 1; i < count; ++i) {
+        if (strcmp(cells[i], name) == 0) {
+            return i;
         }
-        at += size + (at[size] == ',');
     }
-    return what == NULL;
+    return -1;
 }
 
-// One panel per column.
+// One panel per column: those of --what, or the first ones.
+static bool rgChooseColumns(rgPlot* plot, const char* path, char* const* cells, int count,
+                            const char* what, int* column) {
+    if (what == NULL) {
+        for (int i = 1; i < count && i <= rg_maxPanels; ++i) {
+            column[i - 1] = i;
+            rgPlot_AddPanel(plot, cells[i], (const char* const*)&cells[i], 1, false);
+        }
+        if (count - 1 > rg_maxPanels) {
+            fprintf(stderr, "hint: of %d columns the first %d are drawn; --what chooses others\n",
+                    count - 1, rg_maxPanels);
+        }
+        return true;
+    }
+    char* words = rgCli_CopyText(what);
+    char* rest = NULL;
+    bool good = true;
+    for (const char* word = strtok_r(words, ",", &rest); good && word != NULL;
+         word = strtok_r(NULL, ",", &rest)) {
+        int i = rgFindColumn(cells, count, word);
+        if (i < 0) {
+            rgCli_Error("--what: %s has no column '%s'", path, word);
+        }
+        good = i > 0 && rgPlot_AddPanel(plot, word, &word, 1, false);
+        if (good) {
+            column[plot->panelCount - 1] = i;
+        }
+    }
+    free(words);
+    return good;
+}
+
 static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
     FILE* file = fopen(path, "r");
     if (file == NULL) {
@@ -258,13 +287,7 @@ static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
         char** cells = rgSplitLine(line, &count);
         if (number == 0) {
             columnCount = count;
-            for (int i = 1; i < count && plot->panelCount < rg_maxPanels; ++i) {
-                if (rgIsWanted(cells[i], what)) {
-                    const char* name = cells[i];
-                    column[plot->panelCount] = i;
-                    rgPlot_AddPanel(plot, name, &name, 1, false);
-                }
-            }
+            good = rgChooseColumns(plot, path, cells, count, what, column);
         } else if (count == columnCount) {
             plot->times = rgCli_Grow(plot->times, (size_t)number, sizeof(double));
             good = rgParseNumber(cells[0], &plot->times[number - 1]);
@@ -276,7 +299,7 @@ static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
         } else {
             good = false;
         }
-        if (!good) {
+        if (!good && number > 0) {
             rgCli_Error("%s:%d: %d numbers are needed", path, number + 1, columnCount);
         }
         free((void*)cells);
@@ -286,8 +309,7 @@ static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
     free(line);
     fclose(file);
     if (good && (plot->panelCount == 0 || plot->rowCount == 0)) {
-        rgCli_Error("%s: nothing to draw%s%s", path, what != NULL ? " of " : "",
-                    what != NULL ? what : "");
+        rgCli_Error("%s: nothing to draw", path);
         good = false;
     }
     return good;
@@ -382,13 +404,24 @@ static char* rgTerminal(const char* path, int panelCount) {
     return NULL;
 }
 
-static bool rgDrawPlot(const rgPlot* plot, const char* out, const char* title) {
+static bool rgIsSameFile(const char* a, const char* b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, const char* title) {
     char* terminal = rgTerminal(out, plot->panelCount);
     if (terminal == NULL) {
         return false;
     }
     char* table = rgCli_Format("%.*s.csv", (int)(strrchr(out, '.') - out), out);
-    bool good = rgWriteTable(plot, table);
+    bool isInput = rgIsSameFile(in, table);
+    if (isInput) {
+        rgCli_Error("%s: the numbers of the picture would replace it; call the picture otherwise",
+                    table);
+    }
+    bool good = !isInput && rgWriteTable(plot, table);
     FILE* pipe = good ? popen("gnuplot 2>&1 >/dev/null", "w") : NULL;
     if (pipe != NULL) {
         rgWriteScript(pipe, plot, table, out, terminal, title);
@@ -420,7 +453,7 @@ int rgCli_Plot(int argc, char** argv) {
     bool good = rgCli_IsHdf5(argv[1])
                     ? rgCli_OpenRecording(argv[1], &opened) && rgPlotRecording(&plot, &opened, what)
                     : rgPlotCsv(&plot, argv[1], what);
-    good = good && rgDrawPlot(&plot, argv[2], title);
+    good = good && rgDrawPlot(&plot, argv[1], argv[2], title);
     rgPlot_Free(&plot);
     rgCli_CloseRecording(&opened);
     return good ? rg_exitDone : rg_exitUsage;

@@ -21,7 +21,7 @@ typedef struct rgRolloutOptions {
     int policy;
     const char* control;
     double noise;
-    int hold;
+    int noiseSteps;
     const char* out;
     int block;
     bool resume, force, json, sensors;
@@ -94,8 +94,11 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
         {"--noise", rg_optionNumber, &options->noise,
          "standard deviation, as a share of half the control range (of 1 without a range)", "S",
          NULL, 0, 1e9},
-        {"--hold", rg_optionInt, &options->hold, "steps for which noise stays the same", "N", NULL,
-         1, 1e9},
+        {"--noise-steps", rg_optionInt, &options->noiseSteps,
+         "steps for which noise stays the same", "N", NULL, 1, 1e9},
+        {"--hold", rg_optionText, &a->hold,
+         "a position servo for every joint without an actuator, aiming at the start", "KP,KD", NULL,
+         0, 0},
         {"--out", rg_optionText, &options->out, "HDF5 file to write", "FILE", NULL, 0, 0},
         {"--every", rg_optionInt, &options->every,
          "write states after every N steps; the end only without it", "N", NULL, 1, 2147483647},
@@ -127,15 +130,15 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
     rgModelArguments_Options(&a->model, table);
     const rgCommand command = {
         .name = "rigor rollout",
-        .usage = "SCENE|FILE.urdf|FILE.xml [OPTIONS]",
-        .summary = "Simulate many worlds of a built-in scene or a robot description, each with its "
-                   "own parameters,\ncontrols and seed, and write what became of them. Exit code 0 "
-                   "when all worlds ran, 1 when some\nstopped early (their status says why), 2 for "
-                   "wrong options or files. docs/scale.md.",
+        .usage = "SCENE|FILE... [OPTIONS]",
+        .summary = "Simulate many worlds of a built-in scene or of files, composed as in rigor "
+                   "simulate, each with its\nown parameters, controls and seed, and write what "
+                   "became of them. Exit code 0 when all worlds\nran, 1 when some stopped early "
+                   "(their status says why), 2 for wrong options or files.\ndocs/scale.md.",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,
-        .maxArguments = 1,
+        .maxArguments = -1,
     };
     return rgParseOptions(&command, argc, argv, count);
 }
@@ -197,11 +200,13 @@ static void rgDescribeSettings(rgRolloutJob* job) {
     job->settings = rgCli_Format(
         "model %s\nstart and first step %016llx\ntime step %.17g\ntolerance %.17g\nworlds %lld\n"
         "steps %d\nevery %d\nseed %d\nrandomise %s\ngrid %s\npolicy %s\nnoise %.17g\nhold %d\n"
-        "controls %016llx\nsensors %d\nblock %d\n",
+        "servos %s\ncontrols %016llx\nsensors %d\nblock %d\n",
         simulation->name, (unsigned long long)model, rgWorld_TimeStep(simulation->world),
         simulation->def.contact.tolerance, (long long)job->worldCount, o->steps, o->every,
         o->arguments.seed, o->randomise != NULL ? o->randomise : "", o->grid != NULL ? o->grid : "",
-        policies[o->policy], o->noise, o->hold, (unsigned long long)control, o->sensors, o->block);
+        policies[o->policy], o->noise, o->noiseSteps,
+        o->arguments.hold != NULL ? o->arguments.hold : "", (unsigned long long)control, o->sensors,
+        o->block);
 }
 
 static bool rgPrepare(rgRolloutJob* job) {
@@ -360,14 +365,14 @@ static double rgNoise(const rgRolloutJob* job, int actuator, uint64_t seed, int 
     const rgActuatorDef* def = rgModel_Actuator(model, (rgActuatorId){actuator + 1});
     double half = def->hasControlRange ? 0.5 * (def->controlUpper - def->controlLower) : 1;
     uint64_t index =
-        (uint64_t)(step / job->options.hold) * (uint64_t)job->simulation.info.actuatorCount +
+        (uint64_t)(step / job->options.noiseSteps) * (uint64_t)job->simulation.info.actuatorCount +
         (uint64_t)actuator;
     return job->options.noise * half * rgRandomNormal(seed, index);
 }
 
 static rgResult rgSetNoise(const rgRolloutJob* job, rgWorld* world, int index, int step) {
     int count = job->simulation.info.actuatorCount;
-    if (step % job->options.hold != 0 || count == 0) {
+    if (step % job->options.noiseSteps != 0 || count == 0) {
         return rg_ok;
     }
     double few[64];
@@ -677,7 +682,7 @@ int rgRollout(rgComm* comm, int argc, char** argv) {
                                       .worlds = 1,
                                       .steps = 1000,
                                       .noise = 0.1,
-                                      .hold = 10,
+                                      .noiseSteps = 10,
                                       .block = 256};
     int count = 0;
     comm->mute(comm, true);
@@ -685,6 +690,8 @@ int rgRollout(rgComm* comm, int argc, char** argv) {
     comm->mute(comm, false);
     if (code == RG_CLI_GO) {
         job->options.arguments.what = argv[1];
+        job->options.arguments.more = argv + 2;
+        job->options.arguments.moreCount = count - 1;
         code = rgRunRollout(job);
     }
     rgDestroyResults(job->results);

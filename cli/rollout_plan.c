@@ -24,7 +24,7 @@ static void rgSayParameters(const char* option, const char* name) {
 }
 
 // "0.1:0.9:17:log", cut at the colons.
-static bool rgReadRange(rgSpread* spread, const char* option, char* text, bool grid) {
+static bool rgReadRange(rgSpread* spread, char* text, bool grid) {
     char* parts[4] = {text};
     int count = 1;
     for (char* c = text; *c != '\0'; ++c) {
@@ -46,11 +46,6 @@ static bool rgReadRange(rgSpread* spread, const char* option, char* text, bool g
         spread->logarithmic = count == 4;
     } else {
         good = good && count == 2;
-    }
-    if (good && (spread->low > spread->high || (spread->logarithmic && !(spread->low > 0)))) {
-        rgCli_Error("%s: from %g to %g is no range%s", option, spread->low, spread->high,
-                    spread->logarithmic ? " in equal ratios" : "");
-        return false;
     }
     return good;
 }
@@ -74,11 +69,16 @@ static bool rgReadSpread(rgSpreads* spreads, const char* option, char* text, boo
         }
     }
     char* range = rgCli_CopyText(equal + 1);
-    bool good = rgReadRange(&spread, option, range, grid);
+    bool good = rgReadRange(&spread, range, grid);
     free(range);
     if (!good) {
         rgCli_Error("%s: %s wants %s, not '%s'", option, text,
                     grid ? "LOW:HIGH:COUNT, or LOW:HIGH:COUNT:log" : "LOW:HIGH", equal + 1);
+        return false;
+    }
+    if (spread.low > spread.high || (spread.logarithmic && !(spread.low > 0))) {
+        rgCli_Error("%s: %s from %g to %g is no range%s", option, text, spread.low, spread.high,
+                    spread.logarithmic ? " in equal ratios" : "");
         return false;
     }
     spreads->spreads[spreads->count++] = spread;

@@ -382,7 +382,9 @@ static bool rgOpenRecorder(rgSimulateJob* job) {
     }
     if (result != rg_ok) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
-        rgCli_Error("%s: no recording can be written: %s", def.path, rgResult_Name(result));
+        if (rgDiagnostics_Count(simulation->loaded.diagnostics) == 0) {
+            rgCli_Error("%s: no recording can be written: %s", def.path, rgResult_Name(result));
+        }
     }
     return result == rg_ok;
 }

@@ -83,7 +83,9 @@ static int rgExportRecording(rgOpenedRecording* opened, const rgViewOptions* opt
         rgRecording_SavePage(opened->recording, &page, options->export, opened->diagnostics);
     if (result != rg_ok) {
         rgCli_PrintDiagnostics(opened->diagnostics, stderr, false, false);
-        rgCli_Error("%s: no page can be written: %s", options->export, rgResult_Name(result));
+        if (rgDiagnostics_Count(opened->diagnostics) == 0) {
+            rgCli_Error("%s: no page can be written: %s", options->export, rgResult_Name(result));
+        }
         return rg_exitUsage;
     }
     printf("%s plays in any browser\n", options->export);

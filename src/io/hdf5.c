@@ -36,6 +36,7 @@ static void rgH5_Begin(rgH5* h5, const char* path, const rgAllocator* allocator,
                  .diagnostics = diagnostics,
                  .path = path,
                  .file = -1};
+    errno = 0; // a failure later says why only if the system did
     H5Eget_auto2(H5E_DEFAULT, &h5->report, &h5->reportContext);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -77,12 +78,17 @@ void rgH5_OpenChange(rgH5* h5, const char* path, const char* shown, rgDiagnostic
     rgH5_Open(h5, path, H5F_ACC_RDWR);
 }
 
+static void rgH5_CheckCreated(rgH5* h5) {
+    if (h5->file < 0) {
+        rgH5_Fail(h5, rg_errorFile, "cannot be created%s%s", errno != 0 ? ": " : "",
+                  errno != 0 ? strerror(errno) : "");
+    }
+}
+
 void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics) {
     rgH5_Begin(h5, shown, NULL, diagnostics);
     h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (h5->file < 0) {
-        rgH5_Fail(h5, rg_errorFile, "cannot be created");
-    }
+    rgH5_CheckCreated(h5);
 }
 
 void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
@@ -94,10 +100,7 @@ void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) 
     if (access >= 0) {
         H5Pclose(access);
     }
-    if (h5->file < 0) {
-        rgH5_Fail(h5, rg_errorFile, "cannot be created%s%s", errno != 0 ? ": " : "",
-                  errno != 0 ? strerror(errno) : "");
-    }
+    rgH5_CheckCreated(h5);
 }
 
 rgResult rgH5_Close(rgH5* h5) {

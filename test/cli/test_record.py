@@ -129,7 +129,8 @@ class Record(unittest.TestCase):
         refused("frames/q does not have the shape", path)
         done = run("simulate", "wall", "--record", "/nowhere/at/all.h5")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no recording can be written", done.stderr)
+        self.assertEqual(done.stderr, "/nowhere/at/all.h5: error: cannot be created: "
+                         "No such file or directory\n")
 
     def test_plot(self):
         path = self.record("quadruped", "--time", 0.1, "--csv", self.path("run.csv"))
@@ -152,6 +153,15 @@ class Record(unittest.TestCase):
             done = run("plot", path, self.path("c.png"), "--what", what)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(text, done.stderr)
+        for what in ("q:nose", "q:root.z,q:nose"):
+            done = run("plot", self.path("run.csv"), self.path("c.png"), "--what", what)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("no column 'q:nose'", done.stderr)
+        done = run("plot", self.path("run.csv"), self.path("run.png"), "--what", "q:root.z")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("numbers of the picture would replace", done.stderr)
+        with open(self.path("run.csv"), encoding="utf-8") as file:
+            self.assertEqual(list(csv.DictReader(file)), states)
         done = run("plot", path, self.path("c.gif"))
         self.assertIn(".png, .svg or .pdf", done.stderr)
 

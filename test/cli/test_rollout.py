@@ -271,6 +271,25 @@ class Rollout(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done)
         self.assertIn("cannot be created", done.stderr)
 
+    # A robot beside another, held by servos: what rigor simulate makes of the same words.
+    def test_several_files_and_servos(self):
+        files = [self.model, self.write("arm.xml", MJCF % 1), "--prefix", "b_", "--at", "0,1,0",
+                 "--without-world", "--key", "fast", "--hold", "5,0.1"]
+        unheld = '<position name="servo" joint="hinge" kp="5" ctrlrange="-1 1"/>'
+        self.write("arm.xml", (MJCF % 1).replace(unheld, ""))
+        self.rollout(*files, "--worlds", 2, "--steps", 40, "--out", self.path("two.h5"))
+        done = run(RIGOR, "simulate", *files, "--steps", 40, "--csv", self.path("two.csv"))
+        self.assertEqual(done.returncode, 0, done)
+        expected = np.loadtxt(self.path("two.csv"), delimiter=",", skiprows=1)[-1, 1:17]
+        for row in self.arrays("two.h5")["positions"]:
+            np.testing.assert_array_equal(row[0], expected)
+        done = run(RIGOR, "rollout", *files[:-1], "6,0.1", "--worlds", 2, "--steps", 40, "--out",
+                   self.path("two.h5"), "--resume")
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("other settings", done.stderr)
+        done = run(RIGOR, "rollout", self.model, "--out", "/nowhere/at/all.h5")
+        self.assertIn("cannot be created: No such file or directory", done.stderr)
+
     def test_worlds_that_stop(self):
         report = self.rollout(self.model, "--worlds", 3, "--steps", 50, "--v",
                               "0,0,0,1e200,0,0,0", "--out", self.path("stop.h5"), code=1)
