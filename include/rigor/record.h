@@ -47,7 +47,8 @@ typedef struct rgRecordingInfo {
     int64_t frameCount;
     int64_t contactCount; ///< of all frames
     int qCount, vCount, controlCount, sensorCount;
-    bool isComplete; ///< it was closed; false after a crash, or while it is written
+    bool isComplete;    ///< it was closed; false after a crash, or while it is written
+    int kinematicCount; ///< kinematic bodies whose poses it holds: all of the model's, or none
 } rgRecordingInfo;
 
 typedef struct rgRecordedContact {
@@ -75,6 +76,7 @@ typedef struct rgRecordedFrame {
     rgVec3 gravity; ///< [m/s^2]
     int contactCount;
     const rgRecordedContact* contacts;
+    const rgPose* kinematic; ///< where kinematic bodies are, in the order of the bodies
 } rgRecordedFrame;
 
 /// Open a recording, whole or not: what was flushed before a crash is there. Trusts libhdf5 with

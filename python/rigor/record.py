@@ -93,8 +93,9 @@ class Recorder:
 
 
 def load_recording(path: Path) -> Record:
-    """A recording as arrays: time (n,), q (n, nq), v (n, nv), ctrl (n, nu), sensors (n, s), residual (n,),
-    iterations (n,), status [n], kinetic_energy, potential_energy (n,) [J], and `info`."""
+    """A recording as arrays: time (n,), q (n, nq), v (n, nv), ctrl (n, nu), sensors (n, s),
+    kinematic (n, bodies, 7) where kinematic bodies are, residual (n,), iterations (n,), status [n],
+    kinetic_energy, potential_energy (n,) [J], and `info`."""
     diagnostics = Diagnostics()
     out = ffi.new("rgRecording**")
     frame = ffi.new("rgRecordedFrame*")
@@ -107,7 +108,8 @@ def load_recording(path: Path) -> Record:
             count = int(c.frameCount)
             made = Record(info=info, time=np.zeros(count), q=np.zeros((count, c.qCount)),
                           v=np.zeros((count, c.vCount)), ctrl=np.zeros((count, c.controlCount)),
-                          sensors=np.zeros((count, c.sensorCount)), residual=np.zeros(count),
+                          sensors=np.zeros((count, c.sensorCount)),
+                          kinematic=np.zeros((count, c.kinematicCount, 7)), residual=np.zeros(count),
                           iterations=np.zeros(count, int), status=[],
                           kinetic_energy=np.zeros(count), potential_energy=np.zeros(count))
             for i in range(count):
@@ -127,6 +129,7 @@ def _take(made: Record, i: int, frame: Any) -> None:
                          ("sensors", frame.sensors)):
         rows = getattr(made, name)
         rows[i] = numbers(source, rows.shape[1])
+    made.kinematic[i] = numbers(frame.kinematic, made.kinematic[i].size).reshape(-1, 7)
 
 
 def save_page(recording: Path, page: Path, frames_per_second: Optional[float] = None) -> None:

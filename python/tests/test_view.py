@@ -45,6 +45,20 @@ def test_recording(quadruped, tmp_path):
         assert "<html" in (tmp_path / "run.html").read_text(encoding="utf-8")[:1000].lower()
 
 
+def test_kinematic_bodies_are_recorded(tmp_path):
+    d = ball()
+    d.add_body("lift", pose=(5, 0, 0), kinematic=True)
+    world = rigor.World(d.compile())
+    with world.record(tmp_path / "a.h5"):
+        for i in range(1, 4):
+            world.move_body("lift", (5, 0.1 * i, 0))
+            world.step()
+    run = rigor.load_recording(tmp_path / "a.h5")
+    assert run.kinematic.shape == (4, 1, 7) and run.q.shape == (4, 7)
+    np.testing.assert_allclose(run.kinematic[:, 0, 1], 0.1 * np.arange(4), atol=1e-12)
+    np.testing.assert_allclose(run.kinematic[:, 0, 3], 1)
+
+
 def test_a_recording_ends_with_its_world(tmp_path):
     world = rigor.World(ball().compile())
     world.record(tmp_path / "a.h5")

@@ -6,6 +6,7 @@ const rgColumnInfo rgColumns[rg_columnCount] = {
     [rg_columnV] = {"frames/v", rg_cellDouble, 0, true},
     [rg_columnControl] = {"frames/control", rg_cellDouble, 0, false},
     [rg_columnSensors] = {"frames/sensors", rg_cellDouble, 0, true},
+    [rg_columnKinematic] = {"frames/kinematic", rg_cellDouble, 0, false},
     [rg_columnGravity] = {"frames/gravity", rg_cellDouble, 3, false},
     [rg_columnResidual] = {"frames/residual", rg_cellDouble, 1, true},
     [rg_columnIterations] = {"frames/iterations", rg_cellInt, 1, false},
@@ -47,4 +48,13 @@ hid_t rgCellH5Type(rgCellType type) {
     default:
         return H5T_NATIVE_DOUBLE;
     }
+}
+
+rgBodyId rgModel_NextKinematic(const rgModel* model, rgBodyId after) {
+    const rgBodyDef* body;
+    do {
+        after.index1 += 1;
+        body = rgModel_Body(model, after);
+    } while (body != NULL && !body->kinematic);
+    return body != NULL ? after : (rgBodyId){0};
 }

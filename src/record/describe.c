@@ -100,7 +100,8 @@ static void rgDescribeBodies(rgDescriber* d) {
         rgPutVector(text, "com", body->inertia.center);
         rgPutNumbers(text, "inertia", moment, 6);
         bool moves = rgModel_BodyLink(d->model, (rgBodyId){i}).moving.index1 != 0;
-        rgText_Add(text, ",\"moves\":%s}", moves ? "true" : "false");
+        rgText_Add(text, ",\"moves\":%s%s}", moves ? "true" : "false",
+                   body->kinematic ? ",\"kinematic\":true" : "");
     }
     rgText_Add(text, "]");
 }

@@ -6,6 +6,7 @@
 #define RG_COOKIE_RECORDER 0x72676331u
 #define RG_RECORD_FORMAT   "rigor recording"
 #define RG_RECORD_VERSION  1
+#define RG_POSE_NUMBERS    7 // of an rgPose
 
 typedef enum rgColumn {
     // one row per frame
@@ -13,6 +14,7 @@ typedef enum rgColumn {
     rg_columnV,
     rg_columnControl,
     rg_columnSensors,
+    rg_columnKinematic,
     rg_columnGravity,
     rg_columnResidual,
     rg_columnIterations,
@@ -57,6 +59,9 @@ extern const rgColumnInfo rgColumns[rg_columnCount];
 
 size_t rgCellSize(rgCellType type);
 hid_t rgCellH5Type(rgCellType type); // in memory and in the file; not to be closed
+
+// The kinematic body after one, 0 for the first; null after the last.
+rgBodyId rgModel_NextKinematic(const rgModel* model, rgBodyId after);
 
 // A definition as MJCF text, which the caller releases, also after a fault.
 rgResult rgDescribeDef(const rgModelDef* def, const rgAllocator* allocator, char** mjcf);

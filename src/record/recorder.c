@@ -160,6 +160,7 @@ static void rgRecorder_Open(rgRecorder* r, const rgRecorderDef* def, const rgWor
     r->width[rg_columnV] = model.vCount;
     r->width[rg_columnControl] = model.actuatorCount;
     r->width[rg_columnSensors] = sensorCount;
+    r->width[rg_columnKinematic] = RG_POSE_NUMBERS * rgWorld_Model(world)->kinematicCount;
     rgRecorder_WriteModel(r, def, world);
     for (int i = 0; i < rg_columnCount; ++i) {
         rgRecorder_MakeColumn(r, (rgColumn)i);
@@ -356,6 +357,19 @@ static bool rgBatch_PutReport(rgRecorder* r, rgBatch* batch, const rgStepReport*
            rgBatch_Put(r, batch, rg_columnStages, stages);
 }
 
+static bool rgBatch_PutKinematic(rgRecorder* r, rgBatch* batch, const rgWorld* world) {
+    if (r->width[rg_columnKinematic] == 0) {
+        return true;
+    }
+    const rgModel* model = rgWorld_Model(world);
+    rgPose* place = rgBatch_Grow(r, batch, rg_columnKinematic, 1);
+    rgBodyId body = rgModel_NextKinematic(model, (rgBodyId){0});
+    for (; place != NULL && body.index1 > 0; body = rgModel_NextKinematic(model, body)) {
+        *place++ = rgWorld_BodyPose(world, body);
+    }
+    return place != NULL;
+}
+
 static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world) {
     double time = rgWorld_Time(world);
     const double later[2] = {0, 0}; // rgRecorder_Derive
@@ -364,6 +378,7 @@ static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world
            rgBatch_Put(r, batch, rg_columnControl, rgWorld_Control(world, NULL)) &&
            (r->width[rg_columnSensors] == 0 ||
             rgBatch_Put(r, batch, rg_columnSensors, rgWorld_Sensors(world, NULL))) &&
+           rgBatch_PutKinematic(r, batch, world) &&
            rgBatch_Put(r, batch, rg_columnGravity, &world->gravity) &&
            rgBatch_Put(r, batch, rg_columnEnergy, later) &&
            rgBatch_Put(r, batch, rg_columnHash, later) &&
@@ -382,8 +397,10 @@ rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world, const rgStep
     if (recorder == NULL || world == NULL || recorder->isFinished) {
         return rg_errorArgument;
     }
-    rgModelInfo info = rgModel_Info(rgWorld_Model(world));
-    if (info.qCount != recorder->width[rg_columnQ] || info.vCount != recorder->width[rg_columnV]) {
+    const rgModel* model = rgWorld_Model(world);
+    rgModelInfo info = rgModel_Info(model);
+    if (info.qCount != recorder->width[rg_columnQ] || info.vCount != recorder->width[rg_columnV] ||
+        RG_POSE_NUMBERS * model->kinematicCount != recorder->width[rg_columnKinematic]) {
         return rg_errorArgument;
     }
     if (recorder->calls++ % recorder->interval != 0) {

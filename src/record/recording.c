@@ -150,6 +150,11 @@ static void rgRecording_CountFrames(rgRecording* r) {
     r->info.vCount = r->width[rg_columnV];
     r->info.controlCount = r->width[rg_columnControl];
     r->info.sensorCount = r->width[rg_columnSensors];
+    r->info.kinematicCount = r->width[rg_columnKinematic] / RG_POSE_NUMBERS;
+    if (r->h5.result == rg_ok && r->width[rg_columnKinematic] % RG_POSE_NUMBERS != 0) {
+        rgH5_Fail(&r->h5, rg_errorFormat, "%s does not hold poses of %d numbers",
+                  rgColumns[rg_columnKinematic].name, RG_POSE_NUMBERS);
+    }
 }
 
 static void rgRecording_ReadHead(rgRecording* r) {
@@ -313,6 +318,7 @@ static void rgRecording_FillFrame(const rgRecording* r, size_t row, rgRecordedFr
         .v = rgRecording_Row(r, rg_columnV, row),
         .control = rgRecording_Row(r, rg_columnControl, row),
         .sensors = rgRecording_Row(r, rg_columnSensors, row),
+        .kinematic = (const rgPose*)(const void*)rgRecording_Row(r, rg_columnKinematic, row),
         .residual = *rgRecording_Row(r, rg_columnResidual, row),
         .iterationCount = ((const int32_t*)r->cells[rg_columnIterations])[row],
         .status = (rgContactStatus)((const uint8_t*)r->cells[rg_columnStatus])[row],

@@ -1,5 +1,6 @@
 // Frames of a running world as server-sent events: numbers in single precision, in base64.
 // web/src/data.ts (decodeLive) reads them.
+#include "model/model.h"
 #include "record/record.h"
 #include "view/view.h"
 
@@ -28,6 +29,15 @@ static void rgAddLiveContacts(rgBytes* out, const rgContact* contacts, int count
     }
 }
 
+static void rgAddKinematic(rgBytes* out, const rgWorld* world) {
+    const rgModel* model = rgWorld_Model(world);
+    rgBodyId body = rgModel_NextKinematic(model, (rgBodyId){0});
+    for (; body.index1 > 0; body = rgModel_NextKinematic(model, body)) {
+        rgPose pose = rgWorld_BodyPose(world, body);
+        rgAddNumbers(out, (const double*)&pose, RG_POSE_NUMBERS);
+    }
+}
+
 static int rgFlagsOf(const rgStepReport* report) {
     bool solved = report->rowCount == 0 || report->contact.status == rg_contactSolved ||
                   report->contact.status == rg_contactBudgeted;
@@ -46,14 +56,15 @@ rgResult rgPackFrame(const rgWorld* world, const rgStepReport* report, const rgF
     const double head[5] = {rgWorld_Time(world), rgWorld_KineticEnergy(world),
                             rgWorld_PotentialEnergy(world), notes->realTime,
                             rgWorld_TimeStep(world)};
-    const int32_t counts[8] = {contactCount,
+    const int32_t counts[9] = {contactCount,
                                from->contact.iterationCount,
                                rgFlagsOf(from),
                                notes->generation,
                                nq,
                                nv,
                                sensorCount,
-                               notes->isPaused};
+                               notes->isPaused,
+                               rgWorld_Model(world)->kinematicCount};
     scratch->size = event->size = 0;
     rgBytes_Add(scratch, head, sizeof(head));
     rgBytes_Add(scratch, counts, sizeof(counts));
@@ -62,6 +73,7 @@ rgResult rgPackFrame(const rgWorld* world, const rgStepReport* report, const rgF
     rgAddNumbers(scratch, q, nq);
     rgAddNumbers(scratch, v, nv);
     rgAddNumbers(scratch, sensors, sensorCount);
+    rgAddKinematic(scratch, world);
     rgAddLiveContacts(scratch, contacts, contactCount);
     rgBytes_Add(event, "data: ", 6);
     char* place = rgBytes_Add(event, NULL, 4 * ((scratch->size + 2) / 3) + 3);

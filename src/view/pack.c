@@ -1,5 +1,6 @@
 // Models and recordings as one block of bytes: "RGV1", the length of a JSON header, the header,
 // then arrays at multiples of 8. web/src/data.ts reads it.
+#include "record/record.h"
 #include "view/view.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ enum { rg_contactNumbers = 11 };
 
 // Columns of the frames kept.
 typedef struct rgPack {
-    rgBytes time, q, v, sensors, energy, residual, iterations, flags, stages, contactEnd;
+    rgBytes time, q, v, sensors, kinematic, energy, residual, iterations, flags, stages, contactEnd;
     rgBytes bodies, contacts, state;
     uint32_t contactCount;
     int frameCount;
@@ -132,6 +133,8 @@ static void rgPack_Add(rgPack* pack, const rgRecordingInfo* info, const rgRecord
     rgAddFloats(&pack->q, frame->q, info->qCount);
     rgAddFloats(&pack->v, frame->v, info->vCount);
     rgAddFloats(&pack->sensors, frame->sensors, info->sensorCount);
+    rgAddFloats(&pack->kinematic, (const double*)frame->kinematic,
+                RG_POSE_NUMBERS * info->kinematicCount);
     rgBytes_Add(&pack->energy, energy, sizeof(energy));
     rgAddFloats(&pack->residual, &worst->residual, 1);
     rgBytes_Add(&pack->iterations, &iterations, sizeof(iterations));
@@ -214,6 +217,7 @@ rgResult rgPackRecording(rgRecording* recording, const rgPageDef* def, rgBytes* 
         {"q", "f32", &pack.q, 4},
         {"v", "f32", &pack.v, 4},
         {"sensors", "f32", &pack.sensors, 4},
+        {"kinematic", "f32", &pack.kinematic, 4},
         {"residual", "f32", &pack.residual, 4},
         {"iterations", "i32", &pack.iterations, 4},
         {"flags", "u8", &pack.flags, 1},
@@ -234,7 +238,7 @@ rgResult rgPackRecording(rgRecording* recording, const rgPageDef* def, rgBytes* 
     rgBytes* owned[] = {&pack.time,   &pack.q,          &pack.v,          &pack.sensors,
                         &pack.energy, &pack.residual,   &pack.iterations, &pack.flags,
                         &pack.stages, &pack.contactEnd, &pack.bodies,     &pack.contacts,
-                        &pack.state};
+                        &pack.state,  &pack.kinematic};
     for (int i = 0; i < RG_COUNT(owned); ++i) {
         rgBytes_Free(owned[i]);
     }

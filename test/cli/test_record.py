@@ -124,6 +124,10 @@ class Record(unittest.TestCase):
         refused("version 99", path)
         with h5py.File(path, "r+") as file:
             file["version"][0] = 1
+            file["frames/kinematic"] = numpy.zeros((21, 8))
+        refused("frames/kinematic does not hold poses of 7 numbers", path)
+        with h5py.File(path, "r+") as file:
+            del file["frames/kinematic"]
             del file["frames/q"]
             file["frames/q"] = numpy.zeros(5)
         refused("frames/q does not have the shape", path)

@@ -51,7 +51,7 @@ class Server:
                 return found
 
     def frames(self, count):
-        """So many events: time, contacts, generation, paused, q."""
+        """So many events: time, contacts, generation, paused, q, poses of kinematic bodies."""
         link = http.client.HTTPConnection("localhost", self.port, timeout=60)
         link.request("GET", "/events")
         answer = link.getresponse()
@@ -60,10 +60,13 @@ class Server:
             line = answer.readline()
             if line.startswith(b"data: "):
                 data = base64.b64decode(line[6:])
-                numbers = struct.unpack_from("<8i", data, 40)
-                q = struct.unpack_from(f"<{numbers[4]}f", data, 72 + 4 * 8)
+                numbers = struct.unpack_from("<9i", data, 40)
+                q = struct.unpack_from(f"<{numbers[4]}f", data, 76 + 4 * 8)
+                skipped = 8 + sum(numbers[4:7])
+                told = struct.unpack_from(f"<{7 * numbers[8]}f", data, 76 + 4 * skipped)
                 found.append({"time": struct.unpack_from("<d", data)[0], "contacts": numbers[0],
-                              "model": numbers[3], "paused": bool(numbers[7]), "q": q})
+                              "model": numbers[3], "paused": bool(numbers[7]), "q": q,
+                              "kinematic": told})
         link.close()
         return found
 
@@ -99,6 +102,21 @@ class View(unittest.TestCase):
         header = json.loads(scene[8 : 8 + struct.unpack_from("<I", scene, 4)[0]])
         self.assertTrue(header["live"])
         self.assertEqual(header["scene"]["nq"], 30)
+
+    def test_kinematic_bodies(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write("""<mujoco><worldbody>
+                <body pos="0 0 2"><freejoint/><geom size="0.1"/></body>
+                <body name="hand" mocap="true" pos="1 -2 3" quat="0 1 0 0"><geom size="0.1"/></body>
+                </worldbody></mujoco>""")
+            file.flush()
+            server = self.start(file.name)
+            found = server.frames(1)[0]
+            self.assertEqual(found["kinematic"], (1, -2, 3, 0, 1, 0, 0))
+            self.assertEqual(len(found["q"]), 7)
+            scene = gzip.decompress(server.ask("GET", "/scene.bin")[1])
+            header = json.loads(scene[8 : 8 + struct.unpack_from("<I", scene, 4)[0]])
+            self.assertEqual([b.get("kinematic") for b in header["scene"]["bodies"]], [None, True])
 
     def test_commands(self):
         server = self.start("quadruped")

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { rg_frames = 700 }; // more than two batches
+enum {
+    rg_frames = 700, // more than two batches
+    rg_moves = 40    // of kinematic bodies
+};
 
 typedef struct rgFixture {
     char path[40];
@@ -244,6 +247,110 @@ static void rgTestOtherWorld(void** state) {
     rgDestroyModelDef(def);
 }
 
+// ---- kinematic bodies ----
+
+typedef struct rgTheatre {
+    rgModelDef* def;
+    rgModel* model;
+    rgWorld* world;
+    rgBodyId lift, shelf, ball, hand; // the shelf is fixed to the lift
+} rgTheatre;
+
+static rgBodyId rgAddPart(rgModelDef* def, rgVec3 position, rgBodyId parent, bool kinematic) {
+    rgBodyDef body = rgDefaultBodyDef();
+    rgBodyId id;
+    body.kinematic = kinematic;
+    body.parent = parent;
+    body.pose.p = position;
+    body.inertia = rgInertiaFromShape(rg_shapeSphere, rgVec(0.1, 0, 0), 1000);
+    assert_int_equal(rgModelDef_AddBody(def, &body, &id), rg_ok);
+    return id;
+}
+
+static void rgBuildTheatre(rgFixture* f, rgTheatre* s) {
+    rgJointDef joint = rgDefaultJointDef();
+    joint.kind = rg_jointFree;
+    assert_int_equal(rgCreateModelDef(NULL, &s->def), rg_ok);
+    s->lift = rgAddPart(s->def, rgVec(1, 0, 0), (rgBodyId){0}, true);
+    s->shelf = rgAddPart(s->def, rgVec(0, 0, 0.5), s->lift, false);
+    s->ball = joint.body = rgAddPart(s->def, rgVec(0, 0, 3), (rgBodyId){0}, false);
+    s->hand = rgAddPart(s->def, rgVec(0, 2, 0), (rgBodyId){0}, true);
+    assert_int_equal(rgModelDef_AddJoint(s->def, &joint, NULL), rg_ok);
+    assert_int_equal(rgCompileModel(s->def, NULL, f->said, &s->model), rg_ok);
+    assert_int_equal(rgCreateWorld(s->model, NULL, f->said, &s->world), rg_ok);
+}
+
+static void rgDestroyTheatre(rgTheatre* s) {
+    rgDestroyWorld(s->world);
+    rgDestroyModel(s->model);
+    rgDestroyModelDef(s->def);
+}
+
+static void rgTestKinematic(void** state) {
+    rgFixture* f = *state;
+    rgRecorderDef def = rgDefaultRecorderDef();
+    rgRecorder* recorder = NULL;
+    rgRecording* recording = NULL;
+    rgTheatre stage;
+    rgRecordedFrame frame;
+    rgStepReport report;
+    rgPose expected[rg_moves][2];
+    rgBuildTheatre(f, &stage);
+    def.path = f->path;
+    assert_int_equal(rgCreateRecorder(&def, stage.world, f->said, &recorder), rg_ok);
+    for (int i = 0; i < rg_moves; ++i) {
+        rgVec3 turn = rgVec(0, 0, 0.05 * i);
+        rgPose lift = {rgVec(1, 0.1 * i, 0), rgQuatFromRotationVector(turn)};
+        rgPose hand = {rgVec(0, 2, 0.3 * i), rgQuatIdentity()};
+        assert_int_equal(rgWorld_MoveBody(stage.world, stage.lift, lift), rg_ok);
+        assert_int_equal(rgWorld_Step(stage.world, &report), rg_ok);
+        if (i % 3 == 0) { // elsewhere at once, after the step
+            assert_int_equal(rgWorld_SetBodyPose(stage.world, stage.hand, hand), rg_ok);
+        }
+        assert_int_equal(rgRecorder_Add(recorder, stage.world, &report), rg_ok);
+        expected[i][0] = rgWorld_BodyPose(stage.world, stage.lift);
+        expected[i][1] = rgWorld_BodyPose(stage.world, stage.hand);
+        EXPECT_NEAR(expected[i][0].p.y, 0.1 * i, 1e-12);
+    }
+    // a world with as many coordinates, but no such bodies
+    rgModelDef* other = NULL;
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.kind = rg_jointFree;
+    assert_int_equal(rgCreateModelDef(NULL, &other), rg_ok);
+    joint.body = rgAddPart(other, rgVec(0, 0, 3), (rgBodyId){0}, false);
+    assert_int_equal(rgModelDef_AddJoint(other, &joint, NULL), rg_ok);
+    assert_int_equal(rgCompileModel(other, NULL, f->said, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, NULL, f->said, &world), rg_ok);
+    assert_int_equal(rgRecorder_Add(recorder, world, NULL), rg_errorArgument);
+    rgDestroyTheatre(&(rgTheatre){.def = other, .model = model, .world = world});
+    rgDestroyRecorder(recorder);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    rgRecordingInfo info = rgRecording_Info(recording);
+    assert_int_equal(info.kinematicCount, 2);
+    assert_int_equal(info.frameCount, rg_moves);
+    for (int i = 0; i < rg_moves; ++i) {
+        assert_int_equal(rgRecording_Frame(recording, i, &frame), rg_ok);
+        assert_memory_equal(frame.kinematic, expected[i], sizeof(expected[i]));
+    }
+    rgDestroyRecording(recording);
+    rgDestroyTheatre(&stage);
+}
+
+// Without kinematic bodies the dataset is not there, as in files of older programs.
+static void rgTestNoKinematic(void** state) {
+    rgFixture* f = *state;
+    rgRecording* recording = NULL;
+    rgRecordedFrame frame;
+    rgDestroyRecorder(rgOpenRecorder(f, 1));
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    assert_int_equal(rgRecording_Info(recording).kinematicCount, 0);
+    assert_int_equal(rgRecording_Frame(recording, 0, &frame), rg_ok);
+    assert_null(frame.kinematic);
+    rgDestroyRecording(recording);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rgTestRoundTrip, rgSetUp, rgTearDown),
@@ -252,6 +359,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rgTestReadWhileWriting, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestRefusals, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestOtherWorld, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestKinematic, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestNoKinematic, rgSetUp, rgTearDown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

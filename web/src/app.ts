@@ -110,7 +110,7 @@ export class App {
     this.nextPoses = makePoses(model);
     this.mixed = makePoses(model);
     this.frame = this.source.count() > 0 ? this.source.frame(0) : this.emptyFrame();
-    this.kinematics.forward(this.frame.q, this.poses);
+    this.kinematics.forward(this.frame, this.poses);
     this.mixed.set(this.poses);
     this.extent = bounds(model, this.poses);
     if (this.shapes) {
@@ -136,7 +136,7 @@ export class App {
       if (joint.kind === 'spherical') q[joint.q] = 1;
     }
     return {
-      time: 0, q, v: new Float32Array(model.nv), sensors: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
+      time: 0, q, v: new Float32Array(model.nv), sensors: new Float32Array(0), kinematic: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
       stages: new Float32Array(7), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) },
     };
   }
@@ -403,8 +403,8 @@ export class App {
     if (a === b || this.source.count() < 2) return [0, 0, 0, 0, 0, 0];
     const before = makePoses(this.source.model);
     const after = makePoses(this.source.model);
-    this.kinematics.forward(this.source.frame(a).q, before);
-    this.kinematics.forward(this.source.frame(b).q, after);
+    this.kinematics.forward(this.source.frame(a), before);
+    this.kinematics.forward(this.source.frame(b), after);
     return velocity(before, after, this.selected, this.source.time(b) - this.source.time(a));
   }
 
@@ -656,7 +656,8 @@ export class App {
   private hold(e: PointerEvent): boolean {
     this.aimRay(e);
     const hit = this.shapes.hit(this.ray);
-    if (!hit || hit.body === 0 || !this.source.model.bodies[hit.body - 1].moves) return false;
+    const body = this.source.model.bodies[(hit?.body ?? 0) - 1];
+    if (!hit || !body?.moves || body.kinematic) return false;
     const normal = this.stage.camera.getWorldDirection(new THREE.Vector3());
     this.held = {
       body: hit.body, local: toBody(this.mixed, hit.body, hit.point.toArray()), plane: new THREE.Plane().setFromNormalAndCoplanarPoint(normal, hit.point),
@@ -846,10 +847,10 @@ export class App {
     if (this.source.count() === 0) return;
     const i = this.clock.index();
     this.frame = this.source.frame(i);
-    this.kinematics.forward(this.posed ?? this.frame.q, this.poses);
+    this.kinematics.forward({ q: this.posed ?? this.frame.q, kinematic: this.frame.kinematic }, this.poses);
     const share = this.posed ? 0 : this.clock.share();
     if (share > 0) {
-      this.kinematics.forward(this.source.frame(i + 1).q, this.nextPoses);
+      this.kinematics.forward(this.source.frame(i + 1), this.nextPoses);
       blend(this.poses, this.nextPoses, share, this.mixed);
     } else {
       this.mixed.set(this.poses);

@@ -9,6 +9,7 @@ export interface Body {
   com: number[];
   inertia: number[]; // xx yy zz xy xz yz
   moves: boolean;
+  kinematic?: boolean; // moves as it is told; its poses are in Frame.kinematic
 }
 
 export interface Joint {
@@ -87,6 +88,7 @@ export interface Frame {
   q: Float32Array;
   v: Float32Array;
   sensors: Float32Array;
+  kinematic: Float32Array; // poses of the kinematic bodies, in their order; empty: as the model has them
   kinetic: number;
   potential: number;
   residual: number;
@@ -190,12 +192,13 @@ export class Recording implements Source {
     const c = this.columns;
     const begin = index > 0 ? c.contactEnd[index - 1] : 0;
     const end = c.contactEnd[index];
-    const sensors = c.sensors ? c.sensors.length / this.n : 0;
+    const width = (name: string) => (c[name] ? c[name].length / this.n : 0);
     return {
       time: c.time[index],
       q: this.row('q', index, this.model.nq),
       v: this.row('v', index, this.model.nv),
-      sensors: this.row('sensors', index, sensors),
+      sensors: this.row('sensors', index, width('sensors')),
+      kinematic: this.row('kinematic', index, width('kinematic')),
       kinetic: c.energy[2 * index],
       potential: c.energy[2 * index + 1],
       residual: c.residual[index],
@@ -263,8 +266,8 @@ export function decode(bytes: ArrayBuffer): Recording | Live {
 export function decodeLive(bytes: Uint8Array<ArrayBuffer>, model: Model): { frame: Frame; model: number; realTime: number; paused: boolean; timeStep: number } {
   const view = new DataView(bytes.buffer);
   const at = (i: number) => view.getInt32(40 + 4 * i, true);
-  const [contacts, iterations, flags, generation, nq, nv, sensors, paused] = [0, 1, 2, 3, 4, 5, 6, 7].map(at);
-  let offset = 72;
+  const [contacts, iterations, flags, generation, nq, nv, sensors, paused, moved] = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(at);
+  let offset = 76;
   const take = (n: number) => {
     const part = new Float32Array(bytes.buffer, offset, n);
     offset += 4 * n;
@@ -274,6 +277,7 @@ export function decodeLive(bytes: Uint8Array<ArrayBuffer>, model: Model): { fram
   const q = take(nq);
   const v = take(nv);
   const s = take(sensors);
+  const kinematic = take(7 * moved);
   const data = take(CONTACT * contacts);
   const bodies = new Int32Array(bytes.buffer, offset, 2 * contacts);
   const state = new Uint8Array(bytes.buffer, offset + 8 * contacts, contacts);
@@ -284,6 +288,7 @@ export function decodeLive(bytes: Uint8Array<ArrayBuffer>, model: Model): { fram
       q,
       v,
       sensors: s,
+      kinematic,
       kinetic: view.getFloat64(8, true),
       potential: view.getFloat64(16, true),
       residual: stages[STAGES.length],

@@ -4,6 +4,12 @@ import type { Joint, Model } from './data';
 // Poses of bodies 0 (the world) to n: x y z w x y z each.
 export type Poses = Float64Array;
 
+// What of a frame says where the bodies are.
+export interface Placing {
+  q: ArrayLike<number>;
+  kinematic: ArrayLike<number>;
+}
+
 export function makePoses(model: Model): Poses {
   const poses = new Float64Array(7 * (model.bodies.length + 1));
   poses[3] = 1;
@@ -106,10 +112,18 @@ export class Kinematics {
     return this.joints[body];
   }
 
-  forward(q: ArrayLike<number>, poses: Poses): void {
+  // Kinematic bodies, which have no joints, are where they were told to be; without poses of them,
+  // where the model has them.
+  forward({ q, kinematic }: Placing, poses: Poses): void {
     const bodies = this.model.bodies;
+    let told = 0;
     for (let i = 0; i < bodies.length; ++i) {
       const b = 7 * (i + 1);
+      if (bodies[i].kinematic && told + 7 <= kinematic.length) {
+        for (let k = 0; k < 7; ++k) poses[b + k] = kinematic[told + k];
+        told += 7;
+        continue;
+      }
       compose(poses, 7 * bodies[i].parent, bodies[i].pose, 0, poses, b);
       const joints = this.joints[i + 1];
       for (let k = 0; k < joints.length; ++k) apply(poses, b, joints[k], q);

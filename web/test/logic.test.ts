@@ -9,7 +9,7 @@ import { principal } from '../src/overlays';
 
 const empty: Model = { name: 'm', nq: 0, nv: 0, mass: 1, bodies: [], joints: [], meshes: [], shapes: [], frames: [], actuators: [], sensors: [], keys: [] };
 const frame = (time: number, part: Partial<Frame> = {}): Frame => ({
-  time, q: new Float32Array(0), v: new Float32Array(0), sensors: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
+  time, q: new Float32Array(0), v: new Float32Array(0), sensors: new Float32Array(0), kinematic: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
   stages: new Float32Array(7), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) }, ...part,
 });
 const source = (frames: Frame[]): Source => ({ title: '', live: false, timeStep: 0.001, model: empty, count: () => frames.length, time: (i) => frames[i].time, frame: (i) => frames[i] });
@@ -156,21 +156,42 @@ describe('data', () => {
     expect(() => decode(new TextEncoder().encode('RGV1\xff\xff\xff\x7f').buffer as ArrayBuffer)).toThrow();
   });
 
+  it('reads the poses of kinematic bodies of a recording, and does without', () => {
+    const pack = (poses: boolean) => {
+      const arrays = { time: ['f64', 0, 2], energy: ['f64', 16, 4], contactEnd: ['u32', 48, 2], bodies: ['i32', 56, 0], contacts: ['f32', 56, 0], state: ['u8', 56, 0],
+        residual: ['f32', 56, 2], iterations: ['i32', 64, 2], flags: ['u8', 72, 2], stages: ['f32', 80, 14], ...(poses ? { kinematic: ['f32', 136, 14] } : {}) };
+      const text = new TextEncoder().encode(JSON.stringify({ title: 't', live: false, timeStep: 1, frames: 2, scene: empty, arrays }));
+      const base = Math.ceil((8 + text.length) / 8) * 8;
+      const bytes = new Uint8Array(base + 192);
+      bytes.set(new TextEncoder().encode('RGV1'));
+      bytes.set(text, 8);
+      const view = new DataView(bytes.buffer);
+      view.setUint32(4, text.length, true);
+      view.setFloat32(base + 136 + 4 * 7, 2.5, true); // x in the second frame
+      return decode(bytes.buffer);
+    };
+    expect(pack(true).frame(0).kinematic[0]).toBe(0);
+    expect(Array.from(pack(true).frame(1).kinematic)).toEqual([2.5, 0, 0, 0, 0, 0, 0]);
+    expect(pack(false).frame(1).kinematic.length).toBe(0);
+  });
+
   it('reads a frame of a running simulation', () => {
-    const bytes = new Uint8Array(72 + 4 * (8 + 1 + 1 + 11) + 8 + 1 + 3);
+    const bytes = new Uint8Array(76 + 4 * (8 + 1 + 1 + 7 + 11) + 8 + 1 + 3);
     const view = new DataView(bytes.buffer);
     view.setFloat64(0, 1.5, true);
     view.setFloat64(24, 0.9, true);
     view.setFloat64(32, 0.001, true);
-    [1, 7, 1, 2, 1, 1, 0, 1].forEach((x, i) => view.setInt32(40 + 4 * i, x, true));
-    view.setFloat32(72 + 4 * 7, 0.25, true); // residual
-    view.setFloat32(72 + 4 * 8, 3, true); // q
-    view.setFloat32(72 + 4 * 10 + 4 * 8, 9.5, true); // force along z
-    view.setInt32(72 + 4 * 21 + 4, 4, true); // body B
-    bytes[72 + 4 * 21 + 8] = 2;
+    [1, 7, 1, 2, 1, 1, 0, 1, 1].forEach((x, i) => view.setInt32(40 + 4 * i, x, true));
+    view.setFloat32(76 + 4 * 7, 0.25, true); // residual
+    view.setFloat32(76 + 4 * 8, 3, true); // q
+    view.setFloat32(76 + 4 * 10, -2, true); // x of a kinematic body
+    view.setFloat32(76 + 4 * 17 + 4 * 8, 9.5, true); // force along z
+    view.setInt32(76 + 4 * 28 + 4, 4, true); // body B
+    bytes[76 + 4 * 28 + 8] = 2;
     const { frame: f, model, realTime, paused } = decodeLive(bytes, { ...empty, nq: 1 });
     expect([f.time, f.iterations, f.flags, model, realTime, paused]).toEqual([1.5, 7, 1, 2, 0.9, true]);
     expect([f.residual, f.q[0], f.contacts.data[8], f.contacts.bodies[1], f.contacts.state[0]]).toEqual([0.25, 3, 9.5, 4, 2]);
+    expect([f.kinematic.length, f.kinematic[0]]).toEqual([7, -2]);
   });
 
   it('forgets what a reset made untrue', () => {
