@@ -2,8 +2,9 @@
 // them. What it would close takes part, and the step is solved again. docs/theory/step.md (15).
 #include "world/world.h"
 
-#define RG_WAITING_ROUNDS 3 // of solving again, after which all that wait take part
-#define RG_WAITING_FALLS  4 // contacts change velocities by some g dt beyond the free motion
+#define RG_WAITING_ROUNDS 3     // of solving again, after which all that wait take part
+#define RG_WAITING_FALLS  4     // contacts change velocities by some g dt beyond the free motion
+#define RG_WAITING_CLOSED 1e-12 // [m] that a gap may be short of: rounding
 
 void rgWorld_RateLinks(const rgWorld* world, const double* v) {
     const rgModel* model = world->model;
@@ -102,12 +103,12 @@ bool rgWorld_AdmitPoints(rgWorld* world, int round) {
     rgWorld_NextVelocity(world, world->nextV);
     rgWorld_RateLinks(world, world->nextV);
     for (int i = 0; i < world->waitingCount && !any; ++i) {
-        any = rgWorld_NextGap(world, &world->waiting[i]) < -RG_TOUCHING;
+        any = rgWorld_NextGap(world, &world->waiting[i]) < -RG_WAITING_CLOSED;
     }
     int left = 0, count = world->waitingCount;
     for (int i = 0; i < count && any; ++i) {
         rgPoint point = world->waiting[i];
-        if (round < RG_WAITING_ROUNDS && rgWorld_NextGap(world, &point) >= -RG_TOUCHING) {
+        if (round < RG_WAITING_ROUNDS && rgWorld_NextGap(world, &point) >= -RG_WAITING_CLOSED) {
             world->waiting[left++] = point;
             continue;
         }
