@@ -72,6 +72,15 @@ static bool rgWorld_RowHolds(const rgWorld* world, int row) {
     return !limit || rgLimitIsNear(world, rows->gap[row], rgRows_Dot(rows, row, world->startV), 0);
 }
 
+// Points that wait count as rows do: whether they wait must not change how a tree moves, for
+// inverse dynamics knows nothing of waiting.
+static void rgWorld_HoldWaiting(rgWorld* world, int collider) {
+    int link = world->colliders[collider].link;
+    if (link > 0 && link < world->model->linkCount) {
+        world->isHeld[world->model->links[link].tree] = true;
+    }
+}
+
 static void rgWorld_FindHeld(rgWorld* world) {
     const rgRows* rows = &world->rows;
     memset(world->isHeld, 0, (size_t)world->model->treeCount * sizeof(bool));
@@ -80,6 +89,10 @@ static void rgWorld_FindHeld(rgWorld* world) {
         for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
             world->isHeld[world->treeOfDof[rows->column[k]]] = true;
         }
+    }
+    for (int i = 0; i < world->waitingCount; ++i) {
+        rgWorld_HoldWaiting(world, world->waiting[i].colliderA);
+        rgWorld_HoldWaiting(world, world->waiting[i].colliderB);
     }
 }
 
