@@ -46,7 +46,7 @@ void* rgBytes_Add(rgBytes* bytes, const void* data, size_t count) {
     unsigned char* place = bytes->data + bytes->size;
     if (data != NULL && count > 0) {
         memcpy(place, data, count);
-    } else {
+    } else if (count > 0) { // an empty block has no place
         memset(place, 0, count);
     }
     bytes->size += count;
