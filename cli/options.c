@@ -75,26 +75,24 @@ static void rgPrintHelp(const rgCommand* command, FILE* out) {
     }
 }
 
-static bool rgCheckRange(const rgCommand* command, const rgOption* option, const char* text,
-                         double value) {
+static bool rgCheckRange(const rgOption* option, const char* text, double value) {
     if ((option->low == 0 && option->high == 0) ||
         (value >= option->low && value <= option->high)) {
         return true;
     }
-    rgCli_Error("%s: %s must be between %g and %g, not '%s'", command->name, option->name,
-                option->low, option->high, text);
+    rgCli_Error("%s must be between %g and %g, not '%s'", option->name, option->low, option->high,
+                text);
     return false;
 }
 
-static bool rgSetChoice(const rgCommand* command, const rgOption* option, const char* text) {
+static bool rgSetChoice(const rgOption* option, const char* text) {
     for (int i = 0; option->choices[i] != NULL; ++i) {
         if (strcmp(option->choices[i], text) == 0) {
             *(int*)option->value = i;
             return true;
         }
     }
-    fprintf(stderr, "rigor: %s: %s cannot be '%s'; it is one of", command->name, option->name,
-            text);
+    fprintf(stderr, "rigor: %s cannot be '%s'; it is one of", option->name, text);
     for (int i = 0; option->choices[i] != NULL; ++i) {
         fprintf(stderr, "%s %s", i == 0 ? "" : ",", option->choices[i]);
     }
@@ -102,37 +100,36 @@ static bool rgSetChoice(const rgCommand* command, const rgOption* option, const 
     return false;
 }
 
-static bool rgSetInt(const rgCommand* command, const rgOption* option, const char* text) {
+static bool rgSetInt(const rgOption* option, const char* text) {
     int value = 0;
     if (!rgParseInt(text, &value)) {
-        rgCli_Error("%s: %s needs a whole number, not '%s'", command->name, option->name, text);
+        rgCli_Error("%s needs a whole number, not '%s'", option->name, text);
         return false;
     }
-    if (!rgCheckRange(command, option, text, value)) {
+    if (!rgCheckRange(option, text, value)) {
         return false;
     }
     *(int*)option->value = value;
     return true;
 }
 
-static bool rgSetNumber(const rgCommand* command, const rgOption* option, const char* text) {
+static bool rgSetNumber(const rgOption* option, const char* text) {
     double value = 0;
     if (!rgParseNumber(text, &value)) {
-        rgCli_Error("%s: %s needs a number, not '%s'", command->name, option->name, text);
+        rgCli_Error("%s needs a number, not '%s'", option->name, text);
         return false;
     }
-    if (!rgCheckRange(command, option, text, value)) {
+    if (!rgCheckRange(option, text, value)) {
         return false;
     }
     *(double*)option->value = value;
     return true;
 }
 
-static bool rgAddText(const rgCommand* command, const rgOption* option, const char* text) {
+static bool rgAddText(const rgOption* option, const char* text) {
     rgTextList* list = option->value;
     if (list->count == RG_MAX_TEXTS) {
-        rgCli_Error("%s: %s can be given %d times at most", command->name, option->name,
-                    RG_MAX_TEXTS);
+        rgCli_Error("%s can be given %d times at most", option->name, RG_MAX_TEXTS);
         return false;
     }
     list->texts[list->count++] = text;
@@ -149,12 +146,10 @@ const char* rgPlacedList_At(const rgPlacedList* list, int argument) {
     return own != NULL ? own : all;
 }
 
-static bool rgAddPlaced(const rgCommand* command, const rgOption* option, const char* text,
-                        int argument) {
+static bool rgAddPlaced(const rgOption* option, const char* text, int argument) {
     rgPlacedList* list = option->value;
     if (list->count == RG_MAX_TEXTS) {
-        rgCli_Error("%s: %s can be given %d times at most", command->name, option->name,
-                    RG_MAX_TEXTS);
+        rgCli_Error("%s can be given %d times at most", option->name, RG_MAX_TEXTS);
         return false;
     }
     list->arguments[list->count] = argument;
@@ -167,8 +162,7 @@ static bool rgIsFlag(const rgOption* option) {
 }
 
 // The argument is the number of those before the option.
-static bool rgSetOption(const rgCommand* command, const rgOption* option, const char* text,
-                        int argument) {
+static bool rgSetOption(const rgOption* option, const char* text, int argument) {
     switch (option->kind) {
     case rg_optionFlag:
         *(bool*)option->value = true;
@@ -177,17 +171,17 @@ static bool rgSetOption(const rgCommand* command, const rgOption* option, const 
         *(const char**)option->value = text;
         return true;
     case rg_optionInt:
-        return rgSetInt(command, option, text);
+        return rgSetInt(option, text);
     case rg_optionNumber:
-        return rgSetNumber(command, option, text);
+        return rgSetNumber(option, text);
     case rg_optionChoice:
-        return rgSetChoice(command, option, text);
+        return rgSetChoice(option, text);
     case rg_optionList:
-        return rgAddText(command, option, text);
+        return rgAddText(option, text);
     case rg_optionPlaced:
-        return rgAddPlaced(command, option, text, argument);
+        return rgAddPlaced(option, text, argument);
     case rg_optionPlacedFlag:
-        return rgAddPlaced(command, option, option->name, argument);
+        return rgAddPlaced(option, option->name, argument);
     }
     return false;
 }
@@ -209,8 +203,7 @@ static void rgTellUnknownOption(const rgCommand* command, const char* text, size
         names[i] = command->options[i].name;
     }
     rgCli_UnknownName(name, names, command->optionCount,
-                      "%s: unknown option '%s' (%s --help lists them)", command->name, text,
-                      command->name);
+                      "unknown option '%s' (%s --help lists them)", text, command->name);
     free(name);
     free((void*)names);
 }
@@ -227,28 +220,26 @@ static bool rgTakeOption(const rgCommand* command, int argc, char** argv, int* i
     }
     const char* value = text[length] == '=' ? text + length + 1 : NULL;
     if (rgIsFlag(option) && value != NULL) {
-        rgCli_Error("%s: %s takes no value", command->name, option->name);
+        rgCli_Error("%s takes no value", option->name);
         return false;
     }
     if (!rgIsFlag(option) && value == NULL) {
         if (*index + 1 >= argc) {
-            rgCli_Error("%s: %s needs a value", command->name, option->name);
+            rgCli_Error("%s needs a value", option->name);
             return false;
         }
         value = argv[++*index];
     }
-    return rgSetOption(command, option, value, argument);
+    return rgSetOption(option, value, argument);
 }
 
 static int rgCheckArguments(const rgCommand* command, int count) {
     if (count < command->minArguments) {
-        rgCli_Error("%s: nothing to work on\nusage: %s %s", command->name, command->name,
-                    command->usage);
+        rgCli_Error("nothing to work on\nusage: %s %s", command->name, command->usage);
         return rg_exitUsage;
     }
     if (command->maxArguments >= 0 && count > command->maxArguments) {
-        rgCli_Error("%s: too many arguments\nusage: %s %s", command->name, command->name,
-                    command->usage);
+        rgCli_Error("too many arguments\nusage: %s %s", command->name, command->usage);
         return rg_exitUsage;
     }
     return RG_CLI_GO;

@@ -147,7 +147,10 @@ int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) 
     bool good = rgReadJson(path, &root);
     const rgJsonValue* defaults = rgJsonValue_Find(&root, "defaults");
     const rgJsonValue* runs = root.kind == rg_jsonArray ? &root : rgJsonValue_Find(&root, "runs");
-    if (good && (runs == NULL || runs->kind != rg_jsonArray || runs->count == 0 ||
+    if (good && runs != NULL && runs->kind == rg_jsonArray && runs->count == 0) {
+        good = rgComplain(path, runs, "the list of runs is empty");
+    }
+    if (good && (runs == NULL || runs->kind != rg_jsonArray ||
                  (defaults != NULL && defaults->kind != rg_jsonObject))) {
         good = rgComplain(path, &root,
                           "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
@@ -162,6 +165,9 @@ int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) 
             memcpy(copy, words.texts, ((size_t)words.count + 1) * sizeof(char*));
             int code = run(words.count, copy);
             free(copy);
+            if (code == rg_exitUsage) {
+                rgCli_Error("%s:%d: run %d could not be made", path, runs->items[i].line, i + 1);
+            }
             worst = code > worst ? code : worst;
             fputs(!json && i + 1 < runs->count ? "\n" : "", stdout);
         }

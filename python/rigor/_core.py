@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import operator
 import re
+import reprlib
 import warnings
 from types import SimpleNamespace
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional
 
 import numpy as np
 
@@ -151,7 +152,10 @@ def words(ctype: Any) -> Dict[int, str]:
         shared = 0
         while all(len(n) > shared + 1 and n[shared] == names[0][shared] for n in names):
             shared += 1
-        _words[ctype.cname] = {v: "_".join(n[shared:]) for v, n in zip(values, names)}
+        known = {v: "_".join(n[shared:]) for v, n in zip(values, names)}
+        if known[values[-1]] == "count":  # how many there are, and none of them
+            del known[values[-1]]
+        _words[ctype.cname] = known
     return _words[ctype.cname]
 
 
@@ -191,6 +195,14 @@ class Spatial(NamedTuple):
 
 class Record(SimpleNamespace):
     """Fields of a C struct."""
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{key}={_brief.repr(value)}" for key, value in vars(self).items())
+        return f"{type(self).__name__}({fields})"
+
+
+_brief = reprlib.Repr()  # a recording has a text of many pages and a word per step
+_brief.maxother = _brief.maxstring = 200
 
 
 _HIDDEN = {"cookie", "allocator", "tasks", "context", "before_step", "after_step", "source"}
@@ -353,14 +365,15 @@ def _is_array(key: str, ctype: Any) -> bool:
 
 
 def fill(target: Any, values: Dict[str, Any], what: str, keep: List[Any],
-         arrays: bool = False) -> None:
-    """Set fields of a def by their Python names; None leaves a field as it is."""
+         arrays: bool = False, also: Iterable[str] = ()) -> None:
+    """Set fields of a def by their Python names; None leaves a field as it is. `also` are settings that
+    the caller has taken out, for the message that lists them all."""
     fields = {snake(name): (name, field.type) for name, field in _struct(target).fields}
     fields = {key: (name, ctype) for key, (name, ctype) in fields.items()
               if key not in _HIDDEN and (arrays or not _is_array(key, ctype))}
     for key, value in values.items():
         if key not in fields:
-            known = sorted(fields)
+            known = sorted({*fields, *also})
             raise TypeError(f"{what} has no setting '{key}'; it has " + ", ".join(known))
         if value is not None:
             name, ctype = fields[key]

@@ -7,6 +7,7 @@ import difflib
 import operator
 import os
 import threading
+from inspect import signature
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -269,7 +270,8 @@ class ModelDef:
         _ranges(values)
         name = values.get("name")
         what = f"{kind} '{name}'" if name else kind
-        fill(c, values, what, keep)
+        arguments = signature(getattr(self, f"add_{kind}")).parameters
+        fill(c, values, what, keep, also=set(arguments) - {"fields"})
         fill(c, arrays or {}, what, keep, arrays=True)
         out = ffi.new(f"rg{title}Id*")
         if joints is not None:
@@ -537,7 +539,7 @@ def _height_field(heights: Any, size: Any) -> Dict[str, Any]:
 def _load_def(fields: Dict[str, Any], keep: List[Any]) -> Any:
     c = ffi.new("rgLoadDef*", lib.rgDefaultLoadDef())
     folders = fields.pop("package_dirs", None)
-    fill(c, fields, "load", keep)
+    fill(c, fields, "load", keep, also=["package_dirs"])
     if folders:
         names = [ffi.new("char[]", os.fsencode(f)) for f in folders]
         keep += names + [ffi.new("char*[]", names)]

@@ -41,7 +41,8 @@ def world_def(keep: List[Any], dt: Optional[float], gravity: Any, solver: Option
                     if v is not None})
     if gravity is not None:
         settings["has_gravity"] = True
-    fill(c, dict(settings, time_step=dt, gravity=gravity, contact=contact), "world", keep)
+    fill(c, dict(settings, time_step=dt, gravity=gravity, contact=contact), "world", keep,
+         also=("dt", "key", "solver", "threads", "tolerance"))
     return c
 
 
@@ -480,7 +481,7 @@ class World(LiveArrays):
         made = pose(place)
         with self._guard as world:
             result = lib.rgWorld_MoveBody(world, self.model._cid("body", body), made)
-            check(result, f"motion of body '{body}'")
+            check(result, f"motion of body '{body}' (only kinematic bodies are moved)")
 
     def set_body_velocity(self, body: Part, linear: Any = (0, 0, 0),
                           angular: Any = (0, 0, 0)) -> None:

@@ -112,7 +112,7 @@ def test_parameters_differ(quadruped):
     np.testing.assert_allclose(batch.v[:, 2], [0, -0.1, -0.2], atol=1e-6)
     with pytest.raises(ValueError, match="does not broadcast to \\(3, 3\\)"):
         batch.set_parameter("gravity", np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="none of gravity, mass, friction"):
+    with pytest.raises(ValueError, match="none of gravity, mass, friction, .*damping$"):
         batch.set_parameter("color", 1)
 
 

@@ -58,13 +58,15 @@ def test_what_is_missing_is_named(quadruped):
 def test_files_that_are_none():
     with pytest.raises(rigor.FileError, match="nowhere.xml"):
         rigor.load("nowhere.xml")
+    with pytest.raises(rigor.FileError, match="did you mean 'quadruped'"):
+        rigor.load("quadrupd")
     with pytest.raises(OSError):
         rigor.load("nowhere.xml")
     with pytest.raises(rigor.FormatError):
         rigor.parse("<robot")
     with pytest.raises(ValueError, match="zero byte"):
         rigor.load("a\0b")
-    with pytest.raises(TypeError, match="load has no setting 'bose'; it has base"):
+    with pytest.raises(TypeError, match="load has no setting 'bose'; it has base, .*package_dirs"):
         rigor.parse(URDF, bose="floating")
     with pytest.raises(ValueError, match="'flying' is none of from_file, fixed, floating"):
         rigor.parse(URDF, base="flying")
@@ -103,6 +105,8 @@ def test_building():
         d.add_joint("bell")
     with pytest.raises(TypeError, match="joint has no setting 'axes'; it has anchor, armature, axis"):
         d.add_joint("ball", axes=(0, 0, 1))
+    with pytest.raises(TypeError, match="has no setting 'mas'; it has center, .*mass, moment"):
+        d.add_body("heavy", mas=1)
     with pytest.raises(ValueError, match="axis must have shape \\(3,\\), not \\(2,\\)"):
         d.add_joint("ball", axis=(0, 1))
     with pytest.raises(ValueError, match="axis\\[1\\] is nan"):

@@ -29,6 +29,7 @@ def test_recording(quadruped, tmp_path):
     recorder.close()
     run = rigor.load_recording(path)
     assert run.info.title == "a fall" and run.info.is_complete
+    assert len(repr(run)) < 5000 and "title='a fall'" in repr(run.info)
     assert run.q.shape == (21, 19) and run.v.shape == (21, 18)
     np.testing.assert_allclose(run.time, 5e-3 * np.arange(21), atol=1e-12)
     np.testing.assert_array_equal(run.q[0], quadruped.key("stand").q)

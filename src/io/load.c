@@ -87,12 +87,31 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
     return result;
 }
 
+// A name that is no path was meant for a model that comes with the library.
+static rgResult rgTellUnknownModel(const char* name, rgDiagnostics* diagnostics) {
+    const char* names[64];
+    int count = 0;
+    for (; count < rgBuiltinModelCount() && count < RG_COUNT(names); ++count) {
+        names[count] = rgBuiltinModelAt(count)->name;
+    }
+    int nearest = rgNearestName(name, names, count);
+    rgDiagnostics_Add(diagnostics, rg_severityError, name, 0,
+                      "is neither a file nor a built-in model%s%s%s",
+                      nearest >= 0 ? "; did you mean '" : "", nearest >= 0 ? names[nearest] : "",
+                      nearest >= 0 ? "'?" : "");
+    return rg_errorFile;
+}
+
 rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
                         rgModelDef** model) {
     if (path == NULL) {
         return rg_errorArgument;
     }
-    const rgBuiltinModel* builtin = rgFileExists(path) ? NULL : rgFindBuiltinModel(path);
+    bool isFile = rgFileExists(path);
+    const rgBuiltinModel* builtin = isFile ? NULL : rgFindBuiltinModel(path);
+    if (!isFile && builtin == NULL && strpbrk(path, "./") == NULL) {
+        return rgTellUnknownModel(path, diagnostics);
+    }
     return builtin != NULL
                ? rgLoadAs(NULL, path, builtin->text, builtin->byteCount, def, diagnostics, model)
                : rgLoadAs(NULL, path, NULL, 0, def, diagnostics, model);

@@ -279,10 +279,18 @@ rgResult rgXmlTree_Load(rgXmlTree* tree, const char* path, rgDiagnostics* diagno
     char* bytes = NULL;
     size_t count = 0;
     rgResult result = rgReadFile(path, RG_XML_MAX_BYTES, &allocator, diagnostics, &bytes, &count);
-    if (result == rg_ok) {
-        result = rgXmlTree_Parse(tree, bytes, count, path, diagnostics, root);
-        rgRelease(&allocator, bytes);
+    if (result != rg_ok) {
+        return result;
     }
+    if (count >= 4 && memcmp(bytes, "\x89HDF", 4) == 0) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
+                          "is an HDF5 file, not XML; recordings are for `rigor view` and `rigor "
+                          "replay`, contact problems for `rigor solve`");
+        result = rg_errorFormat;
+    } else {
+        result = rgXmlTree_Parse(tree, bytes, count, path, diagnostics, root);
+    }
+    rgRelease(&allocator, bytes);
     return result;
 }
 

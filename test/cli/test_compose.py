@@ -268,6 +268,8 @@ ref="0"/><geom size=".1"/></body></worldbody><keyframe><key name="far" qpos="3"/
 
     def test_bad_runs(self):
         for text, message in {"": ":1: no value", "{}": "it holds a list of runs",
+                              '{"runs": []}': "the list of runs is empty",
+                              '[{"steps": 1},\n{"mu": "x"}]': "bad.json:2: run 2 could not be made",
                               '[{"fast": 1}]': "unknown option '--fast=1'",
                               '[{"stepz": 5}]': "did you mean '--steps'?",
                               '[\n{"mu": {}}]': ":2: an option is no object",

@@ -347,6 +347,9 @@ class Wrong(Simulate):
 
     def test_files(self):
         self.refused("it does not exist", self.path("missing.urdf"))
+        with open(self.path("run.h5"), "wb") as file:
+            file.write(b"\x89HDF\r\n\x1a\n")
+        self.refused("is an HDF5 file, not XML", self.path("run.h5"))
         bad = self.write("bad.xml", "<mujoco><worldbody><body></worldbody></mujoco>")
         self.refused("bad.xml:1: error", bad)
         empty = self.write("empty.urdf", "")

@@ -838,6 +838,21 @@ static void test_builtin(void** state) {
     }
 }
 
+static void test_no_builtin(void** state) {
+    (void)state;
+    rgDiagnostics* said = NULL;
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgLoadModelDef("quadrupd", NULL, said, &def), rg_errorFile);
+    assert_int_equal(rgLoadModelDef("zzz", NULL, said, &def), rg_errorFile);
+    assert_int_equal(rgDiagnostics_Count(said), 2);
+    assert_string_equal(rgDiagnostics_Message(said, 0).text,
+                        "is neither a file nor a built-in model; did you mean 'quadruped'?");
+    assert_string_equal(rgDiagnostics_Message(said, 1).text,
+                        "is neither a file nor a built-in model");
+    rgDestroyDiagnostics(said);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),
@@ -872,6 +887,7 @@ int main(void) {
         cmocka_unit_test(test_sensors),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_builtin),
+        cmocka_unit_test(test_no_builtin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
