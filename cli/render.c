@@ -19,6 +19,7 @@ typedef struct rgRenderOptions {
     double framesPerSecond;
     const char* size;
     const char* camera;
+    double eyeAndTarget[6]; // of --camera
     const char* show;
     bool dark;
 } rgRenderOptions;
@@ -198,12 +199,10 @@ static bool rgAwaitPictures(rgRenderJob* job, pid_t browser) {
 // ---- the job ----
 
 static char* rgMakeAddress(const rgViewer* viewer, const rgRenderOptions* options) {
-    double c[6] = {0};
-    bool hasCamera =
-        options->camera != NULL && rgCli_ReadNumbers("--camera", options->camera, c, 6);
-    char* camera = hasCamera ? rgCli_Format("&eye=%.9g,%.9g,%.9g&at=%.9g,%.9g,%.9g", c[0], c[1],
-                                            c[2], c[3], c[4], c[5])
-                             : rgCli_CopyText("");
+    const double* c = options->eyeAndTarget;
+    char* camera = options->camera != NULL ? rgCli_Format("&eye=%.9g,%.9g,%.9g&at=%.9g,%.9g,%.9g",
+                                                          c[0], c[1], c[2], c[3], c[4], c[5])
+                                           : rgCli_CopyText("");
     char* show = rgCli_CopyText(options->show != NULL ? options->show : "");
     for (char* at = show; *at != '\0'; ++at) {
         *at = *at == ',' ? '+' : *at;
@@ -244,6 +243,10 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
     int width = 1280, height = 720;
     size_t length = strlen(out);
     job.isFolder = length > 0 && out[length - 1] == '/';
+    if (!job.isFolder && (length < 5 || strcmp(out + length - 4, ".png") != 0)) {
+        rgCli_Error("%s: pictures end in .png, folders for them in /", out);
+        return rg_exitUsage;
+    }
     if (options->size != NULL && (sscanf(options->size, "%5dx%5d", &width, &height) != 2 ||
                                   width < 16 || height < 16 || width > 8192 || height > 8192)) {
         rgCli_Error("--size is WIDTHxHEIGHT, 16 to 8192 each, not '%s'", options->size);
@@ -282,6 +285,10 @@ int rgCli_Render(int argc, char** argv) {
     int code = rgParseRender(argc, argv, &options, &count);
     if (code != RG_CLI_GO) {
         return code;
+    }
+    if (options.camera != NULL &&
+        !rgCli_ReadNumbers("--camera", options.camera, options.eyeAndTarget, 6)) {
+        return rg_exitUsage;
     }
     rgOpenedRecording opened;
     code =

@@ -44,17 +44,20 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
          "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
         {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
          "K", NULL, 0, 0},
+        {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
+        {"--hold", rg_optionText, &a->hold,
+         "a position servo for every joint without an actuator, aiming at the start", "KP,KD", NULL,
+         0, 0},
     };
     rgModelArguments_Options(&a->model, table);
     const rgCommand command = {
         .name = "rigor view",
-        .usage = "SCENE|FILE.urdf|FILE.xml|RECORDING.h5 [OPTIONS]",
+        .usage = "RECORDING.h5|SCENE|FILE... [OPTIONS]",
         .summary =
-            "Show a recording, or simulate a scene or robot in real time and show it, in a browser "
-            "at the\naddress that is printed. Pull bodies, change gravity and friction, pause and "
-            "reset in the page.\nThrough ssh: ssh -L 8080:localhost:8080 HOST, then rigor view "
-            "wall "
-            "--port 8080.\n\n"
+            "Show a recording, or simulate a scene or files in real time and show that, in a "
+            "browser at the\naddress that is printed. Pull bodies, change gravity and friction, "
+            "pause and reset in the page.\nThrough ssh: ssh -L 8080:localhost:8080 HOST, then "
+            "rigor view wall --port 8080.\n\n"
             "Examples:\n"
             "  rigor view humanoid\n"
             "  rigor view robot.urdf --floating --ground\n"
@@ -63,7 +66,7 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,
-        .maxArguments = 1,
+        .maxArguments = -1,
     };
     return rgParseOptions(&command, argc, argv, count);
 }
@@ -176,6 +179,12 @@ int rgCli_View(int argc, char** argv) {
         return code;
     }
     options.arguments.what = argv[1];
+    options.arguments.more = argv + 2;
+    options.arguments.moreCount = count - 1;
+    if (rgCli_IsHdf5(argv[1]) && count > 1) {
+        rgCli_Error("%s: a recording is shown alone, without %s", argv[1], argv[2]);
+        return rg_exitUsage;
+    }
     if (rgCli_IsHdf5(argv[1])) {
         return rgViewRecording(argv[1], &options);
     }

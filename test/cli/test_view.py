@@ -103,6 +103,15 @@ class View(unittest.TestCase):
         self.assertTrue(header["live"])
         self.assertEqual(header["scene"]["nq"], 30)
 
+    def test_several_files(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write("""<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body>
+                <body name="arm"><joint name="elbow"/><geom size="0.1"/></body></worldbody></mujoco>""")
+            file.flush()
+            server = self.start(file.name, file.name, "--prefix", "b_", "--at", "1,2,3", "--hold", "5,1")
+            q = server.frames(1)[0]["q"]
+            self.assertEqual((len(q), q[8:10]), (16, (1, 2)))
+
     def test_kinematic_bodies(self):
         with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
             file.write("""<mujoco><worldbody>
@@ -267,6 +276,14 @@ class Recording(unittest.TestCase):
             data = re.search(r'<script id="rigor-data"[^>]*>([^<]*)</script>', text)[1]
             self.assertEqual(gzip.decompress(base64.b64decode(data)), scene)
             self.assertNotRegex(text, r'(src|href)="http')  # nothing from elsewhere
+            done = run("view", path, "wall")
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("a recording is shown alone", done.stderr)
+            for text, words in {"pictures end in .png": ["a.jpg"],
+                                "--camera needs 6 numbers": ["a.png", "--camera", "1,2"]}.items():
+                done = run("render", path, *words)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn(text, done.stderr)
             done = run("view", path, "--export", "/nowhere/at/all.html")
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("cannot be written", done.stderr)
