@@ -1,5 +1,6 @@
 // The columns of a recording.
 #include "record/record.h"
+#include "world/world.h"
 
 const rgColumnInfo rgColumns[rg_columnCount] = {
     [rg_columnQ] = {"frames/q", rg_cellDouble, 0, true},
@@ -57,4 +58,8 @@ rgBodyId rgModel_NextKinematic(const rgModel* model, rgBodyId after) {
         body = rgModel_Body(model, after);
     } while (body != NULL && !body->kinematic);
     return body != NULL ? after : (rgBodyId){0};
+}
+
+int rgModel_SensorSize(const rgModel* model, rgSensorId sensor) {
+    return rgSensorSize(rgModel_Sensor(model, sensor)->kind);
 }

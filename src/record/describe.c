@@ -234,10 +234,12 @@ static void rgDescribeLists(rgDescriber* d) {
         rgText_Add(text, "}");
     }
     rgText_Add(text, "],\n\"sensors\":[");
-    for (int i = 1; i <= d->info.sensorCount; ++i) {
+    for (int i = 1, start = 0; i <= d->info.sensorCount; ++i) {
+        int size = rgModel_SensorSize(d->model, (rgSensorId){i});
         rgText_Add(text, i > 1 ? ",{" : "{");
         rgPutName(text, "name", rgModel_Sensor(d->model, (rgSensorId){i})->name, "sensor", i);
-        rgText_Add(text, "}");
+        rgText_Add(text, ",\"start\":%d,\"size\":%d}", start, size);
+        start += size;
     }
     rgText_Add(text, "],\n\"keys\":[");
     for (int i = 1; i <= d->info.keyCount; ++i) {

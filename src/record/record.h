@@ -63,6 +63,9 @@ hid_t rgCellH5Type(rgCellType type); // in memory and in the file; not to be clo
 // The kinematic body after one, 0 for the first; null after the last.
 rgBodyId rgModel_NextKinematic(const rgModel* model, rgBodyId after);
 
+// Numbers that a sensor gives.
+int rgModel_SensorSize(const rgModel* model, rgSensorId sensor);
+
 // A definition as MJCF text, which the caller releases, also after a fault.
 rgResult rgDescribeDef(const rgModelDef* def, const rgAllocator* allocator, char** mjcf);
 

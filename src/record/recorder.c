@@ -16,6 +16,9 @@ enum {
     rg_unlimitedChunks = 4096, // rows of a chunk at most
 };
 
+// In the place of a kinetic energy that the writer is to compute.
+static const double rg_energyLater = -1e300;
+
 typedef struct rgBuffer {
     char* bytes;
     int used, capacity;
@@ -40,7 +43,8 @@ struct rgRecorder {
     int64_t calls;
     double lastHandOver;
     double lastFlush;     // the writer's
-    rgDynamics* dynamics; // the writer's, for energies
+    const rgModel* model; // shared, which nobody changes; NULL: the world has one of its own
+    rgDynamics* dynamics; // the writer's, of that model, for energies
     uint64_t hash;        // of the last frame written
     rgBatch batches[rg_queueLength];
     // shared with the writer
@@ -195,8 +199,13 @@ static void rgRecorder_Append(rgRecorder* r, rgColumn column, const rgBuffer* bu
     r->rows[column] = extent[0];
 }
 
-// What the writer computes, so that the simulation need not: energies, and hashes of time, q and v
-// that each go on from the last.
+static void rgStoreEnergy(rgEnergy from, double* energy) {
+    energy[0] = from.kinetic;
+    energy[1] = from.potential + from.spring;
+}
+
+// What the writer computes, so that the simulation need not: energies while the model is the shared
+// one, and hashes of time, q and v that each go on from the last.
 static void rgRecorder_Derive(rgRecorder* r, rgBatch* batch) {
     size_t nq = (size_t)r->width[rg_columnQ], nv = (size_t)r->width[rg_columnV];
     const double* q = (const double*)(const void*)batch->columns[rg_columnQ].bytes;
@@ -206,11 +215,11 @@ static void rgRecorder_Derive(rgRecorder* r, rgBatch* batch) {
     double* energy = (double*)(void*)batch->columns[rg_columnEnergy].bytes;
     uint64_t* hash = (uint64_t*)(void*)batch->columns[rg_columnHash].bytes;
     for (size_t i = 0; i < (size_t)batch->frameCount; ++i) {
-        r->dynamics->gravity = gravity[i];
-        rgDynamics_SetState(r->dynamics, q + i * nq, v + i * nv);
-        rgEnergy e = rgDynamics_Energy(r->dynamics);
-        energy[2 * i] = e.kinetic;
-        energy[2 * i + 1] = e.potential + e.spring;
+        if (energy[2 * i] == rg_energyLater) {
+            r->dynamics->gravity = gravity[i];
+            rgDynamics_SetState(r->dynamics, q + i * nq, v + i * nv);
+            rgStoreEnergy(rgDynamics_Energy(r->dynamics), energy + 2 * i);
+        }
         r->hash = rgHashBytes(time + i, sizeof(double), r->hash);
         r->hash = rgHashBytes(q + i * nq, nq * sizeof(double), r->hash);
         r->hash = rgHashBytes(v + i * nv, nv * sizeof(double), r->hash);
@@ -372,7 +381,11 @@ static bool rgBatch_PutKinematic(rgRecorder* r, rgBatch* batch, const rgWorld* w
 
 static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world) {
     double time = rgWorld_Time(world);
-    const double later[2] = {0, 0}; // rgRecorder_Derive
+    const uint64_t later = 0; // rgRecorder_Derive
+    double energy[2] = {rg_energyLater, 0};
+    if (rgWorld_Model(world) != r->model) {
+        rgStoreEnergy(rgDynamics_Energy(rgWorld_Now(world)), energy);
+    }
     return rgBatch_Put(r, batch, rg_columnQ, rgWorld_Positions(world, NULL)) &&
            rgBatch_Put(r, batch, rg_columnV, rgWorld_Velocities(world, NULL)) &&
            rgBatch_Put(r, batch, rg_columnControl, rgWorld_Control(world, NULL)) &&
@@ -380,8 +393,8 @@ static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world
             rgBatch_Put(r, batch, rg_columnSensors, rgWorld_Sensors(world, NULL))) &&
            rgBatch_PutKinematic(r, batch, world) &&
            rgBatch_Put(r, batch, rg_columnGravity, &world->gravity) &&
-           rgBatch_Put(r, batch, rg_columnEnergy, later) &&
-           rgBatch_Put(r, batch, rg_columnHash, later) &&
+           rgBatch_Put(r, batch, rg_columnEnergy, energy) &&
+           rgBatch_Put(r, batch, rg_columnHash, &later) &&
            rgBatch_Put(r, batch, rg_columnTime, &time);
 }
 
@@ -490,9 +503,10 @@ rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
     r->lastHandOver = rgSeconds();
     rgH5_CreateGrowing(&r->h5, r->path, diagnostics);
     rgRecorder_Open(r, def, world);
+    r->model = world->model != &world->own ? world->model : NULL;
     rgDynamicsDef dynamics = rgDefaultDynamicsDef(rgWorld_Model(world));
-    if (r->h5.result == rg_ok &&
-        rgCreateDynamics(rgWorld_Model(world), &dynamics, &r->dynamics) != rg_ok) {
+    if (r->h5.result == rg_ok && r->model != NULL &&
+        rgCreateDynamics(r->model, &dynamics, &r->dynamics) != rg_ok) {
         rgH5_Fail(&r->h5, rg_errorMemory, "no memory to write it");
     }
     if (r->h5.result == rg_ok && !rgRecorder_StartThread(r)) {

@@ -2,6 +2,7 @@
 #include "rigor/rigor.h"
 #include "support.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +339,66 @@ static void rgTestKinematic(void** state) {
     rgDestroyTheatre(&stage);
 }
 
+// Energies are of the bodies as they are, not as the model had them at the start.
+static void rgTestChangedMass(void** state) {
+    rgFixture* f = *state;
+    rgRecorderDef def = rgDefaultRecorderDef();
+    rgRecorder* recorder = NULL;
+    rgRecording* recording = NULL;
+    rgTheatre theatre;
+    rgRecordedFrame frame;
+    rgStepReport report;
+    double kinetic[rg_moves], potential[rg_moves];
+    rgBuildTheatre(f, &theatre);
+    def.path = f->path;
+    assert_int_equal(rgCreateRecorder(&def, theatre.world, f->said, &recorder), rg_ok);
+    for (int i = 0; i < rg_moves; ++i) {
+        if (i == rg_moves / 2) {
+            rgBodyDef ball = *rgModel_Body(rgWorld_Model(theatre.world), theatre.ball);
+            ball.inertia = rgInertiaFromShape(rg_shapeSphere, rgVec(0.1, 0, 0), 4000);
+            double before = rgWorld_KineticEnergy(theatre.world);
+            assert_int_equal(rgWorld_ChangeBody(theatre.world, theatre.ball, &ball, f->said),
+                             rg_ok);
+            EXPECT_NEAR(rgWorld_KineticEnergy(theatre.world), 4 * before, 1e-9 * before);
+        }
+        assert_int_equal(rgWorld_Step(theatre.world, &report), rg_ok);
+        assert_int_equal(rgRecorder_Add(recorder, theatre.world, &report), rg_ok);
+        kinetic[i] = rgWorld_KineticEnergy(theatre.world);
+        potential[i] = rgWorld_PotentialEnergy(theatre.world);
+    }
+    rgDestroyRecorder(recorder);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    for (int i = 0; i < rg_moves; ++i) {
+        assert_int_equal(rgRecording_Frame(recording, i, &frame), rg_ok);
+        EXPECT_NEAR(frame.kineticEnergy, kinetic[i], 1e-12 * (1 + kinetic[i]));
+        EXPECT_NEAR(frame.potentialEnergy, potential[i], 1e-12 * (1 + fabs(potential[i])));
+    }
+    rgDestroyRecording(recording);
+    rgDestroyTheatre(&theatre);
+}
+
+// The scene says where the values of each sensor are.
+static void rgTestSensorPlaces(void** state) {
+    rgFixture* f = *state;
+    char* scene = NULL;
+    int end = 0;
+    int count = rgModel_Info(f->model).sensorCount;
+    assert_true(count > 1);
+    assert_int_equal(rgDescribeModel(f->model, NULL, &scene), rg_ok);
+    rgWorld_Sensors(f->world, &end);
+    const char* at = strstr(scene, "\"sensors\":[");
+    for (int i = 1; i <= count; ++i) {
+        char expected[160];
+        int start = rgWorld_SensorStart(f->world, (rgSensorId){i});
+        int next = i < count ? rgWorld_SensorStart(f->world, (rgSensorId){i + 1}) : end;
+        snprintf(expected, sizeof(expected), "{\"name\":\"%s\",\"start\":%d,\"size\":%d}",
+                 rgModel_Sensor(f->model, (rgSensorId){i})->name, start, next - start);
+        at = strstr(at, expected);
+        assert_non_null(at);
+    }
+    free(scene);
+}
+
 // Without kinematic bodies the dataset is not there, as in files of older programs.
 static void rgTestNoKinematic(void** state) {
     rgFixture* f = *state;
@@ -360,6 +421,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rgTestRefusals, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestOtherWorld, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestKinematic, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestChangedMass, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestSensorPlaces, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestNoKinematic, rgSetUp, rgTearDown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

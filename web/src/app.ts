@@ -319,8 +319,7 @@ export class App {
 
   private buildCharts(): void {
     const add = el('select', { 'aria-label': 'Add a chart' }, el('option', { value: '' }, 'Add a chart'));
-    const sensors = this.source.count() > 0 ? this.source.frame(0).sensors.length : 0;
-    for (const [id, name] of plotIds(this.source.model, sensors)) add.append(el('option', { value: id }, name));
+    for (const [id, name] of plotIds(this.source.model)) add.append(el('option', { value: id }, name));
     add.addEventListener('change', () => { this.addChart(add.value); add.value = ''; });
     this.chartPanel.append(this.chartList, el('div', { className: 'add' }, add));
     this.root.append(this.chartPanel);

@@ -12,6 +12,9 @@ export interface Plot {
   values(frame: Frame): number[];
 }
 
+// Names of a sensor's values, by their number: a vector, a rotation.
+const PARTS: Record<number, string[]> = { 3: ['x', 'y', 'z'], 4: ['w', 'x', 'y', 'z'] };
+
 // Net contact force on a body.
 export function forceOn(frame: Frame, body: number): [number, number, number] {
   const sum: [number, number, number] = [0, 0, 0];
@@ -48,19 +51,21 @@ export function findPlot(model: Model, id: string): Plot | null {
       return { id, title: `Contact force, ${name}`, unit: 'N', names: ['force'], values: (f) => [Math.hypot(...forceOn(f, body))] };
     }
     case 'sensor': {
-      const index = Number(name);
-      return { id, title: `Sensor value ${index + 1}`, unit: '', names: ['value'], values: (f) => [f.sensors[index] ?? 0] };
+      const sensor = model.sensors.find((s) => s.name === name);
+      if (!sensor) return null;
+      const names = PARTS[sensor.size] ?? ['value'];
+      return { id, title: `Sensor ${name}`, unit: '', names, values: (f) => names.map((_, i) => f.sensors[sensor.start + i] ?? 0) };
     }
     default:
       return null;
   }
 }
 
-export function plotIds(model: Model, sensorCount: number): [string, string][] {
+export function plotIds(model: Model): [string, string][] {
   const basic: [string, string][] = [['energy', 'Energy'], ['residual', 'Residual'], ['iterations', 'Iterations'], ['contacts', 'Contacts'], ['stages', 'Time per stage']];
   const joints = model.joints.filter((j) => j.nq === 1).map((j) => [`joint:${j.name}`, `Joint ${j.name}`] as [string, string]);
   const forces = model.bodies.filter((b) => b.moves).map((b) => [`force:${b.name}`, `Force on ${b.name}`] as [string, string]);
-  const sensors = Array.from({ length: sensorCount }, (_, i) => [`sensor:${i}`, `Sensor value ${i + 1}`] as [string, string]);
+  const sensors = model.sensors.map((s) => [`sensor:${s.name}`, `Sensor ${s.name}`] as [string, string]);
   return basic.concat(joints.slice(0, 200), forces.slice(0, 200), sensors.slice(0, 100));
 }
 

@@ -62,7 +62,7 @@ export interface Model {
   shapes: Shape[];
   frames: { name: string; body: number; pose: number[] }[];
   actuators: { name: string }[];
-  sensors: { name: string }[];
+  sensors: { name: string; start: number; size: number }[]; // place in Frame.sensors
   keys: { name: string }[];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { envelope, findPlot, forceOn } from '../src/chart';
+import { envelope, findPlot, forceOn, plotIds } from '../src/chart';
 import { Clock, formatTime } from '../src/clock';
 import { decode, decodeLive, Live, type Frame, type Model, type Source } from '../src/data';
 import { across, convexHull, inertiaBox, mass, quantile, withUnit } from '../src/geometry';
@@ -107,6 +107,13 @@ describe('charts', () => {
     expect(findPlot(empty, 'energy')!.values(frame(0, { kinetic: 2, potential: 3 }))).toEqual([5, 2, 3]);
     expect(findPlot(empty, 'joint:none')).toBeNull();
     expect(findPlot(empty, 'nonsense')).toBeNull();
+    const model = { ...empty, sensors: [{ name: 'knee', start: 0, size: 1 }, { name: 'imu', start: 1, size: 3 }, { name: 'tilt', start: 4, size: 4 }] };
+    const f = frame(0, { sensors: Float32Array.from([7, 1, 2, 3, 9, 8, 6, 5]) });
+    expect(plotIds(model).slice(-3)).toEqual([['sensor:knee', 'Sensor knee'], ['sensor:imu', 'Sensor imu'], ['sensor:tilt', 'Sensor tilt']]);
+    expect(findPlot(model, 'sensor:knee')!.values(f)).toEqual([7]);
+    expect([findPlot(model, 'sensor:imu')!.names, findPlot(model, 'sensor:imu')!.values(f)]).toEqual([['x', 'y', 'z'], [1, 2, 3]]);
+    expect(findPlot(model, 'sensor:tilt')!.values(f)).toEqual([9, 8, 6, 5]);
+    expect(findPlot(model, 'sensor:none')).toBeNull();
   });
 });
 
