@@ -350,6 +350,27 @@ static void rgPutQuoted(FILE* out, const char* text) {
     fputc('\'', out);
 }
 
+// gnuplot complains of what does not change, unless it is told how much to show of it, and fails
+// where nothing is positive on an axis of logarithms.
+static void rgWriteAxis(FILE* out, const rgPlot* plot, const rgPanel* panel) {
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < panel->count; ++k) {
+        for (int64_t row = 0; row < plot->rowCount; ++row) {
+            low = fmin(low, plot->series[panel->first + k].values[row]);
+            high = fmax(high, plot->series[panel->first + k].values[row]);
+        }
+    }
+    bool isLog = panel->isLog && high > 0;
+    fputs(isLog ? "set logscale y; set format y '1e%T'\n" : "unset logscale y; set format y '%g'\n",
+          out);
+    if (low == high && !isLog) {
+        double margin = fmax(0.1 * fabs(low), 1e-3);
+        fprintf(out, "set yrange [%.17g:%.17g]\n", low - margin, high + margin);
+    } else {
+        fputs("set yrange [*:*]\n", out);
+    }
+}
+
 static void rgWriteScript(FILE* out, const rgPlot* plot, const char* table, const char* picture,
                           const char* terminal, const char* title) {
     static const char* const colors[] = {"#2f6f8f", "#d98a3d", "#2a8f6d", "#8b97a1"};
@@ -368,11 +389,10 @@ static void rgWriteScript(FILE* out, const rgPlot* plot, const char* table, cons
     fputc('\n', out);
     for (int i = 0; i < plot->panelCount; ++i) {
         const rgPanel* panel = &plot->panels[i];
+        rgWriteAxis(out, plot, panel);
         fputs("set ylabel ", out);
         rgPutQuoted(out, panel->label);
-        fprintf(out, " noenhanced\n%s\nset xlabel '%s'\nplot ",
-                panel->isLog ? "set logscale y; set format y '1e%T'"
-                             : "unset logscale y; set format y '%g'",
+        fprintf(out, " noenhanced\nset xlabel '%s'\nplot ",
                 i == plot->panelCount - 1 ? "time [s]" : "");
         for (int k = 0; k < panel->count; ++k) {
             if (k > 0) {

@@ -111,9 +111,10 @@ static int rgOutputOption(const char* argument) {
     static const struct {
         const char* name;
         int parts;
-    } options[] = {{"--record", 2}, {"--record-every", 2}, {"--csv", 2},      {"--dump", 2},
-                   {"--json", 1},   {"--realtime", 1},     {"--view", 1},     {"--port", 2},
-                   {"--export", 2}, {"--open", 1},         {"--contacts", 2}, {"--mjcf", 2}};
+    } options[] = {{"--record", 2}, {"--record-every", 2}, {"--csv", 2},      {"--columns", 2},
+                   {"--dump", 2},   {"--json", 1},         {"--realtime", 1}, {"--view", 1},
+                   {"--port", 2},   {"--export", 2},       {"--open", 1},     {"--contacts", 2},
+                   {"--mjcf", 2}};
     size_t length = strcspn(argument, "=");
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); ++i) {
         if (strlen(options[i].name) == length && strncmp(options[i].name, argument, length) == 0) {

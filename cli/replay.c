@@ -199,7 +199,12 @@ static bool rgRunAgain(const rgOpenedRecording* opened, const char* path) {
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     // a run that failed in a step (1) may have been recorded so
-    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= rg_exitNo;
+    bool ran = child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= rg_exitNo;
+    if (!ran) {
+        rgCli_Error("--check: the run could not be made again; its files are looked for from the "
+                    "present folder");
+    }
+    return ran;
 }
 
 static double rgLargestGap(const double* a, const double* b, int count) {
@@ -262,7 +267,7 @@ static void rgPrintReplay(const rgOpenedRecording* opened, const rgReplaySummary
     printf("residual     worst %.1e at %g s; %" PRId64 " frames not solved, %" PRId64 " softened\n",
            s->worstResidual, s->worstTime, s->unsolved, s->softened);
     printf("energy       %.9g J at the start, %.9g J at the end\n", s->firstEnergy, s->lastEnergy);
-    printf("hash         %016" PRIx64 "\n", s->hash);
+    printf("hash         %016" PRIx64 " of all frames\n", s->hash);
     if (check && s->differing == 0) {
         printf("again        %" PRId64 " frames, the same bits\n", s->compared);
     } else if (check) {
