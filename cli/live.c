@@ -82,12 +82,20 @@ rgViewer* rgCli_StartViewer(const char* title, const char* address, int port) {
     return viewer;
 }
 
-void rgCli_TellAddress(const rgViewer* viewer, const char* title, const char* address, bool open) {
-    char* url = rgCli_Format("http://%s:%d/", address != NULL ? address : "localhost",
-                             rgViewer_Port(viewer));
-    printf("%s is at %s (Ctrl-C ends it)\n", title, url);
+void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options) {
+    const char* address = options->address != NULL ? options->address : "localhost";
+    char* url = rgCli_Format("http://%s:%d/", address, rgViewer_Port(viewer));
+    if (options->json) {
+        rgJson json = {.out = stdout};
+        rgJson_BeginObject(&json, NULL);
+        rgJson_String(&json, "title", options->title);
+        rgJson_String(&json, "address", url);
+        rgJson_EndObject(&json);
+    } else {
+        printf("%s is at %s (Ctrl-C ends it)\n", options->title, url);
+    }
     fflush(stdout);
-    if (open) {
+    if (options->open) {
         rgOpenBrowser(url);
     }
     free(url);
@@ -484,7 +492,7 @@ int rgCli_RunLive(rgSimulation* simulation, const rgLiveOptions* options) {
     }
     live.startQ = rgExtend(rgWorld_Positions(simulation->world, NULL), simulation->info.qCount, 0);
     live.startV = rgExtend(rgWorld_Velocities(simulation->world, NULL), simulation->info.vCount, 0);
-    rgCli_TellAddress(live.viewer, options->title, options->address, options->open);
+    rgCli_TellAddress(live.viewer, options);
     rgRunLoop(&live);
     rgDestroyViewer(live.viewer);
     free(live.startQ);

@@ -7,6 +7,7 @@ typedef struct rgLiveOptions {
     const char* address; // NULL: this machine alone
     int port;            // 0: any that is free
     bool open;           // a browser, where there is a display
+    bool json;           // how the address is told
     double time;         // simulated seconds; 0: until the user ends it
     rgRecorder* recorder;
 } rgLiveOptions;
@@ -14,7 +15,7 @@ typedef struct rgLiveOptions {
 // Make the server; from then on Ctrl-C only sets a flag. NULL after a message.
 rgViewer* rgCli_StartViewer(const char* title, const char* address, int port);
 // Print where it is, once there is something to see.
-void rgCli_TellAddress(const rgViewer* viewer, const char* title, const char* address, bool open);
+void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options);
 bool rgCli_IsInterrupted(void);
 // Run until Ctrl-C; the simulation is ready to run. Exit code.
 int rgCli_RunLive(rgSimulation* simulation, const rgLiveOptions* options);

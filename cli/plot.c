@@ -30,12 +30,14 @@ typedef struct rgPlot {
     int panelCount;
 } rgPlot;
 
-static int rgParsePlot(int argc, char** argv, const char** what, const char** title, int* count) {
+static int rgParsePlot(int argc, char** argv, const char** what, const char** title, bool* json,
+                       int* count) {
     const rgOption table[] = {
         {"--what", rg_optionText, what,
          "energy, residual, iterations, contacts, joint:NAME, force:BODY; of a CSV file columns",
          "LIST", NULL, 0, 0},
         {"--title", rg_optionText, title, "above the picture", "TEXT", NULL, 0, 0},
+        {"--json", rg_optionFlag, json, "print what was written as JSON", NULL, NULL, 0, 0},
     };
     const rgCommand command = {
         .name = "rigor plot",
@@ -430,7 +432,26 @@ static bool rgIsSameFile(const char* a, const char* b) {
            first.st_ino == second.st_ino;
 }
 
-static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, const char* title) {
+static void rgTellPlot(const rgPlot* plot, const char* picture, const char* table, bool asJson) {
+    if (!asJson) {
+        printf("%s, and its numbers in %s\n", picture, table);
+        return;
+    }
+    rgJson json = {.out = stdout};
+    rgJson_BeginObject(&json, NULL);
+    rgJson_String(&json, "picture", picture);
+    rgJson_String(&json, "numbers", table);
+    rgJson_Int(&json, "rows", plot->rowCount);
+    rgJson_BeginArray(&json, "series");
+    for (int i = 0; i < plot->seriesCount; ++i) {
+        rgJson_String(&json, NULL, plot->series[i].name);
+    }
+    rgJson_EndArray(&json);
+    rgJson_EndObject(&json);
+}
+
+static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, const char* title,
+                       bool json) {
     char* terminal = rgTerminal(out, plot->panelCount);
     if (terminal == NULL) {
         return false;
@@ -453,7 +474,7 @@ static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, cons
         }
     }
     if (good) {
-        printf("%s, and its numbers in %s\n", out, table);
+        rgTellPlot(plot, out, table, json);
     }
     free(table);
     free(terminal);
@@ -463,8 +484,9 @@ static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, cons
 int rgCli_Plot(int argc, char** argv) {
     const char* what = NULL;
     const char* title = NULL;
+    bool json = false;
     int count = 0;
-    int code = rgParsePlot(argc, argv, &what, &title, &count);
+    int code = rgParsePlot(argc, argv, &what, &title, &json, &count);
     if (code != RG_CLI_GO) {
         return code;
     }
@@ -473,7 +495,7 @@ int rgCli_Plot(int argc, char** argv) {
     bool good = rgCli_IsHdf5(argv[1])
                     ? rgCli_OpenRecording(argv[1], &opened) && rgPlotRecording(&plot, &opened, what)
                     : rgPlotCsv(&plot, argv[1], what);
-    good = good && rgDrawPlot(&plot, argv[1], argv[2], title);
+    good = good && rgDrawPlot(&plot, argv[1], argv[2], title, json);
     rgPlot_Free(&plot);
     rgCli_CloseRecording(&opened);
     return good ? rg_exitDone : rg_exitUsage;

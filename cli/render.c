@@ -22,6 +22,7 @@ typedef struct rgRenderOptions {
     double eyeAndTarget[6]; // of --camera
     const char* show;
     bool dark;
+    bool json;
 } rgRenderOptions;
 
 typedef struct rgRenderJob {
@@ -48,6 +49,8 @@ static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* c
          "collision, grid, shadows",
          "LIST", NULL, 0, 0},
         {"--dark", rg_optionFlag, &options->dark, "on dark ground", NULL, NULL, 0, 0},
+        {"--json", rg_optionFlag, &options->json, "print what was written as JSON", NULL, NULL, 0,
+         0},
     };
     const rgCommand command = {
         .name = "rigor render",
@@ -275,6 +278,17 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
                 rgRunRender(&job, viewer, options);
     rgDestroyViewer(viewer);
     pthread_mutex_destroy(&job.mutex);
+    if (good && options->json) {
+        rgJson json = {.out = stdout};
+        rgJson_BeginObject(&json, NULL);
+        rgJson_String(&json, job.isFolder ? "folder" : "picture", out);
+        rgJson_Int(&json, "pictures", job.count);
+        rgJson_Int(&json, "width", width);
+        rgJson_Int(&json, "height", height);
+        rgJson_Number(&json, "begin", job.times[0]);
+        rgJson_Number(&json, "end", job.times[job.count - 1]);
+        rgJson_EndObject(&json);
+    }
     free(job.times);
     return good ? rg_exitDone : rg_exitUsage;
 }

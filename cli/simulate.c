@@ -400,6 +400,7 @@ static bool rgCloseRecorder(rgSimulateJob* job) {
 static int rgWatchJob(rgSimulateJob* job) {
     rgLiveOptions live = {.title = job->simulation.name,
                           .port = job->options.port,
+                          .json = job->options.json,
                           .time = job->options.time,
                           .recorder = job->recorder};
     int code = rgCli_RunLive(&job->simulation, &live);

@@ -16,6 +16,7 @@ typedef struct rgViewOptions {
     double time;
     double framesPerSecond;
     bool open;
+    bool json;
 } rgViewOptions;
 
 static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count) {
@@ -26,6 +27,8 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
         {"--address", rg_optionText, &options->address,
          "IPv4 address to listen on; 127.0.0.1, this machine alone, without it", "A", NULL, 0, 0},
         {"--open", rg_optionFlag, &options->open, "open a browser where there is a display", NULL,
+         NULL, 0, 0},
+        {"--json", rg_optionFlag, &options->json, "print the address or the file as JSON", NULL,
          NULL, 0, 0},
         {"--export", rg_optionText, &options->export,
          "write one HTML file that plays by itself, and end", "FILE", NULL, 0, 0},
@@ -91,7 +94,16 @@ static int rgExportRecording(rgOpenedRecording* opened, const rgViewOptions* opt
         }
         return rg_exitUsage;
     }
-    printf("%s plays in any browser\n", options->export);
+    if (options->json) {
+        rgJson json = {.out = stdout};
+        rgJson_BeginObject(&json, NULL);
+        rgJson_String(&json, "title", opened->info.title);
+        rgJson_String(&json, "page", options->export);
+        rgJson_Int(&json, "recorded_frames", opened->info.frameCount);
+        rgJson_EndObject(&json);
+    } else {
+        printf("%s plays in any browser\n", options->export);
+    }
     return rg_exitDone;
 }
 
@@ -103,7 +115,11 @@ static int rgServeRecording(rgOpenedRecording* opened, const rgViewOptions* opti
     }
     rgResult result = rgViewer_ShowRecording(viewer, opened->recording, &page);
     if (result == rg_ok) {
-        rgCli_TellAddress(viewer, opened->info.title, options->address, options->open);
+        rgLiveOptions told = {.title = opened->info.title,
+                              .address = options->address,
+                              .open = options->open,
+                              .json = options->json};
+        rgCli_TellAddress(viewer, &told);
     } else {
         rgCli_Error("the recording cannot be shown: %s", rgResult_Name(result));
     }
@@ -164,6 +180,7 @@ static int rgViewSimulation(const rgViewOptions* options) {
                               .address = options->address,
                               .port = options->port,
                               .open = options->open,
+                              .json = options->json,
                               .time = options->time};
         code = rgCli_RunLive(&simulation, &live);
     }

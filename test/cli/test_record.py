@@ -152,8 +152,11 @@ class Record(unittest.TestCase):
         self.assertEqual([row["knee_fl"] for row in table], [row["q:knee_fl"] for row in states])
         self.assertAlmostEqual(float(table[9]["total"]),
                                float(table[9]["kinetic"]) + float(table[9]["potential"]))
-        done = run("plot", self.path("run.csv"), self.path("b.png"), "--what", "q:root.z")
+        done = run("plot", self.path("run.csv"), self.path("b.png"), "--what", "q:root.z", "--json")
         self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(json.loads(done.stdout),
+                         {"picture": self.path("b.png"), "numbers": self.path("b.csv"),
+                          "rows": len(states), "series": ["q:root.z"]})
         with open(self.path("flat.csv"), "w", encoding="utf-8") as file:
             file.write("time,a\n0,1\n1,1\n")
         fall = self.path("fall.h5")  # without contacts no residual is positive

@@ -29,7 +29,10 @@ class Server:
     def __init__(self, *arguments):
         self.child = subprocess.Popen([RIGOR, *map(str, arguments)], stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True)
-        self.port = int(re.search(r"http://localhost:(\d+)/", self.child.stdout.readline())[1])
+        self.told = self.child.stdout.readline()
+        while self.told.startswith("{") and not self.told.endswith("}\n"):
+            self.told += self.child.stdout.readline()
+        self.port = int(re.search(r"http://localhost:(\d+)/", self.told)[1])
 
     def ask(self, method, path, body=None, headers=None):
         link = http.client.HTTPConnection("localhost", self.port, timeout=60)
@@ -271,8 +274,14 @@ class Recording(unittest.TestCase):
             self.assertEqual(server.ask("GET", "/events")[0], 404)
             self.assertEqual(server.command(do="pause"), 409)
             self.assertEqual(server.end(), 0)
-            done = run("view", path, "--export", page)
+            server = Server("view", path, "--json")
+            self.assertEqual(json.loads(server.told),
+                             {"title": "quadruped", "address": f"http://localhost:{server.port}/"})
+            self.assertEqual(server.end(), 0)
+            done = run("view", path, "--export", page, "--json")
             self.assertEqual(done.returncode, 0, done)
+            self.assertEqual(json.loads(done.stdout),
+                             {"title": "quadruped", "page": page, "recorded_frames": 301})
             with open(page, encoding="utf-8") as file:
                 text = file.read()
             data = re.search(r'<script id="rigor-data"[^>]*>([^<]*)</script>', text)[1]
