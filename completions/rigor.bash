@@ -18,7 +18,7 @@ _rigor() {
     else
         case "$verb" in
             simulate | view | rollout)
-                choices=$("$program" scenes 2>/dev/null | sed -n 's/^\([a-z0-9_]*\)  .*/\1/p') ;;
+                choices=$("$program" scenes 2>/dev/null | sed -n 's/^\([a-z0-9_-]*\)  .*/\1/p') ;;
             *) choices= ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current"; compgen -f -- "$current")

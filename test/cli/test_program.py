@@ -47,6 +47,18 @@ class Usage(unittest.TestCase):
             self.assertIn("usage: rigor", done.stdout)
             self.assertEqual(done.stderr, "")
 
+    def test_completion(self):
+        script = os.path.join(HERE, "..", "..", "completions", "rigor.bash")
+        for words, expected in {("sim",): ["simulate"],
+                                ("simulate", "quad"): ["quadruped", "quadruped-fall"],
+                                ("rollout", "--noise-"): ["--noise-steps"],
+                                ("simulate", "--model", ""): ["ncp", "ccp"]}.items():
+            line = " ".join(f"'{w}'" for w in (os.path.abspath(RIGOR), *words))
+            done = subprocess.run(["bash", "-c", f"source '{script}'; COMP_WORDS=({line}); "
+                                   f"COMP_CWORD={len(words)}; _rigor; echo ${{COMPREPLY[@]}}"],
+                                  capture_output=True, text=True, timeout=60, cwd=HERE)
+            self.assertEqual(done.stdout.split(), expected, done)
+
     def test_no_verb(self):
         self.refused("usage: rigor")
         self.refused("'jump' is not a verb", "jump")
