@@ -277,15 +277,31 @@ static enum MHD_Result rgTakePost(rgViewer* viewer, struct MHD_Connection* conne
                 : rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many commands wait.");
 }
 
+// Copies that the server's threads may read: the caller's may change them at any time.
+static rgPictureDef rgViewer_Pictures(rgViewer* viewer) {
+    pthread_mutex_lock(&viewer->mutex);
+    rgPictureDef pictures = viewer->pictures;
+    pthread_mutex_unlock(&viewer->mutex);
+    return pictures;
+}
+
+static bool rgViewer_IsLive(rgViewer* viewer) {
+    pthread_mutex_lock(&viewer->mutex);
+    bool isLive = viewer->isLive;
+    pthread_mutex_unlock(&viewer->mutex);
+    return isLive;
+}
+
 static enum MHD_Result rgTakePicture(rgViewer* viewer, struct MHD_Connection* connection,
                                      const rgBytes* body) {
     const char* text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "index");
+    rgPictureDef pictures = rgViewer_Pictures(viewer);
     int index = -1;
-    if (text == NULL || sscanf(text, "%9d", &index) != 1 || index < 0 ||
-        index >= viewer->pictures.count || viewer->pictures.picture == NULL) {
+    if (text == NULL || sscanf(text, "%9d", &index) != 1 || index < 0 || index >= pictures.count ||
+        pictures.picture == NULL) {
         return rgAnswerText(connection, MHD_HTTP_BAD_REQUEST, "No such picture was asked for.");
     }
-    viewer->pictures.picture(index, body->data, body->size, viewer->pictures.context);
+    pictures.picture(index, body->data, body->size, pictures.context);
     return rgAnswerText(connection, MHD_HTTP_OK, "");
 }
 
@@ -318,9 +334,10 @@ static bool rgIsOwnOrigin(struct MHD_Connection* connection, const char* host) {
     return origin == NULL || (strncmp(origin, "http://", 7) == 0 && strcmp(origin + 7, host) == 0);
 }
 
-static size_t rgBodyLimit(const rgViewer* viewer, const char* url) {
-    return strcmp(url, "/picture") == 0 && viewer->pictures.count > 0 ? (size_t)rg_pictureBytes
-                                                                      : (size_t)rg_commandBytes;
+static size_t rgBodyLimit(rgViewer* viewer, const char* url) {
+    return strcmp(url, "/picture") == 0 && rgViewer_Pictures(viewer).count > 0
+               ? (size_t)rg_pictureBytes
+               : (size_t)rg_commandBytes;
 }
 
 static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connection, const char* url,
@@ -331,7 +348,7 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
     if (isPost && strcmp(url, "/command") == 0) {
         return rgTakePost(viewer, connection, &request->body);
     }
-    if (isPost && strcmp(url, "/picture") == 0 && viewer->pictures.count > 0) {
+    if (isPost && strcmp(url, "/picture") == 0 && rgViewer_Pictures(viewer).count > 0) {
         return rgTakePicture(viewer, connection, &request->body);
     }
     if (isPost) {
@@ -343,10 +360,10 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
     if (strcmp(url, "/scene.bin") == 0) {
         return rgAnswerScene(viewer, connection);
     }
-    if (strcmp(url, "/events") == 0 && viewer->isLive) {
+    if (strcmp(url, "/events") == 0 && rgViewer_IsLive(viewer)) {
         return rgAnswer(connection, MHD_HTTP_OK, rgOpenEvents(viewer, connection));
     }
-    if (strcmp(url, "/render") == 0 && viewer->pictures.count > 0) {
+    if (strcmp(url, "/render") == 0 && rgViewer_Pictures(viewer).count > 0) {
         return rgAnswerWishes(viewer, connection);
     }
     return rgAnswerText(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.");
