@@ -192,7 +192,7 @@ static rgResult rgAddDropped(rgLive* live, const rgViewerCommand* command) {
 
 // Room for seven more positions and six more velocities.
 static double* rgExtend(const double* old, int count, int more) {
-    double* grown = rgCli_Allocate((size_t)(count + more), sizeof(double));
+    double* grown = rgCli_Allocate((size_t)count + (size_t)more, sizeof(double));
     memcpy(grown, old, (size_t)count * sizeof(double));
     return grown;
 }

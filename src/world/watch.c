@@ -9,7 +9,8 @@
 #define RG_DOUBT_RISE  0.03 // of the largest kinetic energy
 #define RG_DOUBT_PUSH  0.01 // likewise
 #define RG_DOUBT_SPEED 0.3  // [m/s] of everything that moves: energies below it are nothing
-#define RG_DOUBT_DEPTH 0.02 // of the smaller shape's radius, beside the margin
+#define RG_DOUBT_DEPTH 0.02 // of the smaller shape's radius, beside the next
+#define RG_DOUBT_LEAST 1e-3 // [m]
 
 static bool rgIsStiff(const rgMaterial* material) {
     return material->stiffness > 0 || material->tangentialStiffness > 0;
@@ -80,7 +81,7 @@ void rgWatch_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold
     }
     double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
     rgSurprise depth = rgSurpriseAt(world, before - least - world->dt * speed, A, B);
-    double normal = world->def.margin + RG_DOUBT_DEPTH * RG_MIN(A->radius, B->radius);
+    double normal = RG_DOUBT_LEAST + RG_DOUBT_DEPTH * RG_MIN(A->radius, B->radius);
     rgWatch_Keep(watch, &watch->trust.depth, depth, normal, rg_doubtDepth);
 }
 

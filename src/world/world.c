@@ -12,7 +12,7 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .restitution = NAN,
                       .pushOutSpeed = 1,
                       .sleepSpeed = 1e-3,
-                      .margin = 1e-3,
+                      .margin = 4e-3,
                       .maxContactsPerPair = 4,
                       .judgeInterval = 16,
                       .cookie = RG_COOKIE_WORLD};
