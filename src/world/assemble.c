@@ -60,7 +60,7 @@ void rgWorld_FillMass(const rgWorld* world, const double* added, double* values)
 }
 
 // (6) g = J v_free + gamma
-rgResult rgAssembleProblem(rgStep* step) {
+static rgResult rgAssembleRows(rgStep* step) {
     rgWorld* world = step->world;
     rgRows* rows = &world->rows;
     rgResult result = rgWorld_AddRows(world);
@@ -100,6 +100,11 @@ rgResult rgAssembleProblem(rgStep* step) {
     return rg_ok;
 }
 
+rgResult rgAssembleProblem(rgStep* step) {
+    rgResult result = rgWorld_ParkPoints(step->world);
+    return result == rg_ok ? rgAssembleRows(step) : result;
+}
+
 // The judge factorizes M, which takes a tenth of a small step: between samples it believes W.
 rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report) {
     rgContactProblem problem = world->problem;
@@ -135,7 +140,7 @@ static rgResult rgJudgeAsked(rgStep* step) {
 }
 
 // (9) Rigid as asked for. Contacts for which that has no solution, or none that was found, yield.
-rgResult rgSolveProblem(rgStep* step) {
+static rgResult rgSolveRows(rgStep* step) {
     rgWorld* world = step->world;
     int n = world->rows.rowCount;
     if (n == 0) {
@@ -160,4 +165,18 @@ rgResult rgSolveProblem(rgStep* step) {
     }
     step->report->softenedRows = softened;
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
+}
+
+// (15) Until the impulses close no point that waits.
+rgResult rgSolveProblem(rgStep* step) {
+    rgResult result = rgSolveRows(step);
+    for (int round = 1; result == rg_ok && rgWorld_AdmitPoints(step->world, round); ++round) {
+        int iterations = step->report->contact.iterationCount;
+        int factorizations = step->report->contact.factorizationCount;
+        result = rgAssembleRows(step);
+        result = result == rg_ok ? rgSolveRows(step) : result;
+        step->report->contact.iterationCount += iterations;
+        step->report->contact.factorizationCount += factorizations;
+    }
+    return result;
 }

@@ -136,16 +136,18 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     }
 }
 
-static rgPoint rgMakePoint(const rgManifoldPoint* from, const rgPairMemory* pair, int index,
-                           int pointCount) {
+static rgPoint rgMakePoint(const rgManifold* manifold, int place, const rgPairMemory* pair,
+                           int index) {
+    const rgManifoldPoint* from = &manifold->points[place];
     rgPoint point = {.position = from->position,
                      .normal = from->normal,
                      .gap = fabs(from->gap) < RG_TOUCHING ? 0 : from->gap,
                      .feature = from->feature,
                      .pair = index,
+                     .place = place,
                      .colliderA = pair->a,
                      .colliderB = pair->b,
-                     .pointCount = pointCount};
+                     .pointCount = manifold->count};
     rgTangentBasis(point.normal, &point.tangent1, &point.tangent2);
     return point;
 }
@@ -182,7 +184,7 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
     }
     bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH && rgWorld_SameRobot(world, A, B);
     pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
-    pair->jammed = least < 0 ? pair->jammed : 0;
+    pair->jammed = least < 0 ? RG_MAX(pair->jammed - 1, 0) : 0;
     pair->age = 1;
 }
 
@@ -197,7 +199,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     if (result != rg_ok) {
         return result;
     }
-    world->pointCount = 0;
+    world->pointCount = world->waitingCount = 0;
     world->penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->manifolds[i];
@@ -207,7 +209,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
         rgWorld_JudgeOverlap(world, &next->pairs[i], manifold);
         rgWatch_Pair(world, &next->pairs[i], manifold);
         for (int k = 0; k < manifold->count; ++k) {
-            rgPoint point = rgMakePoint(&manifold->points[k], &next->pairs[i], i, manifold->count);
+            rgPoint point = rgMakePoint(manifold, k, &next->pairs[i], i);
             world->points[world->pointCount++] = point;
             world->penetration = RG_MAX(world->penetration, -point.gap);
         }

@@ -3,7 +3,7 @@
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
-static rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
+rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
     const rgWorldDef* def = &world->def;
     rgShapeId a = {world->colliders[point->colliderA].shape + 1};
     rgShapeId b = {world->colliders[point->colliderB].shape + 1};
@@ -25,7 +25,7 @@ static rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
     return material;
 }
 
-static int rgContactRowCount(const rgMaterial* material) {
+int rgContactRowCount(const rgMaterial* material) {
     if (material->dimension >= 6 && material->muRolling > 0) {
         return 6;
     }

@@ -133,22 +133,26 @@ static rgContactState rgStateOf(const rgContact* contact, double speed) {
     return onCone && speed > 1e-6 ? rg_contactSlip : rg_contactStick;
 }
 
-static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point) {
+static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgPoint* point) {
     const rgCollider* A = &world->colliders[point->colliderA];
     const rgCollider* B = &world->colliders[point->colliderB];
-    rgContact contact = {.bodyA = {A->body + 1},
-                         .bodyB = {B->body + 1},
-                         .shapeA = {A->shape + 1},
-                         .shapeB = {B->shape + 1},
-                         .feature = point->feature,
-                         .point = point->position,
-                         .normal = point->normal,
-                         .tangent1 = point->tangent1,
-                         .tangent2 = point->tangent2,
-                         .gap = point->gap,
-                         .mu = point->mu,
-                         .softened = point->softened,
-                         .rowCount = point->rowCount};
+    return (rgContact){.bodyA = {A->body + 1},
+                       .bodyB = {B->body + 1},
+                       .shapeA = {A->shape + 1},
+                       .shapeB = {B->shape + 1},
+                       .feature = point->feature,
+                       .point = point->position,
+                       .normal = point->normal,
+                       .tangent1 = point->tangent1,
+                       .tangent2 = point->tangent2,
+                       .gap = point->gap,
+                       .mu = point->mu,
+                       .softened = point->softened,
+                       .rowCount = point->rowCount};
+}
+
+static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point) {
+    rgContact contact = rgWorld_ReadPlace(world, point);
     const double* lambda = world->rows.lambda + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {
         contact.impulse[k] = lambda[k];
@@ -165,16 +169,42 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
     return contact;
 }
 
+// A point without rows: open, for the whole step.
+static rgContact rgWorld_ReadWaiting(const rgWorld* world, const rgPoint* point) {
+    rgContact contact = rgWorld_ReadPlace(world, point);
+    rgMaterial material = rgWorld_Material(world, point);
+    rgVec3 velocity = rgWorld_PointVelocity(world, point);
+    contact.mu = material.mu;
+    contact.rowCount = rgContactRowCount(&material);
+    contact.slip[0] = rgDot(velocity, point->tangent1);
+    contact.slip[1] = rgDot(velocity, point->tangent2);
+    return contact;
+}
+
+// Points with rows and without, in the order in which they were found.
+static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
+    if (world->waitingCount > 0) {
+        rgWorld_MoveLinks(world, world->nextV);
+    }
+    for (int i = 0, w = 0; i < world->pointCount || w < world->waitingCount;) {
+        bool waits =
+            w < world->waitingCount &&
+            (i == world->pointCount || rgPointBefore(&world->waiting[w], &world->points[i]));
+        *contacts++ = waits ? rgWorld_ReadWaiting(world, &world->waiting[w])
+                            : rgWorld_ReadContact(world, &world->points[i]);
+        w += waits;
+        i += !waits;
+    }
+}
+
 const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
     rgReadout* readout = world->readout;
-    int wanted = world->pointCount;
+    int wanted = world->pointCount + world->waitingCount;
     if (!readout->contactsValid) {
         readout->contactCount = 0;
         if (rgReserve(&world->allocator, (void**)&readout->contacts, &readout->contactCapacity, 0,
                       wanted, sizeof(rgContact)) == rg_ok) {
-            for (int i = 0; i < wanted; ++i) {
-                readout->contacts[i] = rgWorld_ReadContact(world, &world->points[i]);
-            }
+            rgWorld_ReadContacts(world, readout->contacts);
             readout->contactCount = wanted;
             readout->contactsValid = true;
         }

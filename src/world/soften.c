@@ -51,9 +51,7 @@ int rgSoftenKnownJams(rgWorld* world) {
     int count = 0;
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
          i += world->points[i].pointCount) {
-        rgPairMemory* pair = rgPairOfPoint(world, i);
-        if (pair->jammed > 0) {
-            pair->jammed -= 1;
+        if (rgPairOfPoint(world, i)->jammed > 0) {
             count += rgSoftenPair(world, i);
         }
     }
@@ -70,7 +68,7 @@ int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
         int softened = rgPairJams(world, i, report) ? rgSoftenPair(world, i) : 0;
         if (softened > 0 && report->conflictCount > 0) {
             pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
-            pair->jammed = (1 << (pair->jams - 1)) - 1;
+            pair->jammed = 1 << (pair->jams - 1); // this step is one of them
         }
         count += softened;
     }

@@ -380,6 +380,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
     world->isFreeBody = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->linkRotations = rgWorld_Take(world, links, sizeof(rgQuat), &good);
+    world->linkVelocities = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
     world->startQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->startV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->stepWrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
@@ -479,16 +480,17 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 
 static void rgWorld_FreeArrays(rgWorld* world) {
     void* arrays[] = {
-        world->stepWrench,   world->state.block,   world->geometries,  world->colliders,
-        world->drives,       world->tendonNeutral, world->isFreeBody,  world->linkRotations,
-        world->startQ,       world->startV,        world->tau,         world->added,
-        world->freeV,        world->nextV,         world->driveForce,  world->nextQ,
-        world->loopQ,        world->nextBodyV,     world->nextImpulse, world->column,
-        world->entryColumns, world->entryValues,   world->length,      world->points,
-        world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
-        world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
-        world->massValue,    world->islands,       world->reach,       world->asked,
-        world->linkReach,    world->guides,        world->sleeps};
+        world->stepWrench,    world->state.block,   world->geometries,  world->colliders,
+        world->drives,        world->tendonNeutral, world->isFreeBody,  world->linkRotations,
+        world->startQ,        world->startV,        world->tau,         world->added,
+        world->freeV,         world->nextV,         world->driveForce,  world->nextQ,
+        world->loopQ,         world->nextBodyV,     world->nextImpulse, world->column,
+        world->entryColumns,  world->entryValues,   world->length,      world->points,
+        world->manifolds,     world->loopG,         world->loopWork,    world->whitened,
+        world->treeOfDof,     world->massStart,     world->massColumn,  world->massSource,
+        world->massValue,     world->islands,       world->reach,       world->asked,
+        world->linkReach,     world->guides,        world->sleeps,      world->waiting,
+        world->linkVelocities};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

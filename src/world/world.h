@@ -14,7 +14,7 @@ typedef struct rgPairMemory {
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
-    int32_t jammed;  // steps for which its contacts stay softened
+    int32_t jammed;  // steps for which its contacts stay softened, this one included
     int32_t jams;    // times in a row that no rigid solution was found
     int32_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
@@ -86,7 +86,8 @@ typedef struct rgPoint {
     rgVec3 normal, tangent1, tangent2;
     double gap;
     uint32_t feature;
-    int pair; // in the next memory
+    int pair;  // in the next memory
+    int place; // in its manifold
     int colliderA, colliderB;
     int pointCount; // of its manifold
     int firstRow;   // rgAssembleContacts
@@ -297,7 +298,10 @@ struct rgWorld {
     double* length;        // rgUpdateKinematics, per tendon
     rgPoint* points;       // rgFindContacts
     int pointCount, pointCapacity;
-    rgManifold* manifolds; // rgFindContacts, per active pair
+    rgPoint* waiting; // rgWorld_ParkPoints: those without rows
+    int waitingCount, waitingCapacity;
+    rgSpatial* linkVelocities; // rgWorld_MoveLinks, per link
+    rgManifold* manifolds;     // rgFindContacts, per active pair
     int manifoldCapacity;
     rgRows rows;
     rgRows loopRows; // rgWorld_ProjectLoops
@@ -402,12 +406,14 @@ void rgWorld_FillMass(const rgWorld* world, const double* added, double* values)
 rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma
 
 // Rows of one kind each.
-rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
-rgResult rgAddDryFriction(rgWorld* world); // constraint_joint.c
-rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
-rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
-rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
-rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
+rgResult rgAddLimits(rgWorld* world);                                    // constraint_joint.c
+rgResult rgAddDryFriction(rgWorld* world);                               // constraint_joint.c
+rgResult rgAddEqualities(rgWorld* world);                                // constraint_equality.c
+rgResult rgAddActuators(rgWorld* world);                                 // constraint_actuator.c
+rgResult rgAddTendons(rgWorld* world);                                   // constraint_tendon.c
+rgResult rgAddContacts(rgWorld* world);                                  // constraint_contact.c
+rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point); // of a pair, likewise
+int rgContactRowCount(const rgMaterial* material);                       // likewise
 // soften.c, once W is there: contacts of pairs that are known to be jammed, or of all that push out
 // or overlap, which are known from then on. Both return how many rows were softened.
 int rgSoftenKnownJams(rgWorld* world);
@@ -476,6 +482,14 @@ bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose); // fa
 bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
 bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a length
 
+// waiting.c
+rgResult rgWorld_ParkPoints(rgWorld* world); // those that the free motion leaves open
+// Those that the impulses would close take part. False: there are none.
+bool rgWorld_AdmitPoints(rgWorld* world, int round);
+bool rgPointBefore(const rgPoint* a, const rgPoint* b); // by pair, then by place
+// Velocities of all links for any v, and of B from A at a point for them.
+void rgWorld_MoveLinks(const rgWorld* world, const double* v);
+rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgPoint* point);
 // lengths.c
 void rgWorld_SetReach(rgWorld* world);
 void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there

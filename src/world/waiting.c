@@ -1,0 +1,122 @@
+// Points that cannot close wait: they get no rows, and the velocity after the step is tried on
+// them. What it would close takes part, and the step is solved again. docs/theory/step.md (15).
+#include "world/world.h"
+
+#define RG_WAITING_ROUNDS 3 // of solving again, after which all that wait take part
+#define RG_WAITING_FALLS  4 // contacts change velocities by some g dt beyond the free motion
+
+void rgWorld_MoveLinks(const rgWorld* world, const double* v) {
+    const rgModel* model = world->model;
+    const rgSpatial* axes = world->dynamics->axes;
+    rgSpatial* out = world->linkVelocities;
+    out[0] = (rgSpatial){0};
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial sum = out[link->parent];
+        for (int k = link->v; k < link->v + link->vCount; ++k) {
+            sum.linear = rgAddScaled(sum.linear, v[k], axes[k].linear);
+            sum.angular = rgAddScaled(sum.angular, v[k], axes[k].angular);
+        }
+        out[i] = sum;
+    }
+    for (int i = model->linkCount; i < model->linkCount + model->kinematicCount; ++i) {
+        out[i] = world->dynamics->velocities[i];
+    }
+}
+
+static rgVec3 rgWorld_SideVelocity(const rgWorld* world, int collider, rgVec3 position) {
+    int link = world->colliders[collider].link;
+    const rgSpatial* V = &world->linkVelocities[link];
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(world->dynamics, link));
+    return rgAdd(V->linear, rgCross(V->angular, arm));
+}
+
+rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgPoint* point) {
+    return rgSub(rgWorld_SideVelocity(world, point->colliderB, point->position),
+                 rgWorld_SideVelocity(world, point->colliderA, point->position));
+}
+
+// Gap at the end of a step with the present link velocities, straight on.
+static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point) {
+    return point->gap + world->dt * rgDot(point->normal, rgWorld_PointVelocity(world, point));
+}
+
+// A spring that was stretched while the point stuck goes back by the rows of that point.
+static bool rgWorld_IsStretched(const rgWorld* world, const rgPoint* point) {
+    const rgContactMemory* memory = rgWorld_Recall(world, point);
+    return memory != NULL && rgLengthSquared(memory->anchor) > 0;
+}
+
+// How many points of its pair stand beside each.
+static void rgCountPoints(rgWorld* world) {
+    for (int i = 0; i < world->pointCount;) {
+        int end = i + 1;
+        while (end < world->pointCount && world->points[end].pair == world->points[i].pair) {
+            ++end;
+        }
+        for (int count = end - i; i < end; ++i) {
+            world->points[i].pointCount = count;
+        }
+    }
+}
+
+rgResult rgWorld_ParkPoints(rgWorld* world) {
+    world->waitingCount = 0;
+    rgResult result = rgReserve(&world->allocator, (void**)&world->waiting, &world->waitingCapacity,
+                                0, world->pointCapacity, sizeof(rgPoint));
+    if (result != rg_ok || world->pointCount == 0) {
+        return result;
+    }
+    rgWorld_MoveLinks(world, world->freeV);
+    double slack = RG_WAITING_FALLS * rgLength(world->gravity) * world->dt * world->dt;
+    int kept = 0;
+    for (int i = 0; i < world->pointCount; ++i) {
+        rgPoint* point = &world->points[i];
+        bool waits = point->gap > 0 && rgWorld_NextGap(world, point) > slack &&
+                     !rgWorld_IsStretched(world, point);
+        if (waits) {
+            world->waiting[world->waitingCount++] = *point;
+        } else if (kept++ < i) {
+            world->points[kept - 1] = *point;
+        }
+    }
+    world->pointCount = kept;
+    if (world->waitingCount > 0) {
+        rgCountPoints(world);
+    }
+    return rg_ok;
+}
+
+bool rgPointBefore(const rgPoint* a, const rgPoint* b) {
+    return a->pair != b->pair ? a->pair < b->pair : a->place < b->place;
+}
+
+bool rgWorld_AdmitPoints(rgWorld* world, int round) {
+    bool any = false;
+    if (world->waitingCount == 0) {
+        return false;
+    }
+    rgWorld_NextVelocity(world, world->nextV);
+    rgWorld_MoveLinks(world, world->nextV);
+    for (int i = 0; i < world->waitingCount && !any; ++i) {
+        any = rgWorld_NextGap(world, &world->waiting[i]) < -RG_TOUCHING;
+    }
+    int left = 0, count = world->waitingCount;
+    for (int i = 0; i < count && any; ++i) {
+        rgPoint point = world->waiting[i];
+        if (round < RG_WAITING_ROUNDS && rgWorld_NextGap(world, &point) >= -RG_TOUCHING) {
+            world->waiting[left++] = point;
+            continue;
+        }
+        int at = world->pointCount++;
+        for (; at > 0 && rgPointBefore(&point, &world->points[at - 1]); --at) {
+            world->points[at] = world->points[at - 1];
+        }
+        world->points[at] = point;
+    }
+    if (any) {
+        world->waitingCount = left;
+        rgCountPoints(world);
+    }
+    return any;
+}
