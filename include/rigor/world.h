@@ -56,6 +56,7 @@ typedef struct rgContact {
     double mu;
     bool softened;     ///< it yields, since no rigid solution was found
     int rowCount;      ///< 1 frictionless is stored as 3 with mu 0; 3, 4 or 6
+    int firstRow;      ///< in rgWorld_Problem(); -1: it has none, since nothing closes it
     double impulse[6]; ///< t1, t2, n, torsion, rolling 1, rolling 2 [N s, N m s], acting on B
     rgVec3 force;      ///< on B [N]: impulse over time step
     double slip[2];    ///< tangential velocity after the step [m/s]

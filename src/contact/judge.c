@@ -253,7 +253,9 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
             double u[3];
             rgShiftVelocity(&group, model, problem->freeVelocity + block->firstRow + i, u);
             *reference = fmax(*reference, rgGroupError(&group, model == rg_modelNcp, 0, zero, u));
-            whole = fmax(whole, rgDualDistance(&group, model == rg_modelNcp, u) * group.length);
+            if (problem->referenceVelocity == 0) {
+                whole = fmax(whole, rgDualDistance(&group, model == rg_modelNcp, u) * group.length);
+            }
             i += group.count;
         }
     }

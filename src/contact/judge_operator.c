@@ -325,11 +325,12 @@ rgResult rgJudge_FindIslands(rgJudgeWork* work) {
     }
     // Velocity form: rows that touch one part of the mass matrix are coupled.
     int* firstBlock = RG_TAKE(work->arena, int, work->partCount);
+    int* lastBlock = RG_TAKE(work->arena, int, work->partCount);
     if (work->arena->failed) {
         return rg_errorMemory;
     }
     for (int p = 0; p < work->partCount; ++p) {
-        firstBlock[p] = -1;
+        firstBlock[p] = lastBlock[p] = -1;
     }
     const rgSparse* J = &problem->delassus.jacobian;
     for (int i = 0; i < n; ++i) {
@@ -342,8 +343,10 @@ rgResult rgJudge_FindIslands(rgJudgeWork* work) {
             last = p;
             if (firstBlock[p] < 0) {
                 firstBlock[p] = blockOf[i];
+            } else if (lastBlock[p] != blockOf[i]) {
+                rgUnite(work->island, blockOf[i], firstBlock[p]);
             }
-            rgUnite(work->island, blockOf[i], firstBlock[p]);
+            lastBlock[p] = blockOf[i];
         }
     }
     return rg_ok;

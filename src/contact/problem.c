@@ -45,6 +45,38 @@ static bool rgCheckNumbers(rgDiagnostics* diagnostics, const char* what, int cou
     return true;
 }
 
+// Counted without branches: columns out of range, and descents, which only new rows may begin with.
+static bool rgColumnsAreOrdered(const rgSparse* sparse) {
+    const int* column = sparse->column;
+    int entries = sparse->rowStart[sparse->rowCount], outside = 0, descents = 0;
+    for (int k = 0; k < entries; ++k) {
+        outside += (column[k] < 0) | (column[k] >= sparse->columnCount);
+    }
+    for (int k = 1; k < entries; ++k) {
+        descents += column[k] <= column[k - 1];
+    }
+    for (int i = 1; i < sparse->rowCount; ++i) {
+        int k = sparse->rowStart[i];
+        bool begins = k > sparse->rowStart[i - 1] && k < entries; // empty rows begin nothing
+        descents -= begins && column[k] <= column[k - 1];
+    }
+    return outside == 0 && descents == 0;
+}
+
+static bool rgRefuseColumn(rgDiagnostics* diagnostics, const char* what, const rgSparse* sparse) {
+    for (int i = 0; i < sparse->rowCount; ++i) {
+        int begin = sparse->rowStart[i];
+        for (int k = begin; k < sparse->rowStart[i + 1]; ++k) {
+            int j = sparse->column[k];
+            if (j < 0 || j >= sparse->columnCount || (k > begin && j <= sparse->column[k - 1])) {
+                return rgRefuse(diagnostics, "%s: row %d has column %d out of range or order", what,
+                                i, j);
+            }
+        }
+    }
+    return false;
+}
+
 static bool rgCheckSparse(rgDiagnostics* diagnostics, const char* what, const rgSparse* sparse) {
     if (sparse->rowCount < 0 || sparse->columnCount < 0 || sparse->rowStart == NULL ||
         sparse->rowStart[0] != 0) {
@@ -60,15 +92,8 @@ static bool rgCheckSparse(rgDiagnostics* diagnostics, const char* what, const rg
         (sparse->column == NULL || sparse->value == NULL)) {
         return rgRefuse(diagnostics, "%s has no columns or no values", what);
     }
-    for (int i = 0; i < sparse->rowCount; ++i) {
-        int begin = sparse->rowStart[i];
-        for (int k = begin; k < sparse->rowStart[i + 1]; ++k) {
-            int j = sparse->column[k];
-            if (j < 0 || j >= sparse->columnCount || (k > begin && j <= sparse->column[k - 1])) {
-                return rgRefuse(diagnostics, "%s: row %d has column %d out of range or order", what,
-                                i, j);
-            }
-        }
+    if (!rgColumnsAreOrdered(sparse)) {
+        return rgRefuseColumn(diagnostics, what, sparse);
     }
     return rgCheckNumbers(diagnostics, what, sparse->rowStart[sparse->rowCount], sparse->value);
 }

@@ -87,8 +87,25 @@ static void rgShareArcs(rgWorld* world) {
     }
 }
 
+// No point of a chain is accelerated by more than twice the sum of its rates times the sum of its
+// speeds: where even that is small all is straight.
+static bool rgWorld_IsStraight(const rgWorld* world) {
+    double rates = 0, speeds = 0;
+    for (int i = 0; i < world->model->vCount; ++i) {
+        rates += fabs(world->startV[i]);
+        speeds += fabs(world->startV[i]) * RG_MAX(world->reach[i], 1);
+    }
+    return 2 * world->dt * rates * speeds < RG_ARC_SMALL;
+}
+
 void rgSetArcs(rgWorld* world) {
     double most = 0;
+    if (rgWorld_IsStraight(world)) {
+        for (int i = 0; i < world->pointCount; ++i) {
+            world->points[i].arc = rgVec(0, 0, 0);
+        }
+        return;
+    }
     for (int i = 0; i < world->pointCount; ++i) {
         rgPoint* point = &world->points[i];
         point->arc = rgWorld_PointArc(world, point, false);

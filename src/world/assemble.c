@@ -114,9 +114,52 @@ rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report) {
     return rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL, report);
 }
 
+// By W first, whatever the sample: what is taken must not depend on it.
+static rgResult rgJudgeStart(const rgWorld* world, bool byMass, rgResidual* residual, bool* holds) {
+    rgContactProblem problem = world->problem;
+    if (!byMass) {
+        problem.delassus.mass.value = NULL;
+    }
+    rgResult result = rgContactSolver_Judge(world->solver, &problem, world->rows.lambda, residual);
+    *holds = result == rg_ok && residual->total <= world->def.contact.tolerance;
+    return result;
+}
+
+#define RG_RESTING 0.01 // of g dt, which is what would move it
+
+static bool rgWorld_Rests(const rgWorld* world) {
+    double limit = RG_RESTING * rgLength(world->gravity) * world->dt;
+    bool rests = true;
+    for (int i = 0; i < world->model->vCount; ++i) {
+        rests = rests && fabs(world->startV[i]) < limit;
+    }
+    return rests;
+}
+
+// What rests is mostly solved by the impulses of the last step, and then the judge is all it takes.
+static rgResult rgTryStart(rgStep* step, bool* taken) {
+    rgWorld* world = step->world;
+    rgContactReport* report = &step->report->contact;
+    *taken = false;
+    if (!rgWorld_Rests(world) || world->def.contact.stop == rg_stopPaper) {
+        return rg_ok;
+    }
+    *report = (rgContactReport){.status = rg_contactSolved};
+    rgResult result = rgJudgeStart(world, false, &report->residual, taken);
+    if (*taken && world->solveCount % world->def.judgeInterval == 0) {
+        result = rgJudgeStart(world, true, &report->residual, taken);
+    }
+    world->solveCount += *taken;
+    return result;
+}
+
 static rgResult rgSolveOnce(rgStep* step) {
     rgWorld* world = step->world;
-    rgResult result = rgWorld_Solve(world, &step->report->contact);
+    bool taken;
+    rgResult result = rgTryStart(step, &taken);
+    if (result == rg_ok && !taken) {
+        result = rgWorld_Solve(world, &step->report->contact);
+    }
     if (result == rg_ok) {
         result = rgLimitRebounds(step);
     }

@@ -148,7 +148,8 @@ static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgPoint* point) {
                        .gap = point->gap,
                        .mu = point->mu,
                        .softened = point->softened,
-                       .rowCount = point->rowCount};
+                       .rowCount = point->rowCount,
+                       .firstRow = point->firstRow};
 }
 
 static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point) {
@@ -176,6 +177,7 @@ static rgContact rgWorld_ReadWaiting(const rgWorld* world, const rgPoint* point)
     rgVec3 velocity = rgWorld_PointVelocity(world, point);
     contact.mu = material.mu;
     contact.rowCount = rgContactRowCount(&material);
+    contact.firstRow = -1;
     contact.slip[0] = rgDot(velocity, point->tangent1);
     contact.slip[1] = rgDot(velocity, point->tangent2);
     return contact;

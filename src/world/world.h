@@ -316,6 +316,7 @@ struct rgWorld {
     rgIsland* islands; // rgLimitRebounds, per tree
     rgContactProblem problem;
     double penetration;
+    bool restless;        // rgSolveProblem: the start did not do
     bool wrenched;        // any wrench is not zero
     bool belts;           // any shape has a surface velocity
     bool compensates;     // any body has weight taken off it
