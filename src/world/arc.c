@@ -95,7 +95,7 @@ static bool rgWorld_IsStraight(const rgWorld* world) {
         rates += fabs(world->startV[i]);
         speeds += fabs(world->startV[i]) * RG_MAX(world->reach[i], 1);
     }
-    return 2 * world->dt * rates * speeds < RG_ARC_SMALL;
+    return 2 * world->dt * rates * speeds < RG_ARC_SMALL && !rgWorld_GuidesMove(world);
 }
 
 void rgSetArcs(rgWorld* world) {

@@ -210,16 +210,26 @@ static rgResult rgSolveRows(rgStep* step) {
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }
 
-// (15) Until the impulses close no point that waits.
+// (15) Whether v+ bends gaps or closes points that wait: the step has to be solved again.
+static bool rgWorld_Missed(rgWorld* world, int round) {
+    if (world->pointCount + world->waitingCount == 0) {
+        return false;
+    }
+    rgWorld_NextVelocity(world, world->nextV);
+    rgWorld_MoveLinks(world, world->nextV);
+    bool bent = rgWorld_BendGaps(world, round);
+    return rgWorld_AdmitPoints(world, round) || bent;
+}
+
 rgResult rgSolveProblem(rgStep* step) {
+    rgContactReport* report = &step->report->contact;
     rgResult result = rgSolveRows(step);
-    for (int round = 1; result == rg_ok && rgWorld_AdmitPoints(step->world, round); ++round) {
-        int iterations = step->report->contact.iterationCount;
-        int factorizations = step->report->contact.factorizationCount;
+    for (int round = 1; result == rg_ok && rgWorld_Missed(step->world, round); ++round) {
+        int iterations = report->iterationCount, factorizations = report->factorizationCount;
         result = rgAssembleRows(step);
         result = result == rg_ok ? rgSolveRows(step) : result;
-        step->report->contact.iterationCount += iterations;
-        step->report->contact.factorizationCount += factorizations;
+        report->iterationCount += iterations;
+        report->factorizationCount += factorizations;
     }
     return result;
 }

@@ -38,17 +38,22 @@ static rgVec3 rgBeltVelocity(const rgWorld* world, const rgCollider* collider, r
     return rgAddScaled(belt, -rgDot(belt, normal), normal);
 }
 
+rgVec3 rgWorld_BeltSlide(const rgWorld* world, const rgPoint* point) {
+    const rgCollider *A = &world->colliders[point->colliderA],
+                     *B = &world->colliders[point->colliderB];
+    return world->belts ? rgSub(rgBeltVelocity(world, B, point->normal),
+                                rgBeltVelocity(world, A, point->normal))
+                        : rgVec(0, 0, 0);
+}
+
 // (24) What the velocities of the problem have no part in.
 static void rgSetContactDrift(rgWorld* world, const rgPoint* point) {
     const rgCollider *A = &world->colliders[point->colliderA],
                      *B = &world->colliders[point->colliderB];
     rgSpatial a = rgWorld_Drift(world, A->link, point->position);
     rgSpatial b = rgWorld_Drift(world, B->link, point->position);
-    rgVec3 slide = rgSub(b.linear, a.linear), turn = rgSub(b.angular, a.angular);
-    if (world->belts) {
-        slide = rgAdd(slide, rgSub(rgBeltVelocity(world, B, point->normal),
-                                   rgBeltVelocity(world, A, point->normal)));
-    }
+    rgVec3 slide = rgAdd(rgSub(b.linear, a.linear), rgWorld_BeltSlide(world, point));
+    rgVec3 turn = rgSub(b.angular, a.angular);
     const rgVec3 axes[3] = {point->tangent1, point->tangent2, point->normal};
     double* drift = world->rows.drift + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {
@@ -123,6 +128,7 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     point->isSoft = material->stiffness > 0;
     point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
     rgLaw law = rgUnilateralLaw(world, gap, soft);
+    law.bias += point->isSoft ? 0 : point->bend / world->dt;
     point->overlaps = world->memories[1].pairs[point->pair].overlap && material->stiffness == 0;
     if (point->overlaps) {
         law.bias = fmax(law.bias, 0);

@@ -174,7 +174,7 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point)
 static rgContact rgWorld_ReadWaiting(const rgWorld* world, const rgPoint* point) {
     rgContact contact = rgWorld_ReadPlace(world, point);
     rgMaterial material = rgWorld_Material(world, point);
-    rgVec3 velocity = rgWorld_PointVelocity(world, point);
+    rgVec3 velocity = rgAdd(rgWorld_PointVelocity(world, point), rgWorld_BeltSlide(world, point));
     contact.mu = material.mu;
     contact.rowCount = rgContactRowCount(&material);
     contact.firstRow = -1;

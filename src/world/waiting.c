@@ -38,7 +38,8 @@ rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgPoint* point) {
 
 // Gap at the end of a step with the present link velocities, straight on.
 static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point) {
-    return point->gap + world->dt * rgDot(point->normal, rgWorld_PointVelocity(world, point));
+    return point->gap + point->bend +
+           world->dt * rgDot(point->normal, rgWorld_PointVelocity(world, point));
 }
 
 // A spring that was stretched while the point stuck goes back by the rows of that point.
@@ -96,8 +97,6 @@ bool rgWorld_AdmitPoints(rgWorld* world, int round) {
     if (world->waitingCount == 0) {
         return false;
     }
-    rgWorld_NextVelocity(world, world->nextV);
-    rgWorld_MoveLinks(world, world->nextV);
     for (int i = 0; i < world->waitingCount && !any; ++i) {
         any = rgWorld_NextGap(world, &world->waiting[i]) < -RG_TOUCHING;
     }

@@ -326,10 +326,24 @@ static bool rgShapeCollides(const rgModel* model, int shape) {
     return listed;
 }
 
+#define RG_THIN 0.05 // of the middle extent
+
+// Of plates, which what turns might pass; infinite for what is thicker.
+static double rgGeometry_Thickness(const rgGeometry* geometry) {
+    rgShapeKind kind = rgGeometry_Kind(geometry);
+    rgBox box = rgGeometry_LocalBox(geometry);
+    rgVec3 size = rgSub(box.upper, box.lower);
+    double least = RG_MIN(size.x, RG_MIN(size.y, size.z));
+    double middle = RG_MAX(RG_MIN(size.x, size.y), RG_MIN(RG_MAX(size.x, size.y), size.z));
+    bool surface = kind == rg_shapePlane || kind == rg_shapeHeightField || kind == rg_shapeMesh;
+    return !surface && least < RG_THIN * middle ? 0.5 * least : INFINITY;
+}
+
 static rgResult rgWorld_AddCollider(rgWorld* world, int shape) {
     const rgPlace* place = &world->model->shapePlaces[shape];
     rgCollider collider = {.geometry = world->geometries[shape],
                            .radius = rgGeometry_BoundingRadius(world->geometries[shape]),
+                           .thickness = rgGeometry_Thickness(world->geometries[shape]),
                            .shape = shape,
                            .link = place->link,
                            .body = place->body,

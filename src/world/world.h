@@ -66,10 +66,11 @@ typedef struct rgGuide {
 // A shape that takes part in collisions.
 typedef struct rgCollider {
     const rgGeometry* geometry;
-    double radius;   // bounding, about the shape's origin; infinite for planes
-    rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
-    double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
-    int shape;       // index
+    double radius;    // bounding, about the shape's origin; infinite for planes
+    double thickness; // half of its least extent if it is a plate, else infinite
+    rgVec3 velocity;  // rgWorld_PlaceColliders: of the shape's origin [m/s]
+    double spin;      // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    int shape;        // index
     int link;
     int body;    // index; -1: the world
     rgPose pose; // rgWorld_PlaceColliders, world
@@ -101,6 +102,7 @@ typedef struct rgPoint {
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
     double restBias;       // rgAddContacts: what it would be without
+    double bend;           // rgWorld_BendGaps: what turning takes from the gap at the end [m], <= 0
     rgVec3 arc;            // rgSetArcs: slip that the curved paths of the two sides add [m/s]
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
@@ -414,6 +416,7 @@ rgResult rgAddActuators(rgWorld* world);                                 // cons
 rgResult rgAddTendons(rgWorld* world);                                   // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);                                  // constraint_contact.c
 rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point); // of a pair, likewise
+rgVec3 rgWorld_BeltSlide(const rgWorld* world, const rgPoint* point);    // of belts, likewise
 int rgContactRowCount(const rgMaterial* material);                       // likewise
 // soften.c, once W is there: contacts of pairs that are known to be jammed, or of all that push out
 // or overlap, which are known from then on. Both return how many rows were softened.
@@ -486,7 +489,9 @@ bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a l
 // waiting.c
 rgResult rgWorld_ParkPoints(rgWorld* world); // those that the free motion leaves open
 // Those that the impulses would close take part. False: there are none.
-bool rgWorld_AdmitPoints(rgWorld* world, int round);
+bool rgWorld_AdmitPoints(rgWorld* world, int round); // link velocities are those of v+
+// turning.c: gaps at the end of curved paths. True: some are others than were solved with.
+bool rgWorld_BendGaps(rgWorld* world, int round);
 bool rgPointBefore(const rgPoint* a, const rgPoint* b); // by pair, then by place
 // Velocities of all links for any v, and of B from A at a point for them.
 void rgWorld_MoveLinks(const rgWorld* world, const double* v);
