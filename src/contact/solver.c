@@ -362,7 +362,7 @@ static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
         if (outcome->iterationCount > report->iterationCount) {
             report->iterationCount = outcome->iterationCount;
             memcpy(report->phaseIterations, outcome->phaseIterations,
-                   sizeof(report->phaseIterations));
+                   sizeof(outcome->phaseIterations));
         }
     }
     return rg_ok;

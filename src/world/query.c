@@ -131,13 +131,11 @@ static bool rgCastAt(const rgGeometry* geometry, rgPose pose, rgVec3 direction, 
 
 static rgBox rgSweptBox(const rgGeometry* geometry, rgPose pose, rgVec3 way) {
     rgBox box = rgGeometry_Box(geometry, pose);
-    double* lower = &box.lower.x;
-    double* upper = &box.upper.x;
-    for (int k = 0; k < 3; ++k) {
-        double d = rgVec3_At(way, k);
-        lower[k] += RG_MIN(d, 0) - RG_CAST_TOLERANCE;
-        upper[k] += RG_MAX(d, 0) + RG_CAST_TOLERANCE;
-    }
+    rgVec3 back = rgVec(RG_MIN(way.x, 0), RG_MIN(way.y, 0), RG_MIN(way.z, 0));
+    rgVec3 ahead = rgVec(RG_MAX(way.x, 0), RG_MAX(way.y, 0), RG_MAX(way.z, 0));
+    rgVec3 around = rgVec(RG_CAST_TOLERANCE, RG_CAST_TOLERANCE, RG_CAST_TOLERANCE);
+    box.lower = rgAdd(box.lower, rgSub(back, around));
+    box.upper = rgAdd(box.upper, rgAdd(ahead, around));
     return box;
 }
 
