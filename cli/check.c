@@ -134,21 +134,6 @@ static void rgWriteCensus(rgJson* json, const rgCensus* census) {
     rgJson_Int(json, "keys", info->keyCount);
 }
 
-static void rgWriteMessages(rgJson* json, const rgDiagnostics* diagnostics) {
-    static const char* const severities[] = {"note", "warning", "error"};
-    rgJson_BeginArray(json, "messages");
-    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
-        rgMessage message = rgDiagnostics_Message(diagnostics, i);
-        rgJson_BeginObject(json, NULL);
-        rgJson_String(json, "severity", severities[message.severity]);
-        rgJson_String(json, "file", message.file);
-        rgJson_Int(json, "line", message.line);
-        rgJson_String(json, "text", message.text);
-        rgJson_EndObject(json);
-    }
-    rgJson_EndArray(json);
-}
-
 static void rgWriteCheck(const char* path, const rgLoadedModel* loaded) {
     rgJson json = {.out = stdout};
     rgJson_BeginObject(&json, NULL);
@@ -159,7 +144,7 @@ static void rgWriteCheck(const char* path, const rgLoadedModel* loaded) {
         rgWriteCensus(&json, &census);
         rgCli_CheckStarts(loaded->model, &json);
     }
-    rgWriteMessages(&json, loaded->diagnostics);
+    rgCli_WriteDiagnostics(&json, loaded->diagnostics);
     rgJson_EndObject(&json);
 }
 

@@ -156,6 +156,9 @@ void rgJson_Number(rgJson* json, const char* key, double value);
 void rgJson_Int(rgJson* json, const char* key, long long value);
 void rgJson_Bool(rgJson* json, const char* key, bool value);
 
+// Messages as the array "messages". remarks.c
+void rgCli_WriteDiagnostics(rgJson* json, const rgDiagnostics* diagnostics);
+
 // ---- progress.c ----
 
 // A bar on stderr, shown only on a terminal and only once a run has taken half a second.

@@ -2,7 +2,7 @@
 #include "model.h"
 
 static int rgConvert(char* const* from, int count, const char* to,
-                     const rgModelArguments* arguments) {
+                     const rgModelArguments* arguments, bool isJson) {
     rgLoadedModel loaded;
     bool good = rgCli_LoadModel(from, count, arguments, &loaded);
     if (loaded.diagnostics == NULL) {
@@ -11,30 +11,45 @@ static int rgConvert(char* const* from, int count, const char* to,
     if (good) {
         good = rgSaveModelDef(loaded.def, to, loaded.diagnostics) == rg_ok;
     }
-    rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false, false);
+    if (isJson) {
+        rgJson json = {.out = stdout};
+        rgJson_BeginObject(&json, NULL);
+        rgJson_String(&json, "file", to);
+        rgJson_Bool(&json, "ok", good);
+        rgCli_WriteDiagnostics(&json, loaded.diagnostics);
+        rgJson_EndObject(&json);
+    } else {
+        rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false, false);
+    }
     rgCli_FreeModel(&loaded);
     return good ? rg_exitDone : rg_exitNo;
 }
 
 int rgCli_Convert(int argc, char** argv) {
     rgModelArguments arguments = {0};
-    rgOption table[RG_MODEL_OPTION_COUNT];
+    bool isJson = false;
+    rgOption table[RG_MODEL_OPTION_COUNT + 1] = {
+        [RG_MODEL_OPTION_COUNT] = {"--json", rg_optionFlag, &isJson,
+                                   "print what was left out as one JSON object", NULL, NULL, 0, 0},
+    };
     rgModelArguments_Options(&arguments, table);
     const rgCommand command = {
         .name = "rigor convert",
         .usage = "FROM... TO [OPTIONS]",
         .summary =
             "Read a robot description (URDF, MJCF, a mesh, or the name of a built-in model), "
-            "or several\nas one scene, and write it as URDF\n(.urdf) or MJCF (.xml). What the "
-            "format cannot say is listed "
-            "on stderr, by name.\nMeshes of a URDF become OBJ files beside it.\n\nExamples:\n  "
+            "or several\nas one scene, and write it as URDF (.urdf) or MJCF (.xml). What the "
+            "format "
+            "cannot say is\nlisted on stderr, by name.\nMeshes of a URDF become OBJ files beside "
+            "it.\n\nExamples:\n  "
             "rigor convert robot.urdf robot.xml\n  rigor convert quadruped quadruped.urdf",
         .options = table,
-        .optionCount = RG_MODEL_OPTION_COUNT,
+        .optionCount = RG_MODEL_OPTION_COUNT + 1,
         .minArguments = 2,
         .maxArguments = -1,
     };
     int count = 0;
     int code = rgParseOptions(&command, argc, argv, &count);
-    return code != RG_CLI_GO ? code : rgConvert(argv + 1, count - 1, argv[count], &arguments);
+    return code != RG_CLI_GO ? code
+                             : rgConvert(argv + 1, count - 1, argv[count], &arguments, isJson);
 }

@@ -49,11 +49,9 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
     rgSimulationArguments* a = &options->arguments;
     rgInverseDef* def = &options->def;
     rgOption table[] = {
-        [RG_MODEL_OPTION_COUNT] = {"--ref", rg_optionText, &options->reference,
-                                   "the motion, as CSV (needed)", "FILE", NULL, 0, 0},
-        {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
-        {"--integrator", rg_optionChoice, &a->integrator, "the step to turn around", "I",
-         rgIntegratorNames, 0, 0},
+        [RG_SIMULATION_OPTION_COUNT +
+         RG_CONTACT_OPTION_COUNT] = {"--ref", rg_optionText, &options->reference,
+                                     "the motion, as CSV (needed)", "FILE", NULL, 0, 0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
          "M", rgModelNames, 0, 0},
         {"--rho", rg_optionNumber, &def->penalty, "of the proximal iteration [1/kg]", "RHO", NULL,
@@ -70,35 +68,13 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
          "wanted at every pair that touches [N]; implies --start force", "F", NULL, 0, 1e300},
         {"--feasible", rg_optionFlag, &def->feasible,
          "choose contact forces that spare the floating base", NULL, NULL, 0, 0},
-        {"--stiffness", rg_optionNumber, &a->stiffness,
-         "of every contact point [N/m]; rigid without it", "K", NULL, 1e-3, 1e300},
-        {"--damping", rg_optionNumber, &a->damping,
-         "with --stiffness [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
-        {"--dissipation", rg_optionNumber, &a->dissipation,
-         "with --stiffness [s/m]: force K x (1 + C x') instead of damping", "C", NULL, 0, 1e300},
-        {"--tangential-stiffness", rg_optionNumber, &a->tangentialStiffness,
-         "of what sticks, along the surface [N/m]; rigid without it", "K", NULL, 1e-3, 1e300},
-        {"--tangential-damping", rg_optionNumber, &a->tangentialDamping,
-         "with the former [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
-        {"--mu", rg_optionNumber, &a->friction, "friction of every contact pair", "MU", NULL, 0,
-         1e6},
-        {"--friction-rule", rg_optionChoice, &a->frictionRule,
-         "how the friction of two shapes makes that of the pair", "R", rgFrictionRuleNames, 0, 0},
-        {"--restitution", rg_optionNumber, &a->restitution, "of every rigid contact pair", "E",
-         NULL, 0, 1},
-        {"--ground", rg_optionFlag, &a->ground,
-         "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
-        {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
-         "K", NULL, 0, 0},
-        {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
-        {"--v", rg_optionText, &a->v, "start velocity; free joints in body axes", "V1,V2,...", NULL,
-         0, 0},
         {"--csv", rg_optionText, &options->csv, "write forces and contact forces of every step",
          "FILE", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},
     };
-    rgModelArguments_Options(&a->model, table);
+    rgSimulationArguments_Options(a, table);
+    rgSimulationArguments_ContactOptions(a, table + RG_SIMULATION_OPTION_COUNT);
     const rgCommand command = {
         .name = "rigor inverse",
         .usage = "SCENE|FILE... --ref FILE.csv [OPTIONS]",

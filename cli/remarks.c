@@ -4,14 +4,15 @@
 #include <ctype.h>
 #include <string.h>
 
+static const char* const severityNames[] = {"note", "warning", "error"};
+
 static void rgPrintRemark(FILE* out, const rgMessage* message, int more) {
-    static const char* const names[] = {"note", "warning", "error"};
     if (message->file != NULL && message->line > 0) {
         fprintf(out, "%s:%d: ", message->file, message->line);
     } else if (message->file != NULL) {
         fprintf(out, "%s: ", message->file);
     }
-    fprintf(out, "%s: %s", names[message->severity], message->text);
+    fprintf(out, "%s: %s", severityNames[message->severity], message->text);
     if (more > 0) {
         fprintf(out, " (and %d more like it)", more);
     }
@@ -63,4 +64,18 @@ void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool no
             rgPrintRemark(out, &message, more);
         }
     }
+}
+
+void rgCli_WriteDiagnostics(rgJson* json, const rgDiagnostics* diagnostics) {
+    rgJson_BeginArray(json, "messages");
+    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
+        rgMessage message = rgDiagnostics_Message(diagnostics, i);
+        rgJson_BeginObject(json, NULL);
+        rgJson_String(json, "severity", severityNames[message.severity]);
+        rgJson_String(json, "file", message.file);
+        rgJson_Int(json, "line", message.line);
+        rgJson_String(json, "text", message.text);
+        rgJson_EndObject(json);
+    }
+    rgJson_EndArray(json);
 }

@@ -78,9 +78,9 @@ typedef struct rgRolloutJob {
 static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int* count) {
     rgSimulationArguments* a = &options->arguments;
     rgOption table[] = {
-        [RG_MODEL_OPTION_COUNT] = {"--worlds", rg_optionInt, &options->worlds,
-                                   "worlds, or worlds per point of the grid", "N", NULL, 1,
-                                   2147483647},
+        [RG_SIMULATION_OPTION_COUNT] = {"--worlds", rg_optionInt, &options->worlds,
+                                        "worlds, or worlds per point of the grid", "N", NULL, 1,
+                                        2147483647},
         {"--steps", rg_optionInt, &options->steps, "steps of each", "N", NULL, 1, 2147483647},
         {"--randomise", rg_optionText, &options->randomise,
          "parameters drawn for each world: mu=0.4:1,mass=0.9:1.1", "P", NULL, 0, 0},
@@ -96,9 +96,7 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
          NULL, 0, 1e9},
         {"--noise-steps", rg_optionInt, &options->noiseSteps,
          "steps for which noise stays the same", "N", NULL, 1, 1e9},
-        {"--hold", rg_optionText, &a->hold,
-         "a position servo for every joint without an actuator, aiming at the start", "KP,KD", NULL,
-         0, 0},
+        rgHoldOption(a),
         {"--out", rg_optionText, &options->out, "HDF5 file to write", "FILE", NULL, 0, 0},
         {"--every", rg_optionInt, &options->every,
          "write states after every N steps; the end only without it", "N", NULL, 1, 2147483647},
@@ -109,32 +107,22 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
         {"--resume", rg_optionFlag, &options->resume,
          "go on with --out where it was left; start if it is not there", NULL, NULL, 0, 0},
         {"--force", rg_optionFlag, &options->force, "overwrite --out", NULL, NULL, 0, 0},
-        {"--threads", rg_optionInt, &a->threads,
-         "threads of each rank; the result does not depend on it", "N", NULL, 1, 256},
-        {"--seed", rg_optionInt, &a->seed, "of everything that is random", "N", NULL, 0,
-         2147483647},
-        {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
         {"--tol", rg_optionNumber, &a->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
-        {"--bodies", rg_optionInt, &a->bodyCount, "size of the scenes pile, tower, domino, chain",
-         "N", NULL, 1, 1000000},
-        {"--ground", rg_optionFlag, &a->ground,
-         "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
-        {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
-         "K", NULL, 0, 0},
-        {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
-        {"--v", rg_optionText, &a->v, "start velocity; free joints in body axes", "V1,V2,...", NULL,
-         0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},
     };
-    rgModelArguments_Options(&a->model, table);
+    rgSimulationArguments_Options(a, table);
     const rgCommand command = {
         .name = "rigor rollout",
         .usage = "SCENE|FILE... [OPTIONS]",
-        .summary = "Simulate many worlds of a built-in scene or of files, composed as in rigor "
-                   "simulate, each with its\nown parameters, controls and seed, and write what "
-                   "became of them. Exit code 0 when all worlds\nran, 1 when some stopped early "
-                   "(their status says why), 2 for wrong options or files.\ndocs/scale.md.",
+        .summary =
+            "Simulate many worlds of a built-in scene or of files, composed as in rigor "
+            "simulate, each with its\nown parameters, controls and seed, and write what "
+            "became of them. Exit code 0 when all worlds\nran, 1 when some stopped early "
+            "(their status says why), 2 for wrong options or files.\ndocs/scale.md.\n\n"
+            "Examples:\n"
+            "  rigor rollout humanoid --worlds 1024 --randomise mu=0.4:1 --threads 2 --out h.h5\n"
+            "  rigor rollout wall --grid mu=0.1:0.9:17 --steps 2000 --json",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,

@@ -58,6 +58,14 @@ extern const char* const rgStartNames[];
 
 rgSimulationArguments rgDefaultSimulationArguments(void);
 
+// Write the options of every verb that simulates to the start of its table: those of the files, the
+// step, the start; then those of the contact law, and the servos that hold a robot.
+#define RG_SIMULATION_OPTION_COUNT (RG_MODEL_OPTION_COUNT + 10)
+#define RG_CONTACT_OPTION_COUNT    8
+void rgSimulationArguments_Options(rgSimulationArguments* arguments, rgOption* table);
+void rgSimulationArguments_ContactOptions(rgSimulationArguments* arguments, rgOption* table);
+rgOption rgHoldOption(rgSimulationArguments* arguments);
+
 // Change a definition as the arguments ask, before it is compiled: servos, pairs of one robot,
 // sensors. False after a message. prepare.c
 bool rgPrepareDef(rgModelDef* def, const rgSimulationArguments* arguments);

@@ -22,8 +22,9 @@ typedef struct rgViewOptions {
 static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count) {
     rgSimulationArguments* a = &options->arguments;
     rgOption table[] = {
-        [RG_MODEL_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
-                                   "of the server; any free one without it", "N", NULL, 0, 65535},
+        [RG_SIMULATION_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
+                                        "of the server; any free one without it", "N", NULL, 0,
+                                        65535},
         {"--address", rg_optionText, &options->address,
          "IPv4 address to listen on; 127.0.0.1, this machine alone, without it", "A", NULL, 0, 0},
         {"--open", rg_optionFlag, &options->open, "open a browser where there is a display", NULL,
@@ -37,22 +38,9 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
         {"--time", rg_optionNumber, &options->time,
          "end after so many simulated seconds; with --export what is recorded", "T", NULL, 1e-9,
          1e9},
-        {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
-        {"--seed", rg_optionInt, &a->seed, "of scenes with random parts", "N", NULL, 0, 2147483647},
-        {"--threads", rg_optionInt, &a->threads, "threads; the result does not depend on it", "N",
-         NULL, 1, 256},
-        {"--bodies", rg_optionInt, &a->bodyCount, "size of the scenes pile, tower, domino, chain",
-         "N", NULL, 1, 1000000},
-        {"--ground", rg_optionFlag, &a->ground,
-         "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
-        {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
-         "K", NULL, 0, 0},
-        {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
-        {"--hold", rg_optionText, &a->hold,
-         "a position servo for every joint without an actuator, aiming at the start", "KP,KD", NULL,
-         0, 0},
+        rgHoldOption(a),
     };
-    rgModelArguments_Options(&a->model, table);
+    rgSimulationArguments_Options(a, table);
     const rgCommand command = {
         .name = "rigor view",
         .usage = "RECORDING.h5|SCENE|FILE... [OPTIONS]",
@@ -230,10 +218,12 @@ int rgCli_Demo(int argc, char** argv) {
     };
     const rgCommand command = {.name = "rigor demo",
                                .usage = "[--export FILE.html]",
-                               .summary = "Simulate the wall of cubes: it stands for 2 s, then a "
-                                          "ball hits it. Where there is a display,\nshow it in the "
-                                          "browser.\nThe same as: rigor simulate wall --record "
-                                          "wall.h5 && rigor view wall.h5 --open",
+                               .summary =
+                                   "Simulate the wall of cubes: it stands for 2 s, then a "
+                                   "ball hits it. Where there is a display,\nshow it in the "
+                                   "browser.\nThe same as: rigor simulate wall --record "
+                                   "wall.h5 && rigor view wall.h5 --open\n\n"
+                                   "Examples:\n  rigor demo\n  rigor demo --export wall.html",
                                .options = table,
                                .optionCount = 1};
     int count = 0;

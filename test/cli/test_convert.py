@@ -40,6 +40,13 @@ class Convert(unittest.TestCase):
             self.assertEqual((found["nq"], found["nv"]), (19, 18))
             self.assertAlmostEqual(found["mass"], 8.252, 9)
 
+    def test_what_is_left_out_as_json(self):
+        done = run("convert", "quadruped", self.path("q.urdf"), "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = json.loads(done.stdout)
+        self.assertTrue(found["ok"])
+        self.assertTrue(any("no actuators" in m["text"] for m in found["messages"]), found)
+
     def test_refusals(self):
         self.assertEqual(run("convert", "quadruped").returncode, 2)
         self.assertEqual(run("convert", "nothing.urdf", self.path("a.xml")).returncode, 1)

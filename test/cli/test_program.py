@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -46,6 +47,13 @@ class Usage(unittest.TestCase):
             self.assertEqual(done.returncode, 0, verb)
             self.assertIn("usage: rigor", done.stdout)
             self.assertEqual(done.stderr, "")
+
+    def test_every_verb_has_examples(self):
+        verbs = re.findall(r"^  ([a-z]+) ", run("--help").stdout, re.M)
+        self.assertGreater(len(verbs), 10)
+        for verb in verbs:
+            if verb != "bench":  # a family of verbs
+                self.assertIn("Examples:\n  rigor ", run(verb, "--help").stdout, verb)
 
     def test_completion(self):
         script = os.path.join(HERE, "..", "..", "completions", "rigor.bash")
