@@ -4,7 +4,7 @@ export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench-quick analysis tidy cppcheck \
+.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-quick analysis tidy cppcheck \
 	setup-check python test-python wheel install uninstall format format-check clean
 
 all: build/release/.configured
@@ -68,6 +68,14 @@ fuzz: build/fuzz/.configured
 soak: build/asan/.configured
 	cmake --build --preset asan --target scene_soak_pile
 	$(CTEST) --test-dir build/asan -L soak
+
+# Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 15
+# minutes on two idle cores: build/bench/report/index.html with JSON and CSV beside it. `rigor bench list`
+# names them, and NAMES="convergence fclib" makes only these.
+bench: all
+	build/release/rigor bench report $(NAMES)
+bench-full: all
+	build/release/rigor bench report --full $(NAMES)
 
 # Every benchmark once: that it runs, not how fast.
 bench-quick: all

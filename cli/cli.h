@@ -3,6 +3,7 @@
 #pragma once
 #include "rigor/rigor.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 typedef struct rgVerb {
@@ -187,3 +188,4 @@ void* rgCli_Allocate(size_t count, size_t size);
 void* rgCli_Grow(void* memory, size_t count, size_t size);
 char* rgCli_CopyText(const char* text);
 char* rgCli_Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
+char* rgCli_FormatList(const char* format, va_list arguments);

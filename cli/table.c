@@ -29,7 +29,7 @@ char* rgCli_CopyText(const char* text) {
     return memcpy(rgCli_Allocate(bytes, 1), text, bytes);
 }
 
-static char* rgCli_FormatList(const char* format, va_list arguments) {
+char* rgCli_FormatList(const char* format, va_list arguments) {
     va_list copy;
     va_copy(copy, arguments);
     int length = vsnprintf(NULL, 0, format, copy);

@@ -309,7 +309,7 @@ static rgOutcome rgTurntable(void) {
     return good ? rgLab_Result(0, 1e6 * (hypot(b.x, b.y) - hypot(a.x, a.y)) / 2) : rgLab_Fail();
 }
 
-static const rgExperiment experiments[] = {
+static const rgPhysicsTest experiments[] = {
     {"slope: angle at which a cube slides, mu 0.5", "deg", 0.02, rgSlope, false, NULL},
     {"table: acceleration that a block follows, mu 0.5", "m/s^2", 0.005, rgTableLimit, false, NULL},
     {"table: speed of a block that slips", "m/s", 1e-6, rgTableSlips, false, NULL},

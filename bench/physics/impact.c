@@ -286,7 +286,7 @@ static rgOutcome rgPlates(void) {
     return rgLab_Result(0, through);
 }
 
-static const rgExperiment experiments[] = {
+static const rgPhysicsTest experiments[] = {
     {"rebound from 1 m, e 0.8: height", "m", 0.01, rgReboundHeight, false, NULL},
     {"bounces, e 0.7, from 0.5 m end after", "s", 0.02, rgZeno, true, NULL},
     {"ball on a spring, k 1e4, dt 0.1 ms: height, worst of 10 phases", "m", 0.01, rgSpringHeight,

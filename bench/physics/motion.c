@@ -451,7 +451,7 @@ static rgOutcome rgServoLoaded(void) {
     return rgLab_Result(0.25, rgSliderAfter(&lab, 0, 0, 5, &v));
 }
 
-static const rgExperiment experiments[] = {
+static const rgPhysicsTest experiments[] = {
     {"top on a ball joint: precession", "rad/s", 5e-3, rgTopOnBall, false, NULL},
     {"top on a connect: precession", "rad/s", 5e-3, rgTopOnConnect, false,
      "it spins by 0.1 rad in a step"},

@@ -17,20 +17,20 @@ typedef struct rgOutcome {
     double expected, measured; // NAN: the experiment could not be made
 } rgOutcome;
 
-typedef rgOutcome rgExperimentFcn(void);
+typedef rgOutcome rgPhysicsFcn(void);
 
-typedef struct rgExperiment {
+typedef struct rgPhysicsTest {
     const char* name;
     const char* unit;
     double tolerance; // on |measured - expected|
-    rgExperimentFcn* run;
+    rgPhysicsFcn* run;
     bool slow;           // left out by --quick
     const char* because; // why it misses, where it is known to
-} rgExperiment;
+} rgPhysicsTest;
 
 typedef struct rgSubject {
     const char* name;
-    const rgExperiment* experiments;
+    const rgPhysicsTest* experiments;
     int count;
 } rgSubject;
 

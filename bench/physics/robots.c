@@ -125,7 +125,7 @@ static rgOutcome rgStands(void) {
     return rgLab_Result(1, carried / weight);
 }
 
-static const rgExperiment experiments[] = {
+static const rgPhysicsTest experiments[] = {
     {"inverse round trip, arm: velocity", "rad/s", 1e-6, rgArmTrip, false, NULL},
     {"inverse round trip, biped with loops: velocity", "rad/s", 1e-6, rgBipedTrip, false, NULL},
     {"inverse round trip, quadruped: velocity", "rad/s", 1e-6, rgQuadrupedTrip, false, NULL},

@@ -184,7 +184,7 @@ static rgOutcome rgTable4(void) {
     return rgLab_Result(0, jump);
 }
 
-static const rgExperiment experiments[] = {
+static const rgPhysicsTest experiments[] = {
     {"stack of 30 cubes, 2 s: moves", "m", 1e-6, rgStack, false, NULL},
     {"inverted stack, 1 kg to 10^5 kg, 2 s: moves", "m", 1e-6, rgInverted, false, NULL},
     {"10^8 kg on 1 kg: moves", "m", 1e-6, rgMassRatio, false, NULL},

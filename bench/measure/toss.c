@@ -1,8 +1,9 @@
 // Friction and restitution of a real cube from recorded tosses, by parallel search: every toss with
 // every candidate is a world of one batch.
-//     bench_toss FOLDER [THREADS [EVERY]]
+//     rigor bench toss FOLDER [THREADS [EVERY]]
 // FOLDER holds toss_NNN.csv as in the reference data; the search uses every EVERY-th toss (4), the
 // answer is judged by all. Starts from the first sample, with its velocity at that instant.
+#include "measure.h"
 #include "rigor/rigor.h"
 
 #include <math.h>
@@ -198,7 +199,7 @@ static rgPoint rgSearch(const rgModel* model, rgTasks tasks, const rgToss* tosse
     return best;
 }
 
-int main(int argc, char** argv) {
+int rgBench_Toss(int argc, char** argv) {
     static rgToss all[rg_mostTosses], some[rg_mostTosses];
     int threads = argc > 2 ? atoi(argv[2]) : 1, every = argc > 3 ? atoi(argv[3]) : 4;
     int count = 0, few = 0;
@@ -206,7 +207,7 @@ int main(int argc, char** argv) {
         count += rgReadToss(argv[1], i, &all[count]);
     }
     if (count == 0 || threads < 1 || threads > 256 || every < 1) {
-        fprintf(stderr, "usage: bench_toss FOLDER [THREADS [EVERY]]\n");
+        fprintf(stderr, "usage: rigor bench toss FOLDER [THREADS [EVERY]]\n");
         return 2;
     }
     for (int i = 0; i < count; i += every) {

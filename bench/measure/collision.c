@@ -2,7 +2,8 @@
 // Minimum over repetitions of one loop over prepared poses; peers run interleaved with rigor.
 // Output is JSON.
 #include "rigor/collision.h"
-#ifdef RG_BENCH_PEERS
+#include "measure.h"
+#ifdef RIGOR_PEER_COLLISION
 #include "collision_peers.h"
 #endif
 
@@ -253,7 +254,7 @@ static double rgTimeDistances(rgDistanceBench* bench, rgDistanceFcn* run, void* 
     return time;
 }
 
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
 typedef struct rgPeerPair {
     PeerHull *a, *b;
     double (*distance)(PeerHull* a, const double* poseA, PeerHull* b, const double* poseB);
@@ -300,7 +301,7 @@ static void rgRunDistance(int vertices, bool warm) {
     }
     double own = 1e30, ownError = 0;
     double peers[3] = {1e30, 1e30, 1e30}, errors[3] = {0, 0, 0};
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
     PeerHull *a = rgPeerHull(bench.a), *b = rgPeerHull(bench.b);
     rgPeerPair pairs[3] = {
         {a, b, peerFclDistance}, {a, b, peerCcdDistance}, {a, b, peerBulletDistance}};
@@ -308,7 +309,7 @@ static void rgRunDistance(int vertices, bool warm) {
     for (int run = 0; run < RG_RUNS; ++run) {
         rgPairCache cache = {0};
         rgKeepBest(&own, rgTimeDistances(&bench, warm ? rgOwnWarm : rgOwnCold, &cache, &ownError));
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
         for (int p = 0; p < 3 && run < 5; ++p) {
             rgKeepBest(&peers[p], rgTimeDistances(&bench, rgPeerDistance, &pairs[p], &errors[p]));
         }
@@ -319,7 +320,7 @@ static void rgRunDistance(int vertices, bool warm) {
            "\"bullet_ns\": %.0f, \"bullet_error\": %.2g},\n",
            vertices, warm ? "true" : "false", 1e9 * own, ownError, 1e9 * peers[0], errors[0],
            1e9 * peers[1], errors[1], 1e9 * peers[2], errors[2]);
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
     peerDestroyHull(a);
     peerDestroyHull(b);
 #endif
@@ -393,7 +394,7 @@ static void rgTimeCrowd(int count, rgCrowdTimes* times) {
     }
     rgBroadphase_Update(bp, NULL, NULL);
     *times = (rgCrowdTimes){0};
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
     PeerCrowd* peer = peerCreateCrowd(count, crowd.centers, 0.5);
 #endif
     for (int step = 0; step < RG_STEPS; ++step) {
@@ -401,13 +402,13 @@ static void rgTimeCrowd(int count, rgCrowdTimes* times) {
         double start = rgNow();
         times->pairs = rgStepCrowd(&crowd, bp);
         times->own += (rgNow() - start) / RG_STEPS;
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
         start = rgNow();
         times->fclPairs = peerStepCrowd(peer, crowd.centers);
         times->fcl += (rgNow() - start) / RG_STEPS;
 #endif
     }
-#ifdef RG_BENCH_PEERS
+#ifdef RIGOR_PEER_COLLISION
     peerDestroyCrowd(peer);
 #endif
     rgDestroyBroadphase(bp);
@@ -437,7 +438,7 @@ static bool rgIsWanted(int count, char** names, const char* name) {
 }
 
 // Sections may be named: manifolds, distances, broadphase.
-int main(int count, char** names) {
+int rgBench_Collision(int count, char** names) {
     static const int sizes[] = {32, 200, 1000}, crowds[] = {1000, 10000, 30000};
     printf("{\n");
     if (rgIsWanted(count, names, "manifolds")) {

@@ -1,12 +1,13 @@
 // A falling pile beside Bullet: time per step, and penetration by one geometric judge that reads
 // the poses of either engine.
-//     bench_pile [BODIES [SECONDS [REPEAT]]]
+//     rigor bench pile [BODIES [SECONDS [REPEAT]]]
 // The scene is the library's pile of boxes, balls and rods, 2 ms a step. rigor solves each step to
 // its tolerance, and, where the library has budgets, within some. Bullet takes 50 iterations, in
 // double precision, without sleeping. CPU time of one thread; the least of all repetitions, which
 // alternate, counts for each half of the run.
+#include "measure.h"
 #include "rigor/rigor.h"
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
 #include "pile_bullet.h"
 #endif
 
@@ -48,7 +49,7 @@ static double rgCpuSeconds(void) {
 
 static void rgMust(bool good, const char* what) {
     if (!good) {
-        fprintf(stderr, "bench_pile: %s\n", what);
+        fprintf(stderr, "rigor bench pile: %s\n", what);
         exit(1);
     }
 }
@@ -109,13 +110,13 @@ static void rgJudgePoses(const rgPileBench* bench, rgEngine* engine, int half) {
 // A run in either engine: step, and where shape i is.
 typedef struct rgPileRun {
     rgWorld* world;
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
     PeerPile* peer;
 #endif
     int unsolved;
 } rgPileRun;
 
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
 static void rgAddToBullet(const rgPileBench* bench, PeerPile* peer, int shape, rgPose pose) {
     static const PeerShape kinds[] = {[rg_shapeBox] = peerBox,
                                       [rg_shapeSphere] = peerSphere,
@@ -137,12 +138,10 @@ static void rgBegin(const rgPileBench* bench, const rgEngine* engine, rgPileRun*
     *run = (rgPileRun){0};
     rgWorldDef def = rgDefaultWorldDef();
     def.timeStep = rgTimeStep;
-#ifdef RG_BENCH_BUDGET
     def.contact.budget = engine->budget;
-#endif
     rgMust(rgCreateWorld(bench->model, &def, NULL, &run->world) == rg_ok, "no world");
     rgMust(rgScene_Start(rgFindScene("pile"), run->world) == rg_ok, "no start");
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
     if (engine->bullet) {
         run->peer = peerCreatePile(rgTimeStep, rg_bulletIterations);
         rgMust(rgWorld_Forward(run->world, NULL) == rg_ok, "no start");
@@ -157,13 +156,13 @@ static void rgBegin(const rgPileBench* bench, const rgEngine* engine, rgPileRun*
 
 static void rgEnd(rgPileRun* run) {
     rgDestroyWorld(run->world);
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
     peerDestroyPile(run->peer);
 #endif
 }
 
 static void rgAdvance(const rgEngine* engine, rgPileRun* run) {
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
     if (engine->bullet) {
         peerStepPile(run->peer);
         return;
@@ -178,7 +177,7 @@ static void rgAdvance(const rgEngine* engine, rgPileRun* run) {
 
 static void rgReadPoses(rgPileBench* bench, const rgEngine* engine, const rgPileRun* run) {
     for (int i = 0; i < bench->shapeCount; ++i) {
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
         if (engine->bullet) {
             double p[7];
             peerReadPose(run->peer, i, p);
@@ -271,20 +270,18 @@ static void rgPrintHalf(rgEngine* engine, int half) {
            count > 0 ? 1e3 * depths[count - 1] : 0, engine->unsolved, 1e3 * engine->speed);
 }
 
-int main(int argc, char** argv) {
+int rgBench_Pile(int argc, char** argv) {
     rgPileBench bench = {.bodyCount = argc > 1 ? atoi(argv[1]) : 300};
     double duration = argc > 2 ? atof(argv[2]) : 2;
     int repeat = argc > 3 ? atoi(argv[3]) : 3;
     rgMust(bench.bodyCount > 0 && duration > 0 && repeat > 0,
-           "usage: bench_pile [BODIES [SECONDS [REPEAT]]]");
+           "usage: rigor bench pile [BODIES [SECONDS [REPEAT]]]");
     bench.steps = (int)lround(duration / rgTimeStep);
     rgBuild(&bench);
     rgAddEngine(&bench, "rigor", false, 0);
-#ifdef RG_BENCH_BUDGET
     rgAddEngine(&bench, "rigor, budget 5", false, 5);
     rgAddEngine(&bench, "rigor, budget 1", false, 1);
-#endif
-#ifdef RG_BENCH_BULLET
+#ifdef RIGOR_PEER_PILE
     rgAddEngine(&bench, "bullet", true, 0);
 #endif
     for (int r = 0; r < repeat; ++r) {

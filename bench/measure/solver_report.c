@@ -1,5 +1,6 @@
 // Tables, performance profiles and JSON of the solver benchmarks.
-#include "bench.h"
+#include "solver.h"
+#include "stats.h"
 
 #include <errno.h>
 #include <math.h>
@@ -239,24 +240,14 @@ static void rgJsonRatios(rgJson* json, const rgBench* bench) {
 
 // ---- performance profiles ----
 
-static double rgBestTime(const rgBench* bench, int problem) {
-    double best = INFINITY;
-    for (int v = 0; v < bench->variantCount; ++v) {
-        const rgRun* run = rgBench_Run(bench, problem, v);
-        if (rgBench_IsTrue(bench, run)) {
-            best = fmin(best, run->seconds);
-        }
+// Times of all runs, INFINITY where the true residual is not within the tolerance.
+static double* rgCosts(const rgBench* bench) {
+    size_t count = (size_t)bench->problemCount * (size_t)bench->variantCount;
+    double* costs = rgCli_Allocate(count, sizeof(double));
+    for (size_t i = 0; i < count; ++i) {
+        costs[i] = rgBench_IsTrue(bench, &bench->runs[i]) ? bench->runs[i].seconds : INFINITY;
     }
-    return best;
-}
-
-static double rgShareWithin(const rgBench* bench, int variant, double factor) {
-    int within = 0;
-    for (int i = 0; i < bench->problemCount; ++i) {
-        const rgRun* run = rgBench_Run(bench, i, variant);
-        within += rgBench_IsTrue(bench, run) && run->seconds <= factor * rgBestTime(bench, i);
-    }
-    return bench->problemCount > 0 ? (double)within / bench->problemCount : 0;
+    return costs;
 }
 
 bool rgBench_WriteProfile(const rgBench* bench, const char* path) {
@@ -265,14 +256,17 @@ bool rgBench_WriteProfile(const rgBench* bench, const char* path) {
         headers[v + 1] = bench->variants[v].name;
     }
     rgTable table;
+    double* costs = rgCosts(bench);
     rgTable_Init(&table, headers, bench->variantCount + 1);
     for (int k = 0; k <= 80; ++k) {
         double factor = pow(10, 0.05 * k); // 1 to 10^4
         rgTable_Add(&table, "%.6g", factor);
         for (int v = 0; v < bench->variantCount; ++v) {
-            rgTable_Add(&table, "%.6g", rgShareWithin(bench, v, factor));
+            rgTable_Add(&table, "%.6g",
+                        rgProfileAt(costs, bench->problemCount, bench->variantCount, v, factor));
         }
     }
+    free(costs);
     FILE* out = fopen(path, "w");
     bool done = out != NULL;
     if (done) {
@@ -288,35 +282,6 @@ bool rgBench_WriteProfile(const rgBench* bench, const char* path) {
 }
 
 // ---- JSON ----
-
-// Name of the processor, as the system tells it.
-static void rgReadProcessor(char* name, size_t size) {
-    snprintf(name, size, "unknown");
-    FILE* file = fopen("/proc/cpuinfo", "r");
-    char line[256];
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        const char* colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
-            snprintf(name, size, "%s", colon + 2);
-            name[strcspn(name, "\n")] = '\0';
-            break;
-        }
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-}
-
-void rgJson_Build(rgJson* json) {
-    char processor[128];
-    rgReadProcessor(processor, sizeof(processor));
-    rgJson_BeginObject(json, "build");
-    rgJson_String(json, "commit", RIGOR_COMMIT);
-    rgJson_String(json, "compiler", __VERSION__);
-    rgJson_String(json, "flags", RIGOR_FLAGS);
-    rgJson_String(json, "processor", processor);
-    rgJson_EndObject(json);
-}
 
 static void rgJsonSummary(rgJson* json, const rgBench* bench, const char* family, int variant) {
     rgSummary s = rgSummarise(bench, family, variant);

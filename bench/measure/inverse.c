@@ -1,7 +1,9 @@
 // rigor bench inverse: an arm slides its tool on a rigid wall with a wanted force, by inverse
 // dynamics with exact friction and with the convex relaxation; and what a call costs, beside
-// mj_inverse when MuJoCo's program (bench/peer_mujoco.c) is there.
-#include "bench.h"
+// mj_inverse where MuJoCo was built in.
+#include "measure.h"
+#include "peer.h"
+#include "peers/mujoco.h"
 #include "simulation.h"
 
 #include <errno.h>
@@ -20,7 +22,6 @@ typedef struct rgBenchInverseOptions {
     int calls;
     int repeat;
     const char* out;
-    const char* peer;
     bool noPeer;
     bool json;
 } rgBenchInverseOptions;
@@ -58,9 +59,8 @@ typedef struct rgInverseBench {
     rgWallRun runs[2];
     rgCallTime times[3];
     int timeCount;
-    char* peer;
+    const rgPeer* peer; // MuJoCo, or NULL
     double peerSeconds, peerContacts;
-    char peerVersion[32];
     bool plotted;
 } rgInverseBench;
 
@@ -75,8 +75,6 @@ static int rgParseBenchInverse(int argc, char** argv, rgBenchInverseOptions* opt
          1e4},
         {"--out", rg_optionText, &options->out,
          "folder for the curves: CSV, and PNG where Python has matplotlib", "DIR", NULL, 0, 0},
-        {"--peer", rg_optionText, &options->peer, "the program that runs MuJoCo", "PROGRAM", NULL,
-         0, 0},
         {"--no-peer", rg_optionFlag, &options->noPeer, "rigor alone", NULL, NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
     };
@@ -497,25 +495,6 @@ static bool rgTimeHumanoid(rgInverseBench* bench) {
 
 // ---- MuJoCo
 
-static char* rgFindInversePeer(const rgBenchInverseOptions* options) {
-    char self[4096];
-    if (options->noPeer || options->peer != NULL) {
-        return options->noPeer ? NULL : rgCli_CopyText(options->peer);
-    }
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char* slash = strrchr(self, '/');
-    for (int i = 0; slash != NULL && i < 2; ++i) {
-        *slash = '\0';
-        char* path = rgCli_Format("%s%s/rigor_peer_mujoco", self, i == 0 ? "" : "/bench");
-        if (access(path, X_OK) == 0) {
-            return path;
-        }
-        free(path);
-    }
-    return NULL;
-}
-
 static void rgAskPeer(rgInverseBench* bench) {
     char path[] = "/tmp/rigor_humanoid_XXXXXX";
     const rgBuiltinModel* model = rgFindBuiltinModel("humanoid");
@@ -525,20 +504,13 @@ static void rgAskPeer(rgInverseBench* bench) {
     }
     bool written = write(file, model->text, model->byteCount) == (ssize_t)model->byteCount;
     close(file);
-    char* command = rgCli_Format("'%s' --inverse '%s' %d -0.001 2>/dev/null", bench->peer, path,
-                                 bench->options.calls);
-    FILE* pipe = written ? popen(command, "r") : NULL;
-    double seconds = 0, contacts = 0;
-    if (pipe != NULL &&
-        fscanf(pipe, "%lf %lf %31s", &seconds, &contacts, bench->peerVersion) == 3) {
+    double seconds = 0;
+    int contacts = 0;
+    if (written && rgMujoco_TimeInverse(path, bench->options.calls, -0.001, &seconds, &contacts)) {
         bool first = bench->peerSeconds == 0;
         bench->peerSeconds = first ? seconds : fmin(bench->peerSeconds, seconds);
         bench->peerContacts = contacts;
     }
-    if (pipe != NULL) {
-        pclose(pipe);
-    }
-    free(command);
     remove(path);
 }
 
@@ -591,8 +563,8 @@ static void rgPrintTimes(const rgInverseBench* bench) {
     rgTable_Free(&table);
     if (bench->peerSeconds > 0) {
         printf("mj_inverse (MuJoCo %s) on the same humanoid: %.0f contacts, least %s; ratio %.2f\n",
-               bench->peerVersion, bench->peerContacts, rgFormatSeconds(text, bench->peerSeconds),
-               rgPeerRatio(bench));
+               bench->peer->version(), bench->peerContacts,
+               rgFormatSeconds(text, bench->peerSeconds), rgPeerRatio(bench));
     }
     if (bench->options.out != NULL && !bench->plotted) {
         printf("no plot: Python with matplotlib was not found; the curves are in the CSV files\n");
@@ -639,7 +611,7 @@ static void rgPrintInverseBenchJson(const rgInverseBench* bench) {
         rgJson_EndObject(&json);
     }
     rgJson_EndArray(&json);
-    rgJson_String(&json, "mujoco", bench->peerVersion[0] != '\0' ? bench->peerVersion : NULL);
+    rgJson_String(&json, "mujoco", bench->peer != NULL ? bench->peer->version() : NULL);
     rgJson_Number(&json, "mujoco_seconds_min", bench->peerSeconds > 0 ? bench->peerSeconds : NAN);
     rgJson_Number(&json, "mujoco_contacts", bench->peerSeconds > 0 ? bench->peerContacts : NAN);
     rgJson_Number(&json, "ratio", rgPeerRatio(bench));
@@ -665,7 +637,7 @@ static bool rgMeasureInverse(rgInverseBench* bench) {
             rgTimeWall(bench, run);
         }
     }
-    bench->peer = rgFindInversePeer(options);
+    bench->peer = options->noPeer ? NULL : rgFindPeer("MuJoCo");
     // before and after ours, so that a busy moment does not decide
     for (int i = 0; good && bench->peer != NULL && i < options->repeat; ++i) {
         rgAskPeer(bench);
@@ -693,6 +665,5 @@ int rgBench_Inverse(int argc, char** argv) {
     for (int i = 0; i < 2; ++i) {
         rgWallRun_Free(&bench.runs[i]);
     }
-    free(bench.peer);
     return good ? rg_exitDone : rg_exitNo;
 }

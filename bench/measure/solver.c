@@ -1,7 +1,7 @@
 // rigor bench solver: every solver on every problem, under one judge. Studies: all solvers, the
 // additions to ADMM one by one, the paper's penalty rules, warm-started sequences, random problems,
 // the parts of auto's plan.
-#include "bench.h"
+#include "solver.h"
 #include "wall.h"
 
 #include <ctype.h>

@@ -1,6 +1,8 @@
 // rigor bench simulate: steps per second of whole simulations with what they cost in accuracy,
-// beside MuJoCo when its program (bench/peer_mujoco.c) is there; and how piles grow.
-#include "bench.h"
+// beside MuJoCo where it was built in; and how piles grow.
+#include "measure.h"
+#include "peer.h"
+#include "run.h"
 #include "simulation.h"
 
 #include <math.h>
@@ -19,7 +21,6 @@ typedef struct rgBenchSimulateOptions {
     double fall; // of piles, before they are measured [s]
     int solver;
     const char* piles;
-    const char* peer;
     bool noPeer;
     bool json;
 } rgBenchSimulateOptions;
@@ -56,8 +57,7 @@ typedef struct rgPileRun {
 
 typedef struct rgSimulateBench {
     rgBenchSimulateOptions options;
-    char* peer; // program, or NULL
-    char peerVersion[32];
+    const rgPeer* peer; // MuJoCo, or NULL
     rgSceneRun* scenes;
     int sceneCount;
     rgPileRun piles[rg_maxPiles];
@@ -81,8 +81,6 @@ static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* optio
          "numbers of bodies, separated by commas; 'none' for no piles", "LIST", NULL, 0, 0},
         {"--fall", rg_optionNumber, &options->fall,
          "simulated time that piles fall before they are measured [s]", "T", NULL, 0, 1e6},
-        {"--peer", rg_optionText, &options->peer, "the program that runs MuJoCo", "PROGRAM", NULL,
-         0, 0},
         {"--no-peer", rg_optionFlag, &options->noPeer, "rigor alone", NULL, NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
     };
@@ -171,33 +169,6 @@ static bool rgReadPiles(rgSimulateBench* bench, const char* text) {
     return good;
 }
 
-// Beside the program, or in the folder bench of the build.
-static char* rgFindPeer(const rgBenchSimulateOptions* options) {
-    char self[4096];
-    if (options->noPeer) {
-        return NULL;
-    }
-    if (options->peer != NULL) {
-        return rgCli_CopyText(options->peer);
-    }
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char* slash = strrchr(self, '/');
-    if (slash == NULL) {
-        return NULL;
-    }
-    *slash = '\0';
-    static const char* const folders[] = {"", "/bench"};
-    for (int i = 0; i < 2; ++i) {
-        char* path = rgCli_Format("%s%s/rigor_peer_mujoco", self, folders[i]);
-        if (access(path, X_OK) == 0) {
-            return path;
-        }
-        free(path);
-    }
-    return NULL;
-}
-
 // ---- one scene ----
 
 static rgSimulationArguments rgArgumentsOf(const rgSimulateBench* bench, const char* what) {
@@ -223,7 +194,7 @@ static bool rgRestart(rgSimulation* simulation) {
 
 // All steps back to back, nothing else in between.
 static void rgTimeScene(rgSceneRun* run, rgSimulation* simulation) {
-    double begin = rgCli_Seconds();
+    double begin = rgCli_ThreadSeconds();
     int done = 0;
     rgResult result = rg_ok;
     for (; result == rg_ok && done < run->steps; ++done) {
@@ -232,7 +203,7 @@ static void rgTimeScene(rgSceneRun* run, rgSimulation* simulation) {
         }
         result = rgWorld_Step(simulation->world, NULL);
     }
-    double seconds = rgCli_Seconds() - begin;
+    double seconds = rgCli_ThreadSeconds() - begin;
     if (result != rg_ok) {
         run->failed = true;
         snprintf(run->fault, sizeof(run->fault), "step %d: %s", done, rgResult_Name(result));
@@ -257,47 +228,55 @@ static void rgLookAtScene(rgSceneRun* run, rgSimulation* simulation) {
     }
 }
 
-static void rgRunPeer(rgSimulateBench* bench, rgSceneRun* run) {
-    char* command = rgCli_Format("'%s' '%s' %d %.17g 2>/dev/null", bench->peer, run->path,
-                                 run->steps, bench->options.timeStep);
-    FILE* pipe = popen(command, "r");
-    double seconds = 0, collision = 0;
-    if (pipe != NULL && fscanf(pipe, "%lf %lf %lf %lf %31s", &seconds, &run->peerContacts,
-                               &run->peerPenetration, &collision, bench->peerVersion) == 5) {
-        run->peerCollision = run->hasPeer ? fmin(run->peerCollision, collision) : collision;
-        run->hasPeer = true;
-        run->peerSeconds = fmin(run->peerSeconds, seconds);
+// What MuJoCo did, once all repetitions are made.
+static void rgTakePeer(rgSceneRun* run, rgPeerRun* peer) {
+    run->hasPeer = peer->repeatCount > 0 && !peer->failed;
+    if (run->hasPeer) {
+        rgPeerRun_Look(peer, run->steps);
+        run->peerSeconds = peer->least;
+        run->peerContacts = peer->contacts;
+        run->peerPenetration = peer->penetration;
+        run->peerCollision = peer->collision;
+    } else if (peer->fault[0] != '\0') {
+        fprintf(stderr, "%s: without MuJoCo: %s\n", run->label, peer->fault);
     }
-    if (pipe != NULL) {
-        pclose(pipe);
+}
+
+static void rgRepeatScene(rgSimulateBench* bench, rgSceneRun* run, rgSimulation* simulation,
+                          rgPeerRun* peer) {
+    double begin = rgCli_Seconds();
+    for (int i = 0; i < bench->options.repeat && !run->failed; ++i) {
+        if (i > 0 && rgCli_Seconds() - begin > bench->options.seconds) {
+            break;
+        }
+        run->failed = !rgRestart(simulation);
+        rgTimeScene(run, simulation);
+        rgPeerRuns_Time(peer, 1, run->steps, 1, 0);
     }
-    free(command);
 }
 
 static void rgRunScene(rgSimulateBench* bench, rgSceneRun* run) {
     rgSimulation simulation;
+    rgPeerScene scene = {0};
+    rgPeerRun peer = {0};
     rgSimulationArguments arguments = rgArgumentsOf(bench, run->path);
     run->steps = bench->options.steps;
     bool good = rgSimulation_Begin(&simulation, &arguments);
     run->failed = !good;
     if (good) {
-        bool comparable = bench->peer != NULL && simulation.scene == NULL;
-        double begin = rgCli_Seconds();
-        for (int i = 0; i < bench->options.repeat && !run->failed; ++i) {
-            if (i > 0 && rgCli_Seconds() - begin > bench->options.seconds) {
-                break;
-            }
-            run->failed = !rgRestart(&simulation);
-            rgTimeScene(run, &simulation);
-            if (comparable) {
-                rgRunPeer(bench, run);
-            }
+        if (bench->peer != NULL && simulation.scene == NULL &&
+            rgPeerScene_Load(&scene, run->path, bench->options.timeStep)) {
+            rgPeerRun_Begin(&peer, bench->peer, NULL, &scene);
         }
+        rgRepeatScene(bench, run, &simulation, &peer);
+        rgTakePeer(run, &peer);
         run->failed = !rgRestart(&simulation) || run->failed;
         rgLookAtScene(run, &simulation);
     } else {
         snprintf(run->fault, sizeof(run->fault), "not loaded");
     }
+    rgPeerRun_End(&peer);
+    rgPeerScene_Free(&scene);
     rgSimulation_Free(&simulation);
 }
 
@@ -425,8 +404,8 @@ static void rgPrintTables(const rgSimulateBench* bench) {
         printf("%d steps of %g s, one thread, least time of up to %d repetitions; 1e-6 and 1e-5: "
                "share of steps with that residual\n",
                bench->options.steps, bench->options.timeStep, bench->options.repeat);
-        printf("right of kB: MuJoCo %s, elliptic cone%s\n\n", bench->peerVersion,
-               bench->peer == NULL ? " (not found)" : "");
+        printf("right of kB: MuJoCo %s, elliptic cone\n\n",
+               bench->peer != NULL ? bench->peer->version() : "(left out)");
         rgPrintScenes(bench);
     }
     rgPrintPiles(bench);
@@ -486,7 +465,7 @@ static void rgPrintBenchJson(const rgSimulateBench* bench) {
     rgJson_String(&json, "solver", rgSolverNames[bench->options.solver]);
     rgJson_Number(&json, "dt", bench->options.timeStep);
     rgJson_Int(&json, "repeat", bench->options.repeat);
-    rgJson_String(&json, "mujoco", bench->peerVersion[0] != '\0' ? bench->peerVersion : NULL);
+    rgJson_String(&json, "mujoco", bench->peer != NULL ? bench->peer->version() : NULL);
     rgJson_Build(&json);
     rgJson_BeginArray(&json, "scenes");
     for (int i = 0; i < bench->sceneCount; ++i) {
@@ -535,7 +514,6 @@ static void rgFreeBench(rgSimulateBench* bench) {
         rgHistogram_Free(&bench->scenes[i].stats.iterations);
     }
     free(bench->scenes);
-    free(bench->peer);
 }
 
 int rgBench_Simulate(int argc, char** argv) {
@@ -557,7 +535,7 @@ int rgBench_Simulate(int argc, char** argv) {
         rgFreeBench(&bench);
         return rg_exitUsage;
     }
-    bench.peer = rgFindPeer(&bench.options);
+    bench.peer = bench.options.noPeer ? NULL : rgFindPeer("MuJoCo");
     rgRunBench(&bench);
     if (bench.options.json) {
         rgPrintBenchJson(&bench);

@@ -1,7 +1,7 @@
 // rigor bench solver --study random: solvers on a large set of random problems of which each has a
 // solution, at the tolerance and at a thousandth of it, under a residual that is written here.
-#include "bench.h"
 #include "random_case.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // Time per call of the dense kernels against LAPACK and BLAS, in one run: tables and OpenBLAS take
-// turns, the minimum over rounds counts. Usage: bench_kernels [ROUNDS]
+// turns, the minimum over rounds counts. Usage: rigor bench kernels [ROUNDS]
 #include "math/kernels.h"
+#include "measure.h"
 
 #include <cblas.h>
 #include <f77blas.h>
@@ -177,7 +178,7 @@ static void rgReportSize(int n, int rounds, const rgCase* memory) {
     rgReport("lusolve", rgRunLuSolve, rgRunLu, 2 * square, &c, rounds);
 }
 
-int main(int argc, char** argv) {
+int rgBench_Kernels(int argc, char** argv) {
     static const int sizes[] = {3,  6,   12,  24,  27,  36,  38,  45,  48,  60,
                                 90, 120, 180, 240, 300, 400, 480, 640, 800, 1000};
     int rounds = argc > 1 ? atoi(argv[1]) : 30;

@@ -1,15 +1,16 @@
 // Many humanoids: worlds one by one, a batch on one and on two threads, and MuJoCo with one mjData
 // per thread.
-//     bench_batch [WORLDS STEPS REPEAT FILE.xml]
+//     rigor bench batch [WORLDS STEPS REPEAT FILE.xml]
 // Least wall time of all repetitions, in microseconds per step of one world, in the same run. Every
 // world starts from the first key frame with velocities of its own.
+#include "measure.h"
 #include "rigor/rigor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
 #include <mujoco/mujoco.h>
 #endif
 
@@ -85,7 +86,7 @@ static double rgTogether(const rgCase* test, int threads, int portion, rgBatchMe
 
 // ---- MuJoCo
 
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
 typedef struct rgPeer {
     const rgCase* test;
     mjModel* model;
@@ -159,7 +160,7 @@ static void rgMeasure(const rgCase* test, const char* path, int repeat) {
         least[m] = -1;
     }
     rgBatchMemory use = {0};
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
     rgPeer peer;
     bool rival = rgPeer_Load(&peer, test, path);
 #else
@@ -170,7 +171,7 @@ static void rgMeasure(const rgCase* test, const char* path, int repeat) {
                                        rgTogether(test, 2, 0, &use), rgTogether(test, 1, 1, &use),
                                        rgTogether(test, 2, 1, &use)};
         int count = rg_peerOne;
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
         if (rival) {
             seconds[rg_peerOne] = rgPeerTogether(&peer, 1);
             seconds[rg_peerTwo] = rgPeerTogether(&peer, 2);
@@ -188,14 +189,14 @@ static void rgMeasure(const rgCase* test, const char* path, int repeat) {
     }
     printf("bytes: %zu per world, %zu per thread, %zu shared\n", use.perWorld, use.perThread,
            use.shared);
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
     if (rival) {
         rgPeer_Free(&peer);
     }
 #endif
 }
 
-int main(int argc, char** argv) {
+int rgBench_Batch(int argc, char** argv) {
     rgCase test = {.worlds = argc > 1 ? atoi(argv[1]) : 1024,
                    .steps = argc > 2 ? atoi(argv[2]) : 10};
     int repeat = argc > 3 ? atoi(argv[3]) : 3;
@@ -204,7 +205,7 @@ int main(int argc, char** argv) {
     if (test.worlds < 1 || test.steps < 1 || repeat < 1 ||
         rgLoadModelDef(path, NULL, NULL, &def) != rg_ok ||
         rgCompileModel(def, NULL, NULL, &test.model) != rg_ok) {
-        fprintf(stderr, "usage: bench_batch [WORLDS STEPS REPEAT FILE.xml]\n");
+        fprintf(stderr, "usage: rigor bench batch [WORLDS STEPS REPEAT FILE.xml]\n");
         return 2;
     }
     test.info = rgModel_Info(test.model);

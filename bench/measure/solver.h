@@ -1,17 +1,8 @@
 // What the benchmarks of the contact solvers share: variants x problems -> runs.
 #pragma once
 #include "cases.h"
-#include "cli.h"
+#include "measure.h"
 #include "run.h"
-
-// Rows of rigor bench's table of subjects.
-int rgBench_Solver(int argc, char** argv);
-int rgBench_Inverse(int argc, char** argv);
-int rgBench_Simulate(int argc, char** argv);
-int rgBench_Physics(int argc, char** argv);
-
-// Commit, compiler, flags and processor, as the member `build`. In bench_report.c.
-void rgJson_Build(rgJson* json);
 
 // A solver with its settings.
 typedef struct rgVariant {
@@ -48,21 +39,21 @@ rgRun* rgBench_Run(const rgBench* bench, int problem, int variant);
 // Whether the true residual is within the tolerance, whatever the solver's own test says.
 bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
 
-// bench_solver.c: files into problems, false when some could not be read; every variant on every
+// solver.c: files into problems, false when some could not be read; every variant on every
 // problem; the problems and runs back.
 bool rgBench_Load(rgBench* bench, const rgCaseFiles* files);
 void rgBench_MeasureAll(rgBench* bench, double secondsPerRun);
 void rgBench_FreeProblems(rgBench* bench);
 
-// bench_plan.c: variants of auto without parts of its plan: "near,near+sweeps"; NULL: without each
+// solver_plan.c: variants of auto without parts of its plan: "near,near+sweeps"; NULL: without each
 // part. False after a message. The study; its exit code.
 bool rgBench_AddPlans(rgBench* bench, const char* list);
 int rgBench_Plan(rgBench* bench, bool quick, bool json);
 
-// bench_random.c: problems first .. first + count - 1 of the random set; the exit code.
+// solver_random.c: problems first .. first + count - 1 of the random set; the exit code.
 int rgBench_Random(const rgBench* bench, int first, int count, bool json);
 
-// bench_report.c
+// solver_report.c
 void rgBench_PrintFamilies(const rgBench* bench);
 // How auto, if it took part, compares with admm and with the better of admm and pgs.
 void rgBench_PrintRatios(const rgBench* bench);

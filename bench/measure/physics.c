@@ -1,23 +1,11 @@
 // rigor bench physics: experiments with known answers, expected beside measured.
-#include "bench.h"
-#include "physics/physics.h"
+#include "measure.h"
+#include "physics/table.h"
 
 typedef struct rgPhysicsOptions {
     bool quick, json, markdown;
     const char* only;
 } rgPhysicsOptions;
-
-typedef struct rgPhysicsRow {
-    const char* subject;
-    const rgExperiment* experiment;
-    rgOutcome outcome;
-    double seconds;
-    bool passes;
-} rgPhysicsRow;
-
-static const rgSubject* const subjects[] = {&rgPhysicsFriction, &rgPhysicsMotion, &rgPhysicsImpact,
-                                            &rgPhysicsStructures, &rgPhysicsRobots};
-enum { subjectCount = sizeof(subjects) / sizeof(subjects[0]), rowCapacity = 256 };
 
 static int rgParsePhysics(int argc, char** argv, rgPhysicsOptions* options) {
     const rgOption table[] = {
@@ -41,35 +29,14 @@ static int rgParsePhysics(int argc, char** argv, rgPhysicsOptions* options) {
     return rgParseOptions(&command, argc, argv, &count);
 }
 
-static rgPhysicsRow rgRunExperiment(const char* subject, const rgExperiment* experiment) {
-    double start = rgCli_Seconds();
-    rgPhysicsRow row = {subject, experiment, experiment->run(), 0, false};
-    row.seconds = rgCli_Seconds() - start;
-    row.passes = fabs(row.outcome.measured - row.outcome.expected) <= experiment->tolerance;
-    return row;
-}
-
-static int rgRunSubjects(const rgPhysicsOptions* options, rgPhysicsRow* rows) {
-    int count = 0, total = 0;
-    for (int s = 0; s < subjectCount; ++s) {
-        total += subjects[s]->count;
+static void rgTellNext(void* context, int done, int total, const char* name) {
+    rgProgress* progress = context;
+    if (progress->total != total) {
+        rgProgress_Begin(progress, "physics", total);
     }
-    rgProgress progress;
-    rgProgress_Begin(&progress, "physics", total);
-    for (int s = 0, done = 0; s < subjectCount; ++s) {
-        for (int i = 0; i < subjects[s]->count; ++i, ++done) {
-            const rgExperiment* experiment = &subjects[s]->experiments[i];
-            bool wanted = options->only == NULL || strstr(experiment->name, options->only) != NULL;
-            if (wanted && !(options->quick && experiment->slow) && count < rowCapacity) {
-                if (rgProgress_IsDue(&progress)) {
-                    rgProgress_Update(&progress, done, experiment->name);
-                }
-                rows[count++] = rgRunExperiment(subjects[s]->name, experiment);
-            }
-        }
+    if (rgProgress_IsDue(progress)) {
+        rgProgress_Update(progress, done, name);
     }
-    rgProgress_End(&progress);
-    return count;
 }
 
 static const char* rgVerdict(const rgPhysicsRow* row) {
@@ -147,8 +114,10 @@ int rgBench_Physics(int argc, char** argv) {
     if (code != RG_CLI_GO) {
         return code;
     }
-    rgPhysicsRow rows[rowCapacity];
-    int count = rgRunSubjects(&options, rows), missed = 0;
+    rgPhysicsRow rows[rg_physicsCapacity];
+    rgProgress progress = {0};
+    int count = rgPhysics_Run(options.only, options.quick, rows, rgTellNext, &progress), missed = 0;
+    rgProgress_End(&progress);
     for (int i = 0; i < count; ++i) {
         missed += !rows[i].passes && rows[i].experiment->because == NULL;
     }

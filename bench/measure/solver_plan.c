@@ -1,8 +1,8 @@
 // rigor bench solver --study plan: auto, and auto without one part of its plan at a time, on files,
 // recorded steps, states of simulations and random problems: what each part is worth.
-#include "bench.h"
 #include "random_case.h"
 #include "simulation.h"
+#include "solver.h"
 
 #include <math.h>
 #include <stdlib.h>

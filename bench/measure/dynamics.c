@@ -2,27 +2,27 @@
 // in the same run: interleaved, minimum over many repetitions. Robots come from RIGOR_DATA.
 // MuJoCo's mj_kinematics also places geoms, and mj_comPos turns inertias, which this library does
 // with the first algorithm that needs them.
-#include "json.h"
-#include "rbd.h"
-#include "rigor/rigor.h"
+#include "measure.h"
+#include "peer.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
 #include <mujoco/mujoco.h>
 #endif
 
 #define MAX_V 64
 
 typedef struct rgBench {
-    rgModel* model;
+    rgPeerScene scene;
     rgDynamics* dynamics;
     double q[MAX_V], v[MAX_V], a[MAX_V], tau[MAX_V], out[MAX_V];
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
     mjModel* mjm;
     mjData* mjd;
 #endif
@@ -68,7 +68,7 @@ static void rgRunStateBiasFactor(rgBench* b) {
     rgDynamics_Factorize(b->dynamics, NULL);
 }
 
-#ifdef RIGOR_HAVE_MUJOCO
+#ifdef RIGOR_PEER_MUJOCO
 static void rgPeerPositions(rgBench* b) {
     mj_kinematics(b->mjm, b->mjd);
     mj_comPos(b->mjm, b->mjd);
@@ -151,53 +151,49 @@ static const char* rgBenchPath(const char* relative) {
     return path;
 }
 
-static bool rgOpenBench(rgBench* bench, const char* reference, const char* scene) {
-    rgJson* root = rgReadJson(rgBenchPath(reference));
-    bench->model = root != NULL ? rgModelFromRbd(root) : NULL;
-    if (bench->model == NULL) {
-        rgDestroyJson(root);
+// The start of the file, with velocities, accelerations and torques of some size everywhere.
+static bool rgOpenBench(rgBench* bench, const char* path) {
+    if (!rgPeerScene_Load(&bench->scene, path, 1e-3)) {
         return false;
     }
-    const rgJson* state = &rgJson_Find(root, "states")->items[0];
-    double theirs[MAX_V];
-    rgDynamicsDef def = rgDefaultDynamicsDef(bench->model);
-    rgResult result = rgCreateDynamics(bench->model, &def, &bench->dynamics);
-    rgJson_Flatten(rgJson_Find(state, "q"), theirs, MAX_V);
-    rgConvertRbdPositions(bench->model, theirs, bench->q);
-    rgJson_Flatten(rgJson_Find(state, "v"), bench->v, MAX_V);
-    rgJson_Flatten(rgJson_Find(state, "a"), bench->a, MAX_V);
-    rgJson_Flatten(rgJson_Find(state, "tau"), bench->tau, MAX_V);
-    rgDestroyJson(root);
-#ifdef RIGOR_HAVE_MUJOCO
-    char error[512] = "";
-    bench->mjm = mj_loadXML(rgBenchPath(scene), NULL, error, sizeof(error));
-    if (bench->mjm != NULL) {
-        int nq = rgModel_Info(bench->model).qCount, nv = rgModel_Info(bench->model).vCount;
-        bench->mjd = mj_makeData(bench->mjm);
-        memcpy(bench->mjd->qpos, bench->q, sizeof(double) * (size_t)fmin(nq, bench->mjm->nq));
-        memcpy(bench->mjd->qvel, bench->v, sizeof(double) * (size_t)fmin(nv, bench->mjm->nv));
-        printf("%s: MuJoCo nv %d\n", scene, bench->mjm->nv);
-    } else {
-        printf("%s: %s\n", scene, error);
+    const rgModelInfo* info = &bench->scene.info;
+    rgDynamicsDef def = rgDefaultDynamicsDef(bench->scene.model);
+    bool good = info->qCount <= MAX_V && info->vCount <= MAX_V &&
+                rgCreateDynamics(bench->scene.model, &def, &bench->dynamics) == rg_ok;
+    for (int i = 0; good && i < info->qCount; ++i) {
+        bench->q[i] = bench->scene.q[i];
     }
-#else
-    (void)scene;
+    for (int i = 0; good && i < info->vCount; ++i) {
+        bench->v[i] = rgRandomUnit(1, (uint64_t)i) - 0.5;
+        bench->a[i] = rgRandomUnit(2, (uint64_t)i) - 0.5;
+        bench->tau[i] = rgRandomUnit(3, (uint64_t)i) - 0.5;
+    }
+#ifdef RIGOR_PEER_MUJOCO
+    char error[512] = "";
+    bench->mjm = good && bench->scene.file != NULL
+                     ? mj_loadXML(bench->scene.file, NULL, error, sizeof(error))
+                     : NULL;
+    if (bench->mjm != NULL && bench->mjm->nq == info->qCount && bench->mjm->nv == info->vCount) {
+        bench->mjd = mj_makeData(bench->mjm);
+        memcpy(bench->mjd->qpos, bench->q, sizeof(double) * (size_t)info->qCount);
+        memcpy(bench->mjd->qvel, bench->v, sizeof(double) * (size_t)info->vCount);
+    }
 #endif
-    return result == rg_ok;
+    return good;
 }
 
 static void rgCloseBench(rgBench* bench) {
     rgDestroyDynamics(bench->dynamics);
-    rgDestroyModel(bench->model);
-#ifdef RIGOR_HAVE_MUJOCO
+    rgPeerScene_Free(&bench->scene);
+#ifdef RIGOR_PEER_MUJOCO
     mj_deleteData(bench->mjd);
     mj_deleteModel(bench->mjm);
 #endif
 }
 
 static bool rgHasPeer(const rgBench* bench) {
-#ifdef RIGOR_HAVE_MUJOCO
-    return bench->mjm != NULL;
+#ifdef RIGOR_PEER_MUJOCO
+    return bench->mjd != NULL;
 #else
     (void)bench;
     return false;
@@ -227,23 +223,25 @@ static void rgMeasure(rgBench* bench, int rounds) {
     }
 }
 
-int main(int argc, char** argv) {
-    static const char* const robots[][3] = {
-        {"UR5", "rbd/ur5.json", "robots/ur5/ur5.xml"},
-        {"Solo12", "rbd/solo12.json", "robots/solo12/solo12.xml"},
-        {"humanoid", "rbd/humanoid_mjcf.json", "robots/humanoid/humanoid.xml"},
-        {"Cassie", "rbd/cassie_mjcf.json", "robots/cassie/cassie_noeq.xml"},
-        {"Talos", "rbd/talos_reduced.json", "robots/talos/talos.xml"},
+int rgBench_Dynamics(int argc, char** argv) {
+    static const char* const robots[][2] = {
+        {"robots/ur5/ur5.xml", "arm"},
+        {"robots/solo12/solo12.xml", "quadruped"},
+        {"robots/humanoid/humanoid.xml", "humanoid"},
+        {"robots/cassie/cassie_noeq.xml", NULL},
+        {"robots/talos/talos.xml", NULL},
     };
     int rounds = argc > 1 ? atoi(argv[1]) : 1000;
     for (size_t i = 0; i < sizeof(robots) / sizeof(robots[0]); ++i) {
         rgBench bench = {0};
-        if (!rgOpenBench(&bench, robots[i][1], robots[i][2])) {
-            printf("%s: no data (set RIGOR_DATA)\n", robots[i][0]);
-            continue;
+        const char* path = rgBenchPath(robots[i][0]);
+        path = access(path, R_OK) == 0 ? path : robots[i][1];
+        if (path == NULL) {
+            printf("%s: not below $RIGOR_DATA\n", robots[i][0]);
+        } else if (rgOpenBench(&bench, path)) {
+            printf("%s (nv %d)\n", bench.scene.name, bench.scene.info.vCount);
+            rgMeasure(&bench, rounds);
         }
-        printf("%s (nv %d)\n", robots[i][0], rgModel_Info(bench.model).vCount);
-        rgMeasure(&bench, rounds);
         rgCloseBench(&bench);
     }
     return 0;

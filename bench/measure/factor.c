@@ -1,6 +1,8 @@
 // The block factorization against CHOLMOD's supernodal Cholesky, on the same matrices in one run:
-// they take turns, minima over rounds count. Usage: bench_factor [ROUNDS [DIRECTORY_OF_FCLIB]]
+// they take turns, minima over rounds count. Usage: rigor bench factor [ROUNDS
+// [DIRECTORY_OF_FCLIB]]
 #include "math/blockfactor.h"
+#include "measure.h"
 
 #include <cblas.h>
 #include <hdf5.h>
@@ -29,7 +31,7 @@ typedef struct rgPairs {
 
 static void* rgCheck(void* memory) {
     if (memory == NULL) {
-        fprintf(stderr, "bench_factor: out of memory\n");
+        fprintf(stderr, "rigor bench factor: out of memory\n");
         exit(1);
     }
     return memory;
@@ -212,14 +214,14 @@ static void* rgReadArray(hid_t file, const char* path, hid_t type, size_t size, 
 }
 
 // Visit W's numbers: compressed columns or rows, or triplets.
-typedef struct rgFclibMatrix {
+typedef struct rgStoredMatrix {
     int form, n, count;
     int* p;
     int* i;
     double* x;
-} rgFclibMatrix;
+} rgStoredMatrix;
 
-static int rgEntryColumn(const rgFclibMatrix* w, int k, int* column) {
+static int rgEntryColumn(const rgStoredMatrix* w, int k, int* column) {
     if (w->form >= 0) {
         return w->p[k];
     }
@@ -234,8 +236,8 @@ static rgMatrix rgReadFclib(const char* path) {
     if (file < 0) {
         return (rgMatrix){0};
     }
-    rgFclibMatrix w = {.form = rgReadInt(file, "/fclib_local/W/nz"),
-                       .n = rgReadInt(file, "/fclib_local/W/n")};
+    rgStoredMatrix w = {.form = rgReadInt(file, "/fclib_local/W/nz"),
+                        .n = rgReadInt(file, "/fclib_local/W/n")};
     int ignored;
     w.p = rgReadArray(file, "/fclib_local/W/p", H5T_NATIVE_INT, sizeof(int), &ignored);
     w.i = rgReadArray(file, "/fclib_local/W/i", H5T_NATIVE_INT, sizeof(int), &ignored);
@@ -405,17 +407,7 @@ static void rgCompareFclib(const char* directory, const char* file, int rounds) 
     rgCompare(slash + 1, rgReadFclib(path), rounds);
 }
 
-// CHOLMOD starts OpenMP threads of its own; one thread each is the fair comparison, and OpenMP
-// reads its limit at start-up.
-static void rgRestartWithOneThread(char** argv) {
-    if (getenv("OMP_THREAD_LIMIT") == NULL) {
-        setenv("OMP_THREAD_LIMIT", "1", 1);
-        execv("/proc/self/exe", argv);
-    }
-}
-
-int main(int argc, char** argv) {
-    rgRestartWithOneThread(argv);
+int rgBench_Factor(int argc, char** argv) {
     int rounds = argc > 1 ? atoi(argv[1]) : 10;
     openblas_set_num_threads(1);
     printf("matrix                 blocks      n   MFlop   analyse   CHOLMOD ratio   factor   "

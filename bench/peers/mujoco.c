@@ -1,0 +1,262 @@
+// MuJoCo: files as they are, other scenes through MJCF. Settings: the cone, and contacts as the
+// file says or nearly rigid (a time constant of two steps, and an impedance of 0.9999).
+#include "mujoco.h"
+
+#include "cli.h"
+#include "peer.h"
+
+#include <math.h>
+#include <mujoco/mujoco.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct rgMujocoWorld {
+    const rgPeerScene* scene;
+    mjModel* model;
+    mjData* data;
+    int* bodies; // by body of the scene; -1: not there
+    mjtNum* qpos;
+    mjtNum* qvel;
+} rgMujocoWorld;
+
+static const char* const rgMujocoVariants[] = {
+    "elliptic", "pyramidal", "elliptic near-rigid", "pyramidal near-rigid", "CG", "noslip", NULL};
+
+// ---- loading
+
+static mjModel* rgLoadFile(const char* path, char* fault, size_t faultSize) {
+    char error[200] = "";
+    mjModel* model = mj_loadXML(path, NULL, error, sizeof(error));
+    if (model == NULL) {
+        snprintf(fault, faultSize, "%s", error);
+    }
+    return model;
+}
+
+static mjModel* rgLoadThroughMjcf(const rgPeerScene* scene, char* fault, size_t faultSize) {
+    char folder[] = "/tmp/rigor-bench-XXXXXX";
+    if (mkdtemp(folder) == NULL) {
+        snprintf(fault, faultSize, "no temporary folder");
+        return NULL;
+    }
+    char* path = rgCli_Format("%s/scene.xml", folder);
+    mjModel* model = NULL;
+    if (rgSaveMjcf(scene->def, path, NULL) == rg_ok) {
+        model = rgLoadFile(path, fault, faultSize);
+    } else {
+        snprintf(fault, faultSize, "the scene cannot be written as MJCF");
+    }
+    unlink(path);
+    rmdir(folder);
+    free(path);
+    return model;
+}
+
+static bool rgSetOptions(mjModel* model, const char* variant, double timeStep) {
+    bool known = false;
+    for (int i = 0; rgMujocoVariants[i] != NULL; ++i) {
+        known = known || strcmp(rgMujocoVariants[i], variant) == 0;
+    }
+    model->opt.timestep = timeStep;
+    model->opt.cone = strncmp(variant, "pyramidal", 9) == 0 ? mjCONE_PYRAMIDAL : mjCONE_ELLIPTIC;
+    if (strstr(variant, "near-rigid") != NULL) {
+        static const mjtNum impedance[mjNIMP] = {0.99, 0.9999, 0.001, 0.5, 2};
+        model->opt.enableflags |= mjENBL_OVERRIDE;
+        model->opt.o_solref[0] = 2 * timeStep;
+        model->opt.o_solref[1] = 1;
+        memcpy(model->opt.o_solimp, impedance, sizeof(impedance));
+    } else if (strcmp(variant, "CG") == 0) {
+        model->opt.solver = mjSOL_CG;
+    } else if (strcmp(variant, "noslip") == 0) { // what its documentation recommends for grasps
+        model->opt.impratio = 10;
+        model->opt.noslip_iterations = 10;
+    }
+    return known;
+}
+
+// ---- the start
+
+static int rgFindBody(const rgMujocoWorld* world, int body) {
+    const char* name = rgModel_Body(world->scene->model, (rgBodyId){body + 1})->name;
+    int id = name != NULL && name[0] != '\0' ? mj_name2id(world->model, mjOBJ_BODY, name) : -1;
+    bool alike = world->model->nbody == world->scene->info.bodyCount + 1;
+    return id >= 0 ? id : alike ? body + 1 : -1;
+}
+
+// Coordinates have the same order and meaning, but for the linear velocity of free joints, which
+// MuJoCo has in world axes.
+static bool rgPlaceStart(rgMujocoWorld* world) {
+    const rgPeerScene* scene = world->scene;
+    if (world->model->nq != scene->info.qCount || world->model->nv != scene->info.vCount) {
+        return false;
+    }
+    for (int i = 0; i < scene->info.qCount; ++i) {
+        world->qpos[i] = scene->q[i];
+    }
+    for (int i = 0; i < scene->info.vCount; ++i) {
+        world->qvel[i] = scene->v[i];
+    }
+    for (int j = 0; j < world->model->njnt; ++j) {
+        if (world->model->jnt_type[j] == mjJNT_FREE) {
+            mjtNum linear[3];
+            memcpy(linear, world->qvel + world->model->jnt_dofadr[j], sizeof(linear));
+            mju_rotVecQuat(world->qvel + world->model->jnt_dofadr[j], linear,
+                           world->qpos + world->model->jnt_qposadr[j] + 3);
+        }
+    }
+    return true;
+}
+
+static void rgMujoco_Reset(void* world) {
+    rgMujocoWorld* own = world;
+    if (own->model->nkey > 0 && own->scene->file != NULL) {
+        mj_resetDataKeyframe(own->model, own->data, 0);
+    } else {
+        mj_resetData(own->model, own->data);
+    }
+    memcpy(own->data->qpos, own->qpos, (size_t)own->model->nq * sizeof(mjtNum));
+    memcpy(own->data->qvel, own->qvel, (size_t)own->model->nv * sizeof(mjtNum));
+    for (int i = 0; i < mjNTIMER; ++i) {
+        own->data->timer[i].duration = 0;
+    }
+    mj_kinematics(own->model, own->data);
+    mj_comPos(own->model, own->data);
+    mj_comVel(own->model, own->data);
+}
+
+static void rgMujoco_Destroy(void* world) {
+    rgMujocoWorld* own = world;
+    mj_deleteData(own->data);
+    mj_deleteModel(own->model);
+    free(own->bodies);
+    free(own->qpos);
+    free(own->qvel);
+    free(own);
+}
+
+static void* rgMujoco_Create(const rgPeerScene* scene, const char* variant, char* fault,
+                             size_t faultSize) {
+    rgMujocoWorld* own = rgCli_Allocate(1, sizeof(rgMujocoWorld));
+    own->scene = scene;
+    own->model = scene->file != NULL ? rgLoadFile(scene->file, fault, faultSize)
+                                     : rgLoadThroughMjcf(scene, fault, faultSize);
+    if (own->model == NULL) {
+        free(own);
+        return NULL;
+    }
+    own->data = mj_makeData(own->model);
+    own->bodies = rgCli_Allocate((size_t)scene->info.bodyCount, sizeof(int));
+    own->qpos = rgCli_Allocate((size_t)own->model->nq, sizeof(mjtNum));
+    own->qvel = rgCli_Allocate((size_t)own->model->nv, sizeof(mjtNum));
+    if (!rgSetOptions(own->model, variant, scene->timeStep)) {
+        snprintf(fault, faultSize, "there is no setting '%s'", variant);
+        rgMujoco_Destroy(own);
+        return NULL;
+    }
+    if (!rgPlaceStart(own)) {
+        snprintf(fault, faultSize, "it has %d positions and %d velocities instead of %d and %d",
+                 own->model->nq, own->model->nv, scene->info.qCount, scene->info.vCount);
+        rgMujoco_Destroy(own);
+        return NULL;
+    }
+    for (int i = 0; i < scene->info.bodyCount; ++i) {
+        own->bodies[i] = rgFindBody(own, i);
+    }
+    rgMujoco_Reset(own);
+    return own;
+}
+
+// ---- steps
+
+// Without a clock MuJoCo's timers stay at zero and cost nothing.
+static mjtNum rgMujocoClock(void) {
+    return rgCli_Seconds();
+}
+
+static bool rgMujoco_Step(void* world) {
+    rgMujocoWorld* own = world;
+    mj_step(own->model, own->data);
+    return own->data->warning[mjWARN_BADQACC].number == 0;
+}
+
+static void rgMujoco_Look(void* world, rgPeerLook* look) {
+    const rgMujocoWorld* own = world;
+    mjcb_time = rgMujocoClock; // from the first look on; timing runs reset it
+    *look = (rgPeerLook){.contactCount = own->data->ncon,
+                         .residual = NAN,
+                         .collision = own->data->timer[mjTIMER_POS_COLLISION].duration};
+    for (int i = 0; i < own->data->ncon; ++i) {
+        look->penetration = fmax(look->penetration, -own->data->contact[i].dist);
+    }
+}
+
+static bool rgMujoco_Body(void* world, int body, rgPeerBody* state) {
+    const rgMujocoWorld* own = world;
+    int id = own->bodies[body];
+    if (id < 0) {
+        return false;
+    }
+    const mjtNum *p = own->data->xpos + 3 * id, *q = own->data->xquat + 4 * id;
+    mjtNum twist[6];
+    mj_objectVelocity(own->model, own->data, mjOBJ_XBODY, id, twist, 0); // rotation first
+    *state = (rgPeerBody){
+        .pose = {.p = rgVec(p[0], p[1], p[2]), .q = {q[0], q[1], q[2], q[3]}},
+        .velocity = {.linear = rgVec(twist[3], twist[4], twist[5]),
+                     .angular = rgVec(twist[0], twist[1], twist[2])},
+        .mass = own->model->body_mass[id],
+    };
+    return true;
+}
+
+static void rgMujoco_Control(void* world, const double* control) {
+    const rgMujocoWorld* own = world;
+    for (int i = 0; i < own->model->nu; ++i) {
+        own->data->ctrl[i] = control[i];
+    }
+}
+
+static const char* rgMujoco_Version(void) {
+    return mj_versionString();
+}
+
+const rgPeer rgPeerMujoco = {
+    .name = "MuJoCo",
+    .variants = rgMujocoVariants,
+    .version = rgMujoco_Version,
+    .create = rgMujoco_Create,
+    .destroy = rgMujoco_Destroy,
+    .reset = rgMujoco_Reset,
+    .step = rgMujoco_Step,
+    .look = rgMujoco_Look,
+    .body = rgMujoco_Body,
+    .control = rgMujoco_Control,
+};
+
+// ---- inverse dynamics
+
+bool rgMujoco_TimeInverse(const char* path, int calls, double shift, double* seconds,
+                          int* contactCount) {
+    char fault[200];
+    mjModel* model = rgLoadFile(path, fault, sizeof(fault));
+    if (model == NULL) {
+        return false;
+    }
+    model->opt.cone = mjCONE_ELLIPTIC;
+    mjData* data = mj_makeData(model);
+    if (model->nkey > 0) {
+        mj_resetDataKeyframe(model, data, 0);
+    }
+    data->qpos[2] += shift;
+    *seconds = INFINITY;
+    for (int i = 0; i < calls; ++i) {
+        double begin = rgCli_Seconds();
+        mj_inverse(model, data);
+        *seconds = fmin(*seconds, rgCli_Seconds() - begin);
+    }
+    *contactCount = data->ncon;
+    mj_deleteData(data);
+    mj_deleteModel(model);
+    return true;
+}

@@ -1,0 +1,8 @@
+// What only MuJoCo offers.
+#pragma once
+#include <stdbool.h>
+
+// mj_inverse from the first key frame of a file, moved along z, for rest: the least time of a call
+// [s] and the number of contacts. False when MuJoCo was not built in or cannot read the file.
+bool rgMujoco_TimeInverse(const char* path, int calls, double shift, double* seconds,
+                          int* contactCount);

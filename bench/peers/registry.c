@@ -1,0 +1,27 @@
+// Which engines were built in: CMake says RIGOR_PEER_<NAME>.
+#include "mujoco.h"
+#include "peer.h"
+
+#include <stddef.h>
+
+extern const rgPeer rgPeerMujoco;
+
+static const rgPeer* const rgPeers[] = {
+    &rgPeerRigor,
+#ifdef RIGOR_PEER_MUJOCO
+    &rgPeerMujoco,
+#endif
+};
+
+const rgPeer* rgPeerAt(int index) {
+    int count = (int)(sizeof(rgPeers) / sizeof(rgPeers[0]));
+    return index >= 0 && index < count ? rgPeers[index] : NULL;
+}
+
+#ifndef RIGOR_PEER_MUJOCO
+bool rgMujoco_TimeInverse(const char* path, int calls, double shift, double* seconds,
+                          int* contactCount) {
+    (void)path, (void)calls, (void)shift, (void)seconds, (void)contactCount;
+    return false;
+}
+#endif
