@@ -23,7 +23,6 @@ static const struct {
     {"continuation", rg_planContinuation},
     {"restarts", rg_planRestarts},
     {"admm", rg_planAdmm},
-    {"waiting", rg_planWaiting},
 };
 
 enum { rg_maxGroups = 12, rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };

@@ -84,12 +84,13 @@ typedef enum rgContactMethod {
     rg_methodInterior, ///< nonsmooth interior point
 } rgContactMethod;
 
-/// How the matrix is held while solving. The answer is the same; the cost is not.
+/// How the matrix is held while solving; a form that the problem does not allow counts as auto. The
+/// answer is the same; the cost is not.
 typedef enum rgSystemForm {
     rg_formAuto,     ///< by predicted cost
     rg_formDense,    ///< contact space, dense
-    rg_formSparse,   ///< contact space, blocks with a fill-reducing order
-    rg_formVelocity, ///< velocity space; only for problems given in that form
+    rg_formSparse,   ///< contact space, blocks with a fill-reducing order; only where G is given
+    rg_formVelocity, ///< velocity space; only where M and J are given
 } rgSystemForm;
 
 typedef enum rgPenaltyRule {
@@ -119,7 +120,6 @@ typedef struct rgAdmmDef {
 
 /// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
 typedef enum rgPlanPart {
-    rg_planWaiting = 1 << 0,      ///< contacts that are far from closing wait
     rg_planStart = 1 << 1,        ///< Newton from the start
     rg_planProximal = 1 << 2,     ///< its proximal term
     rg_planInterior = 1 << 3,     ///< the interior point

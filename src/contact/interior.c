@@ -611,7 +611,7 @@ static bool rgInterior_Move(rgInterior* point, double reach) {
 // linear system or the step fails.
 static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
-    double eps = 0.1 * rgSystem_LeastShift(system);
+    double eps = 0.1 * system->ops->leastShift;
     rgInterior_Linearize(point, eps);
     if (system->ops->factorPair(system, point->A, point->B, point->idle, eps) != rg_ok) {
         return false;

@@ -2,6 +2,8 @@
 // every order fixed.
 #include "contact/layout.h"
 
+#include "contact/problem.h"
+
 #include <string.h>
 
 static int rgRoot(int* parent, int i) {
@@ -150,35 +152,16 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus,
     return rg_ok;
 }
 
-static bool rgBlockIsZero(const double* matrix, int n, const rgSetSource* a, const rgSetSource* b) {
-    for (int i = 0; i < a->rowCount; ++i) {
-        const double* row = matrix + (size_t)(a->firstRow + i) * (size_t)n + b->firstRow;
-        for (int j = 0; j < b->rowCount; ++j) {
-            if (row[j] != 0) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static void rgJoinByDense(const rgLayout* layout, const rgContactProblem* problem, int* parent) {
-    for (int i = 0; i < layout->setCount; ++i) {
-        for (int j = 0; j < i; ++j) {
-            if (rgRoot(parent, i) != rgRoot(parent, j) &&
-                !rgBlockIsZero(problem->delassus.matrix, problem->rowCount, layout->sets + i,
-                               layout->sets + j)) {
-                rgJoin(parent, i, j);
-            }
-        }
-    }
-}
-
-static void rgJoinBySparse(const rgLayout* layout, const rgSparse* G, int* parent) {
-    for (int i = 0; i < G->rowCount; ++i) {
-        for (int k = G->rowStart[i]; k < G->rowStart[i + 1]; ++k) {
-            if (G->value[k] != 0) {
-                rgJoin(parent, layout->setOfRow[i], layout->setOfRow[G->column[k]]);
+// Sets that an entry of G couples.
+static void rgJoinByMatrix(const rgLayout* layout, const rgContactProblem* problem, int* parent) {
+    for (int i = 0; i < problem->rowCount; ++i) {
+        rgGivenRow row = rgContactProblem_Row(problem, i);
+        int last = layout->setOfRow[i]; // neighbouring columns mostly belong to one set
+        for (int k = row.start; k < row.end; ++k) {
+            int set = layout->setOfRow[rgGivenRow_Column(&row, k)];
+            if (row.value[k] != 0 && set != last) {
+                rgJoin(parent, layout->setOfRow[i], set);
+                last = set;
             }
         }
     }
@@ -218,7 +201,6 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
     layout->islandStart = RG_TAKE(arena, int, count + 1);
     layout->members = RG_TAKE(arena, int, count);
     layout->placeOfSet = RG_TAKE(arena, int, count);
-    layout->localRow = RG_TAKE(arena, int, problem->rowCount);
     if (arena->failed) {
         return rg_errorMemory;
     }
@@ -227,29 +209,15 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
         parent[i] = joined ? rgRoot(parent, i - 1) : i;
     }
     rgResult result = rg_ok;
-    if (split && problem->delassus.kind == rg_delassusDense) {
-        rgJoinByDense(layout, problem, parent);
-    } else if (split && problem->delassus.kind == rg_delassusSparse) {
-        rgJoinBySparse(layout, &problem->delassus.sparse, parent);
-    } else if (split) {
+    if (split && problem->delassus.kind == rg_delassusVelocity) {
         result = rgJoinByParts(layout, &problem->delassus.jacobian, arena, parent);
+    } else if (split) {
+        rgJoinByMatrix(layout, problem, parent);
     }
     layout->islandCount = rgNumberClasses(parent, count, classOf);
     rgGroup(count, classOf, layout->islandCount, layout->islandStart, layout->members,
             layout->placeOfSet);
     return result;
-}
-
-static void rgLayout_NumberRows(rgLayout* layout) {
-    for (int island = 0; island < layout->islandCount; ++island) {
-        int row = 0;
-        for (int k = layout->islandStart[island]; k < layout->islandStart[island + 1]; ++k) {
-            const rgSetSource* set = layout->sets + layout->members[k];
-            for (int i = 0; i < set->rowCount; ++i) {
-                layout->localRow[set->firstRow + i] = row++;
-            }
-        }
-    }
 }
 
 rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* arena,
@@ -267,9 +235,5 @@ rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* are
             return result;
         }
     }
-    rgResult result = rgLayout_FindIslands(layout, problem, split, arena);
-    if (result == rg_ok) {
-        rgLayout_NumberRows(layout);
-    }
-    return result;
+    return rgLayout_FindIslands(layout, problem, split, arena);
 }

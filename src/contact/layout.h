@@ -21,8 +21,7 @@ typedef struct rgLayout {
     int islandCount;
     int* islandStart; // islandCount + 1, into members
     int* members;     // sets by island, ascending within each
-    int* placeOfSet;  // place of a set among its island's members
-    int* localRow;    // row within its island, n
+    int* placeOfSet;  // place of a set among those that are being solved; -1: left out
 
     int partCount;       // velocity form: velocities that move together
     int* partOfVelocity; // nv

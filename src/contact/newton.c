@@ -85,7 +85,7 @@ static double rgNewton_Regularisation(const rgNewton* newton) {
         load = fmax(load, fabs(newton->lambda[i]));
     }
     double eps = newton->options->regularisation * fmin(newton->norm, 1) / load;
-    return fmax(eps, rgSystem_LeastShift(newton->system));
+    return fmax(eps, newton->system->ops->leastShift);
 }
 
 // A + p B

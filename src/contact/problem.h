@@ -3,6 +3,27 @@
 #include "base/base.h"
 #include "rigor/contact.h"
 
+// One row of G as it is given, for problems in contact space: entries from start to end. A dense
+// matrix has no columns.
+typedef struct rgGivenRow {
+    int start, end;
+    const int* column;
+    const double* value;
+} rgGivenRow;
+
+static inline rgGivenRow rgContactProblem_Row(const rgContactProblem* problem, int row) {
+    const rgDelassus* G = &problem->delassus;
+    int n = problem->rowCount;
+    return G->kind == rg_delassusDense
+               ? (rgGivenRow){row * n, row * n + n, NULL, G->matrix}
+               : (rgGivenRow){G->sparse.rowStart[row], G->sparse.rowStart[row + 1],
+                              G->sparse.column, G->sparse.value};
+}
+
+static inline int rgGivenRow_Column(const rgGivenRow* row, int k) {
+    return row->column != NULL ? row->column[k] : k - row->start;
+}
+
 // Judge with scratch from an arena (rgContactProblem_Judge makes its own).
 rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const double* lambda,
                  rgArena* arena, rgResidual* residual);

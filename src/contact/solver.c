@@ -3,7 +3,6 @@
 #include "contact/cones.h"
 #include "contact/problem.h"
 #include "contact/run.h"
-#include "contact/working.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,8 +51,8 @@ typedef struct rgWorkspace {
 
 typedef struct rgIslandOutcome {
     rgResult result;
-    rgContactStatus status; // of the last round
-    rgContactStatus left;   // solved, or infeasible where sets were left out
+    rgContactStatus status;
+    rgContactStatus left; // solved, or infeasible where sets were left out
     int iterationCount;
     int factorizationCount;
     int phaseIterations[rg_phaseCount];
@@ -225,7 +224,6 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result =
         rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->lambda);
-    run.iterationLimit -= outcome->iterationCount;
     run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
     for (int i = 0; i < system->setCount && run.infeasible; ++i) {
         run.conflict[i] = true;
@@ -237,11 +235,9 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
         return result;
     }
     rgSystem_Store(system, run.best, solve->lambda);
-    outcome->iterationCount += run.iterationCount;
-    outcome->factorizationCount += system->factorizationCount;
-    for (int i = 0; i < rg_phaseCount; ++i) {
-        outcome->phaseIterations[i] += run.phaseIterations[i];
-    }
+    outcome->iterationCount = run.iterationCount;
+    outcome->factorizationCount = system->factorizationCount;
+    memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
     rgContactStatus status = solved                                     ? rg_contactSolved
                              : run.infeasible                           ? rg_contactInfeasible
@@ -264,39 +260,40 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
 // Contacts whose normal nothing can move, a turntable that stands in the floor: where they want to
 // be moved there is no solution, and nothing that any other contact could do about it. They are
 // named and left out. True when there are any.
-static bool rgDropImmovable(rgSolve* solve, rgWorking* working, const rgSystem* system,
+static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* system, int* members,
                             rgIslandOutcome* outcome) {
-    bool* drop = RG_TAKE(system->arena, bool, system->setCount);
-    bool any = false;
-    for (int i = 0; drop != NULL && i < system->setCount; ++i) {
+    int count = 0;
+    for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         const double* d = system->diagonal + set->pairStart;
         int m = set->size;
-        drop[i] = set->kind == rg_blockCoulomb && system->g[set->row + 2] < 0 &&
-                  d[2 * m + 2] < RG_IMMOVABLE * (d[0] + d[m + 1]);
-        if (drop[i]) {
-            const rgSetSource* source = solve->layout.sets + working->members[i];
+        bool drop = set->kind == rg_blockCoulomb && system->g[set->row + 2] < 0 &&
+                    d[2 * m + 2] < RG_IMMOVABLE * (d[0] + d[m + 1]);
+        if (drop) {
+            const rgSetSource* source = solve->layout.sets + members[i];
+            solve->layout.placeOfSet[members[i]] = -1;
             solve->conflict[source->block] = true;
             memset(solve->lambda + source->firstRow, 0, (size_t)m * sizeof(double));
             outcome->left = outcome->status = rg_contactInfeasible;
-            any = true;
+        } else {
+            members[count++] = members[i];
         }
     }
-    if (any) {
-        rgWorking_Drop(working, drop);
-    }
+    bool any = count < def->memberCount;
+    def->memberCount = count;
     return any;
 }
 
-// One round: the members of the working set.
-static rgResult rgSolveMembers(rgSolve* solve, rgWorking* working, rgWorkspace* workspace,
+static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspace,
                                rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
+    const int* start = solve->layout.islandStart + island;
+    int* members = solve->layout.members + start[0];
     rgSystemDef def = {
         .problem = solve->problem,
         .layout = &solve->layout,
-        .memberCount = working->count,
-        .members = working->members,
+        .memberCount = start[1] - start[0],
+        .members = members,
         .model = solver->def.model,
         .form = solver->def.form,
         .reference = solve->reference,
@@ -308,8 +305,7 @@ static rgResult rgSolveMembers(rgSolve* solve, rgWorking* working, rgWorkspace* 
     rgSystem system;
     rgResult result = rgBuildSystem(&def, &system);
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&
-        rgDropImmovable(solve, working, &system, outcome)) {
-        def.memberCount = working->count;
+        rgDropImmovable(solve, &def, &system, members, outcome)) {
         result = rgBuildSystem(&def, &system);
     }
     if (result == rg_ok && system.velocityUnit == 0) {
@@ -322,31 +318,13 @@ static rgResult rgSolveMembers(rgSolve* solve, rgWorking* working, rgWorkspace* 
     return result == rg_ok ? rgSolveSystem(solve, &system, outcome) : result;
 }
 
-// Contacts may wait where the default method may choose, and where W says what they would do.
-static bool rgSolve_MayScreen(const rgSolve* solve) {
-    const rgContactSolverDef* def = &solve->solver->def;
-    return def->method == rg_methodAuto && def->model == rg_modelNcp &&
-           (def->disabled & rg_planWaiting) == 0 &&
-           solve->problem->delassus.kind == rg_delassusVelocity &&
-           solve->problem->delassus.whitened != NULL;
-}
-
 static void rgSolveIsland(int island, int worker, void* context) {
     rgSolve* solve = context;
     rgWorkspace* workspace = solve->solver->workspaces + worker;
     rgIslandOutcome* outcome = solve->outcomes + island;
     *outcome = (rgIslandOutcome){.status = rg_contactSolved, .left = rg_contactSolved};
     rgArena_Reset(&workspace->arena);
-    rgWorking working;
-    outcome->result = rgWorking_Init(&working, solve->problem, &solve->layout, island,
-                                     solve->lambda, rgSolve_MayScreen(solve), &workspace->arena);
-    rgArenaMark mark = rgArena_Mark(&workspace->arena);
-    bool again = true;
-    while (outcome->result == rg_ok && again) {
-        outcome->result = rgSolveMembers(solve, &working, workspace, outcome);
-        rgArena_Return(&workspace->arena, mark);
-        again = rgWorking_Admit(&working, solve->lambda);
-    }
+    outcome->result = rgSolveMembers(solve, island, workspace, outcome);
 }
 
 static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {

@@ -2,6 +2,8 @@
 #include "contact/system.h"
 
 #include "contact/cones.h"
+#include "contact/problem.h"
+#include "contact/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,11 +21,14 @@ static double rgSystemDef_Length(const rgSystemDef* def, int row) {
 static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
     system->setCount = def->memberCount;
     system->sets = RG_TAKE(def->arena, rgSet, system->setCount);
-    if (system->sets == NULL) {
+    system->setStart = RG_TAKE(def->arena, int, system->setCount + 1);
+    if (def->arena->failed) {
         return rg_errorMemory;
     }
     for (int i = 0; i < system->setCount; ++i) {
         const rgSetSource* source = rgSystemDef_Source(def, i);
+        def->layout->placeOfSet[def->members[i]] = i;
+        system->setStart[i] = system->n;
         const rgBlock* block = def->problem->blocks + source->block;
         system->sets[i] = (rgSet){
             .kind = block->kind,
@@ -39,6 +44,7 @@ static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
         system->n += source->rowCount;
         system->pairCount += source->rowCount * source->rowCount;
     }
+    system->setStart[system->setCount] = system->n;
     size_t n = (size_t)system->n;
     system->g = RG_TAKE(def->arena, double, n);
     system->rowScale = RG_TAKE(def->arena, double, n);
@@ -132,7 +138,9 @@ static void rgSystem_FindScale(rgSystem* system) {
     }
     int exponent;
     frexp(largest, &exponent);
-    exponent = system->linkCount > 0 ? 2 * (exponent / 2) : exponent; // W takes the unit's root
+    if (system->ops == &rgVelocityOps) {
+        exponent = 2 * (exponent / 2); // W takes the unit's root
+    }
     system->massUnit = largest > 0 ? ldexp(1, exponent) : 1;
     for (int i = 0; i < system->n; ++i) {
         double mass = system->mass[i];
@@ -194,41 +202,6 @@ static void rgSystem_ScaleSets(rgSystem* system) {
     }
 }
 
-static void rgSystem_ScaleMatrix(rgSystem* system) {
-    const double* s = system->rowScale;
-    double unit = system->massUnit, root = sqrt(unit);
-    for (int j = 0; system->G != NULL && j < system->n; ++j) {
-        double* column = system->G + (size_t)j * (size_t)system->ld;
-        for (int i = 0; i < system->n; ++i) {
-            column[i] *= unit * s[i] * s[j];
-        }
-    }
-    for (int i = 0; system->values != NULL && i < system->setCount; ++i) {
-        const rgSet* a = system->sets + i;
-        for (int k = system->rowStart[i]; k < system->rowStart[i + 1]; ++k) {
-            const rgSet* b = system->sets + system->column[k];
-            for (int r = 0; r < a->size; ++r) {
-                for (int c = 0; c < b->size; ++c) {
-                    system->values[k][r * b->size + c] *= unit * s[a->row + r] * s[b->row + c];
-                }
-            }
-        }
-    }
-    for (int l = 0; l < system->linkCount; ++l) {
-        rgVelocityLink* link = system->links + l;
-        const rgSet* set = system->sets + link->set;
-        const rgVelocityPart* part = system->parts + link->part;
-        for (int r = 0; r < set->size; ++r) {
-            for (int c = 0; c < part->size; ++c) {
-                link->W[r * part->stride + c] *= root * s[set->row + r];
-            }
-        }
-    }
-    for (int i = 0; system->R != NULL && i < system->n; ++i) {
-        system->R[i] *= unit * s[i] * s[i];
-    }
-}
-
 static void rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     rgSystem_FindMasses(system, def);
     system->massUnit = 1;
@@ -242,84 +215,67 @@ static void rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     rgSystem_WeighRows(system, def, reference);
     if (def->scaled) {
         rgSystem_ScaleSets(system);
-        rgSystem_ScaleMatrix(system);
+        system->ops->scale(system);
     }
 }
 
-// Share of the block matrix that is not zero, for contact-space input.
+// Share of the matrix that is not zero, for contact-space input.
 static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system) {
-    if (def->problem->delassus.kind == rg_delassusSparse) {
-        const rgSparse* G = &def->problem->delassus.sparse;
-        double entries = 0;
-        for (int i = 0; i < system->n; ++i) {
-            entries += G->rowStart[system->globalRow[i] + 1] - G->rowStart[system->globalRow[i]];
-        }
-        return entries / ((double)system->n * system->n);
-    }
-    const double* G = def->problem->delassus.matrix;
-    size_t n = (size_t)def->problem->rowCount;
     double entries = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        for (int j = 0; j < system->setCount; ++j) {
-            int row = system->globalRow[system->sets[i].row];
-            int column = system->globalRow[system->sets[j].row];
-            entries += G[(size_t)row * n + (size_t)column] != 0;
+    for (int i = 0; i < system->n; ++i) {
+        rgGivenRow row = rgContactProblem_Row(def->problem, system->globalRow[i]);
+        for (int k = row.start; k < row.end; ++k) {
+            entries += row.value[k] != 0;
         }
     }
-    return entries / ((double)system->setCount * system->setCount);
+    return entries / ((double)system->n * system->n);
 }
 
 #define RG_FEW_ROWS 30 // up to which G is formed whatever the number of velocities
 
-static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system) {
-    bool velocityInput = def->problem->delassus.kind == rg_delassusVelocity;
-    if (def->form != rg_formAuto && (def->form != rg_formVelocity || velocityInput)) {
+// The form that the def asks for, unless the input does not allow it; else by predicted cost.
+// rows: velocity input, NULL: contact space.
+static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
+                                 const rgRows* rows) {
+    bool allowed = def->form == (rows != NULL ? rg_formVelocity : rg_formSparse);
+    if (allowed || def->form == rg_formDense) {
         return def->form;
     }
-    if (velocityInput) {
-        bool few = system->n <= RG_FEW_ROWS || 2 * system->n <= 3 * system->nv;
+    if (rows != NULL) {
+        bool few = system->n <= RG_FEW_ROWS || 2 * system->n <= 3 * rows->nv;
         return few && system->n <= 150 ? rg_formDense : rg_formVelocity;
     }
-    if (system->n <= 90) {
-        return rg_formDense;
+    bool dense = system->n <= 90 || rgSystemDef_Density(def, system) > 0.35;
+    return dense ? rg_formDense : rg_formSparse;
+}
+
+// The parts and rows that the input has, then the form that suits them.
+static rgResult rgSystem_MakeForm(rgSystem* system, const rgSystemDef* def) {
+    rgRows own;
+    rgRows* rows = def->problem->delassus.kind == rg_delassusVelocity ? &own : NULL;
+    rgResult result = rows != NULL ? rgRows_FindParts(rows, def, system) : rg_ok;
+    if (result != rg_ok) {
+        return result;
     }
-    return rgSystemDef_Density(def, system) > 0.35 ? rg_formDense : rg_formSparse;
+    rgSystemForm form = rgChooseForm(def, system, rows);
+    if (rows != NULL) {
+        result = rgRows_Fill(rows, def, system, form == rg_formDense);
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    return form == rg_formDense    ? rgMakeDense(def, rows, system)
+           : form == rg_formSparse ? rgMakeSparse(def, system)
+                                   : rgMakeVelocity(def, rows, system);
 }
 
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
-    *system = (rgSystem){
-        .model = def->model,
-        .kernels = def->kernels,
-        .arena = def->arena,
-        .factor = def->factor,
-    };
+    *system = (rgSystem){.model = def->model, .kernels = def->kernels, .arena = def->arena};
     rgResult result = rgSystem_CollectSets(system, def);
     if (result != rg_ok || rgSystem_IsTrivial(system)) {
         return result;
     }
-    bool velocities = def->problem->delassus.kind == rg_delassusVelocity;
-    result = velocities ? rgCollectParts(def, system) : rg_ok;
-    if (result != rg_ok) {
-        return result;
-    }
-    rgSystemForm form = rgChooseForm(def, system);
-    if (velocities) {
-        result = rgBuildVelocityLinks(def, system, form == rg_formDense);
-    }
-    if (result != rg_ok) {
-        return result;
-    }
-    switch (form) {
-    case rg_formSparse:
-        result = rgBuildSparse(def, system);
-        break;
-    case rg_formVelocity:
-        result = rgBuildVelocity(def, system);
-        break;
-    default:
-        result = rgBuildDense(def, system);
-        break;
-    }
+    result = rgSystem_MakeForm(system, def);
     if (result == rg_ok) {
         rgSystem_Scale(system, def);
     }

@@ -1,11 +1,11 @@
 // One island of a contact problem, made dimensionless, in a form that solvers can work with:
 //     sigma = G lambda + g,  in units in which the diagonal of G is near one (docs/theory/ncp.md
 //     (13)-(14)).
-// G includes the compliance R. Three forms share one table of operations.
+// G includes the compliance R. A core that all forms share, and one table of operations: contact
+// space, where G is a matrix, dense or sparse, and velocity space, where it is W W' + R.
 #pragma once
 #include "contact/layout.h"
-#include "math/blockfactor.h"
-#include "math/kernels.h"
+#include "contact/matrix.h"
 #include "rigor/contact.h"
 
 // Rows of the system that share one set. Boxes have one row, half lines and free rows at most
@@ -24,6 +24,8 @@ typedef struct rgSystem rgSystem;
 
 // Linear algebra that depends on the form. Vectors have n entries.
 typedef struct rgSystemOps {
+    // G = unit S G S with S = diag(rowScale)
+    void (*scale)(rgSystem* system);
     // y = G x
     void (*apply)(rgSystem* system, const double* x, double* y);
     // One Gauss-Seidel pass: lambda and sigma are kept consistent, block by block.
@@ -40,28 +42,15 @@ typedef struct rgSystemOps {
     // The inverse of that matrix, and G times it, for the rows and columns of a few sets of three
     // rows: X and Y, column-major, 3 count x 3 count.
     rgResult (*respond)(rgSystem* system, int count, const int* sets, double* X, double* Y, int ld);
+    double leastShift; // smallest eps that factorPair stands
 } rgSystemOps;
-
-// Velocities that move together: a body, a tree, or all of the island where most rows touch most of
-// them anyway.
-typedef struct rgVelocityPart {
-    int size;
-    int start;  // first velocity in the island's own order
-    int stride; // numbers per row of the links: size, or more, then zeros follow
-} rgVelocityPart;
-
-// Rows of one set times one part.
-typedef struct rgVelocityLink {
-    int set;
-    int part;
-    double* W; // scaled rows of W = J L^-T, set size x stride, row-major
-} rgVelocityLink;
 
 struct rgSystem {
     rgContactModel model;
     int n;
     int setCount;
     rgSet* sets;
+    int* setStart;       // first row of each set, and n: setCount + 1
     int pairCount;       // total of size x size over the sets
     double* g;           // n
     double* diagonal;    // dense diagonal blocks of G, laid out like A and B
@@ -71,52 +60,12 @@ struct rgSystem {
     double* mass;        // (9) m of the judge in these units, n; 0: nothing moves the row
     double* weight;      // residual of a set = weight |lambda - P(lambda - mass u)|, n
     int* globalRow;      // n
-    int* localPart;      // velocity input: the island's part of each part of the layout, or -1
     const rgSystemOps* ops;
+    void* form; // what ops work on
     const rgKernels* kernels;
     rgArena* arena;
     int factorizationCount;
-    double sweepFlops, applyFlops, pairFlops, shiftFlops; // predicted cost
-
-    // dense form
-    double* G; // n x n column-major
-    int ld;
-    double* K; // work matrix of the last factorization
-    int* pivot;
-    int* active; // rows that the last pair factorization kept
-    int activeCount;
-    const double* pairB; // B of the last pair factorization, borrowed
-    const bool* pairIdle;
-
-    // sparse form
-    int* rowStart; // block rows over sets
-    int* column;
-    double** values;       // row-major blocks
-    double** work;         // blocks of K
-    rgBlockFactor* factor; // borrowed from the workspace
-
-    // velocity form
-    double* H; // dense H, nv x nv
-    int hld;
-    int nv;
-    int partCount;
-    rgVelocityPart* parts;
-    double* W;    // one part: the rows of all links, n x stride
-    double* rows; // one part: active rows of W, and E^-1 B W below them
-    int linkCount;
-    int* linkStart; // links of each set, setCount + 1
-    rgVelocityLink* links;
-    double* R; // compliance, n
-    double*
-        inverse; // E^-1 of the last factorization, laid out like A (docs/theory/velocity.md (3))
-    double* product;    // E^-1 B likewise
-    double* velocity;   // nv scratch, up to the stride
-    double* impulse;    // n scratch
-    double* right;      // RG_SET_MAX x nv scratch
-    bool denseVelocity; // H is one dense matrix rather than blocks between parts
-    int* partRowStart;  // block pattern of H over the parts
-    int* partColumn;
-    double** partValues;
+    double sweepFlops, applyFlops, pairFlops; // predicted cost
 };
 
 typedef struct rgSystemDef {
@@ -154,19 +103,11 @@ bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, 
 rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets, double* X,
                                    double* Y, int ld);
 
-extern const rgSystemOps rgDenseOps;
-extern const rgSystemOps rgSparseOps;
+// The forms. Each fills ops, form, diagonal and costs of a system whose sets are known. Velocity
+// input comes as rows of W.
+struct rgRows;
+rgResult rgMakeDense(const rgSystemDef* def, const struct rgRows* rows, rgSystem* system);
+rgResult rgMakeSparse(const rgSystemDef* def, rgSystem* system); // contact-space input only
+rgResult rgMakeVelocity(const rgSystemDef* def, const struct rgRows* rows, rgSystem* system);
+extern const rgSystemOps rgContactOps;
 extern const rgSystemOps rgVelocityOps;
-// Velocity input: the parts that the island's rows touch, then their rows. merge: as one part.
-rgResult rgCollectParts(const rgSystemDef* def, rgSystem* system);
-rgResult rgBuildVelocityLinks(const rgSystemDef* def, rgSystem* system, bool merge);
-rgResult rgBuildDense(const rgSystemDef* def, rgSystem* system);
-rgResult rgBuildSparse(const rgSystemDef* def, rgSystem* system);
-rgResult rgBuildVelocity(const rgSystemDef* def, rgSystem* system);
-// What the velocity form needs beside sets, parts, links and compliance.
-rgResult rgPrepareVelocity(rgSystem* system);
-
-// Smallest regularisation that a factorization of A + eps I + B G stands.
-static inline double rgSystem_LeastShift(const rgSystem* system) {
-    return system->ops == &rgVelocityOps ? 1e-8 : 1e-10;
-}

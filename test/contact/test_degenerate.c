@@ -75,25 +75,39 @@ static void test_rows_that_nothing_moves(void** state) {
     rgFreeContactCase(made);
 }
 
-// A contact whose normal nothing can move stands in the way of nobody: it is named and left out.
+// A contact whose normal nothing can move stands in the way of nobody: it is named and left out,
+// whichever of the two it is and however the matrix is given and held.
 static void test_normal_that_nothing_moves(void** state) {
     (void)state;
     rgBlock blocks[2] = {rgContactBlock(0, 0.5), rgContactBlock(3, 0.5)};
-    double G[36] = {0};
-    G[0] = G[7] = G[14] = G[21] = G[28] = 1;
-    G[35] = 1e-30; // rounding
-    G[1 * 6 + 3] = G[3 * 6 + 1] = 0.2;
-    const double g[6] = {0.1, 0, -1, 0.3, 0, -2};
-    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
-    double lambda[6] = {0};
-    rgContactSolverDef def = rgDefaultContactSolverDef();
-    rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
-    assert_int_equal(report.status, rg_contactInfeasible);
-    assert_int_equal(report.conflictCount, 1);
-    assert_int_equal(report.residual.block, 1);
-    EXPECT_NEAR(lambda[2], 1, 1e-6);
-    assert_true(rgLargestNumber(3, lambda + 3) == 0);
-    rgFreeContactCase(made);
+    for (int k = 0; k < 8; ++k) {
+        int good = 3 * (k % 2), bad = 3 - good;
+        double G[36] = {0}, g[6] = {0};
+        for (int i = 0; i < 6; ++i) {
+            G[7 * i] = 1;
+        }
+        G[7 * (bad + 2)] = 1e-30; // rounding
+        G[(good + 1) * 6 + bad] = G[bad * 6 + good + 1] = 0.2;
+        g[good] = 0.1;
+        g[good + 2] = -1;
+        g[bad] = 0.3;
+        g[bad + 2] = -2;
+        rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+        rgContactProblem problem =
+            rgContactCase_UseForm(made, k & 2 ? rg_delassusSparse : rg_delassusDense);
+        double lambda[6] = {0};
+        rgContactSolverDef def = rgDefaultContactSolverDef();
+        def.form = k & 4 ? rg_formSparse : rg_formDense;
+        rgContactReport report = rgSolveAndCheck(&def, &problem, lambda);
+        assert_int_equal(report.status, rg_contactInfeasible);
+        assert_int_equal(report.conflictCount, 1);
+        assert_int_equal(report.residual.block, bad / 3);
+        EXPECT_NEAR(lambda[good], -0.1, 1e-6);
+        EXPECT_NEAR(lambda[good + 1], 0, 1e-6);
+        EXPECT_NEAR(lambda[good + 2], 1, 1e-6);
+        assert_true(rgLargestNumber(3, lambda + bad) == 0);
+        rgFreeContactCase(made);
+    }
 }
 
 // Two equalities that contradict each other, a contact squeezed between two moving walls: no

@@ -1,0 +1,34 @@
+// The rows of W = J L^-T (M = L L') that an island has, by set and part. docs/theory/velocity.md
+// (1).
+#pragma once
+#include "contact/system.h"
+
+// Velocities that move together: a body, a tree, or all of the island where most rows touch most of
+// them anyway.
+typedef struct rgVelocityPart {
+    int size;
+    int start;  // first velocity in the island's own order
+    int stride; // numbers per row of the links: size, or more, then zeros follow
+} rgVelocityPart;
+
+// Rows of one set times one part.
+typedef struct rgVelocityLink {
+    int set;
+    int part;
+    double* W; // set size x stride, row-major
+} rgVelocityLink;
+
+typedef struct rgRows {
+    int nv;
+    int partCount;
+    rgVelocityPart* parts;
+    int* localPart; // the island's part of each part of the layout, or -1
+    int linkCount;
+    int* linkStart; // links of each set, setCount + 1
+    rgVelocityLink* links;
+    double* W; // one part: the rows of all links, n x stride; else NULL
+} rgRows;
+
+// The parts that the island's rows touch, then the rows. merge: as one part in any case.
+rgResult rgRows_FindParts(rgRows* rows, const rgSystemDef* def, const rgSystem* system);
+rgResult rgRows_Fill(rgRows* rows, const rgSystemDef* def, const rgSystem* system, bool merge);
