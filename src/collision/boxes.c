@@ -4,14 +4,9 @@
 #include "collision/support.h"
 
 // Edges this close to parallel add nothing to the face axes.
-#define RG_PARALLEL 1e-6
-#define RG_SAT_TIE  1e-6 // relative: a face is preferred to an edge that is better by less
-// Cosine of 1.8 degrees. Faces closer to parallel are clipped first: many points are about equally
-// near, and the normal of a face is steadier than that of a corner.
-#define RG_BOX_FLAT  0.9995
+#define RG_PARALLEL  1e-6
+#define RG_SAT_TIE   1e-6 // relative: a face is preferred to an edge that is better by less
 #define RG_BOX_TOUCH 1e-6 // relative distance below which boxes do not count as apart
-// Where corners meet, the normal is that of corners rounded by this part of the thinner box.
-#define RG_BOX_ROUND 0.01
 
 typedef struct rgBoxTest {
     double r[3][3], f[3][3]; // B's axes in A as columns, and absolute values
@@ -188,13 +183,14 @@ static bool rgNearestOfBoxes(const rgConvexPair* pair, const rgBoxTest* x, rgSig
 
 // ---- manifold
 
-// Whether faces of the two are close to parallel.
+// Whether faces of the two are close to parallel. Those are clipped first: many points are about
+// equally near, and the normal of a face is steadier than that of a corner.
 static bool rgIsFlat(const rgBoxTest* x) {
     double most = 0;
     for (int i = 0; i < 3; ++i) {
         most = RG_MAX(most, RG_MAX(x->f[i][0], RG_MAX(x->f[i][1], x->f[i][2])));
     }
-    return most > RG_BOX_FLAT;
+    return most > RG_PARALLEL_FACES;
 }
 
 // Points where the faces that the axis names overlap; false when none reaches the separation, as
@@ -218,10 +214,6 @@ static void rgSearchBoxes(const rgConvexPair* pair, const rgBoxTest* x, const rg
 
 // ---- corners against corners
 
-static double rgThinnest(rgVec3 half) {
-    return RG_MIN(half.x, RG_MIN(half.y, half.z));
-}
-
 static rgVec3 rgFaceAxis(const rgBoxTest* x, int k) {
     return k < 3 ? rgVec(k == 0, k == 1, k == 2)
                  : rgVec(x->r[0][k - 3], x->r[1][k - 3], x->r[2][k - 3]);
@@ -236,7 +228,7 @@ static bool rgIsCorner(const rgBoxTest* x, double inset) {
             continue;
         }
         first = first < 0 ? k : first;
-        if (fabs(rgDot(rgFaceAxis(x, first), rgFaceAxis(x, k))) < RG_BOX_FLAT) {
+        if (fabs(rgDot(rgFaceAxis(x, first), rgFaceAxis(x, k))) < RG_PARALLEL_FACES) {
             return true;
         }
     }
@@ -253,7 +245,7 @@ static double rgSeparation(const rgConvexPair* pair, rgVec3 n) {
 // is as good for sharp boxes; depth alone would take a face's, and jump with it. The direction
 // between boxes that are smaller by a little is continuous, and symmetric where the boxes are.
 static bool rgRoundedNormal(const rgConvexPair* pair, const rgBoxTest* x, double gap, rgSigned* s) {
-    double whole = RG_BOX_ROUND * RG_MIN(rgThinnest(pair->a->size), rgThinnest(pair->b->size));
+    double whole = RG_CORNER_ROUND * RG_MIN(pair->a->thin, pair->b->thin);
     double inset = whole - 0.5 * RG_MAX(0, gap);
     if (!(inset > 0) || gap < -whole || !rgIsCorner(x, inset)) {
         return false;

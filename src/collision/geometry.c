@@ -65,6 +65,18 @@ static rgBox rgBoxAround(rgVec3 half) {
     return (rgBox){.lower = rgNegate(half), .upper = half};
 }
 
+// The least width along the normal of a face; edges across each other may be nearer by a little.
+static double rgHullWidth(const rgHull* hull) {
+    double least = INFINITY;
+    int32_t vertex = 0;
+    for (int f = 0; f < hull->faceCount; ++f) {
+        rgVec3 n = rgNegate(hull->faceNormal[f]);
+        vertex = rgHull_Climb(hull, n, vertex);
+        least = RG_MIN(least, rgDot(n, rgHull_Vertex(hull, vertex)) + hull->faceOffset[f]);
+    }
+    return RG_MAX(least, 0);
+}
+
 static void rgSetHullBounds(rgGeometry* g) {
     const rgHull* hull = &g->hull;
     g->box = (rgBox){rgHull_Vertex(hull, 0), rgHull_Vertex(hull, 0)};
@@ -82,6 +94,7 @@ static void rgSetHullBounds(rgGeometry* g) {
         g->convex.scale = RG_MAX(g->convex.scale, reach);
     }
     g->convex.hull = hull;
+    g->convex.thin = 0.5 * rgHullWidth(hull);
 }
 
 static void rgSetBounds(rgGeometry* g) {
@@ -93,26 +106,29 @@ static void rgSetBounds(rgGeometry* g) {
         g->boundingRadius = INFINITY;
         return;
     case rg_shapeSphere:
-        g->convex.radius = s.x;
+        g->convex.radius = g->convex.thin = s.x;
         g->box = rgBoxAround(rgVec(s.x, s.x, s.x));
         g->boundingRadius = s.x;
         break;
     case rg_shapeCapsule:
-        g->convex.radius = s.x;
+        g->convex.radius = g->convex.thin = s.x;
         g->box = rgBoxAround(rgVec(s.x, s.x, s.x + s.y));
         g->boundingRadius = s.x + s.y;
         break;
     case rg_shapeCylinder:
         g->box = rgBoxAround(rgVec(s.x, s.x, s.y));
         g->boundingRadius = sqrt(s.x * s.x + s.y * s.y);
+        g->convex.thin = RG_MIN(s.x, s.y);
         break;
     case rg_shapeBox:
         g->box = rgBoxAround(s);
         g->boundingRadius = rgLength(s);
+        g->convex.thin = RG_MIN(s.x, RG_MIN(s.y, s.z));
         break;
     case rg_shapeEllipsoid:
         g->box = rgBoxAround(s);
         g->boundingRadius = RG_MAX(s.x, RG_MAX(s.y, s.z));
+        g->convex.thin = RG_MIN(s.x, RG_MIN(s.y, s.z));
         break;
     case rg_shapeHull:
         rgSetHullBounds(g);
@@ -130,6 +146,7 @@ static void rgAddRounding(rgGeometry* g, double rounding) {
     if (rounding > 0) {
         g->convex.radius = rounding;
         g->convex.scale += rounding;
+        g->convex.thin += rounding;
         g->boundingRadius += rounding;
         g->box = (rgBox){rgSub(g->box.lower, grow), rgAdd(g->box.upper, grow)};
     }

@@ -10,6 +10,9 @@
 // Relative to the hull's size: thinner is flat, and faces closer to one plane are one polygon.
 #define RG_HULL_FLAT  1e-8
 #define RG_HULL_MERGE 5e-7
+// Vertices more pointed than this (square of the sine of what their faces make with an axis) count
+// as that blunt.
+#define RG_HULL_NEEDLE 0.01
 
 typedef struct rgHalfEdge {
     int from, to;
@@ -555,6 +558,39 @@ static bool rgStoreNeighbors(rgHullBuild* build, rgArena* arena, rgHull* hull) {
     return true;
 }
 
+// The least vector with at least unit length along the normals of all faces around a vertex: from
+// the point nearest to the origin of the hull of these normals, whose inverse it is. Of many faces
+// some are enough.
+static rgVec3 rgInward(const rgHull* hull, int vertex) {
+    double x[RG_HULL_SMALL], y[RG_HULL_SMALL], z[RG_HULL_SMALL], ends[3 * RG_HULL_SMALL];
+    int first = hull->vertexFaceStart[vertex], count = hull->vertexFaceStart[vertex + 1] - first;
+    int used = RG_MIN(count, RG_HULL_SMALL), padded = (used + 3) / 4 * 4;
+    for (int k = 0; k < padded; ++k) {
+        int at = k < used ? (int)((int64_t)k * count / used) : 0;
+        rgVec3 n = hull->faceNormal[hull->vertexFaces[first + at]];
+        x[k] = ends[3 * k] = n.x;
+        y[k] = ends[3 * k + 1] = n.y;
+        z[k] = ends[3 * k + 2] = n.z;
+    }
+    rgHull normals = {.vertexCount = used, .x = x, .y = y, .z = z, .vertices = ends};
+    rgConvex cone = {.kind = rg_shapeHull, .scale = 1, .hull = &normals};
+    rgConvex origin = {.kind = rg_shapeSphere};
+    rgConvexPair pair = rgMakePair(&cone, rgPoseIdentity(), &origin, rgPoseIdentity());
+    rgGjkInput input = {.direction = rgVec(ends[0], ends[1], ends[2]), .cutoff = INFINITY};
+    rgGjkResult nearest;
+    rgGjk(&pair, &input, &nearest);
+    double vv = nearest.contained ? 0 : rgLengthSquared(nearest.v);
+    return vv > 0 ? rgScale(1 / RG_MAX(vv, RG_HULL_NEEDLE), nearest.v) : rgVec(0, 0, 0);
+}
+
+static bool rgStoreInward(rgArena* arena, rgHull* hull) {
+    hull->vertexInward = RG_TAKE(arena, rgVec3, hull->vertexCount);
+    for (int i = 0; i < hull->vertexCount && !arena->failed; ++i) {
+        hull->vertexInward[i] = rgInward(hull, i);
+    }
+    return !arena->failed;
+}
+
 static rgResult rgStoreHull(rgHullBuild* build, rgGeometry* geometry) {
     rgHull* hull = &geometry->hull;
     int* loop = RG_TAKE(&build->scratch, int, build->raw.edgeCount);
@@ -562,7 +598,7 @@ static rgResult rgStoreHull(rgHullBuild* build, rgGeometry* geometry) {
         !rgStoreVertices(build, &geometry->arena, hull) ||
         !rgStoreFaces(build, &geometry->arena, hull, loop) ||
         !rgStoreNeighbors(build, &geometry->arena, hull) ||
-        !rgHull_PrepareClimbs(hull, &geometry->arena)) {
+        !rgStoreInward(&geometry->arena, hull) || !rgHull_PrepareClimbs(hull, &geometry->arena)) {
         return rg_errorMemory;
     }
     return rg_ok;

@@ -4,11 +4,12 @@
 #include "base/base.h"
 #include "rigor/collision.h"
 
-#define RG_SEED_SIDE     8
-#define RG_SEED_COUNT    (6 * RG_SEED_SIDE * RG_SEED_SIDE)
-#define RG_POLYGON_LIMIT 32 // vertices of a face used for clipping
-#define RG_HULL_SMALL    24 // up to here all vertices are scanned
-#define RG_SMOOTH_VERTEX (-1)
+#define RG_SEED_SIDE      8
+#define RG_SEED_COUNT     (6 * RG_SEED_SIDE * RG_SEED_SIDE)
+#define RG_POLYGON_LIMIT  32 // vertices of a face used for clipping
+#define RG_HULL_SMALL     24 // up to here all vertices are scanned
+#define RG_SMOOTH_VERTEX  (-1)
+#define RG_PARALLEL_FACES 0.9995 // cosine of 1.8 degrees
 
 // Convex polytope; its arrays belong to the geometry's arena.
 typedef struct rgHull {
@@ -26,6 +27,7 @@ typedef struct rgHull {
     double* faceOffset; // faceCount, normal . x = offset
     int* vertexFaceStart;
     int* vertexFaces;
+    rgVec3* vertexInward;         // moved by this, a vertex is one unit inside its faces
     int32_t seeds[RG_SEED_COUNT]; // supporting vertex by direction, where climbs begin
 } rgHull;
 
@@ -38,6 +40,7 @@ typedef struct rgConvex {
     rgVec3 size;
     double radius; // added all around the core
     double scale;  // size of the core about its center plus radius: what tolerances refer to
+    double thin;   // half of the least width
     rgVec3 center; // a point inside the core
     const rgHull* hull;
     rgVec3 triangle[3];
@@ -205,6 +208,11 @@ typedef struct rgEpaResult {
     int iterations;
 } rgEpaResult;
 bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEpaResult* result);
+
+// ---- corners.c: where corners or edges meet, the normal of corners that are rounded a little.
+// The cache is that of the call that found s.
+#define RG_CORNER_ROUND 0.01 // of the thinner shape
+void rgRoundCorners(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* s);
 
 // ---- deep.c
 void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache* cache);

@@ -67,6 +67,7 @@ void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
     }
     rgSigned s;
     rgSignedDistance(&pair, in->margin, cache, &s);
+    rgRoundCorners(&pair, cache, &s);
     rgRawManifold raw;
     rgBuildManifold(&pair, &s, in->margin, &raw);
     rgReduce(&raw, in->maxPoints);

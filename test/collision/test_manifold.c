@@ -41,7 +41,7 @@ static rgPose rgAt(double x, double y, double z, rgQuat q) {
 }
 
 static void rgCheckPoints(const rgTestShape* a, rgPose pa, const rgTestShape* b, rgPose pb,
-                          const rgManifold* m, double scale) {
+                          const rgManifold* m, bool rounded, double scale) {
     for (int k = 0; k < m->count; ++k) {
         const rgManifoldPoint* p = &m->points[k];
         assert_true(isfinite(p->gap) && isfinite(rgLengthSquared(p->position)));
@@ -51,8 +51,9 @@ static void rgCheckPoints(const rgTestShape* a, rgPose pa, const rgTestShape* b,
         rgVec3 onB = rgAddScaled(p->position, 0.5 * p->gap, p->normal);
         double outA = rgTestOutside(a, rgPose_PointBack(pa, onA)) / scale;
         double outB = rgTestOutside(b, rgPose_PointBack(pb, onB)) / scale;
-        // Edges side by side to 0.003 rad share points that are off by as much; the deepest is not.
-        double tolerance = p->gap > rgLeastGap(m) + 1e-5 * scale ? 3e-3 : 1e-4;
+        // Edges side by side to 0.003 rad share points that are off by as much; the deepest is not,
+        // but for corners that are rounded by a hundredth.
+        double tolerance = rounded || p->gap > rgLeastGap(m) + 1e-5 * scale ? 3e-3 : 1e-4;
         if (!(outA < tolerance && outB < tolerance)) {
             print_error("kinds %d and %d, point %d of %d, gap %g: off A by %g, off B by %g\n",
                         (int)a->kind, (int)b->kind, k, m->count, p->gap, outA, outB);
@@ -85,10 +86,12 @@ static void rgTestAllPairs(void** state) {
             assert_int_equal(count, m.count);
             assert_int_equal(count > 0, p.distance <= margin);
             assert_in_range(count, 0, 4);
+            bool rounded = count > 0 && rgLength(rgSub(m.normal, p.normal)) > 1e-6;
             if (count > 0) {
-                // Reduction may drop a point that is deeper by 1e-5 of the patch.
-                double off = rgLeastGap(&m) - p.distance;
-                if (!(fabs(off) <= 3e-5 * scale)) {
+                // Reduction may drop a point that is deeper by 1e-5 of the patch; along the normal
+                // of a rounded corner there is less room.
+                double off = rgLeastGap(&m) - p.distance, less = rounded ? 0.01 : 3e-5;
+                if (!(off <= 3e-5 * scale && off >= -less * scale)) {
                     print_error("%s - %s: least gap %g, distance %g, %d points\n",
                                 rgTestName(i / RG_TEST_SHAPES), rgTestName(i % RG_TEST_SHAPES),
                                 rgLeastGap(&m), p.distance, count);
@@ -96,7 +99,7 @@ static void rgTestAllPairs(void** state) {
                 }
                 assert_true(rgLeastGap(&m) <= margin);
             }
-            rgCheckPoints(&a, pa, &b, pb, &m, scale);
+            rgCheckPoints(&a, pa, &b, pb, &m, rounded, scale);
             assert_int_equal(rgCollide(b.geometry, pb, a.geometry, pa, margin, NULL, &s) > 0,
                              count > 0);
             if (count > 0) {
