@@ -37,6 +37,8 @@ RG_API rgBox rgGeometry_LocalBox(const rgGeometry* geometry);
 /// Largest distance of a point of the geometry from the origin of its frame [m]; infinite for
 /// planes.
 RG_API double rgGeometry_BoundingRadius(const rgGeometry* geometry);
+/// Least width [m]: of hulls the least across a face; infinite for planes, height fields, meshes.
+RG_API double rgGeometry_Width(const rgGeometry* geometry);
 /// Box around the geometry at a pose.
 RG_API rgBox rgGeometry_Box(const rgGeometry* geometry, rgPose pose);
 

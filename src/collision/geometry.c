@@ -220,6 +220,10 @@ double rgGeometry_BoundingRadius(const rgGeometry* geometry) {
     return geometry->boundingRadius;
 }
 
+double rgGeometry_Width(const rgGeometry* geometry) {
+    return rgIsConvexKind(geometry->kind) ? 2 * geometry->convex.thin : INFINITY;
+}
+
 // Half extents of the box around a rotated box.
 static rgVec3 rgRotatedExtent(const rgMat3* r, rgVec3 half) {
     const double* m = r->m;

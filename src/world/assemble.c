@@ -279,10 +279,20 @@ static rgResult rgSolveRows(rgStep* step) {
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }
 
-// (15) Until the impulses close no point that waits.
+// (15), (31) Whether v+ bends gaps or closes points that wait: the step has to be solved again.
+static bool rgWorld_Missed(rgWorld* world, int round) {
+    if (world->waitingCount == 0 && !world->bends) {
+        return false;
+    }
+    rgWorld_NextVelocity(world, world->nextV);
+    rgWorld_RateLinks(world, world->nextV);
+    bool bent = rgWorld_BendGaps(world, world->nextV, round);
+    return rgWorld_AdmitPoints(world, round) || bent;
+}
+
 rgResult rgSolveProblem(rgStep* step) {
     rgResult result = rgSolveRows(step);
-    for (int round = 1; result == rg_ok && rgWorld_AdmitPoints(step->world, round); ++round) {
+    for (int round = 1; result == rg_ok && rgWorld_Missed(step->world, round); ++round) {
         int iterations = step->report->contact.iterationCount;
         int factorizations = step->report->contact.factorizationCount;
         result = rgAssembleRows(step);

@@ -181,7 +181,7 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
 }
 
 static rgPoint rgMakePoint(const rgManifold* manifold, int place, const rgPairMemory* pair,
-                           int index) {
+                           int index, bool bends) {
     const rgManifoldPoint* from = &manifold->points[place];
     rgPoint point = {.position = from->position,
                      .normal = from->normal,
@@ -191,7 +191,8 @@ static rgPoint rgMakePoint(const rgManifold* manifold, int place, const rgPairMe
                      .place = place,
                      .colliderA = pair->a,
                      .colliderB = pair->b,
-                     .pointCount = manifold->count};
+                     .pointCount = manifold->count,
+                     .bends = bends};
     rgTangentBasis(point.normal, &point.tangent1, &point.tangent2);
     return point;
 }
@@ -244,6 +245,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
         return result;
     }
     world->pointCount = world->waitingCount = 0;
+    world->bends = false;
     world->penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->manifolds[i];
@@ -252,8 +254,10 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
         }
         rgWorld_JudgeOverlap(world, &next->pairs[i], manifold);
         rgWatch_Pair(world, &next->pairs[i], manifold);
+        bool bends = manifold->count > 0 && rgWorld_PairBends(world, &next->pairs[i]);
+        world->bends = world->bends || bends;
         for (int k = 0; k < manifold->count; ++k) {
-            rgPoint point = rgMakePoint(manifold, k, &next->pairs[i], i);
+            rgPoint point = rgMakePoint(manifold, k, &next->pairs[i], i, bends);
             world->points[world->pointCount++] = point;
             world->penetration = RG_MAX(world->penetration, -point.gap);
         }

@@ -133,13 +133,16 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
                 material->transitionSpeed > 0;
     double before = asks ? rgRows_Speed(rows, normal, world->startV) : 0;
+    // (31) What would turn through the other body has to leave it, with the energy that there is.
+    double bent = law.bias + (point->isSoft ? 0 : point->bend / ahead);
+    point->restBias = law.bias;
+    point->rebound = bent < RG_MIN(law.bias, 0) ? bent : 0;
+    law.bias = bent;
     // (4) An impact of a rigid contact: it came fast enough, and the free motion closes it now.
-    point->rebound = 0;
     point->mayHit = !point->isSoft && before < -world->restitutionThreshold;
     if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->freeV) < 0) {
-        point->restBias = law.bias;
-        point->rebound = material->restitution * before;
-        law.bias = material->restitution > 0 ? point->rebound : law.bias;
+        point->rebound = RG_MIN(material->restitution * before, point->rebound);
+        law.bias = point->rebound < 0 ? point->rebound : law.bias;
         point->tangential = (rgSoftness){0}; // (14) springs have no time to give way
     }
     point->mu = rgContactFriction(material, before);

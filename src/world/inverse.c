@@ -137,6 +137,8 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
         result = rgDynamics_Factorize(world->dynamics, world->added);
     }
     memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    rgWorld_RateLinks(world, call->work->vRef);
+    rgWorld_BendGaps(world, call->work->vRef, 1);
     result = result == rg_ok ? rgWorld_AddRows(world) : result;
     result = result == rg_ok ? rgInverse_ReserveRows(call) : result;
     if (result != rg_ok) {

@@ -37,12 +37,15 @@ rgVec3 rgWorld_PointRate(const rgWorld* world, const rgPoint* point) {
                  rgWorld_SideVelocity(world, point->colliderA, point->position));
 }
 
-// Gap at the end of the time that a contact looks ahead, with the link velocities, straight on.
-static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point) {
+double rgWorld_StraightGap(const rgWorld* world, const rgPoint* point) {
     int linkA = world->colliders[point->colliderA].link;
     int linkB = world->colliders[point->colliderB].link;
     return point->gap + rgWorld_TimeAhead(world, linkA, linkB) *
                             rgDot(point->normal, rgWorld_PointRate(world, point));
+}
+
+static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point) {
+    return rgWorld_StraightGap(world, point) + point->bend;
 }
 
 // A spring that was stretched while the point stuck goes back by the rows of that point.
@@ -100,8 +103,6 @@ bool rgWorld_AdmitPoints(rgWorld* world, int round) {
     if (world->waitingCount == 0) {
         return false;
     }
-    rgWorld_NextVelocity(world, world->nextV);
-    rgWorld_RateLinks(world, world->nextV);
     for (int i = 0; i < world->waitingCount && !any; ++i) {
         any = rgWorld_NextGap(world, &world->waiting[i]) < -RG_WAITING_CLOSED;
     }

@@ -375,6 +375,7 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape) {
     const rgPlace* place = &world->model->shapePlaces[shape];
     rgCollider collider = {.geometry = world->geometries[shape],
                            .radius = rgGeometry_BoundingRadius(world->geometries[shape]),
+                           .thin = 0.5 * rgGeometry_Width(world->geometries[shape]),
                            .shape = shape,
                            .link = place->link,
                            .body = place->body,

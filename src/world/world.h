@@ -71,6 +71,7 @@ typedef struct rgGuide {
 typedef struct rgCollider {
     const rgGeometry* geometry;
     double radius;   // bounding, about the shape's origin; infinite for planes
+    double thin;     // half of its least width; infinite for surfaces
     rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
     double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
     int shape;       // index
@@ -105,6 +106,9 @@ typedef struct rgPoint {
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
     double restBias;       // rgAddContacts: what it would be without
+    bool bends;            // its pair is fast enough for paths to be bent
+    double lack;           // rgWorld_BendGaps: of it, for what lies beside the point
+    double bend;           // rgWorld_BendGaps: what turning takes from the gap at the end [m], <= 0
     rgVec3 arc;            // rgSetArcs: slip that the curved paths of the two sides add [m/s]
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
@@ -333,6 +337,7 @@ struct rgWorld {
     rgIsland* islands; // rgLimitRebounds, per tree
     rgContactProblem problem;
     double penetration;
+    bool bends;           // rgFindContacts: some point may
     bool restless;        // rgSolveProblem: the start did not do
     bool wrenched;        // any wrench is not zero
     bool belts;           // any shape has a surface velocity
@@ -540,7 +545,12 @@ bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a l
 // waiting.c
 rgResult rgWorld_ParkPoints(rgWorld* world); // those that the free motion leaves open
 // Those that the impulses would close take part. False: there are none.
-bool rgWorld_AdmitPoints(rgWorld* world, int round);
+bool rgWorld_AdmitPoints(rgWorld* world, int round); // link velocities are those of v+
+// Gap at the end of the time that a contact looks ahead, with the link velocities, straight on.
+double rgWorld_StraightGap(const rgWorld* world, const rgPoint* point);
+// turning.c: gaps at the end of curved paths. True: some are others than were solved with.
+bool rgWorld_PairBends(const rgWorld* world, const rgPairMemory* pair);
+bool rgWorld_BendGaps(rgWorld* world, const double* v, int round);
 bool rgPointBefore(const rgPoint* a, const rgPoint* b); // by pair, then by place
 // Velocities of all links for any v, and of B from A at a point for them.
 void rgWorld_RateLinks(const rgWorld* world, const double* v);

@@ -129,7 +129,7 @@ static void rgTestBounds(void** state) {
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
         rgTestShape s;
         rgTestMake(&s, i, 1, &random);
-        double reach = 0;
+        double reach = 0, width = INFINITY;
         for (int k = 0; k < 50; ++k) {
             rgPose pose = {rgTestDirection(&random), rgTestRotation(&random)};
             rgBox box = rgGeometry_Box(s.geometry, pose);
@@ -144,6 +144,16 @@ static void rgTestBounds(void** state) {
             }
             rgVec3 d = rgTestDirection(&random);
             reach = fmax(reach, rgTestSupport(&s, d));
+        }
+        for (int k = 0; k < 3000; ++k) {
+            rgVec3 d = k < 3 ? rgVec(k == 0, k == 1, k == 2) : rgTestDirection(&random);
+            width = fmin(width, rgTestSupport(&s, d) + rgTestSupport(&s, rgNegate(d)));
+        }
+        // Across edges of hulls it may be less than across faces, but not by much.
+        double least = rgGeometry_Width(s.geometry), slack = s.kind == rg_shapeHull ? 0.2 : 1e-12;
+        assert_true(least > 0 && least <= width * (1 + slack));
+        if (s.kind != rg_shapeHull) {
+            EXPECT_NEAR(least, width, 1e-12);
         }
         assert_true(rgGeometry_BoundingRadius(s.geometry) >= reach - 1e-12);
         rgTestDestroy(&s);

@@ -1,0 +1,158 @@
+// Gaps are linear in the motion, but what an impact turns by a quarter radian within the step bends
+// them by more than a plate is thick. Where that may happen the ends of the paths count: the gap
+// between the material points of a contact at the end of the step, along the normal as either body
+// carries it. docs/theory/step.md (31).
+#include "world/world.h"
+
+#define RG_TURN_SHARE  0.1  // of the thinner shape's half width, from which a bend counts
+#define RG_TURN_CLOSE  0.01 // of it: a bend that is known as well as that
+#define RG_TURN_ROUNDS 6    // of solving again
+
+static double rgWorld_Thickness(const rgWorld* world, int colliderA, int colliderB) {
+    return RG_MIN(world->colliders[colliderA].thin, world->colliders[colliderB].thin);
+}
+
+// A body of radius r whose points travel by s turns by s/r, and its paths bend by s^2/2r.
+bool rgWorld_PairBends(const rgWorld* world, const rgPairMemory* pair) {
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    double thin = rgWorld_Thickness(world, pair->a, pair->b), radius = RG_MIN(A->radius, B->radius);
+    double travel = 2 * rgWorld_PairTravel(world, pair); // (14)
+    return travel * travel > 2 * radius * RG_TURN_SHARE * thin;
+}
+
+// A link from where the step is computed to where the next one will be.
+typedef struct rgTurn {
+    rgVec3 origin, nextOrigin; // of the frame
+    const rgRot *now, *next;
+} rgTurn;
+
+static rgTurn rgWorld_Turn(const rgWorld* world, int link) {
+    const rgDynamics *d = world->dynamics, *e = world->readout->start;
+    return (rgTurn){rgAdd(rgDynamics_LinkOrigin(d, link), d->poses[link].p),
+                    rgAdd(rgDynamics_LinkOrigin(e, link), e->poses[link].p), &d->poses[link].r,
+                    &e->poses[link].r};
+}
+
+static rgVec3 rgTurn_Vector(const rgTurn* turn, rgVec3 x) {
+    return rgRot_Apply(turn->next, rgRot_ApplyBack(turn->now, x));
+}
+
+static rgVec3 rgTurn_Point(const rgTurn* turn, rgVec3 x) {
+    return rgAdd(turn->nextOrigin, rgTurn_Vector(turn, rgSub(x, turn->origin)));
+}
+
+// What is missing at the end of the step from the gap that straight paths would leave.
+static double rgPointBend(const rgWorld* world, const rgPoint* point) {
+    rgTurn A = rgWorld_Turn(world, world->colliders[point->colliderA].link);
+    rgTurn B = rgWorld_Turn(world, world->colliders[point->colliderB].link);
+    rgVec3 n = point->normal, half = rgScale(0.5 * point->gap, n);
+    rgVec3 apart = rgSub(rgTurn_Point(&B, rgAdd(point->position, half)),
+                         rgTurn_Point(&A, rgSub(point->position, half)));
+    double gap = RG_MIN(rgDot(rgTurn_Vector(&A, n), apart), rgDot(rgTurn_Vector(&B, n), apart));
+    double bend = gap - rgWorld_StraightGap(world, point);
+    double thin = rgWorld_Thickness(world, point->colliderA, point->colliderB);
+    return bend < -RG_TURN_SHARE * thin ? bend : 0;
+}
+
+// Where a collider will be.
+static rgPose rgWorld_NextPose(const rgWorld* world, const rgCollider* collider) {
+    if (collider->link == 0) {
+        return collider->pose;
+    }
+    rgTurn turn = rgWorld_Turn(world, collider->link);
+    rgMat3 now = rgMat3FromRot(turn.now), next = rgMat3FromRot(turn.next);
+    rgQuat rotation = rgQuatMultiply(rgQuatFromMat3(&next), rgQuatConjugate(rgQuatFromMat3(&now)));
+    return (rgPose){rgTurn_Point(&turn, collider->pose.p),
+                    rgQuatMultiply(rotation, collider->pose.q)};
+}
+
+// Signed distance at the end of the step that continues the normal of a point; 0 where shapes are
+// apart or have none.
+static double rgWorld_EndGap(const rgWorld* world, const rgPoint* point, rgProximity* end) {
+    const rgCollider *A = &world->colliders[point->colliderA],
+                     *B = &world->colliders[point->colliderB];
+    rgPairCache cache = {.axis = rgRotateBack(A->pose.q, point->normal), .touching = 1};
+    rgResult result = rgDistance(A->geometry, rgWorld_NextPose(world, A), B->geometry,
+                                 rgWorld_NextPose(world, B), &cache, end);
+    return result == rg_ok ? RG_MIN(end->distance, 0) : 0;
+}
+
+static bool rgBendSome(const rgWorld* world, int count, rgPoint* points) {
+    bool changed = false;
+    for (int i = 0; i < count; ++i) {
+        rgPoint* point = &points[i];
+        if (point->bends) {
+            double bend = rgPointBend(world, point) + point->lack;
+            double thin = rgWorld_Thickness(world, point->colliderA, point->colliderB);
+            changed = changed || fabs(bend - point->bend) > RG_TURN_CLOSE * thin;
+            point->bend = bend;
+        }
+    }
+    return changed;
+}
+
+// What the points of a pair do not see, the one that is nearest to where the shapes would overlap
+// makes up for.
+static bool rgBendPair(const rgWorld* world, int count, rgPoint* points) {
+    const rgCollider *A = &world->colliders[points->colliderA],
+                     *B = &world->colliders[points->colliderB];
+    double thin = RG_MIN(A->thin, B->thin);
+    if (!points->bends || !isfinite(RG_MAX(A->thin, B->thin))) {
+        return false;
+    }
+    rgProximity end;
+    double gap = rgWorld_EndGap(world, points, &end);
+    if (!(gap < -RG_TURN_SHARE * thin)) {
+        return false;
+    }
+    rgTurn turn = rgWorld_Turn(world, A->link);
+    rgPoint* nearest = points;
+    double least = INFINITY;
+    for (int i = 0; i < count; ++i) {
+        double away = rgLength(rgSub(rgTurn_Point(&turn, points[i].position), end.pointA));
+        if (away < least) {
+            least = away;
+            nearest = &points[i];
+        }
+    }
+    nearest->lack += gap;
+    nearest->bend += gap;
+    return true;
+}
+
+// Pairs of which some points have rows, or all wait.
+static bool rgBendPairs(const rgWorld* world) {
+    bool changed = false;
+    int at = 0;
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        changed = rgBendPair(world, world->points[i].pointCount, &world->points[i]) || changed;
+    }
+    for (int i = 0, end; i < world->waitingCount; i = end) {
+        int pair = world->waiting[i].pair;
+        for (end = i + 1; end < world->waitingCount && world->waiting[end].pair == pair;) {
+            ++end;
+        }
+        while (at < world->pointCount && world->points[at].pair < pair) {
+            ++at;
+        }
+        if (at == world->pointCount || world->points[at].pair != pair) {
+            changed = rgBendPair(world, end - i, &world->waiting[i]) || changed;
+        }
+    }
+    return changed;
+}
+
+bool rgWorld_BendGaps(rgWorld* world, const double* v, int round) {
+    if (!world->bends || round > RG_TURN_ROUNDS) {
+        return false;
+    }
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        double time = rgWorld_TimeAhead(world, world->model->trees[t].firstLink, 0);
+        rgWorld_MoveTree(world, t, world->startQ, v, time, world->nextQ);
+    }
+    rgWorld_PlaceAhead(world, world->readout->start);
+    rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
+    bool bent = rgBendSome(world, world->pointCount, world->points);
+    bent = rgBendSome(world, world->waitingCount, world->waiting) || bent;
+    return rgBendPairs(world) || bent;
+}
