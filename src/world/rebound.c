@@ -56,7 +56,8 @@ static void rgMeasureIslands(rgWorld* world) {
         }
         if (point->rebound < 0) {
             double before = rgRows_Speed(rows, point->firstRow + 2, world->startV);
-            island->hits -= rows->lambda[point->firstRow + 2] * before;
+            island->hits +=
+                rows->lambda[point->firstRow + 2] * RG_MAX(fabs(before), -point->rebound);
         }
     }
 }

@@ -66,15 +66,19 @@ static rgPose rgWorld_NextPose(const rgWorld* world, const rgCollider* collider)
                     rgQuatMultiply(rotation, collider->pose.q)};
 }
 
-// Signed distance at the end of the step that continues the normal of a point; 0 where shapes are
-// apart or have none.
+// Signed distance at the end of the step, on the side that the normal of a point is on: shapes that
+// have passed each other, or are nearer to the way out on the other side, are deep.
 static double rgWorld_EndGap(const rgWorld* world, const rgPoint* point, rgProximity* end) {
     const rgCollider *A = &world->colliders[point->colliderA],
                      *B = &world->colliders[point->colliderB];
-    rgPairCache cache = {.axis = rgRotateBack(A->pose.q, point->normal), .touching = 1};
-    rgResult result = rgDistance(A->geometry, rgWorld_NextPose(world, A), B->geometry,
-                                 rgWorld_NextPose(world, B), &cache, end);
-    return result == rg_ok ? RG_MIN(end->distance, 0) : 0;
+    rgPose a = rgWorld_NextPose(world, A), b = rgWorld_NextPose(world, B);
+    rgVec3 axis = rgRotateBack(A->pose.q, point->normal);
+    rgResult result = rgDistance(A->geometry, a, B->geometry, b, NULL, end);
+    if (result == rg_ok && rgDot(end->normal, rgRotate(a.q, axis)) < 0) {
+        rgPairCache cache = {.axis = axis, .touching = 1};
+        result = rgDistance(A->geometry, a, B->geometry, b, &cache, end);
+    }
+    return result == rg_ok ? end->distance : INFINITY;
 }
 
 static bool rgBendSome(const rgWorld* world, int count, rgPoint* points) {
