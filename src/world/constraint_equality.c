@@ -188,31 +188,53 @@ void rgRows_Regularize(rgWorld* world, int first) {
     rows->blockCount -= kept == 0;
 }
 
-// (25) How the violation's rate changes while v stays: J' v.
-static void rgLoopBias(const rgWorld* world, const rgEqualityDef* def, double bias[6]) {
+// (25) What the velocity of a point gains from the middle of the step to its end. Free bodies spin
+// fast: to all orders, at the rate that is foreseen.
+static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
+    const rgLink* link = &world->model->links[at->link];
+    if (at->link >= world->model->linkCount || link->tree < 0 || !world->isFreeBody[link->tree]) {
+        return rgScale(0.5 * world->dt, rgWorld_PointBias(world, at->link, at->point));
+    }
+    const rgRot* r = &world->dynamics->poses[at->link].r;
+    const double *v = world->startV + link->v + 3, *t = world->trend + link->v + 3;
+    rgVec3 rate = rgVec(v[0] + 2 * t[0], v[1] + 2 * t[1], v[2] + 2 * t[2]);
+    rgVec3 arm = rgSub(at->point, rgDynamics_LinkOrigin(world->dynamics, at->link));
+    arm = rgSub(rgRot_ApplyBack(r, arm), link->center);
+    rgQuat turn = rgQuatFromRotationVector(rgScale(0.5 * world->dt, rate));
+    return rgRot_Apply(r, rgCross(rate, rgSub(rgRotate(turn, arm), arm)));
+}
+
+// (25) How the violation's rate changes while v stays, J' v, and by how much until the end of the
+// step.
+static void rgLoopBias(const rgWorld* world, const rgEqualityDef* def, double bias[6],
+                       double gain[6]) {
     const rgDynamics* d = world->dynamics;
     rgAttachment A = rgAttach(world, def->bodyA, def->poseA);
     rgAttachment B = rgAttach(world, def->bodyB, def->poseB);
     rgVec3 linear =
         rgSub(rgWorld_PointBias(world, B.link, B.point), rgWorld_PointBias(world, A.link, A.point));
     rgVec3 angular = rgSub(d->biases[B.link].angular, d->biases[A.link].angular);
+    rgVec3 more = rgSub(rgPointGain(world, &B), rgPointGain(world, &A));
+    rgVec3 turn = rgScale(0.5 * world->dt, angular);
     memcpy(bias, &linear, sizeof(linear));
     memcpy(bias + 3, &angular, sizeof(angular));
+    memcpy(gain, &more, sizeof(more));
+    memcpy(gain + 3, &turn, sizeof(turn));
 }
 
 // (25) A rigid loop is judged by where it was at the start of the step, and closes at its end.
 static void rgSetRigidLoop(rgWorld* world, const rgEqualityDef* def, int first) {
     rgRows* rows = &world->rows;
     bool turns = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
-    double bias[6] = {0}, lead = rgRows_Lead(world, first);
+    double bias[6] = {0}, gain[6] = {0}, lead = rgRows_Lead(world, first);
     if (turns && lead > 0) {
-        rgLoopBias(world, def, bias);
+        rgLoopBias(world, def, bias, gain);
     }
     for (int r = first; r < rows->rowCount; ++r) {
         double rate = rgRows_Speed(rows, r, world->startV), arc = bias[rows->sources[r].row];
         rows->gap[r] += lead * (0.5 * lead * arc - rate);
         rows->bias[r] = rgBilateralLaw(world, rows->gap[r], (rgSoftness){0}).bias;
-        rows->bias[r] += 0.5 * world->dt * arc;
+        rows->bias[r] += gain[rows->sources[r].row];
     }
 }
 
