@@ -12,6 +12,8 @@ enum {
     rg_shapeKinds = sizeof(shapeNames) / sizeof(shapeNames[0])
 };
 
+#define RG_COUNTED_SHAPES 5000 // up to which their pairs are counted, a tenth of a second
+
 // How many of each kind a model has.
 typedef struct rgCensus {
     rgModelInfo info;
@@ -19,7 +21,7 @@ typedef struct rgCensus {
     int collisions[rg_shapeKinds];
     int visuals[rg_shapeKinds];
     int collisionCount, visualCount;
-    int pairCount;                     // of shapes that may collide
+    int pairCount;                     // of shapes that may collide; -1: not counted
     int rules[rg_frictionMaximum + 1]; // of friction, of shapes that collide
 } rgCensus;
 
@@ -45,7 +47,9 @@ static rgCensus rgTakeCensus(const rgModel* model) {
         rgFrictionRule rule = shape->material.frictionRule;
         census.rules[rule == rg_frictionUnset ? rg_frictionGeometric : rule] += !shape->visualOnly;
     }
-    census.pairCount = rgCountPairs(model, census.info.shapeCount);
+    census.pairCount = census.info.shapeCount <= RG_COUNTED_SHAPES
+                           ? rgCountPairs(model, census.info.shapeCount)
+                           : -1;
     return census;
 }
 
@@ -92,7 +96,11 @@ static void rgPrintCensus(const char* path, const rgCensus* census) {
     rgPrintKinds("collisions", census->collisionCount, census->collisions, shapeNames,
                  rg_shapeKinds);
     rgPrintKinds("visuals", census->visualCount, census->visuals, shapeNames, rg_shapeKinds);
-    printf("  %-12s %d of shapes may collide\n", "pairs", census->pairCount);
+    if (census->pairCount >= 0) {
+        printf("  %-12s %d of shapes may collide\n", "pairs", census->pairCount);
+    } else {
+        printf("  %-12s not counted among %d shapes\n", "pairs", census->info.shapeCount);
+    }
     printf("  %-12s of a pair: %s\n", "friction", rgCensusRule(census));
     rgPrintCount("tendons", info->tendonCount);
     rgPrintCount("actuators", info->actuatorCount);
@@ -125,7 +133,9 @@ static void rgWriteCensus(rgJson* json, const rgCensus* census) {
     rgJson_Int(json, "shapes", info->shapeCount);
     rgWriteKinds(json, "collisionKinds", census->collisions, shapeNames, rg_shapeKinds);
     rgWriteKinds(json, "visualKinds", census->visuals, shapeNames, rg_shapeKinds);
-    rgJson_Int(json, "pairs", census->pairCount);
+    if (census->pairCount >= 0) {
+        rgJson_Int(json, "pairs", census->pairCount);
+    }
     rgJson_String(json, "frictionRule", rgCensusRule(census));
     rgJson_Int(json, "tendons", info->tendonCount);
     rgJson_Int(json, "actuators", info->actuatorCount);

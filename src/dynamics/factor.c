@@ -59,18 +59,78 @@ static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* 
     return first > 0 && second > 0;
 }
 
+#define RG_PANEL 8
+#define RG_DEEP  256 // rows that are longer are eliminated by panels
+
+// z -= sum of a[r] x[r]
+static inline void rgSubtractPanel(int n, const double a[RG_PANEL], const double* const x[RG_PANEL],
+                                   double* restrict z) {
+    for (int i = 0; i < n; ++i) {
+        double low = (a[0] * x[0][i] + a[1] * x[1][i]) + (a[2] * x[2][i] + a[3] * x[3][i]);
+        double high = (a[4] * x[4][i] + a[5] * x[5][i]) + (a[6] * x[6][i] + a[7] * x[7][i]);
+        z[i] -= low + high;
+    }
+}
+
+// Eliminate a panel of dofs, i and those above it, from all above them in one pass. Rows of
+// thousands do not stay in the cache between two passes.
+static bool rgEliminatePanel(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
+    double* rows[RG_PANEL]; // from their diagonals on
+    bool positive = true;
+    for (int r = 0; r < RG_PANEL; ++r) {
+        rows[r] = factor + model->dofs[i - r].rowStart;
+        int depth = model->dofs[i - r].depth;
+        for (int s = 0; s < r; ++s) {
+            double* row = rows[s] + (r - s);
+            double scaled = row[0] * inverseDiagonal[i - s];
+            rgSubtractScaled(depth, scaled, row, rows[r]);
+        }
+        positive = positive && rows[r][0] > 0;
+        inverseDiagonal[i - r] = 1 / rows[r][0];
+    }
+    const rgDof* top = &model->dofs[i - RG_PANEL + 1];
+    const int* column = model->massColumns + top->rowStart;
+    for (int k = 1; k < top->depth; ++k) {
+        double a[RG_PANEL];
+        const double* x[RG_PANEL];
+        for (int r = 0; r < RG_PANEL; ++r) {
+            x[r] = rows[r] + (RG_PANEL - 1 - r) + k;
+            a[r] = x[r][0] * inverseDiagonal[i - r];
+        }
+        rgSubtractPanel(top->depth - k, a, x, factor + model->dofs[column[k]].rowStart);
+    }
+    for (int r = 0; r < RG_PANEL; ++r) {
+        for (int k = 1; k < model->dofs[i - r].depth; ++k) {
+            rows[r][k] *= inverseDiagonal[i - r];
+        }
+    }
+    return positive;
+}
+
+// The dofs above i in its chain, itself included, up to a panel of them.
+static int rgChainLength(const rgModel* model, int i, int first) {
+    int count = 1;
+    while (count < RG_PANEL && i - count >= first &&
+           model->dofs[i - count + 1].parent == i - count) {
+        ++count;
+    }
+    return count;
+}
+
 // (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
 // k-th ancestor is the tail of this row from k on, hence contiguous.
 static rgResult rgEliminate(const rgModel* model, int first, int end, double* factor,
                             double* inverseDiagonal) {
     for (int i = end - 1; i >= first; --i) {
         bool two = i > first && model->dofs[i].parent == i - 1;
-        bool positive = two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
-                            : rgEliminateOne(model, i, factor, inverseDiagonal);
+        bool panel = model->dofs[i].depth >= RG_DEEP && rgChainLength(model, i, first) == RG_PANEL;
+        bool positive = panel ? rgEliminatePanel(model, i, factor, inverseDiagonal)
+                        : two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
+                              : rgEliminateOne(model, i, factor, inverseDiagonal);
         if (!positive) {
             return rg_errorNumeric;
         }
-        i -= two;
+        i -= panel ? RG_PANEL - 1 : two;
     }
     return rg_ok;
 }

@@ -17,8 +17,7 @@ void rgUrdf_SortNames(rgUrdfName* names, int count) {
     qsort(names, (size_t)count, sizeof(rgUrdfName), rgCompareNames);
 }
 
-// The first place whose name is not less.
-static int rgLowerBound(const rgUrdfName* names, int count, const char* name) {
+int rgUrdf_LowerBound(const rgUrdfName* names, int count, const char* name) {
     int low = 0, high = count;
     while (low < high) {
         int middle = low + (high - low) / 2;
@@ -33,7 +32,7 @@ static int rgLowerBound(const rgUrdfName* names, int count, const char* name) {
 
 int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name) {
     int found = 0;
-    for (int i = rgLowerBound(names, count, name); i < count && found < 2; ++i) {
+    for (int i = rgUrdf_LowerBound(names, count, name); i < count && found < 2; ++i) {
         if (strcmp(names[i].name, name) != 0) {
             break;
         }
@@ -43,7 +42,7 @@ int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name) {
 }
 
 int rgUrdf_Find(const rgUrdfName* names, int count, const char* name) {
-    int place = rgLowerBound(names, count, name);
+    int place = rgUrdf_LowerBound(names, count, name);
     return place < count && strcmp(names[place].name, name) == 0 ? names[place].index : -1;
 }
 
@@ -157,6 +156,24 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
     }
     rgUrdf_SortNames(urdf->materialNames, count);
     urdf->materialCount = count;
+}
+
+// The elements <gazebo reference="LINK">, by link.
+static void rgUrdf_CollectGazebo(rgUrdf* urdf) {
+    int count = rgCountChildren(urdf->root, "gazebo");
+    urdf->gazebos = rgUrdf_Take(urdf, count, sizeof(*urdf->gazebos));
+    urdf->gazeboNames = rgUrdf_Take(urdf, count, sizeof(rgUrdfName));
+    if (urdf->gazebos == NULL || urdf->gazeboNames == NULL) {
+        return;
+    }
+    for (const rgXmlNode* node = rgXmlNode_Child(urdf->root, "gazebo"); node != NULL;
+         node = rgXmlNode_Next(node, "gazebo")) {
+        const char* link = rgXmlNode_Attribute(node, "reference");
+        int i = urdf->gazeboCount++;
+        urdf->gazebos[i] = node;
+        urdf->gazeboNames[i] = (rgUrdfName){.name = link != NULL ? link : "", .index = i};
+    }
+    rgUrdf_SortNames(urdf->gazeboNames, urdf->gazeboCount);
 }
 
 static void rgUrdf_CheckLink(rgUrdf* urdf, const rgXmlNode* node) {
@@ -516,6 +533,7 @@ static void rgUrdf_Run(rgUrdf* urdf) {
     }
     rgModelDef_SetName(urdf->model, name != NULL ? name : "");
     rgUrdf_CollectMaterials(urdf);
+    rgUrdf_CollectGazebo(urdf);
     rgUrdf_CollectLinks(urdf);
     if (urdf->result == rg_ok) {
         rgUrdf_CollectJoints(urdf);

@@ -61,6 +61,9 @@ typedef struct rgUrdf {
     const rgXmlNode** materials; // definitions: those of the robot, then those of visuals
     int materialCount;
     rgUrdfName* materialNames;
+    const rgXmlNode** gazebos; // in file order
+    int gazeboCount;
+    rgUrdfName* gazeboNames; // the links that they speak of
     int rootLink;
     rgFrictionRule frictionRule; // of <rigor>
     bool hasDuplicates;          // names that occur twice: no tree can be made of them
@@ -72,6 +75,8 @@ typedef struct rgUrdf {
 } rgUrdf;
 
 void rgUrdf_SortNames(rgUrdfName* names, int count);
+// The first place in a sorted list whose name is not less.
+int rgUrdf_LowerBound(const rgUrdfName* names, int count, const char* name);
 // How often a name occurs in a sorted list: 0, 1, or 2 for more.
 int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name);
 // Index of a name in a sorted list (the least), -1 when it is not there.

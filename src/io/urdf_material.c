@@ -72,12 +72,10 @@ static void rgUrdf_ReadGazeboFriction(rgUrdf* urdf, const rgXmlNode* node, rgMat
 
 // <gazebo reference="LINK">: the tags by themselves, or as SDF has them, in collision, surface.
 static void rgUrdf_ReadGazebo(rgUrdf* urdf, const rgUrdfLink* link, rgMaterial* material) {
-    for (const rgXmlNode* node = rgXmlNode_Child(urdf->root, "gazebo"); node != NULL;
-         node = rgXmlNode_Next(node, "gazebo")) {
-        const char* reference = rgXmlNode_Attribute(node, "reference");
-        if (reference == NULL || strcmp(reference, link->name) != 0) {
-            continue;
-        }
+    const rgUrdfName* names = urdf->gazeboNames;
+    for (int i = rgUrdf_LowerBound(names, urdf->gazeboCount, link->name);
+         i < urdf->gazeboCount && strcmp(names[i].name, link->name) == 0; ++i) {
+        const rgXmlNode* node = urdf->gazebos[names[i].index];
         rgUrdf_ReadGazeboFriction(urdf, node, material);
         rgUrdf_ReadBelow(urdf, node, "restitution_coefficient", 1, &material->restitution);
         double ignored[2];

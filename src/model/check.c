@@ -123,38 +123,38 @@ static void rgCheckBodies(rgCompiler* compiler) {
 // What is told where it is has no joints, above it or below it.
 static void rgCheckKinematic(rgCompiler* compiler) {
     const rgModelDef* def = compiler->def;
+    bool* below = rgCompiler_Take(compiler, def->bodyCount, sizeof(bool)); // a kinematic body
+    bool* moves = rgCompiler_Take(compiler, def->bodyCount, sizeof(bool));
+    if (below == NULL || moves == NULL) {
+        return;
+    }
     for (int j = 0; j < def->jointCount; ++j) {
-        const rgJointDef* joint = &def->joints[j];
-        int body = joint->kind != rg_jointFixed ? joint->body.index1 - 1 : -1;
-        rgCase c = {.compiler = compiler};
-        rgCase_Open(&c, "joint", joint->name, j, joint->source);
-        if (body >= 0 && def->bodies[body].kinematic) {
-            rgCase_Error(&c, "its body is kinematic, which has no joints: it moves as it is told");
-            continue;
-        }
-        for (int i = body; i >= 0; i = def->bodies[i].parent.index1 - 1) {
-            if (i != body && def->bodies[i].kinematic) {
-                rgCase_Error(&c, "a joint below a kinematic body; a free body that is welded to it "
-                                 "can carry joints");
-            }
-        }
+        moves[def->joints[j].body.index1 - 1] |= def->joints[j].kind != rg_jointFixed;
     }
     for (int i = 0; i < def->bodyCount; ++i) {
         const rgBodyDef* body = &def->bodies[i];
+        int parent = body->parent.index1 - 1;
+        below[i] = parent >= 0 && (below[parent] || def->bodies[parent].kinematic);
+        if (body->kinematic && parent >= 0 && moves[parent]) {
+            rgCase c = {.compiler = compiler};
+            rgCase_Open(&c, "body", body->name, i, body->source);
+            rgCase_Error(&c, "a kinematic body whose parent moves; its parent must be the world");
+        }
+        moves[i] |= body->kinematic || (parent >= 0 && moves[parent]);
+    }
+    for (int j = 0; j < def->jointCount; ++j) {
+        const rgJointDef* joint = &def->joints[j];
+        int body = joint->body.index1 - 1;
         rgCase c = {.compiler = compiler};
-        rgCase_Open(&c, "body", body->name, i, body->source);
-        for (int k = body->parent.index1 - 1; body->kinematic && k >= 0;
-             k = def->bodies[k].parent.index1 - 1) {
-            bool moves = def->bodies[k].kinematic;
-            for (int j = 0; j < def->jointCount; ++j) {
-                moves = moves || (def->joints[j].body.index1 - 1 == k &&
-                                  def->joints[j].kind != rg_jointFixed);
-            }
-            if (moves) {
-                rgCase_Error(&c, "a kinematic body whose parent moves; its parent must be the "
-                                 "world");
-                break;
-            }
+        rgCase_Open(&c, "joint", joint->name, j, joint->source);
+        if (joint->kind == rg_jointFixed) {
+            continue;
+        }
+        if (def->bodies[body].kinematic) {
+            rgCase_Error(&c, "its body is kinematic, which has no joints: it moves as it is told");
+        } else if (below[body]) {
+            rgCase_Error(&c, "a joint below a kinematic body; a free body that is welded to it "
+                             "can carry joints");
         }
     }
 }

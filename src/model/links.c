@@ -148,6 +148,8 @@ static rgPose rgBakeReference(rgPose pose, const rgLink* link, double reference)
     return rgPoseMultiply(pose, back);
 }
 
+#define RG_MASS_LIMIT (1 << 28) // entries of M: 2 GB, twice, and as much for their places
+
 static void rgLinkBuilder_AddDofs(rgLinkBuilder* b, int index) {
     rgModel* model = b->model;
     const rgLink* link = &model->links[index];
@@ -160,7 +162,7 @@ static void rgLinkBuilder_AddDofs(rgLinkBuilder* b, int index) {
                        .parent = above,
                        .rowStart = model->massCount,
                        .depth = above < 0 ? 1 : model->dofs[above].depth + 1};
-        model->massCount += dof->depth;
+        model->massCount = RG_MIN(model->massCount + dof->depth, RG_MASS_LIMIT + 1);
         above = link->v + k;
     }
 }
@@ -342,6 +344,13 @@ void rgModel_SetDofs(rgModel* model) {
 
 static bool rgBuildRows(rgCompiler* compiler) {
     rgModel* model = compiler->model;
+    if (model->massCount > RG_MASS_LIMIT) {
+        rgCompiler_Error(compiler, (rgSource){0},
+                         "the trees are too deep: their mass matrix has more than %d entries, "
+                         "which a chain of %d joints has",
+                         RG_MASS_LIMIT, (int)sqrt(2.0 * RG_MASS_LIMIT));
+        return false;
+    }
     model->massColumns = rgCompiler_Take(compiler, model->massCount, sizeof(int));
     if (model->massColumns == NULL) {
         return false;

@@ -165,6 +165,49 @@ static void test_solutions_satisfy_the_system(void** state) {
     rgForEachCase(rgCheckSolve);
 }
 
+// A chain so deep that its rows are eliminated by panels, with a branch in its midst: inverse
+// dynamics of M^-1 tau is tau.
+static void test_deep_chains_are_factorized(void** state) {
+    (void)state;
+    enum { count = 700, branch = 401 };
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgDynamics* d = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    rgBodyId bodies[count + 1] = {0};
+    for (int i = 1; i <= count; ++i) {
+        rgBodyDef body = rgDefaultBodyDef();
+        body.parent = bodies[i == count ? branch : i - 1];
+        body.pose.p = (rgVec3){0, 0, -0.1};
+        body.inertia = (rgInertia){
+            .mass = 0.1, .center = {0, 0, -0.05}, .moment = {.xx = 1, .yy = 1, .zz = 1}};
+        assert_int_equal(rgModelDef_AddBody(def, &body, &bodies[i]), rg_ok);
+        rgJointDef joint = rgDefaultJointDef();
+        joint.body = bodies[i];
+        joint.kind = rg_jointRevolute;
+        joint.axis = i % 2 == 0 ? (rgVec3){0, 1, 0} : (rgVec3){1, 0, 0};
+        assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_ok);
+    }
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    rgDynamicsDef dynamics = rgDefaultDynamicsDef(model);
+    dynamics.gravity = (rgVec3){0};
+    assert_int_equal(rgCreateDynamics(model, &dynamics, &d), rg_ok);
+    static double q[count], v[count], tau[count], a[count], back[count];
+    rgRandom random = {7};
+    for (int i = 0; i < count; ++i) {
+        q[i] = rgRandom_Uniform(&random, -1, 1);
+        a[i] = tau[i] = rgRandom_Uniform(&random, -1, 1);
+    }
+    rgDynamics_SetState(d, q, v);
+    assert_int_equal(rgDynamics_Factorize(d, NULL), rg_ok);
+    rgDynamics_Solve(d, 1, a);
+    rgDynamics_InverseDynamics(d, a, NULL, back);
+    rgExpectEqual(back, tau, count, 1e-9);
+    rgDestroyDynamics(d);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
 // J' w does to tau what the wrench w on the frame's body does.
 static void rgCheckJacobianTransposed(rgCaseData* c) {
     static double J[6 * MAX_V];
@@ -478,6 +521,7 @@ int main(void) {
         cmocka_unit_test(test_mass_is_inverse_of_unit_accelerations),
         cmocka_unit_test(test_sparse_mass_is_the_dense_one),
         cmocka_unit_test(test_solutions_satisfy_the_system),
+        cmocka_unit_test(test_deep_chains_are_factorized),
         cmocka_unit_test(test_wrenches_act_through_the_jacobian),
         cmocka_unit_test(test_jacobian_times_velocity),
         cmocka_unit_test(test_velocity_is_the_derivative_of_the_pose),

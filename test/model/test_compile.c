@@ -589,6 +589,32 @@ static void test_keys_are_completed(void** state) {
     rgDestroyModelDef(s.def);
 }
 
+// M of a chain has half the square of its joints; the count must not overflow on the way.
+static void test_too_deep_a_chain_is_refused(void** state) {
+    (void)state;
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgDiagnostics* said = NULL;
+    rgCreateModelDef(NULL, &def);
+    rgCreateDiagnostics(NULL, &said);
+    rgBodyId last = {0};
+    for (int i = 0; i < 66000; ++i) {
+        rgBodyDef body = rgDefaultBodyDef();
+        body.parent = last;
+        body.inertia = (rgInertia){.mass = 1, .moment = {.xx = 1, .yy = 1, .zz = 1}};
+        assert_int_equal(rgModelDef_AddBody(def, &body, &last), rg_ok);
+        rgJointDef joint = rgDefaultJointDef();
+        joint.body = last;
+        joint.kind = rg_jointRevolute;
+        joint.axis = (rgVec3){0, 1, 0};
+        assert_int_equal(rgModelDef_AddJoint(def, &joint, NULL), rg_ok);
+    }
+    assert_int_equal(rgCompileModel(def, NULL, said, &model), rg_errorArgument);
+    assert_non_null(strstr(rgDiagnostics_Message(said, 0).text, "the trees are too deep"));
+    rgDestroyDiagnostics(said);
+    rgDestroyModelDef(def);
+}
+
 static void test_lack_of_memory_is_reported(void** state) {
     (void)state;
     rgScene s = rgMakeScene();
@@ -621,6 +647,7 @@ int main(void) {
         cmocka_unit_test(test_dissipations_combine),
         cmocka_unit_test(test_vain_materials_warn),
         cmocka_unit_test(test_keys_are_completed),
+        cmocka_unit_test(test_too_deep_a_chain_is_refused),
         cmocka_unit_test(test_lack_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
