@@ -1,5 +1,6 @@
 // What the verbs of the program share: options, tables, JSON, progress. Each verb is one file, one
-// function here, one row in main.c. Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input.
+// function here, one row in main.c. Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input,
+// 130 interrupted.
 #pragma once
 #include "rigor/rigor.h"
 
@@ -12,7 +13,7 @@ typedef struct rgVerb {
     int (*run)(int argc, char** argv); // argv[0] is the verb; returns the exit code
 } rgVerb;
 
-enum { rg_exitDone = 0, rg_exitNo = 1, rg_exitUsage = 2 };
+enum { rg_exitDone = 0, rg_exitNo = 1, rg_exitUsage = 2, rg_exitInterrupted = 130 };
 
 // Run the verb that argv[1] names; `program` is what the user typed so far, such as "rigor bench".
 int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc, char** argv);
@@ -102,6 +103,12 @@ void rgCli_Error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // Print messages, one line each: "file:line: warning: text". Notes only when asked for; of remarks
 // that differ in names and numbers alone the first with a count, unless all are asked for.
 void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes, bool all);
+
+// ---- interrupt.c ----
+
+// From now on Ctrl-C and SIGTERM are only noted; a second one ends the program.
+void rgCli_CatchInterrupt(void);
+bool rgCli_IsInterrupted(void);
 
 // ---- output.c ----
 

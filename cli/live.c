@@ -4,7 +4,6 @@
 #include "run.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,25 +28,6 @@ typedef struct rgLive {
     rgVec3 grip, target;
     int dropCount;
 } rgLive;
-
-// ---- Ctrl-C ----
-
-static volatile sig_atomic_t interrupted;
-
-static void rgInterrupt(int signalNumber) {
-    (void)signalNumber;
-    interrupted = 1;
-}
-
-static void rgCli_CatchInterrupt(void) {
-    struct sigaction action = {.sa_handler = rgInterrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-bool rgCli_IsInterrupted(void) {
-    return interrupted != 0;
-}
 
 // ---- the server ----
 

@@ -16,7 +16,6 @@ typedef struct rgLiveOptions {
 rgViewer* rgCli_StartViewer(const char* title, const char* address, int port);
 // Print where it is, once there is something to see.
 void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options);
-bool rgCli_IsInterrupted(void);
 // Run until Ctrl-C; the simulation is ready to run. Exit code.
 int rgCli_RunLive(rgSimulation* simulation, const rgLiveOptions* options);
 

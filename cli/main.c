@@ -3,6 +3,8 @@
 
 #include <cblas.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const rgVerb verbs[] = {
     {"bench", "measure", rgCli_Bench},
@@ -21,6 +23,17 @@ static const rgVerb verbs[] = {
     {"view", "show a scene, a robot or a recording in a browser", rgCli_View},
 };
 
+// OpenBLAS waits for ever, at the end, for its threads to get memory that an address space with a
+// limit does not have.
+static int rgEnd(int code) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        fflush(NULL);
+        _exit(code);
+    }
+    return code;
+}
+
 int main(int argc, char** argv) {
     if (rgCheckVersion(RG_VERSION) != rg_ok) {
         rgCli_Error("the program was built for another version of the library");
@@ -28,13 +41,13 @@ int main(int argc, char** argv) {
     }
     if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
         printf("rigor %d.%d.%d\n", RG_VERSION_MAJOR, RG_VERSION_MINOR, RG_VERSION_PATCH);
-        return rg_exitDone;
+        return rgEnd(rg_exitDone);
     }
     openblas_set_num_threads(1); // rigor spreads work itself; see docs/limits.md
     int code = rgRunVerb("rigor", verbs, (int)(sizeof(verbs) / sizeof(verbs[0])), argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         rgCli_Error("the standard output cannot be written");
-        return rg_exitUsage;
+        code = rg_exitUsage;
     }
-    return code;
+    return rgEnd(code);
 }

@@ -155,7 +155,7 @@ int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) 
         good = rgComplain(path, &root,
                           "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
     }
-    for (int i = 0; good && i < runs->count; ++i) {
+    for (int i = 0; good && i < runs->count && worst != rg_exitInterrupted; ++i) {
         rgWords words = {0};
         good = rgMakeRun(&words, path, defaults, &runs->items[i], argc, argv);
         if (good) {

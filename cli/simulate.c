@@ -42,8 +42,9 @@ typedef struct rgSimulateJob {
     rgColumns columns;
     rgRecorder* recorder;
     int dumped;
+    bool lostDump; // a problem that could not be written
     double begin;
-    char fault[160]; // what ended the run early
+    char fault[256]; // what ended the run early
 } rgSimulateJob;
 
 static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, int* count) {
@@ -102,7 +103,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
                    "robot\ndescriptions (URDF, MJCF) and mesh files (OBJ, STL), all in one world, "
                    "and say how it went.\n--at to --without-world belong to the file before them, "
                    "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
-                   "step failed, 2 for wrong options or files.\n\n"
+                   "step failed, 2 for wrong options or files, 130 when it\nwas interrupted.\n\n"
                    "Examples:\n"
                    "  rigor simulate humanoid\n"
                    "  rigor simulate robot.urdf --floating --ground --csv states.csv\n"
@@ -169,7 +170,8 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
     rgResult result = rgSaveFclib(path, &content, simulation->loaded.diagnostics);
     if (result != rg_ok) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
-        rgCli_Error("%s: could not be written: %s", path, rgResult_Name(result));
+        rgCli_Error("%s: could not be written: %s; no more problems are", path,
+                    rgResult_Name(result));
     }
     job->dumped += result == rg_ok;
     free(info);
@@ -198,6 +200,37 @@ static void rgShowLive(rgProgress* progress, const rgSimulateJob* job, const rgS
     rgProgress_Update(progress, job->simulation.stats.steps, line);
 }
 
+static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
+    const rgBodyDef* def = rgModel_Body(simulation->loaded.model, body);
+    bool named = body.index1 != 0 && def->name != NULL && def->name[0] != '\0';
+    return body.index1 == 0 ? "the world" : named ? def->name : "a body without name";
+}
+
+// What moves fastest, which is where a step that fails went wrong.
+static const char* rgNameFastest(const rgSimulation* simulation, char text[96]) {
+    const rgModel* model = simulation->loaded.model;
+    const double* v = rgWorld_Velocities(simulation->world, NULL);
+    double most = -1;
+    int fastest = 0;
+    for (int i = 1; i <= simulation->info.jointCount; ++i) {
+        rgJointRange range = rgModel_JointRange(model, (rgJointId){i});
+        for (int k = range.v; k < range.v + range.vCount; ++k) {
+            if (!(fabs(v[k]) <= most)) {
+                most = isfinite(v[k]) ? fabs(v[k]) : INFINITY;
+                fastest = i;
+            }
+        }
+    }
+    if (fastest == 0) {
+        return "nothing moves";
+    }
+    const rgJointDef* joint = rgModel_Joint(model, (rgJointId){fastest});
+    bool isNamed = joint->name != NULL && joint->name[0] != '\0';
+    snprintf(text, 96, "joint '%.50s' is fastest, %.3g rad/s or m/s",
+             isNamed ? joint->name : rgBodyName(simulation, joint->body), most);
+    return text;
+}
+
 // True when the step was made.
 static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
     rgSimulation* simulation = &job->simulation;
@@ -209,38 +242,31 @@ static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
     }
     result = rgSimulation_Step(simulation, report);
     if (result != rg_ok) {
-        snprintf(job->fault, sizeof(job->fault), "step %d at %g s failed: %s",
+        char fastest[96];
+        snprintf(job->fault, sizeof(job->fault), "step %d at %g s failed: %s; %s",
                  simulation->stats.steps + 1, rgWorld_Time(simulation->world),
-                 rgResult_Name(result));
+                 rgResult_Name(result), rgNameFastest(simulation, fastest));
     }
     return result == rg_ok;
 }
 
-static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
-    const rgBodyDef* def = rgModel_Body(simulation->loaded.model, body);
-    bool named = body.index1 != 0 && def->name != NULL && def->name[0] != '\0';
-    return body.index1 == 0 ? "the world" : named ? def->name : "a body without name";
-}
-
-// Once: which bodies are jammed.
+// Once: which bodies are jammed, the deepest pair by name.
 static void rgNameSoftened(const rgSimulation* simulation) {
-    int count = 0;
+    int count = 0, softened = 0;
     const rgContact* contacts = rgWorld_Contacts(simulation->world, &count);
+    const rgContact* deepest = NULL;
     for (int i = 0; i < count; ++i) {
-        const rgContact* c = &contacts[i];
-        bool known = !c->softened;
-        for (int k = 0; k < i; ++k) {
-            known = known || (contacts[k].softened && contacts[k].bodyA.index1 == c->bodyA.index1 &&
-                              contacts[k].bodyB.index1 == c->bodyB.index1);
+        if (contacts[i].softened) {
+            ++softened;
+            deepest = deepest == NULL || contacts[i].gap < deepest->gap ? &contacts[i] : deepest;
         }
-        if (!known) {
-            fprintf(
-                stderr,
-                "warning: at %.3f s no rigid solution was found; the contact of %s with %s, gap "
-                "%.3g mm, is softened\n",
-                rgWorld_Time(simulation->world), rgBodyName(simulation, c->bodyA),
-                rgBodyName(simulation, c->bodyB), 1e3 * c->gap);
-        }
+    }
+    if (deepest != NULL) {
+        fprintf(stderr,
+                "warning: at %.3f s no rigid solution was found; %d of %d contact points are "
+                "softened, the deepest, %.3g mm, between %s and %s\n",
+                rgWorld_Time(simulation->world), softened, count, -1e3 * deepest->gap,
+                rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
     }
 }
 
@@ -267,15 +293,22 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
     rgProgress_Begin(&progress, "simulate", steps);
     job->begin = rgCli_Seconds();
     bool good = true;
+    rgCli_CatchInterrupt();
     for (int i = 0; good && i < steps; ++i) {
+        if (rgCli_IsInterrupted()) {
+            snprintf(job->fault, sizeof(job->fault), "interrupted at %g s",
+                     rgWorld_Time(simulation->world));
+            break;
+        }
         rgStepReport report;
         int unconverged = simulation->stats.unconverged;
         good = rgMakeStep(job, &report);
         if (good && report.softenedRows > 0 && simulation->stats.softened == 1) {
             rgNameSoftened(simulation);
         }
-        if (good && job->options.dump != NULL && simulation->stats.unconverged > unconverged) {
-            good = rgDumpProblem(job, &report);
+        if (good && job->options.dump != NULL && !job->lostDump &&
+            simulation->stats.unconverged > unconverged) {
+            job->lostDump = !rgDumpProblem(job, &report) || job->lostDump;
         }
         if (good && job->csv != NULL) {
             rgWriteState(job);
@@ -394,7 +427,11 @@ static int rgRunJob(rgSimulateJob* job) {
     bool toPipe = job->csv == stdout;
     bool written = job->csv == NULL || rgCsv_Close(job->csv, job->options.csv);
     job->csv = NULL;
-    written = rgCloseRecorder(job) && written;
+    written = rgCloseRecorder(job) && written && !job->lostDump;
+    int code = !good                   ? rg_exitNo
+               : rgCli_IsInterrupted() ? rg_exitInterrupted
+               : written               ? rg_exitDone
+                                       : rg_exitUsage;
     rgSimulateSummary summary = {.simulation = simulation,
                                  .arguments = &job->options.arguments,
                                  .fault = job->fault[0] != '\0' ? job->fault : NULL,
@@ -402,14 +439,14 @@ static int rgRunJob(rgSimulateJob* job) {
                                  .out = toPipe ? stderr : stdout};
     rgSimulateSummary_PrintDoubts(&summary);
     if (job->options.quiet) {
-        return !good ? rg_exitNo : written ? rg_exitDone : rg_exitUsage;
+        return code;
     }
     if (job->options.json) {
         rgSimulateSummary_PrintJson(&summary);
     } else {
         rgSimulateSummary_Print(&summary);
     }
-    return !good ? rg_exitNo : written ? rg_exitDone : rg_exitUsage;
+    return code;
 }
 
 static int rgSimulate(const rgSimulateOptions* options) {

@@ -2,6 +2,8 @@
 import csv
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -297,6 +299,47 @@ class Files(Simulate):
         found = self.report(self.mjcf, "--ctrl", control, "--time", 1, code=1)
         self.assertIn("failed: numeric", found["error"])
         self.assertLess(found["steps"], 60)
+
+    def test_a_dump_that_fails_does_not_end_the_run(self):
+        folder = self.path("dump")
+        os.makedirs(os.path.join(folder, "tower_000001.hdf5"))
+        done = run("simulate", "tower", "--bodies", 4, "--steps", 20, "--max-iter", 1, "--tol",
+                   1e-13, "--solver", "pgs", "--json", "--dump", folder)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(json.loads(done.stdout)["steps"], 20)
+        self.assertEqual(done.stderr.count("could not be written"), 1, done.stderr)
+
+    def test_a_signal_ends_the_run_after_the_step(self):
+        path = self.path("long.csv")
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with subprocess.Popen([RIGOR, "simulate", "sliding", "--time", "100000", "--csv", path],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+                                  ) as process:
+                while not os.path.exists(path) or os.path.getsize(path) < 10000:
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.01)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, (out, err))
+            self.assertIn("interrupted at", err)
+            steps = int(re.search(r"\((\d+) steps in", out).group(1))
+            with open(path) as file:
+                text = file.read()
+            self.assertTrue(text.endswith("\n"))
+            rows = list(csv.reader(text.splitlines()))
+            self.assertEqual(len(rows), steps + 2)
+            self.assertEqual(len(rows[-1]), len(rows[0]))
+            os.remove(path)
+
+    def test_a_small_address_space_is_enough(self):
+        if LIGHT:
+            self.skipTest("sanitizers need terabytes of it")
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run(["bash", "-c", 'ulimit -v 150000; "$0" simulate pile --steps 20', RIGOR],
+                              capture_output=True, text=True, timeout=60, env=environment)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("hash ", done.stdout)
 
     def test_dump(self):
         """Steps that are not solved become files that rigor solve reads and solves."""
