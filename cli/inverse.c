@@ -53,7 +53,7 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
          RG_CONTACT_OPTION_COUNT] = {"--ref", rg_optionText, &options->reference,
                                      "the motion, as CSV (needed)", "FILE", NULL, 0, 0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
-         "M", rgModelNames, 0, 0},
+         "M", rgConvexModelNames, 0, 0},
         {"--rho", rg_optionNumber, &def->penalty, "of the proximal iteration [1/kg]", "RHO", NULL,
          1e-300, 1e300},
         {"--tol", rg_optionNumber, &def->tolerance, "residual to reach, SI units", "T", NULL,

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-const char* const rgSolverNames[] = {"auto",      "newton", "interior", "admm",
-                                     "admm-fast", "pgs",    NULL};
-const char* const rgModelNames[] = {"ncp", "ccp", NULL};
+const char* const rgSolverNames[] = {"auto", "newton", "interior",  "admm", "admm-fast",
+                                     "pgs",  "pivot",  "bisection", NULL};
+const char* const rgModelNames[] = {"ncp", "ccp", "lcp4", "lcp8", NULL};
+const char* const rgConvexModelNames[] = {"ncp", "ccp", NULL};
 const char* const rgIntegratorNames[] = {"file", "midpoint", "euler", NULL};
 const char* const rgFrictionRuleNames[] = {"file",    "geometric", "average",
                                            "minimum", "maximum",   NULL};
@@ -23,9 +24,9 @@ int rgSolverIndex(const char* name, size_t length) {
 }
 
 rgContactSolverDef rgSolverDef(int solver) {
-    static const rgContactMethod methods[rg_solverCount] = {rg_methodAuto,     rg_methodNewton,
-                                                            rg_methodInterior, rg_methodAdmm,
-                                                            rg_methodAdmm,     rg_methodPgs};
+    static const rgContactMethod methods[] = {rg_methodAuto,  rg_methodNewton,   rg_methodInterior,
+                                              rg_methodAdmm,  rg_methodAdmm,     rg_methodPgs,
+                                              rg_methodPivot, rg_methodBisection};
     rgContactSolverDef def = rgDefaultContactSolverDef();
     def.method = methods[solver];
     if (strcmp(rgSolverNames[solver], "admm") == 0) {
@@ -36,6 +37,22 @@ rgContactSolverDef rgSolverDef(int solver) {
     return def;
 }
 
+bool rgSolverSuits(int solver, int model) {
+    rgContactSolverDef def = rgSolverDef(solver);
+    def.model = (rgContactModel)model;
+    rgContactSolver* made = NULL;
+    bool suits = rgCreateContactSolver(&def, &made) == rg_ok;
+    rgDestroyContactSolver(made);
+    if (!suits) {
+        rgCli_Error("--solver %s does not know --model %s; %s", rgSolverNames[solver],
+                    rgModelNames[model],
+                    def.method == rg_methodPivot       ? "it is for lcp4 and lcp8"
+                    : def.method == rg_methodBisection ? "it is for ncp"
+                                                       : "auto, pgs and pivot do");
+    }
+    return suits;
+}
+
 const char* rgStatusName(rgContactStatus status) {
     static const char* const names[] = {"unsolved", "solved",   "stalled",
                                         "limit",    "budgeted", "infeasible"};
@@ -43,7 +60,7 @@ const char* rgStatusName(rgContactStatus status) {
 }
 
 const char* rgPhaseName(rgContactPhase phase) {
-    static const char* const names[] = {"newton", "sweep", "interior", "admm"};
+    static const char* const names[] = {"newton", "sweep", "interior", "admm", "pivot"};
     return names[phase];
 }
 

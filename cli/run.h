@@ -4,17 +4,21 @@
 
 // NULL-terminated. "admm" is the paper's Algorithm 1, "admm-fast" the accelerated one.
 extern const char* const rgSolverNames[];
-extern const char* const rgModelNames[];
+extern const char* const rgModelNames[];        // of rgContactModel
+extern const char* const rgConvexModelNames[];  // those of inverse dynamics
 extern const char* const rgIntegratorNames[];   // of rgIntegrator
 extern const char* const rgFrictionRuleNames[]; // of rgFrictionRule
 extern const char* const rgFormNames[];         // of rgSystemForm
-enum { rg_solverCount = 6 };
+enum { rg_solverCount = 6 }; // the first so many know the exact law and its relaxation
 
 // Place of a name of so many characters in rgSolverNames, or -1.
 int rgSolverIndex(const char* name, size_t length);
 
 // The library's defaults for a solver, by its place in rgSolverNames.
 rgContactSolverDef rgSolverDef(int solver);
+
+// Whether a solver knows a model; complains on stderr when it does not.
+bool rgSolverSuits(int solver, int model);
 
 const char* rgStatusName(rgContactStatus status);
 const char* rgPhaseName(rgContactPhase phase);

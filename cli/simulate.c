@@ -55,8 +55,9 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
                                      "seconds to simulate", "T", NULL, 1e-9, 1e9},
         {"--steps", rg_optionInt, &options->steps, "steps to simulate", "N", NULL, 1, 2e9},
         {"--solver", rg_optionChoice, &a->solver, "the method", "S", rgSolverNames, 0, 0},
-        {"--model", rg_optionChoice, &a->contactModel, "exact friction or its convex relaxation",
-         "M", rgModelNames, 0, 0},
+        {"--model", rg_optionChoice, &a->contactModel,
+         "law of friction: exact, convex relaxation, on a square or an octagon", "M", rgModelNames,
+         0, 0},
         {"--budget", rg_optionNumber, &a->budget,
          "work per step and island, in factorizations (0: until solved)", "B", NULL, 0, 1e9},
         {"--tol", rg_optionNumber, &a->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
@@ -495,7 +496,8 @@ int rgCli_Simulate(int argc, char** argv) {
         return done;
     }
     free((void*)typed);
-    if (!rgSimulateOptions_Agree(&options)) {
+    if (!rgSimulateOptions_Agree(&options) ||
+        !rgSolverSuits(options.arguments.solver, options.arguments.contactModel)) {
         free(options.line);
         return rg_exitUsage;
     }

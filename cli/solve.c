@@ -45,8 +45,9 @@ static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fil
     *options = (rgSolveOptions){.repeat = 1};
     const rgOption table[] = {
         {"--solver", rg_optionChoice, &options->solver, "the method", "S", rgSolverNames, 0, 0},
-        {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
-         "M", rgModelNames, 0, 0},
+        {"--model", rg_optionChoice, &options->model,
+         "law of friction: exact, convex relaxation, on a square or an octagon", "M", rgModelNames,
+         0, 0},
         {"--tol", rg_optionNumber, &options->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
         {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most", "N", NULL, 1,
          1e9},
@@ -374,6 +375,9 @@ int rgSolve(rgComm* comm, int argc, char** argv) {
     int code = rgParseSolve(argc, argv, &job.options, &fileCount);
     if (code == RG_CLI_GO && comm->size > 1 && job.options.history != NULL) {
         rgCli_Error("--history is for one process");
+        code = rg_exitUsage;
+    }
+    if (code == RG_CLI_GO && !rgSolverSuits(job.options.solver, job.options.model)) {
         code = rg_exitUsage;
     }
     if (code != RG_CLI_GO) {

@@ -73,15 +73,24 @@ typedef struct rgContactProblem {
                               ///< as |gravity| dt; 0: 1e-3 of what zero impulses leave wrong
 } rgContactProblem;
 
-/// Exact Coulomb friction, or the convex relaxation that drops Gamma (MuJoCo, Drake).
-typedef enum rgContactModel { rg_modelNcp, rg_modelCcp } rgContactModel;
+/// Exact Coulomb friction, and what others put in its place (docs/theory/models.md).
+typedef enum rgContactModel {
+    rg_modelNcp,  ///< exact
+    rg_modelCcp,  ///< the convex relaxation that drops Gamma (MuJoCo, Drake)
+    rg_modelLcp4, ///< friction on a square around the disc, axis by axis (ODE, PhysX, DART);
+                  ///< methods auto, pgs and pivot
+    rg_modelLcp8, ///< friction on an octagon around the disc; the same methods
+} rgContactModel;
 
 typedef enum rgContactMethod {
-    rg_methodAuto,     ///< the plan of docs/theory/auto.md; the default
-    rg_methodNewton,   ///< semismooth Newton on the Alart-Curnier function
-    rg_methodAdmm,     ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
-    rg_methodPgs,      ///< projected Gauss-Seidel
-    rg_methodInterior, ///< nonsmooth interior point
+    rg_methodAuto,      ///< the plan of docs/theory/auto.md; the default
+    rg_methodNewton,    ///< semismooth Newton on the Alart-Curnier function
+    rg_methodAdmm,      ///< the paper's Algorithm 1, with the additions that rgAdmmDef switches on
+    rg_methodPgs,       ///< projected Gauss-Seidel
+    rg_methodInterior,  ///< nonsmooth interior point
+    rg_methodPivot,     ///< Lemke's complementary pivots; models lcp4 and lcp8
+    rg_methodBisection, ///< RaiSim's per-contact iteration; exact model only, whose solution it
+                        ///< misses where normal and tangent couple
 } rgContactMethod;
 
 /// How the matrix is held while solving; a form that the problem does not allow counts as auto. The
@@ -142,7 +151,7 @@ typedef struct rgContactSolverDef {
     double tolerance;         ///< on the judge's residual [-], or the paper's eps_abs
     double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
     rgStopTest stop;
-    double overRelaxation; ///< PGS, 1 means none
+    double overRelaxation; ///< PGS and bisection, 1 means none
     rgAdmmDef admm;
     rgKernelSet kernels;
     rgSystemForm form;
@@ -181,6 +190,7 @@ typedef enum rgContactPhase {
     rg_phaseSweep,
     rg_phaseInterior,
     rg_phaseAdmm,
+    rg_phasePivot, ///< one iteration is one whole run of pivots
     rg_phaseCount
 } rgContactPhase;
 

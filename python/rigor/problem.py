@@ -295,9 +295,11 @@ class Problem:
     def judge(self, lam: Any, model: str = "ncp") -> Residual:
         """How good impulses are, from the problem alone; shares no code with any solver."""
         impulses = vector(lam, self.n, "lam")
-        kind = {"ncp": lib.rg_modelNcp, "ccp": lib.rg_modelCcp}.get(model)
+        kinds = {"ncp": lib.rg_modelNcp, "ccp": lib.rg_modelCcp, "lcp4": lib.rg_modelLcp4,
+                 "lcp8": lib.rg_modelLcp8}
+        kind = kinds.get(model)
         if kind is None:
-            raise ArgumentError(f"model '{model}' is none of ncp, ccp")
+            raise ArgumentError(f"model '{model}' is none of {', '.join(kinds)}")
         c, keep = self._to_c()
         out = ffi.new("rgResidual*")
         check(lib.rgContactProblem_Judge(c, kind, pointer(impulses), out), "judge")
@@ -352,7 +354,8 @@ class Solver:
     """A contact solver that keeps its memory from problem to problem. One thread at a time.
 
     Settings are the fields of rgContactSolverDef in snake_case: method ("auto", "newton", "admm", "pgs",
-    "interior"), model ("ncp": exact Coulomb friction; "ccp": the convex relaxation), tolerance,
+    "interior", "pivot", "bisection"), model ("ncp": exact Coulomb friction; "ccp": the convex relaxation;
+    "lcp4", "lcp8": friction on a square or an octagon, with auto, pgs or pivot), tolerance,
     max_iterations, record_history, budget, admm={...}, ...
     """
 

@@ -89,6 +89,19 @@ def test_methods_and_history(method):
     assert sum(report.phase_iterations.values()) > 0
 
 
+@pytest.mark.parametrize("model, method", [("lcp4", "pivot"), ("lcp8", "pivot"), ("lcp4", "pgs"),
+                                           ("ncp", "bisection")])
+def test_other_models(model, method):
+    """One contact that slides towards a corner of the square: friction sqrt(2) mu, and mu in the exact law."""
+    problem = rigor.Problem(np.eye(3), [2.0, 2.0, -1.0], 0.5)
+    lam, _, report = problem.solve(model=model, method=method)
+    friction = {"lcp4": 0.5 * np.sqrt(2), "lcp8": 0.5, "ncp": 0.5}[model]
+    np.testing.assert_allclose(np.hypot(*lam[:2]), friction, rtol=1e-6)
+    assert problem.judge(lam, model).total <= 1e-6
+    with pytest.raises(rigor.ArgumentError, match="solver settings"):
+        problem.solve(model="ncp", method="pivot")
+
+
 def test_warm_start_costs_nothing():
     M, J, g, mu = random_problem(5)
     solver = rigor.Solver(tolerance=1e-9)

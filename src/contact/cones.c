@@ -40,11 +40,49 @@ void rgProjectDisc(double radius, double* x) {
     }
 }
 
+void rgPolygonNormal(int sides, int k, double* normal) {
+    static const double h = 0.70710678118654752440; // of an octagon; the square's are every other
+    static const double octagon[8][2] = {{1, 0},  {h, h},   {0, 1},  {-h, h},
+                                         {-1, 0}, {-h, -h}, {0, -1}, {h, -h}};
+    normal[0] = octagon[8 / sides * k][0];
+    normal[1] = octagon[8 / sides * k][1];
+}
+
+// The nearest point lies on the side that x looks at, or at one of its ends.
+static void rgProjectPolygon(int sides, double radius, double* x) {
+    double most = -INFINITY, n[2] = {0, 0};
+    for (int k = 0; k < sides; ++k) {
+        double normal[2];
+        rgPolygonNormal(sides, k, normal);
+        double along = normal[0] * x[0] + normal[1] * x[1];
+        if (along > most) {
+            most = along;
+            n[0] = normal[0];
+            n[1] = normal[1];
+        }
+    }
+    if (most > radius) {
+        double half = radius * (sides == 4 ? 1 : 0.41421356237309504880); // tan(pi/sides)
+        double across = rgClamp(n[0] * x[1] - n[1] * x[0], -half, half);
+        x[0] = radius * n[0] - across * n[1];
+        x[1] = radius * n[1] + across * n[0];
+    }
+}
+
+void rgProjectFriction(int sides, double radius, double* x) {
+    if (sides > 0) {
+        rgProjectPolygon(sides, radius, x);
+    } else {
+        rgProjectDisc(radius, x);
+    }
+}
+
 double rgOpeningError(double mu, rgContactModel model, const double* g) {
     double x[3] = {-g[0], -g[1], -g[2]};
-    if (model == rg_modelNcp && mu > RG_STEEP) {
+    int sides = rgModelSides(model);
+    if (sides > 0 || (model == rg_modelNcp && mu > RG_STEEP)) {
         x[2] = x[2] > 0 ? x[2] : 0;
-        rgProjectDisc(mu * x[2], x);
+        rgProjectFriction(sides, mu * x[2], x);
     } else {
         x[2] -= model == rg_modelNcp ? mu * sqrt(g[0] * g[0] + g[1] * g[1]) : 0;
         rgProjectCone(mu, x);

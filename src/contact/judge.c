@@ -23,6 +23,39 @@ static void rgIntoDisc(double* x, double radius) {
     }
 }
 
+// Sides of the polygon that a model has in place of the disc of friction; 0: the disc.
+static int rgSidesOf(rgContactModel model) {
+    return model == rg_modelLcp4 ? 4 : model == rg_modelLcp8 ? 8 : 0;
+}
+
+// Nearest point of the regular polygon around a disc, one side across the first axis: turned so
+// that the side next to x is that one.
+static void rgIntoPolygon(double* x, double radius, int sides) {
+    double sector = 2 * acos(-1) / sides;
+    double turn = sector * round(atan2(x[1], x[0]) / sector);
+    double c = cos(turn), s = sin(turn), half = radius * tan(sector / 2);
+    double along = c * x[0] + s * x[1], across = c * x[1] - s * x[0];
+    if (along > radius) {
+        across = rgInto(across, -half, half);
+        x[0] = c * radius - s * across;
+        x[1] = s * radius + c * across;
+    }
+}
+
+static void rgIntoFriction(double* x, double radius, rgContactModel model) {
+    if (rgSidesOf(model) > 0) {
+        rgIntoPolygon(x, radius, rgSidesOf(model));
+    } else {
+        rgIntoDisc(x, radius);
+    }
+}
+
+// The normal by itself, friction within what this normal allows.
+static void rgIntoSteps(double mu, rgContactModel model, double* x) {
+    x[2] = x[2] < 0 ? 0 : x[2];
+    rgIntoFriction(x, mu * x[2], model);
+}
+
 // Nearest point of |x_t| <= mu x_n. mu = 0: a ray.
 static void rgIntoCone(double mu, double* x) {
     double t = sqrt(x[0] * x[0] + x[1] * x[1]);
@@ -38,7 +71,7 @@ static void rgIntoCone(double mu, double* x) {
 }
 
 // Put impulses into K, the rows beyond the third after the normal they depend on.
-static void rgPutIntoSet(const rgBlock* block, double* x) {
+static void rgPutIntoSet(const rgBlock* block, rgContactModel model, double* x) {
     switch (block->kind) {
     case rg_blockFree:
         break;
@@ -53,12 +86,16 @@ static void rgPutIntoSet(const rgBlock* block, double* x) {
         }
         break;
     case rg_blockCoulomb:
-        rgIntoCone(block->mu, x);
+        if (rgSidesOf(model) > 0) {
+            rgIntoSteps(block->mu, model, x);
+        } else {
+            rgIntoCone(block->mu, x);
+        }
         if (block->rowCount > 3) {
             x[3] = rgInto(x[3], -block->muTorsion * x[2], block->muTorsion * x[2]);
         }
         if (block->rowCount > 4) {
-            rgIntoDisc(x + 4, block->muRolling * x[2]);
+            rgIntoFriction(x + 4, block->muRolling * x[2], model);
         }
         break;
     }
@@ -117,29 +154,30 @@ static rgGroupOfRows rgTakeGroup(const rgJudgeWork* work, const rgBlock* block, 
 }
 
 // x = P(x) on the set of these rows; normal is the impulse that bounds torsion and rolling.
-static void rgProjectGroup(const rgGroupOfRows* group, double normal, double* x) {
+static void rgProjectGroup(const rgGroupOfRows* group, rgContactModel model, double normal,
+                           double* x) {
     const rgBlock* block = group->block;
     if (block->kind != rg_blockCoulomb) {
         rgBlock one = *block;
         one.rowCount = group->count;
-        rgPutIntoSet(&one, x);
+        rgPutIntoSet(&one, model, x);
     } else if (group->first == 0) {
         rgIntoCone(block->mu, x);
     } else if (group->first == 3) {
         *x = rgInto(*x, -block->muTorsion * normal, block->muTorsion * normal);
     } else {
-        rgIntoDisc(x, block->muRolling * normal);
+        rgIntoFriction(x, block->muRolling * normal, model);
     }
 }
 
 // What is left of x far along it: projection on the directions in which the set is unbounded.
-static void rgProjectRecession(const rgGroupOfRows* group, double* x) {
+static void rgProjectRecession(const rgGroupOfRows* group, rgContactModel model, double* x) {
     const rgBlock* block = group->block;
     if (block->kind == rg_blockBox) {
         bool free = *x > 0 ? block->upper == INFINITY : block->lower == -INFINITY;
         *x = free ? *x : *x * 0;
     } else {
-        rgProjectGroup(group, 0, x);
+        rgProjectGroup(group, model, 0, x);
     }
 }
 
@@ -150,10 +188,11 @@ static bool rgGroup_IsSteep(const rgGroupOfRows* group) {
            group->block->mu > RG_STEEP;
 }
 
-// Alart and Curnier: the normal by itself, friction on the disc that this normal allows.
-static void rgProjectSteep(double mu, double* x) {
-    x[2] = x[2] < 0 ? 0 : x[2];
-    rgIntoDisc(x, mu * x[2]);
+// Contacts judged by Alart and Curnier's map: steep ones, and those with a polygon, which has no De
+// Saxcé term.
+static bool rgGroup_InSteps(const rgGroupOfRows* group, rgContactModel model) {
+    bool contact = group->block->kind == rg_blockCoulomb && group->first == 0;
+    return contact && (rgSidesOf(model) > 0 || (model == rg_modelNcp && rgGroup_IsSteep(group)));
 }
 
 // u = sigma + Gamma(sigma) on the rows of a group.
@@ -167,18 +206,18 @@ static void rgShiftVelocity(const rgGroupOfRows* group, rgContactModel model, co
 }
 
 // lambda - P(lambda - m u), the natural map, in N s; for immovable rows its limit over m, in m/s
-static void rgNaturalMap(const rgGroupOfRows* group, bool exact, double normal,
+static void rgNaturalMap(const rgGroupOfRows* group, rgContactModel model, double normal,
                          const double* lambda, const double* u, double* map) {
     bool moves = group->mass > 0;
     for (int i = 0; i < group->count; ++i) {
         map[i] = moves ? lambda[i] - group->mass * u[i] : -u[i];
     }
-    if (rgGroup_IsSteep(group) && exact) {
-        rgProjectSteep(group->block->mu, map);
+    if (rgGroup_InSteps(group, model)) {
+        rgIntoSteps(group->block->mu, model, map);
     } else if (moves) {
-        rgProjectGroup(group, normal, map);
+        rgProjectGroup(group, model, normal, map);
     } else {
-        rgProjectRecession(group, map);
+        rgProjectRecession(group, model, map);
     }
     for (int i = 0; i < group->count; ++i) {
         map[i] = moves ? lambda[i] - map[i] : map[i];
@@ -186,23 +225,23 @@ static void rgNaturalMap(const rgGroupOfRows* group, bool exact, double normal,
 }
 
 // (10) eps of a group [m/s]
-static double rgGroupError(const rgGroupOfRows* group, bool exact, double normal,
+static double rgGroupError(const rgGroupOfRows* group, rgContactModel model, double normal,
                            const double* lambda, const double* u) {
     double map[3];
-    rgNaturalMap(group, exact, normal, lambda, u, map);
+    rgNaturalMap(group, model, normal, lambda, u, map);
     return rgLength(group->count, map) * group->yield * group->length;
 }
 
 // Distance of u to the dual set, for cones; boxes have none of their own.
-static double rgDualDistance(const rgGroupOfRows* group, bool exact, const double* u) {
+static double rgDualDistance(const rgGroupOfRows* group, rgContactModel model, const double* u) {
     double x[3];
     for (int i = 0; i < group->count; ++i) {
         x[i] = -u[i];
     }
-    if (rgGroup_IsSteep(group) && exact) {
-        rgProjectSteep(group->block->mu, x);
+    if (rgGroup_InSteps(group, model)) {
+        rgIntoSteps(group->block->mu, model, x);
     } else {
-        rgProjectRecession(group, x);
+        rgProjectRecession(group, model, x);
     }
     return rgLength(group->count, x);
 }
@@ -214,8 +253,7 @@ static void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, rg
     double normal = group->first > 0 ? work->lambda[group->block->firstRow + 2] : 0;
     double u[3], map[3];
     rgShiftVelocity(group, model, work->sigma + row, u);
-    bool exact = model == rg_modelNcp;
-    rgNaturalMap(group, exact, normal, lambda, u, map);
+    rgNaturalMap(group, model, normal, lambda, u, map);
     double size = rgLength(group->count, map), error = size * group->yield * group->length;
     double share = error > 0 ? error / reference : error;
     if (!(share <= residual->total)) {
@@ -228,8 +266,11 @@ static void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, rg
         rgTakeMax(&residual->impulse, size);
     }
     if (group->block->kind != rg_blockBox && group->first == 0) {
-        rgTakeMax(&residual->dual, rgDualDistance(group, exact, u));
-        rgTakeMax(&residual->complementarity, fabs(rgDot(group->count, lambda, u)));
+        rgTakeMax(&residual->dual, rgDualDistance(group, model, u));
+        bool normalOnly =
+            rgSidesOf(model) > 0 && group->count == 3; // friction works by its own law
+        rgTakeMax(&residual->complementarity,
+                  normalOnly ? fabs(lambda[2] * u[2]) : fabs(rgDot(group->count, lambda, u)));
     }
 }
 
@@ -252,9 +293,9 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
             const double zero[3] = {0, 0, 0};
             double u[3];
             rgShiftVelocity(&group, model, problem->freeVelocity + block->firstRow + i, u);
-            *reference = fmax(*reference, rgGroupError(&group, model == rg_modelNcp, 0, zero, u));
+            *reference = fmax(*reference, rgGroupError(&group, model, 0, zero, u));
             if (problem->referenceVelocity == 0) {
-                whole = fmax(whole, rgDualDistance(&group, model == rg_modelNcp, u) * group.length);
+                whole = fmax(whole, rgDualDistance(&group, model, u) * group.length);
             }
             i += group.count;
         }
@@ -268,7 +309,7 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     return rg_ok;
 }
 
-static rgResult rgJudge_Read(rgJudgeWork* work, const double* lambda) {
+static rgResult rgJudge_Read(rgJudgeWork* work, rgContactModel model, const double* lambda) {
     const rgContactProblem* problem = work->problem;
     int n = problem->rowCount;
     work->lambda = RG_TAKE(work->arena, double, n);
@@ -281,7 +322,7 @@ static rgResult rgJudge_Read(rgJudgeWork* work, const double* lambda) {
         memcpy(work->lambda, lambda, (size_t)n * sizeof(double));
     }
     for (int b = 0; b < problem->blockCount; ++b) {
-        rgPutIntoSet(problem->blocks + b, work->lambda + problem->blocks[b].firstRow);
+        rgPutIntoSet(problem->blocks + b, model, work->lambda + problem->blocks[b].firstRow);
     }
     rgResult result = rgJudge_Prepare(work);
     result = result == rg_ok ? rgJudge_Velocity(work, work->lambda, work->sigma) : result;
@@ -295,7 +336,7 @@ static rgResult rgJudge_Read(rgJudgeWork* work, const double* lambda) {
 rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const double* lambda,
                  rgArena* arena, rgResidual* residual) {
     rgJudgeWork work = {.problem = problem, .arena = arena};
-    rgResult result = rgJudge_Read(&work, lambda);
+    rgResult result = rgJudge_Read(&work, model, lambda);
     result = result == rg_ok ? rgFindReferences(&work, model) : result;
     if (result != rg_ok) {
         return result;

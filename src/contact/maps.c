@@ -26,22 +26,22 @@ static int rgSet_RowsAlone(const rgSet* set) {
     return set->kind == rg_blockCoulomb ? RG_MIN(set->size, 4) : set->size;
 }
 
-// x - P_disc(radius)(x - r y)
-static void rgMapDisc(double radius, double r, const double* lambda, const double* sigma,
+// x - P(x - r y) on a disc, or on a polygon around it
+static void rgMapDisc(int sides, double radius, double r, const double* lambda, const double* sigma,
                       double* F) {
     double x[2] = {lambda[0] - r * sigma[0], lambda[1] - r * sigma[1]};
-    rgProjectDisc(radius, x);
+    rgProjectFriction(sides, radius, x);
     F[0] = lambda[0] - x[0];
     F[1] = lambda[1] - x[1];
 }
 
 // (1) normal: lambda_n - max(0, lambda_n - r sigma_n); (2) tangential: projection on the disc mu
 // p_n
-static double rgMapContact(const rgSet* set, double r, const double* lambda, const double* sigma,
-                           double* F) {
+static double rgMapContact(const rgSet* set, int sides, double r, const double* lambda,
+                           const double* sigma, double* F) {
     double normal = lambda[2] - r * sigma[2];
     normal = normal > 0 ? normal : 0;
-    rgMapDisc(set->mu * normal, r, lambda, sigma, F);
+    rgMapDisc(sides, set->mu * normal, r, lambda, sigma, F);
     F[2] = lambda[2] - normal;
     return normal;
 }
@@ -65,7 +65,7 @@ static void rgMapSet(const rgSet* set, rgContactModel model, double r, const dou
     int row = 0;
     double normal = 0;
     if (set->kind == rg_blockCoulomb) {
-        normal = model == rg_modelNcp ? rgMapContact(set, r, lambda, sigma, F)
+        normal = model == rg_modelNcp ? rgMapContact(set, 0, r, lambda, sigma, F)
                                       : rgMapConvexContact(set, r, lambda, sigma, F);
         row = 3;
     }
@@ -77,7 +77,7 @@ static void rgMapSet(const rgSet* set, rgContactModel model, double r, const dou
             open ? r * sigma[row] : lambda[row] - rgClamp(lambda[row] - r * sigma[row], low, high);
     }
     if (row < set->size) {
-        rgMapDisc(set->rolling * normal, r, lambda + row, sigma + row, F + row);
+        rgMapDisc(0, set->rolling * normal, r, lambda + row, sigma + row, F + row);
     }
 }
 
@@ -231,10 +231,11 @@ void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted
 // in which bounds do not matter.
 static double rgContactError(const rgSet* set, rgContactModel model, double mass, const double* l,
                              const double* sigma) {
-    if (model == rg_modelNcp && set->mu > RG_STEEP) {
+    int sides = rgModelSides(model);
+    if (sides > 0 || (model == rg_modelNcp && set->mu > RG_STEEP)) {
         static const double zero[3] = {0, 0, 0};
         double F[3];
-        rgMapContact(set, mass > 0 ? mass : 1, mass > 0 ? l : zero, sigma, F);
+        rgMapContact(set, sides, mass > 0 ? mass : 1, mass > 0 ? l : zero, sigma, F);
         return sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]);
     }
     double u[3] = {sigma[0], sigma[1], sigma[2]};
@@ -264,9 +265,10 @@ static double rgRowError(const rgSet* set, double mass, double normal, double la
     return free ? fabs(sigma) : 0;
 }
 
-static double rgDiscError(double radius, double mass, const double* lambda, const double* sigma) {
+static double rgDiscError(int sides, double radius, double mass, const double* lambda,
+                          const double* sigma) {
     double F[2];
-    rgMapDisc(radius, mass, lambda, sigma, F);
+    rgMapDisc(sides, radius, mass, lambda, sigma, F);
     return sqrt(F[0] * F[0] + F[1] * F[1]);
 }
 
@@ -285,7 +287,8 @@ double rgSystem_SetResidual(const rgSystem* system, int i, const double* lambda,
         value = RG_MAX(value, weight[row] * rgRowError(set, mass[row], normal, l[row], s[row]));
     }
     if (row < set->size) {
-        double error = rgDiscError(set->rolling * normal, mass[row], l + row, s + row);
+        double error = rgDiscError(rgModelSides(system->model), set->rolling * normal, mass[row],
+                                   l + row, s + row);
         value = RG_MAX(value, weight[row] * error);
     }
     return value;
@@ -302,13 +305,24 @@ double rgSystem_Residual(const rgSystem* system, const double* lambda, const dou
     return worst;
 }
 
+// The three rows of a contact: the cone, or under a polygon the normal first.
+static void rgProjectContact(const rgSet* set, int sides, double* x) {
+    if (sides == 0) {
+        rgProjectCone(set->mu, x);
+    } else {
+        x[2] = x[2] > 0 ? x[2] : 0;
+        rgProjectFriction(sides, set->mu * x[2], x);
+    }
+}
+
 void rgSystem_Project(const rgSystem* system, double* lambda) {
+    int sides = rgModelSides(system->model);
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         double* x = lambda + set->row;
         int row = 0;
         if (set->kind == rg_blockCoulomb) {
-            rgProjectCone(set->mu, x);
+            rgProjectContact(set, sides, x);
             row = 3;
         }
         for (; row < rgSet_RowsAlone(set); ++row) {
@@ -317,7 +331,7 @@ void rgSystem_Project(const rgSystem* system, double* lambda) {
             x[row] = rgClamp(x[row], low, high);
         }
         if (row < set->size) {
-            rgProjectDisc(set->rolling * x[2], x + row);
+            rgProjectFriction(sides, set->rolling * x[2], x + row);
         }
     }
 }

@@ -78,4 +78,7 @@ rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int 
 // Look for a proof that there is no solution. When there is one, the sets in it are marked and best
 // has impulses that are bounded.
 rgResult rgRunCertificate(rgRun* run, bool* found);
+// Lemke's method for polygons in place of discs, and RaiSim's iteration.
+rgResult rgRunPivots(rgRun* run);
+rgResult rgRunBisection(rgRun* run, int limit, double relaxation);
 rgResult rgRunPlan(rgRun* run);

@@ -85,6 +85,21 @@ typedef struct rgSolve {
 
 _Static_assert(rg_phaseCount <= RG_PHASE_CAPACITY, "reports have room for every phase");
 
+// Which methods know which models.
+static bool rgMethodSuits(rgContactMethod method, rgContactModel model) {
+    switch (method) {
+    case rg_methodAuto:
+    case rg_methodPgs:
+        return true;
+    case rg_methodPivot:
+        return rgModelSides(model) > 0;
+    case rg_methodBisection:
+        return model == rg_modelNcp;
+    default:
+        return rgModelSides(model) == 0;
+    }
+}
+
 static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     const rgAdmmDef* admm = &def->admm;
     bool numbers = def->tolerance > 0 && def->budget >= 0 && def->budget < INFINITY &&
@@ -97,10 +112,10 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
                        admm->cooldown >= 1;
     bool choices =
         (int)def->kernels >= 0 && def->kernels <= rg_kernelsAvx512 && (int)def->method >= 0 &&
-        def->method <= rg_methodInterior && (int)def->model >= 0 && def->model <= rg_modelCcp &&
+        def->method <= rg_methodBisection && (int)def->model >= 0 && def->model <= rg_modelLcp8 &&
         (int)def->stop >= 0 && def->stop <= rg_stopPaper && (int)def->form >= 0 &&
         def->form <= rg_formVelocity && (int)admm->rule >= 0 && admm->rule <= rg_penaltyConstant;
-    return numbers && admmNumbers && choices;
+    return numbers && admmNumbers && choices && rgMethodSuits(def->method, def->model);
 }
 
 // The paper's algorithm with the paper's own stopping test.
@@ -168,6 +183,12 @@ static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
     return result;
 }
 
+// Polygons in place of discs: pivots, and sweeps where they do not get there.
+static rgResult rgRunLinearised(rgRun* run, int limit) {
+    rgResult result = rgRunPivots(run);
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunSweeps(run, run->start, limit, 1) : result;
+}
+
 static rgResult rgRunMethod(rgRun* run) {
     const rgContactSolverDef* def = run->def;
     int limit = def->maxIterations;
@@ -181,10 +202,14 @@ static rgResult rgRunMethod(rgRun* run) {
         return rgRunSweeps(run, run->start, limit, def->overRelaxation);
     case rg_methodInterior:
         return rgRunPolishedInterior(run, limit);
+    case rg_methodPivot:
+        return rgRunPivots(run);
+    case rg_methodBisection:
+        return rgRunBisection(run, limit, def->overRelaxation);
     case rg_methodAuto:
         break;
     }
-    return rgRunPlan(run);
+    return rgModelSides(def->model) > 0 ? rgRunLinearised(run, limit) : rgRunPlan(run);
 }
 
 // Rows that nothing can move and that want to be moved prove that there is no solution.

@@ -314,16 +314,16 @@ static double rgLargestEigenvalue2(double a, double b, double c) {
     return 0.5 * (a + c) + sqrt(0.25 * (a - c) * (a - c) + b * b);
 }
 
-// Two rows whose impulse is at most a radius long: the largest eigenvalue of their block gives the
-// step.
-static void rgSweepDisc(const rgSet* set, const double* D, int row, double radius,
+// Two rows on a disc of a radius, or on a polygon around it: the largest eigenvalue of their block
+// gives the step.
+static void rgSweepDisc(const rgSet* set, int sides, const double* D, int row, double radius,
                         double relaxation, double* lambda, double* sigma) {
     int m = set->size;
     const double* d = D + row * m + row;
     double L = rgLargestEigenvalue2(d[0], d[1], d[m + 1]);
     double step = L > 0 ? relaxation / L : 0;
     double x[2] = {lambda[row] - step * sigma[row], lambda[row + 1] - step * sigma[row + 1]};
-    rgProjectDisc(radius, x);
+    rgProjectFriction(sides, radius, x);
     for (int i = 0; i < 2; ++i) {
         rgMoveSigma(m, D, row + i, x[i] - lambda[row + i], sigma);
         lambda[row + i] = x[i];
@@ -332,15 +332,15 @@ static void rgSweepDisc(const rgSet* set, const double* D, int row, double radiu
 
 // Normal first, then the tangential rows with the velocity that the normal left. docs/theory/pgs.md
 // (2)-(4).
-static void rgSweepContact(const rgSet* set, const double* D, double relaxation, double* lambda,
-                           double* sigma) {
+static void rgSweepContact(const rgSet* set, int sides, const double* D, double relaxation,
+                           double* lambda, double* sigma) {
     int m = set->size;
     double dn = D[2 * m + 2];
     double normal = dn > 0 ? lambda[2] - relaxation * sigma[2] / dn : lambda[2];
     normal = normal > 0 ? normal : 0;
     rgMoveSigma(m, D, 2, normal - lambda[2], sigma);
     lambda[2] = normal;
-    rgSweepDisc(set, D, 0, set->mu * normal, relaxation, lambda, sigma);
+    rgSweepDisc(set, sides, D, 0, set->mu * normal, relaxation, lambda, sigma);
 }
 
 // The relaxed model: a projected gradient step on the whole cone.
@@ -379,14 +379,37 @@ static void rgSweepRow(const rgSet* set, const double* D, int k, double relaxati
     lambda[k] = x;
 }
 
-bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, double relaxation,
-                double* lambda, double* sigma, double* change) {
+// As RaiSim does: all three at once, given the velocity that the contact has without its impulse.
+static void rgSweepBisecting(const rgSet* set, const double* D, double relaxation, double* lambda,
+                             double* sigma) {
+    int m = set->size;
+    double c[3], x[3];
+    for (int i = 0; i < 3; ++i) {
+        c[i] = sigma[i];
+        for (int k = 0; k < 3; ++k) {
+            c[i] -= D[i * m + k] * lambda[k];
+        }
+    }
+    rgBisectContact(set->mu, D, m, c, x);
+    for (int i = 0; i < 3; ++i) {
+        double change = relaxation * (x[i] - lambda[i]);
+        rgMoveSigma(m, D, i, change, sigma);
+        lambda[i] += change;
+    }
+}
+
+bool rgSweepSet(const rgSystem* system, const rgSet* set, double relaxation, double* lambda,
+                double* sigma, double* change) {
+    const double* diagonal = system->diagonal + set->pairStart;
+    int sides = rgModelSides(system->model);
     double before[RG_SET_MAX];
     memcpy(before, lambda, (size_t)set->size * sizeof(double));
     int row = 0;
     if (set->kind == rg_blockCoulomb) {
-        if (model == rg_modelNcp) {
-            rgSweepContact(set, diagonal, relaxation, lambda, sigma);
+        if (system->bisect) {
+            rgSweepBisecting(set, diagonal, relaxation, lambda, sigma);
+        } else if (system->model != rg_modelCcp) {
+            rgSweepContact(set, sides, diagonal, relaxation, lambda, sigma);
         } else {
             rgSweepConvexContact(set, diagonal, relaxation, lambda, sigma);
         }
@@ -397,7 +420,7 @@ bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, 
         rgSweepRow(set, diagonal, row, relaxation, lambda, sigma);
     }
     if (rolls) {
-        rgSweepDisc(set, diagonal, 4, set->rolling * lambda[2], relaxation, lambda, sigma);
+        rgSweepDisc(set, sides, diagonal, 4, set->rolling * lambda[2], relaxation, lambda, sigma);
     }
     bool moved = false;
     for (int i = 0; i < set->size; ++i) {

@@ -47,6 +47,7 @@ typedef struct rgSystemOps {
 
 struct rgSystem {
     rgContactModel model;
+    bool bisect; // sweeps solve each contact as RaiSim does (docs/theory/models.md (7))
     int n;
     int setCount;
     rgSet* sets;
@@ -93,10 +94,15 @@ void rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
 // sigma = G lambda + g
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
 
-// One set's part of a sweep, given its diagonal block: moves lambda of the set, returns the change.
-// Also keeps the set's own sigma current.
-bool rgSweepSet(const rgSet* set, const double* diagonal, rgContactModel model, double relaxation,
-                double* lambda, double* sigma, double* change);
+// One set's part of a sweep: moves lambda of the set, returns the change. Also keeps the set's own
+// sigma current.
+bool rgSweepSet(const rgSystem* system, const rgSet* set, double relaxation, double* lambda,
+                double* sigma, double* change);
+
+// (7) RaiSim's impulse x of one contact while the others stay: open, stick, or the least energy on
+// the cone without normal velocity. D is the contact's block with rows of `stride`, c its velocity
+// without an impulse.
+void rgBisectContact(double mu, const double* D, int stride, const double* c, double* x);
 
 // What the last factorPair makes of unit right-hand sides, column by column: `respond` of the forms
 // that have no better way.

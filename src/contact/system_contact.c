@@ -184,8 +184,7 @@ static void rgContact_Sweep(rgSystem* system, double* lambda, double* sigma, dou
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         memcpy(own, sigma + set->row, (size_t)set->size * sizeof(double));
-        if (rgSweepSet(set, system->diagonal + set->pairStart, system->model, relaxation,
-                       lambda + set->row, own, change)) {
+        if (rgSweepSet(system, set, relaxation, lambda + set->row, own, change)) {
             rgMatrix_AddColumns(&space->G, i, change, sigma);
         }
     }

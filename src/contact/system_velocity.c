@@ -211,8 +211,7 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
         for (int r = 0; r < set->size; ++r) {
             own[r] += system->g[set->row + r] + space->R[set->row + r] * lambda[set->row + r];
         }
-        if (!rgSweepSet(set, system->diagonal + set->pairStart, system->model, relaxation,
-                        lambda + set->row, own, change)) {
+        if (!rgSweepSet(system, set, relaxation, lambda + set->row, own, change)) {
             continue;
         }
         for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {

@@ -60,7 +60,7 @@ class Usage(unittest.TestCase):
         for words, expected in {("sim",): ["simulate"],
                                 ("simulate", "quad"): ["quadruped", "quadruped-fall"],
                                 ("rollout", "--noise-"): ["--noise-steps"],
-                                ("simulate", "--model", ""): ["ncp", "ccp"]}.items():
+                                ("simulate", "--model", ""): ["ncp", "ccp", "lcp4", "lcp8"]}.items():
             line = " ".join(f"'{w}'" for w in (os.path.abspath(RIGOR), *words))
             done = subprocess.run(["bash", "-c", f"source '{script}'; COMP_WORDS=({line}); "
                                    f"COMP_CWORD={len(words)}; _rigor; echo ${{COMPREPLY[@]}}"],
@@ -142,7 +142,7 @@ class Solve(unittest.TestCase):
         self.assertEqual(list(entry), FIELDS)
         self.assertEqual(entry["contacts"], 1)
         self.assertEqual(entry["status"], "solved")
-        self.assertEqual(set(entry["phases"]), {"newton", "sweep", "interior", "admm"})
+        self.assertEqual(set(entry["phases"]), {"newton", "sweep", "interior", "admm", "pivot"})
         self.assertLessEqual(entry["residual"], report["tolerance"])
         self.assertGreater(entry["seconds"], 0)
 

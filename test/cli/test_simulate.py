@@ -182,6 +182,11 @@ class Summary(Simulate):
         for solver in ("newton", "admm-fast", "pgs"):
             found = self.report("sliding", "--solver", solver, "--time", 0.1, "--max-iter", 5000)
             self.assertEqual((found["solver"], found["unconverged_steps"]), (solver, 0))
+        for solver, model in (("pivot", "lcp4"), ("pgs", "lcp8"), ("auto", "lcp4")):
+            found = self.report("sliding", "--solver", solver, "--model", model, "--time", 0.1)
+            self.assertEqual((found["model"], found["unconverged_steps"]), (model, 0))
+        self.refused("--solver pivot does not know --model ncp; it is for lcp4 and lcp8", "sliding",
+                     "--solver", "pivot")
 
     def test_convex_model(self):
         """The convex relaxation lifts a sliding cube; the exact model does not."""

@@ -314,7 +314,7 @@ static void test_absurd_definitions(void** state) {
     REFUSE(overRelaxation, 2);
     REFUSE(overRelaxation, NAN);
     REFUSE(method, (rgContactMethod)99);
-    REFUSE(model, (rgContactModel)2);
+    REFUSE(model, (rgContactModel)4);
     REFUSE(stop, (rgStopTest)2);
     REFUSE(form, (rgSystemForm)4);
     REFUSE(kernels, 4);

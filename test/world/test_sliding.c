@@ -105,6 +105,39 @@ static void TestRelaxationLifts(void** state) {
     }
 }
 
+static double SlideUnder(rgContactModel model, rgContactMethod method, double angle) {
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgBodyId cube = SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+    def.contact.model = model;
+    def.contact.method = method;
+    SceneMake(&scene, &def);
+    SceneSetVelocity(&scene, 0, 2, (double[]){cos(angle), sin(angle)});
+    SceneRun(&scene, 400);
+    rgVec3 p = SceneBodyPoint(&scene, cube);
+    SceneEnd(&scene);
+    return hypot(p.x, p.y);
+}
+
+// Friction on a polygon around the disc: exact across its sides, too strong by 1/cos(pi/sides)
+// towards its corners.
+static void TestPolygonsStopSooner(void** state) {
+    (void)state;
+    double pi = 3.14159265358979323846;
+    static const rgContactMethod methods[] = {rg_methodPivot, rg_methodPgs};
+    for (int k = 0; k < 2; ++k) {
+        for (int sides = 4; sides <= 8; sides += 4) {
+            rgContactModel model = sides == 4 ? rg_modelLcp4 : rg_modelLcp8;
+            double strong = 0.5 / cos(pi / sides);
+            EXPECT_NEAR(SlideUnder(model, methods[k], 0),
+                        DiscreteSlide(1, 0.5, 1e-3, rg_integratorMidpoint), 1e-6);
+            EXPECT_NEAR(SlideUnder(model, methods[k], pi / sides),
+                        DiscreteSlide(1, strong, 1e-3, rg_integratorMidpoint), 1e-6);
+        }
+    }
+}
+
 static void TestBallRolls(void** state) {
     (void)state;
     Scene scene = SceneStart();
@@ -142,9 +175,10 @@ static void TestBallStartsToRoll(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestCubeStops),     cmocka_unit_test(TestInclineHolds),
-        cmocka_unit_test(TestInclineSlides), cmocka_unit_test(TestRelaxationLifts),
-        cmocka_unit_test(TestBallRolls),     cmocka_unit_test(TestBallStartsToRoll),
+        cmocka_unit_test(TestCubeStops),          cmocka_unit_test(TestInclineHolds),
+        cmocka_unit_test(TestInclineSlides),      cmocka_unit_test(TestRelaxationLifts),
+        cmocka_unit_test(TestPolygonsStopSooner), cmocka_unit_test(TestBallRolls),
+        cmocka_unit_test(TestBallStartsToRoll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
