@@ -2,8 +2,12 @@
 #include "report/report.h"
 
 extern const rgExperiment rgExperimentPhysics;
+extern const rgExperiment rgExperimentSimulators;
+extern const rgExperiment rgExperimentModels;
 
 const rgExperiment* const rgExperiments[] = {
     &rgExperimentPhysics,
+    &rgExperimentSimulators,
+    &rgExperimentModels,
 };
 const int rgExperimentCount = (int)(sizeof(rgExperiments) / sizeof(rgExperiments[0]));

@@ -136,9 +136,15 @@ static void rgMujoco_Destroy(void* world) {
     free(own);
 }
 
+// Steps that fail are counted; MuJoCo would also write a file where the program runs.
+static void rgMujoco_Silence(const char* text) {
+    (void)text;
+}
+
 static void* rgMujoco_Create(const rgPeerScene* scene, const char* variant, char* fault,
                              size_t faultSize) {
     rgMujocoWorld* own = rgCli_Allocate(1, sizeof(rgMujocoWorld));
+    mju_user_warning = rgMujoco_Silence;
     own->scene = scene;
     own->model = scene->file != NULL ? rgLoadFile(scene->file, fault, faultSize)
                                      : rgLoadThroughMjcf(scene, fault, faultSize);

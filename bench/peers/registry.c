@@ -5,11 +5,19 @@
 #include <stddef.h>
 
 extern const rgPeer rgPeerMujoco;
+extern const rgPeer rgPeerBullet;
+extern const rgPeer rgPeerOde;
 
 static const rgPeer* const rgPeers[] = {
     &rgPeerRigor,
 #ifdef RIGOR_PEER_MUJOCO
     &rgPeerMujoco,
+#endif
+#ifdef RIGOR_PEER_BULLET
+    &rgPeerBullet,
+#endif
+#ifdef RIGOR_PEER_ODE
+    &rgPeerOde,
 #endif
 };
 

@@ -1,0 +1,29 @@
+// One geometric judge for all engines: how deep shapes are in each other, computed from the poses
+// that an engine reports and from nothing else of it.
+#pragma once
+#include "peer.h"
+
+typedef struct rgPoseJudge rgPoseJudge;
+
+// NULL when a shape of the scene has no geometry here. Pairs that overlap by more than 0.1 mm where
+// the scene starts are left out.
+rgPoseJudge* rgPoseJudge_Make(const rgPeerScene* scene);
+void rgPoseJudge_Free(rgPoseJudge* judge);
+
+// Forget what was seen; then look at poses as they are now, any number of times.
+void rgPoseJudge_Begin(rgPoseJudge* judge);
+bool rgPoseJudge_Look(rgPoseJudge* judge, rgPeerRun* run);
+
+typedef struct rgDepths {
+    int pairCount;             // looked at, all looks together; pairs within 1 mm of touching
+    double mean, p99, deepest; // [m]
+} rgDepths;
+rgDepths rgPoseJudge_Depths(const rgPoseJudge* judge);
+
+// So many steps from the start, looking at every `every`th.
+rgDepths rgPoseJudge_Run(rgPoseJudge* judge, rgPeerRun* run, int steps, int every);
+
+// Largest distance that any of the bodies has gone from its start [m], kinetic energy of all bodies
+// as the engine reports velocities [J].
+double rgPeerRun_Drift(rgPeerRun* run);
+double rgPeerRun_KineticEnergy(rgPeerRun* run);
