@@ -158,12 +158,21 @@ rgDepths rgPoseJudge_Depths(const rgPoseJudge* judge) {
 
 rgDepths rgPoseJudge_Run(rgPoseJudge* judge, rgPeerRun* run, int steps, int every) {
     bool good = true;
+    double contacts = 0;
+    int looked = 0;
     rgPoseJudge_Begin(judge);
+    run->penetration = 0;
     run->peer->reset(run->world);
-    for (int i = 0; i < steps && good && !run->failed; ++i) {
+    for (; looked < steps && good && !run->failed; ++looked) {
+        rgPeerLook look = {.residual = NAN};
         run->failed = !run->peer->step(run->world);
-        good = (i + 1) % every != 0 || rgPoseJudge_Look(judge, run);
+        run->peer->look(run->world, &look);
+        contacts += look.contactCount;
+        run->penetration = fmax(run->penetration, look.penetration);
+        run->residual = fmax(run->residual, look.residual); // of a number and NAN: the number
+        good = (looked + 1) % every != 0 || rgPoseJudge_Look(judge, run);
     }
+    run->contacts = looked > 0 ? contacts / looked : NAN;
     run->failed = run->failed || !good;
     return rgPoseJudge_Depths(judge);
 }

@@ -20,7 +20,7 @@ typedef struct rgDepths {
 } rgDepths;
 rgDepths rgPoseJudge_Depths(const rgPoseJudge* judge);
 
-// So many steps from the start, looking at every `every`th.
+// So many steps from the start, judging every `every`th; also what rgPeerRun_Look() finds.
 rgDepths rgPoseJudge_Run(rgPoseJudge* judge, rgPeerRun* run, int steps, int every);
 
 // Largest distance that any of the bodies has gone from its start [m], kinetic energy of all bodies

@@ -4,10 +4,13 @@
 extern const rgExperiment rgExperimentPhysics;
 extern const rgExperiment rgExperimentSimulators;
 extern const rgExperiment rgExperimentModels;
+extern const rgExperiment rgExperimentWallCube;
+extern const rgExperiment rgExperimentLarge;
+extern const rgExperiment rgExperimentGrasp;
 
 const rgExperiment* const rgExperiments[] = {
-    &rgExperimentPhysics,
-    &rgExperimentSimulators,
-    &rgExperimentModels,
+    &rgExperimentPhysics, //
+    &rgExperimentSimulators, &rgExperimentWallCube, &rgExperimentLarge,
+    &rgExperimentGrasp,      &rgExperimentModels,
 };
 const int rgExperimentCount = (int)(sizeof(rgExperiments) / sizeof(rgExperiments[0]));

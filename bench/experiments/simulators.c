@@ -71,9 +71,12 @@ static void rgWriteRun(rgSimulators* all, const rgRobot* robot, rgPeerRun* run,
                       run->fault);
         return;
     }
-    rgPeerRun_Look(run, all->steps);
-    rgDepths depths = judge != NULL ? rgPoseJudge_Run(judge, run, all->steps, 5)
-                                    : (rgDepths){.mean = NAN, .deepest = NAN};
+    rgDepths depths = {.mean = NAN, .deepest = NAN};
+    if (judge != NULL) {
+        depths = rgPoseJudge_Run(judge, run, all->steps, 5);
+    } else {
+        rgPeerRun_Look(run, all->steps);
+    }
     double rate = run->failed ? NAN : run->steps / run->least;
     rgSheet_Text(all->sheet, "%s", robot->label);
     rgSheet_Text(all->sheet, "%s", run->label);
@@ -126,7 +129,7 @@ static bool rgRunRobot(rgSimulators* all, const rgRobot* robot, const char* path
             rgPeerRun_Begin(&runs[count++], peer, rgEngines[i].variant, &scene);
         }
     }
-    rgPeerRuns_Time(runs, count, all->steps, all->repeat, 6);
+    rgPeerRuns_Time(runs, count, all->steps, all->repeat, 5);
     rgPoseJudge* judge = rgPoseJudge_Make(&scene);
     for (int i = 0; i < count; ++i) {
         rgWriteRun(all, robot, &runs[i], judge);

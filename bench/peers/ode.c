@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <ode/ode.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,12 +143,18 @@ static bool rgOde_Suits(const rgOdeWorld* own, char* fault, size_t faultSize) {
     return true;
 }
 
+// Its direct method complains of itself in every other step.
+static void rgOde_Silence(int code, const char* text, va_list arguments) {
+    (void)code, (void)text, (void)arguments;
+}
+
 static void* rgOde_Create(const rgPeerScene* scene, const char* variant, char* fault,
                           size_t faultSize) {
     rgOdeWorld* own = rgCli_Allocate(1, sizeof(rgOdeWorld));
     if (rgOdeUsers++ == 0) {
         dInitODE2(0);
         dAllocateODEDataForThread(dAllocateMaskAll);
+        dSetMessageHandler(rgOde_Silence);
     }
     own->scene = scene;
     own->world = dWorldCreate();
