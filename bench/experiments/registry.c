@@ -6,11 +6,12 @@ extern const rgExperiment rgExperimentSimulators;
 extern const rgExperiment rgExperimentModels;
 extern const rgExperiment rgExperimentWallCube;
 extern const rgExperiment rgExperimentLarge;
+extern const rgExperiment rgExperimentTimings;
 extern const rgExperiment rgExperimentGrasp;
 
 const rgExperiment* const rgExperiments[] = {
     &rgExperimentPhysics, //
-    &rgExperimentSimulators, &rgExperimentWallCube, &rgExperimentLarge,
-    &rgExperimentGrasp,      &rgExperimentModels,
+    &rgExperimentTimings, &rgExperimentSimulators, &rgExperimentWallCube,
+    &rgExperimentLarge,   &rgExperimentGrasp,      &rgExperimentModels,
 };
 const int rgExperimentCount = (int)(sizeof(rgExperiments) / sizeof(rgExperiments[0]));
