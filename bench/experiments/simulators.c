@@ -181,8 +181,8 @@ static bool rgRunSimulators(rgReport* report) {
     rgReport_Note(report,
                   "Drake, of the paper's figure, is in no package source used here, nor is "
                   "DART built in; %s.",
-                  own ? "scenes of ours stand in where RIGOR_DATA has no robots"
-                      : "robots are those of RIGOR_DATA");
+                  own ? "Scenes of ours stand in where RIGOR_DATA has no robots"
+                      : "Robots are those of RIGOR_DATA");
     if (all.robots > 0) {
         rgReport_Conclude(report,
                           "rigor solves the exact problem in every step and is the fastest of the "

@@ -7,6 +7,7 @@
 extern const rgPeer rgPeerMujoco;
 extern const rgPeer rgPeerBullet;
 extern const rgPeer rgPeerOde;
+extern const rgPeer rgPeerDart;
 
 static const rgPeer* const rgPeers[] = {
     &rgPeerRigor,
@@ -18,6 +19,9 @@ static const rgPeer* const rgPeers[] = {
 #endif
 #ifdef RIGOR_PEER_ODE
     &rgPeerOde,
+#endif
+#ifdef RIGOR_PEER_DART
+    &rgPeerDart,
 #endif
 };
 
