@@ -179,8 +179,8 @@ static bool rgRunSimulators(rgReport* report) {
                           "residual is that of the exact problem; the others solve relaxed ones "
                           "and have none. Strict files let parts collide that overlap.");
     rgReport_Note(report,
-                  "Drake, of the paper's figure, is in no package source used here, nor is "
-                  "DART built in; %s.",
+                  "Drake, of the paper's figure, is in no package source used here; DART is given "
+                  "loose bodies only (wall-cube). %s.",
                   own ? "Scenes of ours stand in where RIGOR_DATA has no robots"
                       : "Robots are those of RIGOR_DATA");
     if (all.robots > 0) {
