@@ -35,6 +35,44 @@ static mjModel* rgLoadFile(const char* path, char* fault, size_t faultSize) {
     return model;
 }
 
+static char* rgReadText(const char* path) {
+    FILE* file = fopen(path, "r");
+    long size = file != NULL && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    char* text = size >= 0 ? rgCli_Allocate((size_t)size + 1, 1) : NULL;
+    if (text != NULL) {
+        rewind(file);
+        text[fread(text, 1, (size_t)size, file)] = '\0';
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return text;
+}
+
+// MuJoCo 2.2 has room for the contacts of a few bodies unless a file asks for more, and refuses key
+// frames of many; the state is set anyway.
+static bool rgMakeRoom(const rgPeerScene* scene, const char* path) {
+    char* text = rgReadText(path);
+    char* head = text != NULL ? strchr(text, '>') : NULL; // of <mujoco ...>
+    FILE* file = head != NULL ? fopen(path, "w") : NULL;
+    if (file != NULL) {
+        char *keys = strstr(text, "<keyframe>"), *end = strstr(text, "</keyframe>");
+        double contacts = 200 + 6.0 * scene->info.bodyCount, rows = 3.2 * contacts;
+        double nv = scene->info.vCount;
+        fwrite(text, 1, (size_t)(head + 1 - text), file);
+        fprintf(file, "<size nconmax='%.0f' njmax='%.0f' nstack='%.0f'/>", contacts, rows,
+                1e6 + 8 * nv * nv + 2 * rows * nv);
+        if (keys != NULL && end != NULL) {
+            fwrite(head + 1, 1, (size_t)(keys - head - 1), file);
+            head = end + strlen("</keyframe>") - 1;
+        }
+        fwrite(head + 1, 1, strlen(head + 1), file);
+        fclose(file);
+    }
+    free(text);
+    return file != NULL;
+}
+
 static mjModel* rgLoadThroughMjcf(const rgPeerScene* scene, char* fault, size_t faultSize) {
     char folder[] = "/tmp/rigor-bench-XXXXXX";
     if (mkdtemp(folder) == NULL) {
@@ -43,7 +81,7 @@ static mjModel* rgLoadThroughMjcf(const rgPeerScene* scene, char* fault, size_t 
     }
     char* path = rgCli_Format("%s/scene.xml", folder);
     mjModel* model = NULL;
-    if (rgSaveMjcf(scene->def, path, NULL) == rg_ok) {
+    if (rgSaveMjcf(scene->def, path, NULL) == rg_ok && rgMakeRoom(scene, path)) {
         model = rgLoadFile(path, fault, faultSize);
     } else {
         snprintf(fault, faultSize, "the scene cannot be written as MJCF");
@@ -184,7 +222,9 @@ static mjtNum rgMujocoClock(void) {
 static bool rgMujoco_Step(void* world) {
     rgMujocoWorld* own = world;
     mj_step(own->model, own->data);
-    return own->data->warning[mjWARN_BADQACC].number == 0;
+    const mjWarningStat* warning = own->data->warning;
+    return warning[mjWARN_BADQACC].number == 0 && warning[mjWARN_CONTACTFULL].number == 0 &&
+           warning[mjWARN_CNSTRFULL].number == 0;
 }
 
 static void rgMujoco_Look(void* world, rgPeerLook* look) {
