@@ -3,19 +3,12 @@
 
 #include <string.h>
 
-// (7) A spring and damper, or their rigid limit. phi > 0: nothing acts at a distance, and the
-// damper counts the part of the way that is in contact.
-rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead, rgSoftness soft) {
-    double dt = world->dt;
-    if (soft.stiffness > 0) {
-        double gain = dt * soft.stiffness + soft.damping;
-        double bias = phi > 0 ? phi / ahead : phi * soft.stiffness / gain;
-        return (rgLaw){.bias = bias, .compliance = 1 / (dt * gain)};
-    }
+// (7) The rigid limit. phi > 0: nothing acts at a distance.
+rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead) {
     if (phi > 0) {
         return (rgLaw){.bias = phi / ahead};
     }
-    double speed = phi / (dt + world->timeConstant);
+    double speed = phi / (world->dt + world->timeConstant);
     return (rgLaw){.bias = fmax(speed, -world->def.pushOutSpeed)};
 }
 
@@ -30,7 +23,7 @@ double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB) {
 }
 
 // Inverse of what a row has to move, without what couples its degrees of freedom.
-static double rgRows_Mobility(const rgWorld* world, int row) {
+double rgRows_Mobility(const rgWorld* world, int row) {
     const rgRows* rows = &world->rows;
     double sum = 0;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
@@ -45,7 +38,8 @@ rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch
     double dt = world->dt, k = soft.stiffness, d = soft.damping;
     const rgModel* model = world->model;
     int tree = model->links[model->dofs[world->rows.column[world->rows.rowStart[row]]].link].tree;
-    rgWeights w = rgWorld_Weights(world, tree, dt * (dt * k + d) * rgRows_Mobility(world, row));
+    rgWeights w =
+        rgSpringWeights(world->lead[tree], dt * (dt * k + d) * rgRows_Mobility(world, row));
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
     double rate = rgRows_Dot(&world->rows, row, world->startV);
     double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;

@@ -84,13 +84,21 @@ static double rgContactFriction(const rgMaterial* material, double before) {
                : material->muImpact;
 }
 
+// How deep a point was at the start of the step, where energy is kept.
+static double rgWorld_StartDepth(const rgWorld* world, const rgPoint* point) {
+    int normal = point->firstRow + 2;
+    return rgRows_Lead(world, normal) * rgRows_Speed(&world->rows, normal, world->startV) -
+           point->gap;
+}
+
 // (3) Which points a manifold has changes with the motion, and one that appears deep brings energy
-// that nobody gave. The springs of a pair act with as much of the depth as they were paid for.
-static double rgElasticShare(rgWorld* world, int first, double stiffness) {
+// that nobody gave. The springs of a pair act with as much of the depth at the start of the step as
+// they were paid for.
+static double rgElasticShare(rgWorld* world, int first, int count, double stiffness) {
     rgPairMemory* pair = &world->memories[1].pairs[world->points[first].pair];
     double stored = 0;
-    for (int i = first; i < first + world->points[first].pointCount; ++i) {
-        double depth = RG_MAX(-world->points[i].gap, 0);
+    for (int i = first; i < first + count; ++i) {
+        double depth = RG_MAX(rgWorld_StartDepth(world, &world->points[i]), 0);
         stored += 0.5 * stiffness * depth * depth;
     }
     if (stored == 0 || pair->taken < 0) {
@@ -99,32 +107,63 @@ static double rgElasticShare(rgWorld* world, int first, double stiffness) {
     return pair->taken < stored ? sqrt(pair->taken / stored) : 1;
 }
 
+// What bodies lose, the springs and dampers take.
 void rgChargeSprings(rgWorld* world) {
+    const rgRows* rows = &world->rows;
     for (int i = 0; i < world->pointCount; ++i) {
         const rgPoint* point = &world->points[i];
         int normal = point->firstRow + 2;
         if (point->isSoft) {
-            double speed = rgRows_Speed(&world->rows, normal, world->nextV);
+            double speed = rgRows_Speed(rows, normal, world->nextV);
+            if (rgRows_Lead(world, normal) > 0) {
+                speed = 0.5 * (speed + rgRows_Speed(rows, normal, world->startV));
+            }
             double* taken = &world->memories[1].pairs[point->pair].taken;
-            *taken = RG_MAX(*taken - world->rows.lambda[normal] * speed, 0);
+            *taken = RG_MAX(*taken - rows->lambda[normal] * speed, 0);
         }
     }
+}
+
+// (7) of a spring and damper.
+static rgLaw rgContactSpring(rgWorld* world, rgPoint* point, rgSoftness soft, double ahead,
+                             double share) {
+    int normal = point->firstRow + 2;
+    double dt = world->dt, k = soft.stiffness, d = soft.damping;
+    double lead = rgRows_Lead(world, normal),
+           rate = rgRows_Speed(&world->rows, normal, world->startV);
+    double start = rgWorld_StartDepth(world, point);
+    int count = world->manifolds[point->pair].count; // also of those that wait
+    double z = count * dt * (dt * k + d) * rgRows_Mobility(world, normal);
+    rgWeights w = rgSpringWeights(lead, z);
+    point->stored = start > 0 ? 0.5 * k * share * share * start * start : 0;
+    if (start <= 0) { // the damper counts the part of the way that is in contact
+        double gain = dt * k + d, time = lead > 0 ? w.share * dt : ahead;
+        double bias = point->gap > 0 ? point->gap / time : point->gap * k / (w.share * gain);
+        return (rgLaw){.bias = bias, .compliance = 1 / (w.share * dt * gain)};
+    }
+    double gain = dt * k * w.ahead + d * w.share;
+    double before = (dt * k * (w.along - w.ahead) + d * (1 - w.share)) * rate;
+    double depth = share * start - lead * rate;
+    return (rgLaw){.bias = (before - k * depth) / gain, .compliance = 1 / (dt * gain)};
 }
 
 static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* material,
                             double share) {
     rgRows* rows = &world->rows;
     int normal = point->firstRow + 2;
-    double gap = point->gap < 0 ? share * point->gap : point->gap;
     double ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
                                      world->colliders[point->colliderB].link);
-    // (18) Hunt and Crossley's dissipation is a damper that grows with the depth.
-    rgSoftness soft = {material->stiffness, material->damping + material->stiffness *
-                                                                    material->dissipation *
-                                                                    RG_MAX(-gap, 0)};
     point->isSoft = material->stiffness > 0;
     point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
-    rgLaw law = rgUnilateralLaw(world, gap, ahead, soft);
+    rgLaw law;
+    if (point->isSoft) {
+        // (18) Hunt and Crossley's dissipation is a damper that grows with the depth.
+        double depth = share * RG_MAX(-point->gap, 0), k = material->stiffness;
+        rgSoftness soft = {k, material->damping + k * material->dissipation * depth};
+        law = rgContactSpring(world, point, soft, ahead, share);
+    } else {
+        law = rgUnilateralLaw(world, point->gap, ahead);
+    }
     point->overlaps = world->memories[1].pairs[point->pair].overlap && material->stiffness == 0;
     if (point->overlaps) {
         law.bias = fmax(law.bias, 0);
@@ -151,35 +190,46 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     rows->compliance[normal] = law.compliance;
 }
 
+static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* material) {
+    rgPoint* point = &world->points[index];
+    point->rowCount = rgContactRowCount(material);
+    rgBlock block = {.kind = rg_blockCoulomb,
+                     .rowCount = point->rowCount,
+                     .muTorsion = material->muTorsion,
+                     .muRolling = material->muRolling};
+    point->firstRow = rgRows_AddPair(world, block, world->colliders[point->colliderA].link,
+                                     world->colliders[point->colliderB].link);
+    if (point->firstRow < 0) {
+        return rg_errorMemory;
+    }
+    for (int k = 0; k < point->rowCount; ++k) {
+        world->rows.sources[point->firstRow + k].index = index;
+        world->rows.sources[point->firstRow + k].row = k;
+    }
+    rgFillContact(world, point);
+    return rg_ok;
+}
+
 rgResult rgAddContacts(rgWorld* world) {
-    rgMaterial material = {0};
-    double share = 1;
-    for (int i = 0; i < world->pointCount; ++i) {
-        rgPoint* point = &world->points[i];
-        if (i == 0 || point->pair != world->points[i - 1].pair) {
-            material = rgWorld_Material(world, point);
-            share = material.stiffness > 0 ? rgElasticShare(world, i, material.stiffness) : 1;
+    rgResult result = rg_ok;
+    for (int i = 0, count; i < world->pointCount && result == rg_ok; i += count) {
+        count = world->points[i].pointCount;
+        rgMaterial material = rgWorld_Material(world, &world->points[i]);
+        int first = world->rows.blockCount;
+        for (int k = i; k < i + count && result == rg_ok; ++k) {
+            result = rgAddContact(world, k, &material);
         }
-        point->rowCount = rgContactRowCount(&material);
-        rgBlock block = {.kind = rg_blockCoulomb,
-                         .rowCount = point->rowCount,
-                         .mu = material.mu,
-                         .muTorsion = material.muTorsion,
-                         .muRolling = material.muRolling};
-        point->firstRow = rgRows_AddPair(world, block, world->colliders[point->colliderA].link,
-                                         world->colliders[point->colliderB].link);
-        if (point->firstRow < 0) {
-            return rg_errorMemory;
+        if (result != rg_ok) {
+            return result;
         }
-        for (int k = 0; k < point->rowCount; ++k) {
-            world->rows.sources[point->firstRow + k].index = i;
-            world->rows.sources[point->firstRow + k].row = k;
+        bool soft = material.stiffness > 0;
+        double share = soft ? rgElasticShare(world, i, count, material.stiffness) : 1;
+        for (int k = i; k < i + count; ++k) {
+            rgSetContactLaw(world, &world->points[k], &material, share);
+            world->rows.blocks[first + k - i].mu = world->points[k].mu;
         }
-        rgFillContact(world, point);
-        rgSetContactLaw(world, point, &material, share);
-        world->rows.blocks[world->rows.blockCount - 1].mu = point->mu;
     }
     rgAddAnchors(world);
     rgAddArcs(world);
-    return rg_ok;
+    return result;
 }

@@ -29,7 +29,7 @@ static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow
     }
     int link = world->model->dofs[limit->columns[0]].link;
     double ahead = rgWorld_TimeAhead(world, link, link);
-    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(limit->phi), ahead, (rgSoftness){0});
+    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(limit->phi), ahead);
     world->rows.gap[row] = limit->phi;
     world->rows.bias[row] = law.bias;
     world->rows.compliance[row] = law.compliance;

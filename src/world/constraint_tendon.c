@@ -55,7 +55,7 @@ static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, double 
     }
     int link = world->model->dofs[world->rows.column[world->rows.rowStart[first]]].link;
     double ahead = rgWorld_TimeAhead(world, link, link);
-    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(phi), ahead, (rgSoftness){0});
+    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(phi), ahead);
     world->rows.gap[first] = phi;
     world->rows.bias[first] = law.bias;
     world->rows.compliance[first] = law.compliance;

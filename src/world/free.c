@@ -60,11 +60,8 @@ static void rgWorld_AddWrenches(rgWorld* world) {
 
 // (1) How implicit they are. z = (dt^2 k + dt d)/m: beyond a twelfth of a period in a step, what
 // rings would ring on and on.
-rgWeights rgWorld_Weights(const rgWorld* world, int tree, double z) {
-    double y = RG_STIFF * z, w = y > 1e8 ? 1 : y * y / (1 + y * y);
-    if (world->integrator == rg_integratorEuler || world->lead[tree] == 0) {
-        w = 1;
-    }
+rgWeights rgSpringWeights(double lead, double z) {
+    double y = RG_STIFF * z, w = lead == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
     return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
 }
 
@@ -72,8 +69,8 @@ static rgWeights rgWorld_DofWeights(const rgWorld* world, int dof, double dt) {
     const rgModel* model = world->model;
     double k = world->dofStiffness[dof], d = world->dofDamping[dof];
     double mass = world->dynamics->mass[model->dofs[dof].rowStart];
-    return rgWorld_Weights(world, model->links[model->dofs[dof].link].tree,
-                           dt * (dt * k + d) / mass);
+    int tree = model->links[model->dofs[dof].link].tree;
+    return rgSpringWeights(world->lead[tree], dt * (dt * k + d) / mass);
 }
 
 // What springs, dampers and gains act on: degrees of freedom from first to before end, about q and

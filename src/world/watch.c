@@ -132,18 +132,11 @@ static double rgWatch_Energy(rgWorld* world) {
     return energy.kinetic + energy.potential + energy.spring;
 }
 
-// Of the contact springs at the start of the step: k x^2/2 with k x = -gamma/(dt R), step.md (7).
+// Of the contact springs at the start of the step.
 static double rgWorld_SpringEnergy(const rgWorld* world) {
-    const rgRows* rows = &world->rows;
     double sum = 0;
     for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
-        int row = point->firstRow + 2;
-        bool soft = rows->compliance[row] > 0 && !point->pushesOut && !point->overlaps;
-        if (soft && point->gap < 0) {
-            double gamma = rows->bias[row] - rgRows_Speed(rows, row, world->freeV);
-            sum += 0.5 * point->gap * gamma / (world->dt * rows->compliance[row]);
-        }
+        sum += world->points[i].stored;
     }
     return sum;
 }

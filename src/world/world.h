@@ -99,6 +99,7 @@ typedef struct rgPoint {
     int rowCount;
     double mu;
     bool isSoft;           // has a normal spring
+    double stored;         // rgAddContacts: in that spring at the start of the step [J]
     bool overlaps;         // rigid, between parts that overlap by design
     bool pushesOut;        // rigid, and wants to leave a penetration
     bool softened;         // soften.c
@@ -436,8 +437,7 @@ static inline int rgRows_Columns(const rgRows* rows, int row) {
 typedef struct rgLaw {
     double bias, compliance;
 } rgLaw;
-rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead,
-                      rgSoftness soft); // assemble.c
+rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead); // assemble.c, rigid
 // Time that a gap has to close in [s]: to where the next step is computed.
 double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB); // assemble.c
 // How springs and dampers weigh the velocities c before and c+ after a step: the force is
@@ -445,8 +445,8 @@ double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB); // assembl
 typedef struct rgWeights {
     double along, ahead, share;
 } rgWeights;
-rgWeights rgWorld_Weights(const rgWorld* world, int tree,
-                          double z); // free.c; z = (dt^2 k + dt d)/m
+rgWeights rgSpringWeights(double lead, double z);      // free.c; z = (dt^2 k + dt d)/m
+double rgRows_Mobility(const rgWorld* world, int row); // assemble.c: 1/m of a row
 // A spring and damper along a row with free length 0 at stretch: lambda = dt (command - force).
 rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch,
                   double command);                                       // assemble.c
