@@ -8,6 +8,9 @@
 #define RG_SAT_TIE   1e-6 // relative: a face is preferred to an edge that is better by less
 #define RG_BOX_TOUCH 1e-6 // relative distance below which boxes do not count as apart
 
+// Where corners meet, the normal is that of corners rounded by this part of the thinner box.
+#define RG_BOX_ROUND 0.01
+
 typedef struct rgBoxTest {
     double r[3][3], f[3][3]; // B's axes in A as columns, and absolute values
     double t[3], a[3], b[3]; // center of B in A, half extents
@@ -245,7 +248,7 @@ static double rgSeparation(const rgConvexPair* pair, rgVec3 n) {
 // is as good for sharp boxes; depth alone would take a face's, and jump with it. The direction
 // between boxes that are smaller by a little is continuous, and symmetric where the boxes are.
 static bool rgRoundedNormal(const rgConvexPair* pair, const rgBoxTest* x, double gap, rgSigned* s) {
-    double whole = RG_CORNER_ROUND * RG_MIN(pair->a->thin, pair->b->thin);
+    double whole = RG_BOX_ROUND * RG_MIN(pair->a->thin, pair->b->thin);
     double inset = whole - 0.5 * RG_MAX(0, gap);
     if (!(inset > 0) || gap < -whole || !rgIsCorner(x, inset)) {
         return false;

@@ -211,7 +211,6 @@ bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEp
 
 // ---- corners.c: where corners or edges meet, the normal of corners that are rounded a little.
 // The cache is that of the call that found s.
-#define RG_CORNER_ROUND 0.01 // of the thinner shape
 void rgRoundCorners(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* s);
 
 // ---- deep.c
