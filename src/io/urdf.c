@@ -6,47 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rgCompareNames(const void* a, const void* b) {
-    const rgUrdfName* x = a;
-    const rgUrdfName* y = b;
-    int order = strcmp(x->name, y->name);
-    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-void rgUrdf_SortNames(rgUrdfName* names, int count) {
-    qsort(names, (size_t)count, sizeof(rgUrdfName), rgCompareNames);
-}
-
-int rgUrdf_LowerBound(const rgUrdfName* names, int count, const char* name) {
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (strcmp(names[middle].name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name) {
-    int found = 0;
-    for (int i = rgUrdf_LowerBound(names, count, name); i < count && found < 2; ++i) {
-        if (strcmp(names[i].name, name) != 0) {
-            break;
-        }
-        ++found;
-    }
-    return found;
-}
-
-int rgUrdf_Find(const rgUrdfName* names, int count, const char* name) {
-    int place = rgUrdf_LowerBound(names, count, name);
-    return place < count && strcmp(names[place].name, name) == 0 ? names[place].index : -1;
-}
-
-void rgUrdf_Suggest(rgUrdf* urdf, const rgUrdfName* names, int count, const char* name,
+void rgUrdf_Suggest(rgUrdf* urdf, const rgIndexedName* names, int count, const char* name,
                     char out[100]) {
     rgArenaMark mark = rgArena_Mark(&urdf->arena);
     const char** known = RG_TAKE(&urdf->arena, const char*, RG_MAX(count, 1));
@@ -82,9 +42,9 @@ static const char* rgUrdf_Name(rgUrdf* urdf, const rgXmlNode* node) {
 }
 
 // Sort names; tell those that occur twice, at the later place.
-static void rgUrdf_SortUnique(rgUrdf* urdf, rgUrdfName* names, int count,
+static void rgUrdf_SortUnique(rgUrdf* urdf, rgIndexedName* names, int count,
                               const rgXmlNode* const* nodes) {
-    rgUrdf_SortNames(names, count);
+    rgSortNames(names, count);
     for (int i = 1; i < count; ++i) {
         if (names[i].name[0] != '\0' && strcmp(names[i].name, names[i - 1].name) == 0) {
             urdf->hasDuplicates = true;
@@ -97,10 +57,10 @@ static void rgUrdf_SortUnique(rgUrdf* urdf, rgUrdfName* names, int count,
 
 // Names and nodes of all elements of one kind. NULL: out of memory.
 static const rgXmlNode** rgUrdf_Collect(rgUrdf* urdf, const char* kind, int* count,
-                                        rgUrdfName** names) {
+                                        rgIndexedName** names) {
     *count = rgCountChildren(urdf->root, kind);
     const rgXmlNode** nodes = rgUrdf_Take(urdf, *count, sizeof(rgXmlNode*));
-    *names = rgUrdf_Take(urdf, *count, sizeof(rgUrdfName));
+    *names = rgUrdf_Take(urdf, *count, sizeof(rgIndexedName));
     if (nodes == NULL || *names == NULL) {
         return NULL;
     }
@@ -108,7 +68,7 @@ static const rgXmlNode** rgUrdf_Collect(rgUrdf* urdf, const char* kind, int* cou
     for (const rgXmlNode* at = rgXmlNode_Child(urdf->root, kind); at != NULL;
          at = rgXmlNode_Next(at, kind)) {
         nodes[i] = at;
-        (*names)[i] = (rgUrdfName){.name = rgUrdf_Name(urdf, at), .index = i};
+        (*names)[i] = (rgIndexedName){.name = rgUrdf_Name(urdf, at), .index = i};
         ++i;
     }
     return nodes;
@@ -135,11 +95,11 @@ static int rgUrdf_VisualMaterials(rgUrdf* urdf, const rgXmlNode** nodes) {
 
 static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
     int globalCount = 0;
-    rgUrdfName* globalNames = NULL;
+    rgIndexedName* globalNames = NULL;
     const rgXmlNode** globals = rgUrdf_Collect(urdf, "material", &globalCount, &globalNames);
     int count = globalCount + rgUrdf_VisualMaterials(urdf, NULL);
     urdf->materials = rgUrdf_Take(urdf, count, sizeof(rgXmlNode*));
-    urdf->materialNames = rgUrdf_Take(urdf, count, sizeof(rgUrdfName));
+    urdf->materialNames = rgUrdf_Take(urdf, count, sizeof(rgIndexedName));
     if (urdf->result != rg_ok) {
         return;
     }
@@ -152,9 +112,9 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
     rgUrdf_VisualMaterials(urdf, urdf->materials + globalCount);
     for (int i = 0; i < count; ++i) {
         const char* name = rgXmlNode_Attribute(urdf->materials[i], "name");
-        urdf->materialNames[i] = (rgUrdfName){.name = name != NULL ? name : "", .index = i};
+        urdf->materialNames[i] = (rgIndexedName){.name = name != NULL ? name : "", .index = i};
     }
-    rgUrdf_SortNames(urdf->materialNames, count);
+    rgSortNames(urdf->materialNames, count);
     urdf->materialCount = count;
 }
 
@@ -162,7 +122,7 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
 static void rgUrdf_CollectGazebo(rgUrdf* urdf) {
     int count = rgCountChildren(urdf->root, "gazebo");
     urdf->gazebos = rgUrdf_Take(urdf, count, sizeof(*urdf->gazebos));
-    urdf->gazeboNames = rgUrdf_Take(urdf, count, sizeof(rgUrdfName));
+    urdf->gazeboNames = rgUrdf_Take(urdf, count, sizeof(rgIndexedName));
     if (urdf->gazebos == NULL || urdf->gazeboNames == NULL) {
         return;
     }
@@ -171,9 +131,9 @@ static void rgUrdf_CollectGazebo(rgUrdf* urdf) {
         const char* link = rgXmlNode_Attribute(node, "reference");
         int i = urdf->gazeboCount++;
         urdf->gazebos[i] = node;
-        urdf->gazeboNames[i] = (rgUrdfName){.name = link != NULL ? link : "", .index = i};
+        urdf->gazeboNames[i] = (rgIndexedName){.name = link != NULL ? link : "", .index = i};
     }
-    rgUrdf_SortNames(urdf->gazeboNames, urdf->gazeboCount);
+    rgSortNames(urdf->gazeboNames, urdf->gazeboCount);
 }
 
 static void rgUrdf_CheckLink(rgUrdf* urdf, const rgXmlNode* node) {
@@ -356,7 +316,7 @@ static const rgUrdfJoint* rgUrdf_ParentJoint(const rgUrdf* urdf, const rgUrdfLin
 // A free joint for the root, called root_joint as other tools do.
 static void rgUrdf_FloatRoot(rgUrdf* urdf, const rgUrdfLink* link) {
     char name[32] = "root_joint";
-    for (int i = 1; rgUrdf_Find(urdf->jointNames, urdf->jointCount, name) >= 0; ++i) {
+    for (int i = 1; rgFindName(urdf->jointNames, urdf->jointCount, name) >= 0; ++i) {
         snprintf(name, sizeof(name), "root_joint_%d", i);
     }
     rgJointDef def = rgDefaultJointDef();
@@ -560,13 +520,10 @@ rgResult rgReadUrdf(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
     if (result != rg_ok) {
         return result;
     }
-    if (!rgPathFolder(root->file != NULL ? root->file : "", urdf.folder)) {
-        rgXmlReader_Error(&urdf.xml, root, "the path is too long");
-    }
     rgArena_Init(&urdf.arena, &def->allocator);
-    rgMeshCache_Init(&urdf.meshes, &def->allocator);
+    rgLinkMeshes_Init(&urdf.meshes, &urdf.xml, def, &urdf.arena);
     rgUrdf_Run(&urdf);
-    rgMeshCache_Free(&urdf.meshes);
+    rgLinkMeshes_Free(&urdf.meshes);
     rgArena_Free(&urdf.arena);
     result = urdf.result != rg_ok ? urdf.result : urdf.xml.errorCount > 0 ? rg_errorFormat : rg_ok;
     if (result != rg_ok) {

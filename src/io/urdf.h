@@ -1,9 +1,7 @@
 // What the parts of the URDF reader share: links and joints as found in the file, before they
 // become bodies.
 #pragma once
-#include "io/load.h"
-#include "io/mesh_cache.h"
-#include "io/resource.h"
+#include "io/link_shape.h"
 
 typedef struct rgUrdfLink {
     const char* name;
@@ -38,51 +36,35 @@ typedef struct rgUrdfJoint {
     rgJointId id;      // null for fixed joints
 } rgUrdfJoint;
 
-// A name and what it belongs to; sorted for look-up.
-typedef struct rgUrdfName {
-    const char* name;
-    int index;
-} rgUrdfName;
-
 typedef struct rgUrdf {
     rgXmlReader xml;
     const rgLoadDef* def;
     rgXmlNode* root;
     rgModelDef* model;
     rgArena arena;
-    rgMeshCache meshes;
-    char folder[RG_PATH_LENGTH];
+    rgLinkMeshes meshes;
     rgUrdfLink* links;
     int linkCount;
-    rgUrdfName* linkNames;
+    rgIndexedName* linkNames;
     rgUrdfJoint* joints;
     int jointCount;
-    rgUrdfName* jointNames;
+    rgIndexedName* jointNames;
     const rgXmlNode** materials; // definitions: those of the robot, then those of visuals
     int materialCount;
-    rgUrdfName* materialNames;
+    rgIndexedName* materialNames;
     const rgXmlNode** gazebos; // in file order
     int gazeboCount;
-    rgUrdfName* gazeboNames; // the links that they speak of
+    rgIndexedName* gazeboNames; // the links that they speak of
     int rootLink;
     rgFrictionRule frictionRule; // of <rigor>
     bool hasDuplicates;          // names that occur twice: no tree can be made of them
     bool worldRoot;              // the root link is the world itself
-    bool warnedVisual;           // about a visual mesh that could not be read
-    bool notedSkippedMesh;       // about meshes that the def leaves out
     bool notedSoftness;          // about stiffness that is not used
     rgResult result;             // first failure that is not a matter of the file (memory)
 } rgUrdf;
 
-void rgUrdf_SortNames(rgUrdfName* names, int count);
-// The first place in a sorted list whose name is not less.
-int rgUrdf_LowerBound(const rgUrdfName* names, int count, const char* name);
-// How often a name occurs in a sorted list: 0, 1, or 2 for more.
-int rgUrdf_CountName(const rgUrdfName* names, int count, const char* name);
-// Index of a name in a sorted list (the least), -1 when it is not there.
-int rgUrdf_Find(const rgUrdfName* names, int count, const char* name);
 // "; did you mean ...?" of these names, or nothing.
-void rgUrdf_Suggest(rgUrdf* urdf, const rgUrdfName* names, int count, const char* name,
+void rgUrdf_Suggest(rgUrdf* urdf, const rgIndexedName* names, int count, const char* name,
                     char out[100]);
 
 // <origin xyz rpy> of an element; identity without it.

@@ -21,7 +21,7 @@ static int rgUrdf_ReadEnd(rgUrdf* urdf, const rgUrdfJoint* joint, const char* el
     if (name == NULL) {
         return -1;
     }
-    int link = rgUrdf_Find(urdf->linkNames, urdf->linkCount, name);
+    int link = rgFindName(urdf->linkNames, urdf->linkCount, name);
     if (link < 0) {
         char suggestion[100];
         rgUrdf_Suggest(urdf, urdf->linkNames, urdf->linkCount, name, suggestion);
@@ -212,7 +212,7 @@ static bool rgUrdf_HasOneCoordinate(const rgUrdfJoint* joint) {
 static const rgUrdfJoint* rgUrdf_MimicLeader(rgUrdf* urdf, const rgUrdfJoint* joint,
                                              const rgXmlNode* node) {
     const char* name = rgXmlReader_Required(&urdf->xml, node, "joint");
-    int index = name != NULL ? rgUrdf_Find(urdf->jointNames, urdf->jointCount, name) : -1;
+    int index = name != NULL ? rgFindName(urdf->jointNames, urdf->jointCount, name) : -1;
     const rgUrdfJoint* leader = index >= 0 ? &urdf->joints[index] : NULL;
     if (name != NULL && leader == NULL) {
         char suggestion[100];

@@ -72,8 +72,8 @@ static void rgUrdf_ReadGazeboFriction(rgUrdf* urdf, const rgXmlNode* node, rgMat
 
 // <gazebo reference="LINK">: the tags by themselves, or as SDF has them, in collision, surface.
 static void rgUrdf_ReadGazebo(rgUrdf* urdf, const rgUrdfLink* link, rgMaterial* material) {
-    const rgUrdfName* names = urdf->gazeboNames;
-    for (int i = rgUrdf_LowerBound(names, urdf->gazeboCount, link->name);
+    const rgIndexedName* names = urdf->gazeboNames;
+    for (int i = rgFirstName(names, urdf->gazeboCount, link->name);
          i < urdf->gazeboCount && strcmp(names[i].name, link->name) == 0; ++i) {
         const rgXmlNode* node = urdf->gazebos[names[i].index];
         rgUrdf_ReadGazeboFriction(urdf, node, material);

@@ -1,0 +1,64 @@
+// Shapes of links as URDF and SDF have them: their names, and mesh files.
+#pragma once
+#include "io/hull_cache.h"
+#include "io/load.h"
+#include "io/mesh_cache.h"
+#include "io/resource.h"
+
+// A name and what it belongs to; sorted for look-up.
+typedef struct rgIndexedName {
+    const char* name;
+    int index;
+} rgIndexedName;
+
+void rgSortNames(rgIndexedName* names, int count);
+// The first place in a sorted list whose name is not less.
+int rgFirstName(const rgIndexedName* names, int count, const char* name);
+// How often a name occurs in a sorted list: 0, 1, or 2 for more.
+int rgCountName(const rgIndexedName* names, int count, const char* name);
+// Index of a name in a sorted list (the least), -1 when it is not there.
+int rgFindName(const rgIndexedName* names, int count, const char* name);
+
+// What one reading of a file keeps about its meshes.
+typedef struct rgLinkMeshes {
+    rgXmlReader* xml;
+    const rgLoadDef* def;
+    rgArena* arena;
+    rgMeshCache cache;
+    bool warnedVisual; // about a visual mesh that could not be read
+    bool notedSkipped; // about meshes that the def leaves out
+    rgResult result;   // rg_errorMemory, or rg_ok
+} rgLinkMeshes;
+
+// One mesh of a link, and what becomes of it.
+typedef struct rgLinkMesh {
+    const rgXmlNode* node; // where remarks point
+    const char* linkName;
+    const char* uri;
+    double scale[3];
+    const char* submesh; // NULL: all of the file
+    bool center;         // the submesh, about the middle of its bounds
+    bool isVisual;
+    bool isStatic; // the link is fixed to the world
+    rgShapeKind kind;
+    rgMeshData mesh;   // in the arena, or the cache's
+    rgHullParts parts; // more than one: these stand for it
+} rgLinkMesh;
+
+void rgLinkMeshes_Init(rgLinkMeshes* meshes, rgXmlReader* xml, const rgLoadDef* def,
+                       rgArena* arena);
+void rgLinkMeshes_Free(rgLinkMeshes* meshes);
+// Fill kind, mesh and parts. False: left out, which has been told.
+bool rgLinkMeshes_Read(rgLinkMeshes* meshes, rgLinkMesh* mesh);
+
+// Whether an element is <visual> or <collision>.
+bool rgIsShapeNode(const rgXmlNode* node);
+// Names that the shapes of a link have in the file, sorted. NULL: out of memory.
+rgIndexedName* rgShapeNames(rgArena* arena, const rgXmlNode* link, int* count);
+// "link/name" when the link has no other shape of that name, otherwise "link/collision0" and so on.
+// NULL: out of memory.
+const char* rgShapeName(rgArena* arena, const rgXmlNode* node, const char* linkName, int number,
+                        const rgIndexedName* names, int nameCount);
+// Add the shape, or its parts as "name.0" and so on.
+rgResult rgAddShapeParts(rgModelDef* model, rgArena* arena, const rgShapeDef* def,
+                         const rgHullParts* parts);
