@@ -61,7 +61,7 @@ valgrind: all
 
 # Each parser for RIGOR_FUZZ_SECONDS (30), from the files of test/io and models.
 fuzz: build/fuzz/.configured
-	cmake --build --preset fuzz --target fuzz_urdf fuzz_mjcf fuzz_model fuzz_mesh
+	cmake --build --preset fuzz --target fuzz_urdf fuzz_mjcf fuzz_sdf fuzz_model fuzz_mesh
 	$(CTEST) --test-dir build/fuzz -L fuzz
 
 # A pile falls again and again under ASan: the same bits each time, no growth.

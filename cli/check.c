@@ -185,7 +185,7 @@ int rgCli_Check(int argc, char** argv) {
         .name = "rigor check",
         .usage = "MODEL... [OPTIONS]",
         .summary =
-            "Read a robot description (URDF, MJCF, a mesh), or several as one scene, and say what "
+            "Read a robot description (URDF, MJCF, SDF, a mesh), or several as one scene, and say what "
             "it holds and\nwhat is wrong with it.\nExit code 0 when it can be simulated, 1 when "
             "not.\n\nExamples:\n  rigor check robot.urdf --strict\n  rigor check scene.xml --json",
         .options = table,

@@ -37,7 +37,7 @@ int rgCli_Convert(int argc, char** argv) {
         .name = "rigor convert",
         .usage = "FROM... TO [OPTIONS]",
         .summary =
-            "Read a robot description (URDF, MJCF, a mesh, or the name of a built-in model), "
+            "Read a robot description (URDF, MJCF, SDF, a mesh, or the name of a built-in model), "
             "or several\nas one scene, and write it as URDF (.urdf) or MJCF (.xml). What the "
             "format "
             "cannot say is\nlisted on stderr, by name.\nMeshes of a URDF become OBJ files beside "

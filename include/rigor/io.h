@@ -1,12 +1,13 @@
-// Robot description files: URDF, MJCF and mesh files into a model definition.
+// Robot description files: URDF, MJCF, SDF and mesh files into a model definition.
 #pragma once
 #include "rigor/model.h"
 
-/// What the root of a URDF tree, or the body of a mesh file, is attached to. MJCF files say it
-/// themselves and ignore this.
+/// What the root of a URDF tree, the models of an SDF file, or the body of a mesh file, are
+/// attached to. MJCF files say it themselves and ignore this.
 typedef enum rgBaseKind {
-    rg_baseFromFile, ///< as the file says: fixed to the world unless it has a floating joint; a
-                     ///< mesh file is a body that moves freely
+    rg_baseFromFile, ///< as the file says. URDF: fixed to the world unless it has a floating joint;
+                     ///< SDF: free unless static or jointed to the world; a mesh file is a body
+                     ///< that moves freely
     rg_baseFixed,    ///< fixed to the world, floating joints of the root included
     rg_baseFloating, ///< the root moves freely
 } rgBaseKind;
@@ -26,8 +27,8 @@ typedef struct rgLoadDef {
     bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
     rgBaseKind base;
     rgMeshUse meshes;
-    bool hulls;     ///< URDF: a mesh of a moving link that is not convex becomes one hull, with a
-                    ///< warning, instead of several that leave its hollows open
+    bool hulls; ///< URDF, SDF: a mesh of a moving link that is not convex becomes one hull, with a
+                ///< warning, instead of several that leave its hollows open
     bool decompose; ///< MJCF: a mesh geom of a body that is not convex becomes several hulls; by
                     ///< default it collides as its one hull, as in MuJoCo
     const char* cacheFolder; ///< where such parts are kept; NULL: $XDG_CACHE_HOME/rigor, else
@@ -71,6 +72,12 @@ RG_API rgResult rgLoadMjcf(const char* path, const rgLoadDef* def, rgDiagnostics
                            rgModelDef** model);
 RG_API rgResult rgParseMjcf(const void* text, size_t byteCount, const char* path,
                             const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
+
+/// As rgLoadModelDef and rgParseModelDef, for SDF only. See docs/formats/sdf.md.
+RG_API rgResult rgLoadSdf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                          rgModelDef** model);
+RG_API rgResult rgParseSdf(const void* text, size_t byteCount, const char* path,
+                           const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);
 
 /// A model that comes with the library: the files of models/, compiled in.
 typedef struct rgBuiltinModel {

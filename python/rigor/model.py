@@ -560,7 +560,7 @@ def load_def(path: Path, **options: Any) -> ModelDef:
 
 
 def load(path: Path, **options: Any) -> Model:
-    """Read a URDF or MJCF file, or a built-in model such as "humanoid".
+    """Read a URDF, MJCF or SDF file, or a built-in model such as "humanoid".
 
     Options are the fields of rgLoadDef: `base="floating"` for URDF robots that are not bolted down,
     `package_dirs=[...]` where package:// is looked for, and others.
@@ -580,7 +580,7 @@ def parse_def(text: Union[str, bytes], path: Optional[Path] = None, **options: A
 
 
 def parse(text: Union[str, bytes], path: Optional[Path] = None, **options: Any) -> Model:
-    """A model from the text of a URDF or MJCF file; `path` is where its relative names are looked for."""
+    """A model from the text of a URDF, MJCF or SDF file; `path` is where its relative names are looked for."""
     return parse_def(text, path, **options).compile()
 
 

@@ -244,3 +244,10 @@ def test_wrong_numbers_of_parts():
                 d.compile()
     with pytest.raises(OverflowError):
         ball().add_joint(2**40)
+
+
+def test_sdf():
+    text = """<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>2</mass></inertial></link>
+<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 1 0</xyz></axis></joint></model></sdf>"""
+    model = rigor.parse(text)
+    assert model.nv == 1 and model.mass == 2

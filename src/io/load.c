@@ -23,6 +23,7 @@ typedef struct rgModelFormat {
 static const rgModelFormat formats[] = {
     {"robot", rgReadUrdf},
     {"mujoco", rgReadMjcf},
+    {"sdf", rgReadSdf},
 };
 
 rgLoadDef rgDefaultLoadDef(void) {
@@ -51,7 +52,7 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
     } else {
         rgDiagnostics_Add(diagnostics, rg_severityError, root->file, root->line,
                           "the root element <%.60s> is of no known format (<robot> is URDF, "
-                          "<mujoco> is MJCF)",
+                          "<mujoco> is MJCF, <sdf> is SDF)",
                           root->name);
     }
     return rg_errorFormat;
@@ -77,6 +78,7 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
     if (result != rg_ok) {
         return result;
     }
+    rgXmlTree_KeepText(tree); // SDF has poses as text
     rgXmlNode* root = NULL;
     result = text != NULL ? rgXmlTree_Parse(tree, text, byteCount, path, diagnostics, &root)
                           : rgXmlTree_Load(tree, path, diagnostics, &root);
@@ -145,4 +147,16 @@ rgResult rgParseUrdf(const void* text, size_t byteCount, const char* path, const
                      rgDiagnostics* diagnostics, rgModelDef** model) {
     return text == NULL ? rg_errorArgument
                         : rgLoadAs("robot", path, text, byteCount, def, diagnostics, model);
+}
+
+rgResult rgLoadSdf(const char* path, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                   rgModelDef** model) {
+    return path == NULL ? rg_errorArgument
+                        : rgLoadAs("sdf", path, NULL, 0, def, diagnostics, model);
+}
+
+rgResult rgParseSdf(const void* text, size_t byteCount, const char* path, const rgLoadDef* def,
+                    rgDiagnostics* diagnostics, rgModelDef** model) {
+    return text == NULL ? rg_errorArgument
+                        : rgLoadAs("sdf", path, text, byteCount, def, diagnostics, model);
 }

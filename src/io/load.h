@@ -17,6 +17,7 @@ rgResult rgLoadMeshModel(const char* path, const rgLoadDef* load, rgDiagnostics*
 
 rgReadModelFcn rgReadUrdf; // <robot>
 rgReadModelFcn rgReadMjcf; // <mujoco>
+rgReadModelFcn rgReadSdf;  // <sdf>
 
 extern const rgXmlWord rgFrictionRuleWords[5]; // values: rgFrictionRule
 const char* rgFrictionRuleWord(rgFrictionRule rule);

@@ -68,7 +68,8 @@ static bool rgFindInList(const char* list, const char* between, const rgPackageN
     return false;
 }
 
-// The package that the description itself lies in: its folder, and the folders above.
+// The package that the description itself lies in: its folder, and the folders above. Gazebo's
+// projects have their models in a folder of that name.
 static bool rgFindAbove(const char* folder, const rgPackageName* package,
                         char path[RG_PATH_LENGTH]) {
     char above[RG_PATH_LENGTH];
@@ -76,7 +77,8 @@ static bool rgFindAbove(const char* folder, const rgPackageName* package,
         return false;
     }
     for (size_t length = strlen(above); length > 1;) {
-        if (rgFindInFolder(above, length, "", package, path)) {
+        if (rgFindInFolder(above, length, "", package, path) ||
+            rgFindInFolder(above, length, "/models", package, path)) {
             return true;
         }
         while (length > 0 && above[length - 1] != '/') {
@@ -97,7 +99,9 @@ static bool rgFindPackage(const rgPackageName* package, const char* folder, cons
     }
     if (!def->ignoreEnvironment &&
         (rgFindInList(getenv("ROS_PACKAGE_PATH"), "", package, path) ||
-         rgFindInList(getenv("AMENT_PREFIX_PATH"), "/share", package, path))) {
+         rgFindInList(getenv("AMENT_PREFIX_PATH"), "/share", package, path) ||
+         rgFindInList(getenv("GZ_SIM_RESOURCE_PATH"), "", package, path) ||
+         rgFindInList(getenv("GAZEBO_MODEL_PATH"), "", package, path))) {
         return true;
     }
     return rgFindAbove(folder, package, path);

@@ -12,7 +12,7 @@ typedef enum rgResourceStatus {
 } rgResourceStatus;
 
 // package://NAME/rest and model://NAME/rest: below the package folders of the def, then those of
-// ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, then below the folders that contain the description.
-// file:// and plain names: relative to `folder`.
+// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, GZ_SIM_RESOURCE_PATH and GAZEBO_MODEL_PATH, then below the
+// folders that contain the description. file:// and plain names: relative to `folder`.
 rgResourceStatus rgFindResource(const char* uri, const char* folder, const rgLoadDef* def,
                                 char path[RG_PATH_LENGTH]);

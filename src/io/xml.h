@@ -88,6 +88,9 @@ bool rgXmlReader_Bool(rgXmlReader* reader, const rgXmlNode* node, const char* na
 // Between `least` and `most` numbers separated by blanks. Gives how many; 0 when absent or bad.
 int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* name,
                         double* values, int least, int most);
+// The same of an element's text, which must be there.
+int rgXmlReader_TextDoubles(rgXmlReader* reader, const rgXmlNode* node, double* values, int least,
+                            int most);
 // One number as the text of an element.
 bool rgXmlReader_Text(rgXmlReader* reader, const rgXmlNode* node, double* value);
 int rgXmlReader_Ints(rgXmlReader* reader, const rgXmlNode* node, const char* name, int* values,

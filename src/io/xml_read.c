@@ -63,13 +63,17 @@ static const char* rgSkipWord(const char* at) {
     return at;
 }
 
-int rgXmlNode_WordCount(const rgXmlNode* node, const char* name) {
-    const char* at = rgXmlNode_Attribute(node, name);
+static int rgCountWords(const char* at) {
     int count = 0;
-    for (at = rgSkipBlanks(at != NULL ? at : ""); *at != '\0'; at = rgSkipBlanks(rgSkipWord(at))) {
+    for (at = rgSkipBlanks(at); *at != '\0'; at = rgSkipBlanks(rgSkipWord(at))) {
         ++count;
     }
     return count;
+}
+
+int rgXmlNode_WordCount(const rgXmlNode* node, const char* name) {
+    const char* at = rgXmlNode_Attribute(node, name);
+    return at != NULL ? rgCountWords(at) : 0;
 }
 
 // A finite number that fills the word.
@@ -82,37 +86,46 @@ static bool rgWordToDouble(const char* word, const char* end, double* value) {
     return good;
 }
 
+// Where a text stands: "name" for <element name>, "" for the text of an element.
+static void rgXmlPlace(const rgXmlNode* node, const char* name, char out[160]) {
+    snprintf(out, 160, "<%.60s%s%.60s>", node->name, name[0] != '\0' ? " " : "", name);
+}
+
 static bool rgCheckWordCount(rgXmlReader* reader, const rgXmlNode* node, const char* name,
-                             int least, int most) {
-    int count = rgXmlNode_WordCount(node, name);
+                             const char* text, int least, int most) {
+    int count = rgCountWords(text);
     if (count >= least && count <= most) {
         return true;
     }
+    char place[160];
+    rgXmlPlace(node, name, place);
     if (least == most) {
-        rgXmlReader_Error(reader, node, "<%s %s>: needs %d number%s, has %d", node->name, name,
-                          least, least == 1 ? "" : "s", count);
+        rgXmlReader_Error(reader, node, "%s: needs %d number%s, has %d", place, least,
+                          least == 1 ? "" : "s", count);
     } else {
-        rgXmlReader_Error(reader, node, "<%s %s>: needs %d to %d numbers, has %d", node->name, name,
-                          least, most, count);
+        rgXmlReader_Error(reader, node, "%s: needs %d to %d numbers, has %d", place, least, most,
+                          count);
     }
     return false;
 }
 
 static void rgXmlReader_BadWord(rgXmlReader* reader, const rgXmlNode* node, const char* name,
                                 const char* word, const char* wanted) {
-    rgXmlReader_Error(reader, node, "<%s %s>: '%.*s' is not %s", node->name, name,
+    char place[160];
+    rgXmlPlace(node, name, place);
+    rgXmlReader_Error(reader, node, "%s: '%.*s' is not %s", place,
                       (int)RG_MIN(rgSkipWord(word) - word, 60), word, wanted);
 }
 
-int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* name,
-                        double* values, int least, int most) {
-    const char* at = rgXmlNode_Attribute(node, name);
-    if (at == NULL || !rgCheckWordCount(reader, node, name, least, most)) {
+// The numbers of an attribute, or of the element's text (name "").
+static int rgXmlReader_Numbers(rgXmlReader* reader, const rgXmlNode* node, const char* name,
+                               const char* text, double* values, int least, int most) {
+    if (!rgCheckWordCount(reader, node, name, text, least, most)) {
         return 0;
     }
     // Check all before writing any.
     double ignored = 0;
-    for (const char* word = rgSkipBlanks(at); *word != '\0';
+    for (const char* word = rgSkipBlanks(text); *word != '\0';
          word = rgSkipBlanks(rgSkipWord(word))) {
         if (!rgWordToDouble(word, rgSkipWord(word), &ignored)) {
             rgXmlReader_BadWord(reader, node, name, word, "a finite number");
@@ -120,10 +133,22 @@ int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* 
         }
     }
     int count = 0;
-    for (at = rgSkipBlanks(at); *at != '\0'; at = rgSkipBlanks(rgSkipWord(at))) {
+    for (const char* at = rgSkipBlanks(text); *at != '\0'; at = rgSkipBlanks(rgSkipWord(at))) {
         rgWordToDouble(at, rgSkipWord(at), &values[count++]);
     }
     return count;
+}
+
+int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* name,
+                        double* values, int least, int most) {
+    const char* text = rgXmlNode_Attribute(node, name);
+    return text != NULL ? rgXmlReader_Numbers(reader, node, name, text, values, least, most) : 0;
+}
+
+int rgXmlReader_TextDoubles(rgXmlReader* reader, const rgXmlNode* node, double* values, int least,
+                            int most) {
+    const char* text = node->text != NULL ? node->text : "";
+    return rgXmlReader_Numbers(reader, node, "", text, values, least, most);
 }
 
 bool rgXmlReader_Text(rgXmlReader* reader, const rgXmlNode* node, double* value) {
@@ -138,7 +163,7 @@ bool rgXmlReader_Text(rgXmlReader* reader, const rgXmlNode* node, double* value)
 int rgXmlReader_Ints(rgXmlReader* reader, const rgXmlNode* node, const char* name, int* values,
                      int least, int most) {
     const char* at = rgXmlNode_Attribute(node, name);
-    if (at == NULL || !rgCheckWordCount(reader, node, name, least, most)) {
+    if (at == NULL || !rgCheckWordCount(reader, node, name, at, least, most)) {
         return 0;
     }
     int ignored = 0;

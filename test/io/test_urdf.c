@@ -269,14 +269,8 @@ static void test_gazebo_restitution(void** state) {
         assert_true(f.model->shapes[1].material.restitution == 0.25);
         rgClose(&f);
     }
-    const char* const bad[] = {"1.5",
-                               "-1",
-                               "x",
-                               "",
-                               "0.1 0.2",
-                               "nan",
-                               "0.00000000000000000000000000000000000000000000000000000000000000"};
-    for (int i = 0; i < 7; ++i) {
+    const char* const bad[] = {"1.5", "-1", "x", "", "0.1 0.2", "nan"};
+    for (int i = 0; i < 6; ++i) {
         char text[1000];
         snprintf(text, sizeof(text),
                  "<robot name='r'>" BALL_LINK("a") "<gazebo reference='a'><restitution_coefficient>"
