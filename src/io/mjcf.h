@@ -256,6 +256,8 @@ const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool 
 // mjcf_mesh.c
 // Of density 1, by the mesh's `inertia` rule or, where said, as a shell of unit mass per area.
 // False: it has none.
+// The mesh that builtin and params describe; mjcf_builtin.c.
+bool rgMjMesh_MakeBuiltin(rgMjcf* m, rgMjMesh* mesh, const char* kind);
 bool rgMjMesh_Inertia(const rgMjMesh* mesh, bool shell, const rgAllocator* allocator,
                       rgInertia* inertia);
 

@@ -49,6 +49,12 @@ const char* rgMjcf_FileStem(rgMjcf* m, const char* file) {
     return stem;
 }
 
+// Which shape stands for the mesh; NULL: none.
+static const char* rgMjcf_BuiltinKind(const rgXmlNode* node) {
+    const char* kind = rgXmlNode_Attribute(node, "builtin");
+    return kind != NULL && strcmp(kind, "none") != 0 ? kind : NULL;
+}
+
 static void rgMjcf_AddMesh(rgMjcf* m, const rgXmlNode* node) {
     static const char* const known[] = {
         "name",        "class",   "content_type", "file",    "vertex",   "normal",
@@ -64,9 +70,11 @@ static void rgMjcf_AddMesh(rgMjcf* m, const rgXmlNode* node) {
     const char* file = rgXmlNode_Attribute(node, "file");
     name = name != NULL ? name : rgMjcf_FileStem(m, file);
     *mesh = (rgMjMesh){.name = name, .node = node};
-    if (file == NULL && rgXmlNode_Attribute(node, "vertex") == NULL) {
-        rgXmlReader_Error(&m->reader, node, "<mesh>: '%.60s' has neither file nor vertex",
-                          name != NULL ? name : "");
+    int sources = (file != NULL) + (rgXmlNode_Attribute(node, "vertex") != NULL) +
+                  (rgMjcf_BuiltinKind(node) != NULL);
+    if (sources != 1) {
+        rgXmlReader_Error(&m->reader, node, "<mesh>: '%.60s' has %s of file, vertex and builtin",
+                          name != NULL ? name : "", sources == 0 ? "none" : "more than one");
     }
     rgMjNames_Add(m, &m->meshNames, node, name, m->meshCount);
     m->meshCount += 1;
@@ -207,8 +215,10 @@ const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int number, const rgXmlNode* user, boo
         const char* file = rgXmlNode_Attribute(mesh->node, "file");
         rgMjMeshSettings settings = rgMjcf_MeshSettings(m, mesh->node);
         mesh->inertia = settings.inertia;
-        mesh->isLoaded = file != NULL ? rgMjMesh_ReadFile(m, mesh, file, user, matters)
-                                      : rgMjMesh_ReadInline(m, mesh);
+        const char* builtin = rgMjcf_BuiltinKind(mesh->node);
+        mesh->isLoaded = file != NULL      ? rgMjMesh_ReadFile(m, mesh, file, user, matters)
+                         : builtin != NULL ? rgMjMesh_MakeBuiltin(m, mesh, builtin)
+                                           : rgMjMesh_ReadInline(m, mesh);
         mesh->isBroken = !mesh->isLoaded;
         if (mesh->isLoaded) {
             rgMjMesh_Place(m, mesh, &settings);

@@ -431,6 +431,65 @@ static void test_shell(void** state) {
     rgClose(&f);
 }
 
+// Every edge belongs to two triangles that run along it in opposite directions.
+static void rgExpectClosed(const rgMeshData* mesh) {
+    int edgeCount = 3 * mesh->triangleCount;
+    for (int i = 0; i < edgeCount; ++i) {
+        const int* t = mesh->triangles + 3 * (i / 3);
+        int from = t[i % 3], to = t[(i + 1) % 3], found = 0;
+        for (int k = 0; k < edgeCount; ++k) {
+            const int* s = mesh->triangles + 3 * (k / 3);
+            found += s[k % 3] == to && s[(k + 1) % 3] == from;
+        }
+        assert_int_equal(found, 1);
+    }
+}
+
+typedef struct rgBuiltinCase {
+    const char* kind;
+    const char* params;
+    int vertexCount, triangleCount;
+    double volume, tolerance; // of the body that it stands for; what facets cut off
+    double center;            // its height
+} rgBuiltinCase;
+
+// Counts of MuJoCo's reference, volumes of geometry books.
+static void test_builtin_meshes(void** state) {
+    (void)state;
+    static const rgBuiltinCase cases[] = {
+        {"sphere", "0", 12, 20, 2.5361507, 1e-6, 0}, // the icosahedron itself
+        {"sphere", "3", 642, 1280, 4 * PI / 3, 0.04, 0},
+        {"hemisphere", "0", 6, 8, 2.0 / 3, 1e-12, 0.25}, // half an octahedron
+        {"hemisphere", "10", 266, 528, 2 * PI / 3, 0.03, 0.375},
+        {"cone", "4 0", 6, 8, 4.0 / 3, 1e-12, -0.5},
+        {"cone", "6 1", 14, 24, 3 * 1.7320508075688772, 1e-12, 0},
+        {"cone", "4 0.5", 10, 16, 2.0 / 3 * 2 * (1 + 0.5 + 0.25), 1e-12, -3.0 / 14},
+        {"supersphere", "16 2 2", 242, 480, 4.0 / 3, 1e-12, 0}, // an octahedron
+        {"supersphere", "40 1 1", 1562, 3120, 4 * PI / 3, 0.05, 0},
+        {"supertorus", "30 0.5 1 1", 900, 1800, 2 * PI * PI * 0.25, 0.08, 0},
+    };
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); ++i) {
+        const rgBuiltinCase* c = &cases[i];
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "<mujoco><asset><mesh name='m' builtin='%s' params='%s' inertia='exact'/></asset>"
+                 "<worldbody><body><freejoint/><geom type='mesh' mesh='m' density='1'/></body>"
+                 "</worldbody></mujoco>",
+                 c->kind, c->params);
+        rgFixture f = rgParse(text);
+        const rgMeshData* mesh = f.def->shapes[0].mesh;
+        assert_int_equal(mesh->vertexCount, c->vertexCount);
+        assert_int_equal(mesh->triangleCount, c->triangleCount);
+        if (mesh->triangleCount < 600) {
+            rgExpectClosed(mesh);
+        }
+        const rgInertia* inertia = &f.def->bodies[0].inertia;
+        EXPECT_NEAR(inertia->mass, c->volume, c->tolerance * c->volume);
+        EXPECT_NEAR(inertia->center.z, c->center, RG_MAX(c->tolerance, 1e-9));
+        rgClose(&f);
+    }
+}
+
 static void rgExpectField(const char* text) {
     rgFixture f = rgParse(text);
     const rgHeightFieldData* h = f.def->shapes[0].heightField;
@@ -871,6 +930,7 @@ int main(void) {
         cmocka_unit_test(test_mocap),
         cmocka_unit_test(test_compiler_inertia),
         cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_builtin_meshes),
         cmocka_unit_test(test_shell),
         cmocka_unit_test(test_height_field),
         cmocka_unit_test(test_contact),
