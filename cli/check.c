@@ -23,6 +23,8 @@ typedef struct rgCensus {
     int collisionCount, visualCount;
     int pairCount;                     // of shapes that may collide; -1: not counted
     int rules[rg_frictionMaximum + 1]; // of friction, of shapes that collide
+    int softCount;                     // shapes that collide and give way
+    double softest, stiffest;          // of these [N/m]
 } rgCensus;
 
 static int rgCountPairs(const rgModel* model, int shapeCount) {
@@ -46,6 +48,12 @@ static rgCensus rgTakeCensus(const rgModel* model) {
         ++*(shape->visualOnly ? &census.visualCount : &census.collisionCount);
         rgFrictionRule rule = shape->material.frictionRule;
         census.rules[rule == rg_frictionUnset ? rg_frictionGeometric : rule] += !shape->visualOnly;
+        double stiffness = shape->material.stiffness;
+        if (stiffness > 0 && !shape->visualOnly) {
+            bool first = census.softCount++ == 0;
+            census.softest = first || stiffness < census.softest ? stiffness : census.softest;
+            census.stiffest = first || stiffness > census.stiffest ? stiffness : census.stiffest;
+        }
     }
     census.pairCount = census.info.shapeCount <= RG_COUNTED_SHAPES
                            ? rgCountPairs(model, census.info.shapeCount)
@@ -102,6 +110,16 @@ static void rgPrintCensus(const char* path, const rgCensus* census) {
         printf("  %-12s not counted among %d shapes\n", "pairs", census->info.shapeCount);
     }
     printf("  %-12s of a pair: %s\n", "friction", rgCensusRule(census));
+    if (census->softCount > 0 && census->softest == census->stiffest) {
+        printf("  %-12s %.4g N/m per point for %d shapes, rigid for %d\n", "contacts",
+               census->softest, census->softCount, census->collisionCount - census->softCount);
+    } else if (census->softCount > 0) {
+        printf("  %-12s %.4g to %.4g N/m per point for %d shapes, rigid for %d\n", "contacts",
+               census->softest, census->stiffest, census->softCount,
+               census->collisionCount - census->softCount);
+    } else {
+        printf("  %-12s rigid\n", "contacts");
+    }
     rgPrintCount("tendons", info->tendonCount);
     rgPrintCount("actuators", info->actuatorCount);
     rgPrintCount("equalities", info->equalityCount);
@@ -137,6 +155,11 @@ static void rgWriteCensus(rgJson* json, const rgCensus* census) {
         rgJson_Int(json, "pairs", census->pairCount);
     }
     rgJson_String(json, "frictionRule", rgCensusRule(census));
+    rgJson_Int(json, "softShapes", census->softCount);
+    if (census->softCount > 0) {
+        rgJson_Number(json, "softest", census->softest);
+        rgJson_Number(json, "stiffest", census->stiffest);
+    }
     rgJson_Int(json, "tendons", info->tendonCount);
     rgJson_Int(json, "actuators", info->actuatorCount);
     rgJson_Int(json, "equalities", info->equalityCount);
@@ -185,7 +208,8 @@ int rgCli_Check(int argc, char** argv) {
         .name = "rigor check",
         .usage = "MODEL... [OPTIONS]",
         .summary =
-            "Read a robot description (URDF, MJCF, SDF, a mesh), or several as one scene, and say what "
+            "Read a robot description (URDF, MJCF, SDF, a mesh), or several as one scene, and say "
+            "what "
             "it holds and\nwhat is wrong with it.\nExit code 0 when it can be simulated, 1 when "
             "not.\n\nExamples:\n  rigor check robot.urdf --strict\n  rigor check scene.xml --json",
         .options = table,

@@ -41,6 +41,8 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
          NULL, NULL, 0, 0},
         {"--contact", rg_optionChoice, &arguments->contact,
          "contacts of an MJCF file: rigid, or as soft as its solref says", "C", contacts, 0, 0},
+        {"--bound", rg_optionText, &arguments->bound,
+         "least mass and moment of inertia of what has a joint [kg, kg m^2]", "M,I", NULL, 0, 0},
     };
     memcpy(table, options, sizeof(options));
 }
@@ -66,6 +68,16 @@ static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, i
                         &def.density)) {
         return false;
     }
+    double bound[2] = {0, 0};
+    if (arguments->bound != NULL && !rgCli_ReadNumbers("--bound", arguments->bound, bound, 2)) {
+        return false;
+    }
+    if (!(bound[0] >= 0 && bound[1] >= 0)) {
+        rgCli_Error("--bound needs numbers that are not negative, not '%s'", arguments->bound);
+        return false;
+    }
+    def.boundMass = bound[0];
+    def.boundInertia = bound[1];
     def.packageDirCount = arguments->packageDirs.count;
     def.packageDirs = arguments->packageDirs.texts;
     def.strict = arguments->strict;

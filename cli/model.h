@@ -11,10 +11,11 @@ typedef struct rgModelArguments {
     bool hull;      // one convex hull for a moving mesh
     bool decompose; // parts for a moving mesh of an MJCF file
     int contact;    // rigid, file
+    const char* bound;
     rgPlacedList at, rpy, prefix, on, scale, density, withoutWorld;
 } rgModelArguments;
 
-#define RG_MODEL_OPTION_COUNT 15
+#define RG_MODEL_OPTION_COUNT 16
 // Write the options of a robot description to the start of a verb's table.
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table);
 

@@ -34,10 +34,13 @@ typedef struct rgLoadDef {
     const char* cacheFolder; ///< where such parts are kept; NULL: $XDG_CACHE_HOME/rigor, else
                              ///< ~/.cache/rigor, unless ignoreEnvironment; "": nowhere
     bool strict;             ///< warnings are errors
-    bool fileContact; ///< MJCF: solref and solimp, where written, become stiffness and damping;
-                      ///< otherwise contacts are rigid
-    double density;   ///< of a mesh file alone [kg/m^3]; 0: 1000
-    double meshScale; ///< of a mesh file alone, such as 0.001 for millimetres; 0: 1
+    bool fileContact;    ///< MJCF: solref and solimp, where written, become stiffness and damping;
+                         ///< otherwise contacts are rigid
+    double boundMass;    ///< every body with a joint has at least this mass [kg]
+    double boundInertia; ///< and its principal moments at least this [kg m^2], so that bodies
+                         ///< without any can move (MJCF boundmass, boundinertia)
+    double density;      ///< of a mesh file alone [kg/m^3]; 0: 1000
+    double meshScale;    ///< of a mesh file alone, such as 0.001 for millimetres; 0: 1
     rgAllocator allocator;
     uint32_t cookie;
 } rgLoadDef;

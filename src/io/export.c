@@ -55,7 +55,15 @@ void rgText_Attribute(rgText* text, const char* name, const char* value) {
     rgText_Add(text, "\"");
 }
 
-static void rgText_Value(rgText* text, double value) {
+// Digits with a point in every locale.
+static void rgText_Digits(rgText* text, char* digits) {
+    for (char* at = digits; *at != '\0'; ++at) {
+        *at = *at == ',' ? '.' : *at; // some locales
+    }
+    rgText_Add(text, "%s", digits);
+}
+
+void rgText_Value(rgText* text, double value) {
     char digits[40];
     value = value == 0 ? 0 : value; // no minus sign
     for (int precision = 15; precision <= 17; ++precision) {
@@ -64,10 +72,17 @@ static void rgText_Value(rgText* text, double value) {
             break;
         }
     }
-    for (char* at = digits; *at != '\0'; ++at) {
-        *at = *at == ',' ? '.' : *at; // some locales
+    rgText_Digits(text, digits);
+}
+
+void rgText_Color(rgText* text, const float color[4]) {
+    rgText_Add(text, " rgba=\"");
+    for (int i = 0; i < 4; ++i) {
+        char digits[40];
+        snprintf(digits, sizeof(digits), "%.6g", (double)color[i]);
+        rgText_Digits(text, digits);
+        rgText_Add(text, i < 3 ? " " : "\"");
     }
-    rgText_Add(text, "%s", digits);
 }
 
 void rgText_Numbers(rgText* text, const char* name, const double* values, int count) {

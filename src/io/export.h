@@ -14,7 +14,9 @@ void rgText_Add(rgText* text, const char* format, ...) __attribute__((format(pri
 void rgText_Indent(rgText* text, int depth);
 // name="value", escaped, with a blank before it. NULL values write nothing.
 void rgText_Attribute(rgText* text, const char* name, const char* value);
-// The shortest decimals that read back as the same numbers.
+// The shortest decimals that read back as the same numbers, with a point in every locale.
+void rgText_Value(rgText* text, double value);
+void rgText_Color(rgText* text, const float color[4]); // rgba="..."
 void rgText_Numbers(rgText* text, const char* name, const double* values, int count);
 void rgText_Number(rgText* text, const char* name, double value);
 void rgText_NumberUnless(rgText* text, const char* name, double value, double usual);

@@ -2,6 +2,8 @@
 #include "io/load.h"
 
 #include "io/file.h"
+#include "model/def.h"
+#include "rigor/inertia.h"
 
 #include <string.h>
 
@@ -39,12 +41,55 @@ static const rgModelFormat* rgFindFormat(const char* root) {
     return NULL;
 }
 
+// Lift mass and principal moments of bodies with joints to the least that the def allows. How many
+// needed it is told.
+static rgResult rgBoundInertias(rgModelDef* model, const rgLoadDef* def, rgDiagnostics* diagnostics,
+                                const rgXmlNode* root) {
+    int lifted = 0;
+    for (int i = 0; i < model->jointCount; ++i) {
+        rgBodyId id = model->joints[i].body;
+        rgBodyDef body = *rgModelDef_Body(model, id);
+        rgQuat axes = rgQuatIdentity();
+        rgVec3 p = rgSym3Eigen(&body.inertia.moment, &axes);
+        if (body.inertia.mass >= def->boundMass && p.z >= def->boundInertia) {
+            continue;
+        }
+        rgSym3 moments = {.xx = RG_MAX(p.x, def->boundInertia),
+                          .yy = RG_MAX(p.y, def->boundInertia),
+                          .zz = RG_MAX(p.z, def->boundInertia)};
+        body.inertia.mass = RG_MAX(body.inertia.mass, def->boundMass);
+        body.inertia.moment = rgSym3Rotate(axes, &moments);
+        rgResult result = rgModelDef_SetBody(model, id, &body);
+        if (result != rg_ok) {
+            return result;
+        }
+        lifted += 1;
+    }
+    if (lifted > 0) {
+        rgDiagnostics_Add(
+            diagnostics, rg_severityNote, root->file, root->line,
+            "bodies with joints have at least %g kg and %g kg m^2, as asked (%d needed it)",
+            def->boundMass, def->boundInertia, lifted);
+    }
+    return rg_ok;
+}
+
 static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* root,
                            const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model) {
     const rgModelFormat* format = rgFindFormat(root->name);
     bool wanted = format != NULL && (rootName == NULL || strcmp(rootName, root->name) == 0);
     if (wanted) {
-        return format->read(tree, root, def, diagnostics, model);
+        rgModelDef* read = NULL;
+        rgResult result = format->read(tree, root, def, diagnostics, &read);
+        if (result == rg_ok && (def->boundMass > 0 || def->boundInertia > 0)) {
+            result = rgBoundInertias(read, def, diagnostics, root);
+        }
+        if (result != rg_ok) {
+            rgDestroyModelDef(read);
+            return result;
+        }
+        *model = read;
+        return rg_ok;
     }
     if (rootName != NULL) {
         rgDiagnostics_Add(diagnostics, rg_severityError, root->file, root->line,
@@ -59,7 +104,8 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
 }
 
 static bool rgLoadDef_IsGood(const rgLoadDef* def) {
-    return def->cookie == RG_LOAD_COOKIE && def->packageDirCount >= 0 &&
+    return def->boundMass >= 0 && def->boundMass < 1e12 && def->boundInertia >= 0 &&
+           def->boundInertia < 1e12 && def->cookie == RG_LOAD_COOKIE && def->packageDirCount >= 0 &&
            (def->packageDirCount == 0 || def->packageDirs != NULL) && def->density >= 0 &&
            def->density < 1e12 && def->meshScale >= 0 && def->meshScale < 1e12;
 }

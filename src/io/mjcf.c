@@ -96,6 +96,7 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     if (!rgMjcf_Failed(m)) {
         rgMjcf_SetSoftness(m);
         rgMjcf_DropTorsion(m);
+        rgMjcf_CheckUnread(m, root);
     }
 }
 

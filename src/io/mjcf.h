@@ -261,6 +261,9 @@ bool rgMjMesh_MakeBuiltin(rgMjcf* m, rgMjMesh* mesh, const char* kind);
 bool rgMjMesh_Inertia(const rgMjMesh* mesh, bool shell, const rgAllocator* allocator,
                       rgInertia* inertia);
 
+// mjcf_schema.c: attributes that nobody read.
+void rgMjcf_CheckUnread(rgMjcf* m, const rgXmlNode* root);
+
 // mjcf_attach.c
 void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node);
 void rgMjcf_Attach(rgMjcf* m, const rgXmlNode* node, rgBodyId parent, rgPose frame);

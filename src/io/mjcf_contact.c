@@ -257,10 +257,19 @@ static void rgMjcf_ReadEquality(rgMjcf* m, const rgXmlNode* node) {
         return;
     }
     bool bodies = def.kind == rg_equalityConnect || def.kind == rg_equalityWeld;
+    if (settings.softness.isSet && bodies && !m->load->fileContact) {
+        rgXmlReader_Note(&m->reader, node,
+                         "<%s>: solref and solimp are not used: it is rigid unless the file's are "
+                         "asked for (--contact file)",
+                         node->name);
+    }
     if (m->load->fileContact && settings.softness.isSet && bodies) {
         double mass =
             rgMjcf_ReducedMass(rgMjcf_TreeMass(m, def.bodyA), rgMjcf_TreeMass(m, def.bodyB));
-        rgMjcf_Spring(&settings.softness, mass, &def.stiffness, &def.damping);
+        rgMaterial spring = rgDefaultMaterial();
+        rgMjcf_ContactSpring(m, &settings.softness, mass, &spring);
+        def.stiffness = spring.stiffness;
+        def.damping = spring.damping;
     }
     rgMjNames_Add(m, &m->equalityNames, node, def.name, m->def->equalityCount);
     rgMjcf_Check(m, rgModelDef_AddEquality(m->def, &def, NULL));

@@ -77,7 +77,8 @@ static void rgMjWriter_Field(rgMjWriter* w, int shape, const rgHeightFieldData* 
     rgText_Add(&w->text, " elevation=\"");
     for (int row = field->rowCount - 1; row >= 0; --row) {
         for (int column = 0; column < field->columnCount; ++column) {
-            rgText_Add(&w->text, "%.17g ", field->heights[row * field->columnCount + column]);
+            rgText_Value(&w->text, field->heights[row * field->columnCount + column]);
+            rgText_Add(&w->text, " ");
         }
     }
     rgText_Add(&w->text, "\"/>\n");
@@ -140,8 +141,7 @@ static void rgMjWriter_Surface(rgMjWriter* w, const rgShapeDef* shape) {
         rgText_Integer(&w->text, "priority", shape->priority);
     }
     rgText_NumberUnless(&w->text, "margin", shape->margin, 0);
-    rgText_Add(&w->text, " rgba=\"%.6g %.6g %.6g %.6g\"", (double)shape->color[0],
-               (double)shape->color[1], (double)shape->color[2], (double)shape->color[3]);
+    rgText_Color(&w->text, shape->color);
 }
 
 static void rgMjWriter_Geom(rgMjWriter* w, int number, int depth) {

@@ -292,6 +292,44 @@ static void rgSdf_AddRest(rgSdf* sdf) {
     }
 }
 
+// Attributes of elements that hold values: none has any. What is skipped as a whole is not looked
+// at.
+static void rgSdf_CheckRest(rgSdf* sdf, const rgXmlNode* node) {
+    static const char* const skipped[] = {"plugin",
+                                          "sensor",
+                                          "light",
+                                          "actor",
+                                          "gui",
+                                          "scene",
+                                          "state",
+                                          "population",
+                                          "material",
+                                          "physics",
+                                          "road",
+                                          "wind",
+                                          "gripper",
+                                          "atmosphere",
+                                          "projector",
+                                          "audio_source",
+                                          "battery",
+                                          "audio",
+                                          "audio_sink",
+                                          "spherical_coordinates",
+                                          "particle_emitter",
+                                          "magnetic_field"};
+    for (int i = 0; i < RG_COUNT(skipped); ++i) {
+        if (strcmp(node->name, skipped[i]) == 0) {
+            return;
+        }
+    }
+    if (!node->isChecked && strchr(node->name, ':') == NULL) {
+        rgXmlReader_CheckAttributes(&sdf->xml, node, NULL);
+    }
+    for (const rgXmlNode* child = node->firstChild; child != NULL; child = child->next) {
+        rgSdf_CheckRest(sdf, child); // depth <= XML's
+    }
+}
+
 static void rgSdf_Run(rgSdf* sdf, const rgXmlNode* root) {
     rgSdf_ReadRoot(sdf, root);
     rgSdf_Collect(sdf, root);
@@ -316,6 +354,10 @@ static void rgSdf_Run(rgSdf* sdf, const rgXmlNode* root) {
     if (sdf->xml.errorCount == 0) {
         rgSdf_AddTrees(sdf);
         rgSdf_AddRest(sdf);
+        rgSdf_CheckRest(sdf, root);
+        for (int i = 0; i < sdf->includedCount; ++i) {
+            rgSdf_CheckRest(sdf, sdf->roots[i]);
+        }
     }
 }
 

@@ -79,7 +79,12 @@ static void rgUrdfWriter_SaveObj(rgUrdfWriter* w, const rgMeshData* mesh, const 
     rgText obj = {.allocator = w->def->allocator};
     for (int i = 0; i < mesh->vertexCount; ++i) {
         const double* v = mesh->vertices + 3 * (size_t)i;
-        rgText_Add(&obj, "v %.17g %.17g %.17g\n", v[0], v[1], v[2]);
+        rgText_Add(&obj, "v");
+        for (int k = 0; k < 3; ++k) {
+            rgText_Add(&obj, " ");
+            rgText_Value(&obj, v[k]);
+        }
+        rgText_Add(&obj, "\n");
     }
     for (int i = 0; i < mesh->triangleCount; ++i) {
         const int* t = mesh->triangles + 3 * (size_t)i;
@@ -159,10 +164,9 @@ static void rgUrdfWriter_Shape(rgUrdfWriter* w, const rgShapeDef* shape, rgVec3 
     rgUrdfWriter_Origin(w, pose, 3);
     rgUrdfWriter_Geometry(w, shape);
     if (shape->visualOnly) {
-        rgText_Add(&w->text,
-                   "      <material name=\"\"><color rgba=\"%.6g %.6g %.6g %.6g\"/></material>\n",
-                   (double)shape->color[0], (double)shape->color[1], (double)shape->color[2],
-                   (double)shape->color[3]);
+        rgText_Add(&w->text, "      <material name=\"\"><color");
+        rgText_Color(&w->text, shape->color);
+        rgText_Add(&w->text, "/></material>\n");
     }
     rgText_Add(&w->text, "    </%s>\n", element);
 }

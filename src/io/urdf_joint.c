@@ -168,6 +168,25 @@ static void rgUrdf_ReadDynamics(rgUrdf* urdf, const rgUrdfJoint* joint, rgJointD
     def->dryFriction = rgUrdf_NotNegative(urdf, joint, node, "friction");
 }
 
+// What belongs to controllers of other programs.
+static void rgUrdf_CheckControl(rgUrdf* urdf, const rgUrdfJoint* joint) {
+    static const char* const calibrations[] = {"rising", "falling", "reference_position", NULL};
+    static const char* const safeties[] = {"soft_lower_limit", "soft_upper_limit", "k_position",
+                                           "k_velocity", NULL};
+    const rgXmlNode* calibration = rgXmlNode_Child(joint->node, "calibration");
+    const rgXmlNode* safety = rgXmlNode_Child(joint->node, "safety_controller");
+    if (calibration != NULL) {
+        rgXmlReader_CheckAttributes(&urdf->xml, calibration, calibrations);
+    }
+    if (safety != NULL) {
+        rgXmlReader_CheckAttributes(&urdf->xml, safety, safeties);
+        rgXmlReader_Note(&urdf->xml, safety,
+                         "joint '%.60s': <safety_controller> is not used: no controller holds its "
+                         "soft limits, only <limit> counts",
+                         joint->name);
+    }
+}
+
 static rgJointKind rgUrdf_JointKind(rgUrdfJointType type) {
     switch (type) {
     case rg_urdfRevolute:
@@ -188,6 +207,7 @@ void rgUrdf_AddJoint(rgUrdf* urdf, rgUrdfJoint* joint, rgBodyId body) {
     if (!rgUrdfJoint_Moves(urdf, joint)) {
         return;
     }
+    rgUrdf_CheckControl(urdf, joint);
     rgJointDef def = rgDefaultJointDef();
     def.name = joint->name;
     def.body = body;

@@ -137,9 +137,14 @@ bool rgReadUrdfColor(rgXmlReader* reader, const rgXmlNode* material, float color
     static const char* const knownAttributes[] = {"name", NULL};
     static const char* const known[] = {"color", "texture", NULL};
     static const char* const knownColor[] = {"rgba", NULL};
+    static const char* const knownTexture[] = {"filename", NULL};
     rgXmlReader_CheckAttributes(reader, material, knownAttributes);
     rgXmlReader_CheckChildren(reader, material, known);
     rgCheckUrdfSingle(reader, material, known);
+    const rgXmlNode* texture = rgXmlNode_Child(material, "texture");
+    if (texture != NULL) {
+        rgXmlReader_CheckAttributes(reader, texture, knownTexture);
+    }
     const rgXmlNode* node = rgXmlNode_Child(material, "color");
     if (node == NULL) {
         return false;

@@ -6,8 +6,12 @@
 // Value of a child such as <lateral_friction value="1"/>, not negative; otherwise as it was.
 static void rgUrdf_ReadContactValue(rgUrdf* urdf, const rgXmlNode* contact, const char* name,
                                     double* value) {
+    static const char* const known[] = {"value", NULL};
     const rgXmlNode* node = rgXmlNode_Child(contact, name);
     double read = 0;
+    if (node != NULL) {
+        rgXmlReader_CheckAttributes(&urdf->xml, node, known);
+    }
     if (node == NULL || !rgXmlReader_Double(&urdf->xml, node, "value", &read)) {
         return;
     }
@@ -99,6 +103,7 @@ rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link) {
     rgMaterial material = rgDefaultMaterial();
     const rgXmlNode* contact = rgXmlNode_Child(link->node, "contact");
     if (contact != NULL) {
+        rgXmlReader_CheckAttributes(&urdf->xml, contact, NULL);
         rgXmlReader_CheckChildren(&urdf->xml, contact, known);
         rgUrdf_ReadContactValue(urdf, contact, "lateral_friction", &material.mu);
         rgUrdf_ReadContactValue(urdf, contact, "restitution", &material.restitution);

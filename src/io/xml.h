@@ -20,6 +20,7 @@ typedef struct rgXmlNode {
     int line;         // of the start tag
     int textLine;     // of the first text that is not blank; 0 when there is none
     int copy;         // which one of several copies that a reader made; else 0
+    bool isChecked;   // its attributes were compared with those that are known
     const char* text; // after the last child, without blanks around it, up to RG_XML_MAX_TEXT
                       // characters unless the tree keeps all; NULL: none or more
     int attributeCount;

@@ -272,6 +272,7 @@ static void rgSuggest(const char* name, const char* const* known, char out[100])
 
 void rgXmlReader_CheckAttributes(rgXmlReader* reader, const rgXmlNode* node,
                                  const char* const* known) {
+    ((rgXmlNode*)(uintptr_t)node)->isChecked = true; // nodes are the tree's, and never const there
     for (int i = 0; i < node->attributeCount; ++i) {
         const char* name = node->attributes[i].name;
         bool isNamespace = strncmp(name, "xmlns", 5) == 0;

@@ -682,7 +682,8 @@ static void rgCheckLeaf(rgCompiler* compiler, const rgLink* link) {
     }
     rgCompiler_Error(compiler, model->bodies[body].source,
                      "body '%s': mass %g and moment of inertia (%g, %g, %g) leave its joint '%s' "
-                     "without inertia",
+                     "without inertia: give it a mass, the joint an armature, or load it with the "
+                     "least of both (--bound, rgLoadDef.boundMass and boundInertia)",
                      rgPartName(model->bodies[body].name, body, buffer), link->mass,
                      link->moment.xx, link->moment.yy, link->moment.zz, joint->name);
 }

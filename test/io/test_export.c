@@ -4,6 +4,7 @@
 #include "same.h"
 #include "support.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -473,6 +474,45 @@ static void rgTestRounded(void** state) {
     }
 }
 
+// Where numbers are written with a comma, files have points all the same. The locale is made here;
+// without localedef there is nothing to test.
+static void test_decimal_comma(void** state) {
+    (void)state;
+    char folder[] = "/tmp/rigor-locale-XXXXXX", command[200], path[64];
+    if (mkdtemp(folder) == NULL) {
+        skip();
+    }
+    snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/comma >%s/said 2>&1", folder,
+             folder);
+    int made = system(command);
+    setenv("LOCPATH", folder, 1);
+    if (made == -1 || setlocale(LC_NUMERIC, "comma") == NULL) {
+        skip();
+    }
+    rgModelDef* def = NULL;
+    assert_int_equal(rgCreateModelDef(NULL, &def), rg_ok);
+    const double heights[4] = {0, 0.25, 0.5, 1.5};
+    const rgHeightFieldData field = {
+        .columnCount = 2, .rowCount = 2, .sizeX = 1, .sizeY = 2, .depth = 0.5, .heights = heights};
+    rgShapeDef shape = rgDefaultShapeDef();
+    shape.kind = rg_shapeHeightField;
+    shape.heightField = &field;
+    assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+    rgTemporary(path, ".xml");
+    rgDiagnostics* said = rgSave(def, path);
+    rgModelDef* back = rgLoadOrFail(path);
+    setlocale(LC_NUMERIC, "C");
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(back->shapes[0].heightField->heights[i], heights[i], 1e-15);
+    }
+    rgDestroyModelDef(back);
+    rgDestroyModelDef(def);
+    rgDestroyDiagnostics(said);
+    remove(path);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestRounded),
@@ -483,6 +523,7 @@ int main(void) {
         cmocka_unit_test(test_models_agree),
         cmocka_unit_test(test_losses_are_told),
         cmocka_unit_test(test_program_made),
+        cmocka_unit_test(test_decimal_comma),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_surfaces_to_mjcf),
         cmocka_unit_test(test_surfaces_to_urdf),

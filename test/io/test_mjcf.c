@@ -577,6 +577,78 @@ static void test_softness(void** state) {
 }
 
 // Friction as MuJoCo has it: the larger, and torsion only where a condim asks for it.
+// A connect gives way as a contact of the same solref and mass does; without --contact file it is
+// rigid, with a note.
+static void test_soft_equality(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><worldbody><body name='b'><freejoint/><geom size='.1' mass='2' solref='.03 .8'/>"
+        "</body></worldbody><equality><connect body1='b' anchor='0 0 0' solref='.03 "
+        ".8'/></equality>"
+        "</mujoco>";
+    rgLoadDef load = rgDefaultLoadDef();
+    load.fileContact = true;
+    rgFixture f = rgParseWith(text, &load);
+    const rgMaterial* contact = &f.def->shapes[0].material;
+    assert_true(contact->stiffness > 0);
+    EXPECT_NEAR(f.def->equalities[0].stiffness, contact->stiffness, 1e-9 * contact->stiffness);
+    EXPECT_NEAR(f.def->equalities[0].damping, contact->damping, 1e-9 * contact->damping);
+    rgClose(&f);
+    f = rgParse(text);
+    EXPECT_NEAR(f.def->equalities[0].stiffness, 0, 0);
+    bool told = false;
+    for (int i = 0; i < rgDiagnostics_Count(f.diagnostics); ++i) {
+        const char* said = rgDiagnostics_Message(f.diagnostics, i).text;
+        told = told || strstr(said, "<connect>: solref and solimp are not used") != NULL;
+    }
+    assert_true(told);
+    rgClose(&f);
+}
+
+// What is known, changes something and is not used is named with its consequence, once per element.
+static void test_ignored(void** state) {
+    (void)state;
+    static const char* const cases[][2] = {
+        {"<option impratio='10'/>", "<option impratio> is not used: friction is exact"},
+        {"<option cone='elliptic'/>", "<option cone> is not used: friction is exact"},
+        {"<option solver='CG'/>", "<option solver> is not used"},
+        {"<option iterations='5'/>", "<option iterations> is not used"},
+        {"<option tolerance='1e-9'/>", "<option tolerance> is not used"},
+        {"<option jacobian='dense'/>", "<option jacobian> is not used"},
+        {"<option noslip_iterations='5'/>", "what sticks does not slip here"},
+        {"<option magnetic='0 1 0'/>", "there are no magnetometers"},
+        {"<option><flag multiccd='enable'/></option>", "as many points as they need"},
+        {"<option><flag sensornoise='enable'/></option>", "readings have no noise"},
+        {"<option><flag sleep='enable'/></option>", "as the world's def says"},
+        {"<compiler discardvisual='true'/>", "what is only shown stays"},
+        {"<compiler fusestatic='true'/>", "bodies without joints keep their names"},
+        {"<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' maxhullvert='8'/></asset>",
+         "hulls keep all their vertices"},
+        {"<default><joint solreflimit='.01 1'/></default>", "limits are rigid"},
+        {"<default><joint solimpfriction='.9'/></default>", "dry friction is rigid"},
+        {"<equality><joint joint1='j' solref='.01 1'/></equality>", "couplings are rigid"},
+        {"<contact><pair geom1='g' geom2='h' solreffriction='.1 1'/></contact>",
+         "friction is rigid"},
+        {"<sensor><jointpos joint='j' noise='.1'/></sensor>", "readings have no noise"},
+    };
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); ++i) {
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "<mujoco>%s<worldbody><geom name='g' size='1'/><body><joint name='j'/><geom "
+                 "name='h' size='1'/></body></worldbody></mujoco>",
+                 cases[i][0]);
+        rgFixture f = rgParse(text);
+        int told = 0;
+        for (int k = 0; k < rgDiagnostics_Count(f.diagnostics); ++k) {
+            told += strstr(rgDiagnostics_Message(f.diagnostics, k).text, cases[i][1]) != NULL;
+        }
+        if (told != 1) {
+            fail_msg("%s: '%s' is said %d times", cases[i][0], cases[i][1], told);
+        }
+        rgClose(&f);
+    }
+}
+
 static void test_friction_of_files(void** state) {
     (void)state;
     rgFixture f = rgParse(WORLD("<geom name='a' size='1' friction='.2'/><body><freejoint/>"
@@ -863,7 +935,7 @@ static void test_options(void** state) {
     EXPECT_NEAR(f.def->options.timeStep, 0.004, 0);
     assert_true(f.def->options.hasGravity);
     rgExpectVec(f.def->options.gravity, 0, 1, 2);
-    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 0);
+    assert_int_equal(rgDiagnostics_Count(f.diagnostics), 2); // cone and iterations are not ours
     rgClose(&f);
     f = rgParse("<mujoco><option><flag gravity='disable'/></option></mujoco>");
     assert_true(f.def->options.hasGravity);
@@ -935,6 +1007,8 @@ int main(void) {
         cmocka_unit_test(test_height_field),
         cmocka_unit_test(test_contact),
         cmocka_unit_test(test_softness),
+        cmocka_unit_test(test_soft_equality),
+        cmocka_unit_test(test_ignored),
         cmocka_unit_test(test_friction_of_files),
         cmocka_unit_test(test_restitution_of_solref),
         cmocka_unit_test(test_custom_materials),

@@ -98,6 +98,53 @@ static void test_damage(void** state) {
     }
 }
 
+// Whether a warning about the text names the attribute.
+static bool rgTells(const char* bytes, size_t count, const char* attribute) {
+    rgDiagnostics* diagnostics = NULL;
+    rgModelDef* model = NULL;
+    bool told = false;
+    assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+    rgResult result = rgParseMjcf(bytes, count, RIGOR_SOURCE_DIR "/test/io/mjcf/x.xml", NULL,
+                                  diagnostics, &model);
+    assert_int_equal(result, rg_ok);
+    for (int i = 0; i < rgDiagnostics_Count(diagnostics); ++i) {
+        rgMessage message = rgDiagnostics_Message(diagnostics, i);
+        told = told || (message.severity == rg_severityWarning &&
+                        strstr(message.text, "unknown attribute") != NULL &&
+                        strstr(message.text, attribute) != NULL);
+    }
+    rgDestroyModelDef(model);
+    rgDestroyDiagnostics(diagnostics);
+    return told;
+}
+
+// An attribute that no element has, in every element of a file with all of them.
+static void test_unknown_attributes(void** state) {
+    (void)state;
+    size_t count = 0;
+    char* bytes = rgReadText("every_element.xml", &count);
+    char* copy = malloc(count + 20);
+    int elementCount = 0;
+    for (size_t i = 0; i < count; ++i) {
+        bool starts = bytes[i] == '<' && bytes[i + 1] >= 'a' && bytes[i + 1] <= 'z';
+        if (!starts) {
+            continue;
+        }
+        size_t end = i + strcspn(bytes + i, " >/");
+        memcpy(copy, bytes, end);
+        memcpy(copy + end, " zzz='1'", 8);
+        memcpy(copy + end + 8, bytes + end, count - end);
+        if (!rgTells(copy, count + 8, "zzz")) {
+            fail_msg("%.*s zzz='1': nothing is said", (int)(end - i), bytes + i);
+        }
+        ++elementCount;
+    }
+    assert_true(elementCount > 140);
+    assert_false(rgTells(bytes, count, ""));
+    free(copy);
+    free(bytes);
+}
+
 static void test_out_of_memory(void** state) {
     (void)state;
     static const char* const names[] = {"classes.xml", "inertia.xml"};
@@ -115,6 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_unknown_attributes),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

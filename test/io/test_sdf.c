@@ -550,14 +550,57 @@ static void test_damage(void** state) {
     }
 }
 
+// An attribute that no element has, in every element of the corpus.
+static void test_unknown_attributes(void** state) {
+    (void)state;
+    static const char* const names[] = {"arm.sdf", "world.sdf", "legs.sdf", "linkage.sdf"};
+    for (int n = 0; n < 4; ++n) {
+        size_t count = 0;
+        char* bytes = rgReadText(names[n], &count);
+        char* copy = calloc(1, count + 20);
+        for (size_t i = 0; i < count; ++i) {
+            if (bytes[i] != '<' || bytes[i + 1] < 'a' || bytes[i + 1] > 'z') {
+                continue;
+            }
+            size_t end = i + strcspn(bytes + i, " >/");
+            if (strncmp(bytes + i, "<physics", 8) == 0) {
+                i = (size_t)(strstr(bytes + i, "</physics>") - bytes);
+                continue; // settings of other solvers
+            }
+            memcpy(copy, bytes, end);
+            memcpy(copy + end, " zzz='1'", 8);
+            memcpy(copy + end + 8, bytes + end, count - end + 1);
+            rgFixture f = rgParse(copy, NULL);
+            bool told = false;
+            for (int k = 0; k < rgDiagnostics_Count(f.diagnostics); ++k) {
+                rgMessage message = rgDiagnostics_Message(f.diagnostics, k);
+                told = told || strstr(message.text, "unknown attribute 'zzz'") != NULL;
+            }
+            if (!told) {
+                fail_msg("%s: %.*s zzz='1': nothing is said", names[n], (int)(end - i), bytes + i);
+            }
+            rgClose(&f);
+        }
+        free(copy);
+        free(bytes);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arm),          cmocka_unit_test(test_world),
-        cmocka_unit_test(test_legs),         cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_turned_joint), cmocka_unit_test(test_screw),
-        cmocka_unit_test(test_surface),      cmocka_unit_test(test_self_collide),
-        cmocka_unit_test(test_base),         cmocka_unit_test(test_height_map),
-        cmocka_unit_test(test_sayings),      cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_arm),
+        cmocka_unit_test(test_world),
+        cmocka_unit_test(test_legs),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_turned_joint),
+        cmocka_unit_test(test_screw),
+        cmocka_unit_test(test_surface),
+        cmocka_unit_test(test_self_collide),
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_height_map),
+        cmocka_unit_test(test_sayings),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_unknown_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

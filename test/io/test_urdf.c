@@ -569,9 +569,72 @@ static void test_memory_failure(void** state) {
     }
 }
 
+// An attribute that no element has, in every element of a file with all of them.
+static void test_unknown_attributes(void** state) {
+    (void)state;
+    char bytes[5000], copy[5100];
+    FILE* file = fopen(RIGOR_SOURCE_DIR "/test/io/urdf/every_element.urdf", "rb");
+    assert_non_null(file);
+    size_t count = fread(bytes, 1, sizeof(bytes) - 1, file);
+    fclose(file);
+    bytes[count] = '\0';
+    for (size_t i = 0; i < count; ++i) {
+        if (bytes[i] != '<' || bytes[i + 1] < 'a' || bytes[i + 1] > 'z') {
+            continue;
+        }
+        size_t end = i + strcspn(bytes + i, " >/");
+        memcpy(copy, bytes, end);
+        memcpy(copy + end, " zzz='1'", 8);
+        memcpy(copy + end + 8, bytes + end, count - end + 1);
+        rgFixture f = rgParse(copy, NULL);
+        bool told = false;
+        for (int k = 0; k < rgDiagnostics_Count(f.diagnostics); ++k) {
+            rgMessage message = rgDiagnostics_Message(f.diagnostics, k);
+            told = told || strstr(message.text, "unknown attribute 'zzz'") != NULL;
+        }
+        if (!told) {
+            fail_msg("%.*s zzz='1': nothing is said", (int)(end - i), bytes + i);
+        }
+        rgClose(&f);
+    }
+    rgFixture f = rgParse(bytes, NULL);
+    assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 25, "only <limit> counts"));
+    rgClose(&f);
+}
+
+// Bodies without mass can move when the least of it is asked for.
+static void test_bound(void** state) {
+    (void)state;
+    const char* text = "<robot name='r'><link name='a'/><link name='b'/><joint name='j' "
+                       "type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
+    rgLoadDef load = rgDefaultLoadDef();
+    load.boundMass = 0.1;
+    load.boundInertia = 1e-3;
+    rgFixture f = rgParse(text, &load);
+    assert_int_equal(f.result, rg_ok);
+    const rgInertia* inertia = &f.model->bodies[1].inertia;
+    EXPECT_NEAR(inertia->mass, 0.1, 0);
+    EXPECT_NEAR(inertia->moment.xx, 1e-3, 1e-18);
+    EXPECT_NEAR(f.model->bodies[0].inertia.mass, 0, 0); // it has no joint
+    assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1, "as asked (1 needed it)"));
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(f.model, NULL, f.diagnostics, &model), rg_ok);
+    rgDestroyModel(model);
+    rgClose(&f);
+    f = rgParse(text, NULL);
+    assert_int_equal(rgCompileModel(f.model, NULL, f.diagnostics, &model), rg_errorArgument);
+    assert_true(rgHasRemark(f.diagnostics, rg_severityError, 1, "give it a mass"));
+    rgClose(&f);
+    load.boundMass = -1;
+    assert_int_equal(rgParseUrdf(text, strlen(text), NULL, &load, NULL, &f.model),
+                     rg_errorArgument);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_unknown_attributes),
+        cmocka_unit_test(test_bound),
         cmocka_unit_test(test_joint_kinds),
         cmocka_unit_test(test_inertial),
         cmocka_unit_test(test_shapes),
