@@ -3,6 +3,7 @@
 // the time step. Tolerance: 1e-9 relative to the largest entry; meshes 1e-6, being floats there.
 #include "model/def.h"
 #include "rigor/rigor.h"
+#include "source_dir.h"
 #include "support.h"
 
 #include <dirent.h>

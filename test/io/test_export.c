@@ -2,6 +2,7 @@
 #include "model/def.h"
 #include "rigor/rigor.h"
 #include "same.h"
+#include "source_dir.h"
 #include "support.h"
 
 #include <locale.h>

@@ -1,6 +1,7 @@
 // MJCF: each rule of the format on a small file, against values computed by hand.
 #include "model/def.h"
 #include "rigor/rigor.h"
+#include "source_dir.h"
 #include "support.h"
 
 #include <math.h>

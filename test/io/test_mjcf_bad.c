@@ -1,6 +1,7 @@
 // MJCF files with one mistake each: what is said about them, and that damaged bytes never crash.
 #include "remarks.h"
 #include "rigor/io.h"
+#include "source_dir.h"
 
 #include <dirent.h>
 #include <stdio.h>

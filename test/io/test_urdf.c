@@ -2,6 +2,7 @@
 #include "model/def.h"
 #include "remarks.h"
 #include "rigor/io.h"
+#include "source_dir.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "support.h"
+#include "source_dir.h"
 
 #include <math.h>
 #include <stdio.h>
