@@ -47,7 +47,7 @@ static int rgParsePlot(int argc, char** argv, const char** what, const char** ti
                    "Examples:\n"
                    "  rigor plot wall.h5 wall.png --what energy,residual,contacts\n"
                    "  rigor plot humanoid.h5 legs.pdf --what joint:knee_left,force:foot_left\n"
-                   "  rigor plot cube.csv cube.svg --what q:cube.x",
+                   "  rigor plot cube.csv path.svg --what q:cube.x",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 2,
