@@ -57,6 +57,14 @@ void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const ch
 // "; did you mean 'x'?" or nothing.
 void rgDidYouMean(const char* name, const char* const* names, int count, char out[100]);
 
+// What a call that lists things gives when it is asked about nothing.
+static inline const void* rgNothing(int* count) {
+    if (count != NULL) {
+        *count = 0;
+    }
+    return NULL;
+}
+
 // Run count pieces on tasks (zero tasks: here, in order).
 void rgTasks_Run(const rgTasks* tasks, int count, rgTaskFcn* task, void* taskContext);
 

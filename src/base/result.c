@@ -119,6 +119,7 @@ void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const ch
 uint64_t rgHashBytes(const void* bytes, size_t count, uint64_t seed) {
     // FNV-1a with a final mix; byte by byte, hence the same on every machine.
     const unsigned char* data = bytes;
+    count = bytes != NULL ? count : 0;
     uint64_t hash = seed ^ 0xcbf29ce484222325u;
     for (size_t i = 0; i < count; ++i) {
         hash = (hash ^ data[i]) * 0x100000001b3u;

@@ -132,7 +132,10 @@ void rgDestroyThreadPool(rgThreadPool* pool) {
 }
 
 rgTasks rgThreadPool_Tasks(rgThreadPool* pool) {
-    return (rgTasks){.run = rgThreadPool_Run, .workerCount = pool->workerCount, .context = pool};
+    return pool != NULL ? (rgTasks){.run = rgThreadPool_Run,
+                                    .workerCount = pool->workerCount,
+                                    .context = pool}
+                        : (rgTasks){0};
 }
 
 void rgTasks_Run(const rgTasks* tasks, int count, rgTaskFcn* task, void* taskContext) {

@@ -6,6 +6,9 @@
 // ---- where they are
 
 rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array) {
+    if (batch == NULL) {
+        return (rgBatchView){0};
+    }
     const rgModelInfo* info = &batch->model->info;
     rgState state;
     rgWorld_ViewState(batch->lanes[0].world, batch->blocks, &state);

@@ -179,19 +179,19 @@ void rgDestroyBatch(rgBatch* batch) {
 // ---- reading
 
 int rgBatch_WorldCount(const rgBatch* batch) {
-    return batch->worldCount;
+    return batch != NULL ? batch->worldCount : 0;
 }
 
 const rgModel* rgBatch_Model(const rgBatch* batch) {
-    return batch->model;
+    return batch != NULL ? batch->model : NULL;
 }
 
 double rgBatch_TimeStep(const rgBatch* batch) {
-    return rgWorld_TimeStep(batch->lanes[0].world);
+    return batch != NULL ? rgWorld_TimeStep(batch->lanes[0].world) : 0;
 }
 
 const rgWorldStatus* rgBatch_Status(const rgBatch* batch) {
-    return batch->status;
+    return batch != NULL ? batch->status : NULL;
 }
 
 const char* rgWorldFault_Name(rgWorldFault fault) {
@@ -201,6 +201,9 @@ const char* rgWorldFault_Name(rgWorldFault fault) {
 }
 
 const rgContact* rgBatch_Contacts(const rgBatch* batch, int world, int* count) {
+    if (batch == NULL) {
+        return rgNothing(count);
+    }
     bool kept = batch->contacts != NULL && world >= 0 && world < batch->worldCount;
     if (count != NULL) {
         *count = kept ? batch->contacts[world].count : 0;
@@ -216,11 +219,17 @@ static rgWorld* rgBatch_Look(const rgBatch* batch, int world) {
 }
 
 uint64_t rgBatch_Hash(const rgBatch* batch, int world) {
+    if (batch == NULL) {
+        return 0;
+    }
     const rgWorld* seen = rgBatch_Look(batch, world);
     return seen != NULL ? rgWorld_Hash(seen) : 0;
 }
 
 size_t rgBatch_StateSize(const rgBatch* batch, int world) {
+    if (batch == NULL) {
+        return 0;
+    }
     const rgWorld* seen = rgBatch_Look(batch, world);
     return seen != NULL ? rgWorld_StateSize(seen) : 0;
 }
@@ -231,10 +240,14 @@ rgResult rgBatch_Save(const rgBatch* batch, int world, void* bytes, size_t byteC
 }
 
 uint64_t rgBatch_Seed(const rgBatch* batch, int world) {
-    return rgRandomBits(batch->def.seed, (uint64_t)(batch->def.firstWorld + world));
+    return batch != NULL ? rgRandomBits(batch->def.seed, (uint64_t)(batch->def.firstWorld + world))
+                         : 0;
 }
 
 rgBatchMemory rgBatch_MemoryUse(const rgBatch* batch) {
+    if (batch == NULL) {
+        return (rgBatchMemory){0};
+    }
     size_t own = (size_t)batch->stride * sizeof(double) + sizeof(rgInstance) +
                  sizeof(rgWorldStatus) + sizeof(int);
     own += batch->sensors != NULL ? (size_t)batch->sensorSize * sizeof(double) : 0;

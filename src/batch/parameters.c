@@ -9,6 +9,9 @@ const char* rgBatchParameter_Name(rgBatchParameter parameter) {
 }
 
 int rgBatch_ParameterSize(const rgBatch* batch, rgBatchParameter parameter) {
+    if (batch == NULL) {
+        return 0;
+    }
     const rgModelInfo* info = &batch->model->info;
     switch (parameter) {
     case rg_parameterGravity:

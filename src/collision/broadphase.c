@@ -459,15 +459,23 @@ rgResult rgBroadphase_Update(rgBroadphase* bp, rgPairFilterFcn* filter, void* co
 }
 
 const rgProxyPair* rgBroadphase_Pairs(const rgBroadphase* bp, int* count) {
-    *count = bp->pairs.count;
+    if (bp == NULL) {
+        return rgNothing(count);
+    }
+    if (count != NULL) {
+        *count = bp->pairs.count;
+    }
     return bp->pairs.pairs;
 }
 
 rgPairChanges rgBroadphase_Changes(const rgBroadphase* bp) {
-    return (rgPairChanges){bp->pairs.count, bp->previous};
+    return bp != NULL ? (rgPairChanges){bp->pairs.count, bp->previous} : (rgPairChanges){0};
 }
 
 bool rgBroadphase_BoxesOverlap(const rgBroadphase* bp, rgProxyPair pair, double margin) {
+    if (bp == NULL) {
+        return false;
+    }
     const rgBox *a = &bp->boxes[pair.a], *b = &bp->boxes[pair.b];
     return (a->lower.x - margin <= b->upper.x) & (b->lower.x <= a->upper.x + margin) &
            (a->lower.y - margin <= b->upper.y) & (b->lower.y <= a->upper.y + margin) &
@@ -477,6 +485,9 @@ bool rgBroadphase_BoxesOverlap(const rgBroadphase* bp, rgProxyPair pair, double 
 // ---- queries
 
 void rgBroadphase_Query(const rgBroadphase* bp, rgBox box, rgProxyFcn* visit, void* context) {
+    if (bp == NULL) {
+        return;
+    }
     rgFloatBox wide = rgFloatBoxOf(&box, 0, 0);
     for (int p = 0; p < bp->proxyCount && bp->unboundedCount > 0; ++p) {
         if (rgIsUnbounded(bp, p) && rgBoxesMeet(&bp->boxes[p], &box) && !visit(p, context)) {
@@ -527,6 +538,9 @@ static void rgVisitRay(int proxy, rgRay* left, rgProxyRayFcn* visit, void* conte
 
 void rgBroadphase_RayCast(const rgBroadphase* bp, const rgRay* ray, rgProxyRayFcn* visit,
                           void* context) {
+    if (bp == NULL || ray == NULL) {
+        return;
+    }
     rgRay left = *ray;
     for (int p = 0; p < bp->proxyCount && bp->unboundedCount > 0; ++p) {
         if (rgIsUnbounded(bp, p) && left.maxFraction > 0) {

@@ -808,10 +808,13 @@ void rgDestroyDecomposition(rgDecomposition* d) {
 }
 
 int rgDecomposition_Count(const rgDecomposition* d) {
-    return d->count;
+    return d != NULL ? d->count : 0;
 }
 
 rgHullView rgDecomposition_Hull(const rgDecomposition* d, int index) {
+    if (d == NULL) {
+        return (rgHullView){0};
+    }
     rgHullView view = {0};
     if (index >= 0 && index < d->count) {
         rgGeometry_Hull(d->hulls[index], &view);
@@ -820,5 +823,5 @@ rgHullView rgDecomposition_Hull(const rgDecomposition* d, int index) {
 }
 
 double rgDecomposition_Hollow(const rgDecomposition* d) {
-    return d->hollow;
+    return d != NULL ? d->hollow : 0;
 }

@@ -205,19 +205,19 @@ void rgDestroyGeometry(rgGeometry* geometry) {
 }
 
 rgShapeKind rgGeometry_Kind(const rgGeometry* geometry) {
-    return geometry->kind;
+    return geometry != NULL ? geometry->kind : (rgShapeKind)0;
 }
 
 rgVec3 rgGeometry_Size(const rgGeometry* geometry) {
-    return geometry->size;
+    return geometry != NULL ? geometry->size : (rgVec3){0};
 }
 
 rgBox rgGeometry_LocalBox(const rgGeometry* geometry) {
-    return geometry->box;
+    return geometry != NULL ? geometry->box : (rgBox){0};
 }
 
 double rgGeometry_BoundingRadius(const rgGeometry* geometry) {
-    return geometry->boundingRadius;
+    return geometry != NULL ? geometry->boundingRadius : 0;
 }
 
 double rgGeometry_Width(const rgGeometry* geometry) {
@@ -254,6 +254,9 @@ static rgVec3 rgRoundExtent(const rgGeometry* g, const rgMat3* r) {
 }
 
 rgBox rgGeometry_Box(const rgGeometry* g, rgPose pose) {
+    if (g == NULL) {
+        return (rgBox){0};
+    }
     if (g->kind == rg_shapePlane) {
         return g->box;
     }

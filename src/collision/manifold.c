@@ -138,6 +138,9 @@ static inline int rgCollideOrdered(rgCollideInput* in, rgManifold* manifold) {
 
 int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeometry* b,
                   rgPose poseB, double margin, rgPairCache* cache, rgManifold* manifold) {
+    if (a == NULL || b == NULL || manifold == NULL) {
+        return 0;
+    }
     maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
     rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache};
     return rgCollideOrdered(&in, manifold);
@@ -145,6 +148,9 @@ int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeom
 
 int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB, double margin,
               rgPairCache* cache, rgManifold* manifold) {
+    if (a == NULL || b == NULL || manifold == NULL) {
+        return 0;
+    }
     rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache};
     return rgCollideOrdered(&in, manifold);
 }

@@ -102,6 +102,9 @@ static void rgProjectSpin(const rgBlock* block, double* lambda) {
 }
 
 void rgBlock_Project(const rgBlock* block, double* lambda) {
+    if (block == NULL || lambda == NULL) {
+        return;
+    }
     switch (block->kind) {
     case rg_blockFree:
         break;
@@ -123,6 +126,9 @@ void rgBlock_Project(const rgBlock* block, double* lambda) {
 }
 
 void rgBlock_ProjectDual(const rgBlock* block, double* sigma) {
+    if (block == NULL || sigma == NULL) {
+        return;
+    }
     switch (block->kind) {
     case rg_blockHalfLine:
         rgBlock_Project(block, sigma);
@@ -140,6 +146,9 @@ void rgBlock_ProjectDual(const rgBlock* block, double* sigma) {
 }
 
 void rgBlock_ProjectMetric(const rgBlock* block, const double* metric, double* lambda) {
+    if (block == NULL || metric == NULL || lambda == NULL) {
+        return;
+    }
     if (block->kind != rg_blockCoulomb) {
         rgBlock_Project(block, lambda); // row by row, any diagonal metric gives the same
         return;

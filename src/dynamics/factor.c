@@ -225,6 +225,9 @@ static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
 
 // (13)
 void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
+    if (d == NULL || x == NULL) {
+        return;
+    }
     if (columnCount == 1) {
         rgSolveRange(d, 0, d->model->vCount, x);
     } else if (columnCount > 1) {
@@ -308,6 +311,9 @@ static int rgAlikeRows(const rgSparse* A, int r) {
 
 // (14) W = J L^-1 D^-1/2, so that J M^-1 J' = W W'
 void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W) {
+    if (d == NULL || jacobian == NULL || W == NULL) {
+        return;
+    }
     const int* start = jacobian->rowStart;
     int n = jacobian->rowCount;
     memcpy(W, jacobian->value, (size_t)start[n] * sizeof(double));
@@ -344,6 +350,9 @@ double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns
 }
 
 void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {
+    if (d == NULL || jacobian == NULL || work == NULL || G == NULL) {
+        return;
+    }
     size_t n = (size_t)jacobian->rowCount;
     const int* start = jacobian->rowStart;
     rgDynamics_Whiten(d, jacobian, work);

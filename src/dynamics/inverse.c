@@ -88,6 +88,9 @@ static void rgDynamics_SumForces(rgDynamics* d, int first, int end, double* tau)
 
 void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial* wrenches,
                                 double* tau) {
+    if (d == NULL || tau == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     rgDynamics_LinkForces(d, a, wrenches);
     if (a == NULL) {
@@ -104,6 +107,9 @@ void rgDynamics_InverseDynamics(rgDynamics* d, const double* a, const rgSpatial*
 }
 
 void rgDynamics_Bias(rgDynamics* d, double* bias) {
+    if (d == NULL || bias == NULL) {
+        return;
+    }
     rgDynamics_InverseDynamics(d, NULL, NULL, bias);
 }
 
@@ -116,6 +122,9 @@ void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias) {
 }
 
 void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
+    if (d == NULL || torque == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     rgDynamics_NeedInertias(d);
     for (int i = 0; i < model->linkCount; ++i) {

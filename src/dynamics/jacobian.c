@@ -53,6 +53,9 @@ static rgSpatial rgView_Rate(const rgView* view, const rgDynamics* d, const rgSp
 }
 
 rgSpatial rgDynamics_FrameVelocity(const rgDynamics* d, rgFrameId frame, rgReference reference) {
+    if (d == NULL) {
+        return (rgSpatial){0};
+    }
     rgView view;
     if (!rgView_Open(&view, d, frame, reference)) {
         return (rgSpatial){0};
@@ -63,6 +66,9 @@ rgSpatial rgDynamics_FrameVelocity(const rgDynamics* d, rgFrameId frame, rgRefer
 
 rgSpatial rgDynamics_FrameAcceleration(const rgDynamics* d, rgFrameId frame,
                                        rgReference reference) {
+    if (d == NULL) {
+        return (rgSpatial){0};
+    }
     rgView view;
     if (!rgView_Open(&view, d, frame, reference)) {
         return (rgSpatial){0};
@@ -71,6 +77,9 @@ rgSpatial rgDynamics_FrameAcceleration(const rgDynamics* d, rgFrameId frame,
 }
 
 rgSpatial rgDynamics_FrameBias(const rgDynamics* d, rgFrameId frame, rgReference reference) {
+    if (d == NULL) {
+        return (rgSpatial){0};
+    }
     rgView view;
     if (!rgView_Open(&view, d, frame, reference)) {
         return (rgSpatial){0};
@@ -104,6 +113,9 @@ static void rgDynamics_ViewJacobian(const rgDynamics* d, const rgView* view, dou
 
 void rgDynamics_FrameJacobian(const rgDynamics* d, rgFrameId frame, rgReference reference,
                               double* jacobian) {
+    if (d == NULL || jacobian == NULL) {
+        return;
+    }
     rgView view;
     bool known = rgView_Open(&view, d, frame, reference);
     rgDynamics_ViewJacobian(d, known ? &view : NULL, jacobian);
@@ -123,12 +135,18 @@ static bool rgView_OpenPoint(rgView* view, const rgDynamics* d, rgBodyId body, r
 }
 
 void rgDynamics_PointJacobian(const rgDynamics* d, rgBodyId body, rgVec3 point, double* jacobian) {
+    if (d == NULL || jacobian == NULL) {
+        return;
+    }
     rgView view;
     bool known = rgView_OpenPoint(&view, d, body, point);
     rgDynamics_ViewJacobian(d, known ? &view : NULL, jacobian);
 }
 
 rgSpatial rgDynamics_PointVelocity(const rgDynamics* d, rgBodyId body, rgVec3 point) {
+    if (d == NULL) {
+        return (rgSpatial){0};
+    }
     rgView view;
     if (!rgView_OpenPoint(&view, d, body, point)) {
         return (rgSpatial){0};

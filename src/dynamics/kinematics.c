@@ -202,6 +202,9 @@ rgResult rgDynamics_SetBodyMotion(rgDynamics* d, rgBodyId body, rgPose pose, rgS
 }
 
 void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
+    if (d == NULL || q == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     rgCopyNumbers(d->q, q, model->qCount);
     if (d->moving) {
@@ -216,6 +219,9 @@ void rgDynamics_SetPositions(rgDynamics* d, const double* q) {
 }
 
 void rgDynamics_SetState(rgDynamics* d, const double* q, const double* v) {
+    if (d == NULL || q == NULL || v == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     rgCopyNumbers(d->q, q, model->qCount);
     rgCopyNumbers(d->v, v, model->vCount);
@@ -232,6 +238,9 @@ void rgDynamics_SetTreeVelocity(rgDynamics* d, int tree, const double* v) {
 }
 
 void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
+    if (d == NULL || a == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     d->moving = true;
     d->accelerations[0] = (rgSpatial){0};
@@ -296,18 +305,27 @@ rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place) {
 }
 
 rgPose rgDynamics_BodyPose(const rgDynamics* d, rgBodyId body) {
+    if (d == NULL) {
+        return rgPoseIdentity();
+    }
     bool known = rgModel_Body(d->model, body) != NULL;
     return known ? rgDynamics_PlacePose(d, &d->model->bodyPlaces[body.index1 - 1])
                  : rgPoseIdentity();
 }
 
 rgPose rgDynamics_FramePose(const rgDynamics* d, rgFrameId frame) {
+    if (d == NULL) {
+        return rgPoseIdentity();
+    }
     bool known = rgModel_Frame(d->model, frame) != NULL;
     return known ? rgDynamics_PlacePose(d, &d->model->framePlaces[frame.index1 - 1])
                  : rgPoseIdentity();
 }
 
 rgPose rgDynamics_ShapePose(const rgDynamics* d, rgShapeId shape) {
+    if (d == NULL) {
+        return rgPoseIdentity();
+    }
     bool known = rgModel_Shape(d->model, shape) != NULL;
     return known ? rgDynamics_PlacePose(d, &d->model->shapePlaces[shape.index1 - 1])
                  : rgPoseIdentity();

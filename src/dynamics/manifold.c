@@ -19,6 +19,9 @@ static void rgStoreVec(rgVec3 v, double* out) {
 }
 
 void rgModel_NeutralConfiguration(const rgModel* model, double* q) {
+    if (model == NULL || q == NULL) {
+        return;
+    }
     for (int i = 0; i < model->qCount; ++i) {
         q[i] = model->neutral[i];
     }
@@ -64,6 +67,9 @@ static double rgRandomScalar(uint64_t* state, const rgLink* link, const rgJointD
 }
 
 void rgModel_RandomConfiguration(const rgModel* model, uint64_t seed, double* q) {
+    if (model == NULL || q == NULL) {
+        return;
+    }
     uint64_t state = seed;
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
@@ -89,6 +95,9 @@ static void rgIntegrateQuat(const double* q, const double* rate, double dt, doub
 
 void rgModel_Integrate(const rgModel* model, const double* q, const double* v, double dt,
                        double* result) {
+    if (model == NULL || q == NULL || v == NULL || result == NULL) {
+        return;
+    }
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         const double *from = q + link->q, *rate = v + link->v;
@@ -111,6 +120,9 @@ static rgVec3 rgQuatDifference(const double* q0, const double* q1) {
 }
 
 void rgModel_Difference(const rgModel* model, const double* q0, const double* q1, double* v) {
+    if (model == NULL || q0 == NULL || q1 == NULL || v == NULL) {
+        return;
+    }
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         const double *from = q0 + link->q, *to = q1 + link->q;
@@ -145,9 +157,15 @@ static void rgTurnFreeVelocities(const rgModel* model, const double* q, const do
 }
 
 void rgModel_StepVelocity(const rgModel* model, const double* q, const double* v, double* result) {
+    if (model == NULL || q == NULL || v == NULL || result == NULL) {
+        return;
+    }
     rgTurnFreeVelocities(model, q, v, true, result);
 }
 
 void rgModel_BodyVelocity(const rgModel* model, const double* q, const double* v, double* result) {
+    if (model == NULL || q == NULL || v == NULL || result == NULL) {
+        return;
+    }
     rgTurnFreeVelocities(model, q, v, false, result);
 }

@@ -105,6 +105,9 @@ void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, dou
 }
 
 const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
+    if (d == NULL) {
+        return rgNothing(count);
+    }
     rgDynamics_NeedMass(d);
     if (count != NULL) {
         *count = d->model->massCount;
@@ -113,6 +116,9 @@ const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
 }
 
 rgSparse rgDynamics_SparseMassMatrix(rgDynamics* d, const double* added) {
+    if (d == NULL) {
+        return (rgSparse){0};
+    }
     const rgModel* model = d->model;
     int count = 2 * model->massCount - model->vCount;
     rgDynamics_NeedMass(d);
@@ -130,6 +136,9 @@ rgSparse rgDynamics_SparseMassMatrix(rgDynamics* d, const double* added) {
 }
 
 void rgDynamics_MassMatrix(rgDynamics* d, double* mass) {
+    if (d == NULL || mass == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
     rgDynamics_NeedMass(d);

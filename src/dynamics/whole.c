@@ -3,6 +3,9 @@
 #include "dynamics/dynamics.h"
 
 rgVec3 rgDynamics_Center(rgDynamics* d) {
+    if (d == NULL) {
+        return (rgVec3){0};
+    }
     const rgModel* model = d->model;
     double mass = model->info.mass;
     rgVec3 sum = {0, 0, 0};
@@ -24,6 +27,9 @@ static rgSpatial rgDynamics_LinkMomentum(const rgDynamics* d, int link) {
 }
 
 rgSpatial rgDynamics_Momentum(rgDynamics* d) {
+    if (d == NULL) {
+        return (rgSpatial){0};
+    }
     const rgModel* model = d->model;
     rgVec3 center = rgDynamics_Center(d);
     rgSpatial sum = {{0, 0, 0}, {0, 0, 0}};
@@ -38,6 +44,9 @@ rgSpatial rgDynamics_Momentum(rgDynamics* d) {
 }
 
 rgVec3 rgDynamics_CenterVelocity(rgDynamics* d) {
+    if (d == NULL) {
+        return (rgVec3){0};
+    }
     const rgModel* model = d->model;
     double mass = model->info.mass;
     rgVec3 sum = {0, 0, 0};
@@ -49,6 +58,9 @@ rgVec3 rgDynamics_CenterVelocity(rgDynamics* d) {
 }
 
 void rgDynamics_CenterJacobian(rgDynamics* d, double* jacobian) {
+    if (d == NULL || jacobian == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     int n = model->vCount;
     double scale = model->info.mass > 0 ? 1 / model->info.mass : 0;
@@ -63,6 +75,9 @@ void rgDynamics_CenterJacobian(rgDynamics* d, double* jacobian) {
 }
 
 void rgDynamics_MomentumMatrix(rgDynamics* d, double* matrix) {
+    if (d == NULL || matrix == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
     rgVec3 center = rgDynamics_Center(d); // with the composites
@@ -191,6 +206,9 @@ static double rgSpringEnergy(const rgDynamics* d) {
 }
 
 rgEnergy rgDynamics_Energy(rgDynamics* d) {
+    if (d == NULL) {
+        return (rgEnergy){0};
+    }
     const rgModel* model = d->model;
     rgEnergy energy = {.spring = rgSpringEnergy(d)};
     rgDynamics_NeedInertias(d);

@@ -475,15 +475,15 @@ void rgDestroyFclibProblem(rgFclibProblem* problem) {
 }
 
 const rgContactProblem* rgFclibProblem_Problem(const rgFclibProblem* problem) {
-    return &problem->problem;
+    return problem != NULL ? &problem->problem : NULL;
 }
 
 rgFclibInfo rgFclibProblem_Info(const rgFclibProblem* problem) {
-    return problem->info;
+    return problem != NULL ? problem->info : (rgFclibInfo){0};
 }
 
 const int* rgFclibProblem_Keys(const rgFclibProblem* problem) {
-    return problem->keys;
+    return problem != NULL ? problem->keys : NULL;
 }
 
 static rgFclibSolution rgFclibImpulses_View(const rgFclibImpulses* impulses) {
@@ -491,14 +491,17 @@ static rgFclibSolution rgFclibImpulses_View(const rgFclibImpulses* impulses) {
 }
 
 rgFclibSolution rgFclibProblem_Solution(const rgFclibProblem* problem) {
-    return rgFclibImpulses_View(&problem->solution);
+    return problem != NULL ? rgFclibImpulses_View(&problem->solution) : (rgFclibSolution){0};
 }
 
 int rgFclibProblem_GuessCount(const rgFclibProblem* problem) {
-    return problem->guessCount;
+    return problem != NULL ? problem->guessCount : 0;
 }
 
 rgFclibSolution rgFclibProblem_Guess(const rgFclibProblem* problem, int index) {
+    if (problem == NULL) {
+        return (rgFclibSolution){0};
+    }
     if (index < 0 || index >= problem->guessCount) {
         return (rgFclibSolution){0};
     }

@@ -43,11 +43,11 @@ static hid_t rgArray_Type(const rgResultsArray* array) {
 }
 
 int64_t rgResults_RowCount(const rgResults* results) {
-    return results->rowCount;
+    return results != NULL ? results->rowCount : 0;
 }
 
 int rgResults_PartCount(const rgResults* results) {
-    return results->partCount;
+    return results != NULL ? results->partCount : 0;
 }
 
 static int64_t rgFirstRow(int64_t rows, int parts, int part) {
@@ -55,8 +55,15 @@ static int64_t rgFirstRow(int64_t rows, int parts, int part) {
 }
 
 void rgResults_PartRows(const rgResults* results, int part, int64_t* first, int64_t* count) {
-    *first = rgFirstRow(results->rowCount, results->partCount, part);
-    *count = rgFirstRow(results->rowCount, results->partCount, part + 1) - *first;
+    bool exists = results != NULL && part >= 0 && part < results->partCount;
+    int64_t start = exists ? rgFirstRow(results->rowCount, results->partCount, part) : 0;
+    int64_t end = exists ? rgFirstRow(results->rowCount, results->partCount, part + 1) : 0;
+    if (first != NULL) {
+        *first = start;
+    }
+    if (count != NULL) {
+        *count = end - start;
+    }
 }
 
 static int rgResults_PartOf(const rgResults* results, int64_t row) {
@@ -71,16 +78,19 @@ static int rgResults_PartOf(const rgResults* results, int64_t row) {
 }
 
 int rgResults_ArrayCount(const rgResults* results) {
-    return results->arrayCount - 1;
+    return results != NULL ? results->arrayCount - 1 : 0;
 }
 
 rgResultsArray rgResults_Array(const rgResults* results, int index) {
+    if (results == NULL) {
+        return (rgResultsArray){0};
+    }
     bool exists = index >= 0 && index < results->arrayCount - 1;
     return exists ? results->arrays[index] : (rgResultsArray){0};
 }
 
 int rgResults_FindArray(const rgResults* results, const char* name) {
-    for (int i = 0; name != NULL && i < results->arrayCount - 1; ++i) {
+    for (int i = 0; results != NULL && name != NULL && i < results->arrayCount - 1; ++i) {
         if (strcmp(results->arrays[i].name, name) == 0) {
             return i;
         }
@@ -89,7 +99,7 @@ int rgResults_FindArray(const rgResults* results, const char* name) {
 }
 
 const char* rgResults_Text(const rgResults* results, const char* name) {
-    for (int i = 0; name != NULL && i < results->textCount; ++i) {
+    for (int i = 0; results != NULL && name != NULL && i < results->textCount; ++i) {
         if (strcmp(results->texts[i].name, name) == 0) {
             return results->texts[i].text;
         }

@@ -21,6 +21,9 @@ rgVec3 rgRotationVectorFromQuat(rgQuat q) {
 }
 
 rgQuat rgQuatFromMat3(const rgMat3* matrix) {
+    if (matrix == NULL) {
+        return rgQuatIdentity();
+    }
     const double* m = matrix->m;
     double trace = m[0] + m[4] + m[8];
     rgQuat q;
@@ -57,6 +60,9 @@ rgQuat rgQuatBetween(rgVec3 a, rgVec3 b) {
 }
 
 void rgTangentBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
+    if (t1 == NULL || t2 == NULL) {
+        return;
+    }
     // No basis is continuous everywhere. The jump is put on a circle that no usual normal meets,
     // so that small motions about straight down keep the basis as well.
     if (n.z < RG_TANGENT_JUMP) {

@@ -148,6 +148,9 @@ rgResult rgInertiaFromMesh(const rgMeshData* mesh, double density, rgInertia* in
 }
 
 rgSym3 rgSym3Rotate(rgQuat q, const rgSym3* s) {
+    if (s == NULL) {
+        return (rgSym3){0};
+    }
     rgMat3 r = rgMat3FromQuat(q);
     rgVec3 row[3];
     for (int i = 0; i < 3; ++i) {
@@ -164,6 +167,9 @@ rgSym3 rgSym3Rotate(rgQuat q, const rgSym3* s) {
 }
 
 rgSym3 rgMomentAbout(const rgInertia* inertia, rgVec3 r) {
+    if (inertia == NULL) {
+        return (rgSym3){0};
+    }
     const rgSym3* s = &inertia->moment;
     double m = inertia->mass;
     return (rgSym3){.xx = s->xx + m * (r.y * r.y + r.z * r.z),
@@ -175,9 +181,10 @@ rgSym3 rgMomentAbout(const rgInertia* inertia, rgVec3 r) {
 }
 
 rgInertia rgInertiaMove(rgPose pose, const rgInertia* inertia) {
-    return (rgInertia){.mass = inertia->mass,
-                       .center = rgPose_Point(pose, inertia->center),
-                       .moment = rgSym3Rotate(pose.q, &inertia->moment)};
+    return inertia != NULL ? (rgInertia){.mass = inertia->mass,
+                                         .center = rgPose_Point(pose, inertia->center),
+                                         .moment = rgSym3Rotate(pose.q, &inertia->moment)}
+                           : (rgInertia){0};
 }
 
 static rgSym3 rgSym3Add(rgSym3 a, rgSym3 b) {
@@ -185,6 +192,9 @@ static rgSym3 rgSym3Add(rgSym3 a, rgSym3 b) {
 }
 
 rgInertia rgInertiaAdd(const rgInertia* a, const rgInertia* b) {
+    if (a == NULL || b == NULL) {
+        return (rgInertia){0};
+    }
     double mass = a->mass + b->mass;
     if (!(mass > 0)) {
         return (rgInertia){.mass = mass, .moment = rgSym3Add(a->moment, b->moment)};
@@ -197,6 +207,9 @@ rgInertia rgInertiaAdd(const rgInertia* a, const rgInertia* b) {
 }
 
 rgInertia rgInertiaWithMass(const rgInertia* inertia, double mass) {
+    if (inertia == NULL) {
+        return (rgInertia){0};
+    }
     double k = inertia->mass > 0 ? mass / inertia->mass : 0;
     const rgSym3* s = &inertia->moment;
     return (rgInertia){
@@ -244,6 +257,9 @@ static void rgSwapEigen(double value[3], double v[3][3], int i, int j) {
 }
 
 rgVec3 rgSym3Eigen(const rgSym3* s, rgQuat* axes) {
+    if (s == NULL) {
+        return (rgVec3){0};
+    }
     double a[3][3] = {{s->xx, s->xy, s->xz}, {s->xy, s->yy, s->yz}, {s->xz, s->yz, s->zz}};
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int sweep = 0; sweep < 12; ++sweep) {
@@ -272,6 +288,9 @@ static bool rgInertiaIsFinite(const rgInertia* inertia) {
 }
 
 rgInertiaFault rgInertia_Check(const rgInertia* inertia) {
+    if (inertia == NULL) {
+        return rg_inertiaNotFinite;
+    }
     if (!rgInertiaIsFinite(inertia)) {
         return rg_inertiaNotFinite;
     }

@@ -230,7 +230,7 @@ void rgDestroyRecording(rgRecording* recording) {
 }
 
 rgRecordingInfo rgRecording_Info(const rgRecording* recording) {
-    return recording->info;
+    return recording != NULL ? recording->info : (rgRecordingInfo){0};
 }
 
 // ---- frames ----

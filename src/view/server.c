@@ -504,10 +504,13 @@ void rgDestroyViewer(rgViewer* viewer) {
 }
 
 int rgViewer_Port(const rgViewer* viewer) {
-    return viewer->port;
+    return viewer != NULL ? viewer->port : 0;
 }
 
 int rgViewer_ClientCount(const rgViewer* viewer) {
+    if (viewer == NULL) {
+        return 0;
+    }
     rgViewer* shared = (rgViewer*)(uintptr_t)viewer;
     pthread_mutex_lock(&shared->mutex);
     int count = shared->clientCount;
@@ -586,6 +589,9 @@ rgResult rgViewer_Update(rgViewer* viewer, const rgWorld* world, const rgStepRep
 }
 
 bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command) {
+    if (viewer == NULL) {
+        return false;
+    }
     pthread_mutex_lock(&viewer->mutex);
     bool found = viewer->commandTail < viewer->commandHead;
     if (found) {

@@ -454,6 +454,9 @@ rgResult rgWorld_ChangeSettings(rgWorld* world, const rgWorldDef* def, rgDiagnos
 }
 
 rgWorldDef rgWorld_Settings(const rgWorld* world) {
+    if (world == NULL) {
+        return (rgWorldDef){0};
+    }
     rgWorldDef def = world->def;
     def.hasGravity = true;
     def.gravity = world->gravity;

@@ -218,6 +218,9 @@ rgResult rgWorld_ShapeDistance(const rgWorld* world, rgShapeId a, rgShapeId b,
 // ---- rigid-body quantities
 
 rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
+    if (world == NULL) {
+        return NULL;
+    }
     rgReadout* readout = world->readout;
     if (readout->asked == NULL) {
         rgDynamicsDef def = rgDefaultDynamicsDef(world->shared);
@@ -237,5 +240,7 @@ rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
 }
 
 rgSpatial rgWorld_FrameAcceleration(const rgWorld* world, rgFrameId frame) {
-    return rgDynamics_FrameAcceleration(rgWorld_Start(world), frame, rg_referenceAligned);
+    return world != NULL
+               ? rgDynamics_FrameAcceleration(rgWorld_Start(world), frame, rg_referenceAligned)
+               : (rgSpatial){0};
 }

@@ -111,6 +111,9 @@ const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
 }
 
 rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body) {
+    if (world == NULL) {
+        return (rgSpatial){0};
+    }
     if (rgModel_Body(world->model, body) == NULL) {
         return (rgSpatial){0};
     }
@@ -120,6 +123,9 @@ rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body) {
 }
 
 rgSpatial rgWorld_JointReaction(const rgWorld* world, rgJointId joint) {
+    if (world == NULL) {
+        return (rgSpatial){0};
+    }
     const rgJointDef* def = rgModel_Joint(world->model, joint);
     if (def == NULL) {
         return (rgSpatial){0};

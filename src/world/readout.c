@@ -69,31 +69,37 @@ rgDynamics* rgWorld_Now(const rgWorld* world) {
 }
 
 const rgModel* rgWorld_Model(const rgWorld* world) {
-    return world->model;
+    return world != NULL ? world->model : NULL;
 }
 
 rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body) {
-    return rgDynamics_BodyPose(rgWorld_Now(world), body);
+    return world != NULL ? rgDynamics_BodyPose(rgWorld_Now(world), body) : rgPoseIdentity();
 }
 
 rgSpatial rgWorld_BodyVelocity(const rgWorld* world, rgBodyId body) {
+    if (world == NULL) {
+        return (rgSpatial){0};
+    }
     rgFrameId frame = rgModel_BodyFrame(world->model, body);
     return rgDynamics_FrameVelocity(rgWorld_Now(world), frame, rg_referenceAligned);
 }
 
 rgPose rgWorld_FramePose(const rgWorld* world, rgFrameId frame) {
-    return rgDynamics_FramePose(rgWorld_Now(world), frame);
+    return world != NULL ? rgDynamics_FramePose(rgWorld_Now(world), frame) : rgPoseIdentity();
 }
 
 rgPose rgWorld_ShapePose(const rgWorld* world, rgShapeId shape) {
-    return rgDynamics_ShapePose(rgWorld_Now(world), shape);
+    return world != NULL ? rgDynamics_ShapePose(rgWorld_Now(world), shape) : rgPoseIdentity();
 }
 
 double rgWorld_KineticEnergy(const rgWorld* world) {
-    return rgDynamics_Energy(rgWorld_Now(world)).kinetic;
+    return world != NULL ? rgDynamics_Energy(rgWorld_Now(world)).kinetic : 0;
 }
 
 double rgWorld_PotentialEnergy(const rgWorld* world) {
+    if (world == NULL) {
+        return 0;
+    }
     rgEnergy energy = rgDynamics_Energy(rgWorld_Now(world));
     return energy.potential + energy.spring;
 }
@@ -200,6 +206,9 @@ static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
 }
 
 const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     rgReadout* readout = world->readout;
     int wanted = world->pointCount + world->waitingCount;
     if (!readout->contactsValid) {
@@ -235,6 +244,9 @@ static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
 }
 
 const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     rgReadout* readout = world->readout;
     if (!readout->constraintsValid) {
         readout->constraintCount = 0;
@@ -252,6 +264,9 @@ const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count) {
 }
 
 rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body) {
+    if (world == NULL) {
+        return (rgVec3){0};
+    }
     int count;
     const rgContact* contacts = rgWorld_Contacts(world, &count);
     rgVec3 sum = {0, 0, 0};
@@ -264,6 +279,9 @@ rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body) {
 }
 
 const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda) {
+    if (world == NULL) {
+        return NULL;
+    }
     if (lambda != NULL) {
         *lambda = world->rows.lambda;
     }

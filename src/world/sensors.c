@@ -250,6 +250,9 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
 }
 
 const double* rgWorld_Sensors(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     rgReadout* readout = world->readout;
     int sensorCount = world->model->info.sensorCount;
     for (int s = 0; s < sensorCount && !readout->sensorsValid; ++s) {
@@ -263,6 +266,9 @@ const double* rgWorld_Sensors(const rgWorld* world, int* count) {
 }
 
 int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor) {
+    if (world == NULL) {
+        return -1;
+    }
     bool known = rgModel_Sensor(world->model, sensor) != NULL;
     return known ? world->readout->sensorStarts[sensor.index1 - 1] : -1;
 }

@@ -63,6 +63,9 @@ void rgWorld_WakeTied(rgWorld* world, int link) {
 }
 
 bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body) {
+    if (world == NULL) {
+        return false;
+    }
     if (rgModel_Body(world->model, body) == NULL) {
         return false;
     }

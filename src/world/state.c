@@ -210,11 +210,11 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
 }
 
 double rgWorld_Time(const rgWorld* world) {
-    return *world->state.time;
+    return world != NULL ? *world->state.time : 0;
 }
 
 double rgWorld_TimeStep(const rgWorld* world) {
-    return world->dt;
+    return world != NULL ? world->dt : 0;
 }
 
 static const double* rgView(const double* numbers, int size, int* count) {
@@ -225,27 +225,39 @@ static const double* rgView(const double* numbers, int size, int* count) {
 }
 
 const double* rgWorld_Positions(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     return rgView(world->state.q, world->model->qCount, count);
 }
 
 const double* rgWorld_Velocities(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     return rgView(world->state.v, world->model->vCount, count);
 }
 
 const double* rgWorld_Control(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     return rgView(world->state.control, world->model->info.actuatorCount, count);
 }
 
 const double* rgWorld_Force(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     return rgView(world->state.force, world->model->vCount, count);
 }
 
 int rgWorld_UnconvergedSteps(const rgWorld* world) {
-    return world->unconvergedCount;
+    return world != NULL ? world->unconvergedCount : 0;
 }
 
 int rgWorld_SoftenedSteps(const rgWorld* world) {
-    return world->softenedCount;
+    return world != NULL ? world->softenedCount : 0;
 }
 
 // ---- one block
@@ -272,7 +284,7 @@ static rgStateHeader rgWorld_Header(const rgWorld* world) {
 }
 
 size_t rgWorld_StateSize(const rgWorld* world) {
-    return (size_t)rgWorld_Header(world).byteCount;
+    return world != NULL ? (size_t)rgWorld_Header(world).byteCount : 0;
 }
 
 static char* rgPut(char* cursor, const void* bytes, size_t count) {
@@ -403,6 +415,9 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
 }
 
 uint64_t rgWorld_Hash(const rgWorld* world) {
+    if (world == NULL) {
+        return 0;
+    }
     const rgMemory* memory = &world->memories[0];
     rgStateHeader header = rgWorld_Header(world);
     uint64_t hash = rgHashBytes(&header, sizeof(header), 0);
@@ -492,6 +507,9 @@ rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3
 }
 
 void rgWorld_ClearWrenches(rgWorld* world) {
+    if (world == NULL) {
+        return;
+    }
     for (int i = 0; i < 6 * world->model->info.bodyCount && world->sleepCount > 0; ++i) {
         if (world->state.wrench[i] != 0) {
             rgWorld_WakeLink(world, world->model->bodyPlaces[i / 6].link);

@@ -72,6 +72,9 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
 }
 
 const rgTouch* rgWorld_Touches(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     rgReadout* readout = world->readout;
     // A step has put what it found in the place of what was there before.
     const rgMemory* now = &world->memories[readout->committed ? 0 : 1];
@@ -123,9 +126,9 @@ static rgSpatial rgWorld_SumContacts(const rgWorld* world, rgBodyId body, const 
 }
 
 rgSpatial rgWorld_ContactWrench(const rgWorld* world, rgBodyId body) {
-    return rgWorld_SumContacts(world, body, NULL);
+    return world != NULL ? rgWorld_SumContacts(world, body, NULL) : (rgSpatial){0};
 }
 
 rgSpatial rgWorld_PairWrench(const rgWorld* world, rgBodyId body, rgBodyId other) {
-    return rgWorld_SumContacts(world, body, &other);
+    return world != NULL ? rgWorld_SumContacts(world, body, &other) : (rgSpatial){0};
 }

@@ -172,5 +172,5 @@ void rgWatch_AfterCommit(rgWorld* world) {
 }
 
 rgTrust rgWorld_Trust(const rgWorld* world) {
-    return world->watch.trust;
+    return world != NULL ? world->watch.trust : (rgTrust){0};
 }
