@@ -221,6 +221,9 @@ double rgGeometry_BoundingRadius(const rgGeometry* geometry) {
 }
 
 double rgGeometry_Width(const rgGeometry* geometry) {
+    if (geometry == NULL) {
+        return 0;
+    }
     return rgIsConvexKind(geometry->kind) ? 2 * geometry->convex.thin : INFINITY;
 }
 
