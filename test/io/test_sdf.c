@@ -3,6 +3,7 @@
 #include "remarks.h"
 #include "rigor/rigor.h"
 #include "same.h"
+#include "source_dir.h"
 
 #include <math.h>
 #include <stdio.h>
