@@ -5,7 +5,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
 .PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-quick analysis tidy cppcheck \
-	setup-check python test-python wheel install uninstall format format-check clean
+	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -25,7 +25,7 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak bench-quick browser analysis
+test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak bench-quick browser analysis api
 
 # The Python package, in the virtual environment build/python.
 python: all
@@ -99,6 +99,25 @@ cppcheck: build/release/.configured
 # What a newcomer's first command does, without a clean machine at hand.
 setup-check:
 	.ci/check-setup
+
+# build/rigor-VERSION.tar.gz, of what is committed, with the viewer's page made: it needs no npm.
+VERSION = $(shell sed -n 's/^project.rigor VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+dist: all
+	.ci/dist $(VERSION)
+
+# build/deb/rigor_VERSION_ARCHITECTURE.deb: apt install ./build/deb/rigor_*.deb
+deb: build/deb/.configured
+	cmake --build --preset deb
+	cd build/deb && cpack -G DEB
+
+# The C interface as pages, build/api/html/index.html.
+api:
+	mkdir -p build/api
+	(cat docs/Doxyfile; echo "PROJECT_NUMBER = $(VERSION)") | doxygen -
+
+# The two commands of the README on a bare Debian in a folder (root, debootstrap, network).
+clean-machine:
+	.ci/clean-machine
 
 # make install PREFIX=... (/usr/local); make uninstall removes what the last one installed.
 install: all

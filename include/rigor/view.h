@@ -91,7 +91,7 @@ RG_API bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command);
 /// Called by a thread of the server with a PNG file; the bytes are lent.
 typedef void rgPictureFcn(int index, const void* bytes, size_t byteCount, void* context);
 
-/// Pictures that a page opened with #render makes of the recording and sends back.
+/// Pictures that a page opened with "#render" makes of the recording and sends back.
 typedef struct rgPictureDef {
     int count;
     const double* times; ///< [s]
