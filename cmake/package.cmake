@@ -8,6 +8,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-pthread) # the serial one is not for several threads
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gnuplot-nox, chromium")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Simulates robots and bodies in rigid or compliant frictional contact, without relaxing the contact
