@@ -286,13 +286,17 @@ static bool rgWorld_Missed(rgWorld* world, int round) {
 
 rgResult rgSolveProblem(rgStep* step) {
     rgResult result = rgSolveRows(step);
-    for (int round = 1; result == rg_ok && rgWorld_Missed(step->world, round); ++round) {
+    bool leaves = result == rg_ok && rgWorld_LetRoll(step->world);
+    for (int round = 1; result == rg_ok && (leaves || rgWorld_Missed(step->world, round));
+         ++round) {
         int iterations = step->report->contact.iterationCount;
         int factorizations = step->report->contact.factorizationCount;
-        result = rgAssembleRows(step);
+        result = leaves ? rgComputeFreeVelocity(step) : rg_ok;
+        result = result == rg_ok ? rgAssembleRows(step) : result;
         result = result == rg_ok ? rgSolveRows(step) : result;
         step->report->contact.iterationCount += iterations;
         step->report->contact.factorizationCount += factorizations;
+        leaves = result == rg_ok && rgWorld_LetRoll(step->world);
     }
     return result;
 }

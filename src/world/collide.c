@@ -362,6 +362,7 @@ rgResult rgFindContacts(rgStep* step) {
     }
     if (result == rg_ok) {
         rgSetArcs(world);
+        rgWorld_RollPoints(world);
     }
     step->report->contactCount = world->pointCount;
     step->report->penetration = world->penetration;

@@ -129,6 +129,27 @@ static rgResult rgInverse_Rebound(rgInverseCall* call) {
     return rgAddContacts(world);
 }
 
+#define RG_INVERSE_ROLL 0.01 // of what rolling adds to a gap
+#define RG_INVERSE_REST 1e-7 // [m/s]
+
+// A point that carries while it rolls has no normal velocity left; others did not roll.
+static bool rgInverse_StopRolls(const rgInverseCall* call) {
+    const rgWorld* world = call->world;
+    bool any = false;
+    for (int i = 0; i < world->pointCount; ++i) {
+        rgPoint* point = &world->points[i];
+        int normal = point->firstRow + 2;
+        double velocity =
+            world->rows.bias[normal] + rgRows_Speed(&world->rows, normal, call->work->vRef);
+        double most = RG_INVERSE_ROLL * fabs(point->bend) / world->dt + RG_INVERSE_REST;
+        if (point->rolls && fabs(velocity) > most) {
+            rgWorld_StopRoll(world, point);
+            any = true;
+        }
+    }
+    return any;
+}
+
 static rgResult rgInverse_Assemble(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgResult result = rg_ok;
@@ -140,6 +161,9 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     rgWorld_RateLinks(world, call->work->vRef);
     rgWorld_BendGaps(world, call->work->vRef, 1);
     result = result == rg_ok ? rgWorld_AddRows(world) : result;
+    if (result == rg_ok && rgInverse_StopRolls(call)) {
+        result = rgWorld_AddRows(world);
+    }
     result = result == rg_ok ? rgInverse_ReserveRows(call) : result;
     if (result != rg_ok) {
         return result;

@@ -4,6 +4,8 @@
 // carries it. docs/theory/step.md (31).
 #include "world/world.h"
 
+#include <string.h>
+
 #define RG_TURN_SHARE  0.1  // of the thinner shape's half width, from which a bend counts
 #define RG_TURN_CLOSE  0.01 // of it: a bend that is known as well as that
 #define RG_TURN_ROUNDS 6    // of solving again
@@ -146,17 +148,152 @@ static bool rgBendPairs(const rgWorld* world) {
     return changed;
 }
 
-bool rgWorld_BendGaps(rgWorld* world, const double* v, int round) {
-    if (!world->bends || round > RG_TURN_ROUNDS) {
-        return false;
-    }
+// Everything to where the next step is computed, at a velocity.
+static void rgWorld_PlaceEnds(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         double time = rgWorld_TimeAhead(world, world->model->trees[t].firstLink, 0);
         rgWorld_MoveTree(world, t, world->startQ, v, time, world->nextQ);
     }
     rgWorld_PlaceAhead(world, world->readout->start);
     rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
+}
+
+bool rgWorld_BendGaps(rgWorld* world, const double* v, int round) {
+    if (!world->bends || round > RG_TURN_ROUNDS) {
+        return false;
+    }
+    rgWorld_PlaceEnds(world, v);
     bool bent = rgBendSome(world, world->pointCount, world->points);
     bent = rgBendSome(world, world->waitingCount, world->waiting) || bent;
     return rgBendPairs(world) || bent;
+}
+
+// ---- what rolls
+
+#define RG_ROLL_SLOW 0.01 // of gravity, up to which the acceleration w^2 r of what rolls is none
+#define RG_ROLL_BEND 10   // times r and the square of the angle: more than that is no rolling
+
+static rgVec3 rgDynamics_PointRate(const rgDynamics* d, int link, rgVec3 position) {
+    const rgSpatial* V = &d->velocities[link];
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
+    return rgAdd(V->linear, rgCross(V->angular, arm));
+}
+
+static double rgWorld_PairTurn(const rgWorld* world, const rgPoint* point) {
+    const rgSpatial* V = world->dynamics->velocities;
+    rgVec3 a = V[world->colliders[point->colliderA].link].angular;
+    rgVec3 b = V[world->colliders[point->colliderB].link].angular;
+    return world->dt * rgLength(rgSub(b, a));
+}
+
+// Links of robots that roll on one point do so for a moment only.
+static bool rgWorld_IsWhole(const rgWorld* world, const rgCollider* collider) {
+    int link = collider->link, tree = world->model->links[link].tree;
+    return link >= world->model->linkCount || tree < 0 || world->isFreeBody[tree];
+}
+
+// Balls roll the same whichever of their points is below, and corners do not roll.
+static bool rgMayRoll(const rgCollider* A, const rgCollider* B) {
+    rgShapeKind a = rgGeometry_Kind(A->geometry), b = rgGeometry_Kind(B->geometry);
+    bool round = a == rg_shapeCapsule || a == rg_shapeCylinder || a == rg_shapeEllipsoid ||
+                 b == rg_shapeCapsule || b == rg_shapeCylinder || b == rg_shapeEllipsoid;
+    return round && RG_MAX(a, b) < rg_shapeHeightField;
+}
+
+// One point that carried in the last step: an impact would roll along a path that it ends.
+static bool rgWorld_PointRolls(const rgWorld* world, const rgPoint* point) {
+    const rgCollider *A = &world->colliders[point->colliderA],
+                     *B = &world->colliders[point->colliderB];
+    double turn = rgWorld_PairTurn(world, point), slow = RG_ROLL_SLOW * rgLength(world->gravity);
+    if (point->pointCount > 1 || world->memories[1].pairs[point->pair].overlap ||
+        !(turn * turn * RG_MIN(A->radius, B->radius) > world->dt * world->dt * slow) ||
+        !rgMayRoll(A, B) || !rgWorld_IsWhole(world, A) || !rgWorld_IsWhole(world, B)) {
+        return false;
+    }
+    const rgContactMemory* memory = rgWorld_Recall(world, point);
+    return memory != NULL && rgDot(memory->linear, point->normal) > 0;
+}
+
+static void rgWorld_SetRolling(const rgWorld* world, int link, bool rolls) {
+    int tree = link < world->model->linkCount ? world->model->links[link].tree : -1;
+    if (tree >= 0) {
+        world->rolls[tree] = rolls;
+    }
+}
+
+// (32) Where the surfaces will be nearest at the end of the paths that are foreseen: what the gap
+// is there less what straight paths would leave, and half of what the slip of the points that meet
+// changes by.
+static void rgWorld_RollPoint(const rgWorld* world, rgPoint* point) {
+    const rgDynamics* e = world->readout->start;
+    const rgCollider *A = &world->colliders[point->colliderA],
+                     *B = &world->colliders[point->colliderB];
+    double turn = rgWorld_PairTurn(world, point);
+    double most = RG_ROLL_BEND * turn * turn * RG_MIN(A->radius, B->radius);
+    double closes = rgWorld_StraightGap(world, point) - point->gap;
+    rgProximity now, end;
+    if (!(fabs(point->gap) + fabs(closes) < most) ||
+        rgDistance(A->geometry, A->pose, B->geometry, B->pose, NULL, &now) != rg_ok ||
+        rgDistance(A->geometry, rgWorld_NextPose(world, A), B->geometry, rgWorld_NextPose(world, B),
+                   NULL, &end) != rg_ok) {
+        return;
+    }
+    double bend = end.distance - now.distance - closes;
+    if (fabs(bend) < most) {
+        rgVec3 middle = rgScale(0.5, rgAdd(end.pointA, end.pointB));
+        rgVec3 next = rgSub(rgDynamics_PointRate(e, B->link, middle),
+                            rgDynamics_PointRate(e, A->link, middle));
+        point->lack = point->bend = bend;
+        point->arc = rgScale(0.5, rgSub(next, rgWorld_PointRate(world, point)));
+        point->rolls = true;
+        rgWorld_SetRolling(world, A->link, true);
+        rgWorld_SetRolling(world, B->link, true);
+    }
+}
+
+void rgWorld_RollPoints(rgWorld* world) {
+    bool foreseen = false;
+    memset(world->rolls, 0, (size_t)world->model->treeCount * sizeof(bool));
+    for (int i = 0; i < world->pointCount && world->integrator != rg_integratorEuler; ++i) {
+        if (!rgWorld_PointRolls(world, &world->points[i])) {
+            continue;
+        }
+        if (!foreseen) {
+            for (int k = 0; k < world->model->vCount; ++k) {
+                world->nextV[k] = world->startV[k] + 2 * world->trend[k];
+            }
+            rgWorld_RateLinks(world, world->nextV);
+            rgWorld_PlaceEnds(world, world->nextV);
+            rgWorld_CarryVelocity(world, world->startQ, world->nextQ, world->nextV);
+            rgDynamics_SetState(world->readout->start, world->nextQ, world->nextV);
+            foreseen = true;
+        }
+        rgWorld_RollPoint(world, &world->points[i]);
+    }
+}
+
+void rgWorld_StopRoll(const rgWorld* world, rgPoint* point) {
+    point->rolls = false;
+    point->lack = point->bend = 0;
+    point->arc = rgVec(0, 0, 0);
+    rgWorld_SetRolling(world, world->colliders[point->colliderA].link, false);
+    rgWorld_SetRolling(world, world->colliders[point->colliderB].link, false);
+}
+
+bool rgWorld_LetRoll(rgWorld* world) {
+    bool any = false;
+    for (int i = 0; i < world->pointCount; ++i) {
+        rgPoint* point = &world->points[i];
+        if (point->rolls && !(world->rows.lambda[point->firstRow + 2] > 0)) {
+            rgWorld_StopRoll(world, point);
+            any = true;
+        }
+    }
+    for (int i = 0; i < world->waitingCount; ++i) {
+        if (world->waiting[i].rolls) {
+            rgWorld_StopRoll(world, &world->waiting[i]);
+            any = true;
+        }
+    }
+    return any;
 }

@@ -107,6 +107,7 @@ typedef struct rgPoint {
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
     double restBias;       // rgAddContacts: what it would be without
+    bool rolls;            // rgWorld_RollPoints: bend and arc are of a point that goes along
     bool bends;            // its pair is fast enough for paths to be bent
     double lack;           // rgWorld_BendGaps: of it, for what lies beside the point
     double bend;           // rgWorld_BendGaps: what turning takes from the gap at the end [m], <= 0
@@ -279,6 +280,7 @@ struct rgWorld {
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
     bool* isLooped;        // per tree: a rigid equality acts on it
+    bool* rolls;           // rgFindContacts, per tree: on a point that carried before
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
@@ -551,6 +553,10 @@ double rgWorld_StraightGap(const rgWorld* world, const rgPoint* point);
 // turning.c: gaps at the end of curved paths. True: some are others than were solved with.
 bool rgWorld_PairBends(const rgWorld* world, const rgPairMemory* pair);
 bool rgWorld_BendGaps(rgWorld* world, const double* v, int round);
+// Points that turn out to carry nothing do not roll. True: there are some; v_free is another.
+bool rgWorld_LetRoll(rgWorld* world);
+void rgWorld_StopRoll(const rgWorld* world, rgPoint* point);
+void rgWorld_RollPoints(rgWorld* world); // gaps and slips at the end that is foreseen
 bool rgPointBefore(const rgPoint* a, const rgPoint* b); // by pair, then by place
 // Velocities of all links for any v, and of B from A at a point for them.
 void rgWorld_RateLinks(const rgWorld* world, const double* v);
