@@ -100,16 +100,17 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
     const rgCommand command = {
         .name = "rigor simulate",
         .usage = "[SCENE|FILE]... [OPTIONS]",
-        .summary = "Simulate a built-in scene (rigor scenes lists them; wall without an argument), "
-                   "robot\ndescriptions (URDF, MJCF, SDF) and mesh files (OBJ, STL), all in one world, "
-                   "and say how it went.\n--at to --without-world belong to the file before them, "
-                   "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
-                   "step failed, 2 for wrong options or files, 130 when it\nwas interrupted.\n\n"
-                   "Examples:\n"
-                   "  rigor simulate humanoid\n"
-                   "  rigor simulate robot.urdf --floating --ground --csv states.csv\n"
-                   "  rigor simulate wall --record wall.h5 && rigor view wall.h5\n"
-                   "  rigor simulate scene.xml --key home --view",
+        .summary =
+            "Simulate a built-in scene (rigor scenes lists them; wall without an argument), "
+            "robot\ndescriptions (URDF, MJCF, SDF) and mesh files (OBJ, STL), all in one world, "
+            "and say how it went.\n--at to --without-world belong to the file before them, "
+            "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
+            "step failed, 2 for wrong options or files, 130 when it\nwas interrupted.\n\n"
+            "Examples:\n"
+            "  rigor simulate humanoid\n"
+            "  rigor simulate robot.urdf --floating --ground --csv states.csv\n"
+            "  rigor simulate wall --record wall.h5 && rigor view wall.h5\n"
+            "  rigor simulate scene.xml --key home --view",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .maxArguments = -1,
