@@ -241,7 +241,7 @@ RG_API rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactPr
 /// friction, crossed bounds. The first fault is described with its index.
 RG_API rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics);
 
-/// Judge impulses from the problem alone; shares no code with any solver. lambda is projected on K
+/// Judge impulses from the problem alone; shares no arithmetic with any solver. lambda is projected on K
 /// first. Allocates scratch from the C runtime.
 RG_API rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel model,
                                        const double* lambda, rgResidual* residual);

@@ -1,5 +1,5 @@
 // The judge: how far are given impulses from a solution? It reads the problem and lambda, nothing
-// else, and shares no code with a solver; its own small loops favour plainness over speed.
+// else, and shares no arithmetic with a solver; its own small loops favour plainness over speed.
 // docs/theory/ncp.md (9)-(12).
 #include "contact/judge.h"
 
@@ -274,20 +274,24 @@ static void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, rg
     }
 }
 
+// V of a block's island
+static double* rgReferenceOf(const rgJudgeWork* work, const rgBlock* block) {
+    return work->reference + work->layout->islandOfSet[work->layout->setOfRow[block->firstRow]];
+}
+
 // (11) V of every island: what doing nothing leaves wrong, but not less than the quiet threshold.
 static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     const rgContactProblem* problem = work->problem;
-    work->reference = RG_TAKE(work->arena, double, problem->blockCount);
-    if (work->reference == NULL && problem->blockCount > 0) {
+    int islands = work->layout->islandCount;
+    work->reference = RG_TAKE(work->arena, double, islands);
+    if (work->reference == NULL) {
         return rg_errorMemory;
     }
     double whole = 0;
-    for (int b = 0; b < problem->blockCount; ++b) {
-        work->reference[b] = 0;
-    }
+    memset(work->reference, 0, (size_t)islands * sizeof(double));
     for (int b = 0; b < problem->blockCount; ++b) {
         const rgBlock* block = problem->blocks + b;
-        double* reference = work->reference + rgJudge_Island(work, b);
+        double* reference = rgReferenceOf(work, block);
         for (int i = 0; i < block->rowCount;) {
             rgGroupOfRows group = rgTakeGroup(work, block, i);
             const double zero[3] = {0, 0, 0};
@@ -301,8 +305,8 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
         }
     }
     double least = problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_QUIET * whole;
-    for (int b = 0; b < problem->blockCount; ++b) {
-        double* reference = work->reference + b;
+    for (int i = 0; i < islands; ++i) {
+        double* reference = work->reference + i;
         *reference = fmax(*reference, least);
         *reference = *reference > 0 ? *reference : 1;
     }
@@ -326,16 +330,15 @@ static rgResult rgJudge_Read(rgJudgeWork* work, rgContactModel model, const doub
     }
     rgResult result = rgJudge_Prepare(work);
     result = result == rg_ok ? rgJudge_Velocity(work, work->lambda, work->sigma) : result;
-    result = result == rg_ok ? rgJudge_FindIslands(work) : result;
     for (int i = 0; result == rg_ok && i < n; ++i) {
         work->diagonal[i] = rgJudge_Diagonal(work, i);
     }
     return result;
 }
 
-rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const double* lambda,
-                 rgArena* arena, rgResidual* residual) {
-    rgJudgeWork work = {.problem = problem, .arena = arena};
+rgResult rgJudge(const rgContactProblem* problem, const rgLayout* layout, rgContactModel model,
+                 const double* lambda, rgArena* arena, rgResidual* residual) {
+    rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena};
     rgResult result = rgJudge_Read(&work, model, lambda);
     result = result == rg_ok ? rgFindReferences(&work, model) : result;
     if (result != rg_ok) {
@@ -344,7 +347,7 @@ rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const do
     *residual = (rgResidual){.block = -1};
     for (int b = 0; b < problem->blockCount; ++b) {
         const rgBlock* block = problem->blocks + b;
-        double reference = work.reference[rgJudge_Island(&work, b)];
+        double reference = *rgReferenceOf(&work, block);
         for (int i = 0; i < block->rowCount;) {
             rgGroupOfRows group = rgTakeGroup(&work, block, i);
             rgJudgeGroup(&work, &group, model, reference, b, residual);
@@ -362,7 +365,9 @@ rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel 
     }
     rgArena arena;
     rgArena_Init(&arena, NULL);
-    result = rgJudge(problem, model, lambda, &arena, residual);
+    rgLayout layout;
+    result = rgBuildLayout(problem, true, &arena, &layout);
+    result = result == rg_ok ? rgJudge(problem, &layout, model, lambda, &arena, residual) : result;
     rgArena_Free(&arena);
     return result;
 }
@@ -373,9 +378,9 @@ double rgContactProblem_Residual(const rgContactProblem* problem, const double* 
     return result == rg_ok ? residual.total : NAN;
 }
 
-rgResult rgJudgeVelocity(const rgContactProblem* problem, const double* lambda, rgArena* arena,
-                         double* sigma) {
-    rgJudgeWork work = {.problem = problem, .arena = arena};
+rgResult rgJudgeVelocity(const rgContactProblem* problem, const rgLayout* layout,
+                         const double* lambda, rgArena* arena, double* sigma) {
+    rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena};
     rgResult result = rgJudge_Prepare(&work);
     return result == rg_ok ? rgJudge_Velocity(&work, lambda, sigma) : result;
 }
@@ -388,7 +393,9 @@ rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double
     }
     rgArena arena;
     rgArena_Init(&arena, NULL);
-    result = rgJudgeVelocity(problem, lambda, &arena, sigma);
+    rgLayout layout;
+    result = rgBuildLayout(problem, true, &arena, &layout);
+    result = result == rg_ok ? rgJudgeVelocity(problem, &layout, lambda, &arena, sigma) : result;
     rgArena_Free(&arena);
     return result;
 }

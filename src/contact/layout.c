@@ -197,7 +197,7 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
                                      rgArena* arena) {
     int count = layout->setCount;
     int* parent = RG_TAKE(arena, int, count);
-    int* classOf = RG_TAKE(arena, int, count);
+    layout->islandOfSet = RG_TAKE(arena, int, count);
     layout->islandStart = RG_TAKE(arena, int, count + 1);
     layout->members = RG_TAKE(arena, int, count);
     layout->placeOfSet = RG_TAKE(arena, int, count);
@@ -214,8 +214,8 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
     } else if (split) {
         rgJoinByMatrix(layout, problem, parent);
     }
-    layout->islandCount = rgNumberClasses(parent, count, classOf);
-    rgGroup(count, classOf, layout->islandCount, layout->islandStart, layout->members,
+    layout->islandCount = rgNumberClasses(parent, count, layout->islandOfSet);
+    rgGroup(count, layout->islandOfSet, layout->islandCount, layout->islandStart, layout->members,
             layout->placeOfSet);
     return result;
 }

@@ -19,6 +19,7 @@ typedef struct rgLayout {
     int* setOfRow; // n
 
     int islandCount;
+    int* islandOfSet;
     int* islandStart; // islandCount + 1, into members
     int* members;     // sets by island, ascending within each
     int* placeOfSet;  // place of a set among those that are being solved; -1: left out

@@ -24,13 +24,16 @@ static inline int rgGivenRow_Column(const rgGivenRow* row, int k) {
     return row->column != NULL ? row->column[k] : k - row->start;
 }
 
-// Judge with scratch from an arena (rgContactProblem_Judge makes its own).
-rgResult rgJudge(const rgContactProblem* problem, rgContactModel model, const double* lambda,
-                 rgArena* arena, rgResidual* residual);
+struct rgLayout;
 
-// sigma = (G + R) lambda + g with scratch from an arena.
-rgResult rgJudgeVelocity(const rgContactProblem* problem, const double* lambda, rgArena* arena,
-                         double* sigma);
+// Judge with scratch from an arena (rgContactProblem_Judge makes its own). The layout is that of
+// the problem, split into islands.
+rgResult rgJudge(const rgContactProblem* problem, const struct rgLayout* layout,
+                 rgContactModel model, const double* lambda, rgArena* arena, rgResidual* residual);
+
+// sigma = (G + R) lambda + g likewise.
+rgResult rgJudgeVelocity(const rgContactProblem* problem, const struct rgLayout* layout,
+                         const double* lambda, rgArena* arena, double* sigma);
 
 // Do the blocks cover the rows without gaps, each with numbers that make sense?
 rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,

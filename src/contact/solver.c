@@ -385,8 +385,12 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
                 rgSolveIsland, solve);
     rgResult result = rgSummarise(solve, report);
     rgArenaMark mark = rgArena_Mark(&solver->arena);
+    rgLayout islands = solve->layout;
+    if (result == rg_ok && !solver->def.splitIslands) {
+        result = rgBuildLayout(solve->problem, true, &solver->arena, &islands);
+    }
     if (result == rg_ok) {
-        result = rgJudge(solve->problem, solver->def.model, solve->lambda, &solver->arena,
+        result = rgJudge(solve->problem, &islands, solver->def.model, solve->lambda, &solver->arena,
                          &report->residual);
     }
     rgArena_Return(&solver->arena, mark);
@@ -492,7 +496,7 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
     rgContactReport own;
     rgResult result = rgSolveAll(&solve, &own);
     if (result == rg_ok && sigma != NULL) {
-        result = rgJudgeVelocity(problem, solve.lambda, &solver->arena, sigma);
+        result = rgJudgeVelocity(problem, &solve.layout, solve.lambda, &solver->arena, sigma);
     }
     if (result == rg_ok && bytes > 0) {
         memcpy(lambda, solve.lambda, bytes);
@@ -510,5 +514,9 @@ rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* 
         return rg_errorArgument;
     }
     rgArena_Reset(&solver->arena);
-    return rgJudge(problem, solver->def.model, lambda, &solver->arena, residual);
+    rgLayout layout;
+    rgResult result = rgBuildLayout(problem, true, &solver->arena, &layout);
+    return result == rg_ok
+               ? rgJudge(problem, &layout, solver->def.model, lambda, &solver->arena, residual)
+               : result;
 }
