@@ -45,7 +45,8 @@ static rgResult rgAdmm_Init(rgAdmm* admm, rgRun* run, const rgAdmmDef* def) {
         }
         memset(*vectors[i], 0, (size_t)system->n * sizeof(double));
     }
-    return rgAnderson_Init(&admm->anderson, system->n, def->andersonMemory, system->arena);
+    return rgAnderson_Init(&admm->anderson, system->n, def->andersonMemory, system->kernels,
+                           system->arena);
 }
 
 static void rgApplySystem(const double* x, double* y, void* context) {

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-rgResult rgAnderson_Init(rgAnderson* anderson, int n, int memory, rgArena* arena) {
-    *anderson = (rgAnderson){.n = n, .memory = memory};
+rgResult rgAnderson_Init(rgAnderson* anderson, int n, int memory, const rgKernels* kernels,
+                         rgArena* arena) {
+    *anderson = (rgAnderson){.kernels = kernels, .n = n, .memory = memory};
     if (memory <= 0) {
         return rg_ok;
     }
@@ -28,68 +29,39 @@ void rgAnderson_Restart(rgAnderson* anderson) {
     anderson->primed = false;
 }
 
-static double rgInner(int n, const double* x, const double* y) {
-    double sum = 0;
-    for (int i = 0; i < n; ++i) {
-        sum += x[i] * y[i];
-    }
-    return sum;
-}
-
-static const double* rgRow(const double* rows, int n, int k) {
-    return rows + (size_t)k * (size_t)n;
-}
-
-static double* rgRowMutable(double* rows, int n, int k) {
-    return rows + (size_t)k * (size_t)n;
+static double* rgRow(const rgAnderson* anderson, double* rows, int k) {
+    return rows + (size_t)k * (size_t)anderson->n;
 }
 
 // (12) regularised normal equations, solved by Cholesky in place; false when that fails
 static bool rgAnderson_Weigh(rgAnderson* anderson, const double* residual) {
-    int m = anderson->count;
+    const rgKernels* kernels = anderson->kernels;
+    int n = anderson->n, m = anderson->count;
     double* N = anderson->normal;
     double trace = 0;
     for (int i = 0; i < m; ++i) {
-        const double* row = rgRow(anderson->residuals, anderson->n, i);
+        const double* row = rgRow(anderson, anderson->residuals, i);
         for (int j = 0; j <= i; ++j) {
-            N[i * m + j] = rgInner(anderson->n, row, rgRow(anderson->residuals, anderson->n, j));
+            N[j * m + i] = kernels->dot(n, row, rgRow(anderson, anderson->residuals, j));
         }
-        anderson->weights[i] = rgInner(anderson->n, row, residual);
+        anderson->weights[i] = kernels->dot(n, row, residual);
         trace += N[i * m + i];
     }
     for (int i = 0; i < m; ++i) {
         N[i * m + i] += 1e-12 * trace;
-        for (int j = 0; j <= i; ++j) {
-            double sum = N[i * m + j];
-            for (int k = 0; k < j; ++k) {
-                sum -= N[i * m + k] * N[j * m + k];
-            }
-            if (i == j && !(sum > 0)) {
-                return false;
-            }
-            N[i * m + j] = i == j ? sqrt(sum) : sum / N[j * m + j];
-        }
     }
-    for (int i = 0; i < m; ++i) {
-        for (int k = 0; k < i; ++k) {
-            anderson->weights[i] -= N[i * m + k] * anderson->weights[k];
-        }
-        anderson->weights[i] /= N[i * m + i];
+    bool done = kernels->cholesky(m, N, m);
+    if (done) {
+        kernels->choleskySolve(m, N, m, anderson->weights);
     }
-    for (int i = m - 1; i >= 0; --i) {
-        for (int k = i + 1; k < m; ++k) {
-            anderson->weights[i] -= N[k * m + i] * anderson->weights[k];
-        }
-        anderson->weights[i] /= N[i * m + i];
-    }
-    return true;
+    return done;
 }
 
 // Keep the differences to the previous call.
 static void rgAnderson_Store(rgAnderson* anderson, const double* image) {
     int n = anderson->n;
-    double* dr = rgRowMutable(anderson->residuals, n, anderson->next);
-    double* di = rgRowMutable(anderson->images, n, anderson->next);
+    double* dr = rgRow(anderson, anderson->residuals, anderson->next);
+    double* di = rgRow(anderson, anderson->images, anderson->next);
     for (int i = 0; i < n; ++i) {
         dr[i] = (image[i] - anderson->point[i]) - anderson->residual[i];
         di[i] = image[i] - anderson->image[i];
@@ -131,10 +103,8 @@ void rgAnderson_Accelerate(rgAnderson* anderson, double* image) {
     anderson->lastStep = step;
     if (anderson->count > 0 && rgAnderson_Weigh(anderson, anderson->residual)) {
         for (int k = 0; k < anderson->count; ++k) {
-            const double* di = rgRow(anderson->images, n, k);
-            for (int i = 0; i < n; ++i) {
-                image[i] -= anderson->weights[k] * di[i];
-            }
+            const double* di = rgRow(anderson, anderson->images, k);
+            anderson->kernels->axpy(n, -anderson->weights[k], di, image);
         }
     }
     memcpy(anderson->point, image, bytes);

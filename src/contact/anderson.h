@@ -1,9 +1,10 @@
 // Anderson acceleration (type II) of a fixed-point iteration, with a safeguard. docs/theory/admm.md
 // (11)-(12).
 #pragma once
-#include "base/base.h"
+#include "math/kernels.h"
 
 typedef struct rgAnderson {
+    const rgKernels* kernels;
     int n;
     int memory;
     int count;         // differences stored
@@ -20,7 +21,8 @@ typedef struct rgAnderson {
 } rgAnderson;
 
 // memory 0 needs no space and does nothing.
-rgResult rgAnderson_Init(rgAnderson* anderson, int n, int memory, rgArena* arena);
+rgResult rgAnderson_Init(rgAnderson* anderson, int n, int memory, const rgKernels* kernels,
+                         rgArena* arena);
 
 // Given image = T(last returned point), replace it by the accelerated next point.
 void rgAnderson_Accelerate(rgAnderson* anderson, double* image);

@@ -190,7 +190,8 @@ static double rgFew_Evaluate(rgFew* few, const double* z, double k, double* F) {
     for (int i = 0; i < few->count; ++i) {
         double mu = point->cones[few->cones[i]].set->mu;
         const rgCone* cone = point->cones + few->cones[i];
-        double own[2] = {rgTarget(k, cone->floorNormal), rgTarget(k, cone->floor)};
+        double normal = point->lines[few->cones[i]].floor;
+        double own[2] = {rgTarget(k, normal), rgTarget(k, cone->floor)};
         rgSmoothLaw(mu, own, z + 3 * i, few->lambda + 3 * i, few->sigma + 3 * i, few->D + 9 * i);
     }
     point->system->kernels->multiply(few->n, few->n, few->G, few->ld, few->lambda, F);

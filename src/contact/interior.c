@@ -31,17 +31,29 @@ static bool rgIsFrictionless(const rgSet* set) {
     return set->kind == rg_blockCoulomb && !rgHasCone(set);
 }
 
+static void rgInterior_AddLine(rgInterior* point, const rgSet* set, int k) {
+    point->lines[point->lineCount++] =
+        (rgLine){.row = set->row + k, .pair = set->pairStart + k * (set->size + 1)};
+}
+
 static void rgInterior_FindCones(rgInterior* point) {
     const rgSystem* system = point->system;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         if (rgHasCone(set)) {
             point->cones[point->coneCount++] = (rgCone){.set = set};
-        } else if (rgIsFrictionless(set)) {
-            point->lines[point->lineCount++] = set->row + 2;
+            if (point->exact) {
+                rgInterior_AddLine(point, set, 2);
+            }
+        }
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        if (rgIsFrictionless(set)) {
+            rgInterior_AddLine(point, set, 2);
         }
         for (int k = 0; set->kind == rg_blockHalfLine && k < set->size; ++k) {
-            point->lines[point->lineCount++] = set->row + k;
+            rgInterior_AddLine(point, set, k);
         }
     }
 }
@@ -60,7 +72,6 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
                           &point->direction.sigma,
                           &point->trial.lambda,
                           &point->trial.sigma,
-                          &point->second,
                           &point->sum};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
@@ -71,7 +82,7 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
     point->B = RG_TAKE(arena, double, system->pairCount);
     point->idle = RG_TAKE(arena, bool, system->setCount);
     point->cones = RG_TAKE(arena, rgCone, system->setCount);
-    point->lines = RG_TAKE(arena, int, system->n);
+    point->lines = RG_TAKE(arena, rgLine, system->n);
     if (arena->failed) {
         return rg_errorMemory;
     }
@@ -86,7 +97,7 @@ static void rgInterior_Start(rgInterior* point) {
     size_t bytes = (size_t)system->n * sizeof(double);
     memset(point->lambda, 0, bytes);
     for (int i = 0; i < point->lineCount; ++i) {
-        point->lambda[point->lines[i]] = 0.3;
+        point->lambda[point->lines[i].row] = 0.3;
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgSet* set = point->cones[i].set;
@@ -95,14 +106,16 @@ static void rgInterior_Start(rgInterior* point) {
     rgSystem_Velocity(system, point->lambda, point->velocity);
     memcpy(point->sigma, point->velocity, bytes);
     for (int i = 0; i < point->lineCount; ++i) {
-        double* sigma = point->sigma + point->lines[i];
+        double* sigma = point->sigma + point->lines[i].row;
         *sigma = fmax(*sigma, 0) + 0.5;
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         double* sigma = point->sigma + cone->set->row;
         double slip = sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1]);
-        sigma[2] = fmax(sigma[2], 0) + 0.5 + (point->exact ? 0 : cone->set->mu * slip);
+        if (!point->exact) {
+            sigma[2] = fmax(sigma[2], 0) + 0.5 + cone->set->mu * slip;
+        }
         cone->e[0] = slip + 0.5;
     }
 }
@@ -111,7 +124,7 @@ static void rgInterior_Start(rgInterior* point) {
 static void rgInterior_Smooth(rgInterior* point, const double* z, double k) {
     memcpy(point->lambda, point->run->start, (size_t)point->system->n * sizeof(double));
     for (int i = 0; i < point->lineCount; ++i) {
-        int r = point->lines[i];
+        int r = point->lines[i].row;
         point->lambda[r] = rgSmoothHalfLine(k, z[r]);
         point->sigma[r] = k / point->lambda[r];
     }
@@ -124,20 +137,22 @@ static void rgInterior_Smooth(rgInterior* point, const double* z, double k) {
     }
 }
 
-// Root mean square of the gap over the rows of cones and half lines.
+static double rgSquaredGap(const rgInterior* point, int row) {
+    double gap = point->velocity[row] - point->sigma[row];
+    return gap * gap;
+}
+
+// Root mean square of the gap over the rows of cones and half lines, in the exact model.
 static double rgInterior_MeanGap(const rgInterior* point) {
     double sum = 0;
     for (int i = 0; i < point->lineCount; ++i) {
-        double gap = point->velocity[point->lines[i]] - point->sigma[point->lines[i]];
-        sum += gap * gap;
+        sum += rgSquaredGap(point, point->lines[i].row);
     }
     for (int i = 0; i < point->coneCount; ++i) {
-        for (int r = point->cones[i].set->row; r < point->cones[i].set->row + 3; ++r) {
-            double gap = point->velocity[r] - point->sigma[r];
-            sum += gap * gap;
-        }
+        int row = point->cones[i].set->row;
+        sum += rgSquaredGap(point, row) + rgSquaredGap(point, row + 1);
     }
-    return sqrt(sum / RG_MAX(point->lineCount + 3 * point->coneCount, 1));
+    return sqrt(sum / RG_MAX(point->lineCount + 2 * point->coneCount, 1));
 }
 
 // (12) Impulses to start from become a central point with a product that suits how wrong they are.
@@ -163,10 +178,6 @@ static double rgInterior_Smallest(const rgInterior* point, int row) {
     return RG_SMALLEST * point->run->tolerance / fmax(point->system->weight[row], 1e-3);
 }
 
-static double rgInterior_LineFloor(const rgInterior* point, int row) {
-    return rgInterior_Smallest(point, row) * fmax(point->lambda[row], point->sigma[row]);
-}
-
 // (10) What the impulse lacks to slip, or the slip: the other one is the product over it.
 static double rgInterior_PairFloor(const rgInterior* point, const rgCone* cone) {
     double tail = sqrt(cone->b[1] * cone->b[1] + cone->b[2] * cone->b[2]);
@@ -175,7 +186,7 @@ static double rgInterior_PairFloor(const rgInterior* point, const rgCone* cone) 
     return rgInterior_Smallest(point, cone->set->row) * size;
 }
 
-// Cone of the present point; its products over what they aim at, summed.
+// Cone of the present point; its product over what it aims at.
 static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     const double* lambda = point->lambda + cone->set->row;
     const double* sigma = point->sigma + cone->set->row;
@@ -187,10 +198,8 @@ static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     cone->e[1] = point->exact ? sigma[0] : mu * sigma[0];
     cone->e[2] = point->exact ? sigma[1] : mu * sigma[1];
     cone->floor = rgInterior_PairFloor(point, cone);
-    cone->floorNormal = rgInterior_LineFloor(point, cone->set->row + 2);
     double dot = cone->b[0] * cone->e[0] + cone->b[1] * cone->e[1] + cone->b[2] * cone->e[2];
-    double normal = lambda[2] * sigma[2] / rgTarget(point->aim, cone->floorNormal);
-    return dot / rgTarget(point->aim, cone->floor) + (point->exact ? normal : 0);
+    return dot / rgTarget(point->aim, cone->floor);
 }
 
 // (4) gap, (9) mean product: over the targets, times the aim that set them
@@ -203,10 +212,11 @@ static void rgInterior_Measure(rgInterior* point) {
     double sum = 0;
     point->largestGap = 0;
     for (int i = 0; i < point->lineCount; ++i) {
-        int r = point->lines[i];
-        double target = rgTarget(point->aim, rgInterior_LineFloor(point, r));
-        sum += point->lambda[r] * point->sigma[r] / target;
-        point->largestGap = fmax(point->largestGap, fabs(point->gap[r]));
+        rgLine* line = point->lines + i;
+        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
+        line->floor = rgInterior_Smallest(point, line->row) * fmax(lambda, sigma);
+        sum += lambda * sigma / rgTarget(point->aim, line->floor);
+        point->largestGap = fmax(point->largestGap, fabs(point->gap[line->row]));
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
@@ -215,7 +225,7 @@ static void rgInterior_Measure(rgInterior* point) {
             point->largestGap = fmax(point->largestGap, fabs(point->gap[r]));
         }
     }
-    int count = (point->exact ? 2 : 1) * point->coneCount + point->lineCount;
+    int count = point->coneCount + point->lineCount;
     point->product = count > 0 ? point->aim * sum / count : 0;
 }
 
@@ -228,9 +238,8 @@ static void rgCone_Row(const rgCone* cone, int i, double N[3]) {
     N[2] = (i == 2) - k * h[2];
 }
 
-// (7) The exact model: psi is eliminated from the pair, the normal is a pair of its own.
-static void rgCone_LinearizeSplit(rgCone* cone, const double* lambda, const double* sigma,
-                                  double* A, double* B) {
+// (7) The exact model: psi is eliminated from the pair. The normal is a line.
+static void rgCone_LinearizeSplit(rgCone* cone, double* A, double* B) {
     int m = cone->set->size;
     const rgScaling* scaling = &cone->scaling;
     double unit[3] = {1, 0, 0}, h[3], wh[3];
@@ -254,10 +263,7 @@ static void rgCone_LinearizeSplit(rgCone* cone, const double* lambda, const doub
         B[i * m + 1] = b[2];
         B[i * m + 2] = 0;
     }
-    double sum = lambda[2] + sigma[2];
     A[2 * m] = A[2 * m + 1] = B[2 * m] = B[2 * m + 1] = 0;
-    A[2 * m + 2] = sigma[2] / sum;
-    B[2 * m + 2] = lambda[2] / sum;
 }
 
 // The relaxed model: one pair of three; block rows tail, tail, head.
@@ -277,14 +283,7 @@ static void rgCone_LinearizeWhole(rgCone* cone, double* A, double* B) {
     }
 }
 
-static void rgInterior_LinearizeLine(const rgInterior* point, const rgSet* set, int k) {
-    double lambda = point->lambda[set->row + k], sigma = point->sigma[set->row + k];
-    int at = set->pairStart + k * set->size + k;
-    point->A[at] = sigma / (lambda + sigma);
-    point->B[at] = lambda / (lambda + sigma);
-}
-
-// Natural maps of the rows that are neither cones nor half lines.
+// Natural maps of the rows that are neither cones nor half lines; then the half lines.
 static void rgInterior_LinearizeRest(rgInterior* point) {
     rgSystem* system = point->system;
     for (int i = 0; i < system->setCount; ++i) {
@@ -299,15 +298,17 @@ static void rgInterior_LinearizeRest(rgInterior* point) {
         memset(B, 0, (size_t)(m * m) * sizeof(double));
         rgLinearizeSet(set, system->model, 1, point->lambda + set->row, point->velocity + set->row,
                        A, B);
-        for (int k = 0; set->kind == rg_blockHalfLine && k < m; ++k) {
-            rgInterior_LinearizeLine(point, set, k);
-        }
         if (rgIsFrictionless(set)) {
             A[0] = A[m + 1] = 1; // no tangential impulse
             B[0] = B[m + 1] = 0;
             A[2] = A[m + 2] = B[2] = B[m + 2] = 0;
-            rgInterior_LinearizeLine(point, set, 2);
         }
+    }
+    for (int i = 0; i < point->lineCount; ++i) {
+        const rgLine* line = point->lines + i;
+        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
+        point->A[line->pair] = sigma / (lambda + sigma);
+        point->B[line->pair] = lambda / (lambda + sigma);
     }
 }
 
@@ -321,7 +322,7 @@ static void rgInterior_Linearize(rgInterior* point, double leastProximal) {
         double* B = point->B + set->pairStart;
         rgScaling_Init(&cone->scaling, cone->b, cone->e);
         if (point->exact) {
-            rgCone_LinearizeSplit(cone, point->lambda + set->row, point->sigma + set->row, A, B);
+            rgCone_LinearizeSplit(cone, A, B);
         } else {
             rgCone_LinearizeWhole(cone, A, B);
         }
@@ -353,12 +354,6 @@ static void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double sh
     }
 }
 
-static void rgInterior_LineSide(rgInterior* point, int row, double target, double second) {
-    double lambda = point->lambda[row], sigma = point->sigma[row];
-    double wanted = target - lambda * sigma - lambda * point->gap[row] - second;
-    point->rhs[row] = wanted / (lambda + sigma);
-}
-
 // (7) right-hand side for a wanted product
 static void rgInterior_RightSide(rgInterior* point, double aim) {
     rgSystem* system = point->system;
@@ -374,9 +369,10 @@ static void rgInterior_RightSide(rgInterior* point, double aim) {
         }
     }
     for (int i = 0; i < point->lineCount; ++i) {
-        int row = point->lines[i];
-        double target = rgTarget(aim, rgInterior_LineFloor(point, row));
-        rgInterior_LineSide(point, row, target, point->second[i]);
+        const rgLine* line = point->lines + i;
+        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
+        double wanted = rgTarget(aim, line->floor) - lambda * (sigma + point->gap[line->row]);
+        point->rhs[line->row] = (wanted - line->second) / (lambda + sigma);
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
@@ -387,10 +383,6 @@ static void rgInterior_RightSide(rgInterior* point, double aim) {
                        -p[2] - second[2]};
         rgJordanSolve(v, r, cone->c);
         rgInterior_PairSide(point, cone, 1);
-        if (point->exact) {
-            double target = rgTarget(aim, cone->floorNormal);
-            rgInterior_LineSide(point, cone->set->row + 2, target, cone->secondNormal);
-        }
     }
 }
 
@@ -431,16 +423,15 @@ static void rgInterior_Moves(const rgInterior* point, const rgDirection* directi
     de[2] = point->exact ? ds[1] : mu * ds[1];
 }
 
-static double rgInterior_LineReach(const rgInterior* point, const rgDirection* direction, int row) {
-    double dl = direction->lambda[row], ds = direction->sigma[row];
-    double reach = dl < 0 ? -point->lambda[row] / dl : INFINITY;
-    return ds < 0 ? fmin(reach, -point->sigma[row] / ds) : reach;
-}
-
 double rgInterior_Reach(rgInterior* point, const rgDirection* direction) {
     double most = INFINITY;
     for (int i = 0; i < point->lineCount; ++i) {
-        most = fmin(most, rgInterior_LineReach(point, direction, point->lines[i]));
+        rgLine* line = point->lines + i;
+        double dl = direction->lambda[line->row], ds = direction->sigma[line->row];
+        double impulse = dl < 0 ? -point->lambda[line->row] / dl : INFINITY;
+        double velocity = ds < 0 ? -point->sigma[line->row] / ds : INFINITY;
+        line->reach = fmin(impulse, velocity);
+        most = fmin(most, line->reach);
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
@@ -448,8 +439,7 @@ double rgInterior_Reach(rgInterior* point, const rgDirection* direction) {
         rgInterior_Moves(point, direction, i, db, de);
         cone->reach = fmin(rgConeStep(cone->b, db), rgConeStep(cone->e, de));
         if (point->exact) {
-            double normal = rgInterior_LineReach(point, direction, cone->set->row + 2);
-            cone->reach = fmin(cone->reach, normal);
+            cone->reach = fmin(cone->reach, point->lines[i].reach);
         }
         most = fmin(most, cone->reach);
     }
@@ -468,23 +458,22 @@ static void rgInterior_ScaledMoves(const rgInterior* point, int i, double b[3], 
 static void rgInterior_SecondOrder(rgInterior* point) {
     const rgDirection* d = &point->direction;
     for (int i = 0; i < point->lineCount; ++i) {
-        point->second[i] = d->lambda[point->lines[i]] * d->sigma[point->lines[i]];
+        int row = point->lines[i].row;
+        point->lines[i].second = d->lambda[row] * d->sigma[row];
     }
     for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        int normal = cone->set->row + 2;
         double b[3], e[3];
         rgInterior_ScaledMoves(point, i, b, e);
-        rgJordan(b, e, cone->second);
-        cone->secondNormal = d->lambda[normal] * d->sigma[normal];
+        rgJordan(b, e, point->cones[i].second);
     }
 }
 
 static void rgInterior_ClearSecondOrder(rgInterior* point) {
-    memset(point->second, 0, (size_t)point->lineCount * sizeof(double));
+    for (int i = 0; i < point->lineCount; ++i) {
+        point->lines[i].second = 0;
+    }
     for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        cone->second[0] = cone->second[1] = cone->second[2] = cone->secondNormal = 0;
+        memset(point->cones[i].second, 0, sizeof(point->cones[i].second));
     }
 }
 
@@ -494,21 +483,16 @@ static double rgCentre(double product, double target) {
     return fmax(wanted, -RG_CENTRAL * target);
 }
 
-// (13) the same for a half line after a step t
-static void rgInterior_CentreLine(rgInterior* point, int row, double t, double target) {
-    const rgDirection* d = &point->direction;
-    double lambda = point->lambda[row], sigma = point->sigma[row];
-    double product = (lambda + t * d->lambda[row]) * (sigma + t * d->sigma[row]);
-    point->rhs[row] = rgCentre(product, target) / (lambda + sigma);
-}
-
 // (13) Right-hand sides that bring the products of a step t back.
 static void rgInterior_CentreSide(rgInterior* point, double t) {
     memset(point->rhs, 0, (size_t)point->system->n * sizeof(double));
     for (int i = 0; i < point->lineCount; ++i) {
-        int row = point->lines[i];
-        double target = rgTarget(point->aim, rgInterior_LineFloor(point, row));
-        rgInterior_CentreLine(point, row, t, target);
+        const rgLine* line = point->lines + i;
+        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
+        double product = (lambda + t * point->direction.lambda[line->row]) *
+                         (sigma + t * point->direction.sigma[line->row]);
+        double wanted = rgCentre(product, rgTarget(point->aim, line->floor));
+        point->rhs[line->row] = wanted / (lambda + sigma);
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
@@ -527,10 +511,6 @@ static void rgInterior_CentreSide(rgInterior* point, double t) {
         double r[3] = {0.5 * (high + low), k * p[1], k * p[2]};
         rgJordanSolve(v, r, cone->c);
         rgInterior_PairSide(point, cone, 0);
-        if (point->exact) {
-            target = rgTarget(point->aim, cone->floorNormal);
-            rgInterior_CentreLine(point, cone->set->row + 2, t, target);
-        }
     }
 }
 
@@ -662,12 +642,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
         }
         rgInterior_Measure(&point);
         double residual = rgRun_Offer(run, point.lambda, point.velocity);
-        rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseInterior,
-                                             .primal = NAN,
-                                             .dual = NAN,
-                                             .complementarity = point.product,
-                                             .residual = residual,
-                                             .penalty = NAN});
+        rgRun_RecordResidual(run, rg_phaseInterior, residual);
         // Near the solution Newton is faster; where it is not, the path goes on.
         if (options->polish && residual < polishAt && !rgRun_Solved(run)) {
             polishAt = 0.1 * residual;

@@ -11,18 +11,23 @@ typedef struct rgCone {
     double b[3];
     double e[3];
     rgScaling scaling;
-    double head[3];      // W e_0 over its length
-    double length;       // of W e_0
-    double tail[2];      // W (W e_0), what dpsi takes from dsigma_t
-    double c[3];         // (7) right-hand side of the pair,
-    double sum[3];       // and with the corrections that were kept
-    double second[3];    // second-order terms of the predictor,
-    double secondNormal; // and of the normal
-    double floor;        // (10) product of the pair below which nothing is gained,
-    double floorNormal;  // and of the normal
-    double proximal;     // added to the diagonal of G, centred at the present point
-    double reach;        // longest step, as far as this contact is concerned
+    double head[3];   // W e_0 over its length
+    double length;    // of W e_0
+    double tail[2];   // W (W e_0), what dpsi takes from dsigma_t
+    double c[3];      // (7) right-hand side of the pair,
+    double sum[3];    // and with the corrections that were kept
+    double second[3]; // second-order terms of the predictor
+    double floor;     // (10) product of the pair below which nothing is gained
+    double proximal;  // added to the diagonal of G, centred at the present point
+    double reach;     // longest step, as far as this contact is concerned
 } rgCone;
+
+// A row with lambda >= 0 and sigma >= 0: a half line, or the normal of a contact.
+typedef struct rgLine {
+    int row;
+    int pair; // its place on the diagonals of A and B
+    double second, floor, reach;
+} rgLine;
 
 typedef struct rgDirection {
     double* lambda; // n
@@ -47,8 +52,7 @@ typedef struct rgInterior {
     int coneCount;
     rgCone* cones;
     int lineCount;
-    int* lines;        // rows that are half lines
-    double* second;    // second-order terms of the predictor, one per line
+    rgLine* lines;     // in the exact model those of the cones first, in their order
     double largestGap; // of the cones and half lines
     double product;    // (9) mean over the pairs
     double aim;        // product that the last step aimed at

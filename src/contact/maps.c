@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void rgRowBounds(const rgSet* set, double normal, double* low, double* high) {
+void rgRowBounds(const rgSet* set, double normal, double* low, double* high) {
     *low = -INFINITY;
     *high = INFINITY;
     if (set->kind == rg_blockHalfLine) {

@@ -23,5 +23,8 @@ double rgSystem_Residual(const rgSystem* system, const double* lambda, const dou
 double rgSystem_SetResidual(const rgSystem* system, int set, const double* lambda,
                             const double* sigma); // one set's
 
+// Bounds of a row that is neither of a cone nor of a disc; normal: impulse that bounds torsion.
+void rgRowBounds(const rgSet* set, double normal, double* low, double* high);
+
 // P_K in place.
 void rgSystem_Project(const rgSystem* system, double* lambda);

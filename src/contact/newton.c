@@ -209,12 +209,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
         double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
-        rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseNewton,
-                                             .primal = NAN,
-                                             .dual = NAN,
-                                             .complementarity = NAN,
-                                             .residual = residual,
-                                             .penalty = NAN});
+        rgRun_RecordResidual(run, rg_phaseNewton, residual);
         least = fmin(least, newton.norm);
         bool lost = options->patience > 0 && k + 1 >= options->patience && least > 0.1 * first;
         if (!isfinite(newton.norm) || lost) {

@@ -1,9 +1,130 @@
 // Projected Gauss-Seidel with over-relaxation, judged by the true residual. docs/theory/pgs.md.
 #include "contact/run.h"
 
+#include "contact/cones.h"
+
 #include <math.h>
+#include <string.h>
 
 #define RG_SWEEPS_PER_RENEWAL 32 // sigma is updated in place; now and then it is computed afresh
+
+// Add column k of the diagonal block times delta to the set's own sigma.
+static void rgMoveSigma(int m, const double* diagonal, int k, double delta, double* sigma) {
+    for (int i = 0; i < m; ++i) {
+        sigma[i] += diagonal[i * m + k] * delta;
+    }
+}
+
+static double rgLargestEigenvalue2(double a, double b, double c) {
+    return 0.5 * (a + c) + sqrt(0.25 * (a - c) * (a - c) + b * b);
+}
+
+// Two rows on a disc of a radius, or on a polygon around it: the largest eigenvalue of their block
+// gives the step.
+static void rgSweepDisc(const rgSet* set, int sides, const double* D, int row, double radius,
+                        double relaxation, double* lambda, double* sigma) {
+    int m = set->size;
+    const double* d = D + row * m + row;
+    double L = rgLargestEigenvalue2(d[0], d[1], d[m + 1]);
+    double step = L > 0 ? relaxation / L : 0;
+    double x[2] = {lambda[row] - step * sigma[row], lambda[row + 1] - step * sigma[row + 1]};
+    rgProjectFriction(sides, radius, x);
+    for (int i = 0; i < 2; ++i) {
+        rgMoveSigma(m, D, row + i, x[i] - lambda[row + i], sigma);
+        lambda[row + i] = x[i];
+    }
+}
+
+// Normal first, then the tangential rows with the velocity that the normal left. docs/theory/pgs.md
+// (2)-(4).
+static void rgSweepContact(const rgSet* set, int sides, const double* D, double relaxation,
+                           double* lambda, double* sigma) {
+    int m = set->size;
+    double dn = D[2 * m + 2];
+    double normal = dn > 0 ? lambda[2] - relaxation * sigma[2] / dn : lambda[2];
+    normal = normal > 0 ? normal : 0;
+    rgMoveSigma(m, D, 2, normal - lambda[2], sigma);
+    lambda[2] = normal;
+    rgSweepDisc(set, sides, D, 0, set->mu * normal, relaxation, lambda, sigma);
+}
+
+// The relaxed model: a projected gradient step on the whole cone.
+static void rgSweepConvexContact(const rgSet* set, const double* D, double relaxation,
+                                 double* lambda, double* sigma) {
+    int m = set->size;
+    double L = D[0] + D[m + 1] + D[2 * m + 2]; // the trace bounds the largest eigenvalue
+    double step = L > 0 ? relaxation / L : 0;
+    double x[3];
+    for (int i = 0; i < 3; ++i) {
+        x[i] = lambda[i] - step * sigma[i];
+    }
+    rgProjectCone(set->mu, x);
+    for (int i = 0; i < 3; ++i) {
+        rgMoveSigma(m, D, i, x[i] - lambda[i], sigma);
+        lambda[i] = x[i];
+    }
+}
+
+static void rgSweepRow(const rgSet* set, const double* D, int k, double relaxation, double* lambda,
+                       double* sigma) {
+    double low, high;
+    rgRowBounds(set, set->kind == rg_blockCoulomb ? lambda[2] : 0, &low, &high);
+    double d = D[k * set->size + k];
+    double x = rgClamp(d > 0 ? lambda[k] - relaxation * sigma[k] / d : lambda[k], low, high);
+    rgMoveSigma(set->size, D, k, x - lambda[k], sigma);
+    lambda[k] = x;
+}
+
+// As RaiSim does: all three at once, given the velocity that the contact has without its impulse.
+static void rgSweepBisecting(const rgSet* set, const double* D, double relaxation, double* lambda,
+                             double* sigma) {
+    int m = set->size;
+    double c[3], x[3];
+    for (int i = 0; i < 3; ++i) {
+        c[i] = sigma[i];
+        for (int k = 0; k < 3; ++k) {
+            c[i] -= D[i * m + k] * lambda[k];
+        }
+    }
+    rgBisectContact(set->mu, D, m, c, x);
+    for (int i = 0; i < 3; ++i) {
+        double change = relaxation * (x[i] - lambda[i]);
+        rgMoveSigma(m, D, i, change, sigma);
+        lambda[i] += change;
+    }
+}
+
+bool rgSweepSet(const rgSystem* system, const rgSet* set, double relaxation, double* lambda,
+                double* sigma, double* change) {
+    const double* diagonal = system->diagonal + set->pairStart;
+    int sides = rgModelSides(system->model);
+    double before[RG_SET_MAX];
+    memcpy(before, lambda, (size_t)set->size * sizeof(double));
+    int row = 0;
+    if (set->kind == rg_blockCoulomb) {
+        if (system->bisect) {
+            rgSweepBisecting(set, diagonal, relaxation, lambda, sigma);
+        } else if (system->model != rg_modelCcp) {
+            rgSweepContact(set, sides, diagonal, relaxation, lambda, sigma);
+        } else {
+            rgSweepConvexContact(set, diagonal, relaxation, lambda, sigma);
+        }
+        row = 3;
+    }
+    bool rolls = set->kind == rg_blockCoulomb && set->size == 6;
+    for (; row < set->size - 2 * rolls; ++row) {
+        rgSweepRow(set, diagonal, row, relaxation, lambda, sigma);
+    }
+    if (rolls) {
+        rgSweepDisc(set, sides, diagonal, 4, set->rolling * lambda[2], relaxation, lambda, sigma);
+    }
+    bool moved = false;
+    for (int i = 0; i < set->size; ++i) {
+        change[i] = lambda[i] - before[i];
+        moved = moved || change[i] != 0;
+    }
+    return moved;
+}
 
 rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
     rgSystem* system = run->system;
@@ -24,12 +145,7 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
         if (!pending) {
             residual = rgRun_Offer(run, lambda, NULL);
         }
-        rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseSweep,
-                                             .primal = NAN,
-                                             .dual = NAN,
-                                             .complementarity = NAN,
-                                             .residual = residual,
-                                             .penalty = NAN});
+        rgRun_RecordResidual(run, rg_phaseSweep, residual);
     }
     if (pending) {
         rgRun_Offer(run, lambda, NULL); // the budget ended between two offers

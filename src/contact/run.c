@@ -96,3 +96,13 @@ void rgRun_Record(rgRun* run, const rgContactRecord* record) {
         run->history[run->historyCount++] = *record;
     }
 }
+
+void rgRun_RecordResidual(rgRun* run, rgContactPhase phase, double residual) {
+    rgContactRecord record = {.phase = phase,
+                              .primal = NAN,
+                              .dual = NAN,
+                              .complementarity = NAN,
+                              .residual = residual,
+                              .penalty = NAN};
+    rgRun_Record(run, &record);
+}

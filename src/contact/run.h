@@ -50,6 +50,7 @@ static inline bool rgRun_Uses(const rgRun* run, rgPlanPart part) {
 // Count one iteration of a phase. False when the budget is used up.
 bool rgRun_Count(rgRun* run, rgContactPhase phase);
 void rgRun_Record(rgRun* run, const rgContactRecord* record);
+void rgRun_RecordResidual(rgRun* run, rgContactPhase phase, double residual); // nothing else
 
 // The methods. Each starts from given impulses, spends at most `limit` iterations, offers what it
 // finds. rg_errorNumeric from a factorization is not an error of the run: the method just ends.

@@ -300,7 +300,8 @@ static void test_anderson_on_a_linear_map(void** state) {
     rgArena arena;
     rgArena_Init(&arena, NULL);
     rgAnderson anderson;
-    assert_int_equal(rgAnderson_Init(&anderson, 6, 10, &arena), rg_ok);
+    assert_int_equal(rgAnderson_Init(&anderson, 6, 10, rgSelectKernels(rg_kernelsPlain), &arena),
+                     rg_ok);
     double x[6] = {0}, image[6];
     static const double diagonal[6] = {0.97, 0.9, -0.5, 0.2, 0.7, 0.95};
     for (int k = 0; k < 14; ++k) {
