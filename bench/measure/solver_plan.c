@@ -22,7 +22,6 @@ static const struct {
     {"certificate", rg_planCertificate},
     {"continuation", rg_planContinuation},
     {"restarts", rg_planRestarts},
-    {"admm", rg_planAdmm},
 };
 
 enum { rg_maxGroups = 12, rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };

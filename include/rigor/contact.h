@@ -129,16 +129,15 @@ typedef struct rgAdmmDef {
 
 /// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
 typedef enum rgPlanPart {
-    rg_planStart = 1 << 1,        ///< Newton from the start
-    rg_planProximal = 1 << 2,     ///< its proximal term
+    rg_planStart = 1 << 0,        ///< Newton from the start
+    rg_planProximal = 1 << 1,     ///< its proximal term
+    rg_planAgain = 1 << 2,        ///< sweeps and Newton again before the interior point
     rg_planInterior = 1 << 3,     ///< the interior point
     rg_planFew = 1 << 4,          ///< contacts that hold it up are solved exactly
     rg_planPolish = 1 << 5,       ///< Newton near its end
     rg_planCertificate = 1 << 6,  ///< the search for a proof that there is no solution
     rg_planContinuation = 1 << 7, ///< friction that comes in by and by
     rg_planRestarts = 1 << 8,     ///< Newton with other options
-    rg_planAdmm = 1 << 9,         ///< accelerated ADMM
-    rg_planAgain = 1 << 10,       ///< sweeps and Newton again before the interior point
 } rgPlanPart;
 
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.
@@ -241,8 +240,8 @@ RG_API rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactPr
 /// friction, crossed bounds. The first fault is described with its index.
 RG_API rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics);
 
-/// Judge impulses from the problem alone; shares no arithmetic with any solver. lambda is projected on K
-/// first. Allocates scratch from the C runtime.
+/// Judge impulses from the problem alone; shares no arithmetic with any solver. lambda is projected
+/// on K first. Allocates scratch from the C runtime.
 RG_API rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel model,
                                        const double* lambda, rgResidual* residual);
 

@@ -2,23 +2,36 @@
 // the best impulses so far, all judged alike. docs/theory/auto.md.
 #include "contact/run.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
+#define RG_SWEEP_SHARE        0.2  // of a budget for sweeps before Newton, and after it
 #define RG_PROXIMAL           1e-5 // relative to the diagonal of G
 #define RG_LARGE              150  // rows from which what follows Newton is dear
 #define RG_HUGE               600  // rows from which only what has solved something is tried
 #define RG_PATIENCE           6    // iterations of Newton there without much gain
+#define RG_HUGE_RESTARTS      4    // of the restarts that are tried there
 #define RG_CONTINUATION       16   // steps in which friction comes in
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
-// regularisation suits large piles, large weights small hyperstatic robots.
-static const rgNewtonOptions rgRestarts[] = {
-    {.limit = 60, .weight = 1, .regularisation = 3e-2},
-    {.limit = 150, .weight = 0.3, .regularisation = 1e-1},
-    {.limit = 60, .weight = 3, .regularisation = 1e-2},
-    {.limit = 60, .weight = 0.3, .regularisation = 1e-2},
+// regularisation suits large piles, large weights small hyperstatic robots; what is left then is
+// mostly friction above one, where large steps lead nowhere.
+typedef struct rgRestartOptions {
+    int sweeps; // from the best point; 0: Newton from zero
+    rgNewtonOptions newton;
+} rgRestartOptions;
+static const rgRestartOptions rgRestarts[] = {
+    {20, {.limit = 60, .weight = 1, .regularisation = 3e-2}},
+    {20, {.limit = 150, .weight = 0.3, .regularisation = 1e-1}},
+    {20, {.limit = 60, .weight = 3, .regularisation = 1e-2}},
+    {20, {.limit = 60, .weight = 0.3, .regularisation = 1e-2}},
+    {0, {.limit = 100, .weight = 0.1, .regularisation = 1, .proximal = 1e-3}},
+    {100, {.limit = 100, .weight = 0.1, .regularisation = 1e-1, .proximal = 1}},
+    {0, {.limit = 100, .weight = 10, .regularisation = 1}},
+    {100, {.limit = 100, .weight = 1, .regularisation = 1e-1}},
+    {0, {.limit = 100, .weight = 1, .regularisation = 1e-1}},
 };
 
 // The phases, in order. Each is run only while the island is not solved; lambda is scratch.
@@ -80,11 +93,21 @@ static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
 }
 
 static rgResult rgPhase_Restarts(rgRun* run, double* lambda) {
+    int count = run->system->n <= RG_HUGE ? RG_COUNT(rgRestarts) : RG_HUGE_RESTARTS;
     rgResult result = rg_ok;
-    for (int i = 0; result == rg_ok && i < RG_COUNT(rgRestarts) && !rgRun_Solved(run); ++i) {
-        result = rgRestart(run, lambda, 20, rgRestarts + i);
+    for (int i = 0; result == rg_ok && i < count && !rgRun_Solved(run); ++i) {
+        const rgRestartOptions* restart = rgRestarts + i;
+        if (restart->sweeps > 0) {
+            result = rgRestart(run, lambda, restart->sweeps, &restart->newton);
+        } else {
+            memset(lambda, 0, (size_t)run->system->n * sizeof(double));
+            result = rgRunNewton(run, lambda, &restart->newton);
+        }
     }
-    return result;
+    // In small islands the exact solution of few contacts mostly costs more than it brings.
+    rgInteriorOptions interior = {.limit = 100, .few = 20, .polish = true};
+    bool small = run->system->n <= RG_LARGE && rgRun_Uses(run, rg_planFew);
+    return result == rg_ok && small && !rgRun_Solved(run) ? rgRunInterior(run, &interior) : result;
 }
 
 // Friction that comes in by and by. Without it the problem is convex, and Newton follows the
@@ -119,13 +142,6 @@ static rgResult rgPhase_Continuation(rgRun* run, double* lambda) {
     return result;
 }
 
-// Slow and steady, and Newton from where it gets.
-static rgResult rgPhase_Admm(rgRun* run, double* lambda) {
-    rgAdmmDef admm = rgAcceleratedAdmmDef();
-    rgResult result = rgRunAdmm(run, run->start, &admm, 400);
-    return result == rg_ok && !rgRun_Solved(run) ? rgPhase_Polish(run, lambda) : result;
-}
-
 static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     (void)lambda;
     return rgRunCertificate(run, &run->infeasible);
@@ -137,23 +153,25 @@ static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start, true},
                                    {rg_planPolish, rgPhase_Polish, false},
                                    {rg_planCertificate, rgPhase_Certificate, false},
                                    {rg_planContinuation, rgPhase_Continuation, false},
-                                   {rg_planRestarts, rgPhase_Restarts, true},
-                                   {rg_planAdmm, rgPhase_Admm, false}};
+                                   {rg_planRestarts, rgPhase_Restarts, true}};
 
-// Within a budget: where it does not reach far, sweeps; else the interior point as far as it gets,
-// and sweeps for what is left of it.
+// Within a budget: sweeps, which gain most at first; where the budget reaches far enough, Newton in
+// their midst, held back so that it gains with every step.
 static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
-    const rgSystem* system = run->system;
-    memcpy(lambda, run->start, (size_t)system->n * sizeof(double));
-    if (run->budget < RG_FEW_FACTORIZATIONS * system->pairFlops) {
-        return rgRunSweeps(run, lambda, run->iterationLimit, 1);
-    }
-    rgResult result = rgPhase_Interior(run, lambda);
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        memcpy(lambda, run->best, (size_t)system->n * sizeof(double));
+    static const rgNewtonOptions newton = {
+        .limit = INT_MAX, .weight = 1, .regularisation = 1e-1, .proximal = RG_PROXIMAL};
+    double whole = run->budget;
+    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    rgResult result = rg_ok;
+    if (whole >= RG_FEW_FACTORIZATIONS * run->system->pairFlops) {
+        run->budget = RG_SWEEP_SHARE * whole;
         result = rgRunSweeps(run, lambda, run->iterationLimit, 1);
+        run->budget = (1 - RG_SWEEP_SHARE) * whole;
+        result = result == rg_ok ? rgRunNewton(run, run->best, &newton) : result;
+        memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
-    return result;
+    run->budget = whole;
+    return result == rg_ok ? rgRunSweeps(run, lambda, run->iterationLimit, 1) : result;
 }
 
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
