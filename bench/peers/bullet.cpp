@@ -170,7 +170,7 @@ btCollisionShape* makeShape(BulletWorld* own, const rgShapeDef* shape) {
     case rg_shapeHull: {
         auto* hull = new btConvexHullShape(shape->mesh->vertices, shape->mesh->vertexCount,
                                            3 * sizeof(double));
-        hull->setMargin(0); // its margin is added outside
+        hull->setMargin(RG_BULLET_MARGIN); // added outside; without one it sinks in
         return hull;
     }
     case rg_shapeMesh:
@@ -491,7 +491,22 @@ void bulletDestroy(void* world) {
     delete static_cast<BulletWorld*>(world);
 }
 
+// Joints that do nothing but move: what else there is in rigor is not handed over.
+bool isPlain(const rgPeerScene* scene) {
+    bool plain = scene->info.actuatorCount == 0 && scene->info.tendonCount == 0;
+    for (int i = 0; i < scene->info.jointCount; ++i) {
+        const rgJointDef* joint = rgModel_Joint(scene->model, rgJointId{i + 1});
+        plain = plain && !joint->hasLimits && joint->damping == 0 && joint->dryFriction == 0 &&
+                joint->armature == 0 && joint->stiffness == 0;
+    }
+    return plain;
+}
+
 void* bulletCreate(const rgPeerScene* scene, const char* variant, char* fault, size_t faultSize) {
+    if (!isPlain(scene)) {
+        std::snprintf(fault, faultSize, "it is given no limits, dampers or servos of joints");
+        return nullptr;
+    }
     auto* own = new BulletWorld;
     own->scene = scene;
     bool known = rgPeerLinks_Init(&own->links, scene), joints = true;
