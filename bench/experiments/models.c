@@ -286,7 +286,7 @@ static bool rgRunModels(rgReport* report) {
     rgSheet_Column(sheet, "friction turned", "deg", "%.2g");
     rgSheet_Column(sheet, "work of contacts", "%", "%+.2g");
     rgSheet_Column(sheet, "exact residual", NULL, "%.1e");
-    rgSheet_Column(sheet, "time", "us", "%.3g");
+    rgSheet_Column(sheet, "time", "us", "%.4g");
     static const struct {
         const char *scene, *label;
         double first, last;
