@@ -147,6 +147,16 @@ static rgLaw rgContactSpring(rgWorld* world, rgPoint* point, rgSoftness soft, do
     return (rgLaw){.bias = (before - k * depth) / gain, .compliance = 1 / (dt * gain)};
 }
 
+// Whether any joint moves the two bodies along the row.
+static bool rgRows_Moves(const rgRows* rows, int row) {
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        if (fabs(rows->value[k]) > 1e-12) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* material,
                             double share) {
     rgRows* rows = &world->rows;
@@ -164,7 +174,9 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     } else {
         law = rgUnilateralLaw(world, point->gap, ahead);
     }
-    point->overlaps = world->memories[1].pairs[point->pair].overlap && material->stiffness == 0;
+    // What no joint can part stays as it is: a slide along a floor that it is sunk into.
+    point->overlaps = material->stiffness == 0 && (world->memories[1].pairs[point->pair].overlap ||
+                                                   !rgRows_Moves(rows, normal));
     if (point->overlaps) {
         law.bias = fmax(law.bias, 0);
     }

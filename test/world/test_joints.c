@@ -427,6 +427,30 @@ static void TestOverlapByDesign(void** state) {
     SceneEnd(&scene);
 }
 
+// A cart that can only slide along the floor it is sunk into: nothing can lift it, so nothing is
+// asked; every step is solved, and friction-free it slides on.
+static void TestSunkSlide(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0, rgQuatIdentity());
+    Solid cart = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.05), 1, rgVec(0, 0, 0.0495));
+    rgBodyId id = SceneBody(&scene, &cart, (rgBodyId){0});
+    SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(1, 0, 0));
+    SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(0, 1, 0));
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+    def.friction = 0;
+    SceneMake(&scene, &def);
+    const double q[2] = {0, 0}, v[2] = {0.5, 0};
+    assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    for (int i = 0; i < 100; ++i) {
+        rgStepReport report = SceneStep(&scene);
+        assert_true(report.contactCount > 0);
+        assert_int_equal(report.contact.status, rg_contactSolved);
+    }
+    EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], 0.05, 1e-9);
+    SceneEnd(&scene);
+}
+
 // A chain of 100 pinned links (many rows take the sparse path of the projection) falls and stays
 // together, and the problem on view is the step's own.
 static void TestManyLoops(void** state) {
@@ -526,6 +550,7 @@ int main(void) {
         cmocka_unit_test(TestManyLoops),
         cmocka_unit_test(TestManyDampedLoops),
         cmocka_unit_test(TestOverlapByDesign),
+        cmocka_unit_test(TestSunkSlide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
