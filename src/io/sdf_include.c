@@ -85,6 +85,14 @@ static bool rgSdf_FollowConfig(rgSdf* sdf, char path[RG_PATH_LENGTH]) {
     return true;
 }
 
+// Whether a folder of the URI's name is among those that are looked at.
+static bool rgSdf_IsThere(rgSdf* sdf, const rgXmlNode* include, const char* uri) {
+    char folder[RG_PATH_LENGTH], path[RG_PATH_LENGTH];
+    return rgPathFolder(include->file != NULL ? include->file : "", folder) &&
+           (rgSdf_FindBelow(sdf, folder, uri, "model.config", path) == rg_resourceFound ||
+            rgSdf_FindBelow(sdf, folder, uri, "model.sdf", path) == rg_resourceFound);
+}
+
 static bool rgSdf_FindModel(rgSdf* sdf, const rgXmlNode* include, const char* uri,
                             char path[RG_PATH_LENGTH]) {
     char folder[RG_PATH_LENGTH];
@@ -132,12 +140,48 @@ static const rgXmlNode* rgSdf_Root(rgSdf* sdf, const char* path) {
     return root;
 }
 
+// Gazebo's own models that most of its worlds include. The sun is a light, and not a body.
+static const char groundPlane[] =
+    "<sdf version='1.9'><model name='ground_plane'><static>true</static><link name='link'>"
+    "<collision name='collision'><geometry><plane/></geometry></collision></link></model></sdf>";
+
+// Whether a URI ends in one of a model's names.
+static bool rgNamesModel(const char* uri, const char* a, const char* b) {
+    const char* slash = strrchr(uri, '/');
+    const char* last = slash != NULL ? slash + 1 : uri;
+    return strstr(uri, "://") != NULL && (strcmp(last, a) == 0 || strcmp(last, b) == 0);
+}
+
+static const rgXmlNode* rgSdf_GroundPlane(rgSdf* sdf, const rgXmlNode* include) {
+    rgXmlNode* root = NULL;
+    rgResult result = rgXmlTree_Parse(sdf->tree, groundPlane, sizeof(groundPlane) - 1,
+                                      include->file, sdf->xml.diagnostics, &root);
+    if (result != rg_ok) {
+        sdf->result = result;
+        return NULL;
+    }
+    rgXmlReader_Note(&sdf->xml, include, "the ground plane is the one that comes with this reader");
+    sdf->version = 109;
+    return rgXmlNode_Child(root, "model");
+}
+
 const rgXmlNode* rgSdf_Included(rgSdf* sdf, const rgXmlNode* include) {
     char path[RG_PATH_LENGTH];
     const char* uri = rgSdf_Text(include, "uri");
     if (uri == NULL) {
         rgXmlReader_Error(&sdf->xml, include, "<include> needs an element <uri>");
         return NULL;
+    }
+    bool missing = false;
+    if (rgNamesModel(uri, "sun", "Sun") || rgNamesModel(uri, "ground_plane", "Ground Plane")) {
+        missing = !rgSdf_IsThere(sdf, include, uri);
+    }
+    if (missing && rgNamesModel(uri, "sun", "Sun")) {
+        rgXmlReader_Note(&sdf->xml, include, "the sun is a light and is left out");
+        return NULL;
+    }
+    if (missing) {
+        return rgSdf_GroundPlane(sdf, include);
     }
     if (!rgSdf_FindModel(sdf, include, uri, path)) {
         return NULL;

@@ -326,10 +326,11 @@ static double rgSdf_ThreadPitch(rgSdf* sdf, const rgSdfPart* joint) {
     if (rgSdf_Number(sdf, joint->node, "thread_pitch", &thread) && thread != 0) {
         return -1 / thread; // rad/m, left-handed
     }
-    rgXmlReader_Error(&sdf->xml, joint->node,
-                      "screw joint '%.60s' has neither <screw_thread_pitch> nor <thread_pitch>",
-                      joint->fullName);
-    return 1;
+    rgXmlReader_Warn(&sdf->xml, joint->node,
+                     "screw joint '%.60s' has neither <screw_thread_pitch> nor <thread_pitch>: "
+                     "1 rad/m is taken, as SDF says",
+                     joint->fullName);
+    return -1;
 }
 
 // A screw turns and slides; one coordinate follows the other.

@@ -197,6 +197,21 @@ static void XMLCALL rgOnText(void* context, const char* text, int length) {
     builder->textLength += length;
 }
 
+// Names of ASCII that expat does not know.
+static int XMLCALL rgOnEncoding(void* context, const char* name, XML_Encoding* encoding) {
+    (void)context;
+    if (strcmp(name, "ASCII") != 0 && strcmp(name, "ascii") != 0) {
+        return XML_STATUS_ERROR;
+    }
+    for (int i = 0; i < 256; ++i) {
+        encoding->map[i] = i < 128 ? i : -1;
+    }
+    encoding->data = NULL;
+    encoding->convert = NULL;
+    encoding->release = NULL;
+    return XML_STATUS_OK;
+}
+
 static void XMLCALL rgOnDoctype(void* context, const char* name, const char* systemId,
                                 const char* publicId, int hasInternal) {
     (void)name, (void)systemId, (void)publicId, (void)hasInternal;
@@ -226,6 +241,7 @@ static rgResult rgXmlBuilder_Run(rgXmlBuilder* builder, const void* bytes, size_
     XML_SetElementHandler(builder->parser, rgOnStart, rgOnEnd);
     XML_SetCharacterDataHandler(builder->parser, rgOnText);
     XML_SetStartDoctypeDeclHandler(builder->parser, rgOnDoctype);
+    XML_SetUnknownEncodingHandler(builder->parser, rgOnEncoding, NULL);
     if (!rgXmlBuilder_Feed(builder, bytes, count)) {
         enum XML_Error error = XML_GetErrorCode(builder->parser);
         const char* reason = builder->reason;

@@ -287,6 +287,22 @@ static void test_height_map(void** state) {
     rgClose(&f);
 }
 
+// Worlds of Gazebo stand on its ground plane, which is here even where its models are not.
+static void test_ground_plane(void** state) {
+    (void)state;
+    rgLoadDef load = rgDefaultLoadDef();
+    load.ignoreEnvironment = true;
+    rgFixture f = rgParseClean("<sdf version='1.9'><world name='w'><include><uri>model://sun</uri>"
+                               "</include><include><uri>model://ground_plane</uri></include>"
+                               "</world></sdf>",
+                               &load);
+    assert_int_equal(f.def->shapeCount, 1);
+    assert_int_equal(f.def->shapes[0].kind, rg_shapePlane);
+    assert_string_equal(f.def->bodies[0].name, "ground_plane::link");
+    assert_int_equal(f.def->jointCount, 0);
+    rgClose(&f);
+}
+
 typedef struct rgSaying {
     rgSeverity severity;
     const char* text; // of the file
@@ -326,6 +342,11 @@ static const rgSaying sayings[] = {
      "no folder of that name with a model.config"},
     {rg_severityError, WORLD("<include><uri>nowhere</uri></include>"),
      "there is no such file, nor a folder"},
+    {rg_severityNote, WORLD("<include><uri>model://sun</uri></include>"),
+     "the sun is a light and is left out"},
+    {rg_severityNote,
+     WORLD("<include><uri>https://fuel.gazebosim.org/1.0/a/models/Ground Plane</uri></include>"),
+     "the ground plane is the one that comes with this reader"},
     {rg_severityError, WORLD("<include><uri>model://broken</uri></include>"),
      "names no <sdf> file that exists"},
     {rg_severityError, WORLD("<include><uri>arm.urdf</uri></include>"),
@@ -408,7 +429,7 @@ static const rgSaying sayings[] = {
     {rg_severityWarning, JOINT("revolute", "<axis><initial_position>1</initial_position></axis>"),
      "the joint starts where its links are"},
     {rg_severityNote, JOINT("revolute", AXIS "<physics/>"), "it sets up Gazebo's solvers"},
-    {rg_severityError, JOINT("screw", AXIS), "has neither <screw_thread_pitch>"},
+    {rg_severityWarning, JOINT("screw", AXIS), "1 rad/m is taken, as SDF says"},
     {rg_severityError, JOINT("revolute", "<axis><mimic joint='k'/></axis>"),
      "which is no joint with that axis"},
     {rg_severityError, JOINT("revolute", "<axis><mimic joint='j'/></axis>"), "mimics itself"},
@@ -589,19 +610,13 @@ static void test_unknown_attributes(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arm),
-        cmocka_unit_test(test_world),
-        cmocka_unit_test(test_legs),
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_turned_joint),
-        cmocka_unit_test(test_screw),
-        cmocka_unit_test(test_surface),
-        cmocka_unit_test(test_self_collide),
-        cmocka_unit_test(test_base),
-        cmocka_unit_test(test_height_map),
-        cmocka_unit_test(test_sayings),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_unknown_attributes),
+        cmocka_unit_test(test_arm),          cmocka_unit_test(test_world),
+        cmocka_unit_test(test_legs),         cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_turned_joint), cmocka_unit_test(test_screw),
+        cmocka_unit_test(test_surface),      cmocka_unit_test(test_self_collide),
+        cmocka_unit_test(test_base),         cmocka_unit_test(test_height_map),
+        cmocka_unit_test(test_sayings),      cmocka_unit_test(test_ground_plane),
+        cmocka_unit_test(test_damage),       cmocka_unit_test(test_unknown_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

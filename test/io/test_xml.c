@@ -55,6 +55,21 @@ static void test_tree(void** state) {
     rgClose(&f);
 }
 
+// Python's lxml writes the name of ASCII that expat does not know.
+static void test_ascii(void** state) {
+    (void)state;
+    rgFixture f;
+    assert_int_equal(rgOpen(&f, "<?xml version='1.0' encoding='ASCII'?><a x='1'/>"), rg_ok);
+    assert_string_equal(rgXmlNode_Attribute(f.root, "x"), "1");
+    rgClose(&f);
+    assert_int_equal(rgOpen(&f, "<?xml version='1.0' encoding='ascii'?><a x='\xe9'/>"),
+                     rg_errorFormat);
+    rgClose(&f);
+    assert_int_equal(rgOpen(&f, "<?xml version='1.0' encoding='EBCDIC'?><a/>"), rg_errorFormat);
+    rgExpectMessage(&f, 0, 1, "XML: unknown encoding");
+    rgClose(&f);
+}
+
 static void test_replace_by_children(void** state) {
     (void)state;
     const char* const texts[] = {"<a><x/><i/><y/></a>", "<a><i/></a>", "<a><i/><y/></a>",
@@ -372,6 +387,7 @@ static void test_memory_failure(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_ascii),
         cmocka_unit_test(test_replace_by_children),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_depth_is_limited),
