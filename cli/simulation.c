@@ -268,12 +268,73 @@ static rgResult rgHoldStart(rgSimulation* simulation) {
     return result;
 }
 
+// How far a joint of one coordinate is outside its limits; positive: below.
+static double rgMissing(const rgModel* model, int joint, const double* q) {
+    const rgJointDef* def = rgModel_Joint(model, (rgJointId){joint});
+    if (!def->hasLimits || (def->kind != rg_jointRevolute && def->kind != rg_jointPrismatic)) {
+        return 0;
+    }
+    double value = q[rgModel_JointRange(model, (rgJointId){joint}).q];
+    return value < def->lower ? def->lower - value : value > def->upper ? def->upper - value : 0;
+}
+
+static bool rgIsWithinLimits(const rgModel* model, const double* q) {
+    bool within = true;
+    for (int j = 1; j <= rgModel_Info(model).jointCount; ++j) {
+        within = within && fabs(rgMissing(model, j, q)) < 1e-6;
+    }
+    return within;
+}
+
+// Put joints that the file draws outside their limits at the nearest one, and say so. With loops
+// that cannot be closed then, all stays as it is drawn.
+static rgResult rgEnterLimits(rgSimulation* simulation) {
+    const rgModel* model = simulation->loaded.model;
+    size_t count = (size_t)simulation->info.qCount;
+    double* q = rgCli_Allocate(2 * count + 1, sizeof(double));
+    double* drawn = q + count;
+    int moved = 0, first = 0;
+    memcpy(q, rgWorld_Positions(simulation->world, NULL), count * sizeof(double));
+    memcpy(drawn, q, count * sizeof(double));
+    for (int j = 1; j <= simulation->info.jointCount; ++j) {
+        double missing = rgMissing(model, j, q);
+        if (missing != 0) {
+            q[rgModel_JointRange(model, (rgJointId){j}).q] += missing;
+            first = moved++ == 0 ? j : first;
+        }
+    }
+    rgResult result = moved > 0 ? rgWorld_SetState(simulation->world, q, NULL) : rg_ok;
+    const double* reached = rgWorld_Positions(simulation->world, NULL);
+    if (result == rg_ok && moved > 0 && simulation->info.equalityCount > 0 &&
+        (rgWorld_Project(simulation->world) != rg_ok || !rgIsWithinLimits(model, reached))) {
+        result = rgWorld_SetState(simulation->world, drawn, NULL);
+        moved = 0;
+    }
+    if (moved > 0) {
+        int at = rgModel_JointRange(model, (rgJointId){first}).q;
+        const char* name = rgModel_Joint(model, (rgJointId){first})->name;
+        fprintf(stderr, "start: joint '%s' is moved from %.4g to %.4g, into its limits", name,
+                drawn[at], q[at]);
+        if (moved > 1) {
+            fprintf(stderr, ", and %d more likewise", moved - 1);
+        }
+        fputs("; --start neutral leaves it\n", stderr);
+    }
+    free(q);
+    return result;
+}
+
 static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     const rgModel* model = simulation->loaded.model;
     rgWorld* world = simulation->world;
     rgResult result = rg_ok;
     if (simulation->scene != NULL) {
         result = rgScene_Start(simulation->scene, world);
+    }
+    if (result == rg_ok && simulation->scene == NULL && arguments->key == NULL &&
+        arguments->q == NULL && arguments->start != rg_startNeutral &&
+        arguments->start != rg_startKey) {
+        result = rgEnterLimits(simulation);
     }
     if (result == rg_ok && arguments->start == rg_startNeutral) {
         result = rgWorld_Reset(world, (rgKeyId){0});

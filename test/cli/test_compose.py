@@ -230,6 +230,24 @@ ref="0"/><geom size=".1"/></body></worldbody><keyframe><key name="far" qpos="3"/
         done = run("simulate", slider, "--key", "fra")
         self.assertIn("did you mean 'far'?", done.stderr)
 
+    def test_start_within_limits(self):
+        slider = self.write("outside.xml", """<mujoco><worldbody><body><joint name="j" type="slide"
+axis="1 0 0" range="0.2 1"/><geom size=".1"/></body><body pos="0 1 0"><joint name="k" type="slide"
+axis="1 0 0" range="-1 -0.5"/><geom size=".1"/></body></worldbody></mujoco>""")
+        self.assertAlmostEqual(self.states(slider, "--steps", 1)[0]["q:j"], 0.2)
+        self.assertAlmostEqual(self.states(slider, "--steps", 1)[0]["q:k"], -0.5)
+        self.assertEqual(self.states(slider, "--start", "neutral", "--steps", 1)[0]["q:j"], 0)
+        self.assertEqual(self.states(slider, "--q", "0,0", "--steps", 1)[0]["q:j"], 0)
+        said = run("simulate", slider, "--steps", 1).stderr
+        self.assertIn("start: joint 'j' is moved from 0 to 0.2, into its limits, and 1 more", said)
+
+    def test_start_where_loops_oppose_limits(self):
+        opposed = self.write("opposed.xml", """<mujoco><worldbody><body name="a"><joint name="j"
+type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><equality>
+<connect body1="a" anchor="0 0 0"/></equality></mujoco>""")
+        self.assertLess(abs(self.states(opposed, "--steps", 1)[0]["q:j"]), 0.01)
+        self.assertNotIn("is moved", run("simulate", opposed, "--steps", 1).stderr)
+
     def test_start_projected(self):
         def gap(state):  # between the end of a and the point of b that was there
             a, b = state["q:ja"], state["q:jb"]
