@@ -1,8 +1,7 @@
 // Solvers by name, and one solve measured and judged.
 #include "run.h"
 
-#include "cli.h"
-
+#include <math.h>
 #include <string.h>
 
 const char* const rgSolverNames[] = {"auto", "newton", "interior",  "admm", "admm-fast",
@@ -51,6 +50,76 @@ bool rgSolverSuits(int solver, int model) {
                                                        : "auto, pgs and pivot do");
     }
     return suits;
+}
+
+// ---- the paper's parameters
+
+static const char* const rgRuleNames[] = {"spectral", "linear", "constant", NULL};
+static const char* const rgStopTestNames[] = {"judge", "paper", NULL};
+static const char* const rgIslandNames[] = {"on", "off", NULL};
+
+rgSolverArguments rgDefaultSolverArguments(void) {
+    return (rgSolverArguments){-1, -1, -1, NAN, NAN, NAN, NAN, NAN, NAN};
+}
+
+void rgSolverArguments_Options(rgSolverArguments* arguments, rgOption* table) {
+    const rgOption options[RG_SOLVER_OPTION_COUNT] = {
+        {"--islands", rg_optionChoice, &arguments->islands,
+         "solve what hangs together apart, or all at once", "W", rgIslandNames, 0, 0},
+        {"--stop", rg_optionChoice, &arguments->stop,
+         "ADMM: the test that ends a solve, on the residual or on its own iterates", "W",
+         rgStopTestNames, 0, 0},
+        {"--rule", rg_optionChoice, &arguments->rule, "ADMM: how the penalty rho adapts", "R",
+         rgRuleNames, 0, 0},
+        {"--eta", rg_optionNumber, &arguments->eta, "ADMM: proximal term [1/kg]", "E", NULL, 0,
+         1e9},
+        {"--p", rg_optionNumber, &arguments->step, "ADMM, spectral: step of the exponent", "P",
+         NULL, 1e-9, 10},
+        {"--p-start", rg_optionNumber, &arguments->power, "ADMM: the exponent at the start", "P",
+         NULL, -10, 10},
+        {"--tau", rg_optionNumber, &arguments->tau, "ADMM, linear: factor between penalties", "T",
+         NULL, 1 + 1e-9, 1e9},
+        {"--alpha", rg_optionNumber, &arguments->alpha,
+         "ADMM: residuals that differ by more than this factor move rho", "A", NULL, 1, 1e18},
+        {"--rho", rg_optionNumber, &arguments->rho,
+         "ADMM: rho at the start [1/kg], instead of one from the spectrum", "R", NULL, 1e-300,
+         1e300},
+    };
+    memcpy(table, options, sizeof(options));
+}
+
+bool rgSolverArguments_Check(const rgSolverArguments* arguments, const rgContactSolverDef* def) {
+    rgSolverArguments copy = *arguments;
+    rgOption table[RG_SOLVER_OPTION_COUNT];
+    rgSolverArguments_Options(&copy, table);
+    for (int i = 1; def->method != rg_methodAdmm && i < RG_SOLVER_OPTION_COUNT; ++i) {
+        bool given = table[i].kind == rg_optionChoice ? *(const int*)table[i].value >= 0
+                                                      : !isnan(*(const double*)table[i].value);
+        if (given) {
+            rgCli_Error("%s belongs to ADMM: choose --solver admm or admm-fast", table[i].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void rgSetIfGiven(double* parameter, double value) {
+    *parameter = isnan(value) ? *parameter : value;
+}
+
+void rgSolverArguments_Apply(const rgSolverArguments* arguments, rgContactSolverDef* def) {
+    def->splitIslands = arguments->islands < 0 ? def->splitIslands : arguments->islands == 0;
+    if (def->method != rg_methodAdmm) {
+        return;
+    }
+    def->stop = arguments->stop < 0 ? def->stop : (rgStopTest)arguments->stop;
+    def->admm.rule = arguments->rule < 0 ? def->admm.rule : (rgPenaltyRule)arguments->rule;
+    rgSetIfGiven(&def->admm.proximal, arguments->eta);
+    rgSetIfGiven(&def->admm.exponentStep, arguments->step);
+    rgSetIfGiven(&def->admm.exponent, arguments->power);
+    rgSetIfGiven(&def->admm.factor, arguments->tau);
+    rgSetIfGiven(&def->admm.ratio, arguments->alpha);
+    rgSetIfGiven(&def->admm.penalty, arguments->rho);
 }
 
 const char* rgStatusName(rgContactStatus status) {

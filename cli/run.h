@@ -1,6 +1,6 @@
 // Solvers by name, and one solve measured and judged: what solve, demo and bench share.
 #pragma once
-#include "rigor/contact.h"
+#include "cli.h"
 
 // NULL-terminated. "admm" is the paper's Algorithm 1, "admm-fast" the accelerated one.
 extern const char* const rgSolverNames[];
@@ -19,6 +19,26 @@ rgContactSolverDef rgSolverDef(int solver);
 
 // Whether a solver knows a model; complains on stderr when it does not.
 bool rgSolverSuits(int solver, int model);
+
+// The paper's parameters of ADMM, and islands, as a verb takes them; what is not given stays as the
+// solver has it.
+typedef struct rgSolverArguments {
+    int rule, stop, islands; // as the choices; -1: not given
+    double eta;              // NAN: not given, as the next
+    double tau, alpha;
+    double step;  // p_inc = p_dec
+    double power; // p at the start
+    double rho;   // at the start
+} rgSolverArguments;
+
+#define RG_SOLVER_OPTION_COUNT 9
+rgSolverArguments rgDefaultSolverArguments(void);
+// Write the options to the start of a verb's table.
+void rgSolverArguments_Options(rgSolverArguments* arguments, rgOption* table);
+// False after a message when a parameter of ADMM is given to another method.
+bool rgSolverArguments_Check(const rgSolverArguments* arguments, const rgContactSolverDef* def);
+// Parameters of ADMM go to ADMM alone.
+void rgSolverArguments_Apply(const rgSolverArguments* arguments, rgContactSolverDef* def);
 
 const char* rgStatusName(rgContactStatus status);
 const char* rgPhaseName(rgContactPhase phase);

@@ -50,9 +50,9 @@ typedef struct rgSimulateJob {
 static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, int* count) {
     rgSimulationArguments* a = &options->arguments;
     rgOption table[] = {
-        [RG_SIMULATION_OPTION_COUNT +
-         RG_CONTACT_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time,
-                                     "seconds to simulate", "T", NULL, 1e-9, 1e9},
+        [RG_SIMULATION_OPTION_COUNT + RG_CONTACT_OPTION_COUNT +
+         RG_SOLVER_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time,
+                                    "seconds to simulate", "T", NULL, 1e-9, 1e9},
         {"--steps", rg_optionInt, &options->steps, "steps to simulate", "N", NULL, 1, 2e9},
         {"--solver", rg_optionChoice, &a->solver, "the method", "S", rgSolverNames, 0, 0},
         {"--model", rg_optionChoice, &a->contactModel,
@@ -97,6 +97,8 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
     };
     rgSimulationArguments_Options(a, table);
     rgSimulationArguments_ContactOptions(a, table + RG_SIMULATION_OPTION_COUNT);
+    rgSolverArguments_Options(&a->admm,
+                              table + RG_SIMULATION_OPTION_COUNT + RG_CONTACT_OPTION_COUNT);
     const rgCommand command = {
         .name = "rigor simulate",
         .usage = "[SCENE|FILE]... [OPTIONS]",

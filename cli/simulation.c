@@ -16,6 +16,7 @@ rgSimulationArguments rgDefaultSimulationArguments(void) {
                                    .tangentialDamping = -1,
                                    .friction = NAN,
                                    .restitution = NAN,
+                                   .admm = rgDefaultSolverArguments(),
                                    .threads = 1};
 }
 
@@ -472,6 +473,7 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     contact.tolerance = arguments->tolerance > 0 ? arguments->tolerance : def.contact.tolerance;
     contact.model = (rgContactModel)arguments->contactModel;
     contact.splitIslands = def.contact.splitIslands;
+    rgSolverArguments_Apply(&arguments->admm, &contact);
     def.contact = contact;
     def.timeStep = arguments->timeStep;
     def.integrator = (rgIntegrator)arguments->integrator;
@@ -512,7 +514,8 @@ static bool rgDampingsHaveSprings(const rgSimulationArguments* arguments) {
 }
 
 static bool rgMakeWorld(rgSimulation* simulation, const rgSimulationArguments* arguments) {
-    if (!rgDampingsHaveSprings(arguments)) {
+    rgContactSolverDef method = rgSolverDef(arguments->solver);
+    if (!rgDampingsHaveSprings(arguments) || !rgSolverArguments_Check(&arguments->admm, &method)) {
         return false;
     }
     rgDiagnostics* diagnostics = simulation->loaded.diagnostics;

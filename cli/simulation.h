@@ -2,6 +2,7 @@
 // the way. What simulate and bench share.
 #pragma once
 #include "model.h"
+#include "run.h"
 
 // Counts of small whole numbers.
 typedef struct rgHistogram {
@@ -31,6 +32,7 @@ typedef struct rgSimulationArguments {
     int integrator;    // rgIntegrator; 0: as the file says
     int solver;
     int contactModel;
+    rgSolverArguments admm;
     double budget;     // of the solver, in factorizations; 0: none
     double tolerance;  // 0: the library's default, as the next
     int maxIterations; //

@@ -18,6 +18,7 @@ typedef struct rgSolveOptions {
     int repeat;
     int maxIterations; // 0: the library's default
     double tolerance;  // 0: the library's default
+    rgSolverArguments admm;
     const char* history;
     const char* outFolder;
     bool json;
@@ -42,9 +43,10 @@ typedef struct rgSolveJob {
 } rgSolveJob;
 
 static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fileCount) {
-    *options = (rgSolveOptions){.repeat = 1};
-    const rgOption table[] = {
-        {"--solver", rg_optionChoice, &options->solver, "the method", "S", rgSolverNames, 0, 0},
+    *options = (rgSolveOptions){.repeat = 1, .admm = rgDefaultSolverArguments()};
+    rgOption table[] = {
+        [RG_SOLVER_OPTION_COUNT] = {"--solver", rg_optionChoice, &options->solver, "the method",
+                                    "S", rgSolverNames, 0, 0},
         {"--model", rg_optionChoice, &options->model,
          "law of friction: exact, convex relaxation, on a square or an octagon", "M", rgModelNames,
          0, 0},
@@ -65,6 +67,7 @@ static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fil
         {"--quiet", rg_optionFlag, &options->quiet, "no warnings about the files", NULL, NULL, 0,
          0},
     };
+    rgSolverArguments_Options(&options->admm, table);
     const rgCommand command = {
         .name = "rigor solve",
         .usage = "FILE|DIR... [OPTIONS]",
@@ -86,6 +89,7 @@ static rgContactSolverDef rgSolveDef(const rgSolveOptions* options) {
     def.form = (rgSystemForm)options->form;
     def.tolerance = options->tolerance > 0 ? options->tolerance : def.tolerance;
     def.maxIterations = options->maxIterations > 0 ? options->maxIterations : def.maxIterations;
+    rgSolverArguments_Apply(&options->admm, &def);
     return def;
 }
 
@@ -384,6 +388,9 @@ int rgSolve(rgComm* comm, int argc, char** argv) {
         return code;
     }
     job.def = rgSolveDef(&job.options);
+    if (!rgSolverArguments_Check(&job.options.admm, &job.def)) {
+        return rg_exitUsage;
+    }
     rgResult result = rgCreateContactSolver(&job.def, &job.solver);
     if (result != rg_ok) {
         rgCli_Error("the solver refuses these options: %s", rgResult_Name(result));

@@ -20,6 +20,7 @@ typedef struct rgBenchSimulateOptions {
     double seconds;
     double fall; // of piles, before they are measured [s]
     int solver;
+    rgSolverArguments admm;
     const char* piles;
     bool noPeer;
     bool json;
@@ -67,8 +68,10 @@ typedef struct rgSimulateBench {
 static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* options, int* count) {
     *options = (rgBenchSimulateOptions){
         .steps = 2000, .repeat = 5, .timeStep = 1e-3, .seconds = 30, .fall = 1};
-    const rgOption table[] = {
-        {"--steps", rg_optionInt, &options->steps, "steps per scene", "N", NULL, 1, 1e8},
+    options->admm = rgDefaultSolverArguments();
+    rgOption table[] = {
+        [RG_SOLVER_OPTION_COUNT] = {"--steps", rg_optionInt, &options->steps, "steps per scene",
+                                    "N", NULL, 1, 1e8},
         {"--repeat", rg_optionInt, &options->repeat, "repetitions, the least time counts", "N",
          NULL, 1, 1e6},
         {"--dt", rg_optionNumber, &options->timeStep, "time step of the scenes [s]", "DT", NULL,
@@ -84,6 +87,7 @@ static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* optio
         {"--no-peer", rg_optionFlag, &options->noPeer, "rigor alone", NULL, NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
     };
+    rgSolverArguments_Options(&options->admm, table);
     const rgCommand command = {
         .name = "rigor bench simulate",
         .usage = "[SCENE|FILE...] [OPTIONS]",
@@ -175,6 +179,7 @@ static rgSimulationArguments rgArgumentsOf(const rgSimulateBench* bench, const c
     rgSimulationArguments arguments = rgDefaultSimulationArguments();
     arguments.what = what;
     arguments.solver = bench->options.solver;
+    arguments.admm = bench->options.admm;
     arguments.tolerance = bench->options.tolerance;
     arguments.timeStep = bench->options.timeStep;
     return arguments;

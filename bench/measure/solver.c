@@ -19,11 +19,9 @@ enum {
 };
 static const char* const rgStudyNames[] = {"compare", "ablation", "penalty", "warm",
                                            "random",  "plan",     NULL};
-static const char* const rgStopNames[] = {"judge", "paper", NULL};
 
 typedef struct rgBenchOptions {
     int study;
-    int stop;
     int model;
     int form;
     int repeat;
@@ -31,6 +29,7 @@ typedef struct rgBenchOptions {
     int first, count;
     double tolerance;
     double secondsPerRun;
+    rgSolverArguments admm;
     const char* solvers;
     const char* profile;
     const char* parts;
@@ -39,9 +38,11 @@ typedef struct rgBenchOptions {
 } rgBenchOptions;
 
 static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* count) {
-    *options = (rgBenchOptions){.stop = -1, .count = 20000, .tolerance = 1e-6, .secondsPerRun = 1};
-    const rgOption table[] = {
-        {"--study", rg_optionChoice, &options->study, "what to compare", "S", rgStudyNames, 0, 0},
+    *options = (rgBenchOptions){.count = 20000, .tolerance = 1e-6, .secondsPerRun = 1};
+    options->admm = rgDefaultSolverArguments();
+    rgOption table[] = {
+        [RG_SOLVER_OPTION_COUNT] = {"--study", rg_optionChoice, &options->study, "what to compare",
+                                    "S", rgStudyNames, 0, 0},
         {"--solvers", rg_optionText, &options->solvers, "only these, separated by commas", "LIST",
          NULL, 0, 0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
@@ -49,8 +50,6 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
         {"--form", rg_optionChoice, &options->form, "form of the matrix while solving", "F",
          rgFormNames, 0, 0},
         {"--tol", rg_optionNumber, &options->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
-        {"--stop", rg_optionChoice, &options->stop,
-         "the test that ends a solve (penalty study: paper)", "W", rgStopNames, 0, 0},
         {"--max-iter", rg_optionInt, &options->maxIterations,
          "iterations at most (20000, studies random and plan 2000)", "N", NULL, 1, 1e9},
         {"--repeat", rg_optionInt, &options->repeat,
@@ -69,6 +68,7 @@ static int rgParseBench(int argc, char** argv, rgBenchOptions* options, int* cou
          "FILE", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
     };
+    rgSolverArguments_Options(&options->admm, table);
     const rgCommand command = {
         .name = "rigor bench solver",
         .usage = "[FILE|DIR...] [OPTIONS]",
@@ -103,6 +103,7 @@ static rgVariant* rgAddVariant(rgBench* bench, const char* name, int solver) {
     rgVariant* variant = &bench->variants[bench->variantCount++];
     snprintf(variant->name, sizeof(variant->name), "%s", name);
     variant->def = rgSolverDef(solver);
+    rgSolverArguments_Apply(&bench->arguments, &variant->def);
     return variant;
 }
 
@@ -132,7 +133,9 @@ static void rgAddAblation(rgBench* bench) {
     rgAdmmDef fast = rgAcceleratedAdmmDef();
     static const char* const names[] = {"scaling", "relaxation", "anderson", "cooldown"};
     for (int kind = 0; kind < 2; ++kind) {
-        rgAddVariant(bench, kind == 0 ? "paper" : "all", admm)->def.admm = kind == 0 ? paper : fast;
+        rgVariant* base = rgAddVariant(bench, kind == 0 ? "paper" : "all", admm);
+        base->def.admm = kind == 0 ? paper : fast;
+        rgSolverArguments_Apply(&bench->arguments, &base->def);
         for (int i = 0; i < 4; ++i) {
             char name[24];
             snprintf(name, sizeof(name), "%s%s", kind == 0 ? "paper+" : "all-", names[i]);
@@ -142,7 +145,9 @@ static void rgAddAblation(rgBench* bench) {
             admmDef.relaxation = i == 1 ? from.relaxation : admmDef.relaxation;
             admmDef.andersonMemory = i == 2 ? from.andersonMemory : admmDef.andersonMemory;
             admmDef.cooldown = i == 3 ? from.cooldown : admmDef.cooldown;
-            rgAddVariant(bench, name, admm)->def.admm = admmDef;
+            rgVariant* variant = rgAddVariant(bench, name, admm);
+            variant->def.admm = admmDef;
+            rgSolverArguments_Apply(&bench->arguments, &variant->def);
         }
     }
 }
@@ -179,15 +184,14 @@ static bool rgMakeVariants(rgBench* bench, const rgBenchOptions* options) {
     } else if (!rgAddSolvers(bench, options->solvers)) {
         return false;
     }
-    int stop = options->stop >= 0 ? options->stop : options->study == rg_studyPenalty;
+    bool paperTest = options->study == rg_studyPenalty && options->admm.stop < 0;
     for (int i = 0; i < bench->variantCount; ++i) {
         rgVariant* variant = &bench->variants[i];
         variant->def.tolerance = options->tolerance;
         variant->def.maxIterations = options->maxIterations;
         variant->def.model = (rgContactModel)options->model;
         variant->def.form = (rgSystemForm)options->form;
-        bool hasPaperTest = variant->def.method == rg_methodAdmm;
-        variant->def.stop = stop == 1 && hasPaperTest ? rg_stopPaper : rg_stopJudge;
+        variant->def.stop = paperTest ? rg_stopPaper : variant->def.stop;
         rgResult result = rgCreateContactSolver(&variant->def, &variant->solver);
         if (result != rg_ok) {
             rgCli_Error("solver %s cannot be made: %s", variant->name, rgResult_Name(result));
@@ -391,6 +395,7 @@ int rgBench_Solver(int argc, char** argv) {
     rgBench bench = {.study = rgStudyNames[options.study],
                      .tolerance = options.tolerance,
                      .repeat = options.repeat,
+                     .arguments = options.admm,
                      .warm = options.study == rg_studyWarm};
     rgCaseFiles files = {0};
     rgWall* wall = rgCli_Allocate(1, sizeof(rgWall));

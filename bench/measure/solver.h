@@ -27,7 +27,8 @@ typedef struct rgBench {
     const char* study;
     double tolerance;
     int repeat;
-    bool warm; // start from the impulses of the problem before
+    bool warm;                   // start from the impulses of the problem before
+    rgSolverArguments arguments; // of ADMM variants, where a study does not say otherwise
     rgVariant variants[rg_maxVariants];
     int variantCount;
     rgBenchProblem* problems;

@@ -88,6 +88,9 @@ class Usage(unittest.TestCase):
         self.refused("--json takes no value", "solve", "x", "--json=1")
         self.refused("nothing to work on", "solve")
         self.refused("'magic' is not a solver", "bench", "solver", "--solvers", "pgs,magic")
+        self.refused("--tau belongs to ADMM", "solve", "x", "--tau", 4)
+        self.refused("--stop belongs to ADMM", "simulate", "sliding", "--stop", "paper")
+        self.refused("--tau must be between", "solve", "x", "--solver", "admm", "--tau", 1)
         self.refused("'magic' is not a part of the plan", "bench", "solver", "--study", "plan",
                      "--parts", "start,polish+magic")
 
@@ -357,6 +360,41 @@ class Others(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 names = [r["solver"] for r in json.loads(done.stdout)["problems"][0]["runs"]]
                 self.assertIn("all-anderson" if study == "ablation" else "linear 16", names)
+
+    def test_parameters_of_the_paper(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "one.hdf5")
+            write_random(path, np.random.default_rng(4), 5)
+
+            def solve(*options):
+                done = run("solve", path, "--solver", "admm", "--json", *options)
+                return json.loads(done.stdout)["problems"][0]
+
+            paper = solve()
+            # Said aloud, the defaults change nothing.
+            self.assertEqual({**solve("--rule", "spectral", "--eta", "1e-6", "--p", "0.05",
+                                      "--p-start", "0.2", "--alpha", "10", "--stop", "judge"),
+                              "seconds": 0}, {**paper, "seconds": 0})
+            linear = solve("--rule", "linear", "--tau", "3", "--rho", "1e-3")
+            self.assertEqual(linear["status"], "solved")
+            self.assertNotEqual(linear["iterations"], paper["iterations"])
+            constant = solve("--rule", "constant", "--rho", "1")
+            self.assertEqual(constant["factorizations"], solve("--rule", "linear", "--alpha", "1e18",
+                                                               "--rho", "1")["factorizations"])
+            own = solve("--stop", "paper")
+            self.assertLess(own["iterations"], paper["iterations"])
+
+    def test_islands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "two.hdf5")
+            one = np.eye(3) + 0.1
+            W = np.block([[one, np.zeros((3, 3))], [np.zeros((3, 3)), 2 * one]])
+            write_local(path, W, np.array([-1, 0.1, 0, -1, 0, 0.2]), np.array([0.5, 0.5]))
+            for islands, count in (("on", 2), ("off", 1)):
+                done = run("solve", path, "--solver", "admm", "--rule", "constant", "--islands",
+                           islands, "--json")
+                # One factorization for the spectrum and one for the penalty, each.
+                self.assertEqual(json.loads(done.stdout)["problems"][0]["factorizations"], 2 * count)
 
     def test_bench_random(self):
         def groups(*options):
