@@ -1,17 +1,27 @@
 // The experiments, in the order of the report: one file each in this folder.
 #include "report/report.h"
 
+// clang-format off
+extern const rgExperiment rgExperimentConvergence;
+extern const rgExperiment rgExperimentFclib;
+extern const rgExperiment rgExperimentGrasp;
+extern const rgExperiment rgExperimentLarge;
+extern const rgExperiment rgExperimentModels;
 extern const rgExperiment rgExperimentPhysics;
 extern const rgExperiment rgExperimentSimulators;
-extern const rgExperiment rgExperimentModels;
-extern const rgExperiment rgExperimentWallCube;
-extern const rgExperiment rgExperimentLarge;
 extern const rgExperiment rgExperimentTimings;
-extern const rgExperiment rgExperimentGrasp;
+extern const rgExperiment rgExperimentWallCube;
 
 const rgExperiment* const rgExperiments[] = {
-    &rgExperimentPhysics, //
-    &rgExperimentTimings, &rgExperimentSimulators, &rgExperimentWallCube,
-    &rgExperimentLarge,   &rgExperimentGrasp,      &rgExperimentModels,
+    &rgExperimentConvergence,
+    &rgExperimentTimings,
+    &rgExperimentSimulators,
+    &rgExperimentWallCube,
+    &rgExperimentFclib,
+    &rgExperimentGrasp,
+    &rgExperimentLarge,
+    &rgExperimentModels,
+    &rgExperimentPhysics,
 };
+// clang-format on
 const int rgExperimentCount = (int)(sizeof(rgExperiments) / sizeof(rgExperiments[0]));

@@ -6,7 +6,7 @@
 
 // A solver with its settings.
 typedef struct rgVariant {
-    char name[24];
+    char name[32];
     rgContactSolverDef def;
     rgContactSolver* solver;
 } rgVariant;
