@@ -84,12 +84,13 @@ static bool rgGather(rgFclibStudy* study, int stride, int* originals) {
         good = rgFamily_Write(&rgFamilies[i], stride, study->scratch);
     }
     char* folders[2] = {study->scratch, fclib};
-    int own = 0;
     bool quick = rgReport_Effort(study->report) == rg_effortQuick;
-    good = good && rgFindCases(folders, 1, &study->files);
-    own = study->files.count;
-    if (good && access(fclib, R_OK) == 0 && !quick) {
-        good = rgFindCases(folders + 1, 1, &study->files);
+    bool both = access(fclib, R_OK) == 0 && !quick;
+    good = good && rgFindCases(folders, both ? 2 : 1, &study->files);
+    int own = 0;
+    while (own < study->files.count &&
+           strncmp(study->files.files[own].path, study->scratch, strlen(study->scratch)) == 0) {
+        own += 1;
     }
     *originals = study->files.count - own;
     study->ownCount = own;

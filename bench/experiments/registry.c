@@ -2,9 +2,11 @@
 #include "report/report.h"
 
 // clang-format off
+extern const rgExperiment rgExperimentCompliance;
 extern const rgExperiment rgExperimentConvergence;
 extern const rgExperiment rgExperimentFclib;
 extern const rgExperiment rgExperimentGrasp;
+extern const rgExperiment rgExperimentInverse;
 extern const rgExperiment rgExperimentLarge;
 extern const rgExperiment rgExperimentModels;
 extern const rgExperiment rgExperimentPhysics;
@@ -18,6 +20,8 @@ const rgExperiment* const rgExperiments[] = {
     &rgExperimentSimulators,
     &rgExperimentWallCube,
     &rgExperimentFclib,
+    &rgExperimentInverse,
+    &rgExperimentCompliance,
     &rgExperimentGrasp,
     &rgExperimentLarge,
     &rgExperimentModels,

@@ -1,8 +1,8 @@
 // rigor bench inverse: an arm slides its tool on a rigid wall with a wanted force, by inverse
 // dynamics with exact friction and with the convex relaxation; and what a call costs, beside
 // mj_inverse where MuJoCo was built in.
+#include "inverse.h"
 #include "measure.h"
-#include "peer.h"
 #include "peers/mujoco.h"
 #include "simulation.h"
 
@@ -13,56 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { rg_armDofs = 6, rg_bodyDofs = 64 };
 #define RG_TOOL_RADIUS 0.03
-
-typedef struct rgBenchInverseOptions {
-    double seconds;
-    double force;
-    int calls;
-    int repeat;
-    const char* out;
-    bool noPeer;
-    bool json;
-} rgBenchInverseOptions;
-
-// An arm at its wall.
-typedef struct rgWallRun {
-    const char* name;
-    bool present;
-    rgModelDef* def;
-    rgModel* model;
-    rgWorld* world;
-    FILE* csv;
-    int steps;
-    int iterationsMost;   // from a start on the sliding ray
-    int iterationsNormal; // from a normal impulse alone
-    int unsolved;
-    double residual;         // worst, SI
-    double velocityError;    // of the step driven by the forces [rad/s]
-    double forceError;       // contact force of the step beside the inverse's [N]
-    double torqueMost;       // exact model [N m]
-    double convexTorqueMost; // convex model, after as many iterations as it wants
-    int convexIterations;    // mean
-    int convexUnsolved;
-} rgWallRun;
-
-typedef struct rgCallTime {
-    const char* name;
-    int contactCount;
-    int iterationCount;
-    double least, median; // [s]
-} rgCallTime;
-
-typedef struct rgInverseBench {
-    rgBenchInverseOptions options;
-    rgWallRun runs[2];
-    rgCallTime times[3];
-    int timeCount;
-    const rgPeer* peer; // MuJoCo, or NULL
-    double peerSeconds, peerContacts;
-    bool plotted;
-} rgInverseBench;
 
 static int rgParseBenchInverse(int argc, char** argv, rgBenchInverseOptions* options) {
     *options = (rgBenchInverseOptions){.seconds = 2, .force = 20, .calls = 2000, .repeat = 5};
@@ -618,7 +569,7 @@ static void rgPrintInverseBenchJson(const rgInverseBench* bench) {
     rgJson_EndObject(&json);
 }
 
-static bool rgMeasureInverse(rgInverseBench* bench) {
+bool rgInverseBench_Measure(rgInverseBench* bench) {
     const rgBenchInverseOptions* options = &bench->options;
     if (options->out != NULL && mkdir(options->out, 0777) != 0 && errno != EEXIST) {
         rgCli_Error("%s: %s", options->out, strerror(errno));
@@ -630,7 +581,7 @@ static bool rgMeasureInverse(rgInverseBench* bench) {
     for (int i = 0; good && i < 2; ++i) {
         rgWallRun* run = &bench->runs[i];
         good = !run->present || rgSlide(run, options);
-        if (good && run->present && options->out != NULL) {
+        if (good && run->present && options->out != NULL && !options->noPlot) {
             bench->plotted = rgPlot(run, options->out);
         }
         if (good && run->present) {
@@ -649,21 +600,25 @@ static bool rgMeasureInverse(rgInverseBench* bench) {
     return good;
 }
 
+void rgInverseBench_Free(rgInverseBench* bench) {
+    for (int i = 0; i < 2; ++i) {
+        rgWallRun_Free(&bench->runs[i]);
+    }
+}
+
 int rgBench_Inverse(int argc, char** argv) {
     rgInverseBench bench = {0};
     int code = rgParseBenchInverse(argc, argv, &bench.options);
     if (code != RG_CLI_GO) {
         return code;
     }
-    bool good = rgMeasureInverse(&bench);
+    bool good = rgInverseBench_Measure(&bench);
     if (good && bench.options.json) {
         rgPrintInverseBenchJson(&bench);
     } else if (good) {
         rgPrintWall(&bench);
         rgPrintTimes(&bench);
     }
-    for (int i = 0; i < 2; ++i) {
-        rgWallRun_Free(&bench.runs[i]);
-    }
+    rgInverseBench_Free(&bench);
     return good ? rg_exitDone : rg_exitNo;
 }
