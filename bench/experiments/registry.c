@@ -2,12 +2,15 @@
 #include "report/report.h"
 
 // clang-format off
+extern const rgExperiment rgExperimentAblation;
 extern const rgExperiment rgExperimentCompliance;
 extern const rgExperiment rgExperimentConvergence;
 extern const rgExperiment rgExperimentFclib;
 extern const rgExperiment rgExperimentGrasp;
+extern const rgExperiment rgExperimentGrowth;
 extern const rgExperiment rgExperimentInverse;
 extern const rgExperiment rgExperimentLarge;
+extern const rgExperiment rgExperimentMicro;
 extern const rgExperiment rgExperimentModels;
 extern const rgExperiment rgExperimentPhysics;
 extern const rgExperiment rgExperimentSimulators;
@@ -23,8 +26,11 @@ const rgExperiment* const rgExperiments[] = {
     &rgExperimentInverse,
     &rgExperimentCompliance,
     &rgExperimentGrasp,
+    &rgExperimentGrowth,
+    &rgExperimentMicro,
     &rgExperimentLarge,
     &rgExperimentModels,
+    &rgExperimentAblation,
     &rgExperimentPhysics,
 };
 // clang-format on

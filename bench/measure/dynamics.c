@@ -2,6 +2,7 @@
 // in the same run: interleaved, minimum over many repetitions. Robots come from RIGOR_DATA.
 // MuJoCo's mj_kinematics also places geoms, and mj_comPos turns inertias, which this library does
 // with the first algorithm that needs them.
+#include "dynamics.h"
 #include "measure.h"
 #include "peer.h"
 
@@ -126,7 +127,7 @@ static const rgRow rows[] = {
     {"state + bias + CRBA + factor", rgRunStateBiasFactor, RG_PEER(rgPeerStateBiasFactor)},
     {"state + ABA", rgRunStateForward, NULL},
 };
-enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+_Static_assert(sizeof(rows) / sizeof(rows[0]) == rg_algorithmCount, "a time for each");
 
 static double rgNow(void) {
     struct timespec t;
@@ -200,49 +201,62 @@ static bool rgHasPeer(const rgBench* bench) {
 #endif
 }
 
-static void rgMeasure(rgBench* bench, int rounds) {
-    double best[ROW_COUNT][2];
+static void rgMeasure(rgBench* bench, int rounds, rgAlgorithmTimes* times) {
     bool peer = rgHasPeer(bench);
-    for (int r = 0; r < ROW_COUNT; ++r) {
-        best[r][0] = best[r][1] = INFINITY;
+    for (int r = 0; r < rg_algorithmCount; ++r) {
+        times->names[r] = rows[r].name;
+        times->own[r] = INFINITY;
+        times->peer[r] = peer && rows[r].peer != NULL ? INFINITY : NAN;
     }
     for (int round = 0; round < rounds; ++round) {
-        for (int r = 0; r < ROW_COUNT; ++r) {
-            best[r][0] = fmin(best[r][0], rgTimeBatch(rows[r].ours, bench));
-            if (peer && rows[r].peer != NULL) {
-                best[r][1] = fmin(best[r][1], rgTimeBatch(rows[r].peer, bench));
+        for (int r = 0; r < rg_algorithmCount; ++r) {
+            times->own[r] = fmin(times->own[r], rgTimeBatch(rows[r].ours, bench));
+            if (!isnan(times->peer[r])) {
+                times->peer[r] = fmin(times->peer[r], rgTimeBatch(rows[r].peer, bench));
             }
         }
     }
-    for (int r = 0; r < ROW_COUNT; ++r) {
-        printf("  %-30s %8.3f us", rows[r].name, best[r][0]);
-        if (isfinite(best[r][1])) {
-            printf("   MuJoCo %8.3f us   ratio %5.2f", best[r][1], best[r][1] / best[r][0]);
-        }
-        printf("\n");
+}
+
+static const char* const robots[rg_timedRobotCount][2] = {
+    {"robots/ur5/ur5.xml", "arm"},
+    {"robots/solo12/solo12.xml", "quadruped"},
+    {"robots/humanoid/humanoid.xml", "humanoid"},
+    {"robots/cassie/cassie_noeq.xml", NULL},
+    {"robots/talos/talos.xml", NULL},
+};
+
+bool rgTimeAlgorithms(int robot, int rounds, rgAlgorithmTimes* times) {
+    rgBench bench = {0};
+    const char* path = rgBenchPath(robots[robot][0]);
+    path = access(path, R_OK) == 0 ? path : robots[robot][1];
+    bool good = path != NULL && rgOpenBench(&bench, path);
+    if (good) {
+        snprintf(times->robot, sizeof(times->robot), "%s", bench.scene.name);
+        times->velocityCount = bench.scene.info.vCount;
+        rgMeasure(&bench, rounds, times);
     }
+    rgCloseBench(&bench);
+    return good;
 }
 
 int rgBench_Dynamics(int argc, char** argv) {
-    static const char* const robots[][2] = {
-        {"robots/ur5/ur5.xml", "arm"},
-        {"robots/solo12/solo12.xml", "quadruped"},
-        {"robots/humanoid/humanoid.xml", "humanoid"},
-        {"robots/cassie/cassie_noeq.xml", NULL},
-        {"robots/talos/talos.xml", NULL},
-    };
     int rounds = argc > 1 ? atoi(argv[1]) : 1000;
-    for (size_t i = 0; i < sizeof(robots) / sizeof(robots[0]); ++i) {
-        rgBench bench = {0};
-        const char* path = rgBenchPath(robots[i][0]);
-        path = access(path, R_OK) == 0 ? path : robots[i][1];
-        if (path == NULL) {
+    for (int i = 0; i < rg_timedRobotCount; ++i) {
+        rgAlgorithmTimes times;
+        if (!rgTimeAlgorithms(i, rounds, &times)) {
             printf("%s: not below $RIGOR_DATA\n", robots[i][0]);
-        } else if (rgOpenBench(&bench, path)) {
-            printf("%s (nv %d)\n", bench.scene.name, bench.scene.info.vCount);
-            rgMeasure(&bench, rounds);
+            continue;
         }
-        rgCloseBench(&bench);
+        printf("%s (nv %d)\n", times.robot, times.velocityCount);
+        for (int r = 0; r < rg_algorithmCount; ++r) {
+            printf("  %-30s %8.3f us", times.names[r], times.own[r]);
+            if (isfinite(times.peer[r])) {
+                printf("   MuJoCo %8.3f us   ratio %5.2f", times.peer[r],
+                       times.peer[r] / times.own[r]);
+            }
+            printf("\n");
+        }
     }
     return 0;
 }

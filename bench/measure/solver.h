@@ -49,6 +49,32 @@ void rgBench_FreeProblems(rgBench* bench);
 // solver_plan.c: variants of auto without parts of its plan: "near,near+sweeps"; NULL: without each
 // part. False after a message. The study; its exit code.
 bool rgBench_AddPlans(rgBench* bench, const char* list);
+
+// What one variant did in one group of problems.
+typedef struct rgPlanSum {
+    int count;
+    int solvedCount;
+    double iterations, factorizations, seconds;
+} rgPlanSum;
+
+enum { rg_maxGroups = 12 };
+
+typedef struct rgPlanGroup {
+    const char* name;
+    rgPlanSum sums[rg_maxVariants];
+} rgPlanGroup;
+
+typedef struct rgPlanStudy {
+    rgBench* bench; // its variants, with their solvers
+    bool quick;     // less of everything
+    bool files;     // those below $RIGOR_DATA
+    bool states;    // of simulations
+    int randomCount;
+    rgPlanGroup groups[rg_maxGroups];
+    int groupCount;
+} rgPlanStudy;
+
+bool rgPlanStudy_Run(rgPlanStudy* study); // false after a message
 int rgBench_Plan(rgBench* bench, bool quick, bool json);
 
 // solver_random.c: problems first .. first + count - 1 of the random set; the exit code.

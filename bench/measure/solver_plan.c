@@ -24,26 +24,7 @@ static const struct {
     {"restarts", rg_planRestarts},
 };
 
-enum { rg_maxGroups = 12, rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };
-
-// What one variant did in one group.
-typedef struct rgPlanSum {
-    int count;
-    int solvedCount;
-    double iterations, factorizations, seconds;
-} rgPlanSum;
-
-typedef struct rgPlanGroup {
-    const char* name;
-    rgPlanSum sums[rg_maxVariants];
-} rgPlanGroup;
-
-typedef struct rgPlanStudy {
-    rgBench* bench; // its variants
-    bool quick;
-    rgPlanGroup groups[rg_maxGroups];
-    int groupCount;
-} rgPlanStudy;
+enum { rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };
 
 // ---- variants ----
 
@@ -133,7 +114,7 @@ static void rgRunFiles(rgPlanStudy* study, const char* name, const char* folder,
 }
 
 static void rgRunRandom(rgPlanStudy* study) {
-    int count = study->quick ? 200 : 2000;
+    int count = study->randomCount;
     rgPlanGroup* group = rgAddGroup(study, "random");
     rgProgress progress;
     rgProgress_Begin(&progress, "measuring", count);
@@ -392,15 +373,24 @@ static void rgPrintPlanJson(const rgPlanStudy* study) {
     rgJson_EndObject(&json);
 }
 
+bool rgPlanStudy_Run(rgPlanStudy* study) {
+    if (study->files) {
+        rgRunFiles(study, "fclib", "fclib", false);
+        rgRunFiles(study, "robots", "robot_steps", false);
+        rgRunFiles(study, "windows", "robot_steps", true);
+    }
+    bool good = !study->states || rgRunStates(study);
+    rgRunRandom(study);
+    return good;
+}
+
 int rgBench_Plan(rgBench* bench, bool quick, bool json) {
     rgPlanStudy* study = rgCli_Allocate(1, sizeof(rgPlanStudy));
     study->bench = bench;
     study->quick = quick;
-    rgRunFiles(study, "fclib", "fclib", false);
-    rgRunFiles(study, "robots", "robot_steps", false);
-    rgRunFiles(study, "windows", "robot_steps", true);
-    bool good = rgRunStates(study);
-    rgRunRandom(study);
+    study->files = study->states = true;
+    study->randomCount = quick ? 200 : 2000;
+    bool good = rgPlanStudy_Run(study);
     if (json) {
         rgPrintPlanJson(study);
     } else {
