@@ -109,12 +109,12 @@ static rgVariant* rgAddMethod(rgBench* bench, const char* name, const char* solv
     rgVariant* variant = &bench->variants[bench->variantCount++];
     snprintf(variant->name, sizeof(variant->name), "%s", name);
     variant->def = rgSolverDef(rgSolverIndex(solver, strlen(solver)));
+    variant->def.splitIslands = false;
     return variant;
 }
 
 // Every variant on the first problems; the runs belong to the caller.
-static bool rgMeasure(rgFclibStudy* study, rgBench* bench, int count, const char* what,
-                      bool islands) {
+static bool rgMeasure(rgFclibStudy* study, rgBench* bench, int count, const char* what) {
     rgReport_Progress(study->report, study->doneCount++, study->taskCount, what);
     bench->study = what;
     bench->tolerance = 1e-6;
@@ -125,7 +125,6 @@ static bool rgMeasure(rgFclibStudy* study, rgBench* bench, int count, const char
         rgContactSolverDef* def = &bench->variants[v].def;
         def->tolerance = bench->tolerance;
         def->maxIterations = rgReport_Pick(study->report, 2000, 20000, 20000);
-        def->splitIslands = islands;
         if (rgCreateContactSolver(def, &bench->variants[v].solver) != rg_ok) {
             return false;
         }
@@ -143,12 +142,20 @@ static void rgFreeRuns(rgBench* bench) {
 
 // ---- performance profiles
 
+static const char rgOriginals[] = "FCLIB's files";
+
+// Ours have a small initial; those of FCLIB count as one collection.
+static bool rgIsOf(const rgBenchProblem* problem, const char* family) {
+    return family == NULL || (family == rgOriginals ? problem->family[0] < 'a'
+                                                    : strcmp(problem->family, family) == 0);
+}
+
 static double* rgFamilyCosts(const rgBench* bench, const char* family, int* count) {
     double* costs =
         rgCli_Allocate((size_t)bench->problemCount * (size_t)bench->variantCount, sizeof(double));
     *count = 0;
     for (int i = 0; i < bench->problemCount; ++i) {
-        if (family == NULL || strcmp(bench->problems[i].family, family) == 0) {
+        if (rgIsOf(&bench->problems[i], family)) {
             for (int v = 0; v < bench->variantCount; ++v) {
                 const rgRun* run = rgBench_Run(bench, i, v);
                 costs[*count * bench->variantCount + v] =
@@ -164,7 +171,9 @@ static void rgPlotProfile(rgReport* report, const rgBench* bench, const char* fa
                           const char* title) {
     int count = 0;
     double* costs = rgFamilyCosts(bench, family, &count);
-    char* name = rgCli_Format("profile_%s", family != NULL ? family : "all");
+    char* name = rgCli_Format("profile_%s", family == NULL          ? "all"
+                                            : family == rgOriginals ? "FCLIB"
+                                                                    : family);
     char* full = rgCli_Format("%s, %d problems", title, count);
     rgPlot* plot = rgReport_Plot(report, &(rgPlotDef){.name = name,
                                                       .title = full,
@@ -197,7 +206,7 @@ static void rgAddSolverRows(rgSheet* sheet, const rgBench* bench, const char* fa
         int solved = 0, claimed = 0, k = 0;
         for (int i = 0; i < bench->problemCount; ++i) {
             const rgRun* run = rgBench_Run(bench, i, v);
-            if (family == NULL || strcmp(bench->problems[i].family, family) == 0) {
+            if (rgIsOf(&bench->problems[i], family)) {
                 claimed += run->report.status == rg_contactSolved;
                 if (isfinite(costs[k * bench->variantCount + v])) {
                     times[solved++] = costs[k * bench->variantCount + v];
@@ -240,35 +249,43 @@ static bool rgProfiles(rgFclibStudy* study, char* conclusion, size_t size) {
     rgAddMethod(&bench, "paper's ADMM, spectral", "admm");
     rgAddMethod(&bench, "paper's ADMM, linear", "admm")->def.admm.rule = rg_penaltyLinear;
     rgAddMethod(&bench, "PGS", "pgs");
-    bool good = rgMeasure(study, &bench, study->problems.problemCount, "profiles", false);
+    rgAddMethod(&bench, "rigor (auto), by islands", "auto")->def.splitIslands = true;
+    bool good = rgMeasure(study, &bench, study->problems.problemCount, "profiles");
     if (good) {
         rgSheet* sheet =
             rgAddSolverTable(study->report, "solvers", "Methods, each problem as a whole");
         for (int i = 0; i < bench.problemCount; ++i) {
-            if (rgIsFirst(study, i)) {
-                const char* family = rgFamilyAt(study, i);
-                bool own = family[0] >= 'a';
-                if (own) {
-                    rgPlotProfile(study->report, &bench, family, family);
-                }
+            const char* family = rgFamilyAt(study, i);
+            if (rgIsFirst(study, i) && family[0] >= 'a') {
+                rgPlotProfile(study->report, &bench, family, family);
                 rgAddSolverRows(sheet, &bench, family);
             }
         }
+        if (study->ownCount < bench.problemCount) {
+            rgPlotProfile(study->report, &bench, rgOriginals, rgOriginals);
+            rgAddSolverRows(sheet, &bench, rgOriginals);
+        }
         rgPlotProfile(study->report, &bench, NULL, "all");
         rgAddSolverRows(sheet, &bench, NULL);
-        int count = 0, solved[5] = {0};
+        enum { methods = 6 };
+        int count = 0, solved[methods] = {0};
         double* costs = rgFamilyCosts(&bench, NULL, &count);
         for (int i = 0; i < count; ++i) {
-            for (int v = 0; v < 5; ++v) {
-                solved[v] += isfinite(costs[5 * i + v]);
+            for (int v = 0; v < methods; ++v) {
+                solved[v] += isfinite(costs[methods * i + v]);
             }
         }
-        snprintf(conclusion, size,
-                 "rigor's default solves %d of %d problems to a true 1e-6 and is the fastest on "
-                 "%.0f %% of them; the paper's ADMM solves %d, PGS %d.",
-                 solved[0], count, 100 * rgProfileAt(costs, count, 5, 0, 1), solved[2], solved[4]);
-        rgReport_Check(study->report, solved[0] >= (int)(0.98 * count),
-                       "the default solves %d of %d", solved[0], count);
+        snprintf(
+            conclusion, size,
+            "rigor's default solves %d of %d problems to a true 1e-6 by islands and %d as a "
+            "whole; the paper's ADMM solves %d (linear rule %d), PGS %d. Within twice the time "
+            "of the fastest it has %.0f %%, the paper's ADMM %.0f %%, PGS %.0f %%.",
+            solved[5], count, solved[0], solved[2], solved[3], solved[4],
+            100 * rgProfileAt(costs, count, methods, 0, 2),
+            100 * rgProfileAt(costs, count, methods, 2, 2),
+            100 * rgProfileAt(costs, count, methods, 4, 2));
+        rgReport_Check(study->report, solved[5] >= (int)(0.98 * count),
+                       "the default solves %d of %d", solved[5], count);
         free(costs);
     }
     rgFreeRuns(&bench);
@@ -280,7 +297,7 @@ static bool rgProfiles(rgFclibStudy* study, char* conclusion, size_t size) {
 enum { rg_ruleCount = 7 };
 static const double rgFactors[] = {2, 4, 8, 16}, rgSteps[] = {0.01, 0.05, 0.08};
 
-static void rgAddRules(rgBench* bench, rgStopTest stop, double linearStart) {
+static void rgAddRules(rgBench* bench, rgStopTest stop, double linearStart, bool islands) {
     for (int i = 0; i < rg_ruleCount; ++i) {
         char name[32];
         bool linear = i < 4;
@@ -288,6 +305,7 @@ static void rgAddRules(rgBench* bench, rgStopTest stop, double linearStart) {
                  linear ? rgFactors[i] : rgSteps[i - 4]);
         rgContactSolverDef* def = &rgAddMethod(bench, name, "admm")->def;
         def->stop = stop;
+        def->splitIslands = islands;
         def->admm.rule = linear ? rg_penaltyLinear : rg_penaltySpectral;
         def->admm.factor = linear ? rgFactors[i] : def->admm.factor;
         def->admm.exponentStep = linear ? def->admm.exponentStep : rgSteps[i - 4];
@@ -295,11 +313,11 @@ static void rgAddRules(rgBench* bench, rgStopTest stop, double linearStart) {
     }
 }
 
-// A row per collection: "mean +- deviation" of updates or milliseconds.
+// A row per collection: "mean ± deviation (median)" of updates or milliseconds.
 static void rgAddRuleRow(rgSheet* sheet, const rgBench* bench, const char* family, bool time,
                          double* means) {
     double* values = rgCli_Allocate((size_t)bench->problemCount, sizeof(double));
-    double mean[rg_ruleCount], spread[rg_ruleCount];
+    double mean[rg_ruleCount], spread[rg_ruleCount], median[rg_ruleCount];
     int best = 0;
     for (int v = 0; v < rg_ruleCount; ++v) {
         int count = 0;
@@ -313,12 +331,14 @@ static void rgAddRuleRow(rgSheet* sheet, const rgBench* bench, const char* famil
         }
         mean[v] = rgMeanOf(values, count);
         spread[v] = rgDeviationOf(values, count);
+        median[v] = rgQuantileOf(values, count, 0.5);
         best = mean[v] < mean[best] ? v : best;
         means[v] = mean[v];
     }
     rgSheet_Text(sheet, "%s", family);
     for (int v = 0; v < rg_ruleCount; ++v) {
-        rgSheet_Text(sheet, time ? "%.3g ± %.2g" : "%.2f ± %.2f", mean[v], spread[v]);
+        rgSheet_Text(sheet, time ? "%.3g ± %.2g (%.3g)" : "%.2f ± %.2f (%.0f)", mean[v], spread[v],
+                     median[v]);
         if (v == best) {
             rgSheet_Mark(sheet);
         }
@@ -391,8 +411,8 @@ static bool rgStudyRules(rgFclibStudy* study, const char* name, const char* titl
                          double means[][rg_ruleCount]) {
     rgBench bench = {0};
     double other[rg_familyCount][rg_ruleCount];
-    rgAddRules(&bench, stop, start);
-    bool good = rgMeasure(study, &bench, study->ownCount, title, islands);
+    rgAddRules(&bench, stop, start, islands);
+    bool good = rgMeasure(study, &bench, study->ownCount, title);
     if (good) {
         rgAddRuleTable(study, &bench, name, title, false, means);
         if (time) {
@@ -473,21 +493,47 @@ static void rgAddEquivalents(rgFclibStudy* study) {
     }
 }
 
-static double rgLeast(const double* values, int count) {
-    double least = INFINITY;
-    for (int i = 0; i < count; ++i) {
-        least = fmin(least, values[i]);
+// The rule of a kind whose largest mean over the collections is least, and that mean.
+static int rgSteadiest(double means[][rg_ruleCount], int first, int count, double* worst) {
+    int best = first;
+    *worst = INFINITY;
+    for (int v = first; v < first + count; ++v) {
+        double most = 0;
+        for (int f = 0; f < rg_familyCount; ++f) {
+            most = fmax(most, means[f][v]);
+        }
+        best = most < *worst ? v : best;
+        *worst = fmin(*worst, most);
     }
-    return least;
+    return best;
 }
 
-// In how many collections the best spectral rule needs fewer updates than the best linear one.
-static int rgSpectralWins(double means[][rg_ruleCount]) {
-    int wins = 0;
-    for (int f = 0; f < rg_familyCount; ++f) {
-        wins += rgLeast(means[f] + 4, 3) < rgLeast(means[f], 4);
-    }
-    return wins;
+static void rgConcludeRules(rgReport* report, const char* before, double paper[][rg_ruleCount],
+                            double fixed[][rg_ruleCount]) {
+    double linear = 0, spectral = 0, other = 0;
+    int best = rgSteadiest(paper, 0, 4, &linear);
+    int step = rgSteadiest(paper, 4, 3, &spectral);
+    int start = rgSteadiest(fixed, 0, 4, &other);
+    rgReport_Conclude(report,
+                      "%s Cholesky updates by the paper's test, mean of the worst collection: %.1f "
+                      "with the spectral rule (p = %g); %.1f with the best linear rule (tau = %g) "
+                      "from the same start, %.1f (tau = %g) from rho = 1.",
+                      before, spectral, rgSteps[step - 4], linear, rgFactors[best], other,
+                      rgFactors[start]);
+    rgReport_Note(
+        report,
+        "The two rules: contact matrices have no full rank, so that m = eta, and a step of the "
+        "spectral rule multiplies rho by (L/eta)^p, which within a collection is nearly one number "
+        "(the table of equivalents): p = 0.05 is a tau of about 2.2, p = 0.08 about 3.5, p = 0.01 "
+        "about 1.17. From the same start the spectral rule is a linear rule with that tau, and the "
+        "medians agree. Means and deviations of some linear rules are large for another reason: "
+        "with "
+        "large steps rho swings between two values without end on a few problems, each swing a "
+        "factorization. That is what the paper's Table III shows, too (Chain, tau = 8: 34 +- "
+        "213).");
+    rgReport_Note(report,
+                  "The paper's test looks at ADMM's own iterates, and ends where the judge mostly "
+                  "sees more than 1e-6: compare the rows of the table of truth.");
 }
 
 static bool rgRules(rgFclibStudy* study, const char* before) {
@@ -530,25 +576,7 @@ static bool rgRules(rgFclibStudy* study, const char* before) {
         free(scaled[i]);
     }
     if (good) {
-        rgReport_Conclude(
-            study->report,
-            "%s The best spectral rule needs fewer Cholesky updates than the best linear one in %d "
-            "of 3 collections by the paper's test and in %d of 3 to a true 1e-6 when both start "
-            "from the spectrum; in %d of 3 when the linear rule starts from rho = 1, and in %d of "
-            "3 "
-            "when masses have other units as well.",
-            before, rgSpectralWins(paper), rgSpectralWins(judge), rgSpectralWins(fixed),
-            rgSpectralWins(units));
-        rgReport_Note(
-            study->report,
-            "Why the rules differ less here than in the paper: contact matrices have no full rank, "
-            "so "
-            "that m = eta and a step of the spectral rule multiplies rho by (L/eta)^p, which "
-            "within "
-            "a collection is nearly one number (the table of equivalents): p = 0.05 is tau near 2, "
-            "p = 0.08 tau near 3, p = 0.01 tau near 1.15. With the same start both rules are the "
-            "same rule. What the spectrum gives is the start and a step that suits the units; a "
-            "linear rule without it pays when the scale of G is not near 1.");
+        rgConcludeRules(study->report, before, paper, fixed);
     }
     free(scaled);
     free(kept);
@@ -559,7 +587,7 @@ static bool rgRules(rgFclibStudy* study, const char* before) {
 
 static bool rgRunFclib(rgReport* report) {
     rgFclibStudy study = {.report = report, .scratch = rgMakeScratch(), .taskCount = 10};
-    char before[400] = "";
+    char before[600] = "";
     int originals = 0;
     bool good =
         study.scratch != NULL && rgGather(&study, rgReport_Pick(report, 32, 4, 1), &originals);

@@ -13,11 +13,13 @@ extern const rgExperiment rgExperimentLarge;
 extern const rgExperiment rgExperimentMicro;
 extern const rgExperiment rgExperimentModels;
 extern const rgExperiment rgExperimentPhysics;
+extern const rgExperiment rgExperimentScenes;
 extern const rgExperiment rgExperimentSimulators;
 extern const rgExperiment rgExperimentTimings;
 extern const rgExperiment rgExperimentWallCube;
 
 const rgExperiment* const rgExperiments[] = {
+    &rgExperimentScenes,
     &rgExperimentConvergence,
     &rgExperimentTimings,
     &rgExperimentSimulators,

@@ -1,4 +1,4 @@
-// Plots as inline SVG: axes with round or decade ticks, and a legend beside the plot, where it
+// Plots as inline SVG: axes with round or decade ticks, and a legend below the plot, where it
 // covers nothing.
 #include "parts.h"
 
@@ -96,7 +96,8 @@ static void rgWriteTick(FILE* out, const rgAxis* axis, double value) {
     }
 }
 
-static void rgWriteAxes(const rgPlot* plot, const rgAxis* x, const rgAxis* y, FILE* out) {
+static void rgWriteAxes(const rgPlot* plot, const rgAxis* x, const rgAxis* y, int below,
+                        FILE* out) {
     for (int i = 0; i < y->tickCount; ++i) {
         double at = rg_top + rg_plotHeight - rgAxis_At(y, y->ticks[i]);
         fprintf(out,
@@ -121,7 +122,7 @@ static void rgWriteAxes(const rgPlot* plot, const rgAxis* x, const rgAxis* y, FI
             rg_left, rg_top, x->pixels, rg_plotHeight, 8);
     rgWriteEscaped(out, plot->title);
     fprintf(out, "</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">",
-            rg_left + x->pixels / 2, rg_top + rg_plotHeight + 38);
+            rg_left + x->pixels / 2, below);
     rgWriteEscaped(out, plot->x);
     fprintf(out,
             "</text>\n<text transform=\"translate(14 %d) rotate(-90)\" text-anchor=\"middle\">",
@@ -211,9 +212,31 @@ static void rgWriteGroups(const rgPlot* plot, const rgAxis* x, bool slanted, FIL
     }
 }
 
-static void rgWriteLegend(const rgPlot* plot, int x, FILE* out) {
+static int rgLongest(const rgPlot* plot, bool groups) {
+    size_t longest = 0;
+    for (int i = 0; i < (groups ? plot->groupCount : plot->seriesCount); ++i) {
+        size_t length = strlen(groups ? plot->groups[i] : plot->series[i].name);
+        longest = length > longest ? length : longest;
+    }
+    return (int)longest;
+}
+
+// Columns as wide as the longest name, as many as there is room for.
+typedef struct rgLegend {
+    int columnCount, columnWidth, height;
+} rgLegend;
+
+static rgLegend rgPlaceLegend(const rgPlot* plot, int width) {
+    int column = 40 + 7 * rgLongest(plot, false);
+    int count = width / column > 0 ? width / column : 1;
+    int rows = plot->seriesCount > 1 ? (plot->seriesCount + count - 1) / count : 0;
+    return (rgLegend){count, column, 18 * rows + (rows > 0 ? 6 : 0)};
+}
+
+static void rgWriteLegend(const rgPlot* plot, const rgLegend* legend, int top, FILE* out) {
     for (int i = 0; i < plot->seriesCount; ++i) {
-        int y = rg_top + 10 + 18 * i;
+        int x = rg_left - 20 + legend->columnWidth * (i % legend->columnCount);
+        int y = top + 10 + 18 * (i / legend->columnCount);
         if (plot->kind == rg_plotBars || plot->kind == rg_plotPoints) {
             fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"10\" fill=\"%s\"/>", x + 6,
                     y - 5, rgColor(i));
@@ -227,15 +250,6 @@ static void rgWriteLegend(const rgPlot* plot, int x, FILE* out) {
         rgWriteEscaped(out, plot->series[i].name);
         fputs("</text>\n", out);
     }
-}
-
-static int rgLongest(const rgPlot* plot, bool groups) {
-    size_t longest = 0;
-    for (int i = 0; i < (groups ? plot->groupCount : plot->seriesCount); ++i) {
-        size_t length = strlen(groups ? plot->groups[i] : plot->series[i].name);
-        longest = length > longest ? length : longest;
-    }
-    return (int)longest;
 }
 
 // Bars begin at zero, or a decade below the least on a log axis.
@@ -262,16 +276,15 @@ void rgPlot_WriteSvg(const rgPlot* plot, FILE* out) {
     }
     rgPlaceAxes(plot, &x, &y);
     bool slanted = plot->groupCount > 0 && 7 * rgLongest(plot, true) > x.pixels / plot->groupCount;
-    bool legend = plot->seriesCount > 1;
     int title = 8 * (int)strlen(plot->title) + 16;
-    int width = rg_left + x.pixels + 16 + (legend ? 36 + 7 * rgLongest(plot, false) : 0);
-    int height = rg_top + rg_plotHeight + 46 + (slanted ? 4 * rgLongest(plot, true) : 0);
-    int rows = rg_top + 18 * plot->seriesCount + 8;
+    int width = rg_left + x.pixels + 16;
     width = title > width ? title : width;
-    height = legend && rows > height ? rows : height;
+    rgLegend legend = rgPlaceLegend(plot, width - rg_left + 20);
+    int bottom = rg_top + rg_plotHeight + 46 + (slanted ? 4 * rgLongest(plot, true) : 0);
+    int height = bottom + legend.height;
     fprintf(out, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n", width,
             height, width, height);
-    rgWriteAxes(plot, &x, &y, out);
+    rgWriteAxes(plot, &x, &y, bottom - 8, out);
     for (int i = 0; i < plot->seriesCount; ++i) {
         if (plot->kind == rg_plotBars) {
             rgWriteBars(plot, i, &x, &y, out);
@@ -287,8 +300,8 @@ void rgPlot_WriteSvg(const rgPlot* plot, FILE* out) {
     if (plot->kind == rg_plotBars) {
         rgWriteGroups(plot, &x, slanted, out);
     }
-    if (legend) {
-        rgWriteLegend(plot, rg_left + x.pixels + 12, out);
+    if (legend.height > 0) {
+        rgWriteLegend(plot, &legend, bottom, out);
     }
     fputs("</svg>", out);
 }
