@@ -105,15 +105,15 @@ static bool rgMeasureGrowth(rgReport* report, const rgGrowthCase* growth, rgPowe
     int count = growth->counts[rgReport_Effort(report)];
     rgSheet* sheet = rgAddGrowthTable(report, growth);
     char* title = rgCli_Format("%s: time and memory", growth->name);
-    char* label = rgCli_Format("%s", growth->unit);
-    rgPlot* plot = rgReport_Plot(report, &(rgPlotDef){.name = growth->name,
+    char* name = rgCli_Format("%s_growth", growth->name);
+    rgPlot* plot = rgReport_Plot(report, &(rgPlotDef){.name = name,
                                                       .title = title,
-                                                      .x = label,
+                                                      .x = growth->unit,
                                                       .y = "us per step; kB",
                                                       .logX = true,
                                                       .logY = true});
     free(title);
-    free(label);
+    free(name);
     bool good = true;
     for (int i = 0; good && i < count; ++i) {
         rgReport_Progress(report, i, count, growth->name);
@@ -129,10 +129,10 @@ static bool rgMeasureGrowth(rgReport* report, const rgGrowthCase* growth, rgPowe
     }
     for (int k = 0; good && k < 2; ++k) {
         good = rgFitPowerLaw(x, y[k], count, &laws[k]);
-        char name[64];
-        snprintf(name, sizeof(name), "fit: %s ~ n^%.2f", k == 0 ? "time" : "memory",
+        char fit[64];
+        snprintf(fit, sizeof(fit), "fit: %s ~ n^%.2f", k == 0 ? "time" : "memory",
                  laws[k].exponent);
-        int series = good ? rgPlot_Series(plot, name) : 0;
+        int series = good ? rgPlot_Series(plot, fit) : 0;
         for (int i = 0; good && i < count; i += count - 1) {
             rgPlot_Point(plot, series, x[i],
                          (k == 0 ? 1e6 : 1e-3) * laws[k].factor * pow(x[i], laws[k].exponent));
