@@ -127,7 +127,7 @@ static bool rgAddCurves(rgPlot* const plots[3], const rgMethod* method,
                             errors.residual.total};
         for (int k = 0; k < 3; ++k) {
             rgPlot_Point(plots[k], rgPlot_Series(plots[k], method->name),
-                         fmin(at, errors.report.iterationCount), fmax(values[k], 1e-17));
+                         fmin(at, errors.report.iterationCount), values[k]);
         }
         if (errors.report.status == rg_contactSolved) {
             break;
@@ -154,8 +154,7 @@ static void rgAddOwnCurves(rgPlot* plot, const rgMethod* method, const rgContact
             int series = rgPlot_Series(plot, name);
             for (int i = 0; i < report.historyCount; ++i) {
                 const rgContactRecord* record = &report.history[i];
-                rgPlot_Point(plot, series, i + 1,
-                             fmax(k == 0 ? record->dual : record->complementarity, 1e-17));
+                rgPlot_Point(plot, series, i + 1, k == 0 ? record->dual : record->complementarity);
             }
         }
     }

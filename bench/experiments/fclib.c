@@ -528,7 +528,8 @@ static void rgConcludeRules(rgReport* report, const char* before, double paper[]
         "about 1.17. From the same start the spectral rule is a linear rule with that tau, and the "
         "medians agree. Means and deviations of some linear rules are large for another reason: "
         "with "
-        "large steps rho swings between two or three values without end on a few problems, each swing a "
+        "large steps rho swings between two or three values without end on a few problems, each "
+        "swing a "
         "factorization. That is what the paper's Table III shows, too (Chain, tau = 8: 34 +- "
         "213).");
     rgReport_Note(report,

@@ -14,7 +14,7 @@ enum { rg_columnLimit = 32 };
 static void rgPlotColumns(rgPlot* plot, const char* path, const char* const* columns,
                           const char* const* names, int count) {
     char line[4096];
-    int places[rg_columnLimit], timePlace = -1, row = 0;
+    int places[rg_columnLimit] = {0}, timePlace = 0, row = 0;
     FILE* file = fopen(path, "r");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         double values[rg_columnLimit] = {0};
@@ -38,26 +38,23 @@ static void rgPlotColumns(rgPlot* plot, const char* path, const char* const* col
 }
 
 static void rgPlotRun(rgReport* report, const rgWallRun* run, const char* folder) {
-    static const char* const columns[3][4] = {
-        {"tau", "convex_tau"},
-        {"normal", "forward_normal", "tangential", "forward_tangential"},
-        {"iterations", "convex_iterations"}};
-    static const char* const names[3][4] = {{"exact friction (NCP)", "convex relaxation (CCP)"},
+    static const char* const columns[2][4] = {
+        {"tau", "convex_tau"}, {"normal", "forward_normal", "tangential", "forward_tangential"}};
+    static const char* const names[2][4] = {{"exact friction (NCP)", "convex relaxation (CCP)"},
                                             {"normal, inverse", "normal, forward step",
                                              "tangential, inverse", "tangential, forward step"},
                                             {"exact friction (NCP)", "convex relaxation (CCP)"}};
-    static const char* const titles[3] = {"norm of the joint torques", "contact force",
-                                          "iterations"};
-    static const char* const units[3] = {"N m", "N", "-"};
-    static const int counts[3] = {2, 4, 2};
+    static const char* const titles[2] = {"norm of the joint torques", "contact force"};
+    static const char* const units[2] = {"N m", "N"};
+    static const int counts[2] = {2, 4};
     char* path = rgCli_Format("%s/inverse_%s.csv", folder, run->name);
-    for (int k = 0; k < 3; ++k) {
-        char* name = rgCli_Format("%s_%d", run->name, k);
+    for (int k = 0; k < 2; ++k) {
+        char* name = rgCli_Format("%s_%s", run->name, k == 0 ? "torque" : "force");
         char* title = rgCli_Format("%s: %s", run->name, titles[k]);
         char* unit = rgCli_Format("%s [%s]", titles[k], units[k]);
         rgPlot* plot = rgReport_Plot(
             report,
-            &(rgPlotDef){.name = name, .title = title, .x = "time [s]", .y = unit, .logY = k != 1});
+            &(rgPlotDef){.name = name, .title = title, .x = "time [s]", .y = unit, .logY = k == 0});
         rgPlotColumns(plot, path, columns[k], names[k], counts[k]);
         free(name);
         free(title);

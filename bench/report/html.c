@@ -164,7 +164,7 @@ static const char rgStyle[] =
     "table{border-collapse:collapse;font-size:.88em}th,td{padding:.18em .65em;text-align:left;"
     "border-bottom:1px solid #e4e8ec;vertical-align:top}th.n,td.n{text-align:right;"
     "font-variant-numeric:tabular-nums}\nthead th{border-bottom:1.5px solid #8c959f;"
-    "vertical-align:bottom}small{color:#57606a;font-weight:400}\n"
+    "vertical-align:bottom;white-space:nowrap}small{color:#57606a;font-weight:400}\n"
     "svg text{font:12px system-ui,sans-serif;fill:#1b1f24}svg .t{font-size:13px;font-weight:600}\n"
     "</style>\n";
 

@@ -256,6 +256,11 @@ static void rgWriteLegend(const rgPlot* plot, const rgLegend* legend, int top, F
 static void rgPlaceAxes(const rgPlot* plot, rgAxis* x, rgAxis* y) {
     rgAxis_Fit(x, plot, 0);
     rgAxis_Fit(y, plot, 1);
+    if (!y->log && plot->kind != rg_plotBars) { // room above and below the curves
+        double room = 0.05 * (y->high - y->low);
+        y->low -= y->low == 0 ? 0 : room;
+        y->high += room;
+    }
     if (plot->kind == rg_plotBars) {
         y->low = y->log ? y->low - 0.3 : fmin(y->low, 0);
     }
