@@ -42,8 +42,7 @@ static void rgPlotRun(rgReport* report, const rgWallRun* run, const char* folder
         {"tau", "convex_tau"}, {"normal", "forward_normal", "tangential", "forward_tangential"}};
     static const char* const names[2][4] = {{"exact friction (NCP)", "convex relaxation (CCP)"},
                                             {"normal, inverse", "normal, forward step",
-                                             "tangential, inverse", "tangential, forward step"},
-                                            {"exact friction (NCP)", "convex relaxation (CCP)"}};
+                                             "tangential, inverse", "tangential, forward step"}};
     static const char* const titles[2] = {"norm of the joint torques", "contact force"};
     static const char* const units[2] = {"N m", "N"};
     static const int counts[2] = {2, 4};
