@@ -4,7 +4,7 @@ export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-quick analysis tidy cppcheck \
+.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quick analysis tidy cppcheck \
 	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
@@ -72,10 +72,15 @@ soak: build/asan/.configured
 # Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 15
 # minutes on two idle cores: build/bench/report/index.html with JSON and CSV beside it. `rigor bench list`
 # names them, and NAMES="convergence fclib" makes only these.
-bench: all
-	build/release/rigor bench report $(NAMES)
-bench-full: all
-	build/release/rigor bench report --full $(NAMES)
+bench bench-full: build/release/.configured
+	cmake --preset release >/dev/null # the report names the commit of the last configure run
+	cmake --build --preset release
+	build/release/rigor bench report $(if $(filter bench-full,$@),--full) $(NAMES)
+
+# Keep the last report's numbers and conclusions in the repository: make bench-keep MACHINE=epyc-2core
+bench-keep:
+	mkdir -p bench/results/$(MACHINE)/report
+	cp build/bench/report/*.json build/bench/report/summary.md bench/results/$(MACHINE)/report
 
 # Every benchmark once: that it runs, not how fast.
 bench-quick: all

@@ -88,10 +88,7 @@ static bool rgMakeFolders(const char* folder) {
 }
 
 static bool rgWriteAll(const rgReport* report, const char* folder) {
-    char* section = rgCli_Format("%s/sections/%s.html", folder, report->experiment->name);
-    bool written = rgReport_WriteFiles(report, folder) && rgReport_WriteSection(report, section);
-    free(section);
-    return written;
+    return rgReport_WriteFiles(report, folder) && rgReport_WriteSection(report, folder);
 }
 
 // Run it and write what it found; its exit code.

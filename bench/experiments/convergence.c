@@ -152,7 +152,8 @@ static void rgAddOwnCurves(rgPlot* plot, const rgMethod* method, const rgContact
             char name[64];
             snprintf(name, sizeof(name), "%s, %s", strrchr(method->name, ' ') + 1, names[k]);
             int series = rgPlot_Series(plot, name);
-            for (int i = 0; i < report.historyCount; ++i) {
+            // Every one of the first fifty, then every fiftieth part of a decade or so.
+            for (int i = 0; i < report.historyCount; i += 1 + i / 50) {
                 const rgContactRecord* record = &report.history[i];
                 rgPlot_Point(plot, series, i + 1, k == 0 ? record->dual : record->complementarity);
             }

@@ -134,13 +134,29 @@ static void rgWriteSection(const rgReport* report, FILE* out) {
             experiment->name);
 }
 
-bool rgReport_WriteSection(const rgReport* report, const char* path) {
-    rgOutput output;
-    if (!rgOutput_Open(&output, path)) {
-        return false;
+static char* rgSectionPath(const char* folder, const rgExperiment* experiment, const char* ending) {
+    return rgCli_Format("%s/sections/%s.%s", folder, experiment->name, ending);
+}
+
+// The section, and its conclusion as a paragraph of Markdown.
+bool rgReport_WriteSection(const rgReport* report, const char* folder) {
+    static const char* const endings[] = {"html", "md"};
+    bool good = true;
+    for (int i = 0; good && i < 2; ++i) {
+        rgOutput output;
+        char* path = rgSectionPath(folder, report->experiment, endings[i]);
+        good = rgOutput_Open(&output, path);
+        if (good && i == 0) {
+            rgWriteSection(report, output.file);
+        } else if (good) {
+            const char* text = report->fault != NULL ? report->fault : report->conclusion;
+            fprintf(output.file, "**%s** (`%s`, %s). %s\n\n", report->experiment->title,
+                    report->experiment->name, report->experiment->source, text != NULL ? text : "");
+        }
+        good = good && rgOutput_Close(&output, true);
+        free(path);
     }
-    rgWriteSection(report, output.file);
-    return rgOutput_Close(&output, true);
+    return good;
 }
 
 // ---- the page
@@ -167,10 +183,6 @@ static const char rgStyle[] =
     "vertical-align:bottom;white-space:nowrap}small{color:#57606a;font-weight:400}\n"
     "svg text{font:12px system-ui,sans-serif;fill:#1b1f24}svg .t{font-size:13px;font-weight:600}\n"
     "</style>\n";
-
-static char* rgSectionPath(const char* folder, const rgExperiment* experiment) {
-    return rgCli_Format("%s/sections/%s.html", folder, experiment->name);
-}
 
 static void rgWriteMachine(FILE* out, rgEffort effort) {
     static const char* const efforts[] = {
@@ -199,7 +211,7 @@ static void rgWriteContents(const char* folder, FILE* out) {
     fputs("<nav><table><tbody>\n", out);
     for (int i = 0; i < rgExperimentCount; ++i) {
         const rgExperiment* experiment = rgExperiments[i];
-        char* path = rgSectionPath(folder, experiment);
+        char* path = rgSectionPath(folder, experiment, "html");
         FILE* in = fopen(path, "r");
         char line[4096];
         if (in != NULL) {
@@ -225,8 +237,9 @@ static void rgWriteContents(const char* folder, FILE* out) {
     fputs("</tbody></table></nav>\n", out);
 }
 
-static void rgCopySection(const char* folder, const rgExperiment* experiment, FILE* out) {
-    char* path = rgSectionPath(folder, experiment);
+static void rgCopySection(const char* folder, const rgExperiment* experiment, const char* ending,
+                          FILE* out) {
+    char* path = rgSectionPath(folder, experiment, ending);
     FILE* in = fopen(path, "r");
     char bytes[4096];
     for (size_t got = 1; in != NULL && got > 0;) {
@@ -237,6 +250,25 @@ static void rgCopySection(const char* folder, const rgExperiment* experiment, FI
         fclose(in);
     }
     free(path);
+}
+
+// All conclusions, to be quoted.
+static bool rgWriteSummary(const char* folder) {
+    char* path = rgCli_Format("%s/summary.md", folder);
+    rgMachine machine = rgReadMachine();
+    rgOutput output;
+    bool good = rgOutput_Open(&output, path);
+    if (good) {
+        fprintf(output.file, "Commit %s, %s, %d cores, %s, compiler %s, flags %s.\n\n",
+                machine.commit, machine.processor, machine.coreCount, machine.system,
+                machine.compiler, machine.flags);
+        for (int i = 0; i < rgExperimentCount; ++i) {
+            rgCopySection(folder, rgExperiments[i], "md", output.file);
+        }
+        good = rgOutput_Close(&output, true);
+    }
+    free(path);
+    return good;
 }
 
 bool rgWritePage(const char* folder, rgEffort effort) {
@@ -254,11 +286,11 @@ bool rgWritePage(const char* folder, rgEffort effort) {
         rgWriteMachine(out, effort);
         rgWriteContents(folder, out);
         for (int i = 0; i < rgExperimentCount; ++i) {
-            rgCopySection(folder, rgExperiments[i], out);
+            rgCopySection(folder, rgExperiments[i], "html", out);
         }
         fputs("</body></html>\n", out);
         good = rgOutput_Close(&output, true);
     }
     free(path);
-    return good;
+    return good && rgWriteSummary(folder);
 }

@@ -100,7 +100,8 @@ void rgReport_Print(const rgReport* report, FILE* out);
 // svg.c
 void rgPlot_WriteSvg(const rgPlot* plot, FILE* out);
 
-// html.c: a section of the page, and the page around the sections in a folder.
+// html.c: a section of the page in FOLDER/sections, and the page around the sections there, with
+// the conclusions as Markdown beside it.
 void rgWriteEscaped(FILE* out, const char* text);
-bool rgReport_WriteSection(const rgReport* report, const char* path);
+bool rgReport_WriteSection(const rgReport* report, const char* folder);
 bool rgWritePage(const char* folder, rgEffort effort);

@@ -91,7 +91,7 @@ def main():
     else:
         folder = sys.argv[1]
         sections = os.listdir(os.path.join(folder, "sections"))
-        check(folder, sorted(name[: -len(".html")] for name in sections))
+        check(folder, sorted(name[: -len(".html")] for name in sections if name.endswith(".html")))
 
 
 main()

@@ -82,11 +82,9 @@ static void test_page(void** state) {
     char folder[] = "/tmp/rigor-report-XXXXXX";
     assert_non_null(mkdtemp(folder));
     rgReport* report = rgMakeReport();
-    char* sections = rgCli_Format("%s/sections/only.html", folder);
-    *strrchr(sections, '/') = '\0';
+    char* sections = rgCli_Format("%s/sections", folder);
     assert_int_equal(mkdir(sections, 0777), 0);
-    sections[strlen(sections)] = '/';
-    assert_true(rgReport_WriteSection(report, sections));
+    assert_true(rgReport_WriteSection(report, folder));
     assert_true(rgWritePage(folder, rg_effortNormal));
     char* page = rgReadAll(folder, "index.html");
     assert_non_null(strstr(page, "A &lt;title&gt;"));
@@ -101,8 +99,11 @@ static void test_page(void** state) {
     // Two pieces of the curve: upper left corner, and lower right one.
     assert_non_null(strstr(page, "d=\"M66.0 34.0M466.0 304.0\""));
     free(page);
-    remove(sections);
-    *strrchr(sections, '/') = '\0';
+    char* summary = rgReadAll(folder, "summary.md");
+    assert_non_null(strstr(summary, "**A <title>** (`only`, a test). 1 < 2\n"));
+    free(summary);
+    free(rgReadAll(sections, "only.html"));
+    free(rgReadAll(sections, "only.md"));
     assert_int_equal(rmdir(sections), 0);
     assert_int_equal(rmdir(folder), 0);
     free(sections);
