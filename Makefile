@@ -72,10 +72,13 @@ soak: build/asan/.configured
 # Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 15
 # minutes on two idle cores: build/bench/report/index.html with JSON and CSV beside it. `rigor bench list`
 # names them, and NAMES="convergence fclib" makes only these.
-bench bench-full: build/release/.configured
-	cmake --preset release >/dev/null # the report names the commit of the last configure run
+bench: reconfigured
+	build/release/rigor bench report $(NAMES)
+bench-full: reconfigured
+	build/release/rigor bench report --full $(NAMES)
+reconfigured: # the report names the commit of the last configure run
+	cmake --preset release >/dev/null
 	cmake --build --preset release
-	build/release/rigor bench report $(if $(filter bench-full,$@),--full) $(NAMES)
 
 # Keep the last report's numbers and conclusions in the repository: make bench-keep MACHINE=epyc-2core
 bench-keep:
