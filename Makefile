@@ -4,7 +4,7 @@ export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quick analysis tidy cppcheck \
+.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quick reconfigured analysis tidy cppcheck \
 	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
