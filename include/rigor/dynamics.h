@@ -79,6 +79,13 @@ RG_API void rgDynamics_PointJacobian(const rgDynamics* dynamics, rgBodyId body, 
 /// Its velocity, and the body's angular one.
 RG_API rgSpatial rgDynamics_PointVelocity(const rgDynamics* dynamics, rgBodyId body, rgVec3 point);
 
+/// Length of a tendon at the present positions: the sum of its joints' coordinates, or the way
+/// along its points [m]; 0 for a wrong id.
+RG_API double rgDynamics_TendonLength(const rgDynamics* dynamics, rgTendonId tendon);
+/// Its gradient: the length's rate is jacobian times v (moment arms), vCount.
+RG_API void rgDynamics_TendonJacobian(const rgDynamics* dynamics, rgTendonId tendon,
+                                      double* jacobian);
+
 /// RNEA: tau = M a + b - sum J_k' w_k. NULL a means zero. Wrenches: NULL, or one per body in the
 /// order of ids, force and torque at the body's origin in world axes.
 RG_API void rgDynamics_InverseDynamics(rgDynamics* dynamics, const double* a,

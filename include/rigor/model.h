@@ -133,33 +133,97 @@ typedef struct rgFrameDef {
     uint32_t cookie;
 } rgFrameDef;
 
-/// Sum of coefficient times joint coordinate (MJCF fixed tendon).
+typedef enum rgTendonPointKind {
+    rg_pointFrame,  ///< it goes through the origin of a frame
+    rg_pointShape,  ///< it goes around a sphere or cylinder (of any length) if that is in its way
+    rg_pointPulley, ///< it ends here; what follows is another branch of it
+} rgTendonPointKind;
+
+/// A part of a tendon's way. Every branch begins and ends at a frame, and a shape is between two.
+typedef struct rgTendonPoint {
+    rgTendonPointKind kind;
+    rgFrameId frame; ///< the frame; shape: where it goes around on this side, and if the frame is
+                     ///< within the shape it goes through it instead; null: the shorter way
+    rgShapeId shape;
+    double divisor; ///< pulley: of the branch's length
+} rgTendonPoint;
+
+/// Sum of coefficient times joint coordinate (MJCF fixed tendon), or the length of the way along
+/// some points (MJCF spatial tendon).
 typedef struct rgTendonDef {
     const char* name;
     int jointCount;
     const rgJointId* joints;
     const double* coefficients;
+    int pointCount; ///< points or joints
+    const rgTendonPoint* points;
     bool hasLimits;
     double lower, upper;
     double damping, dryFriction, stiffness, springReference;
+    double slack;    ///< the spring does nothing from springReference to so much more
+    double armature; ///< inertia of its length [kg]; with joints only
     rgSource source;
     uint32_t cookie;
 } rgTendonDef;
 
-/// force = gain u + bias + kp (0 - q) + kd (0 - v) with q, v of the joint or tendon times gear,
-/// limited to the force range. A position servo has gain = kp; a velocity servo gain = kd, kp = 0.
-/// The gains kp and kd act implicitly.
+/// How an actuator's input u follows its control c. All but none have an activation, which is part
+/// of a world's state.
+typedef enum rgActivationKind {
+    rg_activationNone,       ///< u = c
+    rg_activationIntegrator, ///< u' = c
+    rg_activationFilter,     ///< u' = (c - u)/timeConstant
+    rg_activationMuscle,     ///< u' = (c - u)/t, t of rgMuscle
+} rgActivationKind;
+
+/// Hill's muscle, as in MuJoCo: force = -force (FL(L) FV(V) u + FP(L)), L and V relative to the
+/// length at which it is strongest. docs/theory/actuators.md.
+typedef struct rgMuscle {
+    double lengthRange[2];                   ///< of the actuator's position [m]
+    double range[2];                         ///< what these are in L
+    double force;                            ///< the largest active one [N]
+    double lmin, lmax;                       ///< where FL vanishes
+    double vmax;                             ///< shortening at which FV vanishes [1/s]
+    double fpmax;                            ///< FP half way from 1 to lmax, times two
+    double fvmax;                            ///< FV when it lengthens fast
+    double activationTime, deactivationTime; ///< [s]
+    double smoothing; ///< width of the change from one to the other, in c - u
+} rgMuscle;
+
+/// force = gain(l, l') u + bias - kp l - kd l', gain(l, l') = gain + gainPosition l + gainVelocity
+/// l', limited to the force range, with the position l and its rate l' of what it acts on:
+///  - a joint: gear times its coordinates, one per degree of freedom; of free joints the linear
+///    three in world axes, and l = 0; of free and spherical ones the axis is in the body's frame;
+///  - a tendon: gear[0] times its length;
+///  - a frame: gear is force and torque in its axes, and l = 0. With a reference, in the axes of
+///    that frame, l = gear . (position, rotation vector) in that frame, and the reaction acts
+///    there;
+///  - a crank (slider and frame): gear[0] times how far the slider is along the z axis of its
+///    frame, where a rod of crankLength goes from it to the origin of frame.
+/// A position servo has gain = kp; a velocity servo gain = kd, kp = 0. What holds back (kp, kd,
+/// -gainPosition u, -gainVelocity u where positive) acts implicitly.
 typedef struct rgActuatorDef {
     const char* name;
-    rgJointId joint; ///< one of joint and tendon
+    rgJointId joint; ///< one of joint, tendon and frame
     rgTendonId tendon;
-    double gear[6]; ///< one per degree of freedom of the joint; tendon: gear[0]
+    rgFrameId frame;
+    rgFrameId reference; ///< with frame; null: none
+    rgFrameId slider;    ///< with frame; null: it is no crank
+    bool inParent;       ///< free and spherical joints: the axis is in the parent's frame
+    bool isMuscle;       ///< force of rgMuscle; gains and bias do not count
+    bool early;          ///< its force has the activation of the end of the step
+    rgActivationKind activation;
+    double gear[6];
     double gain;
     double bias;
     double kp, kd;
-    bool hasControlRange, hasForceRange;
+    double gainPosition, gainVelocity;
+    double timeConstant; ///< [s]
+    double crankLength;  ///< [m]
+    bool hasControlRange, hasForceRange, hasActivationRange;
     double controlLower, controlUpper;
     double forceLower, forceUpper;
+    double activationLower, activationUpper;
+    rgMuscle muscle;
     rgSource source;
     uint32_t cookie;
 } rgActuatorDef;
@@ -214,6 +278,23 @@ typedef enum rgSensorKind {
     rg_sensorSubtreeCenter,
     rg_sensorSubtreeLinearVelocity,
     rg_sensorSubtreeAngularMomentum,
+    rg_sensorTendonActuatorForce,
+    rg_sensorJointLimitPosition, ///< how far it is beyond a limit: negative, or 0
+    rg_sensorJointLimitVelocity, ///< how fast it comes back, while it is beyond
+    rg_sensorJointLimitForce,    ///< of the limits, positive [N] or [N m]
+    rg_sensorTendonLimitPosition,
+    rg_sensorTendonLimitVelocity,
+    rg_sensorTendonLimitForce,
+    rg_sensorFrameXAxis,
+    rg_sensorFrameYAxis,
+    rg_sensorFrameZAxis,
+    rg_sensorMagnetometer, ///< the model's magnetic field, in the frame's axes
+    rg_sensorRangefinder, ///< distance of the nearest shape along the frame's z axis [m]; -1: none.
+                          ///< Shapes of its body and those that do not collide are passed by
+    rg_sensorClock,       ///< the world's time [s]
+    rg_sensorPotentialEnergy, ///< of gravity and springs [J]
+    rg_sensorKineticEnergy,   ///< [J]
+    rg_sensorKindCount
 } rgSensorKind;
 
 typedef struct rgSensorDef {
@@ -222,8 +303,12 @@ typedef struct rgSensorDef {
     rgJointId joint;
     rgTendonId tendon;
     rgActuatorId actuator;
-    rgFrameId frame;    ///< frame sensors, IMU, force, torque, touch; or, with a null frame:
-    rgBodyId body;      ///< the body frame (subtree sensors too)
+    rgFrameId frame;     ///< frame sensors, IMU, force, torque, touch; or, with a null frame:
+    rgBodyId body;       ///< the body frame (subtree sensors too)
+    rgFrameId reference; ///< position, orientation, axes and velocity of a frame are those as seen
+    rgBodyId referenceBody; ///< from this frame or body; both null: from the world
+    double cutoff;      ///< readings stay within -cutoff and cutoff (orientations and axes apart,
+                        ///< and those that are not negative only from above); 0: none
     double touchRadius; ///< touch: contacts within this distance of the frame's origin count; 0:
                         ///< all of the body
     rgSource source;
@@ -234,10 +319,11 @@ typedef struct rgSensorDef {
 typedef struct rgKeyDef {
     const char* name;
     double time;
-    int qCount, vCount, controlCount;
+    int qCount, vCount, controlCount, activationCount;
     const double* q; ///< in rigor's conventions
     const double* v;
-    const double* control;
+    const double* control;    ///< one per actuator
+    const double* activation; ///< likewise; those without one are ignored
     rgSource source;
     uint32_t cookie;
 } rgKeyDef;
@@ -255,6 +341,7 @@ typedef struct rgModelOptions {
     double timeStep; ///< [s]; 0: not said
     rgIntegrator integrator;
     bool hasGravity;
+    rgVec3 magnetic; ///< field that magnetometers measure
     rgSource source; ///< where they were read
 } rgModelOptions;
 
@@ -404,10 +491,11 @@ typedef struct rgModelInfo {
     int bodyCount, jointCount, shapeCount;
     int frameCount; ///< frames of the definition first, then one per body
     int tendonCount, actuatorCount, equalityCount, sensorCount, keyCount;
-    int linkCount;     ///< moving links: one per joint, three per planar joint
-    int treeCount;     ///< kinematic trees that move independently of each other
-    double mass;       ///< of everything that moves [kg]
-    double staticMass; ///< of what is fixed to the world [kg]
+    int activationCount; ///< actuatorCount if any actuator has an activation, else 0
+    int linkCount;       ///< moving links: one per joint, three per planar joint
+    int treeCount;       ///< kinematic trees that move independently of each other
+    double mass;         ///< of everything that moves [kg]
+    double staticMass;   ///< of what is fixed to the world [kg]
     rgModelOptions options;
 } rgModelInfo;
 

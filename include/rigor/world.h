@@ -182,6 +182,10 @@ RG_API uint64_t rgWorld_Hash(const rgWorld* world);
 RG_API rgResult rgWorld_SetControl(rgWorld* world, const double* control);
 /// One of them, the others as they are.
 RG_API rgResult rgWorld_SetActuatorControl(rgWorld* world, rgActuatorId actuator, double control);
+/// Activations: one entry per actuator (those without one are ignored), or none at all if no
+/// actuator of the model has one.
+RG_API rgResult rgWorld_SetActivation(rgWorld* world, const double* activation);
+RG_API const double* rgWorld_Activation(const rgWorld* world, int* count);
 RG_API rgResult rgWorld_SetForce(rgWorld* world, const double* force);
 RG_API const double* rgWorld_Control(const rgWorld* world, int* count);
 RG_API const double* rgWorld_Force(const rgWorld* world, int* count);

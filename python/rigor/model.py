@@ -30,6 +30,7 @@ class Key(NamedTuple):
     q: np.ndarray  #: (nq,)
     v: np.ndarray  #: (nv,)
     ctrl: np.ndarray  #: (nu,)
+    act: np.ndarray  #: (nu,) activations; zero for actuators without
 
 
 def _function(kind: str) -> str:
@@ -175,7 +176,7 @@ class Model:
         index = self.id("key", key)
         c = lib.rgModel_Key(self._model, _make_id("key", index))
         return Key(string(c.name) or "", c.time, numbers(c.q, self.nq), numbers(c.v, self.nv),
-                   numbers(c.control, self.nu))
+                   numbers(c.control, self.nu), numbers(c.activation, self.nu))
 
     # ---- configurations
 
@@ -263,7 +264,7 @@ class ModelDef:
         return made
 
     def _add(self, kind: str, values: Dict[str, Any], arrays: Optional[Dict[str, Any]] = None,
-             joints: Optional[np.ndarray] = None) -> int:
+             joints: Optional[np.ndarray] = None, points: Any = None) -> int:
         keep: List[Any] = []
         title = kind.capitalize()
         c = ffi.new(f"rg{title}Def*", getattr(lib, f"rgDefault{title}Def")())
@@ -276,6 +277,8 @@ class ModelDef:
         out = ffi.new(f"rg{title}Id*")
         if joints is not None:
             c.joints = ffi.cast("rgJointId*", pointer(joints, "int[]")) if joints.size else ffi.NULL
+        if points is not None:
+            c.points, c.pointCount = points, len(points)
         with self._lock:
             result = getattr(lib, "rgModelDef_Add" + title)(self._c, c, out)
         check(result, f"{kind} '{name or ''}' was refused")
@@ -421,18 +424,38 @@ class ModelDef:
         """A named frame fixed to a body."""
         return self._add("frame", {"name": name, "body": self.id("body", body), "pose": pose})
 
-    def add_tendon(self, joints: Sequence[Part], coefficients: Any, name: str = "",
-                   **fields: Any) -> int:
-        """Sum of coefficient times joint coordinate."""
+    def _way(self, points: Sequence[Any]) -> Any:
+        way = ffi.new("rgTendonPoint[]", len(points))
+        for point, given in zip(way, points):
+            if not isinstance(given, dict):
+                point.kind, point.frame.index1 = lib.rg_pointFrame, self.id("frame", given) + 1
+            elif "divisor" in given:
+                point.kind, point.divisor = lib.rg_pointPulley, given["divisor"]
+            elif "shape" in given:
+                point.kind, point.shape.index1 = lib.rg_pointShape, self.id("shape", given["shape"]) + 1
+                point.frame.index1 = self.id("frame", given.get("side")) + 1
+            else:
+                raise ArgumentError(f"a point of a tendon is a frame, {{'shape': ..., 'side': ...}} or "
+                                    f"{{'divisor': ...}}, not {given!r}")
+        return way
+
+    def add_tendon(self, joints: Sequence[Part] = (), coefficients: Any = (), name: str = "",
+                   points: Optional[Sequence[Any]] = None, **fields: Any) -> int:
+        """Sum of coefficient times joint coordinate, or the length of a way along `points`: frames,
+        {"shape": s} or {"shape": s, "side": frame} to go around a sphere or cylinder, {"divisor": d} for
+        a pulley where another branch begins."""
+        if points is not None:
+            return self._add("tendon", dict(fields, name=name or None), points=self._way(points))
         ids = np.array([self.id("joint", j) + 1 for j in joints], dtype=np.int32)
         weights = vector(coefficients, ids.size, "coefficients")
         return self._add("tendon", dict(fields, name=name or None),
                          {"joint_count": int(ids.size), "coefficients": weights}, ids)
 
     def add_actuator(self, joint: Optional[Part] = None, name: str = "", **fields: Any) -> int:
-        """force = gain u + bias - kp q - kd v of a joint or `tendon`, times gear."""
+        """force = gain u + bias - kp q - kd v of a joint, `tendon` or `frame`, times gear; what else it may
+        be is told by rgActuatorDef."""
         values = dict(fields, name=name or None, joint=self.id("joint", joint))
-        self._refer(values, tendon="tendon")
+        self._refer(values, tendon="tendon", frame="frame", reference="frame", slider="frame")
         return self._add("actuator", values)
 
     def add_equality(self, kind: str, name: str = "", **fields: Any) -> int:
@@ -450,11 +473,12 @@ class ModelDef:
         return self._add("sensor", values)
 
     def add_key(self, name: str, q: Any = None, v: Any = None, ctrl: Any = None,
-                time: float = 0.0) -> int:
+                time: float = 0.0, act: Any = None) -> int:
         """A stored state; what is not given is neutral or zero."""
         arrays: Dict[str, Any] = {}
         for field, count, given in (("q", "q_count", q), ("v", "v_count", v),
-                                    ("control", "control_count", ctrl)):
+                                    ("control", "control_count", ctrl),
+                                    ("activation", "activation_count", act)):
             if given is not None:
                 arrays[field] = floats(given, field).reshape(-1)
                 arrays[count] = int(arrays[field].size)

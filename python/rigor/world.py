@@ -221,6 +221,20 @@ class World(LiveArrays):
         with self._guard as world:
             check(lib.rgWorld_SetTime(world, value), f"time {value}")
 
+    @property
+    def act(self) -> np.ndarray:
+        """Activations of the actuators (nu,), or none (0,) if no actuator has one; a copy."""
+        count = ffi.new("int*")
+        with self._guard as world:
+            values = lib.rgWorld_Activation(world, count)
+            return numbers(values, count[0])
+
+    @act.setter
+    def act(self, value: Any) -> None:
+        given = vector(value, self.act.size, "act")
+        with self._guard as world:
+            check(lib.rgWorld_SetActivation(world, pointer(given)), "act")
+
     def reset(self, key: Optional[Part] = None) -> None:
         """Go to a key, or to the start: neutral, or where the scene starts. Clears the warm start,
         controls, forces and wrenches."""

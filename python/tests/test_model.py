@@ -235,6 +235,24 @@ def test_arrays_and_their_counts_are_no_settings(call):
         call(d)
 
 
+def test_way_of_a_tendon():
+    d = rigor.ModelDef()
+    arm = d.add_body("arm", mass=1.0, moment=(0.1, 0.1, 0.1))
+    d.add_joint(arm, "revolute", axis=(0, 1, 0), name="elbow")
+    d.add_frame("a", None, (-1, 0, 0.5, 1, 0, 0, 0))
+    d.add_frame("b", arm, (1, 0, 0.5, 1, 0, 0, 0))
+    d.add_shape("cylinder", (0.3, 0.1), name="drum", pose=(0, 0, 0.5, np.sqrt(0.5), np.sqrt(0.5), 0, 0))
+    d.add_frame("side", None, (0, 0, 2, 1, 0, 0, 0))
+    d.add_tendon(points=["a", {"shape": "drum", "side": "side"}, "b", {"divisor": 2}, "a", "b"],
+                 name="rope", stiffness=10)
+    d.add_sensor("tendon_position", tendon="rope")
+    w = rigor.World(d.compile())
+    around = 2 * np.sqrt(1 - 0.09) + 0.3 * (np.pi - 2 * np.arccos(0.3))
+    assert w.sensors[0] == pytest.approx(around + 1, abs=1e-12)
+    with pytest.raises(rigor.ArgumentError):
+        d.add_tendon(points=[{"shap": "drum"}])
+
+
 def test_wrong_numbers_of_parts():
     for wrong in (-7, 99, 2**31 - 2):
         for add in ("add_joint", "add_actuator"):

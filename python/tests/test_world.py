@@ -444,3 +444,20 @@ def test_threads_within_a_step():
     one.step(50)
     two.step(50)
     assert one.hash() == two.hash()
+
+
+def test_activations():
+    d = rigor.ModelDef()
+    cart = d.add_body("cart", mass=2.0, moment=(0.1, 0.1, 0.1))
+    d.add_joint(cart, "prismatic", axis=(1, 0, 0), name="x")
+    d.add_actuator("x", name="lag", activation="filter", time_constant=0.1)
+    d.add_key("on", act=[0.5])
+    w = rigor.World(d.compile())
+    assert w.act.shape == (1,) and w.act[0] == 0
+    w.ctrl[:] = 1
+    w.step(100)
+    assert w.act[0] == pytest.approx(1 - np.exp(-100 * w.dt / 0.1), abs=1e-12)
+    w.act = [0.25]
+    assert w.act[0] == 0.25
+    w.reset("on")
+    assert w.act[0] == 0.5

@@ -133,3 +133,14 @@ void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const
 // loop's violation, exact even while the loop is open.
 void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int linkB, rgVec3 pointB,
                          int columnCount, double* rows);
+
+// transmission.c: length of a tendon. Values: NULL, or its rate over the model's columns of the
+// tendon; drift: NULL, or what kinematic bodies add to that rate.
+double rgDynamics_TendonRow(const rgDynamics* d, int tendon, double* values, double* drift);
+// Adds what a force along the way of a tendon (positive: it lengthens) does to each body, about the
+// world's origin.
+void rgDynamics_LoadTendon(const rgDynamics* d, int tendon, double force, rgSpatial* wrenches);
+// The same for the position of an actuator over the model's columns of the actuator, and for its
+// force where it acts on frames.
+double rgDynamics_DriveRow(const rgDynamics* d, int actuator, double* values, double* drift);
+void rgDynamics_LoadDrive(const rgDynamics* d, int actuator, double force, rgSpatial* wrenches);

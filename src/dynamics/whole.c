@@ -195,11 +195,10 @@ static double rgSpringEnergy(const rgDynamics* d) {
     }
     for (int t = 0; t < model->info.tendonCount; ++t) {
         const rgTendonDef* tendon = &model->tendons[t];
-        double stretch = -tendon->springReference;
-        for (int k = 0; k < tendon->jointCount; ++k) {
-            int joint = tendon->joints[k].index1 - 1;
-            stretch += tendon->coefficients[k] * d->q[model->jointRanges[joint].q];
+        if (tendon->stiffness == 0) {
+            continue;
         }
+        double stretch = rgSlackStretch(tendon, rgDynamics_TendonRow(d, t, NULL, NULL));
         sum += 0.5 * tendon->stiffness * stretch * stretch;
     }
     return sum;
@@ -220,6 +219,15 @@ rgEnergy rgDynamics_Energy(rgDynamics* d) {
         energy.kinetic += mass > 0 ? 0.5 * rgLengthSquared(momentum.linear) / mass : 0;
         energy.kinetic += 0.5 * rgDot(momentum.angular, d->velocities[i].angular);
         energy.potential -= mass * rgDot(d->gravity, center);
+    }
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        const rgTendonDef* tendon = &model->tendons[t];
+        double rate = 0;
+        for (int k = 0; tendon->armature > 0 && k < tendon->jointCount; ++k) {
+            int joint = tendon->joints[k].index1 - 1;
+            rate += tendon->coefficients[k] * d->v[model->jointRanges[joint].v];
+        }
+        energy.kinetic += 0.5 * tendon->armature * rate * rate;
     }
     for (int i = 0; i < model->vCount; ++i) {
         energy.kinetic += 0.5 * model->dofs[i].armature * d->v[i] * d->v[i];

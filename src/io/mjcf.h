@@ -118,6 +118,12 @@ typedef struct rgMjBody {
     bool treeMoves;  // of a root: there is a joint on it or above
 } rgMjBody;
 
+// What of an actuator follows from the model at its reference configuration.
+typedef struct rgMjReflected {
+    double dampRatio;   // 0: none
+    double muscleScale; // of muscles whose force is not said
+} rgMjReflected;
+
 // What <flag> can switch off, of what changes the motion.
 typedef enum rgMjSwitch {
     rg_mjSwitchConstraint,
@@ -167,14 +173,14 @@ typedef struct rgMjcf {
     int geomCapacity;
     double (*springDampers)[2]; // time constant and damping ratio, beside def->joints
     int springCapacity;
-    double* dampRatios; // beside def->actuators
-    int dampCapacity;
+    rgMjReflected* reflected; // beside def->actuators
+    int reflectedCapacity;
     int* controls; // number of the file's actuator k in def, or -1
     int controlCount, controlCapacity;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
-    rgMjNames leftGeoms, leftActuators, leftTendons; // not supported or not read, and told
-    double* siteSizes;                               // bounding radius, beside def->frames
+    rgMjNames leftGeoms, leftActuators; // not supported or not read, and told
+    double* siteSizes;                  // bounding radius, beside def->frames
     int siteCapacity;
     bool meshesTold;              // that meshes are not read
     bool missingTold;             // that a mesh file is missing
@@ -316,10 +322,12 @@ void rgMjcf_ApplyEquality(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadContacts(rgMjcf* m, const rgXmlNode* root);
 void rgMjcf_ReadEqualities(rgMjcf* m, const rgXmlNode* root);
 
-// mjcf_actuator.c
+// mjcf_tendon.c
 void rgMjcf_ApplyTendon(rgMjcf* m, const rgXmlNode* node, void* value);
-void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadTendons(rgMjcf* m, const rgXmlNode* root);
+
+// mjcf_actuator.c
+void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root);
 
 // mjcf_reflect.c

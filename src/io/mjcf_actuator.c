@@ -1,223 +1,161 @@
-// MJCF <tendon> and <actuator>.
+// MJCF <actuator>: every element is a <general> with some of its settings made.
 #include "io/mjcf.h"
 
 #include <string.h>
 
-typedef struct rgMjTendon {
-    int limited;
-    double range[2];
-    double frictionLoss, stiffness, damping;
-    double springLength[2];
-    int springCount;
-} rgMjTendon;
+// Zero is what is not supported, as in "user".
+typedef enum rgMjLaw { rg_mjLawOther, rg_mjLawNone, rg_mjLawAffine, rg_mjLawMuscle } rgMjLaw;
 
-void rgMjcf_ApplyTendon(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const unsupported[] = {"margin", "armature", "actuatorfrcrange", NULL};
-    rgXmlReader* r = &m->reader;
-    rgMjTendon* t = value;
-    rgMjcf_Unsupported(m, node, unsupported);
-    rgXmlReader_Word(r, node, "limited", rgMjAutoWords, &t->limited);
-    rgXmlReader_Doubles(r, node, "range", t->range, 2, 2);
-    rgXmlReader_Double(r, node, "frictionloss", &t->frictionLoss);
-    rgXmlReader_Double(r, node, "stiffness", &t->stiffness);
-    rgXmlReader_Double(r, node, "damping", &t->damping);
-    int count = rgXmlReader_Doubles(r, node, "springlength", t->springLength, 1, 2);
-    t->springCount = RG_MAX(count, t->springCount);
-}
-
-// Joints and coefficients of a fixed tendon, in the arena.
-static int rgMjcf_ReadTendonJoints(rgMjcf* m, const rgXmlNode* node, rgTendonDef* def,
-                                   double* spring) {
-    int count = 0;
-    for (const rgXmlNode* j = rgXmlNode_Child(node, "joint"); j != NULL;
-         j = rgXmlNode_Next(j, "joint")) {
-        ++count;
-    }
-    rgJointId* joints = RG_TAKE(&m->arena, rgJointId, RG_MAX(count, 1));
-    double* coefficients = RG_TAKE(&m->arena, double, RG_MAX(count, 1));
-    if (joints == NULL || coefficients == NULL) {
-        rgMjcf_Check(m, rg_errorMemory);
-        return 0;
-    }
-    int used = 0;
-    for (const rgXmlNode* j = rgXmlNode_Child(node, "joint"); j != NULL;
-         j = rgXmlNode_Next(j, "joint")) {
-        int joint = rgMjcf_Lookup(m, &m->jointNames, j, "joint", "joint");
-        coefficients[used] = 0;
-        rgXmlReader_Required(&m->reader, j, "coef");
-        rgXmlReader_Double(&m->reader, j, "coef", &coefficients[used]);
-        if (joint >= 0) {
-            joints[used].index1 = joint + 1;
-            *spring += coefficients[used] * m->def->joints[joint].springReference;
-            ++used;
-        }
-    }
-    def->joints = joints;
-    def->coefficients = coefficients;
-    return used;
-}
-
-static void rgMjcf_SetTendonSpring(rgMjcf* m, const rgXmlNode* node, const rgMjTendon* t,
-                                   double atReference, rgTendonDef* def) {
-    double rest = t->springLength[0];
-    if (t->springCount == 2 && t->springLength[1] != rest) {
-        rgXmlReader_Warn(&m->reader, node,
-                         "<fixed springlength>: a dead band is not supported; its middle is taken");
-        rest = (rest + t->springLength[1]) / 2;
-    }
-    def->springReference = t->springCount == 0 || rest == -1 ? atReference : rest;
-}
-
-static void rgMjcf_ReadFixedTendon(rgMjcf* m, const rgXmlNode* node) {
-    static const char* const names[] = {"tendon", NULL};
-    static const char* const known[] = {"name",
-                                        "class",
-                                        "group",
-                                        "limited",
-                                        "range",
-                                        "solreflimit",
-                                        "solimplimit",
-                                        "solreffriction",
-                                        "solimpfriction",
-                                        "margin",
-                                        "frictionloss",
-                                        "springlength",
-                                        "stiffness",
-                                        "damping",
-                                        "armature",
-                                        "actuatorfrclimited",
-                                        "actuatorfrcrange",
-                                        "user",
-                                        NULL};
-    static const char* const children[] = {"joint", NULL};
-    rgMjTendon settings = {.limited = 2};
-    rgXmlReader_CheckAttributes(&m->reader, node, known);
-    rgXmlReader_CheckChildren(&m->reader, node, children);
-    rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", 0), names, rgMjcf_ApplyTendon, &settings);
-    rgMjcf_ApplyTendon(m, node, &settings);
-    rgTendonDef def = rgDefaultTendonDef();
-    double spring = 0;
-    def.name = rgXmlNode_Attribute(node, "name");
-    def.source = rgMjcf_Source(node);
-    def.jointCount = rgMjcf_ReadTendonJoints(m, node, &def, &spring);
-    def.hasLimits = rgMjcf_Limited(m, node, "range", settings.limited, settings.range);
-    def.lower = settings.range[0];
-    def.upper = settings.range[1];
-    def.damping = settings.damping;
-    def.dryFriction = settings.frictionLoss;
-    def.stiffness = settings.stiffness;
-    rgMjcf_SetTendonSpring(m, node, &settings, spring, &def);
-    if (def.jointCount == 0) {
-        rgXmlReader_Error(&m->reader, node, "<fixed>: has no joints");
-        return;
-    }
-    rgMjNames_Add(m, &m->tendonNames, node, def.name, m->def->tendonCount);
-    rgMjcf_Check(m, rgModelDef_AddTendon(m->def, &def, NULL));
-}
-
-void rgMjcf_ReadTendons(rgMjcf* m, const rgXmlNode* root) {
-    static const char* const known[] = {"fixed", "spatial", NULL};
-    for (const rgXmlNode* section = rgXmlNode_Child(root, "tendon"); section != NULL;
-         section = rgXmlNode_Next(section, "tendon")) {
-        rgXmlReader_CheckChildren(&m->reader, section, known);
-        for (const rgXmlNode* node = rgXmlNode_Child(section, NULL); node != NULL;
-             node = rgXmlNode_Next(node, NULL)) {
-            if (strcmp(node->name, "fixed") == 0) {
-                rgMjcf_ReadFixedTendon(m, node);
-            } else if (strcmp(node->name, "spatial") == 0) {
-                rgXmlReader_Warn(&m->reader, node,
-                                 "<spatial> tendons are not supported; it is left out");
-                rgMjNames_Add(m, &m->leftTendons, node, rgXmlNode_Attribute(node, "name"), 0);
-            }
-        }
-    }
-}
-
-typedef enum rgMjDynamics {
-    rg_mjDynNone,
-    rg_mjDynIntegrator,
-    rg_mjDynFilter,
-    rg_mjDynOther
-} rgMjDynamics;
-typedef enum rgMjGain { rg_mjFixed, rg_mjAffine, rg_mjGainOther } rgMjGain;
+#define RG_NO_ACTIVATION (-1) // of a kind that is not supported
 
 typedef struct rgMjActuator {
-    int ctrlLimited, forceLimited;
-    double ctrlRange[2], forceRange[2];
-    double gear[6], gain[10], bias[10];
-    int dynamics, gainType;
-    bool hasBias;
-    double inheritRange, dampRatio;
-    int group;
+    int ctrlLimited, forceLimited, actLimited;
+    double ctrlRange[2], forceRange[2], actRange[2], lengthRange[2];
+    double gear[6], gain[10], bias[10], dynamics[10];
+    int activation; // rgActivationKind or RG_NO_ACTIVATION
+    int gainLaw;    // fixed counts as none
+    int biasLaw;
+    double inheritRange, dampRatio, crankLength;
+    bool early;
+    int group, stateSize;
 } rgMjActuator;
 
 static void rgMjcf_ApplyGeneral(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
-    static const rgXmlWord dynamics[] = {{"none", rg_mjDynNone},
-                                         {"integrator", rg_mjDynIntegrator},
-                                         {"filter", rg_mjDynFilter},
-                                         {"filterexact", rg_mjDynFilter},
-                                         {"muscle", rg_mjDynOther},
-                                         {"user", rg_mjDynOther},
+    static const rgXmlWord dynamics[] = {{"none", rg_activationNone},
+                                         {"integrator", rg_activationIntegrator},
+                                         {"filter", rg_activationFilter},
+                                         {"filterexact", rg_activationFilter},
+                                         {"muscle", rg_activationMuscle},
+                                         {"user", RG_NO_ACTIVATION},
                                          {NULL, 0}};
-    static const rgXmlWord gains[] = {{"fixed", rg_mjFixed},
-                                      {"affine", rg_mjAffine},
-                                      {"muscle", rg_mjGainOther},
-                                      {"user", rg_mjGainOther},
+    static const rgXmlWord gains[] = {{"fixed", rg_mjLawNone},
+                                      {"affine", rg_mjLawAffine},
+                                      {"muscle", rg_mjLawMuscle},
+                                      {"user", rg_mjLawOther},
                                       {NULL, 0}};
-    static const rgXmlWord biases[] = {
-        {"none", 0}, {"affine", 1}, {"muscle", 2}, {"user", 2}, {NULL, 0}};
-    int bias = a->hasBias;
-    rgXmlReader_Word(&m->reader, node, "dyntype", dynamics, &a->dynamics);
-    rgXmlReader_Word(&m->reader, node, "gaintype", gains, &a->gainType);
-    if (rgXmlReader_Word(&m->reader, node, "biastype", biases, &bias)) {
-        a->hasBias = bias == 1;
-        a->gainType = bias == 2 ? rg_mjGainOther : a->gainType;
-    }
+    static const rgXmlWord biases[] = {{"none", rg_mjLawNone},
+                                       {"affine", rg_mjLawAffine},
+                                       {"muscle", rg_mjLawMuscle},
+                                       {"user", rg_mjLawOther},
+                                       {NULL, 0}};
+    rgXmlReader_Word(&m->reader, node, "dyntype", dynamics, &a->activation);
+    rgXmlReader_Word(&m->reader, node, "gaintype", gains, &a->gainLaw);
+    rgXmlReader_Word(&m->reader, node, "biastype", biases, &a->biasLaw);
+    rgXmlReader_Doubles(&m->reader, node, "dynprm", a->dynamics, 1, 10);
     rgXmlReader_Doubles(&m->reader, node, "gainprm", a->gain, 1, 10);
     rgXmlReader_Doubles(&m->reader, node, "biasprm", a->bias, 1, 10);
 }
 
-// Shortcuts set the same fields as <general>.
+static void rgMjcf_ApplyMotor(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    (void)m;
+    (void)node;
+    memset(a->gain, 0, sizeof(a->gain));
+    memset(a->bias, 0, sizeof(a->bias));
+    a->gain[0] = 1;
+    a->gainLaw = a->biasLaw = rg_mjLawNone;
+    a->activation = rg_activationNone;
+}
+
 static void rgMjcf_ApplyPosition(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
-    double time = 0, kv = 0;
+    double kv = 0;
     double kp = a->gain[0];
     rgXmlReader_Double(&m->reader, node, "kp", &kp);
     a->gain[0] = kp;
-    a->gainType = rg_mjFixed;
-    a->hasBias = true;
+    a->gainLaw = rg_mjLawNone;
+    a->biasLaw = rg_mjLawAffine;
     a->bias[1] = -kp;
     bool hasDamping = rgXmlReader_Double(&m->reader, node, "kv", &kv);
     bool hasRatio = rgXmlReader_Double(&m->reader, node, "dampratio", &a->dampRatio);
     if (hasDamping && hasRatio) {
-        rgXmlReader_Error(&m->reader, node, "<position>: has both kv and dampratio");
+        rgXmlReader_Error(&m->reader, node, "<%s>: has both kv and dampratio", node->name);
     }
     a->bias[2] = hasDamping ? -kv : hasRatio ? 0 : a->bias[2];
     a->dampRatio = hasDamping ? 0 : a->dampRatio;
     rgXmlReader_Double(&m->reader, node, "inheritrange", &a->inheritRange);
-    if (rgXmlReader_Double(&m->reader, node, "timeconst", &time) && time > 0) {
-        a->dynamics = rg_mjDynFilter;
+    if (rgXmlReader_Double(&m->reader, node, "timeconst", &a->dynamics[0])) {
+        a->activation = a->dynamics[0] > 0 ? rg_activationFilter : rg_activationNone;
     }
+}
+
+static void rgMjcf_ApplyIntVelocity(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    rgMjcf_ApplyPosition(m, node, a);
+    a->activation = rg_activationIntegrator;
 }
 
 static void rgMjcf_ApplyVelocity(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
     double kv = a->gain[0];
     rgXmlReader_Double(&m->reader, node, "kv", &kv);
     a->gain[0] = kv;
-    a->gainType = rg_mjFixed;
-    a->hasBias = true;
+    a->gainLaw = rg_mjLawNone;
+    a->biasLaw = rg_mjLawAffine;
     a->bias[0] = 0;
     a->bias[1] = 0;
     a->bias[2] = -kv;
 }
 
-static void rgMjcf_ApplyMotor(rgMjActuator* a) {
+// The control is a damping: force = -kv l' u.
+static void rgMjcf_ApplyDamper(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    double kv = a->gainLaw == rg_mjLawAffine && a->gain[2] != 0 ? -a->gain[2] : 1;
+    rgXmlReader_Double(&m->reader, node, "kv", &kv);
+    if (kv < 0) {
+        rgXmlReader_Error(&m->reader, node, "<damper kv>: %g is negative", kv);
+    }
     memset(a->gain, 0, sizeof(a->gain));
-    memset(a->bias, 0, sizeof(a->bias));
-    a->gain[0] = 1;
-    a->gainType = rg_mjFixed;
-    a->hasBias = false;
-    a->dynamics = rg_mjDynNone;
+    a->gain[2] = -kv;
+    a->gainLaw = rg_mjLawAffine;
+    a->biasLaw = rg_mjLawNone;
 }
+
+static void rgMjcf_ApplyCylinder(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    double diameter = 0;
+    rgXmlReader_Double(&m->reader, node, "timeconst", &a->dynamics[0]);
+    rgXmlReader_Doubles(&m->reader, node, "bias", a->bias, 3, 3);
+    rgXmlReader_Double(&m->reader, node, "area", &a->gain[0]);
+    if (rgXmlReader_Double(&m->reader, node, "diameter", &diameter)) {
+        a->gain[0] = 0.25 * 3.14159265358979323846 * diameter * diameter;
+    }
+    a->activation = rg_activationFilter;
+    a->gainLaw = rg_mjLawNone;
+    a->biasLaw = rg_mjLawAffine;
+}
+
+// gain: range, force, scale, lmin, lmax, vmax, fpmax, fvmax
+static void rgMjcf_ApplyMuscle(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    static const struct {
+        const char* name;
+        int at, count;
+        double usual[2];
+    } fields[] = {{"range", 0, 2, {0.75, 1.05}}, {"force", 2, 1, {-1}}, {"scale", 3, 1, {200}},
+                  {"lmin", 4, 1, {0.5}},         {"lmax", 5, 1, {1.6}}, {"vmax", 6, 1, {1.5}},
+                  {"fpmax", 7, 1, {1.3}},        {"fvmax", 8, 1, {1.2}}};
+    bool fresh = a->gainLaw != rg_mjLawMuscle;
+    for (int i = 0; i < RG_COUNT(fields); ++i) {
+        double* values = a->gain + fields[i].at;
+        if (fresh) {
+            memcpy(values, fields[i].usual, (size_t)fields[i].count * sizeof(double));
+        }
+        rgXmlReader_Doubles(&m->reader, node, fields[i].name, values, fields[i].count,
+                            fields[i].count);
+    }
+    if (fresh) {
+        a->dynamics[0] = 0.01;
+        a->dynamics[1] = 0.04;
+        a->dynamics[2] = 0;
+    }
+    rgXmlReader_Doubles(&m->reader, node, "timeconst", a->dynamics, 2, 2);
+    rgXmlReader_Double(&m->reader, node, "tausmooth", &a->dynamics[2]);
+    a->activation = rg_activationMuscle;
+    a->gainLaw = a->biasLaw = rg_mjLawMuscle;
+}
+
+typedef void rgMjActuatorFcn(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a);
+static const struct {
+    const char* name;
+    rgMjActuatorFcn* apply;
+} rgMjActuators[] = {{"general", rgMjcf_ApplyGeneral},   {"motor", rgMjcf_ApplyMotor},
+                     {"position", rgMjcf_ApplyPosition}, {"velocity", rgMjcf_ApplyVelocity},
+                     {"damper", rgMjcf_ApplyDamper},     {"intvelocity", rgMjcf_ApplyIntVelocity},
+                     {"cylinder", rgMjcf_ApplyCylinder}, {"muscle", rgMjcf_ApplyMuscle}};
 
 static const char* const actuatorKnown[] = {"name",         "class",
                                             "group",        "nsample",
@@ -237,7 +175,13 @@ static const char* const actuatorKnown[] = {"name",         "class",
                                             "biasprm",      "actearly",
                                             "kp",           "kv",
                                             "dampratio",    "timeconst",
-                                            "inheritrange", NULL};
+                                            "inheritrange", "area",
+                                            "diameter",     "bias",
+                                            "tausmooth",    "range",
+                                            "force",        "scale",
+                                            "lmin",         "lmax",
+                                            "vmax",         "fpmax",
+                                            "fvmax",        NULL};
 
 void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader* r = &m->reader;
@@ -245,19 +189,27 @@ void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_CheckAttributes(r, node, actuatorKnown);
     rgXmlReader_Word(r, node, "ctrllimited", rgMjAutoWords, &a->ctrlLimited);
     rgXmlReader_Word(r, node, "forcelimited", rgMjAutoWords, &a->forceLimited);
+    rgXmlReader_Word(r, node, "actlimited", rgMjAutoWords, &a->actLimited);
     rgXmlReader_Doubles(r, node, "ctrlrange", a->ctrlRange, 2, 2);
     rgXmlReader_Doubles(r, node, "forcerange", a->forceRange, 2, 2);
+    rgXmlReader_Doubles(r, node, "actrange", a->actRange, 2, 2);
+    rgXmlReader_Doubles(r, node, "lengthrange", a->lengthRange, 2, 2);
     rgXmlReader_Doubles(r, node, "gear", a->gear, 1, 6);
+    rgXmlReader_Double(r, node, "cranklength", &a->crankLength);
     rgXmlReader_Int(r, node, "group", &a->group);
-    if (strcmp(node->name, "position") == 0) {
-        rgMjcf_ApplyPosition(m, node, a);
-    } else if (strcmp(node->name, "velocity") == 0) {
-        rgMjcf_ApplyVelocity(m, node, a);
-    } else if (strcmp(node->name, "motor") == 0) {
-        rgMjcf_ApplyMotor(a);
-    } else {
-        rgMjcf_ApplyGeneral(m, node, a);
+    rgXmlReader_Int(r, node, "actdim", &a->stateSize);
+    rgMjcf_Flag(m, node, "actearly", &a->early);
+    for (int i = 0; i < RG_COUNT(rgMjActuators); ++i) {
+        if (strcmp(node->name, rgMjActuators[i].name) == 0) {
+            rgMjActuators[i].apply(m, node, a);
+        }
     }
+}
+
+static bool rgMjcf_FindSite(rgMjcf* m, const rgXmlNode* node, const char* attribute,
+                            rgFrameId* frame) {
+    frame->index1 = rgMjcf_Lookup(m, &m->siteNames, node, attribute, "site") + 1;
+    return frame->index1 > 0;
 }
 
 // What the actuator acts on. False: it is left out (told).
@@ -269,40 +221,60 @@ static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* de
     if (rgXmlNode_Attribute(node, "jointinparent") != NULL) {
         int joint = rgMjcf_Lookup(m, &m->jointNames, node, "jointinparent", "joint");
         def->joint.index1 = joint + 1;
-        if (joint >= 0 && (m->def->joints[joint].kind == rg_jointSpherical ||
-                           m->def->joints[joint].kind == rg_jointFree)) {
-            rgXmlReader_Warn(&m->reader, node,
-                             "<%s jointinparent>: forces act in the child's frame", node->name);
-        }
+        def->inParent = true;
         return joint >= 0;
     }
     if (rgXmlNode_Attribute(node, "tendon") != NULL) {
-        int tendon = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "fixed tendon");
+        int tendon = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "tendon");
         def->tendon.index1 = tendon + 1;
         return tendon >= 0;
     }
-    rgXmlReader_Warn(
-        &m->reader, node,
-        "<%s>: acts on neither joint nor tendon, which is not supported; it is left out",
-        node->name);
+    if (rgXmlNode_Attribute(node, "cranksite") != NULL) {
+        return rgMjcf_FindSite(m, node, "cranksite", &def->frame) &&
+               rgMjcf_FindSite(m, node, "slidersite", &def->slider);
+    }
+    if (rgXmlNode_Attribute(node, "site") != NULL) {
+        return rgMjcf_FindSite(m, node, "site", &def->frame) &&
+               (rgXmlNode_Attribute(node, "refsite") == NULL ||
+                rgMjcf_FindSite(m, node, "refsite", &def->reference));
+    }
+    rgXmlReader_Warn(&m->reader, node,
+                     "<%s>: acts on no joint, tendon or site, which is not supported; it is left "
+                     "out and does nothing",
+                     node->name);
     return false;
 }
 
-static bool rgMjcf_IsAffine(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a) {
-    bool gainVaries = a->gainType == rg_mjAffine && (a->gain[1] != 0 || a->gain[2] != 0);
-    if (a->gainType == rg_mjGainOther || gainVaries || a->dynamics == rg_mjDynOther ||
-        a->dynamics == rg_mjDynIntegrator) {
-        rgXmlReader_Warn(
-            &m->reader, node,
-            "<%s>: this kind of gain, bias or dynamics is not supported; it is left out",
-            node->name);
+static bool rgMjcf_IsKnownLaw(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a) {
+    bool half = (a->gainLaw == rg_mjLawMuscle) != (a->biasLaw == rg_mjLawMuscle);
+    if (a->gainLaw == rg_mjLawOther || a->biasLaw == rg_mjLawOther || half ||
+        a->activation == RG_NO_ACTIVATION || a->stateSize > 1) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s>: this kind of gain, bias or dynamics is not supported; it is left "
+                         "out and does nothing",
+                         node->name);
         return false;
     }
-    if (a->dynamics == rg_mjDynFilter) {
-        rgXmlReader_Warn(&m->reader, node,
-                         "<%s>: filters are not supported; the control acts at once", node->name);
-    }
     return true;
+}
+
+// A share of what the joint or tendon allows, for the range that says where a servo goes.
+static void rgMjcf_InheritRange(const rgMjcf* m, const rgMjActuator* a, rgActuatorDef* def) {
+    int joint = def->joint.index1 - 1, tendon = def->tendon.index1 - 1;
+    const rgJointDef* joints = m->def->joints;
+    const rgTendonDef* tendons = m->def->tendons;
+    bool limited = joint >= 0 ? joints[joint].hasLimits : tendon >= 0 && tendons[tendon].hasLimits;
+    bool integrates = def->activation == rg_activationIntegrator;
+    bool* has = integrates ? &def->hasActivationRange : &def->hasControlRange;
+    if (!limited || *has) {
+        return;
+    }
+    double lower = joint >= 0 ? joints[joint].lower : tendons[tendon].lower;
+    double upper = joint >= 0 ? joints[joint].upper : tendons[tendon].upper;
+    double middle = (lower + upper) / 2, half = a->inheritRange * (upper - lower) / 2;
+    *has = true;
+    *(integrates ? &def->activationLower : &def->controlLower) = middle - half;
+    *(integrates ? &def->activationUpper : &def->controlUpper) = middle + half;
 }
 
 static void rgMjcf_SetRanges(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a,
@@ -313,53 +285,99 @@ static void rgMjcf_SetRanges(rgMjcf* m, const rgXmlNode* node, const rgMjActuato
     def->hasForceRange = rgMjcf_Limited(m, node, "forcerange", a->forceLimited, a->forceRange);
     def->forceLower = a->forceRange[0];
     def->forceUpper = a->forceRange[1];
-    const rgJointDef* joint = def->joint.index1 > 0 ? &m->def->joints[def->joint.index1 - 1] : NULL;
-    if (a->inheritRange > 0 && !def->hasControlRange && joint != NULL && joint->hasLimits) {
-        double middle = (joint->lower + joint->upper) / 2, half = (joint->upper - joint->lower) / 2;
-        def->hasControlRange = true;
-        def->controlLower = middle - a->inheritRange * half;
-        def->controlUpper = middle + a->inheritRange * half;
+    def->hasActivationRange = rgMjcf_Limited(m, node, "actrange", a->actLimited, a->actRange);
+    def->activationLower = a->actRange[0];
+    def->activationUpper = a->actRange[1];
+    if (a->inheritRange > 0) {
+        rgMjcf_InheritRange(m, a, def);
+    }
+    if (def->hasActivationRange && def->activation == rg_activationNone) {
+        def->hasActivationRange = false; // MuJoCo refuses it; there is nothing to limit
     }
 }
 
 // A positive third number of an affine bias is a damping ratio, where the actuator is a servo.
 static void rgMjActuator_FindRatio(rgMjActuator* a) {
-    bool servo = a->hasBias && a->gainType == rg_mjFixed && a->gain[0] == -a->bias[1];
+    bool servo =
+        a->biasLaw == rg_mjLawAffine && a->gainLaw == rg_mjLawNone && a->gain[0] == -a->bias[1];
     if (servo && a->bias[2] > 0) {
         a->dampRatio = a->bias[2];
         a->bias[2] = 0;
     }
 }
 
+static void rgMjActuator_SetMuscle(const rgMjActuator* a, rgActuatorDef* def) {
+    const double* p = a->gain;
+    def->isMuscle = a->gainLaw == rg_mjLawMuscle;
+    if (def->isMuscle) {
+        def->muscle = (rgMuscle){.range = {p[0], p[1]},
+                                 .force = p[2],
+                                 .lmin = p[4],
+                                 .lmax = p[5],
+                                 .vmax = p[6],
+                                 .fpmax = p[7],
+                                 .fvmax = p[8]};
+        memcpy(def->muscle.lengthRange, a->lengthRange, sizeof(a->lengthRange));
+    }
+    def->muscle.activationTime = a->dynamics[0];
+    def->muscle.deactivationTime = a->dynamics[1];
+    def->muscle.smoothing = a->dynamics[2];
+}
+
+static void rgMjActuator_SetLaw(const rgMjActuator* a, rgActuatorDef* def) {
+    bool affine = a->gainLaw == rg_mjLawAffine, biased = a->biasLaw == rg_mjLawAffine;
+    memcpy(def->gear, a->gear, sizeof(def->gear));
+    def->gain = a->gain[0];
+    def->gainPosition = affine ? a->gain[1] : 0;
+    def->gainVelocity = affine ? a->gain[2] : 0;
+    def->bias = biased ? a->bias[0] : 0;
+    def->kp = biased ? -a->bias[1] : 0;
+    def->kd = biased ? -a->bias[2] : 0;
+    def->activation = (rgActivationKind)a->activation;
+    def->timeConstant = a->activation == rg_activationFilter ? a->dynamics[0] : 0;
+    def->crankLength = def->slider.index1 > 0 ? a->crankLength : 0;
+    def->early = a->early;
+    if (a->gainLaw == rg_mjLawMuscle || a->activation == rg_activationMuscle) {
+        rgMjActuator_SetMuscle(a, def);
+    }
+}
+
 static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def,
-                                double* dampRatio) {
-    static const char* const names[] = {"general", "motor", "position", "velocity", NULL};
-    rgMjActuator a = {.ctrlLimited = 2, .forceLimited = 2, .gear = {1}, .gain = {1}};
+                                rgMjReflected* reflected) {
+    const char* names[RG_COUNT(rgMjActuators) + 1] = {NULL};
+    for (int i = 0; i < RG_COUNT(rgMjActuators); ++i) {
+        names[i] = rgMjActuators[i].name;
+    }
+    rgMjActuator a = {.ctrlLimited = 2,
+                      .forceLimited = 2,
+                      .actLimited = 2,
+                      .gear = {1},
+                      .gain = {1},
+                      .dynamics = {1},
+                      .gainLaw = rg_mjLawNone,
+                      .biasLaw = rg_mjLawNone};
     rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", 0), names, rgMjcf_ApplyActuator, &a);
     rgMjcf_ApplyActuator(m, node, &a);
-    if (!rgMjcf_SetTarget(m, node, def) || !rgMjcf_IsAffine(m, node, &a)) {
+    if (!rgMjcf_SetTarget(m, node, def) || !rgMjcf_IsKnownLaw(m, node, &a)) {
         return false;
     }
     rgMjActuator_FindRatio(&a);
-    *dampRatio = a.dampRatio;
+    *reflected = (rgMjReflected){.dampRatio = a.dampRatio, .muscleScale = a.gain[3]};
     def->name = rgXmlNode_Attribute(node, "name");
     def->source = rgMjcf_Source(node);
-    memcpy(def->gear, a.gear, sizeof(def->gear));
-    def->gain = a.gain[0];
-    def->bias = a.hasBias ? a.bias[0] : 0;
-    def->kp = a.hasBias ? -a.bias[1] : 0;
-    def->kd = a.hasBias ? -a.bias[2] : 0;
+    rgMjActuator_SetLaw(&a, def);
     rgMjcf_SetRanges(m, node, &a, def);
     if (a.group >= 0 && a.group < 31 && (m->disabledGroups & (1u << a.group)) != 0) {
-        def->gain = def->bias = def->kp = def->kd = *dampRatio = 0;
+        def->gain = def->gainPosition = def->gainVelocity = 0;
+        def->bias = def->kp = def->kd = reflected->dampRatio = 0;
+        def->isMuscle = false;
     }
     return true;
 }
 
 static bool rgMjcf_IsSupportedActuator(const char* name) {
-    const char* const names[] = {"general", "motor", "position", "velocity"};
-    for (int i = 0; i < RG_COUNT(names); ++i) {
-        if (strcmp(names[i], name) == 0) {
+    for (int i = 0; i < RG_COUNT(rgMjActuators); ++i) {
+        if (strcmp(rgMjActuators[i].name, name) == 0) {
             return true;
         }
     }
@@ -369,18 +387,19 @@ static bool rgMjcf_IsSupportedActuator(const char* name) {
 static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
     int* slot =
         rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount, sizeof(*slot));
-    double* ratio = rgMjcf_Grow(m, (void**)&m->dampRatios, &m->dampCapacity, m->def->actuatorCount,
-                                sizeof(*ratio));
-    if (slot == NULL || ratio == NULL) {
+    rgMjReflected* reflected = rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity,
+                                           m->def->actuatorCount, sizeof(*reflected));
+    if (slot == NULL || reflected == NULL) {
         return;
     }
     *slot = -1;
     m->controlCount += 1;
     rgActuatorDef def = rgDefaultActuatorDef();
     if (!rgMjcf_IsSupportedActuator(node->name)) {
-        rgXmlReader_Warn(&m->reader, node, "<%.60s> is not supported; the actuator is left out",
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%.60s> is not supported; the actuator is left out and does nothing",
                          node->name);
-    } else if (rgMjcf_MakeActuator(m, node, &def, ratio)) {
+    } else if (rgMjcf_MakeActuator(m, node, &def, reflected)) {
         *slot = m->def->actuatorCount;
         rgMjNames_Add(m, &m->actuatorNames, node, def.name, *slot);
         rgMjcf_Check(m, rgModelDef_AddActuator(m->def, &def, NULL));

@@ -140,12 +140,13 @@ static void rgMjcf_EnterActuators(rgMjcf* m, const rgXmlNode* node, int first) {
     for (int i = first; i < m->def->actuatorCount; ++i) {
         int* slot = rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount,
                                 sizeof(*slot));
-        double* ratio = rgMjcf_Grow(m, (void**)&m->dampRatios, &m->dampCapacity, i, sizeof(*ratio));
+        rgMjReflected* ratio =
+            rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity, i, sizeof(*ratio));
         if (slot == NULL || ratio == NULL) {
             return;
         }
         *slot = i;
-        *ratio = 0;
+        *ratio = (rgMjReflected){0};
         m->controlCount += 1;
         rgMjNames_Add(m, &m->actuatorNames, node, m->def->actuators[i].name, i);
     }

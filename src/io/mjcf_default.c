@@ -73,7 +73,9 @@ static const rgMjSetting readSettings[] = {
     {"pair", rgMjcf_ApplyPair},         {"equality", rgMjcf_ApplyEquality},
     {"tendon", rgMjcf_ApplyTendon},     {"general", rgMjcf_ApplyActuator},
     {"motor", rgMjcf_ApplyActuator},    {"position", rgMjcf_ApplyActuator},
-    {"velocity", rgMjcf_ApplyActuator},
+    {"velocity", rgMjcf_ApplyActuator}, {"intvelocity", rgMjcf_ApplyActuator},
+    {"damper", rgMjcf_ApplyActuator},   {"cylinder", rgMjcf_ApplyActuator},
+    {"muscle", rgMjcf_ApplyActuator},
 };
 
 static void rgMjcf_TrySetting(rgMjcf* m, const rgXmlNode* node) {

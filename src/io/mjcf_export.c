@@ -41,6 +41,7 @@ static void rgMjWriter_Option(rgMjWriter* w) {
     if (options->hasGravity) {
         rgText_Vec(&w->text, "gravity", options->gravity);
     }
+    rgText_Vec(&w->text, "magnetic", options->magnetic);
     rgText_Add(&w->text, "/>\n");
 }
 

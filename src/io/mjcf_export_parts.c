@@ -34,6 +34,8 @@ static bool rgNeedsBodySite(const rgSensorDef* sensor) {
     case rg_sensorForce:
     case rg_sensorTorque:
     case rg_sensorTouch:
+    case rg_sensorMagnetometer:
+    case rg_sensorRangefinder:
         return sensor->frame.index1 == 0;
     default:
         return false;
@@ -99,12 +101,44 @@ static void rgMjWriter_Contact(rgMjWriter* w) {
     rgText_Add(&w->text, "  </contact>\n");
 }
 
+static void rgMjWriter_TendonSpring(rgMjWriter* w, const rgTendonDef* t) {
+    const double range[2] = {t->springReference, t->springReference + t->slack};
+    double spring = t->jointCount > 0 ? 0 : -1; // no way is negative
+    for (int i = 0; i < t->jointCount; ++i) {
+        spring += t->coefficients[i] * w->def->joints[t->joints[i].index1 - 1].springReference;
+    }
+    if (t->slack > 0) {
+        rgText_Numbers(&w->text, "springlength", range, 2);
+    } else {
+        rgText_NumberUnless(&w->text, "springlength", t->springReference, spring);
+    }
+}
+
+static void rgMjWriter_TendonPoint(rgMjWriter* w, const rgTendonPoint* point) {
+    static const char* const elements[] = {"site", "geom", "pulley"};
+    const rgFrameDef* frames = w->def->frames;
+    int frame = point->frame.index1, shape = point->shape.index1;
+    rgPartName made;
+    rgText_Add(&w->text, "      <%s", elements[point->kind]);
+    if (point->kind == rg_pointShape) {
+        rgText_Attribute(&w->text, "geom",
+                         rgNamed(w->def->shapes[shape - 1].name, "geom", shape, &made));
+    } else if (point->kind == rg_pointPulley) {
+        rgText_Number(&w->text, "divisor", point->divisor);
+    }
+    if (frame > 0) {
+        rgText_Attribute(&w->text, point->kind == rg_pointShape ? "sidesite" : "site",
+                         rgNamed(frames[frame - 1].name, "site", frame, &made));
+    }
+    rgText_Add(&w->text, "/>\n");
+}
+
 static void rgMjWriter_Tendon(rgMjWriter* w, int number) {
     const rgTendonDef* t = &w->def->tendons[number];
     const double range[2] = {t->lower, t->upper};
+    const char* element = t->pointCount > 0 ? "spatial" : "fixed";
     rgPartName made;
-    double spring = 0;
-    rgText_Add(&w->text, "    <fixed");
+    rgText_Add(&w->text, "    <%s", element);
     rgText_Attribute(&w->text, "name", rgNamed(t->name, "tendon", number + 1, &made));
     if (t->hasLimits) {
         rgText_Add(&w->text, " limited=\"true\"");
@@ -113,10 +147,8 @@ static void rgMjWriter_Tendon(rgMjWriter* w, int number) {
     rgText_NumberUnless(&w->text, "damping", t->damping, 0);
     rgText_NumberUnless(&w->text, "frictionloss", t->dryFriction, 0);
     rgText_NumberUnless(&w->text, "stiffness", t->stiffness, 0);
-    for (int i = 0; i < t->jointCount; ++i) {
-        spring += t->coefficients[i] * w->def->joints[t->joints[i].index1 - 1].springReference;
-    }
-    rgText_NumberUnless(&w->text, "springlength", t->springReference, spring);
+    rgText_NumberUnless(&w->text, "armature", t->armature, 0);
+    rgMjWriter_TendonSpring(w, t);
     rgText_Add(&w->text, ">\n");
     for (int i = 0; i < t->jointCount; ++i) {
         rgText_Add(&w->text, "      <joint");
@@ -124,7 +156,10 @@ static void rgMjWriter_Tendon(rgMjWriter* w, int number) {
         rgText_Number(&w->text, "coef", t->coefficients[i]);
         rgText_Add(&w->text, "/>\n");
     }
-    rgText_Add(&w->text, "    </fixed>\n");
+    for (int i = 0; i < t->pointCount; ++i) {
+        rgMjWriter_TendonPoint(w, &t->points[i]);
+    }
+    rgText_Add(&w->text, "    </%s>\n", element);
 }
 
 static void rgMjWriter_BodyEnds(rgMjWriter* w, const rgEqualityDef* e, int number) {
@@ -176,24 +211,92 @@ static void rgMjWriter_Equality(rgMjWriter* w, int number) {
     rgText_Add(&w->text, "/>\n");
 }
 
+static void rgMjWriter_Site(rgMjWriter* w, const char* attribute, rgFrameId frame) {
+    rgPartName made;
+    if (frame.index1 > 0) {
+        rgText_Attribute(
+            &w->text, attribute,
+            rgNamed(w->def->frames[frame.index1 - 1].name, "site", frame.index1, &made));
+    }
+}
+
+static void rgMjWriter_Transmission(rgMjWriter* w, const rgActuatorDef* a) {
+    rgPartName made;
+    if (a->joint.index1 > 0) {
+        rgText_Attribute(&w->text, a->inParent ? "jointinparent" : "joint",
+                         rgMjWriter_JointName(w, a->joint, &made));
+    } else if (a->tendon.index1 > 0) {
+        rgText_Attribute(&w->text, "tendon", rgMjWriter_TendonName(w, a->tendon, &made));
+    } else if (a->slider.index1 > 0) {
+        rgMjWriter_Site(w, "cranksite", a->frame);
+        rgMjWriter_Site(w, "slidersite", a->slider);
+        rgText_Number(&w->text, "cranklength", a->crankLength);
+    } else {
+        rgMjWriter_Site(w, "site", a->frame);
+        rgMjWriter_Site(w, "refsite", a->reference);
+    }
+    rgText_Numbers(&w->text, "gear", a->gear, 6);
+}
+
+static void rgMjWriter_Muscle(rgMjWriter* w, const rgMuscle* m) {
+    const double gain[9] = {m->range[0], m->range[1], m->force, 200,     m->lmin,
+                            m->lmax,     m->vmax,     m->fpmax, m->fvmax};
+    rgText_Add(&w->text, " gaintype=\"muscle\" biastype=\"muscle\"");
+    rgText_Numbers(&w->text, "gainprm", gain, 9);
+    rgText_Numbers(&w->text, "biasprm", gain, 9);
+    rgText_Numbers(&w->text, "lengthrange", m->lengthRange, 2);
+}
+
+static void rgMjWriter_Gains(rgMjWriter* w, const rgActuatorDef* a) {
+    const double gain[3] = {a->gain, a->gainPosition, a->gainVelocity};
+    const double bias[3] = {a->bias, -a->kp, -a->kd};
+    bool affine = a->gainPosition != 0 || a->gainVelocity != 0;
+    if (affine) {
+        rgText_Add(&w->text, " gaintype=\"affine\"");
+    }
+    rgText_Numbers(&w->text, "gainprm", gain, affine ? 3 : 1);
+    if (a->bias != 0 || a->kp != 0 || a->kd != 0) {
+        rgText_Add(&w->text, " biastype=\"affine\"");
+        rgText_Numbers(&w->text, "biasprm", bias, 3);
+    }
+}
+
+static void rgMjWriter_Activation(rgMjWriter* w, const rgActuatorDef* a) {
+    static const char* const words[] = {"none", "integrator", "filterexact", "muscle"};
+    const double range[2] = {a->activationLower, a->activationUpper};
+    const double muscle[3] = {a->muscle.activationTime, a->muscle.deactivationTime,
+                              a->muscle.smoothing};
+    if (a->activation == rg_activationNone) {
+        return;
+    }
+    rgText_Attribute(&w->text, "dyntype", words[a->activation]);
+    if (a->activation == rg_activationFilter) {
+        rgText_Number(&w->text, "dynprm", a->timeConstant);
+    } else if (a->activation == rg_activationMuscle) {
+        rgText_Numbers(&w->text, "dynprm", muscle, 3);
+    }
+    if (a->early) {
+        rgText_Add(&w->text, " actearly=\"true\"");
+    }
+    if (a->hasActivationRange) {
+        rgText_Add(&w->text, " actlimited=\"true\"");
+        rgText_Numbers(&w->text, "actrange", range, 2);
+    }
+}
+
 static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
     const rgActuatorDef* a = &w->def->actuators[number];
-    const double bias[3] = {a->bias, -a->kp, -a->kd};
     const double control[2] = {a->controlLower, a->controlUpper},
                  force[2] = {a->forceLower, a->forceUpper};
     rgPartName made;
     rgText_Add(&w->text, "    <general");
     rgText_Attribute(&w->text, "name", rgNamed(a->name, "actuator", number + 1, &made));
-    if (a->joint.index1 > 0) {
-        rgText_Attribute(&w->text, "joint", rgMjWriter_JointName(w, a->joint, &made));
+    rgMjWriter_Transmission(w, a);
+    rgMjWriter_Activation(w, a);
+    if (a->isMuscle) {
+        rgMjWriter_Muscle(w, &a->muscle);
     } else {
-        rgText_Attribute(&w->text, "tendon", rgMjWriter_TendonName(w, a->tendon, &made));
-    }
-    rgText_Numbers(&w->text, "gear", a->gear, 6);
-    rgText_Number(&w->text, "gainprm", a->gain);
-    if (a->bias != 0 || a->kp != 0 || a->kd != 0) {
-        rgText_Add(&w->text, " biastype=\"affine\"");
-        rgText_Numbers(&w->text, "biasprm", bias, 3);
+        rgMjWriter_Gains(w, a);
     }
     if (a->hasControlRange) {
         rgText_Numbers(&w->text, "ctrlrange", control, 2);
@@ -229,14 +332,44 @@ static const char* rgMjWriter_SensorElement(rgSensorKind kind) {
                                         [rg_sensorTouch] = "touch",
                                         [rg_sensorSubtreeCenter] = "subtreecom",
                                         [rg_sensorSubtreeLinearVelocity] = "subtreelinvel",
-                                        [rg_sensorSubtreeAngularMomentum] = "subtreeangmom"};
+                                        [rg_sensorSubtreeAngularMomentum] = "subtreeangmom",
+                                        [rg_sensorTendonActuatorForce] = "tendonactuatorfrc",
+                                        [rg_sensorJointLimitPosition] = "jointlimitpos",
+                                        [rg_sensorJointLimitVelocity] = "jointlimitvel",
+                                        [rg_sensorJointLimitForce] = "jointlimitfrc",
+                                        [rg_sensorTendonLimitPosition] = "tendonlimitpos",
+                                        [rg_sensorTendonLimitVelocity] = "tendonlimitvel",
+                                        [rg_sensorTendonLimitForce] = "tendonlimitfrc",
+                                        [rg_sensorFrameXAxis] = "framexaxis",
+                                        [rg_sensorFrameYAxis] = "frameyaxis",
+                                        [rg_sensorFrameZAxis] = "framezaxis",
+                                        [rg_sensorMagnetometer] = "magnetometer",
+                                        [rg_sensorRangefinder] = "rangefinder",
+                                        [rg_sensorClock] = "clock",
+                                        [rg_sensorPotentialEnergy] = "e_potential",
+                                        [rg_sensorKineticEnergy] = "e_kinetic"};
     return (int)kind > 0 && (int)kind < RG_COUNT(names) ? names[kind] : NULL;
+}
+
+static void rgMjWriter_SensorReference(rgMjWriter* w, const rgSensorDef* s) {
+    rgPartName made;
+    if (s->reference.index1 > 0) {
+        rgText_Add(&w->text, " reftype=\"site\"");
+        rgMjWriter_Site(w, "refname", s->reference);
+    } else if (s->referenceBody.index1 > 0) {
+        rgText_Add(&w->text, " reftype=\"xbody\"");
+        rgText_Attribute(&w->text, "refname", rgMjWriter_Body(w, s->referenceBody, &made));
+    }
 }
 
 static void rgMjWriter_SensorTarget(rgMjWriter* w, const rgSensorDef* s, int number) {
     rgPartName made;
     bool frameKind =
-        s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration;
+        (s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration) ||
+        (s->kind >= rg_sensorFrameXAxis && s->kind <= rg_sensorFrameZAxis);
+    if (s->kind >= rg_sensorClock) {
+        return;
+    }
     const char* site = s->frame.index1 > 0 ? rgNamed(w->def->frames[s->frame.index1 - 1].name,
                                                      "site", s->frame.index1, &made)
                                            : NULL;
@@ -252,6 +385,7 @@ static void rgMjWriter_SensorTarget(rgMjWriter* w, const rgSensorDef* s, int num
         rgText_Attribute(&w->text, "objtype", site != NULL ? "site" : "xbody");
         rgText_Attribute(&w->text, "objname",
                          site != NULL ? site : rgMjWriter_Body(w, s->body, &made));
+        rgMjWriter_SensorReference(w, s);
     } else if (rgNeedsBodySite(s)) {
         rgText_Add(&w->text, " site=\"sensor_site_%d\"", number + 1);
     } else if (site != NULL) {
@@ -270,6 +404,7 @@ static void rgMjWriter_Sensor(rgMjWriter* w, int number) {
     rgText_Add(&w->text, "    <%s", element);
     rgText_Attribute(&w->text, "name", s->name);
     rgMjWriter_SensorTarget(w, s, number);
+    rgText_NumberUnless(&w->text, "cutoff", s->cutoff, 0);
     rgText_Add(&w->text, "/>\n");
 }
 
@@ -294,6 +429,20 @@ static void rgMjWriter_KeyVelocity(rgMjWriter* w, const rgModel* model, const rg
     rgText_Numbers(&w->text, "qvel", v, key->vCount);
 }
 
+// Of the actuators that have one.
+static void rgMjWriter_KeyActivations(rgMjWriter* w, const rgKeyDef* key) {
+    double* values = RG_TAKE(&w->arena, double, RG_MAX(key->activationCount, 1));
+    int count = 0;
+    for (int a = 0; values != NULL && a < key->activationCount; ++a) {
+        values[count] = key->activation[a];
+        count += w->def->actuators[a].activation != rg_activationNone;
+    }
+    w->text.failed = w->text.failed || values == NULL;
+    if (count > 0) {
+        rgText_Numbers(&w->text, "act", values, count);
+    }
+}
+
 // A key with values for the whole model; what the definition does not say is left out.
 static void rgMjWriter_Key(rgMjWriter* w, const rgModel* model, int index) {
     const rgKeyDef* said = &w->def->keys[index];
@@ -309,6 +458,9 @@ static void rgMjWriter_Key(rgMjWriter* w, const rgModel* model, int index) {
     }
     if (said->control != NULL) {
         rgText_Numbers(&w->text, "ctrl", key->control, key->controlCount);
+    }
+    if (said->activation != NULL) {
+        rgMjWriter_KeyActivations(w, key);
     }
     rgText_Add(&w->text, "/>\n");
 }

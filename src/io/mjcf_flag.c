@@ -72,6 +72,8 @@ static void rgMjcf_SwitchActuators(rgMjcf* m) {
         actuator->hasControlRange = actuator->hasControlRange && !m->isOff[rg_mjSwitchClamp];
         if (m->isOff[rg_mjSwitchActuation]) {
             actuator->gain = actuator->bias = actuator->kp = actuator->kd = 0;
+            actuator->gainPosition = actuator->gainVelocity = 0;
+            actuator->isMuscle = false;
         }
     }
 }

@@ -74,10 +74,34 @@ static double* rgMjcf_KeyControls(rgMjcf* m, const rgXmlNode* node) {
     return all;
 }
 
+// Activations of the file's actuators that have one, as one of every actuator that was kept. Of
+// those that were left out nobody knows how many they are, and then only none can be said.
+static double* rgMjcf_KeyActivations(rgMjcf* m, const rgXmlNode* node) {
+    int count = 0, left = 0;
+    for (int i = 0; i < m->controlCount; ++i) {
+        int a = m->controls[i];
+        left += a < 0;
+        count += a >= 0 && m->def->actuators[a].activation != rg_activationNone;
+    }
+    if (left > 0 && rgXmlNode_WordCount(node, "act") != count) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<key act>: some actuators were left out; activations start at zero");
+        return NULL;
+    }
+    double* given = rgMjcf_KeyNumbers(m, node, "act", count);
+    double* all =
+        given != NULL ? RG_TAKE(&m->arena, double, RG_MAX(m->def->actuatorCount, 1)) : NULL;
+    for (int a = 0, k = 0; all != NULL && a < m->def->actuatorCount; ++a) {
+        bool has = m->def->actuators[a].activation != rg_activationNone;
+        all[a] = has ? given[k++] : 0;
+    }
+    return all;
+}
+
 static void rgMjcf_ReadKey(rgMjcf* m, const rgXmlNode* node) {
     static const char* const known[] = {"name", "time", "qpos",  "qvel", "act",
                                         "ctrl", "mpos", "mquat", NULL};
-    static const char* const unsupported[] = {"act", "mpos", "mquat", NULL};
+    static const char* const unsupported[] = {"mpos", "mquat", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgMjcf_Unsupported(m, node, unsupported);
     rgKeyDef key = rgDefaultKeyDef();
@@ -87,6 +111,8 @@ static void rgMjcf_ReadKey(rgMjcf* m, const rgXmlNode* node) {
     double* q = rgMjcf_KeyNumbers(m, node, "qpos", rgMjcf_StateSize(m, false));
     double* v = rgMjcf_KeyNumbers(m, node, "qvel", rgMjcf_StateSize(m, true));
     double* control = rgMjcf_KeyControls(m, node);
+    double* activation =
+        rgXmlNode_Attribute(node, "act") != NULL ? rgMjcf_KeyActivations(m, node) : NULL;
     if (rgMjcf_Failed(m)) {
         return;
     }
@@ -96,6 +122,8 @@ static void rgMjcf_ReadKey(rgMjcf* m, const rgXmlNode* node) {
     key.control = control;
     key.qCount = q != NULL ? rgMjcf_StateSize(m, false) : 0;
     key.vCount = v != NULL ? rgMjcf_StateSize(m, true) : 0;
+    key.activation = activation;
+    key.activationCount = activation != NULL ? m->def->actuatorCount : 0;
     key.controlCount = control != NULL ? m->def->actuatorCount : 0;
     rgMjNames_Add(m, &m->keyNames, node, key.name, m->def->keyCount);
     rgMjcf_Check(m, rgModelDef_AddKey(m->def, &key, NULL));

@@ -65,7 +65,6 @@ int rgMjNames_Find(const rgMjNames* names, const char* name) {
 static bool rgMjcf_IsLeftOut(const rgMjcf* m, const rgMjNames* names, const char* name) {
     const rgMjNames* left = names == &m->geomNames       ? &m->leftGeoms
                             : names == &m->actuatorNames ? &m->leftActuators
-                            : names == &m->tendonNames   ? &m->leftTendons
                                                          : NULL;
     return left != NULL && rgMjNames_Find(left, name) >= 0;
 }

@@ -171,8 +171,11 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
     rgMjcf_Unsupported(m, node, unsupported);
     rgMjcf_ReadCollision(m, node);
     rgMjcf_ReadDisabledGroups(m, node);
-    double gravity[3];
+    double gravity[3], magnetic[3];
     options->source = rgMjcf_Source(node);
+    if (rgXmlReader_Doubles(&m->reader, node, "magnetic", magnetic, 3, 3) == 3) {
+        options->magnetic = rgVec(magnetic[0], magnetic[1], magnetic[2]);
+    }
     if (rgXmlReader_Doubles(&m->reader, node, "gravity", gravity, 3, 3) == 3) {
         options->gravity = rgVec(gravity[0], gravity[1], gravity[2]);
         options->hasGravity = true;
@@ -190,7 +193,7 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
 }
 
 void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root) {
-    rgModelOptions options = {.gravity = {0, 0, -9.81}};
+    rgModelOptions options = {.gravity = {0, 0, -9.81}, .magnetic = {0, -0.5, 0}};
     for (const rgXmlNode* node = rgXmlNode_Child(root, "option"); node != NULL;
          node = rgXmlNode_Next(node, "option")) {
         rgMjcf_ReadOptionNode(m, node, &options);

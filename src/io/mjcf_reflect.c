@@ -1,9 +1,48 @@
-// MJCF values that follow from the mass matrix at the reference configuration: the damping of
-// servos with `dampratio`, stiffness and damping of joints with `springdamper`.
+// MJCF values that follow from the model at its reference configuration: from the mass matrix the
+// damping of servos with `dampratio` and the springs of joints with `springdamper`; from where
+// everything is the free length of spatial tendons.
+#include "dynamics/dynamics.h"
 #include "io/mjcf.h"
-#include "rigor/dynamics.h"
+#include "model/model.h"
 
-// Bodies and joints alone: shapes play no part and are dear to compile.
+#include <string.h>
+
+// Shapes play no part but for those that tendons go around, and are dear to compile.
+static rgResult rgMjcf_AddPlainShapes(rgMjcf* m, rgModelDef* tree) {
+    rgResult result = rg_ok;
+    for (int i = 0; result == rg_ok && i < m->def->shapeCount; ++i) {
+        const rgShapeDef* shape = &m->def->shapes[i];
+        rgShapeDef plain = rgDefaultShapeDef();
+        bool round = shape->kind == rg_shapeSphere || shape->kind == rg_shapeCylinder;
+        plain.body = shape->body;
+        plain.pose = shape->pose;
+        plain.kind = round ? shape->kind : rg_shapeSphere;
+        plain.size = round ? shape->size : rgVec(1, 1, 1);
+        plain.visualOnly = true;
+        result = rgModelDef_AddShape(tree, &plain, NULL);
+    }
+    return result;
+}
+
+static rgResult rgMjcf_AddWays(rgMjcf* m, rgModelDef* tree) {
+    rgResult result = rgMjcf_AddPlainShapes(m, tree);
+    for (int i = 0; result == rg_ok && i < m->def->frameCount; ++i) {
+        result = rgModelDef_AddFrame(tree, &m->def->frames[i], NULL);
+    }
+    for (int i = 0; result == rg_ok && i < m->def->tendonCount; ++i) {
+        rgTendonDef tendon = m->def->tendons[i];
+        tendon.springReference = 0;
+        result = rgModelDef_AddTendon(tree, &tendon, NULL);
+    }
+    for (int i = 0; result == rg_ok && i < m->def->actuatorCount; ++i) {
+        rgActuatorDef actuator = m->def->actuators[i];
+        actuator.isMuscle = false;
+        actuator.activation = rg_activationNone;
+        result = rgModelDef_AddActuator(tree, &actuator, NULL);
+    }
+    return result;
+}
+
 static rgModel* rgMjcf_CompileTree(rgMjcf* m) {
     rgModelDef* tree = NULL;
     rgModel* model = NULL;
@@ -13,6 +52,9 @@ static rgModel* rgMjcf_CompileTree(rgMjcf* m) {
     }
     for (int i = 0; result == rg_ok && i < m->def->jointCount; ++i) {
         result = rgModelDef_AddJoint(tree, &m->def->joints[i], NULL);
+    }
+    if (result == rg_ok && m->def->tendonCount + m->def->actuatorCount > 0) {
+        result = rgMjcf_AddWays(m, tree);
     }
     if (result == rg_ok) {
         // What is wrong with the tree is said when the whole is compiled.
@@ -45,47 +87,163 @@ static double rgReflectedInertia(rgDynamics* dynamics, rgJointRange range, int c
     return released ? (sum > 0 ? 1 / sum : 0) : sum;
 }
 
-// held: M_ii; released: 1 / (M^-1)_ii; both per joint, in the arena. False: no mass matrix.
-static bool rgMjcf_Reflect(rgMjcf* m, const rgModel* model, double* held, double* released) {
-    int count = rgModel_Info(model).vCount;
-    rgDynamicsDef def = rgDefaultDynamicsDef(model);
+// The model at its reference configuration.
+typedef struct rgMjMoments {
+    rgModel* model;
+    rgDynamics* dynamics;
+    double *q, *mass, *row, *spare;
+    double *held, *released; // per joint: M_ii; 1 / (M^-1)_ii
+} rgMjMoments;
+
+static bool rgMjcf_OpenMoments(rgMjcf* m, bool inertia, rgMjMoments* moments) {
+    moments->model = rgMjcf_CompileTree(m);
+    if (moments->model == NULL) {
+        return false;
+    }
+    rgModelInfo info = rgModel_Info(moments->model);
+    size_t count = (size_t)info.vCount;
+    rgDynamicsDef def = rgDefaultDynamicsDef(moments->model);
     def.allocator = m->load->allocator;
-    rgDynamics* dynamics = NULL;
-    double* q = RG_TAKE(&m->arena, double, rgModel_Info(model).qCount + 1);
-    double* mass = RG_TAKE(&m->arena, double, (size_t)count*(size_t)count + 1);
-    double* unit = RG_TAKE(&m->arena, double, count + 1);
-    if (q == NULL || mass == NULL || unit == NULL ||
-        rgCreateDynamics(model, &def, &dynamics) != rg_ok) {
+    moments->q = RG_TAKE(&m->arena, double, info.qCount + 1);
+    moments->mass = RG_TAKE(&m->arena, double, inertia ? count* count + 1 : 1);
+    moments->row = RG_TAKE(&m->arena, double, count + 1);
+    moments->spare = RG_TAKE(&m->arena, double, count + 1);
+    moments->held = RG_TAKE(&m->arena, double, 2 * m->def->jointCount + 1);
+    if (moments->q == NULL || moments->mass == NULL || moments->row == NULL ||
+        moments->held == NULL || moments->spare == NULL ||
+        rgCreateDynamics(moments->model, &def, &moments->dynamics) != rg_ok) {
         rgMjcf_Check(m, rg_errorMemory);
         return false;
     }
-    rgModel_NeutralConfiguration(model, q);
-    rgDynamics_SetPositions(dynamics, q);
-    rgDynamics_MassMatrix(dynamics, mass);
-    bool good = rgDynamics_Factorize(dynamics, NULL) == rg_ok;
-    for (int i = 0; good && i < m->def->jointCount; ++i) {
-        rgJointRange range = rgModel_JointRange(model, (rgJointId){i + 1});
-        held[i] = rgReflectedInertia(dynamics, range, count, mass, unit, false);
-        released[i] = rgReflectedInertia(dynamics, range, count, mass, unit, true);
-    }
-    rgDestroyDynamics(dynamics);
-    return good;
+    moments->released = moments->held + m->def->jointCount;
+    rgModel_NeutralConfiguration(moments->model, moments->q);
+    rgDynamics_SetPositions(moments->dynamics, moments->q);
+    return true;
 }
 
-// Inertia that an actuator feels; a tendon adds what its joints feel, as MuJoCo has it.
-static double rgMjcf_ActuatorInertia(const rgMjcf* m, const rgActuatorDef* actuator,
-                                     const double* held) {
-    double gear = actuator->gear[0];
-    if (actuator->joint.index1 > 0) {
-        return held[actuator->joint.index1 - 1] / (gear * gear);
+static bool rgMjcf_Reflect(rgMjcf* m, const rgMjMoments* moments) {
+    rgDynamics_MassMatrix(moments->dynamics, moments->mass);
+    if (rgDynamics_Factorize(moments->dynamics, NULL) != rg_ok) {
+        return false;
     }
-    const rgTendonDef* tendon = &m->def->tendons[actuator->tendon.index1 - 1];
+    int count = moments->model->vCount;
+    for (int i = 0; i < m->def->jointCount; ++i) {
+        rgJointRange range = moments->model->jointRanges[i];
+        moments->held[i] =
+            rgReflectedInertia(moments->dynamics, range, count, moments->mass, moments->row, false);
+        moments->released[i] =
+            rgReflectedInertia(moments->dynamics, range, count, moments->mass, moments->row, true);
+    }
+    return true;
+}
+
+// Inertia that an actuator feels; what acts on several degrees of freedom adds what they feel, as
+// MuJoCo has it.
+static double rgActuatorInertia(const rgMjMoments* moments, int actuator) {
+    const rgModel* model = moments->model;
+    const rgActuatorDef* def = &model->actuators[actuator];
+    if (def->joint.index1 > 0) {
+        return moments->held[def->joint.index1 - 1] / (def->gear[0] * def->gear[0]);
+    }
     double sum = 0;
-    for (int i = 0; i < tendon->jointCount; ++i) {
-        double moment = gear * tendon->coefficients[i];
-        sum += moment != 0 ? held[tendon->joints[i].index1 - 1] / (moment * moment) : 0;
+    int start = model->driveStart[actuator], count = model->driveStart[actuator + 1] - start;
+    rgDynamics_DriveRow(moments->dynamics, actuator, moments->row, NULL);
+    for (int k = 0; k < count; ++k) {
+        size_t dof = (size_t)model->driveColumns[start + k];
+        double moment = moments->row[k], mass = moments->mass[dof * (size_t)(model->vCount + 1)];
+        sum += fabs(moment) > 1e-15 ? mass / (moment * moment) : 0;
     }
     return sum;
+}
+
+// How much a unit of force of the actuator accelerates everything.
+static double rgActuatorAcceleration(const rgMjMoments* moments, int actuator) {
+    const rgModel* model = moments->model;
+    int start = model->driveStart[actuator], count = model->driveStart[actuator + 1] - start;
+    double *values = moments->spare, *a = moments->row, square = 0;
+    memset(a, 0, (size_t)model->vCount * sizeof(double));
+    rgDynamics_DriveRow(moments->dynamics, actuator, values, NULL);
+    for (int k = 0; k < count; ++k) {
+        a[model->driveColumns[start + k]] = values[k];
+    }
+    rgDynamics_Solve(moments->dynamics, 1, a);
+    for (int i = 0; i < model->vCount; ++i) {
+        square += a[i] * a[i];
+    }
+    return sqrt(square);
+}
+
+#define RG_RANGE_SAMPLES 24
+#define RG_RANGE_SWEEPS  3
+
+// The least (sign 1) or largest (-1) position of an actuator within the limits of its joints (an
+// angle without limits: a turn), joint by joint from the reference.
+static double rgExtremePosition(const rgMjcf* m, const rgMjMoments* moments, int actuator,
+                                double sign) {
+    const rgModel* model = moments->model;
+    double *q = moments->q, best = INFINITY;
+    rgModel_NeutralConfiguration(model, q);
+    for (int n = 0; n < RG_RANGE_SWEEPS; ++n) {
+        for (int j = 0; j < m->def->jointCount; ++j) {
+            const rgJointDef* joint = &m->def->joints[j];
+            bool scalar = joint->kind == rg_jointRevolute ||
+                          (joint->kind == rg_jointPrismatic && joint->hasLimits);
+            double lower = joint->hasLimits ? joint->lower : -3.14159265358979323846;
+            double upper = joint->hasLimits ? joint->upper : 3.14159265358979323846;
+            double *x = &q[model->jointRanges[j].q], kept = *x;
+            for (int k = 0; scalar && k <= RG_RANGE_SAMPLES; ++k) {
+                *x = lower + (upper - lower) * k / RG_RANGE_SAMPLES;
+                rgDynamics_SetPositions(moments->dynamics, q);
+                double l = sign * rgDynamics_DriveRow(moments->dynamics, actuator, NULL, NULL);
+                kept = l < best ? *x : kept;
+                best = fmin(l, best);
+            }
+            *x = kept;
+        }
+    }
+    return sign * best;
+}
+
+// Muscles: where their length is not said, what the joints allow; where their force is not said, by
+// how much they accelerate.
+static void rgMjcf_SetMuscles(rgMjcf* m, const rgMjMoments* moments) {
+    for (int i = 0; i < m->def->actuatorCount; ++i) {
+        rgMuscle* muscle = &m->def->actuators[i].muscle;
+        if (!m->def->actuators[i].isMuscle) {
+            continue;
+        }
+        if (muscle->force < 0) {
+            double acceleration = rgActuatorAcceleration(moments, i);
+            muscle->force = m->reflected[i].muscleScale / fmax(acceleration, 1e-15);
+        }
+    }
+    for (int i = 0; i < m->def->actuatorCount; ++i) {
+        rgActuatorDef* actuator = &m->def->actuators[i];
+        double* range = actuator->muscle.lengthRange;
+        if (actuator->isMuscle && range[0] == 0 && range[1] == 0) {
+            range[0] = rgExtremePosition(m, moments, i, 1);
+            range[1] = rgExtremePosition(m, moments, i, -1);
+        }
+    }
+}
+
+// springlength="-1": where every joint has its springref.
+static void rgMjcf_SetFreeLengths(rgMjcf* m, const rgMjMoments* moments) {
+    rgModel_NeutralConfiguration(moments->model, moments->q);
+    for (int i = 0; i < m->def->jointCount; ++i) {
+        const rgJointDef* joint = &m->def->joints[i];
+        if (joint->kind == rg_jointRevolute || joint->kind == rg_jointPrismatic) {
+            moments->q[moments->model->jointRanges[i].q] = joint->springReference;
+        }
+    }
+    rgDynamics_SetPositions(moments->dynamics, moments->q);
+    for (int i = 0; i < m->def->tendonCount; ++i) {
+        rgTendonDef* tendon = &m->def->tendons[i];
+        if (isnan(tendon->springReference)) {
+            tendon->springReference =
+                rgDynamics_TendonLength(moments->dynamics, (rgTendonId){i + 1});
+        }
+    }
 }
 
 static void rgMjcf_SetSpringDampers(rgMjcf* m, const double* released) {
@@ -106,29 +264,47 @@ static bool rgMjcf_NeedsInertia(const rgMjcf* m) {
         }
     }
     for (int i = 0; i < m->def->actuatorCount; ++i) {
-        if (m->dampRatios[i] > 0) {
+        if (m->reflected[i].dampRatio > 0 || m->def->actuators[i].isMuscle) {
             return true;
         }
     }
     return false;
 }
 
+static bool rgMjcf_NeedsLengths(const rgMjcf* m) {
+    bool needs = false;
+    for (int i = 0; i < m->def->tendonCount; ++i) {
+        needs = needs || isnan(m->def->tendons[i].springReference);
+    }
+    return needs;
+}
+
 void rgMjcf_SetReflected(rgMjcf* m, const rgXmlNode* root) {
     (void)root;
-    if (!rgMjcf_NeedsInertia(m)) {
+    bool inertia = rgMjcf_NeedsInertia(m);
+    rgMjMoments moments = {0};
+    if (!inertia && !rgMjcf_NeedsLengths(m)) {
         return;
     }
-    double* inertias = RG_TAKE(&m->arena, double, 2 * m->def->jointCount + 1);
-    rgModel* model = inertias != NULL ? rgMjcf_CompileTree(m) : NULL;
-    if (model != NULL && rgMjcf_Reflect(m, model, inertias, inertias + m->def->jointCount)) {
-        rgMjcf_SetSpringDampers(m, inertias + m->def->jointCount);
-        for (int i = 0; i < m->def->actuatorCount; ++i) {
-            rgActuatorDef* actuator = &m->def->actuators[i];
-            if (m->dampRatios[i] > 0 && actuator->kp > 0) {
-                double inertia = rgMjcf_ActuatorInertia(m, actuator, inertias);
-                actuator->kd = 2 * m->dampRatios[i] * sqrt(actuator->kp * inertia);
+    if (rgMjcf_OpenMoments(m, inertia, &moments)) {
+        if (inertia && rgMjcf_Reflect(m, &moments)) {
+            rgMjcf_SetSpringDampers(m, moments.released);
+            for (int i = 0; i < m->def->actuatorCount; ++i) {
+                rgActuatorDef* actuator = &m->def->actuators[i];
+                if (m->reflected[i].dampRatio > 0 && actuator->kp > 0) {
+                    double felt = rgActuatorInertia(&moments, i);
+                    actuator->kd = 2 * m->reflected[i].dampRatio * sqrt(actuator->kp * felt);
+                }
             }
+            rgMjcf_SetMuscles(m, &moments);
         }
+        rgMjcf_SetFreeLengths(m, &moments);
     }
-    rgDestroyModel(model);
+    // A model that does not compile says why when it is compiled as a whole.
+    for (int i = 0; i < m->def->tendonCount; ++i) {
+        rgTendonDef* tendon = &m->def->tendons[i];
+        tendon->springReference = isnan(tendon->springReference) ? 0 : tendon->springReference;
+    }
+    rgDestroyDynamics(moments.dynamics);
+    rgDestroyModel(moments.model);
 }

@@ -154,7 +154,6 @@ typedef struct rgMjIgnored {
 } rgMjIgnored;
 
 static const rgMjIgnored ignored[] = {
-    {"sensor", NULL, "cutoff", true, "readings are not cut off"},
     {"sensor", NULL, "noise", false, "readings have no noise; in MuJoCo it is informative, too"},
     {"sensor", NULL, "delay", true, "readings come at once"},
     {"sensor", NULL, "interval", true, "readings come with every step"},

@@ -9,7 +9,8 @@ typedef enum rgMjTarget {
     rg_mjOnTendon,
     rg_mjOnActuator,
     rg_mjOnObject,
-    rg_mjOnBody
+    rg_mjOnBody,
+    rg_mjOnNothing
 } rgMjTarget;
 
 typedef struct rgMjSensorKind {
@@ -41,6 +42,21 @@ static const rgMjSensorKind sensorKinds[] = {
     {"frameangvel", rg_sensorFrameAngularVelocity, rg_mjOnObject},
     {"framelinacc", rg_sensorFrameLinearAcceleration, rg_mjOnObject},
     {"frameangacc", rg_sensorFrameAngularAcceleration, rg_mjOnObject},
+    {"framexaxis", rg_sensorFrameXAxis, rg_mjOnObject},
+    {"frameyaxis", rg_sensorFrameYAxis, rg_mjOnObject},
+    {"framezaxis", rg_sensorFrameZAxis, rg_mjOnObject},
+    {"magnetometer", rg_sensorMagnetometer, rg_mjOnSite},
+    {"rangefinder", rg_sensorRangefinder, rg_mjOnSite},
+    {"tendonactuatorfrc", rg_sensorTendonActuatorForce, rg_mjOnTendon},
+    {"jointlimitpos", rg_sensorJointLimitPosition, rg_mjOnJoint},
+    {"jointlimitvel", rg_sensorJointLimitVelocity, rg_mjOnJoint},
+    {"jointlimitfrc", rg_sensorJointLimitForce, rg_mjOnJoint},
+    {"tendonlimitpos", rg_sensorTendonLimitPosition, rg_mjOnTendon},
+    {"tendonlimitvel", rg_sensorTendonLimitVelocity, rg_mjOnTendon},
+    {"tendonlimitfrc", rg_sensorTendonLimitForce, rg_mjOnTendon},
+    {"clock", rg_sensorClock, rg_mjOnNothing},
+    {"e_potential", rg_sensorPotentialEnergy, rg_mjOnNothing},
+    {"e_kinetic", rg_sensorKineticEnergy, rg_mjOnNothing},
     {"subtreecom", rg_sensorSubtreeCenter, rg_mjOnBody},
     {"subtreelinvel", rg_sensorSubtreeLinearVelocity, rg_mjOnBody},
     {"subtreeangmom", rg_sensorSubtreeAngularMomentum, rg_mjOnBody},
@@ -72,26 +88,32 @@ static rgFrameId rgMjcf_AddSensorFrame(rgMjcf* m, const rgXmlNode* node, rgBodyI
     return id;
 }
 
+// What a sensor is attached to or seen from: a frame, or the frame of a body.
+typedef struct rgMjObject {
+    rgFrameId frame;
+    rgBodyId body;
+} rgMjObject;
+
 // "body" is the frame of the inertia, "xbody" that of the body.
-static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, rgSensorDef* def) {
-    bool turns = def->kind == rg_sensorFrameQuat;
+static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, bool turns,
+                                    rgMjObject* object) {
     if (body == 0) {
         return true;
     }
     const rgMjBody* extra = &m->bodies[body - 1];
     if (turns && !extra->axesKnown) {
         rgXmlReader_Warn(&m->reader, node,
-                         "<%s objtype>: the principal axes are not known as MuJoCo chooses them; "
+                         "<%s>: the principal axes of a body are not known as MuJoCo chooses them; "
                          "the body's are taken",
                          node->name);
     }
     rgPose pose = {.p = m->def->bodies[body - 1].inertia.center,
                    .q = extra->axesKnown ? extra->inertiaAxes : rgQuatIdentity()};
-    def->frame = rgMjcf_AddSensorFrame(m, node, (rgBodyId){body}, pose);
-    return def->frame.index1 > 0;
+    object->frame = rgMjcf_AddSensorFrame(m, node, (rgBodyId){body}, pose);
+    return object->frame.index1 > 0;
 }
 
-static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgSensorDef* def) {
+static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgMjObject* object) {
     const rgShapeDef* shape = &m->def->shapes[geom];
     if (shape->kind == rg_shapeHull) {
         rgXmlReader_Warn(
@@ -99,30 +121,31 @@ static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgSe
             "<%s>: the frame of a mesh geom is taken as written, not as MuJoCo centres it",
             node->name);
     }
-    def->frame = rgMjcf_AddSensorFrame(m, node, shape->body, shape->pose);
-    return def->frame.index1 > 0;
+    object->frame = rgMjcf_AddSensorFrame(m, node, shape->body, shape->pose);
+    return object->frame.index1 > 0;
 }
 
-static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
+// By attributes as objtype and objname.
+static bool rgMjcf_FindObject(rgMjcf* m, const rgXmlNode* node, const char* typeName,
+                              const char* name, bool turns, rgMjObject* object) {
     enum { onBody, onXbody, onGeom, onSite, onCamera };
     static const rgXmlWord types[] = {{"body", onBody}, {"xbody", onXbody},   {"geom", onGeom},
                                       {"site", onSite}, {"camera", onCamera}, {NULL, 0}};
     int type = -1;
-    if (rgXmlReader_Required(&m->reader, node, "objtype") == NULL ||
-        !rgXmlReader_Word(&m->reader, node, "objtype", types, &type)) {
+    if (rgXmlReader_Required(&m->reader, node, typeName) == NULL ||
+        !rgXmlReader_Word(&m->reader, node, typeName, types, &type)) {
         return false;
     }
-    if (type == onCamera || rgXmlNode_Attribute(node, "reftype") != NULL) {
-        rgXmlReader_Warn(
-            &m->reader, node,
-            "<%s>: cameras and reference frames are not supported; the sensor is left out",
-            node->name);
+    if (type == onCamera) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s %s>: cameras are not supported; the sensor is left out", node->name,
+                         typeName);
         return false;
     }
     const rgMjNames* names = type == onGeom   ? &m->geomNames
                              : type == onSite ? &m->siteNames
                                               : &m->bodyNames;
-    int number = rgMjcf_Lookup(m, names, node, "objname",
+    int number = rgMjcf_Lookup(m, names, node, name,
                                type == onGeom   ? "geom"
                                : type == onSite ? "site"
                                                 : "body");
@@ -130,14 +153,30 @@ static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def)
         return false;
     }
     if (type == onGeom) {
-        return rgMjcf_SetGeomFrame(m, node, number, def);
+        return rgMjcf_SetGeomFrame(m, node, number, object);
     }
     if (type == onSite) {
-        def->frame.index1 = number + 1;
+        object->frame.index1 = number + 1;
     } else {
-        def->body.index1 = number;
+        object->body.index1 = number;
     }
-    return type == onBody ? rgMjcf_SetInertialFrame(m, node, number, def) : true;
+    return type == onBody ? rgMjcf_SetInertialFrame(m, node, number, turns, object) : true;
+}
+
+static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
+    bool seen = rgXmlNode_Attribute(node, "reftype") != NULL;
+    bool turns = def->kind == rg_sensorFrameQuat ||
+                 (def->kind >= rg_sensorFrameXAxis && def->kind <= rg_sensorFrameZAxis);
+    rgMjObject object = {0}, reference = {0};
+    if (!rgMjcf_FindObject(m, node, "objtype", "objname", turns, &object) ||
+        (seen && !rgMjcf_FindObject(m, node, "reftype", "refname", true, &reference))) {
+        return false;
+    }
+    def->frame = object.frame;
+    def->body = object.body;
+    def->reference = reference.frame;
+    def->referenceBody = reference.body;
+    return true;
 }
 
 static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget target,
@@ -154,7 +193,7 @@ static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget 
         def->joint.index1 = number + 1;
         break;
     case rg_mjOnTendon:
-        number = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "fixed tendon");
+        number = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "tendon");
         def->tendon.index1 = number + 1;
         break;
     case rg_mjOnActuator:
@@ -165,6 +204,8 @@ static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget 
         number = rgMjcf_Lookup(m, &m->bodyNames, node, "body", "body");
         def->body.index1 = RG_MAX(number, 0);
         break;
+    case rg_mjOnNothing:
+        return true;
     default:
         return rgMjcf_SetObject(m, node, def);
     }
@@ -182,6 +223,9 @@ static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
     def.name = rgXmlNode_Attribute(node, "name");
     def.kind = kind->kind;
     def.source = rgMjcf_Source(node);
+    if (rgXmlReader_Double(&m->reader, node, "cutoff", &def.cutoff) && def.cutoff < 0) {
+        rgXmlReader_Error(&m->reader, node, "<%s cutoff>: %g is negative", node->name, def.cutoff);
+    }
     if (rgMjcf_SetSensorTarget(m, node, kind->target, &def)) {
         rgMjNames_Add(m, &m->sensorNames, node, def.name, m->def->sensorCount);
         rgMjcf_Check(m, rgModelDef_AddSensor(m->def, &def, NULL));

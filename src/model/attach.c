@@ -243,6 +243,14 @@ static void rgAttachment_AddTendons(rgAttachment* a) {
         }
         tendon.name = rgAttachment_Name(a, tendon.name);
         tendon.joints = joints;
+        rgTendonPoint* points = RG_TAKE(&a->arena, rgTendonPoint, RG_MAX(tendon.pointCount, 1));
+        a->failed = a->failed || points == NULL;
+        for (int k = 0; points != NULL && k < tendon.pointCount; ++k) {
+            points[k] = tendon.points[k];
+            points[k].frame.index1 = rgMoved(a, rg_partFrame, points[k].frame.index1);
+            points[k].shape.index1 = rgMoved(a, rg_partShape, points[k].shape.index1);
+        }
+        tendon.points = points;
         rgAttachment_Check(a, rgModelDef_AddTendon(a->def, &tendon, NULL));
     }
 }
@@ -253,6 +261,9 @@ static void rgAttachment_AddOthers(rgAttachment* a) {
         actuator.name = rgAttachment_Name(a, actuator.name);
         actuator.joint.index1 = rgMoved(a, rg_partJoint, actuator.joint.index1);
         actuator.tendon.index1 = rgMoved(a, rg_partTendon, actuator.tendon.index1);
+        actuator.frame.index1 = rgMoved(a, rg_partFrame, actuator.frame.index1);
+        actuator.reference.index1 = rgMoved(a, rg_partFrame, actuator.reference.index1);
+        actuator.slider.index1 = rgMoved(a, rg_partFrame, actuator.slider.index1);
         rgAttachment_Check(a, rgModelDef_AddActuator(a->def, &actuator, NULL));
     }
     for (int i = 0; i < a->other->equalityCount; ++i) {
@@ -275,6 +286,8 @@ static void rgAttachment_AddOthers(rgAttachment* a) {
         s.actuator.index1 = rgMoved(a, rg_partActuator, s.actuator.index1);
         s.frame.index1 = rgMoved(a, rg_partFrame, s.frame.index1);
         s.body.index1 = rgMoved(a, rg_partBody, s.body.index1);
+        s.reference.index1 = rgMoved(a, rg_partFrame, s.reference.index1);
+        s.referenceBody.index1 = rgMoved(a, rg_partBody, s.referenceBody.index1);
         rgAttachment_Check(a, rgModelDef_AddSensor(a->def, &s, NULL));
     }
     for (int i = 0; i < a->other->excludeCount; ++i) {
@@ -478,6 +491,7 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         merged.gravity = theirs.gravity;
         merged.hasGravity = true;
     }
+    merged.magnetic = rgLengthSquared(ours->magnetic) > 0 ? ours->magnetic : theirs.magnetic;
     merged.timeStep = ours->timeStep > 0 ? ours->timeStep : theirs.timeStep;
     merged.source = ours->source.file != NULL ? ours->source : theirs.source;
     rgModelDef_SetOptions(a->def, &merged);

@@ -474,6 +474,54 @@ static void rgCheckTendon(rgCase* c, const rgTendonDef* tendon) {
     rgCase_NotNegative(c, "dry friction", tendon->dryFriction);
     rgCase_NotNegative(c, "stiffness", tendon->stiffness);
     rgCase_Finite(c, "spring reference", tendon->springReference);
+    rgCase_NotNegative(c, "slack", tendon->slack);
+    rgCase_NotNegative(c, "armature", tendon->armature);
+    if (tendon->armature > 0 && tendon->pointCount > 0) {
+        rgCase_Error(c, "only tendons of joints have an armature");
+    }
+}
+
+static bool rgIsFramePoint(const rgTendonDef* tendon, int k) {
+    return k >= 0 && k < tendon->pointCount && tendon->points[k].kind == rg_pointFrame;
+}
+
+// NULL: the point may be where it is.
+static const char* rgMisplacedPoint(const rgModelDef* def, const rgTendonDef* tendon, int k) {
+    const rgTendonPoint* point = &tendon->points[k];
+    bool before = rgIsFramePoint(tendon, k - 1), after = rgIsFramePoint(tendon, k + 1);
+    rgShapeKind kind =
+        point->shape.index1 > 0 ? def->shapes[point->shape.index1 - 1].kind : rg_shapeNone;
+    switch (point->kind) {
+    case rg_pointFrame: {
+        bool shapes = (k > 0 && tendon->points[k - 1].kind == rg_pointShape) ||
+                      (k + 1 < tendon->pointCount && tendon->points[k + 1].kind == rg_pointShape);
+        return point->frame.index1 == 0    ? "a point of its way has no frame"
+               : before || after || shapes ? NULL
+                                           : "a frame of its way leads nowhere";
+    }
+    case rg_pointShape:
+        return kind != rg_shapeSphere && kind != rg_shapeCylinder
+                   ? "it can go around spheres and cylinders only"
+               : before && after ? NULL
+                                 : "a shape of its way is not between two frames";
+    case rg_pointPulley:
+        return !(point->divisor > 0) || !isfinite(point->divisor)
+                   ? "the divisor of a pulley is not positive"
+               : after ? NULL
+                       : "a pulley is not followed by a frame";
+    default:
+        return "unknown kind of point";
+    }
+}
+
+static void rgCheckWay(rgCase* c, const rgModelDef* def, const rgTendonDef* tendon) {
+    const char* wrong = tendon->jointCount > 0 ? "it has joints and points" : NULL;
+    for (int k = 0; k < tendon->pointCount && wrong == NULL; ++k) {
+        wrong = rgMisplacedPoint(def, tendon, k);
+    }
+    if (wrong != NULL) {
+        rgCase_Error(c, wrong);
+    }
 }
 
 static void rgCheckTendons(rgCompiler* compiler) {
@@ -482,7 +530,9 @@ static void rgCheckTendons(rgCompiler* compiler) {
         const rgTendonDef* tendon = &def->tendons[i];
         rgCase c = {.compiler = compiler};
         rgCase_Open(&c, "tendon", tendon->name, i, tendon->source);
-        if (tendon->jointCount == 0) {
+        if (tendon->pointCount > 0) {
+            rgCheckWay(&c, def, tendon);
+        } else if (tendon->jointCount == 0) {
             rgCase_Error(&c, "it has no joint");
         }
         for (int k = 0; k < tendon->jointCount; ++k) {
@@ -495,17 +545,64 @@ static void rgCheckTendons(rgCompiler* compiler) {
     }
 }
 
-static void rgCheckActuator(rgCase* c, const rgActuatorDef* actuator) {
-    if ((actuator->joint.index1 > 0) == (actuator->tendon.index1 > 0)) {
-        rgCase_Error(c, "it must act on a joint or on a tendon");
+static void rgCheckMuscle(rgCase* c, const rgMuscle* m) {
+    rgCase_Range(c, "length range", m->lengthRange[0], m->lengthRange[1]);
+    rgCase_Range(c, "range of a muscle", m->range[0], m->range[1]);
+    rgCase_NotNegative(c, "force of a muscle", m->force);
+    rgCase_NotNegative(c, "fpmax", m->fpmax);
+    rgCase_NotNegative(c, "fvmax", m->fvmax);
+    rgCase_NotNegative(c, "smoothing", m->smoothing);
+    bool ordered = m->lengthRange[0] < m->lengthRange[1] && m->range[0] < m->range[1] &&
+                   m->lmin >= 0 && m->lmin < 1 && m->lmax > 1 && m->vmax > 0 && isfinite(m->lmax);
+    if (!ordered) {
+        rgCase_Error(c,
+                     "a muscle needs a length range, a range, 0 <= lmin < 1 < lmax and vmax > 0");
     }
+    if (!(m->activationTime > 0) || !(m->deactivationTime > 0)) {
+        rgCase_Error(c, "the time constants of a muscle are not positive");
+    }
+}
+
+static void rgCheckTransmission(rgCase* c, const rgActuatorDef* actuator) {
+    int joint = actuator->joint.index1 > 0, tendon = actuator->tendon.index1 > 0;
+    int frame = actuator->frame.index1 > 0;
+    if (joint + tendon + frame != 1) {
+        rgCase_Error(c, "it must act on a joint, a tendon or a frame");
+    } else if (!frame && (actuator->reference.index1 > 0 || actuator->slider.index1 > 0)) {
+        rgCase_Error(c, "a reference or a slider goes with a frame");
+    } else if (actuator->reference.index1 > 0 && actuator->slider.index1 > 0) {
+        rgCase_Error(c, "a crank has no reference");
+    } else if (actuator->slider.index1 > 0 && !(actuator->crankLength > 0)) {
+        rgCase_Error(c, "the length of its crank is not positive");
+    }
+}
+
+static void rgCheckActivation(rgCase* c, const rgActuatorDef* actuator) {
+    if ((int)actuator->activation < rg_activationNone ||
+        actuator->activation > rg_activationMuscle) {
+        rgCase_Error(c, "unknown kind of activation");
+    }
+    rgCase_NotNegative(c, "time constant", actuator->timeConstant);
+    if (actuator->hasActivationRange) {
+        rgCase_Range(c, "activation limits", actuator->activationLower, actuator->activationUpper);
+    }
+    if (actuator->isMuscle || actuator->activation == rg_activationMuscle) {
+        rgCheckMuscle(c, &actuator->muscle);
+    }
+}
+
+static void rgCheckActuator(rgCase* c, const rgActuatorDef* actuator) {
+    rgCheckTransmission(c, actuator);
     for (int k = 0; k < 6; ++k) {
         rgCase_Finite(c, "gear", actuator->gear[k]);
     }
     rgCase_Finite(c, "gain", actuator->gain);
+    rgCase_Finite(c, "gain of the position", actuator->gainPosition);
+    rgCase_Finite(c, "gain of the velocity", actuator->gainVelocity);
     rgCase_Finite(c, "bias", actuator->bias);
-    rgCase_NotNegative(c, "kp", actuator->kp);
-    rgCase_NotNegative(c, "kd", actuator->kd);
+    rgCase_Finite(c, "kp", actuator->kp);
+    rgCase_Finite(c, "kd", actuator->kd);
+    rgCheckActivation(c, actuator);
     if (actuator->hasControlRange) {
         rgCase_Range(c, "control limits", actuator->controlLower, actuator->controlUpper);
     }
@@ -572,28 +669,71 @@ static void rgCheckEqualities(rgCompiler* compiler) {
     }
 }
 
+// What a sensor measures at.
+typedef enum rgSensorTarget {
+    rg_targetNothing,
+    rg_targetJoint,
+    rg_targetBall,
+    rg_targetTendon,
+    rg_targetActuator,
+    rg_targetFrame
+} rgSensorTarget;
+
+static rgSensorTarget rgTargetOfSensor(rgSensorKind kind) {
+    switch (kind) {
+    case rg_sensorJointPosition:
+    case rg_sensorJointVelocity:
+    case rg_sensorJointActuatorForce:
+    case rg_sensorJointLimitPosition:
+    case rg_sensorJointLimitVelocity:
+    case rg_sensorJointLimitForce:
+        return rg_targetJoint;
+    case rg_sensorTendonPosition:
+    case rg_sensorTendonVelocity:
+    case rg_sensorTendonActuatorForce:
+    case rg_sensorTendonLimitPosition:
+    case rg_sensorTendonLimitVelocity:
+    case rg_sensorTendonLimitForce:
+        return rg_targetTendon;
+    case rg_sensorActuatorPosition:
+    case rg_sensorActuatorVelocity:
+    case rg_sensorActuatorForce:
+        return rg_targetActuator;
+    case rg_sensorBallQuat:
+    case rg_sensorBallAngularVelocity:
+        return rg_targetBall;
+    case rg_sensorClock:
+    case rg_sensorPotentialEnergy:
+    case rg_sensorKineticEnergy:
+        return rg_targetNothing;
+    default:
+        return rg_targetFrame;
+    }
+}
+
 static const char* rgMissingOfSensor(const rgModelDef* def, const rgSensorDef* sensor) {
-    bool ball = sensor->kind == rg_sensorBallQuat || sensor->kind == rg_sensorBallAngularVelocity;
-    if (sensor->kind <= rg_sensorNone || sensor->kind > rg_sensorSubtreeAngularMomentum) {
+    if ((int)sensor->kind <= rg_sensorNone || sensor->kind >= rg_sensorKindCount) {
         return "unknown kind of sensor";
     }
-    if (sensor->kind <= rg_sensorJointActuatorForce) {
+    switch (rgTargetOfSensor(sensor->kind)) {
+    case rg_targetJoint:
         return rgIsScalarJointId(def, sensor->joint) ? NULL
                                                      : "it needs a revolute or prismatic joint";
-    }
-    if (sensor->kind <= rg_sensorTendonVelocity) {
+    case rg_targetTendon:
         return sensor->tendon.index1 > 0 ? NULL : "it needs a tendon";
-    }
-    if (sensor->kind <= rg_sensorActuatorForce) {
+    case rg_targetActuator:
         return sensor->actuator.index1 > 0 ? NULL : "it needs an actuator";
-    }
-    if (ball) {
+    case rg_targetBall: {
         bool good = sensor->joint.index1 > 0 &&
                     def->joints[sensor->joint.index1 - 1].kind == rg_jointSpherical;
         return good ? NULL : "it needs a spherical joint";
     }
-    return sensor->frame.index1 > 0 || sensor->body.index1 > 0 ? NULL
-                                                               : "it needs a frame or a body";
+    case rg_targetFrame:
+        return sensor->frame.index1 > 0 || sensor->body.index1 > 0 ? NULL
+                                                                   : "it needs a frame or a body";
+    default:
+        return NULL;
+    }
 }
 
 static void rgCheckSensors(rgCompiler* compiler) {
@@ -606,6 +746,7 @@ static void rgCheckSensors(rgCompiler* compiler) {
             rgCase_Error(&c, missing);
         }
         rgCase_NotNegative(&c, "touch radius", sensor->touchRadius);
+        rgCase_NotNegative(&c, "cutoff", sensor->cutoff);
     }
 }
 
@@ -628,6 +769,7 @@ static void rgCheckKeys(rgCompiler* compiler) {
         rgCheckNumbers(&c, "q", key->q, key->qCount);
         rgCheckNumbers(&c, "v", key->v, key->vCount);
         rgCheckNumbers(&c, "control", key->control, key->controlCount);
+        rgCheckNumbers(&c, "activation", key->activation, key->activationCount);
     }
 }
 

@@ -79,8 +79,8 @@ static bool rgBuildModel(rgCompiler* compiler) {
     if (compiler->errorCount > 0) {
         return false;
     }
-    if (!rgBuildParts(compiler) || !rgBuildLinks(compiler) || !rgBuildKeys(compiler) ||
-        !rgBuildFilters(compiler) || !rgBuildNames(compiler)) {
+    if (!rgBuildParts(compiler) || !rgBuildLinks(compiler) || !rgBuildTransmissions(compiler) ||
+        !rgBuildKeys(compiler) || !rgBuildFilters(compiler) || !rgBuildNames(compiler)) {
         return false;
     }
     rgCheckLinks(compiler);

@@ -387,6 +387,17 @@ static bool rgTendonIsUsable(rgModelDef* def, const rgPart* part, const rgTendon
             return false;
         }
     }
+    if (!rgMustHold(def, part, tendon->pointCount <= 0 || tendon->points != NULL,
+                    "points are missing")) {
+        return false;
+    }
+    for (int i = 0; i < tendon->pointCount; ++i) {
+        const rgTendonPoint* point = &tendon->points[i];
+        if (!rgNames(def, part, "frame", point->frame.index1, def->frameCount) ||
+            !rgNames(def, part, "shape", point->shape.index1, def->shapeCount)) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -403,6 +414,8 @@ static rgResult rgPutTendon(rgModelDef* def, const rgTendonDef* tendon, int at) 
     copy.joints = rgKeepArray(&def->arena, tendon->joints, (size_t)tendon->jointCount,
                               sizeof(rgJointId), &add.failed);
     copy.coefficients = rgAddition_Numbers(&add, tendon->coefficients, tendon->jointCount);
+    copy.points = rgKeepArray(&def->arena, tendon->points, (size_t)RG_MAX(tendon->pointCount, 0),
+                              sizeof(rgTendonPoint), &add.failed);
     return rgAddition_End(&add, &part, (void**)&def->tendons, &def->tendonCount,
                           &def->tendonCapacity, at, &copy, sizeof(copy));
 }
@@ -428,7 +441,10 @@ static rgResult rgPutActuator(rgModelDef* def, const rgActuatorDef* actuator, in
     rgPart part = {"actuator", actuator->name, actuator->source, at < def->actuatorCount};
     if (!rgIsMade(def, &part, actuator->cookie, RG_COOKIE_ACTUATOR) ||
         !rgNames(def, &part, "joint", actuator->joint.index1, def->jointCount) ||
-        !rgNames(def, &part, "tendon", actuator->tendon.index1, def->tendonCount)) {
+        !rgNames(def, &part, "tendon", actuator->tendon.index1, def->tendonCount) ||
+        !rgNames(def, &part, "frame", actuator->frame.index1, def->frameCount) ||
+        !rgNames(def, &part, "reference frame", actuator->reference.index1, def->frameCount) ||
+        !rgNames(def, &part, "slider frame", actuator->slider.index1, def->frameCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
@@ -496,6 +512,8 @@ static rgResult rgPutSensor(rgModelDef* def, const rgSensorDef* sensor, int at) 
     rgPart part = {"sensor", sensor->name, sensor->source, at < def->sensorCount};
     if (!rgIsMade(def, &part, sensor->cookie, RG_COOKIE_SENSOR) ||
         !rgNames(def, &part, "joint", sensor->joint.index1, def->jointCount) ||
+        !rgNames(def, &part, "reference frame", sensor->reference.index1, def->frameCount) ||
+        !rgNames(def, &part, "reference body", sensor->referenceBody.index1, def->bodyCount) ||
         !rgNames(def, &part, "tendon", sensor->tendon.index1, def->tendonCount) ||
         !rgNames(def, &part, "actuator", sensor->actuator.index1, def->actuatorCount) ||
         !rgNames(def, &part, "frame", sensor->frame.index1, def->frameCount) ||
@@ -529,7 +547,8 @@ rgResult rgModelDef_SetSensor(rgModelDef* def, rgSensorId id, const rgSensorDef*
 
 static rgResult rgPutKey(rgModelDef* def, const rgKeyDef* key, int at) {
     rgPart part = {"key", key->name, key->source, at < def->keyCount};
-    bool counts = key->qCount >= 0 && key->vCount >= 0 && key->controlCount >= 0;
+    bool counts =
+        key->qCount >= 0 && key->vCount >= 0 && key->controlCount >= 0 && key->activationCount >= 0;
     if (!rgIsMade(def, &part, key->cookie, RG_COOKIE_KEY) ||
         !rgMustHold(def, &part, counts, "a count is negative")) {
         return rg_errorArgument;
@@ -541,6 +560,7 @@ static rgResult rgPutKey(rgModelDef* def, const rgKeyDef* key, int at) {
     copy.q = rgAddition_Numbers(&add, key->q, key->qCount);
     copy.v = rgAddition_Numbers(&add, key->v, key->vCount);
     copy.control = rgAddition_Numbers(&add, key->control, key->controlCount);
+    copy.activation = rgAddition_Numbers(&add, key->activation, key->activationCount);
     add.failed = rgReserve(&def->allocator, (void**)&def->covers, &def->coverCapacity,
                            def->keyCount, def->keyCount + 1, sizeof(rgKeyCover)) != rg_ok ||
                  add.failed;

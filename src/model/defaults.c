@@ -33,7 +33,17 @@ rgTendonDef rgDefaultTendonDef(void) {
 }
 
 rgActuatorDef rgDefaultActuatorDef(void) {
-    return (rgActuatorDef){.gear = {1}, .gain = 1, .cookie = RG_COOKIE_ACTUATOR};
+    return (rgActuatorDef){.gear = {1},
+                           .gain = 1,
+                           .muscle = {.range = {0.75, 1.05},
+                                      .lmin = 0.5,
+                                      .lmax = 1.6,
+                                      .vmax = 1.5,
+                                      .fpmax = 1.3,
+                                      .fvmax = 1.2,
+                                      .activationTime = 0.01,
+                                      .deactivationTime = 0.04},
+                           .cookie = RG_COOKIE_ACTUATOR};
 }
 
 rgEqualityDef rgDefaultEqualityDef(void) {

@@ -108,6 +108,12 @@ struct rgModel {
     rgPlace* shapePlaces;
     rgPlace* framePlaces;
     rgJointRange* jointRanges;
+    // Degrees of freedom that a tendon's length may depend on, or that an actuator acts on,
+    // ascending.
+    int* tendonStart; // tendonCount + 1
+    int* tendonColumns;
+    int* driveStart; // actuatorCount + 1
+    int* driveColumns;
     int* movingBodies; // per link: index of the body that owns its joint; -1 for the world
     int* bodyOrder;    // depth first: in which links sum up the inertias of their bodies
 
@@ -122,6 +128,12 @@ struct rgModel {
 
     rgNameTable names[rg_partKindCount];
 };
+
+// How far a spring with slack is stretched, or pressed (negative).
+static inline double rgSlackStretch(const rgTendonDef* tendon, double length) {
+    double stretch = length - tendon->springReference;
+    return stretch > tendon->slack ? stretch - tendon->slack : RG_MIN(stretch, 0);
+}
 
 static inline bool rgModel_IsKinematic(const rgModel* model, int link) {
     return link >= model->linkCount;
@@ -151,13 +163,14 @@ void* rgCompiler_Take(rgCompiler* compiler, int count, size_t size); // zeroed; 
 // Name of a part for messages: "#3" style numbers for those without one.
 const char* rgPartName(const char* name, int index, char buffer[32]);
 
-void rgCheckDefinition(rgCompiler* compiler); // check.c
-bool rgBuildParts(rgCompiler* compiler);      // parts.c: copies of the parts
-bool rgBuildLinks(rgCompiler* compiler);      // links.c: links, dofs, trees, places
-bool rgBuildKeys(rgCompiler* compiler);       // parts.c: keys with complete arrays
-bool rgBuildFilters(rgCompiler* compiler);    // filter.c
-bool rgBuildNames(rgCompiler* compiler);      // names.c
-void rgCheckLinks(rgCompiler* compiler);      // check.c: masses that move
+void rgCheckDefinition(rgCompiler* compiler);    // check.c
+bool rgBuildParts(rgCompiler* compiler);         // parts.c: copies of the parts
+bool rgBuildLinks(rgCompiler* compiler);         // links.c: links, dofs, trees, places
+bool rgBuildTransmissions(rgCompiler* compiler); // transmission.c: what they act on
+bool rgBuildKeys(rgCompiler* compiler);          // parts.c: keys with complete arrays
+bool rgBuildFilters(rgCompiler* compiler);       // filter.c
+bool rgBuildNames(rgCompiler* compiler);         // names.c
+void rgCheckLinks(rgCompiler* compiler);         // check.c: masses that move
 
 // links.c: what follows from the inertias of bodies and from joints.
 void rgModel_SumInertias(rgModel* model);

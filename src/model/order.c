@@ -74,7 +74,8 @@ rgKeyCover rgModelDef_KeyCover(const rgModelDef* def, int index) {
         cover.firstJoint = 0;
         cover.jointCount = def->jointCount;
     }
-    if (rgFits(key->control, key->controlCount, def->actuatorCount)) {
+    if (rgFits(key->control, key->controlCount, def->actuatorCount) &&
+        rgFits(key->activation, key->activationCount, def->actuatorCount)) {
         cover.firstActuator = 0;
         cover.actuatorCount = def->actuatorCount;
     }

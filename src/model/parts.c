@@ -88,6 +88,9 @@ static void rgCopyTendons(rgCompiler* compiler, rgSource* last, rgSource* file) 
                                      &compiler->outOfMemory);
         tendon->coefficients = rgKeepArray(&model->arena, tendon->coefficients, count,
                                            sizeof(double), &compiler->outOfMemory);
+        tendon->points =
+            rgKeepArray(&model->arena, tendon->points, (size_t)RG_MAX(tendon->pointCount, 0),
+                        sizeof(rgTendonPoint), &compiler->outOfMemory);
         rgCopySource(compiler, &tendon->source, last, file);
     }
 }
@@ -130,6 +133,10 @@ static void rgFillInfo(rgCompiler* compiler) {
     info->frameCount = def->frameCount + def->bodyCount;
     info->tendonCount = def->tendonCount;
     info->actuatorCount = def->actuatorCount;
+    for (int i = 0; i < def->actuatorCount; ++i) {
+        bool has = def->actuators[i].activation != rg_activationNone;
+        info->activationCount = has ? def->actuatorCount : info->activationCount;
+    }
     info->equalityCount = def->equalityCount;
     info->sensorCount = def->sensorCount;
     info->keyCount = def->keyCount;
@@ -215,6 +222,8 @@ static void rgCheckKeySizes(rgCompiler* compiler, int index) {
                    rgCoordinateCount(def, cover->firstJoint, cover->jointCount, true));
     rgCheckKeySize(compiler, index, "control", key->control != NULL, key->controlCount,
                    model->info.actuatorCount, cover->actuatorCount);
+    rgCheckKeySize(compiler, index, "activation", key->activation != NULL, key->activationCount,
+                   model->info.actuatorCount, cover->actuatorCount);
 }
 
 static bool rgCompleteKey(rgCompiler* compiler, int index) {
@@ -225,6 +234,7 @@ static bool rgCompleteKey(rgCompiler* compiler, int index) {
     double* q = rgCompiler_Take(compiler, model->qCount, sizeof(double));
     double* v = rgCompiler_Take(compiler, model->vCount, sizeof(double));
     double* control = rgCompiler_Take(compiler, controlCount, sizeof(double));
+    double* activation = rgCompiler_Take(compiler, controlCount, sizeof(double));
     if (compiler->outOfMemory) {
         return false;
     }
@@ -243,6 +253,10 @@ static bool rgCompleteKey(rgCompiler* compiler, int index) {
         int first = key->controlCount == controlCount ? 0 : cover->firstActuator;
         memcpy(control + first, key->control, (size_t)key->controlCount * sizeof(double));
     }
+    if (key->activation != NULL) {
+        int first = key->activationCount == controlCount ? 0 : cover->firstActuator;
+        memcpy(activation + first, key->activation, (size_t)key->activationCount * sizeof(double));
+    }
     rgNormalizeKey(model, q);
     key->q = q;
     key->v = v;
@@ -250,6 +264,8 @@ static bool rgCompleteKey(rgCompiler* compiler, int index) {
     key->qCount = model->qCount;
     key->vCount = model->vCount;
     key->controlCount = controlCount;
+    key->activation = activation;
+    key->activationCount = controlCount;
     return true;
 }
 

@@ -71,11 +71,19 @@ static void rgRemoval_FollowAll(rgRemoval* r) {
         for (int k = 0; k < def->tendons[i].jointCount; ++k) {
             rgRemoval_Follow(r, rg_partTendon, i + 1, joint[def->tendons[i].joints[k].index1]);
         }
+        for (int k = 0; k < def->tendons[i].pointCount; ++k) {
+            const rgTendonPoint* point = &def->tendons[i].points[k];
+            rgRemoval_Follow(r, rg_partTendon, i + 1,
+                             frame[point->frame.index1] ||
+                                 r->gone[rg_partShape][point->shape.index1]);
+        }
     }
     for (int i = 0; i < def->actuatorCount; ++i) {
         const rgActuatorDef* a = &def->actuators[i];
         rgRemoval_Follow(r, rg_partActuator, i + 1,
-                         joint[a->joint.index1] || tendon[a->tendon.index1]);
+                         joint[a->joint.index1] || tendon[a->tendon.index1] ||
+                             frame[a->frame.index1] || frame[a->reference.index1] ||
+                             frame[a->slider.index1]);
     }
     for (int i = 0; i < def->equalityCount; ++i) {
         const rgEqualityDef* e = &def->equalities[i];
@@ -89,7 +97,8 @@ static void rgRemoval_FollowAll(rgRemoval* r) {
         rgRemoval_Follow(r, rg_partSensor, i + 1,
                          joint[s->joint.index1] || tendon[s->tendon.index1] ||
                              actuator[s->actuator.index1] || frame[s->frame.index1] ||
-                             body[s->body.index1]);
+                             body[s->body.index1] || frame[s->reference.index1] ||
+                             body[s->referenceBody.index1]);
     }
 }
 
@@ -157,6 +166,10 @@ static bool rgRemoval_Key(rgRemoval* r, rgKeyDef* key, rgKeyCover* cover) {
         key->control = rgRemoval_Controls(r, cover, key->control, &key->controlCount);
         good = good && key->control != NULL;
     }
+    if (key->activation != NULL && key->activationCount == cover->actuatorCount) {
+        key->activation = rgRemoval_Controls(r, cover, key->activation, &key->activationCount);
+        good = good && key->activation != NULL;
+    }
     rgShiftRange(r->gone[rg_partJoint], &cover->firstJoint, &cover->jointCount);
     rgShiftRange(r->gone[rg_partActuator], &cover->firstActuator, &cover->actuatorCount);
     return good;
@@ -209,8 +222,12 @@ static void rgRemoval_Renumber(rgRemoval* r) {
         def->frames[i].body.index1 = body[def->frames[i].body.index1];
     }
     for (int i = 0; i < def->actuatorCount; ++i) {
-        def->actuators[i].joint.index1 = joint[def->actuators[i].joint.index1];
-        def->actuators[i].tendon.index1 = tendon[def->actuators[i].tendon.index1];
+        rgActuatorDef* a = &def->actuators[i];
+        a->joint.index1 = joint[a->joint.index1];
+        a->tendon.index1 = tendon[a->tendon.index1];
+        a->frame.index1 = frame[a->frame.index1];
+        a->reference.index1 = frame[a->reference.index1];
+        a->slider.index1 = frame[a->slider.index1];
     }
     for (int i = 0; i < def->equalityCount; ++i) {
         rgEqualityDef* e = &def->equalities[i];
@@ -228,6 +245,8 @@ static void rgRemoval_Renumber(rgRemoval* r) {
         s->actuator.index1 = r->newId[rg_partActuator][s->actuator.index1];
         s->frame.index1 = frame[s->frame.index1];
         s->body.index1 = body[s->body.index1];
+        s->reference.index1 = frame[s->reference.index1];
+        s->referenceBody.index1 = body[s->referenceBody.index1];
     }
 }
 
@@ -256,7 +275,7 @@ static void rgRemoval_Pairs(rgRemoval* r) {
     def->pairCount = kept;
 }
 
-// New arrays of the tendons' joints and of the keys, before anything is changed.
+// New arrays of the tendons' joints and points, and of the keys, before anything is changed.
 static rgResult rgRemoval_Prepare(rgRemoval* r) {
     rgModelDef* def = r->def;
     bool failed = false;
@@ -271,6 +290,17 @@ static rgResult rgRemoval_Prepare(rgRemoval* r) {
             joints[k].index1 = r->newId[rg_partJoint][joints[k].index1];
         }
         tendon->joints = joints;
+        rgTendonPoint* points =
+            rgKeepArray(&def->arena, tendon->points, (size_t)RG_MAX(tendon->pointCount, 0),
+                        sizeof(rgTendonPoint), &failed);
+        for (int k = 0; points != NULL && k < tendon->pointCount; ++k) {
+            points[k].frame.index1 = r->newId[rg_partFrame][points[k].frame.index1];
+            points[k].shape.index1 = r->newId[rg_partShape][points[k].shape.index1];
+        }
+        if (failed) {
+            return rg_errorMemory;
+        }
+        tendon->points = points;
     }
     return rg_ok;
 }

@@ -41,7 +41,7 @@ rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch
     rgWeights w =
         rgSpringWeights(world->lead[tree], dt * (dt * k + d) * rgRows_Mobility(world, row));
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
-    double rate = rgRows_Dot(&world->rows, row, world->startV);
+    double rate = rgRows_Speed(&world->rows, row, world->startV);
     double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;
     return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
 }
@@ -57,13 +57,14 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
 }
 
-// Limits, the first two rows of a tendon among them, do nothing from afar.
+// Limits, those of tendons among them, do nothing from afar.
 static bool rgWorld_RowHolds(const rgWorld* world, int row) {
     const rgRows* rows = &world->rows;
     const rgRowSource* source = &rows->sources[row];
     bool limit = source->kind == rg_constraintLimit ||
-                 (source->kind == rg_constraintTendon && source->row < 2);
-    return !limit || rgLimitIsNear(world, rows->gap[row], rgRows_Dot(rows, row, world->startV), 0);
+                 (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
+    return !limit ||
+           rgLimitIsNear(world, rows->gap[row], rgRows_Speed(rows, row, world->startV), 0);
 }
 
 // Points that wait count as rows do: whether they wait must not change how a tree moves, for

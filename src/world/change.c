@@ -52,12 +52,14 @@ static const rgField rgShapeFields[] = {
     RG_NUMBERS(rgShapeDef, surfaceVelocity, 3),      RG_BOOL(rgShapeDef, disabled),
 };
 static const rgField rgTendonFields[] = {
-    RG_BOOL(rgTendonDef, hasLimits), RG_NUMBERS(rgTendonDef, lower, 6), // to springReference
+    RG_BOOL(rgTendonDef, hasLimits), RG_NUMBERS(rgTendonDef, lower, 8), // to armature
 };
 static const rgField rgActuatorFields[] = {
-    RG_NUMBERS(rgActuatorDef, gear, 10), // to kd
-    RG_BOOL(rgActuatorDef, hasControlRange), RG_BOOL(rgActuatorDef, hasForceRange),
-    RG_NUMBERS(rgActuatorDef, controlLower, 4), // to forceUpper
+    RG_NUMBERS(rgActuatorDef, gear, 14), // to crankLength
+    RG_BOOL(rgActuatorDef, hasControlRange),
+    RG_BOOL(rgActuatorDef, hasForceRange),
+    RG_BOOL(rgActuatorDef, hasActivationRange),
+    RG_NUMBERS(rgActuatorDef, controlLower, 19), // to activationUpper, and the muscle
 };
 static const rgField rgEqualityFields[] = {
     RG_NUMBERS(rgEqualityDef, poseA, 14),     // and poseB
@@ -75,9 +77,9 @@ _Static_assert(RG_SPAN(rgBodyDef, inertia, gravityCompensation) == 11, "");
 _Static_assert(RG_SPAN(rgJointDef, lower, velocityLimit) == 9, "");
 _Static_assert(RG_SPAN(rgShapeDef, material.mu, material.restitution) == 8, "");
 _Static_assert(RG_SPAN(rgShapeDef, material.dissipation, material.transitionSpeed) == 3, "");
-_Static_assert(RG_SPAN(rgTendonDef, lower, springReference) == 6, "");
-_Static_assert(RG_SPAN(rgActuatorDef, gear, kd) == 10, "");
-_Static_assert(RG_SPAN(rgActuatorDef, controlLower, forceUpper) == 4, "");
+_Static_assert(RG_SPAN(rgTendonDef, lower, armature) == 8, "");
+_Static_assert(RG_SPAN(rgActuatorDef, gear, crankLength) == 14, "");
+_Static_assert(RG_SPAN(rgActuatorDef, controlLower, muscle) == 19, "");
 _Static_assert(RG_SPAN(rgEqualityDef, poseA, poseB) == 14, "");
 _Static_assert(RG_SPAN(rgEqualityDef, polynomial, damping) == 7, "");
 
@@ -110,10 +112,18 @@ static const rgFixedField rgShapeFixed[] = {
 };
 static const rgFixedField rgTendonFixed[] = {
     RG_FIXED(rgTendonDef, jointCount, "number of joints"),
+    RG_FIXED(rgTendonDef, pointCount, "number of points"),
 };
 static const rgFixedField rgActuatorFixed[] = {
     RG_FIXED(rgActuatorDef, joint, "joint"),
     RG_FIXED(rgActuatorDef, tendon, "tendon"),
+    RG_FIXED(rgActuatorDef, frame, "frame"),
+    RG_FIXED(rgActuatorDef, reference, "reference frame"),
+    RG_FIXED(rgActuatorDef, slider, "slider"),
+    RG_FIXED(rgActuatorDef, inParent, "axes"),
+    RG_FIXED(rgActuatorDef, isMuscle, "kind of force"),
+    RG_FIXED(rgActuatorDef, early, "time of activation"),
+    RG_FIXED(rgActuatorDef, activation, "kind of activation"),
 };
 static const rgFixedField rgEqualityFixed[] = {
     RG_FIXED(rgEqualityDef, kind, "kind"),        RG_FIXED(rgEqualityDef, bodyA, "body A"),
@@ -195,13 +205,14 @@ static const void* rgWorld_FirstPart(const rgWorld* world, rgChangeKind kind, in
 
 // ---- fields as numbers
 
-#define RG_FIELDS_MOST 32
+#define RG_FIELDS_MOST 40
 
 static int rgFieldNumbers(rgChangeKind kind) {
     int sum = 0;
     for (int i = 0; i < rgKinds[kind].fieldCount; ++i) {
         sum += rgKinds[kind].fields[i].count;
     }
+    RG_ASSERT(sum <= RG_FIELDS_MOST);
     return sum;
 }
 

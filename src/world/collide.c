@@ -37,9 +37,8 @@ static void rgWorld_Place(rgWorld* world) {
         rgMat3 m = rgMat3FromRot(&world->dynamics->poses[i].r);
         world->linkRotations[i] = rgQuatFromMat3(&m);
     }
-    for (int t = 0; t < model->info.tendonCount; ++t) {
-        world->length[t] = rgTendonLength(model, t, world->startQ);
-    }
+    rgWorld_PlaceTendons(world);
+    rgWorld_PlaceDrives(world);
 }
 
 static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {

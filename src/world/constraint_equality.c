@@ -116,21 +116,31 @@ static int rgAddJointCoupling(rgWorld* world, int equality) {
     return rgFinishCoupling(world, equality, count, gap);
 }
 
+static rgCurve rgTendonCurve(const rgWorld* world, const rgEqualityDef* def) {
+    int b = def->tendonB.index1 - 1;
+    return rgEvaluate(def->polynomial, b >= 0 ? world->length[b] - world->tendonNeutral[b] : 0);
+}
+
+double rgCouplingSlope(const rgWorld* world, int equality) {
+    return rgTendonCurve(world, &world->model->equalities[equality]).slope;
+}
+
 static int rgAddTendonCoupling(rgWorld* world, int equality) {
     const rgModel* model = world->model;
     const rgEqualityDef* def = &model->equalities[equality];
-    const double* q = world->dynamics->q;
     int a = def->tendonA.index1 - 1, b = def->tendonB.index1 - 1;
-    double x = b >= 0 ? rgTendonLength(model, b, q) - world->tendonNeutral[b] : 0;
-    rgCurve curve = rgEvaluate(def->polynomial, x);
+    rgCurve curve = rgTendonCurve(world, def);
     int count = rgTendonEntries(world, a, 1);
-    const rgTendonDef* other = b >= 0 ? &model->tendons[b] : NULL;
-    for (int k = 0; other != NULL && k < other->jointCount; ++k) {
-        int dof = model->jointRanges[other->joints[k].index1 - 1].v;
-        rgAddEntry(world, &count, dof, -curve.slope * other->coefficients[k]);
+    for (int k = b >= 0 ? model->tendonStart[b] : 0; b >= 0 && k < model->tendonStart[b + 1]; ++k) {
+        rgAddEntry(world, &count, model->tendonColumns[k], -curve.slope * world->tendonValues[k]);
     }
-    double gap = rgTendonLength(model, a, q) - world->tendonNeutral[a] - curve.value;
-    return rgFinishCoupling(world, equality, count, gap);
+    double gap = world->length[a] - world->tendonNeutral[a] - curve.value;
+    int first = rgFinishCoupling(world, equality, count, gap);
+    if (first >= 0) {
+        world->rows.drift[first] =
+            world->tendonDrift[a] - (b >= 0 ? curve.slope * world->tendonDrift[b] : 0);
+    }
+    return first;
 }
 
 int rgAddEqualityRows(rgWorld* world, int equality) {

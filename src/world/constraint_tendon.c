@@ -2,22 +2,20 @@
 // and hence are compliant rows instead of entries of M^. docs/theory/constraints.md (7).
 #include "world/world.h"
 
-double rgTendonLength(const rgModel* model, int tendon, const double* q) {
-    const rgTendonDef* def = &model->tendons[tendon];
-    double length = 0;
-    for (int k = 0; k < def->jointCount; ++k) {
-        length += def->coefficients[k] * q[model->jointRanges[def->joints[k].index1 - 1].q];
+void rgWorld_PlaceTendons(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        world->length[t] =
+            rgDynamics_TendonRow(world->dynamics, t, world->tendonValues + model->tendonStart[t],
+                                 &world->tendonDrift[t]);
     }
-    return length;
 }
 
 int rgTendonEntries(rgWorld* world, int tendon, double scale) {
     const rgModel* model = world->model;
-    const rgTendonDef* def = &model->tendons[tendon];
     int count = 0;
-    for (int k = 0; k < def->jointCount; ++k) {
-        int dof = model->jointRanges[def->joints[k].index1 - 1].v;
-        rgAddEntry(world, &count, dof, scale * def->coefficients[k]);
+    for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
+        rgAddEntry(world, &count, model->tendonColumns[k], scale * world->tendonValues[k]);
     }
     return count;
 }
@@ -26,25 +24,28 @@ static int rgAddTendonRow(rgWorld* world, int tendon, rgBlock block, double sign
     int count = rgTendonEntries(world, tendon, sign);
     int first = rgRows_AddRow(world, block, count, world->entryColumns, world->entryValues);
     if (first >= 0) {
-        world->rows.sources[first] = (rgRowSource){.kind = rg_constraintTendon,
-                                                   .index = tendon,
-                                                   .row = row,
-                                                   .slot = world->slots.tendon + 4 * tendon + row};
+        world->rows.sources[first] =
+            (rgRowSource){.kind = rg_constraintTendon,
+                          .index = tendon,
+                          .row = row,
+                          .slot = world->slots.tendon + RG_TENDON_ROWS * tendon + row};
+        world->rows.drift[first] = sign * world->tendonDrift[tendon];
     }
     return first;
 }
 
-static double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
+double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
     const rgModel* model = world->model;
-    const rgTendonDef* def = &model->tendons[tendon];
-    double rate = 0;
-    for (int k = 0; k < def->jointCount; ++k) {
-        rate += def->coefficients[k] * v[model->jointRanges[def->joints[k].index1 - 1].v];
+    double rate = world->tendonDrift[tendon];
+    for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
+        rate += world->tendonValues[k] * v[model->tendonColumns[k]];
     }
     return rate;
 }
 
-static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, double sign, int row) {
+// A limit: rigid, or the end of a spring's slack.
+static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row, double k) {
+    double sign = row % 2 == 0 ? 1 : -1;
     if (!rgLimitIsNear(world, phi, rgTendonRate(world, tendon, world->startV),
                        rgTendonRate(world, tendon, world->freeV))) {
         return rg_ok;
@@ -59,6 +60,10 @@ static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, double 
     world->rows.gap[first] = phi;
     world->rows.bias[first] = law.bias;
     world->rows.compliance[first] = law.compliance;
+    if (k > 0) {
+        world->rows.bias[first] = phi / (phi > 0 ? ahead : world->dt);
+        world->rows.compliance[first] = 1 / (world->dt * world->dt * k);
+    }
     return rg_ok;
 }
 
@@ -68,8 +73,8 @@ static rgResult rgAddTendonLimits(rgWorld* world, int tendon) {
     if (!def->hasLimits || world->def.ignoreLimits) {
         return rg_ok;
     }
-    rgResult result = rgAddTendonLimit(world, tendon, length - def->lower, 1, 0);
-    return result == rg_ok ? rgAddTendonLimit(world, tendon, def->upper - length, -1, 1) : result;
+    rgResult result = rgAddTendonLimit(world, tendon, length - def->lower, 0, 0);
+    return result == rg_ok ? rgAddTendonLimit(world, tendon, def->upper - length, 1, 0) : result;
 }
 
 static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
@@ -81,10 +86,21 @@ static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
     return rgAddTendonRow(world, tendon, block, 1, 2) >= 0 ? rg_ok : rg_errorMemory;
 }
 
+// (26) With slack the spring has two ends, each of which only pushes.
+static rgResult rgAddSlackSpring(rgWorld* world, int tendon) {
+    const rgTendonDef* def = &world->model->tendons[tendon];
+    double stretch = world->length[tendon] - def->springReference, k = def->stiffness;
+    rgResult result = rgAddTendonLimit(world, tendon, stretch, 4, k);
+    return result == rg_ok ? rgAddTendonLimit(world, tendon, def->slack - stretch, 5, k) : result;
+}
+
 static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     const rgTendonDef* def = &world->model->tendons[tendon];
-    if (def->stiffness == 0 && def->damping == 0) {
-        return rg_ok;
+    bool slack = def->slack > 0 && def->stiffness > 0;
+    rgSoftness soft = {slack ? 0 : def->stiffness, def->damping};
+    rgResult result = slack ? rgAddSlackSpring(world, tendon) : rg_ok;
+    if (result != rg_ok || (soft.stiffness == 0 && soft.damping == 0)) {
+        return result;
     }
     int first = rgAddTendonRow(world, tendon, (rgBlock){.kind = rg_blockFree}, 1, 3);
     if (first < 0) {
@@ -92,33 +108,48 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     }
     double stretch = world->length[tendon] - def->springReference;
     world->rows.gap[first] = stretch;
-    rgSoftness soft = {def->stiffness, def->damping};
     rgLaw law = rgSpringLaw(world, first, soft, stretch, 0);
     world->rows.compliance[first] = law.compliance;
     world->rows.bias[first] = law.bias;
     return rg_ok;
 }
 
-static bool rgTendonSleeps(const rgWorld* world, int tendon) {
-    const rgModel* model = world->model;
-    const rgTendonDef* def = &model->tendons[tendon];
-    bool asleep = false;
-    for (int k = 0; k < def->jointCount; ++k) {
-        int dof = model->jointRanges[def->joints[k].index1 - 1].v;
-        asleep = asleep || rgWorld_LinkSleeps(world, model->dofs[dof].link);
+// (27) lambda = -armature (J v+ - J v)
+static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
+    double armature = world->model->tendons[tendon].armature;
+    if (armature == 0) {
+        return rg_ok;
     }
-    return asleep;
+    int first = rgAddTendonRow(world, tendon, (rgBlock){.kind = rg_blockFree}, 1, 6);
+    if (first < 0) {
+        return rg_errorMemory;
+    }
+    world->rows.compliance[first] = 1 / armature;
+    world->rows.bias[first] = -rgTendonRate(world, tendon, world->startV);
+    return rg_ok;
+}
+
+// Asleep, or between things that do not move.
+static bool rgTendonRests(const rgWorld* world, int tendon) {
+    const rgModel* model = world->model;
+    int start = model->tendonStart[tendon], end = model->tendonStart[tendon + 1];
+    bool rests = start == end;
+    for (int k = start; k < end; ++k) {
+        rests = rests || rgWorld_LinkSleeps(world, model->dofs[model->tendonColumns[k]].link);
+    }
+    return rests;
 }
 
 rgResult rgAddTendons(rgWorld* world) {
     rgResult result = rg_ok;
     for (int t = 0; t < world->model->info.tendonCount && result == rg_ok; ++t) {
-        if (rgTendonSleeps(world, t)) {
+        if (rgTendonRests(world, t)) {
             continue;
         }
         result = rgAddTendonLimits(world, t);
         result = result == rg_ok ? rgAddTendonFriction(world, t) : result;
         result = result == rg_ok ? rgAddTendonSpring(world, t) : result;
+        result = result == rg_ok ? rgAddTendonInertia(world, t) : result;
     }
     return result;
 }

@@ -94,7 +94,8 @@ static double rgWorld_AddGain(const rgWorld* world, const rgPull* pull, int actu
     int dof = world->model->jointRanges[def->joint.index1 - 1].v;
     double dt = pull->dt, gear = def->gear[0], v = gear * pull->v[dof];
     rgWeights w = rgWorld_DofWeights(world, dof, dt);
-    double position = rgDrivePosition(world->model, actuator, pull->q) + w.along * dt * v;
+    double position = gear * pull->q[world->model->jointRanges[def->joint.index1 - 1].q];
+    position += w.along * dt * v;
     pull->added[dof] +=
         gear * gear * dt * (w.ahead * dt * drive->stiffness + w.share * drive->damping);
     return drive->stiffness * position + drive->damping * v;
@@ -110,7 +111,7 @@ static void rgWorld_AddDrives(rgWorld* world) {
             continue;
         }
         int count = rgDriveEntries(world, a);
-        double force = rgDriveCommand(world, a);
+        double force = drive->command;
         if (drive->mode == rg_driveForce) {
             force = fmin(fmax(force, drive->lower), drive->upper);
         } else {
@@ -301,9 +302,17 @@ static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
     }
 }
 
+// Whether a loop, tendon or servo bends the path of what turns freely, as far as the last steps
+// tell.
+static bool rgWorld_IsLed(const rgWorld* world, const rgLink* link) {
+    const double* trend = world->trend + link->v + link->vCount - 3;
+    return world->isLooped[link->tree] && (trend[0] != 0 || trend[1] != 0 || trend[2] != 0);
+}
+
 static bool rgWorld_TreeSpins(const rgWorld* world, int tree) {
-    int kind = world->model->links[world->model->trees[tree].firstLink].kind;
-    return (kind == rg_linkSpherical || kind == rg_linkFree) && !world->isFreeBody[tree];
+    const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
+    bool turns = link->kind == rg_linkSpherical || link->kind == rg_linkFree;
+    return turns && !world->isFreeBody[tree] && !rgWorld_IsLed(world, link);
 }
 
 static void rgWorld_SpinTrees(rgWorld* world, double* change) {

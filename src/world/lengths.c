@@ -65,11 +65,30 @@ static double rgCoordinateLength(const rgWorld* world, int row) {
     return RG_NO_REACH;
 }
 
+// A row of a tendon's way, or of a frame's, already counts metres.
+static bool rgIsWay(const rgModel* model, const rgRowSource* source) {
+    int tendon = -1;
+    if (source->kind == rg_constraintActuator && model->actuators[source->index].frame.index1 > 0) {
+        return true;
+    }
+    if (source->kind == rg_constraintTendon) {
+        tendon = source->index;
+    } else if (source->kind == rg_constraintActuator) {
+        tendon = model->actuators[source->index].tendon.index1 - 1;
+    } else if (source->kind == rg_constraintEquality) {
+        tendon = model->equalities[source->index].tendonA.index1 - 1;
+    }
+    return tendon >= 0 && model->tendons[tendon].pointCount > 0;
+}
+
 static double rgRowLength(const rgWorld* world, int row) {
     const rgRows* rows = &world->rows;
     const rgRowSource* source = &rows->sources[row];
     if (source->kind < 0) {
         return source->row >= 3 ? rgSpinLength(world, &world->points[source->index]) : 1;
+    }
+    if (rgIsWay(world->model, source)) {
+        return 1;
     }
     if (source->kind != rg_constraintEquality) {
         return rgCoordinateLength(world, row);

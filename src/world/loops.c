@@ -18,6 +18,7 @@ static bool rgEqualityIsRigid(const rgEqualityDef* def) {
 static double rgWorld_LoopError(rgWorld* world, bool regularize) {
     const rgModel* model = world->model;
     double error = 0;
+    rgWorld_PlaceTendons(world);
     rgRows_Clear(&world->rows);
     for (int e = 0; e < model->info.equalityCount; ++e) {
         int first = rgEqualityIsRigid(&model->equalities[e]) ? rgAddEqualityRows(world, e) : -2;

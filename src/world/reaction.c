@@ -94,6 +94,45 @@ static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* react
     }
 }
 
+// Force along the way of a tendon: its own rows, and of actuators and couplings that act on it.
+static double rgTendonForce(const rgWorld* world, int tendon) {
+    const rgModel* model = world->model;
+    const rgRows* rows = &world->rows;
+    double force = 0;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        const rgRowSource* source = &rows->sources[r];
+        double push = rows->lambda[r] / world->dt;
+        if (source->kind == rg_constraintTendon && source->index == tendon) {
+            force += rgTendonRowIsLimit(source->row) && source->row % 2 == 1 ? -push : push;
+        } else if (source->kind == rg_constraintEquality) {
+            const rgEqualityDef* def = &model->equalities[source->index];
+            force += def->tendonA.index1 == tendon + 1 ? push : 0;
+            force -= def->tendonB.index1 == tendon + 1
+                         ? push * rgCouplingSlope(world, source->index)
+                         : 0;
+        }
+    }
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgActuatorDef* def = &model->actuators[a];
+        force += def->tendon.index1 == tendon + 1 ? def->gear[0] * world->driveForce[a] : 0;
+    }
+    return force;
+}
+
+static void rgAddTendonLoads(const rgWorld* world, rgDynamics* d, rgSpatial* reactions) {
+    const rgModel* model = world->model;
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        if (model->tendons[t].pointCount > 0) {
+            rgDynamics_LoadTendon(d, t, -rgTendonForce(world, t), reactions);
+        }
+    }
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        if (model->actuators[a].frame.index1 > 0) {
+            rgDynamics_LoadDrive(d, a, -world->driveForce[a], reactions);
+        }
+    }
+}
+
 const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
     const rgModel* model = world->model;
     rgSpatial* reactions = world->readout->reactions;
@@ -101,6 +140,7 @@ const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
     rgAddInertial(world, d, reactions);
     rgAddContactLoads(world, reactions);
     rgAddLoopLoads(world, d, reactions);
+    rgAddTendonLoads(world, d, reactions);
     for (int b = model->info.bodyCount - 1; b >= 0; --b) {
         int parent = model->bodies[b].parent.index1 - 1;
         if (parent >= 0) {

@@ -22,7 +22,8 @@ rgResult rgReadout_Create(rgWorld* world) {
     readout->reactions = rgAllocate(&world->allocator, (size_t)info->bodyCount, sizeof(rgSpatial));
     readout->sensorStarts =
         rgAllocate(&world->allocator, (size_t)info->sensorCount + 1, sizeof(int));
-    if (readout->reactions == NULL || readout->sensorStarts == NULL) {
+    readout->row = rgAllocate(&world->allocator, (size_t)info->vCount, sizeof(double));
+    if (readout->reactions == NULL || readout->sensorStarts == NULL || readout->row == NULL) {
         return rg_errorMemory;
     }
     for (int s = 0; s < info->sensorCount; ++s) {
@@ -50,6 +51,7 @@ void rgReadout_Destroy(rgWorld* world) {
     rgRelease(&world->allocator, readout->constraints);
     rgRelease(&world->allocator, readout->reactions);
     rgRelease(&world->allocator, readout->sensors);
+    rgRelease(&world->allocator, readout->row);
     rgRelease(&world->allocator, readout->sensorStarts);
     rgRelease(&world->allocator, readout);
 }

@@ -1,5 +1,6 @@
 // The model's sensors, computed when read: positions and velocities of the current state; forces
 // and accelerations of the last step or forward call.
+#include "rigor/query.h"
 #include "world/world.h"
 
 int rgSensorSize(rgSensorKind kind) {
@@ -15,6 +16,17 @@ int rgSensorSize(rgSensorKind kind) {
     case rg_sensorActuatorVelocity:
     case rg_sensorActuatorForce:
     case rg_sensorTouch:
+    case rg_sensorTendonActuatorForce:
+    case rg_sensorJointLimitPosition:
+    case rg_sensorJointLimitVelocity:
+    case rg_sensorJointLimitForce:
+    case rg_sensorTendonLimitPosition:
+    case rg_sensorTendonLimitVelocity:
+    case rg_sensorTendonLimitForce:
+    case rg_sensorRangefinder:
+    case rg_sensorClock:
+    case rg_sensorPotentialEnergy:
+    case rg_sensorKineticEnergy:
         return 1;
     case rg_sensorBallQuat:
     case rg_sensorFrameQuat:
@@ -28,40 +40,103 @@ static void rgStore3(rgVec3 v, double* out) {
     out[0] = v.x, out[1] = v.y, out[2] = v.z;
 }
 
+// Of all that act on it, through tendons and frames too.
 static double rgJointDriveForce(const rgWorld* world, int joint) {
     const rgModel* model = world->model;
+    int dof = model->jointRanges[joint].v;
     double sum = 0;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
-        if (model->actuators[a].joint.index1 == joint + 1) {
-            sum += model->actuators[a].gear[0] * world->driveForce[a];
+        for (int k = model->driveStart[a]; k < model->driveStart[a + 1]; ++k) {
+            bool acts = model->driveColumns[k] == dof;
+            sum += acts ? world->driveValues[k] * world->driveForce[a] : 0;
         }
     }
     return sum;
 }
 
-static double rgTendonSpeed(const rgWorld* world, int tendon) {
-    const rgModel* model = world->model;
-    const rgTendonDef* def = &model->tendons[tendon];
-    double rate = 0;
-    for (int k = 0; k < def->jointCount; ++k) {
-        rate +=
-            def->coefficients[k] * world->state.v[model->jointRanges[def->joints[k].index1 - 1].v];
+// Rate of a row over some columns.
+static double rgRowRate(const rgDynamics* now, const int* columns, int count, const double* values,
+                        double drift) {
+    double rate = drift;
+    for (int k = 0; k < count; ++k) {
+        rate += values[k] * now->v[columns[k]];
     }
     return rate;
 }
 
+static double rgTendonSpeed(const rgWorld* world, int tendon) {
+    const rgModel* model = world->model;
+    const rgDynamics* now = rgWorld_Now(world);
+    const int* start = model->tendonStart + tendon;
+    double drift, *values = world->readout->row;
+    rgDynamics_TendonRow(now, tendon, values, &drift);
+    return rgRowRate(now, model->tendonColumns + start[0], start[1] - start[0], values, drift);
+}
+
 static double rgDriveSpeed(const rgWorld* world, int actuator) {
     const rgModel* model = world->model;
-    const rgActuatorDef* def = &model->actuators[actuator];
-    if (def->tendon.index1 > 0) {
-        return def->gear[0] * rgTendonSpeed(world, def->tendon.index1 - 1);
+    const rgDynamics* now = rgWorld_Now(world);
+    const int* start = model->driveStart + actuator;
+    double drift, *values = world->readout->row;
+    rgDynamics_DriveRow(now, actuator, values, &drift);
+    return rgRowRate(now, model->driveColumns + start[0], start[1] - start[0], values, drift);
+}
+
+static double rgTendonDriveForce(const rgWorld* world, int tendon) {
+    const rgModel* model = world->model;
+    double sum = 0;
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        sum += model->actuators[a].tendon.index1 == tendon + 1 ? world->driveForce[a] : 0;
     }
-    const rgJointRange* range = &model->jointRanges[def->joint.index1 - 1];
-    double rate = 0;
-    for (int k = 0; k < range->vCount; ++k) {
-        rate += def->gear[k] * world->state.v[range->v + k];
+    return sum;
+}
+
+// A coordinate with limits, and which way it went beyond one of them.
+typedef struct rgBeyond {
+    double depth; // negative, or 0
+    double sign;  // of what brings it back; 0: within
+} rgBeyond;
+
+static rgBeyond rgBeyondLimits(bool limited, double x, double lower, double upper) {
+    if (limited && x < lower) {
+        return (rgBeyond){x - lower, 1};
     }
-    return rate;
+    return limited && x > upper ? (rgBeyond){upper - x, -1} : (rgBeyond){0};
+}
+
+// The rows of the limits of a joint or tendon in the last step.
+static double rgLimitForce(const rgWorld* world, rgConstraintKind kind, int index) {
+    const rgRows* rows = &world->rows;
+    double sum = 0;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        const rgRowSource* source = &rows->sources[r];
+        bool limit = kind == rg_constraintLimit || source->row < 2;
+        bool own = source->kind == (int)kind && source->index == index && limit;
+        sum += own ? rows->lambda[r] / world->dt : 0;
+    }
+    return sum;
+}
+
+static double rgReadLimit(const rgWorld* world, const rgSensorDef* def) {
+    const rgModel* model = world->model;
+    int tendon = def->tendon.index1 - 1, joint = def->joint.index1 - 1;
+    bool force = def->kind == rg_sensorJointLimitForce || def->kind == rg_sensorTendonLimitForce;
+    bool depth =
+        def->kind == rg_sensorJointLimitPosition || def->kind == rg_sensorTendonLimitPosition;
+    if (tendon >= 0) {
+        const rgTendonDef* t = &model->tendons[tendon];
+        double length = rgDynamics_TendonLength(rgWorld_Now(world), def->tendon);
+        rgBeyond beyond = rgBeyondLimits(t->hasLimits, length, t->lower, t->upper);
+        return force   ? rgLimitForce(world, rg_constraintTendon, tendon)
+               : depth ? beyond.depth
+                       : beyond.sign * rgTendonSpeed(world, tendon);
+    }
+    const rgJointDef* j = &model->joints[joint];
+    double q = world->state.q[model->jointRanges[joint].q];
+    rgBeyond beyond = rgBeyondLimits(j->hasLimits, q, j->lower, j->upper);
+    return force   ? rgLimitForce(world, rg_constraintLimit, joint)
+           : depth ? beyond.depth
+                   : beyond.sign * world->state.v[model->jointRanges[joint].v];
 }
 
 static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* out) {
@@ -79,19 +154,34 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = rgJointDriveForce(world, joint);
         break;
     case rg_sensorTendonPosition:
-        out[0] = rgTendonLength(model, tendon, world->state.q);
+        out[0] = rgDynamics_TendonLength(rgWorld_Now(world), def->tendon);
         break;
     case rg_sensorTendonVelocity:
         out[0] = rgTendonSpeed(world, tendon);
         break;
+    case rg_sensorTendonActuatorForce:
+        out[0] = rgTendonDriveForce(world, tendon);
+        break;
     case rg_sensorActuatorPosition:
-        out[0] = rgDrivePosition(model, actuator, world->state.q);
+        out[0] = rgDynamics_DriveRow(rgWorld_Now(world), actuator, NULL, NULL);
         break;
     case rg_sensorActuatorVelocity:
         out[0] = rgDriveSpeed(world, actuator);
         break;
-    default:
+    case rg_sensorActuatorForce:
         out[0] = world->driveForce[actuator];
+        break;
+    case rg_sensorClock:
+        out[0] = *world->state.time;
+        break;
+    case rg_sensorPotentialEnergy:
+        out[0] = rgWorld_PotentialEnergy(world);
+        break;
+    case rg_sensorKineticEnergy:
+        out[0] = rgWorld_KineticEnergy(world);
+        break;
+    default:
+        out[0] = rgReadLimit(world, def);
         break;
     }
 }
@@ -105,13 +195,10 @@ static void rgReadBall(const rgWorld* world, const rgSensorDef* def, double* out
     }
 }
 
-// Motion of a frame now, in world axes or in its own.
+// Motion of a frame now, in its own axes.
 static void rgReadMotion(const rgWorld* world, rgFrameId frame, rgSensorKind kind, double* out) {
-    bool local = kind == rg_sensorGyro || kind == rg_sensorVelocimeter;
-    bool angular = kind == rg_sensorGyro || kind == rg_sensorFrameAngularVelocity;
-    rgSpatial V = rgDynamics_FrameVelocity(rgWorld_Now(world), frame,
-                                           local ? rg_referenceLocal : rg_referenceAligned);
-    rgStore3(angular ? V.angular : V.linear, out);
+    rgSpatial V = rgDynamics_FrameVelocity(rgWorld_Now(world), frame, rg_referenceLocal);
+    rgStore3(kind == rg_sensorGyro ? V.angular : V.linear, out);
 }
 
 static void rgReadAcceleration(const rgWorld* world, rgFrameId frame, rgSensorKind kind,
@@ -202,10 +289,57 @@ static rgFrameId rgSensorFrame(const rgModel* model, const rgSensorDef* def) {
     return def->frame.index1 > 0 ? def->frame : rgModel_BodyFrame(model, def->body);
 }
 
+// Where a frame is and how it moves, as seen from another or from the world.
+static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensorDef* def,
+                           double* out) {
+    const rgDynamics* now = rgWorld_Now(world);
+    rgFrameId from = def->reference.index1 > 0
+                         ? def->reference
+                         : rgModel_BodyFrame(world->model, def->referenceBody);
+    bool seen = from.index1 > 0;
+    rgPose pose = rgDynamics_FramePose(now, frame);
+    rgPose base = seen ? rgDynamics_FramePose(now, from) : rgPoseIdentity();
+    rgSpatial V = rgDynamics_FrameVelocity(now, frame, rg_referenceAligned);
+    rgSpatial B = seen ? rgDynamics_FrameVelocity(now, from, rg_referenceAligned) : (rgSpatial){0};
+    rgVec3 arm = rgSub(pose.p, base.p), result;
+    rgQuat turn = rgQuatMultiply(rgQuatConjugate(base.q), pose.q);
+    switch (def->kind) {
+    case rg_sensorFrameQuat:
+        out[0] = turn.w, out[1] = turn.x, out[2] = turn.y, out[3] = turn.z;
+        return;
+    case rg_sensorFramePosition:
+        result = rgRotateBack(base.q, arm);
+        break;
+    case rg_sensorFrameXAxis:
+    case rg_sensorFrameYAxis:
+    case rg_sensorFrameZAxis:
+        result =
+            rgRotate(turn, rgVec(def->kind == rg_sensorFrameXAxis, def->kind == rg_sensorFrameYAxis,
+                                 def->kind == rg_sensorFrameZAxis));
+        break;
+    case rg_sensorFrameLinearVelocity:
+        result = rgSub(rgSub(V.linear, B.linear), rgCross(B.angular, arm));
+        result = rgRotateBack(base.q, result);
+        break;
+    default:
+        result = rgRotateBack(base.q, rgSub(V.angular, B.angular));
+        break;
+    }
+    rgStore3(result, out);
+}
+
+static double rgReadRange(const rgWorld* world, rgFrameId frame) {
+    rgPose pose = rgDynamics_FramePose(rgWorld_Now(world), frame);
+    rgRay ray = {
+        .origin = pose.p, .direction = rgRotate(pose.q, rgVec(0, 0, 1)), .maxFraction = 1e6};
+    rgQueryFilter filter = {.ignore = {world->model->framePlaces[frame.index1 - 1].body + 1}};
+    rgWorldHit hit;
+    return rgWorld_RayCast(world, &ray, &filter, &hit) ? hit.distance : -1;
+}
+
 static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* out) {
     const rgModel* model = world->model;
     rgFrameId frame = rgSensorFrame(model, def);
-    rgPose pose;
     switch (def->kind) {
     case rg_sensorNone:
         break;
@@ -214,14 +348,14 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
         rgReadBall(world, def, out);
         break;
     case rg_sensorFramePosition:
-        rgStore3(rgDynamics_FramePose(rgWorld_Now(world), frame).p, out);
-        break;
     case rg_sensorFrameQuat:
-        pose = rgDynamics_FramePose(rgWorld_Now(world), frame);
-        out[0] = pose.q.w, out[1] = pose.q.x, out[2] = pose.q.y, out[3] = pose.q.z;
-        break;
+    case rg_sensorFrameXAxis:
+    case rg_sensorFrameYAxis:
+    case rg_sensorFrameZAxis:
     case rg_sensorFrameLinearVelocity:
     case rg_sensorFrameAngularVelocity:
+        rgReadRelative(world, frame, def, out);
+        break;
     case rg_sensorGyro:
     case rg_sensorVelocimeter:
         rgReadMotion(world, frame, def->kind, out);
@@ -243,9 +377,35 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
     case rg_sensorSubtreeAngularMomentum:
         rgReadSubtree(world, model->framePlaces[frame.index1 - 1].body, def->kind, out);
         break;
+    case rg_sensorMagnetometer:
+        rgStore3(rgRotateBack(rgDynamics_FramePose(rgWorld_Now(world), frame).q,
+                              model->info.options.magnetic),
+                 out);
+        break;
+    case rg_sensorRangefinder:
+        out[0] = rgReadRange(world, frame);
+        break;
     default:
         rgReadScalar(world, def, out);
         break;
+    }
+}
+
+static bool rgSensorIsPositive(rgSensorKind kind) {
+    return kind == rg_sensorTouch || kind == rg_sensorRangefinder ||
+           kind == rg_sensorJointLimitForce || kind == rg_sensorTendonLimitForce;
+}
+
+static bool rgSensorIsUnit(rgSensorKind kind) {
+    return kind == rg_sensorBallQuat || kind == rg_sensorFrameQuat ||
+           (kind >= rg_sensorFrameXAxis && kind <= rg_sensorFrameZAxis);
+}
+
+static void rgCutSensor(const rgSensorDef* def, double* out) {
+    bool cuts = def->cutoff > 0 && !rgSensorIsUnit(def->kind);
+    double least = rgSensorIsPositive(def->kind) ? -INFINITY : -def->cutoff;
+    for (int k = 0; cuts && k < rgSensorSize(def->kind); ++k) {
+        out[k] = fmin(fmax(out[k], least), def->cutoff);
     }
 }
 
@@ -256,7 +416,10 @@ const double* rgWorld_Sensors(const rgWorld* world, int* count) {
     rgReadout* readout = world->readout;
     int sensorCount = world->model->info.sensorCount;
     for (int s = 0; s < sensorCount && !readout->sensorsValid; ++s) {
-        rgReadSensor(world, &world->model->sensors[s], readout->sensors + readout->sensorStarts[s]);
+        const rgSensorDef* def = &world->model->sensors[s];
+        double* out = readout->sensors + readout->sensorStarts[s];
+        rgReadSensor(world, def, out);
+        rgCutSensor(def, out);
     }
     readout->sensorsValid = true;
     if (count != NULL) {

@@ -194,11 +194,16 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     }
     const rgModelInfo* info = &world->model->info;
     memset(world->state.control, 0, (size_t)info->actuatorCount * sizeof(double));
+    memset(world->state.activation, 0, (size_t)info->activationCount * sizeof(double));
     memset(world->state.force, 0, (size_t)info->vCount * sizeof(double));
     memset(world->state.asleep, 0, (size_t)info->treeCount * sizeof(double));
     memset(world->state.rest, 0, (size_t)world->sleepCount * sizeof(double));
     if (def != NULL && def->control != NULL) {
         memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
+    }
+    if (def != NULL && def->activation != NULL) {
+        memcpy(world->state.activation, def->activation,
+               (size_t)info->activationCount * sizeof(double));
     }
     rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
@@ -243,6 +248,10 @@ const double* rgWorld_Control(const rgWorld* world, int* count) {
         return rgNothing(count);
     }
     return rgView(world->state.control, world->model->info.actuatorCount, count);
+}
+
+const double* rgWorld_Activation(const rgWorld* world, int* count) {
+    return rgView(world->state.activation, world->model->info.activationCount, count);
 }
 
 const double* rgWorld_Force(const rgWorld* world, int* count) {
@@ -438,22 +447,10 @@ static rgResult rgSetNumbers(double* numbers, const double* values, int count) {
     return rg_ok;
 }
 
-static void rgWorld_WakeJoint(rgWorld* world, rgJointId joint) {
-    const rgJointRange* range = &world->model->jointRanges[joint.index1 - 1];
-    if (range->vCount > 0) {
-        rgWorld_WakeDof(world, range->v);
-    }
-}
-
 static void rgWorld_WakeActuator(rgWorld* world, int actuator) {
-    const rgActuatorDef* def = &world->model->actuators[actuator];
-    if (def->joint.index1 > 0) {
-        rgWorld_WakeJoint(world, def->joint);
-        return;
-    }
-    const rgTendonDef* tendon = &world->model->tendons[def->tendon.index1 - 1];
-    for (int k = 0; k < tendon->jointCount; ++k) {
-        rgWorld_WakeJoint(world, tendon->joints[k]);
+    const rgModel* model = world->model;
+    for (int k = model->driveStart[actuator]; k < model->driveStart[actuator + 1]; ++k) {
+        rgWorld_WakeDof(world, model->driveColumns[k]);
     }
 }
 
@@ -476,6 +473,19 @@ rgResult rgWorld_SetActuatorControl(rgWorld* world, rgActuatorId actuator, doubl
     }
     world->state.control[actuator.index1 - 1] = control;
     return rg_ok;
+}
+
+rgResult rgWorld_SetActivation(rgWorld* world, const double* activation) {
+    if (world == NULL) {
+        return rg_errorArgument;
+    }
+    int count = world->model->info.activationCount;
+    for (int a = 0; a < count && activation != NULL && world->sleepCount > 0; ++a) {
+        if (activation[a] != world->state.activation[a]) {
+            rgWorld_WakeActuator(world, a);
+        }
+    }
+    return rgSetNumbers(world->state.activation, activation, count);
 }
 
 rgResult rgWorld_SetForce(rgWorld* world, const double* force) {

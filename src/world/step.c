@@ -46,6 +46,7 @@ static rgResult rgCommit(rgStep* step) {
     rgWorld_FallAsleep(world);
     rgWorld_CommitGuides(world);
     rgWorld_CommitTrend(world);
+    rgWorld_CommitActivations(world);
     *world->state.time += world->dt;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
                                step->report->contact.status != rg_contactBudgeted;

@@ -138,6 +138,7 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->q = rgTakeNumbers(&cursor, info->qCount);
     state->v = rgTakeNumbers(&cursor, info->vCount);
     state->control = rgTakeNumbers(&cursor, info->actuatorCount);
+    state->activation = rgTakeNumbers(&cursor, info->activationCount);
     state->force = rgTakeNumbers(&cursor, info->vCount);
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
@@ -152,9 +153,10 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
 
 static bool rgWorld_CreateState(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
-    int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + 6 * info->bodyCount +
-                2 * info->treeCount + RG_GUIDE_NUMBERS * world->model->kinematicCount +
-                world->sleepCount + world->slots.count;
+    int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + info->activationCount +
+                6 * info->bodyCount + 2 * info->treeCount +
+                RG_GUIDE_NUMBERS * world->model->kinematicCount + world->sleepCount +
+                world->slots.count;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
     if (block == NULL) {
         return false;
@@ -173,7 +175,7 @@ static rgSlots rgPlanSlots(const rgModel* model) {
     rgSlots slots = {.limit = 0};
     slots.friction = slots.limit + 2 * model->info.jointCount;
     slots.tendon = slots.friction + model->vCount;
-    slots.equality = slots.tendon + 4 * model->info.tendonCount;
+    slots.equality = slots.tendon + RG_TENDON_ROWS * model->info.tendonCount;
     slots.actuator = slots.equality + 6 * model->info.equalityCount;
     slots.count = slots.actuator + model->info.actuatorCount;
     return slots;
@@ -181,16 +183,26 @@ static rgSlots rgPlanSlots(const rgModel* model) {
 
 // ---- plans
 
+// What it acts on has a position to hold.
+static bool rgHasPosition(const rgModel* model, const rgActuatorDef* def) {
+    if (def->joint.index1 > 0) {
+        return model->joints[def->joint.index1 - 1].kind != rg_jointFree;
+    }
+    return def->frame.index1 == 0 || def->reference.index1 > 0 || def->slider.index1 > 0;
+}
+
 static rgDrive rgPlanDrive(const rgModel* model, const rgActuatorDef* def) {
     rgDrive drive = {.lower = def->hasForceRange ? def->forceLower : -INFINITY,
                      .upper = def->hasForceRange ? def->forceUpper : INFINITY,
-                     .stiffness = def->kp,
-                     .damping = def->kd};
+                     .holds = rgHasPosition(model, def),
+                     .stiffness = rgHasPosition(model, def) ? def->kp : 0,
+                     .damping = def->kd,
+                     .varies = def->isMuscle || def->gainPosition != 0 || def->gainVelocity != 0 ||
+                               def->kp < 0 || def->kd < 0};
     bool scalar = false;
     if (def->joint.index1 > 0) {
         const rgJointDef* joint = &model->joints[def->joint.index1 - 1];
         scalar = model->jointRanges[def->joint.index1 - 1].vCount == 1 && def->gear[0] != 0;
-        drive.stiffness = joint->kind == rg_jointFree ? 0 : drive.stiffness;
         if (scalar && joint->effortLimit > 0) {
             double bound = joint->effortLimit / fabs(def->gear[0]);
             drive.lower = fmax(drive.lower, -bound);
@@ -199,7 +211,7 @@ static rgDrive rgPlanDrive(const rgModel* model, const rgActuatorDef* def) {
     }
     bool limited = isfinite(drive.lower) || isfinite(drive.upper);
     drive.mode = drive.stiffness == 0 && drive.damping == 0 ? rg_driveForce
-                 : scalar && !limited                       ? rg_driveJoint
+                 : scalar && !limited && !drive.varies      ? rg_driveJoint
                                                             : rg_driveRow;
     return drive;
 }
@@ -250,13 +262,34 @@ static void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def) {
     }
 }
 
+// A spring that turns a body as it pulls bends its path as a loop does.
+static void rgWorld_MarkTendon(rgWorld* world, int tendon) {
+    const rgModel* model = world->model;
+    const rgTendonDef* def = &model->tendons[tendon];
+    bool pulls = def->pointCount > 0 && (def->stiffness > 0 || def->damping > 0);
+    for (int k = model->tendonStart[tendon]; pulls && k < model->tendonStart[tendon + 1]; ++k) {
+        world->isLooped[model->links[model->dofs[model->tendonColumns[k]].link].tree] = true;
+    }
+}
+
+static void rgWorld_MarkDrive(rgWorld* world, int actuator) {
+    const rgModel* model = world->model;
+    const rgActuatorDef* def = &model->actuators[actuator];
+    int joint = def->joint.index1 - 1, tendon = def->tendon.index1 - 1;
+    bool way = joint >= 0    ? model->jointRanges[joint].vCount > 1
+               : tendon >= 0 ? model->tendons[tendon].pointCount > 0
+                             : true;
+    const rgDrive* drive = &world->drives[actuator];
+    bool pulls = way && (drive->mode == rg_driveRow || drive->varies);
+    for (int k = model->driveStart[actuator]; pulls && k < model->driveStart[actuator + 1]; ++k) {
+        world->isLooped[model->links[model->dofs[model->driveColumns[k]].link].tree] = true;
+    }
+}
+
 void rgWorld_Plan(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         world->drives[a] = rgPlanDrive(model, &model->actuators[a]);
-    }
-    for (int t = 0; t < model->info.tendonCount; ++t) {
-        world->tendonNeutral[t] = rgTendonLength(model, t, model->neutral);
     }
     for (int t = 0; t < model->treeCount; ++t) {
         world->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
@@ -276,6 +309,12 @@ void rgWorld_Plan(rgWorld* world) {
         const rgEqualityDef* def = &model->equalities[e];
         world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
         rgWorld_MarkLoop(world, def);
+    }
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        rgWorld_MarkTendon(world, t);
+    }
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        rgWorld_MarkDrive(world, a);
     }
     rgWorld_PlanPulls(world);
 }
@@ -456,6 +495,11 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->entryColumns = rgWorld_Take(world, nv, sizeof(int), &good);
     world->entryValues = rgWorld_Take(world, nv, sizeof(double), &good);
     world->length = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    world->tendonDrift = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    world->driveValues =
+        rgWorld_Take(world, world->model->driveStart[info->actuatorCount], sizeof(double), &good);
+    world->tendonValues =
+        rgWorld_Take(world, world->model->tendonStart[info->tendonCount], sizeof(double), &good);
     return good;
 }
 
@@ -493,6 +537,13 @@ void rgWorld_SetConstants(rgWorld* world) {
     world->sleepCount = def->sleepTime > 0 ? world->model->treeCount : 0;
 }
 
+static void rgWorld_MeasureTendons(rgWorld* world) {
+    rgDynamics_SetPositions(world->dynamics, world->model->neutral);
+    for (int t = 0; t < world->model->info.tendonCount; ++t) {
+        world->tendonNeutral[t] = rgDynamics_TendonRow(world->dynamics, t, NULL, NULL);
+    }
+}
+
 static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     rgWorld_SetConstants(world);
     rgResult result = rgWorld_CreateEngines(world);
@@ -504,6 +555,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     }
     memcpy(world->startQ, world->model->neutral, (size_t)world->model->qCount * sizeof(double));
     rgWorld_ForgetGuides(world);
+    rgWorld_MeasureTendons(world);
     rgWorld_Plan(world);
     rgWorld_WarnEqualities(world, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
@@ -556,6 +608,10 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->isLooped,     world->rolls,         world->lead,        world->dofStiffness,
         world->dofDamping,   world->linkReach,     world->guides,      world->sleeps,
         world->waiting,      world->linkVelocities};
+    void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues};
+    for (int i = 0; i < RG_COUNT(more); ++i) {
+        rgRelease(&world->allocator, more[i]);
+    }
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }

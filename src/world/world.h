@@ -43,15 +43,16 @@ typedef struct rgMemory {
 typedef struct rgState {
     double* block;
     int blockCount;
-    double* time;      // 1
-    double* q;         // qCount
-    double* v;         // vCount, body coordinates
-    double* control;   // actuatorCount
-    double* force;     // vCount, body coordinates
-    double* wrench;    // 6 per body: force and torque at the centre of mass, world axes
-    double* asleep;    // per tree: 0 awake, 1 disabled, 2 and above a group that fell asleep
-    double* kinematic; // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target, change
-    double* isSet;     // per tree: 1 if its q or v were set since the last step
+    double* time;       // 1
+    double* q;          // qCount
+    double* v;          // vCount, body coordinates
+    double* control;    // actuatorCount
+    double* activation; // activationCount
+    double* force;      // vCount, body coordinates
+    double* wrench;     // 6 per body: force and torque at the centre of mass, world axes
+    double* asleep;     // per tree: 0 awake, 1 disabled, 2 and above a group that fell asleep
+    double* kinematic;  // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target, change
+    double* isSet;      // per tree: 1 if its q or v were set since the last step
     double* change;  // vCount, step coordinates, rates in the parent's axes: of v in the last step
     double* trend;   // vCount, likewise: half of the change that is expected
     double* impulse; // per slot: warm start of rows that are no contacts
@@ -149,16 +150,26 @@ typedef enum rgDriveMode {
 
 typedef struct rgDrive {
     rgDriveMode mode;
+    bool holds;          // there is a position
+    bool varies;         // its gains depend on its input, or push on: they are those of the step
     double lower, upper; // of the force
     double stiffness;    // kp, 0 where there is no position
     double damping;      // kd
+    double position;     // rgWorld_PlaceDrives
+    double drift;        // rgWorld_PlaceDrives: what kinematic bodies add to its rate
+    double command;      // rgWorld_PlaceDrives: force = command - stiffness l - damping l'
 } rgDrive;
+
+#define RG_TENDON_ROWS 7
+static inline bool rgTendonRowIsLimit(int row) {
+    return row < 2 || row == 4 || row == 5;
+}
 
 // First slot of each kind of row.
 typedef struct rgSlots {
     int limit;    // 2 per joint
     int friction; // 1 per degree of freedom
-    int tendon;   // 4 per tendon: lower, upper, friction, spring
+    int tendon;   // RG_TENDON_ROWS per tendon: lower, upper, friction, spring, its ends, inertia
     int equality; // 6 per equality
     int actuator; // 1 per actuator
     int count;
@@ -228,6 +239,7 @@ typedef struct rgReadout {
     rgConstraintForce* constraints;
     int constraintCount, constraintCapacity;
     rgSpatial* reactions; // per body: parent on it and all below it, about the world's origin
+    double* row;          // scratch of sensors, vCount
     double* sensors;
     int* sensorStarts; // sensorCount + 1
 } rgReadout;
@@ -279,7 +291,7 @@ struct rgWorld {
     double* reach;         // per degree of freedom: [m] at the end of what it moves, per unit
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
-    bool* isLooped;        // per tree: a rigid equality acts on it
+    bool* isLooped;        // per tree: a rigid equality or a spatial tendon acts on it
     bool* rolls;           // rgFindContacts, per tree: on a point that carried before
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
@@ -319,7 +331,10 @@ struct rgWorld {
     double* column;        // scratch, vCount
     int* entryColumns;     // scratch, vCount
     double* entryValues;   // scratch, vCount
-    double* length;        // rgUpdateKinematics, per tendon
+    double* length;        // rgWorld_PlaceTendons, per tendon
+    double* tendonValues;  // rgWorld_PlaceTendons, over the model's tendonColumns
+    double* driveValues;   // rgWorld_PlaceDrives, over the model's driveColumns
+    double* tendonDrift;   // rgWorld_PlaceTendons, per tendon: what kinematic bodies add
     rgPoint* points;       // rgFindContacts
     int pointCount, pointCapacity;
     rgPoint* waiting; // rgWorld_ParkPoints: those without rows
@@ -491,17 +506,20 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
 int rgAddEqualityRows(rgWorld* world, int equality);
-void rgRows_Regularize(rgWorld* world, int first); // of the last block
-double rgRows_Delassus(rgWorld* world, int row);   // diagonal entry of G
+double rgCouplingSlope(const rgWorld* world, int equality); // of tendons, where the step is
+void rgRows_Regularize(rgWorld* world, int first);          // of the last block
+double rgRows_Delassus(rgWorld* world, int row);            // diagonal entry of G
+void rgWorld_PlaceTendons(rgWorld* world); // constraint_tendon.c: at the present kinematics
+// Rate of a tendon's length where the step is computed.
+double rgTendonRate(const rgWorld* world, int tendon, const double* v);
 // Row of a tendon's length times scale, or of an actuator's transmission: the count of entries in
 // entryColumns and entryValues, merged and ascending.
 int rgTendonEntries(rgWorld* world, int tendon, double scale);
 int rgDriveEntries(rgWorld* world, int actuator);
 void rgInsertEntry(int* columns, double* values, int* count, int column, double value);
 void rgAddEntry(rgWorld* world, int* count, int column, double value);
-double rgTendonLength(const rgModel* model, int tendon, const double* q);
-double rgDrivePosition(const rgModel* model, int actuator, const double* q);
-double rgDriveCommand(const rgWorld* world, int actuator); // gain u + bias, u within its range
+void rgWorld_PlaceDrives(rgWorld* world); // actuator.c: positions, inputs and gains of the step
+void rgWorld_CommitActivations(rgWorld* world); // actuator.c
 
 rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report); // assemble.c: lambda of the rows
 // sleep.c. Asleep or disabled in this step: rgWorld.sleeps, which becomes part of the state when

@@ -30,6 +30,7 @@ static bool rgOpenPeer(rgPeer* peer, const char* path) {
         print_message("skipped: MuJoCo does not load %s: %s\n", path, error);
         return false;
     }
+    peer->m->opt.jacobian = mjJAC_DENSE;
     peer->d = mj_makeData(peer->m);
     rgDiagnostics* said = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
@@ -193,12 +194,31 @@ static void rgCompareActuators(const rgPeer* peer) {
     for (int i = 0; i < m->nu; ++i) {
         const rgActuatorDef* a = &peer->def->actuators[i];
         bool biased = m->actuator_biastype[i] == mjBIAS_AFFINE;
+        bool affine = m->actuator_gaintype[i] == mjGAIN_AFFINE;
         const double* bias = m->actuator_biasprm + mjNBIAS * i;
-        const double ours[] = {a->gain, a->bias, a->kp, a->kd, a->gear[0]};
-        const double theirs[] = {m->actuator_gainprm[mjNGAIN * i], biased ? bias[0] : 0,
-                                 biased ? -bias[1] : 0, biased ? -bias[2] : 0,
-                                 m->actuator_gear[6 * i]};
-        rgCompare(peer, "actuator", i, ours, theirs, 5, 1e-12);
+        const double* gain = m->actuator_gainprm + mjNGAIN * i;
+        assert_int_equal(a->isMuscle, m->actuator_gaintype[i] == mjGAIN_MUSCLE);
+        if (a->isMuscle) {
+            const double given[] = {a->muscle.range[0], a->muscle.range[1], a->muscle.lmin,
+                                    a->muscle.lmax,     a->muscle.vmax,     a->muscle.fpmax,
+                                    a->muscle.fvmax};
+            const double wanted[] = {gain[0], gain[1], gain[4], gain[5], gain[6], gain[7], gain[8]};
+            double force = gain[2] < 0 ? gain[3] / m->actuator_acc0[i] : gain[2];
+            rgCompare(peer, "muscle", i, given, wanted, 7, 1e-12);
+            rgCompare(peer, "force", i, &a->muscle.force, &force, 1, 1e-9);
+            rgCompare(peer, "lengths", i, a->muscle.lengthRange, m->actuator_lengthrange + 2 * i, 2,
+                      1e-12);
+            continue;
+        }
+        const double ours[] = {a->gain, a->bias, a->kp, a->kd, a->gainPosition, a->gainVelocity};
+        const double theirs[] = {gain[0],
+                                 biased ? bias[0] : 0,
+                                 biased ? -bias[1] : 0,
+                                 biased ? -bias[2] : 0,
+                                 affine ? gain[1] : 0,
+                                 affine ? gain[2] : 0};
+        rgCompare(peer, "actuator", i, ours, theirs, 6, 1e-12);
+        rgCompare(peer, "gear", i, a->gear, m->actuator_gear + 6 * i, 6, 1e-12);
         assert_int_equal(a->hasControlRange, m->actuator_ctrllimited[i]);
         assert_int_equal(a->hasForceRange, m->actuator_forcelimited[i]);
         if (a->hasControlRange) {
@@ -256,6 +276,26 @@ static void rgComparePoses(const rgPeer* peer) {
     }
 }
 
+// Lengths and moment arms; what a tendon goes through is found to 1e-6 there.
+static void rgCompareTendons(const rgPeer* peer) {
+    const mjModel* m = peer->m;
+    double* row = calloc((size_t)m->nv + 1, sizeof(double));
+    assert_int_equal(peer->def->tendonCount, m->ntendon);
+    for (int i = 0; i < m->ntendon; ++i) {
+        const rgTendonDef* def = &peer->def->tendons[i];
+        double length = rgDynamics_TendonLength(peer->dynamics, (rgTendonId){i + 1});
+        rgCompare(peer, "tendon length", i, &length, &peer->d->ten_length[i], 1, 1e-9);
+        rgDynamics_TendonJacobian(peer->dynamics, (rgTendonId){i + 1}, row);
+        rgCompare(peer, "moment arms", i, row, peer->d->ten_J + (size_t)(i * m->nv), m->nv, 1e-6);
+        const double ours[] = {def->stiffness, def->damping, def->dryFriction,
+                               def->springReference};
+        const double theirs[] = {m->tendon_stiffness[i], m->tendon_damping[i],
+                                 m->tendon_frictionloss[i], m->tendon_lengthspring[i]};
+        rgCompare(peer, "tendon", i, ours, theirs, 4, 1e-9);
+    }
+    free(row);
+}
+
 // M and bias at the state in d->qpos, d->qvel.
 static void rgCompareState(const rgPeer* peer) {
     int nv = peer->m->nv;
@@ -266,6 +306,7 @@ static void rgCompareState(const rgPeer* peer) {
     mj_fullM(peer->m, theirs, peer->d->qM);
     rgDynamics_SetState(peer->dynamics, peer->d->qpos, peer->d->qvel);
     rgComparePoses(peer);
+    rgCompareTendons(peer);
     rgDynamics_MassMatrix(peer->dynamics, ours);
     rgCompare(peer, "M", 0, ours, theirs, nv * nv, floats ? 1e-6 : 1e-9);
     rgDynamics_Bias(peer->dynamics, ours);
@@ -350,6 +391,7 @@ static int rgCompareFolder(const char* folder) {
 static void test_rules(void** state) {
     (void)state;
     assert_true(rgCompareFolder(RIGOR_SOURCE_DIR "/test/io/mjcf") >= 4);
+    assert_true(rgCompareFolder(RIGOR_SOURCE_DIR "/test/io/mjcf/motion") >= 1);
 }
 
 static void test_models(void** state) {

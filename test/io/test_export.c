@@ -33,6 +33,15 @@ static bool rgSays(const rgDiagnostics* said, const char* text) {
     return false;
 }
 
+// Sites are written body by body: by name, where they have one.
+static void rgExpectSameFrame(const rgModelDef* a, rgFrameId x, const rgModelDef* b, rgFrameId y) {
+    assert_true((x.index1 > 0) == (y.index1 > 0));
+    const char* name = x.index1 > 0 ? a->frames[x.index1 - 1].name : NULL;
+    if (name != NULL && name[0] != '\0') {
+        assert_string_equal(name, b->frames[y.index1 - 1].name);
+    }
+}
+
 // Everything but shapes and inertias, number by number.
 static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
     assert_int_equal(a->bodyCount, b->bodyCount);
@@ -63,6 +72,32 @@ static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
         assert_int_equal(x->hasControlRange, y->hasControlRange);
         assert_int_equal(x->joint.index1, y->joint.index1);
         assert_int_equal(x->tendon.index1, y->tendon.index1);
+        rgExpectSameFrame(a, x->frame, b, y->frame);
+        rgExpectSameFrame(a, x->reference, b, y->reference);
+        rgExpectSameFrame(a, x->slider, b, y->slider);
+        assert_int_equal(x->activation, y->activation);
+        assert_true(x->inParent == y->inParent && x->isMuscle == y->isMuscle &&
+                    x->early == y->early && x->hasActivationRange == y->hasActivationRange);
+        EXPECT_NEAR(y->crankLength, x->crankLength, 0);
+        EXPECT_NEAR(y->timeConstant, x->timeConstant, 0);
+        EXPECT_NEAR(y->activationUpper, x->activationUpper, 0);
+        EXPECT_NEAR(y->gainPosition, x->gainPosition, 0);
+        EXPECT_NEAR(y->gainVelocity, x->gainVelocity, 0);
+        if (x->isMuscle) {
+            assert_memory_equal(&x->muscle, &y->muscle, sizeof(rgMuscle));
+        }
+    }
+    for (int i = 0; i < a->tendonCount; ++i) {
+        const rgTendonDef *x = &a->tendons[i], *y = &b->tendons[i];
+        assert_int_equal(x->jointCount, y->jointCount);
+        assert_int_equal(x->pointCount, y->pointCount);
+        assert_memory_equal(&x->lower, &y->lower, 8 * sizeof(double)); // to armature
+        for (int k = 0; k < x->pointCount; ++k) {
+            assert_int_equal(x->points[k].kind, y->points[k].kind);
+            rgExpectSameFrame(a, x->points[k].frame, b, y->points[k].frame);
+            assert_int_equal(x->points[k].shape.index1, y->points[k].shape.index1);
+            EXPECT_NEAR(y->points[k].divisor, x->points[k].divisor, 0);
+        }
     }
     for (int i = 0; i < a->equalityCount; ++i) {
         const rgEqualityDef *x = &a->equalities[i], *y = &b->equalities[i];
@@ -74,6 +109,9 @@ static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
     for (int i = 0; i < a->sensorCount; ++i) {
         assert_int_equal(a->sensors[i].kind, b->sensors[i].kind);
         EXPECT_NEAR(b->sensors[i].touchRadius, a->sensors[i].touchRadius, 0);
+        EXPECT_NEAR(b->sensors[i].cutoff, a->sensors[i].cutoff, 0);
+        rgExpectSameFrame(a, a->sensors[i].reference, b, b->sensors[i].reference);
+        assert_int_equal(a->sensors[i].referenceBody.index1, b->sensors[i].referenceBody.index1);
     }
     for (int i = 0; i < a->keyCount; ++i) {
         const rgKeyDef *x = &a->keys[i], *y = &b->keys[i];
@@ -84,6 +122,10 @@ static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
         }
         for (int k = 0; k < x->vCount; ++k) {
             EXPECT_NEAR(y->v[k], x->v[k], 1e-14);
+        }
+        assert_int_equal(x->activationCount, y->activationCount);
+        for (int k = 0; k < x->activationCount; ++k) {
+            EXPECT_NEAR(y->activation[k], x->activation[k], 0);
         }
     }
     for (int i = 0; i < a->shapeCount; ++i) {
@@ -179,6 +221,10 @@ static void test_mjcf_to_mjcf(void** state) {
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/classes.xml");
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/inertia.xml");
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/loops.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/tendon_wrap.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/actuators.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/muscles.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/sensors.xml");
 }
 
 static void rgRemoveMeshes(int count) {

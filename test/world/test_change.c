@@ -369,7 +369,7 @@ static void TestRefusals(void** state) {
     ExpectRefused(said, rgWorld_ChangeJoint(world, ids.hinge, &hinge, said), rg_errorArgument,
                   "damping");
     rgActuatorDef servo = *rgModel_Actuator(m, ids.servo);
-    servo.kp = -1;
+    servo.kp = NAN;
     ExpectRefused(said, rgWorld_ChangeActuator(world, ids.servo, &servo, said), rg_errorArgument,
                   "kp");
     rgWorldDef def = rgWorld_Settings(world);

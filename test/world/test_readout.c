@@ -167,13 +167,69 @@ static void TestReactionIsThatOfTheStep(void** state) {
     SceneEnd(&scene);
 }
 
+// Limits, ranges and frames as seen from others, in closed form. A slider of 2 kg hangs on its
+// lower limit; above the floor an eye looks down.
+static void TestMoreSensors(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><option magnetic='0 1 0'/><worldbody><geom type='plane' size='5 5 1'/>"
+        "<body name='b' pos='0 0 1' euler='0 0 90'><joint name='j' type='slide' axis='0 0 1' "
+        "range='-0.2 0.5' limited='true'/><geom size='0.1' mass='2'/><site name='eye' pos='0.3 0 "
+        "0' "
+        "euler='180 0 0'/></body><body name='k' mocap='true' pos='1 0 0' euler='0 0 90'/>"
+        "</worldbody><tendon><fixed name='t' range='-1 1'><joint joint='j' coef='10'/></fixed>"
+        "</tendon><actuator><motor tendon='t' gear='3'/></actuator>"
+        "<sensor><jointlimitpos joint='j'/><jointlimitvel joint='j'/><jointlimitfrc joint='j'/>"
+        "<tendonlimitpos tendon='t'/><tendonlimitfrc tendon='t'/><tendonactuatorfrc tendon='t'/>"
+        "<rangefinder site='eye'/><rangefinder site='eye' cutoff='0.5'/><magnetometer site='eye'/>"
+        "<framexaxis objtype='xbody' objname='b'/><framepos objtype='xbody' objname='b' "
+        "reftype='xbody' refname='k'/><clock/><e_kinetic/><jointactuatorfrc joint='j'/></sensor>"
+        "</mujoco>";
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = {0};
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, &def);
+    double control = 0.1;
+    assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
+    SceneRun(&scene, 3000);
+    // the tendon's limit, at q = -0.1, is met first: it carries the weight less 30 times the motor
+    const double* s = rgWorld_Sensors(scene.world, NULL);
+    double force = (2 * SCENE_G - 10 * 3 * 0.1) / 10;
+    EXPECT_NEAR(s[0], 0, 0);
+    EXPECT_NEAR(s[2], 0, 0);
+    EXPECT_NEAR(s[3], 0, 1e-6);
+    EXPECT_NEAR(s[4], force, 1e-6);
+    EXPECT_NEAR(s[5], 0.1, 0);
+    EXPECT_NEAR(s[6], 0.9, 1e-6);
+    EXPECT_NEAR(s[7], 0.5, 0);
+    EXPECT_NEAR(s[8], 1, 1e-12); // y of the world is x of the eye: turned by 90 degrees, then over
+    EXPECT_NEAR(s[12], 1, 1e-12);
+    EXPECT_NEAR(s[14], 0, 1e-12); // one metre behind, seen by who looks along y
+    EXPECT_NEAR(s[15], 1, 1e-12);
+    EXPECT_NEAR(s[16], 0.9, 1e-6);
+    EXPECT_NEAR(s[17], 3, 1e-9);
+    EXPECT_NEAR(s[18], 0, 1e-9);
+    EXPECT_NEAR(s[19], 10 * 3 * 0.1, 1e-12);
+    double q = -0.3, v = 0.25;
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    s = rgWorld_Sensors(scene.world, NULL);
+    EXPECT_NEAR(s[0], -0.1, 1e-15);
+    EXPECT_NEAR(s[1], 0.25, 0);
+    EXPECT_NEAR(s[3], -2, 1e-15);
+    q = 0.6;
+    assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+    s = rgWorld_Sensors(scene.world, NULL);
+    EXPECT_NEAR(s[0], -0.1, 1e-15);
+    EXPECT_NEAR(s[1], -0.25, 0);
+    EXPECT_NEAR(s[18], 0.5 * 2 * 0.25 * 0.25, 1e-12);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestReactionIsThatOfTheStep),
-        cmocka_unit_test(TestRestingCube),
-        cmocka_unit_test(TestSlipIsSeen),
-        cmocka_unit_test(TestJointReaction),
-        cmocka_unit_test(TestInertialSensors),
+        cmocka_unit_test(TestMoreSensors),       cmocka_unit_test(TestReactionIsThatOfTheStep),
+        cmocka_unit_test(TestRestingCube),       cmocka_unit_test(TestSlipIsSeen),
+        cmocka_unit_test(TestJointReaction),     cmocka_unit_test(TestInertialSensors),
         cmocka_unit_test(TestTorsionAndRolling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,156 @@
+// Ways of tendons: tangents of a circle in closed form, moment arms against differences of lengths,
+// and the shortest way by brute force.
+#include "dynamics/wrap.h"
+#include "rigor/rigor.h"
+#include "source_dir.h"
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+static double Way(const rgWrap* wrap, rgVec3 a, rgVec3 b) {
+    return wrap->touches
+               ? rgLength(rgSub(a, wrap->from)) + wrap->length + rgLength(rgSub(b, wrap->to))
+               : rgLength(rgSub(a, b));
+}
+
+// Two points at distance d of a circle of radius r, an angle t apart: two tangents and an arc.
+static void TestCircle(void** state) {
+    (void)state;
+    const double r = 0.3;
+    for (int kind = 0; kind < 2; ++kind) {
+        for (double t = 0.2; t < 3.1; t += 0.2) {
+            double d = 0.7, tangent = sqrt(d * d - r * r), leave = 2 * acos(r / d);
+            rgPose pose = {{1, 2, 3}, rgQuatFromRotationVector(rgVec(0.3, -0.2, 0.5))};
+            rgVec3 a = rgPose_Point(pose, rgVec(d, 0, 0));
+            rgVec3 b = rgPose_Point(pose, rgVec(d * cos(t), d * sin(t), 0));
+            rgVec3 near = rgPose_Point(pose, rgVec(cos(t / 2), sin(t / 2), 0));
+            rgVec3 far = rgPose_Point(pose, rgVec(-cos(t / 2), -sin(t / 2), 0));
+            rgShapeKind shape = kind == 0 ? rg_shapeSphere : rg_shapeCylinder;
+            rgWrap plain = rgWrapAround(shape, r, pose, a, b, NULL);
+            rgWrap same = rgWrapAround(shape, r, pose, a, b, &near);
+            rgWrap around = rgWrapAround(shape, r, pose, a, b, &far);
+            double shortest = t > leave ? 2 * tangent + r * (t - leave) : 2 * d * sin(t / 2);
+            assert_true(plain.touches == (t > leave) && around.touches);
+            EXPECT_NEAR(Way(&plain, a, b), shortest, 1e-14);
+            EXPECT_NEAR(Way(&same, a, b), shortest, 1e-14);
+            EXPECT_NEAR(Way(&around, a, b), 2 * tangent + r * (2 * PI - t - leave), 1e-14);
+        }
+    }
+}
+
+// On a cylinder the way unrolls to a straight line.
+static void TestHelix(void** state) {
+    (void)state;
+    rgVec3 a = {0.5, 0, -0.2}, b = {-0.5, 0, 0.7}, side = {0, 1, 0};
+    rgWrap wrap = rgWrapAround(rg_shapeCylinder, 0.2, rgPoseIdentity(), a, b, &side);
+    double flat = 2 * sqrt(0.25 - 0.04) + 0.2 * (PI - 2 * acos(0.4));
+    EXPECT_NEAR(Way(&wrap, a, b), hypot(flat, 0.9), 1e-14);
+    assert_true(wrap.from.y > 0 && wrap.to.y > 0 && wrap.from.z < wrap.to.z);
+}
+
+// Random ends: no polygon around (on that side) is shorter, and those with many corners come near.
+static void TestShortest(void** state) {
+    (void)state;
+    rgRandom random = {.state = 5};
+    int touched = 0, through = 0;
+    for (int n = 0; n < rgFewer(400); ++n) {
+        double r = 1;
+        rgVec3 a = {rgRandom_Uniform(&random, -3, 3), rgRandom_Uniform(&random, -3, 3), 0};
+        rgVec3 b = {rgRandom_Uniform(&random, -3, 3), rgRandom_Uniform(&random, -3, 3), 0};
+        if (hypot(a.x, a.y) < 1.01 || hypot(b.x, b.y) < 1.01) {
+            continue;
+        }
+        rgVec3 inside = {0.1, 0.2, 0};
+        rgWrap wrap = rgWrapAround(rg_shapeSphere, r, rgPoseIdentity(), a, b, NULL);
+        rgWrap hole = rgWrapAround(rg_shapeSphere, r, rgPoseIdentity(), a, b, &inside);
+        // through: the least over points of the circle
+        double least = INFINITY, around = INFINITY;
+        enum { corners = 720 };
+        for (int k = 0; k < corners; ++k) {
+            double t = 2 * PI * k / corners;
+            rgVec3 x = {cos(t), sin(t), 0};
+            least = fmin(least, rgLength(rgSub(a, x)) + rgLength(rgSub(x, b)));
+        }
+        // around: from any corner to any other, either way, along tangents that do not cross it
+        for (int k = 0; wrap.touches && k < corners; ++k) {
+            double t = 2 * PI * k / corners;
+            rgVec3 x = {cos(t), sin(t), 0};
+            for (int m = 0; rgDot(rgSub(a, x), x) >= 0 && m < corners; ++m) {
+                double u = 2 * PI * m / corners, turn = fabs(u - t);
+                rgVec3 y = {cos(u), sin(u), 0};
+                if (rgDot(rgSub(b, y), y) >= 0) {
+                    double arc = fmin(turn, 2 * PI - turn);
+                    around = fmin(around, rgLength(rgSub(a, x)) + arc + rgLength(rgSub(y, b)));
+                }
+            }
+        }
+        if (wrap.touches) {
+            double way = Way(&wrap, a, b);
+            assert_true(way <= around + 1e-12 && way >= around - 1e-3);
+            EXPECT_NEAR(rgLength(wrap.from), 1, 1e-14);
+            EXPECT_NEAR(rgDot(rgSub(a, wrap.from), wrap.from), 0, 1e-12);
+            EXPECT_NEAR(rgDot(rgSub(b, wrap.to), wrap.to), 0, 1e-12);
+            assert_false(hole.touches); // the straight way is through it already
+            ++touched;
+        } else {
+            double way = Way(&hole, a, b);
+            assert_true(hole.touches && way <= least + 1e-12 && way >= least - 2e-3);
+            // as a mirror would: the directions to both ends have opposite parts along the circle
+            rgVec3 x = hole.from, along = {-x.y, x.x, 0};
+            double turn =
+                rgDot(along, rgNormalize(rgSub(a, x))) + rgDot(along, rgNormalize(rgSub(b, x)));
+            EXPECT_NEAR(turn, 0, 1e-10);
+            ++through;
+        }
+    }
+    assert_true(touched > 5 && through > 5);
+}
+
+// The gradient is that of the length, everywhere but where the way jumps.
+static void TestMomentArms(void** state) {
+    (void)state;
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    const char* file = RIGOR_SOURCE_DIR "/test/io/mjcf/motion/tendon_wrap.xml";
+    assert_int_equal(rgLoadModelDef(file, NULL, NULL, &def), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    rgDynamics* d = NULL;
+    assert_int_equal(rgCreateDynamics(model, NULL, &d), rg_ok);
+    enum { nv = 9, nq = 10 };
+    rgModelInfo info = rgModel_Info(model);
+    assert_int_equal(info.vCount, nv);
+    const double h = 1e-6;
+    double q[nq], moved[nq], v[nv], row[nv];
+    for (int n = 0; n < 50; ++n) {
+        rgModel_RandomConfiguration(model, (uint64_t)n + 1, q);
+        for (int t = 1; t <= info.tendonCount; ++t) {
+            for (int i = 0; i < nv; ++i) {
+                double length[2];
+                for (int side = 0; side < 2; ++side) {
+                    memset(v, 0, sizeof(v));
+                    v[i] = side == 0 ? -h : h;
+                    rgModel_Integrate(model, q, v, 1, moved);
+                    rgDynamics_SetPositions(d, moved);
+                    length[side] = rgDynamics_TendonLength(d, (rgTendonId){t});
+                }
+                rgDynamics_SetPositions(d, q);
+                rgDynamics_TendonJacobian(d, (rgTendonId){t}, row);
+                EXPECT_NEAR(row[i], (length[1] - length[0]) / (2 * h), 1e-8);
+            }
+        }
+    }
+    EXPECT_NEAR(rgDynamics_TendonLength(d, (rgTendonId){99}), 0, 0);
+    rgDestroyDynamics(d);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(TestCircle), cmocka_unit_test(TestHelix),
+                                       cmocka_unit_test(TestShortest),
+                                       cmocka_unit_test(TestMomentArms)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+// Actuators: activations, gains that vary, what they act on, muscles.
+#include "inverse.h"
+#include "source_dir.h"
+
+static Scene TextScene(const char* text, double dt, rgIntegrator integrator) {
+    Scene scene = {0};
+    rgWorldDef def = SceneWorldDef(dt, 1e-11);
+    def.integrator = integrator;
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, &def);
+    return scene;
+}
+
+#define SLIDER(actuators, more)                                                                    \
+    "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='x' type='slide' axis='1 0 "    \
+    "0'/>"                                                                                         \
+    "<geom size='0.1' mass='2'/><site name='s'/></body></worldbody><actuator>" actuators           \
+    "</actuator>" more "</mujoco>"
+
+static void Control(Scene* scene, double value) {
+    double controls[8] = {value, value, value, value, value, value, value, value};
+    assert_int_equal(rgWorld_SetControl(scene->world, controls), rg_ok);
+}
+
+static double Speed(const Scene* scene) {
+    return rgWorld_Velocities(scene->world, NULL)[0];
+}
+
+// A filter and an integrator have their closed forms, and so has the speed of what they push.
+static void TestActivations(void** state) {
+    (void)state;
+    Scene scene =
+        TextScene(SLIDER("<general joint='x' dyntype='filter' dynprm='0.05' gainprm='4'/>"
+                         "<general joint='x' dyntype='integrator' gainprm='3' actlimited='true' "
+                         "actrange='0 0.04'/><motor joint='x' gear='0'/>",
+                         "<keyframe><key act='0.5 0.01'/></keyframe>"),
+                  1e-3, rg_integratorMidpoint);
+    int count;
+    assert_int_equal(rgWorld_Reset(scene.world, (rgKeyId){1}), rg_ok);
+    const double* u = rgWorld_Activation(scene.world, &count);
+    assert_int_equal(count, 3);
+    EXPECT_NEAR(u[0], 0.5, 0);
+    Control(&scene, 1);
+    SceneRun(&scene, 20);
+    double t = 0.02, decay = exp(-t / 0.05);
+    u = rgWorld_Activation(scene.world, NULL);
+    EXPECT_NEAR(u[0], 1 - 0.5 * decay, 1e-14);
+    EXPECT_NEAR(u[1], 0.03, 1e-15);
+    double push = 4 * (t - 0.5 * 0.05 * (1 - decay)) + 3 * (0.01 * t + 0.5 * t * t);
+    EXPECT_NEAR(Speed(&scene), push / 2, 1e-6);
+    SceneRun(&scene, 30);
+    EXPECT_NEAR(rgWorld_Activation(scene.world, NULL)[1], 0.04, 0);
+    double sizes[3] = {0.1, 0.2, NAN};
+    assert_int_equal(rgWorld_SetActivation(scene.world, sizes), rg_errorArgument);
+    SceneEnd(&scene);
+}
+
+// Activations are part of what is saved; those of the end of the step act early.
+static void TestRestoreAndEarly(void** state) {
+    (void)state;
+    double speeds[2];
+    for (int early = 0; early < 2; ++early) {
+        Scene scene = TextScene(
+            early ? SLIDER("<general joint='x' dyntype='integrator' actearly='true'/>", "")
+                  : SLIDER("<general joint='x' dyntype='integrator'/>", ""),
+            1e-3, rg_integratorEuler);
+        Control(&scene, 1);
+        SceneRun(&scene, 10);
+        size_t bytes = rgWorld_StateSize(scene.world);
+        void* saved = malloc(bytes);
+        assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
+        SceneRun(&scene, 10);
+        speeds[early] = Speed(&scene);
+        uint64_t hash = rgWorld_Hash(scene.world);
+        assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
+        EXPECT_NEAR(rgWorld_Activation(scene.world, NULL)[0], 0.01, 1e-15);
+        SceneRun(&scene, 10);
+        assert_true(rgWorld_Hash(scene.world) == hash);
+        free(saved);
+        SceneEnd(&scene);
+    }
+    // sums of 0..19 and of 1..20 thousandths, over a mass of 2
+    EXPECT_NEAR(speeds[0], 190e-6 / 2, 1e-15);
+    EXPECT_NEAR(speeds[1], 210e-6 / 2, 1e-15);
+}
+
+// A damper whose control asks for any damping stops what moves, and never turns it around.
+static void TestDamper(void** state) {
+    (void)state;
+    const double controls[] = {0.5, 50, 1e4, 1e8};
+    for (int i = 0; i < 4; ++i) {
+        Scene scene = TextScene(SLIDER("<damper joint='x' kv='2' ctrlrange='0 1e9'/>", ""), 1e-3,
+                                rg_integratorMidpoint);
+        double q = 0, v = 1;
+        assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+        Control(&scene, controls[i]);
+        for (int k = 0; k < 100; ++k) {
+            double before = Speed(&scene);
+            SceneStep(&scene);
+            assert_true(Speed(&scene) >= 0 && (Speed(&scene) < before || before < 1e-9));
+        }
+        if (controls[i] < 100) {
+            EXPECT_NEAR(Speed(&scene), exp(-controls[i] * 0.1), 1e-4);
+        }
+        SceneEnd(&scene);
+    }
+}
+
+// Motors on a free joint push along the world's axes and turn about the body's; at a site, along
+// its own axes, and by its arm.
+static void TestFreeAndSite(void** state) {
+    (void)state;
+    for (int site = 0; site < 2; ++site) {
+        Scene scene = TextScene(
+            site ? "<mujoco><option gravity='0 0 0'/><worldbody><body euler='0 0 90'><freejoint "
+                   "name='f'/><geom size='0.1' mass='2'/><site name='s' pos='0.05 0 0' euler='0 0 "
+                   "90'/></body></worldbody><actuator><motor site='s' gear='1 0 0 0 0 0.01'/>"
+                   "</actuator></mujoco>"
+                 : "<mujoco><option gravity='0 0 0'/><worldbody><body euler='0 0 90'><freejoint "
+                   "name='f'/><geom size='0.1' mass='2'/></body></worldbody><actuator><motor "
+                   "joint='f' gear='1 0 0 0.01 0 0'/></actuator></mujoco>",
+            1e-4, rg_integratorMidpoint);
+        Control(&scene, 1);
+        SceneStep(&scene);
+        rgSpatial v = rgWorld_BodyVelocity(scene.world, (rgBodyId){1});
+        double spin = 1e-4 / (0.4 * 2 * 0.01);
+        // the site's x is -x of the world, its arm (0, 0.05) in world axes
+        rgVec3 angular = site ? rgVec(0, 0, (0.01 + 0.05) * spin) : rgVec(0, 0.01 * spin, 0);
+        EXPECT_NEAR(v.linear.x, (site ? -1 : 1) * 1e-4 / 2, 1e-12);
+        EXPECT_NEAR(rgLength(rgSub(v.angular, angular)), 0, 1e-10);
+        SceneEnd(&scene);
+    }
+}
+
+// A servo between two sites holds one at the wanted place of the other; the joint below feels
+// what the site is pushed with.
+static void TestReference(void** state) {
+    (void)state;
+    Scene scene = TextScene(
+        "<mujoco><worldbody><site name='r' pos='0 0 0.2' euler='90 0 0'/><body><joint type='slide' "
+        "axis='0 0 1'/><geom size='0.1' mass='2'/><site name='s'/></body></worldbody><actuator>"
+        "<general site='s' refsite='r' gear='0 1 0 0 0 0' gainprm='3000' biastype='affine' "
+        "biasprm='0 -3000 -300'/></actuator></mujoco>",
+        1e-3, rg_integratorMidpoint);
+    Control(&scene, 0.3); // along y of the reference, which is z of the world
+    SceneRun(&scene, 3000);
+    EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], 0.5 - 2 * SCENE_G / 3000, 1e-7);
+    EXPECT_NEAR(rgLength(rgWorld_BodyReaction(scene.world, (rgBodyId){1}).linear), 0, 1e-4);
+    SceneEnd(&scene);
+}
+
+// Every kind of actuator: the rate of its position is that of differences, inverse dynamics undoes
+// a step, and a saved state goes on to the same bits.
+static void TestAllKinds(void** state) {
+    (void)state;
+    const char* files[] = {RIGOR_SOURCE_DIR "/test/io/mjcf/motion/actuators.xml",
+                           RIGOR_SOURCE_DIR "/test/io/mjcf/motion/muscles.xml"};
+    for (int f = 0; f < 2; ++f) {
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+        Scene scene = FileScene(files[f], &def);
+        rgInverseDef inverse = rgDefaultInverseDef();
+        rgRandom random = {.state = 11};
+        int nv;
+        rgWorld_Velocities(scene.world, &nv);
+        for (int n = 0; n < 10; ++n) {
+            double vRef[DOFS];
+            const double* v = rgWorld_Velocities(scene.world, NULL);
+            for (int i = 0; i < nv; ++i) {
+                vRef[i] = v[i] + rgRandom_Uniform(&random, -0.02, 0.02);
+            }
+            Trip trip = RoundTrip(&scene, &inverse, vRef);
+            assert_true(trip.error < 1e-8);
+        }
+        size_t bytes = rgWorld_StateSize(scene.world);
+        void* saved = malloc(bytes);
+        assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
+        SceneRun(&scene, 10);
+        uint64_t hash = rgWorld_Hash(scene.world);
+        assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
+        SceneRun(&scene, 10);
+        assert_true(rgWorld_Hash(scene.world) == hash);
+        free(saved);
+        SceneEnd(&scene);
+    }
+}
+
+// The rate of a crank's position against differences.
+static void TestCrank(void** state) {
+    (void)state;
+    Scene scene = TextScene(
+        "<mujoco><worldbody><site name='guide' pos='0 0 -0.1' euler='10 5 0'/><body><joint "
+        "axis='0 1 0'/><geom type='capsule' fromto='0 0 0 0.2 0 0' size='0.02'/><site name='pin' "
+        "pos='0.15 0 0.02'/></body></worldbody><actuator><motor name='c' cranksite='pin' "
+        "slidersite='guide' cranklength='0.4' gear='2'/></actuator><sensor><actuatorpos "
+        "actuator='c'/><actuatorvel actuator='c'/></sensor></mujoco>",
+        1e-3, rg_integratorMidpoint);
+    for (double q = -2; q < 2; q += 0.3) {
+        double position[2], v = 1, h = 1e-6;
+        for (int side = 0; side < 2; ++side) {
+            double x = q + (side == 0 ? -h : h);
+            assert_int_equal(rgWorld_SetState(scene.world, &x, &v), rg_ok);
+            position[side] = rgWorld_Sensors(scene.world, NULL)[0];
+        }
+        assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+        EXPECT_NEAR(rgWorld_Sensors(scene.world, NULL)[1], (position[1] - position[0]) / (2 * h),
+                    1e-8);
+    }
+    SceneEnd(&scene);
+}
+
+// A muscle at rest holds a weight where its force is the weight's; its length range is what the
+// joint allows, and its force follows from what it accelerates.
+static void TestMuscle(void** state) {
+    (void)state;
+    Scene scene = TextScene(
+        "<mujoco><worldbody><body><joint name='x' type='slide' axis='0 0 -1' range='0 0.3' "
+        "limited='true' damping='5'/><geom size='0.1' mass='2'/></body></worldbody><actuator>"
+        "<muscle joint='x' scale='40'/></actuator></mujoco>",
+        1e-3, rg_integratorMidpoint);
+    const rgMuscle* m = &rgModel_Actuator(scene.model, (rgActuatorId){1})->muscle;
+    EXPECT_NEAR(m->lengthRange[0], 0, 1e-12);
+    EXPECT_NEAR(m->lengthRange[1], 0.3, 1e-12);
+    EXPECT_NEAR(m->force, 40 * 2, 1e-9);
+    Control(&scene, 0.3);
+    SceneRun(&scene, 4000);
+    // 80 N times 0.3 times FL: FL = m g/24, on the way up to L = 1
+    double FL = 2 * SCENE_G / 24, L = 1 - 0.25 * sqrt(2 * (1 - FL));
+    double unit = 0.3 / 0.3, l = (L - 0.75) * unit;
+    EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], l, 1e-4);
+    SceneEnd(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestActivations), cmocka_unit_test(TestRestoreAndEarly),
+        cmocka_unit_test(TestDamper),      cmocka_unit_test(TestFreeAndSite),
+        cmocka_unit_test(TestReference),   cmocka_unit_test(TestAllKinds),
+        cmocka_unit_test(TestCrank),       cmocka_unit_test(TestMuscle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+// Tendons with a way in a world: what they carry, keep, limit and pass on to bodies.
+#include "inverse.h"
+#include "source_dir.h"
+
+static Scene TextScene(const char* text, const rgWorldDef* def) {
+    Scene scene = {0};
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, def);
+    return scene;
+}
+
+#define HANGING(tendon, joint)                                                                     \
+    "<mujoco><worldbody><site name='top' pos='0 0 1'/>"                                            \
+    "<geom name='drum' type='cylinder' size='0.1 0.1' pos='0.2 0 1' euler='90 0 0' "               \
+    "contype='0' conaffinity='0'/><site name='over' pos='0.2 0 1.3'/>"                             \
+    "<body name='b' pos='0.3 0 0.5'>" joint "<geom size='0.05' mass='2' contype='0' "              \
+    "conaffinity='0'/><site name='hook'/></body></worldbody><tendon><spatial name='t' " tendon     \
+    "><site site='top'/><geom geom='drum' sidesite='over'/><site site='hook'/></spatial>"          \
+    "</tendon><sensor><tendonpos tendon='t'/><tendonvel tendon='t'/></sensor></mujoco>"
+#define DOWN "<joint type='slide' axis='0 0 1'/>"
+
+static double Sensor(const Scene* scene, int index) {
+    return rgWorld_Sensors(scene->world, NULL)[index];
+}
+
+// A weight on a rope over a drum hangs lower by m g/k; the joint holds nothing else than the rope
+// pulls sideways: nothing, as it leaves the drum straight down.
+static void TestWeight(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = TextScene(HANGING("stiffness='1000' damping='60'", DOWN), &def);
+    double rest = Sensor(&scene, 0);
+    SceneRun(&scene, 3000);
+    EXPECT_NEAR(Sensor(&scene, 0) - rest, 2 * SCENE_G / 1000, 1e-9);
+    EXPECT_NEAR(Sensor(&scene, 1), 0, 1e-9);
+    // all of the weight hangs on the rope, and the slider feels none of it
+    rgSpatial reaction = rgWorld_BodyReaction(scene.world, (rgBodyId){1});
+    EXPECT_NEAR(rgLength(reaction.linear), 0, 1e-7);
+    SceneEnd(&scene);
+}
+
+// A rope that only pulls: free fall until it is taut, then a limit; with a spring, m g/k beyond.
+static void TestSlack(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    for (int kind = 0; kind < 2; ++kind) {
+        Scene scene = TextScene(kind == 0 ? HANGING("range='0 1' limited='true'", DOWN)
+                                          : HANGING("springlength='0 1' stiffness='5000' "
+                                                    "damping='100'",
+                                                    DOWN),
+                                &def);
+        double start = Sensor(&scene, 0);
+        assert_true(start < 0.95);
+        if (kind == 0) { // nothing acts before it is taut
+            SceneRun(&scene, 50);
+            EXPECT_NEAR(Sensor(&scene, 0) - start, 0.5 * SCENE_G * 0.05 * 0.05, 1e-9);
+        }
+        SceneRun(&scene, 4000);
+        EXPECT_NEAR(Sensor(&scene, 0), 1 + (kind == 0 ? 0 : 2 * SCENE_G / 5000), 1e-6);
+        SceneEnd(&scene);
+    }
+}
+
+// A ball on an elastic rope around a drum, in space: nothing takes energy.
+static void TestEnergy(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(5e-4, 1e-12);
+    Scene scene = TextScene(HANGING("stiffness='60' springlength='0.6'", "<freejoint/>"), &def);
+    double v[6] = {0.3, 0.4, 0, 1, 2, 3};
+    const double* q = rgWorld_Positions(scene.world, NULL);
+    double before[7];
+    memcpy(before, q, sizeof(before));
+    assert_int_equal(rgWorld_SetState(scene.world, before, v), rg_ok);
+    double first = rgWorld_KineticEnergy(scene.world) + rgWorld_PotentialEnergy(scene.world);
+    double worst = 0;
+    for (int i = 0; i < 4000; ++i) {
+        SceneStep(&scene);
+        double now = rgWorld_KineticEnergy(scene.world) + rgWorld_PotentialEnergy(scene.world);
+        worst = fmax(worst, fabs(now - first));
+    }
+    assert_true(worst < 5e-3); // of 4 J that go to and fro
+    SceneEnd(&scene);
+}
+
+// Inertia of a tendon: a motor of 1 N on c1 q1 + c2 q2 feels both masses and the armature.
+static void TestArmature(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='a' type='slide' "
+        "axis='1 0 0'/><geom size='0.1' mass='2'/></body><body pos='0 1 0'><joint name='b' "
+        "type='slide' axis='1 0 0'/><geom size='0.1' mass='3'/></body></worldbody><tendon><fixed "
+        "name='t' armature='0.7'><joint joint='a' coef='1'/><joint joint='b' coef='-2'/></fixed>"
+        "</tendon><actuator><motor tendon='t'/></actuator></mujoco>";
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    Scene scene = TextScene(text, &def);
+    double control = 1;
+    assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
+    SceneRun(&scene, 100);
+    // (M + a c c') v = t c: v = M^-1 c t / (1 + a c' M^-1 c)
+    double weight = 1 + 0.7 * (1.0 / 2 + 4.0 / 3);
+    const double* v = rgWorld_Velocities(scene.world, NULL);
+    EXPECT_NEAR(v[0], 0.1 / 2 / weight, 1e-9);
+    EXPECT_NEAR(v[1], -0.2 / 3 / weight, 1e-9);
+    double kinetic =
+        0.5 * (2 * v[0] * v[0] + 3 * v[1] * v[1] + 0.7 * (v[0] - 2 * v[1]) * (v[0] - 2 * v[1]));
+    EXPECT_NEAR(rgWorld_KineticEnergy(scene.world), kinetic, 1e-12);
+    SceneEnd(&scene);
+}
+
+// What a step does is undone by inverse dynamics, and a saved state goes on to the same bits.
+static void TestInverseAndRestore(void** state) {
+    (void)state;
+    const char* file = RIGOR_SOURCE_DIR "/test/io/mjcf/motion/tendon_wrap.xml";
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    Scene scene = FileScene(file, &def);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    rgRandom random = {.state = 9};
+    for (int n = 0; n < 20; ++n) {
+        double vRef[DOFS];
+        const double* v = rgWorld_Velocities(scene.world, NULL);
+        for (int i = 0; i < 9; ++i) {
+            vRef[i] = v[i] + rgRandom_Uniform(&random, -0.02, 0.02);
+        }
+        Trip trip = RoundTrip(&scene, &inverse, vRef);
+        assert_true(trip.error < 1e-8);
+    }
+    size_t bytes = rgWorld_StateSize(scene.world);
+    void* saved = malloc(bytes);
+    assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
+    SceneRun(&scene, 20);
+    uint64_t hash = rgWorld_Hash(scene.world);
+    assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
+    SceneRun(&scene, 20);
+    assert_true(rgWorld_Hash(scene.world) == hash);
+    free(saved);
+    SceneEnd(&scene);
+}
+
+// A rope between a kinematic body and a weight: it goes where it is pulled.
+static void TestKinematicEnd(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><worldbody><body name='hand' mocap='true' pos='0 0 1'><site name='grip'/></body>"
+        "<body pos='0 0 0.5'><joint type='slide' axis='0 0 1'/><geom size='0.05' mass='1' "
+        "contype='0' conaffinity='0'/><site name='hook'/></body></worldbody><tendon><spatial "
+        "range='0 0.5' limited='true'><site site='grip'/><site site='hook'/></spatial></tendon>"
+        "</mujoco>";
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = TextScene(text, &def);
+    rgSpatial up = {.linear = {0, 0, 0.2}};
+    assert_int_equal(rgWorld_SetBodyVelocity(scene.world, (rgBodyId){1}, up), rg_ok);
+    SceneRun(&scene, 1000);
+    EXPECT_NEAR(rgWorld_Velocities(scene.world, NULL)[0], 0.2, 1e-6);
+    EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], 0.2, 1e-3);
+    SceneEnd(&scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(TestWeight),
+                                       cmocka_unit_test(TestSlack),
+                                       cmocka_unit_test(TestEnergy),
+                                       cmocka_unit_test(TestArmature),
+                                       cmocka_unit_test(TestInverseAndRestore),
+                                       cmocka_unit_test(TestKinematicEnd)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
