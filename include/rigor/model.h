@@ -29,9 +29,11 @@ typedef struct rgBodyDef {
     rgPose pose;       ///< in the parent's frame, with all joints of this body at their reference
     rgInertia inertia; ///< in the body frame; mass 0 means none of its own
     double gravityCompensation; ///< share of its weight that is taken off it (MJCF gravcomp)
-    bool kinematic; ///< it moves as it is told (rgWorld_MoveBody(), MJCF mocap), whatever pushes
-                    ///< it. It has no joints, its parent does not move, and what is fixed to it
-                    ///< comes along; nothing is jointed to it.
+    rgQuat fluidAxes; ///< principal axes of inertia, in the body frame, that count in a fluid;
+                      ///< zero: any. Where moments are equal it makes a difference.
+    bool kinematic;   ///< it moves as it is told (rgWorld_MoveBody(), MJCF mocap), whatever pushes
+                      ///< it. It has no joints, its parent does not move, and what is fixed to it
+                      ///< comes along; nothing is jointed to it.
     rgSource source;
     uint32_t cookie;
 } rgBodyDef;
@@ -341,8 +343,10 @@ typedef struct rgModelOptions {
     double timeStep; ///< [s]; 0: not said
     rgIntegrator integrator;
     bool hasGravity;
-    rgVec3 magnetic; ///< field that magnetometers measure
-    rgSource source; ///< where they were read
+    rgVec3 magnetic;           ///< field that magnetometers measure
+    double density, viscosity; ///< of the fluid around bodies [kg/m^3], [Pa s]; 0: none
+    rgVec3 wind;               ///< velocity of the fluid [m/s]
+    rgSource source;           ///< where they were read
 } rgModelOptions;
 
 typedef struct rgModelDef rgModelDef; ///< editable; one thread at a time

@@ -42,6 +42,11 @@ static void rgMjWriter_Option(rgMjWriter* w) {
         rgText_Vec(&w->text, "gravity", options->gravity);
     }
     rgText_Vec(&w->text, "magnetic", options->magnetic);
+    rgText_NumberUnless(&w->text, "density", options->density, 0);
+    rgText_NumberUnless(&w->text, "viscosity", options->viscosity, 0);
+    if (rgLengthSquared(options->wind) > 0) {
+        rgText_Vec(&w->text, "wind", options->wind);
+    }
     rgText_Add(&w->text, "/>\n");
 }
 
@@ -163,8 +168,25 @@ static void rgMjWriter_Geom(rgMjWriter* w, int number, int depth) {
     rgText_Add(&w->text, "/>\n");
 }
 
-static void rgMjWriter_Inertial(rgMjWriter* w, const rgInertia* inertia, int depth) {
+// Axes that a fluid makes a difference of.
+static void rgMjWriter_Principal(rgMjWriter* w, const rgSym3* s, rgQuat axes) {
+    const double quat[4] = {axes.w, axes.x, axes.y, axes.z};
+    double moments[3];
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 e = rgRotate(axes, rgVec(k == 0, k == 1, k == 2));
+        moments[k] = rgDot(e, rgSym3_Multiply(s, e));
+    }
+    rgText_Numbers(&w->text, "quat", quat, 4);
+    rgText_Numbers(&w->text, "diaginertia", moments, 3);
+}
+
+static void rgMjWriter_Inertial(rgMjWriter* w, const rgBodyDef* body, int depth) {
+    const rgInertia* inertia = &body->inertia;
     const rgSym3* s = &inertia->moment;
+    const rgModelOptions* options = &w->def->options;
+    bool fluid = options->density > 0 || options->viscosity > 0;
+    double known = fabs(body->fluidAxes.w) + fabs(body->fluidAxes.x) + fabs(body->fluidAxes.y) +
+                   fabs(body->fluidAxes.z);
     const double full[6] = {s->xx, s->yy, s->zz, s->xy, s->xz, s->yz};
     if (!(inertia->mass > 0)) {
         return;
@@ -173,7 +195,11 @@ static void rgMjWriter_Inertial(rgMjWriter* w, const rgInertia* inertia, int dep
     rgText_Add(&w->text, "<inertial");
     rgText_Vec(&w->text, "pos", inertia->center);
     rgText_Number(&w->text, "mass", inertia->mass);
-    rgText_Numbers(&w->text, "fullinertia", full, 6);
+    if (fluid && known > 0) {
+        rgMjWriter_Principal(w, s, body->fluidAxes);
+    } else {
+        rgText_Numbers(&w->text, "fullinertia", full, 6);
+    }
     rgText_Add(&w->text, "/>\n");
 }
 
@@ -289,7 +315,7 @@ static void rgMjWriter_Contents(rgMjWriter* w, int body, int depth) {
             rgText_Attribute(&w->text, "mocap", "true");
         }
         rgText_Add(&w->text, ">\n");
-        rgMjWriter_Inertial(w, &part->inertia, depth + 1);
+        rgMjWriter_Inertial(w, part, depth + 1);
         rgMjWriter_Contents(w, child, depth + 1);
         rgText_Indent(&w->text, depth);
         rgText_Add(&w->text, "</body>\n");

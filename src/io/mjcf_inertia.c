@@ -115,6 +115,9 @@ void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* node, int number, const rgIne
     }
     rgMjcf_Correct(m, inertial != NULL && !useGeoms ? inertial : node, &inertia);
     m->def->bodies[number].inertia = inertia;
+    if (body->axesKnown) {
+        m->def->bodies[number].fluidAxes = body->inertiaAxes;
+    }
 }
 
 void rgMjcf_SetTotalMass(rgMjcf* m, const rgXmlNode* root) {

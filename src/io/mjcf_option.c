@@ -165,13 +165,11 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
                                         "sdf_initpoints",
                                         "actuatorgroupdisable",
                                         NULL};
-    static const char* const unsupported[] = {"wind", "density", "viscosity", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
     rgXmlReader_CheckChildren(&m->reader, node, (const char* const[]){"flag", NULL});
-    rgMjcf_Unsupported(m, node, unsupported);
     rgMjcf_ReadCollision(m, node);
     rgMjcf_ReadDisabledGroups(m, node);
-    double gravity[3], magnetic[3];
+    double gravity[3], magnetic[3], wind[3];
     options->source = rgMjcf_Source(node);
     if (rgXmlReader_Doubles(&m->reader, node, "magnetic", magnetic, 3, 3) == 3) {
         options->magnetic = rgVec(magnetic[0], magnetic[1], magnetic[2]);
@@ -179,6 +177,14 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
     if (rgXmlReader_Doubles(&m->reader, node, "gravity", gravity, 3, 3) == 3) {
         options->gravity = rgVec(gravity[0], gravity[1], gravity[2]);
         options->hasGravity = true;
+    }
+    if (rgXmlReader_Doubles(&m->reader, node, "wind", wind, 3, 3) == 3) {
+        options->wind = rgVec(wind[0], wind[1], wind[2]);
+    }
+    rgXmlReader_Double(&m->reader, node, "density", &options->density);
+    rgXmlReader_Double(&m->reader, node, "viscosity", &options->viscosity);
+    if (options->density < 0 || options->viscosity < 0) {
+        rgXmlReader_Error(&m->reader, node, "<option>: density or viscosity is negative");
     }
     if (rgXmlReader_Double(&m->reader, node, "timestep", &options->timeStep) &&
         !(options->timeStep > 0)) {

@@ -491,6 +491,11 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         merged.gravity = theirs.gravity;
         merged.hasGravity = true;
     }
+    if (ours->density == 0 && ours->viscosity == 0) {
+        merged.density = theirs.density;
+        merged.viscosity = theirs.viscosity;
+        merged.wind = theirs.wind;
+    }
     merged.magnetic = rgLengthSquared(ours->magnetic) > 0 ? ours->magnetic : theirs.magnetic;
     merged.timeStep = ours->timeStep > 0 ? ours->timeStep : theirs.timeStep;
     merged.source = ours->source.file != NULL ? ours->source : theirs.source;

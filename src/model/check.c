@@ -778,6 +778,11 @@ static void rgCheckOptions(rgCompiler* compiler) {
     rgCase c = {.compiler = compiler};
     rgCase_Open(&c, "model", compiler->def->name, 0, (rgSource){0});
     rgCase_NotNegative(&c, "time step", options->timeStep);
+    rgCase_NotNegative(&c, "density", options->density);
+    rgCase_NotNegative(&c, "viscosity", options->viscosity);
+    if (!rgVecIsFinite(options->wind) || !rgVecIsFinite(options->magnetic)) {
+        rgCase_Error(&c, "wind or magnetic field is not finite");
+    }
     if (options->hasGravity && !rgVecIsFinite(options->gravity)) {
         rgCase_Error(&c, "gravity is not a number");
     }

@@ -47,10 +47,13 @@ static void rgWorld_AddCompensation(rgWorld* world, int body) {
 // What the user set, and what takes weight off bodies. Readers see those of the step, whatever is
 // set or cleared after it.
 static void rgWorld_AddWrenches(rgWorld* world) {
-    world->stepWrenched = world->wrenched || world->compensates;
+    world->stepWrenched = world->wrenched || world->compensates || world->fluid;
     int count = world->stepWrenched ? world->model->info.bodyCount : 0;
     if (count > 0) {
         memcpy(world->stepWrench, world->state.wrench, 6 * (size_t)count * sizeof(double));
+    }
+    if (world->fluid) {
+        rgWorld_AddFluid(world);
     }
     for (int b = 0; b < count; ++b) {
         rgWorld_AddCompensation(world, b);
@@ -509,6 +512,9 @@ static void rgPart_Solve(rgWorld* world, const rgPart* part) {
 // (30) In how many parts a tree moves: by the fastest of its joints.
 static int rgWorld_CountParts(const rgWorld* world, int tree) {
     const rgModel* model = world->model;
+    if (world->fluid && rgWorld_FluidIsThick(world, tree)) {
+        return 1; // its forces would change from part to part
+    }
     const rgTree* range = &model->trees[tree];
     double square = 0;
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {

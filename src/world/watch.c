@@ -115,8 +115,9 @@ static void rgWatch_Impulses(rgWorld* world) {
 // ---- (18) energy
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
-    bool driven =
-        world->wrenched || world->compensates || world->belts || rgWorld_GuidesMove(world);
+    bool driven = world->wrenched || world->compensates || world->belts ||
+                  rgWorld_GuidesMove(world) ||
+                  (world->fluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->driveForce[a] != 0;
     }

@@ -218,7 +218,7 @@ static rgDrive rgPlanDrive(const rgModel* model, const rgActuatorDef* def) {
 
 static bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
     const rgLink* link = &model->links[tree->firstLink];
-    bool alone = tree->linkCount == 1 && link->kind == rg_linkFree;
+    bool alone = tree->linkCount == 1 && link->kind == rg_linkFree && !rgWorld_HasFluid(model);
     for (int k = 0; alone && k < tree->dofCount; ++k) {
         const rgDof* dof = &model->dofs[tree->firstDof + k];
         alone = dof->armature == 0 && dof->damping == 0;
@@ -317,6 +317,7 @@ void rgWorld_Plan(rgWorld* world) {
         rgWorld_MarkDrive(world, a);
     }
     rgWorld_PlanPulls(world);
+    rgWorld_PlanFluid(world);
 }
 
 static bool rgBodyMoves(const rgModel* model, int index1) {
@@ -486,6 +487,8 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->added = rgWorld_Take(world, nv, sizeof(double), &good);
     world->freeV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->nextV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->fluidBoxes = rgWorld_Take(world, info->bodyCount, sizeof(rgFluidBox), &good);
+    world->fluidDamping = rgWorld_Take(world, nv, sizeof(double), &good);
     world->driveForce = rgWorld_Take(world, info->actuatorCount, sizeof(double), &good);
     world->nextQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->loopQ = rgWorld_Take(world, nq, sizeof(double), &good);
@@ -608,7 +611,8 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->isLooped,     world->rolls,         world->lead,        world->dofStiffness,
         world->dofDamping,   world->linkReach,     world->guides,      world->sleeps,
         world->waiting,      world->linkVelocities};
-    void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues};
+    void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues, world->fluidBoxes,
+                    world->fluidDamping};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

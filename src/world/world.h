@@ -215,6 +215,12 @@ typedef struct rgWatch {
     rgTrust trust; // since creation
 } rgWatch;
 
+// The box that a body is for a fluid: axes in the body's frame, sides [m].
+typedef struct rgFluidBox {
+    rgQuat axes;
+    double sides[3];
+} rgFluidBox;
+
 // Where a collider is now.
 typedef struct rgTarget {
     rgPose pose;
@@ -325,17 +331,19 @@ struct rgWorld {
     double* nextV;         // rgApplyImpulses, vCount, step coordinates
     double* massValue;     // rgAssembleProblem, of M^
     double* driveForce;    // per actuator [N]
-    double* nextQ;         // rgIntegratePositions, qCount
-    double* nextBodyV;     // rgIntegratePositions, vCount, body coordinates
-    double* nextImpulse;   // rgStoreImpulses, per slot
-    double* column;        // scratch, vCount
-    int* entryColumns;     // scratch, vCount
-    double* entryValues;   // scratch, vCount
-    double* length;        // rgWorld_PlaceTendons, per tendon
-    double* tendonValues;  // rgWorld_PlaceTendons, over the model's tendonColumns
-    double* driveValues;   // rgWorld_PlaceDrives, over the model's driveColumns
-    double* tendonDrift;   // rgWorld_PlaceTendons, per tendon: what kinematic bodies add
-    rgPoint* points;       // rgFindContacts
+    rgFluidBox* fluidBoxes; // rgWorld_PlanFluid, per body
+    double* fluidDamping;   // rgWorld_AddFluid, vCount: diagonal above the slope of fluid forces
+    double* nextQ;          // rgIntegratePositions, qCount
+    double* nextBodyV;      // rgIntegratePositions, vCount, body coordinates
+    double* nextImpulse;    // rgStoreImpulses, per slot
+    double* column;         // scratch, vCount
+    int* entryColumns;      // scratch, vCount
+    double* entryValues;    // scratch, vCount
+    double* length;         // rgWorld_PlaceTendons, per tendon
+    double* tendonValues;   // rgWorld_PlaceTendons, over the model's tendonColumns
+    double* driveValues;    // rgWorld_PlaceDrives, over the model's driveColumns
+    double* tendonDrift;    // rgWorld_PlaceTendons, per tendon: what kinematic bodies add
+    rgPoint* points;        // rgFindContacts
     int pointCount, pointCapacity;
     rgPoint* waiting; // rgWorld_ParkPoints: those without rows
     int waitingCount, waitingCapacity;
@@ -360,6 +368,7 @@ struct rgWorld {
     bool wrenched;        // any wrench is not zero
     bool belts;           // any shape has a surface velocity
     bool compensates;     // any body has weight taken off it
+    bool fluid;           // there is one
     int unconvergedCount; // steps since creation
     int softenedCount;    // likewise
     unsigned solveCount;  // likewise, solves
@@ -480,6 +489,11 @@ void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force);
 
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed,
                    double freeSpeed); // constraint_joint.c
+// fluid.c
+bool rgWorld_HasFluid(const rgModel* model);
+void rgWorld_PlanFluid(rgWorld* world);
+bool rgWorld_FluidIsThick(const rgWorld* world, int tree);
+void rgWorld_AddFluid(rgWorld* world); // to the wrenches of the step and to M^
 // Rows of one kind each.
 rgResult rgAddLimits(rgWorld* world);                                    // constraint_joint.c
 rgResult rgAddDryFriction(rgWorld* world);                               // constraint_joint.c

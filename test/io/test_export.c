@@ -53,6 +53,10 @@ static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
     assert_int_equal(a->keyCount, b->keyCount);
     assert_int_equal(a->excludeCount, b->excludeCount);
     assert_int_equal(a->pairCount, b->pairCount);
+    EXPECT_NEAR(b->options.density, a->options.density, 0);
+    EXPECT_NEAR(b->options.viscosity, a->options.viscosity, 0);
+    EXPECT_NEAR(rgLength(rgSub(b->options.wind, a->options.wind)), 0, 0);
+    EXPECT_NEAR(rgLength(rgSub(b->options.magnetic, a->options.magnetic)), 0, 0);
     for (int i = 0; i < a->jointCount; ++i) {
         const rgJointDef *x = &a->joints[i], *y = &b->joints[i];
         assert_int_equal(x->hasLimits, y->hasLimits);
@@ -225,6 +229,7 @@ static void test_mjcf_to_mjcf(void** state) {
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/actuators.xml");
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/muscles.xml");
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/sensors.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/fluid.xml");
 }
 
 static void rgRemoveMeshes(int count) {

@@ -1,0 +1,195 @@
+// Forces of a fluid around the bodies: each is a box with the inertia of the body, with drag on its
+// sides and Stokes' law for a sphere of its size. docs/theory/fluid.md.
+#include "world/world.h"
+
+#include "rigor/inertia.h"
+
+#define RG_PI 3.14159265358979323846
+
+bool rgWorld_HasFluid(const rgModel* model) {
+    return model->info.options.density > 0 || model->info.options.viscosity > 0;
+}
+
+// (1) Half the sum of the other two moments less its own is m b^2/12.
+static double rgBoxSide(double own, double a, double b, double mass) {
+    return sqrt(fmax(6 * (a + b - own) / mass, 0));
+}
+
+static rgFluidBox rgFluidBoxOf(const rgBodyDef* body) {
+    const rgInertia* inertia = &body->inertia;
+    rgQuat axes = body->fluidAxes;
+    if (!(inertia->mass > 0)) {
+        return (rgFluidBox){.axes = rgQuatIdentity()};
+    }
+    rgVec3 I;
+    if (axes.w == 0 && axes.x == 0 && axes.y == 0 && axes.z == 0) {
+        I = rgSym3Eigen(&inertia->moment, &axes);
+    } else {
+        axes = rgQuatNormalize(axes);
+        rgVec3 e[3] = {rgRotate(axes, rgVec(1, 0, 0)), rgRotate(axes, rgVec(0, 1, 0)),
+                       rgRotate(axes, rgVec(0, 0, 1))};
+        I = rgVec(rgDot(e[0], rgSym3_Multiply(&inertia->moment, e[0])),
+                  rgDot(e[1], rgSym3_Multiply(&inertia->moment, e[1])),
+                  rgDot(e[2], rgSym3_Multiply(&inertia->moment, e[2])));
+    }
+    double m = inertia->mass;
+    return (rgFluidBox){.axes = axes,
+                        .sides = {rgBoxSide(I.x, I.y, I.z, m), rgBoxSide(I.y, I.z, I.x, m),
+                                  rgBoxSide(I.z, I.x, I.y, m)}};
+}
+
+void rgWorld_PlanFluid(rgWorld* world) {
+    const rgModel* model = world->model;
+    world->fluid = rgWorld_HasFluid(model);
+    for (int b = 0; world->fluid && b < model->info.bodyCount; ++b) {
+        world->fluidBoxes[b] = rgFluidBoxOf(&model->bodies[b]);
+    }
+}
+
+// Along and about the axes of the box: linear and quadratic coefficients.
+typedef struct rgDrag {
+    double linear[6], square[6];
+} rgDrag;
+
+// (2), (3)
+static rgDrag rgDragOf(const rgFluidBox* box, double density, double viscosity) {
+    rgDrag drag;
+    const double* b = box->sides;
+    double diameter = (b[0] + b[1] + b[2]) / 3;
+    for (int k = 0; k < 3; ++k) {
+        double y = b[(k + 1) % 3], z = b[(k + 2) % 3];
+        drag.linear[k] = 3 * RG_PI * viscosity * diameter;
+        drag.linear[3 + k] = RG_PI * viscosity * diameter * diameter * diameter;
+        drag.square[k] = 0.5 * density * y * z;
+        drag.square[3 + k] = density * b[k] * (y * y * y * y + z * z * z * z) / 64;
+    }
+    return drag;
+}
+
+// A motion in the axes of a box, at its centre.
+typedef struct rgBoxFrame {
+    rgQuat axes;
+    rgVec3 center; // world
+} rgBoxFrame;
+
+static void rgInBox(const rgBoxFrame* frame, rgVec3 linear, rgVec3 angular, double out[6]) {
+    rgVec3 v = rgRotateBack(frame->axes, linear), w = rgRotateBack(frame->axes, angular);
+    out[0] = v.x, out[1] = v.y, out[2] = v.z;
+    out[3] = w.x, out[4] = w.y, out[5] = w.z;
+}
+
+static int rgBodyLast(const rgModel* model, int link) {
+    const rgLink* l = &model->links[link];
+    return link > 0 && l->vCount > 0 ? l->v + l->vCount - 1 : -1;
+}
+
+// (4) D is a sum of d u u' over bodies and axes, u the motion along an axis per degree of freedom,
+// and u u' <= diag(|u_i| m_i^1/2 sum_j |u_j| m_j^-1/2), m the diagonal of M.
+static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, const double d[6]) {
+    const rgModel* model = world->model;
+    const rgDynamics* dynamics = world->dynamics;
+    rgVec3 arm = rgSub(frame->center, rgDynamics_LinkOrigin(dynamics, link));
+    double sums[6] = {0}, u[6];
+    for (int round = 0; round < 2; ++round) {
+        for (int i = rgBodyLast(model, link); i >= 0; i = model->dofs[i].parent) {
+            const rgSpatial* axis = &dynamics->axes[i];
+            double root = sqrt(dynamics->mass[model->dofs[i].rowStart]), sum = 0;
+            rgInBox(frame, rgAdd(axis->linear, rgCross(axis->angular, arm)), axis->angular, u);
+            for (int k = 0; k < 6; ++k) {
+                sums[k] += round == 0 ? fabs(u[k]) / root : 0;
+                sum += d[k] * fabs(u[k]) * sums[k];
+            }
+            world->fluidDamping[i] += round == 1 ? root * sum : 0;
+        }
+    }
+}
+
+// Motion of a body through the fluid, for a velocity of its link.
+static void rgFlow(const rgWorld* world, const rgBoxFrame* frame, int link, const rgSpatial* V,
+                   double out[6]) {
+    rgVec3 arm = rgSub(frame->center, rgDynamics_LinkOrigin(world->dynamics, link));
+    rgVec3 linear = rgAdd(V->linear, rgCross(V->angular, arm));
+    rgInBox(frame, rgSub(linear, world->model->info.options.wind), V->angular, out);
+}
+
+// Along an axis: at the velocity that is foreseen or, the stiffer the more, at that of the start,
+// from which what is implicit counts. What the body weighs along the axis is at least its own.
+static double rgAxisForce(const rgWorld* world, const rgDrag* drag, int k, double inertia,
+                          double start, double middle, double* slope) {
+    double most = fmax(fabs(start), fabs(middle));
+    *slope = drag->linear[k] + 2 * drag->square[k] * most;
+    double w = rgSpringWeights(world->dt, world->dt * *slope / inertia).along;
+    double v = w * start + (1 - w) * middle;
+    return -(drag->linear[k] + drag->square[k] * fabs(v)) * v;
+}
+
+// Forces at the centre of mass, in world axes, beside those that are there.
+static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
+    const rgModel* model = world->model;
+    const rgModelOptions* options = &model->info.options;
+    const rgPlace* place = &model->bodyPlaces[body];
+    const rgInertia* inertia = &model->bodies[body].inertia;
+    if (!(inertia->mass > 0) || place->link == 0) {
+        return;
+    }
+    const rgFluidBox* box = &world->fluidBoxes[body];
+    rgPose pose = rgDynamics_PlacePose(world->dynamics, place);
+    rgBoxFrame frame = {rgQuatMultiply(pose.q, box->axes), rgPose_Point(pose, inertia->center)};
+    rgDrag drag = rgDragOf(box, options->density, options->viscosity);
+    double start[6], middle[6], f[6], slope[6];
+    rgFlow(world, &frame, place->link, &world->linkVelocities[place->link], start);
+    rgFlow(world, &frame, place->link, &world->dynamics->velocities[place->link], middle);
+    for (int k = 0; k < 6; ++k) {
+        double y = box->sides[(k + 1) % 3], z = box->sides[(k + 2) % 3];
+        double weight = k < 3 ? inertia->mass : inertia->mass * (y * y + z * z) / 12;
+        f[k] = weight > 0 ? rgAxisForce(world, &drag, k, weight, start[k], middle[k], &slope[k])
+                          : (slope[k] = 0);
+    }
+    rgVec3 force = rgRotate(frame.axes, rgVec(f[0], f[1], f[2]));
+    rgVec3 torque = rgRotate(frame.axes, rgVec(f[3], f[4], f[5]));
+    double* w = world->stepWrench + 6 * body;
+    w[0] += force.x, w[1] += force.y, w[2] += force.z;
+    w[3] += torque.x, w[4] += torque.y, w[5] += torque.z;
+    rgAddMajorant(world, &frame, place->link, slope);
+}
+
+// How stiff it makes the stiffest degree of freedom of a tree: dt d/m.
+static double rgTreeStiffness(const rgWorld* world, int tree) {
+    const rgModel* model = world->model;
+    const rgTree* range = &model->trees[tree];
+    double most = 0;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        double mass = world->dynamics->mass[model->dofs[i].rowStart];
+        most = fmax(most, world->dt * world->fluidDamping[i] / mass);
+    }
+    return most;
+}
+
+#define RG_THICK 0.05
+
+bool rgWorld_FluidIsThick(const rgWorld* world, int tree) {
+    return rgTreeStiffness(world, tree) > RG_THICK;
+}
+
+// (5) A tree is as implicit as its stiffest degree of freedom.
+static void rgWorld_DampTree(rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
+    double w = rgSpringWeights(world->lead[tree], rgTreeStiffness(world, tree)).along;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        world->added[i] += world->dt * w * world->fluidDamping[i];
+    }
+}
+
+void rgWorld_AddFluid(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int i = 0; i < model->vCount; ++i) {
+        world->fluidDamping[i] = 0;
+    }
+    rgWorld_RateLinks(world, world->startV);
+    for (int b = 0; b < model->info.bodyCount; ++b) {
+        rgWorld_AddBodyFluid(world, b);
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        rgWorld_DampTree(world, t);
+    }
+}
