@@ -183,11 +183,14 @@ void rgDynamics_LoadTendon(const rgDynamics* d, int tendon, double force, rgSpat
 }
 
 double rgDynamics_TendonLength(const rgDynamics* d, rgTendonId tendon) {
-    bool known = rgModel_Tendon(d->model, tendon) != NULL;
+    bool known = d != NULL && rgModel_Tendon(d->model, tendon) != NULL;
     return known ? rgDynamics_TendonRow(d, tendon.index1 - 1, NULL, NULL) : 0;
 }
 
 void rgDynamics_TendonJacobian(const rgDynamics* d, rgTendonId tendon, double* jacobian) {
+    if (d == NULL || jacobian == NULL) {
+        return;
+    }
     const rgModel* model = d->model;
     memset(jacobian, 0, (size_t)model->vCount * sizeof(double));
     if (rgModel_Tendon(model, tendon) == NULL) {

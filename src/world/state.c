@@ -251,6 +251,9 @@ const double* rgWorld_Control(const rgWorld* world, int* count) {
 }
 
 const double* rgWorld_Activation(const rgWorld* world, int* count) {
+    if (world == NULL) {
+        return rgNothing(count);
+    }
     return rgView(world->state.activation, world->model->info.activationCount, count);
 }
 
