@@ -74,8 +74,8 @@ static bool rgRunGrasp(rgReport* report) {
     int steps = rgReport_Pick(report, 1500, 10000, 10000);
     rgSheet* sheet = rgReport_Table(report, "creep", "A cube of 45 g, held with 2 N at mu 1");
     rgSheet_Column(sheet, "engine", NULL, NULL);
-    rgSheet_Column(sheet, "drift", "um/s", "%.2g");
-    rgSheet_Column(sheet, "deepest", "mm", "%.2g");
+    rgSheet_Column(sheet, "drift", "um/s", "%.3g");
+    rgSheet_Column(sheet, "deepest", "mm", "%.3g");
     rgSheet_Column(sheet, "steps/s", NULL, "%.0f");
     rgPlot* plot = rgReport_Plot(report, &(rgPlotDef){.name = "drift",
                                                       .title = "Way of the object past a finger",

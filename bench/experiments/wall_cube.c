@@ -76,8 +76,8 @@ static bool rgRunWall(rgReport* report, bool pyramid) {
     rgSheet* sheet = rgReport_Table(report, pyramid ? "wall" : "straight_wall", name);
     rgSheet_Column(sheet, "engine", NULL, NULL);
     rgSheet_Column(sheet, "steps/s", NULL, "%.0f");
-    rgSheet_Column(sheet, "deepest", "mm", "%.2g");
-    rgSheet_Column(sheet, "largest drift", "mm", "%.2g");
+    rgSheet_Column(sheet, "deepest", "mm", "%.3g");
+    rgSheet_Column(sheet, "largest drift", "mm", "%.3g");
     rgSheet_Column(sheet, "stands", NULL, NULL);
     for (int i = 0; i < rg_engineCount && judge != NULL; ++i) {
         rgPeerRun run;
@@ -180,10 +180,10 @@ static void rgRunCube(rgReport* report) {
     rgSheet_Column(sheet, "engine", NULL, NULL);
     rgSheet_Column(sheet, "stops after", "mm", "%.3f");
     rgSheet_Column(sheet, "at 45 degrees", "mm", "%.3f");
-    rgSheet_Column(sheet, "lifts", "mm", "%.2g");
-    rgSheet_Column(sheet, "creep, half of its friction", "mm/s", "%.2g");
-    rgSheet_Column(sheet, "creep, 0.98", "mm/s", "%.2g");
-    rgSheet_Column(sheet, "1 kg under 10^4 kg, deepest", "mm", "%.2g");
+    rgSheet_Column(sheet, "lifts", "mm", "%.3g");
+    rgSheet_Column(sheet, "creep, half of its friction", "mm/s", "%.3g");
+    rgSheet_Column(sheet, "creep, 0.98", "mm/s", "%.3g");
+    rgSheet_Column(sheet, "1 kg under 10^4 kg, deepest", "mm", "%.3g");
     rgSheet_Text(sheet, "exact");
     for (int k = 0; k < 6; ++k) {
         rgSheet_Number(sheet, k < 2 ? 1e3 / (2 * rgMu * rgGravity) : 0);
