@@ -116,11 +116,11 @@ static bool rgRunInverse(rgReport* report) {
             {"iterations, most", "from the sliding ray", "%.0f"},
             {"iterations, most", "from a normal impulse", "%.0f"},
             {"residual, worst", "SI", "%.1e"},
-            {"velocity, forward - wanted", "rad/s", "%.1e"},
-            {"force, forward - inverse", "N", "%.1e"},
-            {"torque, most", "N m", "%.3g"},
-            {"torque, most, convex", "N m", "%.2g"},
-            {"steps infeasible, convex", NULL, "%.0f"}};
+            {"velocity error", "rad/s, forward", "%.1e"},
+            {"force error", "N, forward", "%.1e"},
+            {"torque", "N m, most", "%.3g"},
+            {"torque, convex", "N m, most", "%.2g"},
+            {"infeasible, convex", "steps", "%.0f"}};
         for (int i = 0; i < 10; ++i) {
             rgSheet_Column(sheet, columns[i][0], columns[i][1], columns[i][2]);
         }

@@ -221,6 +221,16 @@ static int rgLongest(const rgPlot* plot, bool groups) {
     return (int)longest;
 }
 
+// How far slanted names reach to the left of the plot's own space.
+static int rgOverhang(const rgPlot* plot, const rgAxis* x) {
+    double group = (double)x->pixels / plot->groupCount, most = 0;
+    for (int i = 0; i < plot->groupCount; ++i) {
+        double reach = 6.2 * (double)strlen(plot->groups[i]); // 7 pixels a letter, at 30 degrees
+        most = fmax(most, reach - rg_left - group * (i + 0.5));
+    }
+    return (int)ceil(most);
+}
+
 // Columns as wide as the longest name, as many as there is room for.
 typedef struct rgLegend {
     int columnCount, columnWidth, height;
@@ -287,8 +297,9 @@ void rgPlot_WriteSvg(const rgPlot* plot, FILE* out) {
     rgLegend legend = rgPlaceLegend(plot, width - rg_left + 20);
     int bottom = rg_top + rg_plotHeight + 46 + (slanted ? 4 * rgLongest(plot, true) : 0);
     int height = bottom + legend.height;
-    fprintf(out, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n", width,
-            height, width, height);
+    int before = slanted ? rgOverhang(plot, &x) : 0;
+    fprintf(out, "<svg viewBox=\"%d 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n", -before,
+            width + before, height, width + before, height);
     rgWriteAxes(plot, &x, &y, bottom - 8, out);
     for (int i = 0; i < plot->seriesCount; ++i) {
         if (plot->kind == rg_plotBars) {
