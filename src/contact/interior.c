@@ -1,6 +1,7 @@
 // Interior point in split form: the normal and the friction of a contact are two complementarity
 // pairs, with a bound on the slip speed as an unknown of its own, so that nothing has a kink. Rows
-// that are no cones use their natural map. docs/theory/interior.md (1)-(14).
+// that are no cones use their natural map. docs/theory/interior.md (1)-(14); the linear system
+// (6)-(8) is in interior_linear.c.
 #include "contact/interior.h"
 
 #include <math.h>
@@ -21,15 +22,6 @@
 #define RG_JAM_REACH    0.01
 #define RG_JAM_STEPS    8
 #define RG_POLISH       1e-4 // residual at which Newton tries for the first time
-
-// A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
-static bool rgHasCone(const rgSet* set) {
-    return set->kind == rg_blockCoulomb && set->mu > 1e-9;
-}
-
-static bool rgIsFrictionless(const rgSet* set) {
-    return set->kind == rg_blockCoulomb && !rgHasCone(set);
-}
 
 static void rgInterior_AddLine(rgInterior* point, const rgSet* set, int k) {
     point->lines[point->lineCount++] =
@@ -227,185 +219,6 @@ static void rgInterior_Measure(rgInterior* point) {
     }
     int count = point->coneCount + point->lineCount;
     point->product = count > 0 ? point->aim * sum / count : 0;
-}
-
-// (7) N: orthonormal rows, orthogonal to W e_0, by a Householder reflection.
-static void rgCone_Row(const rgCone* cone, int i, double N[3]) {
-    const double* h = cone->head;
-    double k = h[i] / (1 + h[0]);
-    N[0] = -h[i];
-    N[1] = (i == 1) - k * h[1];
-    N[2] = (i == 2) - k * h[2];
-}
-
-// (7) The exact model: psi is eliminated from the pair. The normal is a line.
-static void rgCone_LinearizeSplit(rgCone* cone, double* A, double* B) {
-    int m = cone->set->size;
-    const rgScaling* scaling = &cone->scaling;
-    double unit[3] = {1, 0, 0}, h[3], wh[3];
-    rgScaling_Apply(scaling, false, unit, h);
-    rgScaling_Apply(scaling, false, h, wh);
-    cone->length = sqrt(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]);
-    for (int k = 0; k < 3; ++k) {
-        cone->head[k] = h[k] / cone->length;
-    }
-    cone->tail[0] = wh[1];
-    cone->tail[1] = wh[2];
-    for (int i = 0; i < 2; ++i) {
-        double N[3], a[3], b[3];
-        rgCone_Row(cone, i + 1, N);
-        rgScaling_Apply(scaling, true, N, a);
-        rgScaling_Apply(scaling, false, N, b);
-        A[i * m] = a[1];
-        A[i * m + 1] = a[2];
-        A[i * m + 2] = cone->set->mu * a[0];
-        B[i * m] = b[1];
-        B[i * m + 1] = b[2];
-        B[i * m + 2] = 0;
-    }
-    A[2 * m] = A[2 * m + 1] = B[2 * m] = B[2 * m + 1] = 0;
-}
-
-// The relaxed model: one pair of three; block rows tail, tail, head.
-static void rgCone_LinearizeWhole(rgCone* cone, double* A, double* B) {
-    int m = cone->set->size;
-    double mu = cone->set->mu;
-    for (int j = 0; j < 3; ++j) {
-        double db[3] = {j == 2 ? mu : 0, j == 0, j == 1};
-        double de[3] = {j == 2, j == 0 ? mu : 0, j == 1 ? mu : 0};
-        double a[3], b[3];
-        rgScaling_Apply(&cone->scaling, true, db, a);
-        rgScaling_Apply(&cone->scaling, false, de, b);
-        for (int i = 0; i < 3; ++i) {
-            A[i * m + j] = a[(i + 1) % 3];
-            B[i * m + j] = b[(i + 1) % 3];
-        }
-    }
-}
-
-// Natural maps of the rows that are neither cones nor half lines; then the half lines.
-static void rgInterior_LinearizeRest(rgInterior* point) {
-    rgSystem* system = point->system;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int m = set->size;
-        double* A = point->A + set->pairStart;
-        double* B = point->B + set->pairStart;
-        if (m == 3 && rgHasCone(set)) {
-            continue; // the cone fills all of it
-        }
-        memset(A, 0, (size_t)(m * m) * sizeof(double));
-        memset(B, 0, (size_t)(m * m) * sizeof(double));
-        rgLinearizeSet(set, system->model, 1, point->lambda + set->row, point->velocity + set->row,
-                       A, B);
-        if (rgIsFrictionless(set)) {
-            A[0] = A[m + 1] = 1; // no tangential impulse
-            B[0] = B[m + 1] = 0;
-            A[2] = A[m + 2] = B[2] = B[m + 2] = 0;
-        }
-    }
-    for (int i = 0; i < point->lineCount; ++i) {
-        const rgLine* line = point->lines + i;
-        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
-        point->A[line->pair] = sigma / (lambda + sigma);
-        point->B[line->pair] = lambda / (lambda + sigma);
-    }
-}
-
-// (7) with the proximal terms: A + B p
-static void rgInterior_Linearize(rgInterior* point, double leastProximal) {
-    rgInterior_LinearizeRest(point);
-    for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        const rgSet* set = cone->set;
-        double* A = point->A + set->pairStart;
-        double* B = point->B + set->pairStart;
-        rgScaling_Init(&cone->scaling, cone->b, cone->e);
-        if (point->exact) {
-            rgCone_LinearizeSplit(cone, A, B);
-        } else {
-            rgCone_LinearizeWhole(cone, A, B);
-        }
-        cone->proximal = fmax(cone->proximal, leastProximal);
-        for (int r = 0; r < 3; ++r) {
-            for (int k = 0; k < 3; ++k) {
-                A[r * set->size + k] += cone->proximal * B[r * set->size + k];
-            }
-        }
-    }
-}
-
-// (7) Rows of the pair, given c; share: of the gap.
-static void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double share) {
-    const double* gap = point->gap + cone->set->row;
-    const double* B = point->B + cone->set->pairStart;
-    const double *c = cone->c, *h = cone->head;
-    double* rhs = point->rhs + cone->set->row;
-    int m = cone->set->size;
-    if (point->exact) {
-        double dot = (h[0] * c[0] + h[1] * c[1] + h[2] * c[2] + c[0]) / (1 + h[0]);
-        rhs[0] = c[1] - h[1] * dot - share * (B[0] * gap[0] + B[1] * gap[1]);
-        rhs[1] = c[2] - h[2] * dot - share * (B[m] * gap[0] + B[m + 1] * gap[1]);
-        return;
-    }
-    for (int i = 0; i < 3; ++i) {
-        double moved = B[i * m] * gap[0] + B[i * m + 1] * gap[1] + B[i * m + 2] * gap[2];
-        rhs[i] = c[(i + 1) % 3] - share * moved;
-    }
-}
-
-// (7) right-hand side for a wanted product
-static void rgInterior_RightSide(rgInterior* point, double aim) {
-    rgSystem* system = point->system;
-    rgSystem_Map(system, 1, point->lambda, point->velocity, point->rhs);
-    for (int i = 0; i < system->n; ++i) {
-        point->rhs[i] = -point->rhs[i];
-    }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        if (rgIsFrictionless(set)) {
-            point->rhs[set->row] = -point->lambda[set->row];
-            point->rhs[set->row + 1] = -point->lambda[set->row + 1];
-        }
-    }
-    for (int i = 0; i < point->lineCount; ++i) {
-        const rgLine* line = point->lines + i;
-        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
-        double wanted = rgTarget(aim, line->floor) - lambda * (sigma + point->gap[line->row]);
-        point->rhs[line->row] = (wanted - line->second) / (lambda + sigma);
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        const double *v = cone->scaling.v, *second = cone->second;
-        double p[3];
-        rgJordan(v, v, p);
-        double r[3] = {rgTarget(aim, cone->floor) - p[0] - second[0], -p[1] - second[1],
-                       -p[2] - second[2]};
-        rgJordanSolve(v, r, cone->c);
-        rgInterior_PairSide(point, cone, 1);
-    }
-}
-
-void rgInterior_Follow(rgInterior* point, rgDirection* direction, double share) {
-    rgSystem* system = point->system;
-    system->ops->solvePair(system, point->rhs, direction->lambda, direction->sigma);
-    for (int i = 0; i < system->n; ++i) {
-        direction->sigma[i] += share * point->gap[i];
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        const rgCone* cone = point->cones + i;
-        const double* dl = direction->lambda + cone->set->row;
-        double* ds = direction->sigma + cone->set->row;
-        for (int k = 0; k < 3; ++k) {
-            ds[k] += cone->proximal * dl[k];
-        }
-        if (point->exact) {
-            const double *h = cone->head, *c = cone->c;
-            double along = cone->length * (c[0] * h[0] + c[1] * h[1] + c[2] * h[2]);
-            double moved = cone->set->mu * dl[2] + cone->tail[0] * ds[0] + cone->tail[1] * ds[1];
-            direction->psi[i] = (along - moved) / (cone->length * cone->length);
-        }
-    }
 }
 
 // db and de of one cone

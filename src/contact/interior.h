@@ -66,6 +66,21 @@ static inline double rgTarget(double aim, double floor) {
     return aim > floor ? aim : floor;
 }
 
+// A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
+static inline bool rgHasCone(const rgSet* set) {
+    return set->kind == rg_blockCoulomb && set->mu > 1e-9;
+}
+
+static inline bool rgIsFrictionless(const rgSet* set) {
+    return set->kind == rg_blockCoulomb && !rgHasCone(set);
+}
+
+// (7) A and B of the present point with the proximal terms; rows of the right-hand side for a
+// wanted product; and those of one pair, given c, that close a share of the gap.
+void rgInterior_Linearize(rgInterior* point, double leastProximal);
+void rgInterior_RightSide(rgInterior* point, double aim);
+void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double share);
+
 // (8) The direction that the right-hand side asks for, with c of the cones; share: of the gap that
 // it closes.
 void rgInterior_Follow(rgInterior* point, rgDirection* direction, double share);
