@@ -3,7 +3,7 @@
 
 #include "contact/cones.h"
 #include "contact/problem.h"
-#include "contact/rows.h"
+#include "contact/whitened.h"
 
 #include <math.h>
 #include <string.h>
@@ -236,7 +236,7 @@ static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system
 // The form that the def asks for, unless the input does not allow it; else by predicted cost.
 // rows: velocity input, NULL: contact space.
 static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
-                                 const rgRows* rows) {
+                                 const rgWhitened* rows) {
     bool allowed = def->form == (rows != NULL ? rg_formVelocity : rg_formSparse);
     if (allowed || def->form == rg_formDense) {
         return def->form;
@@ -251,15 +251,15 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
 
 // The parts and rows that the input has, then the form that suits them.
 static rgResult rgSystem_MakeForm(rgSystem* system, const rgSystemDef* def) {
-    rgRows own;
-    rgRows* rows = def->problem->delassus.kind == rg_delassusVelocity ? &own : NULL;
-    rgResult result = rows != NULL ? rgRows_FindParts(rows, def, system) : rg_ok;
+    rgWhitened own;
+    rgWhitened* rows = def->problem->delassus.kind == rg_delassusVelocity ? &own : NULL;
+    rgResult result = rows != NULL ? rgWhitened_FindParts(rows, def, system) : rg_ok;
     if (result != rg_ok) {
         return result;
     }
     rgSystemForm form = rgChooseForm(def, system, rows);
     if (rows != NULL) {
-        result = rgRows_Fill(rows, def, system, form == rg_formDense);
+        result = rgWhitened_Fill(rows, def, system, form == rg_formDense);
     }
     if (result != rg_ok) {
         return result;

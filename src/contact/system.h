@@ -111,9 +111,9 @@ rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets,
 
 // The forms. Each fills ops, form, diagonal and costs of a system whose sets are known. Velocity
 // input comes as rows of W.
-struct rgRows;
-rgResult rgMakeDense(const rgSystemDef* def, const struct rgRows* rows, rgSystem* system);
+struct rgWhitened;
+rgResult rgMakeDense(const rgSystemDef* def, const struct rgWhitened* rows, rgSystem* system);
 rgResult rgMakeSparse(const rgSystemDef* def, rgSystem* system); // contact-space input only
-rgResult rgMakeVelocity(const rgSystemDef* def, const struct rgRows* rows, rgSystem* system);
+rgResult rgMakeVelocity(const rgSystemDef* def, const struct rgWhitened* rows, rgSystem* system);
 extern const rgSystemOps rgContactOps;
 extern const rgSystemOps rgVelocityOps;

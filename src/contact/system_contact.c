@@ -1,6 +1,6 @@
 // Contact space: G as a matrix, dense or as blocks between sets with a fill-reducing order.
 #include "contact/problem.h"
-#include "contact/rows.h"
+#include "contact/whitened.h"
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void rgFillFromRows(const rgSystemDef* def, const rgSystem* system, rgMat
 }
 
 // G = W W': transposed for the kernel, lower triangle, then the mirror image.
-static rgResult rgFillFromVelocity(const rgRows* rows, const rgSystem* system, rgMatrix* G) {
+static rgResult rgFillFromVelocity(const rgWhitened* rows, const rgSystem* system, rgMatrix* G) {
     int n = system->n;
     size_t ld = (size_t)G->ld;
     rgMatrix_SetDiagonal(G, 0);
@@ -141,7 +141,7 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
     return def->arena->failed ? rg_errorMemory : result;
 }
 
-rgResult rgMakeDense(const rgSystemDef* def, const rgRows* rows, rgSystem* system) {
+rgResult rgMakeDense(const rgSystemDef* def, const rgWhitened* rows, rgSystem* system) {
     rgContactSpace* space;
     rgCoupling all = {system->setCount, system->setStart, -1, NULL, NULL};
     rgResult result = rgMakeContactSpace(def, system, &all, &space);

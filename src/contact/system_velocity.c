@@ -3,14 +3,14 @@
 //     H = I + W' E^-1 B W,   H w = W' E^-1 b,   x = E^-1 (b - B W w)
 // docs/theory/velocity.md (1)-(4). H has one block per pair of parts that a set couples. The
 // shifted solve is the case A = shift I, B = I, where H is symmetric.
-#include "contact/rows.h"
+#include "contact/whitened.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct rgVelocitySpace {
-    rgRows rows; // scaled
-    double* R;   // compliance, n
+    rgWhitened rows; // scaled
+    double* R;       // compliance, n
     rgMatrix H;
     double* inverse;  // E^-1 of the last factorization, laid out like A
     double* product;  // E^-1 B likewise
@@ -21,7 +21,8 @@ typedef struct rgVelocitySpace {
 } rgVelocitySpace;
 
 // Parts that a set couples; dense where they are few or small.
-static rgResult rgFindCoupling(const rgRows* rows, const rgSystem* system, rgCoupling* coupling) {
+static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
+                               rgCoupling* coupling) {
     int* start = RG_TAKE(system->arena, int, rows->partCount + 1);
     int bound = 0;
     for (int i = 0; i < system->setCount; ++i) {
@@ -57,7 +58,7 @@ static rgResult rgFindCoupling(const rgRows* rows, const rgSystem* system, rgCou
 
 // Diagonal blocks of G from W.
 static void rgFillDiagonal(rgSystem* system, const rgVelocitySpace* space) {
-    const rgRows* rows = &space->rows;
+    const rgWhitened* rows = &space->rows;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         int m = set->size;
@@ -91,7 +92,7 @@ static void rgPredictCosts(rgSystem* system, const rgVelocitySpace* space) {
     system->pairFlops = space->H.luFlops + assembly;
 }
 
-rgResult rgMakeVelocity(const rgSystemDef* def, const rgRows* rows, rgSystem* system) {
+rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem* system) {
     rgArena* arena = def->arena;
     const double* compliance = def->problem->compliance;
     rgVelocitySpace* space = RG_TAKE(arena, rgVelocitySpace, 1);
@@ -145,7 +146,7 @@ static void rgVelocity_Scale(rgSystem* system) {
 // velocity = W' x; up to the stride
 static void rgGatherVelocity(const rgSystem* system, const double* x, double* velocity) {
     const rgVelocitySpace* space = system->form;
-    const rgRows* rows = &space->rows;
+    const rgWhitened* rows = &space->rows;
     if (rows->W != NULL) {
         int stride = rows->parts[0].stride;
         system->kernels->multiply(stride, system->n, rows->W, stride, x, velocity);
@@ -164,7 +165,7 @@ static void rgGatherVelocity(const rgSystem* system, const double* x, double* ve
 // y of one set = W velocity
 static void rgSetVelocity(const rgSystem* system, int i, const double* velocity, double* y) {
     const rgVelocitySpace* space = system->form;
-    const rgRows* rows = &space->rows;
+    const rgWhitened* rows = &space->rows;
     int m = system->sets[i].size;
     for (int r = 0; r < m; ++r) {
         y[r] = 0;
@@ -201,7 +202,7 @@ static void rgVelocity_Apply(rgSystem* system, const double* x, double* y) {
 // The pass works on the bodies' velocities; sigma of all sets is renewed at its end.
 static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, double relaxation) {
     const rgVelocitySpace* space = system->form;
-    const rgRows* rows = &space->rows;
+    const rgWhitened* rows = &space->rows;
     double change[RG_SET_MAX], own[RG_SET_MAX];
     double* v = space->velocity;
     rgGatherVelocity(system, lambda, v);
@@ -328,7 +329,7 @@ static void rgAddAllRows(const rgSystem* system, const bool* idle) {
 // H = I + sum of W' (E^-1 B) W; blocks above the diagonal are left out when H is symmetric.
 static void rgAssembleH(const rgSystem* system, const bool* idle, bool symmetric) {
     rgVelocitySpace* space = system->form;
-    const rgRows* rows = &space->rows;
+    const rgWhitened* rows = &space->rows;
     rgMatrix_SetDiagonal(&space->H, 1);
     if (rows->W != NULL) {
         rgAddAllRows(system, idle);
@@ -455,7 +456,7 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
 // elsewhere (products with padded rows read beyond a part, so no place may be left as it was).
 static void rgSolveRows(const rgVelocitySpace* space, int count, const int* sets, bool* touched,
                         double* columns, size_t lead) {
-    const rgRows* rows = &space->rows;
+    const rgWhitened* rows = &space->rows;
     memset(touched, 0, (size_t)rows->partCount * sizeof(bool));
     memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
     for (int i = 0; i < count; ++i) {

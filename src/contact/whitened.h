@@ -18,7 +18,7 @@ typedef struct rgVelocityLink {
     double* W; // set size x stride, row-major
 } rgVelocityLink;
 
-typedef struct rgRows {
+typedef struct rgWhitened {
     int nv;
     int partCount;
     rgVelocityPart* parts;
@@ -27,8 +27,9 @@ typedef struct rgRows {
     int* linkStart; // links of each set, setCount + 1
     rgVelocityLink* links;
     double* W; // one part: the rows of all links, n x stride; else NULL
-} rgRows;
+} rgWhitened;
 
 // The parts that the island's rows touch, then the rows. merge: as one part in any case.
-rgResult rgRows_FindParts(rgRows* rows, const rgSystemDef* def, const rgSystem* system);
-rgResult rgRows_Fill(rgRows* rows, const rgSystemDef* def, const rgSystem* system, bool merge);
+rgResult rgWhitened_FindParts(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system);
+rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system,
+                         bool merge);

@@ -1,15 +1,15 @@
 // Velocity input of one island: the velocities that its rows touch, by part, and the rows of
 // W = J L^-T over them, which the problem brings along or which come from J and M.
 // docs/theory/velocity.md (1).
-#include "contact/rows.h"
+#include "contact/whitened.h"
 
 #include <string.h>
 
 // Velocities of the island: parts in the order of the whole problem.
-rgResult rgRows_FindParts(rgRows* rows, const rgSystemDef* def, const rgSystem* system) {
+rgResult rgWhitened_FindParts(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system) {
     const rgLayout* layout = def->layout;
     const rgSparse* J = &def->problem->delassus.jacobian;
-    *rows = (rgRows){.localPart = RG_TAKE(def->arena, int, layout->partCount)};
+    *rows = (rgWhitened){.localPart = RG_TAKE(def->arena, int, layout->partCount)};
     if (rows->localPart == NULL) {
         return rg_errorMemory;
     }
@@ -46,7 +46,7 @@ rgResult rgRows_FindParts(rgRows* rows, const rgSystemDef* def, const rgSystem* 
 }
 
 // One link per set, to the only part there is.
-static void rgRows_LinkAll(rgRows* rows, const rgSystem* system) {
+static void rgWhitened_LinkAll(rgWhitened* rows, const rgSystem* system) {
     size_t stride = rows->W != NULL ? (size_t)rows->parts[0].stride : 0;
     rows->linkCount = system->setCount;
     for (int i = 0; i < system->setCount; ++i) {
@@ -58,7 +58,7 @@ static void rgRows_LinkAll(rgRows* rows, const rgSystem* system) {
 }
 
 // Which parts each set touches.
-static rgResult rgRows_Link(rgRows* rows, const rgSystemDef* def, const rgSystem* system) {
+static rgResult rgWhitened_Link(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system) {
     const rgSparse* J = &def->problem->delassus.jacobian;
     int bound = system->setCount;
     for (int i = 0; i < system->n && rows->partCount > 1; ++i) {
@@ -72,7 +72,7 @@ static rgResult rgRows_Link(rgRows* rows, const rgSystemDef* def, const rgSystem
         return rg_errorMemory;
     }
     if (rows->partCount == 1) {
-        rgRows_LinkAll(rows, system);
+        rgWhitened_LinkAll(rows, system);
         return rg_ok;
     }
     for (int p = 0; p < rows->partCount; ++p) {
@@ -96,7 +96,7 @@ static rgResult rgRows_Link(rgRows* rows, const rgSystemDef* def, const rgSystem
 }
 
 // Share of the rows that the links cover.
-static double rgRows_Density(const rgRows* rows, const rgSystem* system) {
+static double rgWhitened_Density(const rgWhitened* rows, const rgSystem* system) {
     double covered = 0;
     for (int l = 0; l < rows->linkCount; ++l) {
         const rgVelocityLink* link = rows->links + l;
@@ -127,7 +127,8 @@ static rgResult rgFactorPart(const rgSystemDef* def, int p, double** factor) {
 }
 
 // Where the numbers of a part in row r of a set stand.
-static double* rgRows_Find(const rgRows* rows, const rgSystem* system, int set, int part, int r) {
+static double* rgWhitened_Find(const rgWhitened* rows, const rgSystem* system, int set, int part,
+                               int r) {
     if (rows->W != NULL) {
         size_t stride = (size_t)rgLeadingDimension(rows->nv);
         return rows->W + (size_t)(system->sets[set].row + r) * stride + rows->parts[part].start;
@@ -140,7 +141,8 @@ static double* rgRows_Find(const rgRows* rows, const rgSystem* system, int set, 
 }
 
 // Values of J, or of W where it is given, at their places.
-static void rgRows_Scatter(const rgRows* rows, const rgSystemDef* def, const rgSystem* system) {
+static void rgWhitened_Scatter(const rgWhitened* rows, const rgSystemDef* def,
+                               const rgSystem* system) {
     const rgLayout* layout = def->layout;
     const rgDelassus* delassus = &def->problem->delassus;
     const rgSparse* J = &delassus->jacobian;
@@ -153,7 +155,7 @@ static void rgRows_Scatter(const rgRows* rows, const rgSystemDef* def, const rgS
             for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
                 int part = rows->localPart[layout->partOfVelocity[J->column[k]]];
                 if (part != last) {
-                    target = rgRows_Find(rows, system, i, part, r);
+                    target = rgWhitened_Find(rows, system, i, part, r);
                     last = part;
                 }
                 target[layout->placeInPart[J->column[k]]] = value[k];
@@ -163,7 +165,8 @@ static void rgRows_Scatter(const rgRows* rows, const rgSystemDef* def, const rgS
 }
 
 // W = J L^-T where the problem brings no W; L is a factor of M, part by part.
-static rgResult rgRows_Whiten(const rgRows* rows, const rgSystemDef* def, const rgSystem* system) {
+static rgResult rgWhitened_Whiten(const rgWhitened* rows, const rgSystemDef* def,
+                                  const rgSystem* system) {
     rgArenaMark mark = rgArena_Mark(def->arena);
     double** factors = RG_TAKE(def->arena, double*, rows->partCount);
     rgResult result = factors != NULL ? rg_ok : rg_errorMemory;
@@ -177,7 +180,7 @@ static rgResult rgRows_Whiten(const rgRows* rows, const rgSystemDef* def, const 
         int size = rows->parts[link->part].size;
         for (int r = 0; r < system->sets[link->set].size; ++r) {
             def->kernels->lowerSolve(size, factors[link->part], size,
-                                     rgRows_Find(rows, system, link->set, link->part, r));
+                                     rgWhitened_Find(rows, system, link->set, link->part, r));
         }
     }
     rgArena_Return(def->arena, mark);
@@ -185,8 +188,8 @@ static rgResult rgRows_Whiten(const rgRows* rows, const rgSystemDef* def, const 
 }
 
 // Room for the rows, as zeros: one array, or one piece per link.
-static rgResult rgRows_Take(rgRows* rows, const rgSystemDef* def, const rgSystem* system,
-                            bool merge) {
+static rgResult rgWhitened_Take(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system,
+                                bool merge) {
     size_t numbers = merge ? (size_t)system->n * (size_t)rgLeadingDimension(rows->nv) : 0;
     for (int l = 0; l < rows->linkCount && !merge; ++l) {
         const rgVelocityLink* link = rows->links + l;
@@ -206,23 +209,24 @@ static rgResult rgRows_Take(rgRows* rows, const rgSystemDef* def, const rgSystem
     return rg_ok;
 }
 
-rgResult rgRows_Fill(rgRows* rows, const rgSystemDef* def, const rgSystem* system, bool merge) {
-    rgResult result = rgRows_Link(rows, def, system);
+rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system,
+                         bool merge) {
+    rgResult result = rgWhitened_Link(rows, def, system);
     merge = rows->nv > 0 && (merge || rows->partCount == 1 ||
-                             (result == rg_ok && rgRows_Density(rows, system) > 0.4));
-    result = result == rg_ok ? rgRows_Take(rows, def, system, merge) : result;
+                             (result == rg_ok && rgWhitened_Density(rows, system) > 0.4));
+    result = result == rg_ok ? rgWhitened_Take(rows, def, system, merge) : result;
     if (result != rg_ok) {
         return result;
     }
-    rgRows_Scatter(rows, def, system);
+    rgWhitened_Scatter(rows, def, system);
     if (def->problem->delassus.whitened == NULL) {
-        result = rgRows_Whiten(rows, def, system);
+        result = rgWhitened_Whiten(rows, def, system);
     }
     if (result == rg_ok && merge) {
         rows->parts[0] =
             (rgVelocityPart){.size = rows->nv, .start = 0, .stride = rgLeadingDimension(rows->nv)};
         rows->partCount = 1;
-        rgRows_LinkAll(rows, system);
+        rgWhitened_LinkAll(rows, system);
     }
     return result;
 }
