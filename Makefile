@@ -59,10 +59,12 @@ valgrind: all
 		--overwrite MemoryCheckCommandOptions="-q --error-exitcode=99 --leak-check=full \
 		--errors-for-leak-kinds=definite"
 
-# Each parser for RIGOR_FUZZ_SECONDS (30), from the files of test/io and models.
+# Each program of test/fuzz for TIME seconds, from the files of test/io, models and test/fuzz/corpus.
+TIME ?= 30
 fuzz: build/fuzz/.configured
-	cmake --build --preset fuzz --target fuzz_urdf fuzz_mjcf fuzz_sdf fuzz_model fuzz_mesh
-	$(CTEST) --test-dir build/fuzz -L fuzz
+	cmake --build --preset fuzz
+	FUZZ_SECONDS=$(TIME) $(CTEST) --test-dir build/fuzz -L fuzz
+	@cat build/fuzz/test/fuzz/*/figures
 
 # A pile falls again and again under ASan: the same bits each time, no growth.
 soak: build/asan/.configured

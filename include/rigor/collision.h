@@ -132,7 +132,7 @@ typedef struct rgProximity {
 /// Distance, nearest points and normal; valid apart, touching and deep. The cache may be NULL.
 /// Surfaces (height fields, meshes) count as penetrated only near their triangles.
 /// rg_errorUnsupported when both are surfaces (plane, height field, mesh), rg_errorNumeric when a
-/// pose is not finite.
+/// pose is not finite, or the square of a length overflows.
 RG_API rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
                            rgPairCache* cache, rgProximity* proximity);
 

@@ -54,6 +54,10 @@ void* rgArena_Take(rgArena* arena, size_t count,
 void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const char* file, int line,
                        const char* format, ...) __attribute__((format(printf, 5, 6)));
 
+// snprintf for files and messages: numbers have a point whatever the locale of the program says.
+int rgPrint(char* text, size_t size, const char* format, ...) __attribute__((format(printf, 3, 4)));
+int rgPrintList(char* text, size_t size, const char* format, va_list arguments);
+
 // "; did you mean 'x'?" or nothing.
 void rgDidYouMean(const char* name, const char* const* names, int count, char out[100]);
 

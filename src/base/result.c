@@ -1,6 +1,7 @@
 // Results, version, diagnostics and hashing.
 #include "base/base.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,26 @@ int rgVersion(void) {
 rgResult rgCheckVersion(int headerVersion) {
     // Before 1.0 a minor version may change structs; a patch may not.
     return headerVersion / 100 == RG_VERSION / 100 ? rg_ok : rg_errorVersion;
+}
+
+// The locale of this thread alone, and only for as long as it takes.
+int rgPrintList(char* text, size_t size, const char* format, va_list arguments) {
+    locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(plain); // without memory for a locale: stays as it is
+    int length = vsnprintf(text, size, format, arguments);
+    uselocale(before);
+    if (plain != (locale_t)0) {
+        freelocale(plain);
+    }
+    return length;
+}
+
+int rgPrint(char* text, size_t size, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = rgPrintList(text, size, format, arguments);
+    va_end(arguments);
+    return length;
 }
 
 struct rgDiagnostics {
@@ -93,7 +114,7 @@ void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const ch
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(text, sizeof(text), format, arguments);
+    int written = rgPrintList(text, sizeof(text), format, arguments);
     va_end(arguments);
     if (written < 0) {
         text[0] = '\0';

@@ -432,6 +432,12 @@ static double rgPoseSum(const rgPose* x) {
     return ((x->p.x + x->p.y) + (x->p.z + x->q.w)) + ((x->q.x + x->q.y) + x->q.z);
 }
 
+// Shapes so far apart, or so large, that squares of lengths overflow have no distance.
+static rgResult rgIsProximity(const rgProximity* p) {
+    bool good = isfinite(p->distance) && fabs(rgLengthSquared(p->normal) - 1) < 1e-6;
+    return good ? rg_ok : rg_errorNumeric;
+}
+
 rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
                     rgPairCache* cache, rgProximity* p) {
     if (a == NULL || b == NULL || p == NULL) {
@@ -450,7 +456,7 @@ rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPo
             cache = &none;
         }
         rgConvexDistance(a, &poseA, b, &poseB, cache, p);
-        return rg_ok;
+        return rgIsProximity(p);
     }
     *p = (rgProximity){0};
     if (rgIsSurface(b)) {
@@ -463,7 +469,7 @@ rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPo
     } else {
         rgSurfaceDistance(a, poseA, b, poseB, p);
     }
-    return rg_ok;
+    return rgIsProximity(p);
 }
 
 bool rgOverlap(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB) {

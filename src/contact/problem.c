@@ -10,7 +10,7 @@ __attribute__((format(printf, 2, 3))) static bool rgRefuse(rgDiagnostics* diagno
     char text[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    rgPrintList(text, sizeof(text), format, arguments);
     va_end(arguments);
     rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0, "%s", text);
     return false;

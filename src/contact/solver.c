@@ -495,6 +495,9 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
     }
     rgContactReport own;
     rgResult result = rgSolveAll(&solve, &own);
+    for (int i = 0; result == rg_ok && i < problem->rowCount; ++i) {
+        result = isfinite(solve.lambda[i]) ? rg_ok : rg_errorNumeric; // products overflowed
+    }
     if (result == rg_ok && sigma != NULL) {
         result = rgJudgeVelocity(problem, &solve.layout, solve.lambda, &solver->arena, sigma);
     }

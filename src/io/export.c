@@ -1,5 +1,6 @@
 // Text and lists for the writers of model files.
 #include "io/export.h"
+#include "io/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,9 +19,9 @@ void rgText_Add(rgText* text, const char* format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = rgPrintList(NULL, 0, format, arguments);
     if (length >= 0 && rgText_Reserve(text, length)) {
-        vsnprintf(text->bytes + text->count, (size_t)length + 1, format, again);
+        rgPrintList(text->bytes + text->count, (size_t)length + 1, format, again);
         text->count += length;
     }
     va_end(again);
@@ -55,34 +56,22 @@ void rgText_Attribute(rgText* text, const char* name, const char* value) {
     rgText_Add(text, "\"");
 }
 
-// Digits with a point in every locale.
-static void rgText_Digits(rgText* text, char* digits) {
-    for (char* at = digits; *at != '\0'; ++at) {
-        *at = *at == ',' ? '.' : *at; // some locales
-    }
-    rgText_Add(text, "%s", digits);
-}
-
 void rgText_Value(rgText* text, double value) {
     char digits[40];
     value = value == 0 ? 0 : value; // no minus sign
     for (int precision = 15; precision <= 17; ++precision) {
-        snprintf(digits, sizeof(digits), "%.*g", precision, value);
-        if (strtod(digits, NULL) == value) {
+        double read = 0;
+        int length = rgPrint(digits, sizeof(digits), "%.*g", precision, value);
+        if (rgScanDouble(digits, digits + length, &read) != NULL && read == value) {
             break;
         }
     }
-    rgText_Digits(text, digits);
+    rgText_Add(text, "%s", digits);
 }
 
 void rgText_Color(rgText* text, const float color[4]) {
-    rgText_Add(text, " rgba=\"");
-    for (int i = 0; i < 4; ++i) {
-        char digits[40];
-        snprintf(digits, sizeof(digits), "%.6g", (double)color[i]);
-        rgText_Digits(text, digits);
-        rgText_Add(text, i < 3 ? " " : "\"");
-    }
+    rgText_Add(text, " rgba=\"%.6g %.6g %.6g %.6g\"", (double)color[0], (double)color[1],
+               (double)color[2], (double)color[3]);
 }
 
 void rgText_Numbers(rgText* text, const char* name, const double* values, int count) {

@@ -6,7 +6,7 @@
 
 static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     size_t count = f->panelCount + (kind == rg_factorLu ? f->upperCount : 0);
-    size_t stacks = f->stackCount[0] + f->stackCount[1];
+    size_t stacks = f->stackCount[0] + f->stackCount[1] + 1; // one front needs none
     size_t vectors = (size_t)f->scalarCount + 2 * (size_t)f->largestOrder;
     size_t groups = ((size_t)f->scalarCount + (size_t)f->largestOrder) * rg_groupSize;
     const rgAllocator* allocator = &f->allocator;
@@ -27,12 +27,12 @@ static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     }
     f->values = f->valueMemory.memory;
     f->stack[0] = f->stackMemory.memory;
-    f->stack[1] = f->stack[0] + f->stackCount[0];
+    f->stack[1] = f->stack[0] != NULL ? f->stack[0] + f->stackCount[0] : NULL;
     f->vector = f->vectorMemory.memory;
-    f->part = f->vector + f->scalarCount;
-    f->group = f->vector + vectors;
+    f->part = f->vector != NULL ? f->vector + f->scalarCount : NULL;
+    f->group = f->vector != NULL ? f->vector + vectors : NULL;
     f->reached = f->flagMemory.memory;
-    f->needed = f->reached + f->frontCount;
+    f->needed = f->reached != NULL ? f->reached + f->frontCount : NULL;
     f->pivots = f->pivotMemory.memory;
     return result;
 }

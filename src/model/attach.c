@@ -26,7 +26,7 @@ static rgResult rgAttachment_Refuse(rgAttachment* a, rgSource source, const char
     char text[700];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    rgPrintList(text, sizeof(text), format, arguments);
     va_end(arguments);
     rgDiagnostics_Add(a->diagnostics, rg_severityError, source.file, source.line, "%s", text);
     rgModelDef_Remember(a->def, rg_errorArgument, source, text);
@@ -476,14 +476,14 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
     char x[80], y[80];
     if (ours->hasGravity && theirs.hasGravity &&
         rgLengthSquared(rgSub(ours->gravity, theirs.gravity)) > 0) {
-        snprintf(x, sizeof(x), "(%g, %g, %g)", ours->gravity.x, ours->gravity.y, ours->gravity.z);
-        snprintf(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y,
+        rgPrint(x, sizeof(x), "(%g, %g, %g)", ours->gravity.x, ours->gravity.y, ours->gravity.z);
+        rgPrint(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y,
                  theirs.gravity.z);
         rgAttachment_TellWish(a, "gravity", x, y);
     }
     if (ours->timeStep > 0 && theirs.timeStep > 0 && ours->timeStep != theirs.timeStep) {
-        snprintf(x, sizeof(x), "%g s", ours->timeStep);
-        snprintf(y, sizeof(y), "%g s", theirs.timeStep);
+        rgPrint(x, sizeof(x), "%g s", ours->timeStep);
+        rgPrint(y, sizeof(y), "%g s", theirs.timeStep);
         rgAttachment_TellWish(a, "time step", x, y);
     }
     rgModelOptions merged = *ours;

@@ -9,7 +9,7 @@
 static void rgCompiler_Say(rgCompiler* compiler, rgSeverity severity, rgSource source,
                            const char* format, va_list arguments) {
     char text[900];
-    vsnprintf(text, sizeof(text), format, arguments);
+    rgPrintList(text, sizeof(text), format, arguments);
     rgDiagnostics_Add(compiler->diagnostics, severity, source.file, source.line, "%s", text);
 }
 

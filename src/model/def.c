@@ -156,7 +156,7 @@ static void rgRefuse(rgModelDef* def, const rgPart* part, rgResult result, const
     char why[160], text[sizeof(def->refusal.text)];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(why, sizeof(why), format, arguments);
+    rgPrintList(why, sizeof(why), format, arguments);
     va_end(arguments);
     bool named = part->name != NULL && part->name[0] != '\0';
     snprintf(text, sizeof(text), "%s%s%.40s%s was not %s: %s", part->kind, named ? " '" : "",

@@ -420,13 +420,22 @@ rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world, const rgStep
         return rg_ok;
     }
     rgBatch* batch = &recorder->batches[recorder->head % rg_queueLength];
-    int count = 0;
+    int used[rg_columnCount], count = 0;
+    uint64_t contactEnd = recorder->contactEnd;
+    for (int i = 0; i < rg_columnCount; ++i) {
+        used[i] = batch->columns[i].used;
+    }
     const rgContact* contacts = report != NULL ? rgWorld_Contacts(world, &count) : NULL;
     bool good = rgBatch_PutContacts(recorder, batch, contacts, count) &&
                 rgBatch_Put(recorder, batch, rg_columnContactEnd, &recorder->contactEnd) &&
                 rgBatch_PutReport(recorder, batch, report) &&
                 rgBatch_PutState(recorder, batch, world);
-    if (!good) {
+    if (!good) { // no part of the frame stays
+        for (int i = 0; i < rg_columnCount; ++i) {
+            batch->columns[i].used = used[i];
+        }
+        recorder->contactEnd = contactEnd;
+        recorder->calls -= 1;
         return rg_errorMemory;
     }
     batch->frameCount += 1;

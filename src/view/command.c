@@ -1,4 +1,5 @@
 // Commands of the page: one JSON object with texts, numbers and lists of three numbers.
+#include "io/number.h"
 #include "view/view.h"
 
 #include <math.h>
@@ -55,10 +56,8 @@ static bool rgTakeNumber(rgReader* r, double* number) {
            strchr("+-.eE0123456789", *r->at) != NULL && *r->at != '\0') {
         digits[length++] = *r->at++;
     }
-    digits[length] = '\0';
-    char* end = NULL;
-    *number = strtod(digits, &end);
-    return length > 0 && *end == '\0' && isfinite(*number);
+    return length > 0 && rgScanDouble(digits, digits + length, number) == digits + length &&
+           isfinite(*number);
 }
 
 static bool rgTakeVector(rgReader* r, double vector[3]) {
@@ -180,6 +179,7 @@ static bool rgHasWhatItNeeds(int need, const rgFields* f) {
 
 const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* command) {
     rgFields f = {0};
+    text = text != NULL ? text : ""; // a request without a body
     rgReader reader = {text, text + size};
     if (!rgTakeObject(&reader, &f)) {
         return "This is not a command: one JSON object with known fields is needed.";

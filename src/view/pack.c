@@ -43,7 +43,7 @@ void* rgBytes_Add(rgBytes* bytes, const void* data, size_t count) {
         bytes->data = grown;
         bytes->capacity = capacity;
     }
-    unsigned char* place = bytes->data + bytes->size;
+    unsigned char* place = bytes->data != NULL ? bytes->data + bytes->size : NULL;
     if (data != NULL && count > 0) {
         memcpy(place, data, count);
     } else if (count > 0) { // an empty block has no place
@@ -173,7 +173,7 @@ static void rgAddHeader(rgBytes* out, const char* title, double timeStep, bool l
     char text[160];
     rgAddText(out, "{\"title\":");
     rgAddString(out, title);
-    snprintf(text, sizeof(text),
+    rgPrint(text, sizeof(text),
              ",\"live\":%s,\"timeStep\":%.17g,\"scene\":", live ? "true" : "false", timeStep);
     rgAddText(out, text);
     rgAddText(out, scene);

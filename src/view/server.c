@@ -228,7 +228,7 @@ static enum MHD_Result rgAnswerWishes(rgViewer* viewer, struct MHD_Connection* c
     pthread_mutex_lock(&viewer->mutex);
     rgBytes_Add(&text, "{\"times\":[", 10);
     for (int i = 0; i < viewer->pictures.count; ++i) {
-        int length = snprintf(part, sizeof(part), "%s%.9g", i > 0 ? "," : "", viewer->times[i]);
+        int length = rgPrint(part, sizeof(part), "%s%.9g", i > 0 ? "," : "", viewer->times[i]);
         rgBytes_Add(&text, part, (size_t)length);
     }
     int length = snprintf(part, sizeof(part), "],\"width\":%d,\"height\":%d}",

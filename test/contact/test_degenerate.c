@@ -112,6 +112,52 @@ static void test_normal_that_nothing_moves(void** state) {
 
 // Two equalities that contradict each other, a contact squeezed between two moving walls: no
 // solution. Every method ends by itself or by the limit, with finite impulses.
+// A contact that nothing moves along its normal is left out; those behind it keep their places, in
+// every form. Found by fuzzing: sparse input read and wrote beyond the matrix of the others.
+static void test_others_than_the_immovable(void** state) {
+    (void)state;
+    enum { rg_rows = 9 };
+    double G[rg_rows * rg_rows] = {0};
+    const double g[rg_rows] = {0, 0, -1, 0.3, 0, -1, 0, 0.2, -1};
+    int rowStart[rg_rows + 1], column[rg_rows * rg_rows];
+    rgBlock blocks[3] = {rgContactBlock(0, 0.5), rgContactBlock(3, 0.5), rgContactBlock(6, 0.5)};
+    for (int i = 0; i < rg_rows; ++i) {
+        for (int j = 0; j < rg_rows; ++j) {
+            G[i * rg_rows + j] = (i == j ? 2 : 0) + (i % 3 == j % 3 ? 1 : 0);
+            G[i * rg_rows + j] *= i != 2 && j != 2; // the first normal
+            column[i * rg_rows + j] = j;
+        }
+        rowStart[i] = i * rg_rows;
+    }
+    rowStart[rg_rows] = rg_rows * rg_rows;
+    rgContactProblem problem = {
+        .rowCount = rg_rows, .blockCount = 3, .blocks = blocks, .freeVelocity = g};
+    problem.delassus = (rgDelassus){.kind = rg_delassusDense, .matrix = G};
+    double answers[3][rg_rows] = {{0}};
+    for (int way = 0; way < 3; ++way) { // dense input, then sparse input in either form
+        rgContactSolverDef def = rgDefaultContactSolverDef();
+        rgContactReport report;
+        rgContactSolver* solver = NULL;
+        def.form = way == 2 ? rg_formSparse : rg_formDense;
+        if (way > 0) {
+            problem.delassus.kind = rg_delassusSparse;
+            problem.delassus.sparse = (rgSparse){rg_rows, rg_rows, rowStart, column, G};
+        }
+        assert_int_equal(rgCreateContactSolver(&def, &solver), rg_ok);
+        assert_int_equal(rgContactSolver_Solve(solver, &problem, answers[way], NULL, &report),
+                         rg_ok);
+        assert_int_equal(report.status, rg_contactInfeasible);
+        assert_int_equal(report.conflictCount, 1);
+        assert_int_equal(report.conflict[0], 0);
+        assert_true(rgLargestNumber(3, answers[way]) == 0);
+        rgDestroyContactSolver(solver);
+        for (int i = 0; i < rg_rows; ++i) { // 1e-6, the tolerance, times impulses of order 1
+            EXPECT_NEAR(answers[way][i], answers[0][i], 1e-5);
+        }
+    }
+    assert_true(answers[0][5] > 0.1 && answers[0][8] > 0.1);
+}
+
 static void rgExpectNoSolution(const rgContactCase* made) {
     int n = made->problem.rowCount;
     for (int way = 0; way < rg_wayCount; ++way) {
@@ -435,6 +481,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_moves),
         cmocka_unit_test(test_rows_that_nothing_moves),
         cmocka_unit_test(test_normal_that_nothing_moves),
+        cmocka_unit_test(test_others_than_the_immovable),
         cmocka_unit_test(test_no_solution),
         cmocka_unit_test(test_stalled_is_worse_than_limit),
         cmocka_unit_test(test_extreme_friction),

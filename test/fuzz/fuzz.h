@@ -3,13 +3,92 @@
 #pragma once
 #include "rigor/io.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A broken promise stops the run, and libFuzzer keeps the bytes.
 #define RG_PROMISE(condition) ((condition) ? (void)0 : abort())
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count);
+
+// ---- structure from bytes: choices and numbers, zeros when there are no more
+
+typedef struct rgInput {
+    const uint8_t* at;
+    size_t left;
+} rgInput;
+
+static inline unsigned rgInput_Byte(rgInput* in) {
+    if (in->left == 0) {
+        return 0;
+    }
+    in->left -= 1;
+    return *in->at++;
+}
+
+static inline int rgInput_Below(rgInput* in, int count) {
+    return (int)(rgInput_Byte(in) % (unsigned)count);
+}
+
+// Numbers of every kind: small ones mostly, then what hurts, then any eight bytes.
+static inline double rgInput_Number(rgInput* in) {
+    static const double strange[] = {0,      -0.0,    NAN,   INFINITY, -INFINITY, 5e-324, 1e-310,
+                                     1e-300, 1e-160,  1e-30, 1e-12,    1e12,      1e30,   1e160,
+                                     1e300,  1.7e308, -1e-9, -1e9,     1,         -1};
+    unsigned kind = rgInput_Byte(in);
+    if (kind < 176) {
+        return ((double)rgInput_Byte(in) - 128) / 64;
+    }
+    if (kind < 216) {
+        return strange[rgInput_Byte(in) % (sizeof(strange) / sizeof(strange[0]))];
+    }
+    if (kind < 240) {
+        return ldexp(1 + rgInput_Byte(in) / 256.0, (int)rgInput_Byte(in) - 128);
+    }
+    double number = 0;
+    if (in->left >= sizeof(number)) {
+        memcpy(&number, in->at, sizeof(number));
+        in->at += sizeof(number);
+        in->left -= sizeof(number);
+    }
+    return number;
+}
+
+// Numbers that a user may mean: finite, and of a size between a nanometre and a light second.
+static inline double rgInput_Sane(rgInput* in) {
+    double number = rgInput_Number(in);
+    bool sane = isfinite(number) && fabs(number) < 1e9 && fabs(number) > 1e-9;
+    return sane || number == 0 ? number : 1;
+}
+
+typedef double rgNumberFcn(rgInput* in);
+
+static inline rgVec3 rgInput_Vec(rgInput* in, rgNumberFcn* number) {
+    double x = number(in), y = number(in);
+    return rgVec(x, y, number(in));
+}
+
+static inline rgPose rgInput_Pose(rgInput* in, rgNumberFcn* number) {
+    rgVec3 p = rgInput_Vec(in, number);
+    rgQuat q = rgQuatFromRotationVector(rgInput_Vec(in, rgInput_Sane));
+    if (rgInput_Byte(in) < 8) { // not a unit
+        q.w = number(in);
+    }
+    return (rgPose){p, q};
+}
+
+static inline bool rgAllFinite(const double* x, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- model files
 
 typedef rgResult rgParseFcn(const void* text, size_t byteCount, const char* path,
                             const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model);

@@ -1,5 +1,8 @@
 # One fuzzing run: seeds copied into an empty folder, a fixed seed, a time limit. Bytes that break
 # something stay in WORK/found-*, and the run fails.
+if(DEFINED ENV{FUZZ_SECONDS} AND NOT "$ENV{FUZZ_SECONDS}" STREQUAL "")
+    set(SECONDS $ENV{FUZZ_SECONDS})
+endif()
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK}/corpus)
 string(REPLACE "|" ";" patterns "${SEEDS}")
@@ -14,9 +17,14 @@ endforeach()
 if(count EQUAL 0)
     message(FATAL_ERROR "no seeds in ${SEEDS}")
 endif()
-execute_process(COMMAND ${PROGRAM} -seed=1 -max_total_time=${SECONDS} -timeout=10 -rss_limit_mb=2048
-    -max_len=20000 -print_final_stats=1 -verbosity=0 -artifact_prefix=${WORK}/found- ${WORK}/corpus
-    WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result)
+execute_process(COMMAND ${PROGRAM} -seed=1 -max_total_time=${SECONDS} -timeout=20 -rss_limit_mb=2048
+    -max_len=20000 -print_final_stats=1 -close_fd_mask=3 -artifact_prefix=${WORK}/found- ${WORK}/corpus
+    WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_FILE ${WORK}/log ERROR_FILE ${WORK}/log)
+# How many runs, how many edges of the program's graph they met.
+file(STRINGS ${WORK}/log lines REGEX "(DONE|stat::number_of_executed_units|stat::peak_rss_mb)")
+get_filename_component(name ${WORK} NAME)
+string(REPLACE ";" "\n  " figures "${lines}")
+file(WRITE ${WORK}/figures "${name}\n  ${figures}\n")
 if(NOT result EQUAL 0)
-    message(FATAL_ERROR "fuzzing failed (${result}); see ${WORK}/found-*")
+    message(FATAL_ERROR "fuzzing failed (${result}); see ${WORK}/log and ${WORK}/found-*")
 endif()
