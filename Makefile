@@ -25,7 +25,7 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak bench-quick browser analysis api
+test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak golden bench-quick browser analysis api
 
 # The Python package, in the virtual environment build/python.
 python: all
@@ -66,10 +66,24 @@ fuzz: build/fuzz/.configured
 	FUZZ_SECONDS=$(TIME) $(CTEST) --test-dir build/fuzz -L fuzz
 	@cat build/fuzz/test/fuzz/*/figures
 
-# A pile falls again and again under ASan: the same bits each time, no growth.
+# A pile falls again and again under ASan: the same bits each time, no growth; and anything at random.
 soak: build/asan/.configured
-	cmake --build --preset asan --target scene_soak_pile
+	cmake --build --preset asan --target scene_soak_pile scene_soak_random
 	$(CTEST) --test-dir build/asan -L soak
+
+# Bits: any number of threads, saved states, and the hashes that are known for this kernel set.
+.PHONY: golden golden-write coverage
+golden: all
+	$(CTEST) --test-dir build/release -L golden -V
+golden-write: all
+	build/release/test/scene_golden test/scene/golden.txt --write
+
+# Lines and branches of src that the unit and data tests meet, by gcov: build/coverage/summary.txt.
+coverage: build/coverage/.configured
+	cmake --build --preset coverage
+	find build/coverage -name '*.gcda' -delete
+	-$(CTEST) --test-dir build/coverage -L 'unit|data' -LE script
+	.ci/coverage build/coverage
 
 # Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 15
 # minutes on two idle cores: build/bench/report/index.html with JSON and CSV beside it. `rigor bench list`

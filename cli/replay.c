@@ -275,6 +275,12 @@ static void rgPrintReplay(const rgOpenedRecording* opened, const rgReplaySummary
                " frames differ, first at %g s, by up to %.3g\n",
                s->differing, s->compared, s->firstDifference, s->largestDifference);
     }
+    if (check && info->revision != RG_PHYSICS_REVISION) {
+        printf(
+            "note         it was recorded with physics revision %d, and this program has %d: other "
+            "bits are no fault\n",
+            info->revision, RG_PHYSICS_REVISION);
+    }
 }
 
 static void rgWriteReplay(const rgOpenedRecording* opened, const rgReplaySummary* s, bool check) {
@@ -299,6 +305,7 @@ static void rgWriteReplay(const rgOpenedRecording* opened, const rgReplaySummary
     rgJson_Number(&json, "energy_begin", s->firstEnergy);
     rgJson_Number(&json, "energy_end", s->lastEnergy);
     rgJson_String(&json, "hash", hash);
+    rgJson_Int(&json, "revision", info->revision);
     if (check) {
         rgJson_Int(&json, "compared_frames", s->compared);
         rgJson_Int(&json, "differing_frames", s->differing);

@@ -48,6 +48,7 @@ typedef struct rgRecordingInfo {
     int64_t contactCount; ///< of all frames
     int qCount, vCount, controlCount, sensorCount;
     bool isComplete;    ///< it was closed; false after a crash, or while it is written
+    int revision;       ///< RG_PHYSICS_REVISION of the program that made it; 0: it does not say
     int kinematicCount; ///< kinematic bodies whose poses it holds: all of the model's, or none
 } rgRecordingInfo;
 

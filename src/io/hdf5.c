@@ -14,7 +14,7 @@ void rgH5_Fail(rgH5* h5, rgResult result, const char* format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    rgPrintList(text, sizeof(text), format, arguments);
     va_end(arguments);
     h5->result = result;
     rgDiagnostics_Add(h5->diagnostics, rg_severityError, h5->path, 0, "%s", text);
@@ -24,7 +24,7 @@ void rgH5_Warn(rgH5* h5, const char* format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    rgPrintList(text, sizeof(text), format, arguments);
     va_end(arguments);
     rgDiagnostics_Add(h5->diagnostics, rg_severityWarning, h5->path, 0, "%s", text);
 }

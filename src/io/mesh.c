@@ -12,7 +12,7 @@ rgResult rgMeshReader_Fail(rgMeshReader* reader, int line, const char* format, .
     char text[600];
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(text, sizeof(text), format, arguments) < 0) {
+    if (rgPrintList(text, sizeof(text), format, arguments) < 0) {
         text[0] = '\0';
     }
     va_end(arguments);

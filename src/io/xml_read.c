@@ -21,7 +21,7 @@ static void rgXmlReader_Remark(rgXmlReader* reader, rgSeverity severity, const r
         return;
     }
     char text[900];
-    if (vsnprintf(text, sizeof(text), format, arguments) < 0) {
+    if (rgPrintList(text, sizeof(text), format, arguments) < 0) {
         text[0] = '\0';
     }
     rgDiagnostics_Add(reader->diagnostics, severity, node->file, node->line, "%s", text);

@@ -140,6 +140,7 @@ static void rgRecorder_WriteModel(rgRecorder* r, const rgRecorderDef* def, const
     rgH5_MakeGroup(&r->h5, "contacts");
     rgH5_WriteText(&r->h5, "format", RG_RECORD_FORMAT);
     rgH5_WriteInt(&r->h5, "version", RG_RECORD_VERSION);
+    rgH5_WriteInt(&r->h5, "revision", RG_PHYSICS_REVISION);
     rgH5_WriteInt(&r->h5, "run/interval", def->interval);
     double dt = rgWorld_TimeStep(world);
     rgH5_WriteNumbers(&r->h5, "run/time_step", &dt, 1);

@@ -165,12 +165,14 @@ static void rgRecording_ReadHead(rgRecording* r) {
     r->scene = rgRecording_ReadText(r, "model/scene");
     double* dt = rgH5_ReadNumbers(&r->h5, "run/time_step", 1);
     int interval = rgH5_ReadInt(&r->h5, "run/interval");
+    int revision = rgH5_Has(&r->h5, "revision") ? rgH5_ReadInt(&r->h5, "revision") : 0;
     r->info = (rgRecordingInfo){.title = r->title,
                                 .mjcf = r->mjcf,
                                 .scene = r->scene,
                                 .arguments = r->arguments,
                                 .timeStep = dt != NULL ? dt[0] : 0,
                                 .interval = interval,
+                                .revision = revision,
                                 .isComplete = !r->h5.isGrowing};
     if (r->h5.result == rg_ok && (!(dt[0] > 0) || interval < 1)) {
         rgH5_Fail(&r->h5, rg_errorFormat, "run/time_step and run/interval must be positive");

@@ -14,12 +14,13 @@ static char rg_folder[] = "/tmp/rigor_locale_XXXXXX";
 
 // A German locale of our own: none need be installed, but the sources of locales must be there.
 static bool rgHaveComma(void) {
+    static bool isMade;
     char command[256], digits[16];
     snprintf(command, sizeof(command),
              "localedef -i de_DE -f UTF-8 --no-archive %s/de_DE.UTF-8 >%s/log 2>&1", rg_folder,
              rg_folder);
-    if (system(command) != 0 || setenv("LOCPATH", rg_folder, 1) != 0 ||
-        setlocale(LC_ALL, "de_DE.UTF-8") == NULL) {
+    isMade = isMade || (system(command) == 0 && setenv("LOCPATH", rg_folder, 1) == 0);
+    if (!isMade || setlocale(LC_ALL, "de_DE.UTF-8") == NULL) {
         return false;
     }
     snprintf(digits, sizeof(digits), "%g", 0.5);
@@ -140,7 +141,11 @@ static void test_messages(void** state) {
     rgResult result = rgParseModelDef(text, strlen(text), "text", NULL, said, &def);
     setlocale(LC_ALL, "C");
     assert_int_not_equal(result, rg_ok);
-    assert_non_null(strstr(rgDiagnostics_Message(said, 0).text, "-0.25"));
+    bool found = false;
+    for (int i = 0; i < rgDiagnostics_Count(said); ++i) {
+        found = found || strstr(rgDiagnostics_Message(said, i).text, "-0.25") != NULL;
+    }
+    assert_true(found);
     rgDestroyDiagnostics(said);
 }
 
