@@ -24,10 +24,11 @@ static const rgVerb verbs[] = {
 };
 
 // OpenBLAS waits for ever, at the end, for its threads to get memory that an address space with a
-// limit does not have.
+// limit does not have; libhdf5 crashes there over a file that it could not close on a full disk.
 static int rgEnd(int code) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (limited || code != rg_exitDone) {
         fflush(NULL);
         _exit(code);
     }

@@ -227,8 +227,8 @@ RG_API rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSo
 RG_API void rgDestroyContactSolver(rgContactSolver* solver);
 
 /// Improve lambda [N s, n] in place; its input value is the warm start (zeros: cold). Also gives
-/// sigma [m/s, n] unless it is NULL. The report may be NULL. Numbers so large that no finite impulses
-/// come out give rg_errorNumeric, and lambda stays as it was.
+/// sigma [m/s, n] unless it is NULL. The report may be NULL. Numbers so large that no finite
+/// impulses come out give rg_errorNumeric, and lambda stays as it was.
 RG_API rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
                                       double* lambda, double* sigma, rgContactReport* report);
 

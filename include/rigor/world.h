@@ -3,7 +3,8 @@
 #include "rigor/contact.h"
 #include "rigor/model.h"
 
-/// Raised with every change that makes a step give other bits from the same state. Recordings hold it.
+/// Raised with every change that makes a step give other bits from the same state. Recordings hold
+/// it.
 #define RG_PHYSICS_REVISION 1
 
 typedef struct rgWorld rgWorld; ///< where things are: state and workspace, one thread at a time

@@ -477,8 +477,7 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
     if (ours->hasGravity && theirs.hasGravity &&
         rgLengthSquared(rgSub(ours->gravity, theirs.gravity)) > 0) {
         rgPrint(x, sizeof(x), "(%g, %g, %g)", ours->gravity.x, ours->gravity.y, ours->gravity.z);
-        rgPrint(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y,
-                 theirs.gravity.z);
+        rgPrint(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y, theirs.gravity.z);
         rgAttachment_TellWish(a, "gravity", x, y);
     }
     if (ours->timeStep > 0 && theirs.timeStep > 0 && ours->timeStep != theirs.timeStep) {

@@ -174,7 +174,7 @@ static void rgAddHeader(rgBytes* out, const char* title, double timeStep, bool l
     rgAddText(out, "{\"title\":");
     rgAddString(out, title);
     rgPrint(text, sizeof(text),
-             ",\"live\":%s,\"timeStep\":%.17g,\"scene\":", live ? "true" : "false", timeStep);
+            ",\"live\":%s,\"timeStep\":%.17g,\"scene\":", live ? "true" : "false", timeStep);
     rgAddText(out, text);
     rgAddText(out, scene);
 }

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -199,6 +200,18 @@ class Record(unittest.TestCase):
             done = run("replay", self.path("bad.h5"))
             self.assertIn(done.returncode, (0, 2), done)
             self.assertEqual(done.returncode == 2, "rigor: " in done.stderr, done)
+
+    # A full disk is an error with a message, at whatever byte it begins.
+    def test_full_disk(self):
+        path = self.path("run.h5")
+        for room in (0, 4096, 20000, 100000):
+            def limit(room=room):
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            done = subprocess.run([RIGOR, "simulate", "humanoid", "--time", "1", "--record", path],
+                                  capture_output=True, text=True, timeout=500, preexec_fn=limit, check=False)
+            self.assertIn(done.returncode, (1, 2), done)
+            self.assertIn(path, done.stderr)
 
     # Arguments that a foreign file brings do not write files.
     def test_hostile_arguments(self):
