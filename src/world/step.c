@@ -66,6 +66,12 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report) {
     rgRun(&step, rg_stageAssemble, rgAssembleProblem);     // M^, J, v_free -> R, g, K
     rgRun(&step, rg_stageSolve, rgSolveProblem);           // M^, J, R, g, K -> lambda
     rgRun(&step, rg_stageVelocity, rgApplyImpulses);       // lambda       -> v+
+    if (step.result != rg_ok) { // points without rows are nothing for readers to see
+        world->pointCount = world->waitingCount = 0;
+        world->problem = (rgContactProblem){0};
+        rgRows_Clear(&world->rows);
+        world->readout->evaluated = false;
+    }
     return step;
 }
 

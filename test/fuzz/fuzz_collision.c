@@ -46,8 +46,9 @@ static rgGeometry* rgMakeGeometry(rgInput* in, rgNumberFcn* number) {
     return geometry;
 }
 
+// Lengths whose squares are subnormal have few digits.
 static bool rgIsUnit(rgVec3 n) {
-    return fabs(rgLength(n) - 1) < 1e-6;
+    return fabs(rgLength(n) - 1) < 1e-3;
 }
 
 static void rgCheckPair(rgInput* in, const rgGeometry* a, rgPose poseA, const rgGeometry* b,
