@@ -300,14 +300,12 @@ static void rgCoreDistance(const rgConvexPair* pair, double cutoff, rgPairCache*
 }
 
 // GJK finds normals of smooth shapes to 1e-5, EPA deep inside only to 0.1; Newton's method gives
-// the rest. The signed distance is the largest separation over all directions: what separates less
-// than the start is another stationary point.
+// the rest.
 static void rgPolish(const rgConvexPair* pair, const rgPairCache* cache, rgSigned* out) {
     rgPairCache found = *cache;
     found.axis = out->normal;
     rgSigned better = *out;
-    if (rgWarmSmooth(pair, &found, INFINITY, &better) &&
-        better.gap > out->gap - 1e-6 * pair->scale) {
+    if (rgWarmSmooth(pair, &found, INFINITY, &better)) {
         better.iterations += out->iterations;
         *out = better;
     }

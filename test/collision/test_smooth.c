@@ -200,11 +200,44 @@ static void rgTestDirtyCache(void** state) {
     }
 }
 
+// Flat and long ones at any depth: the distance is the gap along its normal, and along no other
+// direction are they further apart by much. Newton's method does not lead to worse places.
+static void rgTestFlatShapes(void** state) {
+    (void)state;
+    rgRandom random = {47};
+    for (int i = 0; i < rgFewer(400); ++i) {
+        rgTestShape a, b;
+        rgTestMake(&a, 3 + i % 6, 1, &random);
+        rgTestDestroy(&a);
+        memset(&b, 0, sizeof(b));
+        b.kind = i % 2 ? rg_shapeCylinder : rg_shapeEllipsoid;
+        b.size = rgVec(pow(10, rgRandom_Uniform(&random, -2.5, 0)),
+                       pow(10, rgRandom_Uniform(&random, -2.5, 0)),
+                       pow(10, rgRandom_Uniform(&random, -2.5, 0)));
+        rgTestCreate(&a);
+        rgTestCreate(&b);
+        for (int k = 0; k < 20; ++k) {
+            double depth = pow(10, rgRandom_Uniform(&random, -5, 0));
+            rgPose pa = rgPoseIdentity(), pb = rgTestPlace(&a, pa, &b, -depth, &random);
+            rgProximity p;
+            assert_int_equal(rgDistance(a.geometry, pa, b.geometry, pb, NULL, &p), rg_ok);
+            EXPECT_NEAR(rgTestSlab(&a, pa, &b, pb, p.normal), p.distance, 1e-4);
+            for (int t = 0; t < 60; ++t) {
+                rgVec3 n = rgTestDirection(&random);
+                assert_true(rgTestSlab(&a, pa, &b, pb, n) < p.distance + 0.05);
+            }
+        }
+        rgTestDestroy(&a);
+        rgTestDestroy(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestSlow),       cmocka_unit_test(rgTestFast),
         cmocka_unit_test(rgTestSizes),      cmocka_unit_test(rgTestAligned),
         cmocka_unit_test(rgTestDirtyCache), cmocka_unit_test(rgTestDeepNormals),
+        cmocka_unit_test(rgTestFlatShapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
