@@ -370,14 +370,13 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
     rgLost hulls = {.diagnostics = w->diagnostics,
                     .what = "MJCF collides with the convex hull of a mesh"};
     rgLost round = {.diagnostics = w->diagnostics,
-                    .what = "rounded shapes are written sharp: boxes and cylinders as large as "
-                            "they are, hulls as their cores"};
+                    .what = "rounded hulls are written as their cores"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
         if (shape->kind == rg_shapeMesh && !shape->visualOnly) {
             rgLost_Add(&hulls, shape->name);
         }
-        if (shape->rounding > 0) {
+        if (shape->rounding > 0 && shape->kind == rg_shapeHull) {
             rgLost_Add(&round, shape->name);
         }
     }

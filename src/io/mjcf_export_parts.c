@@ -508,6 +508,16 @@ static void rgMjWriter_CustomName(rgMjWriter* w, const char* what, const char* g
     rgArena_Return(&w->arena, mark);
 }
 
+// A number of a geom, where it is not zero.
+static void rgMjWriter_Numeric(rgMjWriter* w, const char* name, const char* geom, double value) {
+    if (value != 0) {
+        rgText_Add(&w->text, "    <numeric");
+        rgMjWriter_CustomName(w, name, geom);
+        rgText_Number(&w->text, "data", value);
+        rgText_Add(&w->text, "/>\n");
+    }
+}
+
 // What MJCF has no words for. The rule of friction is written where it is not the common one.
 static void rgMjWriter_CustomGeom(rgMjWriter* w, int number, rgFrictionRule common) {
     const rgShapeDef* shape = &w->def->shapes[number];
@@ -516,12 +526,10 @@ static void rgMjWriter_CustomGeom(rgMjWriter* w, int number, rgFrictionRule comm
     const char* geom = rgNamed(shape->name, "geom", number + 1, &made);
     for (int i = 0; i < RG_MJ_PROPERTY_COUNT; ++i) {
         double value = *rgMjProperty_Of(&rgMjProperties[i], &material);
-        if (value != 0) {
-            rgText_Add(&w->text, "    <numeric");
-            rgMjWriter_CustomName(w, rgMjProperties[i].name, geom);
-            rgText_Number(&w->text, "data", value);
-            rgText_Add(&w->text, "/>\n");
-        }
+        rgMjWriter_Numeric(w, rgMjProperties[i].name, geom, value);
+    }
+    if (shape->kind == rg_shapeBox || shape->kind == rg_shapeCylinder) {
+        rgMjWriter_Numeric(w, "rounding", geom, shape->rounding);
     }
     if (material.frictionRule != common) {
         rgText_Add(&w->text, "    <text");

@@ -61,18 +61,42 @@ static void rgMjcf_Range(rgMjcf* m, const rgXmlNode* node, const char* geom, int
     *first = RG_MAX(*first, 0);
 }
 
+// Round the edges of boxes and cylinders, which keep the size that the file says.
+static void rgMjcf_Round(rgMjcf* m, const rgXmlNode* node, rgShapeDef* shape, double radius) {
+    bool box = shape->kind == rg_shapeBox;
+    if (!box && shape->kind != rg_shapeCylinder) {
+        return;
+    }
+    double least = RG_MIN(shape->size.x, shape->size.y);
+    least = (box ? RG_MIN(least, shape->size.z) : least) + shape->rounding;
+    if (!(radius >= 0 && radius < least)) {
+        rgXmlReader_Error(&m->reader, node,
+                          "<numeric data>: a rounding of %g m, where the geom is %g m in half",
+                          radius, least);
+        return;
+    }
+    double less = radius - shape->rounding;
+    shape->size = rgSub(shape->size, rgVec(less, less, box ? less : 0));
+    shape->rounding = radius;
+}
+
 static void rgMjcf_ReadNumeric(rgMjcf* m, const rgXmlNode* node, const char* name) {
     const rgMjProperty* property = rgMjcf_FindProperty(name);
     int first, end;
     double value = 0;
-    if (property == NULL) {
+    bool rounds = rgMjcf_StartsWith(name, "rounding");
+    if (property == NULL && !rounds) {
         rgXmlReader_Warn(&m->reader, node, "<numeric name>: '" RG_MJ_PREFIX "%.60s' is not known",
                          name);
     } else if (rgXmlReader_Required(&m->reader, node, "data") != NULL &&
                rgXmlReader_Double(&m->reader, node, "data", &value)) {
         rgMjcf_Range(m, node, rgMjcf_GeomOf(name), &first, &end);
         for (int i = first; i < end; ++i) {
-            *rgMjProperty_Of(property, &m->def->shapes[i].material) = value;
+            if (rounds) {
+                rgMjcf_Round(m, node, &m->def->shapes[i], value);
+            } else {
+                *rgMjProperty_Of(property, &m->def->shapes[i].material) = value;
+            }
         }
     }
 }
