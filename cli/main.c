@@ -12,6 +12,7 @@ static const rgVerb verbs[] = {
     {"convert", "write a robot description as URDF or MJCF", rgCli_Convert},
     {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
+    {"identify", "find numbers of a robot description from recorded motions", rgCli_Identify},
     {"inverse", "forces and contact forces that a motion needs", rgCli_Inverse},
     {"plot", "draw quantities of a recording or CSV file over time", rgCli_Plot},
     {"render", "make pictures of a recording without a display", rgCli_Render},

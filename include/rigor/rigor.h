@@ -6,6 +6,7 @@
 #include "rigor/contact.h"
 #include "rigor/dynamics.h"
 #include "rigor/fclib.h"
+#include "rigor/identify.h"
 #include "rigor/inertia.h"
 #include "rigor/inverse.h"
 #include "rigor/io.h"

@@ -15,6 +15,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Error, FileError, For
 from . import convert, fclib
 from .batch import Batch, Rollout, rollout
 from .dynamics import Dynamics
+from .identification import Identification, Motion, identify, parameter_fields
 from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse, parse_def, scene,
                     scenes)
 from .problem import Problem, Report, Residual, Solution, Solver, Sparse, block_type, solve
@@ -29,9 +30,10 @@ OPEN, STICK, SLIP = (int(_lib.rg_contactOpen), int(_lib.rg_contactStick), int(_l
 
 __all__ = [
     "ArgumentError", "Batch", "BusyError", "ClosedError", "Dynamics", "Error", "FileError",
-    "FormatError", "Inverse", "Key", "Model", "ModelDef", "NotFoundError", "NumericError", "OPEN",
-    "OutOfMemoryError", "Pose", "Problem", "Record", "Report", "Residual", "RigorWarning", "Rollout",
-    "SLIP", "STICK", "Solution", "Solver", "Sparse", "Spatial", "StepReport", "UnsupportedError",
-    "VersionError", "World", "block_type", "builtin_models", "convert", "fclib", "load", "load_def",
-    "load_recording", "parse", "parse_def", "rollout", "save_page", "scene", "scenes", "solve",
+    "FormatError", "Identification", "Inverse", "Key", "Model", "ModelDef", "Motion",
+    "NotFoundError", "NumericError", "OPEN", "OutOfMemoryError", "Pose", "Problem", "Record",
+    "Report", "Residual", "RigorWarning", "Rollout", "SLIP", "STICK", "Solution", "Solver",
+    "Sparse", "Spatial", "StepReport", "UnsupportedError", "VersionError", "World", "block_type",
+    "builtin_models", "convert", "fclib", "identify", "load", "load_def", "load_recording",
+    "parameter_fields", "parse", "parse_def", "rollout", "save_page", "scene", "scenes", "solve",
 ]

@@ -1,0 +1,48 @@
+// rigor identify: what it is asked, and how the answer is printed.
+#pragma once
+#include "model.h"
+
+typedef struct rgIdentifyOptions {
+    rgModelArguments model;
+    rgTextList fits;
+    const char* plan;
+    const char* noise;
+    const char* startNoise;
+    int velocities; // instant, backward
+    int loss;
+    double timeStep, tolerance;
+    double length; // of which position errors are told as percentages; 0: none
+    int threads;
+    int seed;
+    const char* out;
+    const char* motionsCsv;
+    bool json;
+    bool fields;
+    rgIdentifyDef def;
+} rgIdentifyOptions;
+
+typedef struct rgIdentifyJob {
+    rgIdentifyOptions options;
+    rgLoadedModel loaded;
+    rgThreadPool* pool;
+    rgParameterDef* parameters;
+    int parameterCount;
+    rgMotion* motions; // copies of the loaded ones' heads
+    rgMotion** loadedMotions;
+    int motionCount;
+    rgIdentification* answer;
+    rgProgress progress;
+    rgIdentifyStage stage;
+} rgIdentifyJob;
+
+// identify_plan.c: "NAME=LOW:HIGH[,log][,start=X][,prior=MEAN:SD]" from --fit and from the lines of
+// --plan. False after a message.
+bool rgIdentifyJob_ReadPlan(rgIdentifyJob* job);
+void rgIdentifyJob_FreePlan(rgIdentifyJob* job);
+
+// identify_report.c
+void rgIdentifyJob_Print(const rgIdentifyJob* job);
+void rgIdentifyJob_PrintJson(const rgIdentifyJob* job);
+// The errors of each motion as CSV; false after a message.
+bool rgIdentifyJob_WriteMotions(const rgIdentifyJob* job);
+void rgPrintParameterFields(void);

@@ -1,0 +1,523 @@
+// Identification of known bodies from motions that were simulated with them: what is found, what is
+// said to be open, and that nothing depends on the number of threads.
+#include "rigor/dynamics.h"
+#include "rigor/identify.h"
+#include "rigor/io.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DT 0.002
+
+static const char cube[] =
+    "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1' friction='0.25'/>"
+    "<body name='cube' pos='0 0 0.05'><freejoint/>"
+    "<inertial pos='0.001 -0.002 0.006' mass='0.4' diaginertia='0.0009 0.0009 0.0009'/>"
+    "<geom name='box' type='box' size='0.05 0.05 0.05' friction='0.25'/></body>"
+    "</worldbody><custom><numeric name='rigor:restitution' data='0.2'/></custom></mujoco>";
+static const char pendulum[] =
+    "<mujoco><worldbody><body name='arm' pos='0 0 1'>"
+    "<joint name='hinge' axis='0 1 0' damping='0.02' frictionloss='0.01' armature='0.001'/>"
+    "<geom name='rod' type='capsule' fromto='0 0 0 0.3 0 0' size='0.01' mass='0.2'/></body>"
+    "</worldbody><actuator><motor name='motor' joint='hinge'/></actuator></mujoco>";
+
+enum { mostMotions = 16, RG_LIGHT = 3 };
+
+typedef struct Recorded {
+    int count;
+    rgMotion motions[mostMotions];
+    rgChannel channel;
+} Recorded;
+
+// Under sanitizers and valgrind everything is called, on little, and figures are not looked at.
+static bool Light(void) {
+    return rgFewer(100) < 100;
+}
+
+static rgModelDef* Parse(const char* text) {
+    rgModelDef* def = NULL;
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &def), rg_ok);
+    return def;
+}
+
+// A start of the free body above the floor, or of the joint.
+static void Throw(const rgModel* model, int number, double* q, double* v) {
+    uint64_t seed = rgRandomBits(17, (uint64_t)number);
+    rgModelInfo info = rgModel_Info(model);
+    for (int k = 0; k < info.vCount; ++k) {
+        v[k] = (k < 3 ? 0.8 : 5) * (2 * rgRandomUnit(seed, (uint64_t)k) - 1);
+    }
+    q[0] = 0;
+    if (info.qCount == 7) {
+        rgQuat turn = rgQuatFromRotationVector(
+            rgVec(rgRandomNormal(seed, 20), rgRandomNormal(seed, 21), rgRandomNormal(seed, 22)));
+        const double start[7] = {0, 0, 0.13, turn.w, turn.x, turn.y, turn.z};
+        memcpy(q, start, sizeof(start));
+    }
+}
+
+// Samples of one motion every fifth step, with noise.
+static void Record(rgMotion* motion, const rgModel* model, const rgChannel* channel, int number,
+                   int samples, double noise) {
+    rgModelInfo info = rgModel_Info(model);
+    bool pose = channel->kind == rg_channelPose;
+    int width = pose ? 7 : 1;
+    double* memory = calloc((size_t)(samples * (2 + width) + 16), sizeof(double));
+    double *times = memory, *q = times + samples, *v = q + 8, *values = v + 8;
+    double* controls = values + samples * width;
+    Throw(model, number, q, v);
+    rgWorldDef def = rgDefaultWorldDef();
+    def.timeStep = DT;
+    rgWorld* world = NULL;
+    assert_int_equal(rgCreateWorld(model, &def, NULL, &world), rg_ok);
+    assert_int_equal(rgWorld_SetState(world, q, v), rg_ok);
+    for (int s = 0; s < samples; ++s) {
+        double* row = values + s * width;
+        times[s] = 5 * DT * s;
+        controls[s] = 0.1 * sin(3.0 * times[s] + number);
+        if (info.actuatorCount > 0) {
+            assert_int_equal(rgWorld_SetControl(world, controls + s), rg_ok);
+        }
+        uint64_t seed = rgRandomBits((uint64_t)number + 99, (uint64_t)s);
+        if (pose) {
+            rgPose at = rgWorld_BodyPose(world, channel->body);
+            double numbers[7] = {at.p.x, at.p.y, at.p.z, at.q.w, at.q.x, at.q.y, at.q.z};
+            for (int k = 0; k < 7; ++k) {
+                row[k] = numbers[k] + noise * rgRandomNormal(seed, (uint64_t)k);
+            }
+        } else {
+            row[0] = rgWorld_Positions(world, NULL)[0] + noise * rgRandomNormal(seed, 0);
+        }
+        for (int k = 0; k < 5; ++k) {
+            assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        }
+    }
+    rgDestroyWorld(world);
+    *motion = (rgMotion){.name = "throw",
+                         .sampleCount = samples,
+                         .times = times,
+                         .channelCount = 1,
+                         .channels = channel,
+                         .valueCount = width,
+                         .values = values,
+                         .q = q,
+                         .v = v,
+                         .controls = info.actuatorCount > 0 ? controls : NULL};
+}
+
+static void RecordAll(Recorded* recorded, const rgModelDef* def, int count, int samples,
+                      double noise) {
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    recorded->count = count = Light() ? RG_LIGHT : count;
+    samples = Light() ? 8 : samples;
+    recorded->channel = rgModel_Info(model).qCount == 7 ? (rgChannel){rg_channelPose, {1}, 0}
+                                                        : (rgChannel){rg_channelCoordinate, {0}, 0};
+    for (int i = 0; i < count; ++i) {
+        Record(&recorded->motions[i], model, &recorded->channel, i, samples, noise);
+    }
+    rgDestroyModel(model);
+}
+
+static void FreeAll(Recorded* recorded) {
+    for (int i = 0; i < recorded->count; ++i) {
+        free((void*)(uintptr_t)recorded->motions[i].times);
+    }
+}
+
+static rgParameterDef Between(const char* name, double lower, double upper) {
+    rgParameterDef def = rgDefaultParameterDef();
+    def.name = name;
+    def.lower = lower;
+    def.upper = upper;
+    def.start = 0.7 * lower + 0.3 * upper; // not where the model is
+    return def;
+}
+
+static rgIdentifyDef DefOf(const Recorded* recorded, const rgParameterDef* parameters, int count) {
+    rgIdentifyDef def = rgDefaultIdentifyDef();
+    def.parameters = parameters;
+    def.parameterCount = count;
+    def.motions = recorded->motions;
+    def.motionCount = recorded->count;
+    def.world.timeStep = DT;
+    def.generations = Light() ? 1 : 15;
+    def.refinements = Light() ? 1 : 16;
+    return def;
+}
+
+static rgParameterEstimate Estimate(const rgIdentification* id, int i) {
+    return rgIdentification_Parameter(id, i);
+}
+
+// ---- what is found
+
+// Friction, rebound, centre of mass and inertia of a thrown cube, from exact recordings: to a
+// hundredth of the bounds; the answer, given to a model, is that model.
+static void TestCube(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 16, 30, 0);
+    rgParameterDef parameters[] = {
+        Between("shape/*/friction", 0.1, 0.5), Between("shape/*/restitution", 0, 0.5),
+        Between("body/cube/com.x", -0.01, 0.01), Between("body/cube/com.z", -0.01, 0.01),
+        Between("body/cube/inertia.scale", 0.6, 1.6)};
+    const double truth[] = {0.25, 0.2, 0.001, 0.006, 1};
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 5);
+    settings.generations = 2 * settings.generations;
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    for (int i = 0; i < 5 && !Light(); ++i) {
+        rgParameterEstimate p = Estimate(id, i);
+        EXPECT_NEAR(p.value, truth[i], 0.01 * (parameters[i].upper - parameters[i].lower));
+        assert_true(p.determined > 0.9);
+        assert_false(p.atBound);
+        assert_string_equal(p.name, parameters[i].name);
+    }
+    rgIdentificationInfo info = rgIdentification_Info(id);
+    assert_true(Light() || info.undeterminedCount == 0);
+    assert_true(Light() || info.cost < 0.01 * info.costBefore);
+    assert_true(Light() || info.after.position < 1e-3);
+    assert_true(isnan(info.after.coordinate));
+    assert_int_equal(rgIdentification_Apply(id, def), rg_ok);
+    double value = NAN;
+    assert_int_equal(rgModelDef_ParameterValue(def, "body/cube/com.z", &value, NULL), rg_ok);
+    assert_true(value == Estimate(id, 3).value);
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// Damping, dry friction and armature of a driven joint, from recordings with noise.
+static void TestJoint(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(pendulum);
+    Recorded recorded;
+    RecordAll(&recorded, def, 6, 60, 1e-4);
+    rgParameterDef parameters[] = {Between("joint/hinge/damping", 0, 0.1),
+                                   Between("joint/hinge/friction", 0, 0.05),
+                                   Between("body/arm/com.x", 0.1, 0.2)};
+    parameters[1].start = NAN;
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 3);
+    settings.coordinateNoise = 1e-3;
+    settings.foldCount = 3;
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    const double truth[] = {0.02, 0.01, 0.15}, within[] = {5e-4, 5e-4, 1e-3};
+    for (int i = 0; i < 3 && !Light(); ++i) {
+        rgParameterEstimate p = Estimate(id, i);
+        EXPECT_NEAR(p.value, truth[i], within[i]);
+        assert_true(p.lower <= p.value && p.value <= p.upper && p.deviation < within[i]);
+        for (int f = 0; f < 3; ++f) {
+            EXPECT_NEAR(rgIdentification_FoldValue(id, f, i), truth[i], 3 * within[i]);
+        }
+    }
+    EXPECT_NEAR(Estimate(id, 1).start, 0.01, 1e-12); // what the model has
+    rgMotionEstimate motion = rgIdentification_Motion(id, recorded.count - 1);
+    assert_int_equal(motion.fold, 2);
+    assert_int_equal(motion.sampleCount, recorded.motions[0].sampleCount);
+    assert_true(Light() || (motion.heldOut.coordinate < 1e-3 && motion.heldOut.coordinate > 1e-5));
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// The size of a body, which takes another model for every candidate, and gravity with it.
+static void TestSizeAndGravity(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 6, 30, 0);
+    rgParameterDef parameters[] = {Between("shape/box/size.scale", 0.9, 1.1),
+                                   Between("shape/box/corner", 0, 0.01),
+                                   Between("gravity", 9, 10.5)};
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 3);
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    const double truth[] = {1, 0, 9.81}, within[] = {0.003, 0.0007, 0.03};
+    for (int i = 0; i < 3 && !Light(); ++i) {
+        EXPECT_NEAR(Estimate(id, i).value, truth[i], within[i]);
+    }
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// ---- what is open
+
+// Bodies that are as many times heavier fall and rebound alike: rigid contacts do not tell. Mass
+// and moments apart: their ratio is found, and the open direction is the one that keeps it.
+static void TestMassIsOpen(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 6, 30, 0);
+    rgParameterDef parameters[] = {Between("body/cube/scale", 0.5, 2),
+                                   Between("shape/*/friction", 0.1, 0.5)};
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 2);
+    settings.generations = Light() ? 1 : 8;
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    assert_true(Estimate(id, 0).determined < 0.1);
+    assert_true(Light() || Estimate(id, 1).determined > 0.9);
+    assert_true(Light() || rgIdentification_Info(id).undeterminedCount == 1);
+    double strength = 0;
+    const double* open = rgIdentification_Direction(id, 1, &strength);
+    assert_true(Light() || (fabs(open[0]) > 0.99 && strength < 3.5));
+    assert_null(rgIdentification_Direction(id, 2, &strength));
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// Mass and moments apart: their ratio is found, and the open direction is the one that keeps it.
+static void TestRatioIsFound(void** state) {
+    (void)state;
+    if (Light()) {
+        return;
+    }
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 6, 30, 0);
+    rgParameterDef parameters[2];
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 2);
+    settings.generations = 8;
+    rgIdentification* id = NULL;
+    double strength = 0;
+    parameters[0] = Between("body/cube/mass", 0.2, 0.6);
+    parameters[1] = Between("body/cube/inertia.scale", 0.5, 1.5);
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    double ratio = Estimate(id, 1).value / Estimate(id, 0).value;
+    EXPECT_NEAR(ratio, 1 / 0.4, 0.1);
+    const double* open = rgIdentification_Direction(id, 1, &strength);
+    // d mass / mass = d scale / scale, in widths of the bounds
+    double wanted = Estimate(id, 1).value / Estimate(id, 0).value * 0.4;
+    EXPECT_NEAR(open[1] / open[0], wanted, 0.15);
+    assert_true(strength < 3.5);
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// A prior decides where the motions do not.
+static void TestPrior(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 4, 30, 0);
+    rgParameterDef parameter = Between("body/cube/scale", 0.5, 2);
+    parameter.prior = 1.3;
+    parameter.deviation = 0.1;
+    rgIdentifyDef settings = DefOf(&recorded, &parameter, 1);
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    assert_true(Light() || fabs(Estimate(id, 0).value - 1.3) < 0.01);
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// ---- starts
+
+// Velocities at the start that are wrong are found again: from all samples, together with the
+// parameters, and from the flight before the first contact alone.
+static void TestStarts(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 6, 30, 0);
+    double wrong[mostMotions][6];
+    for (int i = 0; i < recorded.count; ++i) {
+        for (int k = 0; k < 6; ++k) {
+            wrong[i][k] = recorded.motions[i].v[k] + (k < 3 ? 0.02 : 0.2) * (k % 2 ? 1 : -1);
+        }
+        recorded.motions[i].v = wrong[i];
+    }
+    rgParameterDef parameter = Between("body/cube/com.z", -0.01, 0.01);
+    for (int window = 0; window < 2; ++window) {
+        rgIdentifyDef settings = DefOf(&recorded, &parameter, 1);
+        settings.startVelocity = 0.05;
+        settings.startRate = 0.5;
+        settings.startWindow = window ? 1 : 0;
+        settings.positionNoise = 1e-4; // what the recordings are worth beside the starts
+        settings.rotationNoise = 1e-3;
+        settings.refinements = Light() ? 1 : 20;
+        rgIdentification* id = NULL;
+        assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+        assert_true(Light() || fabs(Estimate(id, 0).value - 0.006) < 3e-4);
+        rgIdentificationInfo info = rgIdentification_Info(id);
+        assert_true(Light() || window || info.adapted.position < 0.2 * info.before.position);
+        int near = 0;
+        for (int i = 0; i < recorded.count; ++i) {
+            rgMotionEstimate motion = rgIdentification_Motion(id, i);
+            double error = 0;
+            for (int k = 0; k < 6; ++k) {
+                double was = wrong[i][k] - (k < 3 ? 0.02 : 0.2) * (k % 2 ? 1 : -1);
+                error = fmax(error, fabs(motion.v[k] - was) / (k < 3 ? 0.02 : 0.2));
+            }
+            near += error < 0.3;
+        }
+        assert_true(Light() ||
+                    near >= 4); // of 6: not every flight is long, nor every impact smooth
+        rgDestroyIdentification(id);
+    }
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// ---- the same bits
+
+static void ExpectSame(const rgIdentification* a, const rgIdentification* b, int parameters) {
+    for (int i = 0; i < parameters; ++i) {
+        rgParameterEstimate x = Estimate(a, i), y = Estimate(b, i);
+        assert_memory_equal(&x.value, &y.value, sizeof(double));
+        assert_memory_equal(&x.lower, &y.lower, sizeof(double));
+        assert_memory_equal(&x.determined, &y.determined, sizeof(double));
+    }
+    rgIdentificationInfo x = rgIdentification_Info(a), y = rgIdentification_Info(b);
+    assert_memory_equal(&x.heldOut, &y.heldOut, sizeof(x.heldOut));
+    assert_memory_equal(&x.cost, &y.cost, sizeof(double));
+    assert_int_equal(x.simulationCount, y.simulationCount);
+}
+
+static void TestThreads(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 4, 20, 1e-4);
+    rgParameterDef parameters[] = {Between("shape/*/friction", 0.1, 0.5),
+                                   Between("shape/box/corner", 0, 0.01)};
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 2);
+    settings.generations = Light() ? 1 : 5;
+    settings.refinements = Light() ? 1 : 3;
+    settings.foldCount = 2;
+    settings.startVelocity = 0.01;
+    rgIdentification *one = NULL, *more = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &one), rg_ok);
+    for (int threads = 2; threads <= 3; ++threads) {
+        rgThreadPool* pool = NULL;
+        assert_int_equal(rgCreateThreadPool(threads, NULL, &pool), rg_ok);
+        settings.tasks = rgThreadPool_Tasks(pool);
+        assert_int_equal(rgIdentify(def, &settings, NULL, &more), rg_ok);
+        ExpectSame(one, more, 2);
+        rgDestroyIdentification(more);
+        rgDestroyThreadPool(pool);
+    }
+    rgDestroyIdentification(one);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// ---- refusals
+
+static bool Says(const rgDiagnostics* said, const char* text) {
+    for (int i = 0; i < rgDiagnostics_Count(said); ++i) {
+        if (strstr(rgDiagnostics_Message(said, i).text, text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void Refused(const rgModelDef* def, const rgIdentifyDef* settings, const char* text) {
+    rgDiagnostics* said = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    rgIdentification* id = NULL;
+    assert_int_not_equal(rgIdentify(def, settings, said, &id), rg_ok);
+    assert_null(id);
+    if (!Says(said, text)) {
+        fprintf(stderr, "not said: %s\n", text);
+    }
+    assert_true(Says(said, text));
+    rgDestroyDiagnostics(said);
+}
+
+static void TestRefusals(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(cube);
+    Recorded recorded;
+    RecordAll(&recorded, def, 2, 10, 0);
+    const struct {
+        const char* name;
+        double lower, upper;
+        const char* text;
+    } cases[] = {
+        {"body/cub/mass", 0.1, 1, "the model has no body 'cub'; did you mean 'cube'?"},
+        {"body/cube/weight", 0.1, 1, "there is no such field of a body; there are mass, com.x"},
+        {"mass", 0.1, 1, "a name is KIND/NAME/FIELD"},
+        {"joint/knee/damping", 0, 1, "the model has no joint 'knee'"},
+        {"body/cube/mass", 1, 0.1, "the lower bound must be below the upper one"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        rgParameterDef parameter = Between(cases[i].name, cases[i].lower, cases[i].upper);
+        rgIdentifyDef settings = DefOf(&recorded, &parameter, 1);
+        Refused(def, &settings, cases[i].text);
+    }
+    rgParameterDef twice[] = {Between("body/cube/mass", 0.1, 1), Between("body/cube/mass", 0.1, 1)};
+    rgIdentifyDef settings = DefOf(&recorded, twice, 2);
+    Refused(def, &settings, "is given twice");
+    settings = DefOf(&recorded, twice, 1);
+    settings.foldCount = 5;
+    Refused(def, &settings, "more folds than motions");
+    twice[0] = Between("body/cube/com.z", 0, 0.01);
+    twice[0].logarithmic = true;
+    settings = DefOf(&recorded, twice, 1);
+    Refused(def, &settings, "equal ratios need a lower bound above 0");
+    double back[] = {0, 0.1, 0.05};
+    rgMotion wrong = recorded.motions[0];
+    wrong.times = back;
+    wrong.sampleCount = 3;
+    twice[0] = Between("body/cube/com.z", 0, 0.01);
+    settings = DefOf(&recorded, twice, 1);
+    settings.motions = &wrong;
+    settings.motionCount = 1;
+    Refused(def, &settings, "its times do not rise");
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
+// Every field can be read and set, and reads what was set.
+static void TestFields(void** state) {
+    (void)state;
+    rgParameterField field;
+    int count = 0;
+    for (; rgParameterFieldAt(count, &field); ++count) {
+        rgModelDef* def =
+            Parse(strcmp(field.kind, "actuator") == 0 || strcmp(field.kind, "joint") == 0 ? pendulum
+                                                                                          : cube);
+        const char* part = strcmp(field.kind, "actuator") == 0 ? "motor"
+                           : strcmp(field.kind, "joint") == 0  ? "hinge"
+                           : strcmp(field.kind, "shape") == 0  ? "box"
+                                                               : "cube";
+        char name[100];
+        snprintf(name, sizeof(name), field.field[0] ? "%s/%s/%s" : "%s", field.kind, part,
+                 field.field);
+        double value = NAN;
+        bool there = strcmp(field.kind, "tendon") != 0 && strcmp(field.kind, "equality") != 0;
+        bool factor = strstr(field.field, "scale") != NULL;
+        assert_int_equal(rgModelDef_ParameterValue(def, name, &value, NULL) == rg_ok, there);
+        if (there) {
+            assert_true(isfinite(value));
+            assert_int_equal(rgModelDef_SetParameter(def, name, 0.03125, NULL), rg_ok);
+            assert_int_equal(rgModelDef_ParameterValue(def, name, &value, NULL), rg_ok);
+            assert_true(value == (factor ? 1 : 0.03125));
+        }
+        rgDestroyModelDef(def);
+    }
+    assert_true(count > 40);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestCube),           cmocka_unit_test(TestJoint),
+        cmocka_unit_test(TestSizeAndGravity), cmocka_unit_test(TestMassIsOpen),
+        cmocka_unit_test(TestRatioIsFound),   cmocka_unit_test(TestPrior),
+        cmocka_unit_test(TestStarts),         cmocka_unit_test(TestThreads),
+        cmocka_unit_test(TestRefusals),       cmocka_unit_test(TestFields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
