@@ -32,7 +32,6 @@ static const rgVerb rgMeasurements[] = {
     {"pile", "a falling pile, beside Bullet", rgBench_Pile},
     {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},
     {"solver", "contact solvers on FCLIB problems", rgBench_Solver},
-    {"toss", "friction and restitution of a real cube from recorded tosses", rgBench_Toss},
 };
 enum { rg_measurementCount = sizeof(rgMeasurements) / sizeof(rgMeasurements[0]) };
 

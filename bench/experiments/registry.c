@@ -16,6 +16,7 @@ extern const rgExperiment rgExperimentPhysics;
 extern const rgExperiment rgExperimentScenes;
 extern const rgExperiment rgExperimentSimulators;
 extern const rgExperiment rgExperimentTimings;
+extern const rgExperiment rgExperimentTosses;
 extern const rgExperiment rgExperimentWallCube;
 
 const rgExperiment* const rgExperiments[] = {
@@ -27,6 +28,7 @@ const rgExperiment* const rgExperiments[] = {
     &rgExperimentFclib,
     &rgExperimentInverse,
     &rgExperimentCompliance,
+    &rgExperimentTosses,
     &rgExperimentGrasp,
     &rgExperimentGrowth,
     &rgExperimentMicro,

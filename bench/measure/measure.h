@@ -14,4 +14,3 @@ int rgBench_Physics(int argc, char** argv);
 int rgBench_Pile(int argc, char** argv);
 int rgBench_Simulate(int argc, char** argv);
 int rgBench_Solver(int argc, char** argv);
-int rgBench_Toss(int argc, char** argv);
