@@ -200,12 +200,37 @@ static bool rgMayRoll(const rgCollider* A, const rgCollider* B) {
     return round && RG_MAX(a, b) < rg_shapeHeightField;
 }
 
+static int rgWorld_TreeOf(const rgWorld* world, int collider) {
+    int link = world->colliders[collider].link;
+    return link < world->model->linkCount ? world->model->links[link].tree : -1;
+}
+
+static void rgWorld_CountTouches(const rgWorld* world) {
+    memset(world->touches, 0, (size_t)world->model->treeCount * sizeof(int));
+    for (int i = 0; i < world->pointCount; ++i) {
+        int a = rgWorld_TreeOf(world, world->points[i].colliderA);
+        int b = rgWorld_TreeOf(world, world->points[i].colliderB);
+        if (a >= 0) {
+            world->touches[a] += 1;
+        }
+        if (b >= 0) {
+            world->touches[b] += 1;
+        }
+    }
+}
+
+// Neither body touches anything else.
+static bool rgWorld_TouchesOnce(const rgWorld* world, const rgPoint* point) {
+    int a = rgWorld_TreeOf(world, point->colliderA), b = rgWorld_TreeOf(world, point->colliderB);
+    return (a < 0 || world->touches[a] == 1) && (b < 0 || world->touches[b] == 1);
+}
+
 // One point that carried in the last step: an impact would roll along a path that it ends.
 static bool rgWorld_PointRolls(const rgWorld* world, const rgPoint* point) {
     const rgCollider *A = &world->colliders[point->colliderA],
                      *B = &world->colliders[point->colliderB];
     double turn = rgWorld_PairTurn(world, point), slow = RG_ROLL_SLOW * rgLength(world->gravity);
-    if (point->pointCount > 1 || world->memories[1].pairs[point->pair].overlap ||
+    if (!rgWorld_TouchesOnce(world, point) || world->memories[1].pairs[point->pair].overlap ||
         !(turn * turn * RG_MIN(A->radius, B->radius) > world->dt * world->dt * slow) ||
         !rgMayRoll(A, B) || !rgWorld_IsWhole(world, A) || !rgWorld_IsWhole(world, B)) {
         return false;
@@ -214,8 +239,8 @@ static bool rgWorld_PointRolls(const rgWorld* world, const rgPoint* point) {
     return memory != NULL && rgDot(memory->linear, point->normal) > 0;
 }
 
-static void rgWorld_SetRolling(const rgWorld* world, int link, bool rolls) {
-    int tree = link < world->model->linkCount ? world->model->links[link].tree : -1;
+static void rgWorld_SetRolling(const rgWorld* world, int collider, bool rolls) {
+    int tree = rgWorld_TreeOf(world, collider);
     if (tree >= 0) {
         world->rolls[tree] = rolls;
     }
@@ -246,14 +271,15 @@ static void rgWorld_RollPoint(const rgWorld* world, rgPoint* point) {
         point->lack = point->bend = bend;
         point->arc = rgScale(0.5, rgSub(next, rgWorld_PointRate(world, point)));
         point->rolls = true;
-        rgWorld_SetRolling(world, A->link, true);
-        rgWorld_SetRolling(world, B->link, true);
+        rgWorld_SetRolling(world, point->colliderA, true);
+        rgWorld_SetRolling(world, point->colliderB, true);
     }
 }
 
 void rgWorld_RollPoints(rgWorld* world) {
     bool foreseen = false;
     memset(world->rolls, 0, (size_t)world->model->treeCount * sizeof(bool));
+    rgWorld_CountTouches(world);
     for (int i = 0; i < world->pointCount && world->integrator != rg_integratorEuler; ++i) {
         if (!rgWorld_PointRolls(world, &world->points[i])) {
             continue;
@@ -276,8 +302,8 @@ void rgWorld_StopRoll(const rgWorld* world, rgPoint* point) {
     point->rolls = false;
     point->lack = point->bend = 0;
     point->arc = rgVec(0, 0, 0);
-    rgWorld_SetRolling(world, world->colliders[point->colliderA].link, false);
-    rgWorld_SetRolling(world, world->colliders[point->colliderB].link, false);
+    rgWorld_SetRolling(world, point->colliderA, false);
+    rgWorld_SetRolling(world, point->colliderB, false);
 }
 
 bool rgWorld_LetRoll(rgWorld* world) {

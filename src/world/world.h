@@ -298,6 +298,7 @@ struct rgWorld {
     double* tendonNeutral; // per tendon: length at the neutral configuration
     bool* isFreeBody;      // per tree: one free link without armature or damping
     bool* isLooped;        // per tree: a rigid equality or a spatial tendon acts on it
+    int* touches;          // rgWorld_RollPoints, per tree: points
     bool* rolls;           // rgFindContacts, per tree: on a point that carried before
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
