@@ -61,7 +61,7 @@ static Outcome RunScene(rgWorld* world) {
     return outcome;
 }
 
-static void RunFile(const char* path, const char* name, rgIntegrator integrator) {
+static int RunFile(const char* path, const char* name, rgIntegrator integrator) {
     rgModel* model = Load(path);
     rgWorldDef def = rgDefaultWorldDef();
     def.integrator = integrator;
@@ -79,16 +79,20 @@ static void RunFile(const char* path, const char* name, rgIntegrator integrator)
         outcome.jammed, outcome.worst, 1e6 * outcome.seconds / STEPS,
         rgWorld_MemoryUse(world) / 1024);
     // Falls are chaotic and knots of parts hard: at most one step in a hundred, and better than
-    // nothing. Parts that press on each other may have no rigid solution for a while.
+    // nothing.
     assert_true(outcome.worst < 1);
     assert_true(outcome.unconverged <= STEPS / 100);
-    assert_true(outcome.jammed <= STEPS / 10);
     assert_int_equal(rgWorld_Trust(world).doubts, rg_doubtNone);
     rgDestroyWorld(world);
     rgDestroyModel(model);
+    return outcome.jammed;
 }
 
-static void RunFolder(const char* folder) {
+typedef struct Jams {
+    int runs, steps;
+} Jams;
+
+static void RunFolder(const char* folder, Jams* jams) {
     char path[2048];
     DIR* listing = opendir(folder);
     if (listing == NULL) {
@@ -98,8 +102,9 @@ static void RunFolder(const char* folder) {
         size_t length = strlen(entry->d_name);
         if (length > 4 && strcmp(entry->d_name + length - 4, ".xml") == 0) {
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-            RunFile(path, entry->d_name, rg_integratorEuler);
-            RunFile(path, entry->d_name, rg_integratorMidpoint);
+            jams->steps += RunFile(path, entry->d_name, rg_integratorEuler);
+            jams->steps += RunFile(path, entry->d_name, rg_integratorMidpoint);
+            jams->runs += 2;
         }
     }
     closedir(listing);
@@ -110,11 +115,16 @@ static void TestRobots(void** state) {
     static const char* const folders[] = {"robots/allegro", "robots/cassie", "robots/humanoid",
                                           "robots/solo12",  "robots/talos",  "robots/ur5",
                                           "robots/wall"};
+    Jams jams = {0};
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); ++i) {
         char folder[1024];
         snprintf(folder, sizeof(folder), "%s", rgDataPath(folders[i]));
-        RunFolder(folder);
+        RunFolder(folder, &jams);
     }
+    // Parts that press on each other may have no rigid solution for a while: of a fall that happens
+    // to jam a quarter of the steps, of all falls together few.
+    print_message("jammed: %d of %d steps\n", jams.steps, jams.runs * STEPS);
+    assert_true(jams.steps <= jams.runs * STEPS / 30);
 }
 
 int main(void) {
