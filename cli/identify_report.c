@@ -226,7 +226,11 @@ bool rgIdentifyJob_WriteMotions(const rgIdentifyJob* job) {
                                   m.after.rotation,    m.heldOut.position, m.heldOut.rotation,
                                   m.before.coordinate, m.after.coordinate, m.heldOut.coordinate};
         for (int k = 0; k < 9; ++k) {
-            rgTable_Add(&table, isnan(numbers[k]) ? "" : "%.9g", numbers[k]);
+            if (isnan(numbers[k])) {
+                rgTable_Add(&table, "%s", "");
+            } else {
+                rgTable_Add(&table, "%.9g", numbers[k]);
+            }
         }
     }
     rgTable_PrintCsv(&table, output.file);
