@@ -354,11 +354,12 @@ static rgVec3 rgInvertMoment(const rgSym3* I, rgVec3 x) {
     return rgSolve3(a, b, rgVec(I->xz, I->yz, I->zz), x);
 }
 
-// Whether a loop or a point that it rolls on bends its path, as far as the last steps tell. Of
-// other contacts they tell nothing: an impact would turn along a path that it ends.
+// Whether a loop, a point that it rolls on or contact springs bend its path, as far as the last
+// steps tell. Of other contacts they tell nothing: an impact would turn along a path that it ends.
 static bool rgWorld_IsBent(const rgWorld* world, const rgLink* link) {
     const double* trend = world->trend + link->v + 3;
-    bool held = world->isLooped[link->tree] || world->rolls[link->tree];
+    bool held =
+        world->isLooped[link->tree] || world->rolls[link->tree] || world->springs[link->tree];
     return held && (trend[0] != 0 || trend[1] != 0 || trend[2] != 0);
 }
 

@@ -219,6 +219,38 @@ static void rgWorld_CountTouches(const rgWorld* world) {
     }
 }
 
+static bool rgWorld_IsSpring(const rgWorld* world, const rgPoint* point) {
+    const rgShapeDef* shapes = world->model->shapes;
+    const rgCollider *A = &world->colliders[point->colliderA],
+                     *B = &world->colliders[point->colliderB];
+    if (world->model->pairCount == 0 && world->def.stiffness == 0 &&
+        shapes[A->shape].material.stiffness == 0 && shapes[B->shape].material.stiffness == 0) {
+        return false;
+    }
+    return rgWorld_Material(world, point).stiffness > 0;
+}
+
+// Forces of springs are continuous: the last steps tell the next.
+static void rgWorld_FindSprings(const rgWorld* world) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->springs[t] = world->touches[t] > 0;
+    }
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        const rgPoint* point = &world->points[i];
+        int a = rgWorld_TreeOf(world, point->colliderA),
+            b = rgWorld_TreeOf(world, point->colliderB);
+        bool any = (a >= 0 && world->springs[a]) || (b >= 0 && world->springs[b]);
+        if (any && !rgWorld_IsSpring(world, point)) {
+            if (a >= 0) {
+                world->springs[a] = false;
+            }
+            if (b >= 0) {
+                world->springs[b] = false;
+            }
+        }
+    }
+}
+
 // Neither body touches anything else.
 static bool rgWorld_TouchesOnce(const rgWorld* world, const rgPoint* point) {
     int a = rgWorld_TreeOf(world, point->colliderA), b = rgWorld_TreeOf(world, point->colliderB);
@@ -280,6 +312,7 @@ void rgWorld_RollPoints(rgWorld* world) {
     bool foreseen = false;
     memset(world->rolls, 0, (size_t)world->model->treeCount * sizeof(bool));
     rgWorld_CountTouches(world);
+    rgWorld_FindSprings(world);
     for (int i = 0; i < world->pointCount && world->integrator != rg_integratorEuler; ++i) {
         if (!rgWorld_PointRolls(world, &world->points[i])) {
             continue;

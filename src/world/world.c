@@ -479,6 +479,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->isLooped = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->touches = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
     world->rolls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->springs = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->lead = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
     world->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->dofStiffness = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -598,20 +599,20 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 
 static void rgWorld_FreeArrays(rgWorld* world) {
     void* arrays[] = {
-        world->stepWrench,   world->state.block,   world->geometries,    world->colliders,
-        world->drives,       world->tendonNeutral, world->isFreeBody,    world->linkRotations,
-        world->startQ,       world->startV,        world->tau,           world->added,
-        world->freeV,        world->nextV,         world->driveForce,    world->nextQ,
-        world->loopQ,        world->nextBodyV,     world->nextImpulse,   world->column,
-        world->entryColumns, world->entryValues,   world->length,        world->points,
-        world->manifolds,    world->loopG,         world->loopWork,      world->whitened,
-        world->treeOfDof,    world->massStart,     world->massColumn,    world->massSource,
-        world->massValue,    world->islands,       world->reach,         world->asked,
-        world->parts,        world->partV,         world->partForce,     world->partTau,
-        world->partAdded,    world->midV,          world->trend,         world->isHeld,
-        world->isLooped,     world->touches,       world->rolls,         world->lead,
-        world->dofStiffness, world->dofDamping,    world->linkReach,     world->guides,
-        world->sleeps,       world->waiting,       world->linkVelocities};
+        world->stepWrench,   world->state.block,   world->geometries,  world->colliders,
+        world->drives,       world->tendonNeutral, world->isFreeBody,  world->linkRotations,
+        world->startQ,       world->startV,        world->tau,         world->added,
+        world->freeV,        world->nextV,         world->driveForce,  world->nextQ,
+        world->loopQ,        world->nextBodyV,     world->nextImpulse, world->column,
+        world->entryColumns, world->entryValues,   world->length,      world->points,
+        world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
+        world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
+        world->massValue,    world->islands,       world->reach,       world->asked,
+        world->parts,        world->partV,         world->partForce,   world->partTau,
+        world->partAdded,    world->midV,          world->trend,       world->isHeld,
+        world->isLooped,     world->touches,       world->rolls,       world->springs,
+        world->lead,         world->dofStiffness,  world->dofDamping,  world->linkReach,
+        world->guides,       world->sleeps,        world->waiting,     world->linkVelocities};
     void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping};
     for (int i = 0; i < RG_COUNT(more); ++i) {

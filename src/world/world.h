@@ -300,6 +300,7 @@ struct rgWorld {
     bool* isLooped;        // per tree: a rigid equality or a spatial tendon acts on it
     int* touches;          // rgWorld_RollPoints, per tree: points
     bool* rolls;           // rgFindContacts, per tree: on a point that carried before
+    bool* springs;         // rgFindContacts, per tree: on points that all are soft
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
