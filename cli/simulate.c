@@ -274,6 +274,35 @@ static void rgNameSoftened(const rgSimulation* simulation) {
     }
 }
 
+static const char* rgEqualityKindName(rgEqualityKind kind) {
+    return kind == rg_equalityConnect ? "connect" : kind == rg_equalityWeld ? "weld" : "coupling";
+}
+
+// Once: the loop that is farthest from closed, by name.
+static void rgNameOpen(const rgSimulation* simulation) {
+    int count = 0;
+    const rgConstraintForce* rows = rgWorld_Constraints(simulation->world, &count);
+    const rgConstraintForce* worst = NULL;
+    for (int i = 0; i < count; ++i) {
+        bool more = worst == NULL || fabs(rows[i].gap) > fabs(worst->gap);
+        worst = rows[i].softened && more ? &rows[i] : worst;
+    }
+    if (worst == NULL) {
+        return;
+    }
+    const rgEqualityDef* def =
+        rgModel_Equality(simulation->loaded.model, (rgEqualityId){worst->index + 1});
+    bool named = def->name != NULL && def->name[0] != '\0', bodies = def->bodyA.index1 > 0;
+    fprintf(
+        stderr,
+        "warning: at %.3f s nothing closes the %s%s%s%s%s%s%s%s, %.3g mm or mrad off: it is out "
+        "of reach, or limits, contacts or other loops are in its way; it yields\n",
+        rgWorld_Time(simulation->world), rgEqualityKindName(def->kind), named ? " '" : "",
+        named ? def->name : "", named ? "'" : "", bodies ? " of " : "",
+        bodies ? rgBodyName(simulation, def->bodyA) : "", bodies ? " and " : "",
+        bodies ? rgBodyName(simulation, def->bodyB) : "", 1e3 * fabs(worst->gap));
+}
+
 // A pipe gets each state at once, for a program that answers.
 static void rgWriteState(rgSimulateJob* job) {
     rgColumns_Write(&job->columns, job->csv, &job->simulation);
@@ -309,6 +338,7 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
         good = rgMakeStep(job, &report);
         if (good && report.softenedRows > 0 && simulation->stats.softened == 1) {
             rgNameSoftened(simulation);
+            rgNameOpen(simulation);
         }
         if (good && job->options.dump != NULL && !job->lostDump &&
             simulation->stats.unconverged > unconverged) {

@@ -105,7 +105,8 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
         fprintf(out, "budgeted     %d steps ended with their budget\n", stats->budgeted);
     }
     if (stats->softened > 0) {
-        fprintf(out, "softened     %d steps in which contacts without a rigid solution yield\n",
+        fprintf(out,
+                "softened     %d steps in which contacts or loops without a rigid solution yield\n",
                 stats->softened);
     }
     fprintf(out, "geometry     deepest penetration %s, largest drift %s\n",

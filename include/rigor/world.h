@@ -38,7 +38,7 @@ typedef struct rgWorldDef {
     double sleepTime;  ///< [s] at rest after which bodies that touch each other sleep; 0: never
     double sleepSpeed; ///< [m/s] below which they rest, at the end of what turns; 1 mm/s by default
     bool ignoreLimits; ///< joint limits take no part
-    bool neverSoften;  ///< contacts without a rigid solution stay as they are
+    bool neverSoften;  ///< contacts and loops without a rigid solution stay as they are
     rgStepFcn* beforeStep;
     rgStepFcn* afterStep;
     void* context;         ///< of the two functions
@@ -81,9 +81,10 @@ typedef enum rgConstraintKind {
 /// One scalar constraint row other than a contact.
 typedef struct rgConstraintForce {
     rgConstraintKind kind;
-    int index;  ///< of the joint, equality, actuator or tendon in the model, from 0
-    int row;    ///< within that constraint
-    double gap; ///< violation [m] or [rad]
+    int index;     ///< of the joint, equality, actuator or tendon in the model, from 0
+    int row;       ///< within that constraint
+    bool softened; ///< an equality that yields, since no configuration was found that closes it
+    double gap;    ///< violation [m] or [rad]
     double impulse;
     double force; ///< impulse over time step
 } rgConstraintForce;
@@ -108,7 +109,8 @@ typedef struct rgStepReport {
     int rowCount;       ///< of the whole constraint problem
     double penetration; ///< deepest at the start of the step [m]
     int softenedRows; ///< contacts that were allowed to yield, since parts overlap by design or no
-                      ///< rigid solution was found; contact.residual is that of the rigid problem
+                      ///< rigid solution was found; contact.residual is that of the rigid problem.
+                      ///< And equalities that nothing can close
     double softenedResidual;                ///< of the problem with those contacts softened
     double stageSeconds[RG_STAGE_CAPACITY]; ///< by rgStage
 } rgStepReport;
@@ -272,5 +274,5 @@ RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const doubl
 RG_API size_t rgWorld_MemoryUse(const rgWorld* world); ///< bytes
 /// Steps since creation whose solve did not reach the tolerance; their best impulses were used.
 RG_API int rgWorld_UnconvergedSteps(const rgWorld* world);
-/// Steps since creation in which contacts were softened.
+/// Steps since creation in which contacts or loops were softened.
 RG_API int rgWorld_SoftenedSteps(const rgWorld* world);

@@ -554,7 +554,7 @@ class World(LiveArrays):
 
     @property
     def constraints(self) -> np.ndarray:
-        """Rows other than contacts: kind, index, row, gap, impulse, force, as rgConstraintForce."""
+        """Rows other than contacts: kind, index, row, softened, gap, impulse, force, as rgConstraintForce."""
         count = ffi.new("int*")
         with self._guard as world:
             found = lib.rgWorld_Constraints(world, count)
@@ -684,7 +684,7 @@ class World(LiveArrays):
 
     @property
     def softened_steps(self) -> int:
-        """Steps since creation in which contacts were softened."""
+        """Steps since creation in which contacts or loops were softened."""
         with self._guard as world:
             return lib.rgWorld_SoftenedSteps(world)
 

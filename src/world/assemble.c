@@ -270,7 +270,7 @@ static rgResult rgSolveRows(rgStep* step) {
     if (softened == 0) {
         rgForgetJams(world);
     }
-    step->report->softenedRows = softened;
+    step->report->softenedRows = softened + rgWorld_OpenCount(world);
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }
 
@@ -288,7 +288,8 @@ static bool rgWorld_Missed(rgWorld* world, int round) {
 rgResult rgSolveProblem(rgStep* step) {
     rgResult result = rgSolveRows(step);
     bool leaves = result == rg_ok && rgWorld_LetRoll(step->world);
-    for (int round = 1; result == rg_ok && (leaves || rgWorld_Missed(step->world, round));
+    bool opens = result == rg_ok && rgWorld_OpenLoops(step->world, &step->report->contact);
+    for (int round = 1; result == rg_ok && (leaves || opens || rgWorld_Missed(step->world, round));
          ++round) {
         int iterations = step->report->contact.iterationCount;
         int factorizations = step->report->contact.factorizationCount;
@@ -298,6 +299,7 @@ rgResult rgSolveProblem(rgStep* step) {
         step->report->contact.iterationCount += iterations;
         step->report->contact.factorizationCount += factorizations;
         leaves = result == rg_ok && rgWorld_LetRoll(step->world);
+        opens = result == rg_ok && rgWorld_OpenLoops(step->world, &step->report->contact);
     }
     return result;
 }

@@ -55,6 +55,7 @@ rgResult rgUpdateKinematics(rgStep* step) {
     rgWorld* world = step->world;
     bool drifts = world->integrator == rg_integratorMidpoint;
     rgWorld_StartSleep(world);
+    rgWorld_StartLoops(world);
     for (int t = 0; t < world->model->treeCount; ++t) {
         bool waits = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
         world->lead[t] = drifts && !waits ? 0.5 * world->dt : 0;

@@ -248,6 +248,26 @@ static void rgSetRigidLoop(rgWorld* world, const rgEqualityDef* def, int first) 
     }
 }
 
+// (28) A loop that nothing closes: a spring and damper, critical for what the loop moves.
+static void rgSetOpenLoop(rgWorld* world, int first) {
+    rgRows* rows = &world->rows;
+    double sum[2] = {0}, T = world->timeConstant;
+    int count[2] = {0};
+    for (int r = first; r < rows->rowCount; ++r) {
+        int turns = rows->sources[r].row >= 3;
+        sum[turns] += rgRows_Delassus(world, r);
+        ++count[turns];
+    }
+    for (int r = first; r < rows->rowCount; ++r) {
+        int turns = rows->sources[r].row >= 3;
+        double mass = count[turns] / sum[turns], limit = world->def.pushOutSpeed;
+        rgSoftness soft = {.stiffness = mass / (T * T), .damping = 2 * mass / T};
+        rgLaw law = rgBilateralLaw(world, rows->gap[r], soft);
+        rows->bias[r] = fmin(fmax(law.bias, -limit), limit);
+        rows->compliance[r] += law.compliance;
+    }
+}
+
 rgResult rgAddEqualities(rgWorld* world) {
     const rgModel* model = world->model;
     for (int e = 0; e < model->info.equalityCount; ++e) {
@@ -261,8 +281,15 @@ rgResult rgAddEqualities(rgWorld* world) {
         }
         rgRows* rows = &world->rows;
         rgRows_Regularize(world, first);
-        if (def->stiffness == 0) {
+        bool open = rgWorld_IsOpen(world, e);
+        if (def->stiffness == 0 && !open) {
             rgSetRigidLoop(world, def, first);
+            open = rgWorld_OpenSetLoop(world, first);
+        }
+        if (open) {
+            rgSetOpenLoop(world, first);
+        }
+        if (def->stiffness == 0) {
             continue;
         }
         for (int r = first; r < rows->rowCount; ++r) {

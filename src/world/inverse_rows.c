@@ -8,7 +8,8 @@
 bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
     const rgRowSource* source = &world->rows.sources[row];
     return source->kind == rg_constraintEquality &&
-           world->model->equalities[source->index].stiffness == 0;
+           world->model->equalities[source->index].stiffness == 0 &&
+           !rgWorld_IsOpen(world, source->index);
 }
 
 // (5)

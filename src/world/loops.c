@@ -6,33 +6,50 @@
 
 #define RG_LOOP_STEPS     3
 #define RG_LOOP_TOLERANCE 1e-10 // [m] or [rad]
+#define RG_LOOP_STOPS     4     // rounds in which joints are found that would pass their limits
+#define RG_LOOP_BEYOND    1e-6  // [m] or [rad] that they may, which is left to the next step
 #define RG_LOOP_DENSE     128   // rows up to which G is factorized here
 #define RG_LOOP_ROUNDS    60    // of rgWorld_Project, each with a factor of its own
 
-static bool rgEqualityIsRigid(const rgEqualityDef* def) {
-    return !def->disabled && def->stiffness == 0;
+static bool rgTakesPart(const rgWorld* world, int equality) {
+    const rgEqualityDef* def = &world->model->equalities[equality];
+    if (def->disabled || def->stiffness != 0) {
+        return false;
+    }
+    const rgLoopGroup* group = rgWorld_LoopGroup(world, equality);
+    return group != NULL && group->active && !world->leftOut[equality];
 }
 
-// Rows of all rigid equalities at the kinematics of the workspace; the largest violation, negative
-// when out of memory.
+// Rows of the rigid equalities that take part at the kinematics of the workspace; the largest
+// violation, negative when out of memory.
 static double rgWorld_LoopError(rgWorld* world, bool regularize) {
     const rgModel* model = world->model;
-    double error = 0;
+    double largest = 0;
     rgWorld_PlaceTendons(world);
     rgRows_Clear(&world->rows);
+    for (int t = 0; t < model->treeCount; ++t) {
+        world->loopGroups[t].reached = 0;
+    }
     for (int e = 0; e < model->info.equalityCount; ++e) {
-        int first = rgEqualityIsRigid(&model->equalities[e]) ? rgAddEqualityRows(world, e) : -2;
+        int first = rgTakesPart(world, e) ? rgAddEqualityRows(world, e) : -2;
         if (first == -1) {
             return -1;
         }
-        if (first >= 0 && regularize) {
+        if (first < 0) {
+            continue;
+        }
+        if (regularize) {
             rgRows_Regularize(world, first);
         }
-        for (int r = first; first >= 0 && r < world->rows.rowCount; ++r) {
-            error = fmax(error, fabs(world->rows.gap[r]));
+        world->missed[e] = 0;
+        for (int r = first; r < world->rows.rowCount; ++r) {
+            world->missed[e] = fmax(world->missed[e], fabs(world->rows.gap[r]));
         }
+        rgLoopGroup* group = rgWorld_LoopGroup(world, e);
+        group->reached = fmax(group->reached, world->missed[e]);
+        largest = fmax(largest, world->missed[e]);
     }
-    return error;
+    return largest;
 }
 
 // L L' x = -right for the lower triangle of A, n x n, which L replaces. False when A is indefinite.
@@ -94,8 +111,8 @@ static rgResult rgWorld_SolveSparse(rgWorld* world, rgContactProblem* problem) {
     return rgContactSolver_Solve(world->solver, problem, world->rows.lambda, NULL, NULL);
 }
 
-// J M^-1 J' lambda = -phi, then q moves by M^-1 J' lambda.
-static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
+// x = M^-1 J' lambda with J M^-1 J' lambda = -phi, in world->column.
+static rgResult rgWorld_SolveLoops(rgWorld* world) {
     rgRows* rows = &world->rows;
     int n = rows->rowCount, nv = world->model->vCount;
     rgContactProblem problem = {
@@ -121,34 +138,182 @@ static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
         }
     }
     rgDynamics_Solve(world->dynamics, 1, x);
-    rgWorld_Move(world, q, x, 1, q);
     return rg_ok;
+}
+
+// A row that stops a joint at its limit, or where it is beyond it.
+static rgResult rgWorld_StopJoint(rgWorld* world, int joint, double way) {
+    int v = world->model->jointRanges[joint].v;
+    double one = 1;
+    int row = rgRows_AddRow(world, (rgBlock){.kind = rg_blockFree}, 1, &v, &one);
+    if (row < 0) {
+        return rg_errorMemory;
+    }
+    world->rows.gap[row] = -way;
+    world->rows.sources[row] =
+        (rgRowSource){.kind = rg_constraintLimit, .index = joint, .slot = -1};
+    rgRows_Regularize(world, row);
+    return rg_ok;
+}
+
+// Joints that x moves beyond their limits get rows; their count, negative when out of memory.
+static int rgWorld_StopAtLimits(rgWorld* world, const double* q) {
+    const rgModel* model = world->model;
+    int count = 0;
+    for (int j = 0; j < model->info.jointCount && !world->def.ignoreLimits; ++j) {
+        const rgJointDef* def = &model->joints[j];
+        const rgJointRange* range = &model->jointRanges[j];
+        if (!def->hasLimits || range->vCount != 1 || world->column[range->v] == 0) {
+            continue;
+        }
+        double x = world->column[range->v],
+               way = x > 0 ? def->upper - q[range->q] : def->lower - q[range->q];
+        if (fabs(x) <= RG_LOOP_BEYOND || x * (x - way) <= 0 || fabs(x - way) <= RG_LOOP_BEYOND) {
+            continue; // to it or back to it, or hardly beyond
+        }
+        if (rgWorld_StopJoint(world, j, x * way > 0 ? way : 0) != rg_ok) {
+            return -1;
+        }
+        ++count;
+    }
+    return count;
+}
+
+// A motion that is large for the errors that it is to undo leads elsewhere: its group stays.
+static void rgWorld_StopWildGroups(rgWorld* world) {
+    const rgModel* model = world->model;
+    const rgRows* rows = &world->rows;
+    rgWorld_FillLengths(world);
+    for (int t = 0; t < model->treeCount; ++t) {
+        world->loopGroups[t].energy = world->loopGroups[t].size = 0;
+    }
+    for (int r = 0; r < rows->rowCount; ++r) {
+        int tree = world->treeOfDof[rows->column[rows->rowStart[r]]];
+        rgLoopGroup* group = &world->loopGroups[world->loopGroup[tree]];
+        group->energy -=
+            0.5 * rows->lambda[r] * (rows->gap[r] + rows->compliance[r] * rows->lambda[r]);
+        group->size = fmax(group->size, fabs(rows->gap[r]) * rows->length[r]);
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgLoopGroup* group = &world->loopGroups[world->loopGroup[t]];
+        double mass = group->active ? rgWorld_GroupMass(world, world->loopGroup[t]) : 0;
+        if (mass > 0 && rgIsAmplified(group->energy, mass, group->size)) {
+            memset(world->column + model->trees[t].firstDof, 0,
+                   (size_t)model->trees[t].dofCount * sizeof(double));
+        }
+    }
+}
+
+// q moves by x, but no joint beyond its limit.
+static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
+    rgResult result = rgWorld_SolveLoops(world);
+    for (int i = 0; i < RG_LOOP_STOPS && result == rg_ok; ++i) {
+        int count = rgWorld_StopAtLimits(world, q);
+        if (count <= 0) {
+            result = count < 0 ? rg_errorMemory : rg_ok;
+            break;
+        }
+        result = rgWorld_SolveLoops(world);
+    }
+    if (result == rg_ok) {
+        rgWorld_StopWildGroups(world);
+        rgWorld_Move(world, q, world->column, 1, q);
+    }
+    return result;
+}
+
+static void rgWorld_CopyTree(const rgWorld* world, int tree, const double* from, double* to) {
+    const rgModel* model = world->model;
+    int next = model->trees[tree].firstLink + model->trees[tree].linkCount;
+    int first = model->links[model->trees[tree].firstLink].q;
+    int end = next < model->linkCount ? model->links[next].q : model->qCount;
+    memcpy(to + first, from + first, (size_t)(end - first) * sizeof(double));
+}
+
+// Groups that came nearer go on; a locked one, which the step made worse, goes back. True: some go
+// on.
+static bool rgWorld_AcceptGroups(rgWorld* world, double* q, bool last) {
+    const rgModel* model = world->model;
+    bool any = false;
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgLoopGroup* group = rgTakesPart(world, e) ? rgWorld_LoopGroup(world, e) : NULL;
+        if (group != NULL && group->reached < group->error) {
+            world->miss[e] = world->missed[e];
+        }
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgLoopGroup* group = &world->loopGroups[world->loopGroup[t]];
+        if (group->active && !(group->reached < group->error)) {
+            rgWorld_CopyTree(world, t, world->loopQ, q);
+        }
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        rgLoopGroup* group = &world->loopGroups[t];
+        bool nearer = group->reached < group->error;
+        group->error = group->active && nearer ? group->reached : group->error;
+        group->active = group->active && nearer && !(group->reached < RG_LOOP_TOLERANCE) && !last;
+        any = any || group->active;
+    }
+    return any;
 }
 
 static rgResult rgWorld_Approach(rgWorld* world, double* q) {
     size_t bytes = (size_t)world->model->qCount * sizeof(double);
-    double last = INFINITY;
     rgResult result = rg_ok;
-    for (int i = 0; i <= RG_LOOP_STEPS && result == rg_ok; ++i) {
+    for (int i = 0; result == rg_ok; ++i) {
         rgDynamics_SetPositions(world->dynamics, q);
-        double error = rgWorld_LoopError(world, false);
-        if (error < 0) {
+        if (rgWorld_LoopError(world, false) < 0) {
             return rg_errorMemory;
         }
-        if (!(error < last)) {
-            memcpy(q, world->loopQ, bytes); // a locked loop: the step made it worse
-            return rg_ok;
+        if (!rgWorld_AcceptGroups(world, q, i == RG_LOOP_STEPS)) {
+            break;
         }
-        if (error < RG_LOOP_TOLERANCE || i == RG_LOOP_STEPS) {
-            return rg_ok;
-        }
-        last = error;
         memcpy(world->loopQ, q, bytes);
         // The factor of the step weighs the motion well enough; the axes are new.
-        if (rgWorld_LoopError(world, true) < 0) {
-            result = rg_errorMemory;
+        result = rgWorld_LoopError(world, true) < 0 ? rg_errorMemory : rgWorld_LoopStep(world, q);
+    }
+    return result;
+}
+
+// (28) Groups with loops that yield: all of them closed, or those that yield as they were.
+static bool rgWorld_GiveUpGroups(rgWorld* world, double* q) {
+    const rgModel* model = world->model;
+    bool any = false;
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgLoopGroup* group = &world->loopGroups[world->loopGroup[t]];
+        if (group->hasOpen && !(group->error < RG_LOOP_TOLERANCE)) {
+            rgWorld_CopyTree(world, t, world->triedQ, q);
+            any = true;
         }
-        result = result == rg_ok ? rgWorld_LoopStep(world, q) : result;
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        rgLoopGroup* group = &world->loopGroups[t];
+        group->active = group->hasOpen && !(group->error < RG_LOOP_TOLERANCE);
+        group->error = group->active ? INFINITY : group->error;
+    }
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        world->leftOut[e] = world->isOpen[e] && rgWorld_LoopGroup(world, e)->active &&
+                            world->miss[e] > RG_LOOP_OPEN;
+    }
+    return any;
+}
+
+static rgResult rgWorld_CloseGroups(rgWorld* world, double* q) {
+    const rgModel* model = world->model;
+    memcpy(world->triedQ, q, (size_t)model->qCount * sizeof(double));
+    for (int t = 0; t < model->treeCount; ++t) {
+        world->loopGroups[t] = (rgLoopGroup){.error = INFINITY, .active = true};
+    }
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        world->miss[e] = 0;
+        world->leftOut[e] = false;
+        if (world->isOpen[e]) {
+            rgWorld_LoopGroup(world, e)->hasOpen = true;
+        }
+    }
+    rgResult result = rgWorld_Approach(world, q);
+    if (result == rg_ok && rgWorld_GiveUpGroups(world, q)) {
+        result = rgWorld_Approach(world, q);
     }
     return result;
 }
@@ -157,7 +322,7 @@ rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
     // The rows of the step stay as they are for readers.
     rgRows step = world->rows;
     world->rows = world->loopRows;
-    rgResult result = rgWorld_Approach(world, q);
+    rgResult result = rgWorld_CloseGroups(world, q);
     world->loopRows = world->rows;
     world->rows = step;
     return result;
@@ -178,9 +343,8 @@ static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* x, double* 
     if (*error < RG_LOOP_TOLERANCE) {
         return *error < 0 ? rg_errorMemory : rg_ok;
     }
-    memcpy(next, q, bytes);
     rgResult result =
-        rgWorld_LoopError(world, true) < 0 ? rg_errorMemory : rgWorld_LoopStep(world, next);
+        rgWorld_LoopError(world, true) < 0 ? rg_errorMemory : rgWorld_SolveLoops(world);
     memcpy(x, world->column, (size_t)world->model->vCount * sizeof(double));
     for (double share = 1; result == rg_ok && share > 1e-3; share *= 0.5) {
         rgWorld_Move(world, q, x, share, next);
@@ -203,6 +367,10 @@ rgResult rgWorld_Project(rgWorld* world) {
     }
     size_t qCount = (size_t)world->model->qCount, vCount = (size_t)world->model->vCount;
     double* q = rgAllocate(&world->allocator, 2 * qCount + vCount + 1, sizeof(double));
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->loopGroups[t] = (rgLoopGroup){.active = true};
+    }
+    memset(world->leftOut, 0, (size_t)world->model->info.equalityCount * sizeof(bool));
     rgResult result = q != NULL ? rg_ok : rg_errorMemory;
     double error = INFINITY;
     for (int i = 0; result == rg_ok && !(error < RG_LOOP_TOLERANCE) && i < RG_LOOP_ROUNDS; ++i) {

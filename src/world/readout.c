@@ -238,6 +238,8 @@ static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
                 (rgConstraintForce){.kind = (rgConstraintKind)source->kind,
                                     .index = source->index,
                                     .row = source->row,
+                                    .softened = source->kind == rg_constraintEquality &&
+                                                rgWorld_IsOpen(world, source->index),
                                     .gap = rows->gap[r],
                                     .impulse = rows->lambda[r],
                                     .force = rows->lambda[r] / world->dt};

@@ -205,6 +205,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
         memcpy(world->state.activation, def->activation,
                (size_t)info->activationCount * sizeof(double));
     }
+    memset(world->state.open, 0, (size_t)info->equalityCount * sizeof(double));
     rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
     rgWorld_ForgetImpulses(world);

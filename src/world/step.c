@@ -47,6 +47,7 @@ static rgResult rgCommit(rgStep* step) {
     rgWorld_CommitGuides(world);
     rgWorld_CommitTrend(world);
     rgWorld_CommitActivations(world);
+    rgWorld_CommitLoops(world);
     *world->state.time += world->dt;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
                                step->report->contact.status != rg_contactBudgeted;

@@ -116,7 +116,7 @@ static void rgWatch_Impulses(rgWorld* world) {
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->wrenched || world->compensates || world->belts ||
-                  rgWorld_GuidesMove(world) ||
+                  rgWorld_GuidesMove(world) || rgWorld_OpenCount(world) > 0 ||
                   (world->fluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->driveForce[a] != 0;

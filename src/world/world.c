@@ -148,6 +148,7 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->change = rgTakeNumbers(&cursor, info->vCount);
     state->trend = rgTakeNumbers(&cursor, info->vCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
+    state->open = rgTakeNumbers(&cursor, info->equalityCount);
     state->blockCount = (int)(cursor - block);
 }
 
@@ -156,7 +157,7 @@ static bool rgWorld_CreateState(rgWorld* world) {
     int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + info->activationCount +
                 6 * info->bodyCount + 2 * info->treeCount +
                 RG_GUIDE_NUMBERS * world->model->kinematicCount + world->sleepCount +
-                world->slots.count;
+                world->slots.count + info->equalityCount;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
     if (block == NULL) {
         return false;
@@ -310,6 +311,7 @@ void rgWorld_Plan(rgWorld* world) {
         world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
         rgWorld_MarkLoop(world, def);
     }
+    rgWorld_GroupLoops(world);
     for (int t = 0; t < model->info.tendonCount; ++t) {
         rgWorld_MarkTendon(world, t);
     }
@@ -494,6 +496,14 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->driveForce = rgWorld_Take(world, info->actuatorCount, sizeof(double), &good);
     world->nextQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->loopQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    world->triedQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    world->isOpen = rgWorld_Take(world, info->equalityCount, sizeof(bool), &good);
+    world->leftOut = rgWorld_Take(world, info->equalityCount, sizeof(bool), &good);
+    world->miss = rgWorld_Take(world, info->equalityCount, sizeof(double), &good);
+    world->missed = rgWorld_Take(world, info->equalityCount, sizeof(double), &good);
+    world->loopGroups = rgWorld_Take(world, info->treeCount, sizeof(rgLoopGroup), &good);
+    world->loopGroup = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
+    world->loopTree = rgWorld_Take(world, info->equalityCount, sizeof(int), &good);
     world->nextBodyV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->nextImpulse = rgWorld_Take(world, world->slots.count, sizeof(double), &good);
     world->column = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -613,8 +623,10 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->isLooped,     world->touches,       world->rolls,       world->springs,
         world->lead,         world->dofStiffness,  world->dofDamping,  world->linkReach,
         world->guides,       world->sleeps,        world->waiting,     world->linkVelocities};
-    void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues, world->fluidBoxes,
-                    world->fluidDamping};
+    void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
+                    world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
+                    world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,
+                    world->leftOut};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

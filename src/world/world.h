@@ -56,6 +56,7 @@ typedef struct rgState {
     double* change;  // vCount, step coordinates, rates in the parent's axes: of v in the last step
     double* trend;   // vCount, likewise: half of the change that is expected
     double* impulse; // per slot: warm start of rows that are no contacts
+    double* open;    // per equality: 1 if nothing closed it in the last step
     double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
@@ -195,13 +196,22 @@ typedef struct rgMeter {
 
 // Trees that rows connect, and what the contacts among them do. At the tree that stands for all.
 typedef struct rgIsland {
-    int parent;        // tree that is in the same island; itself where it stands for all
-    bool limited;      // rebounds less than Newton's law says
-    double share;      // of the rebound, in the last solve
-    double work, hits; // of contacts; what impacts bring, as a measure [J]
-    double low, high;  // shares that are allowed and that are not
+    int parent;                  // tree that is in the same island; itself where it stands for all
+    bool limited;                // rebounds less than Newton's law says
+    double share;                // of the rebound, in the last solve
+    double work, hits;           // of contacts; what impacts bring, as a measure [J]
+    double mass, asked, carried; // conflict.c: what moves, largest speed and impulse of corrections
+    double low, high;            // shares that are allowed and that are not
     double lowWork, highWork, allowed;
 } rgIsland;
+
+// Trees that rigid loops connect: they are closed together or not at all.
+typedef struct rgLoopGroup {
+    double error, reached; // largest violation: accepted, and where the last step leads
+    double energy, size;   // of the motion and the violations of a step
+    bool active;           // not closed yet, and not given up
+    bool hasOpen;          // some of its loops yield in this step
+} rgLoopGroup;
 
 // What is kept to see whether mechanics explains the motion. No part of the state: it takes no part
 // in the motion. watch.c.
@@ -355,7 +365,15 @@ struct rgWorld {
     rgRows rows;
     rgRows loopRows; // rgWorld_ProjectLoops
     double* loopQ;   // rgWorld_ProjectLoops, qCount
-    double* loopG;   // rgWorld_ProjectLoops, n x n
+    double* triedQ;  // rgWorld_ProjectLoops, qCount
+    bool* isOpen;    // rgWorld_StartLoops, per equality: it yields in this step
+    bool* leftOut;   // rgWorld_ProjectLoops, per equality: it yields and takes no part
+    double* miss;    // rgWorld_ProjectLoops, per equality: how far it is from closed
+    double* missed;  // rgWorld_ProjectLoops, per equality: likewise, where the last step leads
+    rgLoopGroup* loopGroups; // rgWorld_Plan, per tree: at the tree that stands for its group
+    int* loopGroup;          // rgWorld_Plan, per tree: that tree
+    int* loopTree;           // rgWorld_Plan, per equality: a tree of it; -1: not rigid, or none
+    double* loopG;           // rgWorld_ProjectLoops, n x n
     int loopCapacity;
     double* loopWork; // rgWorld_ProjectLoops, entries of J
     int loopWorkCapacity;
@@ -423,6 +441,20 @@ void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);             /
 void rgTrend(const double* last, const double* now, int count, double* trend); // integrate.c
 void rgWorld_CommitTrend(rgWorld* world);                                      // integrate.c
 rgResult rgWorld_ProjectLoops(rgWorld* world, double* q);                      // loops.c
+// conflict.c: loops that nothing can close
+bool rgWorld_IsOpen(const rgWorld* world, int equality);
+void rgWorld_GroupLoops(rgWorld* world);                            // plans
+rgLoopGroup* rgWorld_LoopGroup(const rgWorld* world, int equality); // NULL: nothing moves
+double rgWorld_GroupMass(const rgWorld* world, int group); // of all that moves, at the end of it
+void rgWorld_StartLoops(rgWorld* world);
+int rgWorld_OpenCount(const rgWorld* world);
+bool rgWorld_OpenSetLoop(rgWorld* world, int first); // of the last block, if it was set to be so
+// True: some yield, and the step is solved again.
+bool rgWorld_OpenLoops(rgWorld* world, const rgContactReport* report);
+void rgWorld_CommitLoops(rgWorld* world);
+// Whether a motion of that energy is more than errors or speeds of that size explain.
+#define RG_LOOP_OPEN 1e-6 // [m] or [rad] from closed, above which a loop is open
+bool rgIsAmplified(double energy, double mass, double size);
 
 // world.c: the parts of a block of numbers.
 void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state);

@@ -246,7 +246,10 @@ axis="1 0 0" range="-1 -0.5"/><geom size=".1"/></body></worldbody></mujoco>""")
 type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><equality>
 <connect body1="a" anchor="0 0 0"/></equality></mujoco>""")
         self.assertLess(abs(self.states(opposed, "--steps", 1)[0]["q:j"]), 0.01)
-        self.assertNotIn("is moved", run("simulate", opposed, "--steps", 1).stderr)
+        said = run("simulate", opposed, "--steps", 500).stderr
+        self.assertNotIn("is moved", said)
+        self.assertIn("nothing closes the connect of a and the world, ", said)
+        self.assertAlmostEqual(self.states(opposed, "--steps", 500)[-1]["q:j"], 0.2, 6)
 
     def test_start_projected(self):
         def gap(state):  # between the end of a and the point of b that was there

@@ -113,6 +113,14 @@ static inline void SceneMake(Scene* scene, const rgWorldDef* def) {
     rgDestroyDiagnostics(diagnostics);
 }
 
+// The same from a text in MJCF.
+static inline Scene SceneText(const char* text, const rgWorldDef* def) {
+    Scene scene = {0};
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
+    SceneMake(&scene, def);
+    return scene;
+}
+
 static inline void SceneEnd(Scene* scene) {
     rgDestroyWorld(scene->world);
     rgDestroyModel(scene->model);

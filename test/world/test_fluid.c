@@ -3,11 +3,8 @@
 #include "source_dir.h"
 
 static Scene TextScene(const char* text, double dt) {
-    Scene scene = {0};
     rgWorldDef def = SceneWorldDef(dt, 1e-11);
-    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
-    SceneMake(&scene, &def);
-    return scene;
+    return SceneText(text, &def);
 }
 
 #define BALL(option)                                                                               \

@@ -2,13 +2,6 @@
 #include "inverse.h"
 #include "source_dir.h"
 
-static Scene TextScene(const char* text, const rgWorldDef* def) {
-    Scene scene = {0};
-    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
-    SceneMake(&scene, def);
-    return scene;
-}
-
 #define HANGING(tendon, joint)                                                                     \
     "<mujoco><worldbody><site name='top' pos='0 0 1'/>"                                            \
     "<geom name='drum' type='cylinder' size='0.1 0.1' pos='0.2 0 1' euler='90 0 0' "               \
@@ -28,7 +21,7 @@ static double Sensor(const Scene* scene, int index) {
 static void TestWeight(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    Scene scene = TextScene(HANGING("stiffness='1000' damping='60'", DOWN), &def);
+    Scene scene = SceneText(HANGING("stiffness='1000' damping='60'", DOWN), &def);
     double rest = Sensor(&scene, 0);
     SceneRun(&scene, 3000);
     EXPECT_NEAR(Sensor(&scene, 0) - rest, 2 * SCENE_G / 1000, 1e-9);
@@ -44,7 +37,7 @@ static void TestSlack(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     for (int kind = 0; kind < 2; ++kind) {
-        Scene scene = TextScene(kind == 0 ? HANGING("range='0 1' limited='true'", DOWN)
+        Scene scene = SceneText(kind == 0 ? HANGING("range='0 1' limited='true'", DOWN)
                                           : HANGING("springlength='0 1' stiffness='5000' "
                                                     "damping='100'",
                                                     DOWN),
@@ -65,7 +58,7 @@ static void TestSlack(void** state) {
 static void TestEnergy(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(5e-4, 1e-12);
-    Scene scene = TextScene(HANGING("stiffness='60' springlength='0.6'", "<freejoint/>"), &def);
+    Scene scene = SceneText(HANGING("stiffness='60' springlength='0.6'", "<freejoint/>"), &def);
     double v[6] = {0.3, 0.4, 0, 1, 2, 3};
     const double* q = rgWorld_Positions(scene.world, NULL);
     double before[7];
@@ -92,7 +85,7 @@ static void TestArmature(void** state) {
         "name='t' armature='0.7'><joint joint='a' coef='1'/><joint joint='b' coef='-2'/></fixed>"
         "</tendon><actuator><motor tendon='t'/></actuator></mujoco>";
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
-    Scene scene = TextScene(text, &def);
+    Scene scene = SceneText(text, &def);
     double control = 1;
     assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
     SceneRun(&scene, 100);
@@ -146,7 +139,7 @@ static void TestKinematicEnd(void** state) {
         "range='0 0.5' limited='true'><site site='grip'/><site site='hook'/></spatial></tendon>"
         "</mujoco>";
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    Scene scene = TextScene(text, &def);
+    Scene scene = SceneText(text, &def);
     rgSpatial up = {.linear = {0, 0, 0.2}};
     assert_int_equal(rgWorld_SetBodyVelocity(scene.world, (rgBodyId){1}, up), rg_ok);
     SceneRun(&scene, 1000);
