@@ -48,10 +48,11 @@ typedef void rgMjSectionFcn(rgMjcf* m, const rgXmlNode* root);
 // The order matters: a section may name parts of those before it.
 static void rgMjcf_ReadSections(rgMjcf* m, const rgXmlNode* root) {
     static rgMjSectionFcn* const readers[] = {
-        rgMjcf_CheckSections, rgMjcf_ReadCompiler, rgMjcf_ReadOption,     rgMjcf_ReadDefaults,
-        rgMjcf_ReadAssets,    rgMjcf_ReadBodies,   rgMjcf_SetTotalMass,   rgMjcf_ReadCustom,
-        rgMjcf_ReadContacts,  rgMjcf_ReadTendons,  rgMjcf_ReadEqualities, rgMjcf_ReadActuators,
-        rgMjcf_SetReflected,  rgMjcf_ReadSensors,  rgMjcf_ReadKeys,       rgMjcf_Switch};
+        rgMjcf_CheckSections, rgMjcf_ReadCompiler, rgMjcf_ReadOption,    rgMjcf_ReadDefaults,
+        rgMjcf_ReadAssets,    rgMjcf_ReadBodies,   rgMjcf_CountAttached, rgMjcf_SetTotalMass,
+        rgMjcf_ReadCustom,    rgMjcf_ReadContacts, rgMjcf_ReadTendons,   rgMjcf_ReadEqualities,
+        rgMjcf_ReadActuators, rgMjcf_SetReflected, rgMjcf_ReadSensors,   rgMjcf_OrderAttached,
+        rgMjcf_ReadKeys,      rgMjcf_Switch};
     for (int i = 0; i < RG_COUNT(readers) && m->result == rg_ok; ++i) {
         int before = m->reader.errorCount;
         readers[i](m, root);

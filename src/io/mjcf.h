@@ -144,6 +144,11 @@ typedef enum rgMjSwitch {
 // Which geoms meet: by masks and explicit pairs, or only by one of them.
 typedef enum rgMjCollision { rg_mjCollideAll, rg_mjCollidePairs, rg_mjCollideMasks } rgMjCollision;
 
+// How many of each kind there are.
+typedef struct rgMjCounts {
+    int bodies, joints, shapes, frames, tendons, actuators, equalities, sensors;
+} rgMjCounts;
+
 typedef struct rgMjcf {
     rgXmlReader reader;
     rgXmlTree* tree;
@@ -177,6 +182,8 @@ typedef struct rgMjcf {
     int reflectedCapacity;
     int* controls; // number of the file's actuator k in def, or -1
     int controlCount, controlCapacity;
+    rgMjCounts attached; // parts that came with bodies of other files
+    int attachedControls;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
     rgMjNames leftGeoms, leftActuators; // not supported or not read, and told
@@ -273,6 +280,8 @@ void rgMjcf_CheckUnread(rgMjcf* m, const rgXmlNode* root);
 // mjcf_attach.c
 void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node);
 void rgMjcf_Attach(rgMjcf* m, const rgXmlNode* node, rgBodyId parent, rgPose frame);
+void rgMjcf_CountAttached(rgMjcf* m, const rgXmlNode* root);
+void rgMjcf_OrderAttached(rgMjcf* m, const rgXmlNode* root);
 
 // mjcf_body.c
 void rgMjcf_ReadBodies(rgMjcf* m, const rgXmlNode* root);

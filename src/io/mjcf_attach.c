@@ -74,11 +74,6 @@ static rgResult rgKeepBody(rgModelDef* other, const char* name) {
     return result;
 }
 
-// How many of each kind there are.
-typedef struct rgMjCounts {
-    int bodies, joints, shapes, frames, tendons, actuators, equalities, sensors;
-} rgMjCounts;
-
 static rgMjCounts rgMjcf_Count(const rgModelDef* def) {
     return (rgMjCounts){def->bodyCount,   def->jointCount,    def->shapeCount,    def->frameCount,
                         def->tendonCount, def->actuatorCount, def->equalityCount, def->sensorCount};
@@ -214,4 +209,68 @@ void rgMjcf_Attach(rgMjcf* m, const rgXmlNode* node, rgBodyId parent, rgPose fra
         rgXmlReader_Error(&m->reader, node, "<attach model>: '%.60s' cannot be attached",
                           rgXmlNode_Attribute(node, "model"));
     }
+}
+
+// ---- order
+
+void rgMjcf_CountAttached(rgMjcf* m, const rgXmlNode* root) {
+    (void)root;
+    m->attached = rgMjcf_Count(m->def);
+    m->attachedControls = m->controlCount;
+}
+
+static void rgReverse(char* parts, size_t size, int count) {
+    for (int i = 0, k = count - 1; i < k; ++i, --k) {
+        for (size_t b = 0; b < size; ++b) {
+            char byte = parts[(size_t)i * size + b];
+            parts[(size_t)i * size + b] = parts[(size_t)k * size + b];
+            parts[(size_t)k * size + b] = byte;
+        }
+    }
+}
+
+// The first ones go behind the others.
+static void rgMoveBehind(void* parts, size_t size, int first, int count) {
+    char* bytes = parts;
+    rgReverse(bytes, size, first);
+    rgReverse(bytes + (size_t)first * size, size, count - first);
+    rgReverse(bytes, size, count);
+}
+
+// Where an id is after that.
+static int rgMovedBehind(int id, int first, int count) {
+    return id == 0 ? 0 : id <= first ? id + count - first : id - first;
+}
+
+// MuJoCo has the file's own tendons, equalities, actuators and sensors before those of the models
+// that it attaches, while these are read with the bodies.
+void rgMjcf_OrderAttached(rgMjcf* m, const rgXmlNode* root) {
+    (void)root;
+    rgModelDef* def = m->def;
+    int tendons = m->attached.tendons, actuators = m->attached.actuators;
+    for (int i = 0; i < def->actuatorCount; ++i) {
+        int* id = &def->actuators[i].tendon.index1;
+        *id = rgMovedBehind(*id, tendons, def->tendonCount);
+    }
+    for (int i = 0; i < def->equalityCount; ++i) {
+        int* a = &def->equalities[i].tendonA.index1;
+        int* b = &def->equalities[i].tendonB.index1;
+        *a = rgMovedBehind(*a, tendons, def->tendonCount);
+        *b = rgMovedBehind(*b, tendons, def->tendonCount);
+    }
+    for (int i = 0; i < def->sensorCount; ++i) {
+        int* tendon = &def->sensors[i].tendon.index1;
+        int* actuator = &def->sensors[i].actuator.index1;
+        *tendon = rgMovedBehind(*tendon, tendons, def->tendonCount);
+        *actuator = rgMovedBehind(*actuator, actuators, def->actuatorCount);
+    }
+    for (int i = 0; i < m->controlCount; ++i) {
+        m->controls[i] = rgMovedBehind(m->controls[i] + 1, actuators, def->actuatorCount) - 1;
+    }
+    rgMoveBehind(m->controls, sizeof(*m->controls), m->attachedControls, m->controlCount);
+    rgMoveBehind(def->tendons, sizeof(*def->tendons), tendons, def->tendonCount);
+    rgMoveBehind(def->actuators, sizeof(*def->actuators), actuators, def->actuatorCount);
+    rgMoveBehind(def->equalities, sizeof(*def->equalities), m->attached.equalities,
+                 def->equalityCount);
+    rgMoveBehind(def->sensors, sizeof(*def->sensors), m->attached.sensors, def->sensorCount);
 }

@@ -148,12 +148,64 @@ static void test_attach(void** state) {
     EXPECT_NEAR(d->bodies[4].inertia.mass, 3, 1e-15);
     assert_int_equal(d->shapeCount, 6); // the floor came with all of the file, not with the body
     assert_int_equal(d->actuatorCount, 3);
-    assert_string_equal(d->actuators[0].name, "l/servo");
-    assert_int_equal(d->actuators[2].joint.index1, 2);
-    assert_int_equal(d->sensors[d->sensorCount - 1].joint.index1, 5);
+    assert_string_equal(d->actuators[0].name, "m"); // its own first, as MuJoCo has them
+    assert_string_equal(d->actuators[1].name, "l/servo");
+    assert_int_equal(d->actuators[0].joint.index1, 2);
+    assert_int_equal(d->sensors[0].joint.index1, 5);
     assert_int_equal(d->keyCount, 1);
     assert_int_equal(d->keys[0].qCount, 5);
     EXPECT_NEAR(d->keys[0].control[2], 8, 0);
+    rgClose(&f);
+}
+
+static void rgExpectNames(const char* const* names, int count, const void* parts, size_t size) {
+    for (int i = 0; i < count; ++i) {
+        const char* const* name = (const void*)((const char*)parts + (size_t)i * size);
+        assert_string_equal(*name, names[i]);
+    }
+}
+
+// Tendons, equalities, actuators and sensors: the file's own, then those of the models in the order
+// in which they are attached, also of models in models. The order is that of MuJoCo 3.14.
+static void test_attach_order(void** state) {
+    (void)state;
+    rgFixture f = rgParse(
+        "<mujoco><asset><model name='whole' file='attached.xml'/></asset><worldbody>"
+        "<body name='first'><joint name='j1'/><geom size='.1'/><frame><attach model='whole' "
+        "body='n' prefix='x/'/></frame></body><frame><attach model='whole' body='n' prefix='y/'/>"
+        "</frame><body name='own'><joint name='jo'/><joint name='jp'/><geom size='.1'/></body>"
+        "</worldbody><tendon><fixed name='to'><joint joint='jo' coef='1'/></fixed></tendon>"
+        "<equality><tendon name='eo' tendon1='to' tendon2='x/t'/></equality><actuator>"
+        "<motor name='m1' joint='j1'/><motor name='mt' tendon='to'/><position name='mo' joint='jo' "
+        "timeconst='0.1'/></actuator><sensor>"
+        "<actuatorfrc name='so' actuator='x/mt'/></sensor><keyframe><key ctrl='1 2 3 4 5 6 7' "
+        "act='9 10 11'/></keyframe></mujoco>");
+    static const char* const tendons[] = {"to", "x/t", "y/t"};
+    static const char* const equalities[] = {"eo", "x/e", "y/e"};
+    static const char* const actuators[] = {"m1", "mt", "mo", "x/mt", "x/p", "y/mt", "y/p"};
+    static const char* const sensors[] = {"so", "x/s", "y/s"};
+    const rgModelDef* d = f.def;
+    assert_int_equal(d->tendonCount, 3);
+    assert_int_equal(d->equalityCount, 3);
+    assert_int_equal(d->actuatorCount, 7);
+    assert_int_equal(d->sensorCount, 3);
+    rgExpectNames(tendons, 3, d->tendons, sizeof(*d->tendons));
+    rgExpectNames(equalities, 3, d->equalities, sizeof(*d->equalities));
+    rgExpectNames(actuators, 7, d->actuators, sizeof(*d->actuators));
+    rgExpectNames(sensors, 3, d->sensors, sizeof(*d->sensors));
+    assert_int_equal(d->equalities[0].tendonA.index1, 1);
+    assert_int_equal(d->equalities[0].tendonB.index1, 2);
+    assert_int_equal(d->actuators[1].tendon.index1, 1);
+    assert_int_equal(d->actuators[3].tendon.index1, 2);
+    assert_int_equal(d->actuators[5].tendon.index1, 3);
+    assert_int_equal(d->sensors[0].actuator.index1, 4);
+    assert_int_equal(d->sensors[2].actuator.index1, 7);
+    static const double controls[] = {1, 2, 3, 4, 5, 6, 7};
+    static const double activations[] = {0, 0, 9, 0, 10, 0, 11};
+    for (int i = 0; i < 7; ++i) {
+        EXPECT_NEAR(d->keys[0].control[i], controls[i], 0);
+        EXPECT_NEAR(d->keys[0].activation[i], activations[i], 0);
+    }
     rgClose(&f);
 }
 
@@ -992,6 +1044,7 @@ int main(void) {
         cmocka_unit_test(test_include),
         cmocka_unit_test(test_nested_include),
         cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_attach_order),
         cmocka_unit_test(test_fromto),
         cmocka_unit_test(test_euler),
         cmocka_unit_test(test_orientations),
