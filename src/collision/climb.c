@@ -1,17 +1,7 @@
 // Farthest vertex of a hull in a direction: a scan of few vertices, or a climb along edges from a
 // vertex known or from the seed of the direction. Two vertices are compared at a time.
 #include "collision/support.h"
-
-#include <string.h>
-
-typedef double rgTwo __attribute__((vector_size(16)));
-typedef int64_t rgTwoInts __attribute__((vector_size(16)));
-
-static inline rgTwo rgLoadTwo(const double* p) {
-    rgTwo v;
-    memcpy(&v, p, sizeof(v));
-    return v;
-}
+#include "collision/two.h"
 
 // Points two by two, and what lies how far along a direction.
 typedef struct rgTwos {
@@ -20,36 +10,31 @@ typedef struct rgTwos {
 } rgTwos;
 
 static inline rgTwo rgTwos_Along(const rgTwos* points, int i, rgVec3 d) {
-    const rgTwo dx = {d.x, d.x}, dy = {d.y, d.y}, dz = {d.z, d.z};
     int at = i * points->stride;
-    return dx * rgLoadTwo(points->x + at) + dy * rgLoadTwo(points->y + at) +
-           dz * rgLoadTwo(points->z + at);
+    return rgBoth(d.x) * rgLoadTwo(points->x + at) + rgBoth(d.y) * rgLoadTwo(points->y + at) +
+           rgBoth(d.z) * rgLoadTwo(points->z + at);
 }
 
 static inline bool rgTwos_AnyFarther(const rgTwos* points, rgVec3 d, double most) {
-    const rgTwo best = {most, most};
+    const rgTwo best = rgBoth(most);
     rgTwoInts any = {0, 0};
     for (int i = 0; 2 * i < points->count; ++i) {
         any |= rgTwos_Along(points, i, d) > best;
     }
-    return (any[0] | any[1]) != 0;
+    return rgAnyOf(any);
 }
 
 // First of the points that are farther than `most` and than all others; -1 when none is. most
 // becomes its value.
 static inline int rgTwos_Farthest(const rgTwos* points, rgVec3 d, double* most) {
-    rgTwo best = {*most, *most};
-    rgTwoInts index = {-1, -1}, at = {0, 1};
+    rgLargest farthest = rgAbove(*most);
+    rgTwoInts at = {0, 1};
     for (int i = 0; 2 * i < points->count; ++i) {
-        rgTwo value = rgTwos_Along(points, i, d);
-        rgTwoInts farther = value > best;
-        best = (rgTwo)((farther & (rgTwoInts)value) | (~farther & (rgTwoInts)best));
-        index = (farther & at) | (~farther & index);
+        rgLargest_Offer(&farthest, rgTwos_Along(points, i, d), at);
         at += 2;
     }
-    bool second = best[1] > best[0] || (best[1] == best[0] && index[1] < index[0]);
-    *most = second ? best[1] : best[0];
-    return (int)(second ? index[1] : index[0]);
+    *most = rgLargest_Value(&farthest);
+    return rgLargest_Place(&farthest);
 }
 
 int rgHull_ScanAlong(const rgHull* hull, double x, double y, double z) {

@@ -1,5 +1,6 @@
 // Manifolds from two features: their overlap seen along the normal, and the choice of few points.
 #include "collision/internal.h"
+#include "collision/two.h"
 
 #define RG_CLIP_SLACK 1e-6 // relative: a vertex this close to an edge counts as inside
 #define RG_CLIP_LIMIT (2 * RG_POLYGON_LIMIT + 8)
@@ -225,11 +226,13 @@ void rgClipFeatures(const rgFeature* a, const rgFeature* b, double radiusA, doub
 
 // ---- reduction
 
-// Points seen along the normal, column by column.
+// Points seen along the normal, column by column. An odd number is followed by the last one again.
 typedef struct rgPatch {
     int count;
     double x[RG_RAW_LIMIT], y[RG_RAW_LIMIT], gap[RG_RAW_LIMIT];
     double apart[RG_RAW_LIMIT]; // squared distance to the nearest point of those chosen
+    double size;                // from the first point to the farthest
+    int deepest;
     int chosenCount, spreadCount;
     int chosen[RG_MANIFOLD_CAPACITY];
 } rgPatch;
@@ -253,90 +256,92 @@ static inline double rgPatch_Apart(const rgPatch* patch, int i, int j) {
     return x * x + y * y;
 }
 
+// Of points k and k + 1.
+static inline rgTwo rgPatch_ApartTwo(const rgPatch* patch, int k, int j) {
+    rgTwo x = rgLoadTwo(patch->x + k) - rgBoth(patch->x[j]);
+    rgTwo y = rgLoadTwo(patch->y + k) - rgBoth(patch->y[j]);
+    return x * x + y * y;
+}
+
 static void rgPatch_Project(rgPatch* patch, const rgRawManifold* raw) {
     rgVec3 t1, t2, origin = raw->points[0].position;
     rgPatchBasis(raw->normal, &t1, &t2);
     patch->count = raw->count;
-    patch->chosenCount = patch->spreadCount = 0;
+    patch->chosenCount = patch->spreadCount = patch->deepest = 0;
+    double most = 0, least = raw->points[0].gap;
     for (int k = 0; k < raw->count; ++k) {
         rgVec3 p = rgSub(raw->points[k].position, origin);
-        patch->x[k] = rgDot(p, t1);
-        patch->y[k] = rgDot(p, t2);
-        patch->gap[k] = raw->points[k].gap;
-        patch->apart[k] = INFINITY;
+        double x = rgDot(p, t1), y = rgDot(p, t2), gap = raw->points[k].gap;
+        patch->x[k] = x;
+        patch->y[k] = y;
+        patch->gap[k] = gap;
+        most = RG_MAX(most, x * x + y * y);
+        if (gap < least) {
+            least = gap;
+            patch->deepest = k;
+        }
     }
-}
-
-static double rgPatch_Size(const rgPatch* patch) {
-    double most = 0;
-    for (int k = 1; k < patch->count; ++k) {
-        most = RG_MAX(most, rgPatch_Apart(patch, 0, k));
+    patch->size = sqrt(most);
+    int last = raw->count - 1;
+    if (raw->count % 2 != 0) { // RG_RAW_LIMIT is even
+        patch->x[last + 1] = patch->x[last];
+        patch->y[last + 1] = patch->y[last];
+        patch->gap[last + 1] = patch->gap[last];
     }
-    return sqrt(most);
-}
-
-static int rgPatch_Deepest(const rgPatch* patch) {
-    int best = 0;
-    for (int k = 1; k < patch->count; ++k) {
-        best = patch->gap[k] < patch->gap[best] ? k : best;
-    }
-    return best;
 }
 
 // Of the points that are about as deep as the deepest, the outermost in a fixed direction: depths
 // that differ by rounding do not change the choice.
-static int rgPatch_First(const rgPatch* patch, int deepest, double size) {
-    int best = deepest;
-    double most = -INFINITY, limit = patch->gap[deepest] + 1e-3 * size;
-    for (int k = 0; k < patch->count; ++k) {
-        double reach = patch->x[k] + 0.3 * patch->y[k];
-        if (patch->gap[k] <= limit && reach > most) {
-            most = reach;
-            best = k;
-        }
+static int rgPatch_First(const rgPatch* patch) {
+    rgTwo limit = rgBoth(patch->gap[patch->deepest] + 1e-3 * patch->size);
+    rgLargest outermost = rgAbove(-INFINITY);
+    rgTwoInts at = {0, 1};
+    for (int k = 0; k < patch->count; k += 2, at += 2) {
+        rgTwo reach = rgLoadTwo(patch->x + k) + 0.3 * rgLoadTwo(patch->y + k);
+        rgTwoInts deep = rgLoadTwo(patch->gap + k) <= limit;
+        rgLargest_Offer(&outermost, rgChooseTwo(deep, reach, rgBoth(-INFINITY)), at);
     }
-    return best;
+    int first = rgLargest_Place(&outermost);
+    return first >= 0 ? first : patch->deepest;
 }
 
 static int rgPatch_Farthest(rgPatch* patch) {
-    for (; patch->spreadCount < patch->chosenCount; ++patch->spreadCount) {
-        int from = patch->chosen[patch->spreadCount];
-        for (int k = 0; k < patch->count; ++k) {
-            patch->apart[k] = RG_MIN(patch->apart[k], rgPatch_Apart(patch, k, from));
+    rgLargest farthest = rgAbove(0);
+    rgTwoInts at = {0, 1};
+    for (int k = 0; k < patch->count; k += 2, at += 2) {
+        rgTwo apart = patch->spreadCount == 0 ? rgBoth(INFINITY) : rgLoadTwo(patch->apart + k);
+        for (int j = patch->spreadCount; j < patch->chosenCount; ++j) {
+            rgTwo other = rgPatch_ApartTwo(patch, k, patch->chosen[j]);
+            apart = rgChooseTwo(apart < other, apart, other);
         }
+        rgStoreTwo(patch->apart + k, apart);
+        rgLargest_Offer(&farthest, apart, at);
     }
-    int best = -1;
-    double most = 0;
-    for (int k = 0; k < patch->count; ++k) {
-        if (patch->apart[k] > most) {
-            most = patch->apart[k];
-            best = k;
-        }
-    }
-    return best;
+    patch->spreadCount = patch->chosenCount;
+    return rgLargest_Place(&farthest);
 }
 
-// Point that spans the largest triangle on one side of a line.
-static int rgPatch_Widest(const rgPatch* patch, int i, int j, double side) {
+// The points that span the largest triangles on the two sides of a line.
+static void rgPatch_Widest(const rgPatch* patch, int i, int j, int widest[2]) {
     double px = patch->x[i], py = patch->y[i];
-    double ex = side * (patch->x[j] - px), ey = side * (patch->y[j] - py);
-    int best = -1;
-    double most = 0;
-    for (int k = 0; k < patch->count; ++k) {
-        double area = ex * (patch->y[k] - py) - ey * (patch->x[k] - px);
-        if (area > most) {
-            most = area;
-            best = k;
-        }
+    rgTwo ex = rgBoth(patch->x[j] - px), ey = rgBoth(patch->y[j] - py);
+    rgLargest left = rgAbove(0), right = rgAbove(0);
+    rgTwoInts at = {0, 1};
+    for (int k = 0; k < patch->count; k += 2, at += 2) {
+        rgTwo x = rgLoadTwo(patch->x + k) - rgBoth(px), y = rgLoadTwo(patch->y + k) - rgBoth(py);
+        rgTwo area = ex * y - ey * x;
+        rgLargest_Offer(&left, area, at);
+        rgLargest_Offer(&right, -area, at);
     }
-    return best;
+    widest[0] = rgLargest_Place(&left);
+    widest[1] = rgLargest_Place(&right);
 }
 
 // The deepest point takes the place of its nearest neighbour when that changes the depth.
-static void rgPatch_IncludeDeepest(rgPatch* patch, int deepest, double size) {
-    int nearest = 0;
+static void rgPatch_IncludeDeepest(rgPatch* patch) {
+    int nearest = 0, deepest = patch->deepest;
     for (int j = 0; j < patch->chosenCount; ++j) {
-        if (patch->gap[patch->chosen[j]] <= patch->gap[deepest] + 1e-5 * size) {
+        if (patch->gap[patch->chosen[j]] <= patch->gap[deepest] + 1e-5 * patch->size) {
             return;
         }
         if (rgPatch_Apart(patch, patch->chosen[j], deepest) <
@@ -349,15 +354,23 @@ static void rgPatch_IncludeDeepest(rgPatch* patch, int deepest, double size) {
 
 // Each point gives way to a clearly deeper one close by: of the vertices of a rounded sole, the one
 // that touches first counts, not the outermost.
-static void rgPatch_Settle(rgPatch* patch, double size) {
-    for (int j = 0; j < patch->chosenCount; ++j) {
-        int start = patch->chosen[j];
-        double least = patch->gap[start] - 1e-4 * size;
-        for (int k = 0; k < patch->count; ++k) {
-            if (patch->gap[k] < least && rgPatch_Apart(patch, k, start) < 0.0225 * size * size &&
-                !rgPatch_IsChosen(patch, k)) {
-                least = patch->gap[k];
-                patch->chosen[j] = k;
+static void rgPatch_SettleOne(rgPatch* patch, int j) {
+    int start = patch->chosen[j];
+    double least = patch->gap[start] - 1e-4 * patch->size;
+    rgTwo near = rgBoth(0.0225 * patch->size * patch->size);
+    if (!(patch->gap[patch->deepest] < least)) {
+        return;
+    }
+    for (int k = 0; k < patch->count; k += 2) {
+        rgTwo gap = rgLoadTwo(patch->gap + k);
+        rgTwoInts better = (gap < rgBoth(least)) & (rgPatch_ApartTwo(patch, k, start) < near);
+        if (!rgAnyOf(better)) {
+            continue;
+        }
+        for (int i = 0; i < RG_MIN(2, patch->count - k); ++i) {
+            if (better[i] != 0 && gap[i] < least && !rgPatch_IsChosen(patch, k + i)) {
+                least = gap[i];
+                patch->chosen[j] = k + i;
             }
         }
     }
@@ -369,14 +382,13 @@ void rgReduce(rgRawManifold* raw, int limit) {
     }
     rgPatch patch;
     rgPatch_Project(&patch, raw);
-    double size = rgPatch_Size(&patch);
-    int deepest = rgPatch_Deepest(&patch);
-    rgPatch_Choose(&patch, limit > 1 ? rgPatch_First(&patch, deepest, size) : deepest, limit);
+    rgPatch_Choose(&patch, limit > 1 ? rgPatch_First(&patch) : patch.deepest, limit);
     rgPatch_Choose(&patch, rgPatch_Farthest(&patch), limit);
     if (patch.chosenCount == 2) {
-        int i = patch.chosen[0], j = patch.chosen[1];
-        rgPatch_Choose(&patch, rgPatch_Widest(&patch, i, j, 1), limit);
-        rgPatch_Choose(&patch, rgPatch_Widest(&patch, i, j, -1), limit);
+        int widest[2];
+        rgPatch_Widest(&patch, patch.chosen[0], patch.chosen[1], widest);
+        rgPatch_Choose(&patch, widest[0], limit);
+        rgPatch_Choose(&patch, widest[1], limit);
     }
     while (patch.chosenCount < limit) {
         int before = patch.chosenCount;
@@ -385,8 +397,10 @@ void rgReduce(rgRawManifold* raw, int limit) {
             break;
         }
     }
-    rgPatch_IncludeDeepest(&patch, deepest, size);
-    rgPatch_Settle(&patch, size);
+    rgPatch_IncludeDeepest(&patch);
+    for (int j = 0; j < patch.chosenCount; ++j) {
+        rgPatch_SettleOne(&patch, j);
+    }
     rgRawPoint kept[RG_MANIFOLD_CAPACITY];
     for (int k = 0; k < patch.chosenCount; ++k) {
         kept[k] = raw->points[patch.chosen[k]];

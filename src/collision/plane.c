@@ -1,5 +1,6 @@
 // A plane (half space) against every convex shape. The normal is the plane's.
 #include "collision/support.h"
+#include "collision/two.h"
 
 #include <string.h>
 
@@ -53,28 +54,32 @@ static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
 }
 
 typedef struct rgFlood {
-    int count;
-    int found[RG_FLOOD_LIMIT];
+    const rgHull* hull;
+    rgRawManifold* raw; // what was found, named by vertex; also: whose neighbours are to be found
+    bool exact;         // a bit per vertex
     uint64_t seen[RG_FLOOD_BITS / 64]; // bit id % RG_FLOOD_BITS: clear when id was not found
 } rgFlood;
 
-static bool rgFlood_Has(const rgFlood* f, const rgHull* hull, int vertex) {
-    bool found = f->seen[vertex % RG_FLOOD_BITS / 64] >> vertex % 64 & 1;
-    if (!found || hull->vertexCount <= RG_FLOOD_BITS) {
-        return found;
+static bool rgFlood_Finds(const rgFlood* f, uint32_t vertex) {
+    bool found = false;
+    for (int j = 0; j < f->raw->count && !found; ++j) {
+        found = f->raw->points[j].feature == vertex;
     }
-    for (int j = 0; j < f->count; ++j) {
-        if (f->found[j] == vertex) {
-            return true;
-        }
-    }
-    return false;
+    return found;
 }
 
-static void rgFlood_Add(rgFlood* f, int vertex) {
-    if (f->count < RG_FLOOD_LIMIT) {
-        f->seen[vertex % RG_FLOOD_BITS / 64] |= (uint64_t)1 << vertex % 64;
-        f->found[f->count++] = vertex;
+static inline void rgFlood_Add(rgFlood* f, uint32_t vertex, double gap) {
+    uint64_t* word = &f->seen[vertex % RG_FLOOD_BITS / 64];
+    uint64_t bit = (uint64_t)1 << vertex % 64;
+    if ((*word & bit) != 0 && (f->exact || rgFlood_Finds(f, vertex))) {
+        return;
+    }
+    if (f->raw->count < RG_FLOOD_LIMIT) {
+        *word |= bit;
+        rgRawPoint* point = &f->raw->points[f->raw->count++];
+        point->position = rgHull_Vertex(f->hull, (int)vertex);
+        point->gap = gap;
+        point->feature = vertex;
     }
 }
 
@@ -83,23 +88,30 @@ static void rgFlood_Add(rgFlood* f, int vertex) {
 static void rgFloodHull(const rgHull* hull, const rgLocalPlane* p, int start, double margin,
                         rgRawManifold* raw) {
     rgFlood f;
-    f.count = 0;
+    f.hull = hull;
+    f.raw = raw;
+    f.exact = hull->vertexCount <= RG_FLOOD_BITS;
     // Only the words that the hull needs: small hulls are frequent.
     for (int i = 0; i < RG_FLOOD_BITS / 64 && 64 * i < hull->vertexCount; i += 4) {
         memset(f.seen + i, 0, 4 * sizeof(f.seen[0]));
     }
-    rgFlood_Add(&f, start);
-    for (int at = 0; at < f.count; ++at) {
-        int v = f.found[at];
-        rgVec3 x = rgHull_Vertex(hull, v);
-        rgRawManifold_Add(raw, x, rgDot(p->d, x) + p->offset, (uint32_t)v);
-        for (int k = hull->neighborStart[v]; k < hull->neighborStart[v + 1]; ++k) {
-            int other = hull->neighbors[k];
-            if (rgFlood_Has(&f, hull, other)) {
-                continue;
+    const rgTwo x = rgBoth(p->d.x), y = rgBoth(p->d.y), z = rgBoth(p->d.z);
+    const rgTwo offset = rgBoth(p->offset), limit = rgBoth(margin);
+    rgFlood_Add(&f, (uint32_t)start, rgDot(p->d, rgHull_Vertex(hull, start)) + p->offset);
+    for (int at = 0; at < raw->count && raw->count < RG_FLOOD_LIMIT; ++at) {
+        uint32_t v = raw->points[at].feature;
+        const int* neighbor = hull->neighbors + hull->neighborStart[v];
+        const int* end = hull->neighbors + hull->neighborStart[v + 1];
+        const double* around = hull->around + 6 * (size_t)hull->aroundStart[v];
+        for (; neighbor < end; neighbor += 2, around += 6) {
+            rgTwo gap = x * rgLoadTwo(around) + y * rgLoadTwo(around + 2) +
+                        z * rgLoadTwo(around + 4) + offset;
+            rgTwoInts below = gap <= limit;
+            if (below[0] != 0) {
+                rgFlood_Add(&f, (uint32_t)neighbor[0], gap[0]);
             }
-            if (!(rgDot(p->d, rgHull_Vertex(hull, other)) + p->offset > margin)) {
-                rgFlood_Add(&f, other);
+            if (below[1] != 0 && neighbor + 1 < end) {
+                rgFlood_Add(&f, (uint32_t)neighbor[1], gap[1]);
             }
         }
     }
