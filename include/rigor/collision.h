@@ -104,7 +104,8 @@ typedef struct rgPairCache {
     int32_t simplexA[3], simplexB[3];
     int32_t simplexCount; ///< vertices of the nearest feature; -1: features of smooth shapes
     int32_t touching;     ///< the last gap was close to zero
-    // Deep pairs: what the last search of all directions found, and where B was.
+    // Deep pairs: what the last search of all directions found, and where B was. Pairs that are
+    // apart: a distance that they had, as a negative depth.
     float offset[3], turn[4]; ///< from A's center to B's, and B's rotation, in A's frame
     float depth;              ///< least depth then [m]
     float reach;              ///< from the nearest point of A - B to the border of its face [m]

@@ -482,6 +482,10 @@ bool rgBroadphase_BoxesOverlap(const rgBroadphase* bp, rgProxyPair pair, double 
            (a->lower.z - margin <= b->upper.z) & (b->lower.z <= a->upper.z + margin);
 }
 
+const rgBox* rgBroadphase_Boxes(const rgBroadphase* bp) {
+    return bp->boxes;
+}
+
 // ---- queries
 
 void rgBroadphase_Query(const rgBroadphase* bp, rgBox box, rgProxyFcn* visit, void* context) {

@@ -1,6 +1,7 @@
-// Pairs that stay deep inside each other. A search of all directions also tells how far the shapes
-// may move before another direction can be the least deep; until then a face of A - B that is a
-// minimum is the minimum. docs/theory/collision.md, "Staying deep".
+// Pairs that stay as they are. Deep inside each other: a search of all directions also tells how
+// far the shapes may move before another direction can be the least deep; until then a face of A -
+// B that is a minimum is the minimum. Apart: until they have moved by what is between them. Where B
+// was is kept in A's frame. docs/theory/collision.md, "Staying deep", "Staying apart".
 #include "collision/support.h"
 
 #define RG_DEEP_ROUNDING 1e-6 // of floats in the cache, relative to the sum of the sizes
@@ -10,7 +11,7 @@ static rgVec3 rgOffsetOfB(const rgConvexPair* pair) {
     return rgSub(center, pair->a->center);
 }
 
-void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache* cache) {
+static void rgStorePlace(const rgConvexPair* pair, rgPairCache* cache) {
     rgVec3 offset = rgOffsetOfB(pair);
     cache->offset[0] = (float)offset.x;
     cache->offset[1] = (float)offset.y;
@@ -19,9 +20,20 @@ void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache*
     cache->turn[1] = (float)pair->q.x;
     cache->turn[2] = (float)pair->q.y;
     cache->turn[3] = (float)pair->q.z;
+}
+
+void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache* cache) {
+    rgStorePlace(pair, cache);
     cache->depth = (float)epa->depth;
     cache->reach = (float)epa->reach;
     cache->rest = (float)epa->rest;
+}
+
+// |q - q0| = 2 sin(angle / 4), and a point at distance 1 moves by 2 sin(angle / 2) at most.
+static inline double rgTurnSince(const rgPairCache* cache, rgQuat q) {
+    double w = q.w - cache->turn[0], x = q.x - cache->turn[1];
+    double y = q.y - cache->turn[2], z = q.z - cache->turn[3];
+    return 2 * sqrt(w * w + x * x + y * y + z * z);
 }
 
 // Bound on how far any point of B moved relative to A, or of A relative to B, since the search.
@@ -29,10 +41,7 @@ static double rgDeep_Motion(const rgConvexPair* pair, const rgPairCache* cache) 
     rgVec3 old = rgVec(cache->offset[0], cache->offset[1], cache->offset[2]);
     rgVec3 offset = rgOffsetOfB(pair);
     rgQuat q = pair->q;
-    double w = q.w - cache->turn[0], x = q.x - cache->turn[1];
-    double y = q.y - cache->turn[2], z = q.z - cache->turn[3];
-    // |q - q0| = 2 sin(angle / 4), and a point at distance 1 moves by 2 sin(angle / 2) at most.
-    double turn = 2 * sqrt(w * w + x * x + y * y + z * z);
+    double turn = rgTurnSince(cache, q);
     double a = pair->a->scale, b = pair->b->scale;
     double inA = rgLength(rgSub(offset, old)) + turn * b;
     // In the frame of B the center of A has moved by the same, and by the turn of the offset.
@@ -69,4 +78,22 @@ bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rg
     }
     double t = (s * s - d * d) / (d * reach + s * sqrt(room));
     return rgTriangleReach(w, weight) >= depth * t;
+}
+
+void rgApart_Store(const rgConvexPair* pair, double distance, rgPairCache* cache) {
+    rgStorePlace(pair, cache);
+    cache->depth = (float)-distance;
+    cache->reach = cache->rest = 0;
+}
+
+bool rgApart_Stays(const rgCollideInput* in) {
+    const rgPairCache* cache = in->cache;
+    const rgConvex *a = &in->a->convex, *b = &in->b->convex;
+    rgQuat back = rgQuatConjugate(in->poseA->q), q = rgQuatMultiply(back, in->poseB->q);
+    rgVec3 t = rgRotate(back, rgSub(in->poseB->p, in->poseA->p));
+    rgVec3 offset = rgSub(rgAdd(rgRotate(q, b->center), t), a->center);
+    rgVec3 old = rgVec(cache->offset[0], cache->offset[1], cache->offset[2]);
+    double motion = rgLength(rgSub(offset, old)) + rgTurnSince(cache, q) * b->scale;
+    double rounding = RG_DEEP_ROUNDING * (a->scale + b->scale - cache->depth);
+    return -cache->depth > in->margin + motion + rounding;
 }

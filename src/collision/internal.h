@@ -2,7 +2,7 @@
 // Every computation of a pair runs in the frame of its first shape.
 #pragma once
 #include "base/base.h"
-#include "rigor/collision.h"
+#include "collision/collide.h"
 
 #define RG_SEED_SIDE      8
 #define RG_SEED_COUNT     (6 * RG_SEED_SIDE * RG_SEED_SIDE)
@@ -86,11 +86,6 @@ struct rgGeometry {
     rgArena arena; // arrays of hull, triangles and heights
 };
 
-// Image of the z axis.
-static inline rgVec3 rgZAxis(rgQuat q) {
-    return rgVec(2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
-                 1 - 2 * (q.x * q.x + q.y * q.y));
-}
 static inline bool rgIsFinite(rgVec3 v) {
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
@@ -102,10 +97,6 @@ static inline rgVec3 rgMax3(rgVec3 a, rgVec3 b) {
 }
 static inline rgVec3 rgAbs3(rgVec3 a) {
     return rgVec(fabs(a.x), fabs(a.y), fabs(a.z));
-}
-static inline bool rgBoxesMeet(const rgBox* a, const rgBox* b) {
-    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
-           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
 }
 static inline bool rgIsConvexKind(rgShapeKind kind) {
     return kind >= rg_shapeSphere && kind <= rg_shapeHull;
@@ -220,6 +211,11 @@ void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache*
 bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rgVec3 w[3],
                     const double weight[3], double depth);
 
+// A pair that is apart by a distance at least, and whether it is so still by more than the margin:
+// true only if it moved too little since. The cache's depth is negative.
+void rgApart_Store(const rgConvexPair* pair, double distance, rgPairCache* cache);
+bool rgApart_Stays(const rgCollideInput* input);
+
 // ---- warm.c
 typedef struct rgWarmLimits {
     double least;   // nearer than this only a triangle counts
@@ -279,13 +275,6 @@ void rgEmit(const rgRawManifold* raw, rgPose poseA, rgManifold* manifold);
 void rgRawManifold_Add(rgRawManifold* raw, rgVec3 position, double gap, uint32_t feature);
 
 // ---- manifold.c
-typedef struct rgCollideInput {
-    const rgGeometry *a, *b;
-    const rgPose *poseA, *poseB;
-    double margin;
-    int maxPoints;
-    rgPairCache* cache; // may be NULL
-} rgCollideInput;
 // Pair of convex cores at a known signed distance to points.
 void rgBuildManifold(const rgConvexPair* pair, const rgSigned* signedDistance, double margin,
                      rgRawManifold* raw);

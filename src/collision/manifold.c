@@ -55,10 +55,18 @@ static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cach
     rgVec3 b = rgConvex_Support(pair->b, rgMat3_MultiplyTransposed(&pair->r, rgNegate(n)),
                                 &cache->vertexB);
     rgVec3 d = rgSub(rgAdd(rgMat3_Multiply(&pair->r, b), pair->t), a);
-    return rgDot(n, d) > margin + pair->a->radius + pair->b->radius;
+    double radii = pair->a->radius + pair->b->radius, along = rgDot(n, d);
+    if (!(along > margin + radii)) {
+        return false;
+    }
+    rgApart_Store(pair, along / sqrt(length) - radii, cache);
+    return true;
 }
 
 void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
+    if (in->cache != NULL && in->cache->depth < 0 && rgApart_Stays(in)) {
+        return;
+    }
     rgConvexPair pair = rgMakePair(&in->a->convex, *in->poseA, &in->b->convex, *in->poseB);
     rgPairCache none = {0};
     rgPairCache* cache = in->cache != NULL ? in->cache : &none;
@@ -116,7 +124,7 @@ static bool rgIsSwapped(rgShapeKind a, rgShapeKind b) {
     return surfaceA != surfaceB ? surfaceB : a > b;
 }
 
-static inline int rgCollideOrdered(rgCollideInput* in, rgManifold* manifold) {
+int rgCollideShapes(const rgCollideInput* in, rgManifold* manifold) {
     manifold->count = 0;
     rgShapeKind kindA = in->a->kind, kindB = in->b->kind;
     if (!rgIsConvexKind(kindA) && !rgIsConvexKind(kindB)) {
@@ -143,7 +151,7 @@ int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeom
     }
     maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
     rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache};
-    return rgCollideOrdered(&in, manifold);
+    return rgCollideShapes(&in, manifold);
 }
 
 int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB, double margin,
@@ -152,5 +160,5 @@ int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose pos
         return 0;
     }
     rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache};
-    return rgCollideOrdered(&in, manifold);
+    return rgCollideShapes(&in, manifold);
 }

@@ -115,8 +115,15 @@ double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns
                               const double* values);
 
 // World point of a place, relative to the tree's reference point; the world's places are absolute.
-rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place);
-rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link); // reference point of a link's tree
+static inline rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place) {
+    const rgLinkPose* pose = &d->poses[place->link];
+    return rgAdd(pose->p, rgRot_Apply(&pose->r, place->pose.p));
+}
+// Reference point of a link's tree.
+static inline rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link) {
+    int tree = d->model->links[link].tree;
+    return tree >= 0 ? d->origins[tree] : rgVec(0, 0, 0);
+}
 rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place);
 
 // Degrees of freedom that move link A or link B (A = 0: the world), ascending. Returns how many.

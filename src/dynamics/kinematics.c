@@ -287,16 +287,6 @@ void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
     rgDynamics_FillTreeMass(d, tree);
 }
 
-rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link) {
-    int tree = d->model->links[link].tree;
-    return tree >= 0 ? d->origins[tree] : rgVec(0, 0, 0);
-}
-
-rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place) {
-    const rgLinkPose* pose = &d->poses[place->link];
-    return rgAdd(pose->p, rgRot_Apply(&pose->r, place->pose.p));
-}
-
 rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place) {
     rgMat3 m = rgMat3FromRot(&d->poses[place->link].r);
     rgVec3 p = rgAdd(rgDynamics_LinkOrigin(d, place->link), rgDynamics_PlacePoint(d, place));

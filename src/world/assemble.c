@@ -12,16 +12,6 @@ rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead) {
     return (rgLaw){.bias = fmax(speed, -world->def.pushOutSpeed)};
 }
 
-static double rgWorld_TreeAhead(const rgWorld* world, int link) {
-    int tree = world->model->links[link].tree;
-    bool starts = tree >= 0 && world->integrator == rg_integratorMidpoint && world->lead[tree] == 0;
-    return starts ? 1.5 * world->dt : world->dt;
-}
-
-double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB) {
-    return fmax(rgWorld_TreeAhead(world, linkA), rgWorld_TreeAhead(world, linkB));
-}
-
 // Inverse of what a row has to move, without what couples its degrees of freedom.
 double rgRows_Mobility(const rgWorld* world, int row) {
     const rgRows* rows = &world->rows;

@@ -1,5 +1,6 @@
 // Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
 // manifolds, contact points. docs/theory/step.md (14), (15).
+#include "collision/collide.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -92,10 +93,10 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
         rgBox box = rgGeometry_Box(collider->geometry, collider->pose);
         rgVec3 grow = rgVec(1, 1, 1);
         double time = rgWorld_TimeAhead(world, collider->link, 0);
-        double reach = time * (rgLength(collider->velocity) + collider->spin) + world->def.margin +
-                       model->shapes[collider->shape].margin;
-        box.lower = rgAddScaled(box.lower, -reach, grow);
-        box.upper = rgAddScaled(box.upper, reach, grow);
+        collider->reach = time * (rgLength(collider->velocity) + collider->spin) +
+                          world->def.margin + model->shapes[collider->shape].margin;
+        box.lower = rgAddScaled(box.lower, -collider->reach, grow);
+        box.upper = rgAddScaled(box.upper, collider->reach, grow);
         result = rgBroadphase_Move(world->broadphase, i, box);
     }
     return result == rg_errorArgument ? rg_errorNumeric : result;
@@ -111,23 +112,23 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
 }
 
 // Bound on how far points of a pair close in this step.
-double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair) {
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+double rgWorld_PairTravel(const rgWorld* world, int a, int b) {
+    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
     double time = rgWorld_TimeAhead(world, A->link, B->link);
     return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
 }
 
 // (14) Twice the travel: where one end is stopped, the other swings on up to that much faster.
-static double rgWorld_PairMargin(const rgWorld* world, const rgPairMemory* pair, double travel) {
+double rgWorld_PairMargin(const rgWorld* world, int a, int b, double travel) {
     const rgShapeDef* shapes = world->model->shapes;
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
     double own = RG_MAX(shapes[A->shape].margin, shapes[B->shape].margin);
     return RG_MAX(2 * travel + world->def.margin, own);
 }
 
 // A fast pair is asked for all its points: those that matter are chosen by their own speed.
 static int rgWorld_PairPoints(const rgWorld* world, double travel) {
-    int most = world->def.maxContactsPerPair;
+    int most = RG_MAX(1, RG_MIN(world->def.maxContactsPerPair, RG_MANIFOLD_CAPACITY));
     return travel > world->def.margin ? RG_MANIFOLD_CAPACITY : most;
 }
 
@@ -161,6 +162,21 @@ static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
 
 #define RG_PAIRS_PER_TASK 64
 
+static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgManifold* manifold) {
+    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    double travel = rgWorld_PairTravel(world, pair->a, pair->b);
+    rgCollideInput input = {A->geometry,
+                            B->geometry,
+                            &A->pose,
+                            &B->pose,
+                            rgWorld_PairMargin(world, pair->a, pair->b, travel),
+                            rgWorld_PairPoints(world, travel),
+                            &pair->cache};
+    if (rgCollideShapes(&input, manifold) > 0) {
+        rgWorld_DropDistant(world, pair, manifold);
+    }
+}
+
 static void rgCollideChunk(int chunk, int worker, void* context) {
     (void)worker;
     rgWorld* world = context;
@@ -170,13 +186,9 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
         rgPairMemory* pair = &next->pairs[i];
         if (rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant) {
             world->manifolds[i].count = 0;
-            continue;
+        } else {
+            rgWorld_CollidePair(world, pair, &world->manifolds[i]);
         }
-        const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
-        double travel = rgWorld_PairTravel(world, pair);
-        rgCollideUpTo(rgWorld_PairPoints(world, travel), A->geometry, A->pose, B->geometry, B->pose,
-                      rgWorld_PairMargin(world, pair, travel), &pair->cache, &world->manifolds[i]);
-        rgWorld_DropDistant(world, pair, &world->manifolds[i]);
     }
 }
 
@@ -222,12 +234,12 @@ static bool rgWorld_SameRobot(const rgWorld* world, const rgCollider* A, const r
 // the impossible of its joints. They are kept from going deeper, until they come apart.
 static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
                                  const rgManifold* manifold) {
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
     double least = 0;
     for (int k = 0; k < manifold->count; ++k) {
         least = RG_MIN(least, manifold->points[k].gap);
     }
-    bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH && rgWorld_SameRobot(world, A, B);
+    bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH &&
+                rgWorld_SameRobot(world, &world->colliders[pair->a], &world->colliders[pair->b]);
     pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
     pair->jammed = least < 0 ? RG_MAX(pair->jammed - 1, 0) : 0;
     pair->age = 1;

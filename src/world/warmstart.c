@@ -1,19 +1,46 @@
 // What survives from step to step: caches, impulses and anchors of pairs that are near each other,
 // sorted by pair, and the impulses of all other rows in fixed slots. Pairs of a step are those
 // whose boxes overlap now, hence the same whatever the history of the broadphase.
+#include "collision/collide.h"
 #include "world/world.h"
 
 #include <string.h>
 
-static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair) {
-    const rgCollider *A = &world->colliders[pair.a], *B = &world->colliders[pair.b];
+static void rgWorld_MarkColliders(rgWorld* world) {
     const rgShapeDef* shapes = world->model->shapes;
-    bool disabled = shapes[A->shape].disabled || shapes[B->shape].disabled;
-    bool moves = rgWorld_LinkMoves(world, A->link) || rgWorld_LinkMoves(world, B->link);
-    bool sleeps = rgWorld_LinkSleeps(world, A->link) || rgWorld_LinkSleeps(world, B->link);
-    bool watched = rgWorld_PairRest(world, pair.a, pair.b) != rg_pairAwake;
-    return ((moves && !sleeps) || watched) && !disabled &&
-           rgBroadphase_BoxesOverlap(world->broadphase, pair, 0);
+    for (int i = 0; i < world->colliderCount; ++i) {
+        rgCollider* collider = &world->colliders[i];
+        collider->rest = (rgWorld_LinkMoves(world, collider->link) ? 0 : rg_colliderStill) |
+                         (rgWorld_LinkSleeps(world, collider->link) ? rg_colliderAsleep : 0) |
+                         (shapes[collider->shape].disabled ? rg_colliderDisabled : 0);
+    }
+}
+
+// Boxes of planes are unbounded, but what is further above one than the pair's margin has no
+// points with it.
+static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rgBox* box) {
+    const rgPose* pose = &world->colliders[plane].pose;
+    rgVec3 n = rgZAxis(pose->q);
+    rgVec3 low = rgVec(n.x > 0 ? box->lower.x : box->upper.x, n.y > 0 ? box->lower.y : box->upper.y,
+                       n.z > 0 ? box->lower.z : box->upper.z);
+    double height = rgDot(n, rgSub(low, pose->p)) + world->colliders[other].reach;
+    double travel = rgWorld_PairTravel(world, plane, other);
+    return height > rgWorld_PairMargin(world, plane, other, travel);
+}
+
+static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {
+    const rgCollider *A = &world->colliders[pair.a], *B = &world->colliders[pair.b];
+    if (!rgBoxesMeet(&boxes[pair.a], &boxes[pair.b]) ||
+        ((A->rest | B->rest) & rg_colliderDisabled) != 0) {
+        return false;
+    }
+    bool awake = (A->rest & B->rest & rg_colliderStill) == 0 &&
+                 ((A->rest | B->rest) & rg_colliderAsleep) == 0;
+    if (!awake && rgWorld_PairRest(world, pair.a, pair.b) == rg_pairAwake) {
+        return false;
+    }
+    return !(A->plane && rgWorld_IsAbove(world, pair.a, pair.b, &boxes[pair.b])) &&
+           !(B->plane && rgWorld_IsAbove(world, pair.b, pair.a, &boxes[pair.a]));
 }
 
 static bool rgPairBefore(const rgPairMemory* memory, rgProxyPair pair) {
@@ -31,19 +58,23 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
         return result;
     }
     next->pairCount = 0;
+    rgWorld_MarkColliders(world);
+    const rgBox* boxes = rgBroadphase_Boxes(world->broadphase);
     for (int i = 0; i < count; ++i) {
-        if (!rgWorld_PairIsActive(world, pairs[i])) {
+        if (!rgWorld_PairIsActive(world, pairs[i], boxes)) {
             continue;
         }
         while (old < last->pairCount && rgPairBefore(&last->pairs[old], pairs[i])) {
             ++old;
         }
-        bool known = old < last->pairCount && last->pairs[old].a == pairs[i].a &&
-                     last->pairs[old].b == pairs[i].b;
-        // For now the range of contacts is that of the last step; rgWorld_StoreImpulses() sets it.
-        next->pairs[next->pairCount++] =
-            known ? last->pairs[old]
-                  : (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b, .taken = -1};
+        rgPairMemory* pair = &next->pairs[next->pairCount++];
+        if (old < last->pairCount && last->pairs[old].a == pairs[i].a &&
+            last->pairs[old].b == pairs[i].b) {
+            // For now with the contacts of the last step; rgWorld_StoreImpulses() sets its own.
+            *pair = last->pairs[old];
+        } else {
+            *pair = (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b, .taken = -1};
+        }
     }
     return rg_ok;
 }

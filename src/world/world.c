@@ -421,6 +421,7 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape) {
                            .shape = shape,
                            .link = place->link,
                            .body = place->body,
+                           .plane = world->model->shapes[shape].kind == rg_shapePlane,
                            .pose = rgDynamics_PlacePose(world->dynamics, place)};
     int proxy;
     rgResult result = rgBroadphase_Add(world->broadphase,

@@ -69,6 +69,12 @@ typedef struct rgGuide {
     rgSpatial end;              // at the end of this one, as far as the last ones tell
 } rgGuide;
 
+typedef enum rgColliderRest {
+    rg_colliderStill = 1,    // it does not move by itself, or sleeps
+    rg_colliderAsleep = 2,   // or disabled, with its tree
+    rg_colliderDisabled = 4, // by itself
+} rgColliderRest;
+
 // A shape that takes part in collisions.
 typedef struct rgCollider {
     const rgGeometry* geometry;
@@ -76,10 +82,13 @@ typedef struct rgCollider {
     double thin;     // half of its least width; infinite for surfaces
     rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
     double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    double reach;    // rgWorld_PlaceColliders: what its box is larger by than itself [m]
     int shape;       // index
     int link;
-    int body;    // index; -1: the world
-    rgPose pose; // rgWorld_PlaceColliders, world
+    int body; // index; -1: the world
+    bool plane;
+    unsigned rest; // rgWorld_MatchPairs, bits of rgColliderRest
+    rgPose pose;   // rgWorld_PlaceColliders, world
 } rgCollider;
 
 // Of a constraint or a contact point.
@@ -499,7 +508,15 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead); // assemble.c, rigid
 // Time that a gap has to close in [s]: to where the next step is computed.
-double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB); // assemble.c
+static inline double rgWorld_TreeAhead(const rgWorld* world, int link) {
+    int tree = world->model->links[link].tree;
+    bool starts = tree >= 0 && world->integrator == rg_integratorMidpoint && world->lead[tree] == 0;
+    return starts ? 1.5 * world->dt : world->dt;
+}
+static inline double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB) {
+    double a = rgWorld_TreeAhead(world, linkA), b = rgWorld_TreeAhead(world, linkB);
+    return RG_MAX(a, b);
+}
 // How springs and dampers weigh the velocities c before and c+ after a step: the force is
 // k (x + dt (along c + ahead (c+ - c))) + d (c + share (c+ - c)).
 typedef struct rgWeights {
@@ -578,8 +595,9 @@ typedef enum rgPairRest {
     rg_pairRousing, // a sleeper and something that moves
 } rgPairRest;
 void rgWorld_StartSleep(rgWorld* world);
-rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b);           // colliders
-double rgWorld_PairTravel(const rgWorld* world, const rgPairMemory* pair); // collide.c
+rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b);              // colliders
+double rgWorld_PairTravel(const rgWorld* world, int a, int b);                // collide.c
+double rgWorld_PairMargin(const rgWorld* world, int a, int b, double travel); // likewise
 bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none

@@ -257,12 +257,43 @@ static void rgTestReach(void** state) {
     }
 }
 
+// Pairs that come and go, turning: what the distance of a call before spares is never a contact,
+// and most of what is apart is spared.
+static void rgTestApart(void** state) {
+    (void)state;
+    rgRandom random = {8};
+    int spared = 0, apart = 0, met = 0;
+    for (int i = 0; i < RG_SOLIDS * RG_SOLIDS; ++i) {
+        rgPath path;
+        rgPairCache cache = {0};
+        rgPath_Make(&path, rgSolids[i % RG_SOLIDS], rgSolids[i / RG_SOLIDS], 1, &random);
+        rgPath_Start(&path, rgRandom_Uniform(&random, 1e-3, 0.05), &random);
+        path.pb.p = rgAddScaled(path.pb.p, 1.5 * path.scale, rgTestDirection(&random));
+        for (int k = 0; k < 200; ++k) {
+            rgManifold warm, cold;
+            rgCollideInput in = {path.a.geometry, path.b.geometry, &path.pa, &path.pb, 0.02, 4,
+                                 &cache};
+            bool stays = cache.depth < 0 && rgApart_Stays(&in);
+            rgCollide(path.a.geometry, path.pa, path.b.geometry, path.pb, 0.02, &cache, &warm);
+            rgCollide(path.a.geometry, path.pa, path.b.geometry, path.pb, 0.02, NULL, &cold);
+            assert_int_equal(warm.count > 0, cold.count > 0);
+            assert_true(!stays || cold.count == 0);
+            spared += stays;
+            apart += cold.count == 0;
+            met += cold.count > 0;
+            rgPath_Move(&path, k);
+        }
+        rgPath_Free(&path);
+    }
+    assert_true(met > 1000 && apart > 1000 && 2 * spared > apart);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestSlow),      cmocka_unit_test(rgTestFast),
         cmocka_unit_test(rgTestSizes),     cmocka_unit_test(rgTestOthers),
         cmocka_unit_test(rgTestManifolds), cmocka_unit_test(rgTestRepeat),
-        cmocka_unit_test(rgTestReach),
+        cmocka_unit_test(rgTestReach),     cmocka_unit_test(rgTestApart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

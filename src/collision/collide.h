@@ -1,0 +1,25 @@
+// What the world's step takes from this folder without the checks of the public calls.
+#pragma once
+#include "rigor/collision.h"
+
+typedef struct rgCollideInput {
+    const rgGeometry *a, *b;
+    const rgPose *poseA, *poseB;
+    double margin;
+    int maxPoints;
+    rgPairCache* cache; // may be NULL
+} rgCollideInput;
+int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manifold.c
+
+const rgBox* rgBroadphase_Boxes(const rgBroadphase* broadphase); // by proxy, as given
+
+static inline bool rgBoxesMeet(const rgBox* a, const rgBox* b) {
+    return (a->lower.x <= b->upper.x) & (b->lower.x <= a->upper.x) & (a->lower.y <= b->upper.y) &
+           (b->lower.y <= a->upper.y) & (a->lower.z <= b->upper.z) & (b->lower.z <= a->upper.z);
+}
+
+// Image of the z axis.
+static inline rgVec3 rgZAxis(rgQuat q) {
+    return rgVec(2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x),
+                 1 - 2 * (q.x * q.x + q.y * q.y));
+}
