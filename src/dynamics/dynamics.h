@@ -109,6 +109,9 @@ void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias);
 void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y); // M x
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
+// The same where x is zero but for the first joint of the tree: for the whole tree, or only what
+// that joint does.
+void rgDynamics_SolveRoot(const rgDynamics* d, int tree, bool whole, double* x);
 
 // One diagonal entry of J M^-1 J', for the last factorization; columns closed upwards.
 double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns,

@@ -160,10 +160,11 @@ rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) 
     return rgEliminate(model, first, end, d->factor, d->inverseDiagonal);
 }
 
-// Trees are ranges of degrees of freedom that the factor does not couple.
-static void rgSolveRange(const rgDynamics* d, int first, int end, double* x) {
+// Trees are ranges of degrees of freedom that the factor does not couple. x is zero from `pushed`
+// on.
+static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, double* x) {
     const rgModel* model = d->model;
-    for (int i = end - 1; i >= first; --i) {
+    for (int i = pushed - 1; i >= first; --i) {
         const rgDof* dof = &model->dofs[i];
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
@@ -188,7 +189,14 @@ static void rgSolveRange(const rgDynamics* d, int first, int end, double* x) {
 
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x) {
     const rgTree* range = &d->model->trees[tree];
-    rgSolveRange(d, range->firstDof, range->firstDof + range->dofCount, x);
+    int end = range->firstDof + range->dofCount;
+    rgSolveRange(d, range->firstDof, end, end, x);
+}
+
+void rgDynamics_SolveRoot(const rgDynamics* d, int tree, bool whole, double* x) {
+    const rgTree* range = &d->model->trees[tree];
+    int first = range->firstDof, root = first + d->model->links[range->firstLink].vCount;
+    rgSolveRange(d, first, root, whole ? first + range->dofCount : root, x);
 }
 
 static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
@@ -229,7 +237,7 @@ void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
         return;
     }
     if (columnCount == 1) {
-        rgSolveRange(d, 0, d->model->vCount, x);
+        rgSolveRange(d, 0, d->model->vCount, d->model->vCount, x);
     } else if (columnCount > 1) {
         rgSolveColumns(d, columnCount, x);
     }

@@ -25,6 +25,9 @@ static rgSide rgWorld_Side(const rgWorld* world, int link, rgVec3 position) {
 // Acceleration of a point of a link while nothing pushes: v stays as it is, and a free body moves
 // with its centre.
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
+    if (link == 0) {
+        return rgVec(0, 0, 0);
+    }
     const rgDynamics* d = world->dynamics;
     const rgSpatial *V = &d->velocities[link], *B = &d->biases[link];
     rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
@@ -40,6 +43,9 @@ rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
 // (22) The same to all orders: where the point is after a step with v, less where it would be on a
 // straight line, over the step.
 static rgVec3 rgSide_Arc(const rgWorld* world, const rgSide* side) {
+    if (side->link == 0) {
+        return rgVec(0, 0, 0);
+    }
     const rgDynamics *now = world->dynamics, *next = world->readout->start;
     const rgLinkPose *from = &now->poses[side->link], *to = &next->poses[side->link];
     rgVec3 local = rgRot_ApplyBack(&from->r, rgSub(side->arm, from->p));
@@ -99,19 +105,19 @@ static bool rgWorld_IsStraight(const rgWorld* world) {
 }
 
 void rgSetArcs(rgWorld* world) {
-    double most = 0;
+    bool curved = false;
     if (rgWorld_IsStraight(world)) {
         for (int i = 0; i < world->pointCount; ++i) {
             world->points[i].arc = rgVec(0, 0, 0);
         }
         return;
     }
-    for (int i = 0; i < world->pointCount; ++i) {
+    for (int i = 0; i < world->pointCount && !curved; ++i) {
         rgPoint* point = &world->points[i];
         point->arc = rgWorld_PointArc(world, point, false);
-        most = RG_MAX(most, rgLength(point->arc));
+        curved = rgLength(point->arc) > RG_ARC_LINEAR;
     }
-    if (!(most > RG_ARC_LINEAR)) {
+    if (!curved) {
         rgShareArcs(world);
         return;
     }

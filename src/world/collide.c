@@ -184,7 +184,7 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     int end = RG_MIN((chunk + 1) * RG_PAIRS_PER_TASK, next->pairCount);
     for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
         rgPairMemory* pair = &next->pairs[i];
-        if (rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant) {
+        if (rgWorld_PairIsDormant(world, pair)) {
             world->manifolds[i].count = 0;
         } else {
             rgWorld_CollidePair(world, pair, &world->manifolds[i]);
@@ -245,6 +245,13 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
     pair->age = 1;
 }
 
+// The same without points.
+static void rgForgetTouch(rgPairMemory* pair) {
+    pair->overlap = pair->jammed = 0;
+    pair->age = 1;
+    pair->gap = 0;
+}
+
 static rgResult rgWorld_ListPoints(rgWorld* world) {
     rgMemory* next = &world->memories[1];
     int total = 0;
@@ -261,17 +268,22 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     world->penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->manifolds[i];
-        if (rgWorld_PairRest(world, next->pairs[i].a, next->pairs[i].b) == rg_pairDormant) {
+        rgPairMemory* pair = &next->pairs[i];
+        if (rgWorld_PairIsDormant(world, pair)) {
             continue;
         }
-        rgWorld_JudgeOverlap(world, &next->pairs[i], manifold);
-        rgWatch_Pair(world, &next->pairs[i], manifold);
-        bool bends = manifold->count > 0 && rgWorld_PairBends(world, &next->pairs[i]);
+        if (manifold->count == 0) {
+            rgForgetTouch(pair);
+            continue;
+        }
+        rgWorld_JudgeOverlap(world, pair, manifold);
+        rgWatch_Pair(world, pair, manifold);
+        bool bends = rgWorld_PairBends(world, pair);
         world->bends = world->bends || bends;
         for (int k = 0; k < manifold->count; ++k) {
-            rgPoint point = rgMakePoint(manifold, k, &next->pairs[i], i, bends);
-            world->points[world->pointCount++] = point;
-            world->penetration = RG_MAX(world->penetration, -point.gap);
+            rgPoint* point = &world->points[world->pointCount++];
+            *point = rgMakePoint(manifold, k, pair, i, bends);
+            world->penetration = RG_MAX(world->penetration, -point->gap);
         }
     }
     return rg_ok;

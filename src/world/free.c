@@ -289,17 +289,18 @@ static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
     double half = 0.5 * world->dt;
     rgVec3 x = rgVec(change[first], change[first + 1], change[first + 2]);
     rgVec3 push = rgScale(half, rgMultiply3(D, x));
+    memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
     for (int k = 0; k < 3; ++k) {
-        memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
+        memset(y + range->firstDof, 0, (size_t)(first + 3 - range->firstDof) * sizeof(double));
         y[first + k] = 1;
-        rgDynamics_SolveTree(d, tree, y);
+        rgDynamics_SolveRoot(d, tree, false, y);
         N[k] = rgScale(half, rgMultiply3(D, rgVec(y[first], y[first + 1], y[first + 2])));
     }
     N[0].x += 1, N[1].y += 1, N[2].z += 1;
     rgVec3 s = rgSolve3(N[0], N[1], N[2], push);
-    memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
+    memset(y + range->firstDof, 0, (size_t)(first + 3 - range->firstDof) * sizeof(double));
     y[first] = s.x, y[first + 1] = s.y, y[first + 2] = s.z;
-    rgDynamics_SolveTree(d, tree, y);
+    rgDynamics_SolveRoot(d, tree, true, y);
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
         change[i] -= y[i];
     }

@@ -136,8 +136,7 @@ int rgWorld_DormantContacts(const rgWorld* world) {
     int count = 0;
     for (int i = 0; i < next->pairCount && world->sleepCount > 0; ++i) {
         const rgPairMemory* pair = &next->pairs[i];
-        bool dormant = rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
-        count += dormant ? pair->contactCount : 0;
+        count += rgWorld_PairIsDormant(world, pair) ? pair->contactCount : 0;
     }
     return count;
 }
@@ -146,7 +145,7 @@ int rgWorld_DormantContacts(const rgWorld* world) {
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair) {
     const rgMemory* last = &world->memories[0];
     rgMemory* next = &world->memories[1];
-    if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairDormant) {
+    if (!rgWorld_PairIsDormant(world, pair)) {
         return false;
     }
     if (pair->contactCount > 0) {

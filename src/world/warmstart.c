@@ -144,7 +144,7 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
     }
     next->contactCount = world->pointCount;
     for (int i = 0; i < next->pairCount; ++i) {
-        if (!rgWorld_KeepDormant(world, &next->pairs[i])) {
+        if (world->sleepCount == 0 || !rgWorld_KeepDormant(world, &next->pairs[i])) {
             next->pairs[i].firstContact = next->pairs[i].contactCount = 0;
         }
     }

@@ -595,7 +595,10 @@ typedef enum rgPairRest {
     rg_pairRousing, // a sleeper and something that moves
 } rgPairRest;
 void rgWorld_StartSleep(rgWorld* world);
-rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b);              // colliders
+rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
+static inline bool rgWorld_PairIsDormant(const rgWorld* world, const rgPairMemory* pair) {
+    return world->sleepCount > 0 && rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
+}
 double rgWorld_PairTravel(const rgWorld* world, int a, int b);                // collide.c
 double rgWorld_PairMargin(const rgWorld* world, int a, int b, double travel); // likewise
 bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
