@@ -269,10 +269,10 @@ static rgShapeKind rgLinkMeshes_CollisionKind(rgLinkMeshes* meshes, rgLinkMesh* 
     if (convex) {
         return rg_shapeHull;
     }
-    if (mesh->isStatic) {
+    if (mesh->isScenery) {
         rgXmlReader_Note(meshes->xml, mesh->node,
                          "collision mesh of link '%.60s' is not convex: its triangles are used, "
-                         "as the link is fixed to the world",
+                         "as the link is fixed to the world and no base of a robot",
                          mesh->linkName);
         return rg_shapeMesh;
     }

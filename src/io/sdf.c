@@ -167,12 +167,37 @@ static bool rgSdf_StandsStill(const rgSdf* sdf, const rgSdfPart* link) {
     return held && sdf->parts[link->treeJoint].type == rg_sdfFixed;
 }
 
+// What stands on the world itself and carries the link.
+static int rgSdf_TreeRoot(const rgSdf* sdf, const rgSdfPart* link) {
+    int parent = rgSdf_TreeParent(sdf, link);
+    while (parent != 0) {
+        link = &sdf->parts[parent];
+        parent = rgSdf_TreeParent(sdf, link);
+    }
+    return (int)(link - sdf->parts);
+}
+
+// The base of a robot: it has a mass, and something moves on what it stands on.
+static bool rgSdf_IsBase(const rgSdf* sdf, const rgSdfPart* link) {
+    bool moves = false;
+    int root = rgSdf_TreeRoot(sdf, link);
+    for (int i = 0; i < sdf->partCount && !moves; ++i) {
+        const rgSdfPart* part = &sdf->parts[i];
+        moves = part->kind == rg_sdfLink && part->treeJoint >= 0 &&
+                sdf->parts[part->treeJoint].type != rg_sdfFixed &&
+                rgSdf_TreeRoot(sdf, part) == root;
+    }
+    return moves && rgXmlNode_Child(link->node, "inertial") != NULL;
+}
+
 static void rgSdf_AddBody(rgSdf* sdf, rgSdfPart* link) {
     bool isAuto = false, gravity = true;
     const rgSdfPart* parent = &sdf->parts[rgSdf_TreeParent(sdf, link)];
     bool isFree = link->treeJoint < 0 && !link->isStatic && sdf->def->base != rg_baseFixed;
     rgSdf_CheckLink(sdf, link);
+    bool isPlaced = link->isStatic; // by a model that is static
     link->isStatic = rgSdf_StandsStill(sdf, link);
+    link->isScenery = link->isStatic && (isPlaced || !rgSdf_IsBase(sdf, link));
     rgBodyDef def = rgDefaultBodyDef();
     def.name = link->fullName;
     def.parent = parent->body;

@@ -44,6 +44,7 @@ typedef struct rgSdfPart {
     const char* prefix;    // of full names inside
     const char* placement; // frame that the pose is that of; NULL: its own
     bool isStatic;         // links: fixed to the world for whatever reason
+    bool isScenery;        // links: likewise, and no base of what moves
     bool selfCollides;
     // Links.
     int group;     // of links that joints connect: an earlier link, or itself

@@ -102,7 +102,7 @@ static bool rgSdf_Mesh(rgSdf* sdf, const rgXmlNode* node, rgSdfShape* shape) {
                          .uri = rgSdf_Text(node, "uri"),
                          .scale = {scale.x, scale.y, scale.z},
                          .isVisual = shape->isVisual,
-                         .isStatic = shape->link->isStatic};
+                         .isScenery = shape->link->isScenery};
     const rgXmlNode* submesh = rgXmlNode_Child(node, "submesh");
     if (submesh != NULL) {
         mesh->submesh = rgSdf_Text(submesh, "name");

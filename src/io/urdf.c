@@ -360,6 +360,7 @@ static void rgUrdf_FindGroups(rgUrdf* urdf) {
     if (group == NULL || heavy == NULL) {
         return;
     }
+    bool moves = false;
     bool floats = urdf->def->base == rg_baseFloating && !urdf->worldRoot;
     // Parents come before their children, so that groups pass down.
     for (int i = urdf->rootLink; i >= 0; i = rgUrdf_NextLink(urdf, i)) {
@@ -369,10 +370,14 @@ static void rgUrdf_FindGroups(rgUrdf* urdf) {
         } else {
             group[i] = rgUrdfJoint_Moves(urdf, joint) ? i : group[joint->parent];
         }
-        urdf->links[i].isStatic = group[i] < 0;
+        moves = moves || group[i] >= 0;
         if (group[i] >= 0 && urdf->links[i].hasInertia) {
             heavy[group[i]] = true;
         }
+    }
+    for (int i = urdf->rootLink; i >= 0; i = rgUrdf_NextLink(urdf, i)) {
+        bool isBase = moves && urdf->links[i].inertia.mass > 0;
+        urdf->links[i].isScenery = group[i] < 0 && !isBase;
     }
     for (int i = 0; i < urdf->linkCount; ++i) {
         if (group[i] == i && !heavy[i]) {

@@ -10,8 +10,8 @@ typedef struct rgUrdfLink {
     int parentCount; // joints that claim it as child
     int firstJoint;  // first and last of the joints that start here, -1 without
     int lastJoint;
-    bool reached;  // from the root
-    bool isStatic; // fixed to the world
+    bool reached;   // from the root
+    bool isScenery; // fixed to the world, and no base of what moves
     bool hasInertia;
     rgInertia inertia;
     rgBodyId body; // null: the world itself

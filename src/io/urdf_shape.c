@@ -86,7 +86,7 @@ static bool rgUrdf_Mesh(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* shape)
                          .linkName = shape->link->name,
                          .scale = {1, 1, 1},
                          .isVisual = shape->isVisual,
-                         .isStatic = shape->link->isStatic};
+                         .isScenery = shape->link->isScenery};
     rgXmlReader_CheckAttributes(&urdf->xml, node, known);
     rgXmlReader_Doubles(&urdf->xml, node, "scale", mesh->scale, 3, 3);
     mesh->uri = rgXmlReader_Required(&urdf->xml, node, "filename");

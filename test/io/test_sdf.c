@@ -608,15 +608,56 @@ static void test_unknown_attributes(void** state) {
     }
 }
 
+// The base of a robot is made of hulls as all its links are; what is static, has no mass, or
+// carries nothing that moves keeps its triangles.
+static void test_mesh_of_a_base(void** state) {
+    (void)state;
+#define BASE(inertial, type, more)                                                                 \
+    "<sdf version='1.9'><model name='m'>" more "<link name='a'>" inertial                          \
+    "<collision name='c'><geometry><mesh><uri>../bad/dented.obj</uri></mesh></geometry>"           \
+    "</collision></link><link name='b'/><joint name='w' type='fixed'><parent>world</parent>"       \
+    "<child>a</child></joint><joint name='j' type='" type "'><parent>a</parent><child>b</child>"   \
+    "<axis><xyz>0 0 1</xyz></axis></joint></model></sdf>"
+#define MASS "<inertial><mass>3</mass></inertial>"
+    const struct {
+        const char* text;
+        rgShapeKind kind;
+    } cases[] = {{BASE(MASS, "revolute", ""), rg_shapeHull},
+                 {BASE("", "revolute", ""), rg_shapeMesh},
+                 {BASE(MASS, "fixed", ""), rg_shapeMesh},
+                 {BASE(MASS, "revolute", "<static>true</static>"), rg_shapeMesh}};
+    rgLoadDef load = rgDefaultLoadDef();
+    load.hulls = true;
+    for (int i = 0; i < RG_COUNT(cases); ++i) {
+        rgFixture f = rgParse(cases[i].text, &load);
+        if (f.result != rg_ok) {
+            rgPrintRemarks(f.diagnostics);
+        }
+        assert_int_equal(f.result, rg_ok);
+        assert_int_equal(f.def->shapes[0].kind, cases[i].kind);
+        rgClose(&f);
+    }
+#undef BASE
+#undef MASS
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arm),          cmocka_unit_test(test_world),
-        cmocka_unit_test(test_legs),         cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_turned_joint), cmocka_unit_test(test_screw),
-        cmocka_unit_test(test_surface),      cmocka_unit_test(test_self_collide),
-        cmocka_unit_test(test_base),         cmocka_unit_test(test_height_map),
-        cmocka_unit_test(test_sayings),      cmocka_unit_test(test_ground_plane),
-        cmocka_unit_test(test_damage),       cmocka_unit_test(test_unknown_attributes),
+        cmocka_unit_test(test_arm),
+        cmocka_unit_test(test_world),
+        cmocka_unit_test(test_legs),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_turned_joint),
+        cmocka_unit_test(test_screw),
+        cmocka_unit_test(test_surface),
+        cmocka_unit_test(test_self_collide),
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_height_map),
+        cmocka_unit_test(test_sayings),
+        cmocka_unit_test(test_ground_plane),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_mesh_of_a_base),
+        cmocka_unit_test(test_unknown_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,34 @@ static void test_static_mesh_keeps_its_triangles(void** state) {
     rgClose(&f);
 }
 
+// The base of a robot, which has a mass and joints that move, is made of hulls as all its links
+// are; a room with a door stays open.
+static void test_mesh_of_a_base(void** state) {
+    (void)state;
+#define DENTED(more)                                                                               \
+    "<robot name='r'><link name='a'>" more "<collision><geometry><mesh filename='dented.obj'/>"    \
+    "</geometry></collision></link>" LINK("b")
+#define DOOR(type) "<joint name='j' type='" type "'>" ENDS("a", "b") "</joint></robot>"
+    const struct {
+        const char* text;
+        rgShapeKind kind;
+    } cases[] = {{DENTED(INERTIAL) DOOR("continuous"), rg_shapeHull},
+                 {DENTED("") DOOR("continuous"), rg_shapeMesh},
+                 {DENTED(INERTIAL) DOOR("fixed"), rg_shapeMesh}};
+    rgLoadDef load = rgDefaultLoadDef();
+    load.hulls = true;
+    for (int i = 0; i < RG_COUNT(cases); ++i) {
+        rgFixture f = rgParse(cases[i].text, &load);
+        assert_int_equal(f.result, rg_ok);
+        assert_int_equal(f.model->shapes[0].kind, cases[i].kind);
+        assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning),
+                         cases[i].kind == rg_shapeHull);
+        rgClose(&f);
+    }
+#undef DENTED
+#undef DOOR
+}
+
 static void test_bullet_contact(void** state) {
     (void)state;
     rgFixture f =
@@ -641,6 +669,7 @@ int main(void) {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_shape_names),
         cmocka_unit_test(test_static_mesh_keeps_its_triangles),
+        cmocka_unit_test(test_mesh_of_a_base),
         cmocka_unit_test(test_bullet_contact),
         cmocka_unit_test(test_gazebo_restitution),
         cmocka_unit_test(test_gazebo_surface),
