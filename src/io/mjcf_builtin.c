@@ -7,6 +7,7 @@
 
 #define RG_PI             3.14159265358979323846
 #define RG_MAX_RESOLUTION 1000
+#define RG_MAX_PARAMS     5
 
 typedef struct rgMjBuilder {
     double* vertices;
@@ -245,32 +246,66 @@ static bool rgMjcf_MakeSupertorus(rgMjcf* m, const double* params, rgMjBuilder* 
     return true;
 }
 
+// Middle of cell i of n between -1 and 1, which are finer in the middle by gamma.
+static double rgFoveate(int i, int n, double gamma) {
+    double sum = 0;
+    for (int side = 0; side < 2; ++side) {
+        double x = 2.0 * (i + side) / n - 1;
+        sum += gamma * pow(x, 5) + (1 - gamma) * x;
+    }
+    return 0.5 * sum;
+}
+
+// Hull of a grid of points on the unit sphere, seen along -z: horizontal and vertical resolution
+// and half angle, gamma.
+static bool rgMjcf_MakeWedge(rgMjcf* m, const double* params, rgMjBuilder* b) {
+    int columns = (int)params[0], rows = (int)params[1];
+    if (!rgMjcf_TakeBuilder(m, b, (size_t)columns * (size_t)rows, 0)) {
+        return false;
+    }
+    for (int i = 0; i < columns; ++i) {
+        for (int j = 0; j < rows; ++j) {
+            double azimuth = params[2] * RG_PI / 180 * rgFoveate(i, columns, params[4]);
+            double elevation = params[3] * RG_PI / 180 * rgFoveate(j, rows, params[4]);
+            rgMjBuilder_Vertex(b, sin(azimuth) * cos(elevation), sin(elevation),
+                               -cos(azimuth) * cos(elevation));
+        }
+    }
+    return true;
+}
+
 typedef bool rgMjBuiltinFcn(rgMjcf* m, const double* params, rgMjBuilder* b);
 
-// What params are: how many, which of them integers, and between what.
+// What params are: how many, the first of them integers, and between what.
 typedef struct rgMjBuiltin {
     const char* name;
-    rgMjBuiltinFcn* make; // NULL: points for tactile sensors
-    int paramCount;
-    double least[4], most[4];
+    rgMjBuiltinFcn* make; // NULL: flat
+    int integerCount, paramCount;
+    double least[RG_MAX_PARAMS], most[RG_MAX_PARAMS];
 } rgMjBuiltin;
 
 static const rgMjBuiltin builtins[] = {
-    {"sphere", rgMjcf_MakeSphere, 1, {0}, {4}},
-    {"hemisphere", rgMjcf_MakeHemisphere, 1, {0}, {10}},
-    {"cone", rgMjcf_MakeCone, 2, {3, 0}, {RG_MAX_RESOLUTION, 1}},
-    {"supersphere", rgMjcf_MakeSupersphere, 3, {3, 0, 0}, {RG_MAX_RESOLUTION, 100, 100}},
+    {"sphere", rgMjcf_MakeSphere, 1, 1, {0}, {4}},
+    {"hemisphere", rgMjcf_MakeHemisphere, 1, 1, {0}, {10}},
+    {"cone", rgMjcf_MakeCone, 1, 2, {3, 0}, {RG_MAX_RESOLUTION, 1}},
+    {"supersphere", rgMjcf_MakeSupersphere, 1, 3, {3, 0, 0}, {RG_MAX_RESOLUTION, 100, 100}},
     {"supertorus",
      rgMjcf_MakeSupertorus,
+     1,
      4,
      {3, 1e-9, 1e-9, 1e-9},
      {RG_MAX_RESOLUTION, 1, 100, 100}},
-    {"wedge", NULL, 0, {0}, {0}},
-    {"plate", NULL, 0, {0}, {0}},
+    {"wedge",
+     rgMjcf_MakeWedge,
+     2,
+     5,
+     {2, 2, 1e-9, 1e-9, 0},
+     {RG_MAX_RESOLUTION, RG_MAX_RESOLUTION, 180, 90, 1}},
+    {"plate", NULL, 2, 2, {0}, {0}},
 };
 
 static bool rgMjcf_ReadParams(rgMjcf* m, const rgXmlNode* node, const rgMjBuiltin* builtin,
-                              double params[4]) {
+                              double params[RG_MAX_PARAMS]) {
     rgXmlReader_Required(&m->reader, node, "params");
     if (rgXmlReader_Doubles(&m->reader, node, "params", params, builtin->paramCount,
                             builtin->paramCount) == 0) {
@@ -278,10 +313,11 @@ static bool rgMjcf_ReadParams(rgMjcf* m, const rgXmlNode* node, const rgMjBuilti
     }
     for (int i = 0; i < builtin->paramCount; ++i) {
         bool good = params[i] >= builtin->least[i] && params[i] <= builtin->most[i] &&
-                    (i > 0 || params[i] == floor(params[i])); // the first is a resolution
+                    (i >= builtin->integerCount || params[i] == floor(params[i]));
         if (!good) {
             rgXmlReader_Error(&m->reader, node, "<mesh params>: %g of a %s is not %s %g to %g",
-                              params[i], builtin->name, i == 0 ? "an integer from" : "from",
+                              params[i], builtin->name,
+                              i < builtin->integerCount ? "an integer from" : "from",
                               builtin->least[i], builtin->most[i]);
             return false;
         }
@@ -303,12 +339,12 @@ bool rgMjMesh_MakeBuiltin(rgMjcf* m, rgMjMesh* mesh, const char* kind) {
     }
     if (builtin->make == NULL) {
         rgXmlReader_Error(&m->reader, mesh->node,
-                          "<mesh builtin>: a %s is a set of points for tactile sensors, which are "
-                          "not supported; no geom can have it",
+                          "<mesh builtin>: a %s is flat, a grid for tactile sensors, and has "
+                          "neither volume nor convex hull; a thin box can stand for it",
                           kind);
         return false;
     }
-    double params[4] = {0};
+    double params[RG_MAX_PARAMS] = {0};
     rgMjBuilder b;
     if (!rgMjcf_ReadParams(m, mesh->node, builtin, params) || !builtin->make(m, params, &b)) {
         return false;

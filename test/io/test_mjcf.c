@@ -543,6 +543,37 @@ static void test_builtin_meshes(void** state) {
     }
 }
 
+// Mass, centre and moments of MuJoCo 3.14, whose meshes are single precision.
+static void test_builtin_wedge(void** state) {
+    (void)state;
+    static const struct {
+        const char* params;
+        int vertexCount;
+        double mass, center, xx, yy, zz;
+    } cases[] = {
+        {"3 3 60 40 0", 9, 164.81397806, -0.77734524, 9.8035888, 13.4027248, 21.8437701},
+        {"3 4 60 40 0.5", 12, 124.36637529, -0.81976077, 6.43097497, 8.66329645, 14.35192668},
+        {"5 3 120 30 0.25", 15, 823.85787426, -0.41517449, 76.84346477, 215.18275508, 193.59513222},
+    };
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); ++i) {
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "<mujoco><asset><mesh name='m' builtin='wedge' params='%s' inertia='exact'/>"
+                 "</asset><worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body>"
+                 "</worldbody></mujoco>",
+                 cases[i].params);
+        rgFixture f = rgParse(text);
+        const rgInertia* inertia = &f.def->bodies[0].inertia;
+        assert_int_equal(f.def->shapes[0].mesh->vertexCount, cases[i].vertexCount);
+        EXPECT_NEAR(inertia->mass, cases[i].mass, 1e-6 * cases[i].mass);
+        EXPECT_NEAR(inertia->center.z, cases[i].center, 1e-6);
+        EXPECT_NEAR(inertia->moment.xx, cases[i].xx, 2e-6 * cases[i].xx);
+        EXPECT_NEAR(inertia->moment.yy, cases[i].yy, 2e-6 * cases[i].yy);
+        EXPECT_NEAR(inertia->moment.zz, cases[i].zz, 2e-6 * cases[i].zz);
+        rgClose(&f);
+    }
+}
+
 static void rgExpectField(const char* text) {
     rgFixture f = rgParse(text);
     const rgHeightFieldData* h = f.def->shapes[0].heightField;
@@ -1057,6 +1088,7 @@ int main(void) {
         cmocka_unit_test(test_compiler_inertia),
         cmocka_unit_test(test_meshes),
         cmocka_unit_test(test_builtin_meshes),
+        cmocka_unit_test(test_builtin_wedge),
         cmocka_unit_test(test_shell),
         cmocka_unit_test(test_height_field),
         cmocka_unit_test(test_contact),
