@@ -28,12 +28,13 @@ typedef struct rgWorldMask {
 
 /// Numbers that every world has, as an array of N rows.
 typedef enum rgBatchArray {
-    rg_batchTime,       ///< 1 [s]
-    rg_batchPositions,  ///< nq
-    rg_batchVelocities, ///< nv
-    rg_batchControls,   ///< one per actuator
-    rg_batchForces,     ///< nv, generalised forces beside the actuators
-    rg_batchSensors,    ///< all sensors, as rgWorld_Sensors(); read only, with keepSensors
+    rg_batchTime,        ///< 1 [s]
+    rg_batchPositions,   ///< nq
+    rg_batchVelocities,  ///< nv
+    rg_batchControls,    ///< one per actuator
+    rg_batchForces,      ///< nv, generalised forces beside the actuators
+    rg_batchSensors,     ///< all sensors, as rgWorld_Sensors(); read only, with keepSensors
+    rg_batchActivations, ///< one per actuator, or none at all, as rgWorld_Activation()
     rg_batchArrayCount
 } rgBatchArray;
 

@@ -47,9 +47,10 @@ typedef struct rgRecordingInfo {
     int64_t frameCount;
     int64_t contactCount; ///< of all frames
     int qCount, vCount, controlCount, sensorCount;
-    bool isComplete;    ///< it was closed; false after a crash, or while it is written
-    int revision;       ///< RG_PHYSICS_REVISION of the program that made it; 0: it does not say
-    int kinematicCount; ///< kinematic bodies whose poses it holds: all of the model's, or none
+    bool isComplete;     ///< it was closed; false after a crash, or while it is written
+    int revision;        ///< RG_PHYSICS_REVISION of the program that made it; 0: it does not say
+    int kinematicCount;  ///< kinematic bodies whose poses it holds: all of the model's, or none
+    int activationCount; ///< one per actuator, or none
 } rgRecordingInfo;
 
 typedef struct rgRecordedContact {
@@ -78,6 +79,7 @@ typedef struct rgRecordedFrame {
     int contactCount;
     const rgRecordedContact* contacts;
     const rgPose* kinematic; ///< where kinematic bodies are, in the order of the bodies
+    const double* activation;
 } rgRecordedFrame;
 
 /// Open a recording, whole or not: what was flushed before a crash is there. Trusts libhdf5 with

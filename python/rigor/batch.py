@@ -285,6 +285,19 @@ class Batch(LiveArrays):
         """(count, sensors), with keep_sensors=True."""
         return self._read(lib.rg_batchSensors)
 
+    @property
+    def act(self) -> np.ndarray:
+        """(count, nu) activations; (count, 0) if no actuator of the model has one."""
+        return self._read(lib.rg_batchActivations)
+
+    @act.setter
+    def act(self, value: Any) -> None:
+        shape = self.act.shape
+        rows = np.ascontiguousarray(np.broadcast_to(floats(value, "act"), shape))
+        with self._guard as batch:
+            check(lib.rgBatch_Write(batch, lib.rg_batchActivations, pointer(rows), rows.size,
+                                    ffi.NULL, ffi.NULL), "act")
+
     def contacts(self, world: int) -> np.ndarray:
         """As `World.contacts`, with keep_contacts=True."""
         index, count = self._index(world), ffi.new("int*")

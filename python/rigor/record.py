@@ -93,7 +93,7 @@ class Recorder:
 
 
 def load_recording(path: Path) -> Record:
-    """A recording as arrays: time (n,), q (n, nq), v (n, nv), ctrl (n, nu), sensors (n, s),
+    """A recording as arrays: time (n,), q (n, nq), v (n, nv), ctrl (n, nu), act (n, nu or 0), sensors (n, s),
     kinematic (n, bodies, 7) where kinematic bodies are, residual (n,), iterations (n,), status [n],
     kinetic_energy, potential_energy (n,) [J], and `info`."""
     diagnostics = Diagnostics()
@@ -108,6 +108,7 @@ def load_recording(path: Path) -> Record:
             count = int(c.frameCount)
             made = Record(info=info, time=np.zeros(count), q=np.zeros((count, c.qCount)),
                           v=np.zeros((count, c.vCount)), ctrl=np.zeros((count, c.controlCount)),
+                          act=np.zeros((count, c.activationCount)),
                           sensors=np.zeros((count, c.sensorCount)),
                           kinematic=np.zeros((count, c.kinematicCount, 7)), residual=np.zeros(count),
                           iterations=np.zeros(count, int), status=[],
@@ -125,7 +126,7 @@ def _take(made: Record, i: int, frame: Any) -> None:
     made.iterations[i] = frame.iterationCount
     made.kinetic_energy[i], made.potential_energy[i] = frame.kineticEnergy, frame.potentialEnergy
     made.status.append(word("rgContactStatus", frame.status))
-    for name, source in (("q", frame.q), ("v", frame.v), ("ctrl", frame.control),
+    for name, source in (("q", frame.q), ("v", frame.v), ("ctrl", frame.control), ("act", frame.activation),
                          ("sensors", frame.sensors)):
         rows = getattr(made, name)
         rows[i] = numbers(source, rows.shape[1])

@@ -446,7 +446,7 @@ def test_threads_within_a_step():
     assert one.hash() == two.hash()
 
 
-def test_activations():
+def test_activations(tmp_path):
     d = rigor.ModelDef()
     cart = d.add_body("cart", mass=2.0, moment=(0.1, 0.1, 0.1))
     d.add_joint(cart, "prismatic", axis=(1, 0, 0), name="x")
@@ -461,3 +461,13 @@ def test_activations():
     assert w.act[0] == 0.25
     w.reset("on")
     assert w.act[0] == 0.5
+    batch = rigor.Batch(w.model, 3)
+    batch.act = [[0.1], [0.2], [0.3]]
+    batch.step(10)
+    w.reset()
+    w.act = [0.2]
+    with w.record(tmp_path / "act.h5"):
+        w.step(10)
+    assert batch.act.shape == (3, 1) and batch.act[1, 0] == w.act[0]
+    kept = rigor.load_recording(tmp_path / "act.h5").act
+    assert kept.shape[1] == 1 and kept[-1, 0] == w.act[0]

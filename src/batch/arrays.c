@@ -26,6 +26,9 @@ rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array) {
     case rg_batchControls:
         view.data = state.control, view.columnCount = info->actuatorCount;
         break;
+    case rg_batchActivations:
+        view.data = state.activation, view.columnCount = info->activationCount;
+        break;
     case rg_batchForces:
         view.data = state.force, view.columnCount = info->vCount;
         break;
@@ -82,6 +85,9 @@ static void rgWriteRow(rgBatch* batch, rgLane* lane, int i, void* context) {
     case rg_batchControls:
         result = rgWorld_SetControl(world, row);
         break;
+    case rg_batchActivations:
+        result = rgWorld_SetActivation(world, row);
+        break;
     default:
         result = rgWorld_SetForce(world, row);
         break;
@@ -111,12 +117,13 @@ bool rgBatch_RowsFit(const rgBatch* batch, const char* what, const double* value
     return true;
 }
 
-static const char* const rgArrayNames[] = {"times",    "positions", "velocities",
-                                           "controls", "forces",    "sensors"};
+static const char* const rgArrayNames[] = {"times",  "positions", "velocities", "controls",
+                                           "forces", "sensors",   "activations"};
 
 rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values, size_t count,
                        const rgWorldMask* mask, rgDiagnostics* diagnostics) {
-    if (batch == NULL || (int)array < 0 || array >= rg_batchSensors) {
+    if (batch == NULL || (int)array < 0 || array >= rg_batchArrayCount ||
+        array == rg_batchSensors) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
                           "batch: there is no array that can be written under this name");
         return rg_errorArgument;

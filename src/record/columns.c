@@ -6,6 +6,7 @@ const rgColumnInfo rgColumns[rg_columnCount] = {
     [rg_columnQ] = {"frames/q", rg_cellDouble, 0, true},
     [rg_columnV] = {"frames/v", rg_cellDouble, 0, true},
     [rg_columnControl] = {"frames/control", rg_cellDouble, 0, false},
+    [rg_columnActivation] = {"frames/activation", rg_cellDouble, 0, true},
     [rg_columnSensors] = {"frames/sensors", rg_cellDouble, 0, true},
     [rg_columnKinematic] = {"frames/kinematic", rg_cellDouble, 0, false},
     [rg_columnGravity] = {"frames/gravity", rg_cellDouble, 3, false},

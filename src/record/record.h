@@ -13,6 +13,7 @@ typedef enum rgColumn {
     rg_columnQ,
     rg_columnV,
     rg_columnControl,
+    rg_columnActivation,
     rg_columnSensors,
     rg_columnKinematic,
     rg_columnGravity,

@@ -164,6 +164,7 @@ static void rgRecorder_Open(rgRecorder* r, const rgRecorderDef* def, const rgWor
     r->width[rg_columnQ] = model.qCount;
     r->width[rg_columnV] = model.vCount;
     r->width[rg_columnControl] = model.actuatorCount;
+    r->width[rg_columnActivation] = model.activationCount;
     r->width[rg_columnSensors] = sensorCount;
     r->width[rg_columnKinematic] = RG_POSE_NUMBERS * rgWorld_Model(world)->kinematicCount;
     rgRecorder_WriteModel(r, def, world);
@@ -390,6 +391,7 @@ static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world
     return rgBatch_Put(r, batch, rg_columnQ, rgWorld_Positions(world, NULL)) &&
            rgBatch_Put(r, batch, rg_columnV, rgWorld_Velocities(world, NULL)) &&
            rgBatch_Put(r, batch, rg_columnControl, rgWorld_Control(world, NULL)) &&
+           rgBatch_Put(r, batch, rg_columnActivation, rgWorld_Activation(world, NULL)) &&
            (r->width[rg_columnSensors] == 0 ||
             rgBatch_Put(r, batch, rg_columnSensors, rgWorld_Sensors(world, NULL))) &&
            rgBatch_PutKinematic(r, batch, world) &&

@@ -149,6 +149,7 @@ static void rgRecording_CountFrames(rgRecording* r) {
     r->info.qCount = r->width[rg_columnQ];
     r->info.vCount = r->width[rg_columnV];
     r->info.controlCount = r->width[rg_columnControl];
+    r->info.activationCount = r->width[rg_columnActivation];
     r->info.sensorCount = r->width[rg_columnSensors];
     r->info.kinematicCount = r->width[rg_columnKinematic] / RG_POSE_NUMBERS;
     if (r->h5.result == rg_ok && r->width[rg_columnKinematic] % RG_POSE_NUMBERS != 0) {
@@ -319,6 +320,7 @@ static void rgRecording_FillFrame(const rgRecording* r, size_t row, rgRecordedFr
         .q = rgRecording_Row(r, rg_columnQ, row),
         .v = rgRecording_Row(r, rg_columnV, row),
         .control = rgRecording_Row(r, rg_columnControl, row),
+        .activation = rgRecording_Row(r, rg_columnActivation, row),
         .sensors = rgRecording_Row(r, rg_columnSensors, row),
         .kinematic = (const rgPose*)(const void*)rgRecording_Row(r, rg_columnKinematic, row),
         .residual = *rgRecording_Row(r, rg_columnResidual, row),

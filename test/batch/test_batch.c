@@ -388,6 +388,45 @@ static void TestArraysAndStates(void** state) {
     FleetEnd(&fleet);
 }
 
+// Activations of all worlds, written and read, move as those of a world alone.
+static void TestActivations(void** state) {
+    (void)state;
+    static const char text[] =
+        "<mujoco><worldbody><body><joint name='x' type='slide'/><geom size='.1'/></body>"
+        "</worldbody><actuator><motor joint='x'/><general joint='x' dyntype='filter' "
+        "dynprm='0.05'/></actuator></mujoco>";
+    Fleet fleet = {0};
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &fleet.def), rg_ok);
+    assert_int_equal(rgCompileModel(fleet.def, NULL, NULL, &fleet.model), rg_ok);
+    fleet.info = rgModel_Info(fleet.model);
+    FleetMake(&fleet, 3, 2, rgDefaultBatchDef());
+    const double rows[6] = {0, 0.1, 0, 0.2, 0, 0.3};
+    double got[6];
+    assert_int_equal(rgBatch_Write(fleet.batch, rg_batchActivations, rows, 6, NULL, NULL), rg_ok);
+    assert_int_equal(rgBatch_Step(fleet.batch, 10, NULL), rg_ok);
+    assert_int_equal(rgBatch_Read(fleet.batch, rg_batchActivations, got, 6), rg_ok);
+    for (int i = 0; i < 3; ++i) {
+        rgWorld* world = NULL;
+        assert_int_equal(rgCreateWorld(fleet.model, NULL, NULL, &world), rg_ok);
+        assert_int_equal(rgWorld_SetActivation(world, rows + 2 * i), rg_ok);
+        for (int s = 0; s < 10; ++s) {
+            assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        }
+        assert_memory_equal(got + 2 * i, rgWorld_Activation(world, NULL), 2 * sizeof(double));
+        assert_true(rgBatch_Hash(fleet.batch, i) == rgWorld_Hash(world));
+        rgDestroyWorld(world);
+    }
+    const double bad[6] = {0, 1, 0, NAN, 0, 1};
+    assert_int_equal(rgBatch_Write(fleet.batch, rg_batchActivations, bad, 6, NULL, NULL), rg_ok);
+    assert_int_equal(rgBatch_Status(fleet.batch)[0].fault, rg_faultNone);
+    assert_int_equal(rgBatch_Status(fleet.batch)[1].fault, rg_faultControl);
+    FleetEnd(&fleet);
+    fleet = FleetModel("quadruped"); // none of its actuators has one
+    FleetMake(&fleet, 2, 1, rgDefaultBatchDef());
+    assert_int_equal(rgBatch_View(fleet.batch, rg_batchActivations).columnCount, 0);
+    FleetEnd(&fleet);
+}
+
 static void TestBadInput(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
@@ -529,6 +568,7 @@ int main(void) {
         cmocka_unit_test(TestLoopsAgree),
         cmocka_unit_test(TestCallbackSeesItsWorld),
         cmocka_unit_test(TestArraysAndStates),
+        cmocka_unit_test(TestActivations),
         cmocka_unit_test(TestBadInput),
         cmocka_unit_test(TestNoAllocationAfterWarmUp),
         cmocka_unit_test(TestRandomNumbers),

@@ -409,7 +409,51 @@ static void rgTestNoKinematic(void** state) {
     assert_int_equal(rgRecording_Info(recording).kinematicCount, 0);
     assert_int_equal(rgRecording_Frame(recording, 0, &frame), rg_ok);
     assert_null(frame.kinematic);
+    assert_int_equal(rgRecording_Info(recording).activationCount, 0);
+    assert_null(frame.activation);
     rgDestroyRecording(recording);
+}
+
+// Activations are kept, to the bit, for models that have them.
+static void rgTestActivations(void** state) {
+    rgFixture* f = *state;
+    static const char text[] =
+        "<mujoco><worldbody><body><joint name='x' type='slide'/><geom size='.1'/></body>"
+        "</worldbody><actuator><motor joint='x'/><general joint='x' dyntype='filter' "
+        "dynprm='0.05'/></actuator></mujoco>";
+    const double control[2] = {0.5, 1};
+    double kept[5][2];
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    rgRecorder* recorder = NULL;
+    rgRecording* recording = NULL;
+    rgRecordedFrame frame;
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, f->said, &def), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, f->said, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, NULL, f->said, &world), rg_ok);
+    assert_int_equal(rgWorld_SetControl(world, control), rg_ok);
+    rgRecorderDef how = rgDefaultRecorderDef();
+    how.path = f->path;
+    how.def = def;
+    assert_int_equal(rgCreateRecorder(&how, world, f->said, &recorder), rg_ok);
+    for (int i = 0; i < 5; ++i) {
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        assert_int_equal(rgRecorder_Add(recorder, world, NULL), rg_ok);
+        memcpy(kept[i], rgWorld_Activation(world, NULL), sizeof(kept[i]));
+    }
+    rgDestroyRecorder(recorder);
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    assert_int_equal(rgRecording_Info(recording).activationCount, 2);
+    for (int i = 0; i < 5; ++i) {
+        assert_int_equal(rgRecording_Frame(recording, i, &frame), rg_ok);
+        assert_memory_equal(frame.activation, kept[i], sizeof(kept[i]));
+        assert_true(frame.activation[1] > 0.015 * (i + 1));
+    }
+    rgDestroyRecording(recording);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
 }
 
 int main(void) {
@@ -424,6 +468,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rgTestChangedMass, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestSensorPlaces, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestNoKinematic, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestActivations, rgSetUp, rgTearDown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
