@@ -168,6 +168,19 @@ static bool rgJsonReader_Value(rgJsonReader* r, rgJsonValue* value) {
     return rgJsonReader_Word(r, value);
 }
 
+// What a file holds, up to the largest size, with a zero behind it.
+static char* rgReadText(FILE* in, size_t* count) {
+    char* text = NULL;
+    size_t capacity = 0;
+    do {
+        capacity = capacity == 0 ? 1 << 12 : 4 * capacity;
+        text = rgCli_Grow(text, capacity + 1, 1);
+        *count += fread(text + *count, 1, capacity - *count, in);
+    } while (*count == capacity && capacity < RG_JSON_BYTES);
+    text[*count] = '\0';
+    return text;
+}
+
 bool rgReadJson(const char* path, rgJsonValue* root) {
     *root = (rgJsonValue){0};
     FILE* in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
@@ -175,8 +188,8 @@ bool rgReadJson(const char* path, rgJsonValue* root) {
         rgCli_Error("%s: %s", path, strerror(errno));
         return false;
     }
-    char* text = rgCli_Allocate(RG_JSON_BYTES + 1, 1);
-    size_t count = fread(text, 1, RG_JSON_BYTES, in);
+    size_t count = 0;
+    char* text = rgReadText(in, &count);
     bool failed = ferror(in) != 0 || !feof(in);
     if (in != stdin) {
         fclose(in);

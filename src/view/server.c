@@ -589,7 +589,7 @@ rgResult rgViewer_Update(rgViewer* viewer, const rgWorld* world, const rgStepRep
 }
 
 bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command) {
-    if (viewer == NULL) {
+    if (viewer == NULL || command == NULL) {
         return false;
     }
     pthread_mutex_lock(&viewer->mutex);

@@ -20,7 +20,7 @@ static rgModel* rgMakeModel(void) {
     shape.kind = rg_shapeMesh;
     shape.mesh = &mesh;
     RG_PROMISE(rgModelDef_AddShape(def, &shape, NULL) == rg_ok);
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 6; ++i) {
         rgBodyDef body = rgDefaultBodyDef();
         rgJointDef joint = rgDefaultJointDef();
         body.pose.p = rgVec(0.05 * (i % 3), 0.04 * (i % 2), 0.15 + 0.16 * (i / 2));
@@ -45,6 +45,7 @@ static rgWorld* rgMakeWorld(void) {
     rgWorldDef def = rgDefaultWorldDef();
     def.sleepTime = 0.05;
     def.timeStep = 2e-3;
+    def.contact.maxIterations = 40; // spoilt states jam, and more runs find more than exact ones
     RG_PROMISE(rgCreateWorld(rgMakeModel(), &def, NULL, &world) == rg_ok);
     for (int i = 0; i < 150; ++i) {
         RG_PROMISE(rgWorld_Step(world, NULL) == rg_ok);
@@ -92,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
         RG_PROMISE(rgWorld_Hash(world) == before);
         return 0;
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
         uint64_t hash = rgWorld_Hash(world);
         result = rgWorld_Step(world, NULL);
         RG_PROMISE(result == rg_ok || result == rg_errorNumeric || result == rg_errorArgument);

@@ -11,10 +11,11 @@
 #include "random.h"
 #include "rigor/base.h"
 
-// An allocator that counts calls and live blocks, and can be told to fail from the nth call on.
+// An allocator that counts calls and live blocks of any thread, and can be told to fail from the
+// nth call on.
 typedef struct rgCounter {
-    int allocations;
-    int live;
+    _Atomic int allocations;
+    _Atomic int live;
     int failAfter; // negative: never
 } rgCounter;
 rgAllocator rgCountingAllocator(rgCounter* counter);
