@@ -195,5 +195,8 @@ double rgCli_ThreadSeconds(void);
 void* rgCli_Allocate(size_t count, size_t size);
 void* rgCli_Grow(void* memory, size_t count, size_t size);
 char* rgCli_CopyText(const char* text);
+// The next line with its end, in memory that grows; false at the end of the file. One that is too
+// long ends the program, too.
+bool rgCli_ReadLine(char** line, size_t* capacity, FILE* in);
 char* rgCli_Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
 char* rgCli_FormatList(const char* format, va_list arguments);

@@ -69,7 +69,7 @@ static bool rgReadPlanFile(rgIdentifyJob* job, const char* path) {
     size_t capacity = 0;
     int number = 0;
     bool good = true;
-    while (good && getline(&line, &capacity, file) >= 0) {
+    while (good && rgCli_ReadLine(&line, &capacity, file)) {
         char where[600];
         snprintf(where, sizeof(where), "%.500s:%d", path, ++number);
         line[strcspn(line, "#\r\n")] = '\0';

@@ -126,7 +126,7 @@ static bool rgReader_ReadLines(rgReader* reader, FILE* in, rgMotionFile* referen
     char* line = NULL;
     size_t capacity = 0;
     bool good = true;
-    while (good && getline(&line, &capacity, in) >= 0) {
+    while (good && rgCli_ReadLine(&line, &capacity, in)) {
         reader->line += 1;
         if (reader->line == 1) {
             good = rgReader_ReadNames(reader, line, reference);

@@ -284,7 +284,7 @@ static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
     int columnCount = 0, number = 0;
     int column[rg_maxPanels];
     bool good = true;
-    while (good && getline(&line, &capacity, file) >= 0) {
+    while (good && rgCli_ReadLine(&line, &capacity, file)) {
         int count = 0;
         char** cells = rgSplitLine(line, &count);
         if (number == 0) {

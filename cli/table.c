@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RG_LINE_BYTES (16 << 20)
+
 static void* rgCli_CheckMemory(void* memory) {
     if (memory == NULL) {
         rgCli_Error("out of memory");
@@ -22,6 +24,27 @@ void* rgCli_Grow(void* memory, size_t count, size_t size) {
         return rgCli_CheckMemory(NULL);
     }
     return rgCli_CheckMemory(realloc(memory, count * size + 1));
+}
+
+bool rgCli_ReadLine(char** line, size_t* capacity, FILE* in) {
+    size_t count = 0;
+    int c = 0;
+    do {
+        if (count + 1 >= *capacity) {
+            *capacity = 2 * *capacity + 128;
+            *line = rgCli_Grow(*line, *capacity, 1);
+        }
+        c = getc(in);
+        if (c != EOF) {
+            (*line)[count++] = (char)c;
+        }
+        if (count == RG_LINE_BYTES) { // a device without end, or no text
+            rgCli_Error("a line of more than %d MiB", RG_LINE_BYTES >> 20);
+            exit(rg_exitUsage);
+        }
+    } while (c != EOF && c != '\n');
+    (*line)[count] = '\0';
+    return count > 0;
 }
 
 char* rgCli_CopyText(const char* text) {

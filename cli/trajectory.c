@@ -96,7 +96,7 @@ static bool rgIsBlank(const char* line) {
 
 // Read the next line that is not blank; false at the end, or after a message.
 static bool rgControlFile_ReadLine(rgControlFile* file, FILE* in, bool* good) {
-    while (*good && getline(&file->line, &file->capacity, in) >= 0) {
+    while (*good && rgCli_ReadLine(&file->line, &file->capacity, in)) {
         file->lineNumber += 1;
         if (file->lineNumber == 1) {
             *good = rgReadNames(file, file->line);

@@ -1,0 +1,274 @@
+"""Numbers on the pages are those of the code: check_constants.py SOURCE
+
+A row of TABLE is a page, a phrase of it with {} where numbers are, and for each number where the
+code has it: a file and the name of a macro, of a constant or of a field that is set there, or a
+regular expression with one group, and maybe a function of it. {mm}, {um}, {%} and so on are units that the code does not have.
+Every number of the table of bounds in docs/limits.md must be in some row.
+"""
+import re
+import sys
+from pathlib import Path
+
+SOURCE = Path(sys.argv[1])
+UNITS = {"": 1, "mm": 1e-3, "um": 1e-6, "%": 1e-2, "ms": 1e-3, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
+         "million": 1e6, "kHz": 1e3}
+WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+SHARES = {"a third": 1 / 3, "half": 1 / 2, "a quarter": 1 / 4, "a fifth": 1 / 5, "a tenth": 1 / 10}
+TIMES = {"once": 1, "twice": 2}
+NUMBER = (r"((?i:\d+(?: \d\d\d)*(?:\.\d+)?(?:e-?\d+|\^\d+)?|" + "|".join(WORDS[1:] + [*SHARES, *TIMES]) + "))")
+
+PLAN = "src/contact/plan.c"
+INTERIOR = "src/contact/interior.c"
+FEW = "src/contact/few.c"
+NEWTON = "src/contact/newton.c"
+TURNING = "src/world/turning.c"
+WATCH = "src/world/watch.c"
+FREE = "src/world/free.c"
+SERVER = "src/view/server.c"
+XML = "src/io/xml.h"
+WORLD = "src/world/world.c"
+SOLVER = "src/contact/solver.c"
+CERTIFICATE = "src/contact/certificate.c"
+PIVOT = "src/contact/pivot.c"
+DECOMPOSE = "src/collision/decompose.c"
+
+TABLE = [
+    # What bounds the work of one input.
+    ("limits.md", "| XML (URDF, MJCF, SDF, Collada) | {MiB} MiB, {} levels, {million} million elements, {} errors and as many other remarks",
+     (XML, "RG_XML_MAX_BYTES"), (XML, "RG_XML_MAX_DEPTH"), (XML, "RG_XML_MAX_NODES"), (XML, "RG_XML_MAX_REMARKS")),
+    ("limits.md", "`<replicate>` {} copies, `<attach>` {} levels; meshes of rings and cones {} corners around",
+     ("src/io/mjcf_replicate.c", "RG_MAX_COPIES"), ("src/io/mjcf_attach.c", "RG_ATTACH_MAX_DEPTH"), ("src/io/mjcf_builtin.c", "RG_MAX_RESOLUTION")),
+    ("limits.md", "| SDF | `<include>` {} levels, {million} million parts, {} links of one model between which contacts are excluded",
+     ("src/io/sdf.h", "RG_SDF_MAX_DEPTH"), ("src/io/sdf.h", "RG_SDF_MAX_PARTS"), ("src/io/sdf.c", "RG_SDF_MAX_EXCLUDED")),
+    ("limits.md", "| Collada | {million} million nodes placed, {} levels |",
+     ("src/io/collada.c", "RG_COLLADA_MAX_NODES"), ("src/io/collada.c", "RG_COLLADA_MAX_DEPTH")),
+    ("limits.md", "| meshes | {MiB} MiB, {million} million vertices or triangles, coordinates up to {} m |",
+     ("src/io/mesh.h", "RG_MESH_MAX_BYTES"), ("src/io/mesh.h", "RG_MESH_MAX_COUNT"), ("src/io/mesh.h", "RG_MESH_MAX_COORDINATE")),
+    ("limits.md", "| height fields | {} samples in MJCF, {million} million in SDF; files of {GiB} GiB |",
+     ("src/io/mjcf_asset.c", "RG_HFIELD_MAX_COUNT"), ("src/io/sdf_shape.c", "RG_SDF_FIELD_MAX"), ("src/io/mjcf_asset.c", "RG_HFIELD_MAX_BYTES")),
+    ("limits.md", "| motions for `rigor identify` | {GiB} GiB of CSV |", ("src/identify/motion_csv.c", "rg_longestFile")),
+    ("limits.md", "| other lines of text | {MiB} MiB |", ("cli/table.c", "RG_LINE_BYTES")),
+    ("limits.md", "| JSON of runs | {MiB} MiB, {} levels |", ("cli/json_read.c", "RG_JSON_BYTES"), ("cli/json_read.c", "RG_JSON_DEPTH")),
+    ("limits.md", "in a child process with {} s and {GiB} GiB", ("cli/guard.c", "seconds"), ("cli/guard.c", r"\.bytes = ([^}]*)\}")),
+    ("limits.md", "| the viewer's server | {} connections, {KiB} KiB of headers, {KiB} KiB of a command, {MiB} MiB of a picture that was asked for, {} commands that wait, {} s of silence |",
+     (SERVER, "rg_connectionLimit"), (SERVER, "rg_headerBytes"), (SERVER, "rg_commandBytes"), (SERVER, "rg_pictureBytes"), (SERVER, "rg_commandCount"), (SERVER, "rg_idleSeconds")),
+    ("limits.md", "| a model | {} entries of its mass matrix (a chain of {} joints) |", ("src/model/links.c", "RG_MASS_LIMIT"), ("src/model/links.c", "RG_MASS_LIMIT", lambda n: int((2 * n) ** 0.5))),
+    ("limits.md", "| a built-in scene | {million} million bodies |", ("src/scene/scene.c", "rg_sceneMaxCount")),
+    # What limits.md says elsewhere.
+    ("limits.md", "at most 2^31 worlds and {} parts", ("src/io/results.c", "RG_RESULTS_PARTS")),
+    ("limits.md", "become up to {} convex parts that may fill hollows up to {%} % of the size", (DECOMPOSE, "maxHulls"), (DECOMPOSE, "tolerance")),
+    ("limits.md", "are softened by {} of their G", ("src/world/soften.c", "RG_JAM_COMPLIANCE")),
+    ("limits.md", "a compliance of {} to {} of G and equalities {}", ("src/world/anchor.c", "RG_SHARING_LEAST"), ("src/world/anchor.c", "RG_SHARING_MOST"),
+     ("src/world/constraint_equality.c", r"= (\S+) \* mean;")),
+    ("limits.md", "allows {%} % of the largest kinetic", (WATCH, "RG_DOUBT_RISE")),
+    ("limits.md", "its tolerance, {} of the residual", (SOLVER, "tolerance")),
+    ("limits.md", "a manifold has at most {} ({} where the pair is fast)", (WORLD, "maxContactsPerPair"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY")),
+    # Defaults.
+    ("architecture.md", "tolerance {} of the residual of [ncp.md](theory/ncp.md) (12), at most {} iterations in a step and {} stand-alone; rigid contacts, T = d/k = {} dt, push-out at most {} m/s",
+     (SOLVER, "tolerance"), (WORLD, r"contact\.maxIterations = (\d+);"), (SOLVER, "maxIterations"), (WORLD, r"timeConstant : (\d+) \* world->dt"), (WORLD, "pushOutSpeed")),
+    ("architecture.md", "threshold {} m/s (2 g dt if larger); mu {} where", (WORLD, r"fmax\((0\.\d+), 2 \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
+    ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3);"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
+    ("architecture.md", "closing speed plus {mm} mm", (WORLD, "margin")),
+    ("architecture.md", "a manifold of up to {} points", (WORLD, "maxContactsPerPair")),
+    # A step.
+    ("theory/step.md", "(14)  margin of a pair = 2 dt (|v_A - v_B| + |w_A| r_A + |w_B| r_B) + {mm} mm", (WORLD, "margin")),
+    ("theory/step.md", "(15)  a point is a candidate if phi <= {mm} mm", (WORLD, "margin")),
+    ("theory/step.md", "phi + dt c_n(v_free) <= {} g dt^2", ("src/world/waiting.c", "RG_WAITING_FALLS")),
+    ("theory/step.md", "after {} rounds all take part", ("src/world/waiting.c", "RG_WAITING_ROUNDS")),
+    ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
+    ("theory/step.md", "passed by more than {um} um", ("src/world/collide.c", "RG_WAY_DEPTH")),
+    ("theory/step.md", "y = {} (dt^2 k + dt d)/m", (FREE, "RG_STIFF")),
+    ("theory/step.md", "fixed-point iteration to {};", (FREE, "RG_REFINE_ACCURACY")),
+    ("theory/step.md", "turns by more than {} rad in a step", (FREE, "RG_PART_TURN")),
+    ("theory/step.md", "n = ceil(dt w_max/{}), at most {}.", (FREE, "RG_PART_TURN"), (FREE, "RG_MAX_PARTS")),
+    ("theory/step.md", "{} time steps unless the world says otherwise", (WORLD, r"timeConstant : (\d+) \* world->dt")),
+    ("theory/step.md", "A gap below {} m counts as zero", ("src/world/world.h", "RG_TOUCHING")),
+    ("theory/step.md", "solved again until it stays to h/100, {} times at most", (TURNING, "RG_TURN_ROUNDS")),
+    ("theory/step.md", "A doubt above {mm} mm + {%} % of the smaller bounding radius", (WATCH, "RG_DOUBT_LEAST"), (WATCH, "RG_DOUBT_DEPTH")),
+    ("theory/step.md", "in one step, above {%} % of the largest kinetic energy so far + m ({} m/s)^2/2", (WATCH, "RG_DOUBT_PUSH"), (WATCH, "RG_DOUBT_SPEED")),
+    ("theory/step.md", "A doubt above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (WATCH, "RG_DOUBT_RISE"), (WATCH, "RG_DOUBT_SPEED")),
+    # Constraints.
+    ("theory/constraints.md", "(17) gaps below {} m count as none", ("src/world/world.h", "RG_TOUCHING")),
+    ("theory/constraints.md", "R_n = {} G_nn: those that a certificate names", ("src/world/soften.c", "RG_JAM_COMPLIANCE")),
+    ("theory/constraints.md", "for twice as many (at most {}) each time", ("src/world/soften.c", r"at most (2\^7) steps")),
+    ("theory/constraints.md", "The threshold is {} m/s, or {} g dt if larger", (WORLD, r"fmax\((0\.\d+), 2 \*"), (WORLD, r"fmax\(0\.05, (\d) \*")),
+    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", ("src/world/constraint_joint.c", r"1e-3 \+ (\d) \* world->dt"), ("src/world/constraint_joint.c", r"phi <= (\S+) \+")),
+    ("theory/constraints.md", "R is at least {} trace(G_ii)/m", ("src/world/constraint_equality.c", r"= (\S+) \* mean;")),
+    ("theory/constraints.md", "(G_rr below {} of the mean)", ("src/world/constraint_equality.c", r"> (\S+) \* mean\)")),
+    ("theory/constraints.md", "at most {} times, until |phi| < {}.", ("src/world/loops.c", "RG_LOOP_STEPS"), ("src/world/loops.c", "RG_LOOP_TOLERANCE")),
+    ("theory/constraints.md", "get R_N = {} m/s / (mean lambda_n of the last step), at least {} G_nn and at most {} G_nn",
+     ("src/world/anchor.c", "RG_SHARING_SPEED"), ("src/world/anchor.c", "RG_SHARING_LEAST"), ("src/world/anchor.c", "RG_SHARING_MOST")),
+    ("theory/constraints.md", "where that exceeds {} m/s", ("src/world/arc.c", "RG_ARC_LINEAR")),
+    ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", ("src/world/arc.c", "RG_ARC_APART")),
+    ("theory/constraints.md", "at most {} times. It is decided per island", ("src/world/rebound.c", "RG_REBOUND_ROUNDS", lambda n: n + 1)),
+    # The plan of auto.
+    ("theory/auto.md", "({} iterations, {} in islands of more than {} rows) or from zero ({})",
+     (PLAN, r"RG_LARGE \? \d+ : (\d+)\)"), (PLAN, r"RG_LARGE \? (\d+) :"), (PLAN, "RG_LARGE"), (PLAN, r"RG_LARGE \? \d+ : \d+\) : (\d+)")),
+    ("theory/auto.md", "{} sweeps ([pgs.md](pgs.md)) from the best point and Newton (r = 1, e = {}, {} iterations",
+     (PLAN, r"rgRestart\(run, lambda, (\d+), &newton\)"), (PLAN, r"limit = 15,\s+\.weight = 1,\s+\.regularisation = ([^,]+),"), (PLAN, r"limit = (15),")),
+    ("theory/auto.md", "from the warm start, {} iterations, then without one, {}.", (PLAN, r"limit = (\d+),\s+\.warm = true"), (PLAN, r"options\.limit = (\d+);")),
+    ("theory/auto.md", "From a residual of {} on, and at each tenth of that, Newton tries ({} iterations, proximal weight {})",
+     (INTERIOR, "RG_POLISH"), (INTERIOR, r"\.limit = (\d+), \.weight = 1"), (INTERIOR, r"\.proximal = ([^}]+)\}")),
+    ("theory/auto.md", "Newton from the best point, {}.", (PLAN, r"run->best,\s+&\(rgNewtonOptions\)\{\.limit = (\d+)")),
+    ("theory/auto.md", "to mu in {} steps, Newton from the last solution ({} iterations, at the end {})",
+     (PLAN, "RG_CONTINUATION"), (PLAN, r"rgNewtonOptions newton = \{\.limit = (\d+), \.weight = 1, \.regularisation = 1e-2\}"), (PLAN, r"rgNewtonOptions last = \{\.limit = (\d+)")),
+    ("theory/auto.md", "Islands of more than {} rows: Newton gives up after {} iterations that have not brought |F| to {} and is not tried again, and of 4 to 7 only the first {} restarts",
+     (PLAN, "RG_HUGE"), (PLAN, "RG_PATIENCE"), (NEWTON, r"least > (\S+) \* first"), (PLAN, "RG_HUGE_RESTARTS")),
+    ("theory/auto.md", "Runs aim at {} of the tolerance", (SOLVER, "RG_AIM")),
+    ("theory/auto.md", "from {} iterations of proximal Newton", (CERTIFICATE, "RG_CERTIFICATE_STEPS")),
+    ("theory/auto.md", "-y . g > {} max |g|", (CERTIFICATE, "RG_IMPOSSIBLE")),
+    ("theory/auto.md", "-y . g/|y|_1 > {} tolerances", (CERTIFICATE, "RG_BEYOND")),
+    ("theory/auto.md", "rows in conflict: |y| > {} max |y|", (CERTIFICATE, "RG_CARRIES")),
+    ("theory/auto.md", "every row yields by {} of its own G", (CERTIFICATE, "RG_YIELDING")),
+    ("theory/auto.md", "Below {}: sweeps alone. From {} on: sweeps for {} of it", (PLAN, "RG_FEW_FACTORIZATIONS"), (PLAN, "RG_FEW_FACTORIZATIONS"), (PLAN, "RG_SWEEP_SHARE")),
+    # Newton, interior point, ADMM, sweeps, judge.
+    ("theory/newton.md", "the first of 1, 1/2, ..., 1/16 with |F(lambda + t d)| < (1 - {} t) max of the last {} |F|", (NEWTON, r"\(1 - (\S+) \* t\)"), (NEWTON, "RG_NEWTON_MEMORY")),
+    ("theory/newton.md", "least = {} ({} in velocity space)", ("src/contact/system_contact.c", "leastShift"), ("src/contact/system_velocity.c", "leastShift")),
+    ("theory/newton.md", "e = {} ({} warm)", (PLAN, r"run->warm \? 1e-3 : (\S+),"), (PLAN, r"regularisation = run->warm \? (\S+) :")),
+    ("theory/newton.md", "with eps times {}, {} times", (NEWTON, r"fmax\((\d+) \* eps"), (NEWTON, r"tries < (\d)")),
+    ("theory/newton.md", "p = {} at first", (PLAN, "RG_PROXIMAL")),
+    ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (NEWTON, "RG_NEWTON_CENTRED"), (NEWTON, r"proximal \*= (\S+);")),
+    ("theory/interior.md", "whose reach a ({} of the way to the boundary, at most 1)", (INTERIOR, "RG_REACH")),
+    ("theory/interior.md", "clamp((1 - a)^3, {}, {}), not below min({} max gap^2, product)", (INTERIOR, "RG_LEAST_AIM"), (INTERIOR, "RG_MOST_AIM"), (INTERIOR, "RG_GAP_AIM")),
+    ("theory/interior.md", "s = {} tolerance/weight", (INTERIOR, "RG_SMALLEST")),
+    ("theory/interior.md", "at most {} while the reach is below {}, each a solve", (INTERIOR, "RG_CORRECTORS"), (INTERIOR, "RG_LONG_REACH")),
+    ("theory/interior.md", "at t = min(1, reach + {})", (INTERIOR, "RG_AHEAD")),
+    ("theory/interior.md", "is kept when the reach grows by {}", (INTERIOR, "RG_GAIN")),
+    ("theory/interior.md", "would end the step before {} gets p = min(max({} p, {}), {}), others {} p", (INTERIOR, "RG_SHORT_REACH"), (INTERIOR, r"fmax\((\d+) \* cone->proximal"),
+     (INTERIOR, r"\* cone->proximal, (\S+)\), 10\)"), (INTERIOR, r"proximal, 1e-3\), (\d+)\)"), (INTERIOR, r": (\S+) \* cone->proximal;")),
+    ("theory/interior.md", "shorter than {}, the contacts S that end it before {} (at most {}, in large islands one in {}, never more than one in {} unless these are less than {})",
+     (INTERIOR, "RG_NARROW_REACH"), (FEW, "RG_REACH_FIRST"), (PLAN, r"RG_LARGE \? (20) : 0"), (FEW, "RG_FEW_LARGE"), (FEW, "RG_FEW_SHARE"), (FEW, "RG_FEW_LEAST")),
+    ("theory/interior.md", "halved steps, {} iterations", (FEW, "RG_FEW_LIMIT")),
+    ("theory/interior.md", "before {} join S, {} rounds, until the step is longer than {}", (FEW, "RG_REACH_NEXT"), (FEW, "RG_ROUNDS"), (FEW, "RG_REACH_ENOUGH")),
+    ("theory/interior.md", "{} steps in a row shorter than {} end it", (INTERIOR, "RG_JAM_STEPS"), (INTERIOR, "RG_JAM_REACH")),
+    ("theory/admm.md", "eta = {}. The penalty", (SOLVER, "proximal")),
+    ("theory/admm.md", "p = {} at the start", (SOLVER, "exponent")),
+    ("theory/admm.md", "p += {} when primal >= {} dual, p -= {} when dual >= {} primal", (SOLVER, "exponentStep"), (SOLVER, "ratio"), (SOLVER, "exponentStep"), (SOLVER, "ratio")),
+    ("theory/admm.md", "`relaxation` a ({}), `cooldown` (rho moves at most every {} iterations), `andersonMemory` ({})", (SOLVER, r"def\.relaxation = (\S+);"), (SOLVER, r"def\.cooldown = (\S+);"), (SOLVER, "andersonMemory")),
+    ("theory/pgs.md", "computed afresh every {} sweeps", ("src/contact/pgs.c", "RG_SWEEPS_PER_RENEWAL")),
+    ("theory/ncp.md", "For mu > {} (10) uses", ("src/contact/judge.c", "RG_STEEP")),
+    ("theory/ncp.md", "without it, {} of what zero impulses leave wrong", ("src/contact/judge.c", "RG_QUIET")),
+    ("theory/velocity.md", "touch more than {%} % of the island's velocities", ("src/contact/whitened.c", r"rows, system\) > (0\.\d+)")),
+    ("theory/velocity.md", "dense up to {} velocities or {} parts", ("src/contact/system_velocity.c", r"nv <= (\d+) \|\|"), ("src/contact/system_velocity.c", r"partCount <= (\d)\)")),
+    ("theory/velocity.md", "becomes a dense G up to {} rows, or up to {} rows when", ("src/contact/system.c", "RG_FEW_ROWS"), ("src/contact/system.c", r"few && system->n <= (\d+)")),
+    ("theory/velocity.md", "dense up to {} rows or above {%} % filling", ("src/contact/system.c", r"dense = system->n <= (\d+)"), ("src/contact/system.c", r"system\) > (0\.\d+);")),
+    ("theory/velocity.md", "least regularisation is {} here, {} elsewhere", ("src/contact/system_velocity.c", "leastShift"), ("src/contact/system_contact.c", "leastShift")),
+    ("theory/models.md", "has fallen to {} of its first value", (PIVOT, "RG_PIVOT_END")),
+    ("theory/models.md", "up to {} sweeps take rounding away, and up to {} paths", (PIVOT, "RG_PIVOT_SWEEPS"), (PIVOT, "RG_PIVOT_TRIES")),
+    ("theory/models.md", "the others exceed {} variables per island", (PIVOT, "RG_PIVOT_MOST")),
+    ("theory/inverse.md", "rho = {} by default", ("src/contact/inverse.c", "penalty")),
+    ("theory/inverse.md", "after {} iterations without progress", ("src/contact/inverse.c", r"sinceProgress > (\d+)")),
+    ("theory/inverse.md", "speeds below the **snap** ({} m/s by default", ("src/world/inverse.c", "snap")),
+    ("theory/inverse.md", "where that is more than {} of what acts there", ("src/world/inverse.c", "RG_MISSING_SHARE")),
+    ("theory/inverse.md", "{} proximal steps (x0 := x) remove", ("src/world/inverse_feasible.c", "RG_FEASIBLE_PASSES")),
+    ("theory/inverse.md", "(Gram-Schmidt, {})", ("src/world/inverse_feasible.c", "RG_RANK_TOLERANCE")),
+    ("theory/identify.md", "a quarter of the step is tried, {}.", ("src/identify/refine.c", "rg_narrowings")),
+    ("theory/identify.md", "{} steps of Gauss and Newton", ("src/identify/starts.c", "rg_startSteps")),
+    ("theory/fluid.md", "where dt D/M exceeds {}, (30)", ("src/world/fluid.c", "RG_THICK")),
+    # Collision.
+    ("theory/collision.md", "coplanar to {} of the hull's size become one polygon (at most {} corners)", ("src/collision/hull.c", "RG_HULL_MERGE"), ("src/collision/internal.h", "RG_POLYGON_LIMIT")),
+    ("theory/collision.md", "a hull with more than {} vertices climbs along edges", ("src/collision/internal.h", "RG_HULL_SMALL")),
+    ("theory/collision.md", "v . v - v . w <= {} v . v, when a support repeats, or after {} supports", ("src/collision/gjk.c", "RG_GJK_TOLERANCE"), ("src/collision/gjk.c", "RG_GJK_LIMIT")),
+    ("theory/collision.md", "(`epa.c`, at most {} vertices)", ("src/collision/epa.c", "RG_EPA_VERTICES")),
+    ("theory/collision.md", "has no volume, {} directions are tried", ("src/collision/distance.c", r"k < (27);")),
+    ("theory/collision.md", "up to {} more supports push those faces out", ("src/collision/epa.c", "RG_EPA_RIVALS")),
+    ("theory/collision.md", "polygons of {} corners", ("src/collision/feature.c", "RG_RIM")),
+    ("theory/collision.md", "The inset is {%} % of the least half extent", ("src/collision/boxes.c", "RG_BOX_ROUND")),
+    ("theory/collision.md", "with an inset of {%} %", ("src/collision/corners.c", "RG_CORNER_ROUND")),
+    ("theory/collision.md", "no less by {} insets than the signed distance", ("src/collision/corners.c", "RG_CORNER_DEEP")),
+    ("theory/collision.md", "collected by normal ({} groups) and reduced to {} points in all", ("src/collision/surface.c", "RG_GROUPS"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY")),
+    ("theory/collision.md", "deeper than {} of its size are therefore asked", ("src/collision/surface.c", "RG_DEEP")),
+    ("theory/collision.md", "and by {} more steps like the last one), with up to {} children per node", ("src/collision/broadphase.c", "RG_AHEAD"), ("src/collision/tree.h", "RG_TREE_WIDTH")),
+    ("theory/collision.md", "{} points spread over the surface", (DECOMPOSE, "RG_PROBES")),
+    ("theory/collision.md", "That length stays below {%} % of the diagonal of the mesh's box (`tolerance`), with at most {} hulls (`maxHulls`)", (DECOMPOSE, "tolerance"), (DECOMPOSE, "maxHulls")),
+    ("theory/collision.md", "{} planes at even distances and up to {} at the largest faces", (DECOMPOSE, "RG_CUTS"), (DECOMPOSE, "RG_LEVELS")),
+    ("theory/collision.md", "farthest points in {} directions", (DECOMPOSE, "RG_LOOKS")),
+    ("theory/collision.md", "cutting goes on, up to {} times", (DECOMPOSE, "RG_ROUNDS")),
+    # Formats.
+    ("formats/urdf.md", "Limits: {MiB} MiB of XML, {} levels, {million} million elements; at most {} errors and {} other remarks",
+     (XML, "RG_XML_MAX_BYTES"), (XML, "RG_XML_MAX_DEPTH"), (XML, "RG_XML_MAX_NODES"), (XML, "RG_XML_MAX_REMARKS"), (XML, "RG_XML_MAX_REMARKS")),
+    ("formats/sdf.md", "At most {} files deep", ("src/io/sdf.h", "RG_SDF_MAX_DEPTH")),
+    ("formats/sdf.md", "of their `density` ({} kg/m^3)", ("src/io/sdf_shape.c", "RG_SDF_DENSITY")),
+    ("formats/sdf.md", "bounds of {} and `inf` are none", ("src/io/sdf_joint.c", "RG_SDF_NO_LIMIT")),
+]
+
+
+def fail(text):
+    raise ValueError(text)
+
+
+def read_value(text):
+    text = re.sub(r"\((?:size_t|double|int)\)", "", text).replace("^", "**")
+    try:
+        return float(eval(text, {"__builtins__": {}}))
+    except Exception:
+        fail(f"'{text}' is no number")
+
+
+def code_value(place):
+    path, what = place[0], place[1]
+    text = (SOURCE / path).read_text(encoding="utf-8")
+    if not re.fullmatch(r"\w+", what):
+        found = re.findall(what, text, re.M)
+    else:
+        found = re.findall(rf"^#define +{what} +(.*?)(?: *//.*)?$|\b{what} = (-?\d[\w.-]*(?: << \d+)?)[,;}} ]", text, re.M)
+        found = [a or b for a, b in found]
+    values = {read_value(f) for f in found}
+    if len(values) != 1:
+        fail(f"{path}: {what} has {len(values)} values {sorted(values)}; one is needed")
+    return place[2](values.pop()) if len(place) > 2 else values.pop()
+
+
+def page_value(text):
+    text = text.lower()
+    if text in WORDS:
+        return float(WORDS.index(text))
+    if text in SHARES or text in TIMES:
+        return SHARES.get(text) or TIMES[text]
+    base, _, power = text.replace(" ", "").partition("^")
+    return float(base) ** float(power or 1)
+
+
+def check(row, pages, seen):
+    page, phrase, places = row[0], row[1], row[2:]
+    parts = re.split(r"\{(\w*|%)\}", phrase)
+    units, pattern = parts[1::2], NUMBER.join(re.sub(r"(\\ )+|(\\\n)+", r"\\s+", re.escape(p)) for p in parts[0::2])
+    if len(units) != len(places):
+        fail(f"{page}: '{phrase}' has {len(units)} numbers and {len(places)} places")
+    found = list(re.finditer(pattern, pages[page]))
+    if not found:
+        return [f"{page}: '{phrase}' is not there"]
+    wrong = []
+    for match in found:
+        for i, (unit, place) in enumerate(zip(units, places), 1):
+            seen.setdefault(page, []).append(match.span(i))
+            said, true = page_value(match.group(i)) * UNITS[unit], code_value(place)
+            if abs(said - true) > 1e-9 * abs(true):
+                wrong.append(f"{page}: '{match.group(0)}': {match.group(i)} is {true / UNITS[unit]:g} in {place[0]} ({place[1]})")
+    return wrong
+
+
+def unchecked_bounds(text, spans):
+    start = text.index("| input | bound |")
+    end = text.index("\n\n", start)
+    for match in re.finditer(r"(?<![\w.^])\d[\d.]*(?:e-?\d+|\^\d+)?", text[start:end]):
+        at = start + match.start()
+        if not any(a <= at < b for a, b in spans):
+            yield f"limits.md: {match.group(0)} in '{text[at - 20:at + 20]}' is in no row of check_constants.py"
+
+
+def main():
+    pages = {row[0]: (SOURCE / "docs" / row[0]).read_text(encoding="utf-8") for row in TABLE}
+    seen, wrong = {}, []
+    for row in TABLE:
+        try:
+            wrong += check(row, pages, seen)
+        except ValueError as error:
+            wrong.append(f"{row[0]}: '{row[1]}': {error}")
+    wrong += unchecked_bounds(pages["limits.md"], seen.get("limits.md", []))
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{sum(len(row) - 2 for row in TABLE)} numbers on {len(pages)} pages")
+
+
+main()
