@@ -4,7 +4,7 @@ export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 
-.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quick reconfigured analysis tidy cppcheck \
+.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quick reconfigured analysis tidy cppcheck analyzer \
 	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
@@ -109,7 +109,7 @@ bench-quick: all
 browser: all
 	$(CTEST) --test-dir build/release -L browser
 
-analysis: tidy cppcheck
+analysis: tidy cppcheck analyzer
 
 tidy: build/release/.configured all
 	git ls-files 'src/*.c' 'cli/*.c' | grep -v '_avx512\.c$$' | \
@@ -119,6 +119,9 @@ cppcheck: build/release/.configured
 	cppcheck --quiet --error-exitcode=1 -j2 --std=c11 --platform=unix64 --inline-suppr \
 		--enable=warning,performance,portability --suppressions-list=.ci/cppcheck.txt \
 		-Iinclude -Isrc -D_POSIX_C_SOURCE=200809L src cli
+
+analyzer: build/release/.configured all
+	.ci/analyzer build/release
 
 # What a newcomer's first command does, without a clean machine at hand.
 setup-check:

@@ -1,5 +1,6 @@
 // Text and lists for the writers of model files.
 #include "io/export.h"
+#include "io/file.h"
 #include "io/number.h"
 
 #include <math.h>
@@ -106,16 +107,13 @@ rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics)
     if (text->failed) {
         return rg_errorMemory;
     }
-    FILE* file = fopen(path, "wb");
-    bool good =
-        file != NULL && fwrite(text->bytes, 1, (size_t)text->count, file) == (size_t)text->count;
-    if (file != NULL && fclose(file) != 0) {
-        good = false;
+    rgNewFile made;
+    rgResult result = rgNewFile_Open(&made, path, diagnostics);
+    if (result != rg_ok) {
+        return result;
     }
-    if (!good) {
-        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "the file cannot be written");
-    }
-    return good ? rg_ok : rg_errorFile;
+    size_t count = (size_t)text->count;
+    return rgNewFile_Close(&made, fwrite(text->bytes, 1, count, made.file) == count, diagnostics);
 }
 
 void rgLost_Add(rgLost* lost, const char* name) {

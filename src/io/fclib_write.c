@@ -2,11 +2,11 @@
 // Contact problems, solutions and guesses to FCLIB files. Everything is written to a temporary file
 // beside the target, which is renamed when it is complete.
 #include "io/fclib.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 // A file in the making.
@@ -16,13 +16,9 @@ typedef struct rgDraft {
     rgAllocator allocator;
 } rgDraft;
 
-// A device, a pipe or a folder is no place for a file, and a link would be replaced.
 static rgResult rgDraft_Begin(rgDraft* draft, const char* path, rgDiagnostics* diagnostics) {
-    struct stat found;
     *draft = (rgDraft){.path = path, .allocator = rgResolveAllocator(NULL)};
-    if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
-        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
-                          "cannot be written: it is there and no regular file");
+    if (!rgIsPlaceForFile(path, diagnostics)) {
         return rg_errorFile;
     }
     size_t bytes = strlen(path) + 32;

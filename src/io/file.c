@@ -5,10 +5,63 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool rgFileExists(const char* path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool rgIsRegularOrNone(const char* path) {
+    struct stat found;
+    return lstat(path, &found) != 0 || S_ISREG(found.st_mode);
+}
+
+bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics) {
+    bool good = rgIsRegularOrNone(path);
+    if (!good) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
+                          "cannot be written: it is there and no regular file");
+    }
+    return good;
+}
+
+static rgResult rgNewFile_Fail(const rgNewFile* made, rgDiagnostics* diagnostics) {
+    rgDiagnostics_Add(diagnostics, rg_severityError, made->path, 0, "cannot be written: %s",
+                      strerror(errno));
+    return rg_errorFile;
+}
+
+rgResult rgNewFile_Open(rgNewFile* made, const char* path, rgDiagnostics* diagnostics) {
+    *made = (rgNewFile){.path = path, .allocator = rgResolveAllocator(NULL)};
+    if (rgIsRegularOrNone(path)) {
+        size_t bytes = strlen(path) + 32;
+        made->temporary = rgAllocate(&made->allocator, bytes, 1);
+        if (made->temporary == NULL) {
+            return rg_errorMemory;
+        }
+        snprintf(made->temporary, bytes, "%s.%ld.part", path, (long)getpid());
+    }
+    made->file = fopen(made->temporary != NULL ? made->temporary : path, "wb");
+    if (made->file == NULL) {
+        rgRelease(&made->allocator, made->temporary);
+        return rgNewFile_Fail(made, diagnostics);
+    }
+    return rg_ok;
+}
+
+rgResult rgNewFile_Close(rgNewFile* made, bool good, rgDiagnostics* diagnostics) {
+    good = fclose(made->file) == 0 && good;
+    if (made->temporary != NULL) {
+        good = good && rename(made->temporary, made->path) == 0;
+        if (!good) {
+            int reason = errno;
+            remove(made->temporary);
+            errno = reason;
+        }
+        rgRelease(&made->allocator, made->temporary);
+    }
+    return good ? rg_ok : rgNewFile_Fail(made, diagnostics);
 }
 
 // Size of a regular file within the limit, or a remark.

@@ -2,6 +2,8 @@
 #pragma once
 #include "base/base.h"
 
+#include <stdio.h>
+
 #define RG_PATH_LENGTH 4096
 
 // The whole file, with a zero byte after it. Only regular files up to `limit` bytes are read. The
@@ -10,6 +12,21 @@ rgResult rgReadFile(const char* path, size_t limit, const rgAllocator* allocator
                     rgDiagnostics* diagnostics, char** bytes, size_t* count);
 
 bool rgFileExists(const char* path); // a regular file
+
+// Whether a file may take this name: nothing is there, or a regular file. A device, a pipe or a
+// folder is no place for one, and a link would be replaced. Told with a remark.
+bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics);
+
+// A file that is written whole or not at all: beside its place, and moved there in the end.
+// Devices, pipes and links are written to as they are.
+typedef struct rgNewFile {
+    FILE* file;
+    const char* path;
+    char* temporary; // NULL: written in place
+    rgAllocator allocator;
+} rgNewFile;
+rgResult rgNewFile_Open(rgNewFile* made, const char* path, rgDiagnostics* diagnostics);
+rgResult rgNewFile_Close(rgNewFile* made, bool good, rgDiagnostics* diagnostics);
 
 // Whether path starts with a slash.
 bool rgIsAbsolutePath(const char* path);

@@ -2,12 +2,14 @@
 // rows are written at their place in the file, behind HDF5's back. Nothing that HDF5 wrote changes
 // any more, so that no moment at which the process may end leaves a file that cannot be read.
 #include "io/results.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RG_COOKIE_RESULTS  0x72736c74u
@@ -327,9 +329,10 @@ static rgResult rgMakeFile(const rgResults* results, const char* path, rgFillFcn
     return result;
 }
 
-static bool rgRefuseExisting(const char* path, rgDiagnostics* diagnostics) {
-    if (access(path, F_OK) != 0) {
-        return true;
+static bool rgMayCreate(const char* path, bool overwrite, rgDiagnostics* diagnostics) {
+    struct stat found;
+    if (overwrite || lstat(path, &found) != 0) {
+        return rgIsPlaceForFile(path, diagnostics);
     }
     rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
                       "exists already; nothing is overwritten without being asked to");
@@ -352,9 +355,9 @@ static void rgRemoveFiles(const rgResults* results) {
 
 static rgResult rgResults_MakeFiles(rgResults* results, bool overwrite,
                                     rgDiagnostics* diagnostics) {
-    bool free = overwrite || rgRefuseExisting(results->path, diagnostics);
-    for (int p = 0; free && !overwrite && p < results->partCount; ++p) {
-        free = rgRefuseExisting(results->parts[p].path, diagnostics);
+    bool free = rgMayCreate(results->path, overwrite, diagnostics);
+    for (int p = 0; free && p < results->partCount; ++p) {
+        free = rgMayCreate(results->parts[p].path, overwrite, diagnostics);
     }
     if (!free) {
         return rg_errorFile;

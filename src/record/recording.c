@@ -306,7 +306,7 @@ static rgResult rgRecording_LoadBlock(rgRecording* r, int64_t first) {
 }
 
 static const double* rgRecording_Row(const rgRecording* r, rgColumn column, size_t row) {
-    return r->dataset[column] >= 0
+    return r->dataset[column] >= 0 && r->width[column] > 0
                ? (const double*)r->cells[column] + row * (size_t)r->width[column]
                : NULL;
 }
@@ -332,7 +332,7 @@ static void rgRecording_FillFrame(const rgRecording* r, size_t row, rgRecordedFr
         .gravity = ((const rgVec3*)r->cells[rg_columnGravity])[row],
         .hash = ((const uint64_t*)r->cells[rg_columnHash])[row],
         .contactCount = (int)(ends[row] - begin),
-        .contacts = r->contacts + (begin - r->contactFirst),
+        .contacts = ends[row] > begin ? r->contacts + (begin - r->contactFirst) : NULL,
     };
     for (int i = 0; i < rg_stageCount; ++i) {
         frame->stageSeconds[i] =

@@ -1,8 +1,8 @@
 // Pages that play a recording by themselves: the page with the data inside.
+#include "io/file.h"
 #include "record/record.h"
 #include "view/view.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,19 +74,10 @@ rgResult rgRecording_SavePage(rgRecording* recording, const rgPageDef* def, cons
     }
     rgBytes page = {0}, data = {0};
     rgResult result = rgMakeData(recording, used, &page, &data);
-    FILE* file = result == rg_ok ? fopen(path, "wb") : NULL;
-    if (result == rg_ok && file == NULL) {
-        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "cannot be written: %s",
-                          strerror(errno));
-        result = rg_errorFile;
-    }
-    if (file != NULL) {
-        bool good = rgWritePage(file, &page, &data);
-        good = fclose(file) == 0 && good;
-        if (!good) {
-            rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "could not be written");
-            result = rg_errorFile;
-        }
+    rgNewFile made;
+    result = result == rg_ok ? rgNewFile_Open(&made, path, diagnostics) : result;
+    if (result == rg_ok) {
+        result = rgNewFile_Close(&made, rgWritePage(made.file, &page, &data), diagnostics);
     }
     rgBytes_Free(&page);
     rgBytes_Free(&data);

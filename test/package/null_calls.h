@@ -244,8 +244,14 @@ static const char* rgRunCase(const rgCase* c) {
                        : "is stopped by a sanitizer";
 }
 
+// Calls that save write a file called as the names are: in a folder of its own.
 static int rgRunCases(const rgCase* cases, int count) {
     int faults = 0;
+    char folder[] = "/tmp/rigor-null-XXXXXX";
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        perror(folder);
+        return 1;
+    }
     for (int i = 0; i < count; ++i) {
         const char* fault = rgRunCase(&cases[i]);
         if (fault != NULL) {
@@ -254,5 +260,10 @@ static int rgRunCases(const rgCase* cases, int count) {
         }
     }
     printf("%d calls, %d faults\n", count, faults);
+    (void)!remove(rg_names[0]);
+    if (rmdir(folder) != 0) {
+        perror(folder);
+        return 1;
+    }
     return faults != 0;
 }

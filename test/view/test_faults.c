@@ -336,7 +336,23 @@ static void test_memory(void** state) {
 
 // ---- disks
 
-// Files end at 4 KiB: the disk is full. Every writer says so.
+static void rgWriteOld(const char* path) {
+    FILE* file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_true(fputs("what was there", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void rgExpectOld(const char* path) {
+    char text[32] = "";
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof(text), file));
+    fclose(file);
+    assert_string_equal(text, "what was there");
+}
+
+// Files end at 4 KiB: the disk is full. Every writer says so, and what was there stays.
 static void test_full_disk(void** state) {
     (void)state;
     char path[64];
@@ -352,12 +368,14 @@ static void test_full_disk(void** state) {
     assert_int_equal(rgCreateWorld(model, NULL, NULL, &world), rg_ok);
     rgDiagnostics* said = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    rgWriteOld(path);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 4096;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0); // SIGXFSZ is ignored by main
     assert_int_equal(rgSaveMjcf(def, path, said), rg_errorFile);
     assert_int_equal(rgSaveUrdf(def, path, said), rg_errorFile);
+    rgExpectOld(path);
     rgRecorderDef settings = rgDefaultRecorderDef();
     settings.path = path;
     rgResult result = rgCreateRecorder(&settings, world, said, &recorder);
