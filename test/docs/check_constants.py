@@ -95,7 +95,7 @@ TABLE = [
     ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", ("src/world/constraint_joint.c", r"1e-3 \+ (\d) \* world->dt"), ("src/world/constraint_joint.c", r"phi <= (\S+) \+")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", ("src/world/constraint_equality.c", r"= (\S+) \* mean;")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", ("src/world/constraint_equality.c", r"> (\S+) \* mean\)")),
-    ("theory/constraints.md", "at most {} times, until |phi| < {}.", ("src/world/loops.c", "RG_LOOP_STEPS"), ("src/world/loops.c", "RG_LOOP_TOLERANCE")),
+    ("theory/constraints.md", "at most {} times, until |phi| < {},", ("src/world/loops.c", "RG_LOOP_STEPS"), ("src/world/loops.c", "RG_LOOP_TOLERANCE")),
     ("theory/constraints.md", "get R_N = {} m/s / (mean lambda_n of the last step), at least {} G_nn and at most {} G_nn",
      ("src/world/anchor.c", "RG_SHARING_SPEED"), ("src/world/anchor.c", "RG_SHARING_LEAST"), ("src/world/anchor.c", "RG_SHARING_MOST")),
     ("theory/constraints.md", "where that exceeds {} m/s", ("src/world/arc.c", "RG_ARC_LINEAR")),
