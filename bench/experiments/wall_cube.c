@@ -23,6 +23,7 @@ static const rgEngineDef rgEngines[] = {
     {"Bullet", "50 iterations", false},
     {"Bullet", "1000 iterations", true},
     {"ODE", "direct", true},
+    {"ODE", "direct aligned", true},
     {"ODE", "quick 20", false},
     {"ODE", "quick 200", true},
     {"DART", "", true},

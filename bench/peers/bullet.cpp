@@ -1,6 +1,7 @@
 // Bullet in double precision: trees as btMultiBody, loose bodies as btRigidBody. Settings: the
 // number of iterations of its sequential impulses. No sleeping, no damping; friction of a pair is
-// that of the model; everything else as it comes.
+// that of the model. Scenes of loose bodies are solved as by its world of rigid bodies; everything
+// else as it comes.
 #include "peers/links.h"
 
 #include "cli.h"
@@ -511,6 +512,8 @@ void* bulletCreate(const rgPeerScene* scene, const char* variant, char* fault, s
     own->scene = scene;
     bool known = rgPeerLinks_Init(&own->links, scene), joints = true;
     own->places.resize(static_cast<size_t>(own->links.count));
+    // On a plane it finds one corner per step, and forgets it when it slides by 2 % of the body.
+    own->configuration.setPlaneConvexMultipointIterations();
     own->world.setGravity(toBullet(scene->gravity));
     own->world.getSolverInfo().m_numIterations = std::atoi(variant);
     own->world.getPairCache()->setOverlapFilterCallback(&own->filter);
@@ -524,6 +527,12 @@ void* bulletCreate(const rgPeerScene* scene, const char* variant, char* fault, s
         }
     }
     joints = joints && addLoops(own);
+    if (own->trees.empty()) {
+        // A world of multibodies asks for two directions of friction, which is a cone between
+        // links but a pyramid between rigid bodies: up to 1.4 mu. One of rigid bodies alone does
+        // not, and friction follows the velocity.
+        own->world.getSolverInfo().m_solverMode &= ~SOLVER_USE_2_FRICTION_DIRECTIONS;
+    }
     if (!known || !joints) {
         std::snprintf(fault, faultSize, "%s",
                       known ? "it has no such joint, loop or shape" : "it has no such shape");

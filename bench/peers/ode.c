@@ -1,6 +1,7 @@
 // ODE: scenes of loose bodies and what is fixed to the world. Settings: its direct method, which is
 // Dantzig's, and its quick one, which is projected Gauss-Seidel with so many iterations. Friction
-// is its pyramid (dContactApprox1); everything else as it comes.
+// is its pyramid (dContactApprox1), which "aligned" turns so that an axis is along the sliding of
+// each point; everything else as it comes.
 #include "peers/links.h"
 
 #include "cli.h"
@@ -22,11 +23,13 @@ typedef struct rgOdeWorld {
     dJointGroupID contacts;
     dBodyID* bodies; // by link
     int quick;       // iterations; 0: the direct method
+    bool aligned;    // pyramids along the sliding
     int contactCount;
     double depth;
 } rgOdeWorld;
 
-static const char* const rgOdeVariants[] = {"direct", "quick 20", "quick 200", NULL};
+static const char* const rgOdeVariants[] = {"direct", "quick 20", "quick 200", "direct aligned",
+                                            NULL};
 
 static int rgOdeUsers; // dInitODE and dCloseODE go in pairs
 
@@ -161,6 +164,7 @@ static void* rgOde_Create(const rgPeerScene* scene, const char* variant, char* f
     own->space = dHashSpaceCreate(NULL);
     own->contacts = dJointGroupCreate(0);
     own->quick = strncmp(variant, "quick ", 6) == 0 ? atoi(variant + 6) : 0;
+    own->aligned = strstr(variant, "aligned") != NULL;
     dWorldSetGravity(own->world, scene->gravity.x, scene->gravity.y, scene->gravity.z);
     dWorldSetAutoDisableFlag(own->world, 0);
     dWorldSetQuickStepNumIterations(own->world, own->quick > 0 ? own->quick : 20);
@@ -179,6 +183,29 @@ static void* rgOde_Create(const rgPeerScene* scene, const char* variant, char* f
     return own;
 }
 
+// The first direction of friction, along the sliding of a point. False: it does not slide.
+static bool rgOde_Align(dContact* contact, dBodyID a, dBodyID b) {
+    const dReal *p = contact->geom.pos, *n = contact->geom.normal;
+    dVector3 va = {0}, vb = {0};
+    if (a != NULL) {
+        dBodyGetPointVel(a, p[0], p[1], p[2], va);
+    }
+    if (b != NULL) {
+        dBodyGetPointVel(b, p[0], p[1], p[2], vb);
+    }
+    rgVec3 normal = rgVec(n[0], n[1], n[2]);
+    rgVec3 slip = rgVec(va[0] - vb[0], va[1] - vb[1], va[2] - vb[2]);
+    slip = rgSub(slip, rgScale(rgDot(slip, normal), normal));
+    if (rgLength(slip) < 1e-9) {
+        return false;
+    }
+    slip = rgNormalize(slip);
+    contact->fdir1[0] = slip.x;
+    contact->fdir1[1] = slip.y;
+    contact->fdir1[2] = slip.z;
+    return true;
+}
+
 static void rgOde_Near(void* world, dGeomID a, dGeomID b) {
     rgOdeWorld* own = world;
     rgShapeId idA = {(int32_t)(intptr_t)dGeomGetData(a)};
@@ -191,6 +218,9 @@ static void rgOde_Near(void* world, dGeomID a, dGeomID b) {
     double mu = count > 0 ? rgModel_PairMaterial(own->scene->model, idA, idB).mu : 0;
     for (int i = 0; i < count; ++i) {
         points[i].surface = (dSurfaceParameters){.mode = dContactApprox1, .mu = mu};
+        if (own->aligned && rgOde_Align(&points[i], dGeomGetBody(a), dGeomGetBody(b))) {
+            points[i].surface.mode |= dContactFDir1;
+        }
         dJointID joint = dJointCreateContact(own->world, own->contacts, &points[i]);
         dJointAttach(joint, dGeomGetBody(a), dGeomGetBody(b));
         own->depth = fmax(own->depth, points[i].geom.depth);
