@@ -3,8 +3,9 @@ RIGOR_DATA ?= ../shared/data
 export RIGOR_DATA := $(abspath $(RIGOR_DATA))
 CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
+QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
-.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quick reconfigured analysis tidy cppcheck analyzer \
+.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
 	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
@@ -96,10 +97,14 @@ reconfigured: # the report names the commit of the last configure run
 	cmake --preset release >/dev/null
 	cmake --build --preset release
 
-# Keep the last report's numbers and conclusions in the repository: make bench-keep MACHINE=epyc-2core
+# Keep the last report's numbers and conclusions in the repository, and write what the pages quote of them:
+# make bench bench-keep MACHINE=epyc-2core
 bench-keep:
-	mkdir -p bench/results/$(MACHINE)/report
-	cp build/bench/report/*.json build/bench/report/summary.md bench/results/$(MACHINE)/report
+	@test -n "$(MACHINE)" || { echo "make bench-keep MACHINE=..., the name of a folder in bench/results" >&2; exit 2; }
+	python3 -B bench/keep.py build/bench/report bench/results/$(MACHINE)/report
+	$(MAKE) --no-print-directory bench-quotes
+bench-quotes:
+	python3 -B bench/quote.py $(QUOTING)
 
 # Every benchmark once: that it runs, not how fast.
 bench-quick: all

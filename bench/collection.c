@@ -26,10 +26,10 @@ static void rgText_Add(rgText* text, const char* format, ...) {
 
 static const char rgFloor[] = "<geom type='plane' size='20 20 1'/>";
 
-// How many bodies a run has: from 1 to 50, more and more.
-static int rgBodiesOf(int run, int runCount) {
+// How many bodies a run has: from 1 to the most, more and more.
+static int rgBodiesOf(int run, int runCount, int most) {
     double share = runCount > 1 ? (double)run / (runCount - 1) : 1;
-    return (int)lround(1 + 49 * pow(share, 1.3));
+    return (int)lround(1 + (most - 1) * pow(share, 1.3));
 }
 
 enum { rg_stackRuns = 17, rg_chainRuns = 11, rg_capsuleRuns = 17 };
@@ -39,7 +39,7 @@ enum { rg_stackRuns = 17, rg_chainRuns = 11, rg_capsuleRuns = 17 };
 static int rgWriteStacks(int run, char* text, int capacity) {
     rgText out = {text, 0, capacity};
     rgRandom random = {100 + (uint64_t)run};
-    int count = rgBodiesOf(run, rg_stackRuns);
+    int count = rgBodiesOf(run, rg_stackRuns, 50);
     int columns = (count + 5) / 6, side = (int)ceil(sqrt(columns));
     double height[64] = {0};
     rgText_Add(&out, "%s", rgFloor);
@@ -59,13 +59,18 @@ static int rgWriteStacks(int run, char* text, int capacity) {
 }
 
 // Links that hold each other: closed loops of four rods, every other one turned by a quarter, with
-// some play, hung up at the first one, which does not move, and thrown sideways.
+// some play, hung up at the first one, which does not move, and thrown sideways. Under two of
+// three the floor is so high that the lower links come to lie on it.
 static int rgWriteChain(int run, char* text, int capacity) {
     const double length = 0.06, width = 0.03, radius = 0.01;
     rgText out = {text, 0, capacity};
     rgRandom random = {200 + (uint64_t)run};
-    int count = 8 + run % 3; // 48 to 60 degrees of freedom
+    int count = 8 + run / 2 % 3; // 48 to 60 degrees of freedom
     double pitch = 2 * length - 2 * radius - 1e-3;
+    if (run % 3 != 0) {
+        rgText_Add(&out, "<geom type='plane' size='20 20 1' pos='0 0 %.6f'/>",
+                   2 - pitch * count * (run % 3 == 1 ? 0.85 : 0.75));
+    }
     for (int i = 0; i <= count; ++i) {
         rgText_Add(&out, "<body pos='%.6f %.6f %.6f' euler='0 0 %.6f'>%s",
                    i == 0 ? 0 : rgRandom_Uniform(&random, -2e-4, 2e-4),
@@ -87,7 +92,7 @@ static int rgWriteChain(int run, char* text, int capacity) {
 static int rgWriteCapsules(int run, char* text, int capacity) {
     rgText out = {text, 0, capacity};
     rgRandom random = {300 + (uint64_t)run};
-    int count = rgBodiesOf(run, rg_capsuleRuns);
+    int count = rgBodiesOf(run, rg_capsuleRuns, 90);
     int side = (int)ceil(cbrt(count));
     rgText_Add(&out, "%s", rgFloor);
     for (int k = 0; k < 4; ++k) {
@@ -111,9 +116,9 @@ static int rgWriteCapsules(int run, char* text, int capacity) {
 const rgFamily rgFamilies[rg_familyCount] = {
     {"BoxesStack", "stacks of 1 to 50 boxes", 255, 200, 1, 0.7, rg_stackRuns, 0.02, 0.04,
      rgWriteStacks},
-    {"Chain", "chains of 8 to 10 links that swing", 242, 28, 8, 0.3, rg_chainRuns, 0.1, 0.03,
-     rgWriteChain},
-    {"Capsules", "heaps of 1 to 50 capsules", 249, 200, 1, 0.7, rg_capsuleRuns, 0.2, 0.05,
+    {"Chain", "chains of 8 to 10 links that swing and lie", 242, 28, 8, 0.3, rg_chainRuns, 0.1,
+     0.03, rgWriteChain},
+    {"Capsules", "heaps of 1 to 90 capsules", 249, 200, 1, 0.7, rg_capsuleRuns, 0.3, 0.05,
      rgWriteCapsules},
 };
 

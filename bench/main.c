@@ -251,7 +251,7 @@ static int rgBench_Report(int argc, char** argv) {
     if (code != RG_CLI_GO) {
         return code;
     }
-    arguments.limit = arguments.limit > 0 ? arguments.limit : arguments.full ? 3600 : 400;
+    arguments.limit = arguments.limit > 0 ? arguments.limit : arguments.full ? 3600 : 900;
     const rgExperiment** chosen =
         rgCli_Allocate((size_t)(count > 0 ? count : rgExperimentCount), sizeof(*chosen));
     for (int i = 0; code == RG_CLI_GO && i < count; ++i) {

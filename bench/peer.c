@@ -97,6 +97,21 @@ const rgPeer* rgFindPeer(const char* name) {
     return NULL;
 }
 
+double rgPeerSetting(const char* variant, const char* name, double otherwise) {
+    size_t length = strlen(name);
+    for (const char* at = strchr(variant, ';'); at != NULL; at = strchr(at + 1, ';')) {
+        const char* text = at + 1 + strspn(at + 1, " ");
+        if (strncmp(text, name, length) == 0 && text[length] == ' ') {
+            return atof(text + length);
+        }
+    }
+    return otherwise;
+}
+
+bool rgPeerVariantIs(const char* variant, const char* name) {
+    return strlen(name) == strcspn(variant, ";") && strncmp(variant, name, strlen(name)) == 0;
+}
+
 static double rgAngleBetween(rgQuat a, rgQuat b) {
     double cosine = fabs(a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z);
     return 2 * acos(fmin(cosine, 1));
@@ -171,7 +186,8 @@ static void rgTimeOnce(rgPeerRun* run, int steps) {
     for (int i = 0; i < steps && !run->failed; ++i) {
         run->failed = !run->peer->step(run->world);
     }
-    double seconds = rgCli_ThreadSeconds() - begin;
+    double seconds =
+        run->peer->seconds != NULL ? run->peer->seconds(run->world) : rgCli_ThreadSeconds() - begin;
     run->steps = steps;
     run->seconds = rgCli_Grow(run->seconds, (size_t)run->repeatCount + 1, sizeof(double));
     run->seconds[run->repeatCount++] = seconds;

@@ -46,7 +46,8 @@ typedef struct rgPeerBody {
 
 typedef struct rgPeer {
     const char* name;            // "MuJoCo"
-    const char* const* variants; // settings by name, NULL-terminated; the first is the default
+    const char* const* variants; // settings by name, NULL-terminated; the first is the default.
+                                 // Numbers may follow: "elliptic; timeconst 0.01; dampratio 0.5"
     const char* (*version)(void);
     // NULL with a fault when the engine cannot do this scene. The world refers to the scene.
     void* (*create)(const rgPeerScene* scene, const char* variant, char* fault, size_t faultSize);
@@ -57,12 +58,19 @@ typedef struct rgPeer {
     bool (*body)(void* world, int body, rgPeerBody* state); // false: not known
     // One entry per actuator of the model; NULL: not offered.
     void (*control)(void* world, const double* control);
+    // CPU seconds of the steps since the reset, where they are made in another process. NULL: they
+    // are made by the calling thread.
+    double (*seconds)(void* world);
 } rgPeer;
 
 // Those that were built, rigor first. NULL: not built.
 const rgPeer* rgPeerAt(int index);
 const rgPeer* rgFindPeer(const char* name);
 extern const rgPeer rgPeerRigor;
+
+// A number behind a variant's name, and whether the variant is this one, whatever follows.
+double rgPeerSetting(const char* variant, const char* name, double otherwise);
+bool rgPeerVariantIs(const char* variant, const char* name);
 
 // One engine with one setting on one scene.
 typedef struct rgPeerRun {

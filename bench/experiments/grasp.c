@@ -1,6 +1,7 @@
 // Creep of a grasped object: ten seconds between two fingers.
 #include "pose_judge.h"
 #include "report/report.h"
+#include "rivals.h"
 #include "scene_text.h"
 
 #include <math.h>
@@ -29,8 +30,35 @@ static rgVec3 rgObjectAt(rgPeerRun* run, int object, int finger) {
     return rgRotateBack(b.pose.q, rgSub(a.pose.p, b.pose.p));
 }
 
-static void rgWriteGrasp(rgReport* report, rgSheet* sheet, rgPlot* plot, rgPeerRun* run,
-                         int steps) {
+typedef struct rgGrasps {
+    rgReport* report;
+    rgSheet* sheet;
+    rgPlot* plot;
+    double drift, rate; // of ours
+    double least;       // drift of the others
+    char who[64];       // whose that is
+    rgRivals faster;
+} rgGrasps;
+
+static void rgCompareGrasp(rgGrasps* all, const rgPeerRun* run, double drift, double rate) {
+    if (strcmp(run->label, "rigor") == 0) {
+        all->drift = drift;
+        all->rate = rate;
+    } else if (strcmp(run->peer->name, "rigor") != 0) {
+        char remark[40];
+        snprintf(remark, sizeof(remark), "drift %.2g um/s", 1e6 * drift);
+        rgRivals_Add(&all->faster, run->label, all->rate, rate, remark);
+        if (!(drift >= all->least)) {
+            all->least = drift;
+            snprintf(all->who, sizeof(all->who), "%s", run->label);
+        }
+    }
+}
+
+static void rgWriteGrasp(rgGrasps* all, rgPeerRun* run, int steps) {
+    rgReport* report = all->report;
+    rgSheet* sheet = all->sheet;
+    rgPlot* plot = all->plot;
     const rgModel* model = run->scene->model;
     int object = rgModel_FindBody(model, "object").index1 - 1;
     int finger = rgModel_FindBody(model, "finger_right").index1 - 1;
@@ -60,6 +88,7 @@ static void rgWriteGrasp(rgReport* report, rgSheet* sheet, rgPlot* plot, rgPeerR
     rgSheet_Number(sheet, 1e6 * rate);
     rgSheet_Number(sheet, 1e3 * rgPoseJudge_Depths(judge).deepest);
     rgSheet_Number(sheet, steps / seconds);
+    rgCompareGrasp(all, run, rate, steps / seconds);
     bool own = strcmp(run->label, "rigor") == 0;
     rgReport_Check(report, !own || rate < 1e-8, "the object creeps at %.1e m/s in rigor", rate);
     rgPoseJudge_Free(judge);
@@ -82,6 +111,7 @@ static bool rgRunGrasp(rgReport* report) {
                                                       .x = "time [s]",
                                                       .y = "drift [um]",
                                                       .logY = true});
+    rgGrasps all = {.report = report, .sheet = sheet, .plot = plot, .least = NAN};
     for (int i = 0; i < (int)(sizeof(rgEngines) / sizeof(rgEngines[0])); ++i) {
         const rgPeer* peer = rgFindPeer(rgEngines[i].peer);
         rgPeerRun run = {0};
@@ -92,7 +122,7 @@ static bool rgRunGrasp(rgReport* report) {
         if (peer->control == NULL) {
             rgReport_Note(report, "%s takes no part: its fingers have no servos here.", peer->name);
         } else if (rgPeerRun_Begin(&run, peer, rgEngines[i].variant, &scene)) {
-            rgWriteGrasp(report, sheet, plot, &run, steps);
+            rgWriteGrasp(&all, &run, steps);
         } else {
             rgReport_Note(report, "%s: %s.", run.label, run.fault);
         }
@@ -105,8 +135,16 @@ static bool rgRunGrasp(rgReport* report) {
                   "cone, impratio 10 and ten noslip iterations, as recommended against "
                   "creep.",
                   steps < 10000 ? "part of the run" : "second");
-    rgReport_Conclude(report, "A static grasp stays static in rigor; with soft contacts the object "
-                              "creeps through the fingers without end.");
+    if (all.who[0] == '\0') {
+        rgReport_Conclude(report, "The object drifts by %.0e um/s; no other engine was built in.",
+                          1e6 * all.drift);
+        return true;
+    }
+    rgReport_Conclude(report,
+                      "A static grasp stays static in rigor (%.0e um/s); with soft contacts the "
+                      "object creeps without end, by %.2g um/s in the best other engine (%s). "
+                      "Faster than rigor: %s.",
+                      1e6 * all.drift, 1e6 * all.least, all.who, rgRivals_Text(&all.faster));
     return true;
 }
 

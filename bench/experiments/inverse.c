@@ -135,15 +135,21 @@ static bool rgRunInverse(rgReport* report) {
             }
         }
         rgAddTimes(report, &bench);
+        char calls[120] = "";
+        const rgCallTime* last = bench.timeCount > 0 ? &bench.times[bench.timeCount - 1] : NULL;
+        if (last != NULL && bench.peerSeconds > 0) {
+            snprintf(calls, sizeof(calls), " A call takes %.1f us (%s), mj_inverse %.1f us.",
+                     1e6 * last->least, last->name, 1e6 * bench.peerSeconds);
+        }
         const rgWallRun* arm = &bench.runs[bench.runs[1].present];
         rgReport_Conclude(
             report,
             "With exact friction every step takes at most %d iteration%s from a normal "
             "impulse, %d from the sliding ray, and the forward step gives the same contact force "
             "to %.0e N; under the convex "
-            "relaxation %d of %d steps have no solution and torques reach %.0e N m.",
+            "relaxation %d of %d steps have no solution and torques reach %.0e N m.%s",
             arm->iterationsNormal, arm->iterationsNormal == 1 ? "" : "s", arm->iterationsMost,
-            arm->forceError, arm->convexUnsolved, arm->steps, arm->convexTorqueMost);
+            arm->forceError, arm->convexUnsolved, arm->steps, arm->convexTorqueMost, calls);
     }
     rgInverseBench_Free(&bench);
     rgRemoveScratch(scratch);

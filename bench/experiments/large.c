@@ -1,6 +1,7 @@
 // Large scenes: piles that fall and piles that rest, in all engines, judged by one geometry.
 #include "pose_judge.h"
 #include "report/report.h"
+#include "rivals.h"
 #include "stats.h"
 
 #include <math.h>
@@ -37,7 +38,9 @@ typedef struct rgLarge {
     rgReport* report;
     rgSheet* sheet;
     rgPlot* plot;
-    double most; // seconds of one engine on one scene
+    double most;     // seconds of one engine on one scene
+    rgRivals faster; // the fastest engine of each scene, where that is not ours
+    double deepest;  // 99th percentile in piles at rest, ours
 } rgLarge;
 
 static bool rgBuildPileScene(rgPeerScene* scene, int bodies, const double* q) {
@@ -96,6 +99,8 @@ static void rgWritePile(rgLarge* large, const rgPeerRun* run, const rgPileResult
 static void rgRunEngines(rgLarge* large, const rgPeerScene* scene, int bodies, bool rest,
                          int steps) {
     rgPoseJudge* judge = rgPoseJudge_Make(scene);
+    double own = NAN, best = NAN, depth = NAN;
+    char who[80] = "";
     for (int i = 0; i < rg_engineCount && judge != NULL; ++i) {
         const rgPeer* peer = rgFindPeer(rgEngines[i].peer);
         rgPeerRun run;
@@ -106,6 +111,16 @@ static void rgRunEngines(rgLarge* large, const rgPeerScene* scene, int bodies, b
         if (rgPeerRun_Begin(&run, peer, rgEngines[i].variant, scene)) {
             rgPileResult result = rgRunPile(large, &run, judge, steps);
             rgWritePile(large, &run, &result, bodies, rest, steps);
+            double rate = run.failed ? NAN : result.steps / result.seconds;
+            own = i == 0 ? rate : own;
+            if (i > 0 && !(rate <= best) && isfinite(rate)) {
+                best = rate;
+                depth = result.depths.p99;
+                snprintf(who, sizeof(who), "%d %s: %s", bodies, rest ? "at rest" : "falling",
+                         run.label);
+            }
+            large->deepest =
+                i == 0 && rest ? fmax(large->deepest, result.depths.p99) : large->deepest;
             rgReport_Check(large->report, i > 0 || !run.failed, "a pile of %d fails in rigor",
                            bodies);
             rgReport_Check(large->report, i > 0 || !rest || result.depths.p99 < 1e-4,
@@ -117,6 +132,9 @@ static void rgRunEngines(rgLarge* large, const rgPeerScene* scene, int bodies, b
         }
         rgPeerRun_End(&run);
     }
+    char remark[40];
+    snprintf(remark, sizeof(remark), "p99 %.2g mm", 1e3 * depth);
+    rgRivals_Add(&large->faster, who, own, best, isfinite(depth) ? remark : NULL);
     rgPoseJudge_Free(judge);
 }
 
@@ -191,9 +209,11 @@ static bool rgRunLarge(rgReport* report) {
                   "a step takes them seconds. The wall is in wall-cube.",
                   large.most);
     rgReport_Conclude(report,
-                      "Piles that rest in rigor do so without penetration; engines that iterate a "
-                      "fixed number of times are faster with hundreds of bodies, and pay with "
-                      "penetration and motion that does not end.");
+                      "Piles that rest in rigor do so without penetration (99th percentile %.1g "
+                      "mm). Fastest engine where that is not rigor: %s. They sweep a fixed number "
+                      "of times, or let bodies sink before they push, where rigor factors and "
+                      "solves to 1e-6, and pay with penetration and motion that does not end.",
+                      1e3 * large.deepest, rgRivals_Text(&large.faster));
     return good;
 }
 

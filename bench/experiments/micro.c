@@ -2,6 +2,7 @@
 #include "json_read.h"
 #include "measure/dynamics.h"
 #include "report/report.h"
+#include "rivals.h"
 #include "scratch.h"
 #include "stats.h"
 
@@ -12,7 +13,7 @@
 
 // ---- algorithms
 
-static void rgAddAlgorithms(rgReport* report, double* speedup) {
+static void rgAddAlgorithms(rgReport* report, double* speedup, rgRivals* faster) {
     rgSheet* sheet =
         rgReport_Table(report, "dynamics", "Rigid-body algorithms (least of all rounds)");
     double ratios[rg_timedRobotCount * rg_algorithmCount];
@@ -39,6 +40,9 @@ static void rgAddAlgorithms(rgReport* report, double* speedup) {
             rgSheet_Number(sheet, ratio);
             if (isfinite(ratio)) {
                 ratios[ratioCount++] = ratio;
+                char* who = rgCli_Format("MuJoCo's %s of %s", times.names[r], times.robot);
+                rgRivals_Add(faster, who, 1 / times.own[r], 1 / times.peer[r], NULL);
+                free(who);
             }
             rgReport_Check(report, times.own[r] > 0 && times.own[r] < 1e4, "%s of %s takes %g us",
                            times.names[r], times.robot, times.own[r]);
@@ -74,7 +78,7 @@ static void rgAddPairs(rgReport* report, const rgJsonValue* rows) {
 }
 
 // The least of libccd's time over ours.
-static double rgAddDistances(rgReport* report, const rgJsonValue* rows) {
+static double rgAddDistances(rgReport* report, const rgJsonValue* rows, rgRivals* faster) {
     static const char* const keys[] = {"ns", "ccd_ns", "fcl_ns", "bullet_ns"};
     static const char* const names[] = {"rigor", "libccd", "FCL", "Bullet"};
     rgSheet* sheet = rgReport_Table(report, "distances", "Distance of two hulls");
@@ -103,6 +107,12 @@ static double rgAddDistances(rgReport* report, const rgJsonValue* rows) {
         for (int k = 0; k < 4; ++k) {
             double time = rgNumberOf(row, keys[k]);
             rgSheet_Number(sheet, time);
+            char* who =
+                rgCli_Format("%s's distance of hulls with %.0f vertices", names[k], vertices);
+            if (k > 0) {
+                rgRivals_Add(faster, who, 1 / rgNumberOf(row, "ns"), 1 / time, NULL);
+            }
+            free(who);
             if (!warm->flag && isfinite(time)) {
                 rgPlot_Point(plot, rgPlot_Series(plot, names[k]), vertices, time);
             }
@@ -131,7 +141,7 @@ static void rgAddBroadphase(rgReport* report, const rgJsonValue* rows) {
     }
 }
 
-static bool rgAddCollision(rgReport* report, double* least) {
+static bool rgAddCollision(rgReport* report, double* least, rgRivals* faster) {
     char* scratch = rgMakeScratch();
     if (scratch == NULL) {
         return false;
@@ -146,7 +156,7 @@ static bool rgAddCollision(rgReport* report, double* least) {
     if (good) {
         rgAddPairs(report, rgJsonValue_Find(&root, "manifolds"));
         if (!quick) {
-            *least = rgAddDistances(report, rgJsonValue_Find(&root, "distances"));
+            *least = rgAddDistances(report, rgJsonValue_Find(&root, "distances"), faster);
             rgAddBroadphase(report, rgJsonValue_Find(&root, "broadphase"));
         }
     }
@@ -159,22 +169,24 @@ static bool rgAddCollision(rgReport* report, double* least) {
 
 static bool rgRunMicro(rgReport* report) {
     double speedup = NAN, least = NAN;
-    rgAddAlgorithms(report, &speedup);
-    if (!rgAddCollision(report, &least)) {
+    rgRivals faster = {0};
+    rgAddAlgorithms(report, &speedup, &faster);
+    if (!rgAddCollision(report, &least, &faster)) {
         return rgReport_Fail(report, "rigor bench collision failed");
     }
-    if (isfinite(speedup) && isfinite(least)) {
-        rgReport_Conclude(report,
-                          "Rigid-body algorithms take %.1f times less than MuJoCo's in the mean; "
-                          "distances of hulls take at least %.1f times less than libccd's.",
-                          speedup, least);
-    } else if (isfinite(speedup)) {
-        rgReport_Conclude(report,
-                          "Rigid-body algorithms take %.1f times less than MuJoCo's in the mean.",
-                          speedup);
-    } else {
+    if (!isfinite(speedup)) {
         rgReport_Conclude(report, "Times of our own; no other library was built in.");
+        return true;
     }
+    char distances[100] = "";
+    if (isfinite(least)) {
+        snprintf(distances, sizeof(distances),
+                 "; distances of hulls take at least %.1f times less than libccd's", least);
+    }
+    rgReport_Conclude(report,
+                      "Rigid-body algorithms take %.1f times less than MuJoCo's in the mean%s. "
+                      "Faster than rigor, of %d comparisons: %s.",
+                      speedup, distances, faster.total, rgRivals_Text(&faster));
     return true;
 }
 

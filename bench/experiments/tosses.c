@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double rgWidth = 0.1048; // of the cube [m]
 static const double rgRate = 148;     // samples per second
@@ -220,8 +221,13 @@ static rgIdentification* rgFitTosses(rgReport* report, const rgTosses* tosses, r
         def.startVelocity = 0.3;
         def.startRate = 2;
     }
+    rgThreadPool* pool = NULL; // nothing is timed here, and the bits do not depend on it
+    if (rgCreateThreadPool((int)sysconf(_SC_NPROCESSORS_ONLN), NULL, &pool) == rg_ok) {
+        def.tasks = rgThreadPool_Tasks(pool);
+    }
     rgIdentification* answer = NULL;
     rgIdentify(tosses->def, &def, NULL, &answer);
+    rgDestroyThreadPool(pool);
     return answer;
 }
 
@@ -316,36 +322,123 @@ static void rgAddBody(rgReport* report, const rgIdentification* answer) {
 
 // ---- engines with the same body
 
-static const struct {
-    const char *peer, *variant;
-} rgEngines[] = {{"rigor", ""},
-                 {"MuJoCo", "elliptic"},
-                 {"MuJoCo", "elliptic near-rigid"},
-                 {"Bullet", "50 iterations"}};
-enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]), rg_frictionCount = 7 };
-static const double rgFrictions[rg_frictionCount] = {0.12, 0.14, 0.16, 0.18, 0.2, 0.22, 0.25};
+enum { rg_mostKnobs = 4, rg_mostValues = 7, rg_mostCandidates = 4096 };
 
-// One toss in one engine. False: it takes no part.
-static bool rgTossInEngine(int engine, const rgIdentification* answer, const rgMotion* motion,
-                           int index, double friction, rgMotionError* error) {
-    const rgPeer* peer = rgFindPeer(rgEngines[engine].peer);
+// What an engine has to say about contacts, and what may be chosen. "friction" is that of the
+// model; the others are the model's in rigor, and settings of the engine elsewhere.
+typedef struct rgKnob {
+    const char* name;
+    double values[rg_mostValues];
+    int count, start;
+} rgKnob;
+
+typedef struct rgEngineDef {
+    const char *label, *peer, *variant;
+    rgKnob knobs[rg_mostKnobs];
+} rgEngineDef;
+
+#define RG_FRICTION                                                                                \
+    { "friction", {0.12, 0.14, 0.16, 0.18, 0.2, 0.22, 0.25}, 7, 3 }
+#define RG_RESTITUTION                                                                             \
+    { "restitution", {0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4}, 7, 0 }
+static const rgEngineDef rgEngines[] = {
+    {"rigor, rigid", "rigor", "", {RG_FRICTION, RG_RESTITUTION}},
+    {"rigor, compliant",
+     "rigor",
+     "",
+     {RG_FRICTION,
+      {"stiffness", {2e4, 4e4, 8e4, 1.6e5, 3.2e5, 6.4e5}, 6, 3}, // of either shape: half for a pair
+      {"damping", {0, 10, 20, 40, 80, 160}, 6, 0},
+      {"dissipation", {0, 0.25, 0.5, 1, 2}, 5, 0}}},
+    {"MuJoCo elliptic",
+     "MuJoCo",
+     "elliptic",
+     {RG_FRICTION,
+      {"timeconst", {0.0034, 0.005, 0.007, 0.01, 0.014, 0.02}, 6, 5},
+      {"dampratio", {0.1, 0.2, 0.4, 0.6, 0.8, 1}, 6, 5},
+      {"impedance", {0.9, 0.99, 0.999}, 3, 0}}},
+    {"Bullet, rigid", "Bullet", "50 iterations", {RG_FRICTION, RG_RESTITUTION}},
+    {"Bullet, compliant",
+     "Bullet",
+     "50 iterations",
+     {RG_FRICTION,
+      {"stiffness", {1e4, 2e4, 4e4, 8e4, 1.6e5, 3.2e5}, 6, 3},
+      {"damping", {0, 5, 10, 20, 40, 80}, 6, 0},
+      {"restitution", {0, 0.1, 0.2, 0.3}, 4, 0}}},
+    {"ODE direct, aligned", "ODE", "direct aligned", {RG_FRICTION, RG_RESTITUTION}},
+    {"DART", "DART", "", {RG_FRICTION, RG_RESTITUTION}},
+};
+enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
+
+typedef struct rgEngineSearch {
+    rgReport* report;
+    const rgEngineDef* engine;
+    const rgTosses* tosses;
+    const rgIdentification* answer;
+    int folds, knobCount;
+    rgMotionError* errors[rg_mostCandidates]; // of all tosses; NULL: not tried
+    int tried;
+    bool good;
+} rgEngineSearch;
+
+// A candidate is a number with one digit per knob.
+static int rgDigit(int candidate, int knob) {
+    for (int k = 0; k < knob; ++k) {
+        candidate /= rg_mostValues;
+    }
+    return candidate % rg_mostValues;
+}
+
+static int rgWithDigit(int candidate, int knob, int digit) {
+    int unit = 1;
+    for (int k = 0; k < knob; ++k) {
+        unit *= rg_mostValues;
+    }
+    return candidate + (digit - rgDigit(candidate, knob)) * unit;
+}
+
+// The body as it was found without the toss, with the candidate's material.
+static rgModelDef* rgDefOf(const rgEngineSearch* search, int candidate, int toss, char* variant,
+                           size_t size) {
     rgModelDef* def = rgLoadCube();
-    for (int i = 0; i < rgIdentification_Info(answer).parameterCount; ++i) {
-        rgParameterEstimate p = rgIdentification_Parameter(answer, i);
+    bool own = strcmp(search->engine->peer, "rigor") == 0;
+    for (int i = 0; i < rgIdentification_Info(search->answer).parameterCount; ++i) {
+        rgParameterEstimate p = rgIdentification_Parameter(search->answer, i);
         for (int k = 0; k < rg_parameterTableSize; ++k) {
             if (rgParameters[k].body && strcmp(rgParameters[k].name, p.name) == 0) {
-                rgModelDef_SetParameter(def, p.name, p.value, NULL);
+                double value = rgIdentification_FoldValue(search->answer, toss % search->folds, i);
+                rgModelDef_SetParameter(def, p.name, value, NULL);
             }
         }
     }
-    rgModelDef_SetParameter(def, "shape/*/friction", friction, NULL);
-    rgMotionEstimate start = rgIdentification_Motion(answer, index);
+    rgModelDef_SetParameter(def, "shape/*/restitution", 0, NULL);
+    snprintf(variant, size, "%s", search->engine->variant);
+    for (int k = 0; k < search->knobCount; ++k) {
+        const rgKnob* knob = &search->engine->knobs[k];
+        double value = knob->values[rgDigit(candidate, k)];
+        if (own || strcmp(knob->name, "friction") == 0) {
+            char* name = rgCli_Format("shape/*/%s", knob->name);
+            rgModelDef_SetParameter(def, name, value, NULL);
+            free(name);
+        } else {
+            size_t used = strlen(variant);
+            snprintf(variant + used, size - used, "; %s %g", knob->name, value);
+        }
+    }
+    return def;
+}
+
+// One toss in one engine.
+static rgMotionError rgTossInEngine(rgEngineSearch* search, int candidate, int toss) {
+    char variant[128];
+    const rgMotion* motion = &search->tosses->motions[toss];
+    rgMotionEstimate start = rgIdentification_Motion(search->answer, toss);
+    rgModelDef* def = rgDefOf(search, candidate, toss, variant, sizeof(variant));
+    rgMotionError error = {0};
     rgPeerScene scene = {0};
     rgPeerRun run = {0};
-    bool good = peer != NULL &&
-                rgPeerScene_Take(&scene, "toss", def, 1 / rgRate / rg_parts, start.q, start.v);
-    good = good && rgPeerRun_Begin(&run, peer, rgEngines[engine].variant, &scene);
-    *error = (rgMotionError){0};
+    bool good = rgPeerScene_Take(&scene, "toss", def, 1 / rgRate / rg_parts, start.q, start.v) &&
+                rgPeerRun_Begin(&run, rgFindPeer(search->engine->peer), variant, &scene);
     if (good) {
         run.peer->reset(run.world);
     }
@@ -355,76 +448,135 @@ static bool rgTossInEngine(int engine, const rgIdentification* answer, const rgM
         }
         rgPeerBody state;
         good = good && run.peer->body(run.world, 0, &state);
-        const double* row = motion->values + (size_t)s * 7;
-        rgQuat seen = {row[3], row[4], row[5], row[6]};
-        rgVec3 turn = rgRotationVectorFromQuat(rgQuatMultiply(state.pose.q, rgQuatConjugate(seen)));
-        double share = 1.0 / (motion->sampleCount - 1);
-        error->position += share * rgLength(rgSub(state.pose.p, rgVec(row[0], row[1], row[2])));
-        error->rotation += share * rgLength(turn);
+        if (good) {
+            const double* row = motion->values + (size_t)s * 7;
+            rgQuat seen = {row[3], row[4], row[5], row[6]};
+            rgVec3 turn =
+                rgRotationVectorFromQuat(rgQuatMultiply(state.pose.q, rgQuatConjugate(seen)));
+            double share = 1.0 / (motion->sampleCount - 1);
+            error.position += share * rgLength(rgSub(state.pose.p, rgVec(row[0], row[1], row[2])));
+            error.rotation += share * rgLength(turn);
+        }
     }
     rgPeerRun_End(&run);
     rgPeerScene_Free(&scene);
-    if (peer == NULL) {
-        rgDestroyModelDef(def);
+    search->good = search->good && good;
+    return error;
+}
+
+static const rgMotionError* rgTry(rgEngineSearch* search, int candidate) {
+    if (search->errors[candidate] == NULL) {
+        int count = search->tosses->count;
+        search->errors[candidate] = rgCli_Allocate((size_t)count, sizeof(rgMotionError));
+        for (int i = 0; i < count && search->good; ++i) {
+            search->errors[candidate][i] = rgTossInEngine(search, candidate, i);
+        }
+        ++search->tried;
+        rgReport_Progress(search->report, search->tried, search->tried + 1, search->engine->label);
     }
-    return good;
+    return search->errors[candidate];
 }
 
-static double rgScore(const rgMotionError* e) {
-    return 100 * e->position / rgWidth + 57.29577951308232 * e->rotation;
-}
-
-// Each toss with the friction that is best for the tosses of the other folds.
-static bool rgSearchFriction(rgReport* report, int engine, const rgTosses* tosses,
-                             const rgIdentification* answer, rgErrors* errors) {
-    int folds = rgIdentification_Info(answer).foldCount, count = tosses->count;
-    rgMotionError* all =
-        rgCli_Allocate((size_t)count * (rg_frictionCount + 1), sizeof(rgMotionError));
-    rgMotionError* chosen = all + (size_t)count * rg_frictionCount;
-    bool good = true;
-    for (int i = 0; i < count && good; ++i) {
-        rgReport_Progress(report, i, count, rgEngines[engine].peer);
-        for (int k = 0; k < rg_frictionCount && good; ++k) {
-            good = rgTossInEngine(engine, answer, &tosses->motions[i], i, rgFrictions[k],
-                                  &all[k * count + i]);
+// Of the tosses outside of a fold.
+static double rgScore(rgEngineSearch* search, int candidate, int fold) {
+    const rgMotionError* errors = rgTry(search, candidate);
+    double sum = 0;
+    for (int i = 0; i < search->tosses->count; ++i) {
+        if (i % search->folds != fold) {
+            sum += 100 * errors[i].position / rgWidth + 57.29577951308232 * errors[i].rotation;
         }
     }
-    for (int fold = 0; fold < folds && good; ++fold) {
-        int best = 0;
-        double least = INFINITY;
-        for (int k = 0; k < rg_frictionCount; ++k) {
-            double sum = 0;
-            for (int i = 0; i < count; ++i) {
-                sum += i % folds != fold ? rgScore(&all[k * count + i]) : 0;
+    return sum;
+}
+
+// One knob after the other, twice, from what the engine does by default.
+static int rgChooseWithout(rgEngineSearch* search, int fold) {
+    int best = 0;
+    for (int k = 0; k < search->knobCount; ++k) {
+        best = rgWithDigit(best, k, search->engine->knobs[k].start);
+    }
+    double least = rgScore(search, best, fold);
+    for (int round = 0; round < 2; ++round) {
+        for (int k = 0; k < search->knobCount; ++k) {
+            for (int v = 0; v < search->engine->knobs[k].count && search->good; ++v) {
+                int candidate = rgWithDigit(best, k, v);
+                double score = rgScore(search, candidate, fold);
+                best = score < least ? candidate : best;
+                least = fmin(score, least);
             }
-            best = sum < least ? k : best;
-            least = fmin(sum, least);
-        }
-        for (int i = fold; i < count; i += folds) {
-            chosen[i] = all[best * count + i];
         }
     }
-    if (good) {
-        *errors = rgSummarizeErrors(chosen, count);
-    }
-    free(all);
-    return good;
+    return best;
 }
 
-static void rgAddEngines(rgReport* report, const rgTosses* tosses, const rgIdentification* answer) {
-    rgSheet* sheet = rgErrorSheet(report, "engines",
-                                  "The identified body in each engine, its friction found by the "
-                                  "same search",
-                                  "engine");
-    for (int e = 0; e < rg_engineCount; ++e) {
-        rgErrors errors;
-        if (rgSearchFriction(report, e, tosses, answer, &errors)) {
-            char* label = rgCli_Format("%s %s", rgEngines[e].peer, rgEngines[e].variant);
-            rgAddErrors(sheet, label, 1, "flight", &errors);
-            free(label);
-        } else {
-            rgReport_Note(report, "%s takes no part: it is not built in.", rgEngines[e].peer);
+static bool rgSearchEngine(rgEngineSearch* search, rgErrors* errors, char* chosen, size_t size) {
+    int count = search->tosses->count;
+    rgMotionError* held = rgCli_Allocate((size_t)count, sizeof(rgMotionError));
+    for (int fold = 0; fold < search->folds && search->good; ++fold) {
+        int best = rgChooseWithout(search, fold);
+        for (int i = fold; i < count; i += search->folds) {
+            held[i] = search->errors[best][i];
         }
+        for (int k = 0; fold == 0 && k < search->knobCount; ++k) {
+            const rgKnob* knob = &search->engine->knobs[k];
+            size_t used = strlen(chosen);
+            snprintf(chosen + used, size - used, "%s%s %g", k > 0 ? ", " : "", knob->name,
+                     knob->values[rgDigit(best, k)]);
+        }
+    }
+    if (search->good) {
+        *errors = rgSummarizeErrors(held, count);
+    }
+    for (int i = 0; i < rg_mostCandidates; ++i) {
+        free(search->errors[i]);
+    }
+    free(held);
+    return search->good;
+}
+
+typedef struct rgBestEngine {
+    const char* label;
+    rgErrors errors;
+} rgBestEngine;
+
+// The best of ours and of the others, by the sum of per cent and degrees.
+static void rgAddEngines(rgReport* report, const rgTosses* tosses, const rgIdentification* answer,
+                         rgBestEngine best[2]) {
+    rgSheet* sheet = rgErrorSheet(report, "engines",
+                                  "The identified body, with sharp corners, in each engine: its "
+                                  "contact parameters found by one search on the other folds",
+                                  "engine");
+    rgSheet_Column(sheet, "chosen without the first fold", NULL, NULL);
+    for (int e = 0; e < rg_engineCount; ++e) {
+        const rgEngineDef* engine = &rgEngines[e];
+        if (rgFindPeer(engine->peer) == NULL) {
+            rgReport_Note(report, "%s takes no part: it is not built in.", engine->peer);
+            continue;
+        }
+        rgErrors errors;
+        char chosen[160] = "";
+        rgEngineSearch* search = rgCli_Allocate(1, sizeof(rgEngineSearch));
+        *search = (rgEngineSearch){.report = report,
+                                   .engine = engine,
+                                   .tosses = tosses,
+                                   .answer = answer,
+                                   .folds = rgIdentification_Info(answer).foldCount,
+                                   .good = true};
+        while (search->knobCount < rg_mostKnobs && engine->knobs[search->knobCount].count > 0) {
+            ++search->knobCount;
+        }
+        if (rgSearchEngine(search, &errors, chosen, sizeof(chosen))) {
+            rgAddErrors(sheet, engine->label, search->knobCount, "flight", &errors);
+            rgSheet_Text(sheet, "%s", chosen);
+            rgBestEngine* mine = &best[strcmp(engine->peer, "rigor") != 0];
+            if (mine->label == NULL ||
+                errors.position + errors.rotation < mine->errors.position + mine->errors.rotation) {
+                *mine = (rgBestEngine){engine->label, errors};
+            }
+        } else {
+            rgReport_Note(report, "%s could not simulate all tosses.", engine->label);
+        }
+        free(search);
     }
 }
 
@@ -467,7 +619,8 @@ static bool rgRunTosses(rgReport* report) {
                        "%s: all held-out tosses can be simulated", fits[k].name);
     }
     rgAddBody(report, answer);
-    rgAddEngines(report, tosses, answer);
+    rgBestEngine best[2] = {{0}};
+    rgAddEngines(report, tosses, answer, best);
     rgReport_Note(report,
                   "%d %s, step 1/%g s, errors at every sample in %% of the cube's width and as "
                   "angles, averaged over a toss, then over tosses. Held out: predicted with what "
@@ -478,14 +631,27 @@ static bool rgRunTosses(rgReport* report) {
                   tosses->real ? "recorded tosses of RIGOR_DATA"
                                : "simulated tosses of a known body, as RIGOR_DATA is not there",
                   rgRate * rg_parts);
-    rgReport_Note(report, "Engines in the last table have the centre of mass, inertia, size and "
-                          "gravity of the compliant fit to all tosses, sharp corners, and a "
-                          "friction from a grid of seven, chosen on the other folds.");
+    rgReport_Note(report,
+                  "Engines in the last table have the centre of mass, inertia, size and gravity of "
+                  "the compliant fit (for each toss that which did not see it), sharp corners, "
+                  "which all of them can have, and one friction for impacts and sliding. Each "
+                  "starts from its own defaults; one parameter after the other is set to the best "
+                  "of its values on the other folds, twice. ODE's and DART's friction is a "
+                  "pyramid.");
+    char beside[200] = "";
+    if (best[0].label != NULL && best[1].label != NULL) {
+        snprintf(beside, sizeof(beside),
+                 " With that body and sharp corners in every engine, %s comes to %.1f %% and "
+                 "%.1f degrees, the best of the others, %s, to %.1f %% and %.1f degrees.",
+                 best[0].label, best[0].errors.position, best[0].errors.rotation, best[1].label,
+                 best[1].errors.position, best[1].errors.rotation);
+    }
     rgReport_Conclude(report,
-                      "On held-out tosses the identified body is off by %.1f %% of its width and "
-                      "%.1f degrees (means), the published one by %.1f %% and %.1f degrees from "
-                      "the same starts.",
-                      last.position, last.rotation, nominal.position, nominal.rotation);
+                      "On held-out tosses the identified body is off by %.2f %% of its width and "
+                      "%.2f degrees (means over %d tosses), the published one by %.1f %% and %.1f "
+                      "degrees from the same starts.%s",
+                      last.position, last.rotation, tosses->count, nominal.position,
+                      nominal.rotation, beside);
     rgDestroyIdentification(answer);
     rgTosses_Close(tosses);
     return true;

@@ -1,7 +1,7 @@
 // Bullet in double precision: trees as btMultiBody, loose bodies as btRigidBody. Settings: the
 // number of iterations of its sequential impulses. No sleeping, no damping; friction of a pair is
-// that of the model. Scenes of loose bodies are solved as by its world of rigid bodies; everything
-// else as it comes.
+// that of the model; "restitution", or "stiffness" and "damping" of loose bodies. Scenes of loose
+// bodies are solved as by its world of rigid bodies; everything else as it comes.
 #include "peers/links.h"
 
 #include "cli.h"
@@ -100,6 +100,11 @@ struct BulletWorld {
     std::vector<std::unique_ptr<btMultiBodyLinkCollider>> colliders;
     std::vector<std::unique_ptr<btMultiBodyConstraint>> loops;
     std::vector<Place> places; // by link
+    double restitution = 0, stiffness = 0, damping = 0;
+
+    void setMaterial(btCollisionObject* object) const {
+        object->setRestitution(std::sqrt(restitution)); // of a pair it takes the product
+    }
 
     ~BulletWorld() {
         for (auto& loop : loops) {
@@ -233,6 +238,10 @@ bool addLoose(BulletWorld* own, int link) {
     auto* body = new btRigidBody(info);
     body->setActivationState(DISABLE_DEACTIVATION);
     body->setUserPointer(part);
+    own->setMaterial(body);
+    if (own->stiffness > 0) { // of a pair it takes them in series; the rest is rigid
+        body->setContactStiffnessAndDamping(own->stiffness, own->damping);
+    }
     own->bodies.emplace_back(body);
     own->places[link].loose = body;
     if (!part->shapes.empty()) {
@@ -262,6 +271,7 @@ bool addStatics(BulletWorld* own) {
         info.m_startWorldTransform = toBullet(pose);
         auto* body = new btRigidBody(info);
         body->setUserPointer(part);
+        own->setMaterial(body);
         own->bodies.emplace_back(body);
         own->world.addRigidBody(body);
     }
@@ -492,19 +502,8 @@ void bulletDestroy(void* world) {
     delete static_cast<BulletWorld*>(world);
 }
 
-// Joints that do nothing but move: what else there is in rigor is not handed over.
-bool isPlain(const rgPeerScene* scene) {
-    bool plain = scene->info.actuatorCount == 0 && scene->info.tendonCount == 0;
-    for (int i = 0; i < scene->info.jointCount; ++i) {
-        const rgJointDef* joint = rgModel_Joint(scene->model, rgJointId{i + 1});
-        plain = plain && !joint->hasLimits && joint->damping == 0 && joint->dryFriction == 0 &&
-                joint->armature == 0 && joint->stiffness == 0;
-    }
-    return plain;
-}
-
 void* bulletCreate(const rgPeerScene* scene, const char* variant, char* fault, size_t faultSize) {
-    if (!isPlain(scene)) {
+    if (!rgPeerScene_IsPlain(scene)) {
         std::snprintf(fault, faultSize, "it is given no limits, dampers or servos of joints");
         return nullptr;
     }
@@ -516,6 +515,9 @@ void* bulletCreate(const rgPeerScene* scene, const char* variant, char* fault, s
     own->configuration.setPlaneConvexMultipointIterations();
     own->world.setGravity(toBullet(scene->gravity));
     own->world.getSolverInfo().m_numIterations = std::atoi(variant);
+    own->restitution = rgPeerSetting(variant, "restitution", 0);
+    own->stiffness = rgPeerSetting(variant, "stiffness", 0);
+    own->damping = rgPeerSetting(variant, "damping", 0);
     own->world.getPairCache()->setOverlapFilterCallback(&own->filter);
     gCalculateCombinedFrictionCallback = pairFriction;
     known = known && addStatics(own);
@@ -607,5 +609,5 @@ extern "C" {
 extern const rgPeer rgPeerBullet;
 const rgPeer rgPeerBullet = {"Bullet",      bulletVariants, bulletVersion, bulletCreate,
                              bulletDestroy, bulletReset,    bulletStep,    bulletLook,
-                             bulletBody,    nullptr};
+                             bulletBody,    nullptr,        nullptr};
 }

@@ -68,6 +68,16 @@ void rgPeerLinks_Free(rgPeerLinks* links) {
     *links = (rgPeerLinks){0};
 }
 
+bool rgPeerScene_IsPlain(const rgPeerScene* scene) {
+    bool plain = scene->info.actuatorCount == 0 && scene->info.tendonCount == 0;
+    for (int i = 0; i < scene->info.jointCount; ++i) {
+        const rgJointDef* joint = rgModel_Joint(scene->model, (rgJointId){i + 1});
+        plain = plain && !joint->hasLimits && joint->damping == 0 && joint->dryFriction == 0 &&
+                joint->armature == 0 && joint->stiffness == 0;
+    }
+    return plain;
+}
+
 bool rgPeerLinks_IsLoose(const rgPeerLinks* links, const rgPeerScene* scene, int link) {
     const rgPeerLink* own = &links->links[link];
     bool loose = own->jointCount == 1 &&

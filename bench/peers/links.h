@@ -31,6 +31,10 @@ typedef struct rgPeerLinks {
 bool rgPeerLinks_Init(rgPeerLinks* links, const rgPeerScene* scene);
 void rgPeerLinks_Free(rgPeerLinks* links);
 
+// Joints that do nothing but move: no limits, dampers, springs or servos, which those engines are
+// not given.
+bool rgPeerScene_IsPlain(const rgPeerScene* scene);
+
 // Whether a link is a body of its own that moves freely.
 bool rgPeerLinks_IsLoose(const rgPeerLinks* links, const rgPeerScene* scene, int link);
 

@@ -1,5 +1,6 @@
 // MuJoCo: files as they are, other scenes through MJCF. Settings: the cone, and contacts as the
-// file says or nearly rigid (a time constant of two steps, and an impedance of 0.9999).
+// file says or nearly rigid (a time constant of two steps, and an impedance of 0.9999), or with
+// "timeconst", "dampratio" and "impedance" of all contacts.
 #include "mujoco.h"
 
 #include "cli.h"
@@ -19,6 +20,7 @@ typedef struct rgMujocoWorld {
     int* bodies; // by body of the scene; -1: not there
     mjtNum* qpos;
     mjtNum* qvel;
+    bool moved; // mj_step leaves the bodies where they were before it
 } rgMujocoWorld;
 
 static const char* const rgMujocoVariants[] = {
@@ -95,7 +97,7 @@ static mjModel* rgLoadThroughMjcf(const rgPeerScene* scene, char* fault, size_t 
 static bool rgSetOptions(mjModel* model, const char* variant, double timeStep) {
     bool known = false;
     for (int i = 0; rgMujocoVariants[i] != NULL; ++i) {
-        known = known || strcmp(rgMujocoVariants[i], variant) == 0;
+        known = known || rgPeerVariantIs(variant, rgMujocoVariants[i]);
     }
     model->opt.timestep = timeStep;
     model->opt.cone = strncmp(variant, "pyramidal", 9) == 0 ? mjCONE_PYRAMIDAL : mjCONE_ELLIPTIC;
@@ -105,6 +107,13 @@ static bool rgSetOptions(mjModel* model, const char* variant, double timeStep) {
         model->opt.o_solref[0] = 2 * timeStep;
         model->opt.o_solref[1] = 1;
         memcpy(model->opt.o_solimp, impedance, sizeof(impedance));
+    } else if (strchr(variant, ';') != NULL) {
+        double impedance = rgPeerSetting(variant, "impedance", 0.9);
+        model->opt.enableflags |= mjENBL_OVERRIDE;
+        model->opt.o_solref[0] = rgPeerSetting(variant, "timeconst", 0.02);
+        model->opt.o_solref[1] = rgPeerSetting(variant, "dampratio", 1);
+        model->opt.o_solimp[0] = impedance;
+        model->opt.o_solimp[1] = fmax(0.95, 1 - 0.1 * (1 - impedance));
     } else if (strcmp(variant, "CG") == 0) {
         model->opt.solver = mjSOL_CG;
     } else if (strcmp(variant, "noslip") == 0) { // what its documentation recommends for grasps
@@ -159,9 +168,16 @@ static void rgMujoco_Reset(void* world) {
     for (int i = 0; i < mjNTIMER; ++i) {
         own->data->timer[i].duration = 0;
     }
-    mj_kinematics(own->model, own->data);
-    mj_comPos(own->model, own->data);
-    mj_comVel(own->model, own->data);
+    own->moved = true;
+}
+
+static void rgPlaceBodies(rgMujocoWorld* own) {
+    if (own->moved) {
+        mj_kinematics(own->model, own->data);
+        mj_comPos(own->model, own->data);
+        mj_comVel(own->model, own->data);
+        own->moved = false;
+    }
 }
 
 static void rgMujoco_Destroy(void* world) {
@@ -222,6 +238,7 @@ static mjtNum rgMujocoClock(void) {
 static bool rgMujoco_Step(void* world) {
     rgMujocoWorld* own = world;
     mj_step(own->model, own->data);
+    own->moved = true;
     const mjWarningStat* warning = own->data->warning;
     return warning[mjWARN_BADQACC].number == 0 && warning[mjWARN_CONTACTFULL].number == 0 &&
            warning[mjWARN_CNSTRFULL].number == 0;
@@ -239,11 +256,12 @@ static void rgMujoco_Look(void* world, rgPeerLook* look) {
 }
 
 static bool rgMujoco_Body(void* world, int body, rgPeerBody* state) {
-    const rgMujocoWorld* own = world;
+    rgMujocoWorld* own = world;
     int id = own->bodies[body];
     if (id < 0) {
         return false;
     }
+    rgPlaceBodies(own);
     const mjtNum *p = own->data->xpos + 3 * id, *q = own->data->xquat + 4 * id;
     mjtNum twist[6];
     mj_objectVelocity(own->model, own->data, mjOBJ_XBODY, id, twist, 0); // rotation first

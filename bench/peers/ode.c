@@ -1,7 +1,7 @@
 // ODE: scenes of loose bodies and what is fixed to the world. Settings: its direct method, which is
 // Dantzig's, and its quick one, which is projected Gauss-Seidel with so many iterations. Friction
 // is its pyramid (dContactApprox1), which "aligned" turns so that an axis is along the sliding of
-// each point; everything else as it comes.
+// each point; "restitution"; everything else as it comes.
 #include "peers/links.h"
 
 #include "cli.h"
@@ -24,6 +24,7 @@ typedef struct rgOdeWorld {
     dBodyID* bodies; // by link
     int quick;       // iterations; 0: the direct method
     bool aligned;    // pyramids along the sliding
+    double restitution;
     int contactCount;
     double depth;
 } rgOdeWorld;
@@ -164,6 +165,7 @@ static void* rgOde_Create(const rgPeerScene* scene, const char* variant, char* f
     own->space = dHashSpaceCreate(NULL);
     own->contacts = dJointGroupCreate(0);
     own->quick = strncmp(variant, "quick ", 6) == 0 ? atoi(variant + 6) : 0;
+    own->restitution = rgPeerSetting(variant, "restitution", 0);
     own->aligned = strstr(variant, "aligned") != NULL;
     dWorldSetGravity(own->world, scene->gravity.x, scene->gravity.y, scene->gravity.z);
     dWorldSetAutoDisableFlag(own->world, 0);
@@ -218,6 +220,11 @@ static void rgOde_Near(void* world, dGeomID a, dGeomID b) {
     double mu = count > 0 ? rgModel_PairMaterial(own->scene->model, idA, idB).mu : 0;
     for (int i = 0; i < count; ++i) {
         points[i].surface = (dSurfaceParameters){.mode = dContactApprox1, .mu = mu};
+        if (own->restitution > 0) {
+            points[i].surface.mode |= dContactBounce;
+            points[i].surface.bounce = own->restitution;
+            points[i].surface.bounce_vel = 0.01;
+        }
         if (own->aligned && rgOde_Align(&points[i], dGeomGetBody(a), dGeomGetBody(b))) {
             points[i].surface.mode |= dContactFDir1;
         }

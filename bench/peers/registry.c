@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 extern const rgPeer rgPeerMujoco;
+extern const rgPeer rgPeerWasm;
 extern const rgPeer rgPeerBullet;
 extern const rgPeer rgPeerOde;
 extern const rgPeer rgPeerDart;
@@ -13,6 +14,9 @@ static const rgPeer* const rgPeers[] = {
     &rgPeerRigor,
 #ifdef RIGOR_PEER_MUJOCO
     &rgPeerMujoco,
+#endif
+#ifdef RIGOR_PEER_WASM
+    &rgPeerWasm,
 #endif
 #ifdef RIGOR_PEER_BULLET
     &rgPeerBullet,

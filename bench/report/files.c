@@ -28,6 +28,7 @@ static void rgJsonSheet(rgJson* json, const rgSheet* sheet) {
         rgJson_BeginObject(json, NULL);
         rgJson_String(json, "name", sheet->columns[i].name);
         rgJson_String(json, "unit", sheet->columns[i].unit);
+        rgJson_String(json, "format", sheet->columns[i].format); // as people read it; null: text
         rgJson_EndObject(json);
     }
     rgJson_EndArray(json);

@@ -1,5 +1,5 @@
-// SCS, a general conic solver, on convex contact problems: run by node from the npm package
-// scs-solver, which is WebAssembly.
+// SCS, a general conic solver, on convex contact problems: the system's library where CMake found
+// one, else the npm package scs-solver, which is WebAssembly, in a process of Node's.
 #pragma once
 #include "rigor/contact.h"
 
@@ -9,7 +9,10 @@ typedef struct rgScsAnswer {
     int iterations;
 } rgScsAnswer;
 
-// Dense problems. False when node or the package is not there, or a set is none that SCS knows
+// "SCS (native)" or "SCS (WebAssembly)".
+const char* rgScs_Label(void);
+
+// Dense problems. False when neither library nor package is there, or a set is none that SCS knows
 // (torsion and rolling).
 bool rgScs_Solve(const rgContactProblem** problems, int count, double tolerance, int iterations,
                  rgScsAnswer* answers);

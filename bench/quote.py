@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Tables and conclusions of kept results on the pages that quote them: quote.py [--check] PAGE...
+
+A page says where its numbers are from, and each block what it shows:
+
+    <!-- quote from epyc-2core -->
+    <!-- quote EXPERIMENT conclusion -->
+    <!-- quote EXPERIMENT TABLE [; columns A | B ...] [; where A = X ...] [; across A | B | C ...] -->
+    ...
+    <!-- end quote -->
+
+What stands between is written anew from bench/results/epyc-2core/report/EXPERIMENT.json; with --check it only has
+to be the same. Columns are named as in the report, the second one of the same name "name#2". "across" has a row
+for each A, a column for each B, and C, ... in the cells. "machine" in place of an experiment: where and when."""
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
+BLOCK = re.compile(r"(<!-- quote (?!from )(?P<what>[^>]*?) -->\n)(?P<old>.*?)(<!-- end quote -->)", re.S)
+
+
+def fail(*text):
+    sys.exit("quote: " + " ".join(map(str, text)))
+
+
+def load(results, name):
+    path = os.path.join(results, name + ".json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except OSError:
+        fail(path, "is not there")
+
+
+def cell_text(column, value):
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value.replace("|", "\\|")
+    text = (column.get("format") or "%.4g") % value
+    return f"{value:,.0f}".replace(",", " ") if re.fullmatch(r"-?\d{5,}", text) else text
+
+
+def heading(column):
+    return column["name"] + (f" [{column['unit']}]" if column["unit"] else "")
+
+
+class Table:
+    def __init__(self, found, name):
+        tables = {table["name"]: table for table in found["tables"]}
+        if name not in tables:
+            fail(found["experiment"], "has no table", name, "but", ", ".join(tables))
+        self.columns, self.rows = tables[name]["columns"], tables[name]["rows"]
+        self.where = f"{found['experiment']} {name}"
+
+    def index(self, name):
+        wanted, _, nth = name.strip().partition("#")
+        hits = [i for i, column in enumerate(self.columns) if column["name"] == wanted]
+        if len(hits) < int(nth or 1):
+            fail(self.where, "has no column", repr(name), "but", [column["name"] for column in self.columns])
+        return hits[int(nth or 1) - 1]
+
+    def text(self, row, i):
+        return cell_text(self.columns[i], row[i])
+
+    def select(self, conditions):
+        for condition in conditions:
+            name, _, values = condition.partition("=")
+            i, wanted = self.index(name), values.strip()
+            self.rows = [row for row in self.rows if self.text(row, i) == wanted]
+        if not self.rows:
+            fail(self.where, "has no rows where", ", ".join(conditions))
+
+    def lines(self, head, numbers, rows):
+        yield "| " + " | ".join(head) + " |"
+        yield "|" + "|".join("---:" if number else "---" for number in numbers) + "|"
+        for row in rows:
+            yield "| " + " | ".join(row) + " |"
+
+    def plain(self, names):
+        chosen = [self.index(name) for name in names] if names else range(len(self.columns))
+        return self.lines([heading(self.columns[i]) for i in chosen],
+                          [self.columns[i].get("format") for i in chosen],
+                          [[self.text(row, i) for i in chosen] for row in self.rows])
+
+    def across(self, names):
+        down, over, *shown = [self.index(name) for name in names]
+        keys, tops, cells = [], [], {}
+        for row in self.rows:
+            key, top = self.text(row, down), self.text(row, over)
+            keys += [key] if key not in keys else []
+            tops += [top] if top not in tops else []
+            cells[key, top] = ", ".join(self.text(row, i) for i in shown)
+        first = heading(self.columns[down]) + ": " + ", ".join(heading(self.columns[i]) for i in shown)
+        return self.lines([first, *tops], [False] + [True] * len(tops),
+                          [[key] + [cells.get((key, top), "") for top in tops] for key in keys])
+
+
+def quote_machine(results):
+    found = [load(results, name[:-5]) for name in sorted(os.listdir(results)) if name.endswith(".json")]
+    builds = {(one["build"]["commit"], one["build"]["processor"], one["build"]["compiler"]) for one in found}
+    lines = []
+    for commit, processor, compiler in sorted(builds):
+        mine = [one for one in found if one["build"]["commit"] == commit]
+        lines.append(f"Commit {commit}, {processor}, compiler {compiler}: {len(mine)} experiments in "
+                     f"{sum(one['seconds'] for one in mine):.0f} s, load of the machine at their starts "
+                     f"{min(one['load'] for one in mine):.2f} to {max(one['load'] for one in mine):.2f}.")
+    return lines
+
+
+def quote(results, what):
+    first, *clauses = [part.strip() for part in what.split(";")]
+    if first == "machine":
+        return quote_machine(results)
+    experiment, _, name = first.partition(" ")
+    found = load(results, experiment)
+    if name == "conclusion":
+        return ["> " + (found["conclusion"] or found["fault"])]
+    table, columns, across = Table(found, name), None, None
+    for clause in clauses:
+        verb, _, rest = clause.partition(" ")
+        names = [part.strip() for part in rest.split("|")]
+        if verb == "where":
+            table.select(names)
+        elif verb == "columns":
+            columns = names
+        elif verb == "across" and len(names) >= 3:
+            across = names
+        else:
+            fail(what, "cannot be read")
+    return list(table.across(across) if across else table.plain(columns))
+
+
+def fill(page):
+    with open(page, encoding="utf-8") as file:
+        old = file.read()
+    machine = re.search(r"<!-- quote from ([\w.-]+) -->", old)
+    if machine is None:
+        fail(page, "does not say where its numbers are from")
+    results = os.path.join(ROOT, machine.group(1), "report")
+    if old.count("<!-- end quote -->") != len(BLOCK.findall(old)):
+        fail(page, "has a quote without an end, or an end without a quote")
+    return old, BLOCK.sub(lambda m: m.group(1) + "\n".join(quote(results, m.group("what"))) + "\n" + m.group(4), old)
+
+
+def main():
+    check, pages = sys.argv[1:2] == ["--check"], [one for one in sys.argv[1:] if one != "--check"]
+    if not pages:
+        fail("quote.py [--check] PAGE...")
+    stale = []
+    for page in pages:
+        old, new = fill(page)
+        if old != new and check:
+            stale.append(page)
+        elif old != new:
+            with open(page, "w", encoding="utf-8") as file:
+                file.write(new)
+    if stale:
+        fail(", ".join(stale), "differ from the kept results; make bench-quotes writes them anew")
+    print("quote:", len(pages), "pages agree with the kept results")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+// Who is ahead of us, in words: for the conclusion above a table.
+#pragma once
+#include <stdbool.h>
+
+typedef struct rgRivals {
+    char text[900]; // "Bullet 10 iterations (2.8 times as fast, falls), ..."
+    int count;      // in it
+    int total;      // that were compared
+} rgRivals;
+
+// Compare a rate of ours with another's; remark may be NULL. Rates that are not positive numbers do
+// not count.
+void rgRivals_Add(rgRivals* rivals, const char* who, double own, double other, const char* remark);
+// The text, or "none".
+const char* rgRivals_Text(const rgRivals* rivals);

@@ -1,0 +1,105 @@
+"""Pages quote the kept results: check_quotes.py ROOT RIGOR
+
+Every page that quotes agrees with bench/results, every experiment of `rigor bench list` has kept results that are
+whole and small, and a page with another number does not pass."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def need(holds, *text):
+    if not holds:
+        sys.exit("check_quotes: FAILED: " + " ".join(map(str, text)))
+
+
+def run(*command):
+    return subprocess.run([sys.executable, "-B", *command], capture_output=True, text=True)
+
+
+def pages(root):
+    for folder, _, names in os.walk(os.path.join(root, "docs")):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8", errors="replace") as file:
+                if name.endswith(".md") and "<!-- quote from " in file.read():
+                    yield path
+
+
+def check_results(folder, rigor):
+    listed = subprocess.run([rigor, "bench", "list"], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in listed.split("measurements (")[0].splitlines()[1:]]
+    for name in names:
+        path = os.path.join(folder, name + ".json")
+        need(os.path.exists(path), path, "is not there")
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+        need(os.path.getsize(path) <= 100_000, path, "is large")
+        need(found["fault"] is None and all(check["holds"] for check in found["checks"]), path, "failed")
+        need(found["effort"] != "quick", path, "is of a quick pass")
+
+
+def check_scripts(root):
+    """Keep and quote a report of our own, in a copy: thinned where it is large, and any change is seen."""
+    report = {"experiment": "made", "conclusion": "It is 3.", "fault": None, "checks": [], "seconds": 1, "load": 0.5,
+              "build": {"commit": "abc", "processor": "P", "compiler": "C"},
+              "tables": [{"name": "t", "columns": [{"name": "who", "unit": None, "format": None},
+                                                   {"name": "what", "unit": None, "format": None},
+                                                   {"name": "rate", "unit": "1/s", "format": "%.0f"},
+                                                   {"name": "rate", "unit": "mm", "format": "%.2g"}],
+                          "rows": [["a", "x", 12345.6, 0.123], ["a", "y", 7, None], ["b", "x", 1, 2]]}],
+              "plots": [{"name": "p", "series": [{"name": "s", "x": list(range(40000)), "y": [0.5] * 40000}]}]}
+    page = ("<!-- quote from here -->\n<!-- quote machine -->\n<!-- end quote -->\n<!-- quote made conclusion -->\n"
+            "old\n<!-- end quote -->\n<!-- quote made t; where who = a; columns what | rate#2 -->\n<!-- end quote -->\n"
+            "<!-- quote made t; across who | what | rate | rate#2 -->\n<!-- end quote -->\n")
+    with tempfile.TemporaryDirectory() as folder:
+        source, kept = os.path.join(folder, "report"), os.path.join(folder, "results", "here", "report")
+        os.makedirs(source)
+        for script in ("keep.py", "quote.py"):
+            shutil.copy(os.path.join(root, "bench", script), folder)
+        with open(os.path.join(source, "made.json"), "w", encoding="utf-8") as file:
+            json.dump(report, file)
+        with open(os.path.join(source, "summary.md"), "w", encoding="utf-8") as file:
+            file.write("summary\n")
+        done = run(os.path.join(folder, "keep.py"), source, kept)
+        need(done.returncode == 0, done)
+        with open(os.path.join(kept, "made.json"), encoding="utf-8") as file:
+            found = json.load(file)
+        curve = found["plots"][0]["series"][0]["x"]
+        need(found["tables"] == report["tables"] and curve[0] == 0 and curve[-1] == 39999 and found["thinned"] > 1,
+             "a large file is not kept as it should")
+        path = os.path.join(folder, "page.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+        quote = os.path.join(folder, "quote.py")
+        need(run(quote, "--check", path).returncode != 0, "an empty quote passes")
+        need(run(quote, path).returncode == 0 and run(quote, "--check", path).returncode == 0, "a page is not written")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for line in ("> It is 3.", "| x | 0.12 |", "| y | - |", "| a | 12 346, 0.12 | 7, - |", "| b | 1, 2 |  |",
+                     "Commit abc, P, compiler C: 1 experiments in 1 s"):
+            need(line in text, line, "is not in", text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("12 346", "12 347"))
+        need(run(quote, "--check", path).returncode != 0, "a changed number passes")
+        for wrong in ("made u", "made t; columns nothing", "made t; where who = c", "made t; turn who", "nobody t"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"<!-- quote from here -->\n<!-- quote {wrong} -->\n<!-- end quote -->\n")
+            done = run(quote, path)
+            need(done.returncode == 1 and "quote: " in done.stderr and "Traceback" not in done.stderr, wrong, done)
+
+
+def main():
+    root, rigor = sys.argv[1:]
+    check_scripts(root)
+    found = list(pages(root))
+    need(found, "no page quotes anything")
+    done = run(os.path.join(root, "bench", "quote.py"), "--check", *found)
+    need(done.returncode == 0, done.stderr)
+    check_results(os.path.join(root, "bench", "results", "epyc-2core", "report"), rigor)
+    print("check_quotes: ok:", ", ".join(os.path.basename(page) for page in found))
+
+
+main()
