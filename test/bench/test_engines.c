@@ -105,7 +105,9 @@ static void test_tumbling(void** state) {
     for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); ++i) {
         const rgPeer* peer = rgFindPeer(engines[i].peer);
         bool there = peer != NULL && strcmp(peer->version(), "not installed") != 0;
-        for (int start = 0; there && start < 6; ++start) {
+        int throws =
+            peer != NULL && peer->seconds != NULL ? 1 : 6; // a process each is slow to start
+        for (int start = 0; there && start < throws; ++start) {
             rgThrow(peer, engines[i].variant, start, engines[i].excess);
         }
     }
