@@ -320,11 +320,11 @@ static bool rgPlotCsv(rgPlot* plot, const char* path, const char* what) {
 // ---- drawing ----
 
 static bool rgWriteTable(const rgPlot* plot, const char* path) {
-    FILE* file = fopen(path, "w");
-    if (file == NULL) {
-        rgCli_Error("%s: %s", path, strerror(errno));
+    rgOutput output;
+    if (!rgOutput_Open(&output, path)) {
         return false;
     }
+    FILE* file = output.file;
     fputs("time", file);
     for (int i = 0; i < plot->seriesCount; ++i) {
         fprintf(file, ",%s", plot->series[i].name);
@@ -337,8 +337,27 @@ static bool rgWriteTable(const rgPlot* plot, const char* path) {
         }
         fputc('\n', file);
     }
-    bool good = ferror(file) == 0;
-    return fclose(file) == 0 && good;
+    return rgOutput_Close(&output, true);
+}
+
+// gnuplot does not tell when the disk is full: a picture that is whole ends as its format says.
+static bool rgIsWhole(const char* path) {
+    static const char* const ends[] = {"IEND", "</svg>", "%%EOF"};
+    char tail[64] = "";
+    FILE* file = fopen(path, "rb");
+    bool whole = file != NULL && fseek(file, -(long)sizeof(tail), SEEK_END) == 0;
+    size_t count = whole ? fread(tail, 1, sizeof(tail), file) : 0;
+    whole = false;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); ++i) {
+        size_t length = strlen(ends[i]);
+        for (size_t at = 0; at + length <= count; ++at) {
+            whole = whole || memcmp(tail + at, ends[i], length) == 0;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return whole;
 }
 
 // Names of users inside a text of gnuplot: in single quotes, which are doubled.
@@ -471,6 +490,9 @@ static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, cons
         if (!good) {
             rgCli_Error("gnuplot failed; is it installed (gnuplot-nox)? The numbers are in %s",
                         table);
+        } else if (!rgIsWhole(out)) {
+            rgCli_Error("%s: could not be written; the numbers are in %s", out, table);
+            good = false;
         }
     }
     if (good) {

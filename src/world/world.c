@@ -413,7 +413,7 @@ static bool rgShapeCollides(const rgModel* model, int shape) {
     return listed;
 }
 
-static rgResult rgWorld_AddCollider(rgWorld* world, int shape) {
+static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* diagnostics) {
     const rgPlace* place = &world->model->shapePlaces[shape];
     rgCollider collider = {.geometry = world->geometries[shape],
                            .radius = rgGeometry_BoundingRadius(world->geometries[shape]),
@@ -429,6 +429,12 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape) {
     if (result == rg_ok) {
         world->colliders[world->colliderCount++] = collider;
     }
+    if (result == rg_errorArgument) {
+        const rgShapeDef* def = &world->model->shapes[shape];
+        rgDiagnostics_Add(diagnostics, rg_severityError, def->source.file, def->source.line,
+                          "shape %d (%s) is so large or so far away that its box is not finite",
+                          shape + 1, def->name != NULL ? def->name : "unnamed");
+    }
     return result;
 }
 
@@ -443,7 +449,7 @@ static rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnosti
             continue;
         }
         result = rgWorld_CreateGeometry(world, s, diagnostics);
-        result = result == rg_ok ? rgWorld_AddCollider(world, s) : result;
+        result = result == rg_ok ? rgWorld_AddCollider(world, s, diagnostics) : result;
     }
     return result;
 }

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+import resource
 import shutil
 import stat
 import subprocess
@@ -222,6 +223,20 @@ class Solve(unittest.TestCase):
         done = run("solve", ball, "--history", self.folder)
         self.assertIn("cannot be written: Is a directory", done.stderr)
         self.assertEqual([f for f in os.listdir(self.folder) if f.endswith(".part")], [])
+
+    def test_devices_without_end(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+        endless = "/dev/zero"
+        for arguments in (["simulate", "arm", "--steps", "3", "--ctrl", endless], ["inverse", "arm", "--ref", endless],
+                          ["plot", endless, self.path("a.png")], ["simulate", "sliding", "--runs", endless],
+                          ["check", endless], ["solve", endless], ["replay", endless]):
+            done = subprocess.run([RIGOR, *arguments], capture_output=True, text=True, timeout=300, preexec_fn=limit)
+            self.assertEqual(done.returncode, 1 if arguments[0] == "check" else 2, (arguments, done))
+            self.assertLess(len(done.stderr.splitlines()), 4)
+            self.assertTrue(stat.S_ISCHR(os.stat(endless).st_mode))
 
     def test_full_standard_output(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

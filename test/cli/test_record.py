@@ -179,6 +179,12 @@ class Record(unittest.TestCase):
         self.assertIn("numbers of the picture would replace", done.stderr)
         with open(self.path("run.csv"), encoding="utf-8") as file:
             self.assertEqual(list(csv.DictReader(file)), states)
+        for name in ("full.png", "table.csv"):  # a disk that is full, for the picture and for its numbers
+            os.symlink("/dev/full", self.path(name))
+        for name in ("full.png", "table.png"):
+            done = run("plot", path, self.path(name))
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn("written", done.stderr)
         done = run("plot", path, self.path("c.gif"))
         self.assertIn(".png, .svg or .pdf", done.stderr)
 
