@@ -155,35 +155,59 @@ rgSpatial rgDynamics_PointVelocity(const rgDynamics* d, rgBodyId body, rgVec3 po
     return (rgSpatial){rgVelocityAt(V, view.point), V->angular};
 }
 
-// One step of a walk up two chains at once, largest degree of freedom first.
+// A walk up two chains of links at once, largest link first. Links are in the order of their
+// degrees of freedom; the world and what is told to move have none.
 typedef struct rgWalk {
     int a, b;
 } rgWalk;
 
-static int rgWalk_Next(rgWalk* walk, const rgModel* model, int* sign) {
-    int next = RG_MAX(walk->a, walk->b);
-    *sign = (walk->b == next) - (walk->a == next);
-    walk->a = walk->a == next ? model->dofs[next].parent : walk->a;
-    walk->b = walk->b == next ? model->dofs[next].parent : walk->b;
-    return next;
+static rgWalk rgStartWalk(const rgModel* model, int linkA, int linkB) {
+    const rgLink* links = model->links;
+    return (rgWalk){links[linkA].vCount > 0 ? linkA : 0, links[linkB].vCount > 0 ? linkB : 0};
 }
 
-static rgWalk rgStartWalk(const rgModel* model, int linkA, int linkB) {
-    return (rgWalk){rgLastDof(model, linkA), rgLastDof(model, linkB)};
+// Sign: -1 where only A is moved, 1 where only B is, 0 where both are.
+static inline const rgLink* rgWalk_Next(rgWalk* walk, const rgModel* model, int* sign) {
+    int next = RG_MAX(walk->a, walk->b);
+    const rgLink* link = &model->links[next];
+    *sign = (walk->b == next) - (walk->a == next);
+    walk->a = walk->a == next ? link->parent : walk->a;
+    walk->b = walk->b == next ? link->parent : walk->b;
+    return link;
+}
+
+static inline bool rgWalk_GoesOn(const rgWalk* walk) {
+    return (walk->a | walk->b) > 0;
 }
 
 int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns) {
     int sign, count = 0;
     rgWalk walk = rgStartWalk(model, linkA, linkB);
-    while (walk.a >= 0 || walk.b >= 0) {
-        rgWalk_Next(&walk, model, &sign);
-        count += 1;
+    while (rgWalk_GoesOn(&walk)) {
+        count += rgWalk_Next(&walk, model, &sign)->vCount;
     }
     walk = rgStartWalk(model, linkA, linkB);
-    for (int i = count - 1; i >= 0; --i) {
-        columns[i] = rgWalk_Next(&walk, model, &sign);
+    for (int i = count; i > 0;) {
+        const rgLink* link = rgWalk_Next(&walk, model, &sign);
+        i -= link->vCount;
+        for (int k = 0; k < link->vCount; ++k) {
+            columns[i + k] = link->v + k;
+        }
     }
     return count;
+}
+
+// What a free joint does to a point: its linear axes are those of the world.
+static void rgFillFreeRows(const rgRot* r, rgVec3 arm, double sign, const rgVec3* directions,
+                           int directionCount, int stride, double* rows) {
+    rgVec3 x = rgScale(sign, rgCross(r->x, arm)), y = rgScale(sign, rgCross(r->y, arm));
+    rgVec3 z = rgScale(sign, rgCross(r->z, arm));
+    for (int k = 0; k < directionCount; ++k) {
+        rgVec3 n = directions[k];
+        double* row = rows + k * stride;
+        row[0] = sign * n.x, row[1] = sign * n.y, row[2] = sign * n.z;
+        row[3] = rgDot(n, x), row[4] = rgDot(n, y), row[5] = rgDot(n, z);
+    }
 }
 
 void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point,
@@ -193,12 +217,21 @@ void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point
     rgVec3 armA = rgSub(point, rgDynamics_LinkOrigin(d, linkA));
     rgVec3 armB = rgSub(point, rgDynamics_LinkOrigin(d, linkB));
     rgWalk walk = rgStartWalk(model, linkA, linkB);
-    for (int i = columnCount - 1; i >= 0; --i) {
+    for (int i = columnCount; i > 0;) {
         int sign;
-        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
-        rgVec3 velocity = rgScale(sign, rgVelocityAt(axis, sign < 0 ? armA : armB));
-        for (int k = 0; k < directionCount; ++k) {
-            rows[k * columnCount + i] = rgDot(directions[k], velocity);
+        const rgLink* link = rgWalk_Next(&walk, model, &sign);
+        rgVec3 arm = sign < 0 ? armA : armB;
+        i -= link->vCount;
+        if (link->kind == rg_linkFree && d->stepCoordinates) {
+            rgFillFreeRows(&d->poses[link - model->links].r, arm, sign, directions, directionCount,
+                           columnCount, rows + i);
+            continue;
+        }
+        for (int j = 0; j < link->vCount; ++j) {
+            rgVec3 velocity = rgScale(sign, rgVelocityAt(&d->axes[link->v + j], arm));
+            for (int k = 0; k < directionCount; ++k) {
+                rows[k * columnCount + i + j] = rgDot(directions[k], velocity);
+            }
         }
     }
 }
@@ -207,11 +240,15 @@ void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const
                                 int directionCount, int columnCount, double* rows) {
     const rgModel* model = d->model;
     rgWalk walk = rgStartWalk(model, linkA, linkB);
-    for (int i = columnCount - 1; i >= 0; --i) {
+    for (int i = columnCount; i > 0;) {
         int sign;
-        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
-        for (int k = 0; k < directionCount; ++k) {
-            rows[k * columnCount + i] = sign * rgDot(directions[k], axis->angular);
+        const rgLink* link = rgWalk_Next(&walk, model, &sign);
+        i -= link->vCount;
+        for (int j = 0; j < link->vCount; ++j) {
+            for (int k = 0; k < directionCount; ++k) {
+                rows[k * columnCount + i + j] =
+                    sign * rgDot(directions[k], d->axes[link->v + j].angular);
+            }
         }
     }
 }
@@ -222,14 +259,17 @@ void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int link
     rgVec3 armA = rgSub(pointA, rgDynamics_LinkOrigin(d, linkA));
     rgVec3 armB = rgSub(pointB, rgDynamics_LinkOrigin(d, linkB));
     rgWalk walk = rgStartWalk(model, linkA, linkB);
-    for (int i = columnCount - 1; i >= 0; --i) {
-        bool onA = walk.a >= walk.b, onB = walk.b >= walk.a;
+    for (int i = columnCount; i > 0;) {
         int sign;
-        const rgSpatial* axis = &d->axes[rgWalk_Next(&walk, model, &sign)];
-        rgVec3 velocity = onB ? rgVelocityAt(axis, armB) : rgVec(0, 0, 0);
-        velocity = onA ? rgSub(velocity, rgVelocityAt(axis, armA)) : velocity;
-        rows[i] = velocity.x;
-        rows[columnCount + i] = velocity.y;
-        rows[2 * columnCount + i] = velocity.z;
+        const rgLink* link = rgWalk_Next(&walk, model, &sign);
+        i -= link->vCount;
+        for (int j = 0; j < link->vCount; ++j) {
+            const rgSpatial* axis = &d->axes[link->v + j];
+            rgVec3 velocity = sign >= 0 ? rgVelocityAt(axis, armB) : rgVec(0, 0, 0);
+            velocity = sign <= 0 ? rgSub(velocity, rgVelocityAt(axis, armA)) : velocity;
+            rows[i + j] = velocity.x;
+            rows[columnCount + i + j] = velocity.y;
+            rows[2 * columnCount + i + j] = velocity.z;
+        }
     }
 }
