@@ -39,6 +39,7 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     d->inertias = rgPlanner_Take(planner, links, sizeof(rgLinkInertia));
     d->composites = rgPlanner_Take(planner, links, sizeof(rgComposite));
     d->mass = rgPlanner_Take(planner, model->massCount, sizeof(double));
+    d->rowLength = rgPlanner_Take(planner, dofs, sizeof(int));
     d->sparseMass = rgPlanner_Take(planner, 2 * model->massCount - dofs, sizeof(double));
     d->factor = rgPlanner_Take(planner, model->massCount, sizeof(double));
     d->inverseDiagonal = rgPlanner_Take(planner, dofs, sizeof(double));

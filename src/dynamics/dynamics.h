@@ -73,6 +73,7 @@ struct rgDynamics {
     rgLinkInertia* inertias;    // rgDynamics_NeedInertias, per link
     rgComposite* composites;    // rgDynamics_NeedComposites, per link
     double* mass;               // rgDynamics_NeedMass, massCount: M in compact rows
+    int* rowLength;             // rgDynamics_NeedMass, vCount: of a row that is not 0 for good
     double* sparseMass;         // rgDynamics_SparseMassMatrix, both triangles
     double* factor;             // rgDynamics_Factorize, massCount: D on the diagonal, L beside it
     double* inverseDiagonal;    // rgDynamics_Factorize, vCount: 1/D
@@ -86,10 +87,12 @@ struct rgDynamics {
 // The motion of a kinematic link from that of a body that is fixed to it.
 rgPrescribed rgPrescribe(const rgPlace* place, rgPrescribed body);
 
-// Stages that several calls share; each does nothing when its result is there.
+// Stages that several calls share; each does nothing when its result is there. M needs inertias and
+// composites of the trees only that it couples.
 void rgDynamics_NeedInertias(rgDynamics* d);
 void rgDynamics_NeedComposites(rgDynamics* d);
 void rgDynamics_NeedMass(rgDynamics* d);
+void rgDynamics_FillInertias(rgDynamics* d, int first, int end);
 
 // Force that each link alone needs for the accelerations that a (NULL: zero), the present velocity
 // and gravity imply, minus the wrenches on it: inverse dynamics before the sum towards the root.
@@ -113,9 +116,10 @@ void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
 // that joint does.
 void rgDynamics_SolveRoot(const rgDynamics* d, int tree, bool whole, double* x);
 
-// One diagonal entry of J M^-1 J', for the last factorization; columns closed upwards.
-double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns,
-                              const double* values);
+// Diagonal entries of J M^-1 J', for the last factorization, of rows over the same columns, which
+// are closed upwards.
+void rgDynamics_RowsDelassus(const rgDynamics* d, int rowCount, int count, const int* columns,
+                             const double* values, double* G);
 
 // World point of a place, relative to the tree's reference point; the world's places are absolute.
 static inline rgVec3 rgDynamics_PlacePoint(const rgDynamics* d, const rgPlace* place) {

@@ -20,15 +20,17 @@ static inline void rgSubtractTwo(int n, double a, const double* restrict x, doub
     }
 }
 
-// Eliminate a degree of freedom from all above it.
-static bool rgEliminateOne(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
+// Eliminate a degree of freedom from all above it that it is coupled with.
+static bool rgEliminateOne(const rgDynamics* d, int i) {
+    const rgModel* model = d->model;
+    double *factor = d->factor, *inverseDiagonal = d->inverseDiagonal;
     const rgDof* dof = &model->dofs[i];
     const int* column = model->massColumns + dof->rowStart;
     double* row = factor + dof->rowStart;
     double inverse = 1 / row[0];
     bool positive = row[0] > 0;
     inverseDiagonal[i] = inverse;
-    for (int k = 1; k < dof->depth; ++k) {
+    for (int k = 1; k < d->rowLength[i]; ++k) {
         double scaled = row[k] * inverse;
         rgSubtractScaled(dof->depth - k, scaled, row + k, factor + model->dofs[column[k]].rowStart);
         row[k] = scaled;
@@ -119,14 +121,15 @@ static int rgChainLength(const rgModel* model, int i, int first) {
 
 // (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
 // k-th ancestor is the tail of this row from k on, hence contiguous.
-static rgResult rgEliminate(const rgModel* model, int first, int end, double* factor,
-                            double* inverseDiagonal) {
+static rgResult rgEliminate(const rgDynamics* d, int first, int end) {
+    const rgModel* model = d->model;
+    double *factor = d->factor, *inverseDiagonal = d->inverseDiagonal;
     for (int i = end - 1; i >= first; --i) {
-        bool two = i > first && model->dofs[i].parent == i - 1;
+        bool two = i > first && model->dofs[i].parent == i - 1 && d->rowLength[i] > 1;
         bool panel = model->dofs[i].depth >= RG_DEEP && rgChainLength(model, i, first) == RG_PANEL;
         bool positive = panel ? rgEliminatePanel(model, i, factor, inverseDiagonal)
                         : two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
-                              : rgEliminateOne(model, i, factor, inverseDiagonal);
+                              : rgEliminateOne(d, i);
         if (!positive) {
             return rg_errorNumeric;
         }
@@ -145,7 +148,7 @@ rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
     for (int i = 0; added != NULL && i < model->vCount; ++i) {
         d->factor[model->dofs[i].rowStart] += added[i];
     }
-    return rgEliminate(model, 0, model->vCount, d->factor, d->inverseDiagonal);
+    return rgEliminate(d, 0, model->vCount);
 }
 
 rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) {
@@ -157,7 +160,7 @@ rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) 
                (size_t)dof->depth * sizeof(double));
         d->factor[dof->rowStart] += added[i];
     }
-    return rgEliminate(model, first, end, d->factor, d->inverseDiagonal);
+    return rgEliminate(d, first, end);
 }
 
 // Trees are ranges of degrees of freedom that the factor does not couple. x is zero from `pushed`
@@ -170,7 +173,7 @@ static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, do
         const double* row = d->factor + dof->rowStart;
         double xi = x[i];
         if (xi != 0) {
-            for (int k = 1; k < dof->depth; ++k) {
+            for (int k = 1; k < d->rowLength[i]; ++k) {
                 x[column[k]] -= row[k] * xi;
             }
         }
@@ -180,7 +183,7 @@ static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, do
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
         double sum = x[i] * d->inverseDiagonal[i];
-        for (int k = 1; k < dof->depth; ++k) {
+        for (int k = 1; k < d->rowLength[i]; ++k) {
             sum -= row[k] * x[column[k]];
         }
         x[i] = sum;
@@ -277,9 +280,9 @@ static void rgSubtractPair(const rgDynamics* d, const rgDof* dof, const double* 
     }
 }
 
-// w := L^-T w for up to RG_ROW_GROUP rows over the same columns, which are closed upwards.
-static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int rows, double* w,
-                        double* dense) {
+// L^-T w of up to RG_ROW_GROUP rows over the same columns, which are closed upwards, in dense.
+static void rgReduceRows(const rgDynamics* d, const int* columns, int count, int rows,
+                         const double* w, double* dense) {
     const rgModel* model = d->model;
     for (int t = 0; t < count; ++t) {
         for (int r = 0; r < RG_ROW_GROUP; ++r) {
@@ -288,6 +291,9 @@ static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int 
     }
     for (int t = count - 1; t >= 0; --t) {
         const rgDof* dof = &model->dofs[columns[t]];
+        if (d->rowLength[columns[t]] == 1) {
+            continue;
+        }
         bool two = t > 0 && dof->parent == columns[t - 1];
         if (two) {
             rgSubtractPair(d, dof, dense + RG_ROW_GROUP * columns[t], dense);
@@ -296,6 +302,28 @@ static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int 
         }
         t -= two;
     }
+}
+
+static bool rgIsDecoupled(const rgDynamics* d, const int* columns, int count) {
+    int longest = 1;
+    for (int t = 0; t < count; ++t) {
+        longest = RG_MAX(longest, d->rowLength[columns[t]]);
+    }
+    return longest == 1;
+}
+
+// w := D^-1/2 L^-T w
+static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int rows, double* w,
+                        double* dense) {
+    if (rgIsDecoupled(d, columns, count)) {
+        for (int t = 0; t < count; ++t) {
+            for (int r = 0; r < rows; ++r) {
+                w[r * count + t] *= d->inverseRoot[columns[t]];
+            }
+        }
+        return;
+    }
+    rgReduceRows(d, columns, count, rows, w, dense);
     for (int t = 0; t < count; ++t) {
         double scale = d->inverseRoot[columns[t]];
         for (int r = 0; r < rows; ++r) {
@@ -336,25 +364,21 @@ void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W)
     }
 }
 
-double rgDynamics_RowDelassus(const rgDynamics* d, int count, const int* columns,
-                              const double* values) {
-    const rgModel* model = d->model;
+void rgDynamics_RowsDelassus(const rgDynamics* d, int rowCount, int count, const int* columns,
+                             const double* values, double* G) {
     double* dense = d->scratch;
-    double sum = 0;
-    for (int t = 0; t < count; ++t) {
-        dense[columns[t]] = values[t];
-    }
-    for (int t = count - 1; t >= 0; --t) {
-        const rgDof* dof = &model->dofs[columns[t]];
-        const int* column = model->massColumns + dof->rowStart;
-        const double* row = d->factor + dof->rowStart;
-        double x = dense[columns[t]];
-        sum += x * x * d->inverseDiagonal[columns[t]];
-        for (int k = 1; k < dof->depth; ++k) {
-            dense[column[k]] -= row[k] * x;
+    for (int first = 0; first < rowCount; first += RG_ROW_GROUP) {
+        int rows = RG_MIN(rowCount - first, RG_ROW_GROUP);
+        rgReduceRows(d, columns, count, rows, values + first * count, dense);
+        double sum[RG_ROW_GROUP] = {0};
+        for (int t = 0; t < count; ++t) {
+            const double* x = dense + RG_ROW_GROUP * columns[t];
+            for (int r = 0; r < RG_ROW_GROUP; ++r) {
+                sum[r] += x[r] * x[r] * d->inverseDiagonal[columns[t]];
+            }
         }
+        memcpy(G + first, sum, (size_t)rows * sizeof(double));
     }
-    return sum;
 }
 
 void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {

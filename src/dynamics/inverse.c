@@ -116,7 +116,11 @@ void rgDynamics_Bias(rgDynamics* d, double* bias) {
 void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias) {
     const rgTree* range = &d->model->trees[tree];
     int first = range->firstLink, end = first + range->linkCount;
-    rgDynamics_NeedInertias(d);
+    int last = range->firstDof + range->dofCount - 1;
+    if (!(d->valid & rg_haveInertias) && d->rowLength[last] < d->model->dofs[last].depth) {
+        rgDynamics_FillInertias(d, first, end);
+    }
+    d->forces[0] = (rgSpatial){0};
     rgDynamics_FillForces(d, first, end, false);
     rgDynamics_SumForces(d, first, end, bias);
 }

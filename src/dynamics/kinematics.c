@@ -257,7 +257,7 @@ void rgDynamics_SetAccelerations(rgDynamics* d, const double* a) {
     }
 }
 
-static void rgDynamics_FillInertias(rgDynamics* d, int first, int end) {
+void rgDynamics_FillInertias(rgDynamics* d, int first, int end) {
     for (int i = first; i < end; ++i) {
         const rgLink* link = &d->model->links[i];
         const rgLinkPose* pose = &d->poses[i];

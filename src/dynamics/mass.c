@@ -68,25 +68,67 @@ static void rgDynamics_FillRow(rgDynamics* d, int i) {
     row[0] += dof->armature;
 }
 
+static void rgDynamics_FillRows(rgDynamics* d, const rgTree* tree) {
+    for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
+        rgDynamics_FillRow(d, i);
+        d->rowLength[i] = d->model->dofs[i].depth;
+    }
+}
+
+// A body alone on a free joint, whose axes are the principal ones at its centre of mass.
+static bool rgDynamics_IsDiagonal(const rgDynamics* d, const rgTree* tree) {
+    const rgLink* link = &d->model->links[tree->firstLink];
+    const rgVec3* c = &link->center;
+    const rgSym3* I = &link->moment;
+    return d->stepCoordinates && tree->linkCount == 1 && link->kind == rg_linkFree && c->x == 0 &&
+           c->y == 0 && c->z == 0 && I->xy == 0 && I->xz == 0 && I->yz == 0;
+}
+
+static void rgDynamics_FillDiagonal(rgDynamics* d, const rgTree* tree) {
+    const rgLink* link = &d->model->links[tree->firstLink];
+    const double diagonal[6] = {link->mass,      link->mass,      link->mass,
+                                link->moment.xx, link->moment.yy, link->moment.zz};
+    for (int k = 0; k < 6; ++k) {
+        const rgDof* dof = &d->model->dofs[tree->firstDof + k];
+        double* row = d->mass + dof->rowStart;
+        row[0] = diagonal[k] + dof->armature;
+        for (int j = 1; j <= k; ++j) {
+            row[j] = 0;
+        }
+        d->rowLength[tree->firstDof + k] = 1;
+    }
+}
+
 // (11)
 void rgDynamics_NeedMass(rgDynamics* d) {
     const rgModel* model = d->model;
+    unsigned both = rg_haveInertias | rg_haveComposites, made = both;
     if (d->valid & rg_haveMass) {
         return;
     }
-    rgDynamics_NeedComposites(d);
-    for (int i = 0; i < model->vCount; ++i) {
-        rgDynamics_FillRow(d, i);
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgTree* tree = &model->trees[t];
+        int first = tree->firstLink, end = first + tree->linkCount;
+        if (rgDynamics_IsDiagonal(d, tree)) {
+            rgDynamics_FillDiagonal(d, tree);
+            made = 0;
+            continue;
+        }
+        if (!(d->valid & rg_haveInertias)) {
+            rgDynamics_FillInertias(d, first, end);
+        }
+        if (!(d->valid & rg_haveComposites)) {
+            rgDynamics_SumInertias(d, first, end);
+        }
+        rgDynamics_FillRows(d, tree);
     }
-    d->valid |= rg_haveMass;
+    d->valid |= rg_haveMass | made;
 }
 
 void rgDynamics_FillTreeMass(rgDynamics* d, int tree) {
     const rgTree* range = &d->model->trees[tree];
     rgDynamics_SumInertias(d, range->firstLink, range->firstLink + range->linkCount);
-    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        rgDynamics_FillRow(d, i);
-    }
+    rgDynamics_FillRows(d, range);
 }
 
 void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y) {

@@ -92,7 +92,8 @@ static void rgSharePair(rgWorld* world, int first, int count) {
     for (int i = first; mean > 0 && i < first + count; ++i) {
         int normal = world->points[i].firstRow + 2;
         if (rows->compliance[normal] == 0 && world->points[i].gap <= 0) {
-            double G = rgRows_Delassus(world, normal);
+            double G;
+            rgRows_Delassus(world, normal, 1, &G);
             rows->compliance[normal] =
                 RG_MAX(RG_MIN(RG_SHARING_SPEED / mean, RG_SHARING_MOST * G), RG_SHARING_LEAST * G);
         }

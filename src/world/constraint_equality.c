@@ -8,10 +8,10 @@
 typedef struct rgAttachment {
     int link;
     rgVec3 point;
-    rgQuat rotation;
+    rgQuat rotation; // of welds
 } rgAttachment;
 
-static rgAttachment rgAttach(const rgWorld* world, rgBodyId body, rgPose pose) {
+static rgAttachment rgAttach(const rgWorld* world, rgBodyId body, rgPose pose, bool weld) {
     const rgDynamics* d = world->dynamics;
     if (body.index1 == 0) {
         return (rgAttachment){0, pose.p, pose.q};
@@ -19,8 +19,13 @@ static rgAttachment rgAttach(const rgWorld* world, rgBodyId body, rgPose pose) {
     rgPlace place = world->model->bodyPlaces[body.index1 - 1];
     place.pose = rgPoseMultiply(place.pose, pose);
     place.isOrigin = false;
-    rgPose at = rgDynamics_PlacePose(d, &place);
-    return (rgAttachment){place.link, at.p, at.q};
+    rgVec3 origin = rgDynamics_LinkOrigin(d, place.link);
+    rgAttachment at = {.link = place.link};
+    at.point = rgAdd(origin, rgDynamics_PlacePoint(d, &place));
+    if (weld) {
+        at.rotation = rgDynamics_PlacePose(d, &place).q;
+    }
+    return at;
 }
 
 static void rgSetSources(rgWorld* world, int first, int count, int equality) {
@@ -37,9 +42,9 @@ static void rgSetSources(rgWorld* world, int first, int count, int equality) {
 static int rgAddLoopRows(rgWorld* world, int equality) {
     const rgEqualityDef* def = &world->model->equalities[equality];
     rgRows* rows = &world->rows;
-    rgAttachment A = rgAttach(world, def->bodyA, def->poseA);
-    rgAttachment B = rgAttach(world, def->bodyB, def->poseB);
     bool weld = def->kind == rg_equalityWeld;
+    rgAttachment A = rgAttach(world, def->bodyA, def->poseA, weld);
+    rgAttachment B = rgAttach(world, def->bodyB, def->poseB, weld);
     if (!rgWorld_LinkMoves(world, A.link) && !rgWorld_LinkMoves(world, B.link)) {
         return -2;
     }
@@ -154,11 +159,11 @@ int rgAddEqualityRows(rgWorld* world, int equality) {
     }
 }
 
-double rgRows_Delassus(rgWorld* world, int row) {
+void rgRows_Delassus(const rgWorld* world, int row, int count, double* G) {
     const rgRows* rows = &world->rows;
     int start = rows->rowStart[row];
-    return rgDynamics_RowDelassus(world->dynamics, rgRows_Columns(rows, row), rows->column + start,
-                                  rows->value + start);
+    rgDynamics_RowsDelassus(world->dynamics, count, rgRows_Columns(rows, row), rows->column + start,
+                            rows->value + start, G);
 }
 
 // Move one row of the last block to another place in it.
@@ -173,22 +178,39 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
     rows->rowStart[to + 1] = target + count;
 }
 
-// (10) Drop rows of the last block that nothing can move, and give the others a little compliance,
-// so that redundant loops have a solution.
+// (10) A little compliance, so that redundant loops have a solution. False: nothing can move some
+// of the rows.
+bool rgRows_Comply(rgWorld* world, int block) {
+    rgRows* rows = &world->rows;
+    int first = rows->blocks[block].firstRow, count = rows->blocks[block].rowCount, moving = 0;
+    double G[6], trace = 0;
+    rgRows_Delassus(world, first, count, G);
+    for (int k = 0; k < count; ++k) {
+        trace += G[k];
+    }
+    double mean = trace / count;
+    for (int k = 0; k < count; ++k) {
+        rows->compliance[first + k] = INFINITY;
+        if (G[k] > 1e-12 * mean) {
+            rows->compliance[first + k] = 1e-9 * mean;
+            ++moving;
+        }
+    }
+    return moving == count;
+}
+
+// (10) The last block without the rows that nothing can move.
 void rgRows_Regularize(rgWorld* world, int first) {
     rgRows* rows = &world->rows;
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
-    double G[6], trace = 0;
-    for (int k = 0; k < block->rowCount; ++k) {
-        G[k] = rgRows_Delassus(world, first + k);
-        trace += G[k];
+    if (rgRows_Comply(world, rows->blockCount - 1)) {
+        return;
     }
-    double mean = trace / block->rowCount;
     int kept = 0;
     for (int k = 0; k < block->rowCount; ++k) {
-        if (G[k] > 1e-12 * mean) {
+        if (isfinite(rows->compliance[first + k])) {
             rgRows_Copy(rows, first + k, first + kept);
-            rows->compliance[first + kept] = 1e-9 * mean;
+            rows->compliance[first + kept] = rows->compliance[first + k];
             ++kept;
         }
     }
@@ -219,8 +241,8 @@ static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
 static void rgLoopBias(const rgWorld* world, const rgEqualityDef* def, double bias[6],
                        double gain[6]) {
     const rgDynamics* d = world->dynamics;
-    rgAttachment A = rgAttach(world, def->bodyA, def->poseA);
-    rgAttachment B = rgAttach(world, def->bodyB, def->poseB);
+    rgAttachment A = rgAttach(world, def->bodyA, def->poseA, false);
+    rgAttachment B = rgAttach(world, def->bodyB, def->poseB, false);
     rgVec3 linear =
         rgSub(rgWorld_PointBias(world, B.link, B.point), rgWorld_PointBias(world, A.link, A.point));
     rgVec3 angular = rgSub(d->biases[B.link].angular, d->biases[A.link].angular);
@@ -251,11 +273,12 @@ static void rgSetRigidLoop(rgWorld* world, const rgEqualityDef* def, int first) 
 // (28) A loop that nothing closes: a spring and damper, critical for what the loop moves.
 static void rgSetOpenLoop(rgWorld* world, int first) {
     rgRows* rows = &world->rows;
-    double sum[2] = {0}, T = world->timeConstant;
+    double G[6], sum[2] = {0}, T = world->timeConstant;
     int count[2] = {0};
+    rgRows_Delassus(world, first, rows->rowCount - first, G);
     for (int r = first; r < rows->rowCount; ++r) {
         int turns = rows->sources[r].row >= 3;
-        sum[turns] += rgRows_Delassus(world, r);
+        sum[turns] += G[r - first];
         ++count[turns];
     }
     for (int r = first; r < rows->rowCount; ++r) {

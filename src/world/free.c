@@ -329,7 +329,6 @@ static void rgWorld_SpinTrees(rgWorld* world, double* change) {
 
 // (5) force += scale P D P' change
 void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale, double* force) {
-    rgDynamics_NeedComposites(world->dynamics);
     for (int t = 0; t < world->model->treeCount; ++t) {
         if (rgWorld_TreeSpins(world, t)) {
             rgVec3 D[3];
@@ -435,7 +434,14 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     rgWorld_AddWrenches(world);
     rgWorld_AddStepSprings(world);
     // (2) v_free = v + M^^-1 dt (tau - b)
-    rgDynamics_Bias(world->dynamics, world->column);
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgTree* tree = &model->trees[t];
+        if (world->isFreeBody[t]) { // (29) takes its place
+            memset(world->column + tree->firstDof, 0, (size_t)tree->dofCount * sizeof(double));
+        } else {
+            rgDynamics_TreeBias(world->dynamics, t, world->column);
+        }
+    }
     for (int i = 0; i < model->vCount; ++i) {
         world->freeV[i] = world->dt * (world->tau[i] - world->column[i]);
     }

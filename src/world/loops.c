@@ -38,12 +38,12 @@ static double rgWorld_LoopError(rgWorld* world, bool regularize) {
         if (first < 0) {
             continue;
         }
-        if (regularize) {
-            rgRows_Regularize(world, first);
-        }
         world->missed[e] = 0;
         for (int r = first; r < world->rows.rowCount; ++r) {
             world->missed[e] = fmax(world->missed[e], fabs(world->rows.gap[r]));
+        }
+        if (regularize) {
+            rgRows_Regularize(world, first);
         }
         rgLoopGroup* group = rgWorld_LoopGroup(world, e);
         group->reached = fmax(group->reached, world->missed[e]);
@@ -257,10 +257,29 @@ static bool rgWorld_AcceptGroups(rgWorld* world, double* q, bool last) {
     return any;
 }
 
+static int rgWorld_CountLoops(const rgWorld* world) {
+    int count = 0;
+    for (int e = 0; e < world->model->info.equalityCount; ++e) {
+        count += rgTakesPart(world, e);
+    }
+    return count;
+}
+
+// Rows and their compliance for a step; those of the error do where no loop is closed and none has
+// rows that nothing moves. The factor of the step weighs the motion well enough; the axes are new.
+static rgResult rgWorld_PrepareLoops(rgWorld* world, bool fewer) {
+    bool kept = !fewer;
+    for (int b = 0; b < world->rows.blockCount && kept; ++b) {
+        kept = rgRows_Comply(world, b);
+    }
+    return kept || rgWorld_LoopError(world, true) >= 0 ? rg_ok : rg_errorMemory;
+}
+
 static rgResult rgWorld_Approach(rgWorld* world, double* q) {
     size_t bytes = (size_t)world->model->qCount * sizeof(double);
     rgResult result = rg_ok;
     for (int i = 0; result == rg_ok; ++i) {
+        int loops = rgWorld_CountLoops(world);
         rgDynamics_SetPositions(world->dynamics, q);
         if (rgWorld_LoopError(world, false) < 0) {
             return rg_errorMemory;
@@ -269,8 +288,8 @@ static rgResult rgWorld_Approach(rgWorld* world, double* q) {
             break;
         }
         memcpy(world->loopQ, q, bytes);
-        // The factor of the step weighs the motion well enough; the axes are new.
-        result = rgWorld_LoopError(world, true) < 0 ? rg_errorMemory : rgWorld_LoopStep(world, q);
+        result = rgWorld_PrepareLoops(world, rgWorld_CountLoops(world) < loops);
+        result = result == rg_ok ? rgWorld_LoopStep(world, q) : result;
     }
     return result;
 }

@@ -573,7 +573,9 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 int rgAddEqualityRows(rgWorld* world, int equality);
 double rgCouplingSlope(const rgWorld* world, int equality); // of tendons, where the step is
 void rgRows_Regularize(rgWorld* world, int first);          // of the last block
-double rgRows_Delassus(rgWorld* world, int row);            // diagonal entry of G
+bool rgRows_Comply(rgWorld* world, int block); // the same where all rows can move; false: not so
+// Diagonal entries of G of rows that have the same columns.
+void rgRows_Delassus(const rgWorld* world, int row, int count, double* G);
 void rgWorld_PlaceTendons(rgWorld* world); // constraint_tendon.c: at the present kinematics
 // Rate of a tendon's length where the step is computed.
 double rgTendonRate(const rgWorld* world, int tendon, const double* v);
