@@ -193,7 +193,7 @@ void rgMatrix_AddColumns(const rgMatrix* matrix, int i, const double* x, double*
     int size = rgMatrix_Size(matrix, i);
     if (matrix->dense) {
         for (int k = 0; k < size; ++k) {
-            size_t column = (size_t)(matrix->blockStart[i] + k);
+            size_t column = (size_t)matrix->blockStart[i] + (size_t)k;
             matrix->kernels->axpy(matrix->n, x[k], matrix->values + column * (size_t)matrix->ld, y);
         }
         return;

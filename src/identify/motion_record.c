@@ -55,7 +55,7 @@ static rgResult rgFillRows(rgMotionTable* table, rgRecording* recording, int64_t
     // A frame's controls are those of the step that led to it; a motion's hold from its sample on.
     for (int64_t i = 0; i + 1 < frames; ++i) {
         double* row = table->rows + (size_t)i * (size_t)table->columnCount;
-        size_t at = (size_t)(1 + info.qCount + info.vCount);
+        size_t at = 1 + (size_t)info.qCount + (size_t)info.vCount;
         memcpy(row + at, row + (size_t)table->columnCount + at,
                (size_t)info.actuatorCount * sizeof(double));
     }
@@ -71,7 +71,7 @@ rgResult rgMotionTable_ReadRecording(rgMotionTable* table) {
     }
     rgRecordingInfo held = rgRecording_Info(recording);
     rgModelInfo info = rgModel_Info(table->model);
-    size_t columns = (size_t)(1 + info.qCount + info.vCount + info.actuatorCount);
+    size_t columns = 1 + (size_t)info.qCount + (size_t)info.vCount + (size_t)info.actuatorCount;
     if (held.qCount != info.qCount || held.vCount != info.vCount ||
         held.controlCount != info.actuatorCount) {
         rgDiagnostics_Add(table->diagnostics, rg_severityError, table->path, 0,

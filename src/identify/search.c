@@ -71,7 +71,8 @@ void rgSearch_Ask(rgSearch* search) {
         double* x = search->candidates + (size_t)c * (size_t)n;
         double* z = search->scratch;
         for (int i = 0; i < n; ++i) {
-            z[i] = search->lengths[i] * rgRandomNormal(seed, (uint64_t)(c * n + i));
+            z[i] =
+                search->lengths[i] * rgRandomNormal(seed, (uint64_t)c * (uint64_t)n + (uint64_t)i);
         }
         for (int i = 0; i < n; ++i) {
             double y = 0;
