@@ -281,7 +281,7 @@ static void rgWorld_MarkDrive(rgWorld* world, int actuator) {
                : tendon >= 0 ? model->tendons[tendon].pointCount > 0
                              : true;
     const rgDrive* drive = &world->drives[actuator];
-    bool pulls = way && (drive->mode == rg_driveRow || drive->varies);
+    bool pulls = drive->mode == rg_driveRow || (way && drive->varies);
     for (int k = model->driveStart[actuator]; pulls && k < model->driveStart[actuator + 1]; ++k) {
         world->isLooped[model->links[model->dofs[model->driveColumns[k]].link].tree] = true;
     }

@@ -113,10 +113,10 @@ static inline void SceneMake(Scene* scene, const rgWorldDef* def) {
     rgDestroyDiagnostics(diagnostics);
 }
 
-// The same from a text in MJCF.
+// The same from the text of a file.
 static inline Scene SceneText(const char* text, const rgWorldDef* def) {
     Scene scene = {0};
-    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
+    assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
     SceneMake(&scene, def);
     return scene;
 }

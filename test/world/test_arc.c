@@ -1,13 +1,6 @@
 // What sticks to things that turn stays there, and what rolls is not taken for it.
 #include "scene.h"
 
-static Scene TextScene(const char* text, const rgWorldDef* def) {
-    Scene scene = {0};
-    assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
-    SceneMake(&scene, def);
-    return scene;
-}
-
 // Drift of the last body in axes that turn with the first, in metres per second.
 static double Creep(Scene* scene, double rate, double seconds) {
     rgVec3 first = {0}, last = {0};
@@ -34,7 +27,7 @@ static void TestTurntable(void** state) {
         "<actuator><velocity joint='j' kv='1e5'/></actuator></mujoco>";
     {
         rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
-        Scene scene = TextScene(text, &def);
+        Scene scene = SceneText(text, &def);
         double w = 5, q[8] = {0, 0.5, 0, 0.07, 1, 0, 0, 0}, v[7] = {w, 0, 0.5 * w, 0, 0, 0, w};
         assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
         assert_int_equal(rgWorld_SetControl(scene.world, &w), rg_ok);
@@ -63,7 +56,7 @@ static void TestTurningGripper(void** state) {
         "friction='1'/></body></worldbody><equality><joint joint1='l' joint2='r'/></equality>"
         "<actuator><velocity joint='j' kv='1e5'/><motor joint='l'/></actuator></mujoco>";
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
-    Scene scene = TextScene(text, &def);
+    Scene scene = SceneText(text, &def);
     double w = 2, v[9] = {w, 0, 0, 0, 0.4 * w, 0, 0, 0, w}, control[2] = {w, 40};
     assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
     assert_int_equal(rgWorld_SetControl(scene.world, control), rg_ok);

@@ -1,13 +1,6 @@
 // The step as an integrator: order, energy, momentum; what a state that was set does.
 #include "scene.h"
 
-static Scene TextScene(const char* text, const rgWorldDef* def) {
-    Scene scene = {0};
-    assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
-    SceneMake(&scene, def);
-    return scene;
-}
-
 static const char doublePendulum[] =
     "<mujoco><worldbody><body><joint axis='0 1 0'/>"
     "<inertial pos='0 0 -.5' mass='1' diaginertia='.083 .083 .001'/>"
@@ -44,7 +37,7 @@ static void ExpectEnergy(Scene* scene, int steps, double share) {
 static void TestDoublePendulum(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
-    Scene scene = TextScene(doublePendulum, &def);
+    Scene scene = SceneText(doublePendulum, &def);
     assert_int_equal(rgWorld_SetState(scene.world, (double[]){1.5707963, 0.5}, NULL), rg_ok);
     ExpectEnergy(&scene, rgFewer(60000), 1e-3);
     SceneEnd(&scene);
@@ -53,7 +46,7 @@ static void TestDoublePendulum(void** state) {
 static void TestSpringKeepsItsEnergy(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
-    Scene scene = TextScene(springMass, &def);
+    Scene scene = SceneText(springMass, &def);
     assert_int_equal(rgWorld_SetState(scene.world, (double[]){0.1}, NULL), rg_ok);
     ExpectEnergy(&scene, rgFewer(10000), 1e-3);
     SceneEnd(&scene);
@@ -63,7 +56,7 @@ static void TestSpringKeepsItsEnergy(void** state) {
 static void TestFloatingChain(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
-    Scene scene = TextScene(floatingChain, &def);
+    Scene scene = SceneText(floatingChain, &def);
     double q[9] = {0, 0, 1, 1, 0, 0, 0, 0.3, -0.4}, v[8] = {0, 0, 0, 1, 2, 3, 2, -3};
     assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
     rgDynamicsDef dynamicsDef = rgDefaultDynamicsDef(scene.model);
@@ -93,7 +86,7 @@ static void TestTenLinks(void** state) {
     }
     strcat(text, "</worldbody></mujoco>");
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
-    Scene scene = TextScene(text, &def);
+    Scene scene = SceneText(text, &def);
     ExpectEnergy(&scene, rgFewer(60000), 1e-2);
     SceneEnd(&scene);
 }
@@ -134,7 +127,7 @@ static rgVec3 EndOf(const char* text, const double* q, const double* v, double d
                     rgIntegrator integrator) {
     rgWorldDef def = SceneWorldDef(dt, 1e-12);
     def.integrator = integrator;
-    Scene scene = TextScene(text, &def);
+    Scene scene = SceneText(text, &def);
     assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
     SceneRun(&scene, (int)lround(0.5 / dt));
     rgModelInfo info = rgModel_Info(scene.model);
@@ -212,7 +205,7 @@ static void TestEulersDisc(void** state) {
 static double TopOnAConnect(double dt) {
     rgWorldDef def = SceneWorldDef(dt, 1e-12);
     Scene scene =
-        TextScene("<mujoco><worldbody><body name='t'><freejoint/><inertial pos='0 0 0.1' mass='1' "
+        SceneText("<mujoco><worldbody><body name='t'><freejoint/><inertial pos='0 0 0.1' mass='1' "
                   "diaginertia='0.002 0.002 0.0035'/></body></worldbody><equality>"
                   "<connect body1='t' anchor='0 0 0'/></equality></mujoco>",
                   &def);
@@ -262,7 +255,7 @@ static void TestSetIntoTheFloor(void** state) {
 static void TestSetWhatIsThere(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
-    Scene scene = TextScene(floatingChain, &def);
+    Scene scene = SceneText(floatingChain, &def);
     double v[8] = {0, 0, 0, 1, 2, 3, 2, -3}, q[9];
     uint64_t first = 0;
     assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
@@ -293,7 +286,7 @@ static void TestStiffServoIsQuiet(void** state) {
                  "</worldbody><actuator><position joint='j' kp='1e6' %s/></actuator></mujoco>",
                  forms[k]);
         rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
-        Scene scene = TextScene(text, &def);
+        Scene scene = SceneText(text, &def);
         double target = 0.3;
         assert_int_equal(rgWorld_SetControl(scene.world, &target), rg_ok);
         SceneRun(&scene, 30);
@@ -309,7 +302,7 @@ static void TestStiffServoIsQuiet(void** state) {
 static void TestInverseOfFastTree(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
-    Scene scene = TextScene(doublePendulum, &def);
+    Scene scene = SceneText(doublePendulum, &def);
     double v[2] = {40, -90}, force[2] = {3, -2}, wanted[2];
     assert_int_equal(rgWorld_SetState(scene.world, (double[]){1, 2}, v), rg_ok);
     for (int i = 0; i < 20; ++i) {
@@ -364,6 +357,39 @@ static void TestIntegratorOfAFile(void** state) {
     assert_int_not_equal(rgParseModelDef(wrong, strlen(wrong), NULL, NULL, NULL, &def), rg_ok);
 }
 
+// A floating arm whose servos have effort limits, hence are rows: of second order, as with gains in
+// M^. Halving the step quarters the error.
+static void TestFloatingServos(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><worldbody><body pos='0 0 1'><freejoint/><geom type='box' size='.2 .1 .05' "
+        "mass='3'/><body pos='.2 0 0'><joint name='a' axis='0 1 0'/><geom type='capsule' "
+        "size='.03' fromto='0 0 0 .3 0 0' mass='1'/><body pos='.3 0 0'><joint name='b' "
+        "axis='0 0 1'/><geom type='capsule' size='.03' fromto='0 0 0 0 .3 0' mass='.7'/></body>"
+        "</body></body></worldbody><actuator><position joint='a' kp='60' kv='1' "
+        "forcerange='-1e6 1e6'/><position joint='b' kp='40' kv='.6' forcerange='-1e6 1e6'/>"
+        "</actuator></mujoco>";
+    const double q[9] = {0, 0, 1, 1, 0, 0, 0, 0.4, -0.3}, u[2] = {0.8, -0.7};
+    const double v[8] = {0.1, 0.2, 0.3, 3, 2, -4, 1, -2};
+    double end[4][9], error[3] = {0};
+    for (int k = 0; k < 4; ++k) {
+        int steps = k == 3 ? 12800 : 200 << k;
+        rgWorldDef def = SceneWorldDef(0.2 / steps, 1e-12);
+        Scene scene = SceneText(text, &def);
+        assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+        assert_int_equal(rgWorld_SetControl(scene.world, u), rg_ok);
+        SceneRun(&scene, steps);
+        memcpy(end[k], rgWorld_Positions(scene.world, NULL), sizeof(end[k]));
+        SceneEnd(&scene);
+    }
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 9; ++i) {
+            error[k] = fmax(error[k], fabs(end[k][i] - end[3][i]));
+        }
+    }
+    assert_true(error[1] < error[0] / 3 && error[2] < error[1] / 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestDoublePendulum),    cmocka_unit_test(TestSpringKeepsItsEnergy),
@@ -372,7 +398,7 @@ int main(void) {
         cmocka_unit_test(TestTopOnAConnect),     cmocka_unit_test(TestEulersDisc),
         cmocka_unit_test(TestSetIntoTheFloor),   cmocka_unit_test(TestSetWhatIsThere),
         cmocka_unit_test(TestStiffServoIsQuiet), cmocka_unit_test(TestInverseOfFastTree),
-        cmocka_unit_test(TestIntegratorOfAFile),
+        cmocka_unit_test(TestFloatingServos),    cmocka_unit_test(TestIntegratorOfAFile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
