@@ -9,8 +9,9 @@
 typedef struct rgQueryFilter {
     uint32_t
         groups; ///< bits: shapes without one of them in their group are passed by; 0: all count
-    rgBodyId ignore; ///< shapes of this body are passed by
-    bool ignoreTree; ///< and those of all that hangs together with it by joints
+    rgBodyId ignore;  ///< shapes of this body are passed by
+    bool ignoreTree;  ///< and those of all that hangs together with it by joints
+    bool ignoreWorld; ///< shapes that belong to no body are passed by
 } rgQueryFilter;
 
 typedef struct rgWorldHit {

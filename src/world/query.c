@@ -39,6 +39,9 @@ static bool rgWorld_PassesBy(const rgWorld* world, const rgCollider* collider,
     if (filter->groups != 0 && (filter->groups & shape->group) == 0) {
         return true;
     }
+    if (filter->ignoreWorld && collider->body < 0) {
+        return true;
+    }
     if (ignored < 0 || ignored >= model->info.bodyCount) {
         return false;
     }

@@ -332,7 +332,8 @@ static double rgReadRange(const rgWorld* world, rgFrameId frame) {
     rgPose pose = rgDynamics_FramePose(rgWorld_Now(world), frame);
     rgRay ray = {
         .origin = pose.p, .direction = rgRotate(pose.q, rgVec(0, 0, 1)), .maxFraction = 1e6};
-    rgQueryFilter filter = {.ignore = {world->model->framePlaces[frame.index1 - 1].body + 1}};
+    int body = world->model->framePlaces[frame.index1 - 1].body;
+    rgQueryFilter filter = {.ignore = {body + 1}, .ignoreWorld = body < 0};
     rgWorldHit hit;
     return rgWorld_RayCast(world, &ray, &filter, &hit) ? hit.distance : -1;
 }

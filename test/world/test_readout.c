@@ -186,9 +186,7 @@ static void TestMoreSensors(void** state) {
         "reftype='xbody' refname='k'/><clock/><e_kinetic/><jointactuatorfrc joint='j'/></sensor>"
         "</mujoco>";
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    Scene scene = {0};
-    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &scene.def), rg_ok);
-    SceneMake(&scene, &def);
+    Scene scene = SceneText(text, &def);
     double control = 0.1;
     assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
     SceneRun(&scene, 3000);
@@ -225,12 +223,32 @@ static void TestMoreSensors(void** state) {
     SceneEnd(&scene);
 }
 
+// A rangefinder passes by the shapes of what it is fixed to, and of nothing else. Readings of
+// MuJoCo 3.14.
+static void TestRangefinders(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><worldbody><geom type='plane' size='5 5 1'/><site name='w' pos='0 0 1' "
+        "zaxis='0 0 -1'/><site name='o' pos='2 0 1' zaxis='0 0 -1'/><body pos='2 0 0.5'>"
+        "<freejoint/><geom size='.1'/></body><body pos='4 0 0'><geom size='.2'/><site name='f' "
+        "pos='0 0 1' zaxis='0 0 -1'/><body pos='0 0 .3'><geom size='.1'/></body></body>"
+        "</worldbody><sensor><rangefinder site='w'/><rangefinder site='o'/><rangefinder site='f'/>"
+        "</sensor></mujoco>";
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = SceneText(text, &def);
+    const double* s = rgWorld_Sensors(scene.world, NULL);
+    EXPECT_NEAR(s[0], -1, 0);
+    EXPECT_NEAR(s[1], 0.4, 1e-12);
+    EXPECT_NEAR(s[2], 0.6, 1e-12);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestMoreSensors),       cmocka_unit_test(TestReactionIsThatOfTheStep),
-        cmocka_unit_test(TestRestingCube),       cmocka_unit_test(TestSlipIsSeen),
-        cmocka_unit_test(TestJointReaction),     cmocka_unit_test(TestInertialSensors),
-        cmocka_unit_test(TestTorsionAndRolling),
+        cmocka_unit_test(TestMoreSensors),   cmocka_unit_test(TestReactionIsThatOfTheStep),
+        cmocka_unit_test(TestRestingCube),   cmocka_unit_test(TestSlipIsSeen),
+        cmocka_unit_test(TestJointReaction), cmocka_unit_test(TestInertialSensors),
+        cmocka_unit_test(TestRangefinders),  cmocka_unit_test(TestTorsionAndRolling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
