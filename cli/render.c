@@ -90,6 +90,27 @@ static void rgKeepPicture(int index, const void* bytes, size_t byteCount, void* 
     pthread_mutex_unlock(&job->mutex);
 }
 
+// Words of --show, by commas.
+static bool rgCheckShow(const char* show) {
+    static const char* const names[] = {"forces",  "points",    "cones",  "network",
+                                        "com",     "support",   "frames", "axes",
+                                        "inertia", "collision", "grid",   "shadows"};
+    bool good = true;
+    char* words = rgCli_CopyText(show != NULL ? show : "");
+    for (char* word = strtok(words, ","); word != NULL && good; word = strtok(NULL, ",")) {
+        good = false;
+        for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); ++i) {
+            good = good || strcmp(word, names[i]) == 0;
+        }
+        if (!good) {
+            rgCli_UnknownName(word, names, (int)(sizeof(names) / sizeof(names[0])),
+                              "--show: nothing is called '%s'", word);
+        }
+    }
+    free(words);
+    return good;
+}
+
 static bool rgChooseTimes(rgRenderJob* job, const rgOpenedRecording* opened,
                           const rgRenderOptions* options) {
     rgRecordedFrame first, last;
@@ -101,6 +122,11 @@ static bool rgChooseTimes(rgRenderJob* job, const rgOpenedRecording* opened,
         return false;
     }
     double span = last.time - begin;
+    // A time that was typed with fewer digits than the last frame's is that frame.
+    if (!job->isFolder && options->time > last.time * (1 + 1e-9) + opened->info.timeStep) {
+        rgCli_Error("--time %g: the recording ends at %g s", options->time, last.time);
+        return false;
+    }
     job->count = job->isFolder ? (int)fmin(floor(span * options->framesPerSecond) + 1, 100000) : 1;
     job->times = rgCli_Allocate((size_t)job->count, sizeof(double));
     for (int i = 0; i < job->count; ++i) {
@@ -248,6 +274,9 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
     job.isFolder = length > 0 && out[length - 1] == '/';
     if (!job.isFolder && (length < 5 || strcmp(out + length - 4, ".png") != 0)) {
         rgCli_Error("%s: pictures end in .png, folders for them in /", out);
+        return rg_exitUsage;
+    }
+    if (!rgCheckShow(options->show)) {
         return rg_exitUsage;
     }
     if (options->size != NULL && (sscanf(options->size, "%5dx%5d", &width, &height) != 2 ||

@@ -36,7 +36,8 @@ static int rgParseReplay(int argc, char** argv, rgReplayOptions* options, int* c
         {"--csv", rg_optionText, &options->csv, "write time, q and v of every frame", "FILE", NULL,
          0, 0},
         {"--contacts", rg_optionText, &options->contacts,
-         "write every contact of every frame as CSV", "FILE", NULL, 0, 0},
+         "write every contact of every frame as CSV, with names where the model has them", "FILE",
+         NULL, 0, 0},
         {"--mjcf", rg_optionText, &options->mjcf, "write the model as MJCF", "FILE", NULL, 0, 0},
         {"--check", rg_optionFlag, &options->check,
          "simulate again and compare the bits of every frame", NULL, NULL, 0, 0},
@@ -119,15 +120,44 @@ static void rgWriteState(FILE* file, const rgOpenedRecording* opened,
     fputc('\n', file);
 }
 
-static void rgWriteContacts(FILE* file, const rgRecordedFrame* frame) {
+// A name as a cell of CSV, or the number where there is none.
+static void rgWriteName(FILE* file, const char* name, int number) {
+    if (name == NULL || name[0] == '\0') {
+        fprintf(file, ",%d", number);
+        return;
+    }
+    bool plain = strpbrk(name, ",\"\n") == NULL;
+    fputs(plain ? "," : ",\"", file);
+    for (const char* at = name; *at != '\0'; ++at) {
+        fputs(*at == '"' ? "\"" : "", file);
+        fputc(*at, file);
+    }
+    fputs(plain ? "" : "\"", file);
+}
+
+static void rgWriteBody(FILE* file, const rgModel* model, rgBodyId body) {
+    const rgBodyDef* def = model != NULL ? rgModel_Body(model, body) : NULL;
+    rgWriteName(file, body.index1 == 0 ? "world" : def != NULL ? def->name : NULL, body.index1);
+}
+
+static void rgWriteShape(FILE* file, const rgModel* model, rgShapeId shape) {
+    const rgShapeDef* def = model != NULL ? rgModel_Shape(model, shape) : NULL;
+    rgWriteName(file, def != NULL ? def->name : NULL, shape.index1);
+}
+
+static void rgWriteContacts(FILE* file, const rgOpenedRecording* opened,
+                            const rgRecordedFrame* frame) {
     static const char* const states[] = {"open", "stick", "slip"};
     for (int i = 0; i < frame->contactCount; ++i) {
         const rgRecordedContact* c = &frame->contacts[i];
-        fprintf(file,
-                "%.9g,%d,%d,%d,%d,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%s\n",
-                frame->time, c->bodyA.index1, c->bodyB.index1, c->shapeA.index1, c->shapeB.index1,
-                c->point.x, c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z,
-                c->force.x, c->force.y, c->force.z, c->gap, c->mu,
+        fprintf(file, "%.9g", frame->time);
+        rgWriteBody(file, opened->model, c->bodyA);
+        rgWriteBody(file, opened->model, c->bodyB);
+        rgWriteShape(file, opened->model, c->shapeA);
+        rgWriteShape(file, opened->model, c->shapeB);
+        fprintf(file, ",%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%s\n", c->point.x,
+                c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z, c->force.x,
+                c->force.y, c->force.z, c->gap, c->mu,
                 c->state <= rg_contactSlip ? states[c->state] : "unknown");
     }
 }
@@ -149,7 +179,7 @@ static bool rgExportCsv(rgOpenedRecording* opened, const char* path, bool contac
             break;
         }
         if (contacts) {
-            rgWriteContacts(file, &frame);
+            rgWriteContacts(file, opened, &frame);
         } else {
             rgWriteState(file, opened, &frame);
         }

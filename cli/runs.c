@@ -141,6 +141,57 @@ static bool rgMakeRun(rgWords* words, const char* path, const rgJsonValue* defau
     return files == NULL || rgAddFiles(words, path, files);
 }
 
+// The file that a run writes by an option, --csv=a.csv or --csv a.csv: the last one counts. NULL:
+// none, or a pipe.
+static const char* rgWrittenFile(const rgWords* words, const char* option) {
+    size_t length = strlen(option);
+    const char* file = NULL;
+    for (int i = 0; i < words->count; ++i) {
+        const char* word = words->texts[i];
+        bool named = strncmp(word, option, length) == 0;
+        if (named && word[length] == '=') {
+            file = word + length + 1;
+        } else if (named && word[length] == '\0' && i + 1 < words->count) {
+            file = words->texts[i + 1];
+        }
+    }
+    return file != NULL && strcmp(file, "-") != 0 ? file : NULL;
+}
+
+// Two runs that write one file: the second would replace what the first wrote.
+static bool rgCheckFiles(const char* path, const rgJsonValue* run, const rgWords* now,
+                         rgWords* written) {
+    static const char* const options[] = {"--csv", "--record"};
+    for (int i = 0; i < (int)(sizeof(options) / sizeof(options[0])); ++i) {
+        const char* file = rgWrittenFile(now, options[i]);
+        for (int k = 0; file != NULL && k < written->count; ++k) {
+            if (strcmp(file, written->texts[k]) == 0) {
+                rgCli_Error("%s:%d: another run writes '%s' already", path, run->line, file);
+                return false;
+            }
+        }
+        if (file != NULL) {
+            rgWords_Add(written, rgCli_CopyText(file));
+        }
+    }
+    return true;
+}
+
+// Before any of them starts.
+static bool rgCheckRuns(const char* path, const rgJsonValue* defaults, const rgJsonValue* runs,
+                        int argc, char** argv) {
+    rgWords written = {0};
+    bool good = true;
+    for (int i = 0; good && i < runs->count; ++i) {
+        rgWords words = {0};
+        good = rgMakeRun(&words, path, defaults, &runs->items[i], argc, argv) &&
+               rgCheckFiles(path, &runs->items[i], &words, &written);
+        rgWords_Free(&words);
+    }
+    rgWords_Free(&written);
+    return good;
+}
+
 int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) {
     rgJsonValue root;
     int worst = rg_exitDone;
@@ -155,6 +206,7 @@ int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) 
         good = rgComplain(path, &root,
                           "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
     }
+    good = good && rgCheckRuns(path, defaults, runs, argc, argv);
     for (int i = 0; good && i < runs->count && worst != rg_exitInterrupted; ++i) {
         rgWords words = {0};
         good = rgMakeRun(&words, path, defaults, &runs->items[i], argc, argv);

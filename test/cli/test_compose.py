@@ -286,6 +286,13 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
         with open(self.path("second.csv"), encoding="utf-8") as states:
             self.assertEqual(len(rows(states.read())), 21)
         self.assertEqual(run("simulate", "--runs", file, "--dt", 0.001).stdout.count("hash"), 2)
+        out = self.path("same.csv")
+        again = self.write("again.json", json.dumps([{"files": "arm", "steps": 1, "csv": out},
+                                                     {"files": "hand", "steps": 1, "csv": out}]))
+        done = run("simulate", "--runs", again)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"another run writes '{out}' already", done.stderr)
+        self.assertFalse(os.path.exists(out))
 
     def test_bad_runs(self):
         for text, message in {"": ":1: no value", "{}": "it holds a list of runs",

@@ -291,7 +291,9 @@ class Recording(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("a recording is shown alone", done.stderr)
             for text, words in {"pictures end in .png": ["a.jpg"],
-                                "--camera needs 6 numbers": ["a.png", "--camera", "1,2"]}.items():
+                                "--camera needs 6 numbers": ["a.png", "--camera", "1,2"],
+                                "did you mean 'forces'?": ["a.png", "--show", "grid,forcs"],
+                                "the recording ends at": ["a.png", "--time", "1000"]}.items():
                 done = run("render", path, *words)
                 self.assertEqual(done.returncode, 2, done)
                 self.assertIn(text, done.stderr)
