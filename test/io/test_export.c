@@ -1,4 +1,5 @@
 // Writing MJCF and URDF: what is read back is the same robot, and what was lost is told by name.
+#include "folder.h"
 #include "model/def.h"
 #include "rigor/rigor.h"
 #include "same.h"
@@ -12,9 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// A name in the current folder, which is the build tree's.
 static void rgTemporary(char path[64], const char* ending) {
-    snprintf(path, 64, "./export_%d%s", (int)getpid(), ending);
+    snprintf(path, 64, "%s%s", rgTestPath("export"), ending);
 }
 
 static rgDiagnostics* rgSave(const rgModelDef* def, const char* path) {
@@ -581,5 +581,5 @@ int main(void) {
         cmocka_unit_test(test_surfaces_to_mjcf),
         cmocka_unit_test(test_surfaces_to_urdf),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, rgMakeTestFolder, rgRemoveTestFolder);
 }

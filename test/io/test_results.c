@@ -1,5 +1,6 @@
 // Files of results: what is written is read, in one file and in parts; what is there already, what
 // is missing and what is damaged.
+#include "folder.h"
 #include "support.h"
 
 #include "rigor/results.h"
@@ -9,26 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/rigor_results_XXXXXX";
-
-static int MakeFolder(void** state) {
-    (void)state;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int RemoveFolder(void** state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    return system(command);
-}
-
-static const char* Path(const char* name) {
-    static char path[128];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return path;
-}
 
 enum { rows = 23 };
 
@@ -91,11 +72,11 @@ static void TestRoundTrip(void** state) {
         snprintf(name, sizeof(name), "trip%d.h5", parts);
         rgResultsDef def = Def(parts);
         rgResults* results = NULL;
-        assert_int_equal(rgCreateResults(Path(name), &def, NULL, &results), rg_ok);
+        assert_int_equal(rgCreateResults(rgTestPath(name), &def, NULL, &results), rg_ok);
         // Some rows across the border of parts, then the process ends; the rest in a later one.
         WriteRows(results, 3, 11);
         rgDestroyResults(results);
-        assert_int_equal(rgOpenResults(Path(name), true, NULL, &results), rg_ok);
+        assert_int_equal(rgOpenResults(rgTestPath(name), true, NULL, &results), rg_ok);
         int32_t status[rows];
         assert_int_equal(rgResults_ReadStatus(results, 0, rows, status, NULL), rg_ok);
         for (int i = 0; i < rows; ++i) {
@@ -104,7 +85,7 @@ static void TestRoundTrip(void** state) {
         WriteRows(results, 14, rows - 14);
         WriteRows(results, 0, 3);
         rgDestroyResults(results);
-        assert_int_equal(rgOpenResults(Path(name), false, NULL, &results), rg_ok);
+        assert_int_equal(rgOpenResults(rgTestPath(name), false, NULL, &results), rg_ok);
         assert_int_equal(rgResults_RowCount(results), rows);
         assert_int_equal(rgResults_PartCount(results), parts);
         assert_string_equal(rgResults_Text(results, "settings"), "steps 3");
@@ -139,26 +120,26 @@ static void TestNothingIsOverwritten(void** state) {
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
     rgResultsDef def = Def(2);
     rgResults *results = NULL, *other = NULL;
-    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, NULL, &results), rg_ok);
+    assert_int_equal(rgCreateResults(rgTestPath("mine.h5"), &def, NULL, &results), rg_ok);
     WriteRows(results, 0, rows);
     rgDestroyResults(results);
-    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, said, &other), rg_errorFile);
+    assert_int_equal(rgCreateResults(rgTestPath("mine.h5"), &def, said, &other), rg_errorFile);
     assert_non_null(strstr(Said(said), "exists already"));
     rgDiagnostics_Clear(said);
-    assert_int_equal(unlink(Path("mine.h5")), 0); // the index; its parts are still there
-    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, said, &other), rg_errorFile);
+    assert_int_equal(unlink(rgTestPath("mine.h5")), 0); // the index; its parts are still there
+    assert_int_equal(rgCreateResults(rgTestPath("mine.h5"), &def, said, &other), rg_errorFile);
     assert_non_null(strstr(Said(said), "exists already"));
     def.overwrite = true;
-    assert_int_equal(rgCreateResults(Path("mine.h5"), &def, NULL, &results), rg_ok);
+    assert_int_equal(rgCreateResults(rgTestPath("mine.h5"), &def, NULL, &results), rg_ok);
     int32_t status[rows];
     assert_int_equal(rgResults_ReadStatus(results, 0, rows, status, NULL), rg_ok);
     assert_int_equal(status[0] + status[rows - 1], 0);
     rgDestroyResults(results);
     // A folder of that name, asked for or not.
-    assert_int_equal(mkdir(Path("folder.h5"), 0777), 0);
-    assert_int_equal(rgCreateResults(Path("folder.h5"), &def, said, &other), rg_errorFile);
+    assert_int_equal(mkdir(rgTestPath("folder.h5"), 0777), 0);
+    assert_int_equal(rgCreateResults(rgTestPath("folder.h5"), &def, said, &other), rg_errorFile);
     struct stat info;
-    assert_int_equal(stat(Path("folder.h5"), &info), 0);
+    assert_int_equal(stat(rgTestPath("folder.h5"), &info), 0);
     assert_true(S_ISDIR(info.st_mode));
     // Nor are a pipe, a link or what it leads to replaced, asked for or not.
     assert_int_equal(mkfifo(Path("pipe.h5"), 0600), 0);
@@ -182,29 +163,33 @@ static void TestBadFiles(void** state) {
     rgDiagnostics* said = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
     rgResults* results = NULL;
-    assert_int_equal(rgOpenResults(Path("absent.h5"), false, said, &results), rg_errorFile);
+    assert_int_equal(rgOpenResults(rgTestPath("absent.h5"), false, said, &results), rg_errorFile);
     rgResultsDef def = Def(3);
-    assert_int_equal(rgCreateResults(Path("no/such/place.h5"), &def, said, &results), rg_errorFile);
+    assert_int_equal(rgCreateResults(rgTestPath("no/such/place.h5"), &def, said, &results),
+                     rg_errorFile);
     def.rowCount = 0;
-    assert_int_equal(rgCreateResults(Path("empty.h5"), &def, said, &results), rg_errorArgument);
+    assert_int_equal(rgCreateResults(rgTestPath("empty.h5"), &def, said, &results),
+                     rg_errorArgument);
     def = Def(rows + 1);
-    assert_int_equal(rgCreateResults(Path("empty.h5"), &def, said, &results), rg_errorArgument);
+    assert_int_equal(rgCreateResults(rgTestPath("empty.h5"), &def, said, &results),
+                     rg_errorArgument);
     def = Def(1);
     def.arrays = (const rgResultsArray[]){{"status", {0, 0}, false}};
     def.arrayCount = 1;
-    assert_int_equal(rgCreateResults(Path("empty.h5"), &def, said, &results), rg_errorArgument);
-    FILE* file = fopen(Path("text.h5"), "w");
+    assert_int_equal(rgCreateResults(rgTestPath("empty.h5"), &def, said, &results),
+                     rg_errorArgument);
+    FILE* file = fopen(rgTestPath("text.h5"), "w");
     assert_non_null(file);
     fputs("no results", file);
     fclose(file);
-    assert_int_equal(rgOpenResults(Path("text.h5"), false, said, &results), rg_errorFormat);
+    assert_int_equal(rgOpenResults(rgTestPath("text.h5"), false, said, &results), rg_errorFormat);
     // A part that was lost, and one that was cut.
     def = Def(3);
-    assert_int_equal(rgCreateResults(Path("lost.h5"), &def, NULL, &results), rg_ok);
+    assert_int_equal(rgCreateResults(rgTestPath("lost.h5"), &def, NULL, &results), rg_ok);
     WriteRows(results, 0, rows);
     rgDestroyResults(results);
-    assert_int_equal(truncate(Path("lost.h5.part0001"), 100), 0);
-    assert_int_equal(rgOpenResults(Path("lost.h5"), true, NULL, &results), rg_ok);
+    assert_int_equal(truncate(rgTestPath("lost.h5.part0001"), 100), 0);
+    assert_int_equal(rgOpenResults(rgTestPath("lost.h5"), true, NULL, &results), rg_ok);
     int32_t status[rows];
     assert_int_equal(rgResults_ReadStatus(results, 0, 3, status, NULL), rg_ok);
     assert_int_not_equal(rgResults_ReadStatus(results, 0, rows, status, NULL), rg_ok);
@@ -224,5 +209,5 @@ int main(void) {
         cmocka_unit_test(TestNothingIsOverwritten),
         cmocka_unit_test(TestBadFiles),
     };
-    return cmocka_run_group_tests(tests, MakeFolder, RemoveFolder);
+    return cmocka_run_group_tests(tests, rgMakeTestFolder, rgRemoveTestFolder);
 }

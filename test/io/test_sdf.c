@@ -1,6 +1,6 @@
 // SDF: files of a corpus against the same model in URDF or MJCF, what bad ones say, damaged bytes.
 #include "model/def.h"
-#include "remarks.h"
+#include "parsed.h"
 #include "rigor/rigor.h"
 #include "same.h"
 #include "source_dir.h"
@@ -13,32 +13,14 @@
 #define RG_PI     3.14159265358979323846
 #define RG_FOLDER RIGOR_SOURCE_DIR "/test/io/sdf/"
 
-typedef struct rgFixture {
-    rgDiagnostics* diagnostics;
-    rgModelDef* def;
-    rgResult result;
-} rgFixture;
-
-static rgFixture rgParse(const char* text, const rgLoadDef* load) {
-    rgFixture f = {0};
-    assert_int_equal(rgCreateDiagnostics(NULL, &f.diagnostics), rg_ok);
-    f.result = rgParseSdf(text, strlen(text), RG_FOLDER "x.sdf", load, f.diagnostics, &f.def);
-    return f;
+static rgParsed rgParse(const char* text, const rgLoadDef* load) {
+    return rgParseText(rgParseSdf, RG_FOLDER "x.sdf", text, load);
 }
 
-static rgFixture rgParseClean(const char* text, const rgLoadDef* load) {
-    rgFixture f = rgParse(text, load);
-    if (f.result != rg_ok || rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning) > 0) {
-        rgPrintRemarks(f.diagnostics);
-    }
-    assert_int_equal(f.result, rg_ok);
-    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning), 0);
+static rgParsed rgParseClean(const char* text, const rgLoadDef* load) {
+    rgParsed f = rgParse(text, load);
+    rgExpectClean(&f);
     return f;
-}
-
-static void rgClose(rgFixture* f) {
-    rgDestroyDiagnostics(f->diagnostics);
-    rgDestroyModelDef(f->def);
 }
 
 // Names, limits and the like, in the same order in both.
@@ -161,7 +143,7 @@ static void test_loop(void** state) {
 // A link with two parents, of which one hangs on nothing: that one hangs on the link.
 static void test_turned_joint(void** state) {
     (void)state;
-    rgFixture f =
+    rgParsed f =
         rgParseClean(MODEL(LINK("a") LINK("b") LINK("c")
                                LINK("d") "<joint name='j' type='revolute'>" ENDS("a", "b") AXIS
                            "</joint>"
@@ -178,7 +160,7 @@ static void test_turned_joint(void** state) {
     assert_int_equal(k->body.index1, rgModelDef_FindBody(f.def, "c").index1);
     EXPECT_NEAR(l->axis.z, -1, 0);
     EXPECT_NEAR(k->axis.z, -1, 0);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_screw(void** state) {
@@ -191,11 +173,11 @@ static void test_screw(void** state) {
             text, sizeof(text),
             MODEL(LINK("a") "<joint name='j' type='screw'>" ENDS("world", "a") AXIS "%s</joint>"),
             pitch[i]);
-        rgFixture f = rgParseClean(text, NULL);
+        rgParsed f = rgParseClean(text, NULL);
         assert_int_equal(f.def->jointCount, 2);
         assert_int_equal(f.def->joints[1].kind, rg_jointPrismatic);
         EXPECT_NEAR(f.def->equalities[0].polynomial[1], 0.01 / (2 * RG_PI), 1e-15);
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 }
 
@@ -208,7 +190,7 @@ static void test_surface(void** state) {
     (void)state;
     rgLoadDef load = rgDefaultLoadDef();
     load.fileContact = true;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         COLLISION("<friction><ode><mu>0.3</mu></ode><torsional><coefficient>0.5</coefficient>"
                   "<patch_radius>0.02</patch_radius></torsional></friction>"
                   "<bounce><restitution_coefficient>0.4</restitution_coefficient></bounce>"
@@ -225,10 +207,10 @@ static void test_surface(void** state) {
     EXPECT_NEAR(shape->material.damping, 30, 0);
     assert_int_equal(shape->mask, 12);
     assert_int_equal(shape->group, 12);
-    rgClose(&f);
+    rgParsed_Close(&f);
     f = rgParseClean(COLLISION(""), NULL);
     EXPECT_NEAR(f.def->shapes[0].material.mu, 1, 0); // as the format says
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 // Parts of one model meet only where it says so.
@@ -244,11 +226,11 @@ static void test_self_collide(void** state) {
                   "<link name='b'><inertial><mass>1</mass></inertial><collision name='c'>"
                   "<geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link>"),
             collide ? "1" : "false");
-        rgFixture f = rgParseClean(text, NULL);
+        rgParsed f = rgParseClean(text, NULL);
         rgModel* model = rgCompileOrFail(f.def);
         assert_int_equal(rgModel_ShapesMeet(model, (rgShapeId){1}, (rgShapeId){2}), collide);
         rgDestroyModel(model);
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 }
 
@@ -259,18 +241,18 @@ static void test_base(void** state) {
     for (int base = 0; base < 3; ++base) {
         rgLoadDef load = rgDefaultLoadDef();
         load.base = (rgBaseKind)base;
-        rgFixture f = rgParseClean(MODEL(LINK("a") LINK("b") "<joint name='j' type='fixed'>" ENDS(
-                                       "world", "b") "</joint>"),
-                                   &load);
+        rgParsed f = rgParseClean(MODEL(LINK("a") LINK("b") "<joint name='j' type='fixed'>" ENDS(
+                                      "world", "b") "</joint>"),
+                                  &load);
         assert_int_equal(f.def->jointCount, freeCounts[base]);
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 }
 
 // The pixels of the image are 0, 51, 102, 255 from the far left.
 static void test_height_map(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         MODEL("<static>1</static><link name='a'><collision name='c'><geometry><heightmap>"
               "<uri>file://hill.png</uri><size>4 2 10</size><pos>0 0 1</pos></heightmap></geometry>"
               "</collision></link>"),
@@ -284,7 +266,7 @@ static void test_height_map(void** state) {
     EXPECT_NEAR(shape->heightField->heights[2], 0, 1e-12);
     EXPECT_NEAR(shape->heightField->heights[3], 2, 1e-12);
     EXPECT_NEAR(shape->pose.p.z, 1, 0);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 // Worlds of Gazebo stand on its ground plane, which is here even where its models are not.
@@ -292,15 +274,15 @@ static void test_ground_plane(void** state) {
     (void)state;
     rgLoadDef load = rgDefaultLoadDef();
     load.ignoreEnvironment = true;
-    rgFixture f = rgParseClean("<sdf version='1.9'><world name='w'><include><uri>model://sun</uri>"
-                               "</include><include><uri>model://ground_plane</uri></include>"
-                               "</world></sdf>",
-                               &load);
+    rgParsed f = rgParseClean("<sdf version='1.9'><world name='w'><include><uri>model://sun</uri>"
+                              "</include><include><uri>model://ground_plane</uri></include>"
+                              "</world></sdf>",
+                              &load);
     assert_int_equal(f.def->shapeCount, 1);
     assert_int_equal(f.def->shapes[0].kind, rg_shapePlane);
     assert_string_equal(f.def->bodies[0].name, "ground_plane::link");
     assert_int_equal(f.def->jointCount, 0);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 typedef struct rgSaying {
@@ -486,7 +468,7 @@ static void test_sayings(void** state) {
             rgLoadDef load = rgDefaultLoadDef();
             load.strict = strict != 0;
             load.ignoreEnvironment = true;
-            rgFixture f = rgParse(saying->text, &load);
+            rgParsed f = rgParse(saying->text, &load);
             bool isWarning = saying->severity == rg_severityWarning;
             bool fails = saying->severity == rg_severityError ||
                          (strict && isWarning && saying->said != NULL);
@@ -506,7 +488,7 @@ static void test_sayings(void** state) {
                 fail_msg("%s: expected '%s'", saying->text,
                          saying->said != NULL ? saying->said : "nothing");
             }
-            rgClose(&f);
+            rgParsed_Close(&f);
         }
     }
 }
@@ -592,7 +574,7 @@ static void test_unknown_attributes(void** state) {
             memcpy(copy, bytes, end);
             memcpy(copy + end, " zzz='1'", 8);
             memcpy(copy + end + 8, bytes + end, count - end + 1);
-            rgFixture f = rgParse(copy, NULL);
+            rgParsed f = rgParse(copy, NULL);
             bool told = false;
             for (int k = 0; k < rgDiagnostics_Count(f.diagnostics); ++k) {
                 rgMessage message = rgDiagnostics_Message(f.diagnostics, k);
@@ -601,7 +583,7 @@ static void test_unknown_attributes(void** state) {
             if (!told) {
                 fail_msg("%s: %.*s zzz='1': nothing is said", names[n], (int)(end - i), bytes + i);
             }
-            rgClose(&f);
+            rgParsed_Close(&f);
         }
         free(copy);
         free(bytes);
@@ -629,13 +611,13 @@ static void test_mesh_of_a_base(void** state) {
     rgLoadDef load = rgDefaultLoadDef();
     load.hulls = true;
     for (int i = 0; i < RG_COUNT(cases); ++i) {
-        rgFixture f = rgParse(cases[i].text, &load);
+        rgParsed f = rgParse(cases[i].text, &load);
         if (f.result != rg_ok) {
             rgPrintRemarks(f.diagnostics);
         }
         assert_int_equal(f.result, rg_ok);
         assert_int_equal(f.def->shapes[0].kind, cases[i].kind);
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 #undef BASE
 #undef MASS

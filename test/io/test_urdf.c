@@ -1,7 +1,6 @@
 // URDF: what good files become, what is said about bad ones, and damaged files.
 #include "model/def.h"
-#include "remarks.h"
-#include "rigor/io.h"
+#include "parsed.h"
 #include "source_dir.h"
 
 #include <dirent.h>
@@ -14,36 +13,14 @@
 
 #define RG_BAD_FOLDER RIGOR_SOURCE_DIR "/test/io/bad"
 
-typedef struct rgFixture {
-    rgDiagnostics* diagnostics;
-    rgModelDef* model;
-    rgResult result;
-} rgFixture;
-
-static rgFixture rgParse(const char* text, const rgLoadDef* def) {
-    rgFixture f = {0};
-    assert_int_equal(rgCreateDiagnostics(NULL, &f.diagnostics), rg_ok);
-    f.result =
-        rgParseUrdf(text, strlen(text), RG_BAD_FOLDER "/x.urdf", def, f.diagnostics, &f.model);
-    return f;
+static rgParsed rgParse(const char* text, const rgLoadDef* load) {
+    return rgParseText(rgParseUrdf, RG_BAD_FOLDER "/x.urdf", text, load);
 }
 
-// A model and not a single remark, but for notes.
-static rgFixture rgParseClean(const char* text, const rgLoadDef* def) {
-    rgFixture f = rgParse(text, def);
-    int remarks = rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning) +
-                  rgDiagnostics_CountOf(f.diagnostics, rg_severityError);
-    if (f.result != rg_ok || remarks > 0) {
-        rgPrintRemarks(f.diagnostics);
-    }
-    assert_int_equal(f.result, rg_ok);
-    assert_int_equal(remarks, 0);
+static rgParsed rgParseClean(const char* text, const rgLoadDef* load) {
+    rgParsed f = rgParse(text, load);
+    rgExpectClean(&f);
     return f;
-}
-
-static void rgClose(rgFixture* f) {
-    rgDestroyDiagnostics(f->diagnostics);
-    rgDestroyModelDef(f->model);
 }
 
 #define INERTIAL                                                                                   \
@@ -55,7 +32,7 @@ static void rgClose(rgFixture* f) {
 // Children in file order, depth first, whatever the order of links.
 static void test_order(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         "<robot name='r'>" LINK("d") LINK("a") LINK("b") LINK("c")
             LINK("e") "<joint name='z' type='continuous'>" ENDS(
                 "a", "c") "</joint>"
@@ -69,23 +46,23 @@ static void test_order(void** state) {
     static const char* const bodies[] = {"a", "c", "d", "e", "b"};
     static const int parents[] = {0, 1, 2, 2, 1};
     static const char* const joints[] = {"z", "x", "w", "y"};
-    assert_string_equal(f.model->name, "r");
-    assert_int_equal(f.model->bodyCount, 5);
-    assert_int_equal(f.model->jointCount, 4);
+    assert_string_equal(f.def->name, "r");
+    assert_int_equal(f.def->bodyCount, 5);
+    assert_int_equal(f.def->jointCount, 4);
     for (int i = 0; i < 5; ++i) {
-        assert_string_equal(f.model->bodies[i].name, bodies[i]);
-        assert_int_equal(f.model->bodies[i].parent.index1, parents[i]);
+        assert_string_equal(f.def->bodies[i].name, bodies[i]);
+        assert_int_equal(f.def->bodies[i].parent.index1, parents[i]);
     }
     for (int i = 0; i < 4; ++i) {
-        assert_string_equal(f.model->joints[i].name, joints[i]);
-        assert_int_equal(f.model->joints[i].body.index1, i + 2);
+        assert_string_equal(f.def->joints[i].name, joints[i]);
+        assert_int_equal(f.def->joints[i].body.index1, i + 2);
     }
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_joint_kinds(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         "<robot name='r'>" LINK("a") LINK("b") LINK("c") LINK("d") LINK("e") LINK("f")
             LINK("g") "<joint name='1' type='revolute'>" ENDS(
                 "a", "b") "<origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><axis xyz='0 1 0'/>"
@@ -108,35 +85,35 @@ static void test_joint_kinds(void** state) {
         NULL);
     static const rgJointKind kinds[] = {rg_jointRevolute, rg_jointRevolute, rg_jointPrismatic,
                                         rg_jointPlanar, rg_jointFree};
-    assert_int_equal(f.model->jointCount, 5);
+    assert_int_equal(f.def->jointCount, 5);
     for (int i = 0; i < 5; ++i) {
-        assert_int_equal(f.model->joints[i].kind, kinds[i]);
+        assert_int_equal(f.def->joints[i].kind, kinds[i]);
     }
-    const rgJointDef* joint = &f.model->joints[0];
+    const rgJointDef* joint = &f.def->joints[0];
     assert_true(joint->hasLimits && joint->lower == -1 && joint->upper == 2);
     assert_true(joint->effortLimit == 3 && joint->velocityLimit == 4);
     assert_true(joint->damping == 5 && joint->dryFriction == 6);
     assert_true(joint->axis.y == 1 && joint->axis.x == 0);
-    assert_false(f.model->joints[1].hasLimits);
-    assert_true(f.model->joints[1].axis.x == 1); // the format's default
+    assert_false(f.def->joints[1].hasLimits);
+    assert_true(f.def->joints[1].axis.x == 1); // the format's default
     // The origin: x of the child points along y of the parent.
-    rgPose pose = f.model->bodies[1].pose;
+    rgPose pose = f.def->bodies[1].pose;
     rgVec3 x = rgRotate(pose.q, rgVec(1, 0, 0));
     EXPECT_NEAR(x.y, 1, 1e-15);
     assert_true(pose.p.x == 1 && pose.p.y == 2 && pose.p.z == 3);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 // The inertia of a tilted frame, against R I R' by hand: a quarter turn about x swaps y and z.
 static void test_inertial(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         "<robot name='r'><link name='a'><inertial><origin xyz='1 2 3' rpy='1.5707963267948966 0 "
         "0'/>"
         "<mass value='2'/><inertia ixx='1' iyy='2' izz='2.5' ixy='0.1' ixz='0.2' iyz='0.3'/>"
         "</inertial></link></robot>",
         NULL);
-    const rgInertia* inertia = &f.model->bodies[0].inertia;
+    const rgInertia* inertia = &f.def->bodies[0].inertia;
     assert_true(inertia->mass == 2 && inertia->center.z == 3);
     EXPECT_NEAR(inertia->moment.xx, 1, 1e-15);
     EXPECT_NEAR(inertia->moment.yy, 2.5, 1e-15);
@@ -144,7 +121,7 @@ static void test_inertial(void** state) {
     EXPECT_NEAR(inertia->moment.xy, -0.2, 1e-15);
     EXPECT_NEAR(inertia->moment.xz, 0.1, 1e-15);
     EXPECT_NEAR(inertia->moment.yz, -0.3, 1e-15);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_shapes(void** state) {
@@ -152,7 +129,7 @@ static void test_shapes(void** state) {
     rgLoadDef def = rgDefaultLoadDef();
     def.base = rg_baseFloating;
     def.hulls = true;
-    rgFixture f = rgParse(
+    rgParsed f = rgParse(
         "<robot name='r'><material name='blue'><color rgba='0 0 1 0.5'/></material>"
         "<link name='a'>" INERTIAL
         "<visual name='skin'><origin xyz='0 0 1'/><geometry><box size='2 4 6'/></geometry>"
@@ -173,13 +150,13 @@ static void test_shapes(void** state) {
     static const rgShapeKind kinds[] = {rg_shapeBox,      rg_shapeSphere,  rg_shapeSphere,
                                         rg_shapeCylinder, rg_shapeCapsule, rg_shapeHull,
                                         rg_shapeMesh};
-    assert_int_equal(f.model->shapeCount, 7);
+    assert_int_equal(f.def->shapeCount, 7);
     for (int i = 0; i < 7; ++i) {
-        assert_string_equal(f.model->shapes[i].name, names[i]);
-        assert_int_equal(f.model->shapes[i].kind, kinds[i]);
-        assert_int_equal(f.model->shapes[i].visualOnly, strstr(names[i], "collision") == NULL);
+        assert_string_equal(f.def->shapes[i].name, names[i]);
+        assert_int_equal(f.def->shapes[i].kind, kinds[i]);
+        assert_int_equal(f.def->shapes[i].visualOnly, strstr(names[i], "collision") == NULL);
     }
-    const rgShapeDef* shapes = f.model->shapes;
+    const rgShapeDef* shapes = f.def->shapes;
     assert_true(shapes[0].size.x == 1 && shapes[0].size.y == 2 && shapes[0].size.z == 3);
     assert_true(shapes[0].pose.p.z == 1);
     assert_true(shapes[0].color[2] == 1 && shapes[0].color[3] == 0.5f);
@@ -199,7 +176,7 @@ static void test_shapes(void** state) {
         }
         EXPECT_NEAR(volume, (i == 5 ? 2 : 1) * 0.14, 1e-14);
     }
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 // Names of the file are kept where they are good, and every shape has one of its own.
@@ -207,7 +184,7 @@ static void test_shape_names(void** state) {
     (void)state;
 #define SPHERE(kind, name)                                                                         \
     "<" kind " name='" name "'><geometry><sphere radius='1'/></geometry></" kind ">"
-    rgFixture f =
+    rgParsed f =
         rgParseClean("<robot name='r'><link name='a'>" SPHERE("visual", "x")
                          SPHERE("collision", "x") SPHERE("collision", "y")
                              SPHERE("visual", "visual0") SPHERE("visual", "") "</link></robot>",
@@ -215,21 +192,21 @@ static void test_shape_names(void** state) {
 #undef SPHERE
     static const char* const names[] = {"a/visual0", "a/collision0", "a/y", "a/visual1",
                                         "a/visual2"};
-    assert_int_equal(f.model->shapeCount, 5);
+    assert_int_equal(f.def->shapeCount, 5);
     for (int i = 0; i < 5; ++i) {
-        assert_string_equal(f.model->shapes[i].name, names[i]);
+        assert_string_equal(f.def->shapes[i].name, names[i]);
     }
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_static_mesh_keeps_its_triangles(void** state) {
     (void)state;
     const char* text = "<robot name='r'><link name='a'><collision><geometry>"
                        "<mesh filename='dented.obj'/></geometry></collision></link></robot>";
-    rgFixture f = rgParseClean(text, NULL);
-    assert_int_equal(f.model->shapes[0].kind, rg_shapeMesh);
-    assert_false(f.model->shapes[0].visualOnly);
-    rgClose(&f);
+    rgParsed f = rgParseClean(text, NULL);
+    assert_int_equal(f.def->shapes[0].kind, rg_shapeMesh);
+    assert_false(f.def->shapes[0].visualOnly);
+    rgParsed_Close(&f);
 }
 
 // The base of a robot, which has a mass and joints that move, is made of hulls as all its links
@@ -249,12 +226,12 @@ static void test_mesh_of_a_base(void** state) {
     rgLoadDef load = rgDefaultLoadDef();
     load.hulls = true;
     for (int i = 0; i < RG_COUNT(cases); ++i) {
-        rgFixture f = rgParse(cases[i].text, &load);
+        rgParsed f = rgParse(cases[i].text, &load);
         assert_int_equal(f.result, rg_ok);
-        assert_int_equal(f.model->shapes[0].kind, cases[i].kind);
+        assert_int_equal(f.def->shapes[0].kind, cases[i].kind);
         assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning),
                          cases[i].kind == rg_shapeHull);
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 #undef DENTED
 #undef DOOR
@@ -262,15 +239,14 @@ static void test_mesh_of_a_base(void** state) {
 
 static void test_bullet_contact(void** state) {
     (void)state;
-    rgFixture f =
-        rgParseClean("<robot name='r'><link name='a'><contact>"
-                     "<lateral_friction value='0.9'/><restitution value='0.25'/></contact>"
-                     "<collision><geometry><sphere radius='1'/></geometry></collision>"
-                     "</link></robot>",
-                     NULL);
-    assert_true(f.model->shapes[0].material.mu == 0.9);
-    assert_true(f.model->shapes[0].material.restitution == 0.25);
-    rgClose(&f);
+    rgParsed f = rgParseClean("<robot name='r'><link name='a'><contact>"
+                              "<lateral_friction value='0.9'/><restitution value='0.25'/></contact>"
+                              "<collision><geometry><sphere radius='1'/></geometry></collision>"
+                              "</link></robot>",
+                              NULL);
+    assert_true(f.def->shapes[0].material.mu == 0.9);
+    assert_true(f.def->shapes[0].material.restitution == 0.25);
+    rgParsed_Close(&f);
 }
 
 // Gazebo's restitution, by itself or where SDF has it; text may come in pieces.
@@ -292,11 +268,11 @@ static void test_gazebo_restitution(void** state) {
                           "<gazebo "
                           "reference='b'>%s</gazebo><gazebo><static>true</static></gazebo></robot>",
                  tags[i]);
-        rgFixture f = rgParseClean(text, NULL);
-        assert_int_equal(f.model->shapeCount, 2);
-        assert_true(f.model->shapes[0].material.restitution == 0);
-        assert_true(f.model->shapes[1].material.restitution == 0.25);
-        rgClose(&f);
+        rgParsed f = rgParseClean(text, NULL);
+        assert_int_equal(f.def->shapeCount, 2);
+        assert_true(f.def->shapes[0].material.restitution == 0);
+        assert_true(f.def->shapes[1].material.restitution == 0.25);
+        rgParsed_Close(&f);
     }
     const char* const bad[] = {"1.5", "-1", "x", "", "0.1 0.2", "nan"};
     for (int i = 0; i < 6; ++i) {
@@ -305,10 +281,10 @@ static void test_gazebo_restitution(void** state) {
                  "<robot name='r'>" BALL_LINK("a") "<gazebo reference='a'><restitution_coefficient>"
                                                    "%s</restitution_coefficient></gazebo></robot>",
                  bad[i]);
-        rgFixture f = rgParse(text, NULL);
+        rgParsed f = rgParse(text, NULL);
         assert_int_equal(f.result, rg_errorFormat);
         assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityError), 1);
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 }
 
@@ -318,62 +294,62 @@ static void test_gazebo_surface(void** state) {
     const char* text = "<robot name='r'>" BALL_LINK(
         "a") "<gazebo reference='a'><mu1>0.3</mu1>"
              "<mu2 value='0.3'/><kp>2000.0</kp><kd value='10'/></gazebo></robot>";
-    rgFixture f = rgParseClean(text, NULL);
-    const rgMaterial* material = &f.model->shapes[0].material;
+    rgParsed f = rgParseClean(text, NULL);
+    const rgMaterial* material = &f.def->shapes[0].material;
     EXPECT_NEAR(material->mu, 0.3, 0);
     EXPECT_NEAR(material->stiffness, 0, 0);
     EXPECT_NEAR(material->damping, 0, 0);
     assert_int_equal(material->frictionRule, rg_frictionMinimum);
-    rgClose(&f);
+    rgParsed_Close(&f);
     rgLoadDef soft = rgDefaultLoadDef();
     soft.fileContact = true;
     f = rgParseClean(text, &soft);
-    EXPECT_NEAR(f.model->shapes[0].material.stiffness, 2000, 0);
-    EXPECT_NEAR(f.model->shapes[0].material.damping, 10, 0);
-    rgClose(&f);
+    EXPECT_NEAR(f.def->shapes[0].material.stiffness, 2000, 0);
+    EXPECT_NEAR(f.def->shapes[0].material.damping, 10, 0);
+    rgParsed_Close(&f);
 }
 
 // A parent 'world' that is no link is the world itself.
 static void test_implied_world(void** state) {
     (void)state;
-    rgFixture f =
+    rgParsed f =
         rgParseClean("<robot name='r'>" BALL_LINK(
                          "a") "<joint name='j' type='fixed'>"
                               "<parent link='world'/><child link='a'/><origin xyz='1 2 3'/>"
                               "</joint></robot>",
                      NULL);
-    assert_int_equal(f.model->bodyCount, 1);
-    assert_int_equal(f.model->bodies[0].parent.index1, 0);
-    EXPECT_NEAR(f.model->bodies[0].pose.p.z, 3, 0);
+    assert_int_equal(f.def->bodyCount, 1);
+    assert_int_equal(f.def->bodies[0].parent.index1, 0);
+    EXPECT_NEAR(f.def->bodies[0].pose.p.z, 3, 0);
     assert_non_null(strstr(rgDiagnostics_Message(f.diagnostics, 0).text, "not declared"));
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_friction_rule(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         "<robot name='r'>" BALL_LINK("a") "<rigor friction_rule='average'/></robot>", NULL);
-    assert_int_equal(f.model->shapes[0].material.frictionRule, rg_frictionAverage);
-    rgClose(&f);
+    assert_int_equal(f.def->shapes[0].material.frictionRule, rg_frictionAverage);
+    rgParsed_Close(&f);
     f = rgParse("<robot name='r'>" BALL_LINK("a") "<rigor friction_rule='mean'/></robot>", NULL);
     assert_int_equal(f.result, rg_errorFormat);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_mimic(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         "<robot name='r'>" LINK("a") LINK("b") LINK("c") "<joint name='m' type='continuous'>" ENDS(
             "a", "b") "<mimic joint='l' multiplier='-2' offset='0.5'/></joint>"
                       "<joint name='l' type='continuous'>" ENDS("a", "c") "</joint></robot>",
         NULL);
-    assert_int_equal(f.model->equalityCount, 1);
-    const rgEqualityDef* equality = &f.model->equalities[0];
+    assert_int_equal(f.def->equalityCount, 1);
+    const rgEqualityDef* equality = &f.def->equalities[0];
     assert_int_equal(equality->kind, rg_equalityJoint);
     assert_int_equal(equality->jointA.index1, 1);
     assert_int_equal(equality->jointB.index1, 2);
     assert_true(equality->polynomial[0] == 0.5 && equality->polynomial[1] == -2);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_base(void** state) {
@@ -404,15 +380,15 @@ static void test_base(void** state) {
     for (int i = 0; i < RG_COUNT(cases); ++i) {
         rgLoadDef def = rgDefaultLoadDef();
         def.base = cases[i].base;
-        rgFixture f = rgParseClean(cases[i].text, &def);
-        assert_int_equal(f.model->bodyCount, cases[i].bodyCount);
-        assert_int_equal(f.model->jointCount, cases[i].jointCount);
-        assert_int_equal(f.model->bodies[0].parent.index1, 0);
+        rgParsed f = rgParseClean(cases[i].text, &def);
+        assert_int_equal(f.def->bodyCount, cases[i].bodyCount);
+        assert_int_equal(f.def->jointCount, cases[i].jointCount);
+        assert_int_equal(f.def->bodies[0].parent.index1, 0);
         if (cases[i].jointCount > 0) {
-            assert_int_equal(f.model->joints[0].kind, rg_jointFree);
-            assert_string_equal(f.model->joints[0].name, cases[i].name);
+            assert_int_equal(f.def->joints[0].kind, rg_jointFree);
+            assert_string_equal(f.def->joints[0].name, cases[i].name);
         }
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
 }
 
@@ -457,27 +433,27 @@ static void test_mesh_use(void** state) {
     rgLoadDef def = rgDefaultLoadDef();
     def.meshes = rg_meshesNone;
     def.strict = true;
-    rgFixture f = rgParseClean(text, &def);
-    assert_int_equal(f.model->shapeCount, 1);
+    rgParsed f = rgParseClean(text, &def);
+    assert_int_equal(f.def->shapeCount, 1);
     assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityNote), 1);
-    rgClose(&f);
+    rgParsed_Close(&f);
     def.meshes = rg_meshesCollision;
     f = rgParse(text, &def);
     assert_int_equal(f.result, rg_errorFormat);
     assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityError), 1);
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_extensions_are_noted_once(void** state) {
     (void)state;
-    rgFixture f = rgParseClean(
+    rgParsed f = rgParseClean(
         "<robot name='r'>" LINK("a") "<gazebo><x>1</x></gazebo>"
                                      "<gazebo reference='a'/><transmission name='t'/></robot>",
         NULL);
     assert_int_equal(rgDiagnostics_Count(f.diagnostics), 2);
     assert_string_equal(rgDiagnostics_Message(f.diagnostics, 1).text,
                         "<gazebo> is skipped but for surfaces of links (2 in the file)");
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 static void test_arguments(void** state) {
@@ -615,7 +591,7 @@ static void test_unknown_attributes(void** state) {
         memcpy(copy, bytes, end);
         memcpy(copy + end, " zzz='1'", 8);
         memcpy(copy + end + 8, bytes + end, count - end + 1);
-        rgFixture f = rgParse(copy, NULL);
+        rgParsed f = rgParse(copy, NULL);
         bool told = false;
         for (int k = 0; k < rgDiagnostics_Count(f.diagnostics); ++k) {
             rgMessage message = rgDiagnostics_Message(f.diagnostics, k);
@@ -624,11 +600,11 @@ static void test_unknown_attributes(void** state) {
         if (!told) {
             fail_msg("%.*s zzz='1': nothing is said", (int)(end - i), bytes + i);
         }
-        rgClose(&f);
+        rgParsed_Close(&f);
     }
-    rgFixture f = rgParse(bytes, NULL);
+    rgParsed f = rgParse(bytes, NULL);
     assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 25, "only <limit> counts"));
-    rgClose(&f);
+    rgParsed_Close(&f);
 }
 
 // Bodies without mass can move when the least of it is asked for.
@@ -639,24 +615,23 @@ static void test_bound(void** state) {
     rgLoadDef load = rgDefaultLoadDef();
     load.boundMass = 0.1;
     load.boundInertia = 1e-3;
-    rgFixture f = rgParse(text, &load);
+    rgParsed f = rgParse(text, &load);
     assert_int_equal(f.result, rg_ok);
-    const rgInertia* inertia = &f.model->bodies[1].inertia;
+    const rgInertia* inertia = &f.def->bodies[1].inertia;
     EXPECT_NEAR(inertia->mass, 0.1, 0);
     EXPECT_NEAR(inertia->moment.xx, 1e-3, 1e-18);
-    EXPECT_NEAR(f.model->bodies[0].inertia.mass, 0, 0); // it has no joint
+    EXPECT_NEAR(f.def->bodies[0].inertia.mass, 0, 0); // it has no joint
     assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1, "as asked (1 needed it)"));
     rgModel* model = NULL;
-    assert_int_equal(rgCompileModel(f.model, NULL, f.diagnostics, &model), rg_ok);
+    assert_int_equal(rgCompileModel(f.def, NULL, f.diagnostics, &model), rg_ok);
     rgDestroyModel(model);
-    rgClose(&f);
+    rgParsed_Close(&f);
     f = rgParse(text, NULL);
-    assert_int_equal(rgCompileModel(f.model, NULL, f.diagnostics, &model), rg_errorArgument);
+    assert_int_equal(rgCompileModel(f.def, NULL, f.diagnostics, &model), rg_errorArgument);
     assert_true(rgHasRemark(f.diagnostics, rg_severityError, 1, "give it a mass"));
-    rgClose(&f);
+    rgParsed_Close(&f);
     load.boundMass = -1;
-    assert_int_equal(rgParseUrdf(text, strlen(text), NULL, &load, NULL, &f.model),
-                     rg_errorArgument);
+    assert_int_equal(rgParseUrdf(text, strlen(text), NULL, &load, NULL, &f.def), rg_errorArgument);
 }
 
 int main(void) {
