@@ -142,17 +142,18 @@ static void TestNothingIsOverwritten(void** state) {
     assert_int_equal(stat(rgTestPath("folder.h5"), &info), 0);
     assert_true(S_ISDIR(info.st_mode));
     // Nor are a pipe, a link or what it leads to replaced, asked for or not.
-    assert_int_equal(mkfifo(Path("pipe.h5"), 0600), 0);
-    assert_int_equal(symlink("pipe.h5", Path("link.h5")), 0);
-    assert_int_equal(symlink("absent", Path("dangling.h5")), 0);
+    assert_int_equal(mkfifo(rgTestPath("pipe.h5"), 0600), 0);
+    assert_int_equal(symlink("pipe.h5", rgTestPath("link.h5")), 0);
+    assert_int_equal(symlink("absent", rgTestPath("dangling.h5")), 0);
     static const char* const special[] = {"pipe.h5", "link.h5", "dangling.h5"};
     for (int i = 0; i < 6; ++i) {
         rgResultsDef one = Def(1);
         one.overwrite = i < 3;
         rgDiagnostics_Clear(said);
-        assert_int_equal(rgCreateResults(Path(special[i % 3]), &one, said, &other), rg_errorFile);
+        assert_int_equal(rgCreateResults(rgTestPath(special[i % 3]), &one, said, &other),
+                         rg_errorFile);
         assert_int_equal(rgDiagnostics_CountOf(said, rg_severityError), 1);
-        assert_int_equal(lstat(Path(special[i % 3]), &info), 0);
+        assert_int_equal(lstat(rgTestPath(special[i % 3]), &info), 0);
         assert_true(i % 3 == 0 ? S_ISFIFO(info.st_mode) : S_ISLNK(info.st_mode));
     }
     rgDestroyDiagnostics(said);
