@@ -163,7 +163,7 @@ typedef struct rgTendonDef {
     double lower, upper;
     double damping, dryFriction, stiffness, springReference;
     double slack;    ///< the spring does nothing from springReference to so much more
-    double armature; ///< inertia of its length [kg]; with joints only
+    double armature; ///< inertia of its length [kg]
     rgSource source;
     uint32_t cookie;
 } rgTendonDef;

@@ -175,10 +175,7 @@ static void rgMjcf_ReadSpatialTendon(rgMjcf* m, const rgXmlNode* node) {
     def.pointCount = rgMjcf_ReadPoints(m, node, &def);
     rgMjcf_SetTendon(m, node, &settings, &def);
     rgMjcf_SetTendonSpring(m, node, &settings, NAN, &def);
-    if (settings.armature != 0) {
-        rgXmlReader_Warn(&m->reader, node,
-                         "<spatial armature> is not supported; the tendon has no inertia");
-    }
+    def.armature = settings.armature;
     if (def.pointCount == 0) {
         rgXmlReader_Error(&m->reader, node, "<spatial>: has no sites");
     }

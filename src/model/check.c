@@ -476,9 +476,6 @@ static void rgCheckTendon(rgCase* c, const rgTendonDef* tendon) {
     rgCase_Finite(c, "spring reference", tendon->springReference);
     rgCase_NotNegative(c, "slack", tendon->slack);
     rgCase_NotNegative(c, "armature", tendon->armature);
-    if (tendon->armature > 0 && tendon->pointCount > 0) {
-        rgCase_Error(c, "only tendons of joints have an armature");
-    }
 }
 
 static bool rgIsFramePoint(const rgTendonDef* tendon, int k) {

@@ -114,7 +114,29 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     return rg_ok;
 }
 
-// (27) lambda = -armature (J v+ - J v)
+// How the rate of a length changes while v stays, J' v, by its rates shortly before and after the
+// place of the step.
+static double rgTendonBend(rgWorld* world, int tendon) {
+    const rgModel* model = world->model;
+    rgDynamics* d = world->readout->now;
+    double *values = world->readout->row, rates[2];
+    for (int side = 0; side < 2; ++side) {
+        double drift, time = (side == 0 ? -0.5 : 0.5) * world->dt;
+        rgWorld_Move(world, world->startQ, world->midV, time, world->triedQ);
+        rgWorld_PlaceStart(world, d);
+        rgDynamics_SetPositions(d, world->triedQ);
+        rgDynamics_TendonRow(d, tendon, values, &drift);
+        rates[side] = drift;
+        for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
+            rates[side] +=
+                values[k - model->tendonStart[tendon]] * world->midV[model->tendonColumns[k]];
+        }
+    }
+    world->readout->nowValid = false;
+    return (rates[1] - rates[0]) / world->dt;
+}
+
+// (27) lambda = -armature (J v+ - J v + dt J' v)
 static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
     double armature = world->model->tendons[tendon].armature;
     if (armature == 0) {
@@ -125,7 +147,9 @@ static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
         return rg_errorMemory;
     }
     world->rows.compliance[first] = 1 / armature;
-    world->rows.bias[first] = -rgTendonRate(world, tendon, world->startV);
+    bool bends = world->model->tendons[tendon].pointCount > 0;
+    world->rows.bias[first] = (bends ? world->dt * rgTendonBend(world, tendon) : 0) -
+                              rgTendonRate(world, tendon, world->startV);
     return rg_ok;
 }
 

@@ -148,12 +148,57 @@ static void TestKinematicEnd(void** state) {
     SceneEnd(&scene);
 }
 
+// A rope with an inertia of its length: nothing else moves, hence (M + m (x/l)^2) x'^2/2 stays. And
+// what hangs on it keeps its energy, whatever it winds around.
+static void TestInertiaOfAWay(void** state) {
+    (void)state;
+    const double mass = 2, inertia = 3, h = 0.5;
+    double error[2];
+    for (int k = 0; k < 2; ++k) {
+        rgWorldDef def = SceneWorldDef(k == 0 ? 2e-3 : 1e-3, 1e-12);
+        Scene scene = SceneText(
+            "<mujoco><option gravity='0 0 0'/><worldbody><site name='top' pos='0 0 .5'/><body>"
+            "<joint type='slide' axis='1 0 0'/><geom size='.05' mass='2'/><site name='end'/>"
+            "</body></worldbody><tendon><spatial armature='3'><site site='top'/><site site='end'/>"
+            "</spatial></tendon></mujoco>",
+            &def);
+        double x = -1, v = 1.5;
+        assert_int_equal(rgWorld_SetState(scene.world, &x, &v), rg_ok);
+        double start = 0.5 * (mass + inertia * x * x / (x * x + h * h)) * v * v;
+        error[k] = 0;
+        while (x < 1) {
+            SceneStep(&scene);
+            x = rgWorld_Positions(scene.world, NULL)[0],
+            v = rgWorld_Velocities(scene.world, NULL)[0];
+            double now = 0.5 * (mass + inertia * x * x / (x * x + h * h)) * v * v;
+            error[k] = fmax(error[k], fabs(now - start));
+        }
+        SceneEnd(&scene);
+    }
+    assert_true(error[1] < 1e-4 && error[1] < error[0] / 3);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    Scene scene =
+        SceneText(HANGING("armature='1.5'", "<joint type='slide' axis='1 0 0'/>"
+                                            "<joint type='slide' axis='0 0 1' stiffness='200'/>"),
+                  &def);
+    double q[2] = {0.05, 0.05}, v[2] = {0.4, -0.5}, first = 0;
+    assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
+    for (int i = 0; i < 1000; ++i) {
+        double rate = Sensor(&scene, 1), sum = SceneEnergy(&scene) + 0.5 * 1.5 * rate * rate;
+        first = i == 0 ? sum : first;
+        EXPECT_NEAR(sum, first, 2e-4);
+        SceneStep(&scene);
+    }
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(TestWeight),
                                        cmocka_unit_test(TestSlack),
                                        cmocka_unit_test(TestEnergy),
                                        cmocka_unit_test(TestArmature),
                                        cmocka_unit_test(TestInverseAndRestore),
+                                       cmocka_unit_test(TestInertiaOfAWay),
                                        cmocka_unit_test(TestKinematicEnd)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
