@@ -15,9 +15,11 @@ bool rgWorld_IsOpen(const rgWorld* world, int equality) {
 }
 
 int rgWorld_OpenCount(const rgWorld* world) {
+    const rgRows* rows = &world->rows;
     int count = 0;
-    for (int e = 0; e < world->model->info.equalityCount; ++e) {
-        count += world->isOpen[e];
+    for (int b = 0; b < rows->blockCount; ++b) {
+        const rgRowSource* source = &rows->sources[rows->blocks[b].firstRow];
+        count += source->kind == rg_constraintEquality && world->isOpen[source->index];
     }
     return count;
 }
@@ -118,7 +120,7 @@ double rgWorld_GroupMass(const rgWorld* world, int group) {
 
 void rgWorld_StartLoops(rgWorld* world) {
     for (int e = 0; e < world->model->info.equalityCount; ++e) {
-        world->isOpen[e] = world->state.open[e] != 0;
+        world->isOpen[e] = world->state.open[e] != 0 && world->loopTree[e] >= 0;
     }
 }
 
@@ -255,6 +257,7 @@ bool rgWorld_OpenLoops(rgWorld* world, const rgContactReport* report) {
 
 void rgWorld_CommitLoops(rgWorld* world) {
     for (int e = 0; e < world->model->info.equalityCount; ++e) {
-        world->state.open[e] = world->miss[e] > RG_LOOP_OPEN && !world->def.neverSoften;
+        world->state.open[e] =
+            world->loopTree[e] >= 0 && world->miss[e] > RG_LOOP_OPEN && !world->def.neverSoften;
     }
 }

@@ -324,7 +324,7 @@ static rgResult rgWorld_CloseGroups(rgWorld* world, double* q) {
         world->loopGroups[t] = (rgLoopGroup){.error = INFINITY, .active = true};
     }
     for (int e = 0; e < model->info.equalityCount; ++e) {
-        world->miss[e] = 0;
+        world->miss[e] = world->isOpen[e] ? INFINITY : 0; // stays where it takes no part: asleep
         world->leftOut[e] = false;
         if (world->isOpen[e]) {
             rgWorld_LoopGroup(world, e)->hasOpen = true;
