@@ -96,6 +96,8 @@ TABLE = [
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", ("src/world/constraint_equality.c", r"= (\S+) \* mean;")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", ("src/world/constraint_equality.c", r"> (\S+) \* mean\)")),
     ("theory/constraints.md", "at most {} times, until |phi| < {},", ("src/world/loops.c", "RG_LOOP_STEPS"), ("src/world/loops.c", "RG_LOOP_TOLERANCE")),
+    ("theory/constraints.md", "left open by more than {} m or rad yields", ("src/world/world.h", "RG_LOOP_OPEN")),
+    ("theory/constraints.md", "set open by more than {}, a certificate names it, it lacks {} m/s by", ("src/world/conflict.c", "RG_OPEN_SET"), ("src/world/conflict.c", "RG_OPEN_SPEED")),
     ("theory/constraints.md", "get R_N = {} m/s / (mean lambda_n of the last step), at least {} G_nn and at most {} G_nn",
      ("src/world/anchor.c", "RG_SHARING_SPEED"), ("src/world/anchor.c", "RG_SHARING_LEAST"), ("src/world/anchor.c", "RG_SHARING_MOST")),
     ("theory/constraints.md", "where that exceeds {} m/s", ("src/world/arc.c", "RG_ARC_LINEAR")),
