@@ -267,7 +267,8 @@ static void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def) {
 static void rgWorld_MarkTendon(rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     const rgTendonDef* def = &model->tendons[tendon];
-    bool pulls = def->pointCount > 0 && (def->stiffness > 0 || def->damping > 0 || def->armature > 0);
+    bool pulls =
+        def->pointCount > 0 && (def->stiffness > 0 || def->damping > 0 || def->armature > 0);
     for (int k = model->tendonStart[tendon]; pulls && k < model->tendonStart[tendon + 1]; ++k) {
         world->isLooped[model->links[model->dofs[model->tendonColumns[k]].link].tree] = true;
     }
