@@ -1,5 +1,6 @@
 // MJCF: each rule of the format on a small file, against values computed by hand.
 #include "mjcf_text.h"
+#include "source_dir.h"
 
 // Values of the class, then of the classes around it; a childclass for those without their own.
 static void test_classes(void** state) {
