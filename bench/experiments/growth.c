@@ -77,7 +77,7 @@ static rgSheet* rgAddGrowthTable(rgReport* report, const rgGrowthCase* growth) {
     rgSheet_Column(sheet, growth->unit, NULL, "%.0f");
     rgSheet_Column(sheet, "velocities", NULL, "%.0f");
     rgSheet_Column(sheet, "contacts", "mean", "%.1f");
-    rgSheet_Column(sheet, "time", "us/step", "%.4g");
+    rgSheet_Column(sheet, "time", "us/step", "%.1f");
     rgSheet_Column(sheet, "time per contact", "us", "%.3g");
     rgSheet_Column(sheet, "iterations", "mean", "%.1f");
     rgSheet_Column(sheet, "steps at 1e-6", "%", "%.1f");

@@ -26,11 +26,12 @@ static const rgShownScene rgShown[] = {
     {"rigid", NULL, "humanoid", 3, 0, "1.6,-1.6,0.8,0,0,0.15", "Fig. 2: a limp humanoid, rigid"},
     {"compliant", NULL, "humanoid", 3, 2e3, "1.6,-1.6,0.8,0,0,0.15",
      "Fig. 2: the same with 2 kN/m per contact point: it sinks in"},
-    {"UR5", "ur5/ur5.xml", "arm", 1.5, 0, "1.3,-1.3,0.9,0,0,0.2", "Fig. 6: UR5 without actuation"},
+    {"UR5", "ur5/ur5.xml", "arm", 1.5, 0, "1.5,-1.1,0.9,0.2,0.2,0.2",
+     "Fig. 6: UR5 without actuation"},
     {"Cassie", "cassie/cassie_eq.xml", "biped", 1.5, 0, "1.3,-1.3,0.9,0,0,0.2",
      "Fig. 6: Cassie with its loops, collapsed"},
     {"Talos", "talos/talos.xml", NULL, 1.5, 0, "1.8,-1.8,1.1,0,0,0.2", "Fig. 3: Talos has fallen"},
-    {"hand", NULL, "hand", 1, 0, "0.35,-0.35,0.35,0,0,0.08",
+    {"hand", NULL, "hand", 1, 0, "0.42,-0.40,0.42,0.04,0.02,0.05",
      "Fig. 3: a hand with a stack of cubes"},
 };
 enum { rg_shownCount = sizeof(rgShown) / sizeof(rgShown[0]) };

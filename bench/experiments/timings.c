@@ -150,6 +150,9 @@ static rgTrajectory* rgRecord(const rgSystemDef* system, int samples) {
     bool good = rgMakeDef(system, &scene, &def) &&
                 rgCompileModel(def, NULL, NULL, &model) == rg_ok &&
                 rgCreateWorld(model, &worldDef, NULL, &world) == rg_ok;
+    if (good && scene == NULL && system->robot != NULL) {
+        trajectory->label = "Talos, falling";
+    }
     if (good && scene != NULL) {
         good = rgScene_Start(scene, world) == rg_ok;
     } else if (good) {

@@ -47,9 +47,15 @@ static int rgCountFiles(const char* folder) {
     return count;
 }
 
-// So many of the files, at equal distances.
-static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted) {
-    int there = rgCountFiles(folder), seen = 0;
+// Whether file `index` of `there` is one of so many at equal distances.
+static bool rgIsChosen(int index, int there, int wanted) {
+    return wanted >= there ||
+           (int64_t)index * wanted / there != (int64_t)(index + 1) * wanted / there;
+}
+
+// So many of the files, at equal distances, none of those that `avoided` files would be.
+static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted, int avoided) {
+    int there = rgCountFiles(folder), seen = 0, left = 0;
     rgMotionDef def = rgDefaultMotionDef();
     def.backwardVelocities = true; // as the data say
     for (int i = 0; i < 1000 && there > 0; ++i) {
@@ -57,9 +63,11 @@ static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted) {
         FILE* file = fopen(path, "r");
         if (file != NULL) {
             fclose(file);
-            bool take = (int64_t)seen * wanted / there != (int64_t)(seen + 1) * wanted / there;
+            bool free = avoided == 0 || !rgIsChosen(seen, there, avoided);
+            bool take = free && rgIsChosen(left, there - avoided, wanted);
             ++seen;
-            if ((take || there <= wanted) && tosses->count < rg_mostTosses &&
+            left += free;
+            if (take && tosses->count < rg_mostTosses &&
                 rgLoadMotion(path, tosses->model, &def, NULL, &tosses->loaded[tosses->count]) ==
                     rg_ok) {
                 tosses->motions[tosses->count] = *tosses->loaded[tosses->count];
@@ -68,11 +76,10 @@ static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted) {
         }
         free(path);
     }
-    tosses->real = tosses->count > 0;
 }
 
 // What a body that is not quite the published one does.
-static void rgSimulateTosses(rgTosses* tosses, int count) {
+static void rgSimulateTosses(rgTosses* tosses, int count, int first) {
     enum { samples = 60 };
     static const char* const names[] = {"body/cube/com.z", "shape/*/friction",
                                         "body/cube/inertia.scale"};
@@ -90,7 +97,7 @@ static void rgSimulateTosses(rgTosses* tosses, int count) {
     tosses->memory = rgCli_Allocate((size_t)count * (samples * 8 + 13), sizeof(double));
     double* at = tosses->memory;
     for (int i = 0; i < count; ++i) {
-        uint64_t seed = rgRandomBits(8, (uint64_t)i);
+        uint64_t seed = rgRandomBits(8, (uint64_t)(first + i));
         double *q = at, *v = q + 7, *times = v + 6, *rows = times + samples;
         at = rows + 7 * samples;
         rgQuat turn = rgQuatFromRotationVector(
@@ -124,7 +131,7 @@ static void rgSimulateTosses(rgTosses* tosses, int count) {
     rgDestroyModelDef(def);
 }
 
-static bool rgTosses_Open(rgTosses* tosses, int wanted) {
+static bool rgTosses_Open(rgTosses* tosses, int wanted, int avoided) {
     const char* data = getenv("RIGOR_DATA");
     tosses->def = rgLoadCube();
     tosses->channel = (rgChannel){rg_channelPose, {1}, 0};
@@ -133,11 +140,12 @@ static bool rgTosses_Open(rgTosses* tosses, int wanted) {
     }
     if (data != NULL) {
         char* folder = rgCli_Format("%s/cube_toss", data);
-        rgReadTosses(tosses, folder, wanted);
+        tosses->real = rgCountFiles(folder) > 0;
+        rgReadTosses(tosses, folder, wanted, avoided);
         free(folder);
     }
     if (!tosses->real) {
-        rgSimulateTosses(tosses, wanted < 20 ? wanted : 20);
+        rgSimulateTosses(tosses, wanted < 20 ? wanted : 20, avoided);
     }
     return true;
 }
@@ -180,16 +188,17 @@ static const rgFitted rgParameters[] = {
 };
 enum { rg_parameterTableSize = sizeof(rgParameters) / sizeof(rgParameters[0]) };
 
-typedef enum rgFitKind { rg_fitSurface, rg_fitRigid, rg_fitCompliant } rgFitKind;
+typedef enum rgFitKind { rg_fitStarts, rg_fitSurface, rg_fitRigid, rg_fitCompliant } rgFitKind;
 
 static bool rgBelongs(const rgFitted* parameter, rgFitKind kind) {
     bool surface = strcmp(parameter->name, "shape/*/friction") == 0 ||
                    strcmp(parameter->name, "shape/*/restitution") == 0;
-    return kind == rg_fitSurface ? surface
+    return kind <= rg_fitSurface ? surface
            : kind == rg_fitRigid ? parameter->rigid
                                  : parameter->compliant;
 }
 
+// rg_fitStarts: only where each toss starts.
 static rgIdentification* rgFitTosses(rgReport* report, const rgTosses* tosses, rgFitKind kind,
                                      bool window) {
     rgParameterDef parameters[rg_parameterTableSize];
@@ -214,6 +223,11 @@ static rgIdentification* rgFitTosses(rgReport* report, const rgTosses* tosses, r
     def.generations = 0;
     def.refinements = rgReport_Pick(report, 1, 4, 8);
     def.foldCount = rgReport_Pick(report, 2, rg_folds, rg_folds);
+    if (kind == rg_fitStarts) {
+        def.refinements = 0;
+        def.foldCount = 0;
+        def.bootstrapCount = 0;
+    }
     if (window) {
         def.startWindow = 1;
         def.startPosition = 0.002;
@@ -348,23 +362,23 @@ static const rgEngineDef rgEngines[] = {
      "",
      {RG_FRICTION,
       {"stiffness", {2e4, 4e4, 8e4, 1.6e5, 3.2e5, 6.4e5}, 6, 3}, // of either shape: half for a pair
-      {"damping", {0, 10, 20, 40, 80, 160}, 6, 0},
-      {"dissipation", {0, 0.25, 0.5, 1, 2}, 5, 0}}},
+      {"damping", {0, 10, 20, 40, 80, 160}, 6, 2},
+      {"dissipation", {0, 0.25, 0.5, 1, 2}, 5, 2}}},
     {"MuJoCo elliptic",
      "MuJoCo",
      "elliptic",
      {RG_FRICTION,
-      {"timeconst", {0.0034, 0.005, 0.007, 0.01, 0.014, 0.02}, 6, 5},
-      {"dampratio", {0.1, 0.2, 0.4, 0.6, 0.8, 1}, 6, 5},
-      {"impedance", {0.9, 0.99, 0.999}, 3, 0}}},
+      {"timeconst", {0.0034, 0.005, 0.007, 0.01, 0.014, 0.02}, 6, 2},
+      {"dampratio", {0.1, 0.2, 0.4, 0.6, 0.8, 1}, 6, 3},
+      {"impedance", {0.9, 0.99, 0.999}, 3, 1}}},
     {"Bullet, rigid", "Bullet", "50 iterations", {RG_FRICTION, RG_RESTITUTION}},
     {"Bullet, compliant",
      "Bullet",
      "50 iterations",
      {RG_FRICTION,
       {"stiffness", {1e4, 2e4, 4e4, 8e4, 1.6e5, 3.2e5}, 6, 3},
-      {"damping", {0, 5, 10, 20, 40, 80}, 6, 0},
-      {"restitution", {0, 0.1, 0.2, 0.3}, 4, 0}}},
+      {"damping", {0, 5, 10, 20, 40, 80}, 6, 2},
+      {"restitution", {0, 0.1, 0.2, 0.3}, 4, 1}}},
     {"ODE direct, aligned", "ODE", "direct aligned", {RG_FRICTION, RG_RESTITUTION}},
     {"DART", "DART", "", {RG_FRICTION, RG_RESTITUTION}},
 };
@@ -374,7 +388,8 @@ typedef struct rgEngineSearch {
     rgReport* report;
     const rgEngineDef* engine;
     const rgTosses* tosses;
-    const rgIdentification* answer;
+    const rgIdentification* body;   // its values are those of the body
+    const rgIdentification* starts; // of the tosses; where the same, tosses have bodies of folds
     int folds, knobCount;
     rgMotionError* errors[rg_mostCandidates]; // of all tosses; NULL: not tried
     int tried;
@@ -397,16 +412,19 @@ static int rgWithDigit(int candidate, int knob, int digit) {
     return candidate + (digit - rgDigit(candidate, knob)) * unit;
 }
 
-// The body as it was found without the toss, with the candidate's material.
+// The body, as it was found without the toss, with the candidate's material.
 static rgModelDef* rgDefOf(const rgEngineSearch* search, int candidate, int toss, char* variant,
                            size_t size) {
     rgModelDef* def = rgLoadCube();
     bool own = strcmp(search->engine->peer, "rigor") == 0;
-    for (int i = 0; i < rgIdentification_Info(search->answer).parameterCount; ++i) {
-        rgParameterEstimate p = rgIdentification_Parameter(search->answer, i);
+    for (int i = 0; i < rgIdentification_Info(search->body).parameterCount; ++i) {
+        rgParameterEstimate p = rgIdentification_Parameter(search->body, i);
         for (int k = 0; k < rg_parameterTableSize; ++k) {
             if (rgParameters[k].body && strcmp(rgParameters[k].name, p.name) == 0) {
-                double value = rgIdentification_FoldValue(search->answer, toss % search->folds, i);
+                double value =
+                    search->body != search->starts
+                        ? p.value
+                        : rgIdentification_FoldValue(search->body, toss % search->folds, i);
                 rgModelDef_SetParameter(def, p.name, value, NULL);
             }
         }
@@ -432,7 +450,7 @@ static rgModelDef* rgDefOf(const rgEngineSearch* search, int candidate, int toss
 static rgMotionError rgTossInEngine(rgEngineSearch* search, int candidate, int toss) {
     char variant[128];
     const rgMotion* motion = &search->tosses->motions[toss];
-    rgMotionEstimate start = rgIdentification_Motion(search->answer, toss);
+    rgMotionEstimate start = rgIdentification_Motion(search->starts, toss);
     rgModelDef* def = rgDefOf(search, candidate, toss, variant, sizeof(variant));
     rgMotionError error = {0};
     rgPeerScene scene = {0};
@@ -489,7 +507,7 @@ static double rgScore(rgEngineSearch* search, int candidate, int fold) {
     return sum;
 }
 
-// One knob after the other, twice, from what the engine does by default.
+// One knob after the other, twice, from the middle of their ranges.
 static int rgChooseWithout(rgEngineSearch* search, int fold) {
     int best = 0;
     for (int k = 0; k < search->knobCount; ++k) {
@@ -540,12 +558,13 @@ typedef struct rgBestEngine {
 } rgBestEngine;
 
 // The best of ours and of the others, by the sum of per cent and degrees.
-static void rgAddEngines(rgReport* report, const rgTosses* tosses, const rgIdentification* answer,
-                         rgBestEngine best[2]) {
-    rgSheet* sheet = rgErrorSheet(report, "engines",
-                                  "The identified body, with sharp corners, in each engine: its "
-                                  "contact parameters found by one search on the other folds",
-                                  "engine");
+static void rgAddEngines(rgReport* report, const rgTosses* tosses, const rgIdentification* body,
+                         const rgIdentification* starts, rgBestEngine best[2]) {
+    char* title = rgCli_Format("The identified body, with sharp corners, in each engine, on %d %s: "
+                               "contact parameters found by one search on the other folds",
+                               tosses->count, body != starts ? "other tosses" : "tosses");
+    rgSheet* sheet = rgErrorSheet(report, "engines", title, "engine");
+    free(title);
     rgSheet_Column(sheet, "chosen without the first fold", NULL, NULL);
     for (int e = 0; e < rg_engineCount; ++e) {
         const rgEngineDef* engine = &rgEngines[e];
@@ -559,8 +578,9 @@ static void rgAddEngines(rgReport* report, const rgTosses* tosses, const rgIdent
         *search = (rgEngineSearch){.report = report,
                                    .engine = engine,
                                    .tosses = tosses,
-                                   .answer = answer,
-                                   .folds = rgIdentification_Info(answer).foldCount,
+                                   .body = body,
+                                   .starts = starts,
+                                   .folds = rgIdentification_Info(body).foldCount,
                                    .good = true};
         while (search->knobCount < rg_mostKnobs && engine->knobs[search->knobCount].count > 0) {
             ++search->knobCount;
@@ -592,7 +612,7 @@ static bool rgRunTosses(rgReport* report) {
                 {"body, rigid contacts", rg_fitRigid, true},
                 {"body, compliant contacts", rg_fitCompliant, true}};
     rgTosses* tosses = rgCli_Allocate(1, sizeof(rgTosses));
-    if (!rgTosses_Open(tosses, rgReport_Pick(report, 4, 30, rg_mostTosses))) {
+    if (!rgTosses_Open(tosses, rgReport_Pick(report, 4, 30, rg_mostTosses), 0)) {
         rgTosses_Close(tosses);
         return rgReport_Fail(report, "the model of the cube cannot be made");
     }
@@ -620,7 +640,14 @@ static bool rgRunTosses(rgReport* report) {
     }
     rgAddBody(report, answer);
     rgBestEngine best[2] = {{0}};
-    rgAddEngines(report, tosses, answer, best);
+    rgTosses* others = rgCli_Allocate(1, sizeof(rgTosses));
+    bool open = rgTosses_Open(others, rgReport_Pick(report, 4, 60, 60), tosses->count);
+    rgIdentification* starts =
+        open && others->count > 0 ? rgFitTosses(report, others, rg_fitStarts, true) : NULL;
+    rgAddEngines(report, starts != NULL ? others : tosses, answer, starts != NULL ? starts : answer,
+                 best);
+    rgDestroyIdentification(starts);
+    rgTosses_Close(others);
     rgReport_Note(report,
                   "%d %s, step 1/%g s, errors at every sample in %% of the cube's width and as "
                   "angles, averaged over a toss, then over tosses. Held out: predicted with what "
@@ -633,16 +660,16 @@ static bool rgRunTosses(rgReport* report) {
                   rgRate * rg_parts);
     rgReport_Note(report,
                   "Engines in the last table have the centre of mass, inertia, size and gravity of "
-                  "the compliant fit (for each toss that which did not see it), sharp corners, "
-                  "which all of them can have, and one friction for impacts and sliding. Each "
-                  "starts from its own defaults; one parameter after the other is set to the best "
-                  "of its values on the other folds, twice. ODE's and DART's friction is a "
-                  "pyramid.");
+                  "the compliant fit, which did not see the tosses there, sharp corners, which all "
+                  "of them can have, and one friction for impacts and sliding. From the middle of "
+                  "their ranges, one parameter after the other is set to the best of its values on "
+                  "the other folds, twice. ODE's and DART's friction is a pyramid.");
     char beside[200] = "";
     if (best[0].label != NULL && best[1].label != NULL) {
         snprintf(beside, sizeof(beside),
-                 " With that body and sharp corners in every engine, %s comes to %.1f %% and "
-                 "%.1f degrees, the best of the others, %s, to %.1f %% and %.1f degrees.",
+                 " With that body and sharp corners in every engine, on other tosses, %s comes to "
+                 "%.1f %% and %.1f degrees, the best of the others, %s, to %.1f %% and %.1f "
+                 "degrees.",
                  best[0].label, best[0].errors.position, best[0].errors.rotation, best[1].label,
                  best[1].errors.position, best[1].errors.rotation);
     }
