@@ -54,7 +54,7 @@ tsan: build/tsan/.configured
 # Memory that is read before it is written, which the sanitizers do not see. Without the scripts (valgrind
 # would watch Python), without the longest, and with a tenth of the random cases.
 TOO_LONG = ^(math\.kernels|contact\.(solvers|forms)|collision\.(distance|ray)|scene\.scene|$\
-	world\.(stacks|impact|inverse|joints|robots))$$
+	world\.(anchor|cards|stacks|impact|inverse|joints|robots))$$
 valgrind: all
 	RIGOR_TEST_LIGHT=1 $(CTEST) --test-dir build/release -L unit -LE script -E '$(TOO_LONG)' -T memcheck \
 		--overwrite MemoryCheckCommandOptions="-q --error-exitcode=99 --leak-check=full \

@@ -18,10 +18,10 @@ static rgResult rgFindWindows(rgFit* fit, const rgSolution* solution, const rgMo
     size_t room = 0;
     for (int i = first; i < end; ++i) {
         room += (size_t)fit->targets[solution->motions[i]].sizeCount;
+        contacts[i - first] = INFINITY;
     }
     rgResult result = rgTrialList_Create(&list, fit, end - first, room);
     for (int i = first; i < end && result == rg_ok; ++i) {
-        contacts[i - first] = INFINITY;
         rgTrialList_Add(&list, fit, model, solution->motions[i], NULL);
         list.trials[i - first].contact = &contacts[i - first];
     }
