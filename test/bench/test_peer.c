@@ -92,11 +92,46 @@ static void test_start(void** state) {
     free(v);
 }
 
+// Numbers behind the name of a variant.
+static void test_settings(void** state) {
+    (void)state;
+    const char* variant = "elliptic near-rigid; timeconst 0.01; dampratio 5e-1";
+    EXPECT_NEAR(rgPeerSetting(variant, "timeconst", 7), 0.01, 0);
+    EXPECT_NEAR(rgPeerSetting(variant, "dampratio", 7), 0.5, 0);
+    EXPECT_NEAR(rgPeerSetting(variant, "damp", 7), 7, 0);
+    EXPECT_NEAR(rgPeerSetting("timeconst 3", "timeconst", 7), 7, 0); // that is a name
+    assert_true(rgPeerVariantIs(variant, "elliptic near-rigid"));
+    assert_false(rgPeerVariantIs(variant, "elliptic"));
+    assert_true(rgPeerVariantIs("CG", "CG") && !rgPeerVariantIs("CG", "C"));
+    assert_true(rgPeerVariantIs("", "") && rgPeerVariantIs("; restitution 1", ""));
+}
+
+// Steps that are made elsewhere have their own clock.
+static double rgElsewhere(void* world) {
+    (void)world;
+    return 12.5;
+}
+
+static void test_seconds(void** state) {
+    (void)state;
+    rgPeer other = rgPeerRigor;
+    other.seconds = rgElsewhere;
+    rgPeerScene scene;
+    rgPeerRun run;
+    assert_true(rgPeerScene_Load(&scene, "sliding", 1e-3));
+    assert_true(rgPeerRun_Begin(&run, &other, NULL, &scene));
+    rgPeerRuns_Time(&run, 1, 5, 2, 60);
+    EXPECT_NEAR(run.least, 12.5, 0);
+    EXPECT_NEAR(run.median, 12.5, 0);
+    rgPeerRun_End(&run);
+    rgPeerScene_Free(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_other),
-        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_same),    cmocka_unit_test(test_other),
+        cmocka_unit_test(test_start),   cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

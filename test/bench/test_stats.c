@@ -1,8 +1,10 @@
 // Statistics of measurements on data whose answers are known.
+#include "rivals.h"
 #include "stats.h"
 #include "support.h"
 
 #include <math.h>
+#include <string.h>
 
 static void test_moments(void** state) {
     (void)state;
@@ -63,12 +65,31 @@ static void test_profiles(void** state) {
     EXPECT_NEAR(rgProfileEnd(costs + 6, 1, 2), 1, 0);
 }
 
+// Who is ahead: only what is faster is named, and what has no number does not count.
+static void test_rivals(void** state) {
+    (void)state;
+    rgRivals rivals = {0};
+    assert_string_equal(rgRivals_Text(&rivals), "none");
+    rgRivals_Add(&rivals, "slow", 10, 9, "x");
+    rgRivals_Add(&rivals, "gone", 10, NAN, NULL);
+    rgRivals_Add(&rivals, "endless", 10, INFINITY, NULL);
+    assert_string_equal(rgRivals_Text(&rivals), "none");
+    assert_int_equal(rivals.total, 1);
+    rgRivals_Add(&rivals, "a", 10, 12.5, NULL);
+    rgRivals_Add(&rivals, "b", 10, 42, "falls");
+    assert_string_equal(rgRivals_Text(&rivals),
+                        "a (1.25 times as fast), b (4.2 times as fast, falls)");
+    for (int i = 0; i < 100; ++i) { // a long list ends where the text does
+        rgRivals_Add(&rivals, "somebody with a long name", 1, 2, NULL);
+    }
+    assert_true(rivals.count == 102 && strlen(rivals.text) < sizeof(rivals.text));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_power_law),
-        cmocka_unit_test(test_profiles),
+        cmocka_unit_test(test_moments),   cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_power_law), cmocka_unit_test(test_profiles),
+        cmocka_unit_test(test_rivals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
