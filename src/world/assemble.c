@@ -240,6 +240,7 @@ static rgResult rgJudgeAsked(rgStep* step) {
 static rgResult rgSolveRows(rgStep* step) {
     rgWorld* world = step->world;
     int n = world->rows.rowCount;
+    world->reopens = false;
     if (n == 0) {
         return rg_ok;
     }
@@ -252,6 +253,10 @@ static rgResult rgSolveRows(rgStep* step) {
     int softened = rgSoftenKnownJams(world);
     result = rgSolveOnce(step);
     rgContactStatus status = step->report->contact.status;
+    world->reopens = result == rg_ok && rgWorld_OpenLoops(world, &step->report->contact);
+    if (world->reopens) {
+        return rg_ok; // it is solved again, with loops that yield
+    }
     if (result == rg_ok && status != rg_contactSolved && status != rg_contactBudgeted) {
         int more = rgSoftenNewJams(world, &step->report->contact);
         softened += more;
@@ -278,8 +283,8 @@ static bool rgWorld_Missed(rgWorld* world, int round) {
 rgResult rgSolveProblem(rgStep* step) {
     rgResult result = rgSolveRows(step);
     bool leaves = result == rg_ok && rgWorld_LetRoll(step->world);
-    bool opens = result == rg_ok && rgWorld_OpenLoops(step->world, &step->report->contact);
-    for (int round = 1; result == rg_ok && (leaves || opens || rgWorld_Missed(step->world, round));
+    for (int round = 1;
+         result == rg_ok && (leaves || step->world->reopens || rgWorld_Missed(step->world, round));
          ++round) {
         int iterations = step->report->contact.iterationCount;
         int factorizations = step->report->contact.factorizationCount;
@@ -289,7 +294,6 @@ rgResult rgSolveProblem(rgStep* step) {
         step->report->contact.iterationCount += iterations;
         step->report->contact.factorizationCount += factorizations;
         leaves = result == rg_ok && rgWorld_LetRoll(step->world);
-        opens = result == rg_ok && rgWorld_OpenLoops(step->world, &step->report->contact);
     }
     return result;
 }

@@ -179,6 +179,30 @@ static int rgWorld_StopAtLimits(rgWorld* world, const double* q) {
     return count;
 }
 
+// Contacts that carry and that x would push into each other get rows; their count, negative when
+// out of memory.
+static int rgWorld_StopAtContacts(rgWorld* world) {
+    const rgRows* held = world->heldRows;
+    int count = 0;
+    for (int i = 0; i < world->pointCount; ++i) {
+        int normal = world->points[i].firstRow + 2;
+        bool touches = held->lambda[normal] > 0 || world->points[i].gap <= RG_LOOP_BEYOND;
+        if (!touches || rgRows_Dot(held, normal, world->column) > -RG_LOOP_BEYOND) {
+            continue;
+        }
+        int start = held->rowStart[normal];
+        int row =
+            rgRows_AddRow(world, (rgBlock){.kind = rg_blockFree}, rgRows_Columns(held, normal),
+                          held->column + start, held->value + start);
+        if (row < 0) {
+            return -1;
+        }
+        rgRows_Regularize(world, row);
+        ++count;
+    }
+    return count;
+}
+
 // A motion that is large for the errors that it is to undo leads elsewhere: its group stays.
 static void rgWorld_StopWildGroups(rgWorld* world) {
     const rgModel* model = world->model;
@@ -204,19 +228,57 @@ static void rgWorld_StopWildGroups(rgWorld* world) {
     }
 }
 
-// q moves by x, but no joint beyond its limit.
+static void rgWorld_StopTree(rgWorld* world, int link) {
+    const rgModel* model = world->model;
+    int tree = link < model->linkCount ? model->links[link].tree : -1;
+    if (tree < 0 || !world->loopGroups[world->loopGroup[tree]].tries) {
+        return;
+    }
+    for (int t = 0; t < model->treeCount; ++t) {
+        if (world->loopGroup[t] == world->loopGroup[tree]) {
+            memset(world->column + model->trees[t].firstDof, 0,
+                   (size_t)model->trees[t].dofCount * sizeof(double));
+        }
+    }
+}
+
+// Groups with loops that yield stay where closing them would lead into what is near.
+static void rgWorld_StopBeforeOthers(rgWorld* world) {
+    const rgModel* model = world->model;
+    double* way = world->readout->row;
+    for (int v = 0; v < model->vCount && world->waitingCount > 0; ++v) {
+        way[v] = world->column[v] + 0.5 * world->dt * world->nextV[v];
+    }
+    if (world->waitingCount > 0) {
+        rgWorld_RateLinks(world, way);
+        for (int k = 0; k < model->kinematicCount; ++k) {
+            world->linkVelocities[model->linkCount + k] = (rgSpatial){0};
+        }
+    }
+    for (int i = 0; i < world->waitingCount; ++i) {
+        const rgPoint* point = &world->waiting[i];
+        if (point->gap + rgDot(point->normal, rgWorld_PointRate(world, point)) < -RG_LOOP_BEYOND) {
+            rgWorld_StopTree(world, world->colliders[point->colliderA].link);
+            rgWorld_StopTree(world, world->colliders[point->colliderB].link);
+        }
+    }
+}
+
+// q moves by x, but no joint beyond its limit and no contact deeper.
 static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
     rgResult result = rgWorld_SolveLoops(world);
     for (int i = 0; i < RG_LOOP_STOPS && result == rg_ok; ++i) {
-        int count = rgWorld_StopAtLimits(world, q);
-        if (count <= 0) {
-            result = count < 0 ? rg_errorMemory : rg_ok;
+        int limits = rgWorld_StopAtLimits(world, q);
+        int contacts = limits >= 0 ? rgWorld_StopAtContacts(world) : 0;
+        if (limits < 0 || contacts < 0 || limits + contacts == 0) {
+            result = limits < 0 || contacts < 0 ? rg_errorMemory : rg_ok;
             break;
         }
         result = rgWorld_SolveLoops(world);
     }
     if (result == rg_ok) {
         rgWorld_StopWildGroups(world);
+        rgWorld_StopBeforeOthers(world);
         rgWorld_Move(world, q, world->column, 1, q);
     }
     return result;
@@ -247,8 +309,13 @@ static bool rgWorld_AcceptGroups(rgWorld* world, double* q, bool last) {
             rgWorld_CopyTree(world, t, world->loopQ, q);
         }
     }
+    // What yields comes back by its own forces first, so that it goes through nothing.
+    double near = world->def.pushOutSpeed * (world->dt + world->timeConstant);
     for (int t = 0; t < model->treeCount; ++t) {
         rgLoopGroup* group = &world->loopGroups[t];
+        if (group->tries && group->reached > near) {
+            group->active = false;
+        }
         bool nearer = group->reached < group->error;
         group->error = group->active && nearer ? group->reached : group->error;
         group->active = group->active && nearer && !(group->reached < RG_LOOP_TOLERANCE) && !last;
@@ -309,6 +376,7 @@ static bool rgWorld_GiveUpGroups(rgWorld* world, double* q) {
         rgLoopGroup* group = &world->loopGroups[t];
         group->active = group->hasOpen && !(group->error < RG_LOOP_TOLERANCE);
         group->error = group->active ? INFINITY : group->error;
+        group->tries = false;
     }
     for (int e = 0; e < model->info.equalityCount; ++e) {
         world->leftOut[e] = world->isOpen[e] && rgWorld_LoopGroup(world, e)->active &&
@@ -327,7 +395,8 @@ static rgResult rgWorld_CloseGroups(rgWorld* world, double* q) {
         world->miss[e] = world->isOpen[e] ? INFINITY : 0; // stays where it takes no part: asleep
         world->leftOut[e] = false;
         if (world->isOpen[e]) {
-            rgWorld_LoopGroup(world, e)->hasOpen = true;
+            rgLoopGroup* group = rgWorld_LoopGroup(world, e);
+            group->hasOpen = group->tries = true;
         }
     }
     rgResult result = rgWorld_Approach(world, q);
@@ -341,6 +410,7 @@ rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
     // The rows of the step stay as they are for readers.
     rgRows step = world->rows;
     world->rows = world->loopRows;
+    world->heldRows = &step;
     rgResult result = rgWorld_CloseGroups(world, q);
     world->loopRows = world->rows;
     world->rows = step;

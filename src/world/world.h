@@ -220,6 +220,7 @@ typedef struct rgLoopGroup {
     double energy, size;   // of the motion and the violations of a step
     bool active;           // not closed yet, and not given up
     bool hasOpen;          // some of its loops yield in this step
+    bool tries;            // all of its loops take part
 } rgLoopGroup;
 
 // What is kept to see whether mechanics explains the motion. No part of the state: it takes no part
@@ -372,13 +373,14 @@ struct rgWorld {
     rgManifold* manifolds;     // rgFindContacts, per active pair
     int manifoldCapacity;
     rgRows rows;
-    rgRows loopRows; // rgWorld_ProjectLoops
-    double* loopQ;   // rgWorld_ProjectLoops, qCount
-    double* triedQ;  // rgWorld_ProjectLoops, qCount
-    bool* isOpen;    // rgWorld_StartLoops, per equality: it yields in this step
-    bool* leftOut;   // rgWorld_ProjectLoops, per equality: it yields and takes no part
-    double* miss;    // rgWorld_ProjectLoops, per equality: how far it is from closed
-    double* missed;  // rgWorld_ProjectLoops, per equality: likewise, where the last step leads
+    rgRows loopRows;        // rgWorld_ProjectLoops
+    double* loopQ;          // rgWorld_ProjectLoops, qCount
+    double* triedQ;         // rgWorld_ProjectLoops, qCount
+    const rgRows* heldRows; // rgWorld_ProjectLoops: those of the step
+    bool* isOpen;           // rgWorld_StartLoops, per equality: it yields in this step
+    bool* leftOut;          // rgWorld_ProjectLoops, per equality: it yields and takes no part
+    double* miss;           // rgWorld_ProjectLoops, per equality: how far it is from closed
+    double* missed; // rgWorld_ProjectLoops, per equality: likewise, where the last step leads
     rgLoopGroup* loopGroups; // rgWorld_Plan, per tree: at the tree that stands for its group
     int* loopGroup;          // rgWorld_Plan, per tree: that tree
     int* loopTree;           // rgWorld_Plan, per equality: a tree of it; -1: not rigid, or none
@@ -393,6 +395,7 @@ struct rgWorld {
     rgContactProblem problem;
     double penetration;
     bool bends;           // rgFindContacts: some point may
+    bool reopens;         // rgSolveProblem: loops yield that did not, and it is solved again
     bool restless;        // rgSolveProblem: the start did not do
     bool wrenched;        // any wrench is not zero
     bool belts;           // any shape has a surface velocity

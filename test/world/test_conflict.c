@@ -146,6 +146,37 @@ static void TestAgainstEachOther(void** state) {
     }
 }
 
+// A hand that holds a box goes through a wall and back: the box stays before the wall, pressed
+// against it, and is in the hand again on the way back.
+static void TestAgainstWall(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
+    Scene scene = SceneText(
+        "<mujoco><worldbody><geom type='box' size='.1 1 1' pos='1 0 1'/><body name='hand' "
+        "mocap='true' pos='.5 0 1'/><body name='tip' pos='.5 0 1'><freejoint/><geom type='box' "
+        "size='.1 .1 .1' mass='2'/></body></worldbody><equality><weld body1='hand' body2='tip'/>"
+        "</equality></mujoco>",
+        &def);
+    double motion = 0;
+    for (int k = 1; k <= 2000; ++k) {
+        double x = k <= 1000 ? 0.5 + 1e-3 * k : 1.5 - 1e-3 * (k - 1000);
+        MoveHand(&scene, x, 1);
+        rgStepReport report = Watch(&scene, &motion);
+        double place = SceneBodyPoint(&scene, Named(&scene, "tip")).x;
+        // On the way back it leaves the wall, and may be put into the hand from some millimetres.
+        assert_true(place < 0.8 + (k <= 1000 ? 1e-5 : 3e-3));
+        assert_int_equal(report.softenedRows, EqualityYields(&scene, 0));
+        if (x < 0.79) {
+            EXPECT_NEAR(Miss(&scene), 0, 1e-9);
+        } else if (x > 0.81) {
+            assert_true(EqualityYields(&scene, 0));
+            EXPECT_NEAR(place, 0.8, 5e-3);
+        }
+    }
+    assert_true(motion < 2); // 2 kg, and the hand at 1 m/s
+    SceneEnd(&scene);
+}
+
 // Saved in the middle of a conflict, it goes on with the same bits.
 static void TestRestored(void** state) {
     (void)state;
@@ -235,8 +266,8 @@ static void TestRandomArms(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestOutOfReach),       cmocka_unit_test(TestAgainstLimit),
-        cmocka_unit_test(TestAgainstEachOther), cmocka_unit_test(TestRestored),
-        cmocka_unit_test(TestRandomArms),
+        cmocka_unit_test(TestAgainstEachOther), cmocka_unit_test(TestAgainstWall),
+        cmocka_unit_test(TestRestored),         cmocka_unit_test(TestRandomArms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
