@@ -11,13 +11,36 @@ import re
 import reprlib
 import warnings
 from types import SimpleNamespace
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional
+from typing import Any, Dict, Generic, Iterable, List, NamedTuple, Optional, TypeVar
 
 import numpy as np
 
 from ._native import ffi, lib
 
 _NULL = ffi.NULL
+
+
+T = TypeVar("T")
+
+
+class Fixed(Generic[T]):
+    """An attribute that is set once. C reads and writes as much memory as it said then."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name, self._place = name, "_fixed_" + name
+
+    def __get__(self, instance: Any, owner: Any = None) -> T:
+        if instance is None:
+            return self  # type: ignore[return-value]
+        try:
+            return instance.__dict__[self._place]
+        except KeyError:
+            raise AttributeError(self._name) from None
+
+    def __set__(self, instance: Any, value: T) -> None:
+        if self._place in instance.__dict__:
+            raise AttributeError(f"{self._name} of a {type(instance).__name__} cannot be changed")
+        instance.__dict__[self._place] = value
 
 
 # ---- errors

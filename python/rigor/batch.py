@@ -8,7 +8,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._core import (ArgumentError, BusyError, Diagnostics, check, enum_value, ffi, floats, lib, pointer,
+from ._core import (ArgumentError, BusyError, Diagnostics, Fixed, check, enum_value, ffi, floats, lib, pointer,
                     refuse_pickle, structs, word, writable_pointer)
 from ._live import LiveArrays, live_array
 from .model import Model, Part
@@ -66,6 +66,9 @@ class Batch(LiveArrays):
     """
 
     _instead_of_pickle = "make one there of the same model"
+
+    model = Fixed[Model]()
+    count = Fixed[int]()  #: worlds
 
     def __init__(self, model: Model, count: int, dt: Optional[float] = None, *, gravity: Any = None,
                  solver: Optional[str] = None, tolerance: Optional[float] = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import (BusyError, Pose, Record, Spatial, check, enum_value, ffi, fill,
+from ._core import (BusyError, Fixed, Pose, Record, Spatial, check, enum_value, ffi, fill,
                     lib, pointer, read, refuse_pickle, vector, writable_pointer)
 from .model import Model, Part
 
@@ -33,6 +33,8 @@ class Dynamics:
     computed once. gravity [m/s^2]: the model's own unless given."""
 
     _instead_of_pickle = "make one there of the same model"
+
+    model = Fixed[Model]()
 
     def __init__(self, model: Model, gravity: Any = None) -> None:
         if not isinstance(model, Model):

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._core import (ArgumentError, Diagnostics, NotFoundError, Record, check, ffi,
+from ._core import (ArgumentError, Diagnostics, Fixed, NotFoundError, Record, check, ffi,
                     fill, floats, lib, numbers, pointer, read, refuse_pickle, string, vector,
                     writable_pointer)
 
@@ -50,6 +50,10 @@ class Model:
 
     _instead_of_pickle = "load it anew there, from its file or from model.mjcf()"
 
+    nq = Fixed[int]()  #: coordinates of the configuration
+    nv = Fixed[int]()  #: degrees of freedom
+    nu = Fixed[int]()  #: actuators
+
     def __init__(self, definition: "ModelDef", scene: Any = None) -> None:
         diagnostics = Diagnostics()
         out = ffi.new("rgPyModel**")
@@ -63,9 +67,7 @@ class Model:
         self._scene = scene
         info = lib.rgModel_Info(self._model)
         self.name: str = string(info.name) or ""
-        self.nq: int = info.qCount  #: coordinates of the configuration
-        self.nv: int = info.vCount  #: degrees of freedom
-        self.nu: int = info.actuatorCount  #: actuators
+        self.nq, self.nv, self.nu = info.qCount, info.vCount, info.actuatorCount
         self.mass: float = info.mass  #: of everything that moves [kg]
         self.info: Record = read(info)  #: all sizes, as rgModelInfo has them
         self._counts = {kind: getattr(self.info, kind + "_count") for kind in _KINDS}

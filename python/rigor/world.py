@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, NumericError, Pose, Record,
+from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, Fixed, NumericError, Pose, Record,
                     Spatial, check, ffi, fill, lib, numbers, pointer, pose, read,
                     refuse_pickle, structs, vector, word)
 from ._hdf5 import hdf5
@@ -120,6 +120,8 @@ class World(LiveArrays):
     """
 
     _instead_of_pickle = "send world.save() and restore() it into a world of the same model there"
+
+    model = Fixed[Model]()
 
     def __init__(self, model: Model, dt: Optional[float] = None, *, gravity: Any = None,
                  solver: Optional[str] = None, tolerance: Optional[float] = None, threads: int = 1,

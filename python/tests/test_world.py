@@ -471,3 +471,16 @@ def test_activations(tmp_path):
     assert batch.act.shape == (3, 1) and batch.act[1, 0] == w.act[0]
     kept = rigor.load_recording(tmp_path / "act.h5").act
     assert kept.shape[1] == 1 and kept[-1, 0] == w.act[0]
+
+
+def test_sizes_are_fixed(quadruped):
+    """C reads as much of an array as the model says: a size that is written over would be memory that is not there."""
+    batch, dynamics = rigor.Batch(quadruped, 2), rigor.Dynamics(quadruped)
+    world = rigor.World(quadruped)
+    for thing, name in ((quadruped, "nq"), (quadruped, "nv"), (quadruped, "nu"), (world, "model"),
+                        (batch, "model"), (batch, "count"), (dynamics, "model")):
+        before = getattr(thing, name)
+        for value in (1, None, 10**9, before):
+            with pytest.raises(AttributeError, match="cannot be changed"):
+                setattr(thing, name, value)
+        assert getattr(thing, name) is before

@@ -103,17 +103,31 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
     return rg_errorFormat;
 }
 
-static bool rgLoadDef_IsGood(const rgLoadDef* def) {
-    return def->boundMass >= 0 && def->boundMass < 1e12 && def->boundInertia >= 0 &&
-           def->boundInertia < 1e12 && def->cookie == RG_LOAD_COOKIE && def->packageDirCount >= 0 &&
-           (def->packageDirCount == 0 || def->packageDirs != NULL) && def->density >= 0 &&
-           def->density < 1e12 && def->meshScale >= 0 && def->meshScale < 1e12;
+static bool rgLoadDef_IsGood(const rgLoadDef* def, const char* path, rgDiagnostics* diagnostics) {
+    const struct {
+        const char* name;
+        double value;
+    } numbers[] = {{"least mass", def->boundMass},
+                   {"least moment of inertia", def->boundInertia},
+                   {"density", def->density},
+                   {"scale of meshes", def->meshScale}};
+    bool good = def->cookie == RG_LOAD_COOKIE && def->packageDirCount >= 0 &&
+                (def->packageDirCount == 0 || def->packageDirs != NULL);
+    for (int i = 0; i < RG_COUNT(numbers); ++i) {
+        if (!(numbers[i].value >= 0 && numbers[i].value < 1e12)) {
+            rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
+                              "the %s to load with is %g; it must be at least 0 and below 1e12",
+                              numbers[i].name, numbers[i].value);
+            good = false;
+        }
+    }
+    return good;
 }
 
 rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size_t byteCount,
                   const rgLoadDef* def, rgDiagnostics* diagnostics, rgModelDef** model) {
     rgLoadDef used = def != NULL ? *def : rgDefaultLoadDef();
-    if (model == NULL || !rgLoadDef_IsGood(&used)) {
+    if (model == NULL || !rgLoadDef_IsGood(&used, path, diagnostics)) {
         return rg_errorArgument;
     }
     if (rootName == NULL && text == NULL && rgIsMeshPath(path)) {

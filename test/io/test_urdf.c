@@ -631,7 +631,14 @@ static void test_bound(void** state) {
     assert_true(rgHasRemark(f.diagnostics, rg_severityError, 1, "give it a mass"));
     rgParsed_Close(&f);
     load.boundMass = -1;
-    assert_int_equal(rgParseUrdf(text, strlen(text), NULL, &load, NULL, &f.def), rg_errorArgument);
+    load.meshScale = 1e300;
+    rgDiagnostics* said = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgParseUrdf(text, strlen(text), "a.urdf", &load, said, &f.def),
+                     rg_errorArgument);
+    assert_true(rgHasRemark(said, rg_severityError, 0, "least mass to load with is -1"));
+    assert_true(rgHasRemark(said, rg_severityError, 0, "scale of meshes to load with is 1e+300"));
+    rgDestroyDiagnostics(said);
 }
 
 int main(void) {

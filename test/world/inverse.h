@@ -12,6 +12,12 @@ static inline Scene FileScene(const char* name, const rgWorldDef* def) {
     return scene;
 }
 
+static inline Scene ArmScene(rgWorldDef* def) {
+    *def = rgDefaultWorldDef();
+    def->contact.tolerance = 1e-12;
+    return FileScene("arm_wall", def);
+}
+
 static inline Scene BuiltScene(const char* name, const rgWorldDef* def) {
     Scene scene = {0};
     const rgSceneInfo* info = rgFindScene(name);
