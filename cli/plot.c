@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -482,6 +483,7 @@ static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, cons
                     table);
     }
     bool good = !isInput && rgWriteTable(plot, table);
+    signal(SIGPIPE, SIG_IGN); // without gnuplot nobody reads the script
     FILE* pipe = good ? popen("gnuplot 2>&1 >/dev/null", "w") : NULL;
     if (pipe != NULL) {
         rgWriteScript(pipe, plot, table, out, terminal, title);

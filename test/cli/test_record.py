@@ -141,6 +141,14 @@ class Record(unittest.TestCase):
         self.assertEqual(done.stderr, "/nowhere/at/all.h5: error: cannot be created: "
                          "No such file or directory\n")
 
+    def test_plot_without_gnuplot(self):
+        path = self.path("short.h5")
+        self.assertEqual(run("simulate", "sliding", "--steps", "3", "--record", path).returncode, 0)
+        done = subprocess.run([RIGOR, "plot", path, self.path("none.svg")], capture_output=True, text=True,
+                              timeout=60, env=dict(os.environ, PATH=self.folder.name))
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("gnuplot failed", done.stderr)
+
     def test_plot(self):
         path = self.record("quadruped", "--time", 0.1, "--csv", self.path("run.csv"))
         done = run("plot", path, self.path("a.svg"), "--what", "energy,contacts,joint:knee_fl")

