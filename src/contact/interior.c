@@ -72,13 +72,15 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
     point->trial.psi = RG_TAKE(arena, double, system->setCount);
     point->A = RG_TAKE(arena, double, system->pairCount);
     point->B = RG_TAKE(arena, double, system->pairCount);
-    point->idle = RG_TAKE(arena, bool, system->setCount);
+    point->kinds = RG_TAKE(arena, rgPairKind, system->setCount);
     point->cones = RG_TAKE(arena, rgCone, system->setCount);
     point->lines = RG_TAKE(arena, rgLine, system->n);
     if (arena->failed) {
         return rg_errorMemory;
     }
-    memset(point->idle, 0, (size_t)system->setCount * sizeof(bool));
+    for (int i = 0; i < system->setCount; ++i) {
+        point->kinds[i] = rg_pairWhole;
+    }
     rgInterior_FindCones(point);
     return rg_ok;
 }
@@ -406,7 +408,7 @@ static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
     double eps = 0.1 * system->ops->leastShift;
     rgInterior_Linearize(point, eps);
-    if (system->ops->factorPair(system, point->A, point->B, point->idle, eps) != rg_ok) {
+    if (system->ops->factorPair(system, point->A, point->B, point->kinds, eps) != rg_ok) {
         return false;
     }
     point->share = RG_REACH;

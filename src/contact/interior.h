@@ -48,7 +48,7 @@ typedef struct rgInterior {
     rgDirection direction, trial;
     double* A;
     double* B;
-    bool* idle;
+    rgPairKind* kinds;
     int coneCount;
     rgCone* cones;
     int lineCount;

@@ -94,10 +94,12 @@ double rgSystem_Map(const rgSystem* system, double r, const double* lambda, cons
     return sqrt(sum);
 }
 
+#define RG_SLIP_LEAST 1e-9 // friction, and radius over |w|, that may be divided by
+
 // (3), (4) Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where the
 // projection turns and grows with p_n. row is the first of them within the set.
-static void rgLinearizeDisc(const rgSet* set, int row, double mu, double normal, double r,
-                            const double* lambda, const double* sigma, double* A, double* B) {
+static rgPairKind rgLinearizeDisc(const rgSet* set, int row, double mu, double normal, double r,
+                                  const double* lambda, const double* sigma, double* A, double* B) {
     int m = set->size;
     double x = lambda[row] - r * sigma[row];
     double y = lambda[row + 1] - r * sigma[row + 1];
@@ -107,7 +109,7 @@ static void rgLinearizeDisc(const rgSet* set, int row, double mu, double normal,
     B += row * m;
     if (reach > 0 && length <= reach) {
         B[row] = B[m + row + 1] = r;
-        return;
+        return rg_pairRows;
     }
     double t[2] = {length > 0 ? x / length : 0, length > 0 ? y / length : 0};
     double k = length > 0 ? reach / length : 0;
@@ -120,19 +122,22 @@ static void rgLinearizeDisc(const rgSet* set, int row, double mu, double normal,
         A[i * m + 2] = normal > 0 ? -mu * t[i] : 0;
         B[i * m + 2] = normal > 0 ? r * mu * t[i] : 0;
     }
+    bool slips = mu > RG_SLIP_LEAST && k > RG_SLIP_LEAST;
+    return mu == 0 ? rg_pairRows : slips ? rg_pairSlip : rg_pairWhole;
 }
 
 // (3) open: A = I
 static double rgLinearizeContact(const rgSet* set, double r, const double* lambda,
-                                 const double* sigma, double* A, double* B) {
+                                 const double* sigma, double* A, double* B, rgPairKind* kind) {
     int m = set->size;
     double normal = lambda[2] - r * sigma[2];
     if (!(normal > 0)) {
         A[0] = A[m + 1] = A[2 * m + 2] = 1;
+        *kind = rg_pairIdle;
         return 0;
     }
     B[2 * m + 2] = r;
-    rgLinearizeDisc(set, 0, set->mu, normal, r, lambda, sigma, A, B);
+    *kind = rgLinearizeDisc(set, 0, set->mu, normal, r, lambda, sigma, A, B);
     return normal;
 }
 
@@ -171,15 +176,32 @@ static double rgLinearizeConvexContact(const rgSet* set, double r, const double*
     return a;
 }
 
-void rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const double* lambda,
-                    const double* sigma, double* A, double* B) {
+// What A and B of rows that were linearized one by one look like.
+static rgPairKind rgPairKindOf(int m, const double* A, const double* B) {
+    bool idle = true, rows = true;
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < m; ++j) {
+            idle = idle && B[i * m + j] == 0;
+            rows = rows && (i == j || (A[i * m + j] == 0 && B[i * m + j] == 0));
+        }
+        rows = rows && (B[i * m + i] != 0 || A[i * m + i] == 1);
+    }
+    return !rows ? rg_pairWhole : idle ? rg_pairIdle : rg_pairRows;
+}
+
+rgPairKind rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const double* lambda,
+                          const double* sigma, double* A, double* B) {
     int m = set->size;
     int row = 0;
     double normal = 0;
     if (set->kind == rg_blockCoulomb) {
-        normal = model == rg_modelNcp ? rgLinearizeContact(set, r, lambda, sigma, A, B)
+        rgPairKind kind = rg_pairWhole;
+        normal = model == rg_modelNcp ? rgLinearizeContact(set, r, lambda, sigma, A, B, &kind)
                                       : rgLinearizeConvexContact(set, r, lambda, sigma, A, B);
         row = 3;
+        if (m == 3 && model == rg_modelNcp) {
+            return kind;
+        }
     }
     for (; row < rgSet_RowsAlone(set); ++row) {
         double low, high;
@@ -199,20 +221,17 @@ void rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const doub
     if (row < m) {
         rgLinearizeDisc(set, row, set->rolling, normal, r, lambda, sigma, A, B);
     }
+    return rgPairKindOf(m, A, B);
 }
 
 void rgSystem_Linearize(const rgSystem* system, double r, const double* lambda, const double* sigma,
-                        double* A, double* B, bool* idle) {
+                        double* A, double* B, rgPairKind* kinds) {
     memset(A, 0, (size_t)system->pairCount * sizeof(double));
     memset(B, 0, (size_t)system->pairCount * sizeof(double));
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        rgLinearizeSet(set, system->model, r, lambda + set->row, sigma + set->row,
-                       A + set->pairStart, B + set->pairStart);
-        idle[i] = true;
-        for (int k = 0; k < set->size * set->size && idle[i]; ++k) {
-            idle[i] = B[set->pairStart + k] == 0;
-        }
+        kinds[i] = rgLinearizeSet(set, system->model, r, lambda + set->row, sigma + set->row,
+                                  A + set->pairStart, B + set->pairStart);
     }
 }
 

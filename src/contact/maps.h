@@ -7,13 +7,13 @@
 double rgSystem_Map(const rgSystem* system, double r, const double* lambda, const double* sigma,
                     double* F);
 
-// A and B of every set, pairCount each. idle[i] says that set i has A = I and B = 0.
+// A and B of every set, pairCount each, and what they look like.
 void rgSystem_Linearize(const rgSystem* system, double r, const double* lambda, const double* sigma,
-                        double* A, double* B, bool* idle);
+                        double* A, double* B, rgPairKind* kinds);
 
 // The rows of one set; A and B must be zero on entry.
-void rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const double* lambda,
-                    const double* sigma, double* A, double* B);
+rgPairKind rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const double* lambda,
+                          const double* sigma, double* A, double* B);
 
 // sigma + Gamma(sigma) in place, for the exact model's Coulomb sets; nothing for others.
 void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted);

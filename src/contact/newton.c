@@ -27,7 +27,7 @@ typedef struct rgNewton {
     double* F2;
     double* A;
     double* B;
-    bool* idle;
+    rgPairKind* kinds;
     double norm; // |F|
     double trialNorm;
     double past[RG_NEWTON_MEMORY];
@@ -66,7 +66,7 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
     }
     newton->A = RG_TAKE(arena, double, system->pairCount);
     newton->B = RG_TAKE(arena, double, system->pairCount);
-    newton->idle = RG_TAKE(arena, bool, system->setCount);
+    newton->kinds = RG_TAKE(arena, rgPairKind, system->setCount);
     if (arena->failed) {
         return rg_errorMemory;
     }
@@ -99,13 +99,13 @@ static void rgNewton_LinearizeProximal(rgNewton* newton) {
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
     rgSystem_Linearize(system, newton->weight, newton->lambda, newton->sigma, newton->A, newton->B,
-                       newton->idle);
+                       newton->kinds);
     rgNewton_LinearizeProximal(newton);
     double eps = rgNewton_Regularisation(newton);
-    rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->idle, eps);
+    rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
     for (int tries = 0; result == rg_errorNumeric && tries < 3; ++tries) {
         eps = fmax(100 * eps, 1e-6);
-        result = system->ops->factorPair(system, newton->A, newton->B, newton->idle, eps);
+        result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
     }
     if (result != rg_ok) {
         return result;

@@ -20,6 +20,27 @@ typedef struct rgSet {
     double lower, upper;
 } rgSet;
 
+// What a set's rows of A and B look like, for linear algebra that makes use of it.
+typedef enum rgPairKind {
+    rg_pairWhole, // anything
+    rg_pairIdle,  // A = I, B = 0
+    rg_pairRows,  // both diagonal; rows with B = 0 have A = 1
+    rg_pairSlip,  // newton.md (4) with a radius above zero, plus multiples of B; three rows
+} rgPairKind;
+
+// Slip as A and B of its set have it: along t, and across t their only entries.
+typedef struct rgSlip {
+    double t[2];
+    double A, B;
+} rgSlip;
+
+static inline rgSlip rgSlip_Of(const rgSet* set, const double* A, const double* B) {
+    double scale = 1 / (set->mu * B[8]), x = scale * B[2], y = scale * B[5];
+    return (rgSlip){.t = {x, y},
+                    .A = y * y * A[0] - x * y * (A[1] + A[3]) + x * x * A[4],
+                    .B = y * y * B[0] - x * y * (B[1] + B[3]) + x * x * B[4]};
+}
+
 typedef struct rgSystem rgSystem;
 
 // Linear algebra that depends on the form. Vectors have n entries.
@@ -33,10 +54,10 @@ typedef struct rgSystemOps {
     // Prepare solves with G + shift I.
     rgResult (*factorShift)(rgSystem* system, double shift);
     void (*solveShift)(rgSystem* system, double* x);
-    // Prepare solves with A + eps I + B G, A and B block-diagonal; sets with idle[i] have A = I, B
-    // = 0.
-    rgResult (*factorPair)(rgSystem* system, const double* A, const double* B, const bool* idle,
-                           double eps);
+    // Prepare solves with A + eps I + B G, A and B block-diagonal. A, B and kinds, one per set, are
+    // borrowed until the last solve.
+    rgResult (*factorPair)(rgSystem* system, const double* A, const double* B,
+                           const rgPairKind* kinds, double eps);
     // and moved = G x, up to the rounding of the solve; NULL when it is not wanted
     void (*solvePair)(rgSystem* system, const double* rhs, double* x, double* moved);
     // The inverse of that matrix, and G times it, for the rows and columns of a few sets of three

@@ -4,13 +4,29 @@
 
 #include <string.h>
 
+// One unknown y of a pair system and its equation, in which rows that are idle or follow others do
+// not appear: left . G x + diagonal y = side, x = right y + what is known. newton.md (13)-(16).
+typedef struct rgUnknown {
+    int leftRow, leftCount; // where left stands in the island; one number: 1
+    int rightRow, rightCount;
+    double left[RG_SET_MAX];
+    double right[3];
+    double diagonal;
+    double scale;        // side = scale left . b
+    const double* block; // of a set that is taken whole: its row of A, and side = b of the row
+    int blockStart;      // unknown that the row of A begins with
+} rgUnknown;
+
 typedef struct rgContactSpace {
     rgMatrix G;
-    rgMatrix K;      // of the last factorization
-    int* active;     // dense: rows of the island that K has
-    const double* B; // of the last pair factorization, borrowed
-    const bool* idle;
+    rgMatrix K;          // of the last factorization
+    rgUnknown* unknowns; // dense: those that K has
+    const double* A;     // of the last pair factorization, borrowed
+    const double* B;
+    const rgPairKind* kinds;
+    double eps;
     double* reduced; // n scratch
+    double* moved;   // n scratch
 } rgContactSpace;
 
 // Row of the system that a row of the problem has become, its set beside it; -1: takes no part.
@@ -133,8 +149,10 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
     if (*space == NULL) {
         return rg_errorMemory;
     }
-    **space = (rgContactSpace){.active = RG_TAKE(def->arena, int, system->n),
-                               .reduced = RG_TAKE(def->arena, double, system->n)};
+    bool dense = coupling->count < 0;
+    **space = (rgContactSpace){.unknowns = RG_TAKE(def->arena, rgUnknown, dense ? system->n : 0),
+                               .reduced = RG_TAKE(def->arena, double, system->n),
+                               .moved = RG_TAKE(def->arena, double, system->n)};
     rgResult result =
         rgMatrix_Init(&(*space)->G, coupling, system->kernels, def->factor, def->arena);
     result = result == rg_ok ? rgMatrix_InitLike(&(*space)->K, &(*space)->G, def->arena) : result;
@@ -214,7 +232,7 @@ static void rgFillSparsePair(const rgSystem* system, rgContactSpace* space, cons
         for (int k = space->K.rowStart[i]; k < space->K.rowStart[i + 1]; ++k) {
             int j = space->K.column[k], columns = system->sets[j].size;
             double* target = space->K.blocks[k];
-            if (space->idle[i]) {
+            if (space->kinds[i] == rg_pairIdle) {
                 memset(target, 0, (size_t)(set->size * columns) * sizeof(double));
             } else {
                 system->kernels->transformRows(set->size, columns, space->B + set->pairStart,
@@ -227,93 +245,197 @@ static void rgFillSparsePair(const rgSystem* system, rgContactSpace* space, cons
     }
 }
 
-// Rows of K = A + B G for one set, from row r of K on.
-static void rgFillDenseRows(const rgContactSpace* space, const rgSet* set, const double* A, int r) {
-    int m = set->size, count = space->K.n;
-    const double* B = space->B + set->pairStart;
-    const double* G = space->G.values + set->row;
-    double* K = space->K.values + r;
-    size_t lead = (size_t)space->G.ld, ld = (size_t)space->K.ld;
-    for (int j = 0; j < count; ++j) {
-        const double* source = G + (size_t)space->active[j] * lead;
-        double* target = K + (size_t)j * ld;
-        for (int a = 0; a < m; ++a) {
-            double sum = 0;
-            for (int k = 0; k < m; ++k) {
-                sum += B[a * m + k] * source[k];
-            }
-            target[a] = sum;
+// (13) Rows that are equations of their own, divided by B.
+static int rgListRows(const rgSet* set, const double* A, const double* B, double eps,
+                      rgUnknown* unknowns) {
+    int count = 0;
+    for (int r = 0, at = 0; r < set->size; ++r, at += set->size + 1) {
+        if (B[at] != 0) {
+            unknowns[count++] = (rgUnknown){.leftRow = set->row + r,
+                                            .leftCount = 1,
+                                            .rightRow = set->row + r,
+                                            .rightCount = 1,
+                                            .diagonal = (A[at] + eps) / B[at],
+                                            .scale = 1 / B[at]};
         }
     }
-    for (int a = 0; a < m; ++a) {
-        for (int k = 0; k < m; ++k) {
-            K[(size_t)(r + k) * ld + (size_t)a] += A[set->pairStart + a * m + k];
-        }
-    }
+    return count;
 }
 
-// K = A + B G for the sets that are not idle.
-static void rgFillDensePair(const rgSystem* system, rgContactSpace* space, const double* A) {
-    int count = 0, r = 0;
+// (14) Slip: across t, and the normal, which takes the impulse along t with it.
+static int rgListSlip(const rgSet* set, const double* A, const double* B, double eps,
+                      rgUnknown* unknowns) {
+    rgSlip slip = rgSlip_Of(set, A, B);
+    const double* t = slip.t;
+    unknowns[0] = (rgUnknown){.leftRow = set->row,
+                              .leftCount = 2,
+                              .left = {-t[1], t[0]},
+                              .rightRow = set->row,
+                              .rightCount = 2,
+                              .right = {-t[1], t[0]},
+                              .diagonal = (slip.A + eps) / slip.B,
+                              .scale = 1 / slip.B};
+    unknowns[1] = (rgUnknown){.leftRow = set->row + 2,
+                              .leftCount = 1,
+                              .rightRow = set->row,
+                              .rightCount = 3,
+                              .right = {set->mu * t[0], set->mu * t[1], 1},
+                              .diagonal = (A[8] + eps) / B[8],
+                              .scale = 1 / B[8]};
+    return 2;
+}
+
+// Any other set as it is.
+static int rgListWhole(const rgSet* set, const double* A, const double* B, double eps, int first,
+                       rgUnknown* unknowns) {
+    int m = set->size;
+    for (int r = 0; r < m; ++r) {
+        unknowns[r] = (rgUnknown){.leftRow = set->row,
+                                  .leftCount = m,
+                                  .rightRow = set->row + r,
+                                  .rightCount = 1,
+                                  .diagonal = eps,
+                                  .block = A + r * m,
+                                  .blockStart = first};
+        memcpy(unknowns[r].left, B + r * m, (size_t)m * sizeof(double));
+    }
+    return m;
+}
+
+// Unknowns of the sets that are not idle; true when left and right are the same.
+static bool rgListUnknowns(const rgSystem* system, rgContactSpace* space, const double* A,
+                           double eps) {
+    int count = 0;
+    bool symmetric = true;
     for (int i = 0; i < system->setCount; ++i) {
-        for (int k = 0; k < system->sets[i].size && !space->idle[i]; ++k) {
-            space->active[count++] = system->sets[i].row + k;
-        }
+        const rgSet* set = system->sets + i;
+        const double *a = A + set->pairStart, *b = space->B + set->pairStart;
+        rgUnknown* next = space->unknowns + count;
+        rgPairKind kind = space->kinds[i];
+        count += kind == rg_pairIdle   ? 0
+                 : kind == rg_pairRows ? rgListRows(set, a, b, eps, next)
+                 : kind == rg_pairSlip ? rgListSlip(set, a, b, eps, next)
+                                       : rgListWhole(set, a, b, eps, count, next);
+        symmetric = symmetric && (kind == rg_pairIdle || kind == rg_pairRows);
     }
     rgMatrix_Resize(&space->K, count);
-    for (int i = 0; i < system->setCount; ++i) {
-        if (!space->idle[i]) {
-            rgFillDenseRows(space, system->sets + i, A, r);
-            r += system->sets[i].size;
+    return symmetric;
+}
+
+// G times the right side of an unknown; scratch is used where that is not a column.
+static const double* rgUnknownColumn(const rgContactSpace* space, const rgUnknown* unknown,
+                                     double* scratch) {
+    size_t ld = (size_t)space->G.ld;
+    const double* G = space->G.values + (size_t)unknown->rightRow * ld;
+    if (unknown->rightCount == 1) {
+        return G;
+    }
+    const double *x = unknown->right, *G1 = G + ld, *G2 = G1 + ld;
+    for (int i = 0; i < space->G.n && unknown->rightCount == 2; ++i) {
+        scratch[i] = x[0] * G[i] + x[1] * G1[i];
+    }
+    for (int i = 0; i < space->G.n && unknown->rightCount == 3; ++i) {
+        scratch[i] = x[0] * G[i] + x[1] * G1[i] + x[2] * G2[i];
+    }
+    return scratch;
+}
+
+static inline double rgUnknown_Left(const rgUnknown* unknown, const double* x) {
+    x += unknown->leftRow;
+    if (unknown->leftCount == 1) {
+        return *x;
+    }
+    double sum = unknown->left[0] * x[0];
+    for (int k = 1; k < unknown->leftCount; ++k) {
+        sum += unknown->left[k] * x[k];
+    }
+    return sum;
+}
+
+// (15) The lower triangle alone when it is symmetric.
+static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
+    size_t ld = (size_t)space->K.ld;
+    for (int j = 0; j < space->K.n; ++j) {
+        const double* G = rgUnknownColumn(space, space->unknowns + j, space->reduced);
+        double* K = space->K.values + (size_t)j * ld;
+        for (int i = symmetric ? j : 0; i < space->K.n; ++i) {
+            K[i] = rgUnknown_Left(space->unknowns + i, G);
+        }
+        K[j] += space->unknowns[j].diagonal;
+    }
+    for (int i = 0; i < space->K.n && !symmetric; ++i) {
+        const rgUnknown* unknown = space->unknowns + i;
+        for (int k = 0; k < unknown->leftCount && unknown->block != NULL; ++k) {
+            space->K.values[(size_t)(unknown->blockStart + k) * ld + (size_t)i] +=
+                unknown->block[k];
         }
     }
 }
 
 static rgResult rgContact_FactorPair(rgSystem* system, const double* A, const double* B,
-                                     const bool* idle, double eps) {
+                                     const rgPairKind* kinds, double eps) {
     rgContactSpace* space = system->form;
     system->factorizationCount += 1;
+    space->A = A;
     space->B = B;
-    space->idle = idle;
+    space->kinds = kinds;
+    space->eps = eps;
     if (!space->G.dense) {
         rgFillSparsePair(system, space, A);
-    } else {
-        rgFillDensePair(system, space, A);
+        return rgMatrix_Lu(&space->K, eps);
     }
-    return rgMatrix_Lu(&space->K, eps);
+    bool symmetric = rgListUnknowns(system, space, A, eps);
+    rgFillDensePair(space, symmetric);
+    return symmetric ? rgMatrix_Cholesky(&space->K, 0) : rgMatrix_Lu(&space->K, 0);
 }
 
-// Idle rows are known at once; what they do to the others moves to the right-hand side.
-static void rgReduceSide(const rgSystem* system, rgContactSpace* space, const double* rhs,
-                         double* x) {
-    double* known = space->reduced; // what the idle rows do
+// (14) What is known before anything is solved: idle rows, and of slip the impulse along t beyond
+// mu times the normal one. True when there is any.
+static bool rgTakeKnown(const rgSystem* system, const rgContactSpace* space, const double* rhs,
+                        double* x) {
     bool any = false;
-    for (int i = 0; i < system->setCount; ++i) {
-        for (int row = system->setStart[i]; row < system->setStart[i + 1]; ++row) {
-            x[row] = space->idle[i] ? rhs[row] : 0;
-            any = any || x[row] != 0;
-        }
-    }
-    if (any) {
-        rgMatrix_Apply(&space->G, x, known);
-    } else {
-        memset(known, 0, (size_t)system->n * sizeof(double));
-    }
-    int r = 0;
+    double share = 1 / (1 + space->eps);
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        if (space->idle[i]) {
-            continue;
+        const double *B = space->B + set->pairStart, *b = rhs + set->row;
+        double* own = x + set->row;
+        for (int r = 0; r < set->size; ++r) {
+            bool known = space->kinds[i] == rg_pairIdle ||
+                         (space->kinds[i] == rg_pairRows && B[r * (set->size + 1)] == 0);
+            own[r] = known ? share * b[r] : 0;
+            any = any || own[r] != 0;
         }
-        int m = set->size;
-        double moved[RG_SET_MAX];
-        memcpy(moved, known + set->row, (size_t)m * sizeof(double)); // r <= set->row
-        for (int a = 0; a < m; ++a, ++r) {
-            double sum = rhs[set->row + a];
-            for (int k = 0; k < m; ++k) {
-                sum -= space->B[set->pairStart + a * m + k] * moved[k];
-            }
-            space->reduced[r] = sum;
+        if (space->kinds[i] == rg_pairSlip) {
+            rgSlip slip = rgSlip_Of(set, space->A + set->pairStart, B);
+            double along = share * (slip.t[0] * b[0] + slip.t[1] * b[1] - set->mu * b[2]);
+            own[0] = along * slip.t[0];
+            own[1] = along * slip.t[1];
+            any = any || along != 0;
+        }
+    }
+    return any;
+}
+
+// (16) The others follow what is known.
+static void rgSolveDensePair(const rgSystem* system, rgContactSpace* space, const double* rhs,
+                             double* x) {
+    double *moved = space->moved, *y = space->reduced;
+    bool any = rgTakeKnown(system, space, rhs, x);
+    if (any) {
+        rgMatrix_Apply(&space->G, x, moved);
+    }
+    for (int j = 0; j < space->K.n; ++j) {
+        const rgUnknown* unknown = space->unknowns + j;
+        double side = unknown->block != NULL ? rhs[unknown->rightRow]
+                                             : unknown->scale * rgUnknown_Left(unknown, rhs);
+        y[j] = side - (any ? rgUnknown_Left(unknown, moved) : 0);
+    }
+    rgMatrix_Solve(&space->K, y);
+    for (int j = 0; j < space->K.n; ++j) {
+        const rgUnknown* unknown = space->unknowns + j;
+        double* own = x + unknown->rightRow;
+        for (int k = 0; k < unknown->rightCount; ++k) {
+            own[k] += (unknown->rightCount > 1 ? unknown->right[k] : 1) * y[j];
         }
     }
 }
@@ -324,11 +446,7 @@ static void rgContact_SolvePair(rgSystem* system, const double* rhs, double* x, 
         memcpy(x, rhs, (size_t)system->n * sizeof(double));
         rgMatrix_Solve(&space->K, x);
     } else {
-        rgReduceSide(system, space, rhs, x);
-        rgMatrix_Solve(&space->K, space->reduced);
-        for (int j = 0; j < space->K.n; ++j) {
-            x[space->active[j]] = space->reduced[j];
-        }
+        rgSolveDensePair(system, space, rhs, x);
     }
     if (moved != NULL) {
         rgMatrix_Apply(&space->G, x, moved);

@@ -12,12 +12,14 @@ typedef struct rgVelocitySpace {
     rgWhitened rows; // scaled
     double* R;       // compliance, n
     rgMatrix H;
-    double* inverse;  // E^-1 of the last factorization, laid out like A
-    double* product;  // E^-1 B likewise
-    double* velocity; // nv scratch, up to the stride
-    double* impulse;  // n scratch
-    double* left;     // one part: active rows of W
-    double* right;    // E^-1 B W: of the active rows below each other, or of one link
+    rgPairKind* kinds; // of the last factorization, setCount
+    double* inverse;   // E^-1 of the last factorization, laid out like A
+    double* product;   // E^-1 B likewise
+    double* velocity;  // nv scratch, up to the stride
+    double* impulse;   // n scratch
+    double* same;      // one part: rows w with H = I + sum of w' w, n
+    double* left;      // one part: and the rest of it, sum of left' right
+    double* right;     // these rows; else E^-1 B W of one link
 } rgVelocitySpace;
 
 // Parts that a set couples; dense where they are few or small.
@@ -104,10 +106,12 @@ rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem
     size_t width = (size_t)rgLeadingDimension(rows->nv), n = (size_t)system->n;
     *space = (rgVelocitySpace){.rows = *rows,
                                .R = RG_TAKE(arena, double, n),
+                               .kinds = RG_TAKE(arena, rgPairKind, system->setCount),
                                .inverse = RG_TAKE(arena, double, system->pairCount),
                                .product = RG_TAKE(arena, double, system->pairCount),
                                .velocity = RG_TAKE(arena, double, width),
                                .impulse = RG_TAKE(arena, double, n),
+                               .same = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0),
                                .left = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0)};
     space->right = RG_TAKE(arena, double, (rows->W != NULL ? n : RG_SET_MAX) * width);
     result = rgMatrix_Init(&space->H, &coupling, system->kernels, def->factor, arena);
@@ -305,42 +309,85 @@ static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const
     }
 }
 
-// H += W' (E^-1 B) W over all rows at once. Rows whose sets are idle are left out.
-static void rgAddAllRows(const rgSystem* system, const bool* idle) {
-    const rgVelocitySpace* space = system->form;
-    const rgMatrix* H = &space->H;
-    int stride = space->rows.parts[0].stride, count = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        if (idle != NULL && idle[i]) {
-            continue;
-        }
-        const rgSet* set = system->sets + i;
-        const double* W = space->rows.links[i].W;
-        size_t at = (size_t)count * (size_t)stride;
-        memcpy(space->left + at, W, (size_t)set->size * (size_t)stride * sizeof(double));
-        system->kernels->transformRows(set->size, stride, space->product + set->pairStart, W,
-                                       space->right + at);
-        count += set->size;
+// y = a x + b z
+static inline void rgCombineTwo(int n, double a, const double* x, double b, const double* z,
+                                double* y) {
+    for (int i = 0; i < n; ++i) {
+        y[i] = a * x[i] + b * z[i];
     }
-    system->kernels->addOuterProduct(H->n, H->n, count, space->left, stride, space->right, stride,
-                                     H->values, H->ld);
 }
 
-// H = I + sum of W' (E^-1 B) W; blocks above the diagonal are left out when H is symmetric.
-static void rgAssembleH(const rgSystem* system, const bool* idle, bool symmetric) {
+// (5) H += W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what follows the
+// normal of a slip, and sets that are taken whole. True when the rest is empty.
+static bool rgAddAllRows(const rgSystem* system, const rgPairKind* kinds) {
+    const rgVelocitySpace* space = system->form;
+    const rgMatrix* H = &space->H;
+    int stride = space->rows.parts[0].stride;
+    size_t step = (size_t)stride;
+    double *same = space->same, *left = space->left, *right = space->right;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        const double *W = space->rows.links[i].W, *C = space->product + set->pairStart;
+        int m = set->size;
+        if (kinds == NULL || kinds[i] == rg_pairRows) {
+            for (int r = 0; r < m; ++r, W += step) {
+                if (C[r * (m + 1)] != 0) {
+                    rgCombineTwo(stride, sqrt(C[r * (m + 1)]), W, 0, W, same);
+                    same += step;
+                }
+            }
+        } else if (kinds[i] == rg_pairSlip) {
+            double root = sqrt(C[8]), x = C[2] / root, y = C[5] / root; // mu t, times the root
+            double across = sqrt((C[0] + C[4]) / (x * x + y * y));      // its entries are symmetric
+            rgCombineTwo(stride, -across * y, W, across * x, W + step, same);
+            rgCombineTwo(stride, root, W + 2 * step, 0, W, same + step);
+            rgCombineTwo(stride, x, W, y, W + step, left);
+            memcpy(right, same + step, step * sizeof(double));
+            same += 2 * step;
+            left += step;
+            right += step;
+        } else if (kinds[i] == rg_pairWhole) {
+            memcpy(left, W, (size_t)m * step * sizeof(double));
+            system->kernels->transformRows(m, stride, C, W, right);
+            left += (size_t)m * step;
+            right += (size_t)m * step;
+        }
+    }
+    int count = (int)((same - space->same) / stride), rest = (int)((left - space->left) / stride);
+    system->kernels->addSelfProduct(H->n, count, space->same, stride, H->values, H->ld);
+    if (rest == 0) {
+        return true;
+    }
+    size_t ld = (size_t)H->ld;
+    for (int j = 0; j < H->n && count > 0; ++j) {
+        for (int i = j + 1; i < H->n; ++i) {
+            H->values[(size_t)i * ld + (size_t)j] = H->values[(size_t)j * ld + (size_t)i];
+        }
+    }
+    system->kernels->addOuterProduct(H->n, H->n, rest, space->left, stride, space->right, stride,
+                                     H->values, H->ld);
+    return false;
+}
+
+// H = I + sum of W' (E^-1 B) W; what is above the diagonal is left out when H is symmetric, which
+// is returned. kinds NULL: E^-1 B is diagonal.
+static bool rgAssembleH(const rgSystem* system, const rgPairKind* kinds) {
     rgVelocitySpace* space = system->form;
     const rgWhitened* rows = &space->rows;
     rgMatrix_SetDiagonal(&space->H, 1);
     if (rows->W != NULL) {
-        rgAddAllRows(system, idle);
-        return;
+        return rgAddAllRows(system, kinds);
+    }
+    bool symmetric = true;
+    for (int i = 0; i < system->setCount && kinds != NULL; ++i) {
+        symmetric = symmetric && (kinds[i] == rg_pairIdle || kinds[i] == rg_pairRows);
     }
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         const double* C = space->product + set->pairStart;
         for (int k = rows->linkStart[i]; k < rows->linkStart[i + 1]; ++k) {
             const rgVelocityLink* link = rows->links + k;
-            if (idle != NULL && idle[i]) {
+            if (kinds != NULL && kinds[i] == rg_pairIdle) {
                 break;
             }
             system->kernels->transformRows(set->size, rows->parts[link->part].size, C, link->W,
@@ -352,6 +399,7 @@ static void rgAssembleH(const rgSystem* system, const bool* idle, bool symmetric
             }
         }
     }
+    return symmetric;
 }
 
 static rgResult rgVelocity_FactorShift(rgSystem* system, double shift) {
@@ -366,7 +414,7 @@ static rgResult rgVelocity_FactorShift(rgSystem* system, double shift) {
         }
     }
     memcpy(space->product, space->inverse, (size_t)system->pairCount * sizeof(double));
-    rgAssembleH(system, NULL, true);
+    rgAssembleH(system, NULL);
     return rgMatrix_Cholesky(&space->H, 0);
 }
 
@@ -426,30 +474,78 @@ static bool rgInvertSet(const rgSystem* system, const rgSet* set, const double* 
     return regular;
 }
 
-// The same for A = I, B = 0.
-static void rgInvertIdle(const rgVelocitySpace* space, const rgSet* set, double eps) {
+// The same row by row. False when a row has no inverse.
+static bool rgInvertRows(const rgVelocitySpace* space, const rgSet* set, const double* A,
+                         const double* B, double eps) {
     size_t bytes = (size_t)(set->size * set->size) * sizeof(double);
     memset(space->inverse + set->pairStart, 0, bytes);
     memset(space->product + set->pairStart, 0, bytes);
-    for (int r = 0; r < set->size; ++r) {
-        space->inverse[set->pairStart + r * (set->size + 1)] = 1 / (1 + eps);
+    bool regular = true;
+    for (int r = 0, at = 0; r < set->size; ++r, at += set->size + 1) {
+        double E = A[at] + B[at] * space->R[set->row + r] + eps;
+        space->inverse[set->pairStart + at] = 1 / E;
+        space->product[set->pairStart + at] = B[at] / E;
+        regular = regular && E > 0;
     }
+    return regular;
+}
+
+// Slip with the same compliance along both tangents: across t, the normal, and along t what
+// follows it.
+static void rgInvertSlip(const rgVelocitySpace* space, const rgSet* set, const double* A,
+                         const double* B, double eps) {
+    rgSlip slip = rgSlip_Of(set, A, B);
+    const double *R = space->R + set->row, *t = slip.t;
+    double across = 1 / (slip.A + slip.B * R[0] + eps), normal = 1 / (A[8] + B[8] * R[2] + eps);
+    double along = 1 / (1 + eps), mu = set->mu;
+    double* inverse = space->inverse + set->pairStart;
+    double* product = space->product + set->pairStart;
+    double xx = t[0] * t[0], xy = t[0] * t[1], yy = t[1] * t[1];
+    inverse[0] = across * yy + along * xx;
+    inverse[1] = inverse[3] = (along - across) * xy;
+    inverse[4] = across * xx + along * yy;
+    inverse[2] = mu * t[0] * (normal - along);
+    inverse[5] = mu * t[1] * (normal - along);
+    inverse[6] = inverse[7] = product[6] = product[7] = 0;
+    inverse[8] = normal;
+    across *= slip.B;
+    normal *= B[8];
+    product[0] = across * yy;
+    product[1] = product[3] = -across * xy;
+    product[4] = across * xx;
+    product[2] = mu * t[0] * normal;
+    product[5] = mu * t[1] * normal;
+    product[8] = normal;
+}
+
+static bool rgInvertKind(const rgSystem* system, int i, const double* A, const double* B,
+                         rgPairKind kind, double eps) {
+    const rgVelocitySpace* space = system->form;
+    const rgSet* set = system->sets + i;
+    A += set->pairStart;
+    B += set->pairStart;
+    if (kind == rg_pairSlip) {
+        rgInvertSlip(space, set, A, B, eps);
+        return true;
+    }
+    return kind == rg_pairWhole ? rgInvertSet(system, set, A, B, eps)
+                                : rgInvertRows(space, set, A, B, eps);
 }
 
 static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const double* B,
-                                      const bool* idle, double eps) {
+                                      const rgPairKind* kinds, double eps) {
     rgVelocitySpace* space = system->form;
     system->factorizationCount += 1;
     for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        if (idle[i]) {
-            rgInvertIdle(space, set, eps);
-        } else if (!rgInvertSet(system, set, A + set->pairStart, B + set->pairStart, eps)) {
+        const double* R = space->R + system->sets[i].row;
+        bool whole = kinds[i] == rg_pairSlip && R[0] != R[1];
+        space->kinds[i] = whole ? rg_pairWhole : kinds[i];
+        if (!rgInvertKind(system, i, A, B, space->kinds[i], eps)) {
             return rg_errorNumeric;
         }
     }
-    rgAssembleH(system, idle, false);
-    return rgMatrix_Lu(&space->H, 0);
+    bool symmetric = rgAssembleH(system, space->kinds);
+    return symmetric ? rgMatrix_Cholesky(&space->H, 0) : rgMatrix_Lu(&space->H, 0);
 }
 
 // Columns of H^-1 W' for the rows of a few sets, in the parts that these sets act on and zero
