@@ -8,7 +8,8 @@
 #define RG_NEWTON_MEMORY  20  // a step may be as bad as the worst of so many iterates
 #define RG_NEWTON_REFRESH 5   // iterations between two computed velocities
 #define RG_NEWTON_SLACK   1e3 // growth of |F| that is allowed after the centre has moved
-#define RG_NEWTON_CENTRED 0.1 // |F| over what the proximal term leaves at which its centre moves
+#define RG_NEWTON_CENTRED 10  // |F| over what the proximal term leaves at which its centre moves
+#define RG_NEWTON_CYCLE   6   // length of the cycles that are looked for
 
 typedef struct rgNewton {
     rgRun* run;
@@ -190,6 +191,16 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
     newton->past[newton->pastCount++] = RG_NEWTON_SLACK * newton->norm;
 }
 
+// The same |F| as some iterations ago: the same active sets, over and over.
+static bool rgNewton_Cycles(const rgNewton* newton) {
+    bool found = false;
+    for (int back = 2; back <= RG_NEWTON_CYCLE && back < newton->pastCount; ++back) {
+        double past = newton->past[(newton->pastCount - 1 - back) % RG_NEWTON_MEMORY];
+        found = found || fabs(past - newton->norm) <= 1e-3 * newton->norm;
+    }
+    return found;
+}
+
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArenaMark mark = rgArena_Mark(system->arena);
@@ -212,7 +223,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
         least = fmin(least, newton.norm);
         bool lost = options->patience > 0 && k + 1 >= options->patience && least > 0.1 * first;
-        if (!isfinite(newton.norm) || lost) {
+        if (!isfinite(newton.norm) || lost || (!options->cycles && rgNewton_Cycles(&newton))) {
             break;
         }
         if (newton.proximal > 0 && !options->keepCentre) {

@@ -14,6 +14,8 @@
 #define RG_PATIENCE           6    // iterations of Newton there without much gain
 #define RG_HUGE_RESTARTS      4    // of the restarts that are tried there
 #define RG_CONTINUATION       16   // steps in which friction comes in
+#define RG_FAR                0.1  // residual of a start that has the wrong active sets
+#define RG_FAR_SWEEPS         2    // that mostly find the right ones
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots; what is left then is
@@ -42,16 +44,30 @@ typedef struct rgPhase {
     bool inHuge; // also in islands of more than RG_HUGE rows
 } rgPhase;
 
+// Contacts that have come or gone since the last step: a sweep sees it at a fraction of what a step
+// of Newton costs.
+static void rgSweepStart(rgRun* run, double* lambda) {
+    rgSystem* system = run->system;
+    rgSystem_Velocity(system, lambda, run->trialSigma);
+    for (int k = 0; k < RG_FAR_SWEEPS && rgRun_Count(run, rg_phaseSweep); ++k) {
+        system->ops->sweep(system, lambda, run->trialSigma, 1);
+    }
+}
+
 // Of all impulses that would do, those nearest to the start: zero when cold, the last step's when
 // warm.
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
-    (void)lambda;
-    rgNewtonOptions newton = {.limit = run->warm ? (run->system->n > RG_LARGE ? 20 : 10) : 25,
+    rgNewtonOptions newton = {.limit = run->warm ? 20 : 25,
                               .weight = 1,
-                              .regularisation = run->warm ? 1e-3 : 1e-2,
+                              .regularisation = 1e-2,
                               .patience = run->system->n > RG_HUGE ? RG_PATIENCE : 0,
-                              .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0};
-    return rgRunNewton(run, run->start, &newton);
+                              .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
+                              .centre = run->start};
+    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    if (run->warm && run->bestResidual > RG_FAR) {
+        rgSweepStart(run, lambda);
+    }
+    return rgRunNewton(run, lambda, &newton);
 }
 
 // Sweeps from the best point, then Newton with other options.

@@ -63,6 +63,7 @@ typedef struct rgNewtonOptions {
     double proximal;       // p at first: keeps impulses near a centre; 0: none
     const double* centre;  // at first; NULL: where the iterations start
     bool keepCentre;       // the centre stays, and with it p
+    bool cycles;           // goes on although it cycles, which sometimes ends by itself
     int patience; // iterations after which |F| must be a tenth of the first; 0: no such test
     double* last; // gets the last iterate, n; may be NULL
 } rgNewtonOptions;

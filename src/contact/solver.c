@@ -194,8 +194,10 @@ static rgResult rgRunMethod(rgRun* run) {
     int limit = def->maxIterations;
     switch (def->method) {
     case rg_methodNewton:
-        return rgRunNewton(run, run->start,
-                           &(rgNewtonOptions){.limit = limit, .weight = 1, .regularisation = 1e-2});
+        return rgRunNewton(
+            run, run->start,
+            &(rgNewtonOptions){
+                .limit = limit, .weight = 1, .regularisation = 1e-2, .cycles = true});
     case rg_methodAdmm:
         return rgRunAdmm(run, run->start, &def->admm, limit);
     case rg_methodPgs:

@@ -175,7 +175,7 @@ class Summary(Simulate):
         for rule, slides in ((None, False), ("maximum", False), ("minimum", True),
                              ("geometric", True), ("average", True), ("file", False)):
             options = () if rule is None else ("--friction-rule", rule)
-            drift = self.report(path, "--time", 0.2, *options)["drift_max"]
+            drift = self.report(path, "--time", 0.3, *options)["drift_max"]
             self.assertEqual(drift > 1e-4, slides, rule)
 
     def test_solvers(self):

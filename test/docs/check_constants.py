@@ -104,8 +104,9 @@ TABLE = [
     ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", ("src/world/arc.c", "RG_ARC_APART")),
     ("theory/constraints.md", "at most {} times. It is decided per island", ("src/world/rebound.c", "RG_REBOUND_ROUNDS", lambda n: n + 1)),
     # The plan of auto.
-    ("theory/auto.md", "({} iterations, {} in islands of more than {} rows) or from zero ({})",
-     (PLAN, r"RG_LARGE \? \d+ : (\d+)\)"), (PLAN, r"RG_LARGE \? (\d+) :"), (PLAN, "RG_LARGE"), (PLAN, r"RG_LARGE \? \d+ : \d+\) : (\d+)")),
+    ("theory/auto.md", "from the last step's impulses ({} iterations) or from zero ({})", (PLAN, r"run->warm \? (\d+) :"), (PLAN, r"run->warm \? \d+ : (\d+)")),
+    ("theory/auto.md", "leave more than {} of what is wrong without any", (PLAN, "RG_FAR")),
+    ("theory/auto.md", "begun to slip, and {} sweeps come first", (PLAN, "RG_FAR_SWEEPS")),
     ("theory/auto.md", "{} sweeps ([pgs.md](pgs.md)) from the best point and Newton (r = 1, e = {}, {} iterations",
      (PLAN, r"rgRestart\(run, lambda, (\d+), &newton\)"), (PLAN, r"limit = 15,\s+\.weight = 1,\s+\.regularisation = ([^,]+),"), (PLAN, r"limit = (15),")),
     ("theory/auto.md", "from the warm start, {} iterations, then without one, {}.", (PLAN, r"limit = (\d+),\s+\.warm = true"), (PLAN, r"options\.limit = (\d+);")),
@@ -126,7 +127,7 @@ TABLE = [
     # Newton, interior point, ADMM, sweeps, judge.
     ("theory/newton.md", "the first of 1, 1/2, ..., 1/16 with |F(lambda + t d)| < (1 - {} t) max of the last {} |F|", (NEWTON, r"\(1 - (\S+) \* t\)"), (NEWTON, "RG_NEWTON_MEMORY")),
     ("theory/newton.md", "least = {} ({} in velocity space)", ("src/contact/system_contact.c", "leastShift"), ("src/contact/system_velocity.c", "leastShift")),
-    ("theory/newton.md", "e = {} ({} warm)", (PLAN, r"run->warm \? 1e-3 : (\S+),"), (PLAN, r"regularisation = run->warm \? (\S+) :")),
+    ("theory/newton.md", "max(1, |lambda|_inf), least),  e = {},", (PLAN, r"run->warm \? \d+ : \d+,\s+\.weight = 1,\s+\.regularisation = ([^,]+),")),
     ("theory/newton.md", "with eps times {}, {} times", (NEWTON, r"fmax\((\d+) \* eps"), (NEWTON, r"tries < (\d)")),
     ("theory/newton.md", "p = {} at first", (PLAN, "RG_PROXIMAL")),
     ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (NEWTON, "RG_NEWTON_CENTRED"), (NEWTON, r"proximal \*= (\S+);")),
