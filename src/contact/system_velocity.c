@@ -17,6 +17,8 @@ typedef struct rgVelocitySpace {
     double* product;   // E^-1 B likewise
     double* velocity;  // nv scratch, up to the stride
     double* impulse;   // n scratch
+    double* base;      // one part: sum of w' w over rows that share one entry of E^-1 B, like H
+    unsigned* inBase;  // which those are, bits per set
     double* same;      // one part: rows w with H = I + sum of w' w, n
     double* left;      // one part: and the rest of it, sum of left' right
     double* right;     // these rows; else E^-1 B W of one link
@@ -114,10 +116,15 @@ rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem
                                .same = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0),
                                .left = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0)};
     space->right = RG_TAKE(arena, double, (rows->W != NULL ? n : RG_SET_MAX) * width);
+    size_t numbers = rows->W != NULL ? width * (size_t)rows->nv : 0;
+    space->base = RG_TAKE(arena, double, numbers);
+    space->inBase = RG_TAKE(arena, unsigned, system->setCount);
     result = rgMatrix_Init(&space->H, &coupling, system->kernels, def->factor, arena);
     if (result != rg_ok || arena->failed) {
         return arena->failed ? rg_errorMemory : result;
     }
+    memset(space->base, 0, numbers * sizeof(double));
+    memset(space->inBase, 0, (size_t)system->setCount * sizeof(unsigned));
     for (int i = 0; i < system->n; ++i) {
         space->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
     }
@@ -317,51 +324,123 @@ static inline void rgCombineTwo(int n, double a, const double* x, double b, cons
     }
 }
 
-// (5) H += W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what follows the
-// normal of a slip, and sets that are taken whole. True when the rest is empty.
+// What E^-1 B of rigid rows that stick, and of rigid normals that slip, has in common; 0: there are
+// none.
+static double rgCommonShare(const rgSystem* system, const rgPairKind* kinds) {
+    const rgVelocitySpace* space = system->form;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        rgPairKind kind = kinds != NULL ? kinds[i] : rg_pairRows;
+        for (int r = kind == rg_pairSlip ? 2 : 0; r < set->size && kind >= rg_pairRows; ++r) {
+            double share = space->product[set->pairStart + r * (set->size + 1)];
+            if (share != 0 && space->R[set->row + r] == 0) {
+                return share;
+            }
+        }
+    }
+    return 0;
+}
+
+// Rows of a set that have it, as bits.
+static unsigned rgCommonRows(const rgSystem* system, int i, rgPairKind kind, double share) {
+    const rgVelocitySpace* space = system->form;
+    const rgSet* set = system->sets + i;
+    unsigned rows = 0;
+    for (int r = kind == rg_pairSlip ? 2 : 0; r < set->size && kind >= rg_pairRows; ++r) {
+        bool common = space->product[set->pairStart + r * (set->size + 1)] == share;
+        rows |= common && share != 0 ? 1u << r : 0;
+    }
+    return rows;
+}
+
+// (6) Sum of w' w over the common rows: those that have come since the last time are added, those
+// that have gone subtracted.
+static void rgUpdateBase(const rgSystem* system, const rgPairKind* kinds, double share) {
+    rgVelocitySpace* space = system->form;
+    int stride = space->rows.parts[0].stride, come = 0, gone = 0;
+    size_t step = (size_t)stride, bytes = step * sizeof(double);
+    for (int i = 0; i < system->setCount; ++i) {
+        unsigned rows = rgCommonRows(system, i, kinds != NULL ? kinds[i] : rg_pairRows, share);
+        unsigned changed = rows ^ space->inBase[i];
+        const double* W = space->rows.links[i].W;
+        for (int r = 0; r < system->sets[i].size && changed != 0; ++r, W += step) {
+            if ((changed & rows & 1u << r) != 0) {
+                memcpy(space->same + (size_t)come++ * step, W, bytes);
+            } else if ((changed & 1u << r) != 0) {
+                memcpy(space->left + (size_t)gone++ * step, W, bytes);
+            }
+        }
+        space->inBase[i] = rows;
+    }
+    const rgMatrix* H = &space->H;
+    system->kernels->addSelfProduct(H->n, come, space->same, stride, space->base, H->ld);
+    system->kernels->subtractSelfProduct(H->n, gone, space->left, stride, space->base, H->ld);
+}
+
+// Rows of one set that are not common; where they end up is returned in rows.
+typedef struct rgRowLists {
+    double *same, *left, *right;
+} rgRowLists;
+
+static void rgListOtherRows(const rgSystem* system, int i, rgPairKind kind, rgRowLists* lists) {
+    const rgVelocitySpace* space = system->form;
+    const rgSet* set = system->sets + i;
+    const double *W = space->rows.links[i].W, *C = space->product + set->pairStart;
+    int m = set->size, stride = space->rows.parts[0].stride;
+    size_t step = (size_t)stride;
+    unsigned common = space->inBase[i];
+    for (int r = kind == rg_pairSlip ? 2 : 0; r < m && kind >= rg_pairRows; ++r) {
+        double share = C[r * (m + 1)];
+        if ((common & 1u << r) == 0 && share != 0) {
+            rgCombineTwo(stride, sqrt(share), W + (size_t)r * step, 0, W, lists->same);
+            lists->same += step;
+        }
+    }
+    if (kind == rg_pairSlip) {
+        double x = C[2], y = C[5]; // mu t, times the share of the normal
+        double across = sqrt((C[0] + C[4]) / (x * x + y * y)); // its entries are symmetric
+        rgCombineTwo(stride, -across * y, W, across * x, W + step, lists->same);
+        rgCombineTwo(stride, x, W, y, W + step, lists->left);
+        memcpy(lists->right, W + 2 * step, step * sizeof(double));
+        lists->same += step;
+        lists->left += step;
+        lists->right += step;
+    } else if (kind == rg_pairWhole) {
+        memcpy(lists->left, W, (size_t)m * step * sizeof(double));
+        system->kernels->transformRows(m, stride, C, W, lists->right);
+        lists->left += (size_t)m * step;
+        lists->right += (size_t)m * step;
+    }
+}
+
+// (5) H = I + W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what follows
+// the normal of a slip, and sets that are taken whole. True when the rest is empty.
 static bool rgAddAllRows(const rgSystem* system, const rgPairKind* kinds) {
     const rgVelocitySpace* space = system->form;
     const rgMatrix* H = &space->H;
     int stride = space->rows.parts[0].stride;
-    size_t step = (size_t)stride;
-    double *same = space->same, *left = space->left, *right = space->right;
+    double share = rgCommonShare(system, kinds);
+    rgUpdateBase(system, kinds, share);
+    rgRowLists lists = {space->same, space->left, space->right};
     for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double *W = space->rows.links[i].W, *C = space->product + set->pairStart;
-        int m = set->size;
-        if (kinds == NULL || kinds[i] == rg_pairRows) {
-            for (int r = 0; r < m; ++r, W += step) {
-                if (C[r * (m + 1)] != 0) {
-                    rgCombineTwo(stride, sqrt(C[r * (m + 1)]), W, 0, W, same);
-                    same += step;
-                }
-            }
-        } else if (kinds[i] == rg_pairSlip) {
-            double root = sqrt(C[8]), x = C[2] / root, y = C[5] / root; // mu t, times the root
-            double across = sqrt((C[0] + C[4]) / (x * x + y * y));      // its entries are symmetric
-            rgCombineTwo(stride, -across * y, W, across * x, W + step, same);
-            rgCombineTwo(stride, root, W + 2 * step, 0, W, same + step);
-            rgCombineTwo(stride, x, W, y, W + step, left);
-            memcpy(right, same + step, step * sizeof(double));
-            same += 2 * step;
-            left += step;
-            right += step;
-        } else if (kinds[i] == rg_pairWhole) {
-            memcpy(left, W, (size_t)m * step * sizeof(double));
-            system->kernels->transformRows(m, stride, C, W, right);
-            left += (size_t)m * step;
-            right += (size_t)m * step;
-        }
+        rgListOtherRows(system, i, kinds != NULL ? kinds[i] : rg_pairRows, &lists);
     }
-    int count = (int)((same - space->same) / stride), rest = (int)((left - space->left) / stride);
+    size_t ld = (size_t)H->ld;
+    for (size_t j = 0; j < (size_t)H->n; ++j) {
+        for (size_t i = j; i < (size_t)H->n; ++i) {
+            H->values[j * ld + i] = share * space->base[j * ld + i];
+        }
+        H->values[j * (ld + 1)] += 1;
+    }
+    int count = (int)((lists.same - space->same) / stride);
+    int rest = (int)((lists.left - space->left) / stride);
     system->kernels->addSelfProduct(H->n, count, space->same, stride, H->values, H->ld);
     if (rest == 0) {
         return true;
     }
-    size_t ld = (size_t)H->ld;
-    for (int j = 0; j < H->n && count > 0; ++j) {
-        for (int i = j + 1; i < H->n; ++i) {
-            H->values[(size_t)i * ld + (size_t)j] = H->values[(size_t)j * ld + (size_t)i];
+    for (size_t j = 0; j < (size_t)H->n; ++j) {
+        for (size_t i = j + 1; i < (size_t)H->n; ++i) {
+            H->values[i * ld + j] = H->values[j * ld + i];
         }
     }
     system->kernels->addOuterProduct(H->n, H->n, rest, space->left, stride, space->right, stride,
@@ -374,10 +453,10 @@ static bool rgAddAllRows(const rgSystem* system, const rgPairKind* kinds) {
 static bool rgAssembleH(const rgSystem* system, const rgPairKind* kinds) {
     rgVelocitySpace* space = system->form;
     const rgWhitened* rows = &space->rows;
-    rgMatrix_SetDiagonal(&space->H, 1);
     if (rows->W != NULL) {
         return rgAddAllRows(system, kinds);
     }
+    rgMatrix_SetDiagonal(&space->H, 1);
     bool symmetric = true;
     for (int i = 0; i < system->setCount && kinds != NULL; ++i) {
         symmetric = symmetric && (kinds[i] == rg_pairIdle || kinds[i] == rg_pairRows);
