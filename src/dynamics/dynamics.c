@@ -47,7 +47,20 @@ static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     d->hinged = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
     d->hingedInverse = rgPlanner_Take(planner, dofs, sizeof(double));
     d->inverseRoot = rgPlanner_Take(planner, dofs, sizeof(double));
+    d->isDeep = rgPlanner_Take(planner, model->treeCount, sizeof(bool));
+    d->levers = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
     d->scratch = rgPlanner_Take(planner, 4 * dofs, sizeof(double));
+}
+
+#define RG_DEEP 64 // degrees of freedom on one path, from which articulated inertias are faster
+
+static void rgDynamics_FindDeep(rgDynamics* d) {
+    const rgModel* model = d->model;
+    for (int i = 0; i < model->vCount; ++i) {
+        bool* deep = &d->isDeep[model->links[model->dofs[i].link].tree];
+        *deep = *deep || model->dofs[i].depth >= RG_DEEP;
+        d->anyDeep = d->anyDeep || *deep;
+    }
 }
 
 rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDynamics** dynamics) {
@@ -74,6 +87,7 @@ rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDyna
     for (int i = 0; i < model->kinematicCount; ++i) {
         made->prescribed[i].pose = model->kinematicPoses[i];
     }
+    rgDynamics_FindDeep(made);
     rgDynamics_SetPositions(made, model->neutral);
     *dynamics = made;
     return rg_ok;

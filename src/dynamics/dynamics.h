@@ -46,7 +46,8 @@ typedef struct rgPrescribed {
 typedef enum rgStageBit {
     rg_haveInertias = 1,
     rg_haveComposites = 2,
-    rg_haveMass = 4,
+    rg_haveMass = 4, // of deep trees the diagonal
+    rg_haveRows = 8, // all of M
 } rgStageBit;
 
 struct rgDynamics {
@@ -81,7 +82,10 @@ struct rgDynamics {
     rgSpatial* hinged;          // forward dynamics, per degree of freedom: articulated inertia S
     double* hingedInverse;      // forward dynamics, vCount: 1 / (S' articulated inertia S)
     double* inverseRoot;        // rgDynamics_Whiten, vCount: D^-1/2
-    double* scratch;            // 4 vCount
+    bool* isDeep;               // per tree: factorized by articulated inertias
+    bool anyDeep;
+    rgSpatial* levers; // rgDynamics_Articulate, vCount, of deep trees
+    double* scratch;   // 4 vCount
 };
 
 // The motion of a kinematic link from that of a body that is fixed to it.
@@ -92,6 +96,7 @@ rgPrescribed rgPrescribe(const rgPlace* place, rgPrescribed body);
 void rgDynamics_NeedInertias(rgDynamics* d);
 void rgDynamics_NeedComposites(rgDynamics* d);
 void rgDynamics_NeedMass(rgDynamics* d);
+void rgDynamics_NeedRows(rgDynamics* d);
 void rgDynamics_FillInertias(rgDynamics* d, int first, int end);
 
 // Force that each link alone needs for the accelerations that a (NULL: zero), the present velocity
@@ -99,6 +104,16 @@ void rgDynamics_FillInertias(rgDynamics* d, int first, int end);
 void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wrenches);
 // Columns of the mass matrix: force that moves everything below a link along one of its axes.
 rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion);
+
+// ---- M of deep trees: forward.c. Rows of M grow with the depth, articulated inertias do not; L
+// and D are the same.
+rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added);
+// The first `count` links of the tree, where x is zero but for the first `pushed` ones.
+void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int count, double* x);
+// x := L^-T x, of which x[stride * column] are the entries, for the columns that are of deep trees;
+// they are closed upwards.
+void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, int stride,
+                           double* x);
 
 // ---- one tree, once inertias and mass matrix are there; the others are not touched
 
@@ -109,7 +124,7 @@ rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added);
 // Another velocity at the same positions, and its b(q, v).
 void rgDynamics_SetTreeVelocity(rgDynamics* d, int tree, const double* v);
 void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias);
-void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y); // M x
+void rgDynamics_TreeMultiply(rgDynamics* d, int tree, const double* x, double* y); // M x
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
 // The same where x is zero but for the first joint of the tree: for the whole tree, or only what

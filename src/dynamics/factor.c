@@ -61,106 +61,47 @@ static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* 
     return first > 0 && second > 0;
 }
 
-#define RG_PANEL 8
-#define RG_DEEP  256 // rows that are longer are eliminated by panels
-
-// z -= sum of a[r] x[r]
-static inline void rgSubtractPanel(int n, const double a[RG_PANEL], const double* const x[RG_PANEL],
-                                   double* restrict z) {
-    for (int i = 0; i < n; ++i) {
-        double low = (a[0] * x[0][i] + a[1] * x[1][i]) + (a[2] * x[2][i] + a[3] * x[3][i]);
-        double high = (a[4] * x[4][i] + a[5] * x[5][i]) + (a[6] * x[6][i] + a[7] * x[7][i]);
-        z[i] -= low + high;
-    }
-}
-
-// Eliminate a panel of dofs, i and those above it, from all above them in one pass. Rows of
-// thousands do not stay in the cache between two passes.
-static bool rgEliminatePanel(const rgModel* model, int i, double* factor, double* inverseDiagonal) {
-    double* rows[RG_PANEL]; // from their diagonals on
-    bool positive = true;
-    for (int r = 0; r < RG_PANEL; ++r) {
-        rows[r] = factor + model->dofs[i - r].rowStart;
-        int depth = model->dofs[i - r].depth;
-        for (int s = 0; s < r; ++s) {
-            double* row = rows[s] + (r - s);
-            double scaled = row[0] * inverseDiagonal[i - s];
-            rgSubtractScaled(depth, scaled, row, rows[r]);
-        }
-        positive = positive && rows[r][0] > 0;
-        inverseDiagonal[i - r] = 1 / rows[r][0];
-    }
-    const rgDof* top = &model->dofs[i - RG_PANEL + 1];
-    const int* column = model->massColumns + top->rowStart;
-    for (int k = 1; k < top->depth; ++k) {
-        double a[RG_PANEL];
-        const double* x[RG_PANEL];
-        for (int r = 0; r < RG_PANEL; ++r) {
-            x[r] = rows[r] + (RG_PANEL - 1 - r) + k;
-            a[r] = x[r][0] * inverseDiagonal[i - r];
-        }
-        rgSubtractPanel(top->depth - k, a, x, factor + model->dofs[column[k]].rowStart);
-    }
-    for (int r = 0; r < RG_PANEL; ++r) {
-        for (int k = 1; k < model->dofs[i - r].depth; ++k) {
-            rows[r][k] *= inverseDiagonal[i - r];
-        }
-    }
-    return positive;
-}
-
-// The dofs above i in its chain, itself included, up to a panel of them.
-static int rgChainLength(const rgModel* model, int i, int first) {
-    int count = 1;
-    while (count < RG_PANEL && i - count >= first &&
-           model->dofs[i - count + 1].parent == i - count) {
-        ++count;
-    }
-    return count;
-}
-
 // (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
 // k-th ancestor is the tail of this row from k on, hence contiguous.
 static rgResult rgEliminate(const rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
-    double *factor = d->factor, *inverseDiagonal = d->inverseDiagonal;
     for (int i = end - 1; i >= first; --i) {
         bool two = i > first && model->dofs[i].parent == i - 1 && d->rowLength[i] > 1;
-        bool panel = model->dofs[i].depth >= RG_DEEP && rgChainLength(model, i, first) == RG_PANEL;
-        bool positive = panel ? rgEliminatePanel(model, i, factor, inverseDiagonal)
-                        : two ? rgEliminateTwo(model, i, factor, inverseDiagonal)
-                              : rgEliminateOne(d, i);
+        bool positive =
+            two ? rgEliminateTwo(model, i, d->factor, d->inverseDiagonal) : rgEliminateOne(d, i);
         if (!positive) {
             return rg_errorNumeric;
         }
-        i -= panel ? RG_PANEL - 1 : two;
+        i -= two;
     }
     return rg_ok;
+}
+
+rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) {
+    const rgModel* model = d->model;
+    int first = model->trees[tree].firstDof, end = first + model->trees[tree].dofCount;
+    if (d->isDeep[tree]) {
+        return rgDynamics_Articulate(d, tree, added);
+    }
+    for (int i = first; i < end; ++i) {
+        const rgDof* dof = &model->dofs[i];
+        memcpy(d->factor + dof->rowStart, d->mass + dof->rowStart,
+               (size_t)dof->depth * sizeof(double));
+        d->factor[dof->rowStart] += added != NULL ? added[i] : 0;
+    }
+    return rgEliminate(d, first, end);
 }
 
 rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
     if (d == NULL) {
         return rg_errorArgument;
     }
-    const rgModel* model = d->model;
+    rgResult result = rg_ok;
     rgDynamics_NeedMass(d);
-    memcpy(d->factor, d->mass, (size_t)model->massCount * sizeof(double));
-    for (int i = 0; added != NULL && i < model->vCount; ++i) {
-        d->factor[model->dofs[i].rowStart] += added[i];
+    for (int t = 0; t < d->model->treeCount && result == rg_ok; ++t) {
+        result = rgDynamics_FactorizeTree(d, t, added);
     }
-    return rgEliminate(d, 0, model->vCount);
-}
-
-rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) {
-    const rgModel* model = d->model;
-    int first = model->trees[tree].firstDof, end = first + model->trees[tree].dofCount;
-    for (int i = first; i < end; ++i) {
-        const rgDof* dof = &model->dofs[i];
-        memcpy(d->factor + dof->rowStart, d->mass + dof->rowStart,
-               (size_t)dof->depth * sizeof(double));
-        d->factor[dof->rowStart] += added[i];
-    }
-    return rgEliminate(d, first, end);
+    return result;
 }
 
 // Trees are ranges of degrees of freedom that the factor does not couple. x is zero from `pushed`
@@ -193,12 +134,20 @@ static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, do
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x) {
     const rgTree* range = &d->model->trees[tree];
     int end = range->firstDof + range->dofCount;
-    rgSolveRange(d, range->firstDof, end, end, x);
+    if (d->isDeep[tree]) {
+        rgDynamics_SolveArticulated(d, tree, range->linkCount, range->linkCount, x);
+    } else {
+        rgSolveRange(d, range->firstDof, end, end, x);
+    }
 }
 
 void rgDynamics_SolveRoot(const rgDynamics* d, int tree, bool whole, double* x) {
     const rgTree* range = &d->model->trees[tree];
     int first = range->firstDof, root = first + d->model->links[range->firstLink].vCount;
+    if (d->isDeep[tree]) {
+        rgDynamics_SolveArticulated(d, tree, 1, whole ? range->linkCount : 1, x);
+        return;
+    }
     rgSolveRange(d, first, root, whole ? first + range->dofCount : root, x);
 }
 
@@ -234,13 +183,31 @@ static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
     }
 }
 
+// One by one: their paths are longer than there are columns.
+static void rgSolveDeepColumns(const rgDynamics* d, int n, double* x) {
+    double* y = d->scratch;
+    for (int c = 0; c < n; ++c) {
+        for (int i = 0; i < d->model->vCount; ++i) {
+            y[i] = x[(size_t)i * (size_t)n + (size_t)c];
+        }
+        rgDynamics_Solve(d, 1, y);
+        for (int i = 0; i < d->model->vCount; ++i) {
+            x[(size_t)i * (size_t)n + (size_t)c] = y[i];
+        }
+    }
+}
+
 // (13)
 void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
     if (d == NULL || x == NULL) {
         return;
     }
     if (columnCount == 1) {
-        rgSolveRange(d, 0, d->model->vCount, d->model->vCount, x);
+        for (int t = 0; t < d->model->treeCount; ++t) {
+            rgDynamics_SolveTree(d, t, x);
+        }
+    } else if (columnCount > 1 && d->anyDeep) {
+        rgSolveDeepColumns(d, columnCount, x);
     } else if (columnCount > 1) {
         rgSolveColumns(d, columnCount, x);
     }
@@ -289,9 +256,13 @@ static void rgReduceRows(const rgDynamics* d, const int* columns, int count, int
             dense[RG_ROW_GROUP * columns[t] + r] = r < rows ? w[r * count + t] : 0;
         }
     }
+    for (int r = 0; r < rows && d->anyDeep; ++r) {
+        rgDynamics_ReduceDeep(d, columns, count, RG_ROW_GROUP, dense + r);
+    }
     for (int t = count - 1; t >= 0; --t) {
         const rgDof* dof = &model->dofs[columns[t]];
-        if (d->rowLength[columns[t]] == 1) {
+        if (d->rowLength[columns[t]] == 1 ||
+            (d->anyDeep && d->isDeep[model->links[dof->link].tree])) {
             continue;
         }
         bool two = t > 0 && dof->parent == columns[t - 1];

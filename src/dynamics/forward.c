@@ -3,6 +3,8 @@
 // docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 
+#include <string.h>
+
 static rgArticulated rgRigidArticulated(const rgLinkInertia* inertia) {
     double m = inertia->mass;
     rgVec3 c = inertia->center;
@@ -85,7 +87,7 @@ static bool rgDynamics_Eliminate(rgDynamics* d, int dof, rgArticulated* inertia,
 }
 
 // (15)
-static rgResult rgDynamics_Articulate(rgDynamics* d, double* u) {
+static rgResult rgDynamics_Gather(rgDynamics* d, double* u) {
     const rgModel* model = d->model;
     for (int i = 1; i < model->linkCount; ++i) {
         d->articulated[i] = rgRigidArticulated(&d->inertias[i]);
@@ -132,9 +134,90 @@ rgResult rgDynamics_ForwardDynamics(rgDynamics* d, const double* tau, const rgSp
     for (int i = 0; i < model->vCount; ++i) {
         a[i] = tau != NULL ? tau[i] : 0;
     }
-    rgResult result = rgDynamics_Articulate(d, a);
+    rgResult result = rgDynamics_Gather(d, a);
     if (result == rg_ok) {
         rgDynamics_Release(d, a);
     }
     return result;
+}
+
+// ---- M^ of deep trees
+
+// (15) without forces: levers are U, inverseDiagonal is 1/D.
+rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added) {
+    const rgModel* model = d->model;
+    const rgTree* range = &model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    for (int i = first; i < end; ++i) {
+        d->articulated[i] = rgRigidArticulated(&d->inertias[i]);
+    }
+    for (int i = end - 1; i >= first; --i) {
+        const rgLink* link = &model->links[i];
+        rgArticulated* inertia = &d->articulated[i];
+        for (int k = link->v + link->vCount - 1; k >= link->v; --k) {
+            rgSpatial U = rgArticulated_Force(inertia, &d->axes[k]);
+            double D = rgSpatialDot(&d->axes[k], &U) + model->dofs[k].armature;
+            D += added != NULL ? added[k] : 0;
+            if (!(D > 0)) {
+                return rg_errorNumeric;
+            }
+            d->levers[k] = U;
+            d->inverseDiagonal[k] = 1 / D;
+            rgArticulated_AddSquare(inertia, -1 / D, &U);
+        }
+        if (link->parent > 0) {
+            rgArticulated_Add(&d->articulated[link->parent], inertia);
+        }
+    }
+    return rg_ok;
+}
+
+// (15) of forces, then (16)
+void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int count, double* x) {
+    const rgModel* model = d->model;
+    int first = model->trees[tree].firstLink;
+    rgSpatial *forces = d->forces, *pushes = d->pushes;
+    memset(forces + first, 0, (size_t)pushed * sizeof(rgSpatial));
+    for (int i = first + pushed - 1; i >= first; --i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial force = forces[i];
+        for (int k = link->v + link->vCount - 1; k >= link->v; --k) {
+            x[k] = (x[k] - rgSpatialDot(&d->axes[k], &force)) * d->inverseDiagonal[k];
+            force = rgSpatialAddScaled(force, x[k], d->levers[k]);
+        }
+        if (link->parent > 0) {
+            forces[link->parent] = rgSpatialAdd(forces[link->parent], force);
+        }
+    }
+    for (int i = first; i < first + count; ++i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial sum = link->parent > 0 ? pushes[link->parent] : (rgSpatial){0};
+        for (int k = link->v; k < link->v + link->vCount; ++k) {
+            x[k] -= d->inverseDiagonal[k] * rgSpatialDot(&d->levers[k], &sum);
+            sum = rgSpatialAddScaled(sum, x[k], d->axes[k]);
+        }
+        pushes[i] = sum;
+    }
+}
+
+void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, int stride,
+                           double* x) {
+    const rgModel* model = d->model;
+    for (int t = 0; t < count; ++t) {
+        d->forces[model->dofs[columns[t]].link] = (rgSpatial){0};
+    }
+    for (int t = count - 1; t >= 0; --t) {
+        int k = columns[t], i = model->dofs[k].link;
+        const rgLink* link = &model->links[i];
+        if (!d->isDeep[link->tree]) {
+            continue;
+        }
+        double* rest = &x[stride * k];
+        *rest -= rgSpatialDot(&d->axes[k], &d->forces[i]);
+        d->forces[i] =
+            rgSpatialAddScaled(d->forces[i], *rest * d->inverseDiagonal[k], d->levers[k]);
+        if (k == link->v && link->parent > 0) {
+            d->forces[link->parent] = rgSpatialAdd(d->forces[link->parent], d->forces[i]);
+        }
+    }
 }

@@ -56,22 +56,23 @@ void rgDynamics_NeedComposites(rgDynamics* d) {
     d->valid |= rg_haveComposites;
 }
 
-static void rgDynamics_FillRow(rgDynamics* d, int i) {
+static void rgDynamics_FillRow(rgDynamics* d, int i, int length) {
     const rgModel* model = d->model;
     const rgDof* dof = &model->dofs[i];
     const int* column = model->massColumns + dof->rowStart;
     double* row = d->mass + dof->rowStart;
     rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
-    for (int k = 0; k < dof->depth; ++k) {
+    for (int k = 0; k < length; ++k) {
         row[k] = rgSpatialDot(&d->axes[column[k]], &force);
     }
     row[0] += dof->armature;
 }
 
-static void rgDynamics_FillRows(rgDynamics* d, const rgTree* tree) {
+static void rgDynamics_FillRows(rgDynamics* d, const rgTree* tree, bool whole) {
     for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
-        rgDynamics_FillRow(d, i);
-        d->rowLength[i] = d->model->dofs[i].depth;
+        int depth = d->model->dofs[i].depth;
+        rgDynamics_FillRow(d, i, whole ? depth : 1);
+        d->rowLength[i] = depth;
     }
 }
 
@@ -120,19 +121,31 @@ void rgDynamics_NeedMass(rgDynamics* d) {
         if (!(d->valid & rg_haveComposites)) {
             rgDynamics_SumInertias(d, first, end);
         }
-        rgDynamics_FillRows(d, tree);
+        rgDynamics_FillRows(d, tree, !d->isDeep[t]);
     }
     d->valid |= rg_haveMass | made;
+}
+
+void rgDynamics_NeedRows(rgDynamics* d) {
+    rgDynamics_NeedMass(d);
+    for (int t = 0; t < d->model->treeCount && !(d->valid & rg_haveRows); ++t) {
+        if (d->isDeep[t]) {
+            rgDynamics_FillRows(d, &d->model->trees[t], true);
+        }
+    }
+    d->valid |= rg_haveRows;
 }
 
 void rgDynamics_FillTreeMass(rgDynamics* d, int tree) {
     const rgTree* range = &d->model->trees[tree];
     rgDynamics_SumInertias(d, range->firstLink, range->firstLink + range->linkCount);
-    rgDynamics_FillRows(d, range);
+    rgDynamics_FillRows(d, range, !d->isDeep[tree]);
+    d->valid &= ~(unsigned)rg_haveRows;
 }
 
-void rgDynamics_TreeMultiply(const rgDynamics* d, int tree, const double* x, double* y) {
+void rgDynamics_TreeMultiply(rgDynamics* d, int tree, const double* x, double* y) {
     const rgModel* model = d->model;
+    rgDynamics_NeedRows(d);
     const rgTree* range = &model->trees[tree];
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
         const rgDof* dof = &model->dofs[i];
@@ -150,7 +163,7 @@ const double* rgDynamics_CompactMassMatrix(rgDynamics* d, int* count) {
     if (d == NULL) {
         return rgNothing(count);
     }
-    rgDynamics_NeedMass(d);
+    rgDynamics_NeedRows(d);
     if (count != NULL) {
         *count = d->model->massCount;
     }
@@ -163,7 +176,7 @@ rgSparse rgDynamics_SparseMassMatrix(rgDynamics* d, const double* added) {
     }
     const rgModel* model = d->model;
     int count = 2 * model->massCount - model->vCount;
-    rgDynamics_NeedMass(d);
+    rgDynamics_NeedRows(d);
     for (int i = 0; i < count; ++i) {
         d->sparseMass[i] = d->mass[model->sparseFrom[i]];
     }
@@ -183,7 +196,7 @@ void rgDynamics_MassMatrix(rgDynamics* d, double* mass) {
     }
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
-    rgDynamics_NeedMass(d);
+    rgDynamics_NeedRows(d);
     for (size_t i = 0; i < n * n; ++i) {
         mass[i] = 0;
     }

@@ -124,7 +124,11 @@ static rgResult rgAssembleRows(rgStep* step) {
         world->problem = (rgContactProblem){0};
         return result;
     }
-    rgWorld_FillMass(world, world->added, world->massValue);
+    // M of deep trees has an entry for every pair on a path: only readers get it, the judge has W.
+    bool whole = !world->dynamics->anyDeep || world->model->info.equalityCount > 0;
+    if (whole) {
+        rgWorld_FillMass(world, world->added, world->massValue);
+    }
     rgWorld_FillLengths(world);
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
@@ -141,7 +145,8 @@ static rgResult rgAssembleRows(rgStep* step) {
         .blockCount = rows->blockCount,
         .blocks = rows->blocks,
         .delassus = {.kind = rg_delassusVelocity,
-                     .mass = {nv, nv, world->massStart, world->massColumn, world->massValue},
+                     .mass = {nv, nv, world->massStart, world->massColumn,
+                              whole ? world->massValue : NULL},
                      .jacobian = {n, nv, rows->rowStart, rows->column, rows->value},
                      .whitened = world->whitened,
                      .tree = world->treeOfDof},

@@ -289,5 +289,11 @@ const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lam
     if (lambda != NULL) {
         *lambda = world->rows.lambda;
     }
-    return &world->problem;
+    if (world->problem.rowCount == 0 || world->problem.delassus.mass.value != NULL) {
+        return &world->problem;
+    }
+    rgWorld_FillMass(world, world->added, world->massValue);
+    world->readout->problem = world->problem;
+    world->readout->problem.delassus.mass.value = world->massValue;
+    return &world->readout->problem;
 }

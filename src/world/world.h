@@ -264,8 +264,9 @@ typedef struct rgReadout {
     int contactCount, contactCapacity;
     rgConstraintForce* constraints;
     int constraintCount, constraintCapacity;
-    rgSpatial* reactions; // per body: parent on it and all below it, about the world's origin
-    double* row;          // scratch of sensors, vCount
+    rgSpatial* reactions;     // per body: parent on it and all below it, about the world's origin
+    rgContactProblem problem; // rgWorld_Problem(), where the step has no use for M
+    double* row;              // scratch of sensors, vCount
     double* sensors;
     int* sensorStarts; // sensorCount + 1
 } rgReadout;
