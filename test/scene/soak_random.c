@@ -22,7 +22,20 @@ typedef struct rgSoak {
     size_t savedSize;
     uint64_t savedHash;
     long steps, unconverged, refused, worlds;
+    time_t start, told;
+    double seconds;
 } rgSoak;
+
+static bool rgSoak_IsOver(const rgSoak* soak) {
+    return difftime(time(NULL), soak->start) >= soak->seconds;
+}
+
+static void rgSoak_Tell(rgSoak* soak) {
+    printf("%ld worlds, %ld steps, %ld not converged and said so, %ld refused\n", soak->worlds,
+           soak->steps, soak->unconverged, soak->refused);
+    fflush(stdout);
+    soak->told = time(NULL);
+}
 
 static void rgStop(const rgSoak* soak, const char* why) {
     printf("FAILED: %s (scene %s, world %ld, step %ld)\n", why,
@@ -158,7 +171,7 @@ static void rgSoak_CheckNumbers(const rgSoak* soak) {
 }
 
 static void rgSoak_Run(rgSoak* soak, int steps) {
-    for (int i = 0; i < steps; ++i) {
+    for (int i = 0; i < steps && !rgSoak_IsOver(soak); ++i) {
         rgStepReport report;
         rgSoak_Disturb(soak);
         if (rgScene_Act(soak->scene, soak->world) != rg_ok) {
@@ -249,19 +262,23 @@ static bool rgLargePile(int bodies, int steps) {
 int main(int argc, char** argv) {
     const char* wish = getenv("RIGOR_SOAK_SECONDS");
     double seconds = wish != NULL ? atof(wish) : argc > 1 ? atof(argv[1]) : 180;
-    rgSoak soak = {.random = {argc > 2 ? (uint64_t)atoll(argv[2]) : 1}};
-    time_t start = time(NULL);
+    rgSoak soak = {.random = {argc > 2 ? (uint64_t)atoll(argv[2]) : 1},
+                   .start = time(NULL),
+                   .told = time(NULL),
+                   .seconds = seconds};
     if (!rgCycles(1000) || !rgLargePile(10000, 3)) {
         printf("FAILED: cycles or the large pile\n");
         return 1;
     }
-    while (difftime(time(NULL), start) < seconds) {
+    while (!rgSoak_IsOver(&soak)) {
         if (rgSoak_Begin(&soak)) {
             rgSoak_Run(&soak, 50 + rgRandom_Index(&soak.random, 400));
         }
         rgSoak_End(&soak);
+        if (difftime(time(NULL), soak.told) >= 60) {
+            rgSoak_Tell(&soak);
+        }
     }
-    printf("%ld worlds, %ld steps, %ld not converged and said so, %ld refused\n", soak.worlds,
-           soak.steps, soak.unconverged, soak.refused);
+    rgSoak_Tell(&soak);
     return 0;
 }
