@@ -21,6 +21,8 @@ typedef struct rgContactSpace {
     rgMatrix G;
     rgMatrix K;          // of the last factorization
     rgUnknown* unknowns; // dense: those that K has
+    int* rows;           // where their left sides begin
+    int* combined;       // those with more than one row there
     const double* A;     // of the last pair factorization, borrowed
     const double* B;
     const rgPairKind* kinds;
@@ -151,6 +153,8 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
     }
     bool dense = coupling->count < 0;
     **space = (rgContactSpace){.unknowns = RG_TAKE(def->arena, rgUnknown, dense ? system->n : 0),
+                               .rows = RG_TAKE(def->arena, int, dense ? system->n : 0),
+                               .combined = RG_TAKE(def->arena, int, dense ? system->n : 0),
                                .reduced = RG_TAKE(def->arena, double, system->n),
                                .moved = RG_TAKE(def->arena, double, system->n)};
     rgResult result =
@@ -250,13 +254,13 @@ static int rgListRows(const rgSet* set, const double* A, const double* B, double
                       rgUnknown* unknowns) {
     int count = 0;
     for (int r = 0, at = 0; r < set->size; ++r, at += set->size + 1) {
-        if (B[at] != 0) {
-            unknowns[count++] = (rgUnknown){.leftRow = set->row + r,
-                                            .leftCount = 1,
-                                            .rightRow = set->row + r,
-                                            .rightCount = 1,
-                                            .diagonal = (A[at] + eps) / B[at],
-                                            .scale = 1 / B[at]};
+        if (B[at] != 0) { // most are of this kind: left, right and blockStart stay as they are
+            rgUnknown* unknown = unknowns + count++;
+            unknown->leftRow = unknown->rightRow = set->row + r;
+            unknown->leftCount = unknown->rightCount = 1;
+            unknown->diagonal = (A[at] + eps) / B[at];
+            unknown->scale = 1 / B[at];
+            unknown->block = NULL;
         }
     }
     return count;
@@ -355,11 +359,21 @@ static inline double rgUnknown_Left(const rgUnknown* unknown, const double* x) {
 // (15) The lower triangle alone when it is symmetric.
 static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
     size_t ld = (size_t)space->K.ld;
+    int combined = 0;
+    for (int i = 0; i < space->K.n; ++i) {
+        space->rows[i] = space->unknowns[i].leftRow;
+        if (space->unknowns[i].leftCount > 1) {
+            space->combined[combined++] = i;
+        }
+    }
     for (int j = 0; j < space->K.n; ++j) {
         const double* G = rgUnknownColumn(space, space->unknowns + j, space->reduced);
         double* K = space->K.values + (size_t)j * ld;
         for (int i = symmetric ? j : 0; i < space->K.n; ++i) {
-            K[i] = rgUnknown_Left(space->unknowns + i, G);
+            K[i] = G[space->rows[i]];
+        }
+        for (int c = 0; c < combined; ++c) {
+            K[space->combined[c]] = rgUnknown_Left(space->unknowns + space->combined[c], G);
         }
         K[j] += space->unknowns[j].diagonal;
     }
