@@ -86,7 +86,7 @@ static uint64_t rgHashScene(const rgSceneInfo* scene, rgKernelSet kernels, bool 
     rest.threads = 3;
     rest.fromSaved = true;
     bool same = rgHashRun(&rest) == hash;
-    for (int threads = 2; all && threads <= 8; threads *= 2) {
+    for (int threads = 2; all && threads <= 8; ++threads) {
         rgRun run = {.scene = scene, .kernels = kernels, .threads = threads};
         same = same && rgHashRun(&run) == hash;
     }
