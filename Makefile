@@ -59,7 +59,7 @@ TOO_LONG = ^(math\.kernels|package\.null_calls|contact\.(solvers|forms)|collisio
 valgrind: all
 	RIGOR_TEST_LIGHT=1 $(CTEST) --test-dir build/release -L unit -LE script -E '$(TOO_LONG)' -T memcheck \
 		--overwrite MemoryCheckCommandOptions="-q --error-exitcode=99 --leak-check=full \
-		--errors-for-leak-kinds=definite"
+		--errors-for-leak-kinds=definite --show-leak-kinds=definite"
 
 # Each program of test/fuzz for TIME seconds, from the files of test/io, models and test/fuzz/corpus.
 TIME ?= 30
