@@ -204,8 +204,8 @@ static bool rgRunSimulators(rgReport* report) {
                       : "Robots are those of RIGOR_DATA");
     if (all.robots > 0) {
         rgReport_Conclude(report,
-                          "rigor, which solves the exact problem to 1e-6 (all steps on all but %d "
-                          "of the scenes), is the fastest of the engines with round cones on %d of "
+                          "rigor, which solves the exact problem to 1e-6 (scenes with a step above "
+                          "that: %d), is the fastest of the engines with round cones on %d of "
                           "%d%s%s%s. Engines with pyramids, whose friction is up to 1.4 times too "
                           "strong, are faster than it on %d.",
                           all.unsolved, all.ahead, all.robots,
