@@ -251,7 +251,7 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
 
 // The parts and rows that the input has, then the form that suits them.
 static rgResult rgSystem_MakeForm(rgSystem* system, const rgSystemDef* def) {
-    rgWhitened own;
+    rgWhitened own = {0};
     rgWhitened* rows = def->problem->delassus.kind == rg_delassusVelocity ? &own : NULL;
     rgResult result = rows != NULL ? rgWhitened_FindParts(rows, def, system) : rg_ok;
     if (result != rg_ok) {

@@ -19,7 +19,8 @@ static double rgDot2(rgPlane2 a, rgPlane2 b) {
 }
 
 static rgPlane2 rgOnCircle(double radius, double angle) {
-    return (rgPlane2){radius * cos(angle), radius * sin(angle)};
+    rgPlane2 point = {radius * cos(angle), radius * sin(angle)};
+    return point;
 }
 
 // The point of the line between a and b that is nearest to the centre.

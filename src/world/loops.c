@@ -182,7 +182,7 @@ static int rgWorld_StopAtLimits(rgWorld* world, const double* q) {
 // Contacts that carry and that x would push into each other get rows; their count, negative when
 // out of memory.
 static int rgWorld_StopAtContacts(rgWorld* world) {
-    const rgRows* held = world->heldRows;
+    const rgRows* held = &world->heldRows;
     int count = 0;
     for (int i = 0; i < world->pointCount; ++i) {
         int normal = world->points[i].firstRow + 2;
@@ -408,12 +408,11 @@ static rgResult rgWorld_CloseGroups(rgWorld* world, double* q) {
 
 rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
     // The rows of the step stay as they are for readers.
-    rgRows step = world->rows;
+    world->heldRows = world->rows;
     world->rows = world->loopRows;
-    world->heldRows = &step;
     rgResult result = rgWorld_CloseGroups(world, q);
     world->loopRows = world->rows;
-    world->rows = step;
+    world->rows = world->heldRows;
     return result;
 }
 

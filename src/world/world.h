@@ -374,14 +374,14 @@ struct rgWorld {
     rgManifold* manifolds;     // rgFindContacts, per active pair
     int manifoldCapacity;
     rgRows rows;
-    rgRows loopRows;        // rgWorld_ProjectLoops
-    double* loopQ;          // rgWorld_ProjectLoops, qCount
-    double* triedQ;         // rgWorld_ProjectLoops, qCount
-    const rgRows* heldRows; // rgWorld_ProjectLoops: those of the step
-    bool* isOpen;           // rgWorld_StartLoops, per equality: it yields in this step
-    bool* leftOut;          // rgWorld_ProjectLoops, per equality: it yields and takes no part
-    double* miss;           // rgWorld_ProjectLoops, per equality: how far it is from closed
-    double* missed; // rgWorld_ProjectLoops, per equality: likewise, where the last step leads
+    rgRows loopRows; // rgWorld_ProjectLoops
+    double* loopQ;   // rgWorld_ProjectLoops, qCount
+    double* triedQ;  // rgWorld_ProjectLoops, qCount
+    rgRows heldRows; // rgWorld_ProjectLoops: those of the step
+    bool* isOpen;    // rgWorld_StartLoops, per equality: it yields in this step
+    bool* leftOut;   // rgWorld_ProjectLoops, per equality: it yields and takes no part
+    double* miss;    // rgWorld_ProjectLoops, per equality: how far it is from closed
+    double* missed;  // rgWorld_ProjectLoops, per equality: likewise, where the last step leads
     rgLoopGroup* loopGroups; // rgWorld_Plan, per tree: at the tree that stands for its group
     int* loopGroup;          // rgWorld_Plan, per tree: that tree
     int* loopTree;           // rgWorld_Plan, per equality: a tree of it; -1: not rigid, or none
