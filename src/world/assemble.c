@@ -124,7 +124,7 @@ static rgResult rgAssembleRows(rgStep* step) {
         world->problem = (rgContactProblem){0};
         return result;
     }
-    // M of deep trees has an entry for every pair on a path: only readers get it, the judge has W.
+    // M of deep trees has an entry for every pair on a path: it is made where it is read.
     bool whole = !world->dynamics->anyDeep || world->model->info.equalityCount > 0;
     if (whole) {
         rgWorld_FillMass(world, world->added, world->massValue);
@@ -164,10 +164,21 @@ rgResult rgAssembleProblem(rgStep* step) {
     return result == rg_ok ? rgAssembleRows(step) : result;
 }
 
+static void rgWorld_NeedMass(rgWorld* world) {
+    if (world->problem.delassus.mass.value == NULL) {
+        rgWorld_FillMass(world, world->added, world->massValue);
+        world->problem.delassus.mass.value = world->massValue;
+    }
+}
+
 // The judge factorizes M, which takes a tenth of a small step: between samples it believes W.
 rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report) {
+    bool byMass = world->solveCount++ % world->def.judgeInterval == 0;
+    if (byMass) {
+        rgWorld_NeedMass(world);
+    }
     rgContactProblem problem = world->problem;
-    if (world->solveCount++ % world->def.judgeInterval != 0) {
+    if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
     return rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL, report);
@@ -206,6 +217,7 @@ static rgResult rgTryStart(rgStep* step, bool* taken) {
     *report = (rgContactReport){.status = rg_contactSolved};
     rgResult result = rgJudgeStart(world, false, &report->residual, taken);
     if (*taken && world->solveCount % world->def.judgeInterval == 0) {
+        rgWorld_NeedMass(world);
         result = rgJudgeStart(world, true, &report->residual, taken);
     }
     world->solveCount += *taken;
