@@ -9,6 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+// What a folder may hold when it is named instead of files.
+#define RG_WALK_DEPTH   16
+#define RG_WALK_ENTRIES 100000
+
 // ---- finding ----
 
 static bool rgHasEnding(const char* name, const char* ending) {
@@ -39,22 +43,56 @@ static void rgCaseFiles_Add(rgCaseFiles* files, const char* path, const char* re
                                                 .family = rgFamilyOf(path)};
 }
 
-static void rgFindBelow(rgCaseFiles* files, const char* folder, const char* relative, int depth) {
-    DIR* listing = depth < 16 ? opendir(folder) : NULL;
+// A walk below one folder. It looks at the folder's own file system, goes through no symbolic link
+// to a folder, and gives up rather than leave out what may be meant.
+typedef struct rgWalk {
+    rgCaseFiles* files;
+    const char* argument;
+    dev_t device;
+    int seen;
+    bool failed;
+} rgWalk;
+
+static void rgWalk_Fail(rgWalk* walk, const char* what, int limit) {
+    rgCli_Error("%s: more than %d %s; name the folder that has the problems", walk->argument, limit,
+                what);
+    walk->failed = true;
+}
+
+static void rgWalk_Folder(rgWalk* walk, const char* folder, const char* relative, int depth);
+
+static void rgWalk_Entry(rgWalk* walk, const char* path, const char* relative, int depth) {
+    struct stat info;
+    if (++walk->seen > RG_WALK_ENTRIES) {
+        rgWalk_Fail(walk, "files and folders", RG_WALK_ENTRIES);
+    } else if (lstat(path, &info) != 0) {
+        return;
+    } else if (S_ISDIR(info.st_mode)) {
+        if (info.st_dev == walk->device) {
+            rgWalk_Folder(walk, path, relative, depth + 1);
+        }
+    } else if ((rgHasEnding(path, ".hdf5") || rgHasEnding(path, ".h5")) &&
+               (stat(path, &info) != 0 || S_ISREG(info.st_mode))) { // a broken link is an error
+        rgCaseFiles_Add(walk->files, path, relative);
+    }
+}
+
+static void rgWalk_Folder(rgWalk* walk, const char* folder, const char* relative, int depth) {
+    if (depth >= RG_WALK_DEPTH) {
+        rgWalk_Fail(walk, "folders in each other", RG_WALK_DEPTH);
+        return;
+    }
+    DIR* listing = opendir(folder);
     struct dirent* entry;
-    while (listing != NULL && (entry = readdir(listing)) != NULL) {
+    while (listing != NULL && !walk->failed && (entry = readdir(listing)) != NULL) {
         if (entry->d_name[0] == '.') {
             continue;
         }
-        char* path = rgCli_Format("%s/%s", folder, entry->d_name);
+        const char* slash = strcmp(folder, "/") == 0 ? "" : "/";
+        char* path = rgCli_Format("%s%s%s", folder, slash, entry->d_name);
         char* below = *relative != '\0' ? rgCli_Format("%s/%s", relative, entry->d_name)
                                         : rgCli_CopyText(entry->d_name);
-        struct stat info;
-        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-            rgFindBelow(files, path, below, depth + 1);
-        } else if (rgHasEnding(path, ".hdf5") || rgHasEnding(path, ".h5")) {
-            rgCaseFiles_Add(files, path, below);
-        }
+        rgWalk_Entry(walk, path, below, depth);
         free(path);
         free(below);
     }
@@ -89,10 +127,14 @@ static bool rgFindArgument(const char* argument, rgCaseFiles* files) {
     }
     int first = files->count;
     char* folder = rgTrimFolder(argument);
-    rgFindBelow(files, folder, "", 0);
+    rgWalk walk = {.files = files, .argument = argument, .device = info.st_dev};
+    rgWalk_Folder(&walk, folder, "", 0);
     free(folder);
-    if (files->count == first) {
+    if (!walk.failed && files->count == first) {
         rgCli_Error("%s: no .hdf5 or .h5 files in this folder", argument);
+        walk.failed = true;
+    }
+    if (walk.failed) {
         return false;
     }
     qsort(files->files + first, (size_t)(files->count - first), sizeof(rgCaseFile), rgComparePaths);

@@ -17,7 +17,8 @@ typedef struct rgCaseFiles {
 } rgCaseFiles;
 
 // Files as named, and all .hdf5 and .h5 files below folders, sorted by name within each argument.
-// False after a message when an argument does not exist or a folder holds no such file.
+// Neither links to folders nor other file systems are entered. False after a message when an
+// argument does not exist or a folder holds no such file, or too much else.
 bool rgFindCases(char** arguments, int count, rgCaseFiles* files);
 void rgCaseFiles_Free(rgCaseFiles* files);
 

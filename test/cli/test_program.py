@@ -321,6 +321,47 @@ class Solve(unittest.TestCase):
         with h5py.File(self.path("ball.hdf5"), "r") as file:
             self.assertNotIn("solution", file)
 
+    def test_folders_are_searched_within_bounds(self):
+        """Links to folders and other file systems are left alone; what is too much is said."""
+        os.makedirs(self.path("a", *"bcdefghijklmno"))
+        self.ball(os.path.join("a", *"bcdefghijklmno", "deep.hdf5"))
+        os.symlink(self.folder, self.path("a", "loop"))
+        os.mkfifo(self.path("a", "pipe.h5"))
+        os.symlink(self.path("a", *"bcdefghijklmno", "deep.hdf5"), self.path("a", "link.h5"))
+        done = run("solve", self.path("a"), "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([os.path.relpath(p["file"], self.path("a")) for p in json.loads(done.stdout)["problems"]],
+                         ["b/c/d/e/f/g/h/i/j/k/l/m/n/o/deep.hdf5", "link.h5"])
+        os.makedirs(self.path("a", *"bcdefghijklmno", "p", "q"))
+        done = run("solve", self.path("a"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("more than 16 folders in each other; name the folder", done.stderr)
+        os.symlink("nothing", self.path("a", "b", "broken.h5"))
+        os.rmdir(self.path("a", *"bcdefghijklmno", "p", "q"))
+        done = run("solve", self.path("a"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("broken.h5: error: ", done.stderr)
+        os.mkdir(self.path("many"))
+        for i in range(100_001):  # links cost less than files
+            if i % 50_000 == 0:
+                first = self.path("many", str(i))
+                os.close(os.open(first, os.O_CREAT | os.O_WRONLY))
+            else:
+                os.link(first, self.path("many", str(i)))
+        done = run("solve", self.path("many"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("more than 100000 files and folders; name the folder", done.stderr)
+
+    def test_folders_are_searched_on_one_file_system(self):
+        if not os.path.ismount("/dev/shm") or not os.access("/dev/shm", os.W_OK):
+            self.skipTest("no file system in another")
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            write_random(os.path.join(folder, "inner.hdf5"), self.random, 3)
+            self.assertEqual(run("solve", folder).returncode, 0)
+            done = run("solve", "/dev")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("/dev: no .hdf5 or .h5 files in this folder", done.stderr)
+
     def test_damaged_files_never_crash(self):
         """Random bytes changed in whole files: an answer or a message, never a crash or a hang."""
         write_random(self.path("whole.hdf5"), self.random, 3)
