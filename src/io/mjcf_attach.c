@@ -232,6 +232,9 @@ static void rgReverse(char* parts, size_t size, int count) {
 // The first ones go behind the others.
 static void rgMoveBehind(void* parts, size_t size, int first, int count) {
     char* bytes = parts;
+    if (first == 0) {
+        return; // of nothing there is no array
+    }
     rgReverse(bytes, size, first);
     rgReverse(bytes + (size_t)first * size, size, count - first);
     rgReverse(bytes, size, count);
