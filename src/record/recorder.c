@@ -303,7 +303,8 @@ static void* rgBatch_Grow(rgRecorder* r, rgBatch* batch, rgColumn column, size_t
                                            buffer->used, buffer->used + (int)bytes, 1) != rg_ok) {
         return NULL;
     }
-    void* place = buffer->bytes + buffer->used;
+    // A column without width may have no memory yet.
+    void* place = bytes > 0 ? buffer->bytes + buffer->used : buffer->bytes;
     buffer->used += (int)bytes;
     return place;
 }
