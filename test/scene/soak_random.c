@@ -33,7 +33,6 @@ static bool rgSoak_IsOver(const rgSoak* soak) {
 static void rgSoak_Tell(rgSoak* soak) {
     printf("%ld worlds, %ld steps, %ld not converged and said so, %ld refused\n", soak->worlds,
            soak->steps, soak->unconverged, soak->refused);
-    fflush(stdout);
     soak->told = time(NULL);
 }
 
@@ -194,6 +193,9 @@ static void rgSoak_Run(rgSoak* soak, int steps) {
             rgStop(soak, "said to be solved, and is not");
         }
         rgSoak_CheckNumbers(soak);
+        if (difftime(time(NULL), soak->told) >= 60) {
+            rgSoak_Tell(soak);
+        }
     }
 }
 
@@ -266,6 +268,7 @@ int main(int argc, char** argv) {
                    .start = time(NULL),
                    .told = time(NULL),
                    .seconds = seconds};
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (!rgCycles(1000) || !rgLargePile(10000, 3)) {
         printf("FAILED: cycles or the large pile\n");
         return 1;
@@ -275,9 +278,6 @@ int main(int argc, char** argv) {
             rgSoak_Run(&soak, 50 + rgRandom_Index(&soak.random, 400));
         }
         rgSoak_End(&soak);
-        if (difftime(time(NULL), soak.told) >= 60) {
-            rgSoak_Tell(&soak);
-        }
     }
     rgSoak_Tell(&soak);
     return 0;
