@@ -104,8 +104,8 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         .usage = "[SCENE|FILE]... [OPTIONS]",
         .summary =
             "Simulate a built-in scene (rigor scenes lists them; wall without an argument), "
-            "robot\ndescriptions (URDF, MJCF, SDF) and mesh files (OBJ, STL), all in one world, "
-            "and say how it went.\n--at to --without-world belong to the file before them, "
+            "robot\ndescriptions (URDF, MJCF, SDF) and mesh files (OBJ, STL, Collada), all in one "
+            "world,\nand say how it went.\n--at to --without-world belong to the file before them, "
             "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
             "step failed, 2 for wrong options or files, 130 when it\nwas interrupted.\n\n"
             "Examples:\n"

@@ -140,6 +140,7 @@ typedef struct rgTrust {
 } rgTrust;
 
 RG_API rgWorldDef rgDefaultWorldDef(void);
+/// The model must outlive the world.
 RG_API rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def,
                               rgDiagnostics* diagnostics, rgWorld** world);
 RG_API void rgDestroyWorld(rgWorld* world);
