@@ -97,7 +97,8 @@ typedef struct rgManifold {
 } rgManifold;
 
 /// What a pair remembers from call to call to be fast. Zero-initialized: nothing yet. It may change
-/// results within rounding, hence belongs to the state that is saved and restored.
+/// results within rounding and the choice of points, hence belongs to the state that is saved and
+/// restored.
 typedef struct rgPairCache {
     rgVec3 axis;              ///< last direction from A to B, in A's frame; zero: none
     int32_t vertexA, vertexB; ///< last supporting vertices
@@ -110,6 +111,8 @@ typedef struct rgPairCache {
     float depth;              ///< least depth then [m]
     float reach;              ///< from the nearest point of A - B to the border of its face [m]
     float rest;               ///< any other minimum was deeper than this [m]; 0: not known
+    // Hulls below planes: the vertices chosen (simplexA, simplexB), the plane's normal in the
+    // hull's frame (axis), what was left of the margin (reach), and their distance (rest).
 } rgPairCache;
 
 /// Points of A and B whose gap is at most margin, 4 at most for two convex shapes and

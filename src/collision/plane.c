@@ -2,11 +2,6 @@
 #include "collision/support.h"
 #include "collision/two.h"
 
-#include <string.h>
-
-#define RG_FLOOD_LIMIT 64
-#define RG_FLOOD_BITS  1024
-
 // Plane in the frame of B: height of x is d . x + offset.
 typedef struct rgLocalPlane {
     rgVec3 normal; // world
@@ -53,65 +48,36 @@ static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
     }
 }
 
-typedef struct rgFlood {
-    const rgHull* hull;
-    rgRawManifold* raw; // what was found, named by vertex; also: whose neighbours are to be found
-    bool exact;         // a bit per vertex
-    uint64_t seen[RG_FLOOD_BITS / 64]; // bit id % RG_FLOOD_BITS: clear when id was not found
-} rgFlood;
+#define RG_SCAN_ROOM 96 // vertices; those before give way to the widest of them
 
-static bool rgFlood_Finds(const rgFlood* f, uint32_t vertex) {
-    bool found = false;
-    for (int j = 0; j < f->raw->count && !found; ++j) {
-        found = f->raw->points[j].feature == vertex;
+static void rgPutVertex(const rgHull* hull, int vertex, double gap, rgRawManifold* raw) {
+    if (raw->count == RG_SCAN_ROOM) {
+        rgReduce(raw, RG_MANIFOLD_CAPACITY);
     }
-    return found;
+    rgRawPoint* point = &raw->points[raw->count++];
+    point->position = rgHull_Vertex(hull, vertex);
+    point->gap = gap;
+    point->feature = (uint32_t)vertex;
 }
 
-static inline void rgFlood_Add(rgFlood* f, uint32_t vertex, double gap) {
-    uint64_t* word = &f->seen[vertex % RG_FLOOD_BITS / 64];
-    uint64_t bit = (uint64_t)1 << vertex % 64;
-    if ((*word & bit) != 0 && (f->exact || rgFlood_Finds(f, vertex))) {
-        return;
-    }
-    if (f->raw->count < RG_FLOOD_LIMIT) {
-        *word |= bit;
-        rgRawPoint* point = &f->raw->points[f->raw->count++];
-        point->position = rgHull_Vertex(f->hull, (int)vertex);
-        point->gap = gap;
-        point->feature = vertex;
-    }
-}
-
-// Vertices within the margin, found from the lowest along edges: what lies below a plane is
-// connected.
-static void rgFloodHull(const rgHull* hull, const rgLocalPlane* p, int start, double margin,
-                        rgRawManifold* raw) {
-    rgFlood f;
-    f.hull = hull;
-    f.raw = raw;
-    f.exact = hull->vertexCount <= RG_FLOOD_BITS;
-    // Only the words that the hull needs: small hulls are frequent.
-    for (int i = 0; i < RG_FLOOD_BITS / 64 && 64 * i < hull->vertexCount; i += 4) {
-        memset(f.seen + i, 0, 4 * sizeof(f.seen[0]));
-    }
-    const rgTwo x = rgBoth(p->d.x), y = rgBoth(p->d.y), z = rgBoth(p->d.z);
+// All vertices within the margin. Looking at four takes fewer instructions than following an edge.
+static void rgScanHull(const rgHull* hull, const rgLocalPlane* p, double margin,
+                       rgRawManifold* raw) {
+    const rgTwo dx = rgBoth(p->d.x), dy = rgBoth(p->d.y), dz = rgBoth(p->d.z);
     const rgTwo offset = rgBoth(p->offset), limit = rgBoth(margin);
-    rgFlood_Add(&f, (uint32_t)start, rgDot(p->d, rgHull_Vertex(hull, start)) + p->offset);
-    for (int at = 0; at < raw->count && raw->count < RG_FLOOD_LIMIT; ++at) {
-        uint32_t v = raw->points[at].feature;
-        const int* neighbor = hull->neighbors + hull->neighborStart[v];
-        const int* end = hull->neighbors + hull->neighborStart[v + 1];
-        const double* around = hull->around + 6 * (size_t)hull->aroundStart[v];
-        for (; neighbor < end; neighbor += 2, around += 6) {
-            rgTwo gap = x * rgLoadTwo(around) + y * rgLoadTwo(around + 2) +
-                        z * rgLoadTwo(around + 4) + offset;
-            rgTwoInts below = gap <= limit;
-            if (below[0] != 0) {
-                rgFlood_Add(&f, (uint32_t)neighbor[0], gap[0]);
-            }
-            if (below[1] != 0 && neighbor + 1 < end) {
-                rgFlood_Add(&f, (uint32_t)neighbor[1], gap[1]);
+    const double *x = hull->x, *y = hull->y, *z = hull->z;
+    for (int i = 0; i < hull->vertexCount; i += 4) {
+        rgTwo gaps[2];
+        for (int k = 0; k < 2; ++k) {
+            gaps[k] = dx * rgLoadTwo(x + i + 2 * k) + dy * rgLoadTwo(y + i + 2 * k) +
+                      dz * rgLoadTwo(z + i + 2 * k) + offset;
+        }
+        if (!rgAnyOf((gaps[0] <= limit) | (gaps[1] <= limit))) {
+            continue;
+        }
+        for (int k = 0; k < RG_MIN(4, hull->vertexCount - i); ++k) {
+            if (gaps[k / 2][k % 2] <= margin) {
+                rgPutVertex(hull, i + k, gaps[k / 2][k % 2], raw);
             }
         }
     }
@@ -139,22 +105,87 @@ static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
     return x + y + z + p->offset;
 }
 
-static void rgPlaneRaw(const rgCollideInput* in, const rgLocalPlane* p, rgRawManifold* raw) {
-    const rgConvex* c = &in->b->convex;
-    if (c->kind != rg_shapeHull) {
-        rgPlaneFeature(c, p, in->margin, raw);
-        return;
+// ---- points that were chosen before
+
+// A choice stays while the plane turns by less than RG_KEEP_TURN, which changes the heights of
+// neighbours by less than rgReduce() minds, no more of the margin than RG_KEEP_MARGIN is gained or
+// lost, and no vertex is deeper than those chosen by more than RG_KEEP_DEPTH of their distance.
+#define RG_KEEP_COUNT  6 // room in the cache
+#define RG_KEEP_TURN   5e-4
+#define RG_KEEP_MARGIN 1e-2
+#define RG_KEEP_DEPTH  1e-5
+
+typedef struct rgPlaneTask {
+    const rgHull* hull;
+    rgLocalPlane plane;
+    double margin;
+    int maxPoints;
+    double least; // height of the lowest vertex
+} rgPlaneTask;
+
+static inline int32_t* rgKeptVertex(rgPairCache* cache, int k) {
+    return k < 3 ? &cache->simplexA[k] : &cache->simplexB[k - 3];
+}
+
+// The points of the last choice at their heights of now. Returns whether they are still good.
+static bool rgPlaneTask_Keep(const rgPlaneTask* t, rgPairCache* cache, rgRawManifold* raw) {
+    int count = cache->simplexCount;
+    rgVec3 turn = rgSub(t->plane.d, cache->axis);
+    if (!(cache->rest > 0) || count != t->maxPoints || count > RG_KEEP_COUNT ||
+        !(rgLengthSquared(turn) <= RG_KEEP_TURN * RG_KEEP_TURN)) {
+        return false;
     }
+    double least = INFINITY, first = INFINITY;
+    for (int k = 0; k < count; ++k) {
+        int32_t vertex = *rgKeptVertex(cache, k);
+        if ((uint32_t)vertex >= (uint32_t)t->hull->vertexCount) {
+            return false; // the cache of another pair
+        }
+        rgVec3 x = rgHull_Vertex(t->hull, vertex);
+        double gap = rgDot(t->plane.d, x) + t->plane.offset;
+        first = k == 0 ? gap : first;
+        least = RG_MIN(least, gap);
+        if (gap <= t->margin) {
+            rgRawManifold_Add(raw, x, gap, (uint32_t)vertex);
+        }
+    }
+    return fabs(t->margin - first - (double)cache->reach) <= RG_KEEP_MARGIN * t->margin &&
+           least <= t->least + RG_KEEP_DEPTH * (double)cache->rest;
+}
+
+static void rgPlaneTask_Remember(const rgPlaneTask* t, const rgRawManifold* raw,
+                                 rgPairCache* cache) {
+    double size = 0;
+    for (int k = 0; k < raw->count; ++k) {
+        *rgKeptVertex(cache, k) = (int32_t)raw->points[k].feature;
+        size = RG_MAX(size, rgLength(rgSub(raw->points[k].position, raw->points[0].position)));
+    }
+    cache->simplexCount = raw->count;
+    cache->axis = t->plane.d;
+    cache->reach = (float)(t->margin - raw->points[0].gap);
+    cache->rest = (float)size;
+}
+
+static void rgPlaneHull(const rgCollideInput* in, const rgLocalPlane* p, rgRawManifold* raw) {
+    const rgConvex* c = &in->b->convex;
     if (rgBoxHeight(&in->b->box, p) + c->radius > in->margin) {
         return;
     }
-    int32_t lowest = in->cache != NULL ? in->cache->vertexB : -1;
-    rgVec3 x = rgConvex_Support(c, rgNegate(p->d), &lowest);
-    if (in->cache != NULL) {
-        in->cache->vertexB = lowest;
+    rgPairCache none = {.vertexB = -1};
+    rgPairCache* cache = in->cache != NULL ? in->cache : &none;
+    rgVec3 x = rgConvex_Support(c, rgNegate(p->d), &cache->vertexB);
+    rgPlaneTask task = {c->hull, *p, in->margin, in->maxPoints, rgDot(p->d, x) + p->offset};
+    if (task.least > in->margin || rgPlaneTask_Keep(&task, cache, raw)) {
+        return;
     }
-    if (rgDot(p->d, x) + p->offset <= in->margin) {
-        rgFloodHull(c->hull, p, lowest, in->margin, raw);
+    cache->rest = 0;
+    raw->count = 0;
+    rgScanHull(c->hull, p, in->margin, raw);
+    if (raw->count > in->maxPoints) {
+        rgReduce(raw, in->maxPoints);
+        if (raw->count <= RG_KEEP_COUNT) {
+            rgPlaneTask_Remember(&task, raw, cache);
+        }
     }
 }
 
@@ -169,10 +200,12 @@ static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     rgRawManifold raw;
     raw.count = 0;
     raw.normal = p.d;
-    rgPlaneRaw(in, &p, &raw);
-    if (raw.count > in->maxPoints) {
-        rgReduce(&raw, in->maxPoints);
+    if (in->b->convex.kind == rg_shapeHull) {
+        rgPlaneHull(in, &p, &raw);
+    } else {
+        rgPlaneFeature(&in->b->convex, &p, in->margin, &raw);
     }
+    rgReduce(&raw, in->maxPoints);
     m->normal = p.normal;
     for (int k = 0; k < raw.count; ++k) {
         rgVec3 x = rgPose_Point(*in->poseB, raw.points[k].position);

@@ -189,6 +189,90 @@ static void rgTestManyVertices(void** state) {
     rgDestroyGeometry(plane);
 }
 
+static rgGeometry* rgMakeHull(const double* points, int count) {
+    rgMeshData mesh = {.vertexCount = count, .vertices = points};
+    rgGeometryDef def = rgDefaultGeometryDef();
+    def.kind = rg_shapeHull;
+    def.mesh = &mesh;
+    rgGeometry* hull = NULL;
+    assert_int_equal(rgCreateGeometry(&def, NULL, &hull), rg_ok);
+    return hull;
+}
+
+// A disc with more vertices on its rim than a manifold is chosen from stands on all sides of it.
+static void rgTestDenseRim(void** state) {
+    (void)state;
+    enum { RG_RIM = 400 };
+    static double points[6 * RG_RIM];
+    for (int i = 0; i < 2 * RG_RIM; ++i) {
+        double angle = 6.283185307179586 * (i / 2) / RG_RIM;
+        points[3 * i] = 0.1 * cos(angle);
+        points[3 * i + 1] = 0.1 * sin(angle);
+        points[3 * i + 2] = i % 2 == 0 ? -0.02 : 0.02;
+    }
+    rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
+    rgGeometry* disc = rgMakeHull(points, 2 * RG_RIM);
+    rgPose pose = {rgVec(0, 0, 0.02), rgQuatIdentity()};
+    rgManifold m;
+    assert_int_equal(rgCollide(plane, rgPoseIdentity(), disc, pose, 1e-3, NULL, &m), 4);
+    for (int i = 0; i < 16; ++i) {
+        rgVec3 d = rgVec(cos(6.283185307179586 * i / 16), sin(6.283185307179586 * i / 16), 0);
+        double reach = -1;
+        for (int k = 0; k < m.count; ++k) {
+            reach = fmax(reach, rgDot(d, m.points[k].position));
+        }
+        assert_true(reach > 0.05);
+    }
+    rgDestroyGeometry(disc);
+    rgDestroyGeometry(plane);
+}
+
+// Points that are kept from call to call are where the vertices are now, and none is much deeper.
+static void rgTestPointsAreKept(void** state) {
+    (void)state;
+    enum { RG_SOLE = 300 };
+    static double points[3 * RG_SOLE];
+    rgRandom random = {29};
+    rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
+    rgPairCache cache = {0};
+    int same = 0, steps = 0;
+    for (int n = 0; n < 20; ++n) {
+        int count = n % 2 == 0 ? RG_SOLE : 40; // the cache is of another pair at first
+        for (int i = 0; i < count; ++i) {
+            rgVec3 d = rgTestDirection(&random);
+            points[3 * i] = 0.1 * d.x;
+            points[3 * i + 1] = 0.05 * d.y;
+            points[3 * i + 2] = 0.01 * d.z;
+        }
+        rgGeometry* sole = rgMakeHull(points, count);
+        rgPose pose = {rgVec(0, 0, 0.01), rgQuatIdentity()};
+        uint32_t last = UINT32_MAX;
+        for (int step = 0; step < 100; ++step, ++steps) {
+            rgVec3 turn = rgScale(rgRandom_Uniform(&random, 0, 3e-4), rgTestDirection(&random));
+            pose.q = rgQuatMultiply(rgQuatFromRotationVector(turn), pose.q);
+            pose.p.z += rgRandom_Uniform(&random, -1e-5, 1e-5);
+            double least = INFINITY, found = INFINITY;
+            for (int i = 0; i < count; ++i) {
+                rgVec3 p = rgVec(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+                least = fmin(least, rgPose_Point(pose, p).z);
+            }
+            rgManifold m;
+            assert_true(rgCollide(plane, rgPoseIdentity(), sole, pose, 4e-3, &cache, &m) > 0);
+            for (int k = 0; k < m.count; ++k) {
+                found = fmin(found, m.points[k].gap);
+                assert_true(fabs(m.points[k].position.z - 0.5 * m.points[k].gap) < 1e-15);
+                assert_true(m.points[k].gap <= 4e-3);
+            }
+            assert_true(found >= least - 1e-15 && found <= least + 1e-5 * 0.2);
+            same += m.points[0].feature == last;
+            last = m.points[0].feature;
+        }
+        rgDestroyGeometry(sole);
+    }
+    assert_true(same > steps / 2);
+    rgDestroyGeometry(plane);
+}
+
 static void rgTestBoxOnBox(void** state) {
     (void)state;
     rgGeometry* a = rgMake(rg_shapeBox, 1, 1, 0.5);
@@ -383,7 +467,8 @@ static void rgTestRigidMotion(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rgTestAllPairs),        cmocka_unit_test(rgTestPlaneWithAll),
-        cmocka_unit_test(rgTestManyVertices),    cmocka_unit_test(rgTestBoxOnBox),
+        cmocka_unit_test(rgTestManyVertices),    cmocka_unit_test(rgTestDenseRim),
+        cmocka_unit_test(rgTestPointsAreKept),   cmocka_unit_test(rgTestBoxOnBox),
         cmocka_unit_test(rgTestCylinderOnPlane), cmocka_unit_test(rgTestCapsules),
         cmocka_unit_test(rgTestHullOnHull),      cmocka_unit_test(rgTestIdsPersist),
         cmocka_unit_test(rgTestRigidMotion),
