@@ -167,32 +167,47 @@ static void rgWriteCensus(rgJson* json, const rgCensus* census) {
     rgJson_Int(json, "keys", info->keyCount);
 }
 
-static void rgWriteCheck(const char* path, const rgLoadedModel* loaded) {
+static void rgWriteCheck(const char* path, const rgLoadedModel* loaded, rgWorld* world) {
     rgJson json = {.out = stdout};
     rgJson_BeginObject(&json, NULL);
     rgJson_String(&json, "file", path);
-    rgJson_Bool(&json, "ok", loaded->model != NULL);
-    if (loaded->model != NULL) {
+    rgJson_Bool(&json, "ok", world != NULL);
+    if (world != NULL) {
         rgCensus census = rgTakeCensus(loaded->model);
         rgWriteCensus(&json, &census);
-        rgCli_CheckStarts(loaded->model, &json);
+        rgCli_CheckStarts(world, &json);
     }
     rgCli_WriteDiagnostics(&json, loaded->diagnostics);
     rgJson_EndObject(&json);
 }
 
-static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, bool verbose) {
+static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, rgWorld* world,
+                         bool verbose) {
     rgCli_PrintDiagnostics(loaded->diagnostics, stderr, true, verbose);
     int warningCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityWarning);
     int errorCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityError);
-    if (loaded->model != NULL) {
+    if (world != NULL) {
         rgCensus census = rgTakeCensus(loaded->model);
         rgPrintCensus(path, &census);
-        rgCli_CheckStarts(loaded->model, NULL);
+        rgCli_CheckStarts(world, NULL);
         printf("  %-12s %d\n", "warnings", warningCount);
     } else {
         printf("%s: not a usable model (%d errors, %d warnings)\n", path, errorCount, warningCount);
     }
+}
+
+// A model of which no world can be made is as good as none.
+static rgWorld* rgTryWorld(const rgLoadedModel* loaded) {
+    rgWorldDef def = rgDefaultWorldDef();
+    rgWorld* world = NULL;
+    def.contact.maxIterations = 1; // only where things are counts
+    rgResult result = loaded->model != NULL
+                          ? rgCreateWorld(loaded->model, &def, loaded->diagnostics, &world)
+                          : rg_ok;
+    if (result == rg_errorMemory) {
+        rgCli_Error("no world can be made of it: %s", rgResult_Name(result));
+    }
+    return world;
 }
 
 int rgCli_Check(int argc, char** argv) {
@@ -223,15 +238,18 @@ int rgCli_Check(int argc, char** argv) {
         return code;
     }
     rgLoadedModel loaded;
-    bool good = rgCli_LoadModel(argv + 1, count, &arguments, &loaded);
+    (void)!rgCli_LoadModel(argv + 1, count, &arguments, &loaded);
     if (loaded.diagnostics == NULL) {
         return rg_exitUsage;
     }
+    rgWorld* world = rgTryWorld(&loaded);
+    bool good = world != NULL;
     if (json) {
-        rgWriteCheck(argv[1], &loaded);
+        rgWriteCheck(argv[1], &loaded, world);
     } else {
-        rgPrintCheck(argv[1], &loaded, verbose);
+        rgPrintCheck(argv[1], &loaded, world, verbose);
     }
+    rgDestroyWorld(world);
     rgCli_FreeModel(&loaded);
     return good ? rg_exitDone : rg_exitNo;
 }

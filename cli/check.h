@@ -5,4 +5,4 @@
 
 // Joints outside their limits and shapes inside each other, at the reference and at each key:
 // printed, or written when there is a JSON object.
-void rgCli_CheckStarts(const rgModel* model, rgJson* json);
+void rgCli_CheckStarts(rgWorld* world, rgJson* json);

@@ -146,17 +146,12 @@ static void rgStart_Write(rgJson* json, const rgStart* start) {
     rgJson_EndObject(json);
 }
 
-void rgCli_CheckStarts(const rgModel* model, rgJson* json) {
-    rgWorldDef def = rgDefaultWorldDef();
-    rgWorld* world = NULL;
-    def.contact.maxIterations = 1; // only where things are counts
-    if (rgCreateWorld(model, &def, NULL, &world) != rg_ok) {
-        return;
-    }
+void rgCli_CheckStarts(rgWorld* world, rgJson* json) {
     if (json != NULL) {
         rgJson_BeginArray(json, "starts");
     }
-    for (int key = 0; key <= rgModel_Info(model).keyCount; ++key) {
+    int keyCount = rgModel_Info(rgWorld_Model(world)).keyCount;
+    for (int key = 0; key <= keyCount; ++key) {
         rgStart start;
         if (!rgStart_Look(world, (rgKeyId){key}, &start)) {
             continue;
@@ -170,5 +165,4 @@ void rgCli_CheckStarts(const rgModel* model, rgJson* json) {
     if (json != NULL) {
         rgJson_EndArray(json);
     }
-    rgDestroyWorld(world);
 }

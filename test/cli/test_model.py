@@ -89,6 +89,23 @@ class Check(Model):
         self.assertFalse(found["ok"])
         self.assertEqual(found["messages"][0]["line"], 1)
 
+    def test_refused_as_simulate_does(self):
+        """A model of which no world can be made: a moving body whose hull has no volume."""
+        with open(os.path.join(self.folder.name, "flat.obj"), "w", encoding="utf-8") as file:
+            file.write("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n")
+        path = os.path.join(self.folder.name, "flat.xml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("""<mujoco><asset><mesh name="m" file="flat.obj"/></asset><worldbody><body name="b"><freejoint/>
+<inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>""")
+        self.assertEqual(run("simulate", path, "--steps", 1).returncode, 2)
+        done = run("check", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "flat.xml:[0-9]+: error: convex hull of 4 points: all points lie in one plane")
+        self.assertIn("not a usable model (1 errors", done.stdout)
+        found = json.loads(run("check", path, "--json").stdout)
+        self.assertFalse(found["ok"])
+        self.assertIn("no volume", found["messages"][0]["text"])
+
     def test_strict(self):
         for name in ("axis_long.urdf", "inertia_not_physical.urdf"):
             path = os.path.join(BAD, name)

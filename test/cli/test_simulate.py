@@ -346,6 +346,25 @@ class Files(Simulate):
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("hash ", done.stdout)
 
+    def test_a_small_stack_is_enough(self):
+        """Nothing recurses along a tree: of 64 KiB a chain of 1000 rods would have 65 bytes each."""
+        if LIGHT:
+            self.skipTest("sanitizers need more of it")
+        path = self.path("chain.urdf")
+        with open(path, "w", encoding="utf-8") as file:
+            inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+            links = (f'<link name="l{i}"><inertial><mass value="1"/>{inertia}</inertial></link>' for i in range(1001))
+            joints = (f'<joint name="j{i}" type="continuous"><origin xyz="0.1 0 0"/><parent link="l{i}"/>'
+                      f'<child link="l{i + 1}"/><axis xyz="0 1 0"/></joint>' for i in range(1000))
+            file.write('<robot name="chain">' + "".join(links) + "".join(joints) + "</robot>")
+        for arguments in ([path], ["wall"], ["humanoid"]):
+            command = [RIGOR, "simulate", *arguments, "--steps", "5", "--json"]
+            done = subprocess.run(["bash", "-c", 'ulimit -s 64; exec "$0" "$@"', *command],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done)
+            free = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            self.assertEqual(json.loads(done.stdout)["hash"], json.loads(free.stdout)["hash"])
+
     def test_dump(self):
         """Steps that are not solved become files that rigor solve reads and solves."""
         folder = self.path("hard")

@@ -169,8 +169,10 @@ static void rgSoak_CheckNumbers(const rgSoak* soak) {
     }
 }
 
+// A world that is slow to solve makes room for others after some seconds of work.
 static void rgSoak_Run(rgSoak* soak, int steps) {
-    for (int i = 0; i < steps && !rgSoak_IsOver(soak); ++i) {
+    const clock_t end = clock() + 5 * CLOCKS_PER_SEC;
+    for (int i = 0; i < steps && clock() < end && !rgSoak_IsOver(soak); ++i) {
         rgStepReport report;
         rgSoak_Disturb(soak);
         if (rgScene_Act(soak->scene, soak->world) != rg_ok) {
