@@ -57,8 +57,10 @@ static rgVec3 rgSide_Arc(const rgWorld* world, const rgSide* side) {
 
 // (23) Contacts of bodies that roll on each other move over their surfaces; arcs of points that
 // touch for an instant are none of theirs.
-static double rgTogether(const rgSide* A, const rgSide* B) {
-    double apart = rgLength(rgSub(B->spin, A->spin)), both = rgLength(A->spin) + rgLength(B->spin);
+static double rgWorld_Together(const rgWorld* world, int linkA, int linkB) {
+    const rgSpatial* velocities = world->dynamics->velocities;
+    rgVec3 a = velocities[linkA].angular, b = velocities[linkB].angular;
+    double apart = rgLength(rgSub(b, a)), both = rgLength(a) + rgLength(b);
     return both > 0 ? RG_MAX(1 - RG_ARC_APART * apart / both, 0) : 1;
 }
 
@@ -66,8 +68,14 @@ static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, bool 
     if (world->memories[1].pairs[point->pair].overlap != 0) {
         return rgVec(0, 0, 0); // parts that overlap by design do not stick
     }
-    rgSide A = rgWorld_Side(world, world->colliders[point->colliderA].link, point->position);
-    rgSide B = rgWorld_Side(world, world->colliders[point->colliderB].link, point->position);
+    int linkA = world->colliders[point->colliderA].link;
+    int linkB = world->colliders[point->colliderB].link;
+    double together = rgWorld_Together(world, linkA, linkB);
+    if (together == 0) {
+        return rgVec(0, 0, 0);
+    }
+    rgSide A = rgWorld_Side(world, linkA, point->position);
+    rgSide B = rgWorld_Side(world, linkB, point->position);
     rgVec3 arc = exact ? rgSub(rgSide_Arc(world, &B), rgSide_Arc(world, &A))
                        : rgSub(rgWorld_PointBias(world, B.link, point->position),
                                rgWorld_PointBias(world, A.link, point->position));
@@ -75,7 +83,7 @@ static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, bool 
     rgVec3 slip = rgSub(rgSub(B.velocity, A.velocity), arc);
     slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
     arc = rgAddScaled(arc, -0.25 * world->dt, rgCross(rgAdd(A.spin, B.spin), slip));
-    arc = rgScale(rgTogether(&A, &B), arc);
+    arc = rgScale(together, arc);
     return rgLength(arc) > RG_ARC_SMALL ? arc : rgVec(0, 0, 0);
 }
 

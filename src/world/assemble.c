@@ -124,8 +124,9 @@ static rgResult rgAssembleRows(rgStep* step) {
         world->problem = (rgContactProblem){0};
         return result;
     }
-    // M of deep trees has an entry for every pair on a path: it is made where it is read.
-    bool whole = !world->dynamics->anyDeep || world->model->info.equalityCount > 0;
+    // M in compressed rows is for loops, the judge's samples and readers: it is made where it is
+    // read.
+    bool whole = world->model->info.equalityCount > 0;
     if (whole) {
         rgWorld_FillMass(world, world->added, world->massValue);
     }
@@ -241,6 +242,7 @@ static rgResult rgSolveOnce(rgStep* step) {
 // The residual is that of the problem that was asked for, whatever was softened.
 static rgResult rgJudgeAsked(rgStep* step) {
     rgWorld* world = step->world;
+    rgWorld_NeedMass(world);
     rgContactProblem problem = world->problem;
     problem.compliance = world->asked;
     step->report->softenedResidual = step->report->contact.residual.total;
@@ -286,12 +288,13 @@ static rgResult rgSolveRows(rgStep* step) {
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }
 
-// (15), (31) Whether v+ bends gaps or closes points that wait: the step has to be solved again.
+// (10), and (15), (31) whether v+ bends gaps or closes points that wait: the step has to be solved
+// again.
 static bool rgWorld_Missed(rgWorld* world, int round) {
+    rgWorld_NextVelocity(world, world->nextV);
     if (world->waitingCount == 0 && !world->bends) {
         return false;
     }
-    rgWorld_NextVelocity(world, world->nextV);
     rgWorld_RateLinks(world, world->nextV);
     bool bent = rgWorld_BendGaps(world, world->nextV, round);
     return rgWorld_AdmitPoints(world, round) || bent;

@@ -33,7 +33,6 @@ void rgWorld_NextVelocity(const rgWorld* world, double* v) {
 rgResult rgApplyImpulses(rgStep* step) {
     rgWorld* world = step->world;
     const rgRows* rows = &world->rows;
-    rgWorld_NextVelocity(world, world->nextV);
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].kind == rg_constraintActuator) {
             world->driveForce[rows->sources[r].index] = rows->lambda[r] / world->dt;
