@@ -57,27 +57,34 @@ static bool rgWorld_RowHolds(const rgWorld* world, int row) {
            rgLimitIsNear(world, rows->gap[row], rgRows_Speed(rows, row, world->startV), 0);
 }
 
-// Points that wait count as rows do: whether they wait must not change how a tree moves, for
-// inverse dynamics knows nothing of waiting.
-static void rgWorld_HoldWaiting(rgWorld* world, int collider) {
+static void rgWorld_HoldSide(rgWorld* world, int collider) {
     int link = world->colliders[collider].link;
     if (link > 0 && link < world->model->linkCount) {
         world->isHeld[world->model->links[link].tree] = true;
     }
 }
 
+// Points that wait count as rows do: whether they wait must not change how a tree moves, for
+// inverse dynamics knows nothing of waiting.
 static void rgWorld_FindHeld(rgWorld* world) {
     const rgRows* rows = &world->rows;
     memset(world->isHeld, 0, (size_t)world->model->treeCount * sizeof(bool));
-    for (int r = 0; r < rows->rowCount; ++r) {
+    int contacts = world->pointCount > 0 ? world->points[0].firstRow : rows->rowCount;
+    for (int r = 0; r < contacts; ++r) {
         bool holds = rgWorld_RowHolds(world, r);
         for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
             world->isHeld[world->treeOfDof[rows->column[k]]] = true;
         }
     }
+    for (int i = 0; i < world->pointCount; ++i) {
+        if (rgRows_Columns(rows, world->points[i].firstRow) > 0) {
+            rgWorld_HoldSide(world, world->points[i].colliderA);
+            rgWorld_HoldSide(world, world->points[i].colliderB);
+        }
+    }
     for (int i = 0; i < world->waitingCount; ++i) {
-        rgWorld_HoldWaiting(world, world->waiting[i].colliderA);
-        rgWorld_HoldWaiting(world, world->waiting[i].colliderB);
+        rgWorld_HoldSide(world, world->waiting[i].colliderA);
+        rgWorld_HoldSide(world, world->waiting[i].colliderB);
     }
 }
 

@@ -69,7 +69,9 @@ static void rgFillContact(rgWorld* world, const rgPoint* point) {
         rgDynamics_PairAngularRows(world->dynamics, linkA, linkB, angular, point->rowCount - 3,
                                    columns, values + 3 * columns);
     }
-    rgSetContactDrift(world, point);
+    if (world->belts || world->model->kinematicCount > 0) {
+        rgSetContactDrift(world, point);
+    }
 }
 
 // (19) From sliding to impact by the speed at which the point closes.
@@ -209,8 +211,10 @@ static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* materi
                      .rowCount = point->rowCount,
                      .muTorsion = material->muTorsion,
                      .muRolling = material->muRolling};
-    point->firstRow = rgRows_AddPair(world, block, world->colliders[point->colliderA].link,
-                                     world->colliders[point->colliderB].link);
+    bool alike = index > 0 && point[-1].pair == point->pair;
+    point->firstRow = alike ? rgRows_AddAlike(world, block, point[-1].firstRow)
+                            : rgRows_AddPair(world, block, world->colliders[point->colliderA].link,
+                                             world->colliders[point->colliderB].link);
     if (point->firstRow < 0) {
         return rg_errorMemory;
     }

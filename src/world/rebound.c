@@ -28,10 +28,14 @@ void rgConnectIslands(rgWorld* world) {
         world->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
     }
     for (int r = 0; r < rows->rowCount; ++r) {
+        int last = -1;
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
-            int a = rgRowIsland(world, r);
-            int b = rgFindIsland(world->islands, world->treeOfDof[rows->column[k]]);
-            world->islands[RG_MAX(a, b)].parent = RG_MIN(a, b);
+            int tree = world->treeOfDof[rows->column[k]];
+            if (tree != last) { // columns of a tree stand together
+                int a = rgRowIsland(world, r), b = rgFindIsland(world->islands, tree);
+                world->islands[RG_MAX(a, b)].parent = RG_MIN(a, b);
+            }
+            last = tree;
         }
     }
 }

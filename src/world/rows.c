@@ -102,15 +102,9 @@ static int rgLinkDepth(const rgModel* model, int link) {
     return l->vCount > 0 ? model->dofs[l->v + l->vCount - 1].depth : 0;
 }
 
-int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
-    rgRows* rows = &world->rows;
-    const rgModel* model = world->model;
-    int bound = rgLinkDepth(model, linkA) + rgLinkDepth(model, linkB);
-    if (rgRows_Reserve(world, block.rowCount, bound * block.rowCount) != rg_ok) {
-        return -1;
-    }
+// A block of rows over `count` columns that stand where its first row begins.
+static int rgRows_OpenOver(rgRows* rows, rgBlock block, int count) {
     int* columns = rows->column + rows->entryCount;
-    int count = rgModel_PairColumns(model, linkA, linkB, columns);
     int first = rgRows_Open(rows, block);
     for (int k = 0; k < block.rowCount; ++k) {
         if (k > 0) {
@@ -120,6 +114,28 @@ int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
         rows->rowStart[first + k + 1] = rows->entryCount;
     }
     return first;
+}
+
+int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
+    rgRows* rows = &world->rows;
+    const rgModel* model = world->model;
+    int bound = rgLinkDepth(model, linkA) + rgLinkDepth(model, linkB);
+    if (rgRows_Reserve(world, block.rowCount, bound * block.rowCount) != rg_ok) {
+        return -1;
+    }
+    int count = rgModel_PairColumns(model, linkA, linkB, rows->column + rows->entryCount);
+    return rgRows_OpenOver(rows, block, count);
+}
+
+int rgRows_AddAlike(rgWorld* world, rgBlock block, int row) {
+    rgRows* rows = &world->rows;
+    int count = rgRows_Columns(rows, row);
+    if (rgRows_Reserve(world, block.rowCount, count * block.rowCount) != rg_ok) {
+        return -1;
+    }
+    memcpy(rows->column + rows->entryCount, rows->column + rows->rowStart[row],
+           (size_t)count * sizeof(int));
+    return rgRows_OpenOver(rows, block, count);
 }
 
 // Put an entry in its place among `count` sorted ones; what is there already adds up.

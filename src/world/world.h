@@ -351,7 +351,7 @@ struct rgWorld {
     bool stepWrenched;     // rgComputeFreeVelocity: they are not all zero
     double* added;         // rgComputeFreeVelocity, vCount: M^ - M
     double* freeV;         // rgComputeFreeVelocity, vCount, step coordinates
-    double* nextV;         // rgApplyImpulses, vCount, step coordinates
+    double* nextV;         // rgSolveProblem, vCount, step coordinates
     double* massValue;     // rgAssembleProblem, of M^
     double* driveForce;    // per actuator [N]
     rgFluidBox* fluidBoxes; // rgWorld_PlanFluid, per body
@@ -493,6 +493,8 @@ static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
 // Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
 int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB);
+// The same over the columns of a row that is there.
+int rgRows_AddAlike(rgWorld* world, rgBlock block, int row);
 // A block of one row with given entries. Degrees of freedom above a column are stored too, as
 // zeros: rgDynamics_Delassus() needs them.
 int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
