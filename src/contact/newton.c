@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_NEWTON_MEMORY  20  // a step may be as bad as the worst of so many iterates
-#define RG_NEWTON_REFRESH 5   // iterations between two computed velocities
-#define RG_NEWTON_SLACK   1e3 // growth of |F| that is allowed after the centre has moved
-#define RG_NEWTON_CENTRED 10  // |F| over what the proximal term leaves at which its centre moves
-#define RG_NEWTON_CYCLE   6   // length of the cycles that are looked for
+#define RG_NEWTON_MEMORY  20   // a step may be as bad as the worst of so many iterates
+#define RG_NEWTON_REFRESH 5    // iterations between two computed velocities
+#define RG_NEWTON_SLACK   1e3  // growth of |F| that is allowed after the centre has moved
+#define RG_NEWTON_CENTRED 10   // |F| over what the proximal term leaves at which its centre moves
+#define RG_NEWTON_CYCLE   6    // length of the cycles that are looked for
+#define RG_NEWTON_SAME    1e-3 // difference of two |F| that count as one, over |F|
 
 typedef struct rgNewton {
     rgRun* run;
@@ -196,7 +197,7 @@ static bool rgNewton_Cycles(const rgNewton* newton) {
     bool found = false;
     for (int back = 2; back <= RG_NEWTON_CYCLE && back < newton->pastCount; ++back) {
         double past = newton->past[(newton->pastCount - 1 - back) % RG_NEWTON_MEMORY];
-        found = found || fabs(past - newton->norm) <= 1e-3 * newton->norm;
+        found = found || fabs(past - newton->norm) <= RG_NEWTON_SAME * newton->norm;
     }
     return found;
 }

@@ -14,6 +14,7 @@
 #define RG_PATIENCE           6    // iterations of Newton there without much gain
 #define RG_HUGE_RESTARTS      4    // of the restarts that are tried there
 #define RG_CONTINUATION       16   // steps in which friction comes in
+#define RG_BRACED             10   // residual of a start that balances nothing but itself
 #define RG_FAR                0.1  // residual of a start that has the wrong active sets
 #define RG_FAR_SWEEPS         2    // that mostly find the right ones
 
@@ -201,6 +202,21 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     return result;
 }
 
+// Contacts that brace bodies against each other balance with any multiple of the same impulses, and
+// the nearest are as large as those before. Once they are thousands of times what the load takes,
+// what bodies move in a step upsets them by more than all else: a start worse than that, ten times
+// worse than none, is made as much smaller.
+static void rgEaseStart(rgRun* run) {
+    if (!run->warm || run->bestResidual <= RG_BRACED) {
+        return;
+    }
+    double share = RG_BRACED / run->bestResidual;
+    for (int i = 0; i < run->system->n; ++i) {
+        run->start[i] *= share;
+    }
+    rgRun_Offer(run, run->start, NULL);
+}
+
 rgResult rgRunPlan(rgRun* run) {
     rgArena* arena = run->system->arena;
     rgArenaMark mark = rgArena_Mark(arena);
@@ -208,6 +224,7 @@ rgResult rgRunPlan(rgRun* run) {
     if (lambda == NULL) {
         return rg_errorMemory;
     }
+    rgEaseStart(run);
     rgResult result = run->budget > 0 ? rgPlan_Budgeted(run, lambda) : rgPlan_Whole(run, lambda);
     rgArena_Return(arena, mark);
     return result;

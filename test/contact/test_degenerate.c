@@ -395,6 +395,35 @@ static void test_warm_start(void** state) {
     }
 }
 
+// A point between two walls that brace it, one of them a little steeper than when the impulses were
+// found: of 10 000 times its weight on either side, what is left after a few steps is what friction
+// needs and not much more.
+static void test_braced_start_fades(void** state) {
+    (void)state;
+    rgBlock blocks[2] = {rgContactBlock(0, 0.5), rgContactBlock(3, 0.5)};
+    double lean = 1e-3, weight = 0.01;
+    const double J[6][3] = {{0, 1, 0},
+                            {0, 0, 1},
+                            {1, 0, 0},
+                            {0, 1, 0},
+                            {sin(lean), 0, cos(lean)},
+                            {-cos(lean), 0, sin(lean)}};
+    double G[36], g[6], lambda[6] = {0, 0, 1e4 * weight, 0, 0, 1e4 * weight};
+    for (int i = 0; i < 36; ++i) {
+        const double *a = J[i / 6], *b = J[i % 6];
+        G[i] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        g[i / 6] = -weight * a[2];
+    }
+    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    for (int step = 0; step < 5; ++step) {
+        assert_int_equal(rgSolveAndCheck(&def, &made->problem, lambda).status, rg_contactSolved);
+    }
+    print_message("braced with %.3g times the weight\n", rgLargestNumber(6, lambda) / weight);
+    assert_true(rgLargestNumber(6, lambda) < 100 * weight);
+    rgFreeContactCase(made);
+}
+
 static void test_broken_warm_start(void** state) {
     (void)state;
     rgContactCaseDef caseDef = {
@@ -490,6 +519,7 @@ int main(void) {
         cmocka_unit_test(test_bounds_that_fix),
         cmocka_unit_test(test_one_contact_in_closed_form),
         cmocka_unit_test(test_warm_start),
+        cmocka_unit_test(test_braced_start_fades),
         cmocka_unit_test(test_broken_warm_start),
         cmocka_unit_test(test_iteration_limit),
         cmocka_unit_test(test_status_at_the_edge),
