@@ -241,3 +241,17 @@ rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* 
     }
     return rg_ok;
 }
+
+bool rgContactProblem_IsBuilt(const rgContactProblem* problem) {
+#ifdef NDEBUG
+    const rgDelassus* G = &problem->delassus;
+    int n = problem->rowCount;
+    return rgCheckNumbers(NULL, "g", n, problem->freeVelocity) &&
+           rgCheckNumbers(NULL, "R", n, problem->compliance) &&
+           rgCheckNumbers(NULL, "W", G->jacobian.rowStart[n], G->whitened) &&
+           (G->mass.value == NULL ||
+            rgCheckNumbers(NULL, "M", G->mass.rowStart[G->mass.rowCount], G->mass.value));
+#else
+    return rgContactProblem_Check(problem, NULL) == rg_ok;
+#endif
+}

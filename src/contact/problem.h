@@ -38,3 +38,11 @@ rgResult rgJudgeVelocity(const rgContactProblem* problem, const struct rgLayout*
 // Do the blocks cover the rows without gaps, each with numbers that make sense?
 rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,
                        rgDiagnostics* diagnostics);
+
+// Velocity problems that a world has built, with W, R and all else in order: whether their numbers
+// are finite, which forces and states from outside may have spoilt. Debug builds check everything.
+bool rgContactProblem_IsBuilt(const rgContactProblem* problem);
+rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
+                                    double* lambda, rgContactReport* report);
+rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
+                                    const double* lambda, rgResidual* residual);

@@ -479,12 +479,9 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
     return result;
 }
 
-rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
-                               double* lambda, double* sigma, rgContactReport* report) {
-    if (solver == NULL || rgContactProblem_Check(problem, NULL) != rg_ok ||
-        (lambda == NULL && problem->rowCount > 0)) {
-        return rg_errorArgument;
-    }
+static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
+                                             const rgContactProblem* problem, double* lambda,
+                                             double* sigma, rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
     rgSolve solve = {.solver = solver, .problem = problem};
@@ -512,16 +509,45 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
     return result;
 }
 
-rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* problem,
-                               const double* lambda, rgResidual* residual) {
-    if (solver == NULL || residual == NULL || rgContactProblem_Check(problem, NULL) != rg_ok ||
+rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
+                               double* lambda, double* sigma, rgContactReport* report) {
+    if (solver == NULL || rgContactProblem_Check(problem, NULL) != rg_ok ||
         (lambda == NULL && problem->rowCount > 0)) {
         return rg_errorArgument;
     }
+    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, report);
+}
+
+rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
+                                    double* lambda, rgContactReport* report) {
+    return rgContactProblem_IsBuilt(problem)
+               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, report)
+               : rg_errorNumeric;
+}
+
+static rgResult rgContactSolver_JudgeChecked(rgContactSolver* solver,
+                                             const rgContactProblem* problem, const double* lambda,
+                                             rgResidual* residual) {
     rgArena_Reset(&solver->arena);
     rgLayout layout;
     rgResult result = rgBuildLayout(problem, true, &solver->arena, &layout);
     return result == rg_ok
                ? rgJudge(problem, &layout, solver->def.model, lambda, &solver->arena, residual)
                : result;
+}
+
+rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* problem,
+                               const double* lambda, rgResidual* residual) {
+    if (solver == NULL || residual == NULL || rgContactProblem_Check(problem, NULL) != rg_ok ||
+        (lambda == NULL && problem->rowCount > 0)) {
+        return rg_errorArgument;
+    }
+    return rgContactSolver_JudgeChecked(solver, problem, lambda, residual);
+}
+
+rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
+                                    const double* lambda, rgResidual* residual) {
+    return rgContactProblem_IsBuilt(problem)
+               ? rgContactSolver_JudgeChecked(solver, problem, lambda, residual)
+               : rg_errorNumeric;
 }

@@ -1,4 +1,5 @@
 // The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
+#include "contact/problem.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -189,7 +190,7 @@ rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report) {
     if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
-    return rgContactSolver_Solve(world->solver, &problem, world->rows.lambda, NULL, report);
+    return rgContactSolver_SolveBuilt(world->solver, &problem, world->rows.lambda, report);
 }
 
 // By W first, whatever the sample: what is taken must not depend on it.
@@ -198,7 +199,8 @@ static rgResult rgJudgeStart(const rgWorld* world, bool byMass, rgResidual* resi
     if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
-    rgResult result = rgContactSolver_Judge(world->solver, &problem, world->rows.lambda, residual);
+    rgResult result =
+        rgContactSolver_JudgeBuilt(world->solver, &problem, world->rows.lambda, residual);
     *holds = result == rg_ok && residual->total <= world->def.contact.tolerance;
     return result;
 }
@@ -242,8 +244,7 @@ static rgResult rgSolveOnce(rgStep* step) {
     if (result == rg_ok) {
         result = rgLimitRebounds(step);
     }
-    // What the solver refuses came from numbers that are none.
-    return result == rg_errorArgument ? rg_errorNumeric : result;
+    return result;
 }
 
 // The residual is that of the problem that was asked for, whatever was softened.
@@ -253,8 +254,8 @@ static rgResult rgJudgeAsked(rgStep* step) {
     rgContactProblem problem = world->problem;
     problem.compliance = world->asked;
     step->report->softenedResidual = step->report->contact.residual.total;
-    rgResult result = rgContactSolver_Judge(world->solver, &problem, world->rows.lambda,
-                                            &step->report->contact.residual);
+    rgResult result = rgContactSolver_JudgeBuilt(world->solver, &problem, world->rows.lambda,
+                                                 &step->report->contact.residual);
     if (result == rg_ok && step->report->contact.residual.total > world->def.contact.tolerance &&
         step->report->contact.status == rg_contactSolved) {
         step->report->contact.status = rg_contactStalled;
