@@ -54,6 +54,11 @@ static bool rgWorld_IsStretched(const rgWorld* world, const rgPoint* point) {
     return memory != NULL && rgLengthSquared(memory->anchor) > 0;
 }
 
+// Springs that it compressed when the step began count among those of its pair.
+static bool rgWorld_LeavesSpring(const rgWorld* world, const rgPoint* point) {
+    return world->watch.stores && rgWorld_StraightGap(world, point) > 2 * point->gap;
+}
+
 // How many points of its pair stand beside each.
 static void rgCountPoints(rgWorld* world) {
     for (int i = 0; i < world->pointCount;) {
@@ -80,7 +85,7 @@ rgResult rgWorld_ParkPoints(rgWorld* world) {
     for (int i = 0; i < world->pointCount; ++i) {
         rgPoint* point = &world->points[i];
         bool waits = point->gap > 0 && rgWorld_NextGap(world, point) > slack &&
-                     !rgWorld_IsStretched(world, point);
+                     !rgWorld_IsStretched(world, point) && !rgWorld_LeavesSpring(world, point);
         if (waits) {
             world->waiting[world->waitingCount++] = *point;
         } else if (kept++ < i) {
