@@ -308,20 +308,39 @@ static bool rgWorld_Missed(rgWorld* world, int round) {
     return rgWorld_AdmitPoints(world, round) || bent;
 }
 
-rgResult rgSolveProblem(rgStep* step) {
-    rgResult result = rgSolveRows(step);
+// What was found out about the step goes into it.
+static rgResult rgSolveAgain(rgStep* step) {
+    int iterations = step->report->contact.iterationCount;
+    int factorizations = step->report->contact.factorizationCount;
+    rgResult result = rgAssembleRows(step);
+    result = result == rg_ok ? rgSolveRows(step) : result;
+    step->report->contact.iterationCount += iterations;
+    step->report->contact.factorizationCount += factorizations;
+    return result;
+}
+
+// ... until v+ misses nothing.
+static rgResult rgSolveMissed(rgStep* step, rgResult result) {
     bool leaves = result == rg_ok && rgWorld_LetRoll(step->world);
     for (int round = 1;
          result == rg_ok && (leaves || step->world->reopens || rgWorld_Missed(step->world, round));
          ++round) {
-        int iterations = step->report->contact.iterationCount;
-        int factorizations = step->report->contact.factorizationCount;
         result = leaves ? rgComputeFreeVelocity(step) : rg_ok;
-        result = result == rg_ok ? rgAssembleRows(step) : result;
-        result = result == rg_ok ? rgSolveRows(step) : result;
-        step->report->contact.iterationCount += iterations;
-        step->report->contact.factorizationCount += factorizations;
+        result = result == rg_ok ? rgSolveAgain(step) : result;
         leaves = result == rg_ok && rgWorld_LetRoll(step->world);
+    }
+    return result;
+}
+
+#define RG_WHIRL_ROUNDS 8
+
+// (9), and (33) until its middle is that of the step.
+rgResult rgSolveProblem(rgStep* step) {
+    double last = INFINITY;
+    rgResult result = rgSolveMissed(step, rgSolveRows(step));
+    for (int k = 0;
+         k < RG_WHIRL_ROUNDS && result == rg_ok && rgWorld_ForeseeAgain(step->world, &last); ++k) {
+        result = rgSolveMissed(step, rgSolveAgain(step));
     }
     return result;
 }

@@ -316,7 +316,7 @@ static bool rgWorld_IsLed(const rgWorld* world, const rgLink* link) {
 static bool rgWorld_TreeSpins(const rgWorld* world, int tree) {
     const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
     bool turns = link->kind == rg_linkSpherical || link->kind == rg_linkFree;
-    return turns && !world->isFreeBody[tree] && !rgWorld_IsLed(world, link);
+    return turns && !world->isFreeBody[tree] && !world->whirls[tree] && !rgWorld_IsLed(world, link);
 }
 
 static void rgWorld_SpinTrees(rgWorld* world, double* change) {
@@ -517,12 +517,9 @@ static void rgPart_Solve(rgWorld* world, const rgPart* part) {
     }
 }
 
-// (30) In how many parts a tree moves: by the fastest of its joints.
-static int rgWorld_CountParts(const rgWorld* world, int tree) {
+// Of the fastest joint of a tree in the step [rad].
+static double rgWorld_TreeTurn(const rgWorld* world, int tree) {
     const rgModel* model = world->model;
-    if (world->fluid && rgWorld_FluidIsThick(world, tree)) {
-        return 1; // its forces would change from part to part
-    }
     const rgTree* range = &model->trees[tree];
     double square = 0;
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
@@ -534,7 +531,16 @@ static int rgWorld_CountParts(const rgWorld* world, int tree) {
             square = fmax(square, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
         }
     }
-    return (int)fmin(fmax(ceil(world->dt * sqrt(square) / RG_PART_TURN), 1), RG_MAX_PARTS);
+    return world->dt * sqrt(square);
+}
+
+// (30) In how many parts a tree moves: by the fastest of its joints.
+static int rgWorld_CountParts(const rgWorld* world, int tree) {
+    if (world->fluid && rgWorld_FluidIsThick(world, tree)) {
+        return 1; // its forces would change from part to part
+    }
+    double turn = rgWorld_TreeTurn(world, tree);
+    return (int)fmin(fmax(ceil(turn / RG_PART_TURN), 1), RG_MAX_PARTS);
 }
 
 static void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
@@ -624,6 +630,66 @@ rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
     return result;
 }
 
+// ---- the same on contact springs
+
+// (33) The rows of loops and tendons are those of what (27) foresees.
+void rgWorld_FindWhirls(rgWorld* world) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->whirls[t] = world->springs[t] && world->lead[t] > 0 && !world->isLooped[t] &&
+                           !world->isFreeBody[t] && world->sleeps[t] == 0 &&
+                           rgWorld_TreeTurn(world, t) > RG_PART_TURN;
+    }
+}
+
+// How far what was foreseen is off, relative to the largest velocity.
+static double rgWorld_MiddleError(const rgWorld* world, int tree, const double* v) {
+    const rgTree* range = &world->model->trees[tree];
+    double error = 0, speed = 0;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        error = fmax(error, fabs(0.5 * (world->startV[i] + v[i]) - world->midV[i]));
+        speed = fmax(speed, fabs(world->startV[i]));
+    }
+    return error / speed;
+}
+
+// v_free with the bias of the mean of v and v+.
+static void rgWorld_FollowEnd(rgWorld* world, int tree, const double* v) {
+    const rgTree* range = &world->model->trees[tree];
+    int first = range->firstDof, end = first + range->dofCount;
+    rgPart part = {tree, world->dt, world->tau, world->startV, world->freeV};
+    for (int i = first; i < end; ++i) {
+        part.x[i] = v[i] - world->startV[i];
+    }
+    rgPart_Correct(world, &part);
+    for (int i = first; i < end; ++i) {
+        world->freeV[i] += world->startV[i];
+    }
+}
+
+bool rgWorld_ForeseeAgain(rgWorld* world, double* last) {
+    int count = world->model->treeCount, first = 0;
+    double *v = world->nextV, error = 0;
+    while (first < count && !world->whirls[first]) {
+        ++first;
+    }
+    if (first < count) {
+        rgWorld_NextVelocity(world, v);
+    }
+    for (int t = first; t < count; ++t) {
+        error = world->whirls[t] ? fmax(error, rgWorld_MiddleError(world, t, v)) : error;
+    }
+    if (error <= RG_REFINE_ACCURACY || !(error < *last)) {
+        return false;
+    }
+    *last = error;
+    for (int t = first; t < count; ++t) {
+        if (world->whirls[t]) {
+            rgWorld_FollowEnd(world, t, v);
+        }
+    }
+    return true;
+}
+
 // ---- the same, turned around (docs/theory/inverse.md)
 
 // Forces on the degrees of freedom without the user's, in tau; driven: the actuators' share.
@@ -686,16 +752,30 @@ void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force) {
     }
 }
 
+static void rgWorld_SetMiddle(rgWorld* world, int tree, const double* v) {
+    const rgTree* range = &world->model->trees[tree];
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        world->midV[i] = 0.5 * (world->startV[i] + v[i]);
+    }
+    rgDynamics_SetTreeVelocity(world->dynamics, tree, world->midV);
+}
+
 // (28)
 void rgWorld_ForeseeFree(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
-        const rgTree* range = &world->model->trees[t];
-        for (int i = range->firstDof;
-             rgWorld_IsRefined(world, t) && i < range->firstDof + range->dofCount; ++i) {
-            world->midV[i] = 0.5 * (world->startV[i] + v[i]);
+        if (rgWorld_IsRefined(world, t)) {
+            rgWorld_SetMiddle(world, t, v);
         }
     }
-    rgWorld_SetMidVelocity(world);
+}
+
+// (33)
+void rgWorld_ForeseeWhirls(rgWorld* world, const double* v) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (world->whirls[t]) {
+            rgWorld_SetMiddle(world, t, v);
+        }
+    }
 }
 
 // Whether (5) has a say: a first joint that turns freely, and does turn.

@@ -168,6 +168,7 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
             world->isOpen[given->index] = true;
         }
     }
+    rgWorld_ForeseeWhirls(world, call->work->vRef);
     result = result == rg_ok ? rgWorld_AddRows(world) : result;
     if (result == rg_ok && rgInverse_StopRolls(call)) {
         result = rgWorld_AddRows(world);

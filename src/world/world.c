@@ -490,6 +490,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->touches = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
     world->rolls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->springs = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->whirls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->lead = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
     world->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->dofStiffness = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -634,7 +635,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
     void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
                     world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,
-                    world->leftOut};
+                    world->leftOut,      world->whirls};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

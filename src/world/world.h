@@ -322,6 +322,7 @@ struct rgWorld {
     int* touches;          // rgWorld_RollPoints, per tree: points
     bool* rolls;           // rgFindContacts, per tree: on a point that carried before
     bool* springs;         // rgFindContacts, per tree: on points that all are soft
+    bool* whirls;          // rgFindContacts, per tree: a robot that turns fast on such points
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
@@ -540,7 +541,12 @@ rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma
 // free.c, once the rows are there: the velocity of the middle of the step where none act
 void rgWorld_SetMidVelocity(rgWorld* world); // free.c: what was foreseen, for the bias
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
-void rgWorld_ForeseeFree(rgWorld* world, const double* v); // the same for a known v+
+void rgWorld_FindWhirls(rgWorld* world);
+// (33) The free velocity of trees that whirl follows the v+ that the impulses make. False if that
+// is as foreseen, or farther from it than the last time.
+bool rgWorld_ForeseeAgain(rgWorld* world, double* last);
+void rgWorld_ForeseeFree(rgWorld* world, const double* v);   // the same for a known v+
+void rgWorld_ForeseeWhirls(rgWorld* world, const double* v); // before the rows, which read it
 // free.c: what the forces of one step lack in trees that move in parts
 void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force);
 
