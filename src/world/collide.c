@@ -205,8 +205,11 @@ static rgPoint rgMakePoint(const rgManifold* manifold, int place, const rgPairMe
                      .colliderB = pair->b,
                      .pointCount = manifold->count,
                      .bends = bends};
-    rgTangentBasis(point.normal, &point.tangent1, &point.tangent2);
     return point;
+}
+
+static bool rgSameVector(rgVec3 a, rgVec3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
 #define RG_OVERLAP_DEPTH 1e-6 // [m]
@@ -283,6 +286,12 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
         for (int k = 0; k < manifold->count; ++k) {
             rgPoint* point = &world->points[world->pointCount++];
             *point = rgMakePoint(manifold, k, pair, i, bends);
+            if (k > 0 && rgSameVector(point->normal, point[-1].normal)) {
+                point->tangent1 = point[-1].tangent1;
+                point->tangent2 = point[-1].tangent2;
+            } else {
+                rgTangentBasis(point->normal, &point->tangent1, &point->tangent2);
+            }
             world->penetration = RG_MAX(world->penetration, -point->gap);
         }
     }

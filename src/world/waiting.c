@@ -25,8 +25,11 @@ void rgWorld_RateLinks(const rgWorld* world, const double* v) {
     }
 }
 
-static rgVec3 rgWorld_SideVelocity(const rgWorld* world, int collider, rgVec3 position) {
+static inline rgVec3 rgWorld_SideVelocity(const rgWorld* world, int collider, rgVec3 position) {
     int link = world->colliders[collider].link;
+    if (link == 0) {
+        return rgVec(0, 0, 0);
+    }
     const rgSpatial* V = &world->linkVelocities[link];
     rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(world->dynamics, link));
     return rgAdd(V->linear, rgCross(V->angular, arm));
