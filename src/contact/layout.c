@@ -167,27 +167,30 @@ static void rgJoinByMatrix(const rgLayout* layout, const rgContactProblem* probl
     }
 }
 
-static rgResult rgJoinByParts(const rgLayout* layout, const rgSparse* J, rgArena* arena,
+// Sets that touch the same part. Rows of a set mostly touch the same parts, with all velocities of
+// each, which stand side by side where trees number them.
+static rgResult rgJoinByParts(const rgLayout* layout, const rgDelassus* delassus, rgArena* arena,
                               int* parent) {
-    int* first = RG_TAKE(arena, int, layout->partCount);
-    if (first == NULL) {
+    const rgSparse* J = &delassus->jacobian;
+    int* last = RG_TAKE(arena, int, layout->partCount); // set that touched a part last
+    if (last == NULL) {
         return rg_errorMemory;
     }
     for (int p = 0; p < layout->partCount; ++p) {
-        first[p] = -1;
+        last[p] = -1;
     }
     for (int i = 0; i < J->rowCount; ++i) {
-        int last = -1; // neighbouring columns mostly belong to one part
-        for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
+        int set = layout->setOfRow[i], end = J->rowStart[i + 1];
+        for (int k = J->rowStart[i]; k < end; ++k) {
             int p = layout->partOfVelocity[J->column[k]];
-            if (p == last) {
-                continue;
+            if (last[p] != set && last[p] >= 0) {
+                rgJoin(parent, set, last[p]);
             }
-            last = p;
-            if (first[p] < 0) {
-                first[p] = layout->setOfRow[i];
-            }
-            rgJoin(parent, layout->setOfRow[i], first[p]);
+            last[p] = set;
+            int final = k + layout->partSize[p] - 1;
+            bool whole = delassus->tree != NULL && final < end &&
+                         layout->partOfVelocity[J->column[final]] == p;
+            k = whole ? final : k;
         }
     }
     return rg_ok;
@@ -210,7 +213,7 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
     }
     rgResult result = rg_ok;
     if (split && problem->delassus.kind == rg_delassusVelocity) {
-        result = rgJoinByParts(layout, &problem->delassus.jacobian, arena, parent);
+        result = rgJoinByParts(layout, &problem->delassus, arena, parent);
     } else if (split) {
         rgJoinByMatrix(layout, problem, parent);
     }
