@@ -66,7 +66,7 @@ TABLE = [
     ("limits.md", "its tolerance, {} of the residual", (SOLVER, "tolerance")),
     ("limits.md", "a manifold has at most {} ({} where the pair is fast)", (WORLD, "maxContactsPerPair"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY")),
     # Defaults.
-    ("architecture.md", "tolerance {} of the residual of [ncp.md](theory/ncp.md) (12), at most {} iterations in a step and {} stand-alone; rigid contacts, T = d/k = {} dt, push-out at most {} m/s",
+    ("architecture.md", "tolerance {} of the residual of [ncp.md](theory/ncp.md) (12), at most {} iterations in a solve of a step and {} stand-alone; rigid contacts, T = d/k = {} dt, push-out at most {} m/s",
      (SOLVER, "tolerance"), (WORLD, r"contact\.maxIterations = (\d+);"), (SOLVER, "maxIterations"), (WORLD, r"timeConstant : (\d+) \* world->dt"), (WORLD, "pushOutSpeed")),
     ("architecture.md", "threshold {} m/s (2 g dt if larger); mu {} where", (WORLD, r"fmax\((0\.\d+), 2 \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
     ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3);"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
@@ -206,7 +206,7 @@ TABLE = [
      ("src/math/kernels_avx2.c", "RG_WIDE_PRODUCT_LIMIT"), ("src/math/kernels_avx512.c", "RG_WIDE_PRODUCT_LIMIT")),
     ("kernels.md", "`rgBlockFactor_SolveMany` takes {} right-hand sides at a time", ("src/math/blockfactor_private.h", "rg_groupSize")),
     ("kernels.md", "more than {million} MFlop, a nested dissection", ("src/math/blockfactor_symbolic.c", "rg_dissectionFlops")),
-    ("howto/simulate.md", "residual to reach ({}), iterations per step ({})", (SOLVER, "tolerance"), (WORLD, r"contact\.maxIterations = (\d+);")),
+    ("howto/simulate.md", "residual to reach ({}), iterations per solve ({};", (SOLVER, "tolerance"), (WORLD, r"contact\.maxIterations = (\d+);")),
     ("viewer.md", "at most {} per second unless `--fps` says otherwise", ("src/view/pack.c", "framesPerSecond")),
     ("formats/sdf.md", "At most {} files deep", ("src/io/sdf.h", "RG_SDF_MAX_DEPTH")),
     ("formats/sdf.md", "of their `density` ({} kg/m^3)", ("src/io/sdf_shape.c", "RG_SDF_DENSITY")),
