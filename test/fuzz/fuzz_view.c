@@ -6,6 +6,7 @@
 #include "rigor/view.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -25,17 +26,30 @@ static rgViewer* rgMakeViewer(void) {
     return viewer;
 }
 
+// libFuzzer's timer may interrupt a connect that waits for its turn: then anew.
+static int rgConnect(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (;;) {
+        int client = socket(AF_INET, SOCK_STREAM, 0);
+        if (client < 0 || connect(client, (struct sockaddr*)&address, sizeof(address)) == 0) {
+            return client;
+        }
+        int reason = errno;
+        close(client);
+        if (reason != EINTR) {
+            return -1;
+        }
+    }
+}
+
 // Send all, then wait until the server answers or closes. Connections end with a reset: their ports
 // are free.
 static bool rgAsk(int port, const char* text, size_t size) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct linger reset = {1, 0};
     struct timeval wait = {.tv_usec = 20000};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int client = socket(AF_INET, SOCK_STREAM, 0);
-    bool connected =
-        client >= 0 && connect(client, (struct sockaddr*)&address, sizeof(address)) == 0;
-    if (connected) {
+    int client = rgConnect(port);
+    if (client >= 0) {
         char answer[512];
         setsockopt(client, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
         setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
@@ -43,11 +57,9 @@ static bool rgAsk(int port, const char* text, size_t size) {
             shutdown(client, SHUT_WR);
             (void)!recv(client, answer, sizeof(answer), 0);
         }
-    }
-    if (client >= 0) {
         close(client);
     }
-    return connected;
+    return client >= 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
