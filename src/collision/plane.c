@@ -48,7 +48,7 @@ static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
     }
 }
 
-#define RG_SCAN_ROOM 96 // vertices; those before give way to the widest of them
+#define RG_SCAN_ROOM 64 // vertices; those before give way to the widest of them
 
 static void rgPutVertex(const rgHull* hull, int vertex, double gap, rgRawManifold* raw) {
     if (raw->count == RG_SCAN_ROOM) {
@@ -107,11 +107,11 @@ static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
 
 // ---- points that were chosen before
 
-// A choice stays while the plane turns by less than RG_KEEP_TURN, which changes the heights of
-// neighbours by less than rgReduce() minds, no more of the margin than RG_KEEP_MARGIN is gained or
-// lost, and no vertex is deeper than those chosen by more than RG_KEEP_DEPTH of their distance.
+// A choice stays while the plane turns by less than RG_KEEP_TURN, which changes heights by less
+// than rgReduce() takes for equal, no more of the margin than RG_KEEP_MARGIN is gained or lost, and
+// no vertex is deeper than those chosen by more than RG_KEEP_DEPTH of their distance.
 #define RG_KEEP_COUNT  6 // room in the cache
-#define RG_KEEP_TURN   5e-4
+#define RG_KEEP_TURN   1e-3
 #define RG_KEEP_MARGIN 1e-2
 #define RG_KEEP_DEPTH  1e-5
 
