@@ -104,7 +104,7 @@ typedef enum rgStage {
 #define RG_STAGE_CAPACITY 16
 
 typedef struct rgStepReport {
-    rgContactReport contact;
+    rgContactReport contact; ///< counts of iterations and factorizations: of all its solves
     int contactCount;
     int rowCount;       ///< of the whole constraint problem
     double penetration; ///< deepest at the start of the step [m]

@@ -181,7 +181,9 @@ static void rgWorld_NeedMass(rgWorld* world) {
 }
 
 // The judge factorizes M, which takes a tenth of a small step: between samples it believes W.
-rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report) {
+rgResult rgStep_Solve(rgStep* step) {
+    rgWorld* world = step->world;
+    rgContactReport* report = &step->report->contact;
     bool byMass = world->solveCount++ % world->def.judgeInterval == 0;
     if (byMass) {
         rgWorld_NeedMass(world);
@@ -190,7 +192,11 @@ rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report) {
     if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
-    return rgContactSolver_SolveBuilt(world->solver, &problem, world->rows.lambda, report);
+    rgResult result =
+        rgContactSolver_SolveBuilt(world->solver, &problem, world->rows.lambda, report);
+    step->iterationCount += report->iterationCount;
+    step->factorizationCount += report->factorizationCount;
+    return result;
 }
 
 // By W first, whatever the sample: what is taken must not depend on it.
@@ -235,11 +241,10 @@ static rgResult rgTryStart(rgStep* step, bool* taken) {
 }
 
 static rgResult rgSolveOnce(rgStep* step) {
-    rgWorld* world = step->world;
     bool taken;
     rgResult result = rgTryStart(step, &taken);
     if (result == rg_ok && !taken) {
-        result = rgWorld_Solve(world, &step->report->contact);
+        result = rgStep_Solve(step);
     }
     if (result == rg_ok) {
         result = rgLimitRebounds(step);
@@ -310,13 +315,8 @@ static bool rgWorld_Missed(rgWorld* world, int round) {
 
 // What was found out about the step goes into it.
 static rgResult rgSolveAgain(rgStep* step) {
-    int iterations = step->report->contact.iterationCount;
-    int factorizations = step->report->contact.factorizationCount;
     rgResult result = rgAssembleRows(step);
-    result = result == rg_ok ? rgSolveRows(step) : result;
-    step->report->contact.iterationCount += iterations;
-    step->report->contact.factorizationCount += factorizations;
-    return result;
+    return result == rg_ok ? rgSolveRows(step) : result;
 }
 
 // ... until v+ misses nothing.
@@ -342,5 +342,7 @@ rgResult rgSolveProblem(rgStep* step) {
          k < RG_WHIRL_ROUNDS && result == rg_ok && rgWorld_ForeseeAgain(step->world, &last); ++k) {
         result = rgSolveMissed(step, rgSolveAgain(step));
     }
+    step->report->contact.iterationCount = step->iterationCount;
+    step->report->contact.factorizationCount = step->factorizationCount;
     return result;
 }

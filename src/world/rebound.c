@@ -79,9 +79,7 @@ static rgResult rgSolveShares(rgStep* step) {
                 s * point->rebound;
         }
     }
-    int iterations = step->report->contact.iterationCount;
-    rgResult result = rgWorld_Solve(world, &step->report->contact);
-    step->report->contact.iterationCount += iterations;
+    rgResult result = rgStep_Solve(step);
     if (result == rg_ok) {
         rgMeasureIslands(world);
     }

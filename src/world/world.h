@@ -428,6 +428,8 @@ typedef struct rgStep {
     rgWorld* world;
     rgStepReport* report;
     rgResult result;
+    int iterationCount; // of all solves
+    int factorizationCount;
 } rgStep;
 
 typedef rgResult rgStageFcn(rgStep* step);
@@ -600,7 +602,7 @@ void rgAddEntry(rgWorld* world, int* count, int column, double value);
 void rgWorld_PlaceDrives(rgWorld* world); // actuator.c: positions, inputs and gains of the step
 void rgWorld_CommitActivations(rgWorld* world); // actuator.c
 
-rgResult rgWorld_Solve(rgWorld* world, rgContactReport* report); // assemble.c: lambda of the rows
+rgResult rgStep_Solve(rgStep* step); // assemble.c: lambda of the rows
 // sleep.c. Asleep or disabled in this step: rgWorld.sleeps, which becomes part of the state when
 // the step is taken.
 typedef enum rgPairRest {

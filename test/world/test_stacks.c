@@ -154,11 +154,8 @@ static void TestDeepStartIsPushedOut(void** state) {
     SceneEnd(&scene);
 }
 
-// A cube between floor and ceiling that are closer than it is high cannot be pushed out: the forces
-// are finite, and the cube stays. The report says what was softened and what the rigid problem
-// lacks.
-static void TestJamIsFinite(void** state) {
-    (void)state;
+// A cube between floor and ceiling that are closer than it is high.
+static Scene Jam(const rgWorldDef* def) {
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
     rgShapeDef ceiling = rgDefaultShapeDef();
@@ -168,8 +165,16 @@ static void TestJamIsFinite(void** state) {
     ceiling.material.mu = 0.5;
     assert_int_equal(rgModelDef_AddShape(scene.def, &ceiling, NULL), rg_ok);
     SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
+    SceneMake(&scene, def);
+    return scene;
+}
+
+// It cannot be pushed out: the forces are finite, and the cube stays. The report says what was
+// softened and what the rigid problem lacks.
+static void TestJamIsFinite(void** state) {
+    (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
-    SceneMake(&scene, &def);
+    Scene scene = Jam(&def);
     for (int i = 0; i < 200; ++i) {
         rgStepReport report = SceneStep(&scene);
         assert_int_not_equal(report.contact.status, rg_contactSolved); // there is none to find
@@ -182,6 +187,27 @@ static void TestJamIsFinite(void** state) {
     assert_int_equal(rgWorld_UnconvergedSteps(scene.world), 200);
     EXPECT_NEAR(SceneBodyPoint(&scene, (rgBodyId){1}).z, 0.1, 1.1e-7);
     assert_true(rgWorld_KineticEnergy(scene.world) < 1e-12);
+    SceneEnd(&scene);
+}
+
+// A step that is solved again, softer, reports the work of both solves.
+static void TestJamCountsAllWork(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Jam(&def);
+    rgStepReport step = SceneStep(&scene);
+    rgContactProblem rigid = *rgWorld_Problem(scene.world, NULL);
+    double zeros[24] = {0}, lambda[24] = {0};
+    assert_in_range(rigid.delassus.jacobian.rowCount, 1, 24);
+    rigid.compliance = zeros;
+    rgContactSolver* solver = NULL;
+    rgContactReport alone;
+    assert_int_equal(rgCreateContactSolver(&def.contact, &solver), rg_ok);
+    assert_int_equal(rgContactSolver_Solve(solver, &rigid, lambda, NULL, &alone), rg_ok);
+    assert_true(alone.status != rg_contactSolved && alone.factorizationCount > 0);
+    assert_true(step.contact.iterationCount > alone.iterationCount);
+    assert_true(step.contact.factorizationCount > alone.factorizationCount);
+    rgDestroyContactSolver(solver);
     SceneEnd(&scene);
 }
 
@@ -209,7 +235,8 @@ int main(void) {
         cmocka_unit_test(TestPyramidStands),        cmocka_unit_test(TestStraightWallStands),
         cmocka_unit_test(TestGraspHolds),           cmocka_unit_test(TestThreadsGiveTheSameBits),
         cmocka_unit_test(TestIslandsEqualTheWhole), cmocka_unit_test(TestDeepStartIsPushedOut),
-        cmocka_unit_test(TestJamIsFinite),          cmocka_unit_test(TestNothingSinks),
+        cmocka_unit_test(TestJamIsFinite),          cmocka_unit_test(TestJamCountsAllWork),
+        cmocka_unit_test(TestNothingSinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
