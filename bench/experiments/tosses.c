@@ -220,8 +220,8 @@ static rgIdentification* rgFitTosses(rgReport* report, const rgTosses* tosses, r
     def.motions = tosses->motions;
     def.motionCount = tosses->count;
     def.world.timeStep = 1 / rgRate / rg_parts;
-    def.generations = 0;
-    def.refinements = rgReport_Pick(report, 1, 4, 8);
+    def.generations = rgReport_Pick(report, 0, 0, 40); // folds of all tosses end apart without
+    def.refinements = rgReport_Pick(report, 1, 4, 12);
     def.foldCount = rgReport_Pick(report, 2, rg_folds, rg_folds);
     if (kind == rg_fitStarts) {
         def.refinements = 0;
