@@ -29,15 +29,16 @@ rgResult rgReserve(const rgAllocator* allocator, void** array, int* capacity, in
 typedef struct rgArena {
     rgAllocator allocator;
     struct rgArenaBlock* block; // current block, linked to earlier ones
-    size_t used;                // bytes used in the current block
-    size_t total;               // bytes used in earlier blocks
-    size_t peak;                // largest use since creation
-    bool failed;                // an allocation returned NULL since the last reset
+    char* next;                 // what is free of the current block
+    char* end;
+    size_t total; // bytes used in earlier blocks
+    size_t peak;  // largest use since creation, as far as it is over
+    bool failed;  // an allocation returned NULL since the last reset
 } rgArena;
 
 typedef struct rgArenaMark {
     struct rgArenaBlock* block;
-    size_t used;
+    char* next;
     size_t total;
 } rgArenaMark;
 
@@ -46,8 +47,19 @@ void rgArena_Free(rgArena* arena);
 void rgArena_Reset(rgArena* arena); // everything taken so far becomes invalid
 rgArenaMark rgArena_Mark(const rgArena* arena);
 void rgArena_Return(rgArena* arena, rgArenaMark mark); // keeps blocks for reuse until reset
-void* rgArena_Take(rgArena* arena, size_t count,
-                   size_t size); // not zeroed; NULL when out of memory
+void* rgArena_TakeMore(rgArena* arena, size_t count, size_t size); // ... of another block
+
+// Not zeroed; NULL when out of memory. A small step takes a hundred pieces, hence in place. Pieces
+// and the end of a block are aligned: what fits fits when it is rounded up.
+static inline void* rgArena_Take(rgArena* arena, size_t count, size_t size) {
+    size_t bytes;
+    char* memory = arena->next;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes >= (size_t)(arena->end - memory)) {
+        return rgArena_TakeMore(arena, count, size);
+    }
+    arena->next = memory + (bytes + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
+    return memory;
+}
 #define RG_TAKE(arena, type, count) ((type*)rgArena_Take((arena), (size_t)(count), sizeof(type)))
 
 // Add a remark; the text is formatted like printf. NULL diagnostics are ignored.

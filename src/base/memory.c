@@ -93,7 +93,22 @@ static char* rgArenaBlock_Data(rgArenaBlock* block) {
     return (char*)block + RG_ARENA_HEADER;
 }
 
-static rgArenaBlock* rgCreateArenaBlock(const rgAllocator* allocator, size_t capacity) {
+static void rgArena_Enter(rgArena* arena, rgArenaBlock* block, char* next) {
+    arena->block = block;
+    arena->next = next;
+    arena->end = block != NULL ? rgArenaBlock_Data(block) + block->capacity : NULL;
+}
+
+static size_t rgArena_Used(const rgArena* arena) {
+    return arena->block != NULL ? (size_t)(arena->next - rgArenaBlock_Data(arena->block)) : 0;
+}
+
+static void rgArena_NotePeak(rgArena* arena) {
+    arena->peak = RG_MAX(arena->peak, arena->total + rgArena_Used(arena));
+}
+
+static rgArenaBlock* rgCreateArenaBlock(const rgAllocator* allocator, size_t bytes) {
+    size_t capacity = (bytes / RG_ALIGNMENT + 1) * RG_ALIGNMENT; // some is left when all is taken
     rgArenaBlock* block = rgAllocateRaw(allocator, RG_ARENA_HEADER + capacity);
     if (block != NULL) {
         *block = (rgArenaBlock){.capacity = capacity};
@@ -124,41 +139,41 @@ void rgArena_Free(rgArena* arena) {
 }
 
 void rgArena_Reset(rgArena* arena) {
-    bool fragmented =
-        arena->block != NULL && (arena->block->previous != NULL || arena->block->next != NULL);
-    if (fragmented) {
+    rgArena_NotePeak(arena);
+    rgArenaBlock* block = arena->block;
+    if (block != NULL && (block->previous != NULL || block->next != NULL)) { // fragmented
         rgArena_FreeBlocks(arena);
-        arena->block = rgCreateArenaBlock(&arena->allocator, arena->peak + arena->peak / 2);
+        block = rgCreateArenaBlock(&arena->allocator, arena->peak + arena->peak / 2);
     }
-    arena->used = 0;
+    rgArena_Enter(arena, block, block != NULL ? rgArenaBlock_Data(block) : NULL);
     arena->total = 0;
     arena->failed = false;
 }
 
 rgArenaMark rgArena_Mark(const rgArena* arena) {
-    return (rgArenaMark){.block = arena->block, .used = arena->used, .total = arena->total};
+    return (rgArenaMark){.block = arena->block, .next = arena->next, .total = arena->total};
 }
 
 void rgArena_Return(rgArena* arena, rgArenaMark mark) {
+    rgArena_NotePeak(arena);
     if (mark.block == NULL) {
         // The mark was taken before the first block existed: go back to the first block.
-        while (arena->block != NULL && arena->block->previous != NULL) {
-            arena->block = arena->block->previous;
+        rgArenaBlock* first = arena->block;
+        while (first != NULL && first->previous != NULL) {
+            first = first->previous;
         }
-        arena->used = 0;
+        rgArena_Enter(arena, first, first != NULL ? rgArenaBlock_Data(first) : NULL);
         arena->total = 0;
         return;
     }
-    arena->block = mark.block;
-    arena->used = mark.used;
+    rgArena_Enter(arena, mark.block, mark.next);
     arena->total = mark.total;
 }
 
-// Apart, so that the common way saves no registers.
-__attribute__((noinline)) static bool rgArena_OpenBlock(rgArena* arena, size_t bytes) {
+static bool rgArena_OpenBlock(rgArena* arena, size_t bytes) {
     rgArenaBlock* current = arena->block;
     rgArenaBlock* next = current != NULL ? current->next : NULL;
-    if (next == NULL || next->capacity < bytes) {
+    if (next == NULL || next->capacity <= bytes) {
         size_t last = current != NULL ? current->capacity : RG_ARENA_FIRST / 2;
         rgArenaBlock* made = rgCreateArenaBlock(&arena->allocator, RG_MAX(2 * last, bytes));
         if (made == NULL) {
@@ -174,26 +189,17 @@ __attribute__((noinline)) static bool rgArena_OpenBlock(rgArena* arena, size_t b
         }
         next = made;
     }
-    arena->total += arena->used;
-    arena->block = next;
-    arena->used = 0;
+    arena->total += rgArena_Used(arena);
+    rgArena_Enter(arena, next, rgArenaBlock_Data(next));
     return true;
 }
 
-void* rgArena_Take(rgArena* arena, size_t count, size_t size) {
+void* rgArena_TakeMore(rgArena* arena, size_t count, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) {
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4 ||
+        !rgArena_OpenBlock(arena, bytes)) {
         arena->failed = true;
         return NULL;
     }
-    bytes = (bytes + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
-    bool fits = arena->block != NULL && arena->used + bytes <= arena->block->capacity;
-    if (!fits && !rgArena_OpenBlock(arena, bytes)) {
-        arena->failed = true;
-        return NULL;
-    }
-    void* memory = rgArenaBlock_Data(arena->block) + arena->used;
-    arena->used += bytes;
-    arena->peak = RG_MAX(arena->peak, arena->total + arena->used);
-    return memory;
+    return rgArena_Take(arena, count, size);
 }

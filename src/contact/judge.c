@@ -124,16 +124,6 @@ static double rgDot(int count, const double* x, const double* y) {
     return sum;
 }
 
-// Rows that are judged together: the three of a contact, its two rolling rows, else one.
-typedef struct rgGroupOfRows {
-    const rgBlock* block;
-    int first; // within the block
-    int count;
-    double mass;   // (9) m; 0: nothing moves these rows
-    double yield;  // (10) velocity that an impulse makes [1/kg]; immovable rows: 1
-    double length; // [m] per unit of the rows
-} rgGroupOfRows;
-
 static rgGroupOfRows rgTakeGroup(const rgJudgeWork* work, const rgBlock* block, int first) {
     const rgContactProblem* problem = work->problem;
     bool contact = block->kind == rg_blockCoulomb;
@@ -184,99 +174,101 @@ static void rgProjectRecession(const rgGroupOfRows* group, rgContactModel model,
 // Steep cones: De Saxcé's term would multiply what is left of the slip at a sticking contact by mu,
 // and ask for digits that a double does not have.
 static bool rgGroup_IsSteep(const rgGroupOfRows* group) {
-    return group->block->kind == rg_blockCoulomb && group->first == 0 &&
-           group->block->mu > RG_STEEP;
+    return group->count == 3 && group->block->mu > RG_STEEP;
 }
 
 // Contacts judged by Alart and Curnier's map: steep ones, and those with a polygon, which has no De
 // Saxcé term.
-static bool rgGroup_InSteps(const rgGroupOfRows* group, rgContactModel model) {
-    bool contact = group->block->kind == rg_blockCoulomb && group->first == 0;
-    return contact && (rgSidesOf(model) > 0 || (model == rg_modelNcp && rgGroup_IsSteep(group)));
+static inline bool rgGroup_InSteps(const rgGroupOfRows* group, int count, rgContactModel model) {
+    return count == 3 && (rgSidesOf(model) > 0 || (model == rg_modelNcp && rgGroup_IsSteep(group)));
 }
 
 // u = sigma + Gamma(sigma) on the rows of a group.
-static void rgShiftVelocity(const rgGroupOfRows* group, rgContactModel model, const double* sigma,
-                            double* u) {
-    memcpy(u, sigma, (size_t)group->count * sizeof(double));
-    bool contact = group->block->kind == rg_blockCoulomb && group->first == 0;
-    if (contact && model == rg_modelNcp && !rgGroup_IsSteep(group)) {
+static inline void rgShiftVelocity(const rgGroupOfRows* group, int count, rgContactModel model,
+                                   const double* sigma, double* u) {
+    for (int i = 0; i < count; ++i) {
+        u[i] = sigma[i];
+    }
+    if (count == 3 && model == rg_modelNcp && !rgGroup_IsSteep(group)) {
         u[2] += group->block->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
     }
 }
 
 // lambda - P(lambda - m u), the natural map, in N s; for immovable rows its limit over m, in m/s
-static void rgNaturalMap(const rgGroupOfRows* group, rgContactModel model, double normal,
-                         const double* lambda, const double* u, double* map) {
+static inline void rgNaturalMap(const rgGroupOfRows* group, int count, rgContactModel model,
+                                double normal, const double* lambda, const double* u, double* map) {
     bool moves = group->mass > 0;
-    for (int i = 0; i < group->count; ++i) {
+    for (int i = 0; i < count; ++i) {
         map[i] = moves ? lambda[i] - group->mass * u[i] : -u[i];
     }
-    if (rgGroup_InSteps(group, model)) {
+    if (rgGroup_InSteps(group, count, model)) {
         rgIntoSteps(group->block->mu, model, map);
     } else if (moves) {
         rgProjectGroup(group, model, normal, map);
     } else {
         rgProjectRecession(group, model, map);
     }
-    for (int i = 0; i < group->count; ++i) {
+    for (int i = 0; i < count; ++i) {
         map[i] = moves ? lambda[i] - map[i] : map[i];
     }
 }
 
-// (10) eps of a group [m/s]
-static double rgGroupError(const rgGroupOfRows* group, rgContactModel model, double normal,
-                           const double* lambda, const double* u) {
-    double map[3];
-    rgNaturalMap(group, model, normal, lambda, u, map);
-    return rgLength(group->count, map) * group->yield * group->length;
+// (10) eps of a group without impulses [m/s]
+static inline double rgErrorOfZero(const rgGroupOfRows* group, int count, rgContactModel model,
+                                   const double* g) {
+    const double zero[3] = {0, 0, 0};
+    double u[3], map[3];
+    rgShiftVelocity(group, count, model, g, u);
+    rgNaturalMap(group, count, model, 0, zero, u, map);
+    return rgLength(count, map) * group->yield * group->length;
 }
 
 // Distance of u to the dual set, for cones; boxes have none of their own.
-static double rgDualDistance(const rgGroupOfRows* group, rgContactModel model, const double* u) {
+static inline double rgDualDistance(const rgGroupOfRows* group, int count, rgContactModel model,
+                                    const double* u) {
     double x[3];
-    for (int i = 0; i < group->count; ++i) {
+    for (int i = 0; i < count; ++i) {
         x[i] = -u[i];
     }
-    if (rgGroup_InSteps(group, model)) {
+    if (rgGroup_InSteps(group, count, model)) {
         rgIntoSteps(group->block->mu, model, x);
     } else {
         rgProjectRecession(group, model, x);
     }
-    return rgLength(group->count, x);
-}
-
-static void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, rgContactModel model,
-                         double reference, int index, rgResidual* residual) {
-    int row = group->block->firstRow + group->first;
-    const double* lambda = work->lambda + row;
-    double normal = group->first > 0 ? work->lambda[group->block->firstRow + 2] : 0;
-    double u[3], map[3];
-    rgShiftVelocity(group, model, work->sigma + row, u);
-    rgNaturalMap(group, model, normal, lambda, u, map);
-    double size = rgLength(group->count, map), error = size * group->yield * group->length;
-    double share = error > 0 ? error / reference : error;
-    if (!(share <= residual->total)) {
-        residual->total = share;
-        residual->velocity = error;
-        residual->reference = reference;
-        residual->block = index;
-    }
-    if (group->mass > 0) {
-        rgTakeMax(&residual->impulse, size);
-    }
-    if (group->block->kind != rg_blockBox && group->first == 0) {
-        rgTakeMax(&residual->dual, rgDualDistance(group, model, u));
-        bool normalOnly =
-            rgSidesOf(model) > 0 && group->count == 3; // friction works by its own law
-        rgTakeMax(&residual->complementarity,
-                  normalOnly ? fabs(lambda[2] * u[2]) : fabs(rgDot(group->count, lambda, u)));
-    }
+    return rgLength(count, x);
 }
 
 // V of a block's island
 static double* rgReferenceOf(const rgJudgeWork* work, const rgBlock* block) {
     return work->reference + work->layout->islandOfSet[work->layout->setOfRow[block->firstRow]];
+}
+
+static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, int count,
+                                rgContactModel model, rgResidual* residual) {
+    int row = group->block->firstRow + group->first;
+    const double* lambda = work->lambda + row;
+    double normal = group->first > 0 ? work->lambda[group->block->firstRow + 2] : 0;
+    double reference = *rgReferenceOf(work, group->block);
+    double u[3], map[3];
+    rgShiftVelocity(group, count, model, work->sigma + row, u);
+    rgNaturalMap(group, count, model, normal, lambda, u, map);
+    double size = rgLength(count, map), error = size * group->yield * group->length;
+    double share = error > 0 ? error / reference : error;
+    if (!(share <= residual->total)) {
+        residual->total = share;
+        residual->velocity = error;
+        residual->reference = reference;
+        residual->block = (int)(group->block - work->problem->blocks);
+    }
+    if (group->mass > 0) {
+        rgTakeMax(&residual->impulse, size);
+    }
+    if (group->block->kind != rg_blockBox && group->first == 0) {
+        rgTakeMax(&residual->dual, rgDualDistance(group, count, model, u));
+        bool normalOnly = rgSidesOf(model) > 0 && count == 3; // friction works by its own law
+        rgTakeMax(&residual->complementarity,
+                  normalOnly ? fabs(lambda[2] * u[2]) : fabs(rgDot(count, lambda, u)));
+    }
 }
 
 // (11) V of every island: what doing nothing leaves wrong, but not less than the quiet threshold.
@@ -289,19 +281,17 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     }
     double whole = 0;
     memset(work->reference, 0, (size_t)islands * sizeof(double));
-    for (int b = 0; b < problem->blockCount; ++b) {
-        const rgBlock* block = problem->blocks + b;
-        double* reference = rgReferenceOf(work, block);
-        for (int i = 0; i < block->rowCount;) {
-            rgGroupOfRows group = rgTakeGroup(work, block, i);
-            const double zero[3] = {0, 0, 0};
+    for (int i = 0; i < work->groupCount; ++i) {
+        const rgGroupOfRows* group = work->groups + i;
+        double* reference = rgReferenceOf(work, group->block);
+        const double* g = problem->freeVelocity + group->block->firstRow + group->first;
+        double error = group->count == 3 ? rgErrorOfZero(group, 3, model, g)
+                                         : rgErrorOfZero(group, group->count, model, g);
+        *reference = error > *reference ? error : *reference;
+        if (problem->referenceVelocity == 0) {
             double u[3];
-            rgShiftVelocity(&group, model, problem->freeVelocity + block->firstRow + i, u);
-            *reference = fmax(*reference, rgGroupError(&group, model, 0, zero, u));
-            if (problem->referenceVelocity == 0) {
-                whole = fmax(whole, rgDualDistance(&group, model, u) * group.length);
-            }
-            i += group.count;
+            rgShiftVelocity(group, group->count, model, g, u);
+            whole = fmax(whole, rgDualDistance(group, group->count, model, u) * group->length);
         }
     }
     double least = problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_QUIET * whole;
@@ -313,12 +303,25 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     return rg_ok;
 }
 
+static void rgListGroups(rgJudgeWork* work) {
+    const rgContactProblem* problem = work->problem;
+    for (int b = 0; b < problem->blockCount; ++b) {
+        const rgBlock* block = problem->blocks + b;
+        for (int i = 0; i < block->rowCount;) {
+            rgGroupOfRows group = rgTakeGroup(work, block, i);
+            work->groups[work->groupCount++] = group;
+            i += group.count;
+        }
+    }
+}
+
 static rgResult rgJudge_Read(rgJudgeWork* work, rgContactModel model, const double* lambda) {
     const rgContactProblem* problem = work->problem;
     int n = problem->rowCount;
     work->lambda = RG_TAKE(work->arena, double, n);
     work->sigma = RG_TAKE(work->arena, double, n);
     work->diagonal = RG_TAKE(work->arena, double, n);
+    work->groups = RG_TAKE(work->arena, rgGroupOfRows, n);
     if (work->arena->failed) {
         return rg_errorMemory;
     }
@@ -329,9 +332,11 @@ static rgResult rgJudge_Read(rgJudgeWork* work, rgContactModel model, const doub
         rgPutIntoSet(problem->blocks + b, model, work->lambda + problem->blocks[b].firstRow);
     }
     rgResult result = rgJudge_Prepare(work);
-    result = result == rg_ok ? rgJudge_Velocity(work, work->lambda, work->sigma) : result;
-    for (int i = 0; result == rg_ok && i < n; ++i) {
-        work->diagonal[i] = rgJudge_Diagonal(work, i);
+    if (result == rg_ok) {
+        result = rgJudge_Velocity(work, work->lambda, work->sigma, work->diagonal);
+    }
+    if (result == rg_ok) {
+        rgListGroups(work);
     }
     return result;
 }
@@ -345,13 +350,12 @@ rgResult rgJudge(const rgContactProblem* problem, const rgLayout* layout, rgCont
         return result;
     }
     *residual = (rgResidual){.block = -1};
-    for (int b = 0; b < problem->blockCount; ++b) {
-        const rgBlock* block = problem->blocks + b;
-        double reference = *rgReferenceOf(&work, block);
-        for (int i = 0; i < block->rowCount;) {
-            rgGroupOfRows group = rgTakeGroup(&work, block, i);
-            rgJudgeGroup(&work, &group, model, reference, b, residual);
-            i += group.count;
+    for (int i = 0; i < work.groupCount; ++i) {
+        const rgGroupOfRows* group = work.groups + i;
+        if (group->count == 3) { // loops of a known length
+            rgJudgeGroup(&work, group, 3, model, residual);
+        } else {
+            rgJudgeGroup(&work, group, group->count, model, residual);
         }
     }
     return rg_ok;
@@ -382,7 +386,7 @@ rgResult rgJudgeVelocity(const rgContactProblem* problem, const rgLayout* layout
                          const double* lambda, rgArena* arena, double* sigma) {
     rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena};
     rgResult result = rgJudge_Prepare(&work);
-    return result == rg_ok ? rgJudge_Velocity(&work, lambda, sigma) : result;
+    return result == rg_ok ? rgJudge_Velocity(&work, lambda, sigma, NULL) : result;
 }
 
 rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double* lambda,

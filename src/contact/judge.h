@@ -4,24 +4,34 @@
 #include "contact/layout.h"
 #include "contact/problem.h"
 
+// Rows that are judged together: the three of a contact, its two rolling rows, else one.
+typedef struct rgGroupOfRows {
+    const rgBlock* block;
+    int first; // within the block
+    int count;
+    double mass;   // (9) m; 0: nothing moves these rows
+    double yield;  // (10) velocity that an impulse makes [1/kg]; immovable rows: 1
+    double length; // [m] per unit of the rows
+} rgGroupOfRows;
+
 typedef struct rgJudgeWork {
     const rgContactProblem* problem;
     const rgLayout* layout;
     rgArena* arena;
-    double* lambda;    // projected impulses, n
-    double* sigma;     // (G + R) lambda + g, n
-    double* diagonal;  // of G, n
-    double* reference; // V of each island
-    double** factors;  // of M, part by part: lower Cholesky factor, row-major, diagonal inverted;
-                       // NULL: M is not given, or not needed
-    int* lastRow;      // last row that touched a part
-    double* scratch;   // nv
+    double* lambda;   // projected impulses, n
+    double* sigma;    // (G + R) lambda + g, n
+    double* diagonal; // of G, n
+    int groupCount;
+    rgGroupOfRows* groups; // in the order of the rows
+    double* reference;     // V of each island
+    double** factors; // of M, part by part: lower Cholesky factor, row-major, diagonal inverted;
+                      // NULL: M is not given, or not needed
+    int* lastRow;     // last row that touched a part
+    double* scratch;  // nv
 } rgJudgeWork;
 
 // Factors of M where they are needed; rg_errorNumeric when M is not positive definite.
 rgResult rgJudge_Prepare(rgJudgeWork* work);
 
-// (1) sigma = (G + R) lambda + g
-rgResult rgJudge_Velocity(rgJudgeWork* work, const double* lambda, double* sigma);
-
-double rgJudge_Diagonal(rgJudgeWork* work, int row); // of G
+// (1) sigma = (G + R) lambda + g, and the diagonal of G where it is asked for
+rgResult rgJudge_Velocity(rgJudgeWork* work, const double* lambda, double* sigma, double* diagonal);

@@ -2,6 +2,7 @@
 // G. In velocity form from M and J; W, a solver's convenience, is believed only where M is not
 // given.
 #include "contact/judge.h"
+#include "math/two.h"
 
 #include <math.h>
 #include <string.h>
@@ -97,16 +98,6 @@ static void rgSolveMass(rgJudgeWork* work, double* x) {
     }
 }
 
-// |W_k|^2 for row k
-static double rgWhitenedDiagonal(const rgDelassus* delassus, int row) {
-    const rgSparse* J = &delassus->jacobian;
-    double sum = 0;
-    for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
-        sum += delassus->whitened[k] * delassus->whitened[k];
-    }
-    return sum;
-}
-
 // J_k M^-1 J_k' = |L^-1 J_k'|^2 for row k: half a small solve per part that the row touches.
 static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
     const rgLayout* layout = work->layout;
@@ -133,13 +124,8 @@ static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
     return sum;
 }
 
-double rgJudge_Diagonal(rgJudgeWork* work, int row) {
-    const rgDelassus* delassus = &work->problem->delassus;
-    if (delassus->kind == rg_delassusVelocity) {
-        return work->factors != NULL ? rgVelocityDiagonal(work, row)
-                                     : rgWhitenedDiagonal(delassus, row);
-    }
-    rgGivenRow given = rgContactProblem_Row(work->problem, row);
+static double rgMatrixDiagonal(const rgContactProblem* problem, int row) {
+    rgGivenRow given = rgContactProblem_Row(problem, row);
     for (int k = given.column == NULL ? given.start + row : given.start; k < given.end; ++k) {
         if (rgGivenRow_Column(&given, k) == row) {
             return given.value[k];
@@ -160,41 +146,111 @@ static void rgAddMatrix(const rgContactProblem* problem, const double* lambda, d
     }
 }
 
+// Whether a row has entries for velocities that stand side by side, as those of most bodies do.
+static inline bool rgRowIsDense(const rgSparse* J, int begin, int end) {
+    return end > begin && J->column[end - 1] - J->column[begin] == end - begin - 1;
+}
+
+// y += s x
+static inline void rgAddDense(int count, double s, const double* x, double* y) {
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+        rgStoreTwo(y + k, rgLoadTwo(y + k) + s * rgLoadTwo(x + k));
+    }
+    if (k < count) {
+        y[k] += s * x[k];
+    }
+}
+
+// x'y, and x'x beside it
+static inline double rgDotDense(int count, const double* x, const double* y, double* square) {
+    rgTwo sum = {0, 0}, squares = {0, 0};
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+        rgTwo own = rgLoadTwo(x + k);
+        sum += own * rgLoadTwo(y + k);
+        squares += own * own;
+    }
+    if (k < count) {
+        sum[0] += x[k] * y[k];
+        squares[0] += x[k] * x[k];
+    }
+    *square = squares[0] + squares[1];
+    return sum[0] + sum[1];
+}
+
+// v = J' lambda, or W' lambda
+static void rgPushVelocities(const rgSparse* J, const double* value, const double* lambda,
+                             double* v) {
+    memset(v, 0, (size_t)J->columnCount * sizeof(double));
+    for (int i = 0; i < J->rowCount; ++i) {
+        int begin = J->rowStart[i], end = J->rowStart[i + 1];
+        if (rgRowIsDense(J, begin, end)) {
+            rgAddDense(end - begin, lambda[i], value + begin, v + J->column[begin]);
+            continue;
+        }
+        for (int k = begin; k < end; ++k) {
+            v[J->column[k]] += value[k] * lambda[i];
+        }
+    }
+}
+
+// sigma += J v, or W v; squares: |J_k|^2, or |W_k|^2
+static void rgReadVelocities(const rgSparse* J, const double* value, const double* v, double* sigma,
+                             double* squares) {
+    for (int i = 0; i < J->rowCount; ++i) {
+        int begin = J->rowStart[i], end = J->rowStart[i + 1];
+        double sum = 0, square = 0;
+        if (rgRowIsDense(J, begin, end)) {
+            sum = rgDotDense(end - begin, value + begin, v + J->column[begin], &square);
+            begin = end;
+        }
+        for (int k = begin; k < end; ++k) {
+            sum += value[k] * v[J->column[k]];
+            square += value[k] * value[k];
+        }
+        sigma[i] += sum;
+        if (squares != NULL) {
+            squares[i] = square;
+        }
+    }
+}
+
 // sigma += J M^-1 J' lambda, or W W' lambda
-static rgResult rgAddVelocities(rgJudgeWork* work, const double* lambda, double* sigma) {
+static rgResult rgAddVelocities(rgJudgeWork* work, const double* lambda, double* sigma,
+                                double* diagonal) {
     const rgDelassus* delassus = &work->problem->delassus;
     const rgSparse* J = &delassus->jacobian;
-    const double* value = work->factors != NULL ? J->value : delassus->whitened;
+    bool byMass = work->factors != NULL;
+    const double* value = byMass ? J->value : delassus->whitened;
     double* v = RG_TAKE(work->arena, double, J->columnCount);
     if (v == NULL) {
         return rg_errorMemory;
     }
-    memset(v, 0, (size_t)J->columnCount * sizeof(double));
-    for (int i = 0; i < J->rowCount; ++i) {
-        for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
-            v[J->column[k]] += value[k] * lambda[i];
-        }
-    }
-    if (work->factors != NULL) {
+    rgPushVelocities(J, value, lambda, v);
+    if (byMass) {
         rgSolveMass(work, v);
     }
-    for (int i = 0; i < J->rowCount; ++i) {
-        for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
-            sigma[i] += value[k] * v[J->column[k]];
-        }
+    rgReadVelocities(J, value, v, sigma, byMass ? NULL : diagonal);
+    for (int i = 0; byMass && diagonal != NULL && i < J->rowCount; ++i) {
+        diagonal[i] = rgVelocityDiagonal(work, i);
     }
     return rg_ok;
 }
 
-rgResult rgJudge_Velocity(rgJudgeWork* work, const double* lambda, double* sigma) {
+rgResult rgJudge_Velocity(rgJudgeWork* work, const double* lambda, double* sigma,
+                          double* diagonal) {
     const rgContactProblem* problem = work->problem;
     for (int i = 0; i < problem->rowCount; ++i) {
         double R = problem->compliance != NULL ? problem->compliance[i] : 0;
         sigma[i] = problem->freeVelocity[i] + R * lambda[i];
     }
     if (problem->delassus.kind == rg_delassusVelocity) {
-        return rgAddVelocities(work, lambda, sigma);
+        return rgAddVelocities(work, lambda, sigma, diagonal);
     }
     rgAddMatrix(problem, lambda, sigma);
+    for (int i = 0; diagonal != NULL && i < problem->rowCount; ++i) {
+        diagonal[i] = rgMatrixDiagonal(problem, i);
+    }
     return rg_ok;
 }

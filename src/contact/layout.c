@@ -123,10 +123,28 @@ static rgResult rgLayout_JoinVelocities(const rgLayout* layout, const rgDelassus
     return rgJoinBySets(layout, &delassus->jacobian, arena, parent);
 }
 
+// Trees are numbered along the velocities.
+static void rgLayout_TakeTrees(rgLayout* layout, const int* tree, int nv) {
+    int count = nv > 0 ? tree[nv - 1] + 1 : 0;
+    layout->partOfVelocity = tree;
+    layout->partCount = count;
+    layout->partStart[0] = 0;
+    layout->partStart[count] = nv;
+    for (int i = 1; i < nv && count > 1; ++i) {
+        if (tree[i] != tree[i - 1]) {
+            layout->partStart[tree[i]] = i;
+        }
+    }
+    for (int i = 0; i < nv; ++i) {
+        layout->partVelocities[i] = i;
+        layout->placeInPart[i] = i - layout->partStart[tree[i]];
+    }
+}
+
 static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena) {
     int nv = delassus->mass.rowCount;
     int* parent = RG_TAKE(arena, int, nv);
-    layout->partOfVelocity = RG_TAKE(arena, int, nv);
+    int* part = RG_TAKE(arena, int, nv);
     layout->placeInPart = RG_TAKE(arena, int, nv);
     layout->partVelocities = RG_TAKE(arena, int, nv);
     layout->partStart = RG_TAKE(arena, int, nv + 1);
@@ -135,17 +153,17 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus,
         return rg_errorMemory;
     }
     if (delassus->tree != NULL) {
-        memcpy(layout->partOfVelocity, delassus->tree, (size_t)nv * sizeof(int));
-        layout->partCount = nv > 0 ? delassus->tree[nv - 1] + 1 : 0;
+        rgLayout_TakeTrees(layout, delassus->tree, nv);
     } else {
         rgResult result = rgLayout_JoinVelocities(layout, delassus, arena, parent);
         if (result != rg_ok) {
             return result;
         }
-        layout->partCount = rgNumberClasses(parent, nv, layout->partOfVelocity);
+        layout->partCount = rgNumberClasses(parent, nv, part);
+        layout->partOfVelocity = part;
+        rgGroup(nv, part, layout->partCount, layout->partStart, layout->partVelocities,
+                layout->placeInPart);
     }
-    rgGroup(nv, layout->partOfVelocity, layout->partCount, layout->partStart,
-            layout->partVelocities, layout->placeInPart);
     for (int p = 0; p < layout->partCount; ++p) {
         layout->partSize[p] = layout->partStart[p + 1] - layout->partStart[p];
     }
@@ -196,6 +214,28 @@ static rgResult rgJoinByParts(const rgLayout* layout, const rgDelassus* delassus
     return rg_ok;
 }
 
+// Whether every set moves the only part there is, a robot alone.
+static bool rgLayout_IsWhole(const rgLayout* layout, const rgDelassus* delassus) {
+    const int* rowStart = delassus->jacobian.rowStart;
+    bool whole = delassus->kind == rg_delassusVelocity && layout->partCount == 1;
+    for (int i = 0; i < layout->setCount && whole; ++i) {
+        int first = layout->sets[i].firstRow;
+        whole = rowStart[first + layout->sets[i].rowCount] > rowStart[first];
+    }
+    return whole && layout->setCount > 0;
+}
+
+// All sets together.
+static void rgLayout_MakeOne(rgLayout* layout) {
+    layout->islandCount = 1;
+    layout->islandStart[0] = 0;
+    layout->islandStart[1] = layout->setCount;
+    for (int i = 0; i < layout->setCount; ++i) {
+        layout->islandOfSet[i] = 0;
+        layout->members[i] = layout->placeOfSet[i] = i;
+    }
+}
+
 static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* problem, bool split,
                                      rgArena* arena) {
     int count = layout->setCount;
@@ -206,6 +246,10 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
     layout->placeOfSet = RG_TAKE(arena, int, count);
     if (arena->failed) {
         return rg_errorMemory;
+    }
+    if (rgLayout_IsWhole(layout, &problem->delassus)) {
+        rgLayout_MakeOne(layout);
+        return rg_ok;
     }
     for (int i = 0; i < count; ++i) {
         bool joined = i > 0 && (!split || layout->sets[i].block == layout->sets[i - 1].block);

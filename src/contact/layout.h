@@ -24,12 +24,12 @@ typedef struct rgLayout {
     int* members;     // sets by island, ascending within each
     int* placeOfSet;  // place of a set among those that are being solved; -1: left out
 
-    int partCount;       // velocity form: velocities that move together
-    int* partOfVelocity; // nv
-    int* placeInPart;    // nv
-    int* partSize;       // partCount
-    int* partStart;      // partCount + 1, into partVelocities
-    int* partVelocities; // velocities by part, ascending
+    int partCount;             // velocity form: velocities that move together
+    const int* partOfVelocity; // nv
+    int* placeInPart;          // nv
+    int* partSize;             // partCount
+    int* partStart;            // partCount + 1, into partVelocities
+    int* partVelocities;       // velocities by part, ascending
 } rgLayout;
 
 // split false: one island.

@@ -2,6 +2,8 @@
 // that wait, because they are far from closing: they join when the others close them.
 #include "solve.h"
 
+#include "contact/layout.h"
+
 // The problem in velocity form with a full pattern, and W from a Cholesky factor of the whole M.
 typedef struct rgWhitened {
     rgContactProblem problem;
@@ -176,6 +178,68 @@ static void test_waiting_contact_joins(void** state) {
     EXPECT_NEAR(lambda[5], 0.5, 1e-8);
 }
 
+// Islands of rows over trees, beside a search that knows nothing but who touches what: rows that
+// touch nothing are alone, also where there is only one tree.
+static void test_islands_of_trees(void** state) {
+    (void)state;
+    enum { SETS = 5, NV = 9 };
+    rgRandom random = {1};
+    for (int round = 0; round < 300; ++round) {
+        int trees = 1 + round % 3, tree[NV], start[3 * SETS + 1] = {0}, column[3 * SETS * NV];
+        bool touches[SETS][3] = {{false}};
+        for (int v = 0; v < NV; ++v) {
+            tree[v] = v * trees / NV;
+        }
+        rgBlock blocks[SETS];
+        for (int s = 0; s < SETS; ++s) {
+            blocks[s] = (rgBlock){.kind = rg_blockCoulomb, .firstRow = 3 * s, .rowCount = 3};
+            unsigned mask = rgRandom_Bits(&random) % 4 == 0 ? 0 : (unsigned)rgRandom_Bits(&random);
+            for (int r = 3 * s; r < 3 * s + 3; ++r) {
+                start[r + 1] = start[r];
+                for (int v = 0; v < NV; ++v) {
+                    if (mask >> v & 1 && (trees == 1 || rgRandom_Bits(&random) % 4 == 0)) {
+                        column[start[r + 1]++] = v;
+                        touches[s][tree[v]] = true;
+                    }
+                }
+            }
+        }
+        rgContactProblem problem = {.rowCount = 3 * SETS,
+                                    .blockCount = SETS,
+                                    .blocks = blocks,
+                                    .delassus = {.kind = rg_delassusVelocity,
+                                                 .mass = {.rowCount = NV, .columnCount = NV},
+                                                 .jacobian = {3 * SETS, NV, start, column, NULL},
+                                                 .tree = tree}};
+        rgArena arena;
+        rgArena_Init(&arena, NULL);
+        rgLayout layout;
+        assert_int_equal(rgBuildLayout(&problem, true, &arena, &layout), rg_ok);
+        int island[SETS], count = 0; // spread the lowest number until nothing changes
+        for (int s = 0; s < SETS; ++s) {
+            island[s] = s;
+        }
+        for (int k = 0; k < SETS * SETS * SETS * 3; ++k) {
+            int a = k / 3 % SETS, b = k / 3 / SETS % SETS, t = k % 3;
+            if (touches[a][t] && touches[b][t]) {
+                island[a] = island[b] = island[a] < island[b] ? island[a] : island[b];
+            }
+        }
+        for (int s = 0; s < SETS; ++s) {
+            int number = island[s] == s ? count++ : layout.islandOfSet[island[s]];
+            assert_int_equal(layout.islandOfSet[s], number);
+            assert_int_equal(layout.members[layout.islandStart[number] + layout.placeOfSet[s]], s);
+        }
+        assert_int_equal(layout.islandCount, count);
+        assert_int_equal(layout.partCount, trees);
+        for (int v = 0; v < NV; ++v) {
+            int at = layout.partStart[tree[v]] + layout.placeInPart[v];
+            assert_int_equal(layout.partVelocities[at], v);
+        }
+        rgArena_Free(&arena);
+    }
+}
+
 static void test_bad_input(void** state) {
     (void)state;
     rgContactCaseDef caseDef = rgMixedCase(1, 3, 4);
@@ -203,6 +267,7 @@ int main(void) {
         cmocka_unit_test(test_same_answer),
         cmocka_unit_test(test_same_judgement),
         cmocka_unit_test(test_waiting_contact_joins),
+        cmocka_unit_test(test_islands_of_trees),
         cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
