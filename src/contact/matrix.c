@@ -86,6 +86,15 @@ static rgResult rgMatrix_Analyse(rgMatrix* matrix) {
     return result;
 }
 
+void rgMatrix_Resize(rgMatrix* matrix, int n) {
+    double size = n;
+    matrix->n = n;
+    matrix->ld = rgLeadingDimension(n);
+    matrix->entryCount = (size_t)n * (size_t)n;
+    matrix->choleskyFlops = size * size * size / 3;
+    matrix->luFlops = 2 * size * size * size / 3;
+}
+
 rgResult rgMatrix_Init(rgMatrix* matrix, const rgCoupling* coupling, const rgKernels* kernels,
                        rgBlockFactor* factor, rgArena* arena) {
     int n = coupling->blockStart[coupling->blockCount];
@@ -97,11 +106,7 @@ rgResult rgMatrix_Init(rgMatrix* matrix, const rgCoupling* coupling, const rgKer
                          .factor = factor};
     rgResult result = rg_ok;
     if (matrix->dense) {
-        double size = n;
-        matrix->ld = rgLeadingDimension(n);
-        matrix->entryCount = (size_t)n * (size_t)n;
-        matrix->choleskyFlops = size * size * size / 3;
-        matrix->luFlops = 2 * size * size * size / 3;
+        rgMatrix_Resize(matrix, n);
     } else {
         result = rgMatrix_FindPattern(matrix, coupling, arena);
         result = result == rg_ok ? rgMatrix_Analyse(matrix) : result;
@@ -112,11 +117,6 @@ rgResult rgMatrix_Init(rgMatrix* matrix, const rgCoupling* coupling, const rgKer
 rgResult rgMatrix_InitLike(rgMatrix* matrix, const rgMatrix* other, rgArena* arena) {
     *matrix = *other;
     return rgMatrix_TakeValues(matrix, arena);
-}
-
-void rgMatrix_Resize(rgMatrix* matrix, int n) {
-    matrix->n = n;
-    matrix->ld = rgLeadingDimension(n);
 }
 
 void rgMatrix_SetDiagonal(rgMatrix* matrix, double value) {

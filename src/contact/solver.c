@@ -221,7 +221,7 @@ static bool rgSystem_IsImmovable(const rgSystem* system) {
             return false;
         }
     }
-    return true;
+    return system->n > 0;
 }
 
 static void rgKeepHistory(rgSolve* solve, int island, const rgRun* run) {
@@ -258,10 +258,10 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     if (result == rg_ok && !run.infeasible && (paper || !rgRun_Solved(&run))) {
         result = rgRunMethod(&run);
     }
+    result = result == rg_ok ? rgSystem_Store(system, run.best, solve->lambda) : result;
     if (result != rg_ok) {
         return result;
     }
-    rgSystem_Store(system, run.best, solve->lambda);
     outcome->iterationCount = run.iterationCount;
     outcome->factorizationCount = system->factorizationCount;
     memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
@@ -289,7 +289,8 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
 // named and left out. True when there are any.
 static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* system, int* members,
                             rgIslandOutcome* outcome) {
-    int count = 0;
+    rgLayout* layout = &solve->layout;
+    bool any = false;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         const double* d = system->diagonal + set->pairStart;
@@ -297,17 +298,21 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
         bool drop = set->kind == rg_blockCoulomb && system->g[set->row + 2] < 0 &&
                     d[2 * m + 2] < RG_IMMOVABLE * (d[0] + d[m + 1]);
         if (drop) {
-            const rgSetSource* source = solve->layout.sets + members[i];
-            solve->layout.placeOfSet[members[i]] = -1;
-            solve->conflict[source->block] = true;
-            memset(solve->lambda + source->firstRow, 0, (size_t)m * sizeof(double));
+            int own = layout->setOfRow[system->globalRow[set->row]];
+            layout->placeOfSet[own] = -1;
+            solve->conflict[layout->sets[own].block] = true;
+            memset(solve->lambda + layout->sets[own].firstRow, 0, (size_t)m * sizeof(double));
             outcome->left = outcome->status = rg_contactInfeasible;
-        } else {
+            any = true;
+        }
+    }
+    int count = 0;
+    for (int i = 0; i < def->memberCount && any; ++i) {
+        if (layout->placeOfSet[members[i]] >= 0) {
             members[count++] = members[i];
         }
     }
-    bool any = count < def->memberCount;
-    def->memberCount = count;
+    def->memberCount = any ? count : def->memberCount;
     return any;
 }
 
@@ -325,6 +330,7 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         .form = solver->def.form,
         .reference = solve->reference,
         .scaled = solver->def.method != rg_methodAdmm || solver->def.admm.scaling,
+        .eliminate = solver->def.method == rg_methodAuto && rgModelSides(solver->def.model) == 0,
         .kernels = solver->kernels,
         .arena = &workspace->arena,
         .factor = workspace->factor,

@@ -100,19 +100,26 @@ static int rgSet_Sharing(const rgSet* set, int k) {
     return contact && k == 0 ? 3 : contact && k == 4 ? 2 : 1;
 }
 
+// Diagonal entries of rows that share one mass.
+static double rgSystem_SumDiagonal(const rgSystem* system, const rgSet* set, int k, int count) {
+    const double* d = system->diagonal + set->pairStart;
+    double sum = 0;
+    for (int j = k; j < k + count; ++j) {
+        sum += d[j * (set->size + 1)];
+    }
+    return sum;
+}
+
 // (9) m of every row in the problem's units, and (10) which part of an impulse moves something: the
 // share of G in G + R. It is kept where the weights will be.
 static void rgSystem_FindMasses(rgSystem* system, const rgSystemDef* def) {
     const double* R = def->problem->compliance;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        const double* d = system->diagonal + set->pairStart;
-        int m = set->size;
-        for (int k = 0; k < m;) {
+        for (int k = 0; k < set->size;) {
             int count = rgSet_Sharing(set, k);
-            double sum = 0, soft = 0;
+            double sum = rgSystem_SumDiagonal(system, set, k, count), soft = 0;
             for (int j = k; j < k + count; ++j) {
-                sum += d[j * m + j];
                 soft += R != NULL ? R[system->globalRow[set->row + j]] : 0;
             }
             for (int end = k + count; k < end; ++k) {
@@ -133,8 +140,17 @@ static double rgRootPower(double x) {
 // (13) s: powers of two, so that scaling rounds nothing; and the unit of mass, the largest there is
 static void rgSystem_FindScale(rgSystem* system) {
     double largest = 0;
-    for (int i = 0; i < system->n; ++i) {
-        largest = RG_MAX(largest, system->mass[i]);
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int k = 0; k < set->size;) {
+            int count = rgSet_Sharing(set, k);
+            double sum = rgSystem_SumDiagonal(system, set, k, count);
+            double mass = sum > 0 ? count / sum : 0;
+            largest = RG_MAX(largest, mass);
+            for (int end = k + count; k < end; ++k) {
+                system->rowScale[set->row + k] = mass;
+            }
+        }
     }
     int exponent;
     frexp(largest, &exponent);
@@ -143,14 +159,14 @@ static void rgSystem_FindScale(rgSystem* system) {
     }
     system->massUnit = largest > 0 ? ldexp(1, exponent) : 1;
     for (int i = 0; i < system->n; ++i) {
-        double mass = system->mass[i];
+        double mass = system->rowScale[i];
         system->rowScale[i] = mass > 0 ? rgRootPower(mass / system->massUnit) : 1;
     }
 }
 
-// (14) c: what zero impulses leave wrong becomes about one. And (11) V in the problem's units.
-static double rgSystem_FindUnit(rgSystem* system, const rgSystemDef* def) {
-    double reference = def->reference, largest = 0;
+// (11) V in the problem's units.
+static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* def) {
+    double reference = def->reference;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         for (int k = 0; k < set->size; ++k) {
@@ -159,13 +175,25 @@ static double rgSystem_FindUnit(rgSystem* system, const rgSystemDef* def) {
             double error = rgSystem_ErrorOfZero(system, set, k, mass);
             double length = rgSystemDef_Length(def, system->globalRow[row]);
             reference = RG_MAX(reference, error * length * system->weight[row]);
-            largest = RG_MAX(largest, error * system->rowScale[row]);
+        }
+    }
+    return reference > 0 ? reference : 1;
+}
+
+// (14) c: what zero impulses leave wrong becomes about one.
+static double rgSystem_FindUnit(const rgSystem* system) {
+    double largest = 0;
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int k = 0; k < set->size; ++k) {
+            double mass = system->mass[set->row + k];
+            double error = rgSystem_ErrorOfZero(system, set, k, mass > 0 ? mass : 1);
+            largest = RG_MAX(largest, error * system->rowScale[set->row + k]);
         }
     }
     int exponent;
     frexp(largest, &exponent);
-    system->velocityUnit = def->scaled ? ldexp(1, -exponent) : 1;
-    return reference > 0 ? reference : 1;
+    return ldexp(1, -exponent);
 }
 
 // The judge's mass and weight of every row in the system's units.
@@ -202,21 +230,31 @@ static void rgSystem_ScaleSets(rgSystem* system) {
     }
 }
 
-static void rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
+// Units, in which the judge's masses and reference are those of the whole system, also where rows
+// are taken out of it.
+static rgResult rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     rgSystem_FindMasses(system, def);
-    system->massUnit = 1;
+    double reference = rgSystem_FindReference(system, def);
+    rgMatrix* dense = rgSystem_Dense(system);
+    rgResult result =
+        def->eliminate && dense != NULL ? rgSystem_Eliminate(system, def, dense) : rg_ok;
+    if (result != rg_ok) {
+        return result;
+    }
+    system->massUnit = system->velocityUnit = 1;
     for (int i = 0; i < system->n; ++i) {
         system->rowScale[i] = 1;
     }
     if (def->scaled) {
         rgSystem_FindScale(system);
+        system->velocityUnit = rgSystem_FindUnit(system);
     }
-    double reference = rgSystem_FindUnit(system, def);
     rgSystem_WeighRows(system, def, reference);
     if (def->scaled) {
         rgSystem_ScaleSets(system);
         system->ops->scale(system);
     }
+    return rg_ok;
 }
 
 // Share of the matrix that is not zero, for contact-space input.
@@ -233,6 +271,15 @@ static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system
 
 #define RG_FEW_ROWS 30 // up to which G is formed whatever the number of velocities
 
+// Rows that iterations have to deal with when G is formed.
+static int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def) {
+    int n = system->n;
+    for (int i = 0; i < system->setCount && def->eliminate; ++i) {
+        n -= rgIsCompliantFree(system, def, i) ? system->sets[i].size : 0;
+    }
+    return n;
+}
+
 // The form that the def asks for, unless the input does not allow it; else by predicted cost.
 // rows: velocity input, NULL: contact space.
 static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
@@ -242,7 +289,8 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
         return def->form;
     }
     if (rows != NULL) {
-        bool few = system->n <= RG_FEW_ROWS || 2 * system->n <= 3 * rows->nv;
+        int n = rgSystem_RowsLeft(system, def);
+        bool few = n <= RG_FEW_ROWS || 2 * n <= 3 * rows->nv;
         return few && system->n <= 150 ? rg_formDense : rg_formVelocity;
     }
     bool dense = system->n <= 90 || rgSystemDef_Density(def, system) > 0.35;
@@ -276,10 +324,7 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
         return result;
     }
     result = rgSystem_MakeForm(system, def);
-    if (result == rg_ok) {
-        rgSystem_Scale(system, def);
-    }
-    return result;
+    return result == rg_ok ? rgSystem_Scale(system, def) : result;
 }
 
 void rgSystem_Load(const rgSystem* system, const double* lambda, double* own) {
@@ -289,11 +334,12 @@ void rgSystem_Load(const rgSystem* system, const double* lambda, double* own) {
     }
 }
 
-void rgSystem_Store(const rgSystem* system, const double* own, double* lambda) {
+rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambda) {
     for (int i = 0; i < system->n; ++i) {
         double unit = system->massUnit * system->rowScale[i] / system->velocityUnit;
         lambda[system->globalRow[i]] = unit * own[i];
     }
+    return system->eliminated.count > 0 ? rgSystem_Restore(system, lambda) : rg_ok;
 }
 
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma) {

@@ -43,6 +43,17 @@ static inline rgSlip rgSlip_Of(const rgSet* set, const double* A, const double* 
 
 typedef struct rgSystem rgSystem;
 
+// Compliant free rows e, such as those of loops, that were taken out of the system beforehand; in
+// the problem's units. docs/theory/ncp.md (15)-(16).
+typedef struct rgEliminated {
+    int count;
+    int* globalRow;
+    int lead;
+    double* L; // factor of G_ee, count x count, lower triangle, column-major
+    double* C; // G_ce L^-T below it: n x count
+    double* y; // L^-1 g_e
+} rgEliminated;
+
 // Linear algebra that depends on the form. Vectors have n entries.
 typedef struct rgSystemOps {
     // G = unit S G S with S = diag(rowScale)
@@ -82,6 +93,7 @@ struct rgSystem {
     double* mass;        // (9) m of the judge in these units, n; 0: nothing moves the row
     double* weight;      // residual of a set = weight |lambda - P(lambda - mass u)|, n
     int* globalRow;      // n
+    rgEliminated eliminated;
     const rgSystemOps* ops;
     void* form; // what ops work on
     const rgKernels* kernels;
@@ -98,6 +110,7 @@ typedef struct rgSystemDef {
     rgContactModel model;
     rgSystemForm form;
     bool scaled;      // false: the paper's units
+    bool eliminate;   // compliant free rows, where G is a dense matrix
     double reference; // V of the judge is at least this [m/s]
     const rgKernels* kernels;
     rgArena* arena;
@@ -108,9 +121,15 @@ typedef struct rgSystemDef {
 // up.
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 
-// Between the problem's impulses and the system's.
+// Between the problem's impulses and the system's. Store also gives the eliminated ones.
 void rgSystem_Load(const rgSystem* system, const double* lambda, double* own);
-void rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
+rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
+
+// (15)-(16) of ncp.md: a set of free rows that can always give way; all of them taken out of a
+// dense G, unless they are redundant; their impulses from those of the others.
+bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i);
+rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G);
+rgResult rgSystem_Restore(const rgSystem* system, double* lambda);
 
 // sigma = G lambda + g
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
@@ -131,10 +150,12 @@ rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets,
                                    double* Y, int ld);
 
 // The forms. Each fills ops, form, diagonal and costs of a system whose sets are known. Velocity
-// input comes as rows of W.
+// input comes as rows of W. G of a system of the dense form may become smaller afterwards.
 struct rgWhitened;
 rgResult rgMakeDense(const rgSystemDef* def, const struct rgWhitened* rows, rgSystem* system);
 rgResult rgMakeSparse(const rgSystemDef* def, rgSystem* system); // contact-space input only
 rgResult rgMakeVelocity(const rgSystemDef* def, const struct rgWhitened* rows, rgSystem* system);
+rgMatrix* rgSystem_Dense(const rgSystem* system); // NULL: another form
+void rgSystem_PredictCosts(rgSystem* system);     // of contact space, for G as it is
 extern const rgSystemOps rgContactOps;
 extern const rgSystemOps rgVelocityOps;

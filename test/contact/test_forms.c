@@ -65,6 +65,61 @@ static void test_forms_agree_when_large(void** state) {
     rgFreeContactCase(made);
 }
 
+// Compliant free rows are solved for beforehand where G is a dense matrix: among contacts, and
+// alone, which takes no iteration.
+static void test_free_rows_are_eliminated(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+        rgContactCaseDef caseDef = {.seed = seed,
+                                    .bodyCount = 6,
+                                    .contactCount = seed <= 4 ? 5 : 0,
+                                    .freeCount = 4,
+                                    .mu = 0.4,
+                                    .compliance = 0.02,
+                                    .state = -1};
+        rgContactCase* made = rgMakeContactCase(&caseDef);
+        int n = made->problem.rowCount;
+        rgContactSolverDef def = rgWayDef(rg_wayAuto, 1e-10);
+        def.form = rg_formDense;
+        double* lambda = rgZeros(n);
+        rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+        assert_int_equal(report.status, rg_contactSolved);
+        EXPECT_NEAR(rgLargestDifference(n, lambda, made->lambda), 0,
+                    rgAgreement * rgLargestNumber(n, made->lambda));
+        if (caseDef.contactCount == 0) {
+            assert_int_equal(report.iterationCount, 0);
+            EXPECT_NEAR(report.residual.total, 0, 1e-13);
+        }
+        free(lambda);
+        rgFreeContactCase(made);
+    }
+}
+
+// The same row twice, with a compliance that rounding hides: nothing to divide by.
+static void test_redundant_free_rows(void** state) {
+    (void)state;
+    for (double compliance = 1e-3; compliance > 1e-25; compliance *= 1e-3) {
+        double G[] = {2, 2, 0.5, 2, 2, 0.5, 0.5, 0.5, 1}, g[] = {-1, -1, -1};
+        double R[] = {compliance, compliance, 0};
+        rgBlock blocks[] = {{.kind = rg_blockFree, .firstRow = 0, .rowCount = 2},
+                            {.kind = rg_blockHalfLine, .firstRow = 2, .rowCount = 1}};
+        rgContactProblem problem = {.rowCount = 3,
+                                    .blockCount = 2,
+                                    .blocks = blocks,
+                                    .delassus = {.kind = rg_delassusDense, .matrix = G},
+                                    .freeVelocity = g,
+                                    .compliance = R};
+        rgContactSolverDef def = rgWayDef(rg_wayAuto, 1e-10);
+        double lambda[3] = {0};
+        assert_int_equal(rgSolveAndCheck(&def, &problem, lambda).status, rg_contactSolved);
+        // By hand: (4 + R) a + l/2 = 1 for both a, a + l = 1 for the half line.
+        double a = 0.5 / (3.5 + compliance);
+        EXPECT_NEAR(lambda[0], a, 1e-6);
+        EXPECT_NEAR(lambda[1], a, 1e-6);
+        EXPECT_NEAR(lambda[2], 1 - a, 1e-6);
+    }
+}
+
 // Wide and plain kernels round differently, no more.
 static void test_kernels_agree(void** state) {
     (void)state;
@@ -279,6 +334,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_agree),
         cmocka_unit_test(test_forms_agree_when_large),
+        cmocka_unit_test(test_free_rows_are_eliminated),
+        cmocka_unit_test(test_redundant_free_rows),
         cmocka_unit_test(test_kernels_agree),
         cmocka_unit_test(test_units_change_nothing),
         cmocka_unit_test(test_islands_equal_monolithic),

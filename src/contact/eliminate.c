@@ -1,0 +1,157 @@
+// Rows that are always active are solved for once, before any iteration: what they do follows from
+// the others. docs/theory/ncp.md (15)-(16).
+#include "contact/system.h"
+
+#include <string.h>
+
+#define RG_LEAST_PIVOT 1e-11 // over the diagonal: below, rounding would be seen in the impulses
+
+bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
+    const rgSet* set = system->sets + i;
+    const double* R = def->problem->compliance;
+    bool compliant = R != NULL && set->kind == rg_blockFree;
+    for (int r = 0; compliant && r < set->size; ++r) {
+        compliant = R[system->globalRow[set->row + r]] > 0;
+    }
+    return compliant;
+}
+
+// (15) L and C from the columns of G that belong to the rows `out`. False when rows are redundant.
+static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* out, const int* kept,
+                         int keptCount, rgEliminated* eliminated) {
+    int count = eliminated->count;
+    for (int j = 0; j < count; ++j) {
+        const double* from = G->values + (size_t)out[j] * (size_t)G->ld;
+        double* to = eliminated->L + (size_t)j * (size_t)eliminated->lead;
+        for (int i = j; i < count; ++i) {
+            to[i] = from[out[i]];
+        }
+        for (int i = 0; i < keptCount; ++i) {
+            to[count + i] = from[kept[i]];
+        }
+    }
+    bool regular =
+        system->kernels->choleskyPanel(count + keptCount, count, eliminated->L, eliminated->lead);
+    for (int j = 0; regular && j < count; ++j) {
+        double root = eliminated->L[(size_t)j * (size_t)(eliminated->lead + 1)];
+        double own = G->values[(size_t)out[j] * (size_t)(G->ld + 1)];
+        regular = root * root > RG_LEAST_PIVOT * own;
+    }
+    return regular;
+}
+
+// (16) G - C C' of the rows that stay, in their own order.
+static void rgReduceMatrix(const rgSystem* system, rgMatrix* G, const int* kept, int keptCount,
+                           const rgEliminated* eliminated) {
+    size_t from = (size_t)G->ld, to = (size_t)rgLeadingDimension(keptCount);
+    for (int j = 0; j < keptCount; ++j) { // columns move towards the front, none over a later one
+        const double* old = G->values + (size_t)kept[j] * from;
+        double* column = G->values + (size_t)j * to;
+        for (int i = 0; i < keptCount; ++i) {
+            column[i] = old[kept[i]];
+        }
+        memset(column + keptCount, 0, (to - (size_t)keptCount) * sizeof(double));
+    }
+    rgMatrix_Resize(G, keptCount);
+    system->kernels->subtractSelfProduct(keptCount, eliminated->count, eliminated->C,
+                                         eliminated->lead, G->values, G->ld);
+    for (int j = 0; j < keptCount; ++j) {
+        for (int i = j + 1; i < keptCount; ++i) {
+            G->values[(size_t)i * to + (size_t)j] = G->values[(size_t)j * to + (size_t)i];
+        }
+    }
+}
+
+// The sets and rows that stay, one after the other, with the diagonal blocks of the new G.
+static void rgKeepSets(rgSystem* system, const rgMatrix* G, const bool* leaves) {
+    int sets = 0, row = 0, pair = 0;
+    for (int i = 0; i < system->setCount; ++i) {
+        rgSet set = system->sets[i];
+        for (int r = set.row; r < set.row + set.size && !leaves[i]; ++r, ++row) {
+            system->g[row] = system->g[r];
+            system->mass[row] = system->mass[r];
+            system->weight[row] = system->weight[r];
+            system->globalRow[row] = system->globalRow[r];
+        }
+        if (!leaves[i]) {
+            set.row = row - set.size;
+            set.pairStart = pair;
+            system->setStart[sets] = set.row;
+            system->sets[sets++] = set;
+            for (int e = 0; e < set.size * set.size; ++e) {
+                int a = set.row + e / set.size, b = set.row + e % set.size;
+                system->diagonal[pair++] = G->values[(size_t)b * (size_t)G->ld + (size_t)a];
+            }
+        }
+    }
+    system->setStart[sets] = row;
+    system->setCount = sets;
+    system->n = row;
+    system->pairCount = pair;
+}
+
+rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G) {
+    rgEliminated made = {0};
+    int n = system->n, keptCount = 0;
+    bool* leaves = RG_TAKE(system->arena, bool, system->setCount);
+    int* kept = RG_TAKE(system->arena, int, n);
+    int* out = RG_TAKE(system->arena, int, n);
+    made.globalRow = RG_TAKE(system->arena, int, n);
+    made.y = RG_TAKE(system->arena, double, n);
+    if (system->arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < system->setCount; ++i) {
+        leaves[i] = rgIsCompliantFree(system, def, i);
+        for (int r = system->setStart[i]; r < system->setStart[i + 1]; ++r) {
+            if (leaves[i]) {
+                made.globalRow[made.count] = system->globalRow[r];
+                made.y[made.count] = system->g[r];
+                out[made.count++] = r;
+            } else {
+                kept[keptCount++] = r;
+            }
+        }
+    }
+    made.lead = rgLeadingDimension(n);
+    made.L = RG_TAKE(system->arena, double, (size_t)made.lead*(size_t)made.count);
+    if (made.L == NULL) {
+        return rg_errorMemory;
+    }
+    made.C = made.L + made.count;
+    if (made.count == 0 || !rgFactorRows(system, G, out, kept, keptCount, &made)) {
+        return rg_ok;
+    }
+    rgReduceMatrix(system, G, kept, keptCount, &made);
+    rgKeepSets(system, G, leaves);
+    rgSystem_PredictCosts(system);
+    system->kernels->lowerSolve(made.count, made.L, made.lead, made.y);
+    for (int j = 0; j < made.count; ++j) {
+        system->kernels->axpy(keptCount, -made.y[j], made.C + (size_t)j * (size_t)made.lead,
+                              system->g);
+    }
+    system->eliminated = made;
+    return rg_ok;
+}
+
+rgResult rgSystem_Restore(const rgSystem* system, double* lambda) {
+    const rgEliminated* eliminated = &system->eliminated;
+    int count = eliminated->count;
+    double* own = RG_TAKE(system->arena, double, system->n);
+    double* x = RG_TAKE(system->arena, double, count);
+    if (system->arena->failed) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < system->n; ++i) {
+        own[i] = lambda[system->globalRow[i]];
+    }
+    system->kernels->multiplyTransposed(system->n, count, eliminated->C, eliminated->lead, own, x);
+    for (int i = 0; i < count; ++i) {
+        x[i] = -eliminated->y[i] - x[i];
+    }
+    system->kernels->lowerTransposedSolve(count, eliminated->L, eliminated->lead, x);
+    for (int i = 0; i < count; ++i) {
+        lambda[eliminated->globalRow[i]] = x[i];
+    }
+    return rg_ok;
+}
