@@ -145,7 +145,8 @@ RG_API rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def,
                               rgDiagnostics* diagnostics, rgWorld** world);
 RG_API void rgDestroyWorld(rgWorld* world);
 
-/// Advance by one time step. On error the state is that before the call. The report may be NULL.
+/// Advance by one time step. On error the state is that before the call. The report may be NULL:
+/// then nothing is timed.
 RG_API rgResult rgWorld_Step(rgWorld* world, rgStepReport* report);
 /// Poses, contacts and forces at the current state, without moving.
 RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);

@@ -1,19 +1,18 @@
 // One time step: the method's table of contents. docs/theory/step.md.
 #include "world/world.h"
 
-// Run one stage unless an earlier one failed, and charge its time to the report. Looking at the
-// clock takes a hundredth of a small step.
+// Run one stage unless an earlier one failed, and charge its time to a report that is read. A stage
+// begins where the one before has ended: looking at the clock takes a hundredth of a small step.
 static void rgRun(rgStep* step, rgStage stage, rgStageFcn* run) {
     if (step->result != rg_ok) {
         return;
     }
-    if (step->world->untimed) {
-        step->result = run(step);
-        return;
-    }
-    double start = rgSeconds();
     step->result = run(step);
-    step->report->stageSeconds[stage] = rgSeconds() - start;
+    if (step->timed) {
+        double now = rgSeconds();
+        step->report->stageSeconds[stage] = now - step->clock;
+        step->clock = now;
+    }
 }
 
 static void rgCallHook(rgWorld* world, rgStepFcn* hook) {
@@ -22,12 +21,19 @@ static void rgCallHook(rgWorld* world, rgStepFcn* hook) {
     }
 }
 
-static rgStep rgBeginStep(rgWorld* world, rgStepReport* report) {
+// report NULL: nobody reads it.
+static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* own) {
+    bool timed = report != NULL && !world->untimed;
+    report = report != NULL ? report : own;
     *report = (rgStepReport){.contact.status = rg_contactSolved};
     rgReadout_Invalidate(world->readout);
     world->readout->evaluated = true;
     world->readout->committed = false;
-    return (rgStep){.world = world, .report = report, .result = rg_ok};
+    return (rgStep){.world = world,
+                    .report = report,
+                    .result = rg_ok,
+                    .timed = timed,
+                    .clock = timed ? rgSeconds() : 0};
 }
 
 static rgResult rgCommit(rgStep* step) {
@@ -59,8 +65,8 @@ static rgResult rgCommit(rgStep* step) {
 }
 
 // Everything but moving on.
-static rgStep rgEvaluate(rgWorld* world, rgStepReport* report) {
-    rgStep step = rgBeginStep(world, report);
+static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own) {
+    rgStep step = rgBeginStep(world, report, own);
     rgRun(&step, rg_stageKinematics, rgUpdateKinematics);  // q            -> poses, motion axes
     rgRun(&step, rg_stageCollide, rgFindContacts);         // poses        -> points, frames, gaps
     rgRun(&step, rg_stageDynamics, rgComputeFreeVelocity); // q, v, tau    -> M^, v_free
@@ -77,18 +83,18 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report) {
 }
 
 static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
-    rgStep step = rgEvaluate(world, report);
+    rgStepReport own;
+    rgStep step = rgEvaluate(world, report, &own);
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // q, v+ -> q+
     return rgCommit(&step);                               // or leaves the state as it was
 }
 
 rgResult rgWorld_Step(rgWorld* world, rgStepReport* report) {
-    rgStepReport own;
     if (world == NULL) {
         return rg_errorArgument;
     }
     rgCallHook(world, world->def.beforeStep);
-    rgResult result = rgAdvance(world, report != NULL ? report : &own);
+    rgResult result = rgAdvance(world, report);
     rgCallHook(world, world->def.afterStep);
     return result;
 }
@@ -98,5 +104,5 @@ rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report) {
     if (world == NULL) {
         return rg_errorArgument;
     }
-    return rgEvaluate(world, report != NULL ? report : &own).result;
+    return rgEvaluate(world, report, &own).result;
 }

@@ -430,6 +430,8 @@ typedef struct rgStep {
     rgResult result;
     int iterationCount; // of all solves
     int factorizationCount;
+    bool timed;
+    double clock; // at the end of the last stage, if it is timed
 } rgStep;
 
 typedef rgResult rgStageFcn(rgStep* step);
