@@ -200,7 +200,7 @@ void rgMatrix_AddColumns(const rgMatrix* matrix, int i, const double* x, double*
     }
     for (int k = matrix->rowStart[i]; k < matrix->rowStart[i + 1]; ++k) { // row i, transposed
         int j = matrix->column[k];
-        matrix->kernels->combineRows(size, rgMatrix_Size(matrix, j), x, 1, matrix->blocks[k],
+        matrix->kernels->combineRows(size, rgMatrix_Size(matrix, j), x, matrix->blocks[k],
                                      y + matrix->blockStart[j]);
     }
 }

@@ -168,7 +168,7 @@ static void rgGatherVelocity(const rgSystem* system, const double* x, double* ve
         const rgVelocityLink* link = rows->links + l;
         const rgSet* set = system->sets + link->set;
         const rgVelocityPart* part = rows->parts + link->part;
-        system->kernels->combineRows(set->size, part->size, x + set->row, 1, link->W,
+        system->kernels->combineRows(set->size, part->size, x + set->row, link->W,
                                      velocity + part->start);
     }
 }
@@ -229,8 +229,7 @@ static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, do
         for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
             const rgVelocityLink* link = rows->links + l;
             const rgVelocityPart* part = rows->parts + link->part;
-            system->kernels->combineRows(set->size, part->stride, change, 1, link->W,
-                                         v + part->start);
+            system->kernels->combineRows(set->size, part->stride, change, link->W, v + part->start);
         }
     }
     rgRowVelocities(system, v, sigma);
@@ -295,7 +294,7 @@ static inline void rgApplySet(int m, const double* A, const double* x, double* y
     }
 }
 
-// block += W_a' (C W_b): along columns where H is dense, along rows where it is made of blocks
+// block += W_a' (C W_b), by columns where H is dense, by rows where it is made of blocks
 static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
                           const double* right) {
     const rgVelocitySpace* space = system->form;
@@ -304,15 +303,11 @@ static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const
     int rowStep, columnStep;
     double* block = rgMatrix_Block(&space->H, a->part, b->part, &rowStep, &columnStep);
     if (rowStep == 1) {
-        for (int j = 0; j < columns; ++j) {
-            system->kernels->combineRows(m, rows, right + j, columns, a->W,
-                                         block + (size_t)j * (size_t)columnStep);
-        }
+        system->kernels->addOuterProduct(rows, columns, m, a->W, rows, right, columns, block,
+                                         columnStep);
     } else {
-        for (int i = 0; i < rows; ++i) {
-            system->kernels->combineRows(m, columns, a->W + i, rows, right,
-                                         block + (size_t)i * (size_t)rowStep);
-        }
+        system->kernels->addOuterProduct(columns, rows, m, right, columns, a->W, rows, block,
+                                         rowStep);
     }
 }
 

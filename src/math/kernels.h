@@ -56,9 +56,8 @@ typedef struct rgKernels {
     void (*upperSolve)(int n, const double* U, int lda, double* x);
     void (*luSolve)(int n, const double* LU, int lda, const int* pivot, double* x);
     // Few short rows, stored one after the other (rows m x width, row-major), as contact Jacobians
-    // are: out += sum over r of factors[r * step] rows[r], and out[r] += rows[r] . x.
-    void (*combineRows)(int m, int width, const double* factors, int step, const double* rows,
-                        double* out);
+    // are: out += sum over r of factors[r] rows[r], and out[r] += rows[r] . x.
+    void (*combineRows)(int m, int width, const double* factors, const double* rows, double* out);
     // out = C rows, C m x m row-major, both row arrays with `width` numbers per row.
     void (*transformRows)(int m, int width, const double* C, const double* rows, double* out);
     void (*dotRows)(int m, int width, const double* rows, const double* x, double* out);

@@ -320,10 +320,10 @@ static void rgPlainLuSolve(int n, const double* LU, int lda, const int* pivot, d
     rgPlainUpperSolve(n, LU, lda, x);
 }
 
-static void rgPlainCombineRows(int m, int width, const double* factors, int step,
-                               const double* rows, double* out) {
+static void rgPlainCombineRows(int m, int width, const double* factors, const double* rows,
+                               double* out) {
     for (int r = 0; r < m; ++r) {
-        double factor = factors[r * step];
+        double factor = factors[r];
         for (int j = 0; j < width; ++j) {
             out[j] += factor * rows[r * width + j];
         }
@@ -336,7 +336,7 @@ static void rgPlainTransformRows(int m, int width, const double* C, const double
         for (int j = 0; j < width; ++j) {
             out[r * width + j] = 0;
         }
-        rgPlainCombineRows(m, width, C + r * m, 1, rows, out + r * width);
+        rgPlainCombineRows(m, width, C + r * m, rows, out + r * width);
     }
 }
 

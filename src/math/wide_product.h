@@ -284,8 +284,35 @@ static void rgOuterProduct(int m, int n, int k, bool add, const double* A, int l
                                .ldc = (size_t)ldc});
 }
 
+// Six rows and three terms, a free body and a contact: four and two. No masks: sums are loaded
+// again soon, and a masked store is not forwarded to the load that follows it.
+static void rgAddSixByThree(int n, const double* A, int lda, const double* B, int ldb, double* C,
+                            int ldc) {
+    __m256d low[3];
+    __m128d high[3];
+    for (int r = 0; r < 3; ++r) {
+        low[r] = _mm256_loadu_pd(A + r * lda);
+        high[r] = _mm_loadu_pd(A + r * lda + 4);
+    }
+    for (int j = 0; j < n; ++j, C += ldc) {
+        __m256d sum = _mm256_loadu_pd(C);
+        __m128d rest = _mm_loadu_pd(C + 4);
+        for (int r = 0; r < 3; ++r) {
+            __m256d factor = _mm256_set1_pd(B[r * ldb + j]);
+            sum = _mm256_fmadd_pd(factor, low[r], sum);
+            rest = _mm_fmadd_pd(_mm256_castpd256_pd128(factor), high[r], rest);
+        }
+        _mm256_storeu_pd(C, sum);
+        _mm_storeu_pd(C + 4, rest);
+    }
+}
+
 static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
                                   int ldb, double* C, int ldc) {
+    if (m == 6 && k == 3) {
+        rgAddSixByThree(n, A, lda, B, ldb, C, ldc);
+        return;
+    }
     rgOuterProduct(m, n, k, true, A, lda, B, ldb, C, ldc);
 }
 

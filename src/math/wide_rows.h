@@ -4,12 +4,11 @@
 #pragma once
 
 // Six columns, the size of a free body: four and two.
-static void rgWideCombineSix(int m, const double* factors, int step, const double* rows,
-                             double* out) {
+static void rgWideCombineSix(int m, const double* factors, const double* rows, double* out) {
     __m256d low = _mm256_loadu_pd(out);
     __m128d high = _mm_loadu_pd(out + 4);
     for (int r = 0; r < m; ++r) {
-        __m256d factor = _mm256_set1_pd(factors[r * step]);
+        __m256d factor = _mm256_set1_pd(factors[r]);
         low = _mm256_fmadd_pd(factor, _mm256_loadu_pd(rows + 6 * r), low);
         high = _mm_fmadd_pd(_mm256_castpd256_pd128(factor), _mm_loadu_pd(rows + 6 * r + 4), high);
     }
@@ -17,25 +16,25 @@ static void rgWideCombineSix(int m, const double* factors, int step, const doubl
     _mm_storeu_pd(out + 4, high);
 }
 
-static void rgWideCombineRows(int m, int width, const double* factors, int step, const double* rows,
+static void rgWideCombineRows(int m, int width, const double* factors, const double* rows,
                               double* out) {
     if (width == 6) {
-        rgWideCombineSix(m, factors, step, rows, out);
+        rgWideCombineSix(m, factors, rows, out);
         return;
     }
     int j = 0;
     for (; j + 4 <= width; j += 4) {
         __m256d sum = _mm256_loadu_pd(out + j);
         for (int r = 0; r < m; ++r) {
-            sum = _mm256_fmadd_pd(_mm256_set1_pd(factors[r * step]),
-                                  _mm256_loadu_pd(rows + r * width + j), sum);
+            sum = _mm256_fmadd_pd(_mm256_set1_pd(factors[r]), _mm256_loadu_pd(rows + r * width + j),
+                                  sum);
         }
         _mm256_storeu_pd(out + j, sum);
     }
     for (; j < width; ++j) {
         double sum = out[j];
         for (int r = 0; r < m; ++r) {
-            sum += factors[r * step] * rows[r * width + j];
+            sum += factors[r] * rows[r * width + j];
         }
         out[j] = sum;
     }
@@ -75,7 +74,7 @@ static void rgWideTransformRows(int m, int width, const double* C, const double*
         for (int j = 0; j < width; ++j) {
             out[r * width + j] = 0;
         }
-        rgWideCombineRows(m, width, C + r * m, 1, rows, out + r * width);
+        rgWideCombineRows(m, width, C + r * m, rows, out + r * width);
     }
 }
 

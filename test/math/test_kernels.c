@@ -262,6 +262,7 @@ static void test_products(void** state) {
             rgCheckOuterProduct(k, n, n, n);
             rgCheckOuterProduct(k, n, n / 3 + 1, 5);
             rgCheckOuterProduct(k, 7, n, n / 2);
+            rgCheckOuterProduct(k, 6, n, 3);
             rgCheckSelfProduct(k, n, n);
             rgCheckSelfProduct(k, n, 3);
         }
