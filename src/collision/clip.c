@@ -33,9 +33,7 @@ typedef struct rgClip {
     rgRawManifold* raw;
 } rgClip;
 
-// Tangents that turn smoothly with the normal except near one odd direction and its opposite, so
-// that the choice of points does not jump for normals along axes, of either sign.
-static void rgPatchBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
+void rgPatchBasis(rgVec3 n, rgVec3* t1, rgVec3* t2) {
     rgVec3 odd = rgVec(0.36, 0.48, 0.8);
     rgVec3 across = rgAddScaled(odd, -rgDot(odd, n), n);
     double length = rgLengthSquared(across);

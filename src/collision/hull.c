@@ -598,7 +598,8 @@ static rgResult rgStoreHull(rgHullBuild* build, rgGeometry* geometry) {
         !rgStoreVertices(build, &geometry->arena, hull) ||
         !rgStoreFaces(build, &geometry->arena, hull, loop) ||
         !rgStoreNeighbors(build, &geometry->arena, hull) ||
-        !rgStoreInward(&geometry->arena, hull) || !rgHull_PrepareClimbs(hull, &geometry->arena)) {
+        !rgStoreInward(&geometry->arena, hull) || !rgHull_PrepareClimbs(hull, &geometry->arena) ||
+        !rgHull_MakeBlocks(hull, &geometry->arena, &build->scratch)) {
         return rg_errorMemory;
     }
     return rg_ok;

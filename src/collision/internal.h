@@ -11,6 +11,17 @@
 #define RG_SMOOTH_VERTEX  (-1)
 #define RG_PARALLEL_FACES 0.9995 // cosine of 1.8 degrees
 
+#define RG_BLOCK_SIZE 16 // a multiple of 4
+
+// Vertices that are near each other, in blocks of RG_BLOCK_SIZE; the last one may be short, and is
+// filled up with its first vertex.
+typedef struct rgHullBlocks {
+    int count;
+    double *lower[3], *upper[3]; // boxes, and the first again up to a multiple of 4
+    double* points[3];
+    int32_t* vertices;
+} rgHullBlocks;
+
 // Convex polytope; its arrays belong to the geometry's arena.
 typedef struct rgHull {
     int vertexCount;
@@ -27,7 +38,8 @@ typedef struct rgHull {
     double* faceOffset; // faceCount, normal . x = offset
     int* vertexFaceStart;
     int* vertexFaces;
-    rgVec3* vertexInward;         // moved by this, a vertex is one unit inside its faces
+    rgVec3* vertexInward; // moved by this, a vertex is one unit inside its faces
+    rgHullBlocks blocks;
     int32_t seeds[RG_SEED_COUNT]; // supporting vertex by direction, where climbs begin
 } rgHull;
 
@@ -104,6 +116,9 @@ static inline bool rgIsConvexKind(rgShapeKind kind) {
 
 // ---- hull.c
 rgResult rgBuildHull(const rgGeometryDef* def, rgDiagnostics* diagnostics, rgGeometry* geometry);
+
+// ---- sole.c
+bool rgHull_MakeBlocks(rgHull* hull, rgArena* arena, rgArena* scratch);
 
 // ---- climb.c
 bool rgHull_PrepareClimbs(rgHull* hull, rgArena* arena); // needs vertices and neighbours
@@ -269,6 +284,9 @@ uint32_t rgFeatureId(int kind, int32_t a0, int32_t a1, int32_t b0, int32_t b1);
 // Overlap of two features seen along the normal. Gaps are between the rounded surfaces.
 void rgClipFeatures(const rgFeature* a, const rgFeature* b, double radiusA, double radiusB,
                     double margin, rgRawManifold* raw);
+// Tangents that turn smoothly with the normal except near one odd direction and its opposite, so
+// that the choice of points does not jump for normals along axes, of either sign.
+void rgPatchBasis(rgVec3 normal, rgVec3* t1, rgVec3* t2);
 // Keep at most limit points, with the largest support area.
 void rgReduce(rgRawManifold* raw, int limit);
 void rgEmit(const rgRawManifold* raw, rgPose poseA, rgManifold* manifold);

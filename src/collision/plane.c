@@ -1,6 +1,6 @@
 // A plane (half space) against every convex shape. The normal is the plane's.
+#include "collision/sole.h"
 #include "collision/support.h"
-#include "collision/two.h"
 
 // Plane in the frame of B: height of x is d . x + offset.
 typedef struct rgLocalPlane {
@@ -48,39 +48,28 @@ static void rgPlaneCapsule(const rgCollideInput* in, rgManifold* m) {
     }
 }
 
-#define RG_SCAN_ROOM 64 // vertices; those before give way to the widest of them
+typedef struct rgPlaneTask {
+    const rgHull* hull;
+    rgLocalPlane plane;
+    double margin;
+    int maxPoints;
+    double least; // height of the lowest vertex
+} rgPlaneTask;
 
-static void rgPutVertex(const rgHull* hull, int vertex, double gap, rgRawManifold* raw) {
-    if (raw->count == RG_SCAN_ROOM) {
-        rgReduce(raw, RG_MANIFOLD_CAPACITY);
+// The vertices that a choice is made from. Returns whether there were more than it has room for.
+static bool rgPlaneTask_Look(const rgPlaneTask* t, rgVec3 lowest, rgRawManifold* raw) {
+    rgSolePlane plane = {
+        .d = t->plane.d, .offset = t->plane.offset, .margin = t->margin, .least = t->least};
+    rgPatchBasis(plane.d, &plane.t1, &plane.t2);
+    plane.x = rgDot(plane.t1, lowest);
+    plane.y = rgDot(plane.t2, lowest);
+    rgSole sole;
+    rgFindSole(t->hull, &plane, &sole);
+    for (int k = 0; k < sole.count; ++k) {
+        int32_t vertex = sole.vertices[k];
+        rgRawManifold_Add(raw, rgHull_Vertex(t->hull, vertex), sole.gap[k], (uint32_t)vertex);
     }
-    rgRawPoint* point = &raw->points[raw->count++];
-    point->position = rgHull_Vertex(hull, vertex);
-    point->gap = gap;
-    point->feature = (uint32_t)vertex;
-}
-
-// All vertices within the margin. Looking at four takes fewer instructions than following an edge.
-static void rgScanHull(const rgHull* hull, const rgLocalPlane* p, double margin,
-                       rgRawManifold* raw) {
-    const rgTwo dx = rgBoth(p->d.x), dy = rgBoth(p->d.y), dz = rgBoth(p->d.z);
-    const rgTwo offset = rgBoth(p->offset), limit = rgBoth(margin);
-    const double *x = hull->x, *y = hull->y, *z = hull->z;
-    for (int i = 0; i < hull->vertexCount; i += 4) {
-        rgTwo gaps[2];
-        for (int k = 0; k < 2; ++k) {
-            gaps[k] = dx * rgLoadTwo(x + i + 2 * k) + dy * rgLoadTwo(y + i + 2 * k) +
-                      dz * rgLoadTwo(z + i + 2 * k) + offset;
-        }
-        if (!rgAnyOf((gaps[0] <= limit) | (gaps[1] <= limit))) {
-            continue;
-        }
-        for (int k = 0; k < RG_MIN(4, hull->vertexCount - i); ++k) {
-            if (gaps[k / 2][k % 2] <= margin) {
-                rgPutVertex(hull, i + k, gaps[k / 2][k % 2], raw);
-            }
-        }
-    }
+    return sole.thinned || sole.count > t->maxPoints;
 }
 
 // The points of the lowest feature within the margin, in the frame of B.
@@ -115,14 +104,6 @@ static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
 #define RG_KEEP_MARGIN 1e-2
 #define RG_KEEP_DEPTH  1e-5
 
-typedef struct rgPlaneTask {
-    const rgHull* hull;
-    rgLocalPlane plane;
-    double margin;
-    int maxPoints;
-    double least; // height of the lowest vertex
-} rgPlaneTask;
-
 static inline int32_t* rgKeptVertex(rgPairCache* cache, int k) {
     return k < 3 ? &cache->simplexA[k] : &cache->simplexB[k - 3];
 }
@@ -131,7 +112,7 @@ static inline int32_t* rgKeptVertex(rgPairCache* cache, int k) {
 static bool rgPlaneTask_Keep(const rgPlaneTask* t, rgPairCache* cache, rgRawManifold* raw) {
     int count = cache->simplexCount;
     rgVec3 turn = rgSub(t->plane.d, cache->axis);
-    if (!(cache->rest > 0) || count != t->maxPoints || count > RG_KEEP_COUNT ||
+    if (!(cache->rest > 0) || cache->vertexA != t->maxPoints || count > RG_KEEP_COUNT ||
         !(rgLengthSquared(turn) <= RG_KEEP_TURN * RG_KEEP_TURN)) {
         return false;
     }
@@ -161,6 +142,7 @@ static void rgPlaneTask_Remember(const rgPlaneTask* t, const rgRawManifold* raw,
         size = RG_MAX(size, rgLength(rgSub(raw->points[k].position, raw->points[0].position)));
     }
     cache->simplexCount = raw->count;
+    cache->vertexA = t->maxPoints;
     cache->axis = t->plane.d;
     cache->reach = (float)(t->margin - raw->points[0].gap);
     cache->rest = (float)size;
@@ -180,12 +162,10 @@ static void rgPlaneHull(const rgCollideInput* in, const rgLocalPlane* p, rgRawMa
     }
     cache->rest = 0;
     raw->count = 0;
-    rgScanHull(c->hull, p, in->margin, raw);
-    if (raw->count > in->maxPoints) {
-        rgReduce(raw, in->maxPoints);
-        if (raw->count <= RG_KEEP_COUNT) {
-            rgPlaneTask_Remember(&task, raw, cache);
-        }
+    bool chosen = rgPlaneTask_Look(&task, x, raw);
+    rgReduce(raw, in->maxPoints);
+    if (chosen && raw->count <= RG_KEEP_COUNT) {
+        rgPlaneTask_Remember(&task, raw, cache);
     }
 }
 

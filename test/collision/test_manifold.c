@@ -227,6 +227,44 @@ static void rgTestDenseRim(void** state) {
     rgDestroyGeometry(plane);
 }
 
+// A sole with many vertices along its edges and a rim around it that is higher, within the margin:
+// it stands on the corners of the flat part, however it is turned.
+static void rgTestRimmedSole(void** state) {
+    (void)state;
+    enum { RG_EDGE = 20, RG_RINGS = 3, RG_SOLE = 4 * RG_EDGE * RG_RINGS };
+    static double points[3 * RG_SOLE];
+    rgRandom random = {31};
+    rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
+    for (int n = 0; n < 200; ++n) {
+        double length = rgRandom_Uniform(&random, 0.03, 0.12), width = 0.03;
+        for (int ring = 0; ring < RG_RINGS; ++ring) {
+            double wide = ring == 1 ? 3e-3 : 0, high = ring == 0 ? 0 : ring == 1 ? 2e-3 : 0.04;
+            for (int i = 0; i < 4 * RG_EDGE; ++i) {
+                double s = 2.0 * (i % RG_EDGE) / RG_EDGE - 1, bulge = ring == 1 ? 1e-4 : 1e-7;
+                double x = i / RG_EDGE % 2 == 0 ? s : 1, y = i / RG_EDGE % 2 == 0 ? -1 : s;
+                double sign = i / RG_EDGE < 2 ? 1 : -1;
+                double* p = points + 3 * (4 * RG_EDGE * ring + i);
+                // Edges bulge a little, so that what is between corners belongs to the hull.
+                double out = bulge * (1 - s * s);
+                p[0] = sign * (x * (length + wide) + (i / RG_EDGE % 2 == 0 ? 0 : out));
+                p[1] = sign * (y * (width + wide) - (i / RG_EDGE % 2 == 0 ? out : 0));
+                p[2] = high;
+            }
+        }
+        rgGeometry* sole = rgMakeHull(points, RG_SOLE);
+        double angle = rgRandom_Uniform(&random, -3, 3);
+        rgPose pose = {rgVec(0.1, 0.2, 1e-4), rgQuatFromAxisAngle(rgVec(0, 0, 1), angle)};
+        rgManifold m;
+        assert_int_equal(rgCollide(plane, rgPoseIdentity(), sole, pose, 5e-3, NULL, &m), 4);
+        for (int k = 0; k < m.count; ++k) {
+            EXPECT_NEAR(m.points[k].gap, 1e-4, 1e-15);
+        }
+        EXPECT_NEAR(rgArea(&m), 4 * length * width, 1e-6);
+        rgDestroyGeometry(sole);
+    }
+    rgDestroyGeometry(plane);
+}
+
 // Points that are kept from call to call are where the vertices are now, and none is much deeper.
 static void rgTestPointsAreKept(void** state) {
     (void)state;
@@ -466,12 +504,12 @@ static void rgTestRigidMotion(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAllPairs),        cmocka_unit_test(rgTestPlaneWithAll),
-        cmocka_unit_test(rgTestManyVertices),    cmocka_unit_test(rgTestDenseRim),
-        cmocka_unit_test(rgTestPointsAreKept),   cmocka_unit_test(rgTestBoxOnBox),
-        cmocka_unit_test(rgTestCylinderOnPlane), cmocka_unit_test(rgTestCapsules),
-        cmocka_unit_test(rgTestHullOnHull),      cmocka_unit_test(rgTestIdsPersist),
-        cmocka_unit_test(rgTestRigidMotion),
+        cmocka_unit_test(rgTestAllPairs),     cmocka_unit_test(rgTestPlaneWithAll),
+        cmocka_unit_test(rgTestManyVertices), cmocka_unit_test(rgTestDenseRim),
+        cmocka_unit_test(rgTestRimmedSole),   cmocka_unit_test(rgTestPointsAreKept),
+        cmocka_unit_test(rgTestBoxOnBox),     cmocka_unit_test(rgTestCylinderOnPlane),
+        cmocka_unit_test(rgTestCapsules),     cmocka_unit_test(rgTestHullOnHull),
+        cmocka_unit_test(rgTestIdsPersist),   cmocka_unit_test(rgTestRigidMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
