@@ -238,9 +238,8 @@ static inline double rgDualDistance(const rgGroupOfRows* group, int count, rgCon
     return rgLength(count, x);
 }
 
-// V of a block's island
-static double* rgReferenceOf(const rgJudgeWork* work, const rgBlock* block) {
-    return work->reference + work->layout->islandOfSet[work->layout->setOfRow[block->firstRow]];
+static int rgIslandOf(const rgJudgeWork* work, const rgBlock* block) {
+    return work->layout->islandOfSet[work->layout->setOfRow[block->firstRow]];
 }
 
 static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, int count,
@@ -248,12 +247,16 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
     int row = group->block->firstRow + group->first;
     const double* lambda = work->lambda + row;
     double normal = group->first > 0 ? work->lambda[group->block->firstRow + 2] : 0;
-    double reference = *rgReferenceOf(work, group->block);
+    int island = rgIslandOf(work, group->block);
+    double reference = work->reference[island];
     double u[3], map[3];
     rgShiftVelocity(group, count, model, work->sigma + row, u);
     rgNaturalMap(group, count, model, normal, lambda, u, map);
     double size = rgLength(count, map), error = size * group->yield * group->length;
     double share = error > 0 ? error / reference : error;
+    if (work->residuals != NULL) {
+        rgTakeMax(&work->residuals[island], share);
+    }
     if (!(share <= residual->total)) {
         residual->total = share;
         residual->velocity = error;
@@ -283,7 +286,7 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     memset(work->reference, 0, (size_t)islands * sizeof(double));
     for (int i = 0; i < work->groupCount; ++i) {
         const rgGroupOfRows* group = work->groups + i;
-        double* reference = rgReferenceOf(work, group->block);
+        double* reference = work->reference + rgIslandOf(work, group->block);
         const double* g = problem->freeVelocity + group->block->firstRow + group->first;
         double error = group->count == 3 ? rgErrorOfZero(group, 3, model, g)
                                          : rgErrorOfZero(group, group->count, model, g);
@@ -342,14 +345,17 @@ static rgResult rgJudge_Read(rgJudgeWork* work, rgContactModel model, const doub
 }
 
 rgResult rgJudge(const rgContactProblem* problem, const rgLayout* layout, rgContactModel model,
-                 const double* lambda, rgArena* arena, rgResidual* residual) {
-    rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena};
+                 const double* lambda, rgArena* arena, rgResidual* residual, double* islands) {
+    rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena, .residuals = islands};
     rgResult result = rgJudge_Read(&work, model, lambda);
     result = result == rg_ok ? rgFindReferences(&work, model) : result;
     if (result != rg_ok) {
         return result;
     }
     *residual = (rgResidual){.block = -1};
+    for (int i = 0; islands != NULL && i < layout->islandCount; ++i) {
+        islands[i] = 0;
+    }
     for (int i = 0; i < work.groupCount; ++i) {
         const rgGroupOfRows* group = work.groups + i;
         if (group->count == 3) { // loops of a known length
@@ -371,7 +377,8 @@ rgResult rgContactProblem_Judge(const rgContactProblem* problem, rgContactModel 
     rgArena_Init(&arena, NULL);
     rgLayout layout;
     result = rgBuildLayout(problem, true, &arena, &layout);
-    result = result == rg_ok ? rgJudge(problem, &layout, model, lambda, &arena, residual) : result;
+    result =
+        result == rg_ok ? rgJudge(problem, &layout, model, lambda, &arena, residual, NULL) : result;
     rgArena_Free(&arena);
     return result;
 }

@@ -24,6 +24,7 @@ typedef struct rgJudgeWork {
     int groupCount;
     rgGroupOfRows* groups; // in the order of the rows
     double* reference;     // V of each island
+    double* residuals;     // of each island; NULL: nobody asks
     double** factors; // of M, part by part: lower Cholesky factor, row-major, diagonal inverted;
                       // NULL: M is not given, or not needed
     int* lastRow;     // last row that touched a part

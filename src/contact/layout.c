@@ -187,7 +187,7 @@ static void rgJoinByMatrix(const rgLayout* layout, const rgContactProblem* probl
 
 // Sets that touch the same part. Rows of a set mostly touch the same parts, with all velocities of
 // each, which stand side by side where trees number them.
-static rgResult rgJoinByParts(const rgLayout* layout, const rgDelassus* delassus, rgArena* arena,
+static rgResult rgJoinByParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena,
                               int* parent) {
     const rgSparse* J = &delassus->jacobian;
     int* last = RG_TAKE(arena, int, layout->partCount); // set that touched a part last
@@ -211,6 +211,7 @@ static rgResult rgJoinByParts(const rgLayout* layout, const rgDelassus* delassus
             k = whole ? final : k;
         }
     }
+    layout->setOfPart = last;
     return rg_ok;
 }
 
@@ -249,6 +250,8 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
     }
     if (rgLayout_IsWhole(layout, &problem->delassus)) {
         rgLayout_MakeOne(layout);
+        parent[0] = 0;
+        layout->setOfPart = parent;
         return rg_ok;
     }
     for (int i = 0; i < count; ++i) {

@@ -30,6 +30,7 @@ typedef struct rgLayout {
     int* partSize;             // partCount
     int* partStart;            // partCount + 1, into partVelocities
     int* partVelocities;       // velocities by part, ascending
+    int* setOfPart;            // a set that touches the part; -1: none. NULL: all are one island
 } rgLayout;
 
 // split false: one island.

@@ -10,6 +10,7 @@
 #define RG_NEWTON_SLACK   1e3  // growth of |F| that is allowed after the centre has moved
 #define RG_NEWTON_CENTRED 10   // |F| over what the proximal term leaves at which its centre moves
 #define RG_NEWTON_CYCLE   6    // length of the cycles that are looked for
+#define RG_NEWTON_QUICK   0.5  // of the residual that a quick iteration leaves
 #define RG_NEWTON_SAME    1e-3 // difference of two |F| that count as one, over |F|
 
 typedef struct rgNewton {
@@ -208,7 +209,8 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
     double first = newton.norm, least = first;
-    for (int k = 0; result == rg_ok && k < options->limit && !rgRun_Solved(run); ++k) {
+    double aim = options->aim > 0 ? options->aim : run->tolerance;
+    for (int k = 0; result == rg_ok && k < options->limit && run->bestResidual > aim; ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
         }
@@ -220,10 +222,13 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         rgNewton_AddProximal(&newton, newton.step, NULL, newton.moved);
         rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
+        double before = run->bestResidual;
         double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
         least = fmin(least, newton.norm);
         bool lost = options->patience > 0 && k + 1 >= options->patience && least > 0.1 * first;
+        bool slow = run->bestResidual > RG_NEWTON_QUICK * before;
+        lost = lost || (slow && (options->quick || rgRun_Solved(run)));
         if (!isfinite(newton.norm) || lost || (!options->cycles && rgNewton_Cycles(&newton))) {
             break;
         }

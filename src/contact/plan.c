@@ -17,6 +17,7 @@
 #define RG_BRACED             10   // residual of a start that balances nothing but itself
 #define RG_FAR                0.1  // residual of a start that has the wrong active sets
 #define RG_FAR_SWEEPS         2    // that mostly find the right ones
+#define RG_REST_SWEEPS        5    // where Newton is not quick although all is at rest
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots; what is left then is
@@ -55,6 +56,19 @@ static void rgSweepStart(rgRun* run, double* lambda) {
     }
 }
 
+// What rests is near: Newton as long as it is quick. Among contacts that carry next to nothing it
+// changes sets over and over; what is left wrong there is local, and few sweeps take it away.
+static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton) {
+    newton.quick = true;
+    rgResult result = rgRunNewton(run, lambda, &newton);
+    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgRunSweeps(run, lambda, RG_REST_SWEEPS, 1);
+        memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+    }
+    return result;
+}
+
 // Of all impulses that would do, those nearest to the start: zero when cold, the last step's when
 // warm.
 static rgResult rgPhase_Start(rgRun* run, double* lambda) {
@@ -63,8 +77,15 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
                               .regularisation = 1e-2,
                               .patience = run->system->n > RG_HUGE ? RG_PATIENCE : 0,
                               .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
-                              .centre = run->start};
+                              .centre = run->start,
+                              .aim = run->aim};
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    if (run->aim < run->tolerance && run->warm && run->bestResidual <= RG_FAR) {
+        rgResult result = rgStartAtRest(run, lambda, newton);
+        if (result != rg_ok || rgRun_Solved(run)) {
+            return result;
+        }
+    }
     if (run->warm && run->bestResidual > RG_FAR) {
         rgSweepStart(run, lambda);
     }
@@ -195,7 +216,8 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
         bool tried = run->system->n <= RG_HUGE || rgPhases[i].inHuge;
-        if (tried && !rgRun_Solved(run) && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
+        bool done = i == 0 ? run->bestResidual <= run->aim : rgRun_Solved(run);
+        if (tried && !done && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
         }
     }

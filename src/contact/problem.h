@@ -28,8 +28,10 @@ struct rgLayout;
 
 // Judge with scratch from an arena (rgContactProblem_Judge makes its own). The layout is that of
 // the problem, split into islands.
+// islands, NULL or one per island of the layout, gets the residual of each.
 rgResult rgJudge(const rgContactProblem* problem, const struct rgLayout* layout,
-                 rgContactModel model, const double* lambda, rgArena* arena, rgResidual* residual);
+                 rgContactModel model, const double* lambda, rgArena* arena, rgResidual* residual,
+                 double* islands);
 
 // sigma = (G + R) lambda + g likewise.
 rgResult rgJudgeVelocity(const rgContactProblem* problem, const struct rgLayout* layout,
@@ -42,7 +44,17 @@ rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,
 // Velocity problems that a world has built, with W, R and all else in order: whether their numbers
 // are finite, which forces and states from outside may have spoilt. Debug builds check everything.
 bool rgContactProblem_IsBuilt(const rgContactProblem* problem);
+//
+// rest, NULL or one per tree, says what is at rest. An island in which all is keeps its start where
+// that holds, and is solved beyond the tolerance where it does not. What kept its start is
+// rg_restTaken afterwards.
+typedef enum rgRest {
+    rg_restNone,  // it moves
+    rg_restFresh, // the start was solved for in the last step
+    rg_restReady, // the start was taken in the last step, too
+    rg_restTaken,
+} rgRest;
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgContactReport* report);
+                                    double* lambda, rgRest* rest, rgContactReport* report);
 rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
                                     const double* lambda, rgResidual* residual);

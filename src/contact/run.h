@@ -7,6 +7,7 @@ typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
+    double aim;    // of the first phase of a plan: the tolerance, or less where all is at rest
     double budget; // operations; 0: no limit
     double spent;  // predicted operations so far
     int iterationLimit;
@@ -65,6 +66,8 @@ typedef struct rgNewtonOptions {
     bool keepCentre;       // the centre stays, and with it p
     bool cycles;           // goes on although it cycles, which sometimes ends by itself
     int patience; // iterations after which |F| must be a tenth of the first; 0: no such test
+    double aim;   // below the tolerance, as far as that is quick; 0: the tolerance
+    bool quick;   // it ends when it no longer is
     double* last; // gets the last iterate, n; may be NULL
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);

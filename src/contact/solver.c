@@ -79,6 +79,8 @@ typedef struct rgSolve {
     double* lambda;
     double tolerance; // what the runs aim at
     double reference; // (11) least V [m/s]
+    rgRest* rest;     // per tree; NULL: nothing is known of it
+    rgRest* islandRest;
     rgIslandOutcome* outcomes;
     bool* conflict; // per block
 } rgSolve;
@@ -170,7 +172,11 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     rgRelease(&allocator, solver);
 }
 
-#define RG_QUIET 1e-3 // an island's reference is at least this share of the whole problem's
+#define RG_QUIET      1e-3  // an island's reference is at least this share of the whole problem's
+#define RG_AIM        0.9   // of the tolerance: the judge repeats the arithmetic in another order
+#define RG_STEADY     0.3   // of the tolerance: a start that stops nothing but what it left itself
+#define RG_REST_AIM   1e-4  // of the tolerance, for what is at rest
+#define RG_REST_LEAST 1e-12 // what rounding leaves
 
 // The central path ends a little before the solution: Newton goes the rest of the way.
 static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
@@ -246,21 +252,35 @@ static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
     return rank[a] >= rank[b] ? a : b;
 }
 
+// Whole plans alone: the rest ends where the tolerance is met.
+static double rgSolve_Aim(const rgSolve* solve, int island) {
+    const rgContactSolverDef* def = &solve->solver->def;
+    bool fine = solve->rest != NULL && solve->islandRest[island] != rg_restNone &&
+                def->method == rg_methodAuto && def->budget == 0;
+    return fine ? fmin(solve->tolerance, fmax(RG_REST_AIM * def->tolerance, RG_REST_LEAST))
+                : solve->tolerance;
+}
+
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result =
         rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->lambda);
+    run.aim = rgSolve_Aim(solve, (int)(outcome - solve->outcomes));
     run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
     for (int i = 0; i < system->setCount && run.infeasible; ++i) {
         run.conflict[i] = true;
     }
-    if (result == rg_ok && !run.infeasible && (paper || !rgRun_Solved(&run))) {
+    if (result == rg_ok && !run.infeasible && (paper || run.bestResidual > run.aim)) {
         result = rgRunMethod(&run);
     }
     result = result == rg_ok ? rgSystem_Store(system, run.best, solve->lambda) : result;
     if (result != rg_ok) {
         return result;
+    }
+    if (solve->rest != NULL && rgRun_Solved(&run) &&
+        memcmp(run.best, run.start, (size_t)system->n * sizeof(double)) == 0) {
+        solve->islandRest[outcome - solve->outcomes] = rg_restTaken; // nothing was better
     }
     outcome->iterationCount = run.iterationCount;
     outcome->factorizationCount = system->factorizationCount;
@@ -356,8 +376,78 @@ static void rgSolveIsland(int island, int worker, void* context) {
     rgWorkspace* workspace = solve->solver->workspaces + worker;
     rgIslandOutcome* outcome = solve->outcomes + island;
     *outcome = (rgIslandOutcome){.status = rg_contactSolved, .left = rg_contactSolved};
+    if (solve->rest != NULL && solve->islandRest[island] == rg_restTaken) {
+        return;
+    }
     rgArena_Reset(&workspace->arena);
     outcome->result = rgSolveMembers(solve, island, workspace, outcome);
+}
+
+// An island is as little at rest as the tree of it that is least.
+static rgResult rgSolve_FindRest(rgSolve* solve) {
+    const rgLayout* layout = &solve->layout;
+    if (solve->rest == NULL || layout->setOfPart == NULL) {
+        solve->rest = NULL;
+        return rg_ok;
+    }
+    solve->islandRest = RG_TAKE(&solve->solver->arena, rgRest, layout->islandCount);
+    if (solve->islandRest == NULL) {
+        return rg_errorMemory;
+    }
+    for (int i = 0; i < layout->islandCount; ++i) {
+        solve->islandRest[i] = rg_restReady;
+    }
+    for (int p = 0; p < layout->partCount; ++p) {
+        if (layout->setOfPart[p] >= 0) {
+            rgRest* rest = &solve->islandRest[layout->islandOfSet[layout->setOfPart[p]]];
+            *rest = RG_MIN(*rest, solve->rest[p]);
+        }
+    }
+    return rg_ok;
+}
+
+// Islands whose start may be taken and holds. By W, whatever the last judge goes by: what is taken
+// must not depend on it. all: nothing is left to solve, and the residual is known.
+static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* all) {
+    const rgLayout* layout = &solve->layout;
+    rgArena* arena = &solve->solver->arena;
+    bool any = false;
+    *all = false;
+    for (int i = 0; solve->rest != NULL && i < layout->islandCount; ++i) {
+        any = any || solve->islandRest[i] != rg_restNone;
+    }
+    if (!any) {
+        return rg_ok;
+    }
+    rgContactProblem problem = *solve->problem;
+    problem.delassus.mass.value = NULL;
+    double* residuals = RG_TAKE(arena, double, layout->islandCount);
+    rgArenaMark mark = rgArena_Mark(arena);
+    if (residuals == NULL) {
+        return rg_errorMemory;
+    }
+    rgResult result = rgJudge(&problem, layout, solve->solver->def.model, solve->lambda, arena,
+                              residual, residuals);
+    rgArena_Return(arena, mark);
+    *all = result == rg_ok;
+    for (int i = 0; i < layout->islandCount && result == rg_ok; ++i) {
+        rgRest rest = solve->islandRest[i];
+        double share = rest == rg_restReady ? 1 : RG_STEADY;
+        bool taken = rest != rg_restNone && residuals[i] <= share * solve->solver->def.tolerance;
+        solve->islandRest[i] = taken ? rg_restTaken : solve->islandRest[i];
+        *all = *all && taken;
+    }
+    return result;
+}
+
+// Trees of islands whose start is what they have now.
+static void rgSolve_TellRest(const rgSolve* solve) {
+    const rgLayout* layout = &solve->layout;
+    for (int p = 0; solve->rest != NULL && p < layout->partCount; ++p) {
+        int set = layout->setOfPart[p];
+        bool taken = set >= 0 && solve->islandRest[layout->islandOfSet[set]] == rg_restTaken;
+        solve->rest[p] = taken ? rg_restTaken : solve->rest[p];
+    }
 }
 
 static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
@@ -379,9 +469,6 @@ static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     return rg_ok;
 }
 
-// The judge repeats the arithmetic in another order: the runs aim a little lower.
-#define RG_AIM 0.9
-
 // Run the islands, judge the whole. The judge has the last word.
 static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
@@ -389,9 +476,25 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     rgTasks serial = {0}; // a history is that of the islands in their order
     solver->historyCount = 0;
     solve->tolerance = RG_AIM * solver->def.tolerance;
-    rgTasks_Run(solver->def.recordHistory ? &serial : &solver->def.tasks, solve->layout.islandCount,
-                rgSolveIsland, solve);
-    rgResult result = rgSummarise(solve, report);
+    rgResidual start;
+    bool taken;
+    rgResult result = rgSolve_TakeStarts(solve, &start, &taken);
+    if (result != rg_ok) {
+        return result;
+    }
+    if (taken) {
+        *report = (rgContactReport){.status = rg_contactSolved,
+                                    .residual = start,
+                                    .islandCount = solve->layout.islandCount};
+    } else {
+        rgTasks_Run(solver->def.recordHistory ? &serial : &solver->def.tasks,
+                    solve->layout.islandCount, rgSolveIsland, solve);
+        result = rgSummarise(solve, report);
+    }
+    rgSolve_TellRest(solve);
+    if (taken && solve->problem->delassus.mass.value == NULL) {
+        return rg_ok;
+    }
     rgArenaMark mark = rgArena_Mark(&solver->arena);
     rgLayout islands = solve->layout;
     if (result == rg_ok && !solver->def.splitIslands) {
@@ -399,7 +502,7 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     }
     if (result == rg_ok) {
         result = rgJudge(solve->problem, &islands, solver->def.model, solve->lambda, &solver->arena,
-                         &report->residual);
+                         &report->residual, NULL);
     }
     rgArena_Return(&solver->arena, mark);
     bool holds = report->residual.total <= solver->def.tolerance;
@@ -476,7 +579,8 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
         return rg_errorMemory;
     }
     memset(solve->conflict, 0, (size_t)solve->problem->blockCount * sizeof(bool));
-    result = rgSolveIslands(solve, report);
+    result = rgSolve_FindRest(solve);
+    result = result == rg_ok ? rgSolveIslands(solve, report) : result;
     result = result == rg_ok ? rgListConflict(solve, report) : result;
     if (solver->historyCount > 0) {
         report->history = solver->history;
@@ -487,10 +591,10 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
 
 static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
                                              const rgContactProblem* problem, double* lambda,
-                                             double* sigma, rgContactReport* report) {
+                                             double* sigma, rgRest* rest, rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
-    rgSolve solve = {.solver = solver, .problem = problem};
+    rgSolve solve = {.solver = solver, .problem = problem, .rest = rest};
     solve.lambda = RG_TAKE(&solver->arena, double, problem->rowCount);
     if (solve.lambda == NULL) {
         return rg_errorMemory;
@@ -521,13 +625,13 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
         (lambda == NULL && problem->rowCount > 0)) {
         return rg_errorArgument;
     }
-    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, report);
+    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, report);
 }
 
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgContactReport* report) {
+                                    double* lambda, rgRest* rest, rgContactReport* report) {
     return rgContactProblem_IsBuilt(problem)
-               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, report)
+               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, report)
                : rg_errorNumeric;
 }
 
@@ -537,9 +641,9 @@ static rgResult rgContactSolver_JudgeChecked(rgContactSolver* solver,
     rgArena_Reset(&solver->arena);
     rgLayout layout;
     rgResult result = rgBuildLayout(problem, true, &solver->arena, &layout);
-    return result == rg_ok
-               ? rgJudge(problem, &layout, solver->def.model, lambda, &solver->arena, residual)
-               : result;
+    return result == rg_ok ? rgJudge(problem, &layout, solver->def.model, lambda, &solver->arena,
+                                     residual, NULL)
+                           : result;
 }
 
 rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* problem,

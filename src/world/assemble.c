@@ -1,5 +1,4 @@
 // The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
-#include "contact/problem.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -170,6 +169,7 @@ static rgResult rgAssembleRows(rgStep* step) {
 
 rgResult rgAssembleProblem(rgStep* step) {
     rgResult result = rgWorld_ParkPoints(step->world);
+    memset(step->world->fresh, 0, (size_t)step->world->model->treeCount * sizeof(bool));
     return result == rg_ok ? rgAssembleRows(step) : result;
 }
 
@@ -177,6 +177,23 @@ static void rgWorld_NeedMass(rgWorld* world) {
     if (world->problem.delassus.mass.value == NULL) {
         rgWorld_FillMass(world, world->added, world->massValue);
         world->problem.delassus.mass.value = world->massValue;
+    }
+}
+
+#define RG_RESTING 0.01 // of g dt, which is what would move it
+
+// What rests is mostly solved by the impulses of the last step, and then the judge is all it takes.
+static void rgWorld_FindRest(rgWorld* world) {
+    double limit = RG_RESTING * rgLength(world->gravity) * world->dt;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        const rgTree* tree = &world->model->trees[t];
+        bool rests = true;
+        for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
+            rests = rests && fabs(world->startV[i]) < limit;
+        }
+        world->rest[t] = !rests                       ? rg_restNone
+                         : world->state.fresh[t] != 0 ? rg_restFresh
+                                                      : rg_restReady;
     }
 }
 
@@ -192,64 +209,21 @@ rgResult rgStep_Solve(rgStep* step) {
     if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
-    rgResult result =
-        rgContactSolver_SolveBuilt(world->solver, &problem, world->rows.lambda, report);
+    rgWorld_FindRest(world);
+    rgResult result = rgContactSolver_SolveBuilt(
+        world->solver, &problem, world->rows.lambda,
+        world->def.contact.stop == rg_stopPaper ? NULL : world->rest, report);
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->fresh[t] = world->fresh[t] || world->rest[t] != rg_restTaken;
+    }
     step->iterationCount += report->iterationCount;
     step->factorizationCount += report->factorizationCount;
     return result;
 }
 
-// By W first, whatever the sample: what is taken must not depend on it.
-static rgResult rgJudgeStart(const rgWorld* world, bool byMass, rgResidual* residual, bool* holds) {
-    rgContactProblem problem = world->problem;
-    if (!byMass) {
-        problem.delassus.mass.value = NULL;
-    }
-    rgResult result =
-        rgContactSolver_JudgeBuilt(world->solver, &problem, world->rows.lambda, residual);
-    *holds = result == rg_ok && residual->total <= world->def.contact.tolerance;
-    return result;
-}
-
-#define RG_RESTING 0.01 // of g dt, which is what would move it
-
-static bool rgWorld_Rests(const rgWorld* world) {
-    double limit = RG_RESTING * rgLength(world->gravity) * world->dt;
-    bool rests = true;
-    for (int i = 0; i < world->model->vCount; ++i) {
-        rests = rests && fabs(world->startV[i]) < limit;
-    }
-    return rests;
-}
-
-// What rests is mostly solved by the impulses of the last step, and then the judge is all it takes.
-static rgResult rgTryStart(rgStep* step, bool* taken) {
-    rgWorld* world = step->world;
-    rgContactReport* report = &step->report->contact;
-    *taken = false;
-    if (!rgWorld_Rests(world) || world->def.contact.stop == rg_stopPaper) {
-        return rg_ok;
-    }
-    *report = (rgContactReport){.status = rg_contactSolved};
-    rgResult result = rgJudgeStart(world, false, &report->residual, taken);
-    if (*taken && world->solveCount % world->def.judgeInterval == 0) {
-        rgWorld_NeedMass(world);
-        result = rgJudgeStart(world, true, &report->residual, taken);
-    }
-    world->solveCount += *taken;
-    return result;
-}
-
 static rgResult rgSolveOnce(rgStep* step) {
-    bool taken;
-    rgResult result = rgTryStart(step, &taken);
-    if (result == rg_ok && !taken) {
-        result = rgStep_Solve(step);
-    }
-    if (result == rg_ok) {
-        result = rgLimitRebounds(step);
-    }
-    return result;
+    rgResult result = rgStep_Solve(step);
+    return result == rg_ok ? rgLimitRebounds(step) : result;
 }
 
 // The residual is that of the problem that was asked for, whatever was softened.

@@ -28,6 +28,7 @@ static void rgWorld_ForgetTrend(rgWorld* world, int index) {
     memset(world->state.change + tree->firstDof, 0, bytes);
     memset(world->state.trend + tree->firstDof, 0, bytes);
     world->state.isSet[index] = 1;
+    world->state.fresh[index] = 0;
 }
 
 static bool rgQuatsAreUsable(const rgModel* model, const double* q) {
@@ -275,7 +276,7 @@ int rgWorld_SoftenedSteps(const rgWorld* world) {
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3474617473676972u // "rigstat4"
+#define RG_STATE_MAGIC 0x3574617473676972u // "rigstat5"
 
 typedef struct rgStateHeader {
     uint64_t magic;

@@ -54,6 +54,9 @@ static rgResult rgCommit(rgStep* step) {
     rgWorld_CommitTrend(world);
     rgWorld_CommitActivations(world);
     rgWorld_CommitLoops(world);
+    for (int t = 0; t < model->treeCount; ++t) {
+        world->state.fresh[t] = world->fresh[t];
+    }
     *world->state.time += world->dt;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
                                step->report->contact.status != rg_contactBudgeted;

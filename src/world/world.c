@@ -147,6 +147,7 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->isSet = rgTakeNumbers(&cursor, info->treeCount);
     state->change = rgTakeNumbers(&cursor, info->vCount);
     state->trend = rgTakeNumbers(&cursor, info->vCount);
+    state->fresh = rgTakeNumbers(&cursor, info->treeCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
     state->open = rgTakeNumbers(&cursor, info->equalityCount);
     state->blockCount = (int)(cursor - block);
@@ -155,7 +156,7 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
 static bool rgWorld_CreateState(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + info->activationCount +
-                6 * info->bodyCount + 2 * info->treeCount +
+                6 * info->bodyCount + 3 * info->treeCount +
                 RG_GUIDE_NUMBERS * world->model->kinematicCount + world->sleepCount +
                 world->slots.count + info->equalityCount;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
@@ -493,6 +494,8 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->whirls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->lead = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
     world->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->rest = rgWorld_Take(world, info->treeCount, sizeof(rgRest), &good);
+    world->fresh = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->dofStiffness = rgWorld_Take(world, nv, sizeof(double), &good);
     world->dofDamping = rgWorld_Take(world, nv, sizeof(double), &good);
     world->stepWrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
@@ -629,9 +632,10 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->massValue,    world->islands,       world->reach,       world->asked,
         world->parts,        world->partV,         world->partForce,   world->partTau,
         world->partAdded,    world->midV,          world->trend,       world->isHeld,
-        world->isLooped,     world->touches,       world->rolls,       world->springs,
-        world->lead,         world->dofStiffness,  world->dofDamping,  world->linkReach,
-        world->guides,       world->sleeps,        world->waiting,     world->linkVelocities};
+        world->rest,         world->fresh,         world->isLooped,    world->touches,
+        world->rolls,        world->springs,       world->lead,        world->dofStiffness,
+        world->dofDamping,   world->linkReach,     world->guides,      world->sleeps,
+        world->waiting,      world->linkVelocities};
     void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
                     world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,

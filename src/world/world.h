@@ -1,6 +1,7 @@
 // Private view of a world. State (what save, restore and hash copy) is apart from the workspace
 // (what a step recomputes). docs/theory/step.md.
 #pragma once
+#include "contact/problem.h"
 #include "dynamics/dynamics.h"
 #include "model/model.h"
 #include "rigor/collision.h"
@@ -55,6 +56,7 @@ typedef struct rgState {
     double* isSet;      // per tree: 1 if its q or v were set since the last step
     double* change;  // vCount, step coordinates, rates in the parent's axes: of v in the last step
     double* trend;   // vCount, likewise: half of the change that is expected
+    double* fresh;   // per tree: 1 if the last step solved for its impulses instead of taking them
     double* impulse; // per slot: warm start of rows that are no contacts
     double* open;    // per equality: 1 if nothing closed it in the last step
     double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
@@ -342,6 +344,8 @@ struct rgWorld {
     double* trend;         // rgUpdateKinematics, vCount, step coordinates: that of the state
     double* midV;          // rgUpdateKinematics, vCount, step coordinates: foreseen for its middle
     bool* isHeld;          // rgAddRows, per tree: rows act on it
+    rgRest* rest;          // rgStep_Solve, per tree
+    bool* fresh;           // rgStep_Solve, per tree: that of the state after the step
     int* parts;            // rgAssembleProblem, per tree: of the step in which it moves; 1 if held
     double* partV;         // rgAssembleProblem, vCount: scratch of trees that move in parts
     double* partForce;     //
