@@ -28,6 +28,7 @@ struct rgBroadphase {
     uint8_t* flags;
     int boxCapacity, fatCapacity, flagCapacity;
     int freeHint; // no free proxy below
+    bool quiet;   // nothing moved before the last update, hence pairs are as they were
     int leafCount, unboundedCount, movedCount;
     rgTree tree;
     rgTreeQueryFcn* query;
@@ -237,19 +238,23 @@ rgResult rgBroadphase_Remove(rgBroadphase* bp, int proxy) {
     return rg_ok;
 }
 
-rgResult rgBroadphase_Move(rgBroadphase* bp, int proxy, rgBox box) {
-    if (!rgIsProxy(bp, proxy) || !rgIsBoxValid(&box)) {
+rgResult rgBroadphase_MoveTo(rgBroadphase* bp, int proxy, const rgBox* box) {
+    if (!rgIsBoxValid(box)) {
         return rg_errorArgument;
     }
-    if (rgIsUnbounded(bp, proxy) || rgFatHolds(&bp->fats[proxy], &box)) {
-        bp->boxes[proxy] = box;
+    if (rgFatHolds(&bp->fats[proxy], box) || rgIsUnbounded(bp, proxy)) {
+        bp->boxes[proxy] = *box;
         return rg_ok;
     }
-    if (!rgIsBounded(&box)) {
+    if (!rgIsBounded(box)) {
         return rg_errorArgument;
     }
-    rgMoveProxyBox(bp, proxy, &box);
+    rgMoveProxyBox(bp, proxy, box);
     return rg_ok;
+}
+
+rgResult rgBroadphase_Move(rgBroadphase* bp, int proxy, rgBox box) {
+    return rgIsProxy(bp, proxy) ? rgBroadphase_MoveTo(bp, proxy, &box) : rg_errorArgument;
 }
 
 // ---- pairs
@@ -352,12 +357,8 @@ static rgResult rgReservePairs(rgBroadphase* bp, rgPairList* list, int count) {
                      sizeof(rgProxyPair));
 }
 
-static bool rgPairLess(rgProxyPair p, rgProxyPair q) {
-    return p.a != q.a ? p.a < q.a : p.b < q.b;
-}
-
-static int rgFlagsOf(const uint8_t* flags, rgProxyPair p) {
-    return flags[p.a] | flags[p.b];
+static inline uint64_t rgPairOrder(rgProxyPair p) {
+    return (uint64_t)(uint32_t)p.a << 32 | (uint32_t)p.b;
 }
 
 // Old pairs of which neither moved, merged with what was found; both lists are sorted.
@@ -367,18 +368,22 @@ static void rgMergePairs(rgBroadphase* bp) {
     const uint8_t* flags = bp->flags;
     rgProxyPair* out = bp->next.pairs;
     int32_t* previous = bp->previous;
-    int i = 0, j = 0, count = 0;
-    while (i < oldCount || j < foundCount) {
-        bool same =
-            i < oldCount && j < foundCount && old[i].a == found[j].a && old[i].b == found[j].b;
-        bool fromOld = same || j == foundCount || (i < oldCount && rgPairLess(old[i], found[j]));
-        rgProxyPair pair = fromOld ? old[i] : found[j];
-        int known = rgFlagsOf(flags, pair);
-        previous[count] = fromOld && !(known & rg_proxyFresh) ? i : -1;
-        out[count] = pair;
-        count += !fromOld || same || !(known & rg_proxyMoved);
-        i += fromOld;
-        j += same || !fromOld;
+    int i = 0, count = 0;
+    for (int j = 0; j <= foundCount; ++j) {
+        uint64_t end = j < foundCount ? rgPairOrder(found[j]) : UINT64_MAX;
+        for (; i < oldCount && rgPairOrder(old[i]) < end; ++i) {
+            out[count] = old[i];
+            previous[count] = i;
+            count += !((flags[old[i].a] | flags[old[i].b]) & rg_proxyMoved);
+        }
+        if (j == foundCount) {
+            break;
+        }
+        bool same = i < oldCount && rgPairOrder(old[i]) == end;
+        bool fresh = (flags[found[j].a] | flags[found[j].b]) & rg_proxyFresh;
+        out[count] = found[j];
+        previous[count++] = same && !fresh ? i : -1;
+        i += same;
     }
     bp->next.count = count;
     rgPairList swap = bp->pairs;
@@ -429,6 +434,10 @@ rgResult rgBroadphase_Update(rgBroadphase* bp, rgPairFilterFcn* filter, void* co
     if (bp == NULL) {
         return rg_errorArgument;
     }
+    if (bp->movedCount == 0 && bp->quiet) {
+        return rg_ok;
+    }
+    bp->quiet = false;
     rgSearch search = {.bp = bp, .filter = filter, .context = context};
     bp->found.count = 0;
     if (bp->movedCount > 0) {
@@ -453,6 +462,7 @@ rgResult rgBroadphase_Update(rgBroadphase* bp, rgPairFilterFcn* filter, void* co
         rgCountingPass(bp, &bp->found, &bp->sorted, false);
         rgCountingPass(bp, &bp->sorted, &bp->found, true);
     }
+    bp->quiet = bp->movedCount == 0;
     rgMergePairs(bp);
     rgClearMoved(bp);
     return rg_ok;

@@ -8,9 +8,24 @@ typedef struct rgCollideInput {
     double margin;
     int maxPoints;
     rgPairCache* cache; // may be NULL
+    bool apartAsked;    // rgStaysApart() was asked and did not know
 } rgCollideInput;
 int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manifold.c
 
+// What the pairs of a shape share.
+typedef struct rgPlacement {
+    rgMat3 axes;   // of its pose
+    rgVec3 center; // of its core, world
+} rgPlacement;
+// The box of a shape, larger by grow on all sides, and its placement.
+void rgPlaceGeometry(const rgGeometry* geometry, const rgPose* pose, double grow,
+                     rgPlacement* placement, rgBox* box);
+// Whether a pair whose cache has a negative depth, hence was apart, has moved too little since to
+// be within the margin: no points then. deep.c
+bool rgStaysApart(const rgCollideInput* input, const rgPlacement* a, const rgPlacement* b);
+
+// rgBroadphase_Move() of a proxy that is in use.
+rgResult rgBroadphase_MoveTo(rgBroadphase* broadphase, int proxy, const rgBox* box);
 const rgBox* rgBroadphase_Boxes(const rgBroadphase* broadphase); // by proxy, as given
 
 static inline bool rgBoxesMeet(const rgBox* a, const rgBox* b) {

@@ -86,14 +86,18 @@ void rgApart_Store(const rgConvexPair* pair, double distance, rgPairCache* cache
     cache->reach = cache->rest = 0;
 }
 
-bool rgApart_Stays(const rgCollideInput* in) {
+bool rgStaysApart(const rgCollideInput* in, const rgPlacement* placeA, const rgPlacement* placeB) {
     const rgPairCache* cache = in->cache;
-    const rgConvex *a = &in->a->convex, *b = &in->b->convex;
-    rgQuat back = rgQuatConjugate(in->poseA->q), q = rgQuatMultiply(back, in->poseB->q);
-    rgVec3 t = rgRotate(back, rgSub(in->poseB->p, in->poseA->p));
-    rgVec3 offset = rgSub(rgAdd(rgRotate(q, b->center), t), a->center);
+    bool swapped = rgIsSwapped(in->a->kind, in->b->kind);
+    const rgConvex *a = &in->a->convex, *b = &in->b->convex, *second = swapped ? a : b;
+    rgVec3 between = rgSub(placeB->center, placeA->center);
+    rgQuat q = rgQuatMultiply(rgQuatConjugate(in->poseA->q), in->poseB->q);
+    // Both are seen from the first shape of the pair.
+    q = swapped ? rgQuatConjugate(q) : q;
+    rgVec3 offset = swapped ? rgMat3_MultiplyTransposed(&placeB->axes, rgNegate(between))
+                            : rgMat3_MultiplyTransposed(&placeA->axes, between);
     rgVec3 old = rgVec(cache->offset[0], cache->offset[1], cache->offset[2]);
-    double motion = rgLength(rgSub(offset, old)) + rgTurnSince(cache, q) * b->scale;
+    double motion = rgLength(rgSub(offset, old)) + rgTurnSince(cache, q) * second->scale;
     double rounding = RG_DEEP_ROUNDING * (a->scale + b->scale - cache->depth);
     return -cache->depth > in->margin + motion + rounding;
 }

@@ -192,6 +192,9 @@ rgResult rgCreateGeometry(const rgGeometryDef* def, rgDiagnostics* diagnostics,
     }
     rgSetBounds(made);
     rgAddRounding(made, def->rounding);
+    rgVec3 ball = rgVec(made->convex.radius, made->convex.radius, made->convex.radius);
+    made->middle = rgScale(0.5, rgAdd(made->box.lower, made->box.upper));
+    made->half = rgSub(rgScale(0.5, rgSub(made->box.upper, made->box.lower)), ball);
     *geometry = made;
     return rg_ok;
 }
@@ -256,26 +259,37 @@ static rgVec3 rgRoundExtent(const rgGeometry* g, const rgMat3* r) {
     }
 }
 
-rgBox rgGeometry_Box(const rgGeometry* g, rgPose pose) {
-    if (g == NULL) {
-        return (rgBox){0};
-    }
+static inline void rgPutBox(rgVec3 center, rgVec3 half, double grow, rgBox* box) {
+    box->lower =
+        rgVec(center.x - half.x - grow, center.y - half.y - grow, center.z - half.z - grow);
+    box->upper =
+        rgVec(center.x + half.x + grow, center.y + half.y + grow, center.z + half.z + grow);
+}
+
+void rgPlaceGeometry(const rgGeometry* g, const rgPose* pose, double grow, rgPlacement* placement,
+                     rgBox* box) {
+    rgMat3 r = rgMat3FromQuat(pose->q);
+    placement->axes = r;
+    placement->center = rgAdd(pose->p, rgMat3_Multiply(&r, g->convex.center));
     if (g->kind == rg_shapePlane) {
-        return g->box;
-    }
-    rgMat3 r = rgMat3FromQuat(pose.q);
-    rgVec3 center = pose.p;
-    rgVec3 half;
-    if (rgIsConvexKind(g->kind) && g->kind != rg_shapeBox && g->kind != rg_shapeHull) {
-        half = rgRoundExtent(g, &r);
+        *box = g->box;
+    } else if (rgIsConvexKind(g->kind) && g->kind != rg_shapeBox && g->kind != rg_shapeHull) {
+        rgPutBox(pose->p, rgRoundExtent(g, &r), grow, box);
     } else {
-        rgVec3 middle = rgScale(0.5, rgAdd(g->box.lower, g->box.upper));
-        center = rgAdd(center, rgMat3_Multiply(&r, middle));
-        rgVec3 ball = rgVec(g->convex.radius, g->convex.radius, g->convex.radius);
-        half = rgSub(rgScale(0.5, rgSub(g->box.upper, g->box.lower)), ball);
-        half = rgAdd(rgRotatedExtent(&r, half), ball);
+        double ball = g->convex.radius;
+        rgVec3 center = rgAdd(pose->p, rgMat3_Multiply(&r, g->middle));
+        rgVec3 half = rgAdd(rgRotatedExtent(&r, g->half), rgVec(ball, ball, ball));
+        rgPutBox(center, half, grow, box);
     }
-    return (rgBox){.lower = rgSub(center, half), .upper = rgAdd(center, half)};
+}
+
+rgBox rgGeometry_Box(const rgGeometry* g, rgPose pose) {
+    rgBox box = {0};
+    rgPlacement placement;
+    if (g != NULL) {
+        rgPlaceGeometry(g, &pose, 0, &placement, &box);
+    }
+    return box;
 }
 
 bool rgGeometry_Hull(const rgGeometry* geometry, rgHullView* view) {

@@ -93,6 +93,7 @@ struct rgGeometry {
     rgTriangles triangles;
     rgHeights heights;
     rgBox box;
+    rgVec3 middle, half; // of the box of its core
     double boundingRadius;
     rgAllocator allocator;
     rgArena arena; // arrays of hull, triangles and heights
@@ -112,6 +113,11 @@ static inline rgVec3 rgAbs3(rgVec3 a) {
 }
 static inline bool rgIsConvexKind(rgShapeKind kind) {
     return kind >= rg_shapeSphere && kind <= rg_shapeHull;
+}
+// Which of a pair is first: surfaces, then by kind.
+static inline bool rgIsSwapped(rgShapeKind a, rgShapeKind b) {
+    bool surfaceA = !rgIsConvexKind(a), surfaceB = !rgIsConvexKind(b);
+    return surfaceA != surfaceB ? surfaceB : a > b;
 }
 
 // ---- hull.c
@@ -226,10 +232,8 @@ void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache*
 bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rgVec3 w[3],
                     const double weight[3], double depth);
 
-// A pair that is apart by a distance at least, and whether it is so still by more than the margin:
-// true only if it moved too little since. The cache's depth is negative.
+// A pair that is apart by a distance at least, for rgStaysApart(). The cache's depth is negative.
 void rgApart_Store(const rgConvexPair* pair, double distance, rgPairCache* cache);
-bool rgApart_Stays(const rgCollideInput* input);
 
 // ---- warm.c
 typedef struct rgWarmLimits {

@@ -63,8 +63,17 @@ static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cach
     return true;
 }
 
+// The same without a call per shape before.
+static bool rgStaysApartAt(const rgCollideInput* in) {
+    rgPlacement a, b;
+    rgBox box;
+    rgPlaceGeometry(in->a, in->poseA, 0, &a, &box);
+    rgPlaceGeometry(in->b, in->poseB, 0, &b, &box);
+    return rgStaysApart(in, &a, &b);
+}
+
 void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
-    if (in->cache != NULL && in->cache->depth < 0 && rgApart_Stays(in)) {
+    if (in->cache != NULL && in->cache->depth < 0 && !in->apartAsked && rgStaysApartAt(in)) {
         return;
     }
     rgConvexPair pair = rgMakePair(&in->a->convex, *in->poseA, &in->b->convex, *in->poseB);
@@ -118,12 +127,6 @@ static void rgFlip(rgManifold* m) {
     }
 }
 
-// Surfaces first, then by kind.
-static bool rgIsSwapped(rgShapeKind a, rgShapeKind b) {
-    bool surfaceA = !rgIsConvexKind(a), surfaceB = !rgIsConvexKind(b);
-    return surfaceA != surfaceB ? surfaceB : a > b;
-}
-
 int rgCollideShapes(const rgCollideInput* in, rgManifold* manifold) {
     manifold->count = 0;
     rgShapeKind kindA = in->a->kind, kindB = in->b->kind;
@@ -150,7 +153,7 @@ int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeom
         return 0;
     }
     maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
-    rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache};
+    rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache, false};
     return rgCollideShapes(&in, manifold);
 }
 
@@ -159,6 +162,6 @@ int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose pos
     if (a == NULL || b == NULL || manifold == NULL) {
         return 0;
     }
-    rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache};
+    rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache, false};
     return rgCollideShapes(&in, manifold);
 }

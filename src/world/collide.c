@@ -1,6 +1,5 @@
 // Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
 // manifolds, contact points. docs/theory/step.md (14), (15).
-#include "collision/collide.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -78,6 +77,7 @@ static void rgWorld_MoveCollider(const rgWorld* world, rgCollider* collider) {
     double turning = rgLength(V->angular);
     collider->velocity = rgAdd(V->linear, rgCross(V->angular, arm));
     collider->spin = turning > 0 && isfinite(collider->radius) ? turning * collider->radius : 0;
+    collider->speed = rgLength(collider->velocity) + collider->spin;
 }
 
 static rgResult rgWorld_PlaceColliders(rgWorld* world) {
@@ -85,19 +85,18 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
     rgResult result = rg_ok;
     for (int i = 0; i < world->colliderCount && result == rg_ok; ++i) {
         rgCollider* collider = &world->colliders[i];
+        collider->ahead = rgWorld_TreeAhead(world, collider->link);
+        collider->margin = model->shapes[collider->shape].margin;
         if (collider->link == 0) {
             continue; // placed at creation
         }
         collider->pose = rgWorld_PlacePose(world, &model->shapePlaces[collider->shape]);
         rgWorld_MoveCollider(world, collider);
-        rgBox box = rgGeometry_Box(collider->geometry, collider->pose);
-        rgVec3 grow = rgVec(1, 1, 1);
-        double time = rgWorld_TimeAhead(world, collider->link, 0);
-        collider->reach = time * (rgLength(collider->velocity) + collider->spin) +
-                          world->def.margin + model->shapes[collider->shape].margin;
-        box.lower = rgAddScaled(box.lower, -collider->reach, grow);
-        box.upper = rgAddScaled(box.upper, collider->reach, grow);
-        result = rgBroadphase_Move(world->broadphase, i, box);
+        collider->reach = collider->ahead * collider->speed + world->def.margin + collider->margin;
+        rgBox box;
+        rgPlaceGeometry(collider->geometry, &collider->pose, collider->reach, &collider->placement,
+                        &box);
+        result = rgBroadphase_MoveTo(world->broadphase, i, &box);
     }
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }
@@ -109,21 +108,6 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
     const rgLink* links = world->model->links;
     return (links[A->link].tree >= 0 || links[B->link].tree >= 0) &&
            rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
-}
-
-// Bound on how far points of a pair close in this step.
-double rgWorld_PairTravel(const rgWorld* world, int a, int b) {
-    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
-    double time = rgWorld_TimeAhead(world, A->link, B->link);
-    return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
-}
-
-// (14) Twice the travel: where one end is stopped, the other swings on up to that much faster.
-double rgWorld_PairMargin(const rgWorld* world, int a, int b, double travel) {
-    const rgShapeDef* shapes = world->model->shapes;
-    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
-    double own = RG_MAX(shapes[A->shape].margin, shapes[B->shape].margin);
-    return RG_MAX(2 * travel + world->def.margin, own);
 }
 
 // A fast pair is asked for all its points: those that matter are chosen by their own speed.
@@ -164,15 +148,18 @@ static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
 
 static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgManifold* manifold) {
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
-    double travel = rgWorld_PairTravel(world, pair->a, pair->b);
+    double travel = rgPairTravel(A, B);
     rgCollideInput input = {A->geometry,
                             B->geometry,
                             &A->pose,
                             &B->pose,
-                            rgWorld_PairMargin(world, pair->a, pair->b, travel),
+                            rgWorld_PairMargin(world, A, B, travel),
                             rgWorld_PairPoints(world, travel),
-                            &pair->cache};
-    if (rgCollideShapes(&input, manifold) > 0) {
+                            &pair->cache,
+                            pair->cache.depth < 0};
+    if (input.apartAsked && rgStaysApart(&input, &A->placement, &B->placement)) {
+        manifold->count = 0;
+    } else if (rgCollideShapes(&input, manifold) > 0) {
         rgWorld_DropDistant(world, pair, manifold);
     }
 }
@@ -192,20 +179,19 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     }
 }
 
-static rgPoint rgMakePoint(const rgManifold* manifold, int place, const rgPairMemory* pair,
-                           int index, bool bends) {
+static void rgPoint_Set(rgPoint* point, const rgManifold* manifold, int place,
+                        const rgPairMemory* pair, int index, bool bends) {
     const rgManifoldPoint* from = &manifold->points[place];
-    rgPoint point = {.position = from->position,
-                     .normal = from->normal,
-                     .gap = rgTouchingGap(from->gap),
-                     .feature = from->feature,
-                     .pair = index,
-                     .place = place,
-                     .colliderA = pair->a,
-                     .colliderB = pair->b,
-                     .pointCount = manifold->count,
-                     .bends = bends};
-    return point;
+    *point = (rgPoint){.position = from->position,
+                       .normal = from->normal,
+                       .gap = rgTouchingGap(from->gap),
+                       .feature = from->feature,
+                       .pair = index,
+                       .place = place,
+                       .colliderA = pair->a,
+                       .colliderB = pair->b,
+                       .pointCount = manifold->count,
+                       .bends = bends};
 }
 
 static bool rgSameVector(rgVec3 a, rgVec3 b) {
@@ -285,7 +271,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
         world->bends = world->bends || bends;
         for (int k = 0; k < manifold->count; ++k) {
             rgPoint* point = &world->points[world->pointCount++];
-            *point = rgMakePoint(manifold, k, pair, i, bends);
+            rgPoint_Set(point, manifold, k, pair, i, bends);
             if (k > 0 && rgSameVector(point->normal, point[-1].normal)) {
                 point->tangent1 = point[-1].tangent1;
                 point->tangent2 = point[-1].tangent2;

@@ -142,11 +142,6 @@ static rgBox rgSweptBox(const rgGeometry* geometry, rgPose pose, rgVec3 way) {
     return box;
 }
 
-static bool rgBoxesMeet(const rgBox* a, const rgBox* b) {
-    return a->lower.x <= b->upper.x && b->lower.x <= a->upper.x && a->lower.y <= b->upper.y &&
-           b->lower.y <= a->upper.y && a->lower.z <= b->upper.z && b->lower.z <= a->upper.z;
-}
-
 static bool rgIsUsableCast(rgPose pose, rgVec3 direction, double maxFraction) {
     return rgPoseIsUsable(pose) && isfinite(rgLength(direction)) && maxFraction >= 0;
 }

@@ -114,7 +114,7 @@ bool rgWorld_Rouse(rgWorld* world) {
             continue;
         }
         const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
-        double reach = 2 * rgWorld_PairTravel(world, pair->a, pair->b);
+        double reach = 2 * rgPairTravel(A, B);
         bool touches = false;
         for (int k = 0; k < manifold->count; ++k) {
             touches = touches || manifold->points[k].gap <= reach + fall + RG_TOUCHING;

@@ -18,7 +18,7 @@ static double rgWorld_Thickness(const rgWorld* world, int colliderA, int collide
 bool rgWorld_PairBends(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
     double thin = rgWorld_Thickness(world, pair->a, pair->b), radius = RG_MIN(A->radius, B->radius);
-    double travel = 2 * rgWorld_PairTravel(world, pair->a, pair->b); // (14)
+    double travel = 2 * rgPairTravel(A, B); // (14)
     return travel * travel > 2 * radius * RG_TURN_SHARE * thin;
 }
 

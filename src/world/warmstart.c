@@ -1,7 +1,6 @@
 // What survives from step to step: caches, impulses and anchors of pairs that are near each other,
 // sorted by pair, and the impulses of all other rows in fixed slots. Pairs of a step are those
 // whose boxes overlap now, hence the same whatever the history of the broadphase.
-#include "collision/collide.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -19,13 +18,16 @@ static void rgWorld_MarkColliders(rgWorld* world) {
 // Boxes of planes are unbounded, but what is further above one than the pair's margin has no
 // points with it.
 static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rgBox* box) {
-    const rgPose* pose = &world->colliders[plane].pose;
-    rgVec3 n = rgZAxis(pose->q);
+    const rgCollider *P = &world->colliders[plane], *O = &world->colliders[other];
+    const double* m = P->placement.axes.m;
+    rgVec3 n = rgVec(m[2], m[5], m[8]);
     rgVec3 low = rgVec(n.x > 0 ? box->lower.x : box->upper.x, n.y > 0 ? box->lower.y : box->upper.y,
                        n.z > 0 ? box->lower.z : box->upper.z);
-    double height = rgDot(n, rgSub(low, pose->p)) + world->colliders[other].reach;
-    double travel = rgWorld_PairTravel(world, plane, other);
-    return height > rgWorld_PairMargin(world, plane, other, travel);
+    double height = rgDot(n, rgSub(low, P->pose.p)) + O->reach;
+    // Most are above by more than the margin would be if they moved against each other.
+    double most = RG_MAX(P->ahead, O->ahead) * (P->speed + O->speed);
+    return height > rgWorld_PairMargin(world, P, O, most) ||
+           height > rgWorld_PairMargin(world, P, O, rgPairTravel(P, O));
 }
 
 static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {

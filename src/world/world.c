@@ -426,8 +426,9 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* di
                            .plane = world->model->shapes[shape].kind == rg_shapePlane,
                            .pose = rgDynamics_PlacePose(world->dynamics, place)};
     int proxy;
-    rgResult result = rgBroadphase_Add(world->broadphase,
-                                       rgGeometry_Box(collider.geometry, collider.pose), &proxy);
+    rgBox box;
+    rgPlaceGeometry(collider.geometry, &collider.pose, 0, &collider.placement, &box);
+    rgResult result = rgBroadphase_Add(world->broadphase, box, &proxy);
     if (result == rg_ok) {
         world->colliders[world->colliderCount++] = collider;
     }

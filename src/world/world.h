@@ -1,10 +1,10 @@
 // Private view of a world. State (what save, restore and hash copy) is apart from the workspace
 // (what a step recomputes). docs/theory/step.md.
 #pragma once
+#include "collision/collide.h"
 #include "contact/problem.h"
 #include "dynamics/dynamics.h"
 #include "model/model.h"
-#include "rigor/collision.h"
 #include "rigor/world.h"
 
 #include <stdatomic.h>
@@ -84,6 +84,9 @@ typedef struct rgCollider {
     double thin;     // half of its least width; infinite for surfaces
     rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
     double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
+    double speed;    // rgWorld_PlaceColliders: bound on the speed of its points
+    double ahead;    // rgWorld_PlaceColliders: rgWorld_TreeAhead() of its link [s]
+    double margin;   // rgWorld_PlaceColliders: of its shape [m]
     double reach;    // rgWorld_PlaceColliders: what its box is larger by than itself [m]
     int shape;       // index
     int link;
@@ -91,6 +94,7 @@ typedef struct rgCollider {
     bool plane;
     unsigned rest; // rgWorld_MatchPairs, bits of rgColliderRest
     rgPose pose;   // rgWorld_PlaceColliders, world
+    rgPlacement placement;
 } rgCollider;
 
 // Of a constraint or a contact point.
@@ -621,8 +625,16 @@ rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
 static inline bool rgWorld_PairIsDormant(const rgWorld* world, const rgPairMemory* pair) {
     return world->sleepCount > 0 && rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
 }
-double rgWorld_PairTravel(const rgWorld* world, int a, int b);                // collide.c
-double rgWorld_PairMargin(const rgWorld* world, int a, int b, double travel); // likewise
+// Bound on how far points of a pair close in this step.
+static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
+    double time = RG_MAX(A->ahead, B->ahead);
+    return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
+}
+// (14) Twice the travel: where one end is stopped, the other swings on up to that much faster.
+static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* A,
+                                        const rgCollider* B, double travel) {
+    return RG_MAX(2 * travel + world->def.margin, RG_MAX(A->margin, B->margin));
+}
 bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none

@@ -271,9 +271,13 @@ static void rgTestApart(void** state) {
         path.pb.p = rgAddScaled(path.pb.p, 1.5 * path.scale, rgTestDirection(&random));
         for (int k = 0; k < 200; ++k) {
             rgManifold warm, cold;
-            rgCollideInput in = {path.a.geometry, path.b.geometry, &path.pa, &path.pb, 0.02, 4,
-                                 &cache};
-            bool stays = cache.depth < 0 && rgApart_Stays(&in);
+            rgCollideInput in = {
+                path.a.geometry, path.b.geometry, &path.pa, &path.pb, 0.02, 4, &cache, false};
+            rgPlacement a, b;
+            rgBox box;
+            rgPlaceGeometry(in.a, in.poseA, 0, &a, &box);
+            rgPlaceGeometry(in.b, in.poseB, 0, &b, &box);
+            bool stays = cache.depth < 0 && rgStaysApart(&in, &a, &b);
             rgCollide(path.a.geometry, path.pa, path.b.geometry, path.pb, 0.02, &cache, &warm);
             rgCollide(path.a.geometry, path.pa, path.b.geometry, path.pb, 0.02, NULL, &cold);
             assert_int_equal(warm.count > 0, cold.count > 0);
