@@ -5,6 +5,7 @@
 
 #define RG_JAM_COMPLIANCE 1e-6 // relative to the diagonal of G
 #define RG_JAM_LEVELS     8    // a pair is softened for at most 2^7 steps at a time
+#define RG_JAM_LOAD       10   // velocities V that contacts stop by themselves; the rest braces
 
 // |W|^2 of a row
 static double rgWorld_WhitenedDelassus(const rgWorld* world, int row) {
@@ -15,14 +16,19 @@ static double rgWorld_WhitenedDelassus(const rgWorld* world, int row) {
     return sum;
 }
 
+// R of a contact that yields
+static double rgYield(const rgWorld* world, int normal) {
+    return RG_JAM_COMPLIANCE * rgWorld_WhitenedDelassus(world, normal);
+}
+
 // The contacts of one pair, from point i on.
 static int rgSoftenPair(rgWorld* world, int i) {
     int count = 0;
     for (int k = i; k < i + world->points[i].pointCount; ++k) {
         int normal = world->points[k].firstRow + 2;
-        double G = rgWorld_WhitenedDelassus(world, normal);
-        if (world->rows.compliance[normal] == 0 && G > 0) {
-            world->rows.compliance[normal] = RG_JAM_COMPLIANCE * G;
+        double R = rgYield(world, normal);
+        if (world->rows.compliance[normal] == 0 && R > 0) {
+            world->rows.compliance[normal] = R;
             world->points[k].softened = true;
             ++count;
         }
@@ -47,6 +53,19 @@ static rgPairMemory* rgPairOfPoint(const rgWorld* world, int i) {
     return &world->memories[1].pairs[world->points[i].pair];
 }
 
+// What they would leave wrong, as a residual. Under the present impulses, but contacts that yield
+// do not brace bodies against each other.
+static double rgYieldError(const rgWorld* world, const rgContactReport* report) {
+    double worst = 0;
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        for (int k = i; rgPairJams(world, i, report) && k < i + world->points[i].pointCount; ++k) {
+            int normal = world->points[k].firstRow + 2;
+            worst = fmax(worst, world->rows.lambda[normal] * rgYield(world, normal));
+        }
+    }
+    return fmin(worst / report->residual.reference, RG_JAM_LOAD * RG_JAM_COMPLIANCE);
+}
+
 int rgSoftenKnownJams(rgWorld* world) {
     int count = 0;
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
@@ -59,9 +78,13 @@ int rgSoftenKnownJams(rgWorld* world) {
 }
 
 // For one step; where a certificate names the pair, for twice as many each time that it does so
-// again: what is jammed for good does not cost a failed solve in every step.
+// again: what is jammed for good does not cost a failed solve in every step. Where nothing is
+// proven and the rigid solve came nearer than yielding would, nothing yields.
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
     int count = 0;
+    if (report->conflictCount == 0 && report->residual.total <= rgYieldError(world, report)) {
+        return 0;
+    }
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
          i += world->points[i].pointCount) {
         rgPairMemory* pair = rgPairOfPoint(world, i);
