@@ -146,22 +146,6 @@ static void rgAddMatrix(const rgContactProblem* problem, const double* lambda, d
     }
 }
 
-// Whether a row has entries for velocities that stand side by side, as those of most bodies do.
-static inline bool rgRowIsDense(const rgSparse* J, int begin, int end) {
-    return end > begin && J->column[end - 1] - J->column[begin] == end - begin - 1;
-}
-
-// y += s x
-static inline void rgAddDense(int count, double s, const double* x, double* y) {
-    int k = 0;
-    for (; k + 2 <= count; k += 2) {
-        rgStoreTwo(y + k, rgLoadTwo(y + k) + s * rgLoadTwo(x + k));
-    }
-    if (k < count) {
-        y[k] += s * x[k];
-    }
-}
-
 // x'y, and x'x beside it
 static inline double rgDotDense(int count, const double* x, const double* y, double* square) {
     rgTwo sum = {0, 0}, squares = {0, 0};
@@ -185,8 +169,8 @@ static void rgPushVelocities(const rgSparse* J, const double* value, const doubl
     memset(v, 0, (size_t)J->columnCount * sizeof(double));
     for (int i = 0; i < J->rowCount; ++i) {
         int begin = J->rowStart[i], end = J->rowStart[i + 1];
-        if (rgRowIsDense(J, begin, end)) {
-            rgAddDense(end - begin, lambda[i], value + begin, v + J->column[begin]);
+        if (rgColumnsAreClose(J->column, begin, end)) {
+            rgAddMultiple(end - begin, lambda[i], value + begin, v + J->column[begin]);
             continue;
         }
         for (int k = begin; k < end; ++k) {
@@ -201,7 +185,7 @@ static void rgReadVelocities(const rgSparse* J, const double* value, const doubl
     for (int i = 0; i < J->rowCount; ++i) {
         int begin = J->rowStart[i], end = J->rowStart[i + 1];
         double sum = 0, square = 0;
-        if (rgRowIsDense(J, begin, end)) {
+        if (rgColumnsAreClose(J->column, begin, end)) {
             sum = rgDotDense(end - begin, value + begin, v + J->column[begin], &square);
             begin = end;
         }

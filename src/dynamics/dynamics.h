@@ -110,6 +110,9 @@ rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion)
 rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added);
 // The first `count` links of the tree, where x is zero but for the first `pushed` ones.
 void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int count, double* x);
+// x := L^-1 x of the links of the tree from the one with number `from` on, where those above are
+// done.
+void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, int from, int count, double* x);
 // x := L^-T x, of which x[stride * column] are the entries, for the columns that are of deep trees;
 // they are closed upwards.
 void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, int stride,
@@ -127,9 +130,13 @@ void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias);
 void rgDynamics_TreeMultiply(rgDynamics* d, int tree, const double* x, double* y); // M x
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
-// The same where x is zero but for the first joint of the tree: for the whole tree, or only what
-// that joint does.
-void rgDynamics_SolveRoot(const rgDynamics* d, int tree, bool whole, double* x);
+// The same in two parts: up to what the first joint of the tree does, then what follows from it.
+void rgDynamics_SolveToRoot(const rgDynamics* d, int tree, double* x);
+void rgDynamics_SolveFromRoot(const rgDynamics* d, int tree, double* x);
+// The first part where x is zero but for that joint.
+void rgDynamics_SolveRoot(const rgDynamics* d, int tree, double* x);
+// (14) x := M^-1 J' y from x = W' y, for the last factorization and rgDynamics_Whiten().
+void rgDynamics_Unwhiten(const rgDynamics* d, double* x);
 
 // Diagonal entries of J M^-1 J', for the last factorization, of rows over the same columns, which
 // are closed upwards.
@@ -150,10 +157,10 @@ rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place);
 
 // Degrees of freedom that move link A or link B (A = 0: the world), ascending. Returns how many.
 int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns);
-// Rows of J_B - J_A for the velocity of the world point along directions, over those columns:
+// Rows of J_B - J_A for the velocity of the world point along three directions, over those columns:
 // rows[k * columnCount + i]. Columns that move both are zero.
 void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point,
-                         const rgVec3* directions, int directionCount, int columnCount,
+                         const rgVec3 directions[3], const int* columns, int columnCount,
                          double* rows);
 // Likewise for the relative angular velocity.
 void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const rgVec3* directions,

@@ -104,11 +104,10 @@ rgResult rgDynamics_Factorize(rgDynamics* d, const double* added) {
     return result;
 }
 
-// Trees are ranges of degrees of freedom that the factor does not couple. x is zero from `pushed`
-// on.
-static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, double* x) {
+// x := L^-T x. Trees are ranges of degrees of freedom that the factor does not couple.
+static void rgReduceRange(const rgDynamics* d, int first, int end, double* x) {
     const rgModel* model = d->model;
-    for (int i = pushed - 1; i >= first; --i) {
+    for (int i = end - 1; i >= first; --i) {
         const rgDof* dof = &model->dofs[i];
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
@@ -119,11 +118,16 @@ static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, do
             }
         }
     }
+}
+
+// x := L^-1 S x, S a diagonal matrix.
+static void rgFollowRange(const rgDynamics* d, int first, int end, const double* S, double* x) {
+    const rgModel* model = d->model;
     for (int i = first; i < end; ++i) {
         const rgDof* dof = &model->dofs[i];
         const int* column = model->massColumns + dof->rowStart;
         const double* row = d->factor + dof->rowStart;
-        double sum = x[i] * d->inverseDiagonal[i];
+        double sum = x[i] * S[i];
         for (int k = 1; k < d->rowLength[i]; ++k) {
             sum -= row[k] * x[column[k]];
         }
@@ -131,24 +135,66 @@ static void rgSolveRange(const rgDynamics* d, int first, int pushed, int end, do
     }
 }
 
-void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x) {
-    const rgTree* range = &d->model->trees[tree];
-    int end = range->firstDof + range->dofCount;
-    if (d->isDeep[tree]) {
-        rgDynamics_SolveArticulated(d, tree, range->linkCount, range->linkCount, x);
-    } else {
-        rgSolveRange(d, range->firstDof, end, end, x);
-    }
+static int rgTreeEnd(const rgTree* tree) {
+    return tree->firstDof + tree->dofCount;
 }
 
-void rgDynamics_SolveRoot(const rgDynamics* d, int tree, bool whole, double* x) {
+// First degree of freedom after those of the first joint.
+static int rgRootEnd(const rgDynamics* d, const rgTree* tree) {
+    return tree->firstDof + d->model->links[tree->firstLink].vCount;
+}
+
+void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x) {
     const rgTree* range = &d->model->trees[tree];
-    int first = range->firstDof, root = first + d->model->links[range->firstLink].vCount;
     if (d->isDeep[tree]) {
-        rgDynamics_SolveArticulated(d, tree, 1, whole ? range->linkCount : 1, x);
+        rgDynamics_SolveArticulated(d, tree, range->linkCount, range->linkCount, x);
         return;
     }
-    rgSolveRange(d, first, root, whole ? first + range->dofCount : root, x);
+    rgReduceRange(d, range->firstDof, rgTreeEnd(range), x);
+    rgFollowRange(d, range->firstDof, rgTreeEnd(range), d->inverseDiagonal, x);
+}
+
+void rgDynamics_SolveToRoot(const rgDynamics* d, int tree, double* x) {
+    const rgTree* range = &d->model->trees[tree];
+    if (d->isDeep[tree]) {
+        rgDynamics_SolveArticulated(d, tree, range->linkCount, 1, x);
+        return;
+    }
+    rgReduceRange(d, range->firstDof, rgTreeEnd(range), x);
+    rgFollowRange(d, range->firstDof, rgRootEnd(d, range), d->inverseDiagonal, x);
+}
+
+void rgDynamics_SolveFromRoot(const rgDynamics* d, int tree, double* x) {
+    const rgTree* range = &d->model->trees[tree];
+    if (d->isDeep[tree]) {
+        rgDynamics_FollowArticulated(d, tree, 1, range->linkCount, x);
+        return;
+    }
+    rgFollowRange(d, rgRootEnd(d, range), rgTreeEnd(range), d->inverseDiagonal, x);
+}
+
+void rgDynamics_SolveRoot(const rgDynamics* d, int tree, double* x) {
+    const rgTree* range = &d->model->trees[tree];
+    if (d->isDeep[tree]) {
+        rgDynamics_SolveArticulated(d, tree, 1, 1, x);
+        return;
+    }
+    rgReduceRange(d, range->firstDof, rgRootEnd(d, range), x);
+    rgFollowRange(d, range->firstDof, rgRootEnd(d, range), d->inverseDiagonal, x);
+}
+
+void rgDynamics_Unwhiten(const rgDynamics* d, double* x) {
+    for (int t = 0; t < d->model->treeCount; ++t) {
+        const rgTree* range = &d->model->trees[t];
+        if (!d->isDeep[t]) {
+            rgFollowRange(d, range->firstDof, rgTreeEnd(range), d->inverseRoot, x);
+            continue;
+        }
+        for (int i = range->firstDof; i < rgTreeEnd(range); ++i) {
+            x[i] *= d->inverseRoot[i];
+        }
+        rgDynamics_FollowArticulated(d, t, 0, range->linkCount, x);
+    }
 }
 
 static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
@@ -290,13 +336,16 @@ static void rgReduceColumnsBest(const rgDynamics* d, const int* columns, int cou
     rgReduceColumns(d, columns, count, dense);
 }
 
-// L^-T w of up to RG_ROW_GROUP rows over the same columns, which are closed upwards, in dense.
+// L^-T w of up to RG_ROW_GROUP rows over the same columns, which are closed upwards, in dense. In
+// the place of rows that are not there stands the first one.
 static void rgReduceRows(const rgDynamics* d, const int* columns, int count, int rows,
                          const double* w, double* dense) {
+    const double* second = rows > 1 ? w + count : w;
+    const double* third = rows > 2 ? w + 2 * count : w;
+    const double* fourth = rows > 3 ? w + 3 * count : w;
     for (int t = 0; t < count; ++t) {
-        for (int r = 0; r < RG_ROW_GROUP; ++r) {
-            dense[RG_ROW_GROUP * columns[t] + r] = r < rows ? w[r * count + t] : 0;
-        }
+        rgFour x = {w[t], second[t], third[t], fourth[t]};
+        memcpy(dense + RG_ROW_GROUP * columns[t], &x, sizeof(x));
     }
     for (int r = 0; r < rows && d->anyDeep; ++r) {
         rgDynamics_ReduceDeep(d, columns, count, RG_ROW_GROUP, dense + r);
@@ -326,8 +375,13 @@ static void rgSolveRows(const rgDynamics* d, const int* columns, int count, int 
     rgReduceRows(d, columns, count, rows, w, dense);
     for (int t = 0; t < count; ++t) {
         double scale = d->inverseRoot[columns[t]];
+        const double* x = dense + RG_ROW_GROUP * columns[t];
+        if (rows == 3) { // a contact
+            w[t] = scale * x[0], w[count + t] = scale * x[1], w[2 * count + t] = scale * x[2];
+            continue;
+        }
         for (int r = 0; r < rows; ++r) {
-            w[r * count + t] = scale * dense[RG_ROW_GROUP * columns[t] + r];
+            w[r * count + t] = scale * x[r];
         }
     }
 }

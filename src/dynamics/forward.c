@@ -172,11 +172,29 @@ rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added) {
     return rg_ok;
 }
 
+// (16)
+void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, int from, int count, double* x) {
+    const rgModel* model = d->model;
+    int first = model->trees[tree].firstLink;
+    rgSpatial* pushes = d->pushes;
+    for (int i = first; i < first + count; ++i) {
+        const rgLink* link = &model->links[i];
+        rgSpatial sum = link->parent > 0 ? pushes[link->parent] : (rgSpatial){0};
+        for (int k = link->v; k < link->v + link->vCount; ++k) {
+            if (i >= first + from) {
+                x[k] -= d->inverseDiagonal[k] * rgSpatialDot(&d->levers[k], &sum);
+            }
+            sum = rgSpatialAddScaled(sum, x[k], d->axes[k]);
+        }
+        pushes[i] = sum;
+    }
+}
+
 // (15) of forces, then (16)
 void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int count, double* x) {
     const rgModel* model = d->model;
     int first = model->trees[tree].firstLink;
-    rgSpatial *forces = d->forces, *pushes = d->pushes;
+    rgSpatial* forces = d->forces;
     memset(forces + first, 0, (size_t)pushed * sizeof(rgSpatial));
     for (int i = first + pushed - 1; i >= first; --i) {
         const rgLink* link = &model->links[i];
@@ -189,15 +207,7 @@ void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int 
             forces[link->parent] = rgSpatialAdd(forces[link->parent], force);
         }
     }
-    for (int i = first; i < first + count; ++i) {
-        const rgLink* link = &model->links[i];
-        rgSpatial sum = link->parent > 0 ? pushes[link->parent] : (rgSpatial){0};
-        for (int k = link->v; k < link->v + link->vCount; ++k) {
-            x[k] -= d->inverseDiagonal[k] * rgSpatialDot(&d->levers[k], &sum);
-            sum = rgSpatialAddScaled(sum, x[k], d->axes[k]);
-        }
-        pushes[i] = sum;
-    }
+    rgDynamics_FollowArticulated(d, tree, 0, count, x);
 }
 
 void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, int stride,

@@ -1,6 +1,7 @@
 // Motion of frames: Jacobians (17), velocities, accelerations and bias terms (18) at three
 // references, and the rows that constraints between two links need. docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
+#include "math/two.h"
 
 #include <string.h>
 
@@ -197,41 +198,105 @@ int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns
     return count;
 }
 
-// What a free joint does to a point: its linear axes are those of the world.
-static void rgFillFreeRows(const rgRot* r, rgVec3 arm, double sign, const rgVec3* directions,
-                           int directionCount, int stride, double* rows) {
-    rgVec3 x = rgScale(sign, rgCross(r->x, arm)), y = rgScale(sign, rgCross(r->y, arm));
-    rgVec3 z = rgScale(sign, rgCross(r->z, arm));
-    for (int k = 0; k < directionCount; ++k) {
-        rgVec3 n = directions[k];
+// Impulses along three directions at a point, as what they are at a tree's reference point: a row
+// of J has their products with the axes.
+static inline void rgListPushes(rgVec3 arm, double sign, const rgVec3 directions[3],
+                                rgSpatial pushes[3]) {
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 n = rgScale(sign, directions[k]);
+        pushes[k] = (rgSpatial){n, rgCross(arm, n)};
+    }
+}
+
+// What a free joint does: its linear axes are the world's.
+static inline void rgFillFreeRows(const rgRot* r, const rgSpatial pushes[3], int stride,
+                                  double* rows) {
+    for (int k = 0; k < 3; ++k) {
         double* row = rows + k * stride;
-        row[0] = sign * n.x, row[1] = sign * n.y, row[2] = sign * n.z;
-        row[3] = rgDot(n, x), row[4] = rgDot(n, y), row[5] = rgDot(n, z);
+        rgVec3 n = pushes[k].linear, m = pushes[k].angular;
+        row[0] = n.x, row[1] = n.y, row[2] = n.z;
+        row[3] = rgDot(r->x, m), row[4] = rgDot(r->y, m), row[5] = rgDot(r->z, m);
+    }
+}
+
+// Products of three pushes with an axis, even and odd numbers apart as rgSpatialDot() has them.
+typedef struct rgTriple {
+    rgTwo a[3], b[3], c[3];
+} rgTriple;
+
+static inline rgTriple rgLoadTriple(const rgSpatial pushes[3]) {
+    rgTriple t;
+    for (int k = 0; k < 3; ++k) {
+        const double* x = &pushes[k].linear.x;
+        t.a[k] = rgLoadTwo(x), t.b[k] = rgLoadTwo(x + 2), t.c[k] = rgLoadTwo(x + 4);
+    }
+    return t;
+}
+
+static inline void rgTriple_Fill(const rgTriple* t, const rgSpatial* axis, int stride,
+                                 double* out) {
+    const double* x = &axis->linear.x;
+    rgTwo a = rgLoadTwo(x), b = rgLoadTwo(x + 2), c = rgLoadTwo(x + 4);
+    for (int k = 0; k < 3; ++k) {
+        rgTwo sum = a * t->a[k] + b * t->b[k] + c * t->c[k];
+        out[k * stride] = sum[0] + sum[1];
+    }
+}
+
+// One side of the pair is the world: all columns move the other one.
+static void rgDynamics_SideRows(const rgDynamics* d, int link, const rgSpatial pushes[3],
+                                const int* columns, int count, double* rows) {
+    const rgModel* model = d->model;
+    int first = 0, root = model->trees[model->links[link].tree].firstLink;
+    if (model->links[root].kind == rg_linkFree && d->stepCoordinates) {
+        rgFillFreeRows(&d->poses[root].r, pushes, count, rows);
+        first = 6;
+    }
+    rgTriple triple = rgLoadTriple(pushes);
+    for (int i = first; i < count; ++i) {
+        rgTriple_Fill(&triple, &d->axes[columns[i]], count, rows + i);
     }
 }
 
 void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point,
-                         const rgVec3* directions, int directionCount, int columnCount,
+                         const rgVec3 directions[3], const int* columns, int columnCount,
                          double* rows) {
     const rgModel* model = d->model;
-    rgVec3 armA = rgSub(point, rgDynamics_LinkOrigin(d, linkA));
-    rgVec3 armB = rgSub(point, rgDynamics_LinkOrigin(d, linkB));
+    const rgSpatial* axes = d->axes;
+    rgSpatial onA[3], onB[3];
     rgWalk walk = rgStartWalk(model, linkA, linkB);
+    if (walk.a > 0) {
+        rgListPushes(rgSub(point, rgDynamics_LinkOrigin(d, linkA)), -1, directions, onA);
+    }
+    if (walk.b > 0) {
+        rgListPushes(rgSub(point, rgDynamics_LinkOrigin(d, linkB)), 1, directions, onB);
+    }
+    if (walk.a == 0 || walk.b == 0) {
+        if (columnCount > 0) {
+            rgDynamics_SideRows(d, walk.a + walk.b, walk.a > 0 ? onA : onB, columns, columnCount,
+                                rows);
+        }
+        return;
+    }
+    rgTriple tripleA = rgLoadTriple(onA), tripleB = rgLoadTriple(onB);
     for (int i = columnCount; i > 0;) {
         int sign;
         const rgLink* link = rgWalk_Next(&walk, model, &sign);
-        rgVec3 arm = sign < 0 ? armA : armB;
+        if (sign == 0) { // from here on both move alike
+            for (int k = 0; k < 3; ++k) {
+                memset(rows + k * columnCount, 0, (size_t)i * sizeof(double));
+            }
+            return;
+        }
         i -= link->vCount;
         if (link->kind == rg_linkFree && d->stepCoordinates) {
-            rgFillFreeRows(&d->poses[link - model->links].r, arm, sign, directions, directionCount,
-                           columnCount, rows + i);
+            const rgRot* r = &d->poses[link - model->links].r;
+            rgFillFreeRows(r, sign < 0 ? onA : onB, columnCount, rows + i);
             continue;
         }
         for (int j = 0; j < link->vCount; ++j) {
-            rgVec3 velocity = rgScale(sign, rgVelocityAt(&d->axes[link->v + j], arm));
-            for (int k = 0; k < directionCount; ++k) {
-                rows[k * columnCount + i + j] = rgDot(directions[k], velocity);
-            }
+            rgTriple_Fill(sign < 0 ? &tripleA : &tripleB, &axes[link->v + j], columnCount,
+                          rows + i + j);
         }
     }
 }

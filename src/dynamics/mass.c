@@ -56,12 +56,22 @@ void rgDynamics_NeedComposites(rgDynamics* d) {
     d->valid |= rg_haveComposites;
 }
 
-static void rgDynamics_FillRow(rgDynamics* d, int i, int length) {
+// base: the free joint that the tree hangs on, whose axes are those of the world and of its link;
+// NULL: none. They are the last six columns of every row of another link.
+static void rgDynamics_FillRow(rgDynamics* d, int i, int length, const rgRot* base) {
     const rgModel* model = d->model;
     const rgDof* dof = &model->dofs[i];
     const int* column = model->massColumns + dof->rowStart;
     double* row = d->mass + dof->rowStart;
     rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
+    if (base != NULL && length > 6) {
+        double* last = row + length - 6;
+        last[0] = rgDot(base->z, force.angular);
+        last[1] = rgDot(base->y, force.angular);
+        last[2] = rgDot(base->x, force.angular);
+        last[3] = force.linear.z, last[4] = force.linear.y, last[5] = force.linear.x;
+        length -= 6;
+    }
     for (int k = 0; k < length; ++k) {
         row[k] = rgSpatialDot(&d->axes[column[k]], &force);
     }
@@ -69,9 +79,11 @@ static void rgDynamics_FillRow(rgDynamics* d, int i, int length) {
 }
 
 static void rgDynamics_FillRows(rgDynamics* d, const rgTree* tree, bool whole) {
+    bool free = d->stepCoordinates && d->model->links[tree->firstLink].kind == rg_linkFree;
+    const rgRot* base = free ? &d->poses[tree->firstLink].r : NULL;
     for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
         int depth = d->model->dofs[i].depth;
-        rgDynamics_FillRow(d, i, whole ? depth : 1);
+        rgDynamics_FillRow(d, i, whole ? depth : 1, base);
         d->rowLength[i] = depth;
     }
 }

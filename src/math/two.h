@@ -21,6 +21,22 @@ static inline rgTwo rgBoth(double x) {
     return (rgTwo){x, x};
 }
 
+// y += s x
+static inline void rgAddMultiple(int count, double s, const double* x, double* y) {
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+        rgStoreTwo(y + k, rgLoadTwo(y + k) + s * rgLoadTwo(x + k));
+    }
+    if (k < count) {
+        y[k] += s * x[k];
+    }
+}
+
+// Whether entries of a sparse row, ascending, stand side by side, as those of most bodies do.
+static inline bool rgColumnsAreClose(const int* column, int begin, int end) {
+    return end > begin && column[end - 1] - column[begin] == end - begin - 1;
+}
+
 static inline rgTwo rgChooseTwo(rgTwoInts which, rgTwo a, rgTwo b) {
     return (rgTwo)((which & (rgTwoInts)a) | (~which & (rgTwoInts)b));
 }

@@ -63,7 +63,8 @@ static void rgFillContact(rgWorld* world, const rgPoint* point) {
     int columns = rgRows_Columns(rows, point->firstRow);
     double* values = rows->value + rows->rowStart[point->firstRow];
     rgVec3 linear[3] = {point->tangent1, point->tangent2, point->normal};
-    rgDynamics_PairRows(world->dynamics, linkA, linkB, point->position, linear, 3, columns, values);
+    rgDynamics_PairRows(world->dynamics, linkA, linkB, point->position, linear,
+                        rows->column + rows->rowStart[point->firstRow], columns, values);
     if (point->rowCount > 3) {
         rgVec3 angular[3] = {point->normal, point->tangent1, point->tangent2};
         rgDynamics_PairAngularRows(world->dynamics, linkA, linkB, angular, point->rowCount - 3,

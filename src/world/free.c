@@ -279,31 +279,29 @@ static int rgWorld_TreeGyroscopic(const rgWorld* world, int tree, rgVec3 D[3]) {
 }
 
 // (5) The same for such a tree: only the 3 x 3 block of that joint is implicit.
-// change := (M^ + dt/2 P D P')^-1 M^ change.
-static void rgWorld_SpinTree(rgWorld* world, int tree, double* change) {
+// x := (M^ + dt/2 P D P')^-1 x: what the joint does changes in the middle of the solve.
+static void rgWorld_SolveSpinning(rgWorld* world, int tree, double* x) {
     rgDynamics* d = world->dynamics;
     rgVec3 D[3], N[3];
-    int first = rgWorld_TreeGyroscopic(world, tree, D);
-    double* y = world->column;
-    const rgTree* range = &world->model->trees[tree];
-    double half = 0.5 * world->dt;
-    rgVec3 x = rgVec(change[first], change[first + 1], change[first + 2]);
-    rgVec3 push = rgScale(half, rgMultiply3(D, x));
-    memset(y + range->firstDof, 0, (size_t)range->dofCount * sizeof(double));
+    int first = rgWorld_TreeGyroscopic(world, tree, D), from = world->model->trees[tree].firstDof;
+    double *y = world->column, half = 0.5 * world->dt;
+    size_t bytes = (size_t)(first + 3 - from) * sizeof(double);
+    rgDynamics_SolveToRoot(d, tree, x);
+    rgVec3 push = rgScale(half, rgMultiply3(D, rgLoad3(x + first)));
     for (int k = 0; k < 3; ++k) {
-        memset(y + range->firstDof, 0, (size_t)(first + 3 - range->firstDof) * sizeof(double));
+        memset(y + from, 0, bytes);
         y[first + k] = 1;
-        rgDynamics_SolveRoot(d, tree, false, y);
-        N[k] = rgScale(half, rgMultiply3(D, rgVec(y[first], y[first + 1], y[first + 2])));
+        rgDynamics_SolveRoot(d, tree, y);
+        N[k] = rgScale(half, rgMultiply3(D, rgLoad3(y + first)));
     }
     N[0].x += 1, N[1].y += 1, N[2].z += 1;
-    rgVec3 s = rgSolve3(N[0], N[1], N[2], push);
-    memset(y + range->firstDof, 0, (size_t)(first + 3 - range->firstDof) * sizeof(double));
-    y[first] = s.x, y[first + 1] = s.y, y[first + 2] = s.z;
-    rgDynamics_SolveRoot(d, tree, true, y);
-    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        change[i] -= y[i];
+    memset(y + from, 0, bytes);
+    rgStore3(rgSolve3(N[0], N[1], N[2], push), y + first);
+    rgDynamics_SolveRoot(d, tree, y);
+    for (int i = from; i < first + 3; ++i) {
+        x[i] -= y[i];
     }
+    rgDynamics_SolveFromRoot(d, tree, x);
 }
 
 // Whether a loop, tendon or servo bends the path of what turns freely, as far as the last steps
@@ -319,10 +317,12 @@ static bool rgWorld_TreeSpins(const rgWorld* world, int tree) {
     return turns && !world->isFreeBody[tree] && !world->whirls[tree] && !rgWorld_IsLed(world, link);
 }
 
-static void rgWorld_SpinTrees(rgWorld* world, double* change) {
+static void rgWorld_SolveTrees(rgWorld* world, double* x) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         if (rgWorld_TreeSpins(world, t)) {
-            rgWorld_SpinTree(world, t, change);
+            rgWorld_SolveSpinning(world, t, x);
+        } else {
+            rgDynamics_SolveTree(world->dynamics, t, x);
         }
     }
 }
@@ -450,8 +450,7 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     if (result != rg_ok) {
         return result;
     }
-    rgDynamics_Solve(world->dynamics, 1, world->freeV);
-    rgWorld_SpinTrees(world, world->freeV);
+    rgWorld_SolveTrees(world, world->freeV);
     for (int i = 0; i < model->vCount; ++i) {
         world->freeV[i] += world->startV[i];
     }

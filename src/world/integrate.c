@@ -1,4 +1,5 @@
 // From impulses to the next state. docs/theory/step.md (10)-(12).
+#include "math/two.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -15,15 +16,24 @@ static bool rgAllFinite(const double* x, int count) {
 void rgWorld_NextVelocity(const rgWorld* world, double* v) {
     const rgRows* rows = &world->rows;
     int nv = world->model->vCount;
+    const double* W = world->whitened;
     memset(v, 0, (size_t)nv * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
+        int begin = rows->rowStart[r], end = rows->rowStart[r + 1];
         double lambda = rows->lambda[r];
-        for (int k = rows->rowStart[r]; lambda != 0 && k < rows->rowStart[r + 1]; ++k) {
-            v[rows->column[k]] += rows->value[k] * lambda;
+        if (lambda == 0) {
+            continue;
+        }
+        if (rgColumnsAreClose(rows->column, begin, end)) {
+            rgAddMultiple(end - begin, lambda, W + begin, v + rows->column[begin]);
+            continue;
+        }
+        for (int k = begin; k < end; ++k) {
+            v[rows->column[k]] += W[k] * lambda;
         }
     }
     if (rows->rowCount > 0) {
-        rgDynamics_Solve(world->dynamics, 1, v);
+        rgDynamics_Unwhiten(world->dynamics, v);
     }
     for (int i = 0; i < nv; ++i) {
         v[i] += world->freeV[i];

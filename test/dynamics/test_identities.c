@@ -375,6 +375,32 @@ static void test_energy_momentum_and_center(void** state) {
     rgForEachCase(rgCheckEnergyAndMomentum);
 }
 
+// Parts of a solve make the whole: up to the first joints and on from there, and M^-1 J' from W'.
+// x: M^-1 J', by columns.
+static void rgCheckParts(rgCaseData* c, const rgSparse* J, const double* x) {
+    static double W[12 * MAX_V], y[MAX_V], z[MAX_V];
+    int n = c->nv;
+    rgDynamics_Whiten(c->d, J, W);
+    for (int r = 0; r < J->rowCount; ++r) {
+        memset(y, 0, sizeof(y));
+        memset(z, 0, sizeof(z));
+        for (int k = J->rowStart[r]; k < J->rowStart[r + 1]; ++k) {
+            y[J->column[k]] = J->value[k];
+            z[J->column[k]] = W[k];
+        }
+        for (int t = 0; t < c->model->treeCount; ++t) {
+            rgDynamics_SolveToRoot(c->d, t, y);
+            rgDynamics_SolveFromRoot(c->d, t, y);
+        }
+        rgDynamics_Unwhiten(c->d, z);
+        double scale = fmax(rgLargest(y, n), 1e-3);
+        for (int i = 0; i < n; ++i) {
+            EXPECT_NEAR(y[i], x[i * J->rowCount + r], 1e-10 * scale);
+            EXPECT_NEAR(z[i], x[i * J->rowCount + r], 1e-10 * scale);
+        }
+    }
+}
+
 // Sparse J of random pairs of links against dense solves.
 static void rgCheckDelassus(rgCaseData* c) {
     enum { PAIRS = 4, ROWS = 3 * PAIRS };
@@ -390,7 +416,7 @@ static void rgCheckDelassus(rgCaseData* c) {
         int columns[MAX_V];
         double rows[3 * MAX_V];
         int used = rgModel_PairColumns(c->model, a, b, columns);
-        rgDynamics_PairRows(c->d, a, b, rgRandomVec(&c->random, 1), axes, 3, used, rows);
+        rgDynamics_PairRows(c->d, a, b, rgRandomVec(&c->random, 1), axes, columns, used, rows);
         for (int k = 0; k < 3; ++k) {
             for (int t = 0; t < used; ++t) {
                 assert_true(t == 0 || columns[t] > columns[t - 1]);
@@ -420,6 +446,7 @@ static void rgCheckDelassus(rgCaseData* c) {
             EXPECT_NEAR(G[r * ROWS + s], sum, 1e-10 * scale);
         }
     }
+    rgCheckParts(c, &J, x);
 }
 
 static void test_delassus_matches_dense_solves(void** state) {
@@ -445,7 +472,7 @@ static void rgCheckPairRows(rgCaseData* c) {
         expectedTurn = rgAddScaled(expectedTurn, side ? 1 : -1, v.angular);
     }
     int used = rgModel_PairColumns(c->model, linkA, linkB, columns);
-    rgDynamics_PairRows(c->d, linkA, linkB, point, axes, 3, used, rows);
+    rgDynamics_PairRows(c->d, linkA, linkB, point, axes, columns, used, rows);
     rgDynamics_PairAngularRows(c->d, linkA, linkB, axes, 3, used, turning);
     for (int k = 0; k < 3; ++k) {
         double sum = 0, turn = 0;
