@@ -217,7 +217,7 @@ static inline void rgNaturalMap(const rgGroupOfRows* group, int count, rgContact
 static inline double rgErrorOfZero(const rgGroupOfRows* group, int count, rgContactModel model,
                                    const double* g) {
     const double zero[3] = {0, 0, 0};
-    double u[3], map[3];
+    double u[3] = {0}, map[3];
     rgShiftVelocity(group, count, model, g, u);
     rgNaturalMap(group, count, model, 0, zero, u, map);
     return rgLength(count, map) * group->yield * group->length;
@@ -249,7 +249,7 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
     double normal = group->first > 0 ? work->lambda[group->block->firstRow + 2] : 0;
     int island = rgIslandOf(work, group->block);
     double reference = work->reference[island];
-    double u[3], map[3];
+    double u[3] = {0}, map[3];
     rgShiftVelocity(group, count, model, work->sigma + row, u);
     rgNaturalMap(group, count, model, normal, lambda, u, map);
     double size = rgLength(count, map), error = size * group->yield * group->length;
@@ -292,7 +292,7 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
                                          : rgErrorOfZero(group, group->count, model, g);
         *reference = error > *reference ? error : *reference;
         if (problem->referenceVelocity == 0) {
-            double u[3];
+            double u[3] = {0};
             rgShiftVelocity(group, group->count, model, g, u);
             whole = fmax(whole, rgDualDistance(group, group->count, model, u) * group->length);
         }

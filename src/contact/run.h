@@ -87,3 +87,17 @@ rgResult rgRunCertificate(rgRun* run, bool* found);
 rgResult rgRunPivots(rgRun* run);
 rgResult rgRunBisection(rgRun* run, int limit, double relaxation);
 rgResult rgRunPlan(rgRun* run);
+
+// An island of a few contacts near a start, in the problem's own impulses. False: it is left to the
+// plan, and lambda as it was.
+typedef struct rgSmallOptions {
+    double tolerance;
+    double aim; // below the tolerance, as far as iterations gain; else the tolerance
+    int limit;
+} rgSmallOptions;
+typedef struct rgSmallOutcome {
+    int iterationCount;
+    bool kept; // nothing was better than the start
+} rgSmallOutcome;
+bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double* lambda,
+                  rgSmallOutcome* outcome);

@@ -336,6 +336,31 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
     return any;
 }
 
+// Whether islands of a few contacts may go their own way: auto, with all its parts, and W at hand.
+static bool rgSolve_TakesSmall(const rgSolve* solve) {
+    const rgContactSolverDef* def = &solve->solver->def;
+    const rgDelassus* delassus = &solve->problem->delassus;
+    return def->method == rg_methodAuto && def->model == rg_modelNcp && def->form == rg_formAuto &&
+           def->budget == 0 && def->disabled == 0 && !def->recordHistory &&
+           delassus->kind == rg_delassusVelocity && delassus->whitened != NULL;
+}
+
+static bool rgSolveFew(rgSolve* solve, const rgSystemDef* def, int island,
+                       rgIslandOutcome* outcome) {
+    rgSmallOutcome small;
+    rgSmallOptions options = {solve->tolerance, rgSolve_Aim(solve, island),
+                              solve->solver->def.maxIterations};
+    if (!rgSolveSmall(def, &options, solve->lambda, &small)) {
+        return false;
+    }
+    outcome->iterationCount = outcome->factorizationCount = small.iterationCount;
+    outcome->phaseIterations[rg_phaseNewton] = small.iterationCount;
+    if (solve->rest != NULL && small.kept) {
+        solve->islandRest[island] = rg_restTaken;
+    }
+    return true;
+}
+
 static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspace,
                                rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
@@ -355,6 +380,9 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         .arena = &workspace->arena,
         .factor = workspace->factor,
     };
+    if (rgSolve_TakesSmall(solve) && rgSolveFew(solve, &def, island, outcome)) {
+        return rg_ok;
+    }
     rgSystem system;
     rgResult result = rgBuildSystem(&def, &system);
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&

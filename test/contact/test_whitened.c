@@ -2,7 +2,7 @@
 // that wait, because they are far from closing: they join when the others close them.
 #include "solve.h"
 
-#include "contact/layout.h"
+#include "contact/run.h"
 
 // The problem in velocity form with a full pattern, and W from a Cholesky factor of the whole M.
 typedef struct rgWhitened {
@@ -178,6 +178,73 @@ static void test_waiting_contact_joins(void** state) {
     EXPECT_NEAR(lambda[5], 0.5, 1e-8);
 }
 
+// What a few contacts come to near a start: whether they are solved apart, and if so, that the
+// judge agrees and that the plan comes to the same velocities.
+static bool rgCheckSmall(const rgContactProblem* problem, const double* truth, rgRandom* random) {
+    enum { MOST = 18 };
+    int n = problem->rowCount;
+    double start[MOST], lambda[MOST], other[MOST], sigma[MOST], otherSigma[MOST];
+    for (int i = 0; i < n; ++i) {
+        start[i] = truth[i] * rgRandom_Uniform(random, 0.98, 1.02);
+    }
+    memcpy(lambda, start, sizeof(lambda));
+    memcpy(other, start, sizeof(other));
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    def.tolerance = 1e-9;
+    def.form = rg_formDense; // asked for: everything takes the plan
+    rgContactReport report = rgSolveAndCheck(&def, problem, other);
+    assert_int_equal(report.status, rg_contactSolved);
+    rgArena arena;
+    rgArena_Init(&arena, NULL);
+    rgLayout layout;
+    assert_int_equal(rgBuildLayout(problem, false, &arena, &layout), rg_ok);
+    rgSystemDef system = {.problem = problem,
+                          .layout = &layout,
+                          .memberCount = layout.setCount,
+                          .members = layout.members,
+                          .reference = problem->referenceVelocity,
+                          .scaled = true,
+                          .arena = &arena};
+    rgSmallOptions options = {def.tolerance, def.tolerance, 100};
+    rgSmallOutcome outcome;
+    bool solved = rgSolveSmall(&system, &options, lambda, &outcome);
+    assert_true(outcome.iterationCount >= 0 && outcome.iterationCount <= 8);
+    rgArena_Free(&arena);
+    if (!solved) {
+        assert_memory_equal(lambda, start, (size_t)n * sizeof(double));
+        return false;
+    }
+    assert_true(rgContactProblem_Residual(problem, lambda) <= 1.01 * def.tolerance);
+    assert_int_equal(rgContactProblem_Velocity(problem, lambda, sigma), rg_ok);
+    assert_int_equal(rgContactProblem_Velocity(problem, other, otherSigma), rg_ok);
+    EXPECT_NEAR(rgLargestDifference(n, sigma, otherSigma), 0,
+                1e-6 * (0.1 + rgLargestNumber(n, sigma)));
+    return true;
+}
+
+static void test_few_contacts_near_a_start(void** state) {
+    (void)state;
+    rgRandom random = {7};
+    int solved = 0, count = rgFewer(600);
+    for (int k = 0; k < count; ++k) {
+        static const double mu[] = {0, 0.4, 1};
+        rgContactCaseDef caseDef = {.seed = (uint64_t)k + 1,
+                                    .bodyCount = 1 + k / 18 % 2,
+                                    .contactCount = 1 + k % 6,
+                                    .mu = mu[k / 6 % 3],
+                                    .compliance = k % 5 == 0 ? 0.02 : 0,
+                                    .state = -1};
+        rgContactCase* made = rgMakeContactCase(&caseDef);
+        rgWhitened w = rgWhiten(made);
+        w.problem.referenceVelocity = 0.01;
+        solved += rgCheckSmall(&w.problem, made->lambda, &random);
+        rgWhitened_Free(&w);
+        rgFreeContactCase(made);
+    }
+    print_message("%d of %d solved apart\n", solved, count);
+    assert_true(solved > 9 * count / 10);
+}
+
 // Islands of rows over trees, beside a search that knows nothing but who touches what: rows that
 // touch nothing are alone, also where there is only one tree.
 static void test_islands_of_trees(void** state) {
@@ -267,6 +334,7 @@ int main(void) {
         cmocka_unit_test(test_same_answer),
         cmocka_unit_test(test_same_judgement),
         cmocka_unit_test(test_waiting_contact_joins),
+        cmocka_unit_test(test_few_contacts_near_a_start),
         cmocka_unit_test(test_islands_of_trees),
         cmocka_unit_test(test_bad_input),
     };
