@@ -238,7 +238,7 @@ static inline void rgTriple_Fill(const rgTriple* t, const rgSpatial* axis, int s
     const double* x = &axis->linear.x;
     rgTwo a = rgLoadTwo(x), b = rgLoadTwo(x + 2), c = rgLoadTwo(x + 4);
     for (int k = 0; k < 3; ++k) {
-        rgTwo sum = a * t->a[k] + b * t->b[k] + c * t->c[k];
+        rgTwo sum = a * t->a[k] + (b * t->b[k] + c * t->c[k]);
         out[k * stride] = sum[0] + sum[1];
     }
 }

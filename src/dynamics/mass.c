@@ -66,9 +66,8 @@ static void rgDynamics_FillRow(rgDynamics* d, int i, int length, const rgRot* ba
     rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
     if (base != NULL && length > 6) {
         double* last = row + length - 6;
-        last[0] = rgDot(base->z, force.angular);
-        last[1] = rgDot(base->y, force.angular);
-        last[2] = rgDot(base->x, force.angular);
+        rgVec3 torque = rgRot_ApplyBack(base, force.angular);
+        last[0] = torque.z, last[1] = torque.y, last[2] = torque.x;
         last[3] = force.linear.z, last[4] = force.linear.y, last[5] = force.linear.x;
         length -= 6;
     }
