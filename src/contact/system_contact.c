@@ -4,30 +4,31 @@
 
 #include <string.h>
 
-// One unknown y of a pair system and its equation, in which rows that are idle or follow others do
-// not appear: left . G x + diagonal y = side, x = right y + what is known. newton.md (13)-(16).
-typedef struct rgUnknown {
-    int leftRow, leftCount; // where left stands in the island; one number: 1
-    int rightRow, rightCount;
-    double left[RG_SET_MAX];
-    double right[3];
-    double diagonal;
-    double scale;        // side = scale left . b
-    const double* block; // of a set that is taken whole: its row of A, and side = b of the row
-    int blockStart;      // unknown that the row of A begins with
-} rgUnknown;
+// A set, or one row of it, that has unknowns in a pair system; rows that are idle or follow others
+// do not appear. newton.md (13)-(16).
+typedef struct rgActive {
+    rgPairKind kind; // rows: y is x of the rows; slip: y is x across t, and that of the normal
+    int row;         // of the island
+    int size;        // rows
+    int first;       // unknown
+    double t[2];     // slip
+    double mu;
+    const double* A; // of a set that is taken whole
+    const double* B;
+} rgActive;
 
 typedef struct rgContactSpace {
     rgMatrix G;
-    rgMatrix K;          // of the last factorization
-    rgUnknown* unknowns; // dense: those that K has
-    int* rows;           // where their left sides begin
-    int* combined;       // those with more than one row there
-    const double* A;     // of the last pair factorization, borrowed
+    rgMatrix K;        // of the last factorization
+    rgActive* actives; // dense: what K is made of
+    int activeCount;
+    double* diagonal; // beside G, by unknown
+    double* scale;    // of the right-hand side, by unknown
+    const double* A;  // of the last pair factorization, borrowed
     const double* B;
     const rgPairKind* kinds;
     double eps;
-    double* reduced; // n scratch
+    double* reduced; // 2 n scratch
     double* moved;   // n scratch
 } rgContactSpace;
 
@@ -162,11 +163,12 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
         return rg_errorMemory;
     }
     bool dense = coupling->count < 0;
-    **space = (rgContactSpace){.unknowns = RG_TAKE(def->arena, rgUnknown, dense ? system->n : 0),
-                               .rows = RG_TAKE(def->arena, int, dense ? system->n : 0),
-                               .combined = RG_TAKE(def->arena, int, dense ? system->n : 0),
-                               .reduced = RG_TAKE(def->arena, double, system->n),
-                               .moved = RG_TAKE(def->arena, double, system->n)};
+    size_t n = (size_t)system->n;
+    **space = (rgContactSpace){.actives = RG_TAKE(def->arena, rgActive, dense ? n : 0),
+                               .diagonal = RG_TAKE(def->arena, double, dense ? n : 0),
+                               .scale = RG_TAKE(def->arena, double, dense ? n : 0),
+                               .reduced = RG_TAKE(def->arena, double, 2 * n),
+                               .moved = RG_TAKE(def->arena, double, n)};
     rgResult result =
         rgMatrix_Init(&(*space)->G, coupling, system->kernels, def->factor, def->arena);
     result = result == rg_ok ? rgMatrix_InitLike(&(*space)->K, &(*space)->G, def->arena) : result;
@@ -259,140 +261,144 @@ static void rgFillSparsePair(const rgSystem* system, rgContactSpace* space, cons
     }
 }
 
-// (13) Rows that are equations of their own, divided by B.
-static int rgListRows(const rgSet* set, const double* A, const double* B, double eps,
-                      rgUnknown* unknowns) {
-    int count = 0;
+// (13) Rows that are equations of their own, divided by B: all of a set, or one by one.
+static int rgListRows(rgContactSpace* space, const rgSet* set, const double* A, const double* B,
+                      int first, double eps) {
+    int count = 0, actives = space->activeCount;
     for (int r = 0, at = 0; r < set->size; ++r, at += set->size + 1) {
-        if (B[at] != 0) { // most are of this kind: left, right and blockStart stay as they are
-            rgUnknown* unknown = unknowns + count++;
-            unknown->leftRow = unknown->rightRow = set->row + r;
-            unknown->leftCount = unknown->rightCount = 1;
-            unknown->diagonal = (A[at] + eps) / B[at];
-            unknown->scale = 1 / B[at];
-            unknown->block = NULL;
+        if (B[at] != 0) {
+            space->actives[actives + count] = (rgActive){
+                .kind = rg_pairRows, .row = set->row + r, .size = 1, .first = first + count};
+            space->diagonal[first + count] = (A[at] + eps) / B[at];
+            space->scale[first + count] = 1 / B[at];
+            count += 1;
         }
     }
+    bool all = count == set->size;
+    space->actives[actives].size = all ? count : 1;
+    space->activeCount += all ? 1 : count;
     return count;
 }
 
 // (14) Slip: across t, and the normal, which takes the impulse along t with it.
-static int rgListSlip(const rgSet* set, const double* A, const double* B, double eps,
-                      rgUnknown* unknowns) {
+static int rgListSlip(rgContactSpace* space, const rgSet* set, const double* A, const double* B,
+                      int first, double eps) {
     rgSlip slip = rgSlip_Of(set, A, B);
-    const double* t = slip.t;
-    unknowns[0] = (rgUnknown){.leftRow = set->row,
-                              .leftCount = 2,
-                              .left = {-t[1], t[0]},
-                              .rightRow = set->row,
-                              .rightCount = 2,
-                              .right = {-t[1], t[0]},
-                              .diagonal = (slip.A + eps) / slip.B,
-                              .scale = 1 / slip.B};
-    unknowns[1] = (rgUnknown){.leftRow = set->row + 2,
-                              .leftCount = 1,
-                              .rightRow = set->row,
-                              .rightCount = 3,
-                              .right = {set->mu * t[0], set->mu * t[1], 1},
-                              .diagonal = (A[8] + eps) / B[8],
-                              .scale = 1 / B[8]};
+    space->actives[space->activeCount++] = (rgActive){.kind = rg_pairSlip,
+                                                      .row = set->row,
+                                                      .size = 3,
+                                                      .first = first,
+                                                      .t = {slip.t[0], slip.t[1]},
+                                                      .mu = set->mu};
+    space->diagonal[first] = (slip.A + eps) / slip.B;
+    space->scale[first] = 1 / slip.B;
+    space->diagonal[first + 1] = (A[8] + eps) / B[8];
+    space->scale[first + 1] = 1 / B[8];
     return 2;
 }
 
 // Any other set as it is.
-static int rgListWhole(const rgSet* set, const double* A, const double* B, double eps, int first,
-                       rgUnknown* unknowns) {
-    int m = set->size;
-    for (int r = 0; r < m; ++r) {
-        unknowns[r] = (rgUnknown){.leftRow = set->row,
-                                  .leftCount = m,
-                                  .rightRow = set->row + r,
-                                  .rightCount = 1,
-                                  .diagonal = eps,
-                                  .block = A + r * m,
-                                  .blockStart = first};
-        memcpy(unknowns[r].left, B + r * m, (size_t)m * sizeof(double));
+static int rgListWhole(rgContactSpace* space, const rgSet* set, const double* A, const double* B,
+                       int first, double eps) {
+    space->actives[space->activeCount++] = (rgActive){
+        .kind = rg_pairWhole, .row = set->row, .size = set->size, .first = first, .A = A, .B = B};
+    for (int r = 0; r < set->size; ++r) {
+        space->diagonal[first + r] = eps;
     }
-    return m;
+    return set->size;
 }
 
-// Unknowns of the sets that are not idle; true when left and right are the same.
+// Unknowns of the sets that are not idle; true when K will be symmetric.
 static bool rgListUnknowns(const rgSystem* system, rgContactSpace* space, const double* A,
                            double eps) {
     int count = 0;
     bool symmetric = true;
+    space->activeCount = 0;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         const double *a = A + set->pairStart, *b = space->B + set->pairStart;
-        rgUnknown* next = space->unknowns + count;
         rgPairKind kind = space->kinds[i];
         count += kind == rg_pairIdle   ? 0
-                 : kind == rg_pairRows ? rgListRows(set, a, b, eps, next)
-                 : kind == rg_pairSlip ? rgListSlip(set, a, b, eps, next)
-                                       : rgListWhole(set, a, b, eps, count, next);
+                 : kind == rg_pairRows ? rgListRows(space, set, a, b, count, eps)
+                 : kind == rg_pairSlip ? rgListSlip(space, set, a, b, count, eps)
+                                       : rgListWhole(space, set, a, b, count, eps);
         symmetric = symmetric && (kind == rg_pairIdle || kind == rg_pairRows);
     }
     rgMatrix_Resize(&space->K, count);
     return symmetric;
 }
 
-// G times the right side of an unknown; scratch is used where that is not a column.
-static const double* rgUnknownColumn(const rgContactSpace* space, const rgUnknown* unknown,
-                                     double* scratch) {
-    size_t ld = (size_t)space->G.ld;
-    const double* G = space->G.values + (size_t)unknown->rightRow * ld;
-    if (unknown->rightCount == 1) {
-        return G;
+// What a set that is taken whole makes of velocities: B times those of its rows.
+static void rgActive_Transform(const rgActive* active, const double* x, double* y) {
+    int m = active->size;
+    for (int r = 0; r < m; ++r) {
+        double sum = active->B[r * m] * x[0];
+        for (int k = 1; k < m; ++k) {
+            sum += active->B[r * m + k] * x[k];
+        }
+        y[r] = sum;
     }
-    const double *x = unknown->right, *G1 = G + ld, *G2 = G1 + ld;
-    for (int i = 0; i < space->G.n && unknown->rightCount == 2; ++i) {
-        scratch[i] = x[0] * G[i] + x[1] * G1[i];
-    }
-    for (int i = 0; i < space->G.n && unknown->rightCount == 3; ++i) {
-        scratch[i] = x[0] * G[i] + x[1] * G1[i] + x[2] * G2[i];
-    }
-    return scratch;
 }
 
-static inline double rgUnknown_Left(const rgUnknown* unknown, const double* x) {
-    x += unknown->leftRow;
-    if (unknown->leftCount == 1) {
-        return *x;
+// L x of (15), from an active set on.
+static void rgReduceVector(const rgContactSpace* space, int first, const double* x, double* y) {
+    for (int i = first; i < space->activeCount; ++i) {
+        const rgActive* active = space->actives + i;
+        const double* own = x + active->row;
+        double* to = y + active->first;
+        if (active->kind == rg_pairSlip) {
+            to[0] = active->t[0] * own[1] - active->t[1] * own[0];
+            to[1] = own[2];
+        } else if (active->kind == rg_pairWhole) {
+            rgActive_Transform(active, own, to);
+        } else if (active->size == 3) {
+            to[0] = own[0];
+            to[1] = own[1];
+            to[2] = own[2];
+        } else {
+            for (int r = 0; r < active->size; ++r) {
+                to[r] = own[r];
+            }
+        }
     }
-    double sum = unknown->left[0] * x[0];
-    for (int k = 1; k < unknown->leftCount; ++k) {
-        sum += unknown->left[k] * x[k];
-    }
-    return sum;
 }
 
-// (15) The lower triangle alone when it is symmetric.
+// G times the two columns of Z that a slipping contact has.
+static void rgSlipColumns(const rgMatrix* G, const rgActive* active, double* restrict across,
+                          double* restrict normal) {
+    size_t ld = (size_t)G->ld;
+    const double *x = G->values + (size_t)active->row * ld, *y = x + ld, *z = y + ld;
+    double t0 = active->t[0], t1 = active->t[1], mu = active->mu;
+    for (int i = 0; i < G->n; ++i) {
+        across[i] = t0 * y[i] - t1 * x[i];
+        normal[i] = mu * (t0 * x[i] + t1 * y[i]) + z[i];
+    }
+}
+
+// (15) Where K is symmetric, the lower triangle alone, and what of the upper is within a set.
 static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
-    size_t ld = (size_t)space->K.ld;
-    int combined = 0;
-    for (int i = 0; i < space->K.n; ++i) {
-        space->rows[i] = space->unknowns[i].leftRow;
-        if (space->unknowns[i].leftCount > 1) {
-            space->combined[combined++] = i;
+    size_t ld = (size_t)space->K.ld, stride = (size_t)space->G.ld;
+    double *across = space->reduced, *normal = space->reduced + space->G.n;
+    for (int i = 0; i < space->activeCount; ++i) {
+        const rgActive* active = space->actives + i;
+        double* K = space->K.values + (size_t)active->first * ld;
+        if (active->kind == rg_pairSlip) {
+            rgSlipColumns(&space->G, active, across, normal);
+            rgReduceVector(space, 0, across, K);
+            rgReduceVector(space, 0, normal, K + ld);
+            continue;
+        }
+        const double* G = space->G.values + (size_t)active->row * stride;
+        for (int r = 0; r < active->size; ++r) {
+            double* column = K + (size_t)r * ld;
+            rgReduceVector(space, symmetric ? i : 0, G + (size_t)r * stride, column);
+            for (int k = 0; k < active->size && active->kind == rg_pairWhole; ++k) {
+                column[active->first + k] += active->A[k * active->size + r];
+            }
         }
     }
     for (int j = 0; j < space->K.n; ++j) {
-        const double* G = rgUnknownColumn(space, space->unknowns + j, space->reduced);
-        double* K = space->K.values + (size_t)j * ld;
-        for (int i = symmetric ? j : 0; i < space->K.n; ++i) {
-            K[i] = G[space->rows[i]];
-        }
-        for (int c = 0; c < combined; ++c) {
-            K[space->combined[c]] = rgUnknown_Left(space->unknowns + space->combined[c], G);
-        }
-        K[j] += space->unknowns[j].diagonal;
-    }
-    for (int i = 0; i < space->K.n && !symmetric; ++i) {
-        const rgUnknown* unknown = space->unknowns + i;
-        for (int k = 0; k < unknown->leftCount && unknown->block != NULL; ++k) {
-            space->K.values[(size_t)(unknown->blockStart + k) * ld + (size_t)i] +=
-                unknown->block[k];
-        }
+        space->K.values[(size_t)j * (ld + 1)] += space->diagonal[j];
     }
 }
 
@@ -440,28 +446,57 @@ static bool rgTakeKnown(const rgSystem* system, const rgContactSpace* space, con
     return any;
 }
 
+// b' of (16): the right-hand sides of the unknowns, without what is known.
+static void rgReduceSide(const rgContactSpace* space, const double* rhs, double* y) {
+    for (int i = 0; i < space->activeCount; ++i) {
+        const rgActive* active = space->actives + i;
+        const double *b = rhs + active->row, *scale = space->scale + active->first;
+        double* to = y + active->first;
+        if (active->kind == rg_pairSlip) {
+            to[0] = scale[0] * (active->t[0] * b[1] - active->t[1] * b[0]);
+            to[1] = scale[1] * b[2];
+        } else {
+            for (int r = 0; r < active->size; ++r) {
+                to[r] = active->kind == rg_pairWhole ? b[r] : scale[r] * b[r];
+            }
+        }
+    }
+}
+
+// x += Z y of (16)
+static void rgExpandSolution(const rgContactSpace* space, const double* y, double* x) {
+    for (int i = 0; i < space->activeCount; ++i) {
+        const rgActive* active = space->actives + i;
+        const double* own = y + active->first;
+        double* to = x + active->row;
+        if (active->kind == rg_pairSlip) {
+            double along = active->mu * own[1];
+            to[0] += along * active->t[0] - active->t[1] * own[0];
+            to[1] += along * active->t[1] + active->t[0] * own[0];
+            to[2] += own[1];
+        } else {
+            for (int r = 0; r < active->size; ++r) {
+                to[r] += own[r];
+            }
+        }
+    }
+}
+
 // (16) The others follow what is known.
 static void rgSolveDensePair(const rgSystem* system, rgContactSpace* space, const double* rhs,
                              double* x) {
-    double *moved = space->moved, *y = space->reduced;
+    double *moved = space->moved, *y = space->reduced, *left = y + system->n;
     bool any = rgTakeKnown(system, space, rhs, x);
+    rgReduceSide(space, rhs, y);
     if (any) {
         rgMatrix_Apply(&space->G, x, moved);
+        rgReduceVector(space, 0, moved, left);
     }
-    for (int j = 0; j < space->K.n; ++j) {
-        const rgUnknown* unknown = space->unknowns + j;
-        double side = unknown->block != NULL ? rhs[unknown->rightRow]
-                                             : unknown->scale * rgUnknown_Left(unknown, rhs);
-        y[j] = side - (any ? rgUnknown_Left(unknown, moved) : 0);
+    for (int j = 0; j < space->K.n && any; ++j) {
+        y[j] -= left[j];
     }
     rgMatrix_Solve(&space->K, y);
-    for (int j = 0; j < space->K.n; ++j) {
-        const rgUnknown* unknown = space->unknowns + j;
-        double* own = x + unknown->rightRow;
-        for (int k = 0; k < unknown->rightCount; ++k) {
-            own[k] += (unknown->rightCount > 1 ? unknown->right[k] : 1) * y[j];
-        }
-    }
+    rgExpandSolution(space, y, x);
 }
 
 static void rgContact_SolvePair(rgSystem* system, const double* rhs, double* x, double* moved) {
