@@ -248,5 +248,6 @@ rgResult rgAddContacts(rgWorld* world) {
     }
     rgAddAnchors(world);
     rgAddArcs(world);
+    rgFreeWedges(world);
     return result;
 }

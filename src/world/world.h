@@ -587,6 +587,7 @@ void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
 void rgSetArcs(rgWorld* world);      // arc.c: of all points, with the velocity of the start
 void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
+void rgFreeWedges(rgWorld* world);   // wedge.c: less of it where nothing pushes a contact out
 void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity

@@ -452,6 +452,43 @@ static void TestSunkSlide(void** state) {
     SceneEnd(&scene);
 }
 
+// A cart on rails that rise from the floor by 0.35 rad, sunk into it by a millimetre. Out is up
+// the rails, against friction: with 0.3 < tan 0.35 it is pushed out, with more it is wedged,
+// and nothing is asked of it. Every step is solved, nothing yields, and it can be pulled out at any
+// time.
+static void TestWedge(void** state) {
+    (void)state;
+    double rise = 0.35;
+    for (int kind = 0; kind < 6; ++kind) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0, rgQuatIdentity());
+        Solid cart = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.099));
+        rgBodyId id = SceneBody(&scene, &cart, (rgBodyId){0});
+        SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(cos(rise), 0, sin(rise)));
+        if (kind % 2 == 1) { // and across, which does not help
+            SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(0, 1, 0));
+        }
+        bool wedged = kind >= 2, pulled = kind >= 4;
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+        def.friction = wedged ? 0.5 : 0.3;
+        SceneMake(&scene, &def);
+        double force[2] = {pulled ? 20 : 0, 0};
+        assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
+        for (int i = 0; i < 300; ++i) {
+            rgStepReport report = SceneStep(&scene);
+            assert_int_equal(report.contact.status, rg_contactSolved);
+            assert_int_equal(report.softenedRows, 0);
+        }
+        double out = rgWorld_Positions(scene.world, NULL)[0] * sin(rise);
+        if (wedged && !pulled) {
+            EXPECT_NEAR(out, 0, 1e-12);
+        } else {
+            assert_true(out > 0.9e-3);
+        }
+        SceneEnd(&scene);
+    }
+}
+
 // A chain of 100 pinned links (many rows take the sparse path of the projection) falls and stays
 // together, and the problem on view is the step's own.
 static void TestManyLoops(void** state) {
@@ -585,15 +622,25 @@ static void TestRopesOfAnyLength(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRopesOfAnyLength),  cmocka_unit_test(TestGravityCompensation),
-        cmocka_unit_test(TestLimitHolds),        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
-        cmocka_unit_test(TestDampingIsImplicit), cmocka_unit_test(TestSpringFindsRest),
-        cmocka_unit_test(TestServoWithHugeGain), cmocka_unit_test(TestServoAsRowIsTheSame),
-        cmocka_unit_test(TestEffortLimitBinds),  cmocka_unit_test(TestControlRangeAndGear),
-        cmocka_unit_test(TestFourBar),           cmocka_unit_test(TestGear),
-        cmocka_unit_test(TestWeldHolds),         cmocka_unit_test(TestTendon),
-        cmocka_unit_test(TestManyLoops),         cmocka_unit_test(TestManyDampedLoops),
-        cmocka_unit_test(TestOverlapByDesign),   cmocka_unit_test(TestSunkSlide),
+        cmocka_unit_test(TestRopesOfAnyLength),
+        cmocka_unit_test(TestGravityCompensation),
+        cmocka_unit_test(TestLimitHolds),
+        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
+        cmocka_unit_test(TestDampingIsImplicit),
+        cmocka_unit_test(TestSpringFindsRest),
+        cmocka_unit_test(TestServoWithHugeGain),
+        cmocka_unit_test(TestServoAsRowIsTheSame),
+        cmocka_unit_test(TestEffortLimitBinds),
+        cmocka_unit_test(TestControlRangeAndGear),
+        cmocka_unit_test(TestFourBar),
+        cmocka_unit_test(TestGear),
+        cmocka_unit_test(TestWeldHolds),
+        cmocka_unit_test(TestTendon),
+        cmocka_unit_test(TestManyLoops),
+        cmocka_unit_test(TestManyDampedLoops),
+        cmocka_unit_test(TestOverlapByDesign),
+        cmocka_unit_test(TestSunkSlide),
+        cmocka_unit_test(TestWedge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
