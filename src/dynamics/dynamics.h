@@ -61,7 +61,7 @@ struct rgDynamics {
     rgPrescribed* prescribed;   // rgDynamics_SetBodyMotion, kinematicCount
     double* q;                  // rgDynamics_SetPositions, qCount
     double* v;                  // rgDynamics_SetState, vCount
-    double* sines;              // rgPlaceLinks, qCount: of every coordinate, angle or not
+    double* sines;              // rgPlaceLinks, qCount: from the first angle of a tree on
     double* cosines;            // likewise
     rgVec3* origins;            // rgPlaceLinks, per tree: the reference point in the world
     rgLinkPose* poses;          // rgPlaceLinks, per link

@@ -129,8 +129,25 @@ static void rgDynamics_PlaceLinks(rgDynamics* d, int first, int end) {
     }
 }
 
+// Of the coordinates of a tree's links that may be angles; free bodies have none.
+static void rgDynamics_FindSines(rgDynamics* d, int tree) {
+    const rgModel* model = d->model;
+    const rgTree* range = &model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    while (first < end && model->links[first].kind != rg_linkRevolute) {
+        ++first;
+    }
+    if (first < end) {
+        int from = model->links[first].q;
+        int to = end < model->linkCount ? model->links[end].q : model->qCount;
+        rgSinCos(to - from, d->q + from, d->sines + from, d->cosines + from);
+    }
+}
+
 static void rgDynamics_PlaceAll(rgDynamics* d) {
-    rgSinCos(d->model->qCount, d->q, d->sines, d->cosines);
+    for (int t = 0; t < d->model->treeCount; ++t) {
+        rgDynamics_FindSines(d, t);
+    }
     d->poses[0] = (rgLinkPose){.r = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     rgDynamics_PlaceLinks(d, 1, d->model->linkCount);
     rgDynamics_PlacePrescribed(d);
@@ -281,7 +298,7 @@ void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
     int from = d->model->links[first].q;
     int to = end < d->model->linkCount ? d->model->links[end].q : d->model->qCount;
     rgCopyNumbers(d->q + from, q + from, to - from);
-    rgSinCos(to - from, d->q + from, d->sines + from, d->cosines + from);
+    rgDynamics_FindSines(d, tree);
     rgDynamics_PlaceLinks(d, first, end);
     rgDynamics_FillInertias(d, first, end);
     rgDynamics_FillTreeMass(d, tree);

@@ -239,6 +239,9 @@ static rgVec3 rgTurnedBy(rgVec3 w, double time, rgVec3 x) {
 // (29) exp(dt/2 w+) I w+ = exp(-dt/2 w) I w + dt T, body axes, without impulses: Newton. Returns
 // w+.
 static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
+    if (I->xx == I->yy && I->yy == I->zz && I->xy == 0 && I->xz == 0 && I->yz == 0) {
+        return rgAddScaled(w, dt / I->xx, torque); // I w turns about itself: a ball, a cube
+    }
     rgVec3 momentum = rgTurnedBy(w, -0.5 * dt, rgSym3_Multiply(I, w)), next = w, best = w;
     momentum = rgAddScaled(momentum, dt, torque);
     double least = INFINITY, small = 1e-15 * rgLength(momentum);
