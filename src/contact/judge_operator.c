@@ -2,7 +2,7 @@
 // G. In velocity form from M and J; W, a solver's convenience, is believed only where M is not
 // given.
 #include "contact/judge.h"
-#include "math/two.h"
+#include "math/triple.h"
 
 #include <math.h>
 #include <string.h>
@@ -146,31 +146,15 @@ static void rgAddMatrix(const rgContactProblem* problem, const double* lambda, d
     }
 }
 
-// x'y, and x'x beside it
-static inline double rgDotDense(int count, const double* x, const double* y, double* square) {
-    rgTwo sum = {0, 0}, squares = {0, 0};
-    int k = 0;
-    for (; k + 2 <= count; k += 2) {
-        rgTwo own = rgLoadTwo(x + k);
-        sum += own * rgLoadTwo(y + k);
-        squares += own * own;
-    }
-    if (k < count) {
-        sum[0] += x[k] * y[k];
-        squares[0] += x[k] * x[k];
-    }
-    *square = squares[0] + squares[1];
-    return sum[0] + sum[1];
-}
-
 // v = J' lambda, or W' lambda
 static void rgPushVelocities(const rgSparse* J, const double* value, const double* lambda,
                              double* v) {
     memset(v, 0, (size_t)J->columnCount * sizeof(double));
     for (int i = 0; i < J->rowCount; ++i) {
         int begin = J->rowStart[i], end = J->rowStart[i + 1];
-        if (rgColumnsAreClose(J->column, begin, end)) {
-            rgAddMultiple(end - begin, lambda[i], value + begin, v + J->column[begin]);
+        if (rgRowsAreAlike(J, i)) {
+            rgPushTriple(end - begin, J->column + begin, value + begin, lambda + i, v);
+            i += 2;
             continue;
         }
         for (int k = begin; k < end; ++k) {
@@ -179,24 +163,22 @@ static void rgPushVelocities(const rgSparse* J, const double* value, const doubl
     }
 }
 
-// sigma += J v, or W v; squares: |J_k|^2, or |W_k|^2
-static void rgReadVelocities(const rgSparse* J, const double* value, const double* v, double* sigma,
-                             double* squares) {
+// sigma += J v, or W v
+static void rgReadVelocities(const rgSparse* J, const double* value, const double* v,
+                             double* sigma) {
     for (int i = 0; i < J->rowCount; ++i) {
         int begin = J->rowStart[i], end = J->rowStart[i + 1];
-        double sum = 0, square = 0;
-        if (rgColumnsAreClose(J->column, begin, end)) {
-            sum = rgDotDense(end - begin, value + begin, v + J->column[begin], &square);
-            begin = end;
+        double sum[3] = {0};
+        if (rgRowsAreAlike(J, i)) {
+            rgDotTriple(end - begin, J->column + begin, value + begin, v, sum);
+            sigma[i] += sum[0], sigma[i + 1] += sum[1], sigma[i + 2] += sum[2];
+            i += 2;
+            continue;
         }
         for (int k = begin; k < end; ++k) {
-            sum += value[k] * v[J->column[k]];
-            square += value[k] * value[k];
+            sum[0] += value[k] * v[J->column[k]];
         }
-        sigma[i] += sum;
-        if (squares != NULL) {
-            squares[i] = square;
-        }
+        sigma[i] += sum[0];
     }
 }
 
@@ -215,9 +197,11 @@ static rgResult rgAddVelocities(rgJudgeWork* work, const double* lambda, double*
     if (byMass) {
         rgSolveMass(work, v);
     }
-    rgReadVelocities(J, value, v, sigma, byMass ? NULL : diagonal);
-    for (int i = 0; byMass && diagonal != NULL && i < J->rowCount; ++i) {
-        diagonal[i] = rgVelocityDiagonal(work, i);
+    rgReadVelocities(J, value, v, sigma);
+    for (int i = 0; diagonal != NULL && i < J->rowCount; ++i) {
+        int begin = J->rowStart[i];
+        diagonal[i] = byMass ? rgVelocityDiagonal(work, i)
+                             : rgSquareOf(J->rowStart[i + 1] - begin, value + begin);
     }
     return rg_ok;
 }

@@ -3,6 +3,8 @@
 #include "base/base.h"
 #include "rigor/contact.h"
 
+#include <string.h>
+
 // One row of G as it is given, for problems in contact space: entries from start to end. A dense
 // matrix has no columns.
 typedef struct rgGivenRow {
@@ -22,6 +24,23 @@ static inline rgGivenRow rgContactProblem_Row(const rgContactProblem* problem, i
 
 static inline int rgGivenRow_Column(const rgGivenRow* row, int k) {
     return row->column != NULL ? row->column[k] : k - row->start;
+}
+
+// Whether a row and the two after it have the same columns, as those of a contact do. Columns
+// ascend: those that stand side by side are known by the first and the last.
+static inline bool rgRowsAreAlike(const rgSparse* J, int row) {
+    const int* start = J->rowStart + row;
+    if (row + 3 > J->rowCount) {
+        return false;
+    }
+    int n = start[1] - start[0];
+    if (n == 0 || start[2] - start[1] != n || start[3] - start[2] != n) {
+        return false;
+    }
+    const int *a = J->column + start[0], *b = a + n, *c = b + n;
+    size_t bytes = (size_t)n * sizeof(int);
+    return a[0] == b[0] && a[0] == c[0] && a[n - 1] == b[n - 1] && a[n - 1] == c[n - 1] &&
+           (a[n - 1] - a[0] == n - 1 || (memcmp(a, b, bytes) == 0 && memcmp(a, c, bytes) == 0));
 }
 
 struct rgLayout;

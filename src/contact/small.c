@@ -2,6 +2,7 @@
 // registers and the first cache, without anything that larger islands need. What it does not solve
 // at once is left to the plan. docs/theory/newton.md (17).
 #include "contact/cones.h"
+#include "contact/problem.h"
 #include "contact/run.h"
 #include "math/two.h"
 
@@ -37,16 +38,6 @@ typedef struct rgStepRow {
     double x, y;
     double diagonal, side;
 } rgStepRow;
-
-// Whether the rows of a contact have the same columns.
-static bool rgRowsAreAlike(const rgSparse* J, int row) {
-    const int* start = J->rowStart + row;
-    int count = start[1] - start[0];
-    size_t bytes = (size_t)count * sizeof(int);
-    return start[2] - start[1] == count && start[3] - start[2] == count &&
-           memcmp(J->column + start[0], J->column + start[1], bytes) == 0 &&
-           memcmp(J->column + start[0], J->column + start[2], bytes) == 0;
-}
 
 // Block of W W' between two contacts.
 static void rgSmall_FillBlock(rgSmall* small, const rgDelassus* delassus, int i, int rowI, int j,

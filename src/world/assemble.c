@@ -140,9 +140,7 @@ static rgResult rgAssembleRows(rgStep* step) {
     rgWorld_FillLengths(world);
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
-    for (int r = 0; r < n; ++r) {
-        rows->bias[r] += rgRows_Speed(rows, r, world->freeV);
-    }
+    rgRows_AddSpeeds(rows, world->freeV, rows->bias);
     result = rgReserve(&world->allocator, (void**)&world->whitened, &world->whitenedCapacity, 0,
                        rows->entryCount, sizeof(double));
     if (result != rg_ok) {

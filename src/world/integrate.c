@@ -1,5 +1,5 @@
 // From impulses to the next state. docs/theory/step.md (10)-(12).
-#include "math/two.h"
+#include "math/triple.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -18,18 +18,21 @@ void rgWorld_NextVelocity(const rgWorld* world, double* v) {
     int nv = world->model->vCount;
     const double* W = world->whitened;
     memset(v, 0, (size_t)nv * sizeof(double));
-    for (int r = 0; r < rows->rowCount; ++r) {
-        int begin = rows->rowStart[r], end = rows->rowStart[r + 1];
-        double lambda = rows->lambda[r];
-        if (lambda == 0) {
-            continue;
+    for (int b = 0; b < rows->blockCount; ++b) {
+        int r = rows->blocks[b].firstRow, end = r + rows->blocks[b].rowCount;
+        const double* lambda = rows->lambda + r;
+        if (rows->blocks[b].kind == rg_blockCoulomb) { // its rows have the same columns
+            int begin = rows->rowStart[r];
+            if (lambda[0] != 0 || lambda[1] != 0 || lambda[2] != 0) {
+                rgPushTriple(rgRows_Columns(rows, r), rows->column + begin, W + begin, lambda, v);
+            }
+            r += 3;
         }
-        if (rgColumnsAreClose(rows->column, begin, end)) {
-            rgAddMultiple(end - begin, lambda, W + begin, v + rows->column[begin]);
-            continue;
-        }
-        for (int k = begin; k < end; ++k) {
-            v[rows->column[k]] += W[k] * lambda;
+        for (; r < end; ++r) {
+            double push = rows->lambda[r];
+            for (int k = rows->rowStart[r]; push != 0 && k < rows->rowStart[r + 1]; ++k) {
+                v[rows->column[k]] += W[k] * push;
+            }
         }
     }
     if (rows->rowCount > 0) {

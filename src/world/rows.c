@@ -1,5 +1,6 @@
 // The rows of the constraint problem: blocks, sources and the Jacobian in compressed rows, in
 // arrays that grow and stay.
+#include "math/triple.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -202,4 +203,22 @@ double rgRows_Dot(const rgRows* rows, int row, const double* v) {
 
 double rgRows_Speed(const rgRows* rows, int row, const double* v) {
     return rgRows_Dot(rows, row, v) + rows->drift[row];
+}
+
+void rgRows_AddSpeeds(const rgRows* rows, const double* v, double* out) {
+    for (int b = 0; b < rows->blockCount; ++b) {
+        int r = rows->blocks[b].firstRow, end = r + rows->blocks[b].rowCount;
+        if (rows->blocks[b].kind == rg_blockCoulomb) { // its rows have the same columns
+            int begin = rows->rowStart[r];
+            double speed[3];
+            rgDotTriple(rgRows_Columns(rows, r), rows->column + begin, rows->value + begin, v,
+                        speed);
+            for (int k = 0; k < 3; ++k, ++r) {
+                out[r] += speed[k] + rows->drift[r];
+            }
+        }
+        for (; r < end; ++r) {
+            out[r] += rgRows_Speed(rows, r, v);
+        }
+    }
 }

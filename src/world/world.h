@@ -515,7 +515,8 @@ int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
 void rgRows_Clear(rgRows* rows);
 void rgRows_Free(rgWorld* world, rgRows* rows);
 double rgRows_Dot(const rgRows* rows, int row, const double* v);
-double rgRows_Speed(const rgRows* rows, int row, const double* v); // with the drift
+double rgRows_Speed(const rgRows* rows, int row, const double* v);       // with the drift
+void rgRows_AddSpeeds(const rgRows* rows, const double* v, double* out); // of all rows
 double rgRows_Lead(const rgWorld* world, int row);
 static inline int rgRows_Columns(const rgRows* rows, int row) {
     return rows->rowStart[row + 1] - rows->rowStart[row];
