@@ -57,25 +57,21 @@ static rgVec3 rgSide_Arc(const rgWorld* world, const rgSide* side) {
 
 // (23) Contacts of bodies that roll on each other move over their surfaces; arcs of points that
 // touch for an instant are none of theirs.
-static double rgWorld_Together(const rgWorld* world, int linkA, int linkB) {
+static double rgWorld_Together(const rgWorld* world, const rgPoint* point) {
+    if (world->memories[1].pairs[point->pair].overlap != 0) {
+        return 0; // parts that overlap by design do not stick
+    }
     const rgSpatial* velocities = world->dynamics->velocities;
-    rgVec3 a = velocities[linkA].angular, b = velocities[linkB].angular;
+    rgVec3 a = velocities[world->colliders[point->colliderA].link].angular;
+    rgVec3 b = velocities[world->colliders[point->colliderB].link].angular;
     double apart = rgLength(rgSub(b, a)), both = rgLength(a) + rgLength(b);
     return both > 0 ? RG_MAX(1 - RG_ARC_APART * apart / both, 0) : 1;
 }
 
-static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, bool exact) {
-    if (world->memories[1].pairs[point->pair].overlap != 0) {
-        return rgVec(0, 0, 0); // parts that overlap by design do not stick
-    }
-    int linkA = world->colliders[point->colliderA].link;
-    int linkB = world->colliders[point->colliderB].link;
-    double together = rgWorld_Together(world, linkA, linkB);
-    if (together == 0) {
-        return rgVec(0, 0, 0);
-    }
-    rgSide A = rgWorld_Side(world, linkA, point->position);
-    rgSide B = rgWorld_Side(world, linkB, point->position);
+static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, double together,
+                               bool exact) {
+    rgSide A = rgWorld_Side(world, world->colliders[point->colliderA].link, point->position);
+    rgSide B = rgWorld_Side(world, world->colliders[point->colliderB].link, point->position);
     rgVec3 arc = exact ? rgSub(rgSide_Arc(world, &B), rgSide_Arc(world, &A))
                        : rgSub(rgWorld_PointBias(world, B.link, point->position),
                                rgWorld_PointBias(world, A.link, point->position));
@@ -87,18 +83,21 @@ static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, bool 
     return rgLength(arc) > RG_ARC_SMALL ? arc : rgVec(0, 0, 0);
 }
 
-// Points of one pair that all stick can share nothing but one arc.
-static void rgShareArcs(rgWorld* world) {
-    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
-        int count = world->points[i].pointCount;
-        rgVec3 sum = rgVec(0, 0, 0);
-        for (int k = i; k < i + count; ++k) {
-            sum = rgAdd(sum, world->points[k].arc);
-        }
-        for (int k = i; count > 1 && k < i + count; ++k) {
-            world->points[k].arc = rgScale(1.0 / count, sum);
-        }
+// Points of one pair that all stick can share nothing but one arc. Returns the largest before.
+static double rgWorld_SetPairArcs(const rgWorld* world, rgPoint* points, int count, bool exact) {
+    double together = rgWorld_Together(world, points), most = 0;
+    rgVec3 sum = rgVec(0, 0, 0);
+    for (int k = 0; k < count; ++k) {
+        rgVec3 arc =
+            together > 0 ? rgWorld_PointArc(world, &points[k], together, exact) : rgVec(0, 0, 0);
+        points[k].arc = arc;
+        sum = rgAdd(sum, arc);
+        most = RG_MAX(most, rgLengthSquared(arc));
     }
+    for (int k = 0; k < count && count > 1 && most > 0; ++k) {
+        points[k].arc = rgScale(1.0 / count, sum);
+    }
+    return sqrt(most);
 }
 
 // No point of a chain is accelerated by more than twice the sum of its rates times the sum of its
@@ -113,29 +112,27 @@ static bool rgWorld_IsStraight(const rgWorld* world) {
 }
 
 void rgSetArcs(rgWorld* world) {
+    rgPoint* points = world->points;
     bool curved = false;
     if (rgWorld_IsStraight(world)) {
         for (int i = 0; i < world->pointCount; ++i) {
-            world->points[i].arc = rgVec(0, 0, 0);
+            points[i].arc = rgVec(0, 0, 0);
         }
         return;
     }
-    for (int i = 0; i < world->pointCount && !curved; ++i) {
-        rgPoint* point = &world->points[i];
-        point->arc = rgWorld_PointArc(world, point, false);
-        curved = rgLength(point->arc) > RG_ARC_LINEAR;
+    for (int i = 0; i < world->pointCount && !curved; i += points[i].pointCount) {
+        double most = rgWorld_SetPairArcs(world, &points[i], points[i].pointCount, false);
+        curved = most > RG_ARC_LINEAR;
     }
     if (!curved) {
-        rgShareArcs(world);
         return;
     }
     rgWorld_Move(world, world->startQ, world->startV, world->dt, world->nextQ);
     rgWorld_PlaceAhead(world, world->readout->start);
     rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
-    for (int i = 0; i < world->pointCount; ++i) {
-        world->points[i].arc = rgWorld_PointArc(world, &world->points[i], true);
+    for (int i = 0; i < world->pointCount; i += points[i].pointCount) {
+        rgWorld_SetPairArcs(world, &points[i], points[i].pointCount, true);
     }
-    rgShareArcs(world);
 }
 
 void rgAddArcs(rgWorld* world) {
