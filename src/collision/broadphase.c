@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RG_BROADPHASE_COOKIE 0x62726f64u
-#define RG_AHEAD             6 // steps
+#define RG_AHEAD             12 // steps
 
 enum {
     rg_proxyUsed = 1,
@@ -44,7 +44,7 @@ struct rgBroadphase {
 
 rgBroadphaseDef rgDefaultBroadphaseDef(void) {
     return (rgBroadphaseDef){
-        .fatten = 0.002, .fattenRelative = 0.02, .cookie = RG_BROADPHASE_COOKIE};
+        .fatten = 0.005, .fattenRelative = 0.05, .cookie = RG_BROADPHASE_COOKIE};
 }
 
 rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphase) {

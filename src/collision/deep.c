@@ -86,18 +86,22 @@ void rgApart_Store(const rgConvexPair* pair, double distance, rgPairCache* cache
     cache->reach = cache->rest = 0;
 }
 
-bool rgStaysApart(const rgCollideInput* in, const rgPlacement* placeA, const rgPlacement* placeB) {
+// The same in the order of the pair: a is first.
+static inline bool rgStaysApartFrom(const rgCollideInput* in, const rgConvex* a, const rgConvex* b,
+                                    rgQuat q, rgVec3 offset) {
     const rgPairCache* cache = in->cache;
-    bool swapped = rgIsSwapped(in->a->kind, in->b->kind);
-    const rgConvex *a = &in->a->convex, *b = &in->b->convex, *second = swapped ? a : b;
-    rgVec3 between = rgSub(placeB->center, placeA->center);
-    rgQuat q = rgQuatMultiply(rgQuatConjugate(in->poseA->q), in->poseB->q);
-    // Both are seen from the first shape of the pair.
-    q = swapped ? rgQuatConjugate(q) : q;
-    rgVec3 offset = swapped ? rgMat3_MultiplyTransposed(&placeB->axes, rgNegate(between))
-                            : rgMat3_MultiplyTransposed(&placeA->axes, between);
     rgVec3 old = rgVec(cache->offset[0], cache->offset[1], cache->offset[2]);
-    double motion = rgLength(rgSub(offset, old)) + rgTurnSince(cache, q) * second->scale;
+    double motion = rgLength(rgSub(offset, old)) + rgTurnSince(cache, q) * b->scale;
     double rounding = RG_DEEP_ROUNDING * (a->scale + b->scale - cache->depth);
     return -cache->depth > in->margin + motion + rounding;
+}
+
+bool rgStaysApart(const rgCollideInput* in, const rgPlacement* a, const rgPlacement* b) {
+    rgQuat q = rgQuatMultiply(rgQuatConjugate(in->poseA->q), in->poseB->q);
+    if (rgIsSwapped(in->a->kind, in->b->kind)) {
+        rgVec3 offset = rgMat3_MultiplyTransposed(&b->axes, rgSub(a->center, b->center));
+        return rgStaysApartFrom(in, &in->b->convex, &in->a->convex, rgQuatConjugate(q), offset);
+    }
+    rgVec3 offset = rgMat3_MultiplyTransposed(&a->axes, rgSub(b->center, a->center));
+    return rgStaysApartFrom(in, &in->a->convex, &in->b->convex, q, offset);
 }

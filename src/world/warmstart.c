@@ -11,7 +11,8 @@ static void rgWorld_MarkColliders(rgWorld* world) {
         rgCollider* collider = &world->colliders[i];
         collider->rest = (rgWorld_LinkMoves(world, collider->link) ? 0 : rg_colliderStill) |
                          (rgWorld_LinkSleeps(world, collider->link) ? rg_colliderAsleep : 0) |
-                         (shapes[collider->shape].disabled ? rg_colliderDisabled : 0);
+                         (shapes[collider->shape].disabled ? rg_colliderDisabled : 0) |
+                         (collider->plane ? rg_colliderPlane : 0);
     }
 }
 
@@ -30,19 +31,25 @@ static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rg
            height > rgWorld_PairMargin(world, P, O, rgPairTravel(P, O));
 }
 
-static bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {
-    const rgCollider *A = &world->colliders[pair.a], *B = &world->colliders[pair.b];
-    if (!rgBoxesMeet(&boxes[pair.a], &boxes[pair.b]) ||
-        ((A->rest | B->rest) & rg_colliderDisabled) != 0) {
+// Of a pair of which one at least is at rest, or a plane.
+static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {
+    unsigned a = world->colliders[pair.a].rest, b = world->colliders[pair.b].rest;
+    if (((a | b) & rg_colliderDisabled) != 0) {
         return false;
     }
-    bool awake = (A->rest & B->rest & rg_colliderStill) == 0 &&
-                 ((A->rest | B->rest) & rg_colliderAsleep) == 0;
+    bool awake = (a & b & rg_colliderStill) == 0 && ((a | b) & rg_colliderAsleep) == 0;
     if (!awake && rgWorld_PairRest(world, pair.a, pair.b) == rg_pairAwake) {
         return false;
     }
-    return !(A->plane && rgWorld_IsAbove(world, pair.a, pair.b, &boxes[pair.b])) &&
-           !(B->plane && rgWorld_IsAbove(world, pair.b, pair.a, &boxes[pair.a]));
+    return !((a & rg_colliderPlane) && rgWorld_IsAbove(world, pair.a, pair.b, &boxes[pair.b])) &&
+           !((b & rg_colliderPlane) && rgWorld_IsAbove(world, pair.b, pair.a, &boxes[pair.a]));
+}
+
+static inline bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair,
+                                        const rgBox* boxes) {
+    unsigned either = world->colliders[pair.a].rest | world->colliders[pair.b].rest;
+    return ((either & rg_colliderPlane) || rgBoxesMeet(&boxes[pair.a], &boxes[pair.b])) &&
+           (either == 0 || rgWorld_PairMayTouch(world, pair, boxes));
 }
 
 static bool rgPairBefore(const rgPairMemory* memory, rgProxyPair pair) {

@@ -75,6 +75,7 @@ typedef enum rgColliderRest {
     rg_colliderStill = 1,    // it does not move by itself, or sleeps
     rg_colliderAsleep = 2,   // or disabled, with its tree
     rg_colliderDisabled = 4, // by itself
+    rg_colliderPlane = 8,    // no box
 } rgColliderRest;
 
 // A shape that takes part in collisions.

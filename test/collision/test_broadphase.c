@@ -125,15 +125,15 @@ static void rgRunCrowd(double fatten, double slack, bool filter, double speed) {
 
 static void rgTestExact(void** state) {
     (void)state;
-    rgRunCrowd(0, 1.5, false, 0.1); // steps ahead: 6 of 0.1 each
+    rgRunCrowd(0, 2.7, false, 0.1); // steps ahead: 12 of 0.1 each
 }
 static void rgTestFat(void** state) {
     (void)state;
-    rgRunCrowd(0.05, 0.5, false, 0.02);
+    rgRunCrowd(0.05, 0.75, false, 0.02);
 }
 static void rgTestFiltered(void** state) {
     (void)state;
-    rgRunCrowd(0.05, 0.9, true, 0.05);
+    rgRunCrowd(0.05, 1.5, true, 0.05);
 }
 
 // A plane meets everything; two planes meet once.
