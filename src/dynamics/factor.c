@@ -1,21 +1,19 @@
 // M = L' D L along the tree: a row of L has the pattern of the row of M, so nothing fills in.
 // (12) factorization, (13) solutions, (14) J M^-1 J' and its root W. docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
+#include "math/two.h"
 
 #include <math.h>
 #include <string.h>
 
-// y -= a x; the rows never overlap.
-static inline void rgSubtractScaled(int n, double a, const double* restrict x, double* restrict y) {
-    for (int i = 0; i < n; ++i) {
-        y[i] -= a * x[i];
-    }
-}
-
-// z -= a x + b y
+// z -= a x + b y; the rows never overlap. Rows are short: two numbers at a time without more ado.
 static inline void rgSubtractTwo(int n, double a, const double* restrict x, double b,
                                  const double* restrict y, double* restrict z) {
-    for (int i = 0; i < n; ++i) {
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        rgStoreTwo(z + i, rgLoadTwo(z + i) - (a * rgLoadTwo(x + i) + b * rgLoadTwo(y + i)));
+    }
+    if (i < n) {
         z[i] -= a * x[i] + b * y[i];
     }
 }
@@ -32,7 +30,7 @@ static bool rgEliminateOne(const rgDynamics* d, int i) {
     inverseDiagonal[i] = inverse;
     for (int k = 1; k < d->rowLength[i]; ++k) {
         double scaled = row[k] * inverse;
-        rgSubtractScaled(dof->depth - k, scaled, row + k, factor + model->dofs[column[k]].rowStart);
+        rgAddMultiple(dof->depth - k, -scaled, row + k, factor + model->dofs[column[k]].rowStart);
         row[k] = scaled;
     }
     return positive;
@@ -46,7 +44,7 @@ static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* 
     double* row = factor + dof->rowStart;
     double* next = factor + model->dofs[i - 1].rowStart;
     double first = row[0], inverse = 1 / first, link = row[1] * inverse;
-    rgSubtractScaled(dof->depth - 1, link, row + 1, next);
+    rgAddMultiple(dof->depth - 1, -link, row + 1, next);
     double second = next[0], inverseNext = 1 / second;
     inverseDiagonal[i] = inverse;
     inverseDiagonal[i - 1] = inverseNext;
@@ -83,11 +81,12 @@ rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added) 
     if (d->isDeep[tree]) {
         return rgDynamics_Articulate(d, tree, added);
     }
-    for (int i = first; i < end; ++i) {
-        const rgDof* dof = &model->dofs[i];
-        memcpy(d->factor + dof->rowStart, d->mass + dof->rowStart,
-               (size_t)dof->depth * sizeof(double));
-        d->factor[dof->rowStart] += added != NULL ? added[i] : 0;
+    int start = model->dofs[first].rowStart; // rows of a tree follow each other
+    const rgDof* last = &model->dofs[end - 1];
+    memcpy(d->factor + start, d->mass + start,
+           (size_t)(last->rowStart + last->depth - start) * sizeof(double));
+    for (int i = first; i < end && added != NULL; ++i) {
+        d->factor[model->dofs[i].rowStart] += added[i];
     }
     return rgEliminate(d, first, end);
 }
