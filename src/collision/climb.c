@@ -1,7 +1,7 @@
 // Farthest vertex of a hull in a direction: a scan of few vertices, or a climb along edges from a
 // vertex known or from the seed of the direction. Two vertices are compared at a time.
 #include "collision/support.h"
-#include "collision/two.h"
+#include "math/two.h"
 
 // Points two by two, and what lies how far along a direction.
 typedef struct rgTwos {

@@ -1,6 +1,6 @@
 // Manifolds from two features: their overlap seen along the normal, and the choice of few points.
 #include "collision/internal.h"
-#include "collision/two.h"
+#include "math/two.h"
 
 #define RG_CLIP_SLACK 1e-6 // relative: a vertex this close to an edge counts as inside
 #define RG_CLIP_LIMIT (2 * RG_POLYGON_LIMIT + 8)

@@ -2,7 +2,7 @@
 // box, so that those far above are passed over together.
 #include "collision/sole.h"
 #include "collision/support.h"
-#include "collision/two.h"
+#include "math/two.h"
 
 #include <stdlib.h>
 
