@@ -77,9 +77,9 @@ int rgSoftenKnownJams(rgWorld* world) {
     return count;
 }
 
-// For one step; where a certificate names the pair, for twice as many each time that it does so
-// again: what is jammed for good does not cost a failed solve in every step. Where nothing is
-// proven and the rigid solve came nearer than yielding would, nothing yields.
+// For one step, and for twice as many each time that it is found again: what is jammed for good
+// does not cost a failed solve in every step. Where nothing is proven and the rigid solve came
+// nearer than yielding would, nothing yields.
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
     int count = 0;
     if (report->conflictCount == 0 && report->residual.total <= rgYieldError(world, report)) {
@@ -89,7 +89,7 @@ int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
          i += world->points[i].pointCount) {
         rgPairMemory* pair = rgPairOfPoint(world, i);
         int softened = rgPairJams(world, i, report) ? rgSoftenPair(world, i) : 0;
-        if (softened > 0 && report->conflictCount > 0) {
+        if (softened > 0) {
             pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
             pair->jammed = 1 << (pair->jams - 1); // this step is one of them
         }
