@@ -77,15 +77,15 @@ typedef struct rgFalls {
     const rgPeer* peer;
     char label[64];
     char fault[256]; // why it takes no part; empty: it does
-    int count, steps;
+    int made, count; // and those that stayed finite, of which all numbers are
+    int steps;
     double least, median;   // seconds of all steps
     double contacts, depth; // means
     double deepest, residual;
-    bool failed;
 } rgFalls;
 
 static double rgFalls_Rate(const rgFalls* falls) {
-    return falls->count > 0 && !falls->failed ? falls->steps / falls->least : NAN;
+    return falls->count > 0 ? falls->steps / falls->least : NAN;
 }
 
 static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int steps) {
@@ -101,6 +101,10 @@ static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int 
     } else {
         rgPeerRun_Look(run, steps);
     }
+    falls->made += 1;
+    if (run->failed) {
+        return;
+    }
     double share = 1.0 / ++falls->count;
     falls->steps += run->steps;
     falls->least += run->least;
@@ -109,11 +113,10 @@ static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int 
     falls->depth += share * (depths.mean - falls->depth);
     falls->deepest = falls->count > 1 ? fmax(falls->deepest, depths.deepest) : depths.deepest;
     falls->residual = falls->count > 1 ? fmax(falls->residual, run->residual) : run->residual;
-    falls->failed = falls->failed || run->failed;
 }
 
 static void rgWriteFalls(rgSimulators* all, const rgRobot* robot, const rgFalls* falls) {
-    if (falls->count == 0) {
+    if (falls->made == 0) {
         rgReport_Note(all->report, "%s takes no part in %s: %s.", falls->label, robot->label,
                       falls->fault);
         return;
@@ -121,16 +124,19 @@ static void rgWriteFalls(rgSimulators* all, const rgRobot* robot, const rgFalls*
     rgSheet_Text(all->sheet, "%s", robot->label);
     rgSheet_Text(all->sheet, "%s", falls->label);
     rgSheet_Number(all->sheet, rgFalls_Rate(falls));
-    rgSheet_Number(all->sheet, falls->failed ? NAN : falls->steps / falls->median);
-    rgSheet_Number(all->sheet, falls->failed ? NAN : falls->contacts);
-    rgSheet_Number(all->sheet, falls->failed ? NAN : 1e3 * falls->deepest);
-    rgSheet_Number(all->sheet, falls->failed ? NAN : 1e3 * falls->depth);
-    rgSheet_Number(all->sheet, falls->residual);
+    bool any = falls->count > 0;
+    rgSheet_Number(all->sheet, any ? falls->steps / falls->median : NAN);
+    rgSheet_Text(all->sheet, "%d/%d", falls->count, falls->made);
+    rgSheet_Number(all->sheet, any ? falls->contacts : NAN);
+    rgSheet_Number(all->sheet, any ? 1e3 * falls->deepest : NAN);
+    rgSheet_Number(all->sheet, any ? 1e3 * falls->depth : NAN);
+    rgSheet_Number(all->sheet, any ? falls->residual : NAN);
     rgPlot_Point(all->plot, rgPlot_Series(all->plot, falls->label),
                  rgPlot_Group(all->plot, robot->label), rgFalls_Rate(falls));
     bool own = strcmp(falls->peer->name, "rigor") == 0;
     all->unsolved += own && falls->residual > rgSolved;
-    rgReport_Check(all->report, !own || !falls->failed, "%s: rigor fails on a step", robot->label);
+    rgReport_Check(all->report, !own || falls->count == falls->made, "%s: rigor fails on a step",
+                   robot->label);
 }
 
 // rigor against the exact cones of others; pyramids solve less.
@@ -203,13 +209,14 @@ static bool rgRunRobot(rgSimulators* all, const rgRobot* robot, const char* path
 static bool rgRunSimulators(rgReport* report) {
     rgSimulators all = {.report = report,
                         .steps = rgReport_Pick(report, 100, 2000, 2000),
-                        .repeat = rgReport_Pick(report, 1, 3, 10),
+                        .repeat = rgReport_Pick(report, 1, 2, 10),
                         .falls = rgReport_Pick(report, 1, 5, 5)};
     all.sheet = rgReport_Table(report, "engines", "Falls of 2000 steps of about 1 ms");
     rgSheet_Column(all.sheet, "robot", NULL, NULL);
     rgSheet_Column(all.sheet, "engine", NULL, NULL);
     rgSheet_Column(all.sheet, "steps/s, best", NULL, "%.0f");
     rgSheet_Column(all.sheet, "median", NULL, "%.0f");
+    rgSheet_Column(all.sheet, "falls", NULL, NULL);
     rgSheet_Column(all.sheet, "contacts", NULL, "%.1f");
     rgSheet_Column(all.sheet, "deepest", "mm", "%.3g");
     rgSheet_Column(all.sheet, "mean depth", "mm", "%.3g");
