@@ -250,8 +250,8 @@ static bool rgRunSimulators(rgReport* report) {
                   "Depths are computed from the poses of every fifth step by one judge; "
                   "pairs that overlap at the start by design are left out of them. The "
                   "residual is that of the exact problem; the others solve relaxed ones "
-                  "and have none. A dash: the engine's numbers became infinite. Strict "
-                  "files let parts collide that overlap.");
+                  "and have none. Falls in which an engine's numbers became infinite are left "
+                  "out of its row. Strict files let parts collide that overlap.");
     rgReport_Note(report,
                   "Drake, of the paper's figure, is in no package source used here. DART has no "
                   "convex hulls, and takes part where shapes are simple. MuJoCo wasm, in the long "
