@@ -342,7 +342,7 @@ static bool rgRunConvergence(rgReport* report) {
     char* what[rg_problemCount] = {rgCli_CopyText("wall"), rgHumanoid(&names[1])};
     char* scratch = rgReport_Folder(report) == NULL ? rgMakeScratch() : NULL;
     const char* folder = scratch != NULL ? scratch : rgReport_Folder(report);
-    int most = rgReport_Pick(report, 200, 8000, 20000), done = 0;
+    int most = rgReport_Pick(report, 1000, 8000, 20000), done = 0;
     rgCase cases[rg_problemCount] = {0};
     rgContactProblem problems[rg_problemCount];
     double needed[rg_problemCount][rg_methodCount][2];

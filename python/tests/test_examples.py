@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import LIGHT
@@ -32,7 +33,12 @@ def test_hello(tmp_path):
 def test_forces(tmp_path):
     out = run("forces.py", cwd=tmp_path)
     assert "together 117.720 N; the weight is 117.720 N" in out
-    assert out.count("stick") == 16  # four corners of four legs
+    found = re.findall(r"floor: +(\S+) N at \((\S+), (\S+), \S+\) m, (\w+)", out)
+    assert len(found) == 16  # four corners of four legs: which of them carry is open, but not
+    forces, x, y = (np.array([float(row[i]) for row in found]) for i in range(3))
+    assert forces.min() >= 0 and "slip" not in out
+    assert abs(forces @ x - 0.1 * forces.sum()) < 0.01  # that they balance the weight
+    assert abs(forces @ y) < 0.01
 
 
 def test_solver(tmp_path):

@@ -90,8 +90,8 @@ static void rgSole_ThinWith(rgSole* sole, const rgSolePlane* plane) {
     for (int i = 0; i < RG_SOLE_SIDES; ++i) {
         int from = places[i];
         bool known = false;
-        for (int j = 0; j < count; ++j) {
-            known = known || kept.vertices[j] == sole->vertices[from];
+        for (int j = 0; j < i; ++j) {
+            known = known || sole->vertices[places[j]] == sole->vertices[from];
         }
         rgSole_Put(&kept, count, sole->x[from], sole->y[from], sole->gap[from],
                    sole->vertices[from]);
