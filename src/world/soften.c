@@ -4,7 +4,6 @@
 #include "world/world.h"
 
 #define RG_JAM_COMPLIANCE 1e-6 // relative to the diagonal of G
-#define RG_JAM_LEVELS     8    // a pair is softened for at most 2^7 steps at a time
 #define RG_JAM_LOAD       10   // velocities V that contacts stop by themselves; the rest braces
 
 // |W|^2 of a row

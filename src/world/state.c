@@ -335,13 +335,15 @@ static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size
     return header->byteCount == bytes && bytes <= byteCount;
 }
 
-// Ranges of contacts must lie within, and energies be numbers, whatever the bytes say.
+// Ranges of contacts must lie within, jams be counts, and energies numbers, whatever the bytes say.
 static bool rgPairsFit(const rgStateHeader* header, const char* bytes) {
     for (int i = 0; i < header->pairCount; ++i) {
         rgPairMemory pair;
         memcpy(&pair, bytes + (size_t)i * sizeof(pair), sizeof(pair));
-        if (pair.firstContact < 0 || pair.contactCount < 0 ||
-            pair.firstContact > header->contactCount - pair.contactCount || !isfinite(pair.taken)) {
+        bool within = pair.firstContact >= 0 && pair.contactCount >= 0 &&
+                      pair.firstContact <= header->contactCount - pair.contactCount;
+        bool counted = pair.jammed >= 0 && pair.jams >= 0 && pair.jams <= RG_JAM_LEVELS;
+        if (!within || !counted || !isfinite(pair.taken)) {
             return false;
         }
     }

@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 
+#define RG_JAM_LEVELS 8 // a pair is softened for at most 2^7 steps at a time
+
 // What a pair of shapes remembers from step to step. No padding: states are compared by bytes.
 typedef struct rgPairMemory {
     int32_t a, b; // proxies, a < b
@@ -16,7 +18,7 @@ typedef struct rgPairMemory {
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
     int32_t jammed;  // steps for which its contacts stay softened, this one included
-    int32_t jams;    // times in a row that no rigid solution was found
+    int32_t jams;    // times in a row that no rigid solution was found, at most RG_JAM_LEVELS
     int32_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
     double gap;      // of its deepest point when it was last looked at [m]; 0: none
