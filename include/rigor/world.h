@@ -19,7 +19,7 @@ typedef struct rgWorldDef {
     rgIntegrator integrator;    ///< any: the model's wish, else midpoint
     bool hasGravity;            ///< use gravity below rather than the model's
     rgVec3 gravity;             ///< [m/s^2]
-    rgContactSolverDef contact; ///< at most 1000 iterations by default
+    rgContactSolverDef contact;
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness
     double dissipation;          ///< [s/m], with stiffness: F = k x (1 + d x')

@@ -16,7 +16,6 @@ rgWorldDef rgDefaultWorldDef(void) {
                       .maxContactsPerPair = 4,
                       .judgeInterval = 16,
                       .cookie = RG_COOKIE_WORLD};
-    def.contact.maxIterations = 1000;
     return def;
 }
 
