@@ -66,8 +66,8 @@ TABLE = [
     ("limits.md", "its tolerance, {} of the residual", (SOLVER, "tolerance")),
     ("limits.md", "a manifold has at most {} ({} where the pair is fast)", (WORLD, "maxContactsPerPair"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY")),
     # Defaults.
-    ("architecture.md", "tolerance {} of the residual of [ncp.md](theory/ncp.md) (12), at most {} iterations in a solve of a step and {} stand-alone; rigid contacts, T = d/k = {} dt, push-out at most {} m/s",
-     (SOLVER, "tolerance"), (WORLD, r"contact\.maxIterations = (\d+);"), (SOLVER, "maxIterations"), (WORLD, r"timeConstant : (\d+) \* world->dt"), (WORLD, "pushOutSpeed")),
+    ("architecture.md", "tolerance {} of the residual of [ncp.md](theory/ncp.md) (12), at most {} iterations in a solve; rigid contacts, T = d/k = {} dt, push-out at most {} m/s",
+     (SOLVER, "tolerance"), (SOLVER, "maxIterations"), (WORLD, r"timeConstant : (\d+) \* world->dt"), (WORLD, "pushOutSpeed")),
     ("architecture.md", "threshold {} m/s (2 g dt if larger); mu {} where", (WORLD, r"fmax\((0\.\d+), 2 \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
     ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3);"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
     ("architecture.md", "closing speed plus {mm} mm", (WORLD, "margin")),
@@ -92,7 +92,7 @@ TABLE = [
     # Constraints.
     ("theory/constraints.md", "(17) gaps below {} m count as none", ("src/world/world.h", "RG_TOUCHING")),
     ("theory/constraints.md", "R_n = {} G_nn: those that a certificate names", ("src/world/soften.c", "RG_JAM_COMPLIANCE")),
-    ("theory/constraints.md", "for twice as many (at most {}) each time", ("src/world/soften.c", r"at most (2\^7) steps")),
+    ("theory/constraints.md", "for twice as many (at most {}) each time", ("src/world/world.h", r"at most (2\^7) steps")),
     ("theory/constraints.md", "The threshold is {} m/s, or {} g dt if larger", (WORLD, r"fmax\((0\.\d+), 2 \*"), (WORLD, r"fmax\(0\.05, (\d) \*")),
     ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", ("src/world/constraint_joint.c", r"1e-3 \+ (\d) \* world->dt"), ("src/world/constraint_joint.c", r"phi <= (\S+) \+")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", ("src/world/constraint_equality.c", r"= (\S+) \* mean;")),
@@ -206,7 +206,7 @@ TABLE = [
      ("src/math/kernels_avx2.c", "RG_WIDE_PRODUCT_LIMIT"), ("src/math/kernels_avx512.c", "RG_WIDE_PRODUCT_LIMIT")),
     ("kernels.md", "`rgBlockFactor_SolveMany` takes {} right-hand sides at a time", ("src/math/blockfactor_private.h", "rg_groupSize")),
     ("kernels.md", "more than {million} MFlop, a nested dissection", ("src/math/blockfactor_symbolic.c", "rg_dissectionFlops")),
-    ("howto/simulate.md", "residual to reach ({}), iterations per solve ({};", (SOLVER, "tolerance"), (WORLD, r"contact\.maxIterations = (\d+);")),
+    ("howto/simulate.md", "residual to reach ({}), iterations per solve ({};", (SOLVER, "tolerance"), (SOLVER, "maxIterations")),
     ("viewer.md", "at most {} per second unless `--fps` says otherwise", ("src/view/pack.c", "framesPerSecond")),
     ("formats/sdf.md", "At most {} files deep", ("src/io/sdf.h", "RG_SDF_MAX_DEPTH")),
     ("formats/sdf.md", "of their `density` ({} kg/m^3)", ("src/io/sdf_shape.c", "RG_SDF_DENSITY")),
