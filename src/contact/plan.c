@@ -6,18 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
-#define RG_SWEEP_SHARE        0.2  // of a budget for sweeps before Newton, and after it
-#define RG_PROXIMAL           1e-5 // relative to the diagonal of G
-#define RG_LARGE              150  // rows from which what follows Newton is dear
-#define RG_HUGE               600  // rows from which only what has solved something is tried
-#define RG_PATIENCE           6    // iterations of Newton there without much gain
-#define RG_HUGE_RESTARTS      4    // of the restarts that are tried there
-#define RG_CONTINUATION       16   // steps in which friction comes in
-#define RG_BRACED             10   // residual of a start that balances nothing but itself
-#define RG_FAR                0.1  // residual of a start that has the wrong active sets
-#define RG_FAR_SWEEPS         2    // that mostly find the right ones
-#define RG_REST_SWEEPS        5    // where Newton is not quick although all is at rest
+#define RG_FEW_FACTORIZATIONS 3   // budget below which sweeps get farther than anything else
+#define RG_SWEEP_SHARE        0.2 // of a budget for sweeps before Newton, and after it
+#define RG_LARGE              150 // rows from which what follows Newton is dear
+#define RG_HUGE               600 // rows from which only what has solved something is tried
+#define RG_PATIENCE           6   // iterations of Newton there without much gain
+#define RG_HUGE_RESTARTS      4   // of the restarts that are tried there
+#define RG_CONTINUATION       16  // steps in which friction comes in
+#define RG_BRACED             10  // residual of a start that balances nothing but itself
+#define RG_FAR                0.1 // residual of a start that has the wrong active sets
+#define RG_FAR_SWEEPS         2   // that mostly find the right ones
+#define RG_REST_SWEEPS        5   // where Newton is not quick although all is at rest
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots; what is left then is

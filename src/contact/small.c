@@ -12,10 +12,8 @@
 #define RG_SMALL_SETS   6 // contacts
 #define RG_SMALL_ROWS   (3 * RG_SMALL_SETS)
 #define RG_SMALL_STRIDE (RG_SMALL_ROWS + 2) // with a right-hand side, even
-#define RG_SMALL_NEAR   0.1  // residual of a start that has nearly the right active sets
-#define RG_SMALL_STEPS  8    // iterations, each of which has to lessen the residual
-#define RG_PROXIMAL     1e-5 // over the diagonal of G
-#define RG_IMMOVABLE    1e-12
+#define RG_SMALL_NEAR   0.1 // residual of a start that has nearly the right active sets
+#define RG_SMALL_STEPS  8   // iterations, each of which has to lessen the residual
 
 typedef struct rgSmall {
     int count;    // contacts

@@ -302,8 +302,6 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     return rg_ok;
 }
 
-#define RG_IMMOVABLE 1e-12 // of a contact's normal, over the mean diagonal of its G
-
 // Contacts whose normal nothing can move, a turntable that stands in the floor: where they want to
 // be moved there is no solution, and nothing that any other contact could do about it. They are
 // named and left out. True when there are any.

@@ -131,7 +131,7 @@ TABLE = [
     ("theory/newton.md", "least = {} ({} in velocity space)", ("src/contact/system_contact.c", "leastShift"), ("src/contact/system_velocity.c", "leastShift")),
     ("theory/newton.md", "max(1, |lambda|_inf), least),  e = {},", (PLAN, r"run->warm \? \d+ : \d+,\s+\.weight = 1,\s+\.regularisation = ([^,]+),")),
     ("theory/newton.md", "with eps times {}, {} times", (NEWTON, r"fmax\((\d+) \* eps"), (NEWTON, r"tries < (\d)")),
-    ("theory/newton.md", "p = {} at first", (PLAN, "RG_PROXIMAL")),
+    ("theory/newton.md", "p = {} at first", ("src/contact/run.h", "RG_PROXIMAL")),
     ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (NEWTON, "RG_NEWTON_CENTRED"), (NEWTON, r"proximal \*= (\S+);")),
     ("theory/interior.md", "whose reach a ({} of the way to the boundary, at most 1)", (INTERIOR, "RG_REACH")),
     ("theory/interior.md", "clamp((1 - a)^3, {}, {}), not below min({} max gap^2, product)", (INTERIOR, "RG_LEAST_AIM"), (INTERIOR, "RG_MOST_AIM"), (INTERIOR, "RG_GAP_AIM")),
