@@ -12,7 +12,6 @@ typedef struct rgOwnWorld {
     const rgPeerScene* scene;
     rgWorld* world;
     rgStepReport report;
-    double collision;
 } rgOwnWorld;
 
 // Methods of rigor solve.
@@ -29,7 +28,6 @@ static void rgOwn_Reset(void* world) {
     rgOwnWorld* own = world;
     rgWorld_Reset(own->world, (rgKeyId){0});
     rgWorld_SetState(own->world, own->scene->q, own->scene->v);
-    own->collision = 0;
 }
 
 static void rgOwn_Destroy(void* world) {
@@ -59,6 +57,7 @@ static void* rgOwn_Create(const rgPeerScene* scene, const char* variant, char* f
     rgWorldDef def = rgDefaultWorldDef();
     rgOwnWorld* own = calloc(1, sizeof(rgOwnWorld));
     def.timeStep = scene->timeStep;
+    def.untimed = true; // as MuJoCo's timers are off while it is timed
     if (own == NULL || !rgChoose(variant, &def) ||
         rgCreateWorld(scene->model, &def, NULL, &own->world) != rg_ok) {
         snprintf(fault, faultSize, "no world with '%s'", variant);
@@ -72,9 +71,7 @@ static void* rgOwn_Create(const rgPeerScene* scene, const char* variant, char* f
 
 static bool rgOwn_Step(void* world) {
     rgOwnWorld* own = world;
-    bool good = rgWorld_Step(own->world, &own->report) == rg_ok;
-    own->collision += own->report.stageSeconds[rg_stageCollide];
-    return good;
+    return rgWorld_Step(own->world, &own->report) == rg_ok;
 }
 
 static void rgOwn_Look(void* world, rgPeerLook* look) {
@@ -82,7 +79,7 @@ static void rgOwn_Look(void* world, rgPeerLook* look) {
     *look = (rgPeerLook){.contactCount = own->report.contactCount,
                          .penetration = own->report.penetration,
                          .residual = own->report.contact.residual.total,
-                         .collision = own->collision};
+                         .collision = NAN};
 }
 
 static bool rgOwn_Body(void* world, int body, rgPeerBody* state) {

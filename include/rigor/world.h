@@ -16,9 +16,9 @@ typedef void rgStepFcn(rgWorld* world, void* context);
 /// Start from rgDefaultWorldDef(), then change what you mean to change. NULL means the default.
 typedef struct rgWorldDef {
     double timeStep; ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
-    rgIntegrator integrator;    ///< any: the model's wish, else midpoint
-    bool hasGravity;            ///< use gravity below rather than the model's
-    rgVec3 gravity;             ///< [m/s^2]
+    rgIntegrator integrator; ///< any: the model's wish, else midpoint
+    bool hasGravity;         ///< use gravity below rather than the model's
+    rgVec3 gravity;          ///< [m/s^2]
     rgContactSolverDef contact;
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness
@@ -39,6 +39,7 @@ typedef struct rgWorldDef {
     double sleepSpeed; ///< [m/s] below which they rest, at the end of what turns; 1 mm/s by default
     bool ignoreLimits; ///< joint limits take no part
     bool neverSoften;  ///< contacts and loops without a rigid solution stay as they are
+    bool untimed;      ///< reports say nothing about time, and cost no looks at the clock
     rgStepFcn* beforeStep;
     rgStepFcn* afterStep;
     void* context;         ///< of the two functions

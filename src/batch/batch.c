@@ -38,6 +38,7 @@ static bool rgCheckBatchDef(const rgBatchDef* def, rgDiagnostics* diagnostics) {
 static rgResult rgBatch_CreateLanes(rgBatch* batch, rgDiagnostics* diagnostics) {
     rgWorldDef def = batch->def.world;
     def.allocator = batch->allocator;
+    def.untimed = true;
     for (int i = 0; i < batch->laneCount; ++i) {
         rgLane* lane = &batch->lanes[i];
         rgResult result =
@@ -45,7 +46,6 @@ static rgResult rgBatch_CreateLanes(rgBatch* batch, rgDiagnostics* diagnostics) 
         if (result != rg_ok) {
             return result;
         }
-        lane->world->untimed = true;
         lane->home = lane->world->state;
         lane->saved = rgAllocate(&batch->allocator, (size_t)batch->model->qCount, sizeof(double));
         if (lane->saved == NULL) {

@@ -23,7 +23,7 @@ static void rgCallHook(rgWorld* world, rgStepFcn* hook) {
 
 // report NULL: nobody reads it.
 static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* own) {
-    bool timed = report != NULL && !world->untimed;
+    bool timed = report != NULL && !world->def.untimed;
     report = report != NULL ? report : own;
     *report = (rgStepReport){.contact.status = rg_contactSolved};
     rgReadout_Invalidate(world->readout);

@@ -422,7 +422,6 @@ struct rgWorld {
     rgReadout* readout;
     rgWatch watch;
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
-    bool untimed;                  // reports say nothing about time: a batch's world
 };
 
 // Gap that counts as none. In hyperstatic assemblies less than that decides

@@ -243,12 +243,39 @@ static void TestRangefinders(void** state) {
     SceneEnd(&scene);
 }
 
+// The stages of a report are timed unless the world is told not to; its other numbers are the same.
+static void TestUntimed(void** state) {
+    (void)state;
+    rgStepReport reports[2];
+    for (int untimed = 0; untimed < 2; ++untimed) {
+        Scene scene = SceneStart();
+        ScenePlane(&scene, 0.5, rgQuatIdentity());
+        SceneCube(&scene, 0.1, 3, rgVec(0, 0, 0.0999), 0.5);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+        def.untimed = untimed == 1;
+        SceneMake(&scene, &def);
+        assert_int_equal(rgWorld_Step(scene.world, &reports[untimed]), rg_ok);
+        double seconds = 0;
+        for (int i = 0; i < rg_stageCount; ++i) {
+            seconds += reports[untimed].stageSeconds[i];
+        }
+        assert_true(untimed == 1 ? seconds == 0 : seconds > 0);
+        SceneEnd(&scene);
+    }
+    assert_int_equal(reports[0].contactCount, 4);
+    assert_int_equal(reports[1].contactCount, 4);
+    EXPECT_NEAR(reports[0].penetration, 1e-4, 1e-12);
+    EXPECT_NEAR(reports[1].penetration, reports[0].penetration, 0);
+    EXPECT_NEAR(reports[1].contact.residual.total, reports[0].contact.residual.total, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestMoreSensors),   cmocka_unit_test(TestReactionIsThatOfTheStep),
         cmocka_unit_test(TestRestingCube),   cmocka_unit_test(TestSlipIsSeen),
         cmocka_unit_test(TestJointReaction), cmocka_unit_test(TestInertialSensors),
         cmocka_unit_test(TestRangefinders),  cmocka_unit_test(TestTorsionAndRolling),
+        cmocka_unit_test(TestUntimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
