@@ -1,6 +1,7 @@
 // Contact space: G as a matrix, dense or as blocks between sets with a fill-reducing order.
 #include "contact/problem.h"
 #include "contact/whitened.h"
+#include "math/two.h"
 
 #include <string.h>
 
@@ -22,9 +23,11 @@ typedef struct rgContactSpace {
     rgMatrix K;        // of the last factorization
     rgActive* actives; // dense: what K is made of
     int activeCount;
-    double* diagonal; // beside G, by unknown
-    double* scale;    // of the right-hand side, by unknown
-    const double* A;  // of the last pair factorization, borrowed
+    const double** columns; // of G Z, by unknown
+    double* slipColumns;    // those that are not columns of G
+    double* diagonal;       // beside G, by unknown
+    double* scale;          // of the right-hand side, by unknown
+    const double* A;        // of the last pair factorization, borrowed
     const double* B;
     const rgPairKind* kinds;
     double eps;
@@ -163,8 +166,10 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
         return rg_errorMemory;
     }
     bool dense = coupling->count < 0;
-    size_t n = (size_t)system->n;
+    size_t n = (size_t)system->n, slips = 2 * (size_t)system->setCount;
     **space = (rgContactSpace){.actives = RG_TAKE(def->arena, rgActive, dense ? n : 0),
+                               .columns = RG_TAKE(def->arena, const double*, dense ? n : 0),
+                               .slipColumns = RG_TAKE(def->arena, double, dense ? slips* n : 0),
                                .diagonal = RG_TAKE(def->arena, double, dense ? n : 0),
                                .scale = RG_TAKE(def->arena, double, dense ? n : 0),
                                .reduced = RG_TAKE(def->arena, double, 2 * n),
@@ -329,36 +334,54 @@ static bool rgListUnknowns(const rgSystem* system, rgContactSpace* space, const 
 }
 
 // What a set that is taken whole makes of velocities: B times those of its rows.
-static void rgActive_Transform(const rgActive* active, const double* x, double* y) {
+static void rgActive_Transform(const rgActive* active, int count, const double* const* columns,
+                               double* y, size_t ld) {
+    const double* B = active->B;
     int m = active->size;
-    for (int r = 0; r < m; ++r) {
-        double sum = active->B[r * m] * x[0];
-        for (int k = 1; k < m; ++k) {
-            sum += active->B[r * m + k] * x[k];
+    if (m == 3) {
+        rgTwo first = {B[0], B[3]}, second = {B[1], B[4]}, third = {B[2], B[5]};
+        for (int c = 0; c < count; ++c, y += ld) {
+            const double* own = columns[c] + active->row;
+            rgStoreTwo(y, first * own[0] + second * own[1] + third * own[2]);
+            y[2] = B[6] * own[0] + B[7] * own[1] + B[8] * own[2];
         }
-        y[r] = sum;
+        return;
+    }
+    for (int c = 0; c < count; ++c, y += ld) {
+        const double* own = columns[c] + active->row;
+        for (int r = 0; r < m; ++r) {
+            double sum = B[r * m] * own[0];
+            for (int k = 1; k < m; ++k) {
+                sum += B[r * m + k] * own[k];
+            }
+            y[r] = sum;
+        }
     }
 }
 
-// L x of (15), from an active set on.
-static void rgReduceVector(const rgContactSpace* space, int first, const double* x, double* y) {
-    for (int i = first; i < space->activeCount; ++i) {
-        const rgActive* active = space->actives + i;
-        const double* own = x + active->row;
-        double* to = y + active->first;
-        if (active->kind == rg_pairSlip) {
-            to[0] = active->t[0] * own[1] - active->t[1] * own[0];
-            to[1] = own[2];
-        } else if (active->kind == rg_pairWhole) {
-            rgActive_Transform(active, own, to);
-        } else if (active->size == 3) {
-            to[0] = own[0];
-            to[1] = own[1];
-            to[2] = own[2];
-        } else {
-            for (int r = 0; r < active->size; ++r) {
-                to[r] = own[r];
-            }
+// Rows of L X of (15) that belong to an active set.
+static void rgActive_Reduce(const rgActive* active, int count, const double* const* columns,
+                            double* y, size_t ld) {
+    int row = active->row;
+    y += active->first;
+    if (active->kind == rg_pairWhole) {
+        rgActive_Transform(active, count, columns, y, ld);
+    } else if (active->kind == rg_pairSlip) {
+        double t0 = active->t[0], t1 = active->t[1];
+        for (int c = 0; c < count; ++c, y += ld) {
+            const double* own = columns[c] + row;
+            y[0] = t0 * own[1] - t1 * own[0];
+            y[1] = own[2];
+        }
+    } else if (active->size == 3) {
+        for (int c = 0; c < count; ++c, y += ld) {
+            const double* own = columns[c] + row;
+            rgStoreTwo(y, rgLoadTwo(own));
+            y[2] = own[2];
+        }
+    } else {
+        for (int c = 0; c < count; ++c, y += ld) {
+            memcpy(y, columns[c] + row, (size_t)active->size * sizeof(double));
         }
     }
 }
@@ -375,30 +398,41 @@ static void rgSlipColumns(const rgMatrix* G, const rgActive* active, double* res
     }
 }
 
-// (15) Where K is symmetric, the lower triangle alone, and what of the upper is within a set.
-static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
-    size_t ld = (size_t)space->K.ld, stride = (size_t)space->G.ld;
-    double *across = space->reduced, *normal = space->reduced + space->G.n;
+// G Z of (15)
+static void rgFindColumns(rgContactSpace* space) {
+    size_t stride = (size_t)space->G.ld, n = (size_t)space->G.n;
+    double* own = space->slipColumns;
     for (int i = 0; i < space->activeCount; ++i) {
         const rgActive* active = space->actives + i;
-        double* K = space->K.values + (size_t)active->first * ld;
+        const double** columns = space->columns + active->first;
         if (active->kind == rg_pairSlip) {
-            rgSlipColumns(&space->G, active, across, normal);
-            rgReduceVector(space, 0, across, K);
-            rgReduceVector(space, 0, normal, K + ld);
+            rgSlipColumns(&space->G, active, own, own + n);
+            columns[0] = own;
+            columns[1] = own + n;
+            own += 2 * n;
             continue;
         }
-        const double* G = space->G.values + (size_t)active->row * stride;
         for (int r = 0; r < active->size; ++r) {
-            double* column = K + (size_t)r * ld;
-            rgReduceVector(space, symmetric ? i : 0, G + (size_t)r * stride, column);
-            for (int k = 0; k < active->size && active->kind == rg_pairWhole; ++k) {
-                column[active->first + k] += active->A[k * active->size + r];
-            }
+            columns[r] = space->G.values + (size_t)(active->row + r) * stride;
+        }
+    }
+}
+
+// (15) Where K is symmetric, the lower triangle alone, and what of the upper is within a set.
+static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
+    size_t ld = (size_t)space->K.ld;
+    double* K = space->K.values;
+    rgFindColumns(space);
+    for (int i = 0; i < space->activeCount; ++i) {
+        const rgActive* active = space->actives + i;
+        int first = active->first, m = active->size;
+        rgActive_Reduce(active, symmetric ? first + m : space->K.n, space->columns, K, ld);
+        for (int e = 0; e < m * m && active->kind == rg_pairWhole; ++e) {
+            K[(size_t)(first + e % m) * ld + (size_t)(first + e / m)] += active->A[e];
         }
     }
     for (int j = 0; j < space->K.n; ++j) {
-        space->K.values[(size_t)j * (ld + 1)] += space->diagonal[j];
+        K[(size_t)j * (ld + 1)] += space->diagonal[j];
     }
 }
 
@@ -490,7 +524,9 @@ static void rgSolveDensePair(const rgSystem* system, rgContactSpace* space, cons
     rgReduceSide(space, rhs, y);
     if (any) {
         rgMatrix_Apply(&space->G, x, moved);
-        rgReduceVector(space, 0, moved, left);
+    }
+    for (int i = 0; i < space->activeCount && any; ++i) {
+        rgActive_Reduce(space->actives + i, 1, &(const double*){moved}, left, 0);
     }
     for (int j = 0; j < space->K.n && any; ++j) {
         y[j] -= left[j];
