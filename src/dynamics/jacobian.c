@@ -181,19 +181,28 @@ static inline bool rgWalk_GoesOn(const rgWalk* walk) {
     return (walk->a | walk->b) > 0;
 }
 
+// The degrees of freedom that move a link, descending, as a row of M has them.
+static const int* rgModel_Chain(const rgModel* model, int link, int* count) {
+    const rgLink* l = &model->links[link];
+    const rgDof* last = l->vCount > 0 ? &model->dofs[l->v + l->vCount - 1] : NULL;
+    *count = last != NULL ? last->depth : 0;
+    return last != NULL ? model->massColumns + last->rowStart : NULL;
+}
+
 int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns) {
-    int sign, count = 0;
-    rgWalk walk = rgStartWalk(model, linkA, linkB);
-    while (rgWalk_GoesOn(&walk)) {
-        count += rgWalk_Next(&walk, model, &sign)->vCount;
+    int i, j, count = 0;
+    const int *a = rgModel_Chain(model, linkA, &i), *b = rgModel_Chain(model, linkB, &j);
+    while (i > 0 && j > 0) {
+        int x = a[i - 1], y = b[j - 1];
+        columns[count++] = RG_MIN(x, y);
+        i -= x <= y;
+        j -= y <= x;
     }
-    walk = rgStartWalk(model, linkA, linkB);
-    for (int i = count; i > 0;) {
-        const rgLink* link = rgWalk_Next(&walk, model, &sign);
-        i -= link->vCount;
-        for (int k = 0; k < link->vCount; ++k) {
-            columns[i + k] = link->v + k;
-        }
+    while (i > 0) {
+        columns[count++] = a[--i];
+    }
+    while (j > 0) {
+        columns[count++] = b[--j];
     }
     return count;
 }
