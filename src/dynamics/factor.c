@@ -434,29 +434,43 @@ void rgDynamics_RowsDelassus(const rgDynamics* d, int rowCount, int count, const
     }
 }
 
+// Up to RG_ROW_GROUP rows of W W' and their mirror images. dense: zeros, before and after.
+static void rgFillDelassusRows(const rgSparse* A, const double* W, int first, int rows,
+                               double* dense, double* G) {
+    const int *start = A->rowStart, *column = A->column;
+    size_t n = (size_t)A->rowCount;
+    for (int r = 0; r < rows; ++r) {
+        for (int t = start[first + r]; t < start[first + r + 1]; ++t) {
+            dense[RG_ROW_GROUP * column[t] + r] = W[t];
+        }
+    }
+    for (int s = 0; s < first + rows; ++s) {
+        rgFour sum = {0};
+        for (int t = start[s]; t < start[s + 1]; ++t) {
+            rgFour x;
+            memcpy(&x, dense + RG_ROW_GROUP * column[t], sizeof(x));
+            sum += x * W[t];
+        }
+        for (int r = 0; r < rows; ++r) {
+            G[(size_t)(first + r) * n + (size_t)s] = G[(size_t)s * n + (size_t)(first + r)] =
+                sum[r];
+        }
+    }
+    for (int r = 0; r < rows; ++r) {
+        for (int t = start[first + r]; t < start[first + r + 1]; ++t) {
+            dense[RG_ROW_GROUP * column[t] + r] = 0;
+        }
+    }
+}
+
 void rgDynamics_Delassus(const rgDynamics* d, const rgSparse* jacobian, double* work, double* G) {
     if (d == NULL || jacobian == NULL || work == NULL || G == NULL) {
         return;
     }
-    size_t n = (size_t)jacobian->rowCount;
-    const int* start = jacobian->rowStart;
     rgDynamics_Whiten(d, jacobian, work);
-    double* dense = d->scratch;
-    memset(dense, 0, (size_t)d->model->vCount * sizeof(double));
-    for (size_t r = 0; r < n; ++r) {
-        for (int t = start[r]; t < start[r + 1]; ++t) {
-            dense[jacobian->column[t]] = work[t];
-        }
-        for (size_t s = 0; s <= r; ++s) {
-            double sum = 0;
-            for (int t = start[s]; t < start[s + 1]; ++t) {
-                sum += dense[jacobian->column[t]] * work[t];
-            }
-            G[r * n + s] = sum;
-            G[s * n + r] = sum;
-        }
-        for (int t = start[r]; t < start[r + 1]; ++t) {
-            dense[jacobian->column[t]] = 0;
-        }
+    memset(d->scratch, 0, (size_t)(RG_ROW_GROUP * d->model->vCount) * sizeof(double));
+    for (int r = 0; r < jacobian->rowCount; r += RG_ROW_GROUP) {
+        rgFillDelassusRows(jacobian, work, r, RG_MIN(jacobian->rowCount - r, RG_ROW_GROUP),
+                           d->scratch, G);
     }
 }

@@ -106,14 +106,11 @@ rgResult rgWorld_AddRows(rgWorld* world) {
 void rgWorld_FillMass(const rgWorld* world, const double* added, double* values) {
     const rgModel* model = world->model;
     const double* compact = rgDynamics_CompactMassMatrix(world->dynamics, NULL);
-    int k = 0;
-    for (int i = 0; i < model->vCount; ++i) {
-        for (; k < world->massStart[i + 1]; ++k) {
-            values[k] = compact[world->massSource[k]];
-            if (added != NULL && world->massColumn[k] == i) {
-                values[k] += added[i];
-            }
-        }
+    for (int k = 0; k < world->massStart[model->vCount]; ++k) {
+        values[k] = compact[world->massSource[k]];
+    }
+    for (int i = 0; i < model->vCount && added != NULL; ++i) { // after those above it
+        values[world->massStart[i] + model->dofs[i].depth - 1] += added[i];
     }
 }
 

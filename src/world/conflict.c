@@ -160,7 +160,7 @@ static double rgWorld_ImpulseEnergy(const rgWorld* world, int row) {
 }
 
 // Of the rows that correct: their work lambda . J (v_free + v+)/2, where J v+ is what they ask for,
-// the largest speed among that, and the largest impulse of a loop.
+// and the largest speed among that.
 static bool rgMeasureCorrections(rgWorld* world) {
     const rgRows* rows = &world->rows;
     bool any = false;
@@ -173,12 +173,21 @@ static bool rgMeasureCorrections(rgWorld* world) {
         double after = asked - rows->compliance[r] * rows->lambda[r];
         island->work += 0.5 * rows->lambda[r] * (before + after);
         island->asked = fmax(island->asked, fabs(asked) * rows->length[r]);
-        if (rows->sources[r].kind == rg_constraintEquality) {
-            island->carried = fmax(island->carried, rgWorld_ImpulseEnergy(world, r));
-            any = true;
-        }
+        any = any || rows->sources[r].kind == rg_constraintEquality;
     }
     return any;
+}
+
+// The largest impulse of a loop.
+static void rgMeasureImpulses(rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->lambda[r] != 0 && rows->sources[r].kind == rg_constraintEquality &&
+            rgWorld_Corrects(world, r)) {
+            rgIsland* island = &world->islands[rgRowIsland(world, r)];
+            island->carried = fmax(island->carried, rgWorld_ImpulseEnergy(world, r));
+        }
+    }
 }
 
 static double rgWorld_IslandMotion(rgWorld* world, int island) {
@@ -195,8 +204,7 @@ static double rgWorld_IslandMotion(rgWorld* world, int island) {
 
 // More than the speeds that are asked for explain, and more than carrying a load at those speeds
 // takes, and much beside the motion that there is.
-static bool rgWorld_IslandPumps(rgWorld* world, int row) {
-    int at = rgRowIsland(world, row);
+static bool rgWorld_IslandPumps(rgWorld* world, int at) {
     const rgIsland* island = &world->islands[at];
     double load = sqrt(island->asked * (island->asked + rgLength(world->gravity) * world->dt));
     return rgIsAmplified(island->work, island->mass, load) &&
@@ -242,13 +250,22 @@ bool rgWorld_OpenLoops(rgWorld* world, const rgContactReport* report) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->islands[rgFindIsland(world->islands, t)].mass += rgWorld_TreeMass(world, t);
     }
-    bool any = false;
+    bool pumps = false, any = false;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        rgIsland* island = &world->islands[t];
+        island->pumps = island->parent == t && rgWorld_IslandPumps(world, t);
+        pumps = pumps || island->pumps;
+    }
+    if (!pumps) {
+        return false;
+    }
+    rgMeasureImpulses(world);
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgIsland* island = rows->lambda[r] != 0 && rgWorld_Corrects(world, r)
                                      ? &world->islands[rgRowIsland(world, r)]
                                      : NULL;
-        if (island != NULL && rgWorld_ImpulseEnergy(world, r) >= RG_OPEN_SHARE * island->carried &&
-            rgWorld_IslandPumps(world, r)) {
+        if (island != NULL && island->pumps &&
+            rgWorld_ImpulseEnergy(world, r) >= RG_OPEN_SHARE * island->carried) {
             any = rgWorld_OpenRow(world, r) || any;
         }
     }

@@ -11,19 +11,35 @@ typedef struct rgAttachment {
     rgQuat rotation; // of welds
 } rgAttachment;
 
-static rgAttachment rgAttach(const rgWorld* world, rgBodyId body, rgPose pose, bool weld) {
-    const rgDynamics* d = world->dynamics;
-    if (body.index1 == 0) {
-        return (rgAttachment){0, pose.p, pose.q};
+void rgWorld_PlaceLoops(rgWorld* world) {
+    const rgModel* model = world->model;
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        for (int side = 0; side < 2; ++side) {
+            rgBodyId body = side == 0 ? def->bodyA : def->bodyB;
+            rgPose pose = side == 0 ? def->poseA : def->poseB;
+            rgPlace place = {.pose = pose};
+            if (body.index1 > 0) {
+                place = model->bodyPlaces[body.index1 - 1];
+                place.pose = rgPoseMultiply(place.pose, pose);
+                place.isOrigin = false;
+            }
+            world->loopPlaces[2 * e + side] = place;
+        }
     }
-    rgPlace place = world->model->bodyPlaces[body.index1 - 1];
-    place.pose = rgPoseMultiply(place.pose, pose);
-    place.isOrigin = false;
-    rgVec3 origin = rgDynamics_LinkOrigin(d, place.link);
-    rgAttachment at = {.link = place.link};
-    at.point = rgAdd(origin, rgDynamics_PlacePoint(d, &place));
+}
+
+static rgAttachment rgAttach(const rgWorld* world, int equality, int side, bool weld) {
+    const rgDynamics* d = world->dynamics;
+    const rgPlace* place = &world->loopPlaces[2 * equality + side];
+    if (place->link == 0) {
+        return (rgAttachment){0, place->pose.p, place->pose.q};
+    }
+    rgAttachment at = {.link = place->link};
+    rgVec3 origin = rgDynamics_LinkOrigin(d, place->link);
+    at.point = rgAdd(origin, rgDynamics_PlacePoint(d, place));
     if (weld) {
-        at.rotation = rgDynamics_PlacePose(d, &place).q;
+        at.rotation = rgDynamics_PlacePose(d, place).q;
     }
     return at;
 }
@@ -38,41 +54,59 @@ static void rgSetSources(rgWorld* world, int first, int count, int equality) {
     }
 }
 
-// Violation: where B is, seen from A, in world axes.
+// Two frames that are to be one, and the violation: where B is, seen from A, in world axes.
+typedef struct rgLoop {
+    rgAttachment A, B;
+    rgVec3 offset, angle;
+} rgLoop;
+
+// False: nothing moves them, or they sleep.
+static bool rgLoop_Open(rgLoop* loop, const rgWorld* world, int equality) {
+    const rgPlace* places = &world->loopPlaces[2 * equality];
+    bool weld = world->model->equalities[equality].kind == rg_equalityWeld;
+    int a = places[0].link, b = places[1].link;
+    if ((!rgWorld_LinkMoves(world, a) && !rgWorld_LinkMoves(world, b)) ||
+        rgWorld_LinkSleeps(world, a) || rgWorld_LinkSleeps(world, b)) {
+        return false;
+    }
+    loop->A = rgAttach(world, equality, 0, weld);
+    loop->B = rgAttach(world, equality, 1, weld);
+    loop->offset = rgSub(loop->B.point, loop->A.point);
+    if (weld) {
+        rgQuat turn = rgQuatMultiply(rgQuatConjugate(loop->A.rotation), loop->B.rotation);
+        loop->angle = rgRotate(loop->A.rotation, rgRotationVectorFromQuat(turn));
+    }
+    return true;
+}
+
 static int rgAddLoopRows(rgWorld* world, int equality) {
     const rgEqualityDef* def = &world->model->equalities[equality];
     rgRows* rows = &world->rows;
     bool weld = def->kind == rg_equalityWeld;
-    rgAttachment A = rgAttach(world, def->bodyA, def->poseA, weld);
-    rgAttachment B = rgAttach(world, def->bodyB, def->poseB, weld);
-    if (!rgWorld_LinkMoves(world, A.link) && !rgWorld_LinkMoves(world, B.link)) {
+    rgLoop loop;
+    if (!rgLoop_Open(&loop, world, equality)) {
         return -2;
     }
-    if (rgWorld_LinkSleeps(world, A.link) || rgWorld_LinkSleeps(world, B.link)) {
-        return -2;
-    }
+    const rgAttachment *A = &loop.A, *B = &loop.B;
     rgBlock block = {.kind = rg_blockFree, .rowCount = weld ? 6 : 3};
-    int first = rgRows_AddPair(world, block, A.link, B.link);
+    int first = rgRows_AddPair(world, block, A->link, B->link);
     if (first < 0) {
         return first;
     }
     int columns = rgRows_Columns(rows, first);
     double* values = rows->value + rows->rowStart[first];
-    rgDynamics_LoopRows(world->dynamics, A.link, A.point, B.link, B.point, columns, values);
-    rgVec3 offset = rgSub(B.point, A.point);
-    rgSpatial driftA = rgWorld_Drift(world, A.link, A.point);
-    rgSpatial driftB = rgWorld_Drift(world, B.link, B.point);
+    rgDynamics_LoopRows(world->dynamics, A->link, A->point, B->link, B->point, columns, values);
+    rgSpatial driftA = rgWorld_Drift(world, A->link, A->point);
+    rgSpatial driftB = rgWorld_Drift(world, B->link, B->point);
     rgVec3 drift = rgSub(driftB.linear, driftA.linear);
     rgVec3 turning = rgSub(driftB.angular, driftA.angular);
-    memcpy(rows->gap + first, &offset, sizeof(offset));
+    memcpy(rows->gap + first, &loop.offset, sizeof(loop.offset));
     memcpy(rows->drift + first, &drift, sizeof(drift));
     if (weld) {
         static const rgVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-        rgQuat turn = rgQuatMultiply(rgQuatConjugate(A.rotation), B.rotation);
-        rgVec3 angle = rgRotate(A.rotation, rgRotationVectorFromQuat(turn));
-        rgDynamics_PairAngularRows(world->dynamics, A.link, B.link, axes, 3, columns,
+        rgDynamics_PairAngularRows(world->dynamics, A->link, B->link, axes, 3, columns,
                                    values + 3 * columns);
-        memcpy(rows->gap + first + 3, &angle, sizeof(angle));
+        memcpy(rows->gap + first + 3, &loop.angle, sizeof(loop.angle));
         memcpy(rows->drift + first + 3, &turning, sizeof(turning));
     }
     rgSetSources(world, first, block.rowCount, equality);
@@ -159,6 +193,16 @@ int rgAddEqualityRows(rgWorld* world, int equality) {
     }
 }
 
+static double rgLargestOf(rgVec3 v) {
+    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
+}
+
+double rgWorld_LoopMiss(const rgWorld* world, int equality) {
+    rgLoop loop = {0};
+    bool open = rgLoop_Open(&loop, world, equality);
+    return open ? fmax(rgLargestOf(loop.offset), rgLargestOf(loop.angle)) : -1;
+}
+
 void rgRows_Delassus(const rgWorld* world, int row, int count, double* G) {
     const rgRows* rows = &world->rows;
     int start = rows->rowStart[row];
@@ -180,18 +224,17 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
 
 // (10) A little compliance, so that redundant loops have a solution. False: nothing can move some
 // of the rows.
-bool rgRows_Comply(rgWorld* world, int block) {
+bool rgRows_Comply(rgWorld* world, int block, const double* G, int stride) {
     rgRows* rows = &world->rows;
     int first = rows->blocks[block].firstRow, count = rows->blocks[block].rowCount, moving = 0;
-    double G[6], trace = 0;
-    rgRows_Delassus(world, first, count, G);
+    double trace = 0;
     for (int k = 0; k < count; ++k) {
-        trace += G[k];
+        trace += G[k * stride];
     }
     double mean = trace / count;
     for (int k = 0; k < count; ++k) {
         rows->compliance[first + k] = INFINITY;
-        if (G[k] > 1e-12 * mean) {
+        if (G[k * stride] > 1e-12 * mean) {
             rows->compliance[first + k] = 1e-9 * mean;
             ++moving;
         }
@@ -203,7 +246,9 @@ bool rgRows_Comply(rgWorld* world, int block) {
 void rgRows_Regularize(rgWorld* world, int first) {
     rgRows* rows = &world->rows;
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
-    if (rgRows_Comply(world, rows->blockCount - 1)) {
+    double G[6];
+    rgRows_Delassus(world, first, block->rowCount, G);
+    if (rgRows_Comply(world, rows->blockCount - 1, G, 1)) {
         return;
     }
     int kept = 0;
@@ -238,11 +283,10 @@ static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
 
 // (25) How the violation's rate changes while v stays, J' v, and by how much until the end of the
 // step.
-static void rgLoopBias(const rgWorld* world, const rgEqualityDef* def, double bias[6],
-                       double gain[6]) {
+static void rgLoopBias(const rgWorld* world, int equality, double bias[6], double gain[6]) {
     const rgDynamics* d = world->dynamics;
-    rgAttachment A = rgAttach(world, def->bodyA, def->poseA, false);
-    rgAttachment B = rgAttach(world, def->bodyB, def->poseB, false);
+    rgAttachment A = rgAttach(world, equality, 0, false);
+    rgAttachment B = rgAttach(world, equality, 1, false);
     rgVec3 linear =
         rgSub(rgWorld_PointBias(world, B.link, B.point), rgWorld_PointBias(world, A.link, A.point));
     rgVec3 angular = rgSub(d->biases[B.link].angular, d->biases[A.link].angular);
@@ -255,12 +299,12 @@ static void rgLoopBias(const rgWorld* world, const rgEqualityDef* def, double bi
 }
 
 // (25) A rigid loop is judged by where it was at the start of the step, and closes at its end.
-static void rgSetRigidLoop(rgWorld* world, const rgEqualityDef* def, int first) {
+static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     rgRows* rows = &world->rows;
-    bool turns = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
+    bool turns = rgEqualityIsLoop(&world->model->equalities[equality]);
     double bias[6] = {0}, gain[6] = {0}, lead = rgRows_Lead(world, first);
     if (turns && lead > 0) {
-        rgLoopBias(world, def, bias, gain);
+        rgLoopBias(world, equality, bias, gain);
     }
     for (int r = first; r < rows->rowCount; ++r) {
         double rate = rgRows_Speed(rows, r, world->startV), arc = bias[rows->sources[r].row];
@@ -306,7 +350,7 @@ rgResult rgAddEqualities(rgWorld* world) {
         rgRows_Regularize(world, first);
         bool open = rgWorld_IsOpen(world, e);
         if (def->stiffness == 0 && !open) {
-            rgSetRigidLoop(world, def, first);
+            rgSetRigidLoop(world, e, first);
             open = rgWorld_OpenSetLoop(world, first);
         }
         if (open) {

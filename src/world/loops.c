@@ -1,5 +1,6 @@
 // Rigid loops and couplings are put back on their constraint after the position update: at most
 // three Newton steps in the metric of the mass matrix. docs/theory/constraints.md (11).
+#include "math/triple.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -20,36 +21,55 @@ static bool rgTakesPart(const rgWorld* world, int equality) {
     return group != NULL && group->active && !world->leftOut[equality];
 }
 
-// Rows of the rigid equalities that take part at the kinematics of the workspace; the largest
-// violation, negative when out of memory.
-static double rgWorld_LoopError(rgWorld* world, bool regularize) {
+// How far an equality is from closed at the kinematics of the workspace; negative where it has no
+// rows. Couplings are rows already. NAN: out of memory.
+static double rgWorld_EqualityMiss(rgWorld* world, int equality) {
+    if (rgEqualityIsLoop(&world->model->equalities[equality])) {
+        return rgWorld_LoopMiss(world, equality);
+    }
+    int row = rgAddEqualityRows(world, equality);
+    return row >= 0 ? fabs(world->rows.gap[row]) : row == -1 ? NAN : -1;
+}
+
+// The largest violation of the rigid equalities that take part, at the kinematics of the workspace;
+// negative when out of memory. There are no rows then.
+static double rgWorld_LoopError(rgWorld* world) {
     const rgModel* model = world->model;
     double largest = 0;
     rgWorld_PlaceTendons(world);
-    rgRows_Clear(&world->rows);
     for (int t = 0; t < model->treeCount; ++t) {
         world->loopGroups[t].reached = 0;
     }
     for (int e = 0; e < model->info.equalityCount; ++e) {
-        int first = rgTakesPart(world, e) ? rgAddEqualityRows(world, e) : -2;
-        if (first == -1) {
+        rgRows_Clear(&world->rows);
+        double miss = rgTakesPart(world, e) ? rgWorld_EqualityMiss(world, e) : -1;
+        if (isnan(miss)) {
             return -1;
         }
-        if (first < 0) {
-            continue;
+        if (miss >= 0) {
+            rgLoopGroup* group = rgWorld_LoopGroup(world, e);
+            world->missed[e] = miss;
+            group->reached = fmax(group->reached, miss);
+            largest = fmax(largest, miss);
         }
-        world->missed[e] = 0;
-        for (int r = first; r < world->rows.rowCount; ++r) {
-            world->missed[e] = fmax(world->missed[e], fabs(world->rows.gap[r]));
+    }
+    rgRows_Clear(&world->rows);
+    return largest;
+}
+
+// Their rows. regularize: without what nothing can move; else they get no compliance yet.
+static rgResult rgWorld_AddLoops(rgWorld* world, bool regularize) {
+    rgRows_Clear(&world->rows);
+    for (int e = 0; e < world->model->info.equalityCount; ++e) {
+        int first = rgTakesPart(world, e) ? rgAddEqualityRows(world, e) : -2;
+        if (first == -1) {
+            return rg_errorMemory;
         }
-        if (regularize) {
+        if (first >= 0 && regularize) {
             rgRows_Regularize(world, first);
         }
-        rgLoopGroup* group = rgWorld_LoopGroup(world, e);
-        group->reached = fmax(group->reached, world->missed[e]);
-        largest = fmax(largest, world->missed[e]);
     }
-    return largest;
+    return rg_ok;
 }
 
 // L L' x = -right for the lower triangle of A, n x n, which L replaces. False when A is indefinite.
@@ -82,63 +102,105 @@ static bool rgSolveCholesky(int n, double* A, const double* right, double* x) {
     return true;
 }
 
-static rgResult rgWorld_SolveDense(rgWorld* world, const rgContactProblem* problem) {
+// (10) for rows that have no compliance yet. False: nothing can move some of them.
+static bool rgWorld_ComplyAll(rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    size_t stride = (size_t)rows->rowCount + 1;
+    bool good = true;
+    for (int b = 0; b < rows->blockCount && good; ++b) {
+        int first = rows->blocks[b].firstRow;
+        good = rows->compliance[first] != 0 ||
+               rgRows_Comply(world, b, world->loopG + (size_t)first * stride, (int)stride);
+    }
+    return good;
+}
+
+// G of the rows, and W beside it.
+static rgResult rgWorld_FillLoopG(rgWorld* world) {
     rgRows* rows = &world->rows;
     int n = rows->rowCount;
+    rgSparse J = {n, world->model->vCount, rows->rowStart, rows->column, rows->value};
     rgResult result = rgReserve(&world->allocator, (void**)&world->loopG, &world->loopCapacity, 0,
                                 n * n, sizeof(double));
     if (result == rg_ok) {
         result = rgReserve(&world->allocator, (void**)&world->loopWork, &world->loopWorkCapacity, 0,
                            rows->entryCount, sizeof(double));
     }
+    if (result == rg_ok) {
+        rgDynamics_Delassus(world->dynamics, &J, world->loopWork, world->loopG);
+    }
+    return result;
+}
+
+// x = L^-T W' lambda
+static void rgWorld_MoveByLoops(rgWorld* world, double* x) {
+    const rgRows* rows = &world->rows;
+    for (int b = 0; b < rows->blockCount; ++b) {
+        int r = rows->blocks[b].firstRow, end = r + rows->blocks[b].rowCount;
+        int count = rgRows_Columns(rows, r);
+        for (; r + 3 <= end; r += 3) { // rows of a block have the same columns
+            int begin = rows->rowStart[r];
+            rgPushTriple(count, rows->column + begin, world->loopWork + begin, rows->lambda + r, x);
+        }
+        for (; r < end; ++r) {
+            for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
+                x[rows->column[k]] += world->loopWork[k] * rows->lambda[r];
+            }
+        }
+    }
+    rgDynamics_Unwhiten(world->dynamics, x);
+}
+
+static rgResult rgWorld_SolveDense(rgWorld* world, double* x) {
+    rgRows* rows = &world->rows;
+    rgResult result = rgWorld_FillLoopG(world);
+    if (result == rg_ok && !rgWorld_ComplyAll(world)) {
+        result = rgWorld_AddLoops(world, true);
+        result = result == rg_ok ? rgWorld_FillLoopG(world) : result;
+    }
     if (result != rg_ok) {
         return result;
     }
-    rgDynamics_Delassus(world->dynamics, &problem->delassus.jacobian, world->loopWork,
-                        world->loopG);
+    int n = rows->rowCount;
     for (int r = 0; r < n; ++r) {
         world->loopG[(size_t)r * (size_t)(n + 1)] += rows->compliance[r];
     }
-    bool definite = rgSolveCholesky(n, world->loopG, rows->gap, rows->lambda);
-    for (int r = 0; !definite && r < n; ++r) {
-        rows->lambda[r] = 0; // leaves the loop to the velocities
+    if (rgSolveCholesky(n, world->loopG, rows->gap, rows->lambda)) {
+        rgWorld_MoveByLoops(world, x);
+    } else { // leaves the loop to the velocities
+        memset(rows->lambda, 0, (size_t)n * sizeof(double));
     }
     return rg_ok;
 }
 
-static rgResult rgWorld_SolveSparse(rgWorld* world, rgContactProblem* problem) {
-    problem->delassus.mass.value = world->massValue; // M^, as in the factor that moves q
-    return rgContactSolver_Solve(world->solver, problem, world->rows.lambda, NULL, NULL);
-}
-
-// x = M^-1 J' lambda with J M^-1 J' lambda = -phi, in world->column.
-static rgResult rgWorld_SolveLoops(rgWorld* world) {
+static rgResult rgWorld_SolveSparse(rgWorld* world, double* x) {
     rgRows* rows = &world->rows;
     int n = rows->rowCount, nv = world->model->vCount;
     rgContactProblem problem = {
         .rowCount = n,
         .blockCount = rows->blockCount,
         .blocks = rows->blocks,
-        .delassus = {.kind = rg_delassusVelocity,
-                     .mass = {nv, nv, world->massStart, world->massColumn, NULL},
+        .delassus = {.kind = rg_delassusVelocity, // M^, as in the factor that moves q
+                     .mass = {nv, nv, world->massStart, world->massColumn, world->massValue},
                      .jacobian = {n, nv, rows->rowStart, rows->column, rows->value}},
         .freeVelocity = rows->gap,
         .compliance = rows->compliance,
     };
-    rgResult result = n <= RG_LOOP_DENSE ? rgWorld_SolveDense(world, &problem)
-                                         : rgWorld_SolveSparse(world, &problem);
-    if (result != rg_ok) {
-        return result;
-    }
-    double* x = world->column;
-    memset(x, 0, (size_t)nv * sizeof(double));
-    for (int r = 0; r < n; ++r) {
+    rgResult result = rgContactSolver_Solve(world->solver, &problem, rows->lambda, NULL, NULL);
+    for (int r = 0; r < n && result == rg_ok; ++r) {
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
             x[rows->column[k]] += rows->value[k] * rows->lambda[r];
         }
     }
     rgDynamics_Solve(world->dynamics, 1, x);
-    return rg_ok;
+    return result;
+}
+
+// x = M^-1 J' lambda with J M^-1 J' lambda = -phi, in world->column.
+static rgResult rgWorld_SolveLoops(rgWorld* world) {
+    memset(world->column, 0, (size_t)world->model->vCount * sizeof(double));
+    return world->rows.rowCount <= RG_LOOP_DENSE ? rgWorld_SolveDense(world, world->column)
+                                                 : rgWorld_SolveSparse(world, world->column);
 }
 
 // A row that stops a joint at its limit, or where it is beyond it.
@@ -324,38 +386,26 @@ static bool rgWorld_AcceptGroups(rgWorld* world, double* q, bool last) {
     return any;
 }
 
-static int rgWorld_CountLoops(const rgWorld* world) {
-    int count = 0;
-    for (int e = 0; e < world->model->info.equalityCount; ++e) {
-        count += rgTakesPart(world, e);
-    }
-    return count;
-}
-
-// Rows and their compliance for a step; those of the error do where no loop is closed and none has
-// rows that nothing moves. The factor of the step weighs the motion well enough; the axes are new.
-static rgResult rgWorld_PrepareLoops(rgWorld* world, bool fewer) {
-    bool kept = !fewer;
-    for (int b = 0; b < world->rows.blockCount && kept; ++b) {
-        kept = rgRows_Comply(world, b);
-    }
-    return kept || rgWorld_LoopError(world, true) >= 0 ? rg_ok : rg_errorMemory;
+// The factor of the step weighs the motion well enough; the axes are new.
+static rgResult rgWorld_PrepareLoops(rgWorld* world) {
+    rgResult result = rgWorld_AddLoops(world, false);
+    return result == rg_ok && world->rows.rowCount > RG_LOOP_DENSE ? rgWorld_AddLoops(world, true)
+                                                                   : result;
 }
 
 static rgResult rgWorld_Approach(rgWorld* world, double* q) {
     size_t bytes = (size_t)world->model->qCount * sizeof(double);
     rgResult result = rg_ok;
     for (int i = 0; result == rg_ok; ++i) {
-        int loops = rgWorld_CountLoops(world);
         rgDynamics_SetPositions(world->dynamics, q);
-        if (rgWorld_LoopError(world, false) < 0) {
+        if (rgWorld_LoopError(world) < 0) {
             return rg_errorMemory;
         }
         if (!rgWorld_AcceptGroups(world, q, i == RG_LOOP_STEPS)) {
             break;
         }
         memcpy(world->loopQ, q, bytes);
-        result = rgWorld_PrepareLoops(world, rgWorld_CountLoops(world) < loops);
+        result = rgWorld_PrepareLoops(world);
         result = result == rg_ok ? rgWorld_LoopStep(world, q) : result;
     }
     return result;
@@ -419,7 +469,7 @@ rgResult rgWorld_ProjectLoops(rgWorld* world, double* q) {
 // The largest violation at q; negative when out of memory.
 static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
     rgDynamics_SetPositions(world->dynamics, q);
-    return rgWorld_LoopError(world, false);
+    return rgWorld_LoopError(world);
 }
 
 // One Newton step from q, as much of it as makes the violation smaller; q stays where none does.
@@ -431,8 +481,8 @@ static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* x, double* 
     if (*error < RG_LOOP_TOLERANCE) {
         return *error < 0 ? rg_errorMemory : rg_ok;
     }
-    rgResult result =
-        rgWorld_LoopError(world, true) < 0 ? rg_errorMemory : rgWorld_SolveLoops(world);
+    rgResult result = rgWorld_PrepareLoops(world);
+    result = result == rg_ok ? rgWorld_SolveLoops(world) : result;
     memcpy(x, world->column, (size_t)world->model->vCount * sizeof(double));
     for (double share = 1; result == rg_ok && share > 1e-3; share *= 0.5) {
         rgWorld_Move(world, q, x, share, next);

@@ -27,7 +27,7 @@ void rgConnectIslands(rgWorld* world) {
     for (int i = 0; i < world->model->info.treeCount; ++i) {
         world->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
     }
-    for (int r = 0; r < rows->rowCount; ++r) {
+    for (int r = 0; r < rows->rowCount && world->model->info.treeCount > 1; ++r) {
         int last = -1;
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
             int tree = world->treeOfDof[rows->column[k]];

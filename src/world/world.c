@@ -313,6 +313,7 @@ void rgWorld_Plan(rgWorld* world) {
         rgWorld_MarkLoop(world, def);
     }
     rgWorld_GroupLoops(world);
+    rgWorld_PlaceLoops(world);
     for (int t = 0; t < model->info.tendonCount; ++t) {
         rgWorld_MarkTendon(world, t);
     }
@@ -516,6 +517,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->loopGroups = rgWorld_Take(world, info->treeCount, sizeof(rgLoopGroup), &good);
     world->loopGroup = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
     world->loopTree = rgWorld_Take(world, info->equalityCount, sizeof(int), &good);
+    world->loopPlaces = rgWorld_Take(world, 2 * info->equalityCount, sizeof(rgPlace), &good);
     world->nextBodyV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->nextImpulse = rgWorld_Take(world, world->slots.count, sizeof(double), &good);
     world->column = rgWorld_Take(world, nv, sizeof(double), &good);
@@ -639,7 +641,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
     void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
                     world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,
-                    world->leftOut,      world->whirls};
+                    world->loopPlaces,   world->leftOut,      world->whirls};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

@@ -216,6 +216,7 @@ typedef struct rgMeter {
 typedef struct rgIsland {
     int parent;                  // tree that is in the same island; itself where it stands for all
     bool limited;                // rebounds less than Newton's law says
+    bool pumps;                  // conflict.c: corrections do more work than they explain
     double share;                // of the rebound, in the last solve
     double work, hits;           // of contacts; what impacts bring, as a measure [J]
     double mass, asked, carried; // conflict.c: what moves, largest speed and impulse of corrections
@@ -397,6 +398,7 @@ struct rgWorld {
     rgLoopGroup* loopGroups; // rgWorld_Plan, per tree: at the tree that stands for its group
     int* loopGroup;          // rgWorld_Plan, per tree: that tree
     int* loopTree;           // rgWorld_Plan, per equality: a tree of it; -1: not rigid, or none
+    rgPlace* loopPlaces;     // rgWorld_Plan, two per equality: what it connects
     double* loopG;           // rgWorld_ProjectLoops, n x n
     int loopCapacity;
     double* loopWork; // rgWorld_ProjectLoops, entries of J
@@ -472,6 +474,7 @@ rgResult rgWorld_ProjectLoops(rgWorld* world, double* q);                      /
 // conflict.c: loops that nothing can close
 bool rgWorld_IsOpen(const rgWorld* world, int equality);
 void rgWorld_GroupLoops(rgWorld* world);                            // plans
+void rgWorld_PlaceLoops(rgWorld* world);                            // plans
 rgLoopGroup* rgWorld_LoopGroup(const rgWorld* world, int equality); // NULL: nothing moves
 double rgWorld_GroupMass(const rgWorld* world, int group); // of all that moves, at the end of it
 void rgWorld_StartLoops(rgWorld* world);
@@ -599,9 +602,15 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
 int rgAddEqualityRows(rgWorld* world, int equality);
+static inline bool rgEqualityIsLoop(const rgEqualityDef* def) {
+    return def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
+}
+// How far a connect or weld is from closed at the present kinematics; negative: it has no rows.
+double rgWorld_LoopMiss(const rgWorld* world, int equality);
 double rgCouplingSlope(const rgWorld* world, int equality); // of tendons, where the step is
 void rgRows_Regularize(rgWorld* world, int first);          // of the last block
-bool rgRows_Comply(rgWorld* world, int block); // the same where all rows can move; false: not so
+// The same where all rows can move, from the diagonal of their G at an array; false: not so.
+bool rgRows_Comply(rgWorld* world, int block, const double* G, int stride);
 // Diagonal entries of G of rows that have the same columns.
 void rgRows_Delassus(const rgWorld* world, int row, int count, double* G);
 void rgWorld_PlaceTendons(rgWorld* world); // constraint_tendon.c: at the present kinematics
