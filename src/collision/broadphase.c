@@ -115,9 +115,9 @@ static rgFloatBox rgFloatBoxOf(const rgBox* box, double grow, double relative) {
 }
 
 static bool rgFatHolds(const rgFloatBox* fat, const rgBox* box) {
-    return (fat->lower[0] <= box->lower.x) & (fat->upper[0] >= box->upper.x) &
-           (fat->lower[1] <= box->lower.y) & (fat->upper[1] >= box->upper.y) &
-           (fat->lower[2] <= box->lower.z) & (fat->upper[2] >= box->upper.z);
+    rgTwo lowerXy = {fat->lower[0], fat->lower[1]}, upperXy = {fat->upper[0], fat->upper[1]};
+    rgTwoInts xy = (lowerXy <= rgLoadTwo(&box->lower.x)) & (upperXy >= rgLoadTwo(&box->upper.x));
+    return rgAllOf(xy) & (fat->lower[2] <= box->lower.z) & (fat->upper[2] >= box->upper.z);
 }
 
 static bool rgIsLeaf(const rgBroadphase* bp, int proxy) {
@@ -142,7 +142,7 @@ static int rgListLeaves(rgBroadphase* bp) {
 // ---- proxies
 
 static bool rgIsBoxValid(const rgBox* b) {
-    return (b->lower.x <= b->upper.x) & (b->lower.y <= b->upper.y) & (b->lower.z <= b->upper.z);
+    return rgAllOf(rgLoadTwo(&b->lower.x) <= rgLoadTwo(&b->upper.x)) & (b->lower.z <= b->upper.z);
 }
 
 static bool rgIsBounded(const rgBox* b) {

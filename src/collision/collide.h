@@ -1,5 +1,7 @@
 // What the world's step takes from this folder without the checks of the public calls.
 #pragma once
+#include "math/frame.h"
+#include "math/two.h"
 #include "rigor/collision.h"
 
 typedef struct rgCollideInput {
@@ -14,7 +16,7 @@ int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manif
 
 // What the pairs of a shape share.
 typedef struct rgPlacement {
-    rgMat3 axes;   // of its pose
+    rgRot axes;    // of its pose
     rgVec3 center; // of its core, world
 } rgPlacement;
 // The box of a shape, larger by grow on all sides, and its placement.
@@ -28,9 +30,13 @@ bool rgStaysApart(const rgCollideInput* input, const rgPlacement* a, const rgPla
 rgResult rgBroadphase_MoveTo(rgBroadphase* broadphase, int proxy, const rgBox* box);
 const rgBox* rgBroadphase_Boxes(const rgBroadphase* broadphase); // by proxy, as given
 
+// y is compared twice.
 static inline bool rgBoxesMeet(const rgBox* a, const rgBox* b) {
-    return (a->lower.x <= b->upper.x) & (b->lower.x <= a->upper.x) & (a->lower.y <= b->upper.y) &
-           (b->lower.y <= a->upper.y) & (a->lower.z <= b->upper.z) & (b->lower.z <= a->upper.z);
+    rgTwoInts xy = (rgLoadTwo(&a->lower.x) <= rgLoadTwo(&b->upper.x)) &
+                   (rgLoadTwo(&b->lower.x) <= rgLoadTwo(&a->upper.x));
+    rgTwoInts yz = (rgLoadTwo(&a->lower.y) <= rgLoadTwo(&b->upper.y)) &
+                   (rgLoadTwo(&b->lower.y) <= rgLoadTwo(&a->upper.y));
+    return rgAllOf(xy & yz);
 }
 
 // Image of the z axis.

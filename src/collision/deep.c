@@ -99,9 +99,9 @@ static inline bool rgStaysApartFrom(const rgCollideInput* in, const rgConvex* a,
 bool rgStaysApart(const rgCollideInput* in, const rgPlacement* a, const rgPlacement* b) {
     rgQuat q = rgQuatMultiply(rgQuatConjugate(in->poseA->q), in->poseB->q);
     if (rgIsSwapped(in->a->kind, in->b->kind)) {
-        rgVec3 offset = rgMat3_MultiplyTransposed(&b->axes, rgSub(a->center, b->center));
+        rgVec3 offset = rgRot_ApplyBack(&b->axes, rgSub(a->center, b->center));
         return rgStaysApartFrom(in, &in->b->convex, &in->a->convex, rgQuatConjugate(q), offset);
     }
-    rgVec3 offset = rgMat3_MultiplyTransposed(&a->axes, rgSub(b->center, a->center));
+    rgVec3 offset = rgRot_ApplyBack(&a->axes, rgSub(b->center, a->center));
     return rgStaysApartFrom(in, &in->a->convex, &in->b->convex, q, offset);
 }

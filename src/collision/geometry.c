@@ -230,16 +230,9 @@ double rgGeometry_Width(const rgGeometry* geometry) {
     return rgIsConvexKind(geometry->kind) ? 2 * geometry->convex.thin : INFINITY;
 }
 
-// Half extents of the box around a rotated box.
-static rgVec3 rgRotatedExtent(const rgMat3* r, rgVec3 half) {
-    const double* m = r->m;
-    return rgVec(fabs(m[0]) * half.x + fabs(m[1]) * half.y + fabs(m[2]) * half.z,
-                 fabs(m[3]) * half.x + fabs(m[4]) * half.y + fabs(m[5]) * half.z,
-                 fabs(m[6]) * half.x + fabs(m[7]) * half.y + fabs(m[8]) * half.z);
-}
-
-static rgVec3 rgRoundExtent(const rgGeometry* g, const rgMat3* r) {
-    const double* m = r->m;
+static rgVec3 rgRoundExtent(const rgGeometry* g, const rgRot* r) {
+    rgMat3 rows = rgMat3FromRot(r);
+    const double* m = rows.m;
     rgVec3 s = g->size;
     switch (g->kind) {
     case rg_shapeSphere:
@@ -259,27 +252,52 @@ static rgVec3 rgRoundExtent(const rgGeometry* g, const rgMat3* r) {
     }
 }
 
-static inline void rgPutBox(rgVec3 center, rgVec3 half, double grow, rgBox* box) {
-    box->lower =
-        rgVec(center.x - half.x - grow, center.y - half.y - grow, center.z - half.z - grow);
-    box->upper =
-        rgVec(center.x + half.x + grow, center.y + half.y + grow, center.z + half.z + grow);
+// A vector as two numbers and one.
+typedef struct rgSplit {
+    rgTwo xy;
+    double z;
+} rgSplit;
+
+static inline rgSplit rgSplitOf(rgVec3 v) {
+    return (rgSplit){{v.x, v.y}, v.z};
+}
+static inline rgSplit rgSplit_Add(rgSplit a, rgSplit b) {
+    return (rgSplit){a.xy + b.xy, a.z + b.z};
+}
+static inline rgSplit rgSplit_Abs(rgSplit a) {
+    return (rgSplit){(rgTwo)((rgTwoInts)a.xy & INT64_MAX), fabs(a.z)};
+}
+// x a + y b + z c
+static inline rgSplit rgSplit_Combine(const rgSplit c[3], rgVec3 v) {
+    return (rgSplit){c[0].xy * v.x + c[1].xy * v.y + c[2].xy * v.z,
+                     c[0].z * v.x + c[1].z * v.y + c[2].z * v.z};
+}
+
+static inline void rgPutBox(rgSplit center, rgSplit half, double grow, rgBox* box) {
+    rgStoreTwo(&box->lower.x, center.xy - half.xy - grow);
+    box->lower.z = center.z - half.z - grow;
+    rgStoreTwo(&box->upper.x, center.xy + half.xy + grow);
+    box->upper.z = center.z + half.z + grow;
 }
 
 void rgPlaceGeometry(const rgGeometry* g, const rgPose* pose, double grow, rgPlacement* placement,
                      rgBox* box) {
-    rgMat3 r = rgMat3FromQuat(pose->q);
+    rgRot r = rgRotFromQuat(pose->q);
     placement->axes = r;
-    placement->center = rgAdd(pose->p, rgMat3_Multiply(&r, g->convex.center));
+    const rgSplit axes[3] = {rgSplitOf(r.x), rgSplitOf(r.y), rgSplitOf(r.z)};
+    rgSplit p = rgSplitOf(pose->p);
+    rgSplit center = rgSplit_Add(p, rgSplit_Combine(axes, g->convex.center));
+    placement->center = rgVec(center.xy[0], center.xy[1], center.z);
     if (g->kind == rg_shapePlane) {
         *box = g->box;
     } else if (rgIsConvexKind(g->kind) && g->kind != rg_shapeBox && g->kind != rg_shapeHull) {
-        rgPutBox(pose->p, rgRoundExtent(g, &r), grow, box);
+        rgPutBox(p, rgSplitOf(rgRoundExtent(g, &r)), grow, box);
     } else {
         double ball = g->convex.radius;
-        rgVec3 center = rgAdd(pose->p, rgMat3_Multiply(&r, g->middle));
-        rgVec3 half = rgAdd(rgRotatedExtent(&r, g->half), rgVec(ball, ball, ball));
-        rgPutBox(center, half, grow, box);
+        const rgSplit sizes[3] = {rgSplit_Abs(axes[0]), rgSplit_Abs(axes[1]), rgSplit_Abs(axes[2])};
+        rgSplit half = rgSplit_Combine(sizes, g->half);
+        half = (rgSplit){half.xy + ball, half.z + ball};
+        rgPutBox(rgSplit_Add(p, rgSplit_Combine(axes, g->middle)), half, grow, box);
     }
 }
 

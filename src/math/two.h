@@ -41,6 +41,10 @@ static inline rgTwo rgChooseTwo(rgTwoInts which, rgTwo a, rgTwo b) {
     return (rgTwo)((which & (rgTwoInts)a) | (~which & (rgTwoInts)b));
 }
 
+static inline bool rgAllOf(rgTwoInts which) {
+    return (which[0] & which[1]) != 0;
+}
+
 static inline bool rgAnyOf(rgTwoInts which) {
     return (which[0] | which[1]) != 0;
 }

@@ -64,34 +64,52 @@ rgResult rgUpdateKinematics(rgStep* step) {
     return rg_ok;
 }
 
-static rgPose rgWorld_PlacePose(const rgWorld* world, const rgPlace* place) {
+// What the colliders of one link share.
+typedef struct rgCarrier {
+    int link;
+    const rgLinkPose* pose;
+    rgQuat q;
+    rgVec3 origin;
+    rgSpatial velocity;
+    double turning; // [rad/s]
+    double ahead;   // rgWorld_TreeAhead() [s]
+} rgCarrier;
+
+static rgCarrier rgWorld_Carrier(const rgWorld* world, int link) {
     const rgDynamics* d = world->dynamics;
-    rgQuat q = world->linkRotations[place->link];
-    rgVec3 p = rgAdd(rgDynamics_LinkOrigin(d, place->link), rgDynamics_PlacePoint(d, place));
-    return (rgPose){p, place->isOrigin ? q : rgQuatMultiply(q, place->pose.q)};
+    const rgSpatial* V = &d->velocities[link];
+    return (rgCarrier){
+        link, &d->poses[link],      world->linkRotations[link],    rgDynamics_LinkOrigin(d, link),
+        *V,   rgLength(V->angular), rgWorld_TreeAhead(world, link)};
 }
 
-static void rgWorld_MoveCollider(const rgWorld* world, rgCollider* collider) {
-    const rgSpatial* V = &world->dynamics->velocities[collider->link];
-    rgVec3 arm = rgSub(collider->pose.p, rgDynamics_LinkOrigin(world->dynamics, collider->link));
-    double turning = rgLength(V->angular);
-    collider->velocity = rgAdd(V->linear, rgCross(V->angular, arm));
-    collider->spin = turning > 0 && isfinite(collider->radius) ? turning * collider->radius : 0;
+static void rgCollider_Move(rgCollider* collider, const rgCarrier* on, const rgPlace* place) {
+    rgVec3 p = rgAdd(on->pose->p, rgRot_Apply(&on->pose->r, place->pose.p));
+    p = rgAdd(on->origin, p);
+    collider->pose = (rgPose){p, place->isOrigin ? on->q : rgQuatMultiply(on->q, place->pose.q)};
+    rgVec3 arm = rgSub(p, on->origin);
+    bool turns = on->turning > 0 && isfinite(collider->radius);
+    collider->velocity = rgAdd(on->velocity.linear, rgCross(on->velocity.angular, arm));
+    collider->spin = turns ? on->turning * collider->radius : 0;
     collider->speed = rgLength(collider->velocity) + collider->spin;
+    collider->ahead = on->ahead;
 }
 
 static rgResult rgWorld_PlaceColliders(rgWorld* world) {
     const rgModel* model = world->model;
+    rgCarrier on = {.link = -1};
     rgResult result = rg_ok;
     for (int i = 0; i < world->colliderCount && result == rg_ok; ++i) {
         rgCollider* collider = &world->colliders[i];
-        collider->ahead = rgWorld_TreeAhead(world, collider->link);
         collider->margin = model->shapes[collider->shape].margin;
         if (collider->link == 0) {
+            collider->ahead = world->dt;
             continue; // placed at creation
         }
-        collider->pose = rgWorld_PlacePose(world, &model->shapePlaces[collider->shape]);
-        rgWorld_MoveCollider(world, collider);
+        if (collider->link != on.link) {
+            on = rgWorld_Carrier(world, collider->link);
+        }
+        rgCollider_Move(collider, &on, &model->shapePlaces[collider->shape]);
         collider->reach = collider->ahead * collider->speed + world->def.margin + collider->margin;
         rgBox box;
         rgPlaceGeometry(collider->geometry, &collider->pose, collider->reach, &collider->placement,

@@ -8,11 +8,13 @@
 static void rgWorld_MarkColliders(rgWorld* world) {
     const rgShapeDef* shapes = world->model->shapes;
     for (int i = 0; i < world->colliderCount; ++i) {
-        rgCollider* collider = &world->colliders[i];
-        collider->rest = (rgWorld_LinkMoves(world, collider->link) ? 0 : rg_colliderStill) |
-                         (rgWorld_LinkSleeps(world, collider->link) ? rg_colliderAsleep : 0) |
-                         (shapes[collider->shape].disabled ? rg_colliderDisabled : 0) |
-                         (collider->plane ? rg_colliderPlane : 0);
+        const rgCollider* collider = &world->colliders[i];
+        int tree = world->model->links[collider->link].tree;
+        unsigned asleep = rg_colliderStill | rg_colliderAsleep;
+        unsigned rest = tree < 0 ? rg_colliderStill : world->sleeps[tree] != 0 ? asleep : 0;
+        rest |= shapes[collider->shape].disabled ? rg_colliderDisabled : 0;
+        rest |= collider->plane ? rg_colliderPlane : 0;
+        world->colliderRest[i] = (uint8_t)rest;
     }
 }
 
@@ -20,8 +22,7 @@ static void rgWorld_MarkColliders(rgWorld* world) {
 // points with it.
 static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rgBox* box) {
     const rgCollider *P = &world->colliders[plane], *O = &world->colliders[other];
-    const double* m = P->placement.axes.m;
-    rgVec3 n = rgVec(m[2], m[5], m[8]);
+    rgVec3 n = P->placement.axes.z;
     rgVec3 low = rgVec(n.x > 0 ? box->lower.x : box->upper.x, n.y > 0 ? box->lower.y : box->upper.y,
                        n.z > 0 ? box->lower.z : box->upper.z);
     double height = rgDot(n, rgSub(low, P->pose.p)) + O->reach;
@@ -33,7 +34,7 @@ static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rg
 
 // Of a pair of which one at least is at rest, or a plane.
 static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {
-    unsigned a = world->colliders[pair.a].rest, b = world->colliders[pair.b].rest;
+    unsigned a = world->colliderRest[pair.a], b = world->colliderRest[pair.b];
     if (((a | b) & rg_colliderDisabled) != 0) {
         return false;
     }
@@ -47,7 +48,7 @@ static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const r
 
 static inline bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair,
                                         const rgBox* boxes) {
-    unsigned either = world->colliders[pair.a].rest | world->colliders[pair.b].rest;
+    unsigned either = world->colliderRest[pair.a] | world->colliderRest[pair.b];
     return ((either & rg_colliderPlane) || rgBoxesMeet(&boxes[pair.a], &boxes[pair.b])) &&
            (either == 0 || rgWorld_PairMayTouch(world, pair, boxes));
 }

@@ -470,6 +470,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->geometryCount = info->shapeCount;
     world->geometries = rgWorld_Take(world, info->shapeCount, sizeof(rgGeometry*), &good);
     world->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
+    world->colliderRest = rgWorld_Take(world, info->shapeCount, 1, &good);
     world->reach = rgWorld_Take(world, nv, sizeof(double), &good);
     world->linkReach = rgWorld_Take(world, links, sizeof(double), &good);
     world->sleeps = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
@@ -623,21 +624,21 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 
 static void rgWorld_FreeArrays(rgWorld* world) {
     void* arrays[] = {
-        world->stepWrench,   world->state.block,   world->geometries,  world->colliders,
-        world->drives,       world->tendonNeutral, world->isFreeBody,  world->linkRotations,
-        world->startQ,       world->startV,        world->tau,         world->added,
-        world->freeV,        world->nextV,         world->driveForce,  world->nextQ,
-        world->loopQ,        world->nextBodyV,     world->nextImpulse, world->column,
-        world->entryColumns, world->entryValues,   world->length,      world->points,
-        world->manifolds,    world->loopG,         world->loopWork,    world->whitened,
-        world->treeOfDof,    world->massStart,     world->massColumn,  world->massSource,
-        world->massValue,    world->islands,       world->reach,       world->asked,
-        world->parts,        world->partV,         world->partForce,   world->partTau,
-        world->partAdded,    world->midV,          world->trend,       world->isHeld,
-        world->rest,         world->fresh,         world->isLooped,    world->touches,
-        world->rolls,        world->springs,       world->lead,        world->dofStiffness,
-        world->dofDamping,   world->linkReach,     world->guides,      world->sleeps,
-        world->waiting,      world->linkVelocities};
+        world->stepWrench,   world->state.block,    world->geometries,  world->colliders,
+        world->drives,       world->tendonNeutral,  world->isFreeBody,  world->linkRotations,
+        world->startQ,       world->startV,         world->tau,         world->added,
+        world->freeV,        world->nextV,          world->driveForce,  world->nextQ,
+        world->loopQ,        world->nextBodyV,      world->nextImpulse, world->column,
+        world->entryColumns, world->entryValues,    world->length,      world->points,
+        world->manifolds,    world->loopG,          world->loopWork,    world->whitened,
+        world->treeOfDof,    world->massStart,      world->massColumn,  world->massSource,
+        world->massValue,    world->islands,        world->reach,       world->asked,
+        world->parts,        world->partV,          world->partForce,   world->partTau,
+        world->partAdded,    world->midV,           world->trend,       world->isHeld,
+        world->rest,         world->fresh,          world->isLooped,    world->touches,
+        world->rolls,        world->springs,        world->lead,        world->dofStiffness,
+        world->dofDamping,   world->linkReach,      world->guides,      world->sleeps,
+        world->waiting,      world->linkVelocities, world->colliderRest};
     void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
                     world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,

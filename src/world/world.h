@@ -95,8 +95,7 @@ typedef struct rgCollider {
     int link;
     int body; // index; -1: the world
     bool plane;
-    unsigned rest; // rgWorld_MatchPairs, bits of rgColliderRest
-    rgPose pose;   // rgWorld_PlaceColliders, world
+    rgPose pose; // rgWorld_PlaceColliders, world
     rgPlacement placement;
 } rgCollider;
 
@@ -322,6 +321,7 @@ struct rgWorld {
     rgGeometry** geometries; // per shape; NULL: takes no part
     int colliderCount;
     rgCollider* colliders; // also: its proxy
+    uint8_t* colliderRest; // rgWorld_MatchPairs, bits of rgColliderRest
     rgDrive* drives;       // per actuator
     rgSlots slots;
     double* linkReach;     // scratch of rgWorld_SetReach, per link
