@@ -138,16 +138,12 @@ static int rgWorld_PairPoints(const rgWorld* world, double travel) {
 // turns the bodies, any point of the pair closes now.
 static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
                                 rgManifold* manifold) {
-    const rgDynamics* d = world->dynamics;
     int linkA = world->colliders[pair->a].link, linkB = world->colliders[pair->b].link;
-    const rgSpatial *VA = &d->velocities[linkA], *VB = &d->velocities[linkB];
-    rgVec3 originA = rgDynamics_LinkOrigin(d, linkA), originB = rgDynamics_LinkOrigin(d, linkB);
+    rgPassing passing = rgWorld_Passing(world, world->dynamics->velocities, linkA, linkB);
     double closing[RG_MANIFOLD_CAPACITY], most = 0, time = rgWorld_TimeAhead(world, linkA, linkB);
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
-        rgVec3 a = rgAdd(VA->linear, rgCross(VA->angular, rgSub(p->position, originA)));
-        rgVec3 b = rgAdd(VB->linear, rgCross(VB->angular, rgSub(p->position, originB)));
-        closing[k] = RG_MAX(-rgDot(p->normal, rgSub(b, a)), 0);
+        closing[k] = RG_MAX(-rgDot(p->normal, rgPassing_At(&passing, p->position)), 0);
         if (p->gap <= time * closing[k]) {
             most = RG_MAX(most, closing[k]);
         }
@@ -310,12 +306,6 @@ static bool rgGoesTooFar(const rgWorld* world, double gap, double closing) {
     return RG_MIN(gap, 0) - (gap - 0.5 * world->dt * closing) > RG_WAY_DEPTH;
 }
 
-static rgVec3 rgWorld_PointVelocity(const rgWorld* world, int link, rgVec3 position) {
-    const rgSpatial* V = &world->dynamics->velocities[link];
-    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(world->dynamics, link));
-    return rgAdd(V->linear, rgCross(V->angular, arm));
-}
-
 static bool rgWorld_PointInWay(const rgWorld* world, const rgPoint* point, int tree) {
     int linkA = world->colliders[point->colliderA].link;
     int linkB = world->colliders[point->colliderB].link;
@@ -323,9 +313,9 @@ static bool rgWorld_PointInWay(const rgWorld* world, const rgPoint* point, int t
     if (links[linkA].tree != tree && links[linkB].tree != tree) {
         return false;
     }
-    rgVec3 a = rgWorld_PointVelocity(world, linkA, point->position);
-    rgVec3 b = rgWorld_PointVelocity(world, linkB, point->position);
-    return rgGoesTooFar(world, point->gap, -rgDot(point->normal, rgSub(b, a)));
+    rgPassing passing = rgWorld_Passing(world, world->dynamics->velocities, linkA, linkB);
+    rgVec3 rate = rgPassing_At(&passing, point->position);
+    return rgGoesTooFar(world, point->gap, -rgDot(point->normal, rate));
 }
 
 static bool rgWorld_LimitInWay(const rgWorld* world, int joint, int tree) {

@@ -47,8 +47,22 @@ double rgWorld_StraightGap(const rgWorld* world, const rgPoint* point) {
                             rgDot(point->normal, rgWorld_PointRate(world, point));
 }
 
-static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point) {
-    return rgWorld_StraightGap(world, point) + point->bend;
+// The pair that the last point was of.
+typedef struct rgPassingPair {
+    int pair;
+    double ahead;
+    rgPassing passing;
+} rgPassingPair;
+
+static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point, rgPassingPair* of) {
+    if (of->pair != point->pair) {
+        int linkA = world->colliders[point->colliderA].link;
+        int linkB = world->colliders[point->colliderB].link;
+        *of = (rgPassingPair){point->pair, rgWorld_TimeAhead(world, linkA, linkB),
+                              rgWorld_Passing(world, world->linkVelocities, linkA, linkB)};
+    }
+    double rate = rgDot(point->normal, rgPassing_At(&of->passing, point->position));
+    return point->gap + of->ahead * rate + point->bend;
 }
 
 // A spring that was stretched while the point stuck goes back by the rows of that point.
@@ -84,10 +98,11 @@ rgResult rgWorld_ParkPoints(rgWorld* world) {
     }
     rgWorld_RateLinks(world, world->freeV);
     double slack = RG_WAITING_FALLS * rgLength(world->gravity) * world->dt * world->dt;
+    rgPassingPair of = {.pair = -1};
     int kept = 0;
     for (int i = 0; i < world->pointCount; ++i) {
         rgPoint* point = &world->points[i];
-        bool waits = point->gap > 0 && rgWorld_NextGap(world, point) > slack &&
+        bool waits = point->gap > 0 && rgWorld_NextGap(world, point, &of) > slack &&
                      !rgWorld_IsStretched(world, point) && !rgWorld_LeavesSpring(world, point);
         if (waits) {
             world->waiting[world->waitingCount++] = *point;
@@ -111,13 +126,15 @@ bool rgWorld_AdmitPoints(rgWorld* world, int round) {
     if (world->waitingCount == 0) {
         return false;
     }
+    rgPassingPair of = {.pair = -1};
     for (int i = 0; i < world->waitingCount && !any; ++i) {
-        any = rgWorld_NextGap(world, &world->waiting[i]) < -RG_WAITING_CLOSED;
+        any = rgWorld_NextGap(world, &world->waiting[i], &of) < -RG_WAITING_CLOSED;
     }
     int left = 0, count = world->waitingCount;
     for (int i = 0; i < count && any; ++i) {
         rgPoint point = world->waiting[i];
-        if (round < RG_WAITING_ROUNDS && rgWorld_NextGap(world, &point) >= -RG_WAITING_CLOSED) {
+        if (round < RG_WAITING_ROUNDS &&
+            rgWorld_NextGap(world, &point, &of) >= -RG_WAITING_CLOSED) {
             world->waiting[left++] = point;
             continue;
         }

@@ -648,6 +648,31 @@ static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* 
                                         const rgCollider* B, double travel) {
     return RG_MAX(2 * travel + world->def.margin, RG_MAX(A->margin, B->margin));
 }
+// How points of link B move past those of link A, for given velocities of links.
+typedef struct rgPassing {
+    rgVec3 origin;
+    rgSpatial velocity;
+} rgPassing;
+static inline rgPassing rgWorld_Passing(const rgWorld* world, const rgSpatial* velocities,
+                                        int linkA, int linkB) {
+    rgVec3 originA = rgDynamics_LinkOrigin(world->dynamics, linkA);
+    if (linkB == 0) {
+        const rgSpatial* A = &velocities[linkA];
+        return (rgPassing){originA, {rgNegate(A->linear), rgNegate(A->angular)}};
+    }
+    rgPassing passing = {rgDynamics_LinkOrigin(world->dynamics, linkB), velocities[linkB]};
+    if (linkA != 0) {
+        const rgSpatial* A = &velocities[linkA];
+        rgVec3 linear = rgAdd(A->linear, rgCross(A->angular, rgSub(passing.origin, originA)));
+        passing.velocity.linear = rgSub(passing.velocity.linear, linear);
+        passing.velocity.angular = rgSub(passing.velocity.angular, A->angular);
+    }
+    return passing;
+}
+static inline rgVec3 rgPassing_At(const rgPassing* passing, rgVec3 position) {
+    rgVec3 arm = rgSub(position, passing->origin);
+    return rgAdd(passing->velocity.linear, rgCross(passing->velocity.angular, arm));
+}
 bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
