@@ -168,6 +168,7 @@ static void rgMujoco_Reset(void* world) {
     for (int i = 0; i < mjNTIMER; ++i) {
         own->data->timer[i].duration = 0;
     }
+    mjcb_time = NULL;
     own->moved = true;
 }
 
@@ -246,7 +247,7 @@ static bool rgMujoco_Step(void* world) {
 
 static void rgMujoco_Look(void* world, rgPeerLook* look) {
     const rgMujocoWorld* own = world;
-    mjcb_time = rgMujocoClock; // from the first look on; timing runs reset it
+    mjcb_time = rgMujocoClock; // from the first look on: timing runs do not look
     *look = (rgPeerLook){.contactCount = own->data->ncon,
                          .residual = NAN,
                          .collision = own->data->timer[mjTIMER_POS_COLLISION].duration};
