@@ -28,7 +28,7 @@ typedef struct rgJudgeWork {
     double** factors; // of M, part by part: lower Cholesky factor, row-major, diagonal inverted;
                       // NULL: M is not given, or not needed
     int* lastRow;     // last row that touched a part
-    double* scratch;  // nv
+    double* scratch;  // 4 nv
 } rgJudgeWork;
 
 // Factors of M where they are needed; rg_errorNumeric when M is not positive definite.

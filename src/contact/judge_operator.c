@@ -38,6 +38,20 @@ static void rgSolveLower(int n, const double* L, double* x) {
     }
 }
 
+// Of three vectors at once, whose numbers stand side by side, a zero behind them.
+static void rgSolveLowerThree(int n, const double* L, double* x) {
+    for (int i = 0; i < n; ++i) {
+        double* own = x + 4 * i;
+        rgTwo a = rgLoadTwo(own), b = rgLoadTwo(own + 2);
+        for (int k = 0; k < i; ++k) {
+            a -= L[i * n + k] * rgLoadTwo(x + 4 * k);
+            b -= L[i * n + k] * rgLoadTwo(x + 4 * k + 2);
+        }
+        rgStoreTwo(own, L[i * n + i] * a);
+        rgStoreTwo(own + 2, L[i * n + i] * b);
+    }
+}
+
 static void rgSolvePart(int n, const double* L, double* x) {
     rgSolveLower(n, L, x);
     for (int i = n - 1; i >= 0; --i) {
@@ -56,7 +70,7 @@ rgResult rgJudge_Prepare(rgJudgeWork* work) {
     }
     work->factors = RG_TAKE(work->arena, double*, layout->partCount);
     work->lastRow = RG_TAKE(work->arena, int, layout->partCount);
-    work->scratch = RG_TAKE(work->arena, double, M->rowCount);
+    work->scratch = RG_TAKE(work->arena, double, 4 * (size_t)M->rowCount);
     if (work->arena->failed) {
         return rg_errorMemory;
     }
@@ -98,30 +112,38 @@ static void rgSolveMass(rgJudgeWork* work, double* x) {
     }
 }
 
-// J_k M^-1 J_k' = |L^-1 J_k'|^2 for row k: half a small solve per part that the row touches.
-static double rgVelocityDiagonal(rgJudgeWork* work, int row) {
+// J_k M^-1 J_k' = |L^-1 J_k'|^2 for `count` rows over the same columns, one or three: half a small
+// solve per part that they touch.
+static void rgVelocityDiagonal(rgJudgeWork* work, int row, int count, double* diagonal) {
     const rgLayout* layout = work->layout;
     const rgSparse* J = &work->problem->delassus.jacobian;
-    int end = J->rowStart[row + 1];
-    double sum = 0;
-    for (int k = J->rowStart[row]; k < end; ++k) {
+    int begin = J->rowStart[row], end = J->rowStart[row + 1], width = count == 3 ? 4 : 1;
+    memset(diagonal, 0, (size_t)count * sizeof(double));
+    for (int k = begin; k < end; ++k) {
         int p = layout->partOfVelocity[J->column[k]], size = layout->partSize[p];
         if (work->lastRow[p] == row) {
             continue; // this part was done with an earlier entry
         }
         work->lastRow[p] = row;
-        memset(work->scratch, 0, (size_t)size * sizeof(double));
+        memset(work->scratch, 0, (size_t)(width * size) * sizeof(double));
         for (int j = k; j < end; ++j) {
-            if (layout->partOfVelocity[J->column[j]] == p) {
-                work->scratch[layout->placeInPart[J->column[j]]] = J->value[j];
+            double* own = work->scratch + width * layout->placeInPart[J->column[j]];
+            for (int r = 0; r < count && layout->partOfVelocity[J->column[j]] == p; ++r) {
+                own[r] = J->value[r * (end - begin) + j];
             }
         }
-        rgSolveLower(size, work->factors[p], work->scratch);
+        if (count == 3) {
+            rgSolveLowerThree(size, work->factors[p], work->scratch);
+        } else {
+            rgSolveLower(size, work->factors[p], work->scratch);
+        }
         for (int j = 0; j < size; ++j) {
-            sum += work->scratch[j] * work->scratch[j];
+            const double* own = work->scratch + width * j;
+            for (int r = 0; r < count; ++r) {
+                diagonal[r] += own[r] * own[r];
+            }
         }
     }
-    return sum;
 }
 
 static double rgMatrixDiagonal(const rgContactProblem* problem, int row) {
@@ -146,13 +168,14 @@ static void rgAddMatrix(const rgContactProblem* problem, const double* lambda, d
     }
 }
 
-// v = J' lambda, or W' lambda
+// v = J' lambda, or W' lambda. alike: rows that begin three over the same columns.
 static void rgPushVelocities(const rgSparse* J, const double* value, const double* lambda,
-                             double* v) {
+                             double* v, bool* alike) {
     memset(v, 0, (size_t)J->columnCount * sizeof(double));
     for (int i = 0; i < J->rowCount; ++i) {
         int begin = J->rowStart[i], end = J->rowStart[i + 1];
-        if (rgRowsAreAlike(J, i)) {
+        alike[i] = rgRowsAreAlike(J, i);
+        if (alike[i]) {
             rgPushTriple(end - begin, J->column + begin, value + begin, lambda + i, v);
             i += 2;
             continue;
@@ -165,11 +188,11 @@ static void rgPushVelocities(const rgSparse* J, const double* value, const doubl
 
 // sigma += J v, or W v
 static void rgReadVelocities(const rgSparse* J, const double* value, const double* v,
-                             double* sigma) {
+                             const bool* alike, double* sigma) {
     for (int i = 0; i < J->rowCount; ++i) {
         int begin = J->rowStart[i], end = J->rowStart[i + 1];
         double sum[3] = {0};
-        if (rgRowsAreAlike(J, i)) {
+        if (alike[i]) {
             rgDotTriple(end - begin, J->column + begin, value + begin, v, sum);
             sigma[i] += sum[0], sigma[i + 1] += sum[1], sigma[i + 2] += sum[2];
             i += 2;
@@ -190,18 +213,25 @@ static rgResult rgAddVelocities(rgJudgeWork* work, const double* lambda, double*
     bool byMass = work->factors != NULL;
     const double* value = byMass ? J->value : delassus->whitened;
     double* v = RG_TAKE(work->arena, double, J->columnCount);
-    if (v == NULL) {
+    bool* alike = RG_TAKE(work->arena, bool, J->rowCount);
+    if (work->arena->failed) {
         return rg_errorMemory;
     }
-    rgPushVelocities(J, value, lambda, v);
+    rgPushVelocities(J, value, lambda, v, alike);
     if (byMass) {
         rgSolveMass(work, v);
     }
-    rgReadVelocities(J, value, v, sigma);
-    for (int i = 0; diagonal != NULL && i < J->rowCount; ++i) {
-        int begin = J->rowStart[i];
-        diagonal[i] = byMass ? rgVelocityDiagonal(work, i)
-                             : rgSquareOf(J->rowStart[i + 1] - begin, value + begin);
+    rgReadVelocities(J, value, v, alike, sigma);
+    for (int i = 0, count = 0; diagonal != NULL && i < J->rowCount; i += count) {
+        int begin = J->rowStart[i], columns = J->rowStart[i + 1] - begin;
+        count = alike[i] ? 3 : 1;
+        if (byMass) {
+            rgVelocityDiagonal(work, i, count, diagonal + i);
+        } else if (alike[i]) {
+            rgSquareTriple(columns, value + begin, diagonal + i);
+        } else {
+            diagonal[i] = rgSquareOf(columns, value + begin);
+        }
     }
     return rg_ok;
 }

@@ -45,6 +45,22 @@ static inline void rgDotTriple(int count, const int* column, const double* w, co
     out[0] = a, out[1] = b, out[2] = c;
 }
 
+// out[r] = w_r . w_r
+static inline void rgSquareTriple(int count, const double* w, double* out) {
+    const double *x = w, *y = w + count, *z = y + count;
+    rgTwo a = {0, 0}, b = a, c = a;
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+        a += rgLoadTwo(x + k) * rgLoadTwo(x + k);
+        b += rgLoadTwo(y + k) * rgLoadTwo(y + k);
+        c += rgLoadTwo(z + k) * rgLoadTwo(z + k);
+    }
+    bool odd = k < count;
+    out[0] = a[0] + a[1] + (odd ? x[k] * x[k] : 0);
+    out[1] = b[0] + b[1] + (odd ? y[k] * y[k] : 0);
+    out[2] = c[0] + c[1] + (odd ? z[k] * z[k] : 0);
+}
+
 static inline double rgSquareOf(int count, const double* x) {
     rgTwo sum = {0, 0};
     int k = 0;
