@@ -307,7 +307,8 @@ static rgResult rgSystem_MakeForm(rgSystem* system, const rgSystemDef* def) {
     }
     rgSystemForm form = rgChooseForm(def, system, rows);
     if (rows != NULL) {
-        result = rgWhitened_Fill(rows, def, system, form == rg_formDense);
+        result = form == rg_formDense ? rgWhitened_FillColumns(rows, def, system)
+                                      : rgWhitened_Fill(rows, def, system, false);
     }
     if (result != rg_ok) {
         return result;

@@ -64,34 +64,17 @@ static void rgFillFromRows(const rgSystemDef* def, const rgSystem* system, rgMat
     }
 }
 
-// G = W W': transposed for the kernel, lower triangle, then the mirror image.
-static rgResult rgFillFromVelocity(const rgWhitened* rows, const rgSystem* system, rgMatrix* G) {
+// G = W W': lower triangle, then the mirror image.
+static void rgFillFromVelocity(const rgWhitened* rows, const rgSystem* system, rgMatrix* G) {
     int n = system->n;
     size_t ld = (size_t)G->ld;
     rgMatrix_SetDiagonal(G, 0);
-    if (rows->nv == 0) {
-        return rg_ok;
-    }
-    size_t stride = (size_t)rows->parts[0].stride;
-    rgArenaMark mark = rgArena_Mark(system->arena);
-    double* columns = RG_TAKE(system->arena, double, ld*(size_t)rows->nv);
-    if (columns == NULL) {
-        return rg_errorMemory;
-    }
-    for (int i = 0; i < n; ++i) {
-        const double* row = rows->W + (size_t)i * stride;
-        for (int v = 0; v < rows->nv; ++v) {
-            columns[(size_t)v * ld + (size_t)i] = row[v];
-        }
-    }
-    system->kernels->addSelfProduct(n, rows->nv, columns, G->ld, G->values, G->ld);
+    system->kernels->addSelfProduct(n, rows->nv, rows->columns, rows->lead, G->values, G->ld);
     for (int j = 0; j < n; ++j) {
         for (int i = j + 1; i < n; ++i) {
             G->values[(size_t)i * ld + (size_t)j] = G->values[(size_t)j * ld + (size_t)i];
         }
     }
-    rgArena_Return(system->arena, mark);
-    return rg_ok;
 }
 
 // Sets that an entry of G couples.
@@ -185,7 +168,7 @@ rgResult rgMakeDense(const rgSystemDef* def, const rgWhitened* rows, rgSystem* s
     rgCoupling all = {system->setCount, system->setStart, -1, NULL, NULL};
     rgResult result = rgMakeContactSpace(def, system, &all, &space);
     if (result == rg_ok && rows != NULL) {
-        result = rgFillFromVelocity(rows, system, &space->G);
+        rgFillFromVelocity(rows, system, &space->G);
     } else if (result == rg_ok) {
         rgFillFromRows(def, system, &space->G);
     }

@@ -230,3 +230,52 @@ rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSyste
     }
     return result;
 }
+
+// The rows that the problem brings along, transposed.
+static rgResult rgWhitened_ScatterColumns(rgWhitened* rows, const rgSystemDef* def,
+                                          const rgSystem* system) {
+    const rgLayout* layout = def->layout;
+    const rgSparse* J = &def->problem->delassus.jacobian;
+    const double* value = def->problem->delassus.whitened;
+    size_t lead = (size_t)rows->lead;
+    size_t* place = RG_TAKE(def->arena, size_t, J->columnCount);
+    if (place == NULL) {
+        return rg_errorMemory;
+    }
+    memset(rows->columns, 0, lead * (size_t)rows->nv * sizeof(double));
+    for (int p = 0; p < layout->partCount; ++p) {
+        const int* velocities = layout->partVelocities + layout->partStart[p];
+        int part = rows->localPart[p];
+        for (int a = 0; part >= 0 && a < layout->partSize[p]; ++a) {
+            place[velocities[a]] = lead * (size_t)(rows->parts[part].start + a);
+        }
+    }
+    for (int i = 0; i < system->n; ++i) {
+        int row = system->globalRow[i];
+        double* own = rows->columns + i;
+        for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
+            own[place[J->column[k]]] = value[k];
+        }
+    }
+    return rg_ok;
+}
+
+rgResult rgWhitened_FillColumns(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system) {
+    rows->lead = rgLeadingDimension(system->n);
+    rows->columns = RG_TAKE(def->arena, double, (size_t)rows->lead*(size_t)rows->nv);
+    if (rows->columns == NULL) {
+        return rg_errorMemory;
+    }
+    if (def->problem->delassus.whitened != NULL) {
+        return rgWhitened_ScatterColumns(rows, def, system);
+    }
+    rgResult result = rgWhitened_Fill(rows, def, system, true);
+    size_t stride = result == rg_ok && rows->nv > 0 ? (size_t)rows->parts[0].stride : 0;
+    for (int i = 0; i < system->n && stride > 0; ++i) {
+        for (int v = 0; v < rows->nv; ++v) {
+            rows->columns[(size_t)v * (size_t)rows->lead + (size_t)i] =
+                rows->W[(size_t)i * stride + (size_t)v];
+        }
+    }
+    return result;
+}

@@ -26,10 +26,14 @@ typedef struct rgWhitened {
     int linkCount;
     int* linkStart; // links of each set, setCount + 1
     rgVelocityLink* links;
-    double* W; // one part: the rows of all links, n x stride; else NULL
+    double* W;       // one part: the rows of all links, n x stride; else NULL
+    double* columns; // in place of links and W: W column by column, nv of them
+    int lead;        // numbers from one to the next
 } rgWhitened;
 
 // The parts that the island's rows touch, then the rows. merge: as one part in any case.
 rgResult rgWhitened_FindParts(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system);
 rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system,
                          bool merge);
+// Columns for a matrix product.
+rgResult rgWhitened_FillColumns(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system);
