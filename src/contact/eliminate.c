@@ -16,18 +16,23 @@ bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
     return compliant;
 }
 
+// An entry of G, of which the lower triangle is there.
+static inline double rgLowerEntry(const rgMatrix* G, int i, int j) {
+    int row = RG_MAX(i, j), column = RG_MIN(i, j);
+    return G->values[(size_t)column * (size_t)G->ld + (size_t)row];
+}
+
 // (15) L and C from the columns of G that belong to the rows `out`. False when rows are redundant.
 static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* out, const int* kept,
                          int keptCount, rgEliminated* eliminated) {
     int count = eliminated->count;
     for (int j = 0; j < count; ++j) {
-        const double* from = G->values + (size_t)out[j] * (size_t)G->ld;
         double* to = eliminated->L + (size_t)j * (size_t)eliminated->lead;
         for (int i = j; i < count; ++i) {
-            to[i] = from[out[i]];
+            to[i] = rgLowerEntry(G, out[i], out[j]);
         }
         for (int i = 0; i < keptCount; ++i) {
-            to[count + i] = from[kept[i]];
+            to[count + i] = rgLowerEntry(G, kept[i], out[j]);
         }
     }
     bool regular =
@@ -40,14 +45,14 @@ static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* o
     return regular;
 }
 
-// (16) G - C C' of the rows that stay, in their own order.
+// (16) G - C C' of the rows that stay, in their own order; its lower triangle.
 static void rgReduceMatrix(const rgSystem* system, rgMatrix* G, const int* kept, int keptCount,
                            const rgEliminated* eliminated) {
     size_t from = (size_t)G->ld, to = (size_t)rgLeadingDimension(keptCount);
     for (int j = 0; j < keptCount; ++j) { // columns move towards the front, none over a later one
         const double* old = G->values + (size_t)kept[j] * from;
         double* column = G->values + (size_t)j * to;
-        for (int i = 0; i < keptCount; ++i) {
+        for (int i = j; i < keptCount; ++i) {
             column[i] = old[kept[i]];
         }
         memset(column + keptCount, 0, (to - (size_t)keptCount) * sizeof(double));
@@ -55,11 +60,6 @@ static void rgReduceMatrix(const rgSystem* system, rgMatrix* G, const int* kept,
     rgMatrix_Resize(G, keptCount);
     system->kernels->subtractSelfProduct(keptCount, eliminated->count, eliminated->C,
                                          eliminated->lead, G->values, G->ld);
-    for (int j = 0; j < keptCount; ++j) {
-        for (int i = j + 1; i < keptCount; ++i) {
-            G->values[(size_t)i * to + (size_t)j] = G->values[(size_t)j * to + (size_t)i];
-        }
-    }
 }
 
 // The sets and rows that stay, one after the other, with the diagonal blocks of the new G.
@@ -79,8 +79,8 @@ static void rgKeepSets(rgSystem* system, const rgMatrix* G, const bool* leaves) 
             system->setStart[sets] = set.row;
             system->sets[sets++] = set;
             for (int e = 0; e < set.size * set.size; ++e) {
-                int a = set.row + e / set.size, b = set.row + e % set.size;
-                system->diagonal[pair++] = G->values[(size_t)b * (size_t)G->ld + (size_t)a];
+                system->diagonal[pair++] =
+                    rgLowerEntry(G, set.row + e / set.size, set.row + e % set.size);
             }
         }
     }

@@ -205,14 +205,35 @@ void rgMatrix_AddColumns(const rgMatrix* matrix, int i, const double* x, double*
     }
 }
 
-void rgMatrix_Scale(rgMatrix* matrix, const double* s, double factor) {
-    for (int j = 0; j < matrix->n && matrix->dense; ++j) {
-        double* column = matrix->values + (size_t)j * (size_t)matrix->ld;
-        for (int i = 0; i < matrix->n; ++i) {
-            column[i] *= factor * s[i] * s[j];
+void rgMatrix_Mirror(rgMatrix* matrix, int first, int end) {
+    size_t ld = (size_t)matrix->ld;
+    for (int j = first; j < end; ++j) {
+        for (int i = j + 1; i < end; ++i) {
+            matrix->values[(size_t)i * ld + (size_t)j] = matrix->values[(size_t)j * ld + (size_t)i];
         }
     }
-    for (int i = 0; i < matrix->blockCount && !matrix->dense; ++i) {
+}
+
+static void rgMatrix_ScaleDense(rgMatrix* matrix, const double* s, double factor) {
+    size_t ld = (size_t)matrix->ld;
+    for (int j = 0; j < matrix->n; ++j) {
+        double *column = matrix->values + (size_t)j * ld, *row = matrix->values + j;
+        double own = factor * s[j];
+        column[j] *= own * s[j];
+        for (int i = j + 1; i < matrix->n; ++i) {
+            double value = column[i] * (own * s[i]);
+            column[i] = value;
+            row[(size_t)i * ld] = value;
+        }
+    }
+}
+
+void rgMatrix_Scale(rgMatrix* matrix, const double* s, double factor) {
+    if (matrix->dense) {
+        rgMatrix_ScaleDense(matrix, s, factor);
+        return;
+    }
+    for (int i = 0; i < matrix->blockCount; ++i) {
         const double* row = s + matrix->blockStart[i];
         for (int k = matrix->rowStart[i]; k < matrix->rowStart[i + 1]; ++k) {
             const double* column = s + matrix->blockStart[matrix->column[k]];

@@ -45,8 +45,12 @@ void rgMatrix_SetDiagonal(rgMatrix* matrix, double value);
 // Block (i, j), which must be in the pattern, and the steps between its rows and columns.
 double* rgMatrix_Block(const rgMatrix* matrix, int i, int j, int* rowStep, int* columnStep);
 
+// Dense only: the upper triangle of the rows and columns from first to end becomes the mirror image
+// of the lower one.
+void rgMatrix_Mirror(rgMatrix* matrix, int first, int end);
+
 // y = A x, y += A(:, i) x for the columns of one block, and A = S A S with S diagonal, times a
-// factor
+// factor, of a symmetric A; a dense one needs its lower triangle only, and then is whole
 void rgMatrix_Apply(const rgMatrix* matrix, const double* x, double* y);
 void rgMatrix_AddColumns(const rgMatrix* matrix, int i, const double* x, double* y); // symmetric A
 void rgMatrix_Scale(rgMatrix* matrix, const double* s, double factor);

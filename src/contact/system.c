@@ -252,8 +252,8 @@ static rgResult rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     rgSystem_WeighRows(system, def, reference);
     if (def->scaled) {
         rgSystem_ScaleSets(system);
-        system->ops->scale(system);
     }
+    system->ops->scale(system);
     return rg_ok;
 }
 

@@ -64,16 +64,13 @@ static void rgFillFromRows(const rgSystemDef* def, const rgSystem* system, rgMat
     }
 }
 
-// G = W W': lower triangle, then the mirror image.
+// G = W W': the lower triangle, and the blocks on the diagonal. rgMatrix_Scale() makes the rest.
 static void rgFillFromVelocity(const rgWhitened* rows, const rgSystem* system, rgMatrix* G) {
-    int n = system->n;
-    size_t ld = (size_t)G->ld;
     rgMatrix_SetDiagonal(G, 0);
-    system->kernels->addSelfProduct(n, rows->nv, rows->columns, rows->lead, G->values, G->ld);
-    for (int j = 0; j < n; ++j) {
-        for (int i = j + 1; i < n; ++i) {
-            G->values[(size_t)i * ld + (size_t)j] = G->values[(size_t)j * ld + (size_t)i];
-        }
+    system->kernels->addSelfProduct(system->n, rows->nv, rows->columns, rows->lead, G->values,
+                                    G->ld);
+    for (int i = 0; i < system->setCount; ++i) {
+        rgMatrix_Mirror(G, system->setStart[i], system->setStart[i + 1]);
     }
 }
 
