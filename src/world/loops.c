@@ -326,9 +326,32 @@ static void rgWorld_StopBeforeOthers(rgWorld* world) {
     }
 }
 
-// q moves by x, but no joint beyond its limit and no contact deeper.
-static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
+// What a step of Newton leaves of frames that it joins is of second order: the squares of the
+// angles, times the reach of what turns.
+static double rgWorld_LoopBend(const rgWorld* world) {
+    double sum = 0;
+    for (int v = 0; v < world->model->vCount; ++v) {
+        sum += world->reach[v] * world->column[v] * world->column[v];
+    }
+    return sum;
+}
+
+// Frames alone, and none that yields.
+static bool rgWorld_LoopsAreSmooth(const rgWorld* world) {
+    bool smooth = world->rows.rowCount <= RG_LOOP_DENSE;
+    for (int e = 0; e < world->model->info.equalityCount && smooth; ++e) {
+        smooth = !rgTakesPart(world, e) || (rgEqualityIsLoop(&world->model->equalities[e]) &&
+                                            !rgWorld_LoopGroup(world, e)->tries);
+    }
+    return smooth;
+}
+
+// q moves by x, but no joint beyond its limit and no contact deeper. sure: the loops are closed
+// then, for nothing kept x from being all of the step.
+static rgResult rgWorld_LoopStep(rgWorld* world, double* q, bool* sure) {
     rgResult result = rgWorld_SolveLoops(world);
+    double bend = rgWorld_LoopBend(world);
+    *sure = bend > 0 && bend < RG_LOOP_TOLERANCE && rgWorld_LoopsAreSmooth(world);
     for (int i = 0; i < RG_LOOP_STOPS && result == rg_ok; ++i) {
         int limits = rgWorld_StopAtLimits(world, q);
         int contacts = limits >= 0 ? rgWorld_StopAtContacts(world) : 0;
@@ -337,10 +360,12 @@ static rgResult rgWorld_LoopStep(rgWorld* world, double* q) {
             break;
         }
         result = rgWorld_SolveLoops(world);
+        *sure = false;
     }
     if (result == rg_ok) {
         rgWorld_StopWildGroups(world);
         rgWorld_StopBeforeOthers(world);
+        *sure = *sure && rgWorld_LoopBend(world) == bend;
         rgWorld_Move(world, q, world->column, 1, q);
     }
     return result;
@@ -393,10 +418,22 @@ static rgResult rgWorld_PrepareLoops(rgWorld* world) {
                                                                    : result;
 }
 
+static void rgWorld_CloseActive(rgWorld* world) {
+    for (int e = 0; e < world->model->info.equalityCount; ++e) {
+        world->miss[e] = rgTakesPart(world, e) ? 0 : world->miss[e];
+    }
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        rgLoopGroup* group = &world->loopGroups[t];
+        group->error = group->active ? 0 : group->error;
+        group->active = false;
+    }
+}
+
 static rgResult rgWorld_Approach(rgWorld* world, double* q) {
     size_t bytes = (size_t)world->model->qCount * sizeof(double);
     rgResult result = rg_ok;
-    for (int i = 0; result == rg_ok; ++i) {
+    bool sure = false;
+    for (int i = 0; result == rg_ok && !sure; ++i) {
         rgDynamics_SetPositions(world->dynamics, q);
         if (rgWorld_LoopError(world) < 0) {
             return rg_errorMemory;
@@ -406,7 +443,10 @@ static rgResult rgWorld_Approach(rgWorld* world, double* q) {
         }
         memcpy(world->loopQ, q, bytes);
         result = rgWorld_PrepareLoops(world);
-        result = result == rg_ok ? rgWorld_LoopStep(world, q) : result;
+        result = result == rg_ok ? rgWorld_LoopStep(world, q, &sure) : result;
+    }
+    if (result == rg_ok && sure) {
+        rgWorld_CloseActive(world);
     }
     return result;
 }
