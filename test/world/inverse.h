@@ -178,3 +178,32 @@ static inline Trip RoundTrip(Scene* scene, const rgInverseDef* def, const double
     trip.error = Farthest(rgWorld_Velocities(scene->world, NULL), vRef, nv);
     return trip;
 }
+
+// Steps to random velocities near those of the last: what inverse dynamics asks for leads there.
+static inline void RoundTrips(Scene* scene, unsigned seed, int count) {
+    rgInverseDef inverse = rgDefaultInverseDef();
+    rgRandom random = {.state = seed};
+    int nv;
+    rgWorld_Velocities(scene->world, &nv);
+    for (int n = 0; n < count; ++n) {
+        double vRef[DOFS];
+        const double* v = rgWorld_Velocities(scene->world, NULL);
+        for (int i = 0; i < nv; ++i) {
+            vRef[i] = v[i] + rgRandom_Uniform(&random, -0.02, 0.02);
+        }
+        EXPECT_NEAR(RoundTrip(scene, &inverse, vRef).error, 0, 1e-8);
+    }
+}
+
+// A saved state goes on to the same bits.
+static inline void ExpectSameAfterRestore(Scene* scene, int steps) {
+    size_t bytes = rgWorld_StateSize(scene->world);
+    void* saved = malloc(bytes);
+    assert_int_equal(rgWorld_Save(scene->world, saved, bytes), rg_ok);
+    SceneRun(scene, steps);
+    uint64_t hash = rgWorld_Hash(scene->world);
+    assert_int_equal(rgWorld_Restore(scene->world, saved, bytes), rg_ok);
+    SceneRun(scene, steps);
+    assert_true(rgWorld_Hash(scene->world) == hash);
+    free(saved);
+}

@@ -155,28 +155,8 @@ static void TestAllKinds(void** state) {
     for (int f = 0; f < 2; ++f) {
         rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
         Scene scene = FileScene(files[f], &def);
-        rgInverseDef inverse = rgDefaultInverseDef();
-        rgRandom random = {.state = 11};
-        int nv;
-        rgWorld_Velocities(scene.world, &nv);
-        for (int n = 0; n < 10; ++n) {
-            double vRef[DOFS];
-            const double* v = rgWorld_Velocities(scene.world, NULL);
-            for (int i = 0; i < nv; ++i) {
-                vRef[i] = v[i] + rgRandom_Uniform(&random, -0.02, 0.02);
-            }
-            Trip trip = RoundTrip(&scene, &inverse, vRef);
-            assert_true(trip.error < 1e-8);
-        }
-        size_t bytes = rgWorld_StateSize(scene.world);
-        void* saved = malloc(bytes);
-        assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
-        SceneRun(&scene, 10);
-        uint64_t hash = rgWorld_Hash(scene.world);
-        assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
-        SceneRun(&scene, 10);
-        assert_true(rgWorld_Hash(scene.world) == hash);
-        free(saved);
+        RoundTrips(&scene, 11, 10);
+        ExpectSameAfterRestore(&scene, 10);
         SceneEnd(&scene);
     }
 }

@@ -106,26 +106,8 @@ static void TestInverseAndRestore(void** state) {
     const char* file = RIGOR_SOURCE_DIR "/test/io/mjcf/motion/tendon_wrap.xml";
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
     Scene scene = FileScene(file, &def);
-    rgInverseDef inverse = rgDefaultInverseDef();
-    rgRandom random = {.state = 9};
-    for (int n = 0; n < 20; ++n) {
-        double vRef[DOFS];
-        const double* v = rgWorld_Velocities(scene.world, NULL);
-        for (int i = 0; i < 9; ++i) {
-            vRef[i] = v[i] + rgRandom_Uniform(&random, -0.02, 0.02);
-        }
-        Trip trip = RoundTrip(&scene, &inverse, vRef);
-        assert_true(trip.error < 1e-8);
-    }
-    size_t bytes = rgWorld_StateSize(scene.world);
-    void* saved = malloc(bytes);
-    assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
-    SceneRun(&scene, 20);
-    uint64_t hash = rgWorld_Hash(scene.world);
-    assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
-    SceneRun(&scene, 20);
-    assert_true(rgWorld_Hash(scene.world) == hash);
-    free(saved);
+    RoundTrips(&scene, 9, 20);
+    ExpectSameAfterRestore(&scene, 20);
     SceneEnd(&scene);
 }
 
