@@ -1,6 +1,7 @@
 // Inverse dynamics (recursive Newton-Euler): accelerations outwards (7), forces of each link (8),
 // sums inwards (9). docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
+#include "math/six.h"
 
 // (8) Force about the reference point that a link needs for acceleration A at velocity V.
 static inline rgSpatial rgLinkForce(const rgLinkInertia* inertia, const rgSpatial* V,
@@ -78,11 +79,12 @@ static void rgDynamics_SumForces(rgDynamics* d, int first, int end, double* tau)
     const rgModel* model = d->model;
     for (int i = end - 1; i >= first; --i) {
         const rgLink* link = &model->links[i];
-        rgSpatial force = d->forces[i];
+        rgSix force = rgLoadSix(&d->forces[i]);
         for (int k = 0; k < link->vCount; ++k) {
-            tau[link->v + k] = rgSpatialDot(&d->axes[link->v + k], &force);
+            tau[link->v + k] = rgSix_Dot(rgLoadSix(&d->axes[link->v + k]), force);
         }
-        d->forces[link->parent] = rgSpatialAdd(d->forces[link->parent], force);
+        rgSpatial* above = &d->forces[link->parent];
+        rgStoreSix(above, rgSix_Add(rgLoadSix(above), force));
     }
 }
 

@@ -1,6 +1,7 @@
 // The mass matrix by composite rigid bodies: (10) sums of inertias, (11) compact rows. A row holds
 // a degree of freedom and those above it in the tree; everything else is zero.
 #include "dynamics/dynamics.h"
+#include "math/six.h"
 
 static rgComposite rgCompositeOf(const rgLinkInertia* inertia) {
     rgVec3 c = inertia->center;
@@ -27,10 +28,14 @@ static inline void rgComposite_Add(rgComposite* sum, const rgComposite* part) {
     sum->moment.yz += part->moment.yz;
 }
 
-rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion) {
+static inline rgSpatial rgCompositeForce(const rgComposite* inertia, const rgSpatial* motion) {
     rgVec3 w = motion->angular, v = motion->linear, h = inertia->first;
     return (rgSpatial){rgAdd(rgScale(inertia->mass, v), rgCross(w, h)),
                        rgAdd(rgSym3_Multiply(&inertia->moment, w), rgCross(h, v))};
+}
+
+rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion) {
+    return rgCompositeForce(inertia, motion);
 }
 
 // (10)
@@ -63,7 +68,7 @@ static void rgDynamics_FillRow(rgDynamics* d, int i, int length, const rgRot* ba
     const rgDof* dof = &model->dofs[i];
     const int* column = model->massColumns + dof->rowStart;
     double* row = d->mass + dof->rowStart;
-    rgSpatial force = rgComposite_Force(&d->composites[dof->link], &d->axes[i]);
+    rgSpatial force = rgCompositeForce(&d->composites[dof->link], &d->axes[i]);
     if (base != NULL && length > 6) {
         double* last = row + length - 6;
         rgVec3 torque = rgRot_ApplyBack(base, force.angular);
@@ -71,8 +76,9 @@ static void rgDynamics_FillRow(rgDynamics* d, int i, int length, const rgRot* ba
         last[3] = force.linear.z, last[4] = force.linear.y, last[5] = force.linear.x;
         length -= 6;
     }
+    rgSix six = rgSixOf(&force);
     for (int k = 0; k < length; ++k) {
-        row[k] = rgSpatialDot(&d->axes[column[k]], &force);
+        row[k] = rgSix_Dot(rgLoadSix(&d->axes[column[k]]), six);
     }
     row[0] += dof->armature;
 }

@@ -154,9 +154,9 @@ static double rgCombineFriction(rgFrictionRule rule, double a, double b) {
     case rg_frictionAverage:
         return 0.5 * (a + b);
     case rg_frictionMinimum:
-        return fmin(a, b);
+        return RG_MIN(a, b);
     case rg_frictionMaximum:
-        return fmax(a, b);
+        return RG_MAX(a, b);
     default:
         return sqrt(a * b);
     }
@@ -184,12 +184,12 @@ rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFricti
         .damping = rgInSeries(a->damping, b->damping),
         .tangentialStiffness = rgInSeries(a->tangentialStiffness, b->tangentialStiffness),
         .tangentialDamping = rgInSeries(a->tangentialDamping, b->tangentialDamping),
-        .restitution = fmax(a->restitution, b->restitution),
+        .restitution = RG_MAX(a->restitution, b->restitution),
         .dimension = RG_MAX(a->dimension, b->dimension),
         .frictionRule = rule,
         .dissipation = rgCombineDissipation(a, b),
         .muImpact = rgCombineFriction(rule, rgImpactFriction(a), rgImpactFriction(b)),
-        .transitionSpeed = fmax(a->transitionSpeed, b->transitionSpeed)};
+        .transitionSpeed = RG_MAX(a->transitionSpeed, b->transitionSpeed)};
 }
 
 rgMaterial rgModel_CombinedMaterial(const rgModel* model, rgShapeId idA, rgShapeId idB,
