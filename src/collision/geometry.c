@@ -1,5 +1,6 @@
 // Geometries: checks, bounds, and the convex core of every shape.
 #include "collision/support.h"
+#include "math/split.h"
 
 #define RG_GEOMETRY_COOKIE 0x67656f6du
 
@@ -250,27 +251,6 @@ static rgVec3 rgRoundExtent(const rgGeometry* g, const rgRot* r) {
             sqrt(m[3] * m[3] * s.x * s.x + m[4] * m[4] * s.y * s.y + m[5] * m[5] * s.z * s.z),
             sqrt(m[6] * m[6] * s.x * s.x + m[7] * m[7] * s.y * s.y + m[8] * m[8] * s.z * s.z));
     }
-}
-
-// A vector as two numbers and one.
-typedef struct rgSplit {
-    rgTwo xy;
-    double z;
-} rgSplit;
-
-static inline rgSplit rgSplitOf(rgVec3 v) {
-    return (rgSplit){{v.x, v.y}, v.z};
-}
-static inline rgSplit rgSplit_Add(rgSplit a, rgSplit b) {
-    return (rgSplit){a.xy + b.xy, a.z + b.z};
-}
-static inline rgSplit rgSplit_Abs(rgSplit a) {
-    return (rgSplit){(rgTwo)((rgTwoInts)a.xy & INT64_MAX), fabs(a.z)};
-}
-// x a + y b + z c
-static inline rgSplit rgSplit_Combine(const rgSplit c[3], rgVec3 v) {
-    return (rgSplit){c[0].xy * v.x + c[1].xy * v.y + c[2].xy * v.z,
-                     c[0].z * v.x + c[1].z * v.y + c[2].z * v.z};
 }
 
 static inline void rgPutBox(rgSplit center, rgSplit half, double grow, rgBox* box) {

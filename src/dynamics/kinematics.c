@@ -2,6 +2,7 @@
 // v (4)-(5), inertias in world axes (6). docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 #include "math/sincos.h"
+#include "math/split.h"
 
 #include <string.h>
 
@@ -279,9 +280,11 @@ void rgDynamics_FillInertias(rgDynamics* d, int first, int end) {
         const rgLink* link = &d->model->links[i];
         const rgLinkPose* pose = &d->poses[i];
         rgLinkInertia* inertia = &d->inertias[i];
+        const rgSplit r[3] = {rgSplitOf(pose->r.x), rgSplitOf(pose->r.y), rgSplitOf(pose->r.z)};
+        rgSplit center = rgSplit_Add(rgSplitOf(pose->p), rgSplit_Combine(r, link->center));
         inertia->mass = link->mass;
-        inertia->center = rgAdd(pose->p, rgRot_Apply(&pose->r, link->center));
-        inertia->moment = rgRot_Sandwich(&pose->r, &link->moment);
+        inertia->center = rgVec(center.xy[0], center.xy[1], center.z);
+        inertia->moment = rgSplit_Sandwich(r, &link->moment);
     }
 }
 

@@ -33,21 +33,6 @@ static inline rgRot rgRot_Multiply(const rgRot* a, const rgRot* b) {
     return c;
 }
 
-// R S R'
-static inline rgSym3 rgRot_Sandwich(const rgRot* r, const rgSym3* s) {
-    // Columns of R S, then the six dot products with the rows of R.
-    rgVec3 a = rgRot_Apply(r, rgVec(s->xx, s->xy, s->xz));
-    rgVec3 b = rgRot_Apply(r, rgVec(s->xy, s->yy, s->yz));
-    rgVec3 c = rgRot_Apply(r, rgVec(s->xz, s->yz, s->zz));
-    rgSym3 t = {.xx = a.x * r->x.x + b.x * r->y.x + c.x * r->z.x,
-                .yy = a.y * r->x.y + b.y * r->y.y + c.y * r->z.y,
-                .zz = a.z * r->x.z + b.z * r->y.z + c.z * r->z.z,
-                .xy = a.x * r->x.y + b.x * r->y.y + c.x * r->z.y,
-                .xz = a.x * r->x.z + b.x * r->y.z + c.x * r->z.z,
-                .yz = a.y * r->x.z + b.y * r->y.z + c.y * r->z.z};
-    return t;
-}
-
 static inline rgSpatial rgSpatialAdd(rgSpatial a, rgSpatial b) {
     rgSpatial c = {rgAdd(a.linear, b.linear), rgAdd(a.angular, b.angular)};
     return c;
