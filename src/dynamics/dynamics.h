@@ -81,7 +81,7 @@ struct rgDynamics {
     rgArticulated* articulated; // forward dynamics, per link
     rgSpatial* hinged;          // forward dynamics, per degree of freedom: articulated inertia S
     double* hingedInverse;      // forward dynamics, vCount: 1 / (S' articulated inertia S)
-    double* inverseRoot;        // rgDynamics_Whiten, vCount: D^-1/2
+    double* inverseRoot;        // rgDynamics_FindRoots, vCount: D^-1/2
     bool* isDeep;               // per tree: factorized by articulated inertias
     bool anyDeep;
     rgSpatial* levers; // rgDynamics_Articulate, vCount, of deep trees
@@ -135,6 +135,9 @@ void rgDynamics_SolveToRoot(const rgDynamics* d, int tree, double* x);
 void rgDynamics_SolveFromRoot(const rgDynamics* d, int tree, double* x);
 // The first part where x is zero but for that joint.
 void rgDynamics_SolveRoot(const rgDynamics* d, int tree, double* x);
+// rgDynamics_Whiten() in parts: D^-1/2 of the last factorization, then rows from one on.
+void rgDynamics_FindRoots(const rgDynamics* d);
+void rgDynamics_WhitenFrom(const rgDynamics* d, const rgSparse* jacobian, int first, double* W);
 // (14) x := M^-1 J' y from x = W' y, for the last factorization and rgDynamics_Whiten().
 void rgDynamics_Unwhiten(const rgDynamics* d, double* x);
 

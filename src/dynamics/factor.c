@@ -398,18 +398,30 @@ static int rgAlikeRows(const rgSparse* A, int r) {
     return alike;
 }
 
+void rgDynamics_FindRoots(const rgDynamics* d) {
+    for (int i = 0; i < d->model->vCount; ++i) {
+        d->inverseRoot[i] = sqrt(d->inverseDiagonal[i]);
+    }
+}
+
 // (14) W = J L^-1 D^-1/2, so that J M^-1 J' = W W'
 void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W) {
     if (d == NULL || jacobian == NULL || W == NULL) {
         return;
     }
+    rgDynamics_FindRoots(d);
+    rgDynamics_WhitenFrom(d, jacobian, 0, W);
+}
+
+void rgDynamics_WhitenFrom(const rgDynamics* d, const rgSparse* jacobian, int first, double* W) {
     const int* start = jacobian->rowStart;
     int n = jacobian->rowCount;
-    memcpy(W, jacobian->value, (size_t)start[n] * sizeof(double));
-    for (int i = 0; i < d->model->vCount; ++i) {
-        d->inverseRoot[i] = sqrt(d->inverseDiagonal[i]);
+    if (first >= n) {
+        return;
     }
-    for (int r = 0; r < n;) {
+    memcpy(W + start[first], jacobian->value + start[first],
+           (size_t)(start[n] - start[first]) * sizeof(double));
+    for (int r = first; r < n;) {
         int rows = rgAlikeRows(jacobian, r);
         rgSolveRows(d, jacobian->column + start[r], start[r + 1] - start[r], rows, W + start[r],
                     d->scratch);

@@ -114,6 +114,27 @@ void rgWorld_FillMass(const rgWorld* world, const double* added, double* values)
     }
 }
 
+rgResult rgWorld_ReserveWhitened(rgWorld* world) {
+    return rgReserve(&world->allocator, (void**)&world->whitened, &world->whitenedCapacity,
+                     world->whitenedCapacity, world->rows.entryCount, sizeof(double));
+}
+
+// W of the rows that do not have it yet.
+static rgResult rgWorld_WhitenRows(rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    rgResult result = rgWorld_ReserveWhitened(world);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgSparse J = {world->whitenedFirst, world->model->vCount, rows->rowStart, rows->column,
+                  rows->value};
+    rgDynamics_FindRoots(world->dynamics);
+    rgDynamics_WhitenFrom(world->dynamics, &J, 0, world->whitened);
+    J.rowCount = rows->rowCount;
+    rgDynamics_WhitenFrom(world->dynamics, &J, world->whitenedEnd, world->whitened);
+    return rg_ok;
+}
+
 // (6) g = J v_free + gamma
 static rgResult rgAssembleRows(rgStep* step) {
     rgWorld* world = step->world;
@@ -138,8 +159,7 @@ static rgResult rgAssembleRows(rgStep* step) {
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
     rgRows_AddSpeeds(rows, world->freeV, rows->bias);
-    result = rgReserve(&world->allocator, (void**)&world->whitened, &world->whitenedCapacity, 0,
-                       rows->entryCount, sizeof(double));
+    result = rgWorld_WhitenRows(world);
     if (result != rg_ok) {
         return result;
     }
@@ -158,7 +178,6 @@ static rgResult rgAssembleRows(rgStep* step) {
         .rowLength = rows->length,
         .referenceVelocity = rgLength(world->gravity) * world->dt,
     };
-    rgDynamics_Whiten(world->dynamics, &world->problem.delassus.jacobian, world->whitened);
     return rg_ok;
 }
 

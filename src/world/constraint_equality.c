@@ -1,5 +1,6 @@
 // Loop closures (connect, weld) and couplings of joints and tendons. docs/theory/constraints.md
 // (9), (10), (25).
+#include "math/triple.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -335,8 +336,39 @@ static void rgSetOpenLoop(rgWorld* world, int first) {
     }
 }
 
+// W of the last block, and the diagonal of its G.
+static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
+    const rgRows* rows = &world->rows;
+    rgSparse J = {rows->rowCount, world->model->vCount, rows->rowStart, rows->column, rows->value};
+    rgResult result = rgWorld_ReserveWhitened(world);
+    if (result != rg_ok) {
+        return result;
+    }
+    rgDynamics_WhitenFrom(world->dynamics, &J, first, world->whitened);
+    for (int r = first; r < rows->rowCount; ++r) {
+        G[r - first] = rgSquareOf(rgRows_Columns(rows, r), world->whitened + rows->rowStart[r]);
+    }
+    return rg_ok;
+}
+
+// rgRows_Regularize() of rows whose W is wanted anyway.
+static rgResult rgRows_WhitenRegular(rgWorld* world, int first) {
+    double G[6];
+    rgResult result = rgRows_WhitenLast(world, first, G);
+    if (result == rg_ok && !rgRows_Comply(world, world->rows.blockCount - 1, G, 1)) {
+        rgRows_Regularize(world, first);
+        result = rgRows_WhitenLast(world, first, G);
+    }
+    world->whitenedEnd = world->rows.rowCount;
+    return result;
+}
+
 rgResult rgAddEqualities(rgWorld* world) {
     const rgModel* model = world->model;
+    world->whitenedFirst = world->whitenedEnd = world->rows.rowCount;
+    if (model->info.equalityCount > 0) {
+        rgDynamics_FindRoots(world->dynamics);
+    }
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         int first = def->disabled ? -2 : rgAddEqualityRows(world, e);
@@ -347,7 +379,9 @@ rgResult rgAddEqualities(rgWorld* world) {
             continue;
         }
         rgRows* rows = &world->rows;
-        rgRows_Regularize(world, first);
+        if (rgRows_WhitenRegular(world, first) != rg_ok) {
+            return rg_errorMemory;
+        }
         bool open = rgWorld_IsOpen(world, e);
         if (def->stiffness == 0 && !open) {
             rgSetRigidLoop(world, e, first);

@@ -405,6 +405,7 @@ struct rgWorld {
     int loopWorkCapacity;
     double* whitened; // rgAssembleProblem, entries of J
     int whitenedCapacity;
+    int whitenedFirst, whitenedEnd; // rgAddEqualities: rows that have it already
     int* treeOfDof;    // vCount
     rgIsland* islands; // rgLimitRebounds, per tree
     rgContactProblem problem;
@@ -556,6 +557,8 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // asse
 // assemble.c: M + diag(added), or M, in compressed rows
 void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
 rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma
+rgResult
+rgWorld_ReserveWhitened(rgWorld* world); // for the rows that there are; what is there stays
 // free.c, once the rows are there: the velocity of the middle of the step where none act
 void rgWorld_SetMidVelocity(rgWorld* world); // free.c: what was foreseen, for the bias
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
