@@ -72,40 +72,10 @@ static rgResult rgWorld_AddLoops(rgWorld* world, bool regularize) {
     return rg_ok;
 }
 
-// L L' x = -right for the lower triangle of A, n x n, which L replaces. False when A is indefinite.
-static bool rgSolveCholesky(int n, double* A, const double* right, double* x) {
-    for (int i = 0; i < n; ++i) {
-        double* row = A + (size_t)i * (size_t)n;
-        x[i] = -right[i];
-        for (int j = 0; j <= i; ++j) {
-            const double* other = A + (size_t)j * (size_t)n;
-            double sum = row[j];
-            for (int k = 0; k < j; ++k) {
-                sum -= row[k] * other[k];
-            }
-            if (i == j && !(sum > 0)) {
-                return false;
-            }
-            row[j] = i == j ? sqrt(sum) : sum / other[j];
-        }
-        for (int k = 0; k < i; ++k) {
-            x[i] -= row[k] * x[k];
-        }
-        x[i] /= row[i];
-    }
-    for (int i = n - 1; i >= 0; --i) {
-        for (int k = i + 1; k < n; ++k) {
-            x[i] -= A[(size_t)k * (size_t)n + (size_t)i] * x[k];
-        }
-        x[i] /= A[(size_t)i * (size_t)n + (size_t)i];
-    }
-    return true;
-}
-
 // (10) for rows that have no compliance yet. False: nothing can move some of them.
 static bool rgWorld_ComplyAll(rgWorld* world) {
     const rgRows* rows = &world->rows;
-    size_t stride = (size_t)rows->rowCount + 1;
+    size_t stride = (size_t)rgLeadingDimension(rows->rowCount) + 1;
     bool good = true;
     for (int b = 0; b < rows->blockCount && good; ++b) {
         int first = rows->blocks[b].firstRow;
@@ -115,21 +85,45 @@ static bool rgWorld_ComplyAll(rgWorld* world) {
     return good;
 }
 
-// G of the rows, and W beside it.
+// Velocities that the rows touch, numbered as they are met; their count.
+static int rgWorld_NumberColumns(rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    int count = 0;
+    memset(world->loopColumn, -1, (size_t)world->model->vCount * sizeof(int));
+    for (int b = 0; b < rows->blockCount; ++b) { // rows of a block have the same columns
+        int first = rows->blocks[b].firstRow;
+        for (int k = rows->rowStart[first]; k < rows->rowStart[first + 1]; ++k) {
+            int* place = &world->loopColumn[rows->column[k]];
+            *place = *place < 0 ? count++ : *place;
+        }
+    }
+    return count;
+}
+
+// W of the rows, and the lower triangle of G.
 static rgResult rgWorld_FillLoopG(rgWorld* world) {
-    rgRows* rows = &world->rows;
-    int n = rows->rowCount;
+    const rgRows* rows = &world->rows;
+    int n = rows->rowCount, m = rgWorld_NumberColumns(world), lead = rgLeadingDimension(n);
     rgSparse J = {n, world->model->vCount, rows->rowStart, rows->column, rows->value};
     rgResult result = rgReserve(&world->allocator, (void**)&world->loopG, &world->loopCapacity, 0,
-                                n * n, sizeof(double));
+                                lead * (n + m), sizeof(double));
     if (result == rg_ok) {
         result = rgReserve(&world->allocator, (void**)&world->loopWork, &world->loopWorkCapacity, 0,
                            rows->entryCount, sizeof(double));
     }
-    if (result == rg_ok) {
-        rgDynamics_Delassus(world->dynamics, &J, world->loopWork, world->loopG);
+    if (result != rg_ok) {
+        return result;
     }
-    return result;
+    rgDynamics_Whiten(world->dynamics, &J, world->loopWork);
+    memset(world->loopG, 0, (size_t)(lead * (n + m)) * sizeof(double));
+    double* columns = world->loopG + lead * n; // of W
+    for (int r = 0; r < n; ++r) {
+        for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
+            columns[world->loopColumn[rows->column[k]] * lead + r] = world->loopWork[k];
+        }
+    }
+    world->kernels->addSelfProduct(n, m, columns, lead, world->loopG, lead);
+    return rg_ok;
 }
 
 // x = L^-T W' lambda
@@ -161,11 +155,13 @@ static rgResult rgWorld_SolveDense(rgWorld* world, double* x) {
     if (result != rg_ok) {
         return result;
     }
-    int n = rows->rowCount;
+    int n = rows->rowCount, lead = rgLeadingDimension(n);
     for (int r = 0; r < n; ++r) {
-        world->loopG[(size_t)r * (size_t)(n + 1)] += rows->compliance[r];
+        world->loopG[(size_t)r * (size_t)(lead + 1)] += rows->compliance[r];
+        rows->lambda[r] = -rows->gap[r];
     }
-    if (rgSolveCholesky(n, world->loopG, rows->gap, rows->lambda)) {
+    if (world->kernels->cholesky(n, world->loopG, lead)) {
+        world->kernels->choleskySolve(n, world->loopG, lead, rows->lambda);
         rgWorld_MoveByLoops(world, x);
     } else { // leaves the loop to the velocities
         memset(rows->lambda, 0, (size_t)n * sizeof(double));

@@ -518,6 +518,7 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->loopGroups = rgWorld_Take(world, info->treeCount, sizeof(rgLoopGroup), &good);
     world->loopGroup = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
     world->loopTree = rgWorld_Take(world, info->equalityCount, sizeof(int), &good);
+    world->loopColumn = rgWorld_Take(world, nv, sizeof(int), &good);
     world->loopPlaces = rgWorld_Take(world, 2 * info->equalityCount, sizeof(rgPlace), &good);
     world->nextBodyV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->nextImpulse = rgWorld_Take(world, world->slots.count, sizeof(double), &good);
@@ -543,6 +544,7 @@ static rgResult rgWorld_CreateEngines(rgWorld* world) {
     if (contact.tasks.run == NULL) {
         contact.tasks = world->def.tasks;
     }
+    world->kernels = rgSelectKernels(contact.kernels);
     rgResult result = rgCreateDynamics(world->model, &dynamics, &world->dynamics);
     return result == rg_ok ? rgCreateContactSolver(&contact, &world->solver) : result;
 }
@@ -642,7 +644,7 @@ static void rgWorld_FreeArrays(rgWorld* world) {
     void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
                     world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,
-                    world->loopPlaces,   world->leftOut,      world->whirls};
+                    world->loopPlaces,   world->loopColumn,   world->leftOut,     world->whirls};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

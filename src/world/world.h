@@ -4,6 +4,7 @@
 #include "collision/collide.h"
 #include "contact/problem.h"
 #include "dynamics/dynamics.h"
+#include "math/kernels.h"
 #include "model/model.h"
 #include "rigor/world.h"
 
@@ -316,6 +317,7 @@ struct rgWorld {
     // fixed at creation
     rgDynamics* dynamics;
     rgContactSolver* solver;
+    const rgKernels* kernels; // of loops
     rgBroadphase* broadphase;
     int geometryCount;
     rgGeometry** geometries; // per shape; NULL: takes no part
@@ -399,15 +401,16 @@ struct rgWorld {
     int* loopGroup;          // rgWorld_Plan, per tree: that tree
     int* loopTree;           // rgWorld_Plan, per equality: a tree of it; -1: not rigid, or none
     rgPlace* loopPlaces;     // rgWorld_Plan, two per equality: what it connects
-    double* loopG;           // rgWorld_ProjectLoops, n x n
+    double* loopG;           // rgWorld_ProjectLoops, n x n, then columns of W
+    int* loopColumn;         // rgWorld_ProjectLoops, vCount: number of such a column
     int loopCapacity;
     double* loopWork; // rgWorld_ProjectLoops, entries of J
     int loopWorkCapacity;
     double* whitened; // rgAssembleProblem, entries of J
     int whitenedCapacity;
     int whitenedFirst, whitenedEnd; // rgAddEqualities: rows that have it already
-    int* treeOfDof;    // vCount
-    rgIsland* islands; // rgLimitRebounds, per tree
+    int* treeOfDof;                 // vCount
+    rgIsland* islands;              // rgLimitRebounds, per tree
     rgContactProblem problem;
     double penetration;
     bool bends;           // rgFindContacts: some point may
