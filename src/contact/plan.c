@@ -6,17 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW_FACTORIZATIONS 3   // budget below which sweeps get farther than anything else
-#define RG_SWEEP_SHARE        0.2 // of a budget for sweeps before Newton, and after it
-#define RG_LARGE              150 // rows from which what follows Newton is dear
-#define RG_HUGE               600 // rows from which only what has solved something is tried
-#define RG_PATIENCE           6   // iterations of Newton there without much gain
-#define RG_HUGE_RESTARTS      4   // of the restarts that are tried there
-#define RG_CONTINUATION       16  // steps in which friction comes in
-#define RG_BRACED             10  // residual of a start that balances nothing but itself
-#define RG_FAR                0.1 // residual of a start that has the wrong active sets
-#define RG_FAR_SWEEPS         2   // that mostly find the right ones
-#define RG_REST_SWEEPS        5   // where Newton is not quick although all is at rest
+#define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
+#define RG_SWEEP_SHARE        0.2  // of a budget for sweeps before Newton, and after it
+#define RG_LARGE              150  // rows from which what follows Newton is dear
+#define RG_PATIENCE           6    // iterations of Newton there without much gain
+#define RG_HUGE_RESTARTS      4    // of the restarts that are tried there
+#define RG_CONTINUATION       16   // steps in which friction comes in
+#define RG_BRACED             10   // residual of a start that balances nothing but itself
+#define RG_BALANCED           1e-2 // velocity over impulse, in units of the system
+#define RG_FAR                0.1  // residual of a start that has the wrong active sets
+#define RG_FAR_SWEEPS         2    // that mostly find the right ones
+#define RG_REST_SWEEPS        5    // where Newton is not quick although all is at rest
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots; what is left then is
@@ -43,6 +43,7 @@ typedef struct rgPhase {
     rgPlanPart part;
     rgPhaseFcn* run;
     bool inHuge; // also in islands of more than RG_HUGE rows
+    bool near;   // in the near part, too
 } rgPhase;
 
 // Contacts that have come or gone since the last step: a sweep sees it at a fraction of what a step
@@ -184,13 +185,13 @@ static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     return rgRunCertificate(run, &run->infeasible);
 }
 
-static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start, true},
-                                   {rg_planAgain, rgPhase_Again, false},
-                                   {rg_planInterior, rgPhase_Interior, true},
-                                   {rg_planPolish, rgPhase_Polish, false},
-                                   {rg_planCertificate, rgPhase_Certificate, false},
-                                   {rg_planContinuation, rgPhase_Continuation, false},
-                                   {rg_planRestarts, rgPhase_Restarts, true}};
+static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start, true, true},
+                                   {rg_planAgain, rgPhase_Again, false, true},
+                                   {rg_planInterior, rgPhase_Interior, true, false},
+                                   {rg_planPolish, rgPhase_Polish, false, false},
+                                   {rg_planCertificate, rgPhase_Certificate, false, false},
+                                   {rg_planContinuation, rgPhase_Continuation, false, false},
+                                   {rg_planRestarts, rgPhase_Restarts, true, false}};
 
 // Within a budget: sweeps, which gain most at first; where the budget reaches far enough, Newton in
 // their midst, held back so that it gains with every step.
@@ -211,10 +212,37 @@ static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
     return result == rg_ok ? rgRunSweeps(run, lambda, run->iterationLimit, 1) : result;
 }
 
+// Whether the normal impulses alone move next to nothing: then a proof is likely to be found.
+static bool rgBalances(rgRun* run) {
+    rgSystem* system = run->system;
+    double *y = run->trial, *moved = run->trialSigma, stress = 0, size = 0;
+    memcpy(y, run->best, (size_t)system->n * sizeof(double));
+    for (int i = 0; i < system->setCount; ++i) {
+        const rgSet* set = system->sets + i;
+        for (int k = 0; set->kind == rg_blockCoulomb && k < set->size; ++k) {
+            y[set->row + k] = k == 2 ? y[set->row + k] : 0;
+        }
+    }
+    system->ops->apply(system, y, moved);
+    for (int i = 0; i < system->n; ++i) {
+        stress += y[i] * moved[i];
+        size += y[i] * y[i];
+    }
+    return stress <= RG_BALANCED * RG_BALANCED * size;
+}
+
+static bool rgPhase_IsWithin(rgRun* run, const rgPhase* phase) {
+    if (phase->part == rg_planCertificate) {
+        return run->reach != rg_reachNear || (rgRun_Braces(run) && rgBalances(run));
+    }
+    return run->reach == rg_reachAll || phase->near == (run->reach == rg_reachNear);
+}
+
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
-        bool tried = run->system->n <= RG_HUGE || rgPhases[i].inHuge;
+        bool tried = rgPhase_IsWithin(run, rgPhases + i) &&
+                     (run->system->n <= RG_HUGE || rgPhases[i].inHuge);
         bool done = i == 0 ? run->bestResidual <= run->aim : rgRun_Solved(run);
         if (tried && !done && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);

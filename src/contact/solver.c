@@ -53,6 +53,10 @@ typedef struct rgIslandOutcome {
     rgResult result;
     rgContactStatus status;
     rgContactStatus left; // solved, or infeasible where sets were left out
+    bool relieved;        // solved with relief
+    bool solved;          // up to what was left out,
+    bool infeasible;      // or proven to have no solution
+    bool braced;          // else: by impulses that balance
     int iterationCount;
     int factorizationCount;
     int phaseIterations[rg_phaseCount];
@@ -76,10 +80,14 @@ typedef struct rgSolve {
     rgContactSolver* solver;
     const rgContactProblem* problem;
     rgLayout layout;
+    const double* start; // where the caller began, n
     double* lambda;
-    double tolerance; // what the runs aim at
-    double reference; // (11) least V [m/s]
-    rgRest* rest;     // per tree; NULL: nothing is known of it
+    double* relief;      // NULL: there is none
+    const double* asked; // with relief: g without,
+    double* g;           // and what islands are solved with
+    double tolerance;    // what the runs aim at
+    double reference;    // (11) least V [m/s]
+    rgRest* rest;        // per tree; NULL: nothing is known of it
     rgRest* islandRest;
     rgIslandOutcome* outcomes;
     bool* conflict; // per block
@@ -261,11 +269,20 @@ static double rgSolve_Aim(const rgSolve* solve, int island) {
                 : solve->tolerance;
 }
 
-static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
+// The far part of a plan goes on from the best of the near one. What is solved with relief is kept
+// if it is solved.
+static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgPlanReach reach,
+                              rgIslandOutcome* outcome) {
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
-    rgResult result =
-        rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->lambda);
+    rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->start);
+    run.reach = reach;
+    run.iterationCount = outcome->iterationCount;
+    memcpy(run.phaseIterations, outcome->phaseIterations, sizeof(run.phaseIterations));
+    if (result == rg_ok && reach == rg_reachFar) {
+        rgSystem_Load(system, solve->lambda, run.trial);
+        rgRun_Offer(&run, run.trial, NULL);
+    }
     run.aim = rgSolve_Aim(solve, (int)(outcome - solve->outcomes));
     run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
     for (int i = 0; i < system->setCount && run.infeasible; ++i) {
@@ -274,7 +291,13 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     if (result == rg_ok && !run.infeasible && (paper || run.bestResidual > run.aim)) {
         result = rgRunMethod(&run);
     }
-    result = result == rg_ok ? rgSystem_Store(system, run.best, solve->lambda) : result;
+    outcome->iterationCount = run.iterationCount;
+    outcome->factorizationCount += system->factorizationCount;
+    memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
+    if (result != rg_ok || (outcome->relieved && !rgRun_Solved(&run))) {
+        return result;
+    }
+    result = rgSystem_Store(system, run.best, solve->lambda);
     if (result != rg_ok) {
         return result;
     }
@@ -282,15 +305,15 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
         memcmp(run.best, run.start, (size_t)system->n * sizeof(double)) == 0) {
         solve->islandRest[outcome - solve->outcomes] = rg_restTaken; // nothing was better
     }
-    outcome->iterationCount = run.iterationCount;
-    outcome->factorizationCount = system->factorizationCount;
-    memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
     rgContactStatus status = solved                                     ? rg_contactSolved
                              : run.infeasible                           ? rg_contactInfeasible
                              : run.budget > 0                           ? rg_contactBudgeted
                              : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                         : rg_contactStalled;
+    outcome->solved = solved;
+    outcome->infeasible = run.infeasible;
+    outcome->braced = !solved && rgRun_Braces(&run);
     outcome->status = rgWorseStatus(outcome->left, status);
     for (int i = 0; i < system->setCount; ++i) {
         if (run.conflict[i]) {
@@ -359,6 +382,82 @@ static bool rgSolveFew(rgSolve* solve, const rgSystemDef* def, int island,
     return true;
 }
 
+// Zero impulses solve the island, exactly.
+static void rgClearIsland(rgSolve* solve, const rgSystem* system) {
+    for (int i = 0; i < system->n; ++i) {
+        solve->lambda[system->globalRow[i]] = 0;
+    }
+}
+
+// Whether less may be asked of the island: whole plans for the exact model.
+static bool rgSolve_HasRelief(const rgSolve* solve, const rgSystem* system) {
+    const rgContactSolverDef* def = &solve->solver->def;
+    bool any = false;
+    if (solve->relief == NULL || def->method != rg_methodAuto || def->model != rg_modelNcp ||
+        def->budget > 0 || rgSystem_IsImmovable(system)) {
+        return false;
+    }
+    for (int i = 0; i < system->n && !any; ++i) {
+        any = solve->relief[system->globalRow[i]] > 0;
+    }
+    return any;
+}
+
+// What is asked of the island from now on.
+static void rgSolve_Relieve(rgSolve* solve, const rgSystemDef* def, bool relieved) {
+    for (int i = 0; i < def->memberCount; ++i) {
+        const rgSetSource* set = solve->layout.sets + def->members[i];
+        for (int row = set->firstRow; row < set->firstRow + set->rowCount; ++row) {
+            solve->g[row] = solve->asked[row] + (relieved ? solve->relief[row] : 0);
+        }
+    }
+}
+
+// Once more with relief, which is kept where that solves the island.
+static rgResult rgSolveRelieved(rgSolve* solve, const rgSystemDef* def, rgPlanReach reach,
+                                rgIslandOutcome* outcome) {
+    rgSystem system;
+    outcome->relieved = true;
+    rgSolve_Relieve(solve, def, true);
+    rgResult result = rgBuildSystem(def, &system);
+    if (result == rg_ok && system.velocityUnit == 0) {
+        rgClearIsland(solve, &system);
+        outcome->status = outcome->left;
+        outcome->solved = true;
+    } else if (result == rg_ok) {
+        result = rgSolveSystem(solve, &system, reach, outcome);
+    }
+    if (!outcome->solved) {
+        outcome->relieved = false;
+        rgSolve_Relieve(solve, def, false);
+    }
+    return result;
+}
+
+// Contacts that are locked by each other's friction and yet asked to part have no solution, and
+// impulses grow along those that balance. What Newton leaves unsolved and braced, with no proof
+// that needs no friction, is solved with relief, if Newton can; and what the rest of the plan
+// leaves.
+static rgResult rgSolveJammed(rgSolve* solve, const rgSystemDef* def, rgArenaMark mark, bool near,
+                              rgIslandOutcome* outcome) {
+    rgResult result = rg_ok;
+    if (near && outcome->braced) {
+        rgArena_Return(def->arena, mark);
+        result = rgSolveRelieved(solve, def, rg_reachNear, outcome);
+    }
+    if (near && result == rg_ok && !outcome->solved) {
+        rgSystem system;
+        rgArena_Return(def->arena, mark);
+        result = rgBuildSystem(def, &system);
+        result = result == rg_ok ? rgSolveSystem(solve, &system, rg_reachFar, outcome) : result;
+    }
+    if (result != rg_ok || outcome->solved || outcome->infeasible) {
+        return result;
+    }
+    rgArena_Return(def->arena, mark);
+    return rgSolveRelieved(solve, def, rg_reachAll, outcome);
+}
+
 static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspace,
                                rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
@@ -382,19 +481,24 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         return rg_ok;
     }
     rgSystem system;
+    rgArenaMark mark = rgArena_Mark(&workspace->arena);
     rgResult result = rgBuildSystem(&def, &system);
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&
         rgDropImmovable(solve, &def, &system, members, outcome)) {
         result = rgBuildSystem(&def, &system);
     }
     if (result == rg_ok && system.velocityUnit == 0) {
-        // Zero impulses solve the island, exactly.
-        for (int i = 0; i < system.n; ++i) {
-            solve->lambda[system.globalRow[i]] = 0;
-        }
+        rgClearIsland(solve, &system);
         return rg_ok;
     }
-    return result == rg_ok ? rgSolveSystem(solve, &system, outcome) : result;
+    bool relief = result == rg_ok && rgSolve_HasRelief(solve, &system);
+    bool near = relief && system.n <= RG_HUGE;
+    if (result == rg_ok) {
+        result = rgSolveSystem(solve, &system, near ? rg_reachNear : rg_reachAll, outcome);
+    }
+    return result == rg_ok && relief && !outcome->solved && !outcome->infeasible
+               ? rgSolveJammed(solve, &def, mark, near, outcome)
+               : result;
 }
 
 static void rgSolveIsland(int island, int worker, void* context) {
@@ -476,6 +580,16 @@ static void rgSolve_TellRest(const rgSolve* solve) {
     }
 }
 
+static void rgSolve_TellRelief(const rgSolve* solve, bool taken) {
+    const rgLayout* layout = &solve->layout;
+    for (int i = 0; solve->relief != NULL && i < layout->setCount; ++i) {
+        const rgSetSource* set = layout->sets + i;
+        if (taken || !solve->outcomes[layout->islandOfSet[i]].relieved) {
+            memset(solve->relief + set->firstRow, 0, (size_t)set->rowCount * sizeof(double));
+        }
+    }
+}
+
 static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     int islands = solve->layout.islandCount;
     *report = (rgContactReport){.status = rg_contactSolved, .islandCount = islands};
@@ -518,6 +632,7 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
         result = rgSummarise(solve, report);
     }
     rgSolve_TellRest(solve);
+    rgSolve_TellRelief(solve, taken);
     if (taken && solve->problem->delassus.mass.value == NULL) {
         return rg_ok;
     }
@@ -617,16 +732,29 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
 
 static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
                                              const rgContactProblem* problem, double* lambda,
-                                             double* sigma, rgRest* rest, rgContactReport* report) {
+                                             double* sigma, rgRest* rest, double* relief,
+                                             rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
-    rgSolve solve = {.solver = solver, .problem = problem, .rest = rest};
+    rgSolve solve = {.solver = solver,
+                     .problem = problem,
+                     .start = lambda,
+                     .relief = relief,
+                     .asked = problem->freeVelocity,
+                     .rest = rest};
     solve.lambda = RG_TAKE(&solver->arena, double, problem->rowCount);
-    if (solve.lambda == NULL) {
+    solve.g = RG_TAKE(&solver->arena, double, relief != NULL ? problem->rowCount : 0);
+    if (solver->arena.failed) {
         return rg_errorMemory;
     }
     if (bytes > 0) {
         memcpy(solve.lambda, lambda, bytes);
+    }
+    rgContactProblem relieved = *problem;
+    if (relief != NULL) {
+        memcpy(solve.g, problem->freeVelocity, bytes);
+        relieved.freeVelocity = solve.g;
+        solve.problem = &relieved;
     }
     rgContactReport own;
     rgResult result = rgSolveAll(&solve, &own);
@@ -651,13 +779,14 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
         (lambda == NULL && problem->rowCount > 0)) {
         return rg_errorArgument;
     }
-    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, report);
+    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, NULL, report);
 }
 
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgRest* rest, rgContactReport* report) {
+                                    double* lambda, rgRest* rest, double* relief,
+                                    rgContactReport* report) {
     return rgContactProblem_IsBuilt(problem)
-               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, report)
+               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, relief, report)
                : rg_errorNumeric;
 }
 

@@ -224,9 +224,16 @@ rgResult rgStep_Solve(rgStep* step) {
         problem.delassus.mass.value = NULL;
     }
     rgWorld_FindRest(world);
-    rgResult result = rgContactSolver_SolveBuilt(
-        world->solver, &problem, world->rows.lambda,
-        world->def.contact.stop == rg_stopPaper ? NULL : world->rest, report);
+    double* relief = NULL;
+    rgResult result = rgOfferRelief(world, &relief);
+    if (result == rg_ok) {
+        result = rgContactSolver_SolveBuilt(
+            world->solver, &problem, world->rows.lambda,
+            world->def.contact.stop == rg_stopPaper ? NULL : world->rest, relief, report);
+    }
+    if (result == rg_ok && relief != NULL) {
+        rgTakeRelief(world, relief);
+    }
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->fresh[t] = world->fresh[t] || world->rest[t] != rg_restTaken;
     }
@@ -271,6 +278,7 @@ static rgResult rgSolveRows(rgStep* step) {
     }
     memcpy(world->asked, world->rows.compliance, (size_t)n * sizeof(double));
     int softened = rgSoftenKnownJams(world);
+    rgRelieveKnownJams(world);
     result = rgSolveOnce(step);
     rgContactStatus status = step->report->contact.status;
     world->reopens = result == rg_ok && rgWorld_OpenLoops(world, &step->report->contact);
@@ -282,9 +290,7 @@ static rgResult rgSolveRows(rgStep* step) {
         softened += more;
         result = more > 0 ? rgSolveOnce(step) : rg_ok;
     }
-    if (softened == 0) {
-        rgForgetJams(world);
-    }
+    rgForgetJams(world);
     step->report->softenedRows = softened + rgWorld_OpenCount(world);
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }

@@ -65,20 +65,28 @@ static double rgYieldError(const rgWorld* world, const rgContactReport* report) 
     return fmin(worst / report->residual.reference, RG_JAM_LOAD * RG_JAM_COMPLIANCE);
 }
 
+// For one step, and for twice as many each time that it is found again: what is jammed for good
+// does not cost a failed solve in every step.
+void rgJamPair(rgWorld* world, int i, bool yields) {
+    rgPairMemory* pair = rgPairOfPoint(world, i);
+    pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
+    pair->jammed = 1 << (pair->jams - 1); // this step is one of them
+    pair->yields = yields;
+}
+
 int rgSoftenKnownJams(rgWorld* world) {
     int count = 0;
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
          i += world->points[i].pointCount) {
-        if (rgPairOfPoint(world, i)->jammed > 0) {
+        const rgPairMemory* pair = rgPairOfPoint(world, i);
+        if (pair->jammed > 0 && pair->yields) {
             count += rgSoftenPair(world, i);
         }
     }
     return count;
 }
 
-// For one step, and for twice as many each time that it is found again: what is jammed for good
-// does not cost a failed solve in every step. Where nothing is proven and the rigid solve came
-// nearer than yielding would, nothing yields.
+// Where nothing is proven and the rigid solve came nearer than yielding would, nothing yields.
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
     int count = 0;
     if (report->conflictCount == 0 && report->residual.total <= rgYieldError(world, report)) {
@@ -86,11 +94,9 @@ int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
     }
     for (int i = 0; i < world->pointCount && !world->def.neverSoften;
          i += world->points[i].pointCount) {
-        rgPairMemory* pair = rgPairOfPoint(world, i);
         int softened = rgPairJams(world, i, report) ? rgSoftenPair(world, i) : 0;
         if (softened > 0) {
-            pair->jams = RG_MIN(pair->jams + 1, RG_JAM_LEVELS);
-            pair->jammed = 1 << (pair->jams - 1); // this step is one of them
+            rgJamPair(world, i, true);
         }
         count += softened;
     }
@@ -98,6 +104,11 @@ int rgSoftenNewJams(rgWorld* world, const rgContactReport* report) {
 }
 
 void rgForgetJams(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
+        if (rgPairOfPoint(world, i)->jammed > 0) {
+            return;
+        }
+    }
     for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
         rgPairOfPoint(world, i)->jams = 0;
     }

@@ -276,7 +276,7 @@ int rgWorld_SoftenedSteps(const rgWorld* world) {
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3574617473676972u // "rigstat5"
+#define RG_STATE_MAGIC 0x3674617473676972u // "rigstat6"
 
 typedef struct rgStateHeader {
     uint64_t magic;
@@ -342,7 +342,8 @@ static bool rgPairsFit(const rgStateHeader* header, const char* bytes) {
         memcpy(&pair, bytes + (size_t)i * sizeof(pair), sizeof(pair));
         bool within = pair.firstContact >= 0 && pair.contactCount >= 0 &&
                       pair.firstContact <= header->contactCount - pair.contactCount;
-        bool counted = pair.jammed >= 0 && pair.jams >= 0 && pair.jams <= RG_JAM_LEVELS;
+        bool counted = pair.jammed >= 0 && pair.jams >= 0 && pair.jams <= RG_JAM_LEVELS &&
+                       pair.yields >= 0 && pair.yields <= 1;
         if (!within || !counted || !isfinite(pair.taken)) {
             return false;
         }

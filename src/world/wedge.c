@@ -1,6 +1,8 @@
-// Contacts that the joints around them and their own friction lock: nothing pushes such a wedge
-// out, and nothing asks for it. docs/theory/constraints.md (35).
+// Contacts that the joints around them and their own friction lock, one alone or several together:
+// nothing pushes such a wedge out, and nothing asks for it. docs/theory/constraints.md (35), (36).
 #include "world/world.h"
+
+#include <string.h>
 
 #define RG_LOCKED       1e-3  // |J' n| over |J_n|, below which nothing moves the contact along n
 #define RG_ONE_WAY_LEFT 1e-12 // determinant over squared trace of what both tangents move
@@ -62,6 +64,64 @@ void rgFreeWedges(rgWorld* world) {
         double asked = gamma[2] + t[0] * gamma[0] + t[1] * gamma[1];
         if (asked < 0 && t[0] * t[0] + t[1] * t[1] < mu * mu) {
             gamma[2] -= asked;
+        }
+    }
+}
+
+// (36) How much less may be asked of a contact. An impact is no penetration, and what yields is
+// not jammed.
+static double rgReliefOf(const rgWorld* world, const rgPoint* point) {
+    const rgRows* rows = &world->rows;
+    int normal = point->firstRow + 2;
+    bool asks = point->pushesOut && point->rebound == 0 && rows->compliance[normal] == 0;
+    return asks ? fmax(rgRows_Speed(rows, normal, world->freeV) - rows->bias[normal], 0) : 0;
+}
+
+void rgRelieveKnownJams(rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        const rgPairMemory* pair = &world->memories[1].pairs[point->pair];
+        if (pair->jammed > 0 && pair->yields == 0) {
+            world->rows.bias[point->firstRow + 2] += rgReliefOf(world, point);
+        }
+    }
+}
+
+rgResult rgOfferRelief(rgWorld* world, double** relief) {
+    bool any = false;
+    for (int i = 0; i < world->pointCount && !any; ++i) {
+        any = world->points[i].pushesOut;
+    }
+    *relief = NULL;
+    if (!any || world->def.neverSoften) {
+        return rg_ok;
+    }
+    int n = world->rows.rowCount;
+    rgResult result = rgReserve(&world->allocator, (void**)&world->relief, &world->reliefCapacity,
+                                0, n, sizeof(double));
+    if (result != rg_ok) {
+        return result;
+    }
+    memset(world->relief, 0, (size_t)n * sizeof(double));
+    for (int i = 0; i < world->pointCount; ++i) {
+        const rgPoint* point = &world->points[i];
+        world->relief[point->firstRow + 2] = rgReliefOf(world, point);
+    }
+    *relief = world->relief;
+    return rg_ok;
+}
+
+void rgTakeRelief(rgWorld* world, const double* relief) {
+    for (int i = 0, count; i < world->pointCount; i += count) {
+        count = world->points[i].pointCount;
+        bool jams = false;
+        for (int k = i; k < i + count; ++k) {
+            int normal = world->points[k].firstRow + 2;
+            world->rows.bias[normal] += relief[normal];
+            jams = jams || relief[normal] > 0;
+        }
+        if (jams) {
+            rgJamPair(world, i, false);
         }
     }
 }

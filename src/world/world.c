@@ -644,7 +644,8 @@ static void rgWorld_FreeArrays(rgWorld* world) {
     void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
                     world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
                     world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,
-                    world->loopPlaces,   world->loopColumn,   world->leftOut,     world->whirls};
+                    world->loopPlaces,   world->loopColumn,   world->leftOut,     world->whirls,
+                    world->relief};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

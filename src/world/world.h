@@ -18,9 +18,10 @@ typedef struct rgPairMemory {
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
-    int32_t jammed;  // steps for which its contacts stay softened, this one included
+    int32_t jammed;  // steps for which it counts as jammed, this one included
     int32_t jams;    // times in a row that no rigid solution was found, at most RG_JAM_LEVELS
-    int32_t age;     // steps that it is known for, at most 1
+    int16_t yields;  // 1: its contacts are softened meanwhile; 0: they are not asked to part
+    int16_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
     double gap;      // of its deepest point when it was last looked at [m]; 0: none
 } rgPairMemory;
@@ -425,6 +426,8 @@ struct rgWorld {
     unsigned solveCount;  // likewise, solves
     double* asked;        // rgSolveProblem, per row: compliance before softening
     int askedCapacity;
+    double* relief; // wedge.c, per row
+    int reliefCapacity;
     rgReadout* readout;
     rgWatch watch;
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
@@ -594,12 +597,18 @@ int rgContactRowCount(const rgMaterial* material);                       // like
 // or overlap, which are known from then on. Both return how many rows were softened.
 int rgSoftenKnownJams(rgWorld* world);
 int rgSoftenNewJams(rgWorld* world, const rgContactReport* report);
-void rgForgetJams(rgWorld* world);    // a rigid solution was found
-void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
+void rgJamPair(rgWorld* world, int i, bool yields); // of a point, for this step and maybe more
+void rgForgetJams(rgWorld* world);                  // unless a pair is jammed
+void rgChargeSprings(rgWorld* world);               // constraint_contact.c, once v+ is there
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
-void rgSetArcs(rgWorld* world);      // arc.c: of all points, with the velocity of the start
-void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
-void rgFreeWedges(rgWorld* world);   // wedge.c: less of it where nothing pushes a contact out
+void rgSetArcs(rgWorld* world);    // arc.c: of all points, with the velocity of the start
+void rgAddArcs(rgWorld* world);    // arc.c: to the bias of the contact rows
+void rgFreeWedges(rgWorld* world); // wedge.c: less of it where nothing pushes a contact out
+// wedge.c, once the bias has the free velocity in it: pairs that are known to jam are not asked to
+// part; what the others may do without, per row, NULL where there are none; and those that did.
+void rgRelieveKnownJams(rgWorld* world);
+rgResult rgOfferRelief(rgWorld* world, double** relief);
+void rgTakeRelief(rgWorld* world, const double* relief);
 void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity

@@ -489,6 +489,59 @@ static void TestWedge(void** state) {
     }
 }
 
+// A ball in a groove of two planes, sunk into both by a millimetre. Either contact alone would
+// part; together they push it up, against friction: with 0.3 < tan 0.35 they do, with more no
+// impulses at all part it, and nothing is asked of it. Every step is solved, nothing yields,
+// impulses stay as small as the load, and it can be pulled out at any time.
+static void TestGroove(void** state) {
+    (void)state;
+    double slope = 0.35, start = 0.099 / sin(slope);
+    for (int kind = 0; kind < 6; ++kind) {
+        bool isFree = kind % 2 == 1, jammed = kind >= 2, pulled = kind >= 4;
+        Scene scene = SceneStart();
+        for (int side = -1; side <= 1; side += 2) {
+            ScenePlane(&scene, 0,
+                       rgQuatFromAxisAngle(rgVec(1, 0, 0), side * (0.5 * acos(-1) - slope)));
+        }
+        Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, start));
+        if (isFree) {
+            SceneFree(&scene, &ball);
+        } else {
+            rgBodyId id = SceneBody(&scene, &ball, (rgBodyId){0});
+            SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(0, 1, 0));
+            SceneJoint(&scene, id, rg_jointPrismatic, rgVec(0, 0, 0), rgVec(0, 0, 1));
+        }
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+        def.friction = jammed ? 0.5 : 0.3;
+        SceneMake(&scene, &def);
+        double force[6] = {0};
+        force[isFree ? 2 : 1] = pulled ? 20 : 0;
+        assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
+        int dear = 0;
+        double largest = 0;
+        for (int i = 0; i < 300; ++i) {
+            rgStepReport report = SceneStep(&scene);
+            assert_int_equal(report.contact.status, rg_contactSolved);
+            assert_int_equal(report.softenedRows, 0);
+            dear += report.contact.factorizationCount > 15;
+            int count;
+            const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+            for (int k = 0; k < count; ++k) {
+                largest = fmax(largest, contacts[k].impulse[2]);
+            }
+        }
+        double up = rgWorld_Positions(scene.world, NULL)[isFree ? 2 : 1] - (isFree ? start : 0);
+        if (jammed && !pulled) {
+            EXPECT_NEAR(up, 0, 1e-11);
+            assert_true(largest < 0.02);
+        } else {
+            assert_true(up > 0.9e-3 / sin(slope));
+        }
+        assert_true(dear <= 9); // in the first step, and after 1, 2, 4, ..., 128 more
+        SceneEnd(&scene);
+    }
+}
+
 // A chain of 100 pinned links (many rows take the sparse path of the projection) falls and stays
 // together, and the problem on view is the step's own.
 static void TestManyLoops(void** state) {
@@ -641,6 +694,7 @@ int main(void) {
         cmocka_unit_test(TestOverlapByDesign),
         cmocka_unit_test(TestSunkSlide),
         cmocka_unit_test(TestWedge),
+        cmocka_unit_test(TestGroove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
