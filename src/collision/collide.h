@@ -9,8 +9,9 @@ typedef struct rgCollideInput {
     const rgPose *poseA, *poseB;
     double margin;
     int maxPoints;
-    rgPairCache* cache; // may be NULL
-    bool apartAsked;    // rgStaysApart() was asked and did not know
+    rgPairCache* cache;         // may be NULL
+    bool apartAsked;            // rgStaysApart() was asked and did not know
+    const rgRot *axesA, *axesB; // of the poses; NULL: not known
 } rgCollideInput;
 int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manifold.c
 

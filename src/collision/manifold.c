@@ -144,6 +144,8 @@ int rgCollideShapes(const rgCollideInput* in, rgManifold* manifold) {
     turned.b = in->a;
     turned.poseA = in->poseB;
     turned.poseB = in->poseA;
+    turned.axesA = in->axesB;
+    turned.axesB = in->axesA;
     rgMethodFor(in->b, in->a)(&turned, manifold);
     rgFlip(manifold);
     return manifold->count;
@@ -155,7 +157,7 @@ int rgCollideUpTo(int maxPoints, const rgGeometry* a, rgPose poseA, const rgGeom
         return 0;
     }
     maxPoints = RG_MAX(1, RG_MIN(maxPoints, RG_MANIFOLD_CAPACITY));
-    rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache, false};
+    rgCollideInput in = {a, b, &poseA, &poseB, margin, maxPoints, cache, false, NULL, NULL};
     return rgCollideShapes(&in, manifold);
 }
 
@@ -164,6 +166,6 @@ int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose pos
     if (a == NULL || b == NULL || manifold == NULL) {
         return 0;
     }
-    rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache, false};
+    rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache, false, NULL, NULL};
     return rgCollideShapes(&in, manifold);
 }

@@ -9,11 +9,11 @@ typedef struct rgLocalPlane {
     double offset;
 } rgLocalPlane;
 
-static rgLocalPlane rgMakeLocalPlane(rgPose plane, rgPose b) {
+static rgLocalPlane rgMakeLocalPlane(const rgPose* plane, const rgPose* b, const rgRot* axes) {
     rgLocalPlane p;
-    p.normal = rgZAxis(plane.q);
-    p.d = rgRotateBack(b.q, p.normal);
-    p.offset = rgDot(p.normal, rgSub(b.p, plane.p));
+    p.normal = rgZAxis(plane->q);
+    p.d = rgRot_ApplyBack(axes, p.normal);
+    p.offset = rgDot(p.normal, rgSub(b->p, plane->p));
     return p;
 }
 
@@ -54,6 +54,7 @@ typedef struct rgPlaneTask {
     double margin;
     int maxPoints;
     double least; // height of the lowest vertex
+    double scale; // of the hull
 } rgPlaneTask;
 
 // The vertices that a choice is made from. Returns whether there were more than it has room for.
@@ -96,11 +97,12 @@ static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
 
 // ---- points that were chosen before
 
-// A choice stays while the plane turns by less than RG_KEEP_TURN, which changes heights by less
-// than rgReduce() takes for equal, no more of the margin than RG_KEEP_MARGIN is gained or lost, and
-// no vertex is deeper than those chosen by more than RG_KEEP_DEPTH of their distance.
-#define RG_KEEP_COUNT  6 // room in the cache
-#define RG_KEEP_TURN   1e-3
+// A choice stays while no vertex has turned by more than half of the margin towards the plane, so
+// that what was beyond the margin is beyond half of it, no more of the margin than RG_KEEP_MARGIN
+// is gained or lost, and no vertex is deeper than those chosen by more than RG_KEEP_DEPTH of their
+// distance.
+#define RG_KEEP_COUNT  6    // room in the cache
+#define RG_KEEP_TURN   0.25 // of the margin, times the size: vertices are twice that apart
 #define RG_KEEP_MARGIN 1e-2
 #define RG_KEEP_DEPTH  1e-5
 
@@ -113,7 +115,7 @@ static bool rgPlaneTask_Keep(const rgPlaneTask* t, rgPairCache* cache, rgRawMani
     int count = cache->simplexCount;
     rgVec3 turn = rgSub(t->plane.d, cache->axis);
     if (!(cache->rest > 0) || cache->vertexA != t->maxPoints || count > RG_KEEP_COUNT ||
-        !(rgLengthSquared(turn) <= RG_KEEP_TURN * RG_KEEP_TURN)) {
+        !(rgLength(turn) * t->scale <= RG_KEEP_TURN * t->margin)) {
         return false;
     }
     double least = INFINITY, first = INFINITY;
@@ -156,7 +158,8 @@ static void rgPlaneHull(const rgCollideInput* in, const rgLocalPlane* p, rgRawMa
     rgPairCache none = {.vertexB = -1};
     rgPairCache* cache = in->cache != NULL ? in->cache : &none;
     rgVec3 x = rgConvex_Support(c, rgNegate(p->d), &cache->vertexB);
-    rgPlaneTask task = {c->hull, *p, in->margin, in->maxPoints, rgDot(p->d, x) + p->offset};
+    rgPlaneTask task = {c->hull, *p, in->margin, in->maxPoints, rgDot(p->d, x) + p->offset,
+                        c->scale};
     if (task.least > in->margin || rgPlaneTask_Keep(&task, cache, raw)) {
         return;
     }
@@ -171,7 +174,8 @@ static void rgPlaneHull(const rgCollideInput* in, const rgLocalPlane* p, rgRawMa
 
 // A rounded shape is its core above a plane that is higher by the radius.
 static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
-    rgLocalPlane p = rgMakeLocalPlane(*in->poseA, *in->poseB);
+    rgRot axes = in->axesB != NULL ? *in->axesB : rgRotFromQuat(in->poseB->q);
+    rgLocalPlane p = rgMakeLocalPlane(in->poseA, in->poseB, &axes);
     double radius = in->b->convex.radius;
     p.offset -= radius;
     if (!isfinite(p.offset + rgDot(p.d, rgVec(1, 1, 1)))) {
@@ -188,7 +192,7 @@ static void rgPlaneGeneral(const rgCollideInput* in, rgManifold* m) {
     rgReduce(&raw, in->maxPoints);
     m->normal = p.normal;
     for (int k = 0; k < raw.count; ++k) {
-        rgVec3 x = rgPose_Point(*in->poseB, raw.points[k].position);
+        rgVec3 x = rgAdd(in->poseB->p, rgRot_Apply(&axes, raw.points[k].position));
         rgPutPoint(m, rgAddScaled(x, -radius, p.normal), p.normal, raw.points[k].gap,
                    raw.points[k].feature);
     }
@@ -209,13 +213,14 @@ void rgCollidePlane(const rgCollideInput* in, rgManifold* m) {
 }
 
 void rgPlaneDistance(const rgConvex* b, rgPose poseA, rgPose poseB, rgProximity* out) {
-    rgLocalPlane p = rgMakeLocalPlane(poseA, poseB);
+    rgRot axes = rgRotFromQuat(poseB.q);
+    rgLocalPlane p = rgMakeLocalPlane(&poseA, &poseB, &axes);
     int32_t hint = 0;
     rgVec3 low = rgConvex_Support(b, rgNegate(p.d), &hint);
     low = rgAddScaled(low, -b->radius, p.d);
     out->distance = rgDot(p.d, low) + p.offset;
     out->normal = p.normal;
-    out->pointB = rgPose_Point(poseB, low);
+    out->pointB = rgAdd(poseB.p, rgRot_Apply(&axes, low));
     out->pointA = rgAddScaled(out->pointB, -out->distance, p.normal);
     out->iterations = 0;
 }

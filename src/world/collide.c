@@ -170,7 +170,9 @@ static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgMani
                             rgWorld_PairMargin(world, A, B, travel),
                             rgWorld_PairPoints(world, travel),
                             &pair->cache,
-                            pair->cache.depth < 0};
+                            pair->cache.depth < 0,
+                            &A->placement.axes,
+                            &B->placement.axes};
     if (input.apartAsked && rgStaysApart(&input, &A->placement, &B->placement)) {
         manifold->count = 0;
     } else if (rgCollideShapes(&input, manifold) > 0) {

@@ -271,8 +271,8 @@ static void rgTestApart(void** state) {
         path.pb.p = rgAddScaled(path.pb.p, 1.5 * path.scale, rgTestDirection(&random));
         for (int k = 0; k < 200; ++k) {
             rgManifold warm, cold;
-            rgCollideInput in = {
-                path.a.geometry, path.b.geometry, &path.pa, &path.pb, 0.02, 4, &cache, false};
+            rgCollideInput in = {path.a.geometry, path.b.geometry, &path.pa, &path.pb, 0.02, 4,
+                                 &cache,          false,           NULL,     NULL};
             rgPlacement a, b;
             rgBox box;
             rgPlaceGeometry(in.a, in.poseA, 0, &a, &box);

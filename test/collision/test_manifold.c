@@ -311,6 +311,50 @@ static void rgTestPointsAreKept(void** state) {
     rgDestroyGeometry(plane);
 }
 
+// A foot that stands on its heel and sinks onto its toe: while the points of the heel are kept,
+// what comes within half of the margin is seen.
+static void rgTestToeIsSeen(void** state) {
+    (void)state;
+    enum { RG_RIM = 40 };
+    static double points[12 * RG_RIM];
+    rgRandom random = {37};
+    rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
+    int kept = 0, seen = 0;
+    for (int n = 0; n < 50; ++n) {
+        double half = rgRandom_Uniform(&random, 0.05, 0.2), margin = 4e-3;
+        double step = rgRandom_Uniform(&random, 2e-5, 2e-4);
+        for (int i = 0; i < 4 * RG_RIM; ++i) {
+            double angle = 6.283185307179586 * (i / 4) / RG_RIM;
+            points[3 * i] = (i % 2 == 0 ? -half : half) + 0.02 * cos(angle);
+            points[3 * i + 1] = 0.02 * sin(angle);
+            points[3 * i + 2] = i % 4 < 2 ? 0 : 0.03;
+        }
+        rgGeometry* foot = rgMakeHull(points, 4 * RG_RIM);
+        rgPairCache cache = {0};
+        for (double pitch = 0.08; pitch > 0; pitch -= step) {
+            rgPose pose = {.q = rgQuatFromAxisAngle(rgVec(0, 1, 0), -pitch)};
+            pose.p.z = (half + 0.02) * sin(pitch); // the end of the heel is on the ground
+            double toe = INFINITY, reach = -INFINITY;
+            for (int i = 0; i < 4 * RG_RIM; ++i) {
+                rgVec3 p = rgVec(points[3 * i], points[3 * i + 1], points[3 * i + 2]);
+                toe = p.x > 0 ? fmin(toe, rgPose_Point(pose, p).z) : toe;
+            }
+            rgManifold m;
+            rgVec3 before = cache.axis;
+            assert_true(rgCollide(plane, rgPoseIdentity(), foot, pose, margin, &cache, &m) > 0);
+            for (int k = 0; k < m.count; ++k) {
+                reach = fmax(reach, m.points[k].position.x);
+            }
+            assert_true(toe > 0.5 * margin || reach > 0);
+            kept += rgLength(rgSub(before, cache.axis)) == 0;
+            seen += reach > 0;
+        }
+        rgDestroyGeometry(foot);
+    }
+    assert_true(kept > 10000 && seen > 1000);
+    rgDestroyGeometry(plane);
+}
+
 static void rgTestBoxOnBox(void** state) {
     (void)state;
     rgGeometry* a = rgMake(rg_shapeBox, 1, 1, 0.5);
@@ -504,12 +548,13 @@ static void rgTestRigidMotion(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAllPairs),     cmocka_unit_test(rgTestPlaneWithAll),
-        cmocka_unit_test(rgTestManyVertices), cmocka_unit_test(rgTestDenseRim),
-        cmocka_unit_test(rgTestRimmedSole),   cmocka_unit_test(rgTestPointsAreKept),
-        cmocka_unit_test(rgTestBoxOnBox),     cmocka_unit_test(rgTestCylinderOnPlane),
-        cmocka_unit_test(rgTestCapsules),     cmocka_unit_test(rgTestHullOnHull),
-        cmocka_unit_test(rgTestIdsPersist),   cmocka_unit_test(rgTestRigidMotion),
+        cmocka_unit_test(rgTestAllPairs),        cmocka_unit_test(rgTestPlaneWithAll),
+        cmocka_unit_test(rgTestManyVertices),    cmocka_unit_test(rgTestDenseRim),
+        cmocka_unit_test(rgTestRimmedSole),      cmocka_unit_test(rgTestPointsAreKept),
+        cmocka_unit_test(rgTestToeIsSeen),       cmocka_unit_test(rgTestBoxOnBox),
+        cmocka_unit_test(rgTestCylinderOnPlane), cmocka_unit_test(rgTestCapsules),
+        cmocka_unit_test(rgTestHullOnHull),      cmocka_unit_test(rgTestIdsPersist),
+        cmocka_unit_test(rgTestRigidMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
