@@ -137,6 +137,11 @@ static double rgRootPower(double x) {
     return ldexp(1, exponent >= 0 ? exponent / 2 : -((1 - exponent) / 2));
 }
 
+// The next row of a set that zero impulses may leave wrong by something of its own.
+static int rgSet_NextError(const rgSet* set, int k) {
+    return set->kind == rg_blockCoulomb ? set->size : k + 1;
+}
+
 // (13) s: powers of two, so that scaling rounds nothing; and the unit of mass, the largest there is
 static void rgSystem_FindScale(rgSystem* system) {
     double largest = 0;
@@ -158,9 +163,14 @@ static void rgSystem_FindScale(rgSystem* system) {
         exponent = 2 * (exponent / 2); // W takes the unit's root
     }
     system->massUnit = largest > 0 ? ldexp(1, exponent) : 1;
+    double last = 0, root = 1; // rows of a contact share them
     for (int i = 0; i < system->n; ++i) {
         double mass = system->rowScale[i];
-        system->rowScale[i] = mass > 0 ? rgRootPower(mass / system->massUnit) : 1;
+        if (mass != last) {
+            root = mass > 0 ? rgRootPower(mass / system->massUnit) : 1;
+            last = mass;
+        }
+        system->rowScale[i] = root;
     }
 }
 
@@ -169,7 +179,7 @@ static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* 
     double reference = def->reference;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size; ++k) {
+        for (int k = 0; k < set->size; k = rgSet_NextError(set, k)) {
             int row = set->row + k;
             double mass = system->mass[row] > 0 ? system->mass[row] : 1;
             double error = rgSystem_ErrorOfZero(system, set, k, mass);
@@ -185,7 +195,7 @@ static double rgSystem_FindUnit(const rgSystem* system) {
     double largest = 0;
     for (int i = 0; i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size; ++k) {
+        for (int k = 0; k < set->size; k = rgSet_NextError(set, k)) {
             double mass = system->mass[set->row + k];
             double error = rgSystem_ErrorOfZero(system, set, k, mass > 0 ? mass : 1);
             largest = RG_MAX(largest, error * system->rowScale[set->row + k]);
