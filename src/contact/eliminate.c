@@ -27,12 +27,17 @@ static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* o
                          int keptCount, rgEliminated* eliminated) {
     int count = eliminated->count;
     for (int j = 0; j < count; ++j) {
+        const double* from = G->values + (size_t)out[j] * (size_t)G->ld;
         double* to = eliminated->L + (size_t)j * (size_t)eliminated->lead;
         for (int i = j; i < count; ++i) {
-            to[i] = rgLowerEntry(G, out[i], out[j]);
+            to[i] = from[out[i]];
         }
-        for (int i = 0; i < keptCount; ++i) {
-            to[count + i] = rgLowerEntry(G, kept[i], out[j]);
+        int below = 0; // rows that stay ascend
+        for (; below < keptCount && kept[below] < out[j]; ++below) {
+            to[count + below] = rgLowerEntry(G, kept[below], out[j]);
+        }
+        for (int i = below; i < keptCount; ++i) {
+            to[count + i] = from[kept[i]];
         }
     }
     bool regular =
