@@ -332,6 +332,7 @@ void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int link
     const rgModel* model = d->model;
     rgVec3 armA = rgSub(pointA, rgDynamics_LinkOrigin(d, linkA));
     rgVec3 armB = rgSub(pointB, rgDynamics_LinkOrigin(d, linkB));
+    rgVec3 between = rgSub(pointB, pointA);
     rgWalk walk = rgStartWalk(model, linkA, linkB);
     for (int i = columnCount; i > 0;) {
         int sign;
@@ -339,8 +340,9 @@ void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int link
         i -= link->vCount;
         for (int j = 0; j < link->vCount; ++j) {
             const rgSpatial* axis = &d->axes[link->v + j];
-            rgVec3 velocity = sign >= 0 ? rgVelocityAt(axis, armB) : rgVec(0, 0, 0);
-            velocity = sign <= 0 ? rgSub(velocity, rgVelocityAt(axis, armA)) : velocity;
+            rgVec3 velocity = sign > 0    ? rgVelocityAt(axis, armB)
+                              : sign == 0 ? rgCross(axis->angular, between) // both are moved
+                                          : rgNegate(rgVelocityAt(axis, armA));
             rows[i + j] = velocity.x;
             rows[columnCount + i + j] = velocity.y;
             rows[2 * columnCount + i + j] = velocity.z;
