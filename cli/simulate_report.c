@@ -109,6 +109,11 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
                 "softened     %d steps in which contacts or loops without a rigid solution yield\n",
                 stats->softened);
     }
+    if (stats->locked > 0) {
+        fprintf(out,
+                "locked       %d steps in which penetrations that joints and friction lock stay\n",
+                stats->locked);
+    }
     fprintf(out, "geometry     deepest penetration %s, largest drift %s\n",
             rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
     double kinetic = rgWorld_KineticEnergy(world);
@@ -154,6 +159,7 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Int(json, "unconverged_steps", stats->unconverged);
     rgJson_Int(json, "budgeted_steps", stats->budgeted);
     rgJson_Int(json, "softened_steps", stats->softened);
+    rgJson_Int(json, "locked_steps", stats->locked);
     rgJson_Number(json, "residual_max", stats->residual);
 }
 

@@ -618,6 +618,7 @@ static void rgCountStep(rgSimulationStats* stats, const rgStepReport* report) {
     rgHistogram_Add(&stats->iterations, report->contact.iterationCount);
     stats->steps += 1;
     stats->softened += report->softenedRows > 0;
+    stats->locked += report->lockedContacts > 0;
     stats->budgeted += report->contact.status == rg_contactBudgeted;
     stats->unconverged += report->rowCount > 0 && report->contact.status != rg_contactSolved &&
                           report->contact.status != rg_contactBudgeted;

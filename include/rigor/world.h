@@ -61,6 +61,7 @@ typedef struct rgContact {
     double gap; ///< [m], negative in penetration
     double mu;
     bool softened;     ///< it yields, since no rigid solution was found
+    bool locked;       ///< joints, friction or other contacts lock it, and it is not asked to part
     int rowCount;      ///< 1 frictionless is stored as 3 with mu 0; 3, 4 or 6
     int firstRow;      ///< in rgWorld_Problem(); -1: it has none, since nothing closes it
     double impulse[6]; ///< t1, t2, n, torsion, rolling 1, rolling 2 [N s, N m s], acting on B
@@ -112,7 +113,9 @@ typedef struct rgStepReport {
     int softenedRows; ///< contacts that were allowed to yield, since parts overlap by design or no
                       ///< rigid solution was found; contact.residual is that of the rigid problem.
                       ///< And equalities that nothing can close
-    double softenedResidual;                ///< of the problem with those contacts softened
+    double softenedResidual; ///< of the problem with those contacts softened
+    int lockedContacts; ///< contacts that are not asked to leave their penetration, as they are
+                        ///< locked
     double stageSeconds[RG_STAGE_CAPACITY]; ///< by rgStage
 } rgStepReport;
 

@@ -292,6 +292,7 @@ static rgResult rgSolveRows(rgStep* step) {
     }
     rgForgetJams(world);
     step->report->softenedRows = softened + rgWorld_OpenCount(world);
+    step->report->lockedContacts = rgCountLocked(world);
     return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
 }
 

@@ -156,6 +156,7 @@ static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgPoint* point) {
                        .gap = point->gap,
                        .mu = point->mu,
                        .softened = point->softened,
+                       .locked = point->locked,
                        .rowCount = point->rowCount,
                        .firstRow = point->firstRow};
 }

@@ -64,6 +64,7 @@ void rgFreeWedges(rgWorld* world) {
         double asked = gamma[2] + t[0] * gamma[0] + t[1] * gamma[1];
         if (asked < 0 && t[0] * t[0] + t[1] * t[1] < mu * mu) {
             gamma[2] -= asked;
+            world->points[i].locked = true;
         }
     }
 }
@@ -79,10 +80,12 @@ static double rgReliefOf(const rgWorld* world, const rgPoint* point) {
 
 void rgRelieveKnownJams(rgWorld* world) {
     for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+        rgPoint* point = &world->points[i];
         const rgPairMemory* pair = &world->memories[1].pairs[point->pair];
         if (pair->jammed > 0 && pair->yields == 0) {
-            world->rows.bias[point->firstRow + 2] += rgReliefOf(world, point);
+            double relief = rgReliefOf(world, point);
+            world->rows.bias[point->firstRow + 2] += relief;
+            point->locked = point->locked || relief > 0;
         }
     }
 }
@@ -118,10 +121,19 @@ void rgTakeRelief(rgWorld* world, const double* relief) {
         for (int k = i; k < i + count; ++k) {
             int normal = world->points[k].firstRow + 2;
             world->rows.bias[normal] += relief[normal];
+            world->points[k].locked = world->points[k].locked || relief[normal] > 0;
             jams = jams || relief[normal] > 0;
         }
         if (jams) {
             rgJamPair(world, i, false);
         }
     }
+}
+
+int rgCountLocked(const rgWorld* world) {
+    int count = 0;
+    for (int i = 0; i < world->pointCount; ++i) {
+        count += world->points[i].locked;
+    }
+    return count;
 }

@@ -124,6 +124,7 @@ typedef struct rgPoint {
     bool overlaps;         // rigid, between parts that overlap by design
     bool pushesOut;        // rigid, and wants to leave a penetration
     bool softened;         // soften.c
+    bool locked;           // wedge.c
     rgSoftness tangential; // rgAddContacts; none in an impact
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
@@ -609,6 +610,7 @@ void rgFreeWedges(rgWorld* world); // wedge.c: less of it where nothing pushes a
 void rgRelieveKnownJams(rgWorld* world);
 rgResult rgOfferRelief(rgWorld* world, double** relief);
 void rgTakeRelief(rgWorld* world, const double* relief);
+int rgCountLocked(const rgWorld* world);
 void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity

@@ -16,7 +16,7 @@ FIELDS = {
     "scene", "solver", "tolerance", "threads", "seed", "dt", "steps", "seconds", "steps_per_second",
     "contacts_mean", "contacts_p95", "iterations_mean", "iterations_p95", "converged_share",
     "residual_max", "penetration_max", "drift_max", "kinetic_energy", "energy", "unconverged_steps",
-    "softened_steps", "budgeted_steps", "realtime_factor", "hash", "stages",
+    "softened_steps", "locked_steps", "budgeted_steps", "realtime_factor", "hash", "stages",
 }
 STAGES = {"kinematics", "collide", "dynamics", "assemble", "solve", "velocity", "position"}
 INERTIA = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'

@@ -478,6 +478,7 @@ static void TestWedge(void** state) {
             rgStepReport report = SceneStep(&scene);
             assert_int_equal(report.contact.status, rg_contactSolved);
             assert_int_equal(report.softenedRows, 0);
+            assert_true(pulled || report.lockedContacts == wedged);
         }
         double out = rgWorld_Positions(scene.world, NULL)[0] * sin(rise);
         if (wedged && !pulled) {
@@ -523,10 +524,12 @@ static void TestGroove(void** state) {
             rgStepReport report = SceneStep(&scene);
             assert_int_equal(report.contact.status, rg_contactSolved);
             assert_int_equal(report.softenedRows, 0);
+            assert_true(pulled || report.lockedContacts == (jammed ? 2 : 0));
             dear += report.contact.factorizationCount > 15;
             int count;
             const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
             for (int k = 0; k < count; ++k) {
+                assert_true(pulled || contacts[k].locked == jammed);
                 largest = fmax(largest, contacts[k].impulse[2]);
             }
         }
