@@ -43,7 +43,7 @@ typedef struct rgPhase {
     rgPlanPart part;
     rgPhaseFcn* run;
     bool inHuge; // also in islands of more than RG_HUGE rows
-    bool near;   // in the near part, too
+    rgPlanReach reach;
 } rgPhase;
 
 // Contacts that have come or gone since the last step: a sweep sees it at a fraction of what a step
@@ -185,13 +185,15 @@ static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     return rgRunCertificate(run, &run->infeasible);
 }
 
-static const rgPhase rgPhases[] = {{rg_planStart, rgPhase_Start, true, true},
-                                   {rg_planAgain, rgPhase_Again, false, true},
-                                   {rg_planInterior, rgPhase_Interior, true, false},
-                                   {rg_planPolish, rgPhase_Polish, false, false},
-                                   {rg_planCertificate, rgPhase_Certificate, false, false},
-                                   {rg_planContinuation, rgPhase_Continuation, false, false},
-                                   {rg_planRestarts, rgPhase_Restarts, true, false}};
+static const rgPhase rgPhases[] = {
+    {rg_planStart, rgPhase_Start, true, rg_reachNear},
+    {rg_planAgain, rgPhase_Again, false, rg_reachNear},
+    {rg_planInterior, rgPhase_Interior, true, rg_reachFar},
+    {rg_planPolish, rgPhase_Polish, false, rg_reachFar},
+    {rg_planCertificate, rgPhase_Certificate, false, rg_reachFar},
+    {rg_planContinuation, rgPhase_Continuation, false, rg_reachLast},
+    {rg_planRestarts, rgPhase_Restarts, true, rg_reachLast},
+};
 
 // Within a budget: sweeps, which gain most at first; where the budget reaches far enough, Newton in
 // their midst, held back so that it gains with every step.
@@ -232,10 +234,9 @@ static bool rgBalances(rgRun* run) {
 }
 
 static bool rgPhase_IsWithin(rgRun* run, const rgPhase* phase) {
-    if (phase->part == rg_planCertificate) {
-        return run->reach != rg_reachNear || (rgRun_Braces(run) && rgBalances(run));
-    }
-    return run->reach == rg_reachAll || phase->near == (run->reach == rg_reachNear);
+    bool early = run->reach == rg_reachNear && phase->part == rg_planCertificate;
+    return run->reach == rg_reachAll || run->reach == phase->reach ||
+           (early && rgRun_Braces(run) && rgBalances(run));
 }
 
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {

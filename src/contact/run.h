@@ -10,9 +10,9 @@
 #define RG_HUGE      600   // rows from which a plan tries only what has solved something
 #define RG_JAMMED    1e2   // impulse that braces, over what stops V
 
-// Newton from the start is the near part of a plan, and the search for a proof where it ends with
-// contacts that brace without friction; what takes many more iterations is the far one.
-typedef enum rgPlanReach { rg_reachAll, rg_reachNear, rg_reachFar } rgPlanReach;
+// Parts of a plan: Newton from the start, and the search for a proof where it ends with contacts
+// that brace without friction; the interior point; the last resort.
+typedef enum rgPlanReach { rg_reachAll, rg_reachNear, rg_reachFar, rg_reachLast } rgPlanReach;
 
 typedef struct rgRun {
     const rgContactSolverDef* def;

@@ -269,8 +269,8 @@ static double rgSolve_Aim(const rgSolve* solve, int island) {
                 : solve->tolerance;
 }
 
-// The far part of a plan goes on from the best of the near one. What is solved with relief is kept
-// if it is solved.
+// Later parts of a plan go on from the best of those before. What is tried with relief is kept if
+// it is solved.
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgPlanReach reach,
                               rgIslandOutcome* outcome) {
     rgRun run;
@@ -279,7 +279,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgPlanReach reac
     run.reach = reach;
     run.iterationCount = outcome->iterationCount;
     memcpy(run.phaseIterations, outcome->phaseIterations, sizeof(run.phaseIterations));
-    if (result == rg_ok && reach == rg_reachFar) {
+    if (result == rg_ok && reach > rg_reachNear) {
         rgSystem_Load(system, solve->lambda, run.trial);
         rgRun_Offer(&run, run.trial, NULL);
     }
@@ -435,27 +435,28 @@ static rgResult rgSolveRelieved(rgSolve* solve, const rgSystemDef* def, rgPlanRe
 }
 
 // Contacts that are locked by each other's friction and yet asked to part have no solution, and
-// impulses grow along those that balance. What Newton leaves unsolved and braced, with no proof
-// that needs no friction, is solved with relief, if Newton can; and what the rest of the plan
-// leaves.
-static rgResult rgSolveJammed(rgSolve* solve, const rgSystemDef* def, rgArenaMark mark, bool near,
-                              rgIslandOutcome* outcome) {
+// impulses grow along those that balance. What a part of the plan leaves unsolved and braced, with
+// no proof that needs no friction, is tried with relief before the next; and what is left at the
+// end. The first part has been tried.
+static rgResult rgSolveJammed(rgSolve* solve, const rgSystemDef* def, rgArenaMark mark,
+                              rgPlanReach reach, rgIslandOutcome* outcome) {
     rgResult result = rg_ok;
-    if (near && outcome->braced) {
-        rgArena_Return(def->arena, mark);
-        result = rgSolveRelieved(solve, def, rg_reachNear, outcome);
-    }
-    if (near && result == rg_ok && !outcome->solved) {
+    while (result == rg_ok && !outcome->solved && !outcome->infeasible) {
+        bool last = reach == rg_reachAll || reach == rg_reachLast;
         rgSystem system;
+        if (last || outcome->braced) {
+            rgArena_Return(def->arena, mark);
+            result = rgSolveRelieved(solve, def, last ? rg_reachAll : reach, outcome);
+        }
+        if (last || result != rg_ok || outcome->solved) {
+            break;
+        }
+        ++reach;
         rgArena_Return(def->arena, mark);
         result = rgBuildSystem(def, &system);
-        result = result == rg_ok ? rgSolveSystem(solve, &system, rg_reachFar, outcome) : result;
+        result = result == rg_ok ? rgSolveSystem(solve, &system, reach, outcome) : result;
     }
-    if (result != rg_ok || outcome->solved || outcome->infeasible) {
-        return result;
-    }
-    rgArena_Return(def->arena, mark);
-    return rgSolveRelieved(solve, def, rg_reachAll, outcome);
+    return result;
 }
 
 static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspace,
@@ -492,13 +493,9 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         return rg_ok;
     }
     bool relief = result == rg_ok && rgSolve_HasRelief(solve, &system);
-    bool near = relief && system.n <= RG_HUGE;
-    if (result == rg_ok) {
-        result = rgSolveSystem(solve, &system, near ? rg_reachNear : rg_reachAll, outcome);
-    }
-    return result == rg_ok && relief && !outcome->solved && !outcome->infeasible
-               ? rgSolveJammed(solve, &def, mark, near, outcome)
-               : result;
+    rgPlanReach first = relief && system.n <= RG_HUGE ? rg_reachNear : rg_reachAll;
+    result = result == rg_ok ? rgSolveSystem(solve, &system, first, outcome) : result;
+    return result == rg_ok && relief ? rgSolveJammed(solve, &def, mark, first, outcome) : result;
 }
 
 static void rgSolveIsland(int island, int worker, void* context) {
