@@ -177,10 +177,6 @@ static inline const rgLink* rgWalk_Next(rgWalk* walk, const rgModel* model, int*
     return link;
 }
 
-static inline bool rgWalk_GoesOn(const rgWalk* walk) {
-    return (walk->a | walk->b) > 0;
-}
-
 // The degrees of freedom that move a link, descending, as a row of M has them.
 static const int* rgModel_Chain(const rgModel* model, int link, int* count) {
     const rgLink* l = &model->links[link];
