@@ -3,7 +3,7 @@
 #include "world/world.h"
 
 #define RG_WAITING_ROUNDS 3     // of solving again, after which all that wait take part
-#define RG_WAITING_FALLS  4     // contacts change velocities by some g dt beyond the free motion
+#define RG_WAITING_FALLS  4     // what carried may lift off by so many g dt^2 and carry again
 #define RG_WAITING_CLOSED 1e-12 // [m] that a gap may be short of: rounding
 
 void rgWorld_RateLinks(const rgWorld* world, const double* v) {
@@ -65,15 +65,22 @@ static double rgWorld_NextGap(const rgWorld* world, const rgPoint* point, rgPass
     return point->gap + of->ahead * rate + point->bend;
 }
 
-// A spring that was stretched while the point stuck goes back by the rows of that point.
-static bool rgWorld_IsStretched(const rgWorld* world, const rgPoint* point) {
-    const rgContactMemory* memory = rgWorld_Recall(world, point);
-    return memory != NULL && rgLengthSquared(memory->anchor) > 0;
-}
-
 // Springs that it compressed when the step began count among those of its pair.
 static bool rgWorld_LeavesSpring(const rgWorld* world, const rgPoint* point) {
     return world->watch.stores && rgWorld_StraightGap(world, point) > 2 * point->gap;
+}
+
+// next: the gap that the free motion leaves. A spring that was stretched while the point stuck goes
+// back by the rows of that point.
+static bool rgWorld_MayWait(const rgWorld* world, const rgPoint* point, double next) {
+    if (point->gap <= 0 || next <= 0) {
+        return false;
+    }
+    double slack = RG_WAITING_FALLS * rgLength(world->gravity) * world->dt * world->dt;
+    const rgContactMemory* last = rgWorld_Recall(world, point);
+    bool carried = last != NULL && rgLengthSquared(last->linear) > 0;
+    bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
+    return (!carried || next > slack) && !stretched && !rgWorld_LeavesSpring(world, point);
 }
 
 // How many points of its pair stand beside each.
@@ -97,14 +104,11 @@ rgResult rgWorld_ParkPoints(rgWorld* world) {
         return result;
     }
     rgWorld_RateLinks(world, world->freeV);
-    double slack = RG_WAITING_FALLS * rgLength(world->gravity) * world->dt * world->dt;
     rgPassingPair of = {.pair = -1};
     int kept = 0;
     for (int i = 0; i < world->pointCount; ++i) {
         rgPoint* point = &world->points[i];
-        bool waits = point->gap > 0 && rgWorld_NextGap(world, point, &of) > slack &&
-                     !rgWorld_IsStretched(world, point) && !rgWorld_LeavesSpring(world, point);
-        if (waits) {
+        if (rgWorld_MayWait(world, point, rgWorld_NextGap(world, point, &of))) {
             world->waiting[world->waitingCount++] = *point;
         } else if (kept++ < i) {
             world->points[kept - 1] = *point;
