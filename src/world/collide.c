@@ -128,10 +128,16 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
            rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
 }
 
-// A fast pair is asked for all its points: those that matter are chosen by their own speed.
-static int rgWorld_PairPoints(const rgWorld* world, double travel) {
+#define RG_OVERLAP_POINTS 2
+
+// A fast pair is asked for all its points: those that matter are chosen by their own speed. Parts
+// that overlap by design do not lie on each other's faces: two points keep them from going deeper
+// and from turning about the first.
+static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, double travel) {
     int most = RG_MAX(1, RG_MIN(world->def.maxContactsPerPair, RG_MANIFOLD_CAPACITY));
-    return travel > world->def.margin ? RG_MANIFOLD_CAPACITY : most;
+    return pair->overlap != 0           ? RG_MIN(most, RG_OVERLAP_POINTS)
+           : travel > world->def.margin ? RG_MANIFOLD_CAPACITY
+                                        : most;
 }
 
 // (15) Drop points that stay open by far, even at twice the speed at which they or, once an impact
@@ -168,7 +174,7 @@ static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgMani
                             &A->pose,
                             &B->pose,
                             rgWorld_PairMargin(world, A, B, travel),
-                            rgWorld_PairPoints(world, travel),
+                            rgWorld_PairPoints(world, pair, travel),
                             &pair->cache,
                             pair->cache.depth < 0,
                             &A->placement.axes,

@@ -136,8 +136,17 @@ static void TestAppearsInside(void** state) {
     SceneEnd(&scene);
 }
 
+static double Apart(const Scene* scene, int a, int b) {
+    rgProximity proximity;
+    rgResult result =
+        rgWorld_ShapeDistance(scene->world, (rgShapeId){a}, (rgShapeId){b}, &proximity);
+    assert_int_equal(result, rg_ok);
+    return proximity.distance;
+}
+
 // A base that is fixed to the world is part of the robot: what overlaps it by design is not pushed
-// apart, no more than parts of a floating robot are, and raises no doubt.
+// apart, no more than parts of a floating robot are, and raises no doubt. Nor does its weight press
+// it deeper, by more than the square of what a step turns it.
 static void TestOverlapsItsFixedBase(void** state) {
     (void)state;
     Scene scene = SceneStart();
@@ -155,10 +164,19 @@ static void TestOverlapsItsFixedBase(void** state) {
     rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
     SceneMake(&scene, &def);
     double start = SceneEnergy(&scene);
+    const int pairs[3][2] = {{1, 3}, {1, 5}, {3, 5}}; // shapes: the base and the tips
+    double apart[3];
+    for (int k = 0; k < 3; ++k) {
+        apart[k] = Apart(&scene, pairs[k][0], pairs[k][1]);
+        assert_true(apart[k] < -1e-3);
+    }
     for (int i = 0; i < 1000; ++i) {
         rgStepReport report = SceneStep(&scene);
         assert_int_equal(report.contact.status, rg_contactSolved);
         assert_true(SceneEnergy(&scene) < start + 1e-3);
+        for (int k = 0; k < 3; ++k) {
+            assert_true(Apart(&scene, pairs[k][0], pairs[k][1]) > apart[k] - 1e-5);
+        }
     }
     assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
     SceneEnd(&scene);
