@@ -10,14 +10,16 @@ A page says where its numbers are from, and each block what it shows:
     <!-- end quote -->
 
 What stands between is written anew from bench/results/epyc-2core/report/EXPERIMENT.json; with --check it only has
-to be the same. Columns are named as in the report, the second one of the same name "name#2". "across" has a row
-for each A, a column for each B, and C, ... in the cells. "machine" in place of an experiment: where and when."""
+to be the same. A machine holds until the next one is named. Columns are named as in the report, the second one of
+the same name "name#2". "across" has a row for each A, a column for each B, and C, ... in the cells. "machine" in
+place of an experiment: where and when."""
 import json
 import os
 import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
+SOURCE = re.compile(r"<!-- quote from ([\w.-]+) -->")
 BLOCK = re.compile(r"(<!-- quote (?!from )(?P<what>[^>]*?) -->\n)(?P<old>.*?)(<!-- end quote -->)", re.S)
 
 
@@ -136,13 +138,18 @@ def quote(results, what):
 def fill(page):
     with open(page, encoding="utf-8") as file:
         old = file.read()
-    machine = re.search(r"<!-- quote from ([\w.-]+) -->", old)
-    if machine is None:
-        fail(page, "does not say where its numbers are from")
-    results = os.path.join(ROOT, machine.group(1), "report")
     if old.count("<!-- end quote -->") != len(BLOCK.findall(old)):
         fail(page, "has a quote without an end, or an end without a quote")
-    return old, BLOCK.sub(lambda m: m.group(1) + "\n".join(quote(results, m.group("what"))) + "\n" + m.group(4), old)
+    sources = [(one.start(), one.group(1)) for one in SOURCE.finditer(old)]
+
+    def renew(block):
+        named = [machine for start, machine in sources if start < block.start()]
+        if not named:
+            fail(page, "does not say where its numbers are from")
+        results = os.path.join(ROOT, named[-1], "report")
+        return block.group(1) + "\n".join(quote(results, block.group("what"))) + "\n" + block.group(4)
+
+    return old, BLOCK.sub(renew, old)
 
 
 def main():

@@ -53,7 +53,8 @@ def check_scripts(root):
               "plots": [{"name": "p", "series": [{"name": "s", "x": list(range(40000)), "y": [0.5] * 40000}]}]}
     page = ("<!-- quote from here -->\n<!-- quote machine -->\n<!-- end quote -->\n<!-- quote made conclusion -->\n"
             "old\n<!-- end quote -->\n<!-- quote made t; where who = a; columns what | rate#2 -->\n<!-- end quote -->\n"
-            "<!-- quote made t; across who | what | rate | rate#2 -->\n<!-- end quote -->\n")
+            "<!-- quote made t; across who | what | rate | rate#2 -->\n<!-- end quote -->\n"
+            "<!-- quote from there -->\n<!-- quote made conclusion -->\n<!-- end quote -->\n")
     with tempfile.TemporaryDirectory() as folder:
         source, kept = os.path.join(folder, "report"), os.path.join(folder, "results", "here", "report")
         os.makedirs(source)
@@ -70,6 +71,10 @@ def check_scripts(root):
         curve = found["plots"][0]["series"][0]["x"]
         need(found["tables"] == report["tables"] and curve[0] == 0 and curve[-1] == 39999 and found["thinned"] > 1,
              "a large file is not kept as it should")
+        there = os.path.join(folder, "results", "there", "report")
+        os.makedirs(there)
+        with open(os.path.join(there, "made.json"), "w", encoding="utf-8") as file:
+            json.dump(dict(report, conclusion="It is 4 there."), file)
         path = os.path.join(folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
@@ -78,12 +83,15 @@ def check_scripts(root):
         need(run(quote, path).returncode == 0 and run(quote, "--check", path).returncode == 0, "a page is not written")
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for line in ("> It is 3.", "| x | 0.12 |", "| y | - |", "| a | 12 346, 0.12 | 7, - |", "| b | 1, 2 |  |",
-                     "Commit abc, P, compiler C: 1 experiments in 1 s"):
+        for line in ("> It is 3.", "> It is 4 there.", "| x | 0.12 |", "| y | - |", "| a | 12 346, 0.12 | 7, - |",
+                     "| b | 1, 2 |  |", "Commit abc, P, compiler C: 1 experiments in 1 s"):
             need(line in text, line, "is not in", text)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("12 346", "12 347"))
         need(run(quote, "--check", path).returncode != 0, "a changed number passes")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("<!-- quote made conclusion -->\n<!-- end quote -->\n<!-- quote from here -->\n")
+        need("where its numbers are from" in run(quote, path).stderr, "a quote from nowhere passes")
         for wrong in ("made u", "made t; columns nothing", "made t; where who = c", "made t; turn who", "nobody t"):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f"<!-- quote from here -->\n<!-- quote {wrong} -->\n<!-- end quote -->\n")
