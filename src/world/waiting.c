@@ -4,6 +4,7 @@
 
 #define RG_WAITING_ROUNDS 3     // of solving again, after which all that wait take part
 #define RG_WAITING_FALLS  4     // what carried may lift off by so many g dt^2 and carry again
+#define RG_WAITING_NEW    0.25  // and what did not: contacts seldom press it down by more
 #define RG_WAITING_CLOSED 1e-12 // [m] that a gap may be short of: rounding
 
 void rgWorld_RateLinks(const rgWorld* world, const double* v) {
@@ -73,14 +74,15 @@ static bool rgWorld_LeavesSpring(const rgWorld* world, const rgPoint* point) {
 // next: the gap that the free motion leaves. A spring that was stretched while the point stuck goes
 // back by the rows of that point.
 static bool rgWorld_MayWait(const rgWorld* world, const rgPoint* point, double next) {
-    if (point->gap <= 0 || next <= 0) {
+    double fall = rgLength(world->gravity) * world->dt * world->dt;
+    if (point->gap <= 0 || next <= RG_WAITING_NEW * fall) {
         return false;
     }
-    double slack = RG_WAITING_FALLS * rgLength(world->gravity) * world->dt * world->dt;
     const rgContactMemory* last = rgWorld_Recall(world, point);
     bool carried = last != NULL && rgLengthSquared(last->linear) > 0;
     bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
-    return (!carried || next > slack) && !stretched && !rgWorld_LeavesSpring(world, point);
+    return (!carried || next > RG_WAITING_FALLS * fall) && !stretched &&
+           !rgWorld_LeavesSpring(world, point);
 }
 
 // How many points of its pair stand beside each.
