@@ -75,7 +75,9 @@ TABLE = [
     # A step.
     ("theory/step.md", "(14)  margin of a pair = 2 dt (|v_A - v_B| + |w_A| r_A + |w_B| r_B) + {mm} mm", (WORLD, "margin")),
     ("theory/step.md", "(15)  a point is a candidate if phi <= {mm} mm", (WORLD, "margin")),
-    ("theory/step.md", "phi + dt c_n(v_free) <= {} g dt^2", ("src/world/waiting.c", "RG_WAITING_FALLS")),
+    ("theory/step.md", "s = {} g dt^2 for points that carried", ("src/world/waiting.c", "RG_WAITING_FALLS")),
+    ("theory/step.md", "{} g dt^2 for others", ("src/world/waiting.c", "RG_WAITING_NEW")),
+    ("theory/step.md", "would say nothing that {} do not", ("src/world/collide.c", "RG_OVERLAP_POINTS")),
     ("theory/step.md", "after {} rounds all take part", ("src/world/waiting.c", "RG_WAITING_ROUNDS")),
     ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
     ("theory/step.md", "passed by more than {um} um", ("src/world/collide.c", "RG_WAY_DEPTH")),
