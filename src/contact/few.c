@@ -261,6 +261,9 @@ static bool rgFew_Newton(rgFew* few, double k) {
 // the solution of a smoother law.
 static bool rgFew_Solve(rgFew* few) {
     const rgInterior* point = few->point;
+    if (!(few->aim > 0 && few->aim < INFINITY)) {
+        return false; // products of absurd numbers that underflow: no smoother law is there
+    }
     for (int i = 0; i < few->n; ++i) {
         int row = rgFew_Row(few, i);
         few->z[i] = point->lambda[row] - point->sigma[row];
