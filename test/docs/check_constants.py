@@ -77,7 +77,7 @@ TABLE = [
     ("theory/step.md", "(15)  a point is a candidate if phi <= {mm} mm", (WORLD, "margin")),
     ("theory/step.md", "s = {} g dt^2 for points that carried", ("src/world/waiting.c", "RG_WAITING_FALLS")),
     ("theory/step.md", "{} g dt^2 for others", ("src/world/waiting.c", "RG_WAITING_NEW")),
-    ("theory/step.md", "would say nothing that {} do not", ("src/world/collide.c", "RG_OVERLAP_POINTS")),
+    ("theory/step.md", "and {} points hold them as four do", ("src/world/collide.c", "RG_OVERLAP_POINTS")),
     ("theory/step.md", "after {} rounds all take part", ("src/world/waiting.c", "RG_WAITING_ROUNDS")),
     ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
     ("theory/step.md", "passed by more than {um} um", ("src/world/collide.c", "RG_WAY_DEPTH")),
