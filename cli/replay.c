@@ -23,7 +23,7 @@ typedef struct rgReplaySummary {
     double begin, end; // [s]
     double meanContacts;
     double worstResidual, worstTime;
-    int64_t unsolved, softened;
+    int64_t unsolved, regularized;
     double firstEnergy, lastEnergy;
     uint64_t hash;
     int64_t compared, differing; // frames, with --check
@@ -78,7 +78,7 @@ static bool rgSummarize(rgOpenedRecording* opened, rgReplaySummary* s) {
         }
         contacts += frame.contactCount;
         s->unsolved += frame.status != rg_contactSolved && frame.status != rg_contactBudgeted;
-        s->softened += frame.softenedRows > 0;
+        s->regularized += frame.regularizedRows > 0;
         if (frame.residual > s->worstResidual) {
             s->worstResidual = frame.residual;
             s->worstTime = frame.time;
@@ -294,8 +294,9 @@ static void rgPrintReplay(const rgOpenedRecording* opened, const rgReplaySummary
     printf("size         %d positions, %d velocities, %d controls, %d sensors\n", info->qCount,
            info->vCount, info->controlCount, info->sensorCount);
     printf("contacts     mean %.1f, %" PRId64 " in all\n", s->meanContacts, info->contactCount);
-    printf("residual     worst %.1e at %g s; %" PRId64 " frames not solved, %" PRId64 " softened\n",
-           s->worstResidual, s->worstTime, s->unsolved, s->softened);
+    printf("residual     worst %.1e at %g s; %" PRId64 " frames not solved, %" PRId64
+           " regularized\n",
+           s->worstResidual, s->worstTime, s->unsolved, s->regularized);
     printf("energy       %.9g J at the start, %.9g J at the end\n", s->firstEnergy, s->lastEnergy);
     printf("hash         %016" PRIx64 " of all frames\n", s->hash);
     if (check && s->differing == 0) {
@@ -331,7 +332,7 @@ static void rgWriteReplay(const rgOpenedRecording* opened, const rgReplaySummary
     rgJson_Number(&json, "contacts_mean", s->meanContacts);
     rgJson_Number(&json, "residual_max", s->worstResidual);
     rgJson_Int(&json, "unsolved_frames", s->unsolved);
-    rgJson_Int(&json, "softened_frames", s->softened);
+    rgJson_Int(&json, "regularized_frames", s->regularized);
     rgJson_Number(&json, "energy_begin", s->firstEnergy);
     rgJson_Number(&json, "energy_end", s->lastEnergy);
     rgJson_String(&json, "hash", hash);

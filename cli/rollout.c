@@ -41,7 +41,7 @@ enum {
     rg_outTime,
     rg_outSteps,
     rg_outUnconverged,
-    rg_outSoftened,
+    rg_outRegularized,
     rg_outDoubts,
     rg_outContacts,
     rg_outResidual,
@@ -245,7 +245,7 @@ static void rgPlanOutputs(rgRolloutJob* job) {
         [rg_outTime] = {"time", {0, 0}, false},
         [rg_outSteps] = {"steps", {0, 0}, true},
         [rg_outUnconverged] = {"unconverged", {0, 0}, true},
-        [rg_outSoftened] = {"softened", {0, 0}, true},
+        [rg_outRegularized] = {"regularized", {0, 0}, true},
         [rg_outDoubts] = {"doubts", {0, 0}, true},
         [rg_outContacts] = {"contacts", {0, 0}, true},
         [rg_outResidual] = {"residual", {0, 0}, false},
@@ -436,7 +436,7 @@ static void rgCollect(rgRolloutJob* job, int count, int32_t* codes) {
         out[rg_outTime].values[i] = time.data[i * time.stride];
         out[rg_outSteps].values[i] = status[i].stepCount;
         out[rg_outUnconverged].values[i] = status[i].unconvergedCount;
-        out[rg_outSoftened].values[i] = status[i].softenedCount;
+        out[rg_outRegularized].values[i] = status[i].regularizedCount;
         out[rg_outDoubts].values[i] = status[i].doubts;
         out[rg_outContacts].values[i] = status[i].contactCount;
         out[rg_outResidual].values[i] = status[i].residual;

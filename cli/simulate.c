@@ -254,22 +254,22 @@ static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
     return result == rg_ok;
 }
 
-// Once: which bodies are jammed, the deepest pair by name.
-static void rgNameSoftened(const rgSimulation* simulation) {
-    int count = 0, softened = 0;
+// Once: contacts that a kinematic body squeezes, the deepest pair by name.
+static void rgNameSqueezed(const rgSimulation* simulation) {
+    int count = 0, squeezed = 0;
     const rgContact* contacts = rgWorld_Contacts(simulation->world, &count);
     const rgContact* deepest = NULL;
     for (int i = 0; i < count; ++i) {
-        if (contacts[i].softened) {
-            ++softened;
+        if (contacts[i].regularized) {
+            ++squeezed;
             deepest = deepest == NULL || contacts[i].gap < deepest->gap ? &contacts[i] : deepest;
         }
     }
     if (deepest != NULL) {
         fprintf(stderr,
-                "warning: at %.3f s no rigid solution was found; %d of %d contact points are "
-                "softened, the deepest, %.3g mm, between %s and %s\n",
-                rgWorld_Time(simulation->world), softened, count, -1e3 * deepest->gap,
+                "warning: at %.3f s a body that is moved squeezes others: %d of %d contact points "
+                "are regularized, the deepest, %.3g mm, between %s and %s\n",
+                rgWorld_Time(simulation->world), squeezed, count, -1e3 * deepest->gap,
                 rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
     }
 }
@@ -285,7 +285,7 @@ static void rgNameOpen(const rgSimulation* simulation) {
     const rgConstraintForce* worst = NULL;
     for (int i = 0; i < count; ++i) {
         bool more = worst == NULL || fabs(rows[i].gap) > fabs(worst->gap);
-        worst = rows[i].softened && more ? &rows[i] : worst;
+        worst = rows[i].regularized && more ? &rows[i] : worst;
     }
     if (worst == NULL) {
         return;
@@ -293,14 +293,13 @@ static void rgNameOpen(const rgSimulation* simulation) {
     const rgEqualityDef* def =
         rgModel_Equality(simulation->loaded.model, (rgEqualityId){worst->index + 1});
     bool named = def->name != NULL && def->name[0] != '\0', bodies = def->bodyA.index1 > 0;
-    fprintf(
-        stderr,
-        "warning: at %.3f s nothing closes the %s%s%s%s%s%s%s%s, %.3g mm or mrad off: it is out "
-        "of reach, or limits, contacts or other loops are in its way; it yields\n",
-        rgWorld_Time(simulation->world), rgEqualityKindName(def->kind), named ? " '" : "",
-        named ? def->name : "", named ? "'" : "", bodies ? " of " : "",
-        bodies ? rgBodyName(simulation, def->bodyA) : "", bodies ? " and " : "",
-        bodies ? rgBodyName(simulation, def->bodyB) : "", 1e3 * fabs(worst->gap));
+    fprintf(stderr,
+            "warning: at %.3f s the %s%s%s%s%s%s%s%s is open by %.3g mm or mrad: it closes at the "
+            "push-out speed as far as reach, limits, contacts and other loops allow\n",
+            rgWorld_Time(simulation->world), rgEqualityKindName(def->kind), named ? " '" : "",
+            named ? def->name : "", named ? "'" : "", bodies ? " of " : "",
+            bodies ? rgBodyName(simulation, def->bodyA) : "", bodies ? " and " : "",
+            bodies ? rgBodyName(simulation, def->bodyB) : "", 1e3 * fabs(worst->gap));
 }
 
 // A pipe gets each state at once, for a program that answers.
@@ -336,8 +335,8 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
         rgStepReport report;
         int unconverged = simulation->stats.unconverged;
         good = rgMakeStep(job, &report);
-        if (good && report.softenedRows > 0 && simulation->stats.softened == 1) {
-            rgNameSoftened(simulation);
+        if (good && report.regularizedRows > 0 && simulation->stats.regularized == 1) {
+            rgNameSqueezed(simulation);
             rgNameOpen(simulation);
         }
         if (good && job->options.dump != NULL && !job->lostDump &&

@@ -68,12 +68,13 @@ void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary) {
             trust.depth.time, rgShapeName(model, trust.depth.shapeA, a),
             rgShapeName(model, trust.depth.shapeB, b), rgFormatLength(length, trust.depth.amount));
     }
-    if ((trust.doubts & rg_doubtPush) != 0) {
-        fprintf(stderr,
-                "warning: at %g s %s and %s were pushed apart with %.3g J: speed that no force "
-                "explains\n",
-                trust.push.time, rgShapeName(model, trust.push.shapeA, a),
-                rgShapeName(model, trust.push.shapeB, b), trust.push.amount);
+    if ((trust.doubts & rg_doubtForce) != 0) {
+        fprintf(
+            stderr,
+            "warning: at %g s %s and %s press on each other with %.3g N: weight and motion do not "
+            "explain it\n",
+            trust.force.time, rgShapeName(model, trust.force.shapeA, a),
+            rgShapeName(model, trust.force.shapeB, b), trust.force.amount);
     }
     if ((trust.doubts & rg_doubtEnergy) != 0) {
         fprintf(stderr, "warning: until %g s the energy rose by %.3g J, and nothing drove it\n",
@@ -104,15 +105,11 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     if (stats->budgeted > 0) {
         fprintf(out, "budgeted     %d steps ended with their budget\n", stats->budgeted);
     }
-    if (stats->softened > 0) {
-        fprintf(out,
-                "softened     %d steps in which contacts or loops without a rigid solution yield\n",
-                stats->softened);
-    }
-    if (stats->locked > 0) {
-        fprintf(out,
-                "locked       %d steps in which penetrations that joints and friction lock stay\n",
-                stats->locked);
+    if (stats->regularized > 0) {
+        fprintf(
+            out,
+            "regularized  %d steps with contacts that a moved body squeezes or with open loops\n",
+            stats->regularized);
     }
     fprintf(out, "geometry     deepest penetration %s, largest drift %s\n",
             rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
@@ -158,8 +155,7 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Number(json, "converged_share", rgConvergedShare(stats));
     rgJson_Int(json, "unconverged_steps", stats->unconverged);
     rgJson_Int(json, "budgeted_steps", stats->budgeted);
-    rgJson_Int(json, "softened_steps", stats->softened);
-    rgJson_Int(json, "locked_steps", stats->locked);
+    rgJson_Int(json, "regularized_steps", stats->regularized);
     rgJson_Number(json, "residual_max", stats->residual);
 }
 
@@ -174,7 +170,7 @@ static void rgWriteTrust(rgJson* json, const rgWorld* world) {
     }
     rgJson_EndArray(json);
     rgJson_Number(json, "energy_rise", trust.energy.amount);
-    rgJson_Number(json, "push_work", trust.push.amount);
+    rgJson_Number(json, "contact_force_max", trust.force.amount);
     rgJson_Number(json, "sudden_depth", trust.depth.amount);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 const char* const rgStageNames[] = {"kinematics", "collide",  "dynamics", "assemble",
-                                    "solve",      "velocity", "position"};
+                                    "solve",      "velocity", "position", "project"};
 
 rgSimulationArguments rgDefaultSimulationArguments(void) {
     return (rgSimulationArguments){.what = "wall",
@@ -617,8 +617,7 @@ static void rgCountStep(rgSimulationStats* stats, const rgStepReport* report) {
     rgHistogram_Add(&stats->contacts, report->contactCount);
     rgHistogram_Add(&stats->iterations, report->contact.iterationCount);
     stats->steps += 1;
-    stats->softened += report->softenedRows > 0;
-    stats->locked += report->lockedContacts > 0;
+    stats->regularized += report->regularizedRows > 0;
     stats->budgeted += report->contact.status == rg_contactBudgeted;
     stats->unconverged += report->rowCount > 0 && report->contact.status != rg_contactSolved &&
                           report->contact.status != rg_contactBudgeted;

@@ -63,7 +63,7 @@ typedef struct rgWorldStatus {
     double faultTime;   ///< [s], of that state
     int stepCount;
     int unconvergedCount; ///< steps whose solve did not reach the tolerance
-    int softenedCount;    ///< steps in which contacts or loops were softened
+    int regularizedCount; ///< steps with regularized rows
     int doubts;           ///< bits of rgDoubt
     int contactCount;     ///< of the last step
     double residual;      ///< worst of all steps

@@ -71,7 +71,7 @@ typedef struct rgRecordedFrame {
     double residual;
     int iterationCount;
     rgContactStatus status;
-    int softenedRows;
+    int regularizedRows;
     double kineticEnergy, potentialEnergy;
     double stageSeconds[RG_STAGE_CAPACITY];
     uint64_t hash;  ///< of time, q and v of this frame and all before it

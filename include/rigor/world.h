@@ -28,8 +28,7 @@ typedef struct rgWorldDef {
     double friction;             ///< mu of every pair; NAN: as the materials say
     rgFrictionRule frictionRule; ///< of pairs without a material of their own; unset: as these say
     double restitution;          ///< of every pair; NAN: as the materials say
-    double timeConstant;         ///< T = d/k of rigid constraints [s]; 0: ten time steps
-    double pushOutSpeed;         ///< largest speed at which penetration is undone [m/s]
+    double pushOutSpeed;         ///< largest speed at which positions are corrected [m/s]
     double restitutionThreshold; ///< [m/s]; 0: the larger of 0.05 and 2 |gravity| timeStep
     double margin;               ///< [m] added to the speculative margin
     int maxContactsPerPair;      ///< 4 by default
@@ -38,7 +37,6 @@ typedef struct rgWorldDef {
     double sleepTime;  ///< [s] at rest after which bodies that touch each other sleep; 0: never
     double sleepSpeed; ///< [m/s] below which they rest, at the end of what turns; 1 mm/s by default
     bool ignoreLimits; ///< joint limits take no part
-    bool neverSoften;  ///< contacts and loops without a rigid solution stay as they are
     bool untimed;      ///< reports say nothing about time, and cost no looks at the clock
     rgStepFcn* beforeStep;
     rgStepFcn* afterStep;
@@ -60,8 +58,7 @@ typedef struct rgContact {
     rgVec3 tangent1, tangent2;
     double gap; ///< [m], negative in penetration
     double mu;
-    bool softened;     ///< it yields, since no rigid solution was found
-    bool locked;       ///< joints, friction or other contacts lock it, and it is not asked to part
+    bool regularized;  ///< a kinematic body squeezes it: it has no rigid solution and gives way
     int rowCount;      ///< 1 frictionless is stored as 3 with mu 0; 3, 4 or 6
     int firstRow;      ///< in rgWorld_Problem(); -1: it has none, since nothing closes it
     double impulse[6]; ///< t1, t2, n, torsion, rolling 1, rolling 2 [N s, N m s], acting on B
@@ -83,10 +80,10 @@ typedef enum rgConstraintKind {
 /// One scalar constraint row other than a contact.
 typedef struct rgConstraintForce {
     rgConstraintKind kind;
-    int index;     ///< of the joint, equality, actuator or tendon in the model, from 0
-    int row;       ///< within that constraint
-    bool softened; ///< an equality that yields, since no configuration was found that closes it
-    double gap;    ///< violation [m] or [rad]
+    int index;        ///< of the joint, equality, actuator or tendon in the model, from 0
+    int row;          ///< within that constraint
+    bool regularized; ///< an equality that is open: beyond reach, or not closed yet; it is damped
+    double gap;       ///< violation [m] or [rad]
     double impulse;
     double force; ///< impulse over time step
 } rgConstraintForce;
@@ -99,6 +96,7 @@ typedef enum rgStage {
     rg_stageSolve,
     rg_stageVelocity,
     rg_stagePosition,
+    rg_stageProject,
     rg_stageCount
 } rgStage;
 
@@ -108,14 +106,14 @@ typedef enum rgStage {
 typedef struct rgStepReport {
     rgContactReport contact; ///< counts of iterations and factorizations: of all its solves
     int contactCount;
-    int rowCount;       ///< of the whole constraint problem
-    double penetration; ///< deepest at the start of the step [m]
-    int softenedRows; ///< contacts that were allowed to yield, since parts overlap by design or no
-                      ///< rigid solution was found; contact.residual is that of the rigid problem.
-                      ///< And equalities that nothing can close
-    double softenedResidual; ///< of the problem with those contacts softened
-    int lockedContacts; ///< contacts that are not asked to leave their penetration, as they are
-                        ///< locked
+    int rowCount;        ///< of the whole constraint problem
+    double penetration;  ///< deepest at the start of the step [m]
+    int regularizedRows; ///< contacts that a kinematic body squeezes, which have no rigid solution
+                         ///< and give way, and equalities that are open
+    int projectedRows;   ///< of the position problem; 0: nothing to correct
+    int projectionFactorizations;
+    double projectionResidual; ///< relative to the largest depth
+    double projectionWork; ///< against gravity: energy that no force brings in [J]; 0 if untimed
     double stageSeconds[RG_STAGE_CAPACITY]; ///< by rgStage
 } rgStepReport;
 
@@ -123,7 +121,7 @@ typedef struct rgStepReport {
 typedef enum rgDoubt {
     rg_doubtNone = 0,
     rg_doubtEnergy = 1, ///< energy rose although nothing drove the scene
-    rg_doubtPush = 2,   ///< contacts did work on bodies that overlap: speed that no force explains
+    rg_doubtForce = 2,  ///< contact forces beyond 1e4 weights and what stops all that moves
     rg_doubtDepth = 4,  ///< bodies overlap, and their motion does not explain it
 } rgDoubt;
 
@@ -139,7 +137,7 @@ typedef struct rgSurprise {
 typedef struct rgTrust {
     int doubts;        ///< bits of rgDoubt; 0: all is explained
     rgSurprise energy; ///< rise of the energy of a scene that nothing drives [J]
-    rgSurprise push;   ///< work of rigid contacts that leave a penetration, in one step [J]
+    rgSurprise force;  ///< largest normal force of a contact [N]
     rgSurprise depth;  ///< penetration beyond what the motion since the last step explains [m]
 } rgTrust;
 
@@ -237,7 +235,7 @@ RG_API rgResult rgWorld_ChangeActuator(rgWorld* world, rgActuatorId id,
 RG_API rgResult rgWorld_ChangeEquality(rgWorld* world, rgEqualityId id,
                                        const rgEqualityDef* equality, rgDiagnostics* diagnostics);
 /// Likewise gravity and what the world's def says for all contacts: stiffness to restitution,
-/// friction rule, time constant, push-out speed, restitution threshold, limits, softening.
+/// friction rule, push-out speed, restitution threshold, limits.
 RG_API rgResult rgWorld_ChangeSettings(rgWorld* world, const rgWorldDef* def,
                                        rgDiagnostics* diagnostics);
 RG_API rgWorldDef rgWorld_Settings(const rgWorld* world); ///< as they are now, with gravity
@@ -280,5 +278,5 @@ RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const doubl
 RG_API size_t rgWorld_MemoryUse(const rgWorld* world); ///< bytes
 /// Steps since creation whose solve did not reach the tolerance; their best impulses were used.
 RG_API int rgWorld_UnconvergedSteps(const rgWorld* world);
-/// Steps since creation in which contacts or loops were softened.
-RG_API int rgWorld_SoftenedSteps(const rgWorld* world);
+/// Steps since creation with regularized rows.
+RG_API int rgWorld_RegularizedSteps(const rgWorld* world);

@@ -549,14 +549,14 @@ class World(LiveArrays):
 
         Fields: body_a, body_b (numbers, -1: the world), shape_a, shape_b, point, normal (from A to B),
         tangent1, tangent2, gap [m], mu, force on B [N], impulse (t1, t2, n, torsion, rolling) [N s],
-        slip [m/s], state (`rigor.OPEN`, `rigor.STICK`, `rigor.SLIP`), feature, softened, and others.
+        slip [m/s], state (`rigor.OPEN`, `rigor.STICK`, `rigor.SLIP`), feature, regularized, and others.
         """
         with self._guard as world:
             return self._contacts(world)
 
     @property
     def constraints(self) -> np.ndarray:
-        """Rows other than contacts: kind, index, row, softened, gap, impulse, force, as rgConstraintForce."""
+        """Rows other than contacts: kind, index, row, regularized, gap, impulse, force, as rgConstraintForce."""
         count = ffi.new("int*")
         with self._guard as world:
             found = lib.rgWorld_Constraints(world, count)
@@ -662,7 +662,7 @@ class World(LiveArrays):
             record = read(lib.rgWorld_Trust(world))
         bits = record.doubts
         record.doubts = tuple(name for bit, name in ((lib.rg_doubtEnergy, "energy"),
-                                                     (lib.rg_doubtPush, "push"),
+                                                     (lib.rg_doubtForce, "force"),
                                                      (lib.rg_doubtDepth, "depth")) if bits & bit)
         return record
 
@@ -685,10 +685,10 @@ class World(LiveArrays):
             return lib.rgWorld_UnconvergedSteps(world)
 
     @property
-    def softened_steps(self) -> int:
-        """Steps since creation in which contacts or loops were softened."""
+    def regularized_steps(self) -> int:
+        """Steps since creation in which contacts or loops were regularized."""
         with self._guard as world:
-            return lib.rgWorld_SoftenedSteps(world)
+            return lib.rgWorld_RegularizedSteps(world)
 
     @property
     def memory_use(self) -> int:

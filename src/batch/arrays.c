@@ -141,7 +141,7 @@ rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values,
 void rgBatch_Renew(rgBatch* batch, rgLane* lane, int i) {
     rgWorld* world = lane->world;
     batch->status[i] = (rgWorldStatus){0};
-    world->unconvergedCount = world->softenedCount = 0;
+    world->unconvergedCount = world->regularizedCount = 0;
     world->solveCount = 0;
     world->watch = (rgWatch){0};
     rgWatch_Create(world);

@@ -103,7 +103,7 @@ static rgWorldFault rgControl(const rgBatch* batch, const rgRollout* rollout, rg
 static void rgCount(rgWorldStatus* status, const rgWorld* world, const rgStepReport* report) {
     status->stepCount += 1;
     status->unconvergedCount = world->unconvergedCount;
-    status->softenedCount = world->softenedCount;
+    status->regularizedCount = world->regularizedCount;
     status->doubts = world->watch.trust.doubts;
     status->contactCount = report->contactCount;
     status->residual = RG_MAX(status->residual, report->contact.residual.total);

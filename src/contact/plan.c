@@ -6,17 +6,16 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW_FACTORIZATIONS 3    // budget below which sweeps get farther than anything else
-#define RG_SWEEP_SHARE        0.2  // of a budget for sweeps before Newton, and after it
-#define RG_LARGE              150  // rows from which what follows Newton is dear
-#define RG_PATIENCE           6    // iterations of Newton there without much gain
-#define RG_HUGE_RESTARTS      4    // of the restarts that are tried there
-#define RG_CONTINUATION       16   // steps in which friction comes in
-#define RG_BRACED             10   // residual of a start that balances nothing but itself
-#define RG_BALANCED           1e-2 // velocity over impulse, in units of the system
-#define RG_FAR                0.1  // residual of a start that has the wrong active sets
-#define RG_FAR_SWEEPS         2    // that mostly find the right ones
-#define RG_REST_SWEEPS        5    // where Newton is not quick although all is at rest
+#define RG_FEW_FACTORIZATIONS 3   // budget below which sweeps get farther than anything else
+#define RG_SWEEP_SHARE        0.2 // of a budget for sweeps before Newton, and after it
+#define RG_LARGE              150 // rows from which what follows Newton is dear
+#define RG_PATIENCE           6   // iterations of Newton there without much gain
+#define RG_HUGE_RESTARTS      4   // of the restarts that are tried there
+#define RG_CONTINUATION       16  // steps in which friction comes in
+#define RG_LARGEST_START      10  // residual of a warm start
+#define RG_FAR                0.1 // residual of a start that has the wrong active sets
+#define RG_FAR_SWEEPS         2   // that mostly find the right ones
+#define RG_REST_SWEEPS        5   // where Newton is not quick although all is at rest
 
 // Other weights and more regularisation break the cycles that the first choice fell into. Large
 // regularisation suits large piles, large weights small hyperstatic robots; what is left then is
@@ -43,7 +42,6 @@ typedef struct rgPhase {
     rgPlanPart part;
     rgPhaseFcn* run;
     bool inHuge; // also in islands of more than RG_HUGE rows
-    rgPlanReach reach;
 } rgPhase;
 
 // Contacts that have come or gone since the last step: a sweep sees it at a fraction of what a step
@@ -186,13 +184,13 @@ static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
 }
 
 static const rgPhase rgPhases[] = {
-    {rg_planStart, rgPhase_Start, true, rg_reachNear},
-    {rg_planAgain, rgPhase_Again, false, rg_reachNear},
-    {rg_planInterior, rgPhase_Interior, true, rg_reachFar},
-    {rg_planPolish, rgPhase_Polish, false, rg_reachFar},
-    {rg_planCertificate, rgPhase_Certificate, false, rg_reachFar},
-    {rg_planContinuation, rgPhase_Continuation, false, rg_reachLast},
-    {rg_planRestarts, rgPhase_Restarts, true, rg_reachLast},
+    {rg_planStart, rgPhase_Start, true},
+    {rg_planAgain, rgPhase_Again, false},
+    {rg_planInterior, rgPhase_Interior, true},
+    {rg_planPolish, rgPhase_Polish, false},
+    {rg_planCertificate, rgPhase_Certificate, false},
+    {rg_planContinuation, rgPhase_Continuation, false},
+    {rg_planRestarts, rgPhase_Restarts, true},
 };
 
 // Within a budget: sweeps, which gain most at first; where the budget reaches far enough, Newton in
@@ -214,36 +212,10 @@ static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
     return result == rg_ok ? rgRunSweeps(run, lambda, run->iterationLimit, 1) : result;
 }
 
-// Whether the normal impulses alone move next to nothing: then a proof is likely to be found.
-static bool rgBalances(rgRun* run) {
-    rgSystem* system = run->system;
-    double *y = run->trial, *moved = run->trialSigma, stress = 0, size = 0;
-    memcpy(y, run->best, (size_t)system->n * sizeof(double));
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int k = 0; set->kind == rg_blockCoulomb && k < set->size; ++k) {
-            y[set->row + k] = k == 2 ? y[set->row + k] : 0;
-        }
-    }
-    system->ops->apply(system, y, moved);
-    for (int i = 0; i < system->n; ++i) {
-        stress += y[i] * moved[i];
-        size += y[i] * y[i];
-    }
-    return stress <= RG_BALANCED * RG_BALANCED * size;
-}
-
-static bool rgPhase_IsWithin(rgRun* run, const rgPhase* phase) {
-    bool early = run->reach == rg_reachNear && phase->part == rg_planCertificate;
-    return run->reach == rg_reachAll || run->reach == phase->reach ||
-           (early && rgRun_Braces(run) && rgBalances(run));
-}
-
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
-        bool tried = rgPhase_IsWithin(run, rgPhases + i) &&
-                     (run->system->n <= RG_HUGE || rgPhases[i].inHuge);
+        bool tried = run->system->n <= RG_HUGE || rgPhases[i].inHuge;
         bool done = i == 0 ? run->bestResidual <= run->aim : rgRun_Solved(run);
         if (tried && !done && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
@@ -252,15 +224,13 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     return result;
 }
 
-// Contacts that brace bodies against each other balance with any multiple of the same impulses, and
-// the nearest are as large as those before. Once they are thousands of times what the load takes,
-// what bodies move in a step upsets them by more than all else: a start worse than that, ten times
-// worse than none, is made as much smaller.
+// A warm start with a residual above this is scaled down to it: what bodies move in a step turns
+// large self-stress into velocities far beyond the load's, and the nearest solution keeps it.
 static void rgEaseStart(rgRun* run) {
-    if (!run->warm || run->bestResidual <= RG_BRACED) {
+    if (!run->warm || run->bestResidual <= RG_LARGEST_START) {
         return;
     }
-    double share = RG_BRACED / run->bestResidual;
+    double share = RG_LARGEST_START / run->bestResidual;
     for (int i = 0; i < run->system->n; ++i) {
         run->start[i] *= share;
     }

@@ -73,10 +73,7 @@ typedef enum rgRest {
     rg_restReady, // the start was taken in the last step, too
     rg_restTaken,
 } rgRest;
-// relief, NULL or one per row, is what g may have more where an island jams (auto.md, "Relief"). It
-// is zero afterwards wherever the island was solved, or given up, without.
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgRest* rest, double* relief,
-                                    rgContactReport* report);
+                                    double* lambda, rgRest* rest, rgContactReport* report);
 rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
                                     const double* lambda, rgResidual* residual);

@@ -8,18 +8,12 @@
 #define RG_PROXIMAL  1e-5  // p, over the diagonal of G
 #define RG_IMMOVABLE 1e-12 // of a contact's normal, over the mean diagonal of its G
 #define RG_HUGE      600   // rows from which a plan tries only what has solved something
-#define RG_JAMMED    1e2   // impulse that braces, over what stops V
-
-// Parts of a plan: Newton from the start, and the search for a proof where it ends with contacts
-// that brace without friction; the interior point; the last resort.
-typedef enum rgPlanReach { rg_reachAll, rg_reachNear, rg_reachFar, rg_reachLast } rgPlanReach;
 
 typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
-    double aim; // of the first phase of a plan: the tolerance, or less where all is at rest
-    rgPlanReach reach;
+    double aim;    // of the first phase of a plan: the tolerance, or less where all is at rest
     double budget; // operations; 0: no limit
     double spent;  // predicted operations so far
     int iterationLimit;
@@ -53,15 +47,6 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma);
 
 static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
-}
-
-// Whether some impulse is far beyond what there is to stop.
-static inline bool rgRun_Braces(const rgRun* run) {
-    double largest = 0;
-    for (int i = 0; i < run->system->n; ++i) {
-        largest = fmax(largest, fabs(run->best[i]));
-    }
-    return largest > RG_JAMMED;
 }
 
 // Whether a part of the plan takes part.

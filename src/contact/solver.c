@@ -53,10 +53,6 @@ typedef struct rgIslandOutcome {
     rgResult result;
     rgContactStatus status;
     rgContactStatus left; // solved, or infeasible where sets were left out
-    bool relieved;        // solved with relief
-    bool solved;          // up to what was left out,
-    bool infeasible;      // or proven to have no solution
-    bool braced;          // else: by impulses that balance
     int iterationCount;
     int factorizationCount;
     int phaseIterations[rg_phaseCount];
@@ -82,12 +78,9 @@ typedef struct rgSolve {
     rgLayout layout;
     const double* start; // where the caller began, n
     double* lambda;
-    double* relief;      // NULL: there is none
-    const double* asked; // with relief: g without,
-    double* g;           // and what islands are solved with
-    double tolerance;    // what the runs aim at
-    double reference;    // (11) least V [m/s]
-    rgRest* rest;        // per tree; NULL: nothing is known of it
+    double tolerance; // what the runs aim at
+    double reference; // (11) least V [m/s]
+    rgRest* rest;     // per tree; NULL: nothing is known of it
     rgRest* islandRest;
     rgIslandOutcome* outcomes;
     bool* conflict; // per block
@@ -269,20 +262,10 @@ static double rgSolve_Aim(const rgSolve* solve, int island) {
                 : solve->tolerance;
 }
 
-// Later parts of a plan go on from the best of those before. What is tried with relief is kept if
-// it is solved.
-static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgPlanReach reach,
-                              rgIslandOutcome* outcome) {
+static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->start);
-    run.reach = reach;
-    run.iterationCount = outcome->iterationCount;
-    memcpy(run.phaseIterations, outcome->phaseIterations, sizeof(run.phaseIterations));
-    if (result == rg_ok && reach > rg_reachNear) {
-        rgSystem_Load(system, solve->lambda, run.trial);
-        rgRun_Offer(&run, run.trial, NULL);
-    }
     run.aim = rgSolve_Aim(solve, (int)(outcome - solve->outcomes));
     run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
     for (int i = 0; i < system->setCount && run.infeasible; ++i) {
@@ -294,10 +277,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgPlanReach reac
     outcome->iterationCount = run.iterationCount;
     outcome->factorizationCount += system->factorizationCount;
     memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
-    if (result != rg_ok || (outcome->relieved && !rgRun_Solved(&run))) {
-        return result;
-    }
-    result = rgSystem_Store(system, run.best, solve->lambda);
+    result = result == rg_ok ? rgSystem_Store(system, run.best, solve->lambda) : result;
     if (result != rg_ok) {
         return result;
     }
@@ -311,9 +291,6 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgPlanReach reac
                              : run.budget > 0                           ? rg_contactBudgeted
                              : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                         : rg_contactStalled;
-    outcome->solved = solved;
-    outcome->infeasible = run.infeasible;
-    outcome->braced = !solved && rgRun_Braces(&run);
     outcome->status = rgWorseStatus(outcome->left, status);
     for (int i = 0; i < system->setCount; ++i) {
         if (run.conflict[i]) {
@@ -389,76 +366,6 @@ static void rgClearIsland(rgSolve* solve, const rgSystem* system) {
     }
 }
 
-// Whether less may be asked of the island: whole plans for the exact model.
-static bool rgSolve_HasRelief(const rgSolve* solve, const rgSystem* system) {
-    const rgContactSolverDef* def = &solve->solver->def;
-    bool any = false;
-    if (solve->relief == NULL || def->method != rg_methodAuto || def->model != rg_modelNcp ||
-        def->budget > 0 || rgSystem_IsImmovable(system)) {
-        return false;
-    }
-    for (int i = 0; i < system->n && !any; ++i) {
-        any = solve->relief[system->globalRow[i]] > 0;
-    }
-    return any;
-}
-
-// What is asked of the island from now on.
-static void rgSolve_Relieve(rgSolve* solve, const rgSystemDef* def, bool relieved) {
-    for (int i = 0; i < def->memberCount; ++i) {
-        const rgSetSource* set = solve->layout.sets + def->members[i];
-        for (int row = set->firstRow; row < set->firstRow + set->rowCount; ++row) {
-            solve->g[row] = solve->asked[row] + (relieved ? solve->relief[row] : 0);
-        }
-    }
-}
-
-// Once more with relief, which is kept where that solves the island.
-static rgResult rgSolveRelieved(rgSolve* solve, const rgSystemDef* def, rgPlanReach reach,
-                                rgIslandOutcome* outcome) {
-    rgSystem system;
-    outcome->relieved = true;
-    rgSolve_Relieve(solve, def, true);
-    rgResult result = rgBuildSystem(def, &system);
-    if (result == rg_ok && system.velocityUnit == 0) {
-        rgClearIsland(solve, &system);
-        outcome->status = outcome->left;
-        outcome->solved = true;
-    } else if (result == rg_ok) {
-        result = rgSolveSystem(solve, &system, reach, outcome);
-    }
-    if (!outcome->solved) {
-        outcome->relieved = false;
-        rgSolve_Relieve(solve, def, false);
-    }
-    return result;
-}
-
-// Contacts that are locked by each other's friction and yet asked to part have no solution, and
-// impulses grow along those that balance. What a part of the plan leaves unsolved and braced, with
-// no proof that needs no friction, is tried with relief before the next; and what is left at the
-// end. The first part has been tried.
-static rgResult rgSolveJammed(rgSolve* solve, const rgSystemDef* def, rgArenaMark mark,
-                              rgPlanReach reach, rgIslandOutcome* outcome) {
-    rgResult result = rg_ok;
-    while (result == rg_ok && !outcome->solved && !outcome->infeasible) {
-        bool last = reach == rg_reachAll || reach == rg_reachLast;
-        rgSystem system;
-        if (last || outcome->braced) {
-            rgArena_Return(def->arena, mark);
-            result = rgSolveRelieved(solve, def, last ? rg_reachAll : reach, outcome);
-        }
-        if (last || result != rg_ok || outcome->solved) {
-            break;
-        }
-        ++reach;
-        rgArena_Return(def->arena, mark);
-        result = rgBuildSystem(def, &system);
-        result = result == rg_ok ? rgSolveSystem(solve, &system, reach, outcome) : result;
-    }
-    return result;
-}
-
 static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspace,
                                rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
@@ -482,7 +389,6 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         return rg_ok;
     }
     rgSystem system;
-    rgArenaMark mark = rgArena_Mark(&workspace->arena);
     rgResult result = rgBuildSystem(&def, &system);
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&
         rgDropImmovable(solve, &def, &system, members, outcome)) {
@@ -492,10 +398,7 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         rgClearIsland(solve, &system);
         return rg_ok;
     }
-    bool relief = result == rg_ok && rgSolve_HasRelief(solve, &system);
-    rgPlanReach first = relief && system.n <= RG_HUGE ? rg_reachNear : rg_reachAll;
-    result = result == rg_ok ? rgSolveSystem(solve, &system, first, outcome) : result;
-    return result == rg_ok && relief ? rgSolveJammed(solve, &def, mark, first, outcome) : result;
+    return result == rg_ok ? rgSolveSystem(solve, &system, outcome) : result;
 }
 
 static void rgSolveIsland(int island, int worker, void* context) {
@@ -577,16 +480,6 @@ static void rgSolve_TellRest(const rgSolve* solve) {
     }
 }
 
-static void rgSolve_TellRelief(const rgSolve* solve, bool taken) {
-    const rgLayout* layout = &solve->layout;
-    for (int i = 0; solve->relief != NULL && i < layout->setCount; ++i) {
-        const rgSetSource* set = layout->sets + i;
-        if (taken || !solve->outcomes[layout->islandOfSet[i]].relieved) {
-            memset(solve->relief + set->firstRow, 0, (size_t)set->rowCount * sizeof(double));
-        }
-    }
-}
-
 static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     int islands = solve->layout.islandCount;
     *report = (rgContactReport){.status = rg_contactSolved, .islandCount = islands};
@@ -629,7 +522,6 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
         result = rgSummarise(solve, report);
     }
     rgSolve_TellRest(solve);
-    rgSolve_TellRelief(solve, taken);
     if (taken && solve->problem->delassus.mass.value == NULL) {
         return rg_ok;
     }
@@ -729,29 +621,16 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
 
 static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
                                              const rgContactProblem* problem, double* lambda,
-                                             double* sigma, rgRest* rest, double* relief,
-                                             rgContactReport* report) {
+                                             double* sigma, rgRest* rest, rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
-    rgSolve solve = {.solver = solver,
-                     .problem = problem,
-                     .start = lambda,
-                     .relief = relief,
-                     .asked = problem->freeVelocity,
-                     .rest = rest};
+    rgSolve solve = {.solver = solver, .problem = problem, .start = lambda, .rest = rest};
     solve.lambda = RG_TAKE(&solver->arena, double, problem->rowCount);
-    solve.g = RG_TAKE(&solver->arena, double, relief != NULL ? problem->rowCount : 0);
     if (solver->arena.failed) {
         return rg_errorMemory;
     }
     if (bytes > 0) {
         memcpy(solve.lambda, lambda, bytes);
-    }
-    rgContactProblem relieved = *problem;
-    if (relief != NULL) {
-        memcpy(solve.g, problem->freeVelocity, bytes);
-        relieved.freeVelocity = solve.g;
-        solve.problem = &relieved;
     }
     rgContactReport own;
     rgResult result = rgSolveAll(&solve, &own);
@@ -776,14 +655,13 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
         (lambda == NULL && problem->rowCount > 0)) {
         return rg_errorArgument;
     }
-    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, NULL, report);
+    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, report);
 }
 
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgRest* rest, double* relief,
-                                    rgContactReport* report) {
+                                    double* lambda, rgRest* rest, rgContactReport* report) {
     return rgContactProblem_IsBuilt(problem)
-               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, relief, report)
+               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, report)
                : rg_errorNumeric;
 }
 

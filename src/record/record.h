@@ -5,7 +5,7 @@
 
 #define RG_COOKIE_RECORDER 0x72676331u
 #define RG_RECORD_FORMAT   "rigor recording"
-#define RG_RECORD_VERSION  1
+#define RG_RECORD_VERSION  2
 #define RG_POSE_NUMBERS    7 // of an rgPose
 
 typedef enum rgColumn {
@@ -20,7 +20,7 @@ typedef enum rgColumn {
     rg_columnResidual,
     rg_columnIterations,
     rg_columnStatus,
-    rg_columnSoftened,
+    rg_columnRegularized,
     rg_columnEnergy,
     rg_columnStages,
     rg_columnHash,

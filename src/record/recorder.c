@@ -356,7 +356,7 @@ static bool rgBatch_PutReport(rgRecorder* r, rgBatch* batch, const rgStepReport*
     const rgStepReport* from = report != NULL ? report : &none;
     double residual = from->contact.residual.total;
     int32_t iterations = from->contact.iterationCount;
-    int32_t softened = from->softenedRows;
+    int32_t regularized = from->regularizedRows;
     uint8_t status = (uint8_t)(from->rowCount > 0 ? from->contact.status : rg_contactSolved);
     float stages[rg_stageCount];
     for (int i = 0; i < rg_stageCount; ++i) {
@@ -365,7 +365,7 @@ static bool rgBatch_PutReport(rgRecorder* r, rgBatch* batch, const rgStepReport*
     return rgBatch_Put(r, batch, rg_columnResidual, &residual) &&
            rgBatch_Put(r, batch, rg_columnIterations, &iterations) &&
            rgBatch_Put(r, batch, rg_columnStatus, &status) &&
-           rgBatch_Put(r, batch, rg_columnSoftened, &softened) &&
+           rgBatch_Put(r, batch, rg_columnRegularized, &regularized) &&
            rgBatch_Put(r, batch, rg_columnStages, stages);
 }
 

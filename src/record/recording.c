@@ -326,7 +326,7 @@ static void rgRecording_FillFrame(const rgRecording* r, size_t row, rgRecordedFr
         .residual = *rgRecording_Row(r, rg_columnResidual, row),
         .iterationCount = ((const int32_t*)r->cells[rg_columnIterations])[row],
         .status = (rgContactStatus)((const uint8_t*)r->cells[rg_columnStatus])[row],
-        .softenedRows = ((const int32_t*)r->cells[rg_columnSoftened])[row],
+        .regularizedRows = ((const int32_t*)r->cells[rg_columnRegularized])[row],
         .kineticEnergy = energy[0],
         .potentialEnergy = energy[1],
         .gravity = ((const rgVec3*)r->cells[rg_columnGravity])[row],

@@ -41,7 +41,7 @@ static void rgAddKinematic(rgBytes* out, const rgWorld* world) {
 static int rgFlagsOf(const rgStepReport* report) {
     bool solved = report->rowCount == 0 || report->contact.status == rg_contactSolved ||
                   report->contact.status == rg_contactBudgeted;
-    return (solved ? 0 : 1) | (report->softenedRows > 0 ? 2 : 0);
+    return (solved ? 0 : 1) | (report->regularizedRows > 0 ? 2 : 0);
 }
 
 rgResult rgPackFrame(const rgWorld* world, const rgStepReport* report, const rgFrameNotes* notes,

@@ -122,7 +122,7 @@ static void rgWorst_Add(rgWorst* worst, const rgRecordedFrame* frame) {
     bool solved = frame->status == rg_contactSolved || frame->status == rg_contactBudgeted;
     worst->residual = fmax(worst->residual, frame->residual);
     worst->iterations = RG_MAX(worst->iterations, frame->iterationCount);
-    worst->flags |= (uint8_t)((solved ? 0 : 1) | (frame->softenedRows > 0 ? 2 : 0));
+    worst->flags |= (uint8_t)((solved ? 0 : 1) | (frame->regularizedRows > 0 ? 2 : 0));
 }
 
 static void rgPack_Add(rgPack* pack, const rgRecordingInfo* info, const rgRecordedFrame* frame,

@@ -93,9 +93,12 @@ static void rgSharePair(rgWorld* world, int first, int count) {
         int normal = world->points[i].firstRow + 2;
         if (rows->compliance[normal] == 0 && world->points[i].gap <= 0) {
             double G;
-            rgRows_Delassus(world, normal, 1, &G);
+            rgRows_Delassus(world, rows, normal, 1, &G);
             rows->compliance[normal] =
                 RG_MAX(RG_MIN(RG_SHARING_SPEED / mean, RG_SHARING_MOST * G), RG_SHARING_LEAST * G);
+            if (!world->points[i].mayHit) { // proximal: bodies at rest do not sink
+                rows->bias[normal] -= rows->compliance[normal] * rows->lambda[normal];
+            }
         }
     }
 }

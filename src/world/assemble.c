@@ -3,13 +3,10 @@
 
 #include <string.h>
 
-// (7) The rigid limit. phi > 0: nothing acts at a distance.
-rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead) {
-    if (phi > 0) {
-        return (rgLaw){.bias = phi / ahead};
-    }
-    double speed = phi / (world->dt + world->timeConstant);
-    return (rgLaw){.bias = fmax(speed, -world->def.pushOutSpeed)};
+// (7) Rigid: a gap may close in the time ahead, contact does not go deeper. gamma >= 0, so that the
+// velocity problem has a solution; the projection undoes penetration (project.c).
+rgLaw rgUnilateralLaw(double phi, double ahead) {
+    return (rgLaw){.bias = fmax(phi, 0) / ahead};
 }
 
 // Inverse of what a row has to move, without what couples its degrees of freedom.
@@ -36,15 +33,10 @@ rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch
     return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
 }
 
-// (8) The same for both signs of the violation.
+// (8) A spring and damper that acts in both directions.
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
-    double dt = world->dt;
-    if (soft.stiffness > 0) {
-        double gain = dt * soft.stiffness + soft.damping;
-        return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (dt * gain)};
-    }
-    double speed = phi / (dt + world->timeConstant), limit = world->def.pushOutSpeed;
-    return (rgLaw){.bias = fmin(fmax(speed, -limit), limit)};
+    double gain = world->dt * soft.stiffness + soft.damping;
+    return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (world->dt * gain)};
 }
 
 // Limits, those of tendons among them, do nothing from afar.
@@ -224,16 +216,9 @@ rgResult rgStep_Solve(rgStep* step) {
         problem.delassus.mass.value = NULL;
     }
     rgWorld_FindRest(world);
-    double* relief = NULL;
-    rgResult result = rgOfferRelief(world, &relief);
-    if (result == rg_ok) {
-        result = rgContactSolver_SolveBuilt(
-            world->solver, &problem, world->rows.lambda,
-            world->def.contact.stop == rg_stopPaper ? NULL : world->rest, relief, report);
-    }
-    if (result == rg_ok && relief != NULL) {
-        rgTakeRelief(world, relief);
-    }
+    rgResult result = rgContactSolver_SolveBuilt(
+        world->solver, &problem, world->rows.lambda,
+        world->def.contact.stop == rg_stopPaper ? NULL : world->rest, report);
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->fresh[t] = world->fresh[t] || world->rest[t] != rg_restTaken;
     }
@@ -247,53 +232,34 @@ static rgResult rgSolveOnce(rgStep* step) {
     return result == rg_ok ? rgLimitRebounds(step) : result;
 }
 
-// The residual is that of the problem that was asked for, whatever was softened.
-static rgResult rgJudgeAsked(rgStep* step) {
-    rgWorld* world = step->world;
-    rgWorld_NeedMass(world);
-    rgContactProblem problem = world->problem;
-    problem.compliance = world->asked;
-    step->report->softenedResidual = step->report->contact.residual.total;
-    rgResult result = rgContactSolver_JudgeBuilt(world->solver, &problem, world->rows.lambda,
-                                                 &step->report->contact.residual);
-    if (result == rg_ok && step->report->contact.residual.total > world->def.contact.tolerance &&
-        step->report->contact.status == rg_contactSolved) {
-        step->report->contact.status = rg_contactStalled;
-    }
-    return result;
+#define RG_SQUEEZE_REPORT 1e-3 // of a kinematic body's speed, that contact gives way by
+
+bool rgWorld_LoopIsOpen(const rgWorld* world, int row) {
+    const rgRowSource* source = &world->rows.sources[row];
+    return source->kind == rg_constraintEquality && world->isOpen[source->index];
 }
 
-// (9) Rigid as asked for. Contacts for which that has no solution, or none that was found, yield.
+// Contacts that give way to a kinematic body, and loops that are open: rows without a rigid
+// solution, or beyond the reach of what they join.
+int rgWorld_RegularizedRows(const rgWorld* world) {
+    const rgRows* rows = &world->rows;
+    int count = 0;
+    for (int i = 0; i < world->pointCount; ++i) {
+        rgPoint* point = &world->points[i];
+        int normal = point->firstRow + 2;
+        double slip = rows->compliance[normal] * rows->lambda[normal];
+        point->regularized = point->squeezes && slip > RG_SQUEEZE_REPORT * -rows->drift[normal];
+        count += point->regularized;
+    }
+    for (int r = 0; r < rows->rowCount && world->rigidEqualityCount > 0; ++r) {
+        count += rgWorld_LoopIsOpen(world, r);
+    }
+    return count;
+}
+
+// (9)
 static rgResult rgSolveRows(rgStep* step) {
-    rgWorld* world = step->world;
-    int n = world->rows.rowCount;
-    world->reopens = false;
-    if (n == 0) {
-        return rg_ok;
-    }
-    rgResult result = rgReserve(&world->allocator, (void**)&world->asked, &world->askedCapacity, 0,
-                                n, sizeof(double));
-    if (result != rg_ok) {
-        return result;
-    }
-    memcpy(world->asked, world->rows.compliance, (size_t)n * sizeof(double));
-    int softened = rgSoftenKnownJams(world);
-    rgRelieveKnownJams(world);
-    result = rgSolveOnce(step);
-    rgContactStatus status = step->report->contact.status;
-    world->reopens = result == rg_ok && rgWorld_OpenLoops(world, &step->report->contact);
-    if (world->reopens) {
-        return rg_ok; // it is solved again, with loops that yield
-    }
-    if (result == rg_ok && status != rg_contactSolved && status != rg_contactBudgeted) {
-        int more = rgSoftenNewJams(world, &step->report->contact);
-        softened += more;
-        result = more > 0 ? rgSolveOnce(step) : rg_ok;
-    }
-    rgForgetJams(world);
-    step->report->softenedRows = softened + rgWorld_OpenCount(world);
-    step->report->lockedContacts = rgCountLocked(world);
-    return result == rg_ok && softened > 0 ? rgJudgeAsked(step) : result;
+    return step->world->rows.rowCount > 0 ? rgSolveOnce(step) : rg_ok;
 }
 
 // (10), and (15), (31) whether v+ bends gaps or closes points that wait: the step has to be solved
@@ -317,8 +283,7 @@ static rgResult rgSolveAgain(rgStep* step) {
 // ... until v+ misses nothing.
 static rgResult rgSolveMissed(rgStep* step, rgResult result) {
     bool leaves = result == rg_ok && rgWorld_LetRoll(step->world);
-    for (int round = 1;
-         result == rg_ok && (leaves || step->world->reopens || rgWorld_Missed(step->world, round));
+    for (int round = 1; result == rg_ok && (leaves || rgWorld_Missed(step->world, round));
          ++round) {
         result = leaves ? rgComputeFreeVelocity(step) : rg_ok;
         result = result == rg_ok ? rgSolveAgain(step) : result;
@@ -339,5 +304,6 @@ rgResult rgSolveProblem(rgStep* step) {
     }
     step->report->contact.iterationCount = step->iterationCount;
     step->report->contact.factorizationCount = step->factorizationCount;
+    step->report->regularizedRows = rgWorld_RegularizedRows(step->world);
     return result;
 }

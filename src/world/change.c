@@ -37,9 +37,8 @@ static const rgField rgSettingsFields[] = {
     RG_BOOL(rgWorldDef, hasGravity),
     RG_NUMBERS(rgWorldDef, stiffness, 6), // to friction
     RG_INT(rgWorldDef, frictionRule),
-    RG_NUMBERS(rgWorldDef, restitution, 4), // to restitutionThreshold
+    RG_NUMBERS(rgWorldDef, restitution, 3), // to restitutionThreshold
     RG_BOOL(rgWorldDef, ignoreLimits),
-    RG_BOOL(rgWorldDef, neverSoften),
 };
 static const rgField rgBodyFields[] = {RG_NUMBERS(rgBodyDef, inertia, 11)}; // and compensation
 static const rgField rgJointFields[] = {
@@ -72,7 +71,7 @@ static const rgField rgEqualityFields[] = {
     ((offsetof(type, last) + sizeof(((type*)0)->last) - offsetof(type, first)) / sizeof(double))
 _Static_assert(RG_SPAN(rgWorldDef, gravity, gravity) == 3, "");
 _Static_assert(RG_SPAN(rgWorldDef, stiffness, friction) == 6, "");
-_Static_assert(RG_SPAN(rgWorldDef, restitution, restitutionThreshold) == 4, "");
+_Static_assert(RG_SPAN(rgWorldDef, restitution, restitutionThreshold) == 3, "");
 _Static_assert(RG_SPAN(rgBodyDef, inertia, gravityCompensation) == 11, "");
 _Static_assert(RG_SPAN(rgJointDef, lower, velocityLimit) == 9, "");
 _Static_assert(RG_SPAN(rgShapeDef, material.mu, material.restitution) == 8, "");

@@ -55,7 +55,6 @@ rgResult rgUpdateKinematics(rgStep* step) {
     rgWorld* world = step->world;
     bool drifts = world->integrator == rg_integratorMidpoint;
     rgWorld_StartSleep(world);
-    rgWorld_StartLoops(world);
     for (int t = 0; t < world->model->treeCount; ++t) {
         bool waits = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
         world->lead[t] = drifts && !waits ? 0.5 * world->dt : 0;
@@ -252,13 +251,12 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
     bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH &&
                 rgWorld_SameRobot(world, &world->colliders[pair->a], &world->colliders[pair->b]);
     pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
-    pair->jammed = least < 0 ? RG_MAX(pair->jammed - 1, 0) : 0;
     pair->age = 1;
 }
 
 // The same without points.
 static void rgForgetTouch(rgPairMemory* pair) {
-    pair->overlap = pair->jammed = 0;
+    pair->overlap = 0;
     pair->age = 1;
     pair->gap = 0;
 }

@@ -31,7 +31,8 @@ static rgResult rgAddActuator(rgWorld* world, int actuator) {
         return rg_ok;
     }
     rgBlock block = {.kind = rg_blockBox, .lower = dt * drive->lower, .upper = dt * drive->upper};
-    int row = rgRows_AddRow(world, block, count, world->entryColumns, world->entryValues);
+    int row =
+        rgRows_AddRow(world, &world->rows, block, count, world->entryColumns, world->entryValues);
     if (row < 0) {
         return rg_errorMemory;
     }

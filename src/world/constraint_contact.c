@@ -2,6 +2,10 @@
 // material asks for them. docs/theory/constraints.md (1)-(4), (17)-(19).
 #include "world/world.h"
 
+// Compliance of contacts that a kinematic body closes, relative to G: below the tolerance unless it
+// squeezes.
+#define RG_SQUEEZE_COMPLIANCE 1e-8
+
 // The material of a pair, with what the world overrides.
 rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
     const rgWorldDef* def = &world->def;
@@ -175,20 +179,25 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
         rgSoftness soft = {k, material->damping + k * material->dissipation * depth};
         law = rgContactSpring(world, point, soft, ahead, share);
     } else {
-        law = rgUnilateralLaw(world, point->gap, ahead);
+        law = rgUnilateralLaw(point->gap, ahead);
     }
-    // What no joint can part stays as it is: a slide along a floor that it is sunk into.
+    // A contact that no joint can open stays as it is: a slide along a floor that it is sunk into.
     point->overlaps = material->stiffness == 0 && (world->memories[1].pairs[point->pair].overlap ||
                                                    !rgRows_Moves(rows, normal));
-    if (point->overlaps) {
-        law.bias = fmax(law.bias, 0);
+    // A kinematic body may squeeze other bodies: the one case without a rigid solution.
+    point->squeezes = !point->isSoft && rows->drift[normal] < 0;
+    if (point->squeezes) {
+        double G;
+        rgRows_Delassus(world, rows, normal, 1, &G);
+        law.compliance = RG_SQUEEZE_COMPLIANCE * G;
     }
-    point->pushesOut = material->stiffness == 0 && law.bias < 0;
     bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
                 material->transitionSpeed > 0;
-    double before = asks ? rgRows_Speed(rows, normal, world->startV) : 0;
-    // (31) What would turn through the other body has to leave it, with the energy that there is.
-    double bent = law.bias + (point->isSoft ? 0 : point->bend / ahead);
+    double before = asks || point->bend < 0 ? rgRows_Speed(rows, normal, world->startV) : 0;
+    // (31) The gap at the end of a curved path. A body that comes and would turn through the other
+    // one leaves it, with the energy that there is; contacts that last are left to the projection.
+    bool comes = point->gap > 0 || before < -world->restitutionThreshold;
+    double bent = law.bias + (!point->isSoft && comes ? point->bend / ahead : 0);
     point->restBias = law.bias;
     point->rebound = bent < RG_MIN(law.bias, 0) ? bent : 0;
     law.bias = bent;
@@ -213,9 +222,10 @@ static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* materi
                      .muTorsion = material->muTorsion,
                      .muRolling = material->muRolling};
     bool alike = index > 0 && point[-1].pair == point->pair;
-    point->firstRow = alike ? rgRows_AddAlike(world, block, point[-1].firstRow)
-                            : rgRows_AddPair(world, block, world->colliders[point->colliderA].link,
-                                             world->colliders[point->colliderB].link);
+    point->firstRow =
+        alike ? rgRows_AddAlike(world, &world->rows, block, point[-1].firstRow)
+              : rgRows_AddPair(world, &world->rows, block, world->colliders[point->colliderA].link,
+                               world->colliders[point->colliderB].link);
     if (point->firstRow < 0) {
         return rg_errorMemory;
     }
@@ -248,6 +258,5 @@ rgResult rgAddContacts(rgWorld* world) {
     }
     rgAddAnchors(world);
     rgAddArcs(world);
-    rgFreeWedges(world);
     return result;
 }

@@ -5,6 +5,14 @@
 
 #include <string.h>
 
+// [m] or [rad] of violation, above which a loop is open. Its estimate is off by accelerations of
+// kinematic bodies.
+#define RG_LOOP_OPEN 1e-4
+// Compliance of loops that a kinematic body drags, relative to G: near singular configurations
+// they move at most 16 times as fast as it.
+#define RG_DRAG_COMPLIANCE 1e-3
+#define RG_OPEN_STEPS      10 // time steps in which an open loop closes
+
 // A frame of a body, or of the world, at the present kinematics.
 typedef struct rgAttachment {
     int link;
@@ -45,13 +53,12 @@ static rgAttachment rgAttach(const rgWorld* world, int equality, int side, bool 
     return at;
 }
 
-static void rgSetSources(rgWorld* world, int first, int count, int equality) {
+static void rgSetSources(const rgWorld* world, rgRows* rows, int first, int count, int equality) {
     for (int k = 0; k < count; ++k) {
-        world->rows.sources[first + k] =
-            (rgRowSource){.kind = rg_constraintEquality,
-                          .index = equality,
-                          .row = k,
-                          .slot = world->slots.equality + 6 * equality + k};
+        rows->sources[first + k] = (rgRowSource){.kind = rg_constraintEquality,
+                                                 .index = equality,
+                                                 .row = k,
+                                                 .slot = world->slots.equality + 6 * equality + k};
     }
 }
 
@@ -80,9 +87,8 @@ static bool rgLoop_Open(rgLoop* loop, const rgWorld* world, int equality) {
     return true;
 }
 
-static int rgAddLoopRows(rgWorld* world, int equality) {
+static int rgAddLoopRows(rgWorld* world, rgRows* rows, int equality) {
     const rgEqualityDef* def = &world->model->equalities[equality];
-    rgRows* rows = &world->rows;
     bool weld = def->kind == rg_equalityWeld;
     rgLoop loop;
     if (!rgLoop_Open(&loop, world, equality)) {
@@ -90,7 +96,7 @@ static int rgAddLoopRows(rgWorld* world, int equality) {
     }
     const rgAttachment *A = &loop.A, *B = &loop.B;
     rgBlock block = {.kind = rg_blockFree, .rowCount = weld ? 6 : 3};
-    int first = rgRows_AddPair(world, block, A->link, B->link);
+    int first = rgRows_AddPair(world, rows, block, A->link, B->link);
     if (first < 0) {
         return first;
     }
@@ -110,7 +116,7 @@ static int rgAddLoopRows(rgWorld* world, int equality) {
         memcpy(rows->gap + first + 3, &loop.angle, sizeof(loop.angle));
         memcpy(rows->drift + first + 3, &turning, sizeof(turning));
     }
-    rgSetSources(world, first, block.rowCount, equality);
+    rgSetSources(world, rows, first, block.rowCount, equality);
     return first;
 }
 
@@ -123,7 +129,7 @@ static rgCurve rgEvaluate(const double* c, double x) {
                      c[1] + x * (2 * c[2] + x * (3 * c[3] + x * 4 * c[4]))};
 }
 
-static int rgFinishCoupling(rgWorld* world, int equality, int count, double gap) {
+static int rgFinishCoupling(rgWorld* world, rgRows* rows, int equality, int count, double gap) {
     bool asleep = count == 0;
     for (int k = 0; k < count; ++k) {
         int link = world->model->dofs[world->entryColumns[k]].link;
@@ -132,16 +138,16 @@ static int rgFinishCoupling(rgWorld* world, int equality, int count, double gap)
     if (asleep) {
         return -2;
     }
-    int first = rgRows_AddRow(world, (rgBlock){.kind = rg_blockFree}, count, world->entryColumns,
-                              world->entryValues);
+    int first = rgRows_AddRow(world, rows, (rgBlock){.kind = rg_blockFree}, count,
+                              world->entryColumns, world->entryValues);
     if (first >= 0) {
-        world->rows.gap[first] = gap;
-        rgSetSources(world, first, 1, equality);
+        rows->gap[first] = gap;
+        rgSetSources(world, rows, first, 1, equality);
     }
     return first;
 }
 
-static int rgAddJointCoupling(rgWorld* world, int equality) {
+static int rgAddJointCoupling(rgWorld* world, rgRows* rows, int equality) {
     const rgModel* model = world->model;
     const rgEqualityDef* def = &model->equalities[equality];
     const double* q = world->dynamics->q;
@@ -153,7 +159,7 @@ static int rgAddJointCoupling(rgWorld* world, int equality) {
         rgAddEntry(world, &count, model->jointRanges[b].v, -curve.slope);
     }
     double gap = q[model->jointRanges[a].q] - model->joints[a].reference - curve.value;
-    return rgFinishCoupling(world, equality, count, gap);
+    return rgFinishCoupling(world, rows, equality, count, gap);
 }
 
 static rgCurve rgTendonCurve(const rgWorld* world, const rgEqualityDef* def) {
@@ -165,7 +171,7 @@ double rgCouplingSlope(const rgWorld* world, int equality) {
     return rgTendonCurve(world, &world->model->equalities[equality]).slope;
 }
 
-static int rgAddTendonCoupling(rgWorld* world, int equality) {
+static int rgAddTendonCoupling(rgWorld* world, rgRows* rows, int equality) {
     const rgModel* model = world->model;
     const rgEqualityDef* def = &model->equalities[equality];
     int a = def->tendonA.index1 - 1, b = def->tendonB.index1 - 1;
@@ -175,37 +181,26 @@ static int rgAddTendonCoupling(rgWorld* world, int equality) {
         rgAddEntry(world, &count, model->tendonColumns[k], -curve.slope * world->tendonValues[k]);
     }
     double gap = world->length[a] - world->tendonNeutral[a] - curve.value;
-    int first = rgFinishCoupling(world, equality, count, gap);
+    int first = rgFinishCoupling(world, rows, equality, count, gap);
     if (first >= 0) {
-        world->rows.drift[first] =
+        rows->drift[first] =
             world->tendonDrift[a] - (b >= 0 ? curve.slope * world->tendonDrift[b] : 0);
     }
     return first;
 }
 
-int rgAddEqualityRows(rgWorld* world, int equality) {
+int rgAddEqualityRows(rgWorld* world, rgRows* rows, int equality) {
     switch (world->model->equalities[equality].kind) {
     case rg_equalityJoint:
-        return rgAddJointCoupling(world, equality);
+        return rgAddJointCoupling(world, rows, equality);
     case rg_equalityTendon:
-        return rgAddTendonCoupling(world, equality);
+        return rgAddTendonCoupling(world, rows, equality);
     default:
-        return rgAddLoopRows(world, equality);
+        return rgAddLoopRows(world, rows, equality);
     }
 }
 
-static double rgLargestOf(rgVec3 v) {
-    return fmax(fmax(fabs(v.x), fabs(v.y)), fabs(v.z));
-}
-
-double rgWorld_LoopMiss(const rgWorld* world, int equality) {
-    rgLoop loop = {0};
-    bool open = rgLoop_Open(&loop, world, equality);
-    return open ? fmax(rgLargestOf(loop.offset), rgLargestOf(loop.angle)) : -1;
-}
-
-void rgRows_Delassus(const rgWorld* world, int row, int count, double* G) {
-    const rgRows* rows = &world->rows;
+void rgRows_Delassus(const rgWorld* world, const rgRows* rows, int row, int count, double* G) {
     int start = rows->rowStart[row];
     rgDynamics_RowsDelassus(world->dynamics, count, rgRows_Columns(rows, row), rows->column + start,
                             rows->value + start, G);
@@ -225,18 +220,17 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
 
 // (10) A little compliance, so that redundant loops have a solution. False: nothing can move some
 // of the rows.
-bool rgRows_Comply(rgWorld* world, int block, const double* G, int stride) {
-    rgRows* rows = &world->rows;
+static bool rgRows_Comply(rgRows* rows, int block, const double* G, int stride) {
     int first = rows->blocks[block].firstRow, count = rows->blocks[block].rowCount, moving = 0;
-    double trace = 0;
+    double sum[2] = {0}; // of translations, of rotations
     for (int k = 0; k < count; ++k) {
-        trace += G[k * stride];
+        sum[k >= 3] += G[k * stride];
     }
-    double mean = trace / count;
+    double mean = (sum[0] + sum[1]) / count;
     for (int k = 0; k < count; ++k) {
         rows->compliance[first + k] = INFINITY;
         if (G[k * stride] > 1e-12 * mean) {
-            rows->compliance[first + k] = 1e-9 * mean;
+            rows->compliance[first + k] = RG_LOOP_COMPLIANCE * sum[k >= 3] / RG_MIN(count, 3);
             ++moving;
         }
     }
@@ -244,12 +238,11 @@ bool rgRows_Comply(rgWorld* world, int block, const double* G, int stride) {
 }
 
 // (10) The last block without the rows that nothing can move.
-void rgRows_Regularize(rgWorld* world, int first) {
-    rgRows* rows = &world->rows;
+void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
     double G[6];
-    rgRows_Delassus(world, first, block->rowCount, G);
-    if (rgRows_Comply(world, rows->blockCount - 1, G, 1)) {
+    rgRows_Delassus(world, rows, first, block->rowCount, G);
+    if (rgRows_Comply(rows, rows->blockCount - 1, G, 1)) {
         return;
     }
     int kept = 0;
@@ -299,28 +292,35 @@ static void rgLoopBias(const rgWorld* world, int equality, double bias[6], doubl
     memcpy(gain + 3, &turn, sizeof(turn));
 }
 
-// (25) A rigid loop is judged by where it was at the start of the step, and closes at its end.
+// (25) Velocity of a rigid loop: zero at the end of the step. The gap is that at its start.
 static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     rgRows* rows = &world->rows;
     bool turns = rgEqualityIsLoop(&world->model->equalities[equality]);
-    double bias[6] = {0}, gain[6] = {0}, lead = rgRows_Lead(world, first);
+    double bias[6] = {0}, gain[6] = {0}, lead = rgRows_Lead(world, first), violation = 0;
+    bool dragged = false;
     if (turns && lead > 0) {
         rgLoopBias(world, equality, bias, gain);
     }
     for (int r = first; r < rows->rowCount; ++r) {
         double rate = rgRows_Speed(rows, r, world->startV), arc = bias[rows->sources[r].row];
         rows->gap[r] += lead * (0.5 * lead * arc - rate);
-        rows->bias[r] = rgBilateralLaw(world, rows->gap[r], (rgSoftness){0}).bias;
-        rows->bias[r] += gain[rows->sources[r].row];
+        rows->bias[r] = gain[rows->sources[r].row];
+        violation = fmax(violation, fabs(rows->gap[r]));
+        dragged = dragged || rows->drift[r] != 0;
     }
+    for (int r = first; dragged && r < rows->rowCount; ++r) {
+        rows->compliance[r] *= RG_DRAG_COMPLIANCE / RG_LOOP_COMPLIANCE;
+    }
+    world->isOpen[equality] = violation > RG_LOOP_OPEN;
 }
 
-// (28) A loop that nothing closes: a spring and damper, critical for what the loop moves.
+// (28) An open loop, beyond the reach of what it joins or not closed yet: a spring and damper,
+// critical for what the loop moves, that pulls at no more than the push-out speed.
 static void rgSetOpenLoop(rgWorld* world, int first) {
     rgRows* rows = &world->rows;
-    double G[6], sum[2] = {0}, T = world->timeConstant;
+    double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->dt, limit = world->def.pushOutSpeed;
     int count[2] = {0};
-    rgRows_Delassus(world, first, rows->rowCount - first, G);
+    rgRows_Delassus(world, rows, first, rows->rowCount - first, G);
     for (int r = first; r < rows->rowCount; ++r) {
         int turns = rows->sources[r].row >= 3;
         sum[turns] += G[r - first];
@@ -328,7 +328,7 @@ static void rgSetOpenLoop(rgWorld* world, int first) {
     }
     for (int r = first; r < rows->rowCount; ++r) {
         int turns = rows->sources[r].row >= 3;
-        double mass = count[turns] / sum[turns], limit = world->def.pushOutSpeed;
+        double mass = count[turns] / sum[turns];
         rgSoftness soft = {.stiffness = mass / (T * T), .damping = 2 * mass / T};
         rgLaw law = rgBilateralLaw(world, rows->gap[r], soft);
         rows->bias[r] = fmin(fmax(law.bias, -limit), limit);
@@ -355,8 +355,8 @@ static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
 static rgResult rgRows_WhitenRegular(rgWorld* world, int first) {
     double G[6];
     rgResult result = rgRows_WhitenLast(world, first, G);
-    if (result == rg_ok && !rgRows_Comply(world, world->rows.blockCount - 1, G, 1)) {
-        rgRows_Regularize(world, first);
+    if (result == rg_ok && !rgRows_Comply(&world->rows, world->rows.blockCount - 1, G, 1)) {
+        rgRows_Regularize(world, &world->rows, first);
         result = rgRows_WhitenLast(world, first, G);
     }
     world->whitenedEnd = world->rows.rowCount;
@@ -371,7 +371,7 @@ rgResult rgAddEqualities(rgWorld* world) {
     }
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
-        int first = def->disabled ? -2 : rgAddEqualityRows(world, e);
+        int first = def->disabled ? -2 : rgAddEqualityRows(world, &world->rows, e);
         if (first == -1) {
             return rg_errorMemory;
         }
@@ -382,15 +382,11 @@ rgResult rgAddEqualities(rgWorld* world) {
         if (rgRows_WhitenRegular(world, first) != rg_ok) {
             return rg_errorMemory;
         }
-        bool open = rgWorld_IsOpen(world, e);
-        if (def->stiffness == 0 && !open) {
-            rgSetRigidLoop(world, e, first);
-            open = rgWorld_OpenSetLoop(world, first);
-        }
-        if (open) {
-            rgSetOpenLoop(world, first);
-        }
         if (def->stiffness == 0) {
+            rgSetRigidLoop(world, e, first);
+            if (world->isOpen[e]) {
+                rgSetOpenLoop(world, first);
+            }
             continue;
         }
         for (int r = first; r < rows->rowCount; ++r) {

@@ -22,14 +22,14 @@ static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow
     if (!rgLimitIsNear(world, limit->phi, speed, freeSpeed)) {
         return rg_ok;
     }
-    int row = rgRows_AddRow(world, (rgBlock){.kind = rg_blockHalfLine}, limit->count,
+    int row = rgRows_AddRow(world, &world->rows, (rgBlock){.kind = rg_blockHalfLine}, limit->count,
                             limit->columns, limit->values);
     if (row < 0) {
         return rg_errorMemory;
     }
     int link = world->model->dofs[limit->columns[0]].link;
     double ahead = rgWorld_TimeAhead(world, link, link);
-    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(limit->phi), ahead);
+    rgLaw law = rgUnilateralLaw(rgTouchingGap(limit->phi), ahead);
     world->rows.gap[row] = limit->phi;
     world->rows.bias[row] = law.bias;
     world->rows.compliance[row] = law.compliance;
@@ -94,7 +94,7 @@ rgResult rgAddDryFriction(rgWorld* world) {
             continue;
         }
         rgBlock block = {.kind = rg_blockBox, .lower = -bound, .upper = bound};
-        int row = rgRows_AddRow(world, block, 1, &i, &one);
+        int row = rgRows_AddRow(world, &world->rows, block, 1, &i, &one);
         if (row < 0) {
             return rg_errorMemory;
         }

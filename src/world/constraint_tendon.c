@@ -22,7 +22,8 @@ int rgTendonEntries(rgWorld* world, int tendon, double scale) {
 
 static int rgAddTendonRow(rgWorld* world, int tendon, rgBlock block, double sign, int row) {
     int count = rgTendonEntries(world, tendon, sign);
-    int first = rgRows_AddRow(world, block, count, world->entryColumns, world->entryValues);
+    int first =
+        rgRows_AddRow(world, &world->rows, block, count, world->entryColumns, world->entryValues);
     if (first >= 0) {
         world->rows.sources[first] =
             (rgRowSource){.kind = rg_constraintTendon,
@@ -56,7 +57,7 @@ static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row
     }
     int link = world->model->dofs[world->rows.column[world->rows.rowStart[first]]].link;
     double ahead = rgWorld_TimeAhead(world, link, link);
-    rgLaw law = rgUnilateralLaw(world, rgTouchingGap(phi), ahead);
+    rgLaw law = rgUnilateralLaw(rgTouchingGap(phi), ahead);
     world->rows.gap[first] = phi;
     world->rows.bias[first] = law.bias;
     world->rows.compliance[first] = law.compliance;

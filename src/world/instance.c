@@ -53,7 +53,7 @@ rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {
     world->watch = instance->watch;
     world->wrenched = instance->wrenched;
     world->unconvergedCount = instance->unconvergedCount;
-    world->softenedCount = instance->softenedCount;
+    world->regularizedCount = instance->regularizedCount;
     world->solveCount = instance->solveCount;
     rgWorld_ForgetStep(world);
     return rg_ok;
@@ -75,7 +75,7 @@ rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* 
     instance->watch = world->watch;
     instance->wrenched = world->wrenched;
     instance->unconvergedCount = world->unconvergedCount;
-    instance->softenedCount = world->softenedCount;
+    instance->regularizedCount = world->regularizedCount;
     instance->solveCount = world->solveCount;
     rgResult result = rgMemory_Copy(&instance->memory, &world->memories[0], allocator);
     return result == rg_ok ? rgWorld_KeepChanges(world, instance, allocator) : result;

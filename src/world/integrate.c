@@ -142,19 +142,11 @@ rgResult rgIntegratePositions(rgStep* step) {
             rgWorld_MoveTree(world, t, world->startQ, world->nextV, rest, world->nextQ);
         }
     }
-    if (world->rigidEqualityCount > 0) {
-        rgWorld_PlaceNext(world, world->dynamics);
-        rgResult result = rgWorld_ProjectLoops(world, world->nextQ);
-        if (result != rg_ok) {
-            return result;
-        }
-    }
+    // The velocity belongs to the orientations before the projection.
     memcpy(world->nextBodyV, world->nextV, (size_t)model->vCount * sizeof(double));
     rgWorld_CarryVelocity(world, world->startQ, world->nextQ, world->nextBodyV);
     rgModel_BodyVelocity(model, world->nextQ, world->nextBodyV, world->nextBodyV);
-    bool finite =
-        rgAllFinite(world->nextQ, model->qCount) && rgAllFinite(world->nextBodyV, model->vCount);
-    return finite ? rg_ok : rg_errorNumeric;
+    return rgAllFinite(world->nextBodyV, model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
 // (12) turned around: from the velocity that the step ends with to step coordinates at startQ.

@@ -160,14 +160,6 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     rgWorld_RateLinks(world, call->work->vRef);
     rgWorld_BendGaps(world, call->work->vRef, 1);
-    for (int i = 0; i < call->def->constraintCount && call->def->start == rg_startGiven; ++i) {
-        const rgConstraintForce* given = &call->def->constraints[i];
-        bool loop = given->kind == rg_constraintEquality && given->index >= 0 &&
-                    given->index < world->model->info.equalityCount;
-        if (loop && given->softened) {
-            world->isOpen[given->index] = true;
-        }
-    }
     rgWorld_ForeseeWhirls(world, call->work->vRef);
     result = result == rg_ok ? rgWorld_AddRows(world) : result;
     if (result == rg_ok && rgInverse_StopRolls(call)) {

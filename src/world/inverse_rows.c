@@ -8,8 +8,7 @@
 bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
     const rgRowSource* source = &world->rows.sources[row];
     return source->kind == rg_constraintEquality &&
-           world->model->equalities[source->index].stiffness == 0 &&
-           !rgWorld_IsOpen(world, source->index);
+           world->model->equalities[source->index].stiffness == 0;
 }
 
 // (5)

@@ -155,8 +155,7 @@ static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgPoint* point) {
                        .tangent2 = point->tangent2,
                        .gap = point->gap,
                        .mu = point->mu,
-                       .softened = point->softened,
-                       .locked = point->locked,
+                       .regularized = point->regularized,
                        .rowCount = point->rowCount,
                        .firstRow = point->firstRow};
 }
@@ -239,8 +238,7 @@ static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
                 (rgConstraintForce){.kind = (rgConstraintKind)source->kind,
                                     .index = source->index,
                                     .row = source->row,
-                                    .softened = source->kind == rg_constraintEquality &&
-                                                rgWorld_IsOpen(world, source->index),
+                                    .regularized = rgWorld_LoopIsOpen(world, r),
                                     .gap = rows->gap[r],
                                     .impulse = rows->lambda[r],
                                     .force = rows->lambda[r] / world->dt};

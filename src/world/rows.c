@@ -22,8 +22,7 @@ void rgRows_Free(rgWorld* world, rgRows* rows) {
 }
 
 // All arrays per row grow together.
-static rgResult rgRows_GrowRows(rgWorld* world, int needed) {
-    rgRows* rows = &world->rows;
+static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
     struct {
         void** array;
         size_t size;
@@ -53,8 +52,7 @@ static rgResult rgRows_GrowRows(rgWorld* world, int needed) {
     return rg_ok;
 }
 
-static rgResult rgRows_GrowEntries(rgWorld* world, int needed) {
-    rgRows* rows = &world->rows;
+static rgResult rgRows_GrowEntries(rgWorld* world, rgRows* rows, int needed) {
     int columns = rows->entryCapacity, values = rows->entryCapacity;
     rgResult result = rgReserve(&world->allocator, (void**)&rows->column, &columns,
                                 rows->entryCount, needed, sizeof(int));
@@ -66,18 +64,22 @@ static rgResult rgRows_GrowEntries(rgWorld* world, int needed) {
     return result;
 }
 
-static rgResult rgRows_Reserve(rgWorld* world, int rowCount, int entryCount) {
-    rgRows* rows = &world->rows;
+void rgRows_DropLast(rgRows* rows) {
+    rows->rowCount -= rows->blocks[--rows->blockCount].rowCount;
+    rows->entryCount = rows->rowStart[rows->rowCount];
+}
+
+static rgResult rgRows_Reserve(rgWorld* world, rgRows* rows, int rowCount, int entryCount) {
     rgResult result = rg_ok;
     if (rows->blockCount + 1 > rows->blockCapacity) {
         result = rgReserve(&world->allocator, (void**)&rows->blocks, &rows->blockCapacity,
                            rows->blockCount, rows->blockCount + 1, sizeof(rgBlock));
     }
     if (result == rg_ok && rows->rowCount + rowCount > rows->rowCapacity) {
-        result = rgRows_GrowRows(world, rows->rowCount + rowCount);
+        result = rgRows_GrowRows(world, rows, rows->rowCount + rowCount);
     }
     if (result == rg_ok && rows->entryCount + entryCount > rows->entryCapacity) {
-        result = rgRows_GrowEntries(world, rows->entryCount + entryCount);
+        result = rgRows_GrowEntries(world, rows, rows->entryCount + entryCount);
     }
     return result;
 }
@@ -117,21 +119,19 @@ static int rgRows_OpenOver(rgRows* rows, rgBlock block, int count) {
     return first;
 }
 
-int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB) {
-    rgRows* rows = &world->rows;
+int rgRows_AddPair(rgWorld* world, rgRows* rows, rgBlock block, int linkA, int linkB) {
     const rgModel* model = world->model;
     int bound = rgLinkDepth(model, linkA) + rgLinkDepth(model, linkB);
-    if (rgRows_Reserve(world, block.rowCount, bound * block.rowCount) != rg_ok) {
+    if (rgRows_Reserve(world, rows, block.rowCount, bound * block.rowCount) != rg_ok) {
         return -1;
     }
     int count = rgModel_PairColumns(model, linkA, linkB, rows->column + rows->entryCount);
     return rgRows_OpenOver(rows, block, count);
 }
 
-int rgRows_AddAlike(rgWorld* world, rgBlock block, int row) {
-    rgRows* rows = &world->rows;
+int rgRows_AddAlike(rgWorld* world, rgRows* rows, rgBlock block, int row) {
     int count = rgRows_Columns(rows, row);
-    if (rgRows_Reserve(world, block.rowCount, count * block.rowCount) != rg_ok) {
+    if (rgRows_Reserve(world, rows, block.rowCount, count * block.rowCount) != rg_ok) {
         return -1;
     }
     memcpy(rows->column + rows->entryCount, rows->column + rows->rowStart[row],
@@ -157,16 +157,15 @@ void rgInsertEntry(int* columns, double* values, int* count, int column, double 
     *count += 1;
 }
 
-int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
+int rgRows_AddRow(rgWorld* world, rgRows* rows, rgBlock block, int count, const int* columns,
                   const double* values) {
-    rgRows* rows = &world->rows;
     const rgDof* dofs = world->model->dofs;
     int bound = 0, stored = 0;
     block.rowCount = 1;
     for (int k = 0; k < count; ++k) {
         bound += dofs[columns[k]].depth;
     }
-    if (rgRows_Reserve(world, 1, bound) != rg_ok) {
+    if (rgRows_Reserve(world, rows, 1, bound) != rg_ok) {
         return -1;
     }
     int* ownColumns = rows->column + rows->entryCount;
@@ -181,6 +180,17 @@ int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
     rows->entryCount += stored;
     rows->rowStart[first + 1] = rows->entryCount;
     return first;
+}
+
+int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* from, int row) {
+    int count = rgRows_Columns(from, row), begin = from->rowStart[row];
+    block.rowCount = 1;
+    if (rgRows_Reserve(world, rows, 1, count) != rg_ok) {
+        return -1;
+    }
+    memcpy(rows->column + rows->entryCount, from->column + begin, (size_t)count * sizeof(int));
+    memcpy(rows->value + rows->entryCount, from->value + begin, (size_t)count * sizeof(double));
+    return rgRows_OpenOver(rows, block, count);
 }
 
 // The least of what the trees that a row acts on were moved by.

@@ -206,7 +206,6 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
         memcpy(world->state.activation, def->activation,
                (size_t)info->activationCount * sizeof(double));
     }
-    memset(world->state.open, 0, (size_t)info->equalityCount * sizeof(double));
     rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
     rgWorld_ForgetImpulses(world);
@@ -270,13 +269,13 @@ int rgWorld_UnconvergedSteps(const rgWorld* world) {
     return world != NULL ? world->unconvergedCount : 0;
 }
 
-int rgWorld_SoftenedSteps(const rgWorld* world) {
-    return world != NULL ? world->softenedCount : 0;
+int rgWorld_RegularizedSteps(const rgWorld* world) {
+    return world != NULL ? world->regularizedCount : 0;
 }
 
 // ---- one block
 
-#define RG_STATE_MAGIC 0x3674617473676972u // "rigstat6"
+#define RG_STATE_MAGIC 0x3774617473676972u // "rigstat7"
 
 typedef struct rgStateHeader {
     uint64_t magic;
@@ -335,28 +334,27 @@ static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size
     return header->byteCount == bytes && bytes <= byteCount;
 }
 
-// Ranges of contacts must lie within, jams be counts, and energies numbers, whatever the bytes say.
+// Ranges of contacts must lie within, and energies be numbers, whatever the bytes say.
 static bool rgPairsFit(const rgStateHeader* header, const char* bytes) {
     for (int i = 0; i < header->pairCount; ++i) {
         rgPairMemory pair;
         memcpy(&pair, bytes + (size_t)i * sizeof(pair), sizeof(pair));
         bool within = pair.firstContact >= 0 && pair.contactCount >= 0 &&
                       pair.firstContact <= header->contactCount - pair.contactCount;
-        bool counted = pair.jammed >= 0 && pair.jams >= 0 && pair.jams <= RG_JAM_LEVELS &&
-                       pair.yields >= 0 && pair.yields <= 1;
-        if (!within || !counted || !isfinite(pair.taken)) {
+        if (!within || !isfinite(pair.taken)) {
             return false;
         }
     }
     return true;
 }
 
-static bool rgAnchorsAreUsable(const rgStateHeader* header, const char* bytes) {
+static bool rgContactsAreUsable(const rgStateHeader* header, const char* bytes) {
     for (int i = 0; i < header->contactCount; ++i) {
         rgContactMemory contact;
         memcpy(&contact, bytes + (size_t)i * sizeof(contact), sizeof(contact));
         const rgVec3 s = contact.anchor, n = contact.normal;
-        if (!rgNumbersAreFinite((const double[]){s.x, s.y, s.z, n.x, n.y, n.z}, 6)) {
+        if (!rgNumbersAreFinite((const double[]){s.x, s.y, s.z, n.x, n.y, n.z, contact.projection},
+                                7)) {
             return false;
         }
     }
@@ -409,7 +407,7 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     const char* changes = contacts + (size_t)header.contactCount * sizeof(rgContactMemory);
     unsigned changed = (unsigned)header.changed;
     if (!rgBlockIsUsable(world, block) || !rgPairsFit(&header, pairs) ||
-        !rgAnchorsAreUsable(&header, contacts) ||
+        !rgContactsAreUsable(&header, contacts) ||
         !rgWorld_ChangesAreUsable(world, changed, changes)) {
         return rg_errorArgument;
     }

@@ -53,14 +53,13 @@ static rgResult rgCommit(rgStep* step) {
     rgWorld_CommitGuides(world);
     rgWorld_CommitTrend(world);
     rgWorld_CommitActivations(world);
-    rgWorld_CommitLoops(world);
     for (int t = 0; t < model->treeCount; ++t) {
         world->state.fresh[t] = world->fresh[t];
     }
     *world->state.time += world->dt;
     world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
                                step->report->contact.status != rg_contactBudgeted;
-    world->softenedCount += step->report->softenedRows > 0;
+    world->regularizedCount += step->report->regularizedRows > 0;
     rgWorld_CommitMemory(world);
     world->readout->committed = true;
     rgWatch_AfterCommit(world);
@@ -89,6 +88,7 @@ static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStepReport own;
     rgStep step = rgEvaluate(world, report, &own);
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // q, v+ -> q+
+    rgRun(&step, rg_stageProject, rgProjectPosition);     // q+ -> loops closed, no penetration
     return rgCommit(&step);                               // or leaves the state as it was
 }
 

@@ -121,8 +121,9 @@ void rgWorld_RecallImpulses(rgWorld* world) {
         rows->lambda[r] = slot >= 0 ? world->state.impulse[slot] : 0;
     }
     for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+        rgPoint* point = &world->points[i];
         const rgContactMemory* contact = rgWorld_Recall(world, point);
+        point->projection = contact != NULL ? contact->projection : 0;
         if (contact != NULL) {
             rgRecallContact(point, contact, rows->lambda + point->firstRow);
         }
@@ -179,6 +180,18 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
         }
     }
     return rg_ok;
+}
+
+double rgWorld_ProjectionImpulse(const rgWorld* world, int row) {
+    const rgRowSource* source = &world->rows.sources[row];
+    return source->kind == -1 ? world->points[source->index].projection : 0;
+}
+
+void rgWorld_KeepProjectionImpulse(rgWorld* world, int row, double impulse) {
+    const rgRowSource* source = &world->rows.sources[row];
+    if (source->kind == -1) { // contacts are kept in the order of points
+        world->memories[1].contacts[source->index].projection = impulse;
+    }
 }
 
 void rgWorld_CommitMemory(rgWorld* world) {

@@ -7,7 +7,8 @@
 // What counts as a doubt. Over two seconds of every scene and robot that we have, sound runs stay
 // below half of each, and broken ones exceed some of them four times.
 #define RG_DOUBT_RISE  0.03 // of the largest kinetic energy
-#define RG_DOUBT_PUSH  0.01 // likewise
+#define RG_DOUBT_FORCE 1e4  // weights of all that moves
+#define RG_DOUBT_STOP  4    // forces that stop all that moves in one step
 #define RG_DOUBT_SPEED 0.3  // [m/s] of everything that moves: energies below it are nothing
 #define RG_DOUBT_DEPTH 0.02 // of the smaller shape's radius, beside the next
 #define RG_DOUBT_LEAST 1e-3 // [m]
@@ -85,38 +86,35 @@ void rgWatch_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold
     rgWatch_Keep(watch, &watch->trust.depth, depth, normal, rg_doubtDepth);
 }
 
-// ---- (17) work of contacts that push out
+// ---- (17) contact forces
 
-static void rgWatch_Impulses(rgWorld* world) {
+// The largest normal force beside the weight of all that moves, and beside what stops it in a step.
+static void rgWatch_Forces(rgWorld* world) {
     rgWatch* watch = &world->watch;
-    double work = 0, most = 0;
-    int where = -1;
+    const rgPoint* point = NULL;
+    double most = 0, mass = world->model->info.mass;
     for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
-        if (!point->pushesOut) {
-            continue;
-        }
-        int row = point->firstRow + 2;
-        double push = world->rows.lambda[row];
-        push *= push > 0 ? RG_MAX(rgRows_Speed(&world->rows, row, world->nextV), 0) : 0;
-        work += push;
-        where = push > most ? i : where;
+        double push = world->rows.lambda[world->points[i].firstRow + 2];
+        point = push > most ? &world->points[i] : point;
         most = RG_MAX(push, most);
     }
-    if (where >= 0) {
-        const rgPoint* point = &world->points[where];
-        rgSurprise push = rgSurpriseAt(world, work, &world->colliders[point->colliderA],
-                                       &world->colliders[point->colliderB]);
-        double normal = rgWatch_NormalEnergy(world, RG_DOUBT_PUSH);
-        rgWatch_Keep(watch, &watch->trust.push, push, normal, rg_doubtPush);
+    double weight = mass * rgLength(world->gravity), force = most / world->dt;
+    if (point == NULL || weight == 0 || force <= RG_DOUBT_FORCE * weight) {
+        return;
     }
+    double kinetic = rgDynamics_Energy(rgWorld_Now(world)).kinetic;
+    double stop = sqrt(2 * mass * RG_MAX(kinetic, watch->motion)) / world->dt;
+    rgSurprise one = rgSurpriseAt(world, force, &world->colliders[point->colliderA],
+                                  &world->colliders[point->colliderB]);
+    double normal = RG_DOUBT_FORCE * weight + RG_DOUBT_STOP * stop;
+    rgWatch_Keep(watch, &watch->trust.force, one, normal, rg_doubtForce);
 }
 
 // ---- (18) energy
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->wrenched || world->compensates || world->belts ||
-                  rgWorld_GuidesMove(world) || rgWorld_OpenCount(world) > 0 ||
+                  rgWorld_GuidesMove(world) || rgWorld_RegularizedRows(world) > 0 ||
                   (world->fluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->driveForce[a] != 0;
@@ -145,7 +143,6 @@ static double rgWorld_SpringEnergy(const rgWorld* world) {
 // The state is still that of the start of the step: what to compare with.
 void rgWatch_BeforeCommit(rgWorld* world) {
     rgWatch* watch = &world->watch;
-    rgWatch_Impulses(world);
     bool passive = !rgWorld_IsDriven(world);
     if (passive && (watch->placed || !watch->passive)) {
         watch->count = 0;
@@ -160,7 +157,11 @@ void rgWatch_BeforeCommit(rgWorld* world) {
 // The state is the new one.
 void rgWatch_AfterCommit(rgWorld* world) {
     rgWatch* watch = &world->watch;
-    if (!watch->passive || ++watch->count % RG_WATCH_STEPS != 0) {
+    bool looks = ++watch->count % RG_WATCH_STEPS == 0;
+    if (looks) {
+        rgWatch_Forces(world);
+    }
+    if (!looks || !watch->passive) {
         return;
     }
     double energy = rgWatch_Energy(world);

@@ -69,7 +69,6 @@ bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
                    {"the dissipation", def->dissipation, 0},
                    {"the tangential stiffness", def->tangentialStiffness, 0},
                    {"the tangential damping", def->tangentialDamping, 0},
-                   {"the time constant", def->timeConstant, 0},
                    {"the push-out speed", def->pushOutSpeed, 0},
                    {"the restitution threshold", def->restitutionThreshold, 0},
                    {"the margin", def->margin, 0},
@@ -148,7 +147,6 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->trend = rgTakeNumbers(&cursor, info->vCount);
     state->fresh = rgTakeNumbers(&cursor, info->treeCount);
     state->impulse = rgTakeNumbers(&cursor, world->slots.count);
-    state->open = rgTakeNumbers(&cursor, info->equalityCount);
     state->blockCount = (int)(cursor - block);
 }
 
@@ -157,7 +155,7 @@ static bool rgWorld_CreateState(rgWorld* world) {
     int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + info->activationCount +
                 6 * info->bodyCount + 3 * info->treeCount +
                 RG_GUIDE_NUMBERS * world->model->kinematicCount + world->sleepCount +
-                world->slots.count + info->equalityCount;
+                world->slots.count;
     double* block = rgAllocate(&world->allocator, (size_t)count, sizeof(double));
     if (block == NULL) {
         return false;
@@ -312,7 +310,6 @@ void rgWorld_Plan(rgWorld* world) {
         world->rigidEqualityCount += !def->disabled && def->stiffness == 0;
         rgWorld_MarkLoop(world, def);
     }
-    rgWorld_GroupLoops(world);
     rgWorld_PlaceLoops(world);
     for (int t = 0; t < model->info.tendonCount; ++t) {
         rgWorld_MarkTendon(world, t);
@@ -509,16 +506,8 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->fluidDamping = rgWorld_Take(world, nv, sizeof(double), &good);
     world->driveForce = rgWorld_Take(world, info->actuatorCount, sizeof(double), &good);
     world->nextQ = rgWorld_Take(world, nq, sizeof(double), &good);
-    world->loopQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->triedQ = rgWorld_Take(world, nq, sizeof(double), &good);
     world->isOpen = rgWorld_Take(world, info->equalityCount, sizeof(bool), &good);
-    world->leftOut = rgWorld_Take(world, info->equalityCount, sizeof(bool), &good);
-    world->miss = rgWorld_Take(world, info->equalityCount, sizeof(double), &good);
-    world->missed = rgWorld_Take(world, info->equalityCount, sizeof(double), &good);
-    world->loopGroups = rgWorld_Take(world, info->treeCount, sizeof(rgLoopGroup), &good);
-    world->loopGroup = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
-    world->loopTree = rgWorld_Take(world, info->equalityCount, sizeof(int), &good);
-    world->loopColumn = rgWorld_Take(world, nv, sizeof(int), &good);
     world->loopPlaces = rgWorld_Take(world, 2 * info->equalityCount, sizeof(rgPlace), &good);
     world->nextBodyV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->nextImpulse = rgWorld_Take(world, world->slots.count, sizeof(double), &good);
@@ -561,7 +550,6 @@ void rgWorld_SetConstants(rgWorld* world) {
     world->integrator = def->integrator != rg_integratorAny       ? def->integrator
                         : options->integrator != rg_integratorAny ? options->integrator
                                                                   : rg_integratorMidpoint;
-    world->timeConstant = def->timeConstant > 0 ? def->timeConstant : 10 * world->dt;
     world->restitutionThreshold = def->restitutionThreshold > 0
                                       ? def->restitutionThreshold
                                       : fmax(0.05, 2 * rgLength(world->gravity) * world->dt);
@@ -592,6 +580,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     rgWorld_WarnEqualities(world, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
     rgWorld_SetReach(world);
+    result = result == rg_ok ? rgProjection_Create(world) : result;
     return result == rg_ok ? rgReadout_Create(world) : result;
 }
 
@@ -626,26 +615,23 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
 
 static void rgWorld_FreeArrays(rgWorld* world) {
     void* arrays[] = {
-        world->stepWrench,   world->state.block,    world->geometries,  world->colliders,
-        world->drives,       world->tendonNeutral,  world->isFreeBody,  world->linkRotations,
-        world->startQ,       world->startV,         world->tau,         world->added,
-        world->freeV,        world->nextV,          world->driveForce,  world->nextQ,
-        world->loopQ,        world->nextBodyV,      world->nextImpulse, world->column,
-        world->entryColumns, world->entryValues,    world->length,      world->points,
-        world->manifolds,    world->loopG,          world->loopWork,    world->whitened,
-        world->treeOfDof,    world->massStart,      world->massColumn,  world->massSource,
-        world->massValue,    world->islands,        world->reach,       world->asked,
-        world->parts,        world->partV,          world->partForce,   world->partTau,
-        world->partAdded,    world->midV,           world->trend,       world->isHeld,
-        world->rest,         world->fresh,          world->isLooped,    world->touches,
-        world->rolls,        world->springs,        world->lead,        world->dofStiffness,
-        world->dofDamping,   world->linkReach,      world->guides,      world->sleeps,
-        world->waiting,      world->linkVelocities, world->colliderRest};
-    void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
-                    world->fluidDamping, world->triedQ,       world->isOpen,      world->miss,
-                    world->missed,       world->loopGroups,   world->loopGroup,   world->loopTree,
-                    world->loopPlaces,   world->loopColumn,   world->leftOut,     world->whirls,
-                    world->relief};
+        world->stepWrench,  world->state.block,    world->geometries,  world->colliders,
+        world->drives,      world->tendonNeutral,  world->isFreeBody,  world->linkRotations,
+        world->startQ,      world->startV,         world->tau,         world->added,
+        world->freeV,       world->nextV,          world->driveForce,  world->nextQ,
+        world->nextBodyV,   world->nextImpulse,    world->column,      world->entryColumns,
+        world->entryValues, world->length,         world->points,      world->manifolds,
+        world->whitened,    world->treeOfDof,      world->massStart,   world->massColumn,
+        world->massSource,  world->massValue,      world->islands,     world->reach,
+        world->parts,       world->partV,          world->partForce,   world->partTau,
+        world->partAdded,   world->midV,           world->trend,       world->isHeld,
+        world->rest,        world->fresh,          world->isLooped,    world->touches,
+        world->rolls,       world->springs,        world->lead,        world->dofStiffness,
+        world->dofDamping,  world->linkReach,      world->guides,      world->sleeps,
+        world->waiting,     world->linkVelocities, world->colliderRest};
+    void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues,
+                    world->fluidBoxes,  world->fluidDamping, world->triedQ,
+                    world->loopPlaces,  world->isOpen,       world->whirls};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }
@@ -671,7 +657,7 @@ void rgDestroyWorld(rgWorld* world) {
     rgDestroyDynamics(world->dynamics);
     rgDestroyContactSolver(world->solver);
     rgRows_Free(world, &world->rows);
-    rgRows_Free(world, &world->loopRows);
+    rgProjection_Destroy(world);
     rgWorld_FreeChanges(world);
     rgWorld_FreeArrays(world);
     rgAllocator inner = world->meter.inner;

@@ -10,18 +10,13 @@
 
 #include <stdatomic.h>
 
-#define RG_JAM_LEVELS 8 // a pair is softened for at most 2^7 steps at a time
-
 // What a pair of shapes remembers from step to step. No padding: states are compared by bytes.
 typedef struct rgPairMemory {
     int32_t a, b; // proxies, a < b
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
-    int32_t jammed;  // steps for which it counts as jammed, this one included
-    int32_t jams;    // times in a row that no rigid solution was found, at most RG_JAM_LEVELS
-    int16_t yields;  // 1: its contacts are softened meanwhile; 0: they are not asked to part
-    int16_t age;     // steps that it is known for, at most 1
+    int32_t age;     // steps that it is known for, at most 1
     double taken;    // by its normal springs since they touch [J]; negative: not known
     double gap;      // of its deepest point when it was last looked at [m]; 0: none
 } rgPairMemory;
@@ -32,8 +27,9 @@ typedef struct rgContactMemory {
     uint32_t feature;
     int32_t rowCount;
     rgVec3 linear, angular;
-    rgVec3 anchor; // elastic tangential displacement of B from A [m]
-    rgVec3 normal; // that it belongs to
+    rgVec3 anchor;     // elastic tangential displacement of B from A [m]
+    rgVec3 normal;     // that it belongs to
+    double projection; // impulse of the projection along the normal [kg m]
 } rgContactMemory;
 
 // Warm start of contacts, sorted by pair. Two of them: that of the state, and the next one.
@@ -62,7 +58,6 @@ typedef struct rgState {
     double* trend;   // vCount, likewise: half of the change that is expected
     double* fresh;   // per tree: 1 if the last step solved for its impulses instead of taking them
     double* impulse; // per slot: warm start of rows that are no contacts
-    double* open;    // per equality: 1 if nothing closed it in the last step
     double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
@@ -122,9 +117,9 @@ typedef struct rgPoint {
     bool isSoft;           // has a normal spring
     double stored;         // rgAddContacts: in that spring at the start of the step [J]
     bool overlaps;         // rigid, between parts that overlap by design
-    bool pushesOut;        // rigid, and wants to leave a penetration
-    bool softened;         // soften.c
-    bool locked;           // wedge.c
+    bool squeezes;         // rigid, and a kinematic body closes it
+    bool regularized;      // a kinematic body squeezes it, and no rigid solution was found
+    double projection;     // rgWorld_RecallImpulses: of the last step [kg m]
     rgSoftness tangential; // rgAddContacts; none in an impact
     bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
     double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
@@ -216,24 +211,14 @@ typedef struct rgMeter {
 
 // Trees that rows connect, and what the contacts among them do. At the tree that stands for all.
 typedef struct rgIsland {
-    int parent;                  // tree that is in the same island; itself where it stands for all
-    bool limited;                // rebounds less than Newton's law says
-    bool pumps;                  // conflict.c: corrections do more work than they explain
-    double share;                // of the rebound, in the last solve
-    double work, hits;           // of contacts; what impacts bring, as a measure [J]
-    double mass, asked, carried; // conflict.c: what moves, largest speed and impulse of corrections
-    double low, high;            // shares that are allowed and that are not
+    int parent;        // tree that is in the same island; itself where it stands for all
+    bool limited;      // rebounds less than Newton's law says
+    bool projects;     // project.c: penetration or loops
+    double share;      // of the rebound, in the last solve
+    double work, hits; // of contacts; what impacts bring, as a measure [J]
+    double low, high;  // shares that are allowed and that are not
     double lowWork, highWork, allowed;
 } rgIsland;
-
-// Trees that rigid loops connect: they are closed together or not at all.
-typedef struct rgLoopGroup {
-    double error, reached; // largest violation: accepted, and where the last step leads
-    double energy, size;   // of the motion and the violations of a step
-    bool active;           // not closed yet, and not given up
-    bool hasOpen;          // some of its loops yield in this step
-    bool tries;            // all of its loops take part
-} rgLoopGroup;
 
 // What is kept to see whether mechanics explains the motion. No part of the state: it takes no part
 // in the motion. watch.c.
@@ -291,7 +276,7 @@ typedef struct rgInstance {
     rgMemory memory; // arrays of the batch
     rgWatch watch;
     bool wrenched;
-    int unconvergedCount, softenedCount;
+    int unconvergedCount, regularizedCount;
     unsigned solveCount;
     unsigned changed; // bits of rgChangeKind
     double* changes;  // their numbers; an array of the batch
@@ -311,7 +296,7 @@ struct rgWorld {
     rgVec3 gravity;
     double dt;
     rgIntegrator integrator; // midpoint or Euler
-    double timeConstant, restitutionThreshold;
+    double restitutionThreshold;
 
     rgState state;
     rgMemory memories[2]; // memory 0 is part of the state
@@ -340,7 +325,6 @@ struct rgWorld {
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
-    bool hasTendonRows;
     int* massStart; // vCount + 1: M^ in compressed rows
     int* massColumn;
     int* massSource; // entry of the compact mass matrix
@@ -373,7 +357,7 @@ struct rgWorld {
     double* driveForce;    // per actuator [N]
     rgFluidBox* fluidBoxes; // rgWorld_PlanFluid, per body
     double* fluidDamping;   // rgWorld_AddFluid, vCount: diagonal above the slope of fluid forces
-    double* nextQ;          // rgIntegratePositions, qCount
+    double* nextQ;          // rgIntegratePositions, qCount; rgProjectPosition moves it
     double* nextBodyV;      // rgIntegratePositions, vCount, body coordinates
     double* nextImpulse;    // rgStoreImpulses, per slot
     double* column;         // scratch, vCount
@@ -391,23 +375,10 @@ struct rgWorld {
     rgManifold* manifolds;     // rgFindContacts, per active pair
     int manifoldCapacity;
     rgRows rows;
-    rgRows loopRows; // rgWorld_ProjectLoops
-    double* loopQ;   // rgWorld_ProjectLoops, qCount
-    double* triedQ;  // rgWorld_ProjectLoops, qCount
-    rgRows heldRows; // rgWorld_ProjectLoops: those of the step
-    bool* isOpen;    // rgWorld_StartLoops, per equality: it yields in this step
-    bool* leftOut;   // rgWorld_ProjectLoops, per equality: it yields and takes no part
-    double* miss;    // rgWorld_ProjectLoops, per equality: how far it is from closed
-    double* missed;  // rgWorld_ProjectLoops, per equality: likewise, where the last step leads
-    rgLoopGroup* loopGroups; // rgWorld_Plan, per tree: at the tree that stands for its group
-    int* loopGroup;          // rgWorld_Plan, per tree: that tree
-    int* loopTree;           // rgWorld_Plan, per equality: a tree of it; -1: not rigid, or none
-    rgPlace* loopPlaces;     // rgWorld_Plan, two per equality: what it connects
-    double* loopG;           // rgWorld_ProjectLoops, n x n, then columns of W
-    int* loopColumn;         // rgWorld_ProjectLoops, vCount: number of such a column
-    int loopCapacity;
-    double* loopWork; // rgWorld_ProjectLoops, entries of J
-    int loopWorkCapacity;
+    bool* isOpen;        // rgAddEqualities, per equality: rigid, and not closed
+    rgPlace* loopPlaces; // rgWorld_Plan, two per equality: what it connects
+    double* triedQ;      // scratch of tendons with inertia, qCount
+    struct rgProjection* projection;
     double* whitened; // rgAssembleProblem, entries of J
     int whitenedCapacity;
     int whitenedFirst, whitenedEnd; // rgAddEqualities: rows that have it already
@@ -416,19 +387,13 @@ struct rgWorld {
     rgContactProblem problem;
     double penetration;
     bool bends;           // rgFindContacts: some point may
-    bool reopens;         // rgSolveProblem: loops yield that did not, and it is solved again
-    bool restless;        // rgSolveProblem: the start did not do
     bool wrenched;        // any wrench is not zero
     bool belts;           // any shape has a surface velocity
     bool compensates;     // any body has weight taken off it
     bool fluid;           // there is one
     int unconvergedCount; // steps since creation
-    int softenedCount;    // likewise
+    int regularizedCount; // likewise
     unsigned solveCount;  // likewise, solves
-    double* asked;        // rgSolveProblem, per row: compliance before softening
-    int askedCapacity;
-    double* relief; // wedge.c, per row
-    int reliefCapacity;
     rgReadout* readout;
     rgWatch watch;
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
@@ -465,6 +430,8 @@ rgResult rgSolveProblem(rgStep* step);        // assemble.c
 rgResult rgLimitRebounds(rgStep* step);       // rebound.c, part of solving
 rgResult rgApplyImpulses(rgStep* step);       // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
+rgResult rgProjectPosition(rgStep* step);     // project.c
+rgResult rgFinishVelocity(rgStep* step);      // integrate.c
 
 void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
@@ -478,22 +445,13 @@ void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const doubl
 void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);             // integrate.c
 void rgTrend(const double* last, const double* now, int count, double* trend); // integrate.c
 void rgWorld_CommitTrend(rgWorld* world);                                      // integrate.c
-rgResult rgWorld_ProjectLoops(rgWorld* world, double* q);                      // loops.c
-// conflict.c: loops that nothing can close
-bool rgWorld_IsOpen(const rgWorld* world, int equality);
-void rgWorld_GroupLoops(rgWorld* world);                            // plans
-void rgWorld_PlaceLoops(rgWorld* world);                            // plans
-rgLoopGroup* rgWorld_LoopGroup(const rgWorld* world, int equality); // NULL: nothing moves
-double rgWorld_GroupMass(const rgWorld* world, int group); // of all that moves, at the end of it
-void rgWorld_StartLoops(rgWorld* world);
-int rgWorld_OpenCount(const rgWorld* world);
-bool rgWorld_OpenSetLoop(rgWorld* world, int first); // of the last block, if it was set to be so
-// True: some yield, and the step is solved again.
-bool rgWorld_OpenLoops(rgWorld* world, const rgContactReport* report);
-void rgWorld_CommitLoops(rgWorld* world);
-// Whether a motion of that energy is more than errors or speeds of that size explain.
-#define RG_LOOP_OPEN 1e-6 // [m] or [rad] from closed, above which a loop is open
-bool rgIsAmplified(double energy, double mass, double size);
+// project.c
+rgResult rgProjection_Create(rgWorld* world);
+void rgProjection_Destroy(rgWorld* world);
+typedef struct rgProjection rgProjection;
+void rgWorld_PlaceLoops(rgWorld* world);                // constraint_equality.c: plans
+int rgWorld_RegularizedRows(const rgWorld* world);      // assemble.c
+bool rgWorld_LoopIsOpen(const rgWorld* world, int row); // assemble.c: of the row of an equality
 
 // world.c: the parts of a block of numbers.
 void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state);
@@ -518,12 +476,15 @@ static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
 
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
 // Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
-int rgRows_AddPair(rgWorld* world, rgBlock block, int linkA, int linkB);
+int rgRows_AddPair(rgWorld* world, rgRows* rows, rgBlock block, int linkA, int linkB);
 // The same over the columns of a row that is there.
-int rgRows_AddAlike(rgWorld* world, rgBlock block, int row);
+int rgRows_AddAlike(rgWorld* world, rgRows* rows, rgBlock block, int row);
+// A block of one row, copied from other rows.
+int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* from, int row);
+void rgRows_DropLast(rgRows* rows); // the last block
 // A block of one row with given entries. Degrees of freedom above a column are stored too, as
 // zeros: rgDynamics_Delassus() needs them.
-int rgRows_AddRow(rgWorld* world, rgBlock block, int count, const int* columns,
+int rgRows_AddRow(rgWorld* world, rgRows* rows, rgBlock block, int count, const int* columns,
                   const double* values);
 void rgRows_Clear(rgRows* rows);
 void rgRows_Free(rgWorld* world, rgRows* rows);
@@ -539,7 +500,7 @@ static inline int rgRows_Columns(const rgRows* rows, int row) {
 typedef struct rgLaw {
     double bias, compliance;
 } rgLaw;
-rgLaw rgUnilateralLaw(const rgWorld* world, double phi, double ahead); // assemble.c, rigid
+rgLaw rgUnilateralLaw(double phi, double ahead); // assemble.c, rigid
 // Time that a gap has to close in [s]: to where the next step is computed.
 static inline double rgWorld_TreeAhead(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;
@@ -594,23 +555,10 @@ rgResult rgAddTendons(rgWorld* world);                                   // cons
 rgResult rgAddContacts(rgWorld* world);                                  // constraint_contact.c
 rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point); // of a pair, likewise
 int rgContactRowCount(const rgMaterial* material);                       // likewise
-// soften.c, once W is there: contacts of pairs that are known to be jammed, or of all that push out
-// or overlap, which are known from then on. Both return how many rows were softened.
-int rgSoftenKnownJams(rgWorld* world);
-int rgSoftenNewJams(rgWorld* world, const rgContactReport* report);
-void rgJamPair(rgWorld* world, int i, bool yields); // of a point, for this step and maybe more
-void rgForgetJams(rgWorld* world);                  // unless a pair is jammed
-void rgChargeSprings(rgWorld* world);               // constraint_contact.c, once v+ is there
+void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
-void rgSetArcs(rgWorld* world);    // arc.c: of all points, with the velocity of the start
-void rgAddArcs(rgWorld* world);    // arc.c: to the bias of the contact rows
-void rgFreeWedges(rgWorld* world); // wedge.c: less of it where nothing pushes a contact out
-// wedge.c, once the bias has the free velocity in it: pairs that are known to jam are not asked to
-// part; what the others may do without, per row, NULL where there are none; and those that did.
-void rgRelieveKnownJams(rgWorld* world);
-rgResult rgOfferRelief(rgWorld* world, double** relief);
-void rgTakeRelief(rgWorld* world, const double* relief);
-int rgCountLocked(const rgWorld* world);
+void rgSetArcs(rgWorld* world);      // arc.c: of all points, with the velocity of the start
+void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
 void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
 void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
 // anchor.c: elastic displacement after the step, from the impulses and the next velocity
@@ -618,18 +566,16 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
 
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
-int rgAddEqualityRows(rgWorld* world, int equality);
+int rgAddEqualityRows(rgWorld* world, rgRows* rows, int equality);
+#define RG_LOOP_COMPLIANCE 1e-9 // (10) of rigid loops, relative to G
 static inline bool rgEqualityIsLoop(const rgEqualityDef* def) {
     return def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
 }
-// How far a connect or weld is from closed at the present kinematics; negative: it has no rows.
-double rgWorld_LoopMiss(const rgWorld* world, int equality);
 double rgCouplingSlope(const rgWorld* world, int equality); // of tendons, where the step is
-void rgRows_Regularize(rgWorld* world, int first);          // of the last block
-// The same where all rows can move, from the diagonal of their G at an array; false: not so.
-bool rgRows_Comply(rgWorld* world, int block, const double* G, int stride);
+// Compliance (10) of the last block, without the rows that nothing can move.
+void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first);
 // Diagonal entries of G of rows that have the same columns.
-void rgRows_Delassus(const rgWorld* world, int row, int count, double* G);
+void rgRows_Delassus(const rgWorld* world, const rgRows* rows, int row, int count, double* G);
 void rgWorld_PlaceTendons(rgWorld* world); // constraint_tendon.c: at the present kinematics
 // Rate of a tendon's length where the step is computed.
 double rgTendonRate(const rgWorld* world, int tendon, const double* v);
@@ -759,6 +705,9 @@ void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
 // What the state knows of a point; NULL: it is new.
 const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
+// Impulse of the projection at a row of the last step, and of this one.
+double rgWorld_ProjectionImpulse(const rgWorld* world, int row);
+void rgWorld_KeepProjectionImpulse(rgWorld* world, int row, double impulse);
 void rgWorld_CommitMemory(rgWorld* world);
 void rgWorld_ForgetImpulses(rgWorld* world);
 void rgWorld_ForgetSprings(rgWorld* world); // what they took: whoever moves bodies pays for it

@@ -128,7 +128,7 @@ class Record(unittest.TestCase):
             file["version"][0] = 99
         refused("version 99", path)
         with h5py.File(path, "r+") as file:
-            file["version"][0] = 1
+            file["version"][0] = 2
             file["frames/kinematic"] = numpy.zeros((21, 8))
         refused("frames/kinematic does not hold poses of 7 numbers", path)
         with h5py.File(path, "r+") as file:

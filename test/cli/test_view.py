@@ -64,8 +64,8 @@ class Server:
             if line.startswith(b"data: "):
                 data = base64.b64decode(line[6:])
                 numbers = struct.unpack_from("<9i", data, 40)
-                q = struct.unpack_from(f"<{numbers[4]}f", data, 76 + 4 * 8)
-                skipped = 8 + sum(numbers[4:7])
+                q = struct.unpack_from(f"<{numbers[4]}f", data, 76 + 4 * 9)
+                skipped = 9 + sum(numbers[4:7])
                 told = struct.unpack_from(f"<{7 * numbers[8]}f", data, 76 + 4 * skipped)
                 found.append({"time": struct.unpack_from("<d", data)[0], "contacts": numbers[0],
                               "model": numbers[3], "paused": bool(numbers[7]), "q": q,

@@ -168,7 +168,7 @@ static void TestCube(void** state) {
         Between("body/cube/inertia.scale", 0.6, 1.6)};
     const double truth[] = {0.25, 0.2, 0.001, 0.006, 1};
     rgIdentifyDef settings = DefOf(&recorded, parameters, 5);
-    settings.generations = 2 * settings.generations;
+    settings.generations = 3 * settings.generations;
     rgIdentification* id = NULL;
     assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
     for (int i = 0; i < 5 && !Light(); ++i) {

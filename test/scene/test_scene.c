@@ -93,7 +93,7 @@ static void rgTestTrust(void** state) {
             print_error(
                 "%s: doubts %d, energy %g J at %g s, push %g J at %g s, depth %g m at %g s\n",
                 scene->name, trust.doubts, trust.energy.amount, trust.energy.time,
-                trust.push.amount, trust.push.time, trust.depth.amount, trust.depth.time);
+                trust.force.amount, trust.force.time, trust.depth.amount, trust.depth.time);
         }
         assert_int_equal(trust.doubts, rg_doubtNone);
         rgClose(&play);

@@ -8,7 +8,7 @@
 #define STEPS 1500 // long enough for robots to fall, and to hit themselves
 
 typedef struct Outcome {
-    int unconverged, jammed;
+    int unconverged;
     int contacts;
     int rows;
     double worst;
@@ -43,8 +43,7 @@ static Outcome RunScene(rgWorld* world) {
         rgStepReport report;
         assert_int_equal(rgWorld_Step(world, &report), rg_ok);
         bool solved = report.contact.status == rg_contactSolved;
-        outcome.unconverged += !solved && report.softenedRows == 0;
-        outcome.jammed += !solved && report.softenedRows > 0;
+        outcome.unconverged += !solved;
         outcome.worst = fmax(outcome.worst, report.contact.residual.total);
         outcome.contacts += report.contactCount;
         outcome.rows += report.rowCount;
@@ -61,7 +60,7 @@ static Outcome RunScene(rgWorld* world) {
     return outcome;
 }
 
-static int RunFile(const char* path, const char* name, rgIntegrator integrator) {
+static void RunFile(const char* path, const char* name, rgIntegrator integrator) {
     rgModel* model = Load(path);
     rgWorldDef def = rgDefaultWorldDef();
     def.integrator = integrator;
@@ -71,28 +70,23 @@ static int RunFile(const char* path, const char* name, rgIntegrator integrator) 
     assert_int_equal(rgWorld_Reset(world, key), rg_ok);
     print_message("%s", integrator == rg_integratorEuler ? "euler    " : "midpoint ");
     Outcome outcome = RunScene(world);
-    print_message(
-        "%-22s nv %3d contacts %5.1f rows %5.1f iterations %5.2f unconverged %d jammed %d worst "
-        "%.1e step %.1f us memory %zu kB\n",
-        name, rgModel_Info(model).vCount, (double)outcome.contacts / STEPS,
-        (double)outcome.rows / STEPS, outcome.iterations / STEPS, outcome.unconverged,
-        outcome.jammed, outcome.worst, 1e6 * outcome.seconds / STEPS,
-        rgWorld_MemoryUse(world) / 1024);
+    print_message("%-22s nv %3d contacts %5.1f rows %5.1f iterations %5.2f unconverged %d worst "
+                  "%.1e step %.1f us memory %zu kB\n",
+                  name, rgModel_Info(model).vCount, (double)outcome.contacts / STEPS,
+                  (double)outcome.rows / STEPS, outcome.iterations / STEPS, outcome.unconverged,
+                  outcome.worst, 1e6 * outcome.seconds / STEPS, rgWorld_MemoryUse(world) / 1024);
     // Falls are chaotic and knots of parts hard: at most one step in a hundred, and better than
     // nothing.
     assert_true(outcome.worst < 1);
     assert_true(outcome.unconverged <= STEPS / 100);
-    assert_int_equal(rgWorld_Trust(world).doubts, rg_doubtNone);
+    // Parts that overlap and collide all the same press on each other.
+    int allowed = strstr(name, "_strict") != NULL ? rg_doubtForce : rg_doubtNone;
+    assert_int_equal(rgWorld_Trust(world).doubts & ~allowed, rg_doubtNone);
     rgDestroyWorld(world);
     rgDestroyModel(model);
-    return outcome.jammed;
 }
 
-typedef struct Jams {
-    int runs, steps;
-} Jams;
-
-static void RunFolder(const char* folder, Jams* jams) {
+static void RunFolder(const char* folder) {
     char path[2048];
     DIR* listing = opendir(folder);
     if (listing == NULL) {
@@ -102,9 +96,8 @@ static void RunFolder(const char* folder, Jams* jams) {
         size_t length = strlen(entry->d_name);
         if (length > 4 && strcmp(entry->d_name + length - 4, ".xml") == 0) {
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-            jams->steps += RunFile(path, entry->d_name, rg_integratorEuler);
-            jams->steps += RunFile(path, entry->d_name, rg_integratorMidpoint);
-            jams->runs += 2;
+            RunFile(path, entry->d_name, rg_integratorEuler);
+            RunFile(path, entry->d_name, rg_integratorMidpoint);
         }
     }
     closedir(listing);
@@ -115,16 +108,11 @@ static void TestRobots(void** state) {
     static const char* const folders[] = {"robots/allegro", "robots/cassie", "robots/humanoid",
                                           "robots/solo12",  "robots/talos",  "robots/ur5",
                                           "robots/wall"};
-    Jams jams = {0};
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); ++i) {
         char folder[1024];
         snprintf(folder, sizeof(folder), "%s", rgDataPath(folders[i]));
-        RunFolder(folder, &jams);
+        RunFolder(folder);
     }
-    // Parts that press on each other may have no rigid solution for a while: of a fall that happens
-    // to jam a quarter of the steps, of all falls together few.
-    print_message("jammed: %d of %d steps\n", jams.steps, jams.runs * STEPS);
-    assert_true(jams.steps <= jams.runs * STEPS / 30);
 }
 
 int main(void) {

@@ -336,7 +336,7 @@ static void TestImpactKeepsItsFriction(void** state) {
         SceneSetVelocity(&scene, 0, 2, (double[]){v[0], v[2]});
         SceneRun(&scene, (int)ceil(4e-4 / dt) + 2);
         const double* after = rgWorld_Velocities(scene.world, NULL);
-        EXPECT_NEAR(after[1], e, 1e-9);
+        EXPECT_NEAR(after[1], e, 2e-7); // sharing of normals, proximal in the step after
         EXPECT_NEAR((v[0] - after[0]) / (after[1] - v[2]), mu, 1e-9); // Jt/Jn
         SceneEnd(&scene);
     }

@@ -147,7 +147,7 @@ static void TestMassRatios(void** state) {
         SceneMake(&scene, &def);
         SceneRun(&scene, 1000);
         assert_int_equal(rgWorld_UnconvergedSteps(scene.world), 0);
-        assert_int_equal(rgWorld_SoftenedSteps(scene.world), 0);
+        assert_int_equal(rgWorld_RegularizedSteps(scene.world), 0);
         EXPECT_NEAR(SceneBodyPoint(&scene, (rgBodyId){1}).z, 0.1, 1e-7);
         EXPECT_NEAR(SceneBodyPoint(&scene, (rgBodyId){2}).z, 0.3, 1e-7);
         EXPECT_NEAR(rgWorld_ContactForce(scene.world, (rgBodyId){2}).z, heavy * SCENE_G,

@@ -52,13 +52,14 @@ static void TestMaterialStiffness(void** state) {
     SceneEnd(&scene);
 }
 
-// Stiffness to infinity at fixed d/k: the trajectory goes to the rigid one, by the inverse of k.
+// Stiffness to infinity at fixed d/k: the trajectory of a ball that touches goes to the rigid one,
+// by the inverse of k.
 static double SoftDifference(double k) {
     double dt = 1e-3, T = 10 * dt;
     rgWorldDef rigid = SceneWorldDef(dt, 1e-12), soft = rigid;
     soft.stiffness = k;
     soft.damping = k * T;
-    Scene a = Ball(0.1, 0.1 - 1e-3, &rigid), b = Ball(0.1, 0.1 - 1e-3, &soft);
+    Scene a = Ball(0.1, 0.1, &rigid), b = Ball(0.1, 0.1, &soft);
     double v[6] = {0.5, 0, 0, 0, 0, 0};
     SceneSetVelocity(&a, 0, 6, v);
     SceneSetVelocity(&b, 0, 6, v);

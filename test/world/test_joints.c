@@ -452,10 +452,10 @@ static void TestSunkSlide(void** state) {
     SceneEnd(&scene);
 }
 
-// A cart on rails that rise from the floor by 0.35 rad, sunk into it by a millimetre. Out is up
-// the rails, against friction: with 0.3 < tan 0.35 it is pushed out, with more it is wedged,
-// and nothing is asked of it. Every step is solved, nothing yields, and it can be pulled out at any
-// time.
+// A cart on rails that rise from the floor by 0.35 rad, sunk into it by a millimetre: alone on the
+// rails, free to move across, or pulled. Below tan 0.35 and above, friction or not: the velocity
+// problem is solved and knows nothing of the depth, the projection slides the cart out along the
+// rails, and its speed stays that of the forces.
 static void TestWedge(void** state) {
     (void)state;
     double rise = 0.35;
@@ -477,23 +477,19 @@ static void TestWedge(void** state) {
         for (int i = 0; i < 300; ++i) {
             rgStepReport report = SceneStep(&scene);
             assert_int_equal(report.contact.status, rg_contactSolved);
-            assert_int_equal(report.softenedRows, 0);
-            assert_true(pulled || report.lockedContacts == wedged);
+            assert_int_equal(report.regularizedRows, 0);
+            assert_true(pulled || rgWorld_KineticEnergy(scene.world) < 1e-12);
         }
         double out = rgWorld_Positions(scene.world, NULL)[0] * sin(rise);
-        if (wedged && !pulled) {
-            EXPECT_NEAR(out, 0, 1e-12);
-        } else {
-            assert_true(out > 0.9e-3);
-        }
+        assert_true(out > 0.99e-3);
+        assert_true(pulled || out < 1.01e-3);
         SceneEnd(&scene);
     }
 }
 
-// A ball in a groove of two planes, sunk into both by a millimetre. Either contact alone would
-// part; together they push it up, against friction: with 0.3 < tan 0.35 they do, with more no
-// impulses at all part it, and nothing is asked of it. Every step is solved, nothing yields,
-// impulses stay as small as the load, and it can be pulled out at any time.
+// A ball in a groove of two planes, sunk into both by a millimetre, with less and with more
+// friction than the groove is steep. Every step is solved, impulses stay as small as the load, and
+// the projection lifts the ball until it touches both planes.
 static void TestGroove(void** state) {
     (void)state;
     double slope = 0.35, start = 0.099 / sin(slope);
@@ -518,29 +514,21 @@ static void TestGroove(void** state) {
         double force[6] = {0};
         force[isFree ? 2 : 1] = pulled ? 20 : 0;
         assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
-        int dear = 0;
         double largest = 0;
         for (int i = 0; i < 300; ++i) {
             rgStepReport report = SceneStep(&scene);
             assert_int_equal(report.contact.status, rg_contactSolved);
-            assert_int_equal(report.softenedRows, 0);
-            assert_true(pulled || report.lockedContacts == (jammed ? 2 : 0));
-            dear += report.contact.factorizationCount > 15;
+            assert_int_equal(report.regularizedRows, 0);
             int count;
             const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
             for (int k = 0; k < count; ++k) {
-                assert_true(pulled || contacts[k].locked == jammed);
                 largest = fmax(largest, contacts[k].impulse[2]);
             }
         }
         double up = rgWorld_Positions(scene.world, NULL)[isFree ? 2 : 1] - (isFree ? start : 0);
-        if (jammed && !pulled) {
-            EXPECT_NEAR(up, 0, 1e-11);
-            assert_true(largest < 0.02);
-        } else {
-            assert_true(up > 0.9e-3 / sin(slope));
-        }
-        assert_true(dear <= 9); // in the first step, and after 1, 2, 4, ..., 128 more
+        assert_true(largest < 0.02);
+        assert_true(up > 0.99e-3 / sin(slope));
+        assert_true(pulled || up < 1.01e-3 / sin(slope));
         SceneEnd(&scene);
     }
 }
@@ -618,9 +606,9 @@ static void TestManyDampedLoops(void** state) {
             q[i] = 0.01;
         }
         assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
-        SceneStep(&scene);
+        SceneRun(&scene, 15); // 10 mm at 1 m/s
         for (int i = 0; i < count; ++i) {
-            EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[i], 0, 1e-12);
+            EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[i], 0, 1e-10);
         }
         SceneEnd(&scene);
     }
@@ -668,7 +656,7 @@ static void TestRopesOfAnyLength(void** state) {
         const double* w = rgWorld_Velocities(other.world, NULL);
         for (int k = 0; k < nv; ++k) {
             // the solver's tolerance, and a rope that whips, once it has landed
-            EXPECT_NEAR(v[k], w[k], touching > 0 ? 5e-5 : 1e-9);
+            EXPECT_NEAR(v[k], w[k], touching > 0 ? 2e-4 : 1e-9);
         }
     }
     assert_true(touching > 20);

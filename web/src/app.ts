@@ -137,7 +137,7 @@ export class App {
     }
     return {
       time: 0, q, v: new Float32Array(model.nv), sensors: new Float32Array(0), kinematic: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
-      stages: new Float32Array(7), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) },
+      stages: new Float32Array(8), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) },
     };
   }
 

@@ -66,12 +66,12 @@ export interface Model {
   keys: { name: string }[];
 }
 
-export const STAGES = ['kinematics', 'collide', 'dynamics', 'assemble', 'solve', 'velocity', 'position'];
+export const STAGES = ['kinematics', 'collide', 'dynamics', 'assemble', 'solve', 'velocity', 'position', 'project'];
 export const OPEN = 0;
 export const STICK = 1;
 export const SLIP = 2;
 export const UNSOLVED = 1; // bits of flags
-export const SOFTENED = 2;
+export const REGULARIZED = 2;
 
 // Numbers of one contact in `data`: point 0-2, normal 3-5, force on B 6-8, gap 9, mu 10.
 export const CONTACT = 11;

@@ -1,9 +1,9 @@
 // Marks on the timeline: impacts, and steps that were not solved.
-import { SOFTENED, UNSOLVED, type Source } from './data';
+import { REGULARIZED, UNSOLVED, type Source } from './data';
 
 export interface Mark {
   time: number;
-  kind: 'impact' | 'unsolved' | 'softened';
+  kind: 'impact' | 'unsolved' | 'regularized';
 }
 
 // An impact takes energy at once: more than a fiftieth of the largest kinetic energy from one frame
@@ -18,7 +18,7 @@ export function findMarks(source: Source): Mark[] {
     energy[i] = f.kinetic + f.potential;
     peak = Math.max(peak, f.kinetic);
     if (f.flags & UNSOLVED) marks.push({ time: f.time, kind: 'unsolved' });
-    else if (f.flags & SOFTENED) marks.push({ time: f.time, kind: 'softened' });
+    else if (f.flags & REGULARIZED) marks.push({ time: f.time, kind: 'regularized' });
   }
   const span = n > 1 ? source.time(n - 1) - source.time(0) : 0;
   let before = 0;

@@ -10,7 +10,7 @@ import { principal } from '../src/overlays';
 const empty: Model = { name: 'm', nq: 0, nv: 0, mass: 1, bodies: [], joints: [], meshes: [], shapes: [], frames: [], actuators: [], sensors: [], keys: [] };
 const frame = (time: number, part: Partial<Frame> = {}): Frame => ({
   time, q: new Float32Array(0), v: new Float32Array(0), sensors: new Float32Array(0), kinematic: new Float32Array(0), kinetic: 0, potential: 0, residual: 0, iterations: 0, flags: 0,
-  stages: new Float32Array(7), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) }, ...part,
+  stages: new Float32Array(8), contacts: { count: 0, bodies: new Int32Array(0), data: new Float32Array(0), state: new Uint8Array(0) }, ...part,
 });
 const source = (frames: Frame[]): Source => ({ title: '', live: false, timeStep: 0.001, model: empty, count: () => frames.length, time: (i) => frames[i].time, frame: (i) => frames[i] });
 
@@ -166,15 +166,15 @@ describe('data', () => {
   it('reads the poses of kinematic bodies of a recording, and does without', () => {
     const pack = (poses: boolean) => {
       const arrays = { time: ['f64', 0, 2], energy: ['f64', 16, 4], contactEnd: ['u32', 48, 2], bodies: ['i32', 56, 0], contacts: ['f32', 56, 0], state: ['u8', 56, 0],
-        residual: ['f32', 56, 2], iterations: ['i32', 64, 2], flags: ['u8', 72, 2], stages: ['f32', 80, 14], ...(poses ? { kinematic: ['f32', 136, 14] } : {}) };
+        residual: ['f32', 56, 2], iterations: ['i32', 64, 2], flags: ['u8', 72, 2], stages: ['f32', 80, 16], ...(poses ? { kinematic: ['f32', 144, 14] } : {}) };
       const text = new TextEncoder().encode(JSON.stringify({ title: 't', live: false, timeStep: 1, frames: 2, scene: empty, arrays }));
       const base = Math.ceil((8 + text.length) / 8) * 8;
-      const bytes = new Uint8Array(base + 192);
+      const bytes = new Uint8Array(base + 200);
       bytes.set(new TextEncoder().encode('RGV1'));
       bytes.set(text, 8);
       const view = new DataView(bytes.buffer);
       view.setUint32(4, text.length, true);
-      view.setFloat32(base + 136 + 4 * 7, 2.5, true); // x in the second frame
+      view.setFloat32(base + 144 + 4 * 7, 2.5, true); // x in the second frame
       return decode(bytes.buffer);
     };
     expect(pack(true).frame(0).kinematic[0]).toBe(0);
@@ -183,7 +183,7 @@ describe('data', () => {
   });
 
   it('reads a frame of a running simulation', () => {
-    const bytes = new Uint8Array(76 + 4 * (8 + 1 + 1 + 7 + 11) + 8 + 1 + 3);
+    const bytes = new Uint8Array(76 + 4 * (9 + 1 + 1 + 7 + 11) + 8 + 1 + 3);
     const view = new DataView(bytes.buffer);
     view.setFloat64(0, 1.5, true);
     view.setFloat64(24, 0.9, true);

@@ -1,0 +1,630 @@
+// Positions are projected after the velocities are solved: rigid loops are closed, penetration is
+// undone by a share per step, joints return within their limits. One frictionless complementarity
+// problem in the metric of the mass matrix; velocities stay. docs/theory/projection.md.
+#include "world/project.h"
+#include "math/triple.h"
+
+#include <string.h>
+
+#define RG_LOOP_ITERATIONS    5     // Gauss-Newton iterations per step
+#define RG_LOOP_TOLERANCE     1e-10 // [m] or [rad] of violation
+#define RG_LOOP_DAMPING       1e-2  // largest compliance of a loop, relative to G
+#define RG_LOOP_DAMPED        1e-3  // [m] or [rad] of violation, at which it is reached
+#define RG_LOOP_NEAR          10   // steps at the push-out speed: an open loop is closed from there
+#define RG_LOOP_DENSE_ROWS    128  // rows up to which loops alone are solved densely
+#define RG_PROJECT_SHARE      0.5  // of the depth that one step undoes
+#define RG_PROJECT_COMPLIANCE 1e-6 // of half lines, relative to G
+#define RG_PROJECT_TOLERANCE  1e-4 // of the largest depth or violation
+#define RG_PROJECT_PASSES     10   // Gauss-Seidel passes before a solve
+#define RG_PROJECT_SLOP       1e-9 // [m] or [rad] of depth that stays
+#define RG_CLOSE_ITERATIONS   60   // of rgWorld_Project, each with a factorization of M
+
+// ---- create and destroy
+
+rgResult rgProjection_Create(rgWorld* world) {
+    rgProjection* p = rgAllocate(&world->allocator, 1, sizeof(rgProjection));
+    world->projection = p;
+    if (p == NULL) {
+        return rg_errorMemory;
+    }
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    def.tolerance = RG_PROJECT_TOLERANCE;
+    def.kernels = world->def.contact.kernels;
+    def.tasks = world->def.tasks;
+    def.allocator = world->allocator;
+    size_t nv = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
+    p->column = rgAllocate(&world->allocator, nv, sizeof(int));
+    p->x = rgAllocate(&world->allocator, nv, sizeof(double));
+    p->work = rgAllocate(&world->allocator, nv, sizeof(double));
+    p->q = rgAllocate(&world->allocator, nq, sizeof(double));
+    bool good = p->column != NULL && p->x != NULL && p->work != NULL && p->q != NULL;
+    return good ? rgCreateContactSolver(&def, &p->solver) : rg_errorMemory;
+}
+
+void rgProjection_Destroy(rgWorld* world) {
+    rgProjection* p = world->projection;
+    if (p == NULL) {
+        return;
+    }
+    rgDestroyContactSolver(p->solver);
+    rgRows_Free(world, &p->rows);
+    void* arrays[] = {p->halfLines, p->whitened, p->dense, p->diagonal,
+                      p->column,    p->x,        p->work,  p->q};
+    for (int i = 0; i < RG_COUNT(arrays); ++i) {
+        rgRelease(&world->allocator, arrays[i]);
+    }
+    rgRelease(&world->allocator, p);
+}
+
+// ---- half lines
+
+// True if the projection keeps the row from closing; then *end is its gap where the next step is
+// computed, as v+ leads there.
+static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
+    const rgRows* rows = &world->rows;
+    const rgRowSource* source = &rows->sources[row];
+    double gap, ahead, bend = 0;
+    if (source->kind == -1) {
+        const rgPoint* point = &world->points[source->index];
+        if (source->row != 2 || point->isSoft || point->overlaps) {
+            return false;
+        }
+        ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
+                                  world->colliders[point->colliderB].link);
+        gap = point->gap;
+        bend = point->bend;
+    } else {
+        bool limit = source->kind == rg_constraintLimit ||
+                     (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
+        if (!limit || rows->compliance[row] != 0) {
+            return false;
+        }
+        int link = world->model->dofs[rows->column[rows->rowStart[row]]].link;
+        ahead = rgWorld_TimeAhead(world, link, link);
+        gap = rgTouchingGap(rows->gap[row]);
+    }
+    *end = gap + ahead * rgRows_Speed(rows, row, world->nextV) + bend;
+    return rgRows_Columns(rows, row) > 0;
+}
+
+// At most a share of the depth per step, at most at the push-out speed.
+static double rgWorld_Room(const rgWorld* world, double end) {
+    return end > 0 ? end : fmax(RG_PROJECT_SHARE * end, -world->def.pushOutSpeed * world->dt);
+}
+
+// The half lines of the step; *deep: some of them end in penetration.
+static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
+    rgProjection* p = world->projection;
+    rgResult result = rgReserve(&world->allocator, (void**)&p->halfLines, &p->halfLineCapacity, 0,
+                                world->rows.rowCount, sizeof(rgHalfLine));
+    p->halfLineCount = 0;
+    *deep = false;
+    for (int r = 0; r < world->rows.rowCount && result == rg_ok; ++r) {
+        double end;
+        if (rgWorld_IsHalfLine(world, r, &end)) {
+            *deep = *deep || end < -RG_PROJECT_SLOP;
+            p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end)};
+        }
+    }
+    return result;
+}
+
+// Islands with penetration or rigid loops, which the projection moves.
+static void rgProjection_MarkIslands(rgWorld* world) {
+    const rgProjection* p = world->projection;
+    const rgRows* rows = &world->rows;
+    rgConnectIslands(world);
+    for (int i = 0; i < p->halfLineCount; ++i) {
+        if (p->halfLines[i].room < -RG_PROJECT_SHARE * RG_PROJECT_SLOP) {
+            world->islands[rgRowIsland(world, p->halfLines[i].row)].projects = true;
+        }
+    }
+    for (int r = 0; r < rows->rowCount && world->rigidEqualityCount > 0; ++r) {
+        if (rows->sources[r].kind == rg_constraintEquality &&
+            world->model->equalities[rows->sources[r].index].stiffness == 0) {
+            world->islands[rgRowIsland(world, r)].projects = true;
+        }
+    }
+}
+
+// Half lines of the marked islands join the rows, with the W of the step.
+static rgResult rgProjection_AddHalfLines(rgWorld* world) {
+    rgProjection* p = world->projection;
+    const rgRows* from = &world->rows;
+    for (int i = 0; i < p->halfLineCount; ++i) {
+        const rgHalfLine* line = &p->halfLines[i];
+        if (!world->islands[rgRowIsland(world, line->row)].projects) {
+            continue;
+        }
+        int entries = rgRows_Columns(from, line->row), first = p->rows.entryCount;
+        int row =
+            rgRows_AddCopy(world, &p->rows, (rgBlock){.kind = rg_blockHalfLine}, from, line->row);
+        if (row < 0 || rgReserve(&world->allocator, (void**)&p->whitened, &p->whitenedCapacity,
+                                 first, first + entries, sizeof(double)) != rg_ok) {
+            return rg_errorMemory;
+        }
+        const double* W = world->whitened + from->rowStart[line->row];
+        memcpy(p->whitened + first, W, (size_t)entries * sizeof(double));
+        double G = rgSquareOf(entries, W);
+        if (!(G > 0)) { // nothing moves it
+            rgRows_DropLast(&p->rows);
+            continue;
+        }
+        p->rows.gap[row] = line->room;
+        p->rows.compliance[row] = RG_PROJECT_COMPLIANCE * G;
+        p->rows.lambda[row] = RG_PROJECT_SHARE * rgWorld_ProjectionImpulse(world, line->row);
+        p->rows.sources[row] = (rgRowSource){.kind = -1, .index = i, .slot = -1};
+    }
+    return rg_ok;
+}
+
+// ---- loops
+
+// (11) Levenberg-Marquardt damping of a loop in proportion to its violation: near singular
+// configurations that do not close, it bounds the motion.
+static void rgProjection_Damp(rgRows* rows, int first, double violation) {
+    double share = RG_LOOP_DAMPING * fmin(violation / RG_LOOP_DAMPED, 1);
+    for (int r = first; r < rows->rowCount; ++r) {
+        rows->compliance[r] *= fmax(share / RG_LOOP_COMPLIANCE, 1);
+    }
+}
+
+// Rows of a rigid equality at the positions of the workspace, with the violation as their gap.
+// Returns the largest of it; 0: nothing to close, negative: out of memory.
+static double rgProjection_AddLoop(rgWorld* world, int equality) {
+    rgRows* rows = &world->projection->rows;
+    const rgEqualityDef* def = &world->model->equalities[equality];
+    double violation = 0;
+    int first =
+        def->disabled || def->stiffness != 0 ? -2 : rgAddEqualityRows(world, rows, equality);
+    if (first < 0) {
+        return first == -1 ? -1 : 0;
+    }
+    for (int r = first; r < rows->rowCount; ++r) {
+        violation = fmax(violation, fabs(rows->gap[r]));
+    }
+    rgRows_Regularize(world, rows, first);
+    return violation;
+}
+
+static void rgProjection_StartLoops(rgWorld* world) {
+    world->projection->closesOpen = false;
+    rgRows_Clear(&world->projection->rows);
+    rgWorld_PlaceTendons(world);
+}
+
+// Rows of the loops of a step, damped. Open ones that are near close as far as the push-out speed
+// takes them; those that are far are left to their springs. Returns the largest violation;
+// negative: out of memory.
+static double rgProjection_AddLoops(rgWorld* world) {
+    rgProjection* p = world->projection;
+    rgRows* rows = &p->rows;
+    double largest = 0, most = world->def.pushOutSpeed * world->dt;
+    rgProjection_StartLoops(world);
+    for (int e = 0; e < world->model->info.equalityCount; ++e) {
+        int first = rows->rowCount;
+        double violation = rgProjection_AddLoop(world, e);
+        if (violation < 0) {
+            return -1;
+        }
+        bool open = world->isOpen[e], left = p->leavesOpen || violation > RG_LOOP_NEAR * most;
+        if (open && left && rows->rowCount > first) {
+            rgRows_DropLast(rows);
+            continue;
+        }
+        rgProjection_Damp(rows, first, violation);
+        for (int r = first; open && r < rows->rowCount; ++r) {
+            rows->gap[r] = fmin(fmax(rows->gap[r], -most), most);
+        }
+        largest = fmax(largest, violation);
+        p->closesOpen = p->closesOpen || open;
+    }
+    p->loopRowCount = rows->rowCount;
+    return largest;
+}
+
+// W of the loops, by the factor of M at the middle of the step.
+static rgResult rgProjection_WhitenLoops(rgWorld* world) {
+    rgProjection* p = world->projection;
+    const rgRows* rows = &p->rows;
+    rgResult result = rgReserve(&world->allocator, (void**)&p->whitened, &p->whitenedCapacity, 0,
+                                rows->entryCount, sizeof(double));
+    if (result == rg_ok && p->loopRowCount > 0) {
+        rgSparse J = {p->loopRowCount, world->model->vCount, rows->rowStart, rows->column,
+                      rows->value};
+        rgDynamics_Whiten(world->dynamics, &J, p->whitened);
+    }
+    return result;
+}
+
+// Velocities that the rows touch, numbered as they are met; their count.
+static int rgProjection_NumberColumns(rgProjection* p, int vCount) {
+    const rgRows* rows = &p->rows;
+    int count = 0;
+    memset(p->column, -1, (size_t)vCount * sizeof(int));
+    for (int b = 0; b < rows->blockCount; ++b) { // rows of a block have the same columns
+        int first = rows->blocks[b].firstRow;
+        for (int k = rows->rowStart[first]; k < rows->rowStart[first + 1]; ++k) {
+            int* place = &p->column[rows->column[k]];
+            *place = *place < 0 ? count++ : *place;
+        }
+    }
+    return count;
+}
+
+// Loops alone: one dense factorization of G + R. Impulses stay zero where it fails.
+static rgResult rgProjection_SolveLoops(rgWorld* world) {
+    rgProjection* p = world->projection;
+    rgRows* rows = &p->rows;
+    int n = rows->rowCount, lead = rgLeadingDimension(n);
+    int m = rgProjection_NumberColumns(p, world->model->vCount);
+    rgResult result = rgReserve(&world->allocator, (void**)&p->dense, &p->denseCapacity, 0,
+                                lead * (n + m), sizeof(double));
+    if (result != rg_ok) {
+        return result;
+    }
+    memset(p->dense, 0, (size_t)(lead * (n + m)) * sizeof(double));
+    double* columns = p->dense + lead * n; // of W
+    for (int r = 0; r < n; ++r) {
+        for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
+            columns[p->column[rows->column[k]] * lead + r] = p->whitened[k];
+        }
+        rows->lambda[r] = -rows->gap[r];
+    }
+    world->kernels->addSelfProduct(n, m, columns, lead, p->dense, lead);
+    for (int r = 0; r < n; ++r) {
+        p->dense[(size_t)r * (size_t)(lead + 1)] += rows->compliance[r];
+    }
+    if (world->kernels->cholesky(n, p->dense, lead)) {
+        world->kernels->choleskySolve(n, p->dense, lead, rows->lambda);
+    } else {
+        memset(rows->lambda, 0, (size_t)n * sizeof(double));
+    }
+    return rg_ok;
+}
+
+// ---- half lines and loops together
+
+// y = W' lambda
+static void rgProjection_Gather(const rgProjection* p, double* y) {
+    const rgRows* rows = &p->rows;
+    for (int r = 0; r < rows->rowCount; ++r) {
+        for (int k = rows->rowStart[r]; rows->lambda[r] != 0 && k < rows->rowStart[r + 1]; ++k) {
+            y[rows->column[k]] += p->whitened[k] * rows->lambda[r];
+        }
+    }
+}
+
+// One Gauss-Seidel update of a half line. Returns the change of its gap [m].
+static double rgProjection_UpdateRow(rgProjection* p, int row, double* y) {
+    const rgRows* rows = &p->rows;
+    double gap = rows->gap[row] + rows->compliance[row] * rows->lambda[row];
+    double mass = p->diagonal[row] + rows->compliance[row];
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        gap += p->whitened[k] * y[rows->column[k]];
+    }
+    double next = fmax(rows->lambda[row] - gap / mass, 0), change = next - rows->lambda[row];
+    for (int k = rows->rowStart[row]; change != 0 && k < rows->rowStart[row + 1]; ++k) {
+        y[rows->column[k]] += p->whitened[k] * change;
+    }
+    rows->lambda[row] = next;
+    return fabs(change) * mass;
+}
+
+// Gauss-Seidel passes over half lines alone. True: the last one changed gaps by less than the
+// tolerance.
+static bool rgProjection_Sweep(rgWorld* world, double depth) {
+    rgProjection* p = world->projection;
+    const rgRows* rows = &p->rows;
+    double change = INFINITY;
+    memset(p->work, 0, (size_t)world->model->vCount * sizeof(double));
+    rgProjection_Gather(p, p->work);
+    for (int r = 0; r < rows->rowCount; ++r) {
+        int begin = rows->rowStart[r];
+        p->diagonal[r] = rgSquareOf(rgRows_Columns(rows, r), p->whitened + begin);
+    }
+    for (int k = 0; k < RG_PROJECT_PASSES && change > RG_PROJECT_TOLERANCE * depth; ++k) {
+        change = 0;
+        for (int i = 0; i < rows->rowCount; ++i) {
+            int row = k % 2 == 0 ? i : rows->rowCount - 1 - i;
+            change = fmax(change, rgProjection_UpdateRow(p, row, p->work));
+        }
+    }
+    return change <= RG_PROJECT_TOLERANCE * depth;
+}
+
+static double rgProjection_Depth(const rgProjection* p) {
+    double depth = 0;
+    for (int r = 0; r < p->rows.rowCount; ++r) {
+        double gap = p->rows.gap[r];
+        depth = fmax(depth, r < p->loopRowCount ? fabs(gap) : -gap);
+    }
+    return depth;
+}
+
+// Impulses with 0 <= lambda and 0 <= gap + (G + R) lambda complementary at half lines.
+static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
+    rgProjection* p = world->projection;
+    rgRows* rows = &p->rows;
+    int n = rows->rowCount, nv = world->model->vCount;
+    double depth = rgProjection_Depth(p);
+    if (n == 0 || depth == 0) {
+        memset(rows->lambda, 0, (size_t)n * sizeof(double));
+        return rg_ok;
+    }
+    rgResult result = rgReserve(&world->allocator, (void**)&p->diagonal, &p->diagonalCapacity, 0, n,
+                                sizeof(double));
+    if (result != rg_ok || (p->loopRowCount == 0 && rgProjection_Sweep(world, depth))) {
+        return result;
+    }
+    rgContactProblem problem = {
+        .rowCount = n,
+        .blockCount = rows->blockCount,
+        .blocks = rows->blocks,
+        .delassus = {.kind = rg_delassusVelocity,
+                     .mass = {nv, nv, world->massStart, world->massColumn, NULL},
+                     .jacobian = {n, nv, rows->rowStart, rows->column, rows->value},
+                     .whitened = p->whitened,
+                     .tree = world->treeOfDof},
+        .freeVelocity = rows->gap,
+        .compliance = rows->compliance,
+        .referenceVelocity = depth,
+    };
+    rgContactReport own;
+    result = rgContactSolver_SolveBuilt(p->solver, &problem, rows->lambda, NULL, &own);
+    if (result == rg_ok) {
+        report->projectionFactorizations += own.factorizationCount;
+        report->projectionResidual = fmax(report->projectionResidual, own.residual.total);
+    }
+    return result;
+}
+
+// x = L^-T W' lambda
+static void rgProjection_FindMotion(rgWorld* world) {
+    rgProjection* p = world->projection;
+    memset(p->x, 0, (size_t)world->model->vCount * sizeof(double));
+    rgProjection_Gather(p, p->x);
+    rgDynamics_Unwhiten(world->dynamics, p->x);
+}
+
+// True if the motion of the loops takes more than their room from half lines.
+static bool rgProjection_Deepens(const rgWorld* world) {
+    const rgProjection* p = world->projection;
+    for (int i = 0; i < p->halfLineCount; ++i) {
+        const rgHalfLine* line = &p->halfLines[i];
+        if (line->room + rgRows_Dot(&world->rows, line->row, p->x) < -RG_PROJECT_SLOP) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// True if the motion takes more than its gap from an inactive contact.
+static bool rgProjection_HitsInactive(rgWorld* world) {
+    rgProjection* p = world->projection;
+    if (world->waitingCount == 0) {
+        return false;
+    }
+    for (int v = 0; v < world->model->vCount; ++v) {
+        p->work[v] = world->nextV[v] + p->x[v] / world->dt;
+    }
+    rgWorld_RateLinks(world, p->work);
+    for (int i = 0; i < world->waitingCount; ++i) {
+        if (rgWorld_StraightGap(world, &world->waiting[i]) < -RG_PROJECT_SLOP) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Second-order error of a Gauss-Newton step between frames: the squares of the angles times the
+// lever arms.
+static double rgProjection_Curvature(const rgWorld* world) {
+    double sum = 0;
+    for (int v = 0; v < world->model->vCount; ++v) {
+        sum += world->reach[v] * world->projection->x[v] * world->projection->x[v];
+    }
+    return sum;
+}
+
+// Violation that damping leaves.
+static double rgProjection_Remainder(const rgProjection* p) {
+    double most = 0;
+    for (int r = 0; r < p->loopRowCount; ++r) {
+        most = fmax(most, fabs(p->rows.compliance[r] * p->rows.lambda[r]));
+    }
+    return most;
+}
+
+// True if only frames are joined, whose violation after a step is its curvature.
+static bool rgWorld_JoinsFrames(const rgWorld* world) {
+    for (int e = 0; e < world->model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &world->model->equalities[e];
+        if (!def->disabled && def->stiffness == 0 && !rgEqualityIsLoop(def)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Energy that the motion takes against gravity [J].
+static double rgProjection_Work(rgWorld* world) {
+    rgProjection* p = world->projection;
+    double sum = 0;
+    rgDynamics_GravityTorque(world->dynamics, p->work);
+    for (int v = 0; v < world->model->vCount; ++v) {
+        sum += p->work[v] * p->x[v];
+    }
+    return sum;
+}
+
+// q+ moves by x; half lines lose as much of their room.
+static void rgProjection_Move(rgWorld* world) {
+    rgProjection* p = world->projection;
+    for (int i = 0; i < p->halfLineCount; ++i) {
+        p->halfLines[i].room += rgRows_Dot(&world->rows, p->halfLines[i].row, p->x);
+    }
+    rgWorld_Move(world, world->nextQ, p->x, 1, world->nextQ);
+}
+
+// One iteration: rows, impulses, motion. *deep: half lines take part; set where loops would go
+// through them.
+static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool* deep) {
+    rgProjection* p = world->projection;
+    rgResult result = rgProjection_WhitenLoops(world);
+    if (result == rg_ok && !*deep && p->loopRowCount <= RG_LOOP_DENSE_ROWS) {
+        result = rgProjection_SolveLoops(world);
+        if (result != rg_ok) {
+            return result;
+        }
+        rgProjection_FindMotion(world);
+        if (!rgProjection_Deepens(world)) {
+            return rg_ok;
+        }
+    }
+    if (!*deep) {
+        rgProjection_MarkIslands(world);
+        *deep = true;
+    }
+    result = result == rg_ok ? rgProjection_AddHalfLines(world) : result;
+    result = result == rg_ok ? rgProjection_SolveAll(world, report) : result;
+    if (result == rg_ok) {
+        rgProjection_FindMotion(world);
+    }
+    return result;
+}
+
+// Impulses of half lines, for the next step to start from.
+static void rgProjection_Keep(rgWorld* world) {
+    const rgProjection* p = world->projection;
+    for (int r = p->loopRowCount; r < p->rows.rowCount; ++r) {
+        int row = p->halfLines[p->rows.sources[r].index].row;
+        rgWorld_KeepProjectionImpulse(world, row, p->rows.lambda[r]);
+    }
+}
+
+rgResult rgProjectPosition(rgStep* step) {
+    rgWorld* world = step->world;
+    rgProjection* p = world->projection;
+    bool loops = world->rigidEqualityCount > 0, deep = false;
+    rgResult result = rgProjection_ListHalfLines(world, &deep);
+    p->loopRowCount = 0;
+    p->leavesOpen = false;
+    rgRows_Clear(&p->rows);
+    if (result != rg_ok || (!loops && !deep)) {
+        return result;
+    }
+    if (deep) {
+        rgProjection_MarkIslands(world);
+    }
+    if (loops) {
+        rgWorld_PlaceNext(world, world->dynamics);
+    }
+    bool frames = rgWorld_JoinsFrames(world), started = deep;
+    for (int i = 0; i < RG_LOOP_ITERATIONS && result == rg_ok; ++i) {
+        double violation = 0;
+        rgRows_Clear(&p->rows);
+        if (loops) {
+            rgDynamics_SetPositions(world->dynamics, world->nextQ);
+            violation = rgProjection_AddLoops(world);
+        }
+        if (violation < RG_LOOP_TOLERANCE && !started) {
+            return violation < 0 ? rg_errorMemory : rg_ok;
+        }
+        started = false;
+        result = rgProjection_Iterate(world, step->report, &deep);
+        if (result != rg_ok) {
+            break;
+        }
+        if (p->closesOpen && rgProjection_HitsInactive(world)) {
+            p->leavesOpen = true;
+            started = deep;
+            continue;
+        }
+        step->report->projectedRows = RG_MAX(step->report->projectedRows, p->rows.rowCount);
+        if (step->timed) {
+            step->report->projectionWork += rgProjection_Work(world);
+        }
+        rgProjection_Move(world);
+        p->leavesOpen = true; // one step at the push-out speed
+        rgProjection_Keep(world);
+        bool whole = violation <= world->def.pushOutSpeed * world->dt;
+        if (frames && whole &&
+            rgProjection_Curvature(world) + rgProjection_Remainder(p) < RG_LOOP_TOLERANCE) {
+            break; // the next iteration would find nothing
+        }
+    }
+    return result;
+}
+
+// ---- rgWorld_Project
+
+// Rigid loops at q; their largest violation, negative when out of memory.
+static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
+    rgProjection* p = world->projection;
+    double largest = 0;
+    rgDynamics_SetPositions(world->dynamics, q);
+    rgProjection_StartLoops(world);
+    for (int e = 0; e < world->model->info.equalityCount && largest >= 0; ++e) {
+        double violation = rgProjection_AddLoop(world, e);
+        largest = violation < 0 ? -1 : fmax(largest, violation);
+    }
+    p->loopRowCount = p->rows.rowCount;
+    return largest;
+}
+
+// One Gauss-Newton step of the loops from q, as much of it as makes the violation smaller; q
+// stays where none does.
+static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* next, double* error) {
+    rgProjection* p = world->projection;
+    *error = rgWorld_LoopErrorAt(world, q);
+    if (*error < RG_LOOP_TOLERANCE) {
+        return *error < 0 ? rg_errorMemory : rg_ok;
+    }
+    rgStepReport report = {0};
+    rgResult result = rgProjection_WhitenLoops(world);
+    if (result == rg_ok) {
+        result = p->loopRowCount <= RG_LOOP_DENSE_ROWS ? rgProjection_SolveLoops(world)
+                                                       : rgProjection_SolveAll(world, &report);
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    rgProjection_FindMotion(world);
+    for (double share = 1; share > 1e-3; share *= 0.5) {
+        rgWorld_Move(world, q, p->x, share, next);
+        double reached = rgWorld_LoopErrorAt(world, next);
+        if (reached < 0) {
+            return rg_errorMemory;
+        }
+        if (reached < *error) {
+            *error = reached;
+            memcpy(q, next, (size_t)world->model->qCount * sizeof(double));
+            return rg_ok;
+        }
+    }
+    return rg_errorNumeric;
+}
+
+rgResult rgWorld_Project(rgWorld* world) {
+    if (world == NULL) {
+        return rg_errorArgument;
+    }
+    size_t qCount = (size_t)world->model->qCount;
+    double* q = rgAllocate(&world->allocator, 2 * qCount + 1, sizeof(double));
+    rgResult result = q != NULL ? rg_ok : rg_errorMemory;
+    double error = INFINITY;
+    for (int i = 0; result == rg_ok && error >= RG_LOOP_TOLERANCE && i < RG_CLOSE_ITERATIONS; ++i) {
+        result = rgWorld_Forward(world, NULL);
+        if (result != rg_ok) {
+            break;
+        }
+        memcpy(q, world->state.q, qCount * sizeof(double));
+        result = rgWorld_CloseStep(world, q, q + qCount, &error);
+        if (result == rg_ok) {
+            result = rgWorld_SetState(world, q, world->state.v);
+        }
+    }
+    rgRelease(&world->allocator, q);
+    return result != rg_ok ? result : error < RG_LOOP_TOLERANCE ? rg_ok : rg_errorNumeric;
+}
