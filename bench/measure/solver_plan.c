@@ -20,8 +20,6 @@ static const struct {
     {"few", rg_planFew},
     {"polish", rg_planPolish},
     {"certificate", rg_planCertificate},
-    {"continuation", rg_planContinuation},
-    {"restarts", rg_planRestarts},
 };
 
 enum { rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };

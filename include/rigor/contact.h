@@ -129,15 +129,13 @@ typedef struct rgAdmmDef {
 
 /// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
 typedef enum rgPlanPart {
-    rg_planStart = 1 << 0,        ///< Newton from the start
-    rg_planProximal = 1 << 1,     ///< its proximal term
-    rg_planAgain = 1 << 2,        ///< sweeps and Newton again before the interior point
-    rg_planInterior = 1 << 3,     ///< the interior point
-    rg_planFew = 1 << 4,          ///< contacts that hold it up are solved exactly
-    rg_planPolish = 1 << 5,       ///< Newton near its end
-    rg_planCertificate = 1 << 6,  ///< the search for a proof that there is no solution
-    rg_planContinuation = 1 << 7, ///< friction that comes in by and by
-    rg_planRestarts = 1 << 8,     ///< Newton with other options
+    rg_planStart = 1 << 0,       ///< Newton from the start
+    rg_planProximal = 1 << 1,    ///< its proximal term
+    rg_planAgain = 1 << 2,       ///< sweeps and Newton again before the interior point
+    rg_planInterior = 1 << 3,    ///< the interior point
+    rg_planFew = 1 << 4,         ///< contacts that hold it up are solved exactly
+    rg_planPolish = 1 << 5,      ///< Newton near its end
+    rg_planCertificate = 1 << 6, ///< the search for a proof that there is no solution
 } rgPlanPart;
 
 /// Start from rgDefaultContactSolverDef(), then change what you mean to change.

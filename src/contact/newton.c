@@ -208,7 +208,6 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
-    double first = newton.norm, least = first;
     double aim = options->aim > 0 ? options->aim : run->tolerance;
     for (int k = 0; result == rg_ok && k < options->limit && run->bestResidual > aim; ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
@@ -225,10 +224,8 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         double before = run->bestResidual;
         double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
-        least = fmin(least, newton.norm);
-        bool lost = options->patience > 0 && k + 1 >= options->patience && least > 0.1 * first;
         bool slow = run->bestResidual > RG_NEWTON_QUICK * before;
-        lost = lost || (slow && (options->quick || rgRun_Solved(run)));
+        bool lost = slow && (options->quick || rgRun_Solved(run));
         if (!isfinite(newton.norm) || lost || (!options->cycles && rgNewton_Cycles(&newton))) {
             break;
         }

@@ -1,79 +1,50 @@
-// auto: Newton where it is near, an interior point where it is not, a short last resort; all from
-// the best impulses so far, all judged alike. docs/theory/auto.md.
+// auto: accept the start, proximal Newton with a second try, interior point with blocking contacts
+// resolved; all from the best impulses so far, all judged alike. docs/theory/auto.md.
 #include "contact/run.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-#define RG_FEW_FACTORIZATIONS 3   // budget below which sweeps get farther than anything else
-#define RG_SWEEP_SHARE        0.2 // of a budget for sweeps before Newton, and after it
-#define RG_LARGE              150 // rows from which what follows Newton is dear
-#define RG_PATIENCE           6   // iterations of Newton there without much gain
-#define RG_HUGE_RESTARTS      4   // of the restarts that are tried there
-#define RG_CONTINUATION       16  // steps in which friction comes in
-#define RG_LARGEST_START      10  // residual of a warm start
-#define RG_FAR                0.1 // residual of a start that has the wrong active sets
-#define RG_FAR_SWEEPS         2   // that mostly find the right ones
-#define RG_REST_SWEEPS        5   // where Newton is not quick although all is at rest
+#define RG_LARGEST_START      10  // residual of a warm start; larger ones are scaled down
+#define RG_FAR                0.1 // residual of a start that has the wrong active set
+#define RG_FAR_PASSES         2   // Gauss-Seidel passes that mostly find the right one
+#define RG_REST_PASSES        5   // where Newton is slow although all is at rest
+#define RG_AGAIN_PASSES       5   // before the second try of Newton
+#define RG_BLOCKING           20  // contacts that the interior point resolves exactly, at most
+#define RG_FEW_FACTORIZATIONS 3   // budget below which Gauss-Seidel gets farther than anything else
+#define RG_SWEEP_SHARE        0.2 // of a budget for Gauss-Seidel before Newton
 
-// Other weights and more regularisation break the cycles that the first choice fell into. Large
-// regularisation suits large piles, large weights small hyperstatic robots; what is left then is
-// mostly friction above one, where large steps lead nowhere.
-typedef struct rgRestartOptions {
-    int sweeps; // from the best point; 0: Newton from zero
-    rgNewtonOptions newton;
-} rgRestartOptions;
-static const rgRestartOptions rgRestarts[] = {
-    {20, {.limit = 60, .weight = 1, .regularisation = 3e-2}},
-    {20, {.limit = 150, .weight = 0.3, .regularisation = 1e-1}},
-    {20, {.limit = 60, .weight = 3, .regularisation = 1e-2}},
-    {20, {.limit = 60, .weight = 0.3, .regularisation = 1e-2}},
-    {0, {.limit = 100, .weight = 0.1, .regularisation = 1, .proximal = 1e-3}},
-    {100, {.limit = 100, .weight = 0.1, .regularisation = 1e-1, .proximal = 1}},
-    {0, {.limit = 100, .weight = 10, .regularisation = 1}},
-    {100, {.limit = 100, .weight = 1, .regularisation = 1e-1}},
-    {0, {.limit = 100, .weight = 1, .regularisation = 1e-1}},
-};
-
-// The phases, in order. Each is run only while the island is not solved; lambda is scratch.
-typedef rgResult rgPhaseFcn(rgRun* run, double* lambda);
-typedef struct rgPhase {
-    rgPlanPart part;
-    rgPhaseFcn* run;
-    bool inHuge; // also in islands of more than RG_HUGE rows
-} rgPhase;
-
-// Contacts that have come or gone since the last step: a sweep sees it at a fraction of what a step
-// of Newton costs.
+// Gauss-Seidel passes after contacts came or went: they find the active set at a fraction of the
+// cost of a Newton iteration.
 static void rgSweepStart(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
     rgSystem_Velocity(system, lambda, run->trialSigma);
-    for (int k = 0; k < RG_FAR_SWEEPS && rgRun_Count(run, rg_phaseSweep); ++k) {
+    for (int k = 0; k < RG_FAR_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
         system->ops->sweep(system, lambda, run->trialSigma, 1);
     }
 }
 
-// What rests is near: Newton as long as it is quick. Among contacts that carry next to nothing it
-// changes sets over and over; what is left wrong there is local, and few sweeps take it away.
+// Bodies at rest: Newton as long as each iteration halves the residual. Among contacts with almost
+// no load it changes the active set over and over; that error is local, and a few Gauss-Seidel
+// passes remove it.
 static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton) {
     newton.quick = true;
     rgResult result = rgRunNewton(run, lambda, &newton);
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunSweeps(run, lambda, RG_REST_SWEEPS, 1);
+        result = rgRunSweeps(run, lambda, RG_REST_PASSES, 1);
         memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
     return result;
 }
 
-// Of all impulses that would do, those nearest to the start: zero when cold, the last step's when
-// warm.
-static rgResult rgPhase_Start(rgRun* run, double* lambda) {
+// Proximal Newton from the start: of all solutions it finds the nearest one.
+static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
     rgNewtonOptions newton = {.limit = run->warm ? 20 : 25,
                               .weight = 1,
                               .regularisation = 1e-2,
-                              .patience = run->system->n > RG_HUGE ? RG_PATIENCE : 0,
+
                               .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
                               .centre = run->start,
                               .aim = run->aim};
@@ -90,92 +61,36 @@ static rgResult rgPhase_Start(rgRun* run, double* lambda) {
     return rgRunNewton(run, lambda, &newton);
 }
 
-// Sweeps from the best point, then Newton with other options.
-static rgResult rgRestart(rgRun* run, double* lambda, int sweeps, const rgNewtonOptions* newton) {
-    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-    rgResult result = rgRunSweeps(run, lambda, sweeps, 1);
-    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, newton) : result;
-}
-
-// Once more, from elsewhere: most cycles of the start end here, for less than the interior point
-// takes.
-static rgResult rgPhase_Again(rgRun* run, double* lambda) {
+// Second try: a few Gauss-Seidel passes from the best point, then Newton with more regularization.
+// Most cycles of the first try end here, for less than the interior point costs.
+static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
     rgNewtonOptions newton = {.limit = 15,
                               .weight = 1,
                               .regularisation = 3e-2,
                               .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
                               .centre = run->start};
-    return rgRestart(run, lambda, 5, &newton);
+    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
+    rgResult result = rgRunSweeps(run, lambda, RG_AGAIN_PASSES, 1);
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, &newton) : result;
 }
 
+static rgResult rgPhase_Newton(rgRun* run, double* lambda) {
+    rgResult result = rgNewtonFromStart(run, lambda);
+    bool again = result == rg_ok && !rgRun_Solved(run) && rgRun_Uses(run, rg_planAgain);
+    return again ? rgNewtonAgain(run, lambda) : result;
+}
+
+// Interior point from zero impulses, which is robust where Newton cycles, and Newton from where it
+// ends: the central path stops a little before the solution.
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    rgInteriorOptions options = {
-        .limit = 40,
-        .warm = true,
-        .few = rgRun_Uses(run, rg_planFew) && run->system->n > RG_LARGE ? 20 : 0,
-        .polish = rgRun_Uses(run, rg_planPolish)};
-    rgResult result = run->warm ? rgRunInterior(run, &options) : rg_ok;
-    options.warm = false;
-    options.limit = 100;
-    return result == rg_ok && !rgRun_Solved(run) ? rgRunInterior(run, &options) : result;
-}
-
-// From near the solution.
-static rgResult rgPhase_Polish(rgRun* run, double* lambda) {
-    (void)lambda;
-    return rgRunNewton(run, run->best,
-                       &(rgNewtonOptions){.limit = 20, .weight = 1, .regularisation = 1e-2});
-}
-
-static rgResult rgPhase_Restarts(rgRun* run, double* lambda) {
-    int count = run->system->n <= RG_HUGE ? RG_COUNT(rgRestarts) : RG_HUGE_RESTARTS;
-    rgResult result = rg_ok;
-    for (int i = 0; result == rg_ok && i < count && !rgRun_Solved(run); ++i) {
-        const rgRestartOptions* restart = rgRestarts + i;
-        if (restart->sweeps > 0) {
-            result = rgRestart(run, lambda, restart->sweeps, &restart->newton);
-        } else {
-            memset(lambda, 0, (size_t)run->system->n * sizeof(double));
-            result = rgRunNewton(run, lambda, &restart->newton);
-        }
-    }
-    // In small islands the exact solution of few contacts mostly costs more than it brings.
-    rgInteriorOptions interior = {.limit = 100, .few = 20, .polish = true};
-    bool small = run->system->n <= RG_LARGE && rgRun_Uses(run, rg_planFew);
-    return result == rg_ok && small && !rgRun_Solved(run) ? rgRunInterior(run, &interior) : result;
-}
-
-// Friction that comes in by and by. Without it the problem is convex, and Newton follows the
-// solution as long as it is one path.
-static rgResult rgPhase_Continuation(rgRun* run, double* lambda) {
-    rgSystem part = *run->system;
-    rgArenaMark mark = rgArena_Mark(part.arena);
-    part.sets = RG_TAKE(part.arena, rgSet, part.setCount);
-    rgRun inner;
-    rgResult result = rgRun_Fork(run, &part, &inner);
-    if (result != rg_ok || part.sets == NULL) {
-        return rg_errorMemory;
-    }
-    static const rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-2};
-    memset(lambda, 0, (size_t)part.n * sizeof(double));
-    for (int k = 0; k < RG_CONTINUATION && result == rg_ok; ++k) {
-        for (int i = 0; i < part.setCount; ++i) {
-            rgSet* set = part.sets + i;
-            *set = run->system->sets[i];
-            set->mu *= (double)k / RG_CONTINUATION;
-            set->torsion *= (double)k / RG_CONTINUATION;
-            set->rolling *= (double)k / RG_CONTINUATION;
-        }
-        inner.bestResidual = INFINITY;
-        result = rgRunNewton(&inner, lambda, &newton);
-        memcpy(lambda, inner.best, (size_t)part.n * sizeof(double));
-    }
-    rgRun_Join(run, &inner);
-    static const rgNewtonOptions last = {.limit = 40, .weight = 1, .regularisation = 1e-2};
-    result = result == rg_ok ? rgRunNewton(run, lambda, &last) : result;
-    rgArena_Return(part.arena, mark);
-    return result;
+    bool polish = rgRun_Uses(run, rg_planPolish);
+    rgInteriorOptions interior = {
+        .limit = 100, .few = rgRun_Uses(run, rg_planFew) ? RG_BLOCKING : 0, .polish = polish};
+    rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-2};
+    rgResult result = rgRunInterior(run, &interior);
+    return result == rg_ok && polish && !rgRun_Solved(run) ? rgRunNewton(run, run->best, &newton)
+                                                           : result;
 }
 
 static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
@@ -183,18 +98,19 @@ static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     return rgRunCertificate(run, &run->infeasible);
 }
 
+// The phases, in order. Each runs only while the island is not solved; lambda is scratch.
+typedef struct rgPhase {
+    rgPlanPart part;
+    rgResult (*run)(rgRun* run, double* lambda);
+} rgPhase;
 static const rgPhase rgPhases[] = {
-    {rg_planStart, rgPhase_Start, true},
-    {rg_planAgain, rgPhase_Again, false},
-    {rg_planInterior, rgPhase_Interior, true},
-    {rg_planPolish, rgPhase_Polish, false},
-    {rg_planCertificate, rgPhase_Certificate, false},
-    {rg_planContinuation, rgPhase_Continuation, false},
-    {rg_planRestarts, rgPhase_Restarts, true},
+    {rg_planStart, rgPhase_Newton},
+    {rg_planInterior, rgPhase_Interior},
+    {rg_planCertificate, rgPhase_Certificate}, // not in a world
 };
 
-// Within a budget: sweeps, which gain most at first; where the budget reaches far enough, Newton in
-// their midst, held back so that it gains with every step.
+// Within a budget: Gauss-Seidel, which gains most at first; where the budget allows, Newton in
+// between, regularized so that every iteration gains.
 static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
     static const rgNewtonOptions newton = {
         .limit = INT_MAX, .weight = 1, .regularisation = 1e-1, .proximal = RG_PROXIMAL};
@@ -215,9 +131,8 @@ static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
-        bool tried = run->system->n <= RG_HUGE || rgPhases[i].inHuge;
         bool done = i == 0 ? run->bestResidual <= run->aim : rgRun_Solved(run);
-        if (tried && !done && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
+        if (!done && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
         }
     }

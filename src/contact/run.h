@@ -7,7 +7,6 @@
 
 #define RG_PROXIMAL  1e-5  // p, over the diagonal of G
 #define RG_IMMOVABLE 1e-12 // of a contact's normal, over the mean diagonal of its G
-#define RG_HUGE      600   // rows from which a plan tries only what has solved something
 
 typedef struct rgRun {
     const rgContactSolverDef* def;
@@ -71,10 +70,9 @@ typedef struct rgNewtonOptions {
     const double* centre;  // at first; NULL: where the iterations start
     bool keepCentre;       // the centre stays, and with it p
     bool cycles;           // goes on although it cycles, which sometimes ends by itself
-    int patience; // iterations after which |F| must be a tenth of the first; 0: no such test
-    double aim;   // below the tolerance, as far as that is quick; 0: the tolerance
-    bool quick;   // it ends when it no longer is
-    double* last; // gets the last iterate, n; may be NULL
+    double aim;            // below the tolerance, as far as that is quick; 0: the tolerance
+    bool quick;            // it ends when it no longer is
+    double* last;          // gets the last iterate, n; may be NULL
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);
 

@@ -339,7 +339,7 @@ static bool rgSolve_TakesSmall(const rgSolve* solve) {
     const rgContactSolverDef* def = &solve->solver->def;
     const rgDelassus* delassus = &solve->problem->delassus;
     return def->method == rg_methodAuto && def->model == rg_modelNcp && def->form == rg_formAuto &&
-           def->budget == 0 && def->disabled == 0 && !def->recordHistory &&
+           def->budget == 0 && (def->disabled & ~rg_planCertificate) == 0 && !def->recordHistory &&
            delassus->kind == rg_delassusVelocity && delassus->whitened != NULL;
 }
 
