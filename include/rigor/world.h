@@ -103,10 +103,20 @@ typedef enum rgStage {
 /// Room of arrays that are indexed by stage: a new stage does not change any size.
 #define RG_STAGE_CAPACITY 16
 
+/// Why a step was solved again, as bits of rgStepReport.revisions.
+typedef enum rgRevision {
+    rg_reviseContacts = 1, ///< v+ closes an inactive contact
+    rg_reviseGaps = 2,     ///< a path curves into the other shape, or a body stops rolling
+    rg_reviseRebounds = 4, ///< impacts would add energy
+    rg_reviseMidpoint = 8, ///< the midpoint of the step is another than foreseen
+} rgRevision;
+
 typedef struct rgStepReport {
     rgContactReport contact; ///< counts of iterations and factorizations: of all its solves
     int contactCount;
     int rowCount;        ///< of the whole constraint problem
+    int passCount;       ///< assemblies and solves of this step
+    int revisions;       ///< bits of rgRevision
     double penetration;  ///< deepest at the start of the step [m]
     int regularizedRows; ///< contacts that a kinematic body squeezes, which have no rigid solution
                          ///< and give way, and equalities that are open

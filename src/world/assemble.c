@@ -150,7 +150,8 @@ static rgResult rgAssembleRows(rgStep* step) {
     rgWorld_FillLengths(world);
     rgWorld_RecallImpulses(world);
     rgShareNormals(world);
-    rgRows_AddSpeeds(rows, world->freeV, rows->bias);
+    memcpy(rows->freeVelocity, rows->bias, (size_t)n * sizeof(double));
+    rgRows_AddSpeeds(rows, world->freeV, rows->freeVelocity);
     result = rgWorld_WhitenRows(world);
     if (result != rg_ok) {
         return result;
@@ -165,7 +166,7 @@ static rgResult rgAssembleRows(rgStep* step) {
                      .jacobian = {n, nv, rows->rowStart, rows->column, rows->value},
                      .whitened = world->whitened,
                      .tree = world->treeOfDof},
-        .freeVelocity = rows->bias,
+        .freeVelocity = rows->freeVelocity,
         .compliance = rows->compliance,
         .rowLength = rows->length,
         .referenceVelocity = rgLength(world->gravity) * world->dt,
@@ -174,8 +175,15 @@ static rgResult rgAssembleRows(rgStep* step) {
 }
 
 rgResult rgAssembleProblem(rgStep* step) {
-    rgResult result = rgWorld_ParkPoints(step->world);
-    memset(step->world->fresh, 0, (size_t)step->world->model->treeCount * sizeof(bool));
+    rgWorld* world = step->world;
+    rgResult result = rg_ok;
+    if (step->pass == 0) {
+        world->reboundRound = 0;
+        result = rgWorld_ParkPoints(world);
+        memset(world->fresh, 0, (size_t)world->model->treeCount * sizeof(bool));
+    } else if (step->movesFreely) {
+        result = rgComputeFreeVelocity(step);
+    }
     return result == rg_ok ? rgAssembleRows(step) : result;
 }
 
@@ -203,10 +211,13 @@ static void rgWorld_FindRest(rgWorld* world) {
     }
 }
 
-// The judge factorizes M, which takes a tenth of a small step: between samples it believes W.
-rgResult rgStep_Solve(rgStep* step) {
+// (9) The judge factorizes M, which takes a tenth of a small step: between samples it goes by W.
+rgResult rgSolveProblem(rgStep* step) {
     rgWorld* world = step->world;
     rgContactReport* report = &step->report->contact;
+    if (world->rows.rowCount == 0) {
+        return rg_ok;
+    }
     bool byMass = world->solveCount++ % world->def.judgeInterval == 0;
     if (byMass) {
         rgWorld_NeedMass(world);
@@ -216,23 +227,20 @@ rgResult rgStep_Solve(rgStep* step) {
         problem.delassus.mass.value = NULL;
     }
     rgWorld_FindRest(world);
-    rgResult result = rgContactSolver_SolveBuilt(
-        world->solver, &problem, world->rows.lambda,
-        world->def.contact.stop == rg_stopPaper ? NULL : world->rest, report);
+    rgRest* rest = world->def.contact.stop == rg_stopPaper ? NULL : world->rest;
+    rgResult result =
+        rgContactSolver_SolveBuilt(world->solver, &problem, world->rows.lambda, rest, report);
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->fresh[t] = world->fresh[t] || world->rest[t] != rg_restTaken;
     }
     step->iterationCount += report->iterationCount;
     step->factorizationCount += report->factorizationCount;
+    report->iterationCount = step->iterationCount;
+    report->factorizationCount = step->factorizationCount;
     return result;
 }
 
-static rgResult rgSolveOnce(rgStep* step) {
-    rgResult result = rgStep_Solve(step);
-    return result == rg_ok ? rgLimitRebounds(step) : result;
-}
-
-#define RG_SQUEEZE_REPORT 1e-3 // of a kinematic body's speed, that contact gives way by
+#define RG_SQUEEZE_REPORT 1e-3 // of a kinematic body's speed, that a contact gives way by
 
 bool rgWorld_LoopIsOpen(const rgWorld* world, int row) {
     const rgRowSource* source = &world->rows.sources[row];
@@ -255,55 +263,4 @@ int rgWorld_RegularizedRows(const rgWorld* world) {
         count += rgWorld_LoopIsOpen(world, r);
     }
     return count;
-}
-
-// (9)
-static rgResult rgSolveRows(rgStep* step) {
-    return step->world->rows.rowCount > 0 ? rgSolveOnce(step) : rg_ok;
-}
-
-// (10), and (15), (31) whether v+ bends gaps or closes points that wait: the step has to be solved
-// again.
-static bool rgWorld_Missed(rgWorld* world, int round) {
-    rgWorld_NextVelocity(world, world->nextV);
-    if (world->waitingCount == 0 && !world->bends) {
-        return false;
-    }
-    rgWorld_RateLinks(world, world->nextV);
-    bool bent = rgWorld_BendGaps(world, world->nextV, round);
-    return rgWorld_AdmitPoints(world, round) || bent;
-}
-
-// What was found out about the step goes into it.
-static rgResult rgSolveAgain(rgStep* step) {
-    rgResult result = rgAssembleRows(step);
-    return result == rg_ok ? rgSolveRows(step) : result;
-}
-
-// ... until v+ misses nothing.
-static rgResult rgSolveMissed(rgStep* step, rgResult result) {
-    bool leaves = result == rg_ok && rgWorld_LetRoll(step->world);
-    for (int round = 1; result == rg_ok && (leaves || rgWorld_Missed(step->world, round));
-         ++round) {
-        result = leaves ? rgComputeFreeVelocity(step) : rg_ok;
-        result = result == rg_ok ? rgSolveAgain(step) : result;
-        leaves = result == rg_ok && rgWorld_LetRoll(step->world);
-    }
-    return result;
-}
-
-#define RG_WHIRL_ROUNDS 8
-
-// (9), and (33) until its middle is that of the step.
-rgResult rgSolveProblem(rgStep* step) {
-    double last = INFINITY;
-    rgResult result = rgSolveMissed(step, rgSolveRows(step));
-    for (int k = 0;
-         k < RG_WHIRL_ROUNDS && result == rg_ok && rgWorld_ForeseeAgain(step->world, &last); ++k) {
-        result = rgSolveMissed(step, rgSolveAgain(step));
-    }
-    step->report->contact.iterationCount = step->iterationCount;
-    step->report->contact.factorizationCount = step->factorizationCount;
-    step->report->regularizedRows = rgWorld_RegularizedRows(step->world);
-    return result;
 }

@@ -205,8 +205,11 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     point->mayHit = !point->isSoft && before < -world->restitutionThreshold;
     if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->freeV) < 0) {
         point->rebound = RG_MIN(material->restitution * before, point->rebound);
-        law.bias = point->rebound < 0 ? point->rebound : law.bias;
         point->tangential = (rgSoftness){0}; // (14) springs have no time to give way
+    }
+    if (point->rebound < 0) { // (20)
+        double rebounds = rgWorld_ReboundShare(world, point);
+        law.bias = (1 - rebounds) * point->restBias + rebounds * point->rebound;
     }
     point->mu = rgContactFriction(material, before);
     rows->gap[normal] = point->gap;

@@ -43,7 +43,14 @@ void rgWorld_NextVelocity(const rgWorld* world, double* v) {
     }
 }
 
-rgResult rgApplyImpulses(rgStep* step) {
+rgResult rgUpdateVelocity(rgStep* step) {
+    rgWorld* world = step->world;
+    rgWorld_NextVelocity(world, world->nextV);
+    return rgAllFinite(world->nextV, world->model->vCount) ? rg_ok : rg_errorNumeric;
+}
+
+// Impulses, anchors and forces of actuators of the last pass.
+rgResult rgKeepImpulses(rgStep* step) {
     rgWorld* world = step->world;
     const rgRows* rows = &world->rows;
     for (int r = 0; r < rows->rowCount; ++r) {
@@ -51,9 +58,7 @@ rgResult rgApplyImpulses(rgStep* step) {
             world->driveForce[rows->sources[r].index] = rows->lambda[r] / world->dt;
         }
     }
-    if (!rgAllFinite(world->nextV, world->model->vCount)) {
-        return rg_errorNumeric;
-    }
+    step->report->regularizedRows = rgWorld_RegularizedRows(world);
     return rgWorld_StoreImpulses(world);
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define RG_REBOUND_ROUNDS 8    // solves per step at most, after the first
+#define RG_REBOUND_ROUNDS 8    // passes per step at most, after the first
 #define RG_REBOUND_CLOSE  1e-3 // of the work between no rebound and all of it
 
 int rgFindIsland(rgIsland* islands, int tree) {
@@ -43,7 +43,6 @@ void rgConnectIslands(rgWorld* world) {
 // Work of contacts: lambda . J (v_free + v+)/2.
 static void rgMeasureIslands(rgWorld* world) {
     const rgRows* rows = &world->rows;
-    rgWorld_NextVelocity(world, world->nextV);
     for (int i = 0; i < world->model->info.treeCount; ++i) {
         world->islands[i].work = world->islands[i].hits = 0;
     }
@@ -66,24 +65,14 @@ static void rgMeasureIslands(rgWorld* world) {
     }
 }
 
-// (4) The share of the rebound that an island has now.
-static rgResult rgSolveShares(rgStep* step) {
-    rgWorld* world = step->world;
-    rgRows* rows = &world->rows;
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
-        if (point->rebound < 0) {
-            double s = world->islands[rgRowIsland(world, point->firstRow)].share;
-            rows->bias[point->firstRow + 2] =
-                rgRows_Speed(rows, point->firstRow + 2, world->freeV) + (1 - s) * point->restBias +
-                s * point->rebound;
-        }
+double rgWorld_ReboundShare(const rgWorld* world, const rgPoint* point) {
+    if (world->reboundRound == 0) {
+        return 1;
     }
-    rgResult result = rgStep_Solve(step);
-    if (result == rg_ok) {
-        rgMeasureIslands(world);
-    }
-    return result;
+    const rgLink* links = world->model->links;
+    int a = links[world->colliders[point->colliderA].link].tree;
+    int b = links[world->colliders[point->colliderB].link].tree;
+    return world->islands[rgFindIsland(world->islands, a >= 0 ? a : b)].share;
 }
 
 // Islands whose contacts did work. Rounding and the solver's tolerance are no work.
@@ -122,31 +111,35 @@ static bool rgNarrowIsland(rgIsland* island, bool first) {
     return !closed;
 }
 
-// (20)
-rgResult rgLimitRebounds(rgStep* step) {
-    rgWorld* world = step->world;
-    bool any = false;
-    for (int i = 0; i < world->pointCount && !any; ++i) {
-        any = world->points[i].rebound < 0;
-    }
-    if (!any) {
-        return rg_ok;
-    }
-    rgConnectIslands(world);
-    rgMeasureIslands(world);
-    rgResult result = rg_ok;
-    bool open = rgMarkIslands(world);
-    for (int round = 0; open && result == rg_ok; ++round) {
-        result = rgSolveShares(step);
-        open = false;
-        for (int i = 0; i < world->model->info.treeCount && round < RG_REBOUND_ROUNDS; ++i) {
-            rgIsland* island = &world->islands[i];
-            double solved = island->share;
-            bool again = island->limited && rgNarrowIsland(island, round == 0);
-            // Out of rounds, or close: what was last allowed.
-            island->share = again && round < RG_REBOUND_ROUNDS - 1 ? island->share : island->low;
-            open = open || (island->limited && island->share != solved);
+static bool rgHasRebounds(const rgWorld* world) {
+    for (int i = 0; i < world->pointCount; ++i) {
+        if (world->points[i].rebound < 0) {
+            return true;
         }
     }
-    return result;
+    return false;
+}
+
+// (20)
+bool rgReviseRebounds(rgWorld* world, bool last) {
+    if (!rgHasRebounds(world)) {
+        return false;
+    }
+    if (world->reboundRound == 0) {
+        rgConnectIslands(world);
+        rgMeasureIslands(world);
+        world->reboundRound = rgMarkIslands(world) ? 1 : 0;
+        return world->reboundRound > 0;
+    }
+    rgMeasureIslands(world);
+    bool first = world->reboundRound++ == 1, open = false;
+    last = last || world->reboundRound > RG_REBOUND_ROUNDS;
+    for (int i = 0; i < world->model->info.treeCount; ++i) {
+        rgIsland* island = &world->islands[i];
+        double solved = island->share;
+        bool again = island->limited && rgNarrowIsland(island, first);
+        island->share = again && !last ? island->share : island->low; // what was last allowed
+        open = open || (island->limited && island->share != solved);
+    }
+    return open;
 }

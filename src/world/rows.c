@@ -13,9 +13,9 @@ void rgRows_Clear(rgRows* rows) {
 }
 
 void rgRows_Free(rgWorld* world, rgRows* rows) {
-    void* arrays[] = {rows->blocks,     rows->sources, rows->gap,    rows->bias,
-                      rows->compliance, rows->drift,   rows->lambda, rows->length,
-                      rows->rowStart,   rows->column,  rows->value};
+    void* arrays[] = {rows->blocks,     rows->sources,  rows->gap,          rows->bias,
+                      rows->compliance, rows->drift,    rows->freeVelocity, rows->lambda,
+                      rows->length,     rows->rowStart, rows->column,       rows->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -31,6 +31,7 @@ static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
                 {(void**)&rows->gap, sizeof(double), 0},
                 {(void**)&rows->bias, sizeof(double), 0},
                 {(void**)&rows->drift, sizeof(double), 0},
+                {(void**)&rows->freeVelocity, sizeof(double), 0},
                 {(void**)&rows->compliance, sizeof(double), 0},
                 {(void**)&rows->lambda, sizeof(double), 0},
                 {(void**)&rows->length, sizeof(double), 0},

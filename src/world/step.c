@@ -10,7 +10,7 @@ static void rgRun(rgStep* step, rgStage stage, rgStageFcn* run) {
     step->result = run(step);
     if (step->timed) {
         double now = rgSeconds();
-        step->report->stageSeconds[stage] = now - step->clock;
+        step->report->stageSeconds[stage] += now - step->clock;
         step->clock = now;
     }
 }
@@ -32,6 +32,7 @@ static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* ow
     return (rgStep){.world = world,
                     .report = report,
                     .result = rg_ok,
+                    .midpointError = INFINITY,
                     .timed = timed,
                     .clock = timed ? rgSeconds() : 0};
 }
@@ -69,12 +70,15 @@ static rgResult rgCommit(rgStep* step) {
 // Everything but moving on.
 static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own) {
     rgStep step = rgBeginStep(world, report, own);
-    rgRun(&step, rg_stageKinematics, rgUpdateKinematics);  // q            -> poses, motion axes
-    rgRun(&step, rg_stageCollide, rgFindContacts);         // poses        -> points, frames, gaps
-    rgRun(&step, rg_stageDynamics, rgComputeFreeVelocity); // q, v, tau    -> M^, v_free
-    rgRun(&step, rg_stageAssemble, rgAssembleProblem);     // M^, J, v_free -> R, g, K
-    rgRun(&step, rg_stageSolve, rgSolveProblem);           // M^, J, R, g, K -> lambda
-    rgRun(&step, rg_stageVelocity, rgApplyImpulses);       // lambda       -> v+
+    rgRun(&step, rg_stageKinematics, rgUpdateKinematics);  // q, v          -> Q, poses
+    rgRun(&step, rg_stageCollide, rgFindContacts);         // poses         -> points, gaps
+    rgRun(&step, rg_stageDynamics, rgComputeFreeVelocity); // Q, v, tau     -> M^, v_free
+    do {
+        rgRun(&step, rg_stageAssemble, rgAssembleProblem); // J, v_free, gaps -> g, R, K
+        rgRun(&step, rg_stageSolve, rgSolveProblem);       // g, R, K       -> lambda
+        rgRun(&step, rg_stageVelocity, rgUpdateVelocity);  // lambda        -> v+
+    } while (rgRevise(&step)); // contacts, gaps, rebounds and midpoint that v+ asks for
+    rgRun(&step, rg_stageVelocity, rgKeepImpulses); // lambda        -> warm start, anchors
     if (step.result != rg_ok) { // points without rows are nothing for readers to see
         world->pointCount = world->waitingCount = 0;
         world->problem = (rgContactProblem){0};
@@ -87,9 +91,10 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own
 static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStepReport own;
     rgStep step = rgEvaluate(world, report, &own);
-    rgRun(&step, rg_stagePosition, rgIntegratePositions); // q, v+ -> q+
-    rgRun(&step, rg_stageProject, rgProjectPosition);     // q+ -> loops closed, no penetration
-    return rgCommit(&step);                               // or leaves the state as it was
+    rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
+    rgRun(&step, rg_stageProject,
+          rgProjectPosition); // q+            -> loops closed, no penetration
+    return rgCommit(&step);   // or leave the state as it was
 }
 
 rgResult rgWorld_Step(rgWorld* world, rgStepReport* report) {

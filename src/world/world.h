@@ -148,7 +148,8 @@ typedef struct rgRows {
     rgBlock* blocks;
     rgRowSource* sources; // per row
     double* gap;          // per row: violation, for reading
-    double* bias;         // per row: gamma, then g
+    double* bias;         // per row: gamma
+    double* freeVelocity; // rgAssembleProblem, per row: g = J v_free + gamma
     double* drift;        // per row: speed that v has no part in (kinematic bodies, belts)
     double* compliance;   // per row: R
     double* lambda;       // per row
@@ -209,12 +210,13 @@ typedef struct rgMeter {
     atomic_size_t bytes;
 } rgMeter;
 
-// Trees that rows connect, and what the contacts among them do. At the tree that stands for all.
+// Trees that rows connect, and the work of the contacts among them. At the tree that stands for
+// all.
 typedef struct rgIsland {
     int parent;        // tree that is in the same island; itself where it stands for all
     bool limited;      // rebounds less than Newton's law says
     bool projects;     // project.c: penetration or loops
-    double share;      // of the rebound, in the last solve
+    double share;      // of the rebound, in the last pass
     double work, hits; // of contacts; what impacts bring, as a measure [J]
     double low, high;  // shares that are allowed and that are not
     double lowWork, highWork, allowed;
@@ -340,8 +342,8 @@ struct rgWorld {
     double* trend;         // rgUpdateKinematics, vCount, step coordinates: that of the state
     double* midV;          // rgUpdateKinematics, vCount, step coordinates: foreseen for its middle
     bool* isHeld;          // rgAddRows, per tree: rows act on it
-    rgRest* rest;          // rgStep_Solve, per tree
-    bool* fresh;           // rgStep_Solve, per tree: that of the state after the step
+    rgRest* rest;          // rgSolveProblem, per tree
+    bool* fresh;           // rgSolveProblem, per tree: that of the state after the step
     int* parts;            // rgAssembleProblem, per tree: of the step in which it moves; 1 if held
     double* partV;         // rgAssembleProblem, vCount: scratch of trees that move in parts
     double* partForce;     //
@@ -383,7 +385,8 @@ struct rgWorld {
     int whitenedCapacity;
     int whitenedFirst, whitenedEnd; // rgAddEqualities: rows that have it already
     int* treeOfDof;                 // vCount
-    rgIsland* islands;              // rgLimitRebounds, per tree
+    rgIsland* islands;              // rgConnectIslands, per tree
+    int reboundRound;               // rebound.c: passes since shares are limited; 0: none is
     rgContactProblem problem;
     double penetration;
     bool bends;           // rgFindContacts: some point may
@@ -413,7 +416,10 @@ typedef struct rgStep {
     rgWorld* world;
     rgStepReport* report;
     rgResult result;
-    int iterationCount; // of all solves
+    int pass;             // of assembly, solve and velocity, from 0
+    bool movesFreely;     // rgRevise: v_free is another in the next pass
+    double midpointError; // of the last revision of the midpoint
+    int iterationCount;   // of all passes
     int factorizationCount;
     bool timed;
     double clock; // at the end of the last stage, if it is timed
@@ -427,11 +433,17 @@ rgResult rgFindContacts(rgStep* step);        // collide.c
 rgResult rgComputeFreeVelocity(rgStep* step); // free.c
 rgResult rgAssembleProblem(rgStep* step);     // assemble.c
 rgResult rgSolveProblem(rgStep* step);        // assemble.c
-rgResult rgLimitRebounds(rgStep* step);       // rebound.c, part of solving
-rgResult rgApplyImpulses(rgStep* step);       // integrate.c
+rgResult rgUpdateVelocity(rgStep* step);      // integrate.c
+bool rgRevise(rgStep* step);                  // revise.c: true: another pass of the last three
+rgResult rgKeepImpulses(rgStep* step);        // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
 rgResult rgProjectPosition(rgStep* step);     // project.c
-rgResult rgFinishVelocity(rgStep* step);      // integrate.c
+
+// rebound.c. Revise the share of the rebound of islands whose contacts do work. last: take the
+// largest share that is allowed. True: some share has changed.
+bool rgReviseRebounds(rgWorld* world, bool last);
+// Share of the rebound of a contact.
+double rgWorld_ReboundShare(const rgWorld* world, const rgPoint* point);
 
 void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
@@ -588,7 +600,6 @@ void rgAddEntry(rgWorld* world, int* count, int column, double value);
 void rgWorld_PlaceDrives(rgWorld* world); // actuator.c: positions, inputs and gains of the step
 void rgWorld_CommitActivations(rgWorld* world); // actuator.c
 
-rgResult rgStep_Solve(rgStep* step); // assemble.c: lambda of the rows
 // sleep.c. Asleep or disabled in this step: rgWorld.sleeps, which becomes part of the state when
 // the step is taken.
 typedef enum rgPairRest {

@@ -1,0 +1,44 @@
+// Revision of a step by its v+: inactive contacts that close, gaps along curved paths, rebounds
+// that would add energy, and the midpoint of trees that whirl. docs/theory/step.md, "Passes".
+#include "world/world.h"
+
+#define RG_MAX_PASSES         16  // of one step, but for one that takes back rebounds
+#define RG_MAX_FACTORIZATIONS 250 // of a step, after which nothing but rebounds is revised
+
+// Contacts and gaps; *frees: v_free is another.
+static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
+    *frees = rgWorld_LetRoll(world);
+    if (*frees) {
+        return rg_reviseGaps;
+    }
+    if (world->waitingCount == 0 && !world->bends) {
+        return 0;
+    }
+    rgWorld_RateLinks(world, world->nextV);
+    bool bent = rgWorld_BendGaps(world, world->nextV, pass);
+    bool closes = rgWorld_AdmitPoints(world, pass);
+    return (bent ? rg_reviseGaps : 0u) | (closes ? rg_reviseContacts : 0u);
+}
+
+bool rgRevise(rgStep* step) {
+    rgWorld* world = step->world;
+    if (step->result != rg_ok) {
+        return false;
+    }
+    int pass = ++step->pass;
+    bool last = pass >= RG_MAX_PASSES || step->factorizationCount >= RG_MAX_FACTORIZATIONS;
+    unsigned why = last ? 0 : rgReviseContacts(world, pass, &step->movesFreely);
+    if (why != 0) {
+        world->reboundRound = 0; // islands may be others
+    } else if (rgReviseRebounds(world, last)) {
+        why = rg_reviseRebounds;
+    } else if (!last && rgWorld_ForeseeAgain(world, &step->midpointError)) {
+        why = rg_reviseMidpoint;
+    }
+    if (why == 0) {
+        world->reboundRound = 0;
+    }
+    step->report->revisions |= (int)why;
+    step->report->passCount = pass;
+    return why != 0;
+}
