@@ -1,5 +1,5 @@
 // auto: accept the start, proximal Newton with a second try, interior point with blocking contacts
-// resolved; all from the best impulses so far, all judged alike. docs/theory/auto.md.
+// resolved, damped Newton; all judged alike. docs/theory/auto.md.
 #include "contact/run.h"
 
 #include <limits.h>
@@ -93,6 +93,20 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
                                                            : result;
 }
 
+// Newton from zero impulses, with large regularization and small steps: friction above one.
+static rgResult rgPhase_Damped(rgRun* run, double* lambda) {
+    static const rgNewtonOptions newtons[] = {
+        {.limit = 100, .weight = 0.1, .regularisation = 1, .proximal = 1e-3},
+        {.limit = 100, .weight = 10, .regularisation = 1},
+    };
+    rgResult result = rg_ok;
+    for (int i = 0; i < RG_COUNT(newtons) && result == rg_ok && !rgRun_Solved(run); ++i) {
+        memset(lambda, 0, (size_t)run->system->n * sizeof(double));
+        result = rgRunNewton(run, lambda, &newtons[i]);
+    }
+    return result;
+}
+
 static rgResult rgPhase_Certificate(rgRun* run, double* lambda) {
     (void)lambda;
     return rgRunCertificate(run, &run->infeasible);
@@ -106,6 +120,7 @@ typedef struct rgPhase {
 static const rgPhase rgPhases[] = {
     {rg_planStart, rgPhase_Newton},
     {rg_planInterior, rgPhase_Interior},
+    {rg_planDamped, rgPhase_Damped},
     {rg_planCertificate, rgPhase_Certificate}, // not in a world
 };
 
