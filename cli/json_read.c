@@ -202,6 +202,9 @@ bool rgReadJson(const char* path, rgJsonValue* root) {
         good = rgJsonReader_Fail(&reader, "something follows the end");
     }
     free(text);
+    if (!good) { // no half-read tree, whose last key may be missing
+        rgFreeJson(root);
+    }
     return good;
 }
 

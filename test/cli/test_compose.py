@@ -305,7 +305,10 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
                               '[{"runs": "x"}]': "belongs on the command line",
                               '[1]': "a run is an object", '[{"mu": 1} {}]': "a ',' or ']'",
                               '[{"mu" 1}]': "a ':' is needed", "[] 3": "something follows",
-                              '["\\q"]': "means nothing", "[" * 50: "nested too deep"}.items():
+                              '["\\q"]': "means nothing", "[" * 50: "nested too deep",
+                              '{"runs": [{"name": "a"}],}': "bad.json:1: a text in quotes",
+                              '{"runs": [{"name" : 1}], "': "does not end in its line",
+                              '[{"mu": 1}, {"mu': "does not end in its line"}.items():
             done = run("simulate", "--runs", self.write("bad.json", text))
             self.assertEqual(done.returncode, 2, (text, done))
             self.assertIn(message, done.stderr, text)
