@@ -113,22 +113,38 @@ rgResult rgH5_Close(rgH5* h5) {
     return h5->result;
 }
 
-bool rgH5_Has(rgH5* h5, const char* name) {
-    if (h5->result != rg_ok) {
+// One link, without following it. Links to other files, and links by name, which may lead to those,
+// would let a file show what its reader may read.
+static bool rgH5_IsHard(rgH5* h5, const char* link) {
+    H5L_info_t info;
+    if (H5Lexists(h5->file, link, H5P_DEFAULT) <= 0) {
         return false;
     }
-    // H5Lexists wants every group on the way to be there.
+    bool hard = H5Lget_info(h5->file, link, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
+    if (!hard) {
+        rgH5_Fail(h5, rg_errorFormat, "%s is a link, maybe to another file: links are not followed",
+                  link);
+    }
+    return hard;
+}
+
+// Every link of the path down to `length` characters of it, since HDF5 follows all but the last.
+static bool rgH5_HasPath(rgH5* h5, const char* name, size_t length) {
     char part[RG_H5_PATH];
-    size_t length = strlen(name);
     for (size_t i = 1; i <= length; ++i) {
         if (name[i] == '/' || name[i] == '\0') {
             snprintf(part, sizeof(part), "%.*s", (int)i, name);
-            if (H5Lexists(h5->file, part, H5P_DEFAULT) <= 0) {
+            if (!rgH5_IsHard(h5, part)) {
                 return false;
             }
         }
     }
-    return H5Oexists_by_name(h5->file, name, H5P_DEFAULT) > 0;
+    return h5->result == rg_ok;
+}
+
+bool rgH5_Has(rgH5* h5, const char* name) {
+    return h5->result == rg_ok && rgH5_HasPath(h5, name, strlen(name)) &&
+           H5Oexists_by_name(h5->file, name, H5P_DEFAULT) > 0;
 }
 
 bool rgH5_HasIn(rgH5* h5, const char* group, const char* name) {
@@ -146,7 +162,19 @@ static int64_t rgH5_CountOf(hid_t dataset) {
     return count;
 }
 
-static hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
+// The bytes of a dataset are in this file: neither in others that it names (external storage) nor
+// put together from datasets of others (virtual).
+static bool rgH5_IsInside(hid_t dataset) {
+    hid_t plan = H5Dget_create_plist(dataset);
+    bool inside =
+        plan >= 0 && H5Pget_layout(plan) != H5D_VIRTUAL && H5Pget_external_count(plan) == 0;
+    if (plan >= 0) {
+        H5Pclose(plan);
+    }
+    return inside;
+}
+
+hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
     if (h5->result != rg_ok) {
         return -1;
     }
@@ -157,6 +185,10 @@ static hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
     hid_t dataset = H5Dopen2(h5->file, name, H5P_DEFAULT);
     if (dataset < 0) {
         rgH5_Fail(h5, rg_errorFormat, "%s is not a dataset that can be read", name);
+    } else if (!rgH5_IsInside(dataset)) {
+        rgH5_Fail(h5, rg_errorFormat, "%s is kept in another file, which is not read", name);
+        H5Dclose(dataset);
+        dataset = -1;
     }
     return dataset;
 }
@@ -165,7 +197,7 @@ int64_t rgH5_Count(rgH5* h5, const char* name) {
     if (!rgH5_Has(h5, name)) {
         return -1;
     }
-    hid_t dataset = H5Dopen2(h5->file, name, H5P_DEFAULT);
+    hid_t dataset = rgH5_OpenDataset(h5, name);
     if (dataset < 0) {
         return -1;
     }
@@ -297,7 +329,7 @@ void rgH5_CheckFinite(rgH5* h5, const char* name, const double* values, int64_t 
 }
 
 void rgH5_MakeGroup(rgH5* h5, const char* name) {
-    if (h5->result != rg_ok || rgH5_Has(h5, name)) {
+    if (h5->result != rg_ok || rgH5_Has(h5, name) || h5->result != rg_ok) {
         return;
     }
     hid_t group = H5Gcreate2(h5->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

@@ -436,7 +436,7 @@ rgResult rgCreateResults(const char* path, const rgResultsDef* def, rgDiagnostic
 // ---- opening
 
 static void rgReadArrayShape(rgH5* h5, rgResultsArray* array) {
-    hid_t dataset = H5Dopen2(h5->file, array->name, H5P_DEFAULT);
+    hid_t dataset = rgH5_OpenDataset(h5, array->name);
     hid_t space = dataset >= 0 ? H5Dget_space(dataset) : -1;
     hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
     hsize_t extent[3] = {0};
@@ -462,6 +462,25 @@ static void rgReadArrayShape(rgH5* h5, rgResultsArray* array) {
 
 #define RG_RESULTS_ARRAYS 64
 
+// Shapes are those of the first part: the arrays of the index are only for other programs.
+static void rgReadShapes(rgH5* h5, const rgResults* results, rgResultsArray* arrays, int count) {
+    rgH5 first;
+    char* path = rgPartPath(results, results->path, 0);
+    bool isPart = results->partCount > 1;
+    if (path == NULL) {
+        rgH5_Fail(h5, rg_errorMemory, "no memory for its shape");
+    } else if (isPart) {
+        rgH5_OpenRead(&first, path, &h5->allocator, h5->diagnostics);
+    }
+    for (int i = 0; h5->result == rg_ok && i < count; ++i) {
+        rgReadArrayShape(isPart ? &first : h5, &arrays[i]);
+    }
+    if (path != NULL && isPart) {
+        h5->result = rgH5_Close(&first);
+    }
+    rgRelease(&results->allocator, path);
+}
+
 static void rgReadArrays(rgH5* h5, rgResults* results) {
     rgResultsArray arrays[RG_RESULTS_ARRAYS] = {0};
     int count = 0;
@@ -473,7 +492,9 @@ static void rgReadArrays(rgH5* h5, rgResults* results) {
             break;
         }
         arrays[count++].name = text;
-        rgReadArrayShape(h5, &arrays[count - 1]);
+    }
+    if (h5->result == rg_ok) {
+        rgReadShapes(h5, results, arrays, count);
     }
     if (h5->result == rg_ok && !rgResults_CopyShape(results, arrays, count)) {
         rgH5_Fail(h5, rg_errorMemory, "no memory for its shape");
@@ -530,7 +551,26 @@ static void rgReadAbout(rgH5* h5, rgResults* results) {
     results->rowCount = h5->result == rg_ok ? (int64_t)count : 0;
 }
 
-// Where a part's arrays are.
+// Where an array of a part starts in its file; negative when it is not one piece of what it should
+// be.
+static int64_t rgFindRows(rgH5* h5, const rgResultsArray* array, int64_t rows) {
+    hid_t dataset = rgH5_OpenDataset(h5, array->name);
+    hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
+    haddr_t offset = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
+    bool good = offset < INT64_MAX / 2 && H5Tequal(type, rgArray_Type(array)) > 0 &&
+                rgH5_Count(h5, array->name) == rows * (int64_t)rgArray_RowNumbers(array);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    if (!good) {
+        rgH5_Fail(h5, rg_errorFormat, "the array %s does not fit the index", array->name);
+    }
+    return good ? (int64_t)offset : -1;
+}
+
 static rgResult rgOpenPart(rgResults* results, int p, rgDiagnostics* diagnostics) {
     rgResultsPart* part = &results->parts[p];
     int64_t first, count;
@@ -538,22 +578,15 @@ static rgResult rgOpenPart(rgResults* results, int p, rgDiagnostics* diagnostics
     rgH5 h5;
     rgH5_OpenRead(&h5, part->path, &results->allocator, diagnostics);
     for (int i = 0; i < results->arrayCount && h5.result == rg_ok; ++i) {
-        const rgResultsArray* array = &results->arrays[i];
-        int64_t wanted = count * (int64_t)rgArray_RowNumbers(array);
-        hid_t dataset = H5Dopen2(h5.file, array->name, H5P_DEFAULT);
-        haddr_t offset = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
-        if (offset == HADDR_UNDEF || rgH5_Count(&h5, array->name) != wanted) {
-            rgH5_Fail(&h5, rg_errorFormat, "the array %s does not fit the index", array->name);
-        }
-        part->offsets[i] = (int64_t)offset;
-        H5Dclose(dataset);
+        part->offsets[i] = rgFindRows(&h5, &results->arrays[i], count);
     }
     rgResult result = rgH5_Close(&h5);
     if (result == rg_ok) {
-        part->file = open(part->path, O_RDWR | O_CLOEXEC);
+        part->file = open(part->path, (results->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
         if (part->file < 0) {
             rgDiagnostics_Add(diagnostics, rg_severityError, part->path, 0,
-                              "cannot be opened for writing: %s", strerror(errno));
+                              "cannot be opened for %s: %s",
+                              results->writes ? "writing" : "reading", strerror(errno));
             result = rg_errorFile;
         }
     }
@@ -695,39 +728,6 @@ rgResult rgResults_Commit(rgResults* results, int64_t first, int64_t count, cons
 
 // ---- reading
 
-static void rgReadSlab(rgH5* h5, const rgResultsArray* array, int64_t first, int64_t count,
-                       hid_t type, void* values) {
-    hsize_t start[3] = {(hsize_t)first, 0, 0}, size[3];
-    int rank = rgArray_Extent(array, count, size);
-    hid_t dataset = H5Dopen2(h5->file, array->name, H5P_DEFAULT);
-    hid_t file = dataset >= 0 ? H5Dget_space(dataset) : -1;
-    hid_t memory = H5Screate_simple(rank, size, NULL);
-    if (file < 0 || memory < 0 ||
-        H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, size, NULL) < 0 ||
-        H5Dread(dataset, type, memory, file, H5P_DEFAULT, values) < 0) {
-        rgH5_Fail(h5, rg_errorFormat, "%s cannot be read", array->name);
-    }
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (file >= 0) {
-        H5Sclose(file);
-    }
-    if (dataset >= 0) {
-        H5Dclose(dataset);
-    }
-}
-
-static rgResult rgReadRows(rgResults* results, int array, int64_t first, int64_t count, hid_t type,
-                           void* values, rgDiagnostics* diagnostics) {
-    rgH5 h5;
-    rgH5_OpenRead(&h5, results->path, &results->allocator, diagnostics);
-    if (h5.result == rg_ok) {
-        rgReadSlab(&h5, &results->arrays[array], first, count, type, values);
-    }
-    return rgH5_Close(&h5);
-}
-
 static ssize_t rgGetBytes(int file, void* bytes, size_t count, off_t at) {
     return pread(file, bytes, count, at);
 }
@@ -738,10 +738,7 @@ rgResult rgResults_ReadStatus(rgResults* results, int64_t first, int64_t count, 
     if (!rgRowsExist(results, array, first, count, status)) {
         return rg_errorArgument;
     }
-    return count == 0 ? rg_ok
-           : results->writes
-               ? rgMoveAll(results, array, first, count, (char*)status, rgGetBytes, diagnostics)
-               : rgReadRows(results, array, first, count, H5T_NATIVE_INT32, status, diagnostics);
+    return rgMoveAll(results, array, first, count, (char*)status, rgGetBytes, diagnostics);
 }
 
 rgResult rgResults_Read(rgResults* results, int array, int64_t first, int64_t count, double* values,
@@ -749,7 +746,14 @@ rgResult rgResults_Read(rgResults* results, int array, int64_t first, int64_t co
     if (!rgRowsExist(results, array, first, count, values) || results->writes) {
         return rg_errorArgument;
     }
-    return count == 0
-               ? rg_ok
-               : rgReadRows(results, array, first, count, H5T_NATIVE_DOUBLE, values, diagnostics);
+    rgResult result =
+        rgMoveAll(results, array, first, count, (char*)values, rgGetBytes, diagnostics);
+    if (result == rg_ok && results->arrays[array].isWhole) { // from the last on: doubles are longer
+        for (size_t i = (size_t)count * rgArray_RowNumbers(&results->arrays[array]); i-- > 0;) {
+            int32_t whole;
+            memcpy(&whole, (const char*)values + i * sizeof(whole), sizeof(whole));
+            values[i] = whole;
+        }
+    }
+    return result;
 }

@@ -27,15 +27,14 @@ struct rgRecording {
 static char* rgRecording_ReadText(rgRecording* r, const char* name) {
     rgH5* h5 = &r->h5;
     int64_t count = rgH5_Count(h5, name);
-    if (h5->result != rg_ok) {
-        return NULL;
-    }
-    if (count < 0 || count > INT32_MAX) {
+    if (h5->result == rg_ok && (count < 0 || count > INT32_MAX)) {
         rgH5_Fail(h5, rg_errorFormat, "%s is missing or no text", name);
+    }
+    hid_t dataset = rgH5_OpenDataset(h5, name);
+    if (dataset < 0) {
         return NULL;
     }
     char* text = rgAllocate(&r->allocator, (size_t)count + 1, 1);
-    hid_t dataset = H5Dopen2(h5->file, name, H5P_DEFAULT);
     if (text == NULL) {
         rgH5_Fail(h5, rg_errorMemory, "no memory for %s", name);
     } else if (count > 0 &&
@@ -74,7 +73,7 @@ static int64_t rgRecording_OpenColumn(rgRecording* r, int column) {
         }
         return INT64_MAX; // nothing is lacking
     }
-    r->dataset[column] = H5Dopen2(h5->file, info->name, H5P_DEFAULT);
+    r->dataset[column] = rgH5_OpenDataset(h5, info->name);
     hid_t space = r->dataset[column] >= 0 ? H5Dget_space(r->dataset[column]) : -1;
     hsize_t extent[2] = {0, 1};
     int rank = info->width == 1 ? 1 : 2;
