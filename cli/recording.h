@@ -16,9 +16,10 @@ bool rgCli_IsHdf5(const char* path);
 bool rgCli_OpenRecording(const char* path, rgOpenedRecording* opened);
 void rgCli_CloseRecording(rgOpenedRecording* opened);
 
-// The arguments of a run, one per line, without options that write files or change the output;
-// NULL-terminated, with a first entry of the caller's. Free with rgCli_FreeArguments.
+// The arguments of a recorded run, one per line, that decide what is simulated, without how long;
+// NULL-terminated, with a first entry of the caller's and room for six more. NULL after a message
+// when there are others: a file that someone sent chooses no output. Free with rgCli_FreeArguments.
 char** rgCli_SplitArguments(const char* text, const char* first, int* count);
 void rgCli_FreeArguments(char** arguments);
-// argv[0..argc) as such a text.
+// argv[0..argc) as such a text, without options that say where results go.
 char* rgCli_JoinArguments(int argc, char** argv);

@@ -203,26 +203,37 @@ static bool rgExportMjcf(const rgOpenedRecording* opened, const char* path) {
 
 // ---- simulating again ----
 
+// The run of a foreign file: it has no input, no place for caches, and its arguments are those that
+// rgCli_SplitArguments lets through.
+static void rgExecAgain(char** arguments) {
+    setenv("XDG_CACHE_HOME", "", 1);
+    unsetenv("HOME");
+    if (freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL) {
+        execv("/proc/self/exe", arguments);
+    }
+    _exit(rg_exitUsage);
+}
+
+// As many steps as the recording has, whatever time its arguments ask for.
 static bool rgRunAgain(const rgOpenedRecording* opened, const char* path) {
     int count = 0;
     char** arguments = rgCli_SplitArguments(opened->info.arguments, "rigor", &count);
+    if (arguments == NULL) {
+        return false;
+    }
     if (count < 2 || strcmp(arguments[1], "simulate") != 0) {
         rgCli_Error("--check: the recording does not say how it was made");
         rgCli_FreeArguments(arguments);
         return false;
     }
-    arguments[count++] = rgCli_CopyText("--record");
-    arguments[count++] = rgCli_CopyText(path);
-    arguments[count++] = rgCli_CopyText("--record-every");
-    arguments[count++] = rgCli_Format("%d", opened->info.interval);
+    int64_t steps = (opened->info.frameCount - 1) * opened->info.interval;
+    arguments[count++] = rgCli_Format("--steps=%" PRId64, steps > 0 ? steps : 1);
+    arguments[count++] = rgCli_Format("--record=%s", path);
+    arguments[count++] = rgCli_Format("--record-every=%d", opened->info.interval);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        if (freopen("/dev/null", "w", stdout) == NULL) {
-            _exit(rg_exitUsage);
-        }
-        execv("/proc/self/exe", arguments);
-        _exit(rg_exitUsage);
+        rgExecAgain(arguments);
     }
     rgCli_FreeArguments(arguments);
     int status = 0;

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -230,16 +231,67 @@ class Record(unittest.TestCase):
             self.assertIn(done.returncode, (1, 2), done)
             self.assertIn(path, done.stderr)
 
-    # Arguments that a foreign file brings do not write files.
+    def ask(self, path, *lines):
+        with h5py.File(path, "r+") as file:
+            del file["run/arguments"]
+            file["run/arguments"] = numpy.frombuffer(("\n".join(lines) + "\n").encode(), numpy.uint8)
+
+    def files(self):
+        return {name: os.stat(self.path(name)).st_mtime_ns for name in os.listdir(self.folder.name)}
+
+    # A recording chooses what is simulated again, and no file that is written.
     def test_hostile_arguments(self):
         path = self.record("quadruped", "--time", 0.02)
         target = self.path("target")
-        text = f"simulate\nquadruped\n--time\n0.02\n--csv\n{target}\n--dump={target}\n"
-        with h5py.File(path, "r+") as file:
-            del file["run/arguments"]
-            file["run/arguments"] = numpy.frombuffer(text.encode(), numpy.uint8)
-        self.replay(path, "--check")
-        self.assertFalse(os.path.exists(target))
+        with open(self.path("runs.json"), "w", encoding="utf-8") as file:
+            json.dump([{"files": "quadruped", "steps": 1, "csv": target}], file)
+        for lines in (["--csv", target], ["--dump=" + target], ["--record", target], ["--record=" + target],
+                      ["--runs", self.path("runs.json")], ["--runs=" + self.path("runs.json")],
+                      ["--", "--csv", target], ["--new", target], ["-"], ["--view"], ["--help"], ["-h"],
+                      ["--mu", "--runs", "--csv=" + target]):
+            self.ask(path, "simulate", "quadruped", "--time", "0.02", *lines)
+            before = self.files()
+            done = run("replay", path, "--check")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertRegex(done.stderr, "the recording asks for '-.*', which a replay does not do")
+            self.assertEqual(self.files(), before)
+
+    # Each option of rigor simulate either decides what is simulated or is refused.
+    def test_every_option(self):
+        path = self.record("quadruped", "--time", 0.002)
+        options = re.findall(r"^  (--[a-z-]+)( [A-Z])?", run("simulate", "--help").stdout, re.M)
+        self.assertGreater(len(options), 60)
+        writes = {"--csv", "--columns", "--runs", "--dump", "--record", "--record-every", "--view", "--port",
+                  "--json", "--realtime"}
+        for option, value in options:
+            self.ask(path, "simulate", "quadruped", option, *(["1"] if value else []))
+            done = run("replay", path, "--check")
+            self.assertEqual("which a replay does not do" in done.stderr, option in writes, (option, done))
+            self.assertNotIn("needs a value", done.stderr, option)
+            self.assertNotIn("takes no value", done.stderr, option)
+
+    # A run ends with the recording, whatever time its arguments ask for, and takes nothing from its caller.
+    def test_endless_arguments(self):
+        path = self.record("quadruped", "--time", 0.02, "--record-every", 3)
+        for length in (["--time", "1e9"], ["--steps=2000000000"]):
+            self.ask(path, "simulate", "quadruped", *length)
+            self.assertEqual(self.replay(path, "--check")["differing_frames"], 0)
+        self.ask(path, "simulate", "quadruped", "--ctrl", "-")
+        with subprocess.Popen([RIGOR, "replay", path, "--check"], stdin=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as child:
+            self.assertEqual(child.wait(timeout=100), 2)  # nobody writes to it
+
+    # What a replay writes is what its own command line names.
+    def test_no_cache(self):
+        home = self.path("home")
+        os.mkdir(home)
+        path = self.record("quadruped", "--time", 0.02)
+        before = self.files()
+        done = subprocess.run([RIGOR, "replay", path, "--check"], capture_output=True, timeout=500, check=False,
+                              env={**os.environ, "HOME": home, "XDG_CACHE_HOME": home})
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(os.listdir(home), [])
+        self.assertEqual(self.files(), before)
 
 
 if __name__ == "__main__":
