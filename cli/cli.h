@@ -123,6 +123,12 @@ typedef struct rgOutput {
 } rgOutput;
 
 bool rgOutput_Open(rgOutput* output, const char* path);
+
+// True after a message: writing `out` (NULL or "-": no file) would destroy what is read.
+bool rgCli_WouldReplace(const char* out, const char* in);
+// A file that grows in its place. A link to a file, or to nothing, is refused: its owner may not be
+// the one who writes. NULL after a message.
+FILE* rgCli_OpenToWrite(const char* path);
 bool rgOutput_Close(rgOutput* output, bool wanted);
 
 // ---- table.c ----

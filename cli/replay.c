@@ -163,9 +163,8 @@ static void rgWriteContacts(FILE* file, const rgOpenedRecording* opened,
 }
 
 static bool rgExportCsv(rgOpenedRecording* opened, const char* path, bool contacts) {
-    FILE* file = fopen(path, "w");
+    FILE* file = rgCli_OpenToWrite(path);
     if (file == NULL) {
-        rgCli_Error("%s: %s", path, strerror(errno));
         return false;
     }
     if (contacts) {
@@ -192,9 +191,8 @@ static bool rgExportMjcf(const rgOpenedRecording* opened, const char* path) {
         rgCli_Error("--mjcf: the recording holds no model definition");
         return false;
     }
-    FILE* file = fopen(path, "w");
+    FILE* file = rgCli_OpenToWrite(path);
     if (file == NULL) {
-        rgCli_Error("%s: %s", path, strerror(errno));
         return false;
     }
     fputs(opened->info.mjcf, file);
@@ -377,6 +375,12 @@ int rgCli_Replay(int argc, char** argv) {
     int code = rgParseReplay(argc, argv, &options, &count);
     if (code != RG_CLI_GO) {
         return code;
+    }
+    const char* const written[] = {options.csv, options.contacts, options.mjcf};
+    for (int i = 0; i < 3; ++i) {
+        if (rgCli_WouldReplace(written[i], argv[1])) {
+            return rg_exitUsage;
+        }
     }
     rgOpenedRecording opened;
     code = rgCli_OpenRecording(argv[1], &opened) ? rgReplay(&opened, &options) : rg_exitUsage;

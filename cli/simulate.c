@@ -163,7 +163,8 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
                               report->contact.iterationCount);
     rgDiagnostics_Clear(simulation->loaded.diagnostics);
     if (job->recorder != NULL) {
-        rgRecorder_Flush(job->recorder); // HDF5 is for one thread at a time
+        // HDF5 is for one thread at a time; what could not be written is told by the next step
+        (void)!rgRecorder_Flush(job->recorder);
     }
     rgFclibContent content = {.problem = problem,
                               .title = simulation->name,
@@ -510,6 +511,19 @@ static bool rgSimulateOptions_Agree(const rgSimulateOptions* options) {
     return true;
 }
 
+static bool rgReplacesInput(const rgSimulateOptions* options, char* const* files, int count) {
+    const char* const written[] = {options->csv, options->record};
+    bool found = false;
+    for (int k = 0; k < 2 && !found; ++k) {
+        for (int i = 1; i <= count && !found; ++i) {
+            found = rgCli_WouldReplace(written[k], files[i]);
+        }
+        found =
+            found || (options->control != NULL && rgCli_WouldReplace(written[k], options->control));
+    }
+    return found;
+}
+
 int rgCli_Simulate(int argc, char** argv) {
     rgSimulateOptions options = {.arguments = rgDefaultSimulationArguments()};
     int count = 0;
@@ -538,7 +552,7 @@ int rgCli_Simulate(int argc, char** argv) {
     options.arguments.more = argv + 2;
     options.arguments.moreCount = count > 1 ? count - 1 : 0;
     options.arguments.watchTorques = rgColumns_WantTorques(options.columns);
-    code = rgSimulate(&options);
+    code = rgReplacesInput(&options, argv, count) ? rg_exitUsage : rgSimulate(&options);
     free(options.line);
     return code;
 }

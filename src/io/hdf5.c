@@ -94,6 +94,9 @@ void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* d
 void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
     rgH5_Begin(h5, path, NULL, diagnostics);
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7) // the file is claimed, and on network drives one lock meets the other
+    H5Pset_file_locking(access, false, true);
+#endif
     if (access >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0) {
         h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     }

@@ -329,10 +329,28 @@ static rgResult rgMakeFile(const rgResults* results, const char* path, rgFillFcn
     return result;
 }
 
+// A part is written by one process at a time; negative after a message.
+static int rgClaimPart(const char* path, rgDiagnostics* diagnostics) {
+    const char* fault;
+    int reason, file = rgClaimFile(path, false, &fault, &reason);
+    if (file < 0) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "%s%s%s", fault,
+                          reason != 0 ? ": " : "", reason != 0 ? strerror(reason) : "");
+    }
+    return file;
+}
+
 static bool rgMayCreate(const char* path, bool overwrite, rgDiagnostics* diagnostics) {
     struct stat found;
-    if (overwrite || lstat(path, &found) != 0) {
-        return rgIsPlaceForFile(path, diagnostics);
+    if (lstat(path, &found) != 0) {
+        return true;
+    }
+    if (overwrite) {
+        int file = rgIsPlaceForFile(path, diagnostics) ? rgClaimPart(path, diagnostics) : -1;
+        if (file >= 0) {
+            close(file);
+        }
+        return file >= 0;
     }
     rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
                       "exists already; nothing is overwritten without being asked to");
@@ -582,12 +600,12 @@ static rgResult rgOpenPart(rgResults* results, int p, rgDiagnostics* diagnostics
     }
     rgResult result = rgH5_Close(&h5);
     if (result == rg_ok) {
-        part->file = open(part->path, (results->writes ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-        if (part->file < 0) {
+        part->file = results->writes ? rgClaimPart(part->path, diagnostics)
+                                     : open(part->path, O_RDONLY | O_CLOEXEC);
+        result = part->file >= 0 ? rg_ok : rg_errorFile;
+        if (part->file < 0 && !results->writes) {
             rgDiagnostics_Add(diagnostics, rg_severityError, part->path, 0,
-                              "cannot be opened for %s: %s",
-                              results->writes ? "writing" : "reading", strerror(errno));
-            result = rg_errorFile;
+                              "cannot be opened for reading: %s", strerror(errno));
         }
     }
     return result;

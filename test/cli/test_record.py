@@ -231,6 +231,78 @@ class Record(unittest.TestCase):
             self.assertIn(done.returncode, (1, 2), done)
             self.assertIn(path, done.stderr)
 
+    # What was written before the disk was full is kept, as after kill -9, with time to spare for all of it.
+    def test_disk_fills_up(self):
+        path = self.path("run.h5")
+        for room in (6 << 20, 9 << 20):
+            def limit(room=room):
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            done = subprocess.run([RIGOR, "simulate", "quadruped", "--time", "1000", "--record", path],
+                                  capture_output=True, text=True, timeout=500, preexec_fn=limit, check=False)
+            self.assertEqual(done.returncode, 1, done)
+            kept = re.search(r"no room for more: File too large; the recording ends after (\d+) frames", done.stderr)
+            self.assertTrue(kept, done.stderr)
+            found = self.replay(path)
+            self.assertEqual(found["frames"], int(kept[1]))
+            self.assertTrue(found["complete"])
+            self.assertGreater(os.path.getsize(path), 0.4 * room)
+            self.assertEqual(self.replay(path, "--check")["differing_frames"], 0)
+
+    # One file, two programs: the second is told, and the first recording is whole.
+    def test_two_writers(self):
+        path = self.path("run.h5")
+        with subprocess.Popen([RIGOR, "simulate", "quadruped", "--time", "1000", "--record", path],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and run("replay", path).returncode != 0:
+                time.sleep(0.1)
+            done = run("simulate", "wall", "--time", 0.01, "--record", path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn(f"{path}: error: is being written by another program", done.stderr)
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.wait(timeout=60), 130)
+        found = self.replay(path, "--check")
+        self.assertEqual((found["complete"], found["differing_frames"]), (True, 0))
+        self.assertEqual(run("simulate", "wall", "--time", 0.01, "--record", path).returncode, 0)
+
+    # Names that lead to other files: neither recordings nor tables go there.
+    def test_links(self):
+        run("simulate", "quadruped", "--time", 0.02, "--record", self.path("good.h5"))
+        with open(self.path("kept"), "w", encoding="utf-8") as file:
+            file.write("kept")
+        for name, target in (("link", "kept"), ("dangling", "absent")):
+            os.symlink(target, self.path(name))
+            for arguments in (["simulate", "quadruped", "--steps", "3", "--record"],
+                              ["simulate", "quadruped", "--steps", "3", "--csv"],
+                              ["replay", self.path("good.h5"), "--csv"],
+                              ["replay", self.path("good.h5"), "--contacts"],
+                              ["replay", self.path("good.h5"), "--mjcf"]):
+                done = run(*arguments, self.path(name))
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn("is a link, and nothing is written through links", done.stderr)
+        self.assertFalse(os.path.exists(self.path("absent")))
+        with open(self.path("kept"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
+        done = run("simulate", "quadruped", "--steps", 3, "--csv", "/dev/stdout", "--json")
+        self.assertIn("time,q:", done.stdout)  # a link to what is no file
+
+    # What is read is not what is written.
+    def test_own_input(self):
+        path = self.record("quadruped", "--time", 0.02)
+        run("replay", path, "--mjcf", self.path("a.xml"))
+        os.link(path, self.path("other.h5"))
+        for arguments in (["view", path, "--export", path], ["view", path, "--export", self.path("other.h5")],
+                          ["replay", path, "--csv", path], ["replay", path, "--contacts", self.path("other.h5")],
+                          ["replay", path, "--mjcf", path],
+                          ["simulate", self.path("a.xml"), "--steps", "1", "--csv", self.path("a.xml")],
+                          ["simulate", self.path("a.xml"), "--steps", "1", "--record", self.path("a.xml")]):
+            before = self.files()
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("would replace what is read", done.stderr)
+            self.assertEqual(self.files(), before)
+
     def ask(self, path, *lines):
         with h5py.File(path, "r+") as file:
             del file["run/arguments"]

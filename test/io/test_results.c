@@ -204,8 +204,34 @@ static void TestBadFiles(void** state) {
     rgDestroyDiagnostics(said);
 }
 
+// Rows are written by one process at a time, and not replaced by another.
+static void TestTwoWriters(void** state) {
+    (void)state;
+    rgDiagnostics* said = NULL;
+    rgResults *first = NULL, *second = NULL;
+    rgResultsDef def = Def(2);
+    int32_t status[rows];
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgCreateResults(rgTestPath("two.h5"), &def, NULL, &first), rg_ok);
+    WriteRows(first, 0, 5); // of the first part
+    assert_int_equal(rgOpenResults(rgTestPath("two.h5"), true, NULL, &second), rg_ok);
+    assert_int_equal(rgResults_ReadStatus(second, 0, 5, status, said), rg_errorFile);
+    assert_non_null(strstr(rgDiagnostics_Message(said, 0).text, "by another program"));
+    WriteRows(second, 12, 3); // of the other part
+    rgDestroyResults(second);
+    def.overwrite = true;
+    assert_int_equal(rgCreateResults(rgTestPath("two.h5"), &def, said, &second), rg_errorFile);
+    WriteRows(first, 5, 7);
+    rgDestroyResults(first);
+    assert_int_equal(rgOpenResults(rgTestPath("two.h5"), false, NULL, &first), rg_ok);
+    CheckRows(first, 0, 15);
+    rgDestroyResults(first);
+    rgDestroyDiagnostics(said);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestTwoWriters),
         cmocka_unit_test(TestRoundTrip),
         cmocka_unit_test(TestNothingIsOverwritten),
         cmocka_unit_test(TestBadFiles),
