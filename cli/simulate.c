@@ -41,6 +41,9 @@ typedef struct rgSimulateJob {
     FILE* csv;
     rgColumns columns;
     rgRecorder* recorder;
+    rgDiagnostics* recorderSaid; // by its thread, hence for it alone
+    int recordings;              // begun
+    bool lostRecording;          // one that could not be written to its end
     int dumped;
     bool lostDump; // a problem that could not be written
     double begin;
@@ -395,30 +398,55 @@ static bool rgOpenFiles(rgSimulateJob* job) {
     return true;
 }
 
+// Of the recordings of one run: run.h5, then run-2.h5 and so on, where there is nothing yet.
+static char* rgRecordingPath(const char* path, int* number) {
+    const char* slash = strrchr(path, '/');
+    const char* dot = strrchr(path, '.');
+    bool ends = dot != NULL && (slash == NULL || dot > slash + 1);
+    int stem = ends ? (int)(dot - path) : (int)strlen(path);
+    char* made = rgCli_CopyText(path);
+    struct stat found;
+    for (*number += 1; *number > 1; *number += 1) {
+        free(made);
+        made = rgCli_Format("%.*s-%d%s", stem, path, *number, path + stem);
+        if (lstat(made, &found) != 0) {
+            break;
+        }
+    }
+    return made;
+}
+
 static bool rgOpenRecorder(rgSimulateJob* job) {
     rgSimulation* simulation = &job->simulation;
     if (job->options.record == NULL) {
         return true;
     }
     rgRecorderDef def = rgDefaultRecorderDef();
-    def.path = job->options.record;
+    char* path = rgRecordingPath(job->options.record, &job->recordings);
+    def.path = path;
     const char* slash = strrchr(simulation->name, '/');
     def.title = slash != NULL ? slash + 1 : simulation->name;
-    def.arguments = job->options.line;
+    def.arguments = job->recordings == 1 ? job->options.line : NULL; // no run makes the others
     def.def = simulation->loaded.def;
     def.interval = job->options.recordEvery > 0 ? job->options.recordEvery : 1;
-    rgDiagnostics_Clear(simulation->loaded.diagnostics);
-    rgResult result =
-        rgCreateRecorder(&def, simulation->world, simulation->loaded.diagnostics, &job->recorder);
+    if (job->recorderSaid == NULL) {
+        rgCreateDiagnostics(NULL, &job->recorderSaid);
+    }
+    rgDiagnostics_Clear(job->recorderSaid);
+    rgResult result = rgCreateRecorder(&def, simulation->world, job->recorderSaid, &job->recorder);
     if (result == rg_ok) {
         result = rgRecorder_Add(job->recorder, simulation->world, NULL);
     }
     if (result != rg_ok) {
-        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
-        if (rgDiagnostics_Count(simulation->loaded.diagnostics) == 0) {
-            rgCli_Error("%s: no recording can be written: %s", def.path, rgResult_Name(result));
+        rgCli_PrintDiagnostics(job->recorderSaid, stderr, false, false);
+        if (rgDiagnostics_Count(job->recorderSaid) == 0) {
+            rgCli_Error("%s: no recording can be written: %s", path, rgResult_Name(result));
         }
     }
+    if (result == rg_ok && job->recordings > 1) {
+        fprintf(stderr, "hint: the model has changed; the recording goes on in %s\n", path);
+    }
+    free(path);
     return result == rg_ok;
 }
 
@@ -430,14 +458,55 @@ static bool rgCloseRecorder(rgSimulateJob* job) {
     return false;
 }
 
+// ---- recordings of what someone watches ----
+
+static void rgLoseRecording(rgSimulateJob* job) {
+    job->lostRecording = true;
+    rgDestroyRecorder(job->recorder);
+    job->recorder = NULL;
+    fprintf(stderr, "warning: nothing more is recorded\n");
+}
+
+// A model that changed has a recording of its own, from the state that it starts with.
+static void rgBeginRecording(void* context) {
+    rgSimulateJob* job = context;
+    if (job->options.record == NULL || job->recorder != NULL || job->lostRecording) {
+        return;
+    }
+    if (!rgOpenRecorder(job)) {
+        rgLoseRecording(job);
+    }
+}
+
+static void rgKeepRecording(void* context, const rgStepReport* report) {
+    rgSimulateJob* job = context;
+    if (job->recorder != NULL && !rgRecordStep(job, report)) {
+        rgCli_Error("%s", job->fault);
+        rgCloseRecorder(job);
+        rgLoseRecording(job);
+    }
+}
+
+static void rgEndRecording(void* context) {
+    rgSimulateJob* job = context;
+    if (!rgCloseRecorder(job)) {
+        rgLoseRecording(job);
+    }
+    rgDestroyRecorder(job->recorder);
+    job->recorder = NULL;
+}
+
 static int rgWatchJob(rgSimulateJob* job) {
     rgLiveOptions live = {.title = job->simulation.name,
                           .port = job->options.port,
                           .json = job->options.json,
                           .time = job->options.time,
-                          .recorder = job->recorder};
+                          .begin = rgBeginRecording,
+                          .keep = rgKeepRecording,
+                          .end = rgEndRecording,
+                          .context = job};
     int code = rgCli_RunLive(&job->simulation, &live);
-    return rgCloseRecorder(job) ? code : rg_exitUsage;
+    return rgCloseRecorder(job) && !job->lostRecording ? code : rg_exitUsage;
 }
 
 static int rgRunJob(rgSimulateJob* job) {
@@ -493,6 +562,7 @@ static int rgSimulate(const rgSimulateOptions* options) {
     }
     rgColumns_Free(&job->columns);
     rgDestroyRecorder(job->recorder);
+    rgDestroyDiagnostics(job->recorderSaid);
     rgControlFile_Free(&job->control);
     rgSimulation_Free(&job->simulation);
     free(job);
