@@ -454,7 +454,7 @@ static bool rgCloseRecorder(rgSimulateJob* job) {
     if (job->recorder == NULL || rgRecorder_Finish(job->recorder) == rg_ok) {
         return true;
     }
-    rgCli_PrintDiagnostics(job->simulation.loaded.diagnostics, stderr, false, false);
+    rgCli_PrintDiagnostics(job->recorderSaid, stderr, false, false);
     return false;
 }
 

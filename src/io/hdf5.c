@@ -99,6 +99,7 @@ void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) 
 #endif
     if (access >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0) {
         h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        h5->isChecked = true;
     }
     if (access >= 0) {
         H5Pclose(access);
@@ -353,6 +354,9 @@ static void rgH5_WriteSpace(rgH5* h5, const char* name, hid_t type, hid_t space,
                             const void* values) {
     hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(plan, false); // the same content gives the same bytes
+    if (h5->isChecked && H5Tget_size(type) * (size_t)H5Sget_simple_extent_npoints(space) < 1024) {
+        H5Pset_layout(plan, H5D_COMPACT); // in the header, under its checksum
+    }
     hid_t dataset = H5Dcreate2(h5->file, name, type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
     H5Pclose(plan);
     bool done =

@@ -87,6 +87,7 @@ static void rgRecorder_WriteText(rgRecorder* r, const char* name, const char* te
         hsize_t chunk = RG_MIN(count, (hsize_t)1 << 20);
         H5Pset_chunk(plist, 1, &chunk);
         H5Pset_deflate(plist, (unsigned)RG_MAX(compression, 1));
+        H5Pset_fletcher32(plist);
     }
     hid_t dataset =
         H5Dcreate2(h5->file, name, H5T_NATIVE_UINT8, space, H5P_DEFAULT, plist, H5P_DEFAULT);
@@ -126,6 +127,7 @@ static void rgRecorder_MakeColumn(rgRecorder* r, rgColumn column) {
         H5Pset_shuffle(plist);
         H5Pset_deflate(plist, (unsigned)r->compression);
     }
+    H5Pset_fletcher32(plist);
     r->dataset[column] = H5Dcreate2(h5->file, info->name, rgCellH5Type(info->type), space,
                                     H5P_DEFAULT, plist, H5P_DEFAULT);
     H5Sclose(space);

@@ -219,6 +219,35 @@ class Record(unittest.TestCase):
             self.assertIn(done.returncode, (0, 2), done)
             self.assertEqual(done.returncode == 2, "rigor: " in done.stderr, done)
 
+    # One bit of what a recording holds: it is found, and the message names where it was.
+    def test_flipped_bits(self):
+        path = self.record("quadruped", "--time", 0.05)
+        with open(path, "rb") as file:
+            good = file.read()
+        source = random.Random(11)
+        with h5py.File(path, "r") as file:
+            places = [(name, file[name].id.get_chunk_info(0).byte_offset, file[name].id.get_chunk_info(0).size)
+                      for group in ("frames", "contacts", "model") for name in
+                      (f"{group}/{n}" for n in file[group]) if file[name].chunks and file[name].id.get_num_chunks()]
+        self.assertGreater(len(places), 20)
+        for name, first, size in places[:: 5 if LIGHT else 1]:
+            bad = bytearray(good)
+            bad[first + source.randrange(size)] ^= 1 << source.randrange(8)
+            with open(self.path("bad.h5"), "wb") as file:
+                file.write(bad)
+            done = run("replay", self.path("bad.h5"))
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn(f"{name} cannot be read", done.stderr)
+        for name in ("version", "run/interval", "run/time_step", "revision", "format"):
+            with h5py.File(path, "r") as file:
+                value = file[name][()].tobytes()
+                self.assertEqual(file[name].id.get_create_plist().get_layout(), h5py.h5d.COMPACT)
+            bad = bytearray(good)
+            bad[good.index(value)] ^= 4
+            with open(self.path("bad.h5"), "wb") as file:
+                file.write(bad)
+            self.assertEqual(run("replay", self.path("bad.h5")).returncode, 2, name)
+
     # A full disk is an error with a message, at whatever byte it begins.
     def test_full_disk(self):
         path = self.path("run.h5")
