@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define RG_H5_ATTEMPTS 25 // the last after 17 ms
+
 void rgH5_Fail(rgH5* h5, rgResult result, const char* format, ...) {
     if (h5->result != rg_ok) {
         return;
@@ -59,8 +61,13 @@ static void rgH5_Open(rgH5* h5, const char* path, unsigned flags) {
     }
     h5->file = H5Fopen(path, flags, H5P_DEFAULT);
     if (h5->file < 0 && flags == H5F_ACC_RDONLY) {
-        h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+        // Headers that do not fit their checksum are read again, since a writer may be at them. HDF5
+        // would try 100 times, waiting twice as long after each.
+        hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+        H5Pset_metadata_read_attempts(access, RG_H5_ATTEMPTS);
+        h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
         h5->isGrowing = h5->file >= 0;
+        H5Pclose(access);
     }
     if (h5->file < 0) {
         rgH5_Fail(h5, rg_errorFormat, "cannot be opened by HDF5: damaged or truncated");
@@ -91,20 +98,28 @@ void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* d
     rgH5_CheckCreated(h5);
 }
 
-void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
-    rgH5_Begin(h5, path, NULL, diagnostics);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+void rgH5_CreateChecked(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics) {
+    rgH5_Begin(h5, shown, NULL, diagnostics);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), plan = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_obj_track_times(plan, false);
 #if H5_VERSION_GE(1, 10, 7) // the file is claimed, and on network drives one lock meets the other
     H5Pset_file_locking(access, false, true);
 #endif
     if (access >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0) {
-        h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        h5->file = H5Fcreate(path, H5F_ACC_TRUNC, plan, access);
         h5->isChecked = true;
+    }
+    if (plan >= 0) {
+        H5Pclose(plan);
     }
     if (access >= 0) {
         H5Pclose(access);
     }
     rgH5_CheckCreated(h5);
+}
+
+void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
+    rgH5_CreateChecked(h5, path, path, diagnostics);
 }
 
 rgResult rgH5_Close(rgH5* h5) {
@@ -336,7 +351,10 @@ void rgH5_MakeGroup(rgH5* h5, const char* name) {
     if (h5->result != rg_ok || rgH5_Has(h5, name) || h5->result != rg_ok) {
         return;
     }
-    hid_t group = H5Gcreate2(h5->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t plan = H5Pcreate(H5P_GROUP_CREATE);
+    H5Pset_obj_track_times(plan, false);
+    hid_t group = H5Gcreate2(h5->file, name, H5P_DEFAULT, plan, H5P_DEFAULT);
+    H5Pclose(plan);
     if (group < 0) {
         rgH5_Fail(h5, rg_errorFile, "cannot make the group %s", name);
     } else {

@@ -25,6 +25,8 @@ void rgH5_OpenRead(rgH5* h5, const char* path, const rgAllocator* allocator,
 // Messages name the file `shown`, which is what `path` becomes in the end.
 void rgH5_OpenChange(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
+// With checksums in its headers.
+void rgH5_CreateChecked(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 // A file that stays readable while it grows, and after a crash, once H5Fstart_swmr_write() was
 // called.
 void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics);
