@@ -54,6 +54,7 @@ struct rgRecorder {
     rgDynamics* dynamics; // the writer's, of that model, for energies
     uint64_t hash;        // of the last frame written
     rgBatch batches[rg_queueLength];
+    pid_t process; // that has the writer: a child of fork() has neither it nor the file
     // shared with the writer
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -498,7 +499,8 @@ static bool rgBatch_IsFull(const rgBatch* batch) {
 }
 
 rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world, const rgStepReport* report) {
-    if (recorder == NULL || world == NULL || recorder->isFinished) {
+    if (recorder == NULL || world == NULL || recorder->isFinished ||
+        recorder->process != getpid()) {
         return rg_errorArgument;
     }
     const rgModel* model = rgWorld_Model(world);
@@ -537,7 +539,7 @@ rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world, const rgStep
 }
 
 rgResult rgRecorder_Flush(rgRecorder* recorder) {
-    if (recorder == NULL || recorder->isFinished) {
+    if (recorder == NULL || recorder->isFinished || recorder->process != getpid()) {
         return rg_errorArgument;
     }
     return rgRecorder_HandOver(recorder, true);
@@ -650,6 +652,7 @@ rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
     r->compression = def->compression;
     r->flushSeconds = def->flushSeconds;
     r->lastHandOver = rgSeconds();
+    r->process = getpid();
     rgRecorder_SetWidths(r, world);
     rgDescription description = {0};
     rgResult result =
@@ -668,7 +671,7 @@ rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
 }
 
 rgResult rgRecorder_Finish(rgRecorder* recorder) {
-    if (recorder == NULL) {
+    if (recorder == NULL || recorder->process != getpid()) {
         return rg_errorArgument;
     }
     if (!recorder->isFinished) {

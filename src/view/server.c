@@ -59,6 +59,7 @@ typedef struct rgVisit {
 struct rgViewer {
     rgAllocator allocator;
     struct MHD_Daemon* daemon;
+    pid_t process;   // that has the threads
     pthread_t watch; // ends visits that take too long
     bool isWatched;
     pthread_cond_t wake; // of the watch, at the end
@@ -592,6 +593,7 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
     made->scene.allocator = made->scratch.allocator = made->allocator;
     made->title = rgCopyString(&made->allocator, used->title);
     made->solvers = used->solvers;
+    made->process = getpid();
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wake, NULL);
     made->isWatched = pthread_create(&made->watch, NULL, rgWatchVisits, made) == 0;
@@ -604,8 +606,8 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
 }
 
 void rgDestroyViewer(rgViewer* viewer) {
-    if (viewer == NULL) {
-        return;
+    if (viewer == NULL || viewer->process != getpid()) {
+        return; // a child of fork() has none of the server's threads, which may hold its memory
     }
     pthread_mutex_lock(&viewer->mutex);
     viewer->isClosing = true;
