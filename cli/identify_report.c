@@ -52,7 +52,8 @@ static void rgPrintDirections(const rgIdentifyJob* job) {
         printf("open:");
         for (int i = 0; i < job->parameterCount; ++i) {
             if (fabs(direction[i]) > 0.2) {
-                printf(" %+.2f %s", direction[i], rgIdentification_Parameter(job->answer, i).name);
+                rgCli_Print(stdout, " %+.2f %s", direction[i],
+                            rgIdentification_Parameter(job->answer, i).name);
             }
         }
         printf("  (in widths of the bounds)\n");

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_JSON_DEPTH 32
-#define RG_JSON_BYTES (16 << 20)
+#define RG_JSON_DEPTH   32
+#define RG_JSON_BYTES   (16 << 20)
+#define RG_JSON_MEMBERS 1000 // of an object, whose names are compared with each other
 
 typedef struct rgJsonReader {
     const char* path;
@@ -89,12 +90,28 @@ static bool rgJsonReader_Text(rgJsonReader* r, char** text) {
 
 static bool rgJsonReader_Value(rgJsonReader* r, rgJsonValue* value);
 
+// Of two members with one name it would be left to chance which one counts.
+static bool rgJsonReader_IsNew(const rgJsonReader* r, const rgJsonValue* list) {
+    if (list->count > RG_JSON_MEMBERS) {
+        return rgJsonReader_Fail(r, "an object has too many members");
+    }
+    for (int i = 0; i + 1 < list->count; ++i) {
+        if (strcmp(list->items[i].key, list->items[list->count - 1].key) == 0) {
+            char* text = rgCli_Format("\"%s\" is given twice", list->items[i].key);
+            rgJsonReader_Fail(r, text);
+            free(text);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool rgJsonReader_Item(rgJsonReader* r, rgJsonValue* list) {
     list->items = rgCli_Grow(list->items, (size_t)list->count + 1, sizeof(rgJsonValue));
     rgJsonValue* item = &list->items[list->count++];
     *item = (rgJsonValue){0};
     if (list->kind == rg_jsonObject) {
-        if (!rgJsonReader_Text(r, &item->key)) {
+        if (!rgJsonReader_Text(r, &item->key) || !rgJsonReader_IsNew(r, list)) {
             return false;
         }
         rgJsonReader_Skip(r);

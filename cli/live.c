@@ -37,8 +37,8 @@ static void rgLive_Warn(rgLive* live, const char* what, rgResult result) {
     rgDiagnostics* said = live->simulation->loaded.diagnostics;
     if (live->warnings < rg_mostWarnings) {
         rgCli_PrintDiagnostics(said, stderr, false, false);
-        fprintf(stderr, "warning: %s: %s%s\n", what, rgResult_Name(result),
-                live->warnings + 1 == rg_mostWarnings ? "; no more warnings are told" : "");
+        rgCli_Print(stderr, "warning: %s: %s%s\n", what, rgResult_Name(result),
+                    live->warnings + 1 == rg_mostWarnings ? "; no more warnings are told" : "");
     }
     live->warnings += 1;
     rgDiagnostics_Clear(said);
@@ -88,7 +88,7 @@ void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options) {
         rgJson_String(&json, "address", url);
         rgJson_EndObject(&json);
     } else {
-        printf("%s is at %s (Ctrl-C ends it)\n", options->title, url);
+        rgCli_Print(stdout, "%s is at %s (Ctrl-C ends it)\n", options->title, url);
     }
     fflush(stdout);
     if (options->open) {

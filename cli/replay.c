@@ -297,9 +297,10 @@ static bool rgCheckAgain(rgOpenedRecording* opened, rgReplaySummary* summary) {
 
 static void rgPrintReplay(const rgOpenedRecording* opened, const rgReplaySummary* s, bool check) {
     const rgRecordingInfo* info = &opened->info;
-    printf("%s: %" PRId64 " frames from %g s to %g s, steps of %g s, every %d kept%s\n",
-           info->title, info->frameCount, s->begin, s->end, info->timeStep, info->interval,
-           info->isComplete ? "" : " (not closed: the run crashed or still goes on)");
+    rgCli_Print(stdout,
+                "%s: %" PRId64 " frames from %g s to %g s, steps of %g s, every %d kept%s\n",
+                info->title, info->frameCount, s->begin, s->end, info->timeStep, info->interval,
+                info->isComplete ? "" : " (not closed: the run crashed or still goes on)");
     printf("size         %d positions, %d velocities, %d controls, %d sensors\n", info->qCount,
            info->vCount, info->controlCount, info->sensorCount);
     printf("contacts     mean %.1f, %" PRId64 " in all\n", s->meanContacts, info->contactCount);

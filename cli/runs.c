@@ -195,6 +195,15 @@ static bool rgCheckRuns(const char* path, const rgJsonValue* defaults, const rgJ
 // What the file says that the runs are; NULL after a message.
 static const rgJsonValue* rgFindRuns(const char* path, const rgJsonValue* root,
                                      const rgJsonValue** defaults) {
+    static const char* const known[] = {"runs", "defaults"};
+    for (int i = 0; root->kind == rg_jsonObject && i < root->count; ++i) {
+        const char* key = root->items[i].key;
+        if (strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0) {
+            rgCli_UnknownName(key, known, 2, "%s:%d: \"%s\" is not known beside \"runs\"", path,
+                              root->items[i].line, key);
+            return NULL;
+        }
+    }
     const rgJsonValue* runs = root->kind == rg_jsonArray ? root : rgJsonValue_Find(root, "runs");
     *defaults = rgJsonValue_Find(root, "defaults");
     if (runs == NULL || runs->kind != rg_jsonArray ||

@@ -128,16 +128,17 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
 static void rgPrintHints(const rgSimulateJob* job) {
     const rgSimulation* simulation = &job->simulation;
     if (rgSimulation_LacksFloor(simulation)) {
-        fprintf(stderr,
-                "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
-                simulation->name);
+        rgCli_Print(
+            stderr,
+            "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
+            simulation->name);
     }
     if (simulation->scene == NULL && job->options.arguments.key == NULL &&
         job->options.arguments.q == NULL && job->options.arguments.start == rg_startFile &&
         simulation->info.keyCount > 0) {
         const char* name = rgModel_Key(simulation->loaded.model, (rgKeyId){1})->name;
-        fprintf(stderr, "hint: '%s' has key frames; --key %s starts from the first\n",
-                simulation->name, name != NULL && name[0] != '\0' ? name : "0");
+        rgCli_Print(stderr, "hint: '%s' has key frames; --key %s starts from the first\n",
+                    simulation->name, name != NULL && name[0] != '\0' ? name : "0");
     }
 }
 
@@ -270,11 +271,11 @@ static void rgNameSoftened(const rgSimulation* simulation) {
         }
     }
     if (deepest != NULL) {
-        fprintf(stderr,
-                "warning: at %.3f s no rigid solution was found; %d of %d contact points are "
-                "softened, the deepest, %.3g mm, between %s and %s\n",
-                rgWorld_Time(simulation->world), softened, count, -1e3 * deepest->gap,
-                rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
+        rgCli_Print(stderr,
+                    "warning: at %.3f s no rigid solution was found; %d of %d contact points are "
+                    "softened, the deepest, %.3g mm, between %s and %s\n",
+                    rgWorld_Time(simulation->world), softened, count, -1e3 * deepest->gap,
+                    rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
     }
 }
 
@@ -297,7 +298,7 @@ static void rgNameOpen(const rgSimulation* simulation) {
     const rgEqualityDef* def =
         rgModel_Equality(simulation->loaded.model, (rgEqualityId){worst->index + 1});
     bool named = def->name != NULL && def->name[0] != '\0', bodies = def->bodyA.index1 > 0;
-    fprintf(
+    rgCli_Print(
         stderr,
         "warning: at %.3f s nothing closes the %s%s%s%s%s%s%s%s, %.3g mm or mrad off: it is out "
         "of reach, or limits, contacts or other loops are in its way; it yields\n",
@@ -444,7 +445,7 @@ static bool rgOpenRecorder(rgSimulateJob* job) {
         }
     }
     if (result == rg_ok && job->recordings > 1) {
-        fprintf(stderr, "hint: the model has changed; the recording goes on in %s\n", path);
+        rgCli_Print(stderr, "hint: the model has changed; the recording goes on in %s\n", path);
     }
     free(path);
     return result == rg_ok;

@@ -63,17 +63,17 @@ void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary) {
     rgTrust trust = rgWorld_Trust(summary->simulation->world);
     char a[96], b[96], length[24];
     if ((trust.doubts & rg_doubtDepth) != 0) {
-        fprintf(
+        rgCli_Print(
             stderr, "warning: at %g s %s and %s overlap, %s deeper than their motion explains\n",
             trust.depth.time, rgShapeName(model, trust.depth.shapeA, a),
             rgShapeName(model, trust.depth.shapeB, b), rgFormatLength(length, trust.depth.amount));
     }
     if ((trust.doubts & rg_doubtPush) != 0) {
-        fprintf(stderr,
-                "warning: at %g s %s and %s were pushed apart with %.3g J: speed that no force "
-                "explains\n",
-                trust.push.time, rgShapeName(model, trust.push.shapeA, a),
-                rgShapeName(model, trust.push.shapeB, b), trust.push.amount);
+        rgCli_Print(stderr,
+                    "warning: at %g s %s and %s were pushed apart with %.3g J: speed that no force "
+                    "explains\n",
+                    trust.push.time, rgShapeName(model, trust.push.shapeA, a),
+                    rgShapeName(model, trust.push.shapeB, b), trust.push.amount);
     }
     if ((trust.doubts & rg_doubtEnergy) != 0) {
         fprintf(stderr, "warning: until %g s the energy rose by %.3g J, and nothing drove it\n",
@@ -88,9 +88,9 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     FILE* out = summary->out;
     double time = rgSimulatedTime(simulation);
     char length[24], other[24], seconds[16];
-    fprintf(out, "%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
-            rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
-            simulation->def.contact.tolerance);
+    rgCli_Print(out, "%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
+                rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
+                simulation->def.contact.tolerance);
     fprintf(out, "speed        %.0f steps/s, %.3gx real time (%d steps in %s, %d thread%s)\n",
             rgRatio(stats->steps, stats->seconds), rgRatio(time, stats->seconds), stats->steps,
             rgFormatSeconds(seconds, stats->seconds), summary->arguments->threads,

@@ -225,14 +225,15 @@ static bool rgCheckKey(const rgModel* model, const rgSimulationArguments* argume
         names[i] = rgModel_Key(model, (rgKeyId){i + 1})->name;
     }
     int nearest = rgNearestName(name, names, count);
-    fprintf(stderr, "rigor: --key: the model has no key frame '%s'", name);
+    rgCli_Print(stderr, "rigor: --key: the model has no key frame '%s'", name);
     for (int i = 1; i <= count; ++i) {
         const char* known = rgModel_Key(model, (rgKeyId){i})->name;
-        fprintf(stderr, "%s %s", i == 1 ? "; it has" : ",", known != NULL ? known : "one unnamed");
+        rgCli_Print(stderr, "%s %s", i == 1 ? "; it has" : ",",
+                    known != NULL ? known : "one unnamed");
     }
     fputs(count == 0 ? "; it has none" : "", stderr);
     if (nearest >= 0) {
-        fprintf(stderr, "; did you mean '%s'?", names[nearest]);
+        rgCli_Print(stderr, "; did you mean '%s'?", names[nearest]);
     }
     fputc('\n', stderr);
     free((void*)names);
@@ -314,8 +315,8 @@ static rgResult rgEnterLimits(rgSimulation* simulation) {
     if (moved > 0) {
         int at = rgModel_JointRange(model, (rgJointId){first}).q;
         const char* name = rgModel_Joint(model, (rgJointId){first})->name;
-        fprintf(stderr, "start: joint '%s' is moved from %.4g to %.4g, into its limits", name,
-                drawn[at], q[at]);
+        rgCli_Print(stderr, "start: joint '%s' is moved from %.4g to %.4g, into its limits", name,
+                    drawn[at], q[at]);
         if (moved > 1) {
             fprintf(stderr, ", and %d more likewise", moved - 1);
         }
