@@ -198,6 +198,20 @@ static char* rgReadText(FILE* in, size_t* count) {
     return text;
 }
 
+bool rgParseJson(const char* path, const char* text, size_t count, rgJsonValue* root) {
+    rgJsonReader reader = {.path = path, .at = text, .line = 1};
+    *root = (rgJsonValue){0};
+    bool good = rgJsonReader_Value(&reader, root);
+    rgJsonReader_Skip(&reader);
+    if (good && reader.at != text + count) {
+        good = rgJsonReader_Fail(&reader, "something follows the end");
+    }
+    if (!good) { // no half-read tree, whose last key may be missing
+        rgFreeJson(root);
+    }
+    return good;
+}
+
 bool rgReadJson(const char* path, rgJsonValue* root) {
     *root = (rgJsonValue){0};
     FILE* in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
@@ -211,17 +225,10 @@ bool rgReadJson(const char* path, rgJsonValue* root) {
     if (in != stdin) {
         fclose(in);
     }
-    rgJsonReader reader = {.path = path, .at = text, .line = 1};
+    rgJsonReader reader = {.path = path, .line = 1};
     bool good = failed ? rgJsonReader_Fail(&reader, "it cannot be read, or is too large")
-                       : rgJsonReader_Value(&reader, root);
-    rgJsonReader_Skip(&reader);
-    if (good && reader.at != text + count) {
-        good = rgJsonReader_Fail(&reader, "something follows the end");
-    }
+                       : rgParseJson(path, text, count, root);
     free(text);
-    if (!good) { // no half-read tree, whose last key may be missing
-        rgFreeJson(root);
-    }
     return good;
 }
 

@@ -22,6 +22,8 @@ typedef struct rgJsonValue {
 } rgJsonValue;
 
 // False after a message with file and line, and nothing to free.
+bool rgParseJson(const char* path, const char* text, size_t count,
+                 rgJsonValue* root); // text[count]: 0
 bool rgReadJson(const char* path, rgJsonValue* root);
 void rgFreeJson(rgJsonValue* value);
 // A member by name; NULL when there is none.

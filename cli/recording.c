@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "guard.h"
+#include "json_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,40 @@ void rgCli_CloseRecording(rgOpenedRecording* opened) {
     rgDestroyRecording(opened->recording);
     rgDestroyDiagnostics(opened->diagnostics);
     *opened = (rgOpenedRecording){0};
+}
+
+// ---- names ----
+
+bool rgRecordedNames_Read(rgRecordedNames* names, const rgOpenedRecording* opened,
+                          const char* kind) {
+    rgJsonValue scene;
+    *names = (rgRecordedNames){0};
+    if (!rgParseJson("model/scene", opened->info.scene, strlen(opened->info.scene), &scene)) {
+        return false;
+    }
+    const rgJsonValue* list = rgJsonValue_Find(&scene, kind);
+    int count = list != NULL && list->kind == rg_jsonArray ? list->count : 0;
+    names->texts = rgCli_Allocate((size_t)count, sizeof(char*));
+    names->count = count;
+    for (int i = 0; i < count; ++i) {
+        const rgJsonValue* name = rgJsonValue_Find(&list->items[i], "name");
+        bool isText = name != NULL && name->kind == rg_jsonText;
+        names->texts[i] = rgCli_CopyText(isText ? name->text : "");
+    }
+    rgFreeJson(&scene);
+    return true;
+}
+
+const char* rgRecordedNames_At(const rgRecordedNames* names, int number) {
+    return number >= 1 && number <= names->count ? names->texts[number - 1] : NULL;
+}
+
+void rgRecordedNames_Free(rgRecordedNames* names) {
+    for (int i = 0; i < names->count; ++i) {
+        free(names->texts[i]);
+    }
+    free(names->texts);
+    *names = (rgRecordedNames){0};
 }
 
 // ---- arguments ----

@@ -16,6 +16,18 @@ bool rgCli_IsHdf5(const char* path);
 bool rgCli_OpenRecording(const char* path, rgOpenedRecording* opened);
 void rgCli_CloseRecording(rgOpenedRecording* opened);
 
+// The names of all bodies or shapes, in the order of the world that was recorded: that of a model
+// made from its MJCF text may be another. False after a message.
+typedef struct rgRecordedNames {
+    char** texts; // owned
+    int count;
+} rgRecordedNames;
+bool rgRecordedNames_Read(rgRecordedNames* names, const rgOpenedRecording* opened,
+                          const char* kind);
+// By a number from 1; NULL when there is none.
+const char* rgRecordedNames_At(const rgRecordedNames* names, int number);
+void rgRecordedNames_Free(rgRecordedNames* names);
+
 // The arguments of a recorded run, one per line, that decide what is simulated, without how long;
 // NULL-terminated, with a first entry of the caller's and room for six more. NULL after a message
 // when there are others: a file that someone sent chooses no output. Free with rgCli_FreeArguments.

@@ -135,26 +135,28 @@ static void rgWriteName(FILE* file, const char* name, int number) {
     fputs(plain ? "" : "\"", file);
 }
 
-static void rgWriteBody(FILE* file, const rgModel* model, rgBodyId body) {
-    const rgBodyDef* def = model != NULL ? rgModel_Body(model, body) : NULL;
-    rgWriteName(file, body.index1 == 0 ? "world" : def != NULL ? def->name : NULL, body.index1);
+typedef struct rgPartNames {
+    rgRecordedNames bodies, shapes;
+} rgPartNames;
+
+static void rgWriteBody(FILE* file, const rgPartNames* names, rgBodyId body) {
+    rgWriteName(file, body.index1 == 0 ? "world" : rgRecordedNames_At(&names->bodies, body.index1),
+                body.index1);
 }
 
-static void rgWriteShape(FILE* file, const rgModel* model, rgShapeId shape) {
-    const rgShapeDef* def = model != NULL ? rgModel_Shape(model, shape) : NULL;
-    rgWriteName(file, def != NULL ? def->name : NULL, shape.index1);
+static void rgWriteShape(FILE* file, const rgPartNames* names, rgShapeId shape) {
+    rgWriteName(file, rgRecordedNames_At(&names->shapes, shape.index1), shape.index1);
 }
 
-static void rgWriteContacts(FILE* file, const rgOpenedRecording* opened,
-                            const rgRecordedFrame* frame) {
+static void rgWriteContacts(FILE* file, const rgPartNames* names, const rgRecordedFrame* frame) {
     static const char* const states[] = {"open", "stick", "slip"};
     for (int i = 0; i < frame->contactCount; ++i) {
         const rgRecordedContact* c = &frame->contacts[i];
         fprintf(file, "%.9g", frame->time);
-        rgWriteBody(file, opened->model, c->bodyA);
-        rgWriteBody(file, opened->model, c->bodyB);
-        rgWriteShape(file, opened->model, c->shapeA);
-        rgWriteShape(file, opened->model, c->shapeB);
+        rgWriteBody(file, names, c->bodyA);
+        rgWriteBody(file, names, c->bodyB);
+        rgWriteShape(file, names, c->shapeA);
+        rgWriteShape(file, names, c->shapeB);
         fprintf(file, ",%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%s\n", c->point.x,
                 c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z, c->force.x,
                 c->force.y, c->force.z, c->gap, c->mu,
@@ -163,27 +165,31 @@ static void rgWriteContacts(FILE* file, const rgOpenedRecording* opened,
 }
 
 static bool rgExportCsv(rgOpenedRecording* opened, const char* path, bool contacts) {
-    FILE* file = rgCli_OpenToWrite(path);
-    if (file == NULL) {
+    rgPartNames names = {0};
+    if (contacts && (!rgRecordedNames_Read(&names.bodies, opened, "bodies") ||
+                     !rgRecordedNames_Read(&names.shapes, opened, "shapes"))) {
         return false;
     }
-    if (contacts) {
+    FILE* file = rgCli_OpenToWrite(path);
+    if (file != NULL && contacts) {
         fputs("time,body_a,body_b,shape_a,shape_b,x,y,z,nx,ny,nz,fx,fy,fz,gap,mu,state\n", file);
-    } else {
+    } else if (file != NULL) {
         rgWriteHeader(file, opened);
     }
     rgRecordedFrame frame;
-    for (int64_t i = 0; i < opened->info.frameCount; ++i) {
+    for (int64_t i = 0; file != NULL && i < opened->info.frameCount; ++i) {
         if (rgRecording_Frame(opened->recording, i, &frame) != rg_ok) {
             break;
         }
         if (contacts) {
-            rgWriteContacts(file, opened, &frame);
+            rgWriteContacts(file, &names, &frame);
         } else {
             rgWriteState(file, opened, &frame);
         }
     }
-    return rgCsv_Close(file, path);
+    rgRecordedNames_Free(&names.bodies);
+    rgRecordedNames_Free(&names.shapes);
+    return file != NULL && rgCsv_Close(file, path);
 }
 
 static bool rgExportMjcf(const rgOpenedRecording* opened, const char* path) {

@@ -9,7 +9,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ._core import (ArgumentError, BusyError, Diagnostics, Fixed, check, enum_value, ffi, floats, lib, pointer,
-                    refuse_pickle, structs, word, writable_pointer)
+                    refuse_pickle, structs, whole, word, writable_pointer)
 from ._live import LiveArrays, live_array
 from .model import Model, Part
 from .world import Threads, world_def
@@ -142,7 +142,7 @@ class Batch(LiveArrays):
             self.ctrl = ctrl
         c, keep = self._mask(mask)
         with self._guard as batch:
-            check(lib.rgBatch_Step(batch, count, c), "step")
+            check(lib.rgBatch_Step(batch, whole(count, "count"), c), "step")
         del keep
 
     def forward(self, mask: Any = None) -> None:

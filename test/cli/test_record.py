@@ -93,6 +93,30 @@ class Record(unittest.TestCase):
         self.assertIn("shank_fl", (c["body_b"] for c in contacts))
         self.assertEqual(run("check", self.path("a.xml")).returncode, 0)
 
+    # Contacts carry the names of the world that was simulated: --ground adds a shape behind the robot's, and a
+    # model made from the recording's MJCF has it before them; its bodies may have another order as well.
+    def test_names_of_contacts(self):
+        links = "".join(f'''<link name="{n}"><inertial><mass value="1"/><inertia ixx=".01" iyy=".01" izz=".01"
+ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0 {z}"/><geometry><sphere radius="0.1"/>
+</geometry></collision></link>''' for n, z in (("base", 0), ("left", 0), ("right", 0), ("toe", 0)))
+        joints = "".join(f'''<joint name="{c}_joint" type="fixed"><parent link="{p}"/><child link="{c}"/>
+<origin xyz="{xyz}"/></joint>''' for p, c, xyz in (("base", "left", "0 .5 0"), ("base", "right", "0 -.5 0"),
+                                                   ("left", "toe", ".5 0 0")))
+        with open(self.path("robot.urdf"), "w", encoding="utf-8") as file:
+            file.write(f"<robot name='r'>{links}{joints.replace('fixed', 'continuous')}</robot>")
+        path = self.record(self.path("robot.urdf"), "--floating", "--ground", "--at", "0,0,0.2", "--time", 0.5)
+        run("replay", path, "--contacts", self.path("c.csv"))
+        with open(self.path("c.csv"), encoding="utf-8") as file:
+            contacts = list(csv.DictReader(file))
+        pairs = {(c["body_a"], c["shape_a"], c["body_b"], c["shape_b"]) for c in contacts}
+        seen = set()
+        for a, b, c, d in pairs:
+            (body, shape), other = ((a, b), (c, d)) if c == "world" else ((c, d), (a, b))
+            self.assertEqual(other, ("world", "rigor_ground"))
+            self.assertEqual(shape, f"{body}/{body}_shape")
+            seen.add(body)
+        self.assertEqual(seen, {"base", "left", "right", "toe"})
+
     def test_killed(self):
         path = self.path("run.h5")
         with subprocess.Popen([RIGOR, "simulate", "quadruped", "--time", "1000", "--record", path],

@@ -5,6 +5,7 @@
 #include "identify.h"
 #include "json_read.h"
 #include "motion.h"
+#include "recording.h"
 #include "runs.h"
 #include "trajectory.h"
 
@@ -83,6 +84,23 @@ static void rgTryRuns(char* path) {
     rgFreeJson(&root);
 }
 
+// As the JSON of a recording's model.
+static void rgTryScene(const uint8_t* bytes, size_t count) {
+    char* text = malloc(count + 1);
+    RG_PROMISE(text != NULL);
+    memcpy(text, bytes, count);
+    text[count] = '\0';
+    rgOpenedRecording opened = {.info.scene = text};
+    rgRecordedNames names;
+    if (rgRecordedNames_Read(&names, &opened, "shapes")) {
+        for (int i = -1; i < 3; ++i) {
+            RG_PROMISE((rgRecordedNames_At(&names, i) != NULL) == (i > 0 && i <= names.count));
+        }
+    }
+    rgRecordedNames_Free(&names);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     static rgModel* model;
     static char path[64];
@@ -98,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     rgTryPlan(path);
     rgTryTable(path);
     rgTryRuns(path);
+    rgTryScene(bytes, count);
     unlink(path);
     return 0;
 }
