@@ -106,6 +106,23 @@ class View(unittest.TestCase):
         self.assertTrue(header["live"])
         self.assertEqual(header["scene"]["nq"], 30)
 
+    # An exported page says what it may do and whose code it holds, as the server's page does.
+    def test_policy_and_notices(self):
+        with tempfile.TemporaryDirectory() as folder:
+            recording, page = os.path.join(folder, "a.h5"), os.path.join(folder, "a.html")
+            run("simulate", "sliding", "--steps", 5, "--record", recording)
+            self.assertEqual(run("view", recording, "--export", page).returncode, 0)
+            with open(page, encoding="utf-8") as file:
+                exported = file.read()
+        served = gzip.decompress(self.start("sliding").ask("GET", "/")[1]).decode()
+        for text in (exported, served):
+            head = text[: text.index("<title>")]
+            policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)[1]
+            self.assertIn("default-src 'none';", policy)
+            self.assertIn("connect-src 'self';", policy)
+            self.assertRegex(text, r"Copyright © 2010-20\d\d three\.js authors")
+            self.assertIn("Permission is hereby granted, free of charge", text)
+
     def test_several_files(self):
         with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
             file.write("""<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body>
