@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
+	setup-check audit python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -134,6 +134,10 @@ analyzer: build/release/.configured all
 # What a newcomer's first command does, without a clean machine at hand.
 setup-check:
 	.ci/check-setup
+
+# Known advisories of what is linked and bundled (network: the npm registry, the lists of apt).
+audit: all
+	.ci/audit $(CURDIR)/build/release
 
 # build/rigor-VERSION.tar.gz, of what is committed, with the viewer's page made: it needs no npm.
 VERSION = $(shell sed -n 's/^project.rigor VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
