@@ -42,14 +42,14 @@ bool rgIdentifyJob_IsSound(const rgIdentifyJob* job) {
            rgIdentifyJob_Misfit(job) <= RG_IDENTIFY_MISFIT;
 }
 
-// What the motions say about a parameter, in a word. What did not converge, or is far from what was
-// measured, says nothing.
+// What the motions say about a parameter, in a word. What did not converge says nothing, and an
+// answer that is far from what was measured is not sure.
 static const char* rgVerdict(const rgIdentifyJob* job, int i, const rgParameterEstimate* p) {
-    return !rgIdentifyJob_IsSound(job) ? "not known"
-           : p->determined < 0.5       ? "no"
-           : rgIsOpenTogether(job, i)  ? "together"
-           : p->determined < 0.9       ? "weakly"
-                                       : "yes";
+    return !rgIdentification_Info(job->answer).converged        ? "not known"
+           : p->determined < 0.5                                ? "no"
+           : rgIsOpenTogether(job, i)                           ? "together"
+           : p->determined < 0.9 || !rgIdentifyJob_IsSound(job) ? "weakly"
+                                                                : "yes";
 }
 
 bool rgIdentifyJob_IsDetermined(const rgIdentifyJob* job) {
