@@ -281,6 +281,14 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return rgPrintVerbs(program, verbs, verbCount, stdout);
     }
+    if (strcmp(argv[1], "help") == 0) { // of a verb: what --help says
+        if (argc < 3) {
+            return rgPrintVerbs(program, verbs, verbCount, stdout);
+        }
+        char option[] = "--help";
+        char* asked[] = {argv[0], argv[2], option, NULL};
+        return rgRunVerb(program, verbs, verbCount, 3, asked);
+    }
     for (int i = 0; i < verbCount; ++i) {
         if (strcmp(argv[1], verbs[i].name) == 0) {
             return verbs[i].run(argc - 1, argv + 1);

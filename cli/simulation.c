@@ -116,7 +116,38 @@ void rgHistogram_Free(rgHistogram* histogram) {
 
 // ---- the model ----
 
+// Options that place a file would be ignored for a scene.
+static bool rgPlacesScene(const rgSimulationArguments* arguments) {
+    const rgModelArguments* m = &arguments->model;
+    const struct {
+        const char* name;
+        const rgPlacedList* list;
+    } options[] = {{"--at", &m->at},
+                   {"--rpy", &m->rpy},
+                   {"--prefix", &m->prefix},
+                   {"--on", &m->on},
+                   {"--floating", &m->floating},
+                   {"--fixed", &m->fixed},
+                   {"--scale", &m->scale},
+                   {"--density", &m->density},
+                   {"--without-world", &m->withoutWorld}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); ++i) {
+        for (int k = 0; k < options[i].list->count; ++k) {
+            int argument = options[i].list->arguments[k];
+            if (argument == 1 || (argument == 0 && arguments->moreCount == 0)) {
+                rgCli_Error("%s is for files; the scene '%s' stands where it is", options[i].name,
+                            arguments->what);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool rgLoadScene(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    if (rgPlacesScene(arguments)) {
+        return false;
+    }
     rgLoadedModel* loaded = &simulation->loaded;
     rgSceneDef def = rgDefaultSceneDef();
     def.count = arguments->bodyCount;

@@ -337,6 +337,26 @@ type="hinge"/><geom size=".1"/></body></worldbody><keyframe><key name="{name}"/>
             self.assertGreater(len(said), 0, arguments)
             self.assertEqual(re.findall("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), [], (arguments, said))
 
+    def test_help_as_a_verb(self):
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        for verb in (["simulate"], ["bench"]):
+            self.assertEqual(run("help", *verb).stdout, run(*verb, "--help").stdout)
+        self.assertEqual(run("bench", "help").stdout, run("bench", "--help").stdout)
+        done = run("help", "simulat")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("did you mean 'simulate'?", done.stderr)
+
+    # What places a file is not for a scene, and is refused there; files beside the scene take it.
+    def test_placed_scene(self):
+        file = self.write("arm.urdf", ARM)
+        for options in (["--at", "0,0,1"], ["--floating"], ["--prefix", "a_"], ["--scale", "2"]):
+            for arguments in (["sliding", *options], [*options, "sliding"], ["sliding", *options, file]):
+                done = run("simulate", *arguments, "--steps", 2)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+                self.assertIn(f"{options[0]} is for files; the scene 'sliding' stands where it is", done.stderr)
+        self.assertEqual(run("simulate", "sliding", file, "--at", "0,0,3", "--steps", 2).returncode, 0)
+        self.assertEqual(run("simulate", "--at", "0,0,3", "sliding", file, "--steps", 2).returncode, 0)
+
     def test_suggestions(self):
         self.assertIn("did you mean 'simulate'?", run("simulat").stderr)
         self.assertIn("did you mean '--ground'?", run("simulate", "--gruond").stderr)
