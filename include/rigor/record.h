@@ -24,8 +24,8 @@ RG_API rgRecorderDef rgDefaultRecorderDef(void);
 RG_API rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
                                  rgDiagnostics* diagnostics, rgRecorder** recorder);
 /// Keep the state, contacts and report of the step just made; the report is NULL at the start. Any
-/// fault of the writing thread comes back here, and nothing more is written after it: on a full disk
-/// the file is whole up to there.
+/// fault of the writing thread comes back here, and nothing more is written after it: on a full
+/// disk the file is whole up to there.
 RG_API rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world,
                                const rgStepReport* report);
 /// Wait until everything added so far is in the file.

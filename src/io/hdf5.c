@@ -61,8 +61,8 @@ static void rgH5_Open(rgH5* h5, const char* path, unsigned flags) {
     }
     h5->file = H5Fopen(path, flags, H5P_DEFAULT);
     if (h5->file < 0 && flags == H5F_ACC_RDONLY) {
-        // Headers that do not fit their checksum are read again, since a writer may be at them. HDF5
-        // would try 100 times, waiting twice as long after each.
+        // Headers that do not fit their checksum are read again, since a writer may be at them.
+        // HDF5 would try 100 times, waiting twice as long after each.
         hid_t access = H5Pcreate(H5P_FILE_ACCESS);
         H5Pset_metadata_read_attempts(access, RG_H5_ATTEMPTS);
         h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);

@@ -209,7 +209,7 @@ static void TestParts(void** state) {
     assert_int_equal(ReadResults(path, false, NULL), rg_ok);
     Redirect(path, "x", wayVirtual);
     assert_int_equal(ReadResults(path, false, NULL), rg_errorFormat); // by its checksum
-    int one = 1; // a version without
+    int one = 1;                                                      // a version without
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t version = H5Dopen2(file, "about/version", H5P_DEFAULT);
     assert_true(H5Dwrite(version, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &one) >= 0);
