@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { rows = 23 };
@@ -263,11 +264,50 @@ static rgResult TakeAll(const char* path, bool write, rgDiagnostics* said) {
     return result;
 }
 
-// Every flipped bit of a file is found, wherever it is, and put back.
+// Flip bits all over a file, one at a time, and read the results whose index this is: how many
+// flips nobody saw.
+static int CountMissed(const char* path, const char* index) {
+    rgDiagnostics* said = NULL;
+    int missed = 0;
+    long size = SizeOf(path);
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    for (long k = 0; k < rgFewer(300); ++k) {
+        long at = k * size / rgFewer(300) + k % 7;
+        at = at < size ? at : size - 1;
+        FlipBit(path, at, (int)(k % 8));
+        for (int write = 0; write < 2; ++write) {
+            rgDiagnostics_Clear(said);
+            bool found = TakeAll(index, write == 1, said) != rg_ok &&
+                         rgDiagnostics_CountOf(said, rg_severityError) > 0;
+            if (!found) {
+                printf("%s: byte %ld of %ld, bit %ld: not found\n", path, at, size, k % 8);
+            }
+            missed += !found;
+        }
+        FlipBit(path, at, (int)(k % 8));
+    }
+    rgDestroyDiagnostics(said);
+    return missed;
+}
+
+// In a process of its own: libhdf5 loses memory over headers that it refuses.
+static int CountMissedApart(const char* path, const char* index) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int missed = CountMissed(path, index);
+        fflush(NULL);
+        _exit(missed < 100 ? missed : 100);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Every flipped bit of a file is found, wherever it is.
 static void TestFlippedBits(void** state) {
     (void)state;
-    rgDiagnostics* said = NULL;
-    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
     for (int parts = 1; parts <= 3; parts += 2) {
         rgResultsDef def = Def(parts);
         rgResults* results = NULL;
@@ -280,25 +320,11 @@ static void TestFlippedBits(void** state) {
             snprintf(name, sizeof(name), p < 0 ? "flip.h5" : "flip.h5.part%04d", p);
             snprintf(path, sizeof(path), "%s", rgTestPath(name));
             snprintf(index, sizeof(index), "%s", rgTestPath("flip.h5"));
-            long size = SizeOf(path);
-            for (long k = 0; k < rgFewer(300); ++k) {
-                long at = k * size / rgFewer(300) + k % 7;
-                at = at < size ? at : size - 1;
-                FlipBit(path, at, (int)(k % 8));
-                for (int write = 0; write < 2; ++write) {
-                    rgDiagnostics_Clear(said);
-                    if (TakeAll(index, write == 1, said) == rg_ok) {
-                        fail_msg("%s: byte %ld of %ld, bit %ld: not found", name, at, size, k % 8);
-                    }
-                    assert_true(rgDiagnostics_CountOf(said, rg_severityError) > 0);
-                }
-                FlipBit(path, at, (int)(k % 8));
-            }
+            assert_int_equal(CountMissedApart(path, index), 0);
         }
-        assert_int_equal(TakeAll(rgTestPath("flip.h5"), false, said), rg_ok);
-        assert_int_equal(TakeAll(rgTestPath("flip.h5"), true, said), rg_ok);
+        assert_int_equal(TakeAll(rgTestPath("flip.h5"), false, NULL), rg_ok);
+        assert_int_equal(TakeAll(rgTestPath("flip.h5"), true, NULL), rg_ok);
     }
-    rgDestroyDiagnostics(said);
 }
 
 // The offset of a number of an array that no other has.
