@@ -22,6 +22,7 @@ demo: all
 # One release build and one ASan+UBSan build, unit and data tests.
 test: all build/asan/.configured
 	cmake --build --preset asan
+	@.ci/estimate build/release build/asan
 	$(CTEST) --test-dir build/release -L 'unit|data'
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
