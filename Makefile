@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check python test-python wheel dist deb api clean-machine install uninstall format format-check clean
+	setup-check audit python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -22,6 +22,7 @@ demo: all
 # One release build and one ASan+UBSan build, unit and data tests.
 test: all build/asan/.configured
 	cmake --build --preset asan
+	@.ci/estimate build/release build/asan
 	$(CTEST) --test-dir build/release -L 'unit|data'
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
@@ -134,6 +135,10 @@ analyzer: build/release/.configured all
 # What a newcomer's first command does, without a clean machine at hand.
 setup-check:
 	.ci/check-setup
+
+# Known advisories of what is linked and bundled (network: the npm registry, the lists of apt).
+audit: all
+	.ci/audit $(CURDIR)/build/release
 
 # build/rigor-VERSION.tar.gz, of what is committed, with the viewer's page made: it needs no npm.
 VERSION = $(shell sed -n 's/^project.rigor VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)

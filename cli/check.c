@@ -92,7 +92,7 @@ static const char* rgCensusRule(const rgCensus* census) {
 
 static void rgPrintCensus(const char* path, const rgCensus* census) {
     const rgModelInfo* info = &census->info;
-    printf("%s: %s\n", path, info->name[0] != '\0' ? info->name : "(no name)");
+    rgCli_Print(stdout, "%s: %s\n", path, info->name[0] != '\0' ? info->name : "(no name)");
     printf("  %-12s %d\n", "bodies", info->bodyCount);
     rgPrintKinds("joints", info->jointCount, census->joints, jointNames, rg_jointKinds);
     printf("  %-12s %d, %d\n", "nq, nv", info->qCount, info->vCount);
@@ -192,7 +192,8 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
         rgCli_CheckStarts(world, NULL);
         printf("  %-12s %d\n", "warnings", warningCount);
     } else {
-        printf("%s: not a usable model (%d errors, %d warnings)\n", path, errorCount, warningCount);
+        rgCli_Print(stdout, "%s: not a usable model (%d errors, %d warnings)\n", path, errorCount,
+                    warningCount);
     }
 }
 

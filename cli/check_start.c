@@ -92,13 +92,14 @@ static void rgStart_PrintLimits(const rgStart* start) {
         const rgJointDef* def = rgModel_Joint(start->model, (rgJointId){j + 1});
         double value = 0;
         if (rgStart_Outside(start, j, &value) > 0 && found++ < RG_START_LINES) {
-            printf("  %-12s at %s: joint '%s' is at %.4g, outside %.4g to %.4g\n", "start",
-                   start->name, def->name != NULL ? def->name : "", value, def->lower, def->upper);
+            rgCli_Print(stdout, "  %-12s at %s: joint '%s' is at %.4g, outside %.4g to %.4g\n",
+                        "start", start->name, def->name != NULL ? def->name : "", value, def->lower,
+                        def->upper);
         }
     }
     if (found > RG_START_LINES) {
-        printf("  %-12s at %s: %d more joints outside their limits\n", "start", start->name,
-               found - RG_START_LINES);
+        rgCli_Print(stdout, "  %-12s at %s: %d more joints outside their limits\n", "start",
+                    start->name, found - RG_START_LINES);
     }
 }
 
@@ -106,13 +107,13 @@ static void rgStart_Print(const rgStart* start) {
     rgStart_PrintLimits(start);
     for (int i = 0; i < start->pairCount && i < RG_START_LINES; ++i) {
         char a[80], b[80];
-        printf("  %-12s at %s: '%s' and '%s' overlap by %.3g mm\n", "start", start->name,
-               rgShapeLabel(start->model, start->pairs[i].a, a),
-               rgShapeLabel(start->model, start->pairs[i].b, b), 1e3 * start->pairs[i].depth);
+        rgCli_Print(stdout, "  %-12s at %s: '%s' and '%s' overlap by %.3g mm\n", "start",
+                    start->name, rgShapeLabel(start->model, start->pairs[i].a, a),
+                    rgShapeLabel(start->model, start->pairs[i].b, b), 1e3 * start->pairs[i].depth);
     }
     if (start->pairCount > RG_START_LINES) {
-        printf("  %-12s at %s: %d more pairs overlap\n", "start", start->name,
-               start->pairCount - RG_START_LINES);
+        rgCli_Print(stdout, "  %-12s at %s: %d more pairs overlap\n", "start", start->name,
+                    start->pairCount - RG_START_LINES);
     }
 }
 

@@ -111,6 +111,14 @@ void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool no
 void rgCli_CatchInterrupt(void);
 bool rgCli_IsInterrupted(void);
 
+// ---- table.c ----
+
+// printf for people: control characters of names, which may come from files that others wrote and
+// tell a terminal what to do, are shown as \xNN. Lines stay lines.
+void rgCli_Print(FILE* out, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void rgCli_PrintList(FILE* out, const char* format, va_list arguments);
+void rgCli_PutText(FILE* out, const char* text);
+
 // ---- output.c ----
 
 // A file in the making. Open tells why it cannot be; Close tells what went wrong, and what is not
@@ -123,6 +131,12 @@ typedef struct rgOutput {
 } rgOutput;
 
 bool rgOutput_Open(rgOutput* output, const char* path);
+
+// True after a message: writing `out` (NULL or "-": no file) would destroy what is read.
+bool rgCli_WouldReplace(const char* out, const char* in);
+// A file that grows in its place. A link to a file, or to nothing, is refused: its owner may not be
+// the one who writes. NULL after a message.
+FILE* rgCli_OpenToWrite(const char* path);
 bool rgOutput_Close(rgOutput* output, bool wanted);
 
 // ---- table.c ----

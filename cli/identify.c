@@ -196,7 +196,7 @@ static int rgIdentifyAll(rgIdentifyJob* job, char* const* arguments, int count) 
     } else {
         rgIdentifyJob_Print(job);
     }
-    return rgIdentification_Info(job->answer).undeterminedCount > 0 ? rg_exitNo : rg_exitDone;
+    return rgIdentifyJob_IsDetermined(job) ? rg_exitDone : rg_exitNo;
 }
 
 int rgCli_Identify(int argc, char** argv) {

@@ -41,6 +41,13 @@ bool rgIdentifyJob_ReadPlan(rgIdentifyJob* job);
 void rgIdentifyJob_FreePlan(rgIdentifyJob* job);
 
 // identify_report.c
+// Mean errors in units of the noise that was stated, the largest kind; about 1 where all fits.
+double rgIdentifyJob_Misfit(const rgIdentifyJob* job);
+#define RG_IDENTIFY_MISFIT 3 // beyond this the answer is not of these motions
+// It converged, and the errors that are left are those of the noise.
+bool rgIdentifyJob_IsSound(const rgIdentifyJob* job);
+// Every parameter, and no combination of them is open.
+bool rgIdentifyJob_IsDetermined(const rgIdentifyJob* job);
 void rgIdentifyJob_Print(const rgIdentifyJob* job);
 void rgIdentifyJob_PrintJson(const rgIdentifyJob* job);
 // The errors of each motion as CSV; false after a message.

@@ -2,13 +2,84 @@
 #include "identify.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RG_DEGREES 57.29577951308232
 
-// What the motions say about a parameter, in a word.
-static const char* rgVerdict(const rgParameterEstimate* p) {
-    return p->determined >= 0.9 ? "yes" : p->determined >= 0.5 ? "weakly" : "no";
+// A direction in the space of parameters that the motions say less about than the bounds do.
+static const double* rgOpenDirection(const rgIdentifyJob* job, int index) {
+    double strength = 0;
+    const double* direction = rgIdentification_Direction(job->answer, index, &strength);
+    return strength < sqrt(12) ? direction : NULL;
+}
+
+// Parameters that the motions determine in some combination alone.
+static bool rgIsOpenTogether(const rgIdentifyJob* job, int parameter) {
+    bool open = false;
+    for (int j = 0; j < job->parameterCount; ++j) {
+        const double* direction = rgOpenDirection(job, j);
+        open = open || (direction != NULL && fabs(direction[parameter]) > 0.2);
+    }
+    return open;
+}
+
+double rgIdentifyJob_Misfit(const rgIdentifyJob* job) {
+    const rgIdentifyDef* def = &job->options.def;
+    rgIdentificationInfo info = rgIdentification_Info(job->answer);
+    const rgMotionError* e = job->options.startNoise != NULL ? &info.adapted : &info.after;
+    const double shares[] = {e->position / def->positionNoise, e->rotation / def->rotationNoise,
+                             e->coordinate / def->coordinateNoise};
+    double most = 0;
+    for (int i = 0; i < 3; ++i) {
+        most = fmax(most, shares[i]); // NAN where nothing was measured
+    }
+    return most;
+}
+
+bool rgIdentifyJob_IsSound(const rgIdentifyJob* job) {
+    return rgIdentification_Info(job->answer).converged &&
+           rgIdentifyJob_Misfit(job) <= RG_IDENTIFY_MISFIT;
+}
+
+// What the motions say about a parameter, in a word. What did not converge says nothing, and an
+// answer that is far from what was measured is not sure.
+static const char* rgVerdict(const rgIdentifyJob* job, int i, const rgParameterEstimate* p) {
+    return !rgIdentification_Info(job->answer).converged        ? "not known"
+           : p->determined < 0.5                                ? "no"
+           : rgIsOpenTogether(job, i)                           ? "together"
+           : p->determined < 0.9 || !rgIdentifyJob_IsSound(job) ? "weakly"
+                                                                : "yes";
+}
+
+bool rgIdentifyJob_IsDetermined(const rgIdentifyJob* job) {
+    bool good =
+        rgIdentifyJob_IsSound(job) && rgIdentification_Info(job->answer).undeterminedCount == 0;
+    for (int i = 0; i < job->parameterCount; ++i) {
+        good = good && !rgIsOpenTogether(job, i);
+    }
+    return good;
+}
+
+// Fields of joints have two units, that of slides before that of hinges; a parameter of one joint
+// has one of them.
+static const char* rgUnitOf(const rgIdentifyJob* job, const rgParameterEstimate* p, int* length) {
+    const char* comma = strstr(p->unit, ", ");
+    const char* slash = strrchr(p->name, '/');
+    *length = (int)strlen(p->unit);
+    if (comma == NULL || slash == NULL || strncmp(p->name, "joint/", 6) != 0) {
+        return p->unit;
+    }
+    char* name = rgCli_Format("%.*s", (int)(slash - p->name - 6), p->name + 6);
+    const rgModelDef* def = job->loaded.def;
+    rgJointId joint = rgModelDef_FindJoint(def, name);
+    free(name);
+    if (joint.index1 == 0) {
+        return p->unit;
+    }
+    bool slides = rgModelDef_Joint(def, joint)->kind == rg_jointPrismatic;
+    *length = slides ? (int)(comma - p->unit) : (int)strlen(comma + 2);
+    return slides ? p->unit : comma + 2;
 }
 
 static void rgPrintParameters(const rgIdentifyJob* job) {
@@ -20,7 +91,9 @@ static void rgPrintParameters(const rgIdentifyJob* job) {
     for (int i = 0; i < job->parameterCount; ++i) {
         rgParameterEstimate p = rgIdentification_Parameter(job->answer, i);
         rgTable_Add(&table, "%s", p.name);
-        rgTable_Add(&table, "%s", p.unit);
+        int length = 0;
+        const char* unit = rgUnitOf(job, &p, &length);
+        rgTable_Add(&table, "%.*s", length, unit);
         rgTable_Add(&table, "%.5g", p.start);
         rgTable_Add(&table, "%.5g%s", p.value, p.atBound ? "*" : "");
         if (isnan(p.deviation)) {
@@ -31,7 +104,7 @@ static void rgPrintParameters(const rgIdentifyJob* job) {
             rgTable_Add(&table, "%.4g to %.4g", p.lower, p.upper);
         }
         rgTable_Add(&table, "%.0f %%", 100 * p.determined);
-        rgTable_Add(&table, "%s", rgVerdict(&p));
+        rgTable_Add(&table, "%s", rgVerdict(job, i, &p));
         bound = bound || p.atBound;
     }
     rgTable_Print(&table, stdout);
@@ -44,15 +117,15 @@ static void rgPrintParameters(const rgIdentifyJob* job) {
 // Combinations of parameters that the motions leave open.
 static void rgPrintDirections(const rgIdentifyJob* job) {
     for (int j = 0; j < job->parameterCount; ++j) {
-        double strength = 0;
-        const double* direction = rgIdentification_Direction(job->answer, j, &strength);
-        if (strength >= sqrt(12)) {
+        const double* direction = rgOpenDirection(job, j);
+        if (direction == NULL) {
             continue;
         }
         printf("open:");
         for (int i = 0; i < job->parameterCount; ++i) {
             if (fabs(direction[i]) > 0.2) {
-                printf(" %+.2f %s", direction[i], rgIdentification_Parameter(job->answer, i).name);
+                rgCli_Print(stdout, " %+.2f %s", direction[i],
+                            rgIdentification_Parameter(job->answer, i).name);
             }
         }
         printf("  (in widths of the bounds)\n");
@@ -111,6 +184,14 @@ void rgIdentifyJob_Print(const rgIdentifyJob* job) {
     rgPrintDirections(job);
     putchar('\n');
     rgPrintErrors(job, &info);
+    double misfit = rgIdentifyJob_Misfit(job);
+    if (misfit > RG_IDENTIFY_MISFIT) {
+        printf("the motions are %.2g times as far off as --noise says: %s\n", misfit,
+               job->options.startNoise == NULL
+                   ? "where starts are measured with noise, or without velocities, --start-noise "
+                     "finds them as well"
+                   : "the model, --noise or --start-noise does not fit them");
+    }
     if (info.foldCount > 0) {
         printf("held out: each motion predicted from its recorded start, with values found without "
                "its fold of %d\n",
@@ -139,7 +220,11 @@ static void rgJsonParameters(rgJson* json, const rgIdentifyJob* job) {
         rgParameterEstimate p = rgIdentification_Parameter(job->answer, i);
         rgJson_BeginObject(json, NULL);
         rgJson_String(json, "name", p.name);
-        rgJson_String(json, "unit", p.unit);
+        int length = 0;
+        const char* text = rgUnitOf(job, &p, &length);
+        char* unit = rgCli_Format("%.*s", length, text);
+        rgJson_String(json, "unit", unit);
+        free(unit);
         rgJson_Number(json, "start", p.start);
         rgJson_Number(json, "value", p.value);
         rgJson_Number(json, "deviation", p.deviation);
@@ -182,6 +267,8 @@ void rgIdentifyJob_PrintJson(const rgIdentifyJob* job) {
     rgJson_Int(&json, "folds", info.foldCount);
     rgJson_Int(&json, "simulations", info.simulationCount);
     rgJson_Bool(&json, "converged", info.converged);
+    rgJson_Number(&json, "misfit", rgIdentifyJob_Misfit(job));
+    rgJson_Bool(&json, "all_determined", rgIdentifyJob_IsDetermined(job));
     rgJson_Int(&json, "undetermined", info.undeterminedCount);
     rgJson_Number(&json, "cost_before", info.costBefore);
     rgJson_Number(&json, "cost", info.cost);

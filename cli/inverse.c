@@ -310,9 +310,9 @@ static bool rgInverseJob_Run(rgInverseJob* job) {
         return false;
     }
     if (job->options.csv != NULL) {
-        job->csv = fopen(job->options.csv, "w");
+        job->csv =
+            rgCli_WouldReplace(job->options.csv, path) ? NULL : rgCli_OpenToWrite(job->options.csv);
         if (job->csv == NULL) {
-            rgCli_Error("%s: %s", job->options.csv, strerror(errno));
             return false;
         }
         rgWriteColumns(job->csv, model);

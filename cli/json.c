@@ -25,8 +25,10 @@ static void rgJson_Text(rgJson* json, const char* text) {
             fputs("\\ufffd", json->out);
         } else if (*c == '"' || *c == '\\') {
             fprintf(json->out, "\\%c", *c);
-        } else if (*c < 0x20) {
+        } else if (*c < 0x20 || *c == 0x7f) {
             fprintf(json->out, "\\u%04x", *c);
+        } else if (*c == 0xc2 && c[1] < 0xa0) { // C1, which terminals obey as well
+            fprintf(json->out, "\\u%04x", c[1]);
         } else {
             fwrite(c, 1, (size_t)length, json->out);
         }

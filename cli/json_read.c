@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_JSON_DEPTH 32
-#define RG_JSON_BYTES (16 << 20)
+#define RG_JSON_DEPTH   32
+#define RG_JSON_BYTES   (16 << 20)
+#define RG_JSON_MEMBERS 1000 // of an object, whose names are compared with each other
 
 typedef struct rgJsonReader {
     const char* path;
@@ -89,12 +90,28 @@ static bool rgJsonReader_Text(rgJsonReader* r, char** text) {
 
 static bool rgJsonReader_Value(rgJsonReader* r, rgJsonValue* value);
 
+// Of two members with one name it would be left to chance which one counts.
+static bool rgJsonReader_IsNew(const rgJsonReader* r, const rgJsonValue* list) {
+    if (list->count > RG_JSON_MEMBERS) {
+        return rgJsonReader_Fail(r, "an object has too many members");
+    }
+    for (int i = 0; i + 1 < list->count; ++i) {
+        if (strcmp(list->items[i].key, list->items[list->count - 1].key) == 0) {
+            char* text = rgCli_Format("\"%s\" is given twice", list->items[i].key);
+            rgJsonReader_Fail(r, text);
+            free(text);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool rgJsonReader_Item(rgJsonReader* r, rgJsonValue* list) {
     list->items = rgCli_Grow(list->items, (size_t)list->count + 1, sizeof(rgJsonValue));
     rgJsonValue* item = &list->items[list->count++];
     *item = (rgJsonValue){0};
     if (list->kind == rg_jsonObject) {
-        if (!rgJsonReader_Text(r, &item->key)) {
+        if (!rgJsonReader_Text(r, &item->key) || !rgJsonReader_IsNew(r, list)) {
             return false;
         }
         rgJsonReader_Skip(r);
@@ -181,6 +198,20 @@ static char* rgReadText(FILE* in, size_t* count) {
     return text;
 }
 
+bool rgParseJson(const char* path, const char* text, size_t count, rgJsonValue* root) {
+    rgJsonReader reader = {.path = path, .at = text, .line = 1};
+    *root = (rgJsonValue){0};
+    bool good = rgJsonReader_Value(&reader, root);
+    rgJsonReader_Skip(&reader);
+    if (good && reader.at != text + count) {
+        good = rgJsonReader_Fail(&reader, "something follows the end");
+    }
+    if (!good) { // no half-read tree, whose last key may be missing
+        rgFreeJson(root);
+    }
+    return good;
+}
+
 bool rgReadJson(const char* path, rgJsonValue* root) {
     *root = (rgJsonValue){0};
     FILE* in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
@@ -194,13 +225,9 @@ bool rgReadJson(const char* path, rgJsonValue* root) {
     if (in != stdin) {
         fclose(in);
     }
-    rgJsonReader reader = {.path = path, .at = text, .line = 1};
+    rgJsonReader reader = {.path = path, .line = 1};
     bool good = failed ? rgJsonReader_Fail(&reader, "it cannot be read, or is too large")
-                       : rgJsonReader_Value(&reader, root);
-    rgJsonReader_Skip(&reader);
-    if (good && reader.at != text + count) {
-        good = rgJsonReader_Fail(&reader, "something follows the end");
-    }
+                       : rgParseJson(path, text, count, root);
     free(text);
     return good;
 }

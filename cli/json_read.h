@@ -21,7 +21,9 @@ typedef struct rgJsonValue {
     struct rgJsonValue* items; // of an array or object
 } rgJsonValue;
 
-// False after a message with file and line; free it either way.
+// False after a message with file and line, and nothing to free.
+bool rgParseJson(const char* path, const char* text, size_t count,
+                 rgJsonValue* root); // text[count]: 0
 bool rgReadJson(const char* path, rgJsonValue* root);
 void rgFreeJson(rgJsonValue* value);
 // A member by name; NULL when there is none.

@@ -27,7 +27,22 @@ typedef struct rgLive {
     rgBodyId dragged;
     rgVec3 grip, target;
     int dropCount;
+    int warnings; // told on stderr, up to a number
 } rgLive;
+
+enum { rg_mostWarnings = 20 };
+
+// A page may ask for the same again and again.
+static void rgLive_Warn(rgLive* live, const char* what, rgResult result) {
+    rgDiagnostics* said = live->simulation->loaded.diagnostics;
+    if (live->warnings < rg_mostWarnings) {
+        rgCli_PrintDiagnostics(said, stderr, false, false);
+        rgCli_Print(stderr, "warning: %s: %s%s\n", what, rgResult_Name(result),
+                    live->warnings + 1 == rg_mostWarnings ? "; no more warnings are told" : "");
+    }
+    live->warnings += 1;
+    rgDiagnostics_Clear(said);
+}
 
 // ---- the server ----
 
@@ -51,6 +66,7 @@ rgViewer* rgCli_StartViewer(const char* title, const char* address, int port) {
     def.title = title;
     def.address = address;
     def.port = port;
+    def.solvers = rgSolverNames;
     rgCreateDiagnostics(NULL, &diagnostics);
     if (rgCreateViewer(&def, diagnostics, &viewer) != rg_ok) {
         rgCli_Error("%s", rgDiagnostics_Count(diagnostics) > 0
@@ -72,7 +88,7 @@ void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options) {
         rgJson_String(&json, "address", url);
         rgJson_EndObject(&json);
     } else {
-        printf("%s is at %s (Ctrl-C ends it)\n", options->title, url);
+        rgCli_Print(stdout, "%s is at %s (Ctrl-C ends it)\n", options->title, url);
     }
     fflush(stdout);
     if (options->open) {
@@ -120,8 +136,7 @@ static bool rgReplaceWorld(rgLive* live, rgModel* model, const rgWorldDef* def, 
     rgResult result = rgCreateWorld(model, def, s->loaded.diagnostics, &world);
     result = result == rg_ok ? rgTakeOver(live, model, world, q, v) : result;
     if (result != rg_ok) {
-        rgCli_PrintDiagnostics(s->loaded.diagnostics, stderr, false, false);
-        fprintf(stderr, "warning: the change is refused: %s\n", rgResult_Name(result));
+        rgLive_Warn(live, "the change is refused", result);
         rgDestroyWorld(world);
         return false;
     }
@@ -142,7 +157,7 @@ static void rgChangeDef(rgLive* live, const rgWorldDef* def) {
 
 // ---- dropping ----
 
-static rgResult rgAddDropped(rgLive* live, const rgViewerCommand* command) {
+static rgResult rgAddDropped(rgLive* live, const rgViewerCommand* command, rgBodyId* added) {
     bool isBall = strcmp(command->text, "ball") == 0;
     double r = command->number;
     double volume = isBall ? 4.0 / 3 * 3.14159265358979 * r * r * r : 8 * r * r * r;
@@ -153,9 +168,10 @@ static rgResult rgAddDropped(rgLive* live, const rgViewerCommand* command) {
     body.name = name;
     body.pose.p = command->point;
     body.inertia = (rgInertia){.mass = mass, .moment = {.xx = moment, .yy = moment, .zz = moment}};
-    rgBodyId id;
+    rgBodyId id = {0};
     rgModelDef* def = live->simulation->loaded.def;
     rgResult result = rgModelDef_AddBody(def, &body, &id);
+    *added = id;
     rgJointDef joint = rgDefaultJointDef();
     joint.name = name;
     joint.body = id;
@@ -177,6 +193,15 @@ static double* rgExtend(const double* old, int count, int more) {
     return grown;
 }
 
+// A body that could not be dropped does not stay in the definition, where the next would fail on
+// it.
+static void rgTakeBack(rgLive* live, rgBodyId body) {
+    live->dropCount -= 1;
+    if (body.index1 > 0) {
+        (void)!rgModelDef_RemoveBody(live->simulation->loaded.def, body, NULL);
+    }
+}
+
 static void rgDrop(rgLive* live, const rgViewerCommand* command) {
     rgSimulation* s = live->simulation;
     bool isKnown = strcmp(command->text, "ball") == 0 || strcmp(command->text, "box") == 0;
@@ -185,13 +210,14 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
     }
     rgModel* model = NULL;
     rgDiagnostics_Clear(s->loaded.diagnostics);
-    rgResult result = rgAddDropped(live, command);
+    rgBodyId body = {0};
+    rgResult result = rgAddDropped(live, command, &body);
     if (result == rg_ok) {
         result = rgCompileModel(s->loaded.def, NULL, s->loaded.diagnostics, &model);
     }
     if (result != rg_ok) {
-        rgCli_PrintDiagnostics(s->loaded.diagnostics, stderr, false, false);
-        fprintf(stderr, "warning: nothing is dropped: %s\n", rgResult_Name(result));
+        rgLive_Warn(live, "nothing is dropped", result);
+        rgTakeBack(live, body);
         return;
     }
     int nq = s->info.qCount, nv = s->info.vCount;
@@ -202,6 +228,9 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
     double* startQ = rgExtend(q, nq + 7, 0);
     double* startV = rgExtend(v, nv + 6, 0);
     if (rgReplaceWorld(live, model, &live->def, q, v)) {
+        if (live->options->end != NULL) { // it still reads the old model
+            live->options->end(live->options->context);
+        }
         rgDestroyModel(s->loaded.model);
         s->loaded.model = model;
         s->info = rgModel_Info(model);
@@ -212,6 +241,7 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
         live->dragged = (rgBodyId){0};
         rgViewer_ShowWorld(live->viewer, s->world);
     } else {
+        rgTakeBack(live, body);
         rgDestroyModel(model);
         free(startQ);
         free(startV);
@@ -291,7 +321,7 @@ static void rgChangeSettings(rgLive* live, const rgViewerCommand* command) {
     if (result == rg_ok) {
         live->def = def;
     } else {
-        fprintf(stderr, "warning: the change is refused: %s\n", rgResult_Name(result));
+        rgLive_Warn(live, "the change is refused", result);
     }
 }
 
@@ -383,15 +413,20 @@ static bool rgStepLive(rgLive* live) {
     rgSimulation* s = live->simulation;
     rgResult result = s->scene != NULL ? rgScene_Act(s->scene, s->world) : rg_ok;
     rgPullDragged(live);
+    if (live->options->begin != NULL) {
+        live->options->begin(live->options->context);
+    }
     result = result == rg_ok ? rgWorld_Step(s->world, &live->report) : result;
     if (result != rg_ok) {
-        fprintf(stderr, "warning: the step at %g s failed: %s; reset goes on\n",
-                rgWorld_Time(s->world), rgResult_Name(result));
+        char what[80];
+        snprintf(what, sizeof(what), "the step at %g s failed; reset goes on",
+                 rgWorld_Time(s->world));
+        rgLive_Warn(live, what, result);
         live->isFailed = live->isPaused = true;
         return false;
     }
-    if (live->options->recorder != NULL && live->dropCount == 0) {
-        rgRecorder_Add(live->options->recorder, s->world, &live->report);
+    if (live->options->keep != NULL) {
+        live->options->keep(live->options->context, &live->report);
     }
     return true;
 }

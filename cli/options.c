@@ -12,7 +12,7 @@ void rgCli_Error(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fputs("rigor: ", stderr);
-    vfprintf(stderr, format, arguments);
+    rgCli_PrintList(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
 }
@@ -22,11 +22,11 @@ void rgCli_UnknownName(const char* name, const char* const* names, int count, co
     va_list arguments;
     va_start(arguments, format);
     fputs("rigor: ", stderr);
-    vfprintf(stderr, format, arguments);
+    rgCli_PrintList(stderr, format, arguments);
     va_end(arguments);
     int nearest = rgNearestName(name, names, count);
     if (nearest >= 0) {
-        fprintf(stderr, "; did you mean '%s'?", names[nearest]);
+        rgCli_Print(stderr, "; did you mean '%s'?", names[nearest]);
     }
     fputc('\n', stderr);
 }
@@ -92,7 +92,7 @@ static bool rgSetChoice(const rgOption* option, const char* text) {
             return true;
         }
     }
-    fprintf(stderr, "rigor: %s cannot be '%s'; it is one of", option->name, text);
+    rgCli_Print(stderr, "rigor: %s cannot be '%s'; it is one of", option->name, text);
     for (int i = 0; option->choices[i] != NULL; ++i) {
         fprintf(stderr, "%s %s", i == 0 ? "" : ",", option->choices[i]);
     }
@@ -280,6 +280,14 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return rgPrintVerbs(program, verbs, verbCount, stdout);
+    }
+    if (strcmp(argv[1], "help") == 0) { // of a verb: what --help says
+        if (argc < 3) {
+            return rgPrintVerbs(program, verbs, verbCount, stdout);
+        }
+        char option[] = "--help";
+        char* asked[] = {argv[0], argv[2], option, NULL};
+        return rgRunVerb(program, verbs, verbCount, 3, asked);
     }
     for (int i = 0; i < verbCount; ++i) {
         if (strcmp(argv[1], verbs[i].name) == 0) {

@@ -4,10 +4,37 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+bool rgCli_WouldReplace(const char* out, const char* in) {
+    struct stat a, b;
+    bool same = out != NULL && strcmp(out, "-") != 0 && stat(out, &a) == 0 && S_ISREG(a.st_mode) &&
+                stat(in, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    if (same) {
+        rgCli_Error("%s: would replace what is read", out);
+    }
+    return same;
+}
+
+FILE* rgCli_OpenToWrite(const char* path) {
+    struct stat found;
+    bool isLink = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+    if (isLink && (stat(path, &found) != 0 || S_ISREG(found.st_mode))) {
+        rgCli_Error("%s: is a link, and nothing is written through links", path);
+        return NULL;
+    }
+    int file =
+        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (isLink ? 0 : O_NOFOLLOW), 0666);
+    FILE* opened = file >= 0 ? fdopen(file, "w") : NULL;
+    if (opened == NULL) {
+        rgCli_Error("%s: %s", path, strerror(errno));
+    }
+    return opened;
+}
 
 bool rgOutput_Open(rgOutput* output, const char* path) {
     struct stat found;

@@ -116,11 +116,18 @@ static bool rgWishJoint(const rgOpenedRecording* opened, const char* name, rgWis
 
 static bool rgWishForce(const rgOpenedRecording* opened, const char* name, rgWish* wish,
                         rgPlot* plot) {
-    rgBodyId id = opened->model != NULL ? rgModel_FindBody(opened->model, name) : (rgBodyId){0};
-    if (id.index1 == 0) {
+    rgRecordedNames names;
+    int found = 0;
+    if (rgRecordedNames_Read(&names, opened, "bodies")) {
+        for (int i = names.count; i >= 1; --i) {
+            found = strcmp(rgRecordedNames_At(&names, i), name) == 0 ? i : found;
+        }
+    }
+    rgRecordedNames_Free(&names);
+    if (found == 0) {
         return rgNoSuch("body", name);
     }
-    *wish = (rgWish){rg_wishForce, id.index1};
+    *wish = (rgWish){rg_wishForce, found};
     return rgPlot_AddPanel(plot, "contact force [N]", &name, 1, false);
 }
 

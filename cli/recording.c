@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "guard.h"
+#include "json_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,46 +105,159 @@ void rgCli_CloseRecording(rgOpenedRecording* opened) {
     *opened = (rgOpenedRecording){0};
 }
 
+// ---- names ----
+
+bool rgRecordedNames_Read(rgRecordedNames* names, const rgOpenedRecording* opened,
+                          const char* kind) {
+    rgJsonValue scene;
+    *names = (rgRecordedNames){0};
+    if (!rgParseJson("model/scene", opened->info.scene, strlen(opened->info.scene), &scene)) {
+        return false;
+    }
+    const rgJsonValue* list = rgJsonValue_Find(&scene, kind);
+    int count = list != NULL && list->kind == rg_jsonArray ? list->count : 0;
+    names->texts = rgCli_Allocate((size_t)count, sizeof(char*));
+    names->count = count;
+    for (int i = 0; i < count; ++i) {
+        const rgJsonValue* name = rgJsonValue_Find(&list->items[i], "name");
+        bool isText = name != NULL && name->kind == rg_jsonText;
+        names->texts[i] = rgCli_CopyText(isText ? name->text : "");
+    }
+    rgFreeJson(&scene);
+    return true;
+}
+
+const char* rgRecordedNames_At(const rgRecordedNames* names, int number) {
+    return number >= 1 && number <= names->count ? names->texts[number - 1] : NULL;
+}
+
+void rgRecordedNames_Free(rgRecordedNames* names) {
+    for (int i = 0; i < names->count; ++i) {
+        free(names->texts[i]);
+    }
+    free(names->texts);
+    *names = (rgRecordedNames){0};
+}
+
 // ---- arguments ----
 
-// Options that only say where results go; 2 when a value follows, 1 when none does, 0 otherwise.
-static int rgOutputOption(const char* argument) {
-    static const struct {
-        const char* name;
-        int parts;
-    } options[] = {{"--record", 2}, {"--record-every", 2}, {"--csv", 2},      {"--columns", 2},
-                   {"--dump", 2},   {"--json", 1},         {"--realtime", 1}, {"--view", 1},
-                   {"--port", 2},   {"--export", 2},       {"--open", 1},     {"--contacts", 2},
-                   {"--mjcf", 2}};
+typedef enum rgArgumentUse {
+    rg_useUnknown, // not an option of rigor simulate
+    rg_useOutput,  // says where results go: not kept
+    rg_useLength,  // how long the run takes, which the frames of a recording say as well
+    rg_useRun,     // decides what is simulated
+} rgArgumentUse;
+
+// Every option of rigor simulate. A recording may ask for those that decide what is simulated, and
+// for nothing else: what is not here as one of them is never run for a file that someone sent.
+static const struct {
+    const char* name;
+    rgArgumentUse use;
+    bool isFlag;
+} rgArgumentUses[] = {
+    {"--at", rg_useRun, false},
+    {"--rpy", rg_useRun, false},
+    {"--prefix", rg_useRun, false},
+    {"--on", rg_useRun, false},
+    {"--floating", rg_useRun, true},
+    {"--fixed", rg_useRun, true},
+    {"--scale", rg_useRun, false},
+    {"--density", rg_useRun, false},
+    {"--without-world", rg_useRun, true},
+    {"--package-dir", rg_useRun, false},
+    {"--strict", rg_useRun, true},
+    {"--no-meshes", rg_useRun, true},
+    {"--hull", rg_useRun, true},
+    {"--decompose", rg_useRun, true},
+    {"--contact", rg_useRun, false},
+    {"--bound", rg_useRun, false},
+    {"--dt", rg_useRun, false},
+    {"--integrator", rg_useRun, false},
+    {"--seed", rg_useRun, false},
+    {"--threads", rg_useRun, false},
+    {"--bodies", rg_useRun, false},
+    {"--ground", rg_useRun, true},
+    {"--key", rg_useRun, false},
+    {"--q", rg_useRun, false},
+    {"--v", rg_useRun, false},
+    {"--self-collision", rg_useRun, false},
+    {"--stiffness", rg_useRun, false},
+    {"--damping", rg_useRun, false},
+    {"--dissipation", rg_useRun, false},
+    {"--tangential-stiffness", rg_useRun, false},
+    {"--tangential-damping", rg_useRun, false},
+    {"--mu", rg_useRun, false},
+    {"--friction-rule", rg_useRun, false},
+    {"--restitution", rg_useRun, false},
+    {"--islands", rg_useRun, false},
+    {"--stop", rg_useRun, false},
+    {"--rule", rg_useRun, false},
+    {"--eta", rg_useRun, false},
+    {"--p", rg_useRun, false},
+    {"--p-start", rg_useRun, false},
+    {"--tau", rg_useRun, false},
+    {"--alpha", rg_useRun, false},
+    {"--rho", rg_useRun, false},
+    {"--solver", rg_useRun, false},
+    {"--model", rg_useRun, false},
+    {"--budget", rg_useRun, false},
+    {"--tol", rg_useRun, false},
+    {"--max-iter", rg_useRun, false},
+    {"--start", rg_useRun, false},
+    {"--hold", rg_useRun, false},
+    {"--ctrl", rg_useRun, false},
+    {"--name", rg_useRun, false},
+    {"--time", rg_useLength, false},
+    {"--steps", rg_useLength, false},
+    {"--csv", rg_useOutput, false},
+    {"--columns", rg_useOutput, false},
+    {"--runs", rg_useOutput, false},
+    {"--dump", rg_useOutput, false},
+    {"--record", rg_useOutput, false},
+    {"--record-every", rg_useOutput, false},
+    {"--view", rg_useOutput, true},
+    {"--port", rg_useOutput, false},
+    {"--json", rg_useOutput, true},
+    {"--realtime", rg_useOutput, true},
+};
+
+// What an argument is for, and whether the next one is its value.
+static rgArgumentUse rgUseOfArgument(const char* argument, bool* hasValue) {
     size_t length = strcspn(argument, "=");
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); ++i) {
-        if (strlen(options[i].name) == length && strncmp(options[i].name, argument, length) == 0) {
-            return argument[length] == '=' ? 1 : options[i].parts;
+    *hasValue = false;
+    if (argument[0] != '-') {
+        return rg_useRun; // a scene or a file
+    }
+    for (size_t i = 0; i < sizeof(rgArgumentUses) / sizeof(rgArgumentUses[0]); ++i) {
+        const char* name = rgArgumentUses[i].name;
+        if (strlen(name) == length && strncmp(name, argument, length) == 0) {
+            *hasValue = !rgArgumentUses[i].isFlag && argument[length] != '=';
+            return rgArgumentUses[i].use;
         }
     }
-    return 0;
+    return rg_useUnknown;
 }
 
 char* rgCli_JoinArguments(int argc, char** argv) {
-    size_t size = 1;
-    for (int i = 0; i < argc; ++i) {
-        size += strlen(argv[i]) + 1;
-    }
-    char* text = rgCli_Allocate(size, 1);
-    char* at = text;
-    for (int i = 0; i < argc; ++i) {
-        int skip = rgOutputOption(argv[i]);
-        if (skip > 0 || strchr(argv[i], '\n') != NULL) {
-            i += skip > 1;
-            continue;
+    char* text = NULL;
+    size_t size = 0;
+    FILE* out = open_memstream(&text, &size);
+    for (int i = 0; out != NULL && i < argc; ++i) {
+        bool hasValue;
+        bool isKept = rgUseOfArgument(argv[i], &hasValue) != rg_useOutput;
+        int last = hasValue && i + 1 < argc ? i + 1 : i;
+        for (int k = i; isKept && k <= last; ++k) {
+            for (const char* c = argv[k]; *c != '\0'; ++c) {
+                fputc(*c == '\n' ? ' ' : *c, out); // one line each
+            }
+            fputc('\n', out);
         }
-        size_t length = strlen(argv[i]);
-        memcpy(at, argv[i], length);
-        at += length;
-        *at++ = '\n';
+        i = last;
     }
-    *at = '\0';
-    return text;
+    if (out != NULL) {
+        fclose(out);
+    }
+    return text != NULL ? text : rgCli_CopyText("");
 }
 
 char** rgCli_SplitArguments(const char* text, const char* first, int* count) {
@@ -154,18 +268,27 @@ char** rgCli_SplitArguments(const char* text, const char* first, int* count) {
     char** arguments = rgCli_Allocate(lines + 8, sizeof(char*)); // room for the caller's own
     arguments[0] = rgCli_CopyText(first);
     *count = 1;
-    bool skipNext = false;
-    for (const char* at = text; *at != '\0';) {
-        size_t length = strcspn(at, "\n");
-        char* line = rgCli_Format("%.*s", (int)length, at);
-        int skip = skipNext ? 1 : rgOutputOption(line);
-        skipNext = !skipNext && skip == 2;
-        if (skip > 0 || length == 0) {
-            free(line);
+    bool isValue = false, isKept = true;
+    for (const char* at = text; *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
+        char* line = rgCli_Format("%.*s", (int)strcspn(at, "\n"), at);
+        rgArgumentUse use = rg_useRun;
+        if (!isValue) {
+            use = rgUseOfArgument(line, &isValue);
+            isKept = use == rg_useRun;
         } else {
-            arguments[(*count)++] = line;
+            isValue = false;
         }
-        at += length + (at[length] == '\n');
+        if (use == rg_useUnknown || use == rg_useOutput) {
+            rgCli_Error("--check: the recording asks for '%s', which a replay does not do", line);
+            free(line);
+            rgCli_FreeArguments(arguments);
+            return NULL;
+        }
+        if (isKept) {
+            arguments[(*count)++] = line;
+        } else {
+            free(line);
+        }
     }
     return arguments;
 }

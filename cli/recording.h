@@ -16,9 +16,22 @@ bool rgCli_IsHdf5(const char* path);
 bool rgCli_OpenRecording(const char* path, rgOpenedRecording* opened);
 void rgCli_CloseRecording(rgOpenedRecording* opened);
 
-// The arguments of a run, one per line, without options that write files or change the output;
-// NULL-terminated, with a first entry of the caller's. Free with rgCli_FreeArguments.
+// The names of all bodies or shapes, in the order of the world that was recorded: that of a model
+// made from its MJCF text may be another. False after a message.
+typedef struct rgRecordedNames {
+    char** texts; // owned
+    int count;
+} rgRecordedNames;
+bool rgRecordedNames_Read(rgRecordedNames* names, const rgOpenedRecording* opened,
+                          const char* kind);
+// By a number from 1; NULL when there is none.
+const char* rgRecordedNames_At(const rgRecordedNames* names, int number);
+void rgRecordedNames_Free(rgRecordedNames* names);
+
+// The arguments of a recorded run, one per line, that decide what is simulated, without how long;
+// NULL-terminated, with a first entry of the caller's and room for six more. NULL after a message
+// when there are others: a file that someone sent chooses no output. Free with rgCli_FreeArguments.
 char** rgCli_SplitArguments(const char* text, const char* first, int* count);
 void rgCli_FreeArguments(char** arguments);
-// argv[0..argc) as such a text.
+// argv[0..argc) as such a text, without options that say where results go.
 char* rgCli_JoinArguments(int argc, char** argv);

@@ -8,11 +8,11 @@ static const char* const severityNames[] = {"note", "warning", "error"};
 
 static void rgPrintRemark(FILE* out, const rgMessage* message, int more) {
     if (message->file != NULL && message->line > 0) {
-        fprintf(out, "%s:%d: ", message->file, message->line);
+        rgCli_Print(out, "%s:%d: ", message->file, message->line);
     } else if (message->file != NULL) {
-        fprintf(out, "%s: ", message->file);
+        rgCli_Print(out, "%s: ", message->file);
     }
-    fprintf(out, "%s: %s", severityNames[message->severity], message->text);
+    rgCli_Print(out, "%s: %s", severityNames[message->severity], message->text);
     if (more > 0) {
         fprintf(out, " (and %d more like it)", more);
     }

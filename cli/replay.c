@@ -135,26 +135,28 @@ static void rgWriteName(FILE* file, const char* name, int number) {
     fputs(plain ? "" : "\"", file);
 }
 
-static void rgWriteBody(FILE* file, const rgModel* model, rgBodyId body) {
-    const rgBodyDef* def = model != NULL ? rgModel_Body(model, body) : NULL;
-    rgWriteName(file, body.index1 == 0 ? "world" : def != NULL ? def->name : NULL, body.index1);
+typedef struct rgPartNames {
+    rgRecordedNames bodies, shapes;
+} rgPartNames;
+
+static void rgWriteBody(FILE* file, const rgPartNames* names, rgBodyId body) {
+    rgWriteName(file, body.index1 == 0 ? "world" : rgRecordedNames_At(&names->bodies, body.index1),
+                body.index1);
 }
 
-static void rgWriteShape(FILE* file, const rgModel* model, rgShapeId shape) {
-    const rgShapeDef* def = model != NULL ? rgModel_Shape(model, shape) : NULL;
-    rgWriteName(file, def != NULL ? def->name : NULL, shape.index1);
+static void rgWriteShape(FILE* file, const rgPartNames* names, rgShapeId shape) {
+    rgWriteName(file, rgRecordedNames_At(&names->shapes, shape.index1), shape.index1);
 }
 
-static void rgWriteContacts(FILE* file, const rgOpenedRecording* opened,
-                            const rgRecordedFrame* frame) {
+static void rgWriteContacts(FILE* file, const rgPartNames* names, const rgRecordedFrame* frame) {
     static const char* const states[] = {"open", "stick", "slip"};
     for (int i = 0; i < frame->contactCount; ++i) {
         const rgRecordedContact* c = &frame->contacts[i];
         fprintf(file, "%.9g", frame->time);
-        rgWriteBody(file, opened->model, c->bodyA);
-        rgWriteBody(file, opened->model, c->bodyB);
-        rgWriteShape(file, opened->model, c->shapeA);
-        rgWriteShape(file, opened->model, c->shapeB);
+        rgWriteBody(file, names, c->bodyA);
+        rgWriteBody(file, names, c->bodyB);
+        rgWriteShape(file, names, c->shapeA);
+        rgWriteShape(file, names, c->shapeB);
         fprintf(file, ",%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%.8g,%s\n", c->point.x,
                 c->point.y, c->point.z, c->normal.x, c->normal.y, c->normal.z, c->force.x,
                 c->force.y, c->force.z, c->gap, c->mu,
@@ -163,28 +165,31 @@ static void rgWriteContacts(FILE* file, const rgOpenedRecording* opened,
 }
 
 static bool rgExportCsv(rgOpenedRecording* opened, const char* path, bool contacts) {
-    FILE* file = fopen(path, "w");
-    if (file == NULL) {
-        rgCli_Error("%s: %s", path, strerror(errno));
+    rgPartNames names = {0};
+    if (contacts && (!rgRecordedNames_Read(&names.bodies, opened, "bodies") ||
+                     !rgRecordedNames_Read(&names.shapes, opened, "shapes"))) {
         return false;
     }
-    if (contacts) {
+    FILE* file = rgCli_OpenToWrite(path);
+    if (file != NULL && contacts) {
         fputs("time,body_a,body_b,shape_a,shape_b,x,y,z,nx,ny,nz,fx,fy,fz,gap,mu,state\n", file);
-    } else {
+    } else if (file != NULL) {
         rgWriteHeader(file, opened);
     }
     rgRecordedFrame frame;
-    for (int64_t i = 0; i < opened->info.frameCount; ++i) {
+    for (int64_t i = 0; file != NULL && i < opened->info.frameCount; ++i) {
         if (rgRecording_Frame(opened->recording, i, &frame) != rg_ok) {
             break;
         }
         if (contacts) {
-            rgWriteContacts(file, opened, &frame);
+            rgWriteContacts(file, &names, &frame);
         } else {
             rgWriteState(file, opened, &frame);
         }
     }
-    return rgCsv_Close(file, path);
+    rgRecordedNames_Free(&names.bodies);
+    rgRecordedNames_Free(&names.shapes);
+    return file != NULL && rgCsv_Close(file, path);
 }
 
 static bool rgExportMjcf(const rgOpenedRecording* opened, const char* path) {
@@ -192,9 +197,8 @@ static bool rgExportMjcf(const rgOpenedRecording* opened, const char* path) {
         rgCli_Error("--mjcf: the recording holds no model definition");
         return false;
     }
-    FILE* file = fopen(path, "w");
+    FILE* file = rgCli_OpenToWrite(path);
     if (file == NULL) {
-        rgCli_Error("%s: %s", path, strerror(errno));
         return false;
     }
     fputs(opened->info.mjcf, file);
@@ -203,26 +207,37 @@ static bool rgExportMjcf(const rgOpenedRecording* opened, const char* path) {
 
 // ---- simulating again ----
 
+// The run of a foreign file: it has no input, no place for caches, and its arguments are those that
+// rgCli_SplitArguments lets through.
+static void rgExecAgain(char** arguments) {
+    setenv("XDG_CACHE_HOME", "", 1);
+    unsetenv("HOME");
+    if (freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL) {
+        execv("/proc/self/exe", arguments);
+    }
+    _exit(rg_exitUsage);
+}
+
+// As many steps as the recording has, whatever time its arguments ask for.
 static bool rgRunAgain(const rgOpenedRecording* opened, const char* path) {
     int count = 0;
     char** arguments = rgCli_SplitArguments(opened->info.arguments, "rigor", &count);
+    if (arguments == NULL) {
+        return false;
+    }
     if (count < 2 || strcmp(arguments[1], "simulate") != 0) {
         rgCli_Error("--check: the recording does not say how it was made");
         rgCli_FreeArguments(arguments);
         return false;
     }
-    arguments[count++] = rgCli_CopyText("--record");
-    arguments[count++] = rgCli_CopyText(path);
-    arguments[count++] = rgCli_CopyText("--record-every");
-    arguments[count++] = rgCli_Format("%d", opened->info.interval);
+    int64_t steps = (opened->info.frameCount - 1) * opened->info.interval;
+    arguments[count++] = rgCli_Format("--steps=%" PRId64, steps > 0 ? steps : 1);
+    arguments[count++] = rgCli_Format("--record=%s", path);
+    arguments[count++] = rgCli_Format("--record-every=%d", opened->info.interval);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        if (freopen("/dev/null", "w", stdout) == NULL) {
-            _exit(rg_exitUsage);
-        }
-        execv("/proc/self/exe", arguments);
-        _exit(rg_exitUsage);
+        rgExecAgain(arguments);
     }
     rgCli_FreeArguments(arguments);
     int status = 0;
@@ -288,9 +303,10 @@ static bool rgCheckAgain(rgOpenedRecording* opened, rgReplaySummary* summary) {
 
 static void rgPrintReplay(const rgOpenedRecording* opened, const rgReplaySummary* s, bool check) {
     const rgRecordingInfo* info = &opened->info;
-    printf("%s: %" PRId64 " frames from %g s to %g s, steps of %g s, every %d kept%s\n",
-           info->title, info->frameCount, s->begin, s->end, info->timeStep, info->interval,
-           info->isComplete ? "" : " (not closed: the run crashed or still goes on)");
+    rgCli_Print(stdout,
+                "%s: %" PRId64 " frames from %g s to %g s, steps of %g s, every %d kept%s\n",
+                info->title, info->frameCount, s->begin, s->end, info->timeStep, info->interval,
+                info->isComplete ? "" : " (not closed: the run crashed or still goes on)");
     printf("size         %d positions, %d velocities, %d controls, %d sensors\n", info->qCount,
            info->vCount, info->controlCount, info->sensorCount);
     printf("contacts     mean %.1f, %" PRId64 " in all\n", s->meanContacts, info->contactCount);
@@ -367,6 +383,12 @@ int rgCli_Replay(int argc, char** argv) {
     int code = rgParseReplay(argc, argv, &options, &count);
     if (code != RG_CLI_GO) {
         return code;
+    }
+    const char* const written[] = {options.csv, options.contacts, options.mjcf};
+    for (int i = 0; i < 3; ++i) {
+        if (rgCli_WouldReplace(written[i], argv[1])) {
+            return rg_exitUsage;
+        }
     }
     rgOpenedRecording opened;
     code = rgCli_OpenRecording(argv[1], &opened) ? rgReplay(&opened, &options) : rg_exitUsage;

@@ -612,7 +612,7 @@ static void rgPrintRollout(const rgRolloutJob* job) {
         return;
     }
     char time[16];
-    printf("%s: %lld worlds", job->simulation.name, (long long)job->worldCount);
+    rgCli_Print(stdout, "%s: %lld worlds", job->simulation.name, (long long)job->worldCount);
     if ((int64_t)sums[rg_sumWorlds] != job->worldCount) {
         printf(", %lld of them in this run", (long long)sums[rg_sumWorlds]);
     }

@@ -6,6 +6,9 @@
 #include <string.h>
 
 static bool rgFindParameter(const char* name, rgBatchParameter* parameter) {
+    if (strcmp(name, "friction") == 0) { // as the settings of a world call it
+        name = "mu";
+    }
     for (int i = 0; i < rg_parameterCount; ++i) {
         if (strcmp(name, rgBatchParameter_Name((rgBatchParameter)i)) == 0) {
             *parameter = (rgBatchParameter)i;

@@ -192,21 +192,38 @@ static bool rgCheckRuns(const char* path, const rgJsonValue* defaults, const rgJ
     return good;
 }
 
+// What the file says that the runs are; NULL after a message.
+static const rgJsonValue* rgFindRuns(const char* path, const rgJsonValue* root,
+                                     const rgJsonValue** defaults) {
+    static const char* const known[] = {"runs", "defaults"};
+    for (int i = 0; root->kind == rg_jsonObject && i < root->count; ++i) {
+        const char* key = root->items[i].key;
+        if (strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0) {
+            rgCli_UnknownName(key, known, 2, "%s:%d: \"%s\" is not known beside \"runs\"", path,
+                              root->items[i].line, key);
+            return NULL;
+        }
+    }
+    const rgJsonValue* runs = root->kind == rg_jsonArray ? root : rgJsonValue_Find(root, "runs");
+    *defaults = rgJsonValue_Find(root, "defaults");
+    if (runs == NULL || runs->kind != rg_jsonArray ||
+        (*defaults != NULL && (*defaults)->kind != rg_jsonObject)) {
+        rgComplain(path, root,
+                   "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
+        return NULL;
+    }
+    return runs->count > 0 || rgComplain(path, runs, "the list of runs is empty") ? runs : NULL;
+}
+
 int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) {
     rgJsonValue root;
+    if (!rgReadJson(path, &root)) {
+        return rg_exitUsage;
+    }
     int worst = rg_exitDone;
-    bool good = rgReadJson(path, &root);
-    const rgJsonValue* defaults = rgJsonValue_Find(&root, "defaults");
-    const rgJsonValue* runs = root.kind == rg_jsonArray ? &root : rgJsonValue_Find(&root, "runs");
-    if (good && runs != NULL && runs->kind == rg_jsonArray && runs->count == 0) {
-        good = rgComplain(path, runs, "the list of runs is empty");
-    }
-    if (good && (runs == NULL || runs->kind != rg_jsonArray ||
-                 (defaults != NULL && defaults->kind != rg_jsonObject))) {
-        good = rgComplain(path, &root,
-                          "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
-    }
-    good = good && rgCheckRuns(path, defaults, runs, argc, argv);
+    const rgJsonValue* defaults = NULL;
+    const rgJsonValue* runs = rgFindRuns(path, &root, &defaults);
+    bool good = runs != NULL && rgCheckRuns(path, defaults, runs, argc, argv);
     for (int i = 0; good && i < runs->count && worst != rg_exitInterrupted; ++i) {
         rgWords words = {0};
         good = rgMakeRun(&words, path, defaults, &runs->items[i], argc, argv);

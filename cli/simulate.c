@@ -41,6 +41,9 @@ typedef struct rgSimulateJob {
     FILE* csv;
     rgColumns columns;
     rgRecorder* recorder;
+    rgDiagnostics* recorderSaid; // by its thread, hence for it alone
+    int recordings;              // begun
+    bool lostRecording;          // one that could not be written to its end
     int dumped;
     bool lostDump; // a problem that could not be written
     double begin;
@@ -125,16 +128,17 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
 static void rgPrintHints(const rgSimulateJob* job) {
     const rgSimulation* simulation = &job->simulation;
     if (rgSimulation_LacksFloor(simulation)) {
-        fprintf(stderr,
-                "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
-                simulation->name);
+        rgCli_Print(
+            stderr,
+            "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
+            simulation->name);
     }
     if (simulation->scene == NULL && job->options.arguments.key == NULL &&
         job->options.arguments.q == NULL && job->options.arguments.start == rg_startFile &&
         simulation->info.keyCount > 0) {
         const char* name = rgModel_Key(simulation->loaded.model, (rgKeyId){1})->name;
-        fprintf(stderr, "hint: '%s' has key frames; --key %s starts from the first\n",
-                simulation->name, name != NULL && name[0] != '\0' ? name : "0");
+        rgCli_Print(stderr, "hint: '%s' has key frames; --key %s starts from the first\n",
+                    simulation->name, name != NULL && name[0] != '\0' ? name : "0");
     }
 }
 
@@ -163,7 +167,8 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
                               report->contact.iterationCount);
     rgDiagnostics_Clear(simulation->loaded.diagnostics);
     if (job->recorder != NULL) {
-        rgRecorder_Flush(job->recorder); // HDF5 is for one thread at a time
+        // HDF5 is for one thread at a time; what could not be written is told by the next step
+        (void)!rgRecorder_Flush(job->recorder);
     }
     rgFclibContent content = {.problem = problem,
                               .title = simulation->name,
@@ -266,11 +271,12 @@ static void rgNameSqueezed(const rgSimulation* simulation) {
         }
     }
     if (deepest != NULL) {
-        fprintf(stderr,
-                "warning: at %.3f s a body that is moved squeezes others: %d of %d contact points "
-                "are regularized, the deepest, %.3g mm, between %s and %s\n",
-                rgWorld_Time(simulation->world), squeezed, count, -1e3 * deepest->gap,
-                rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
+        rgCli_Print(
+            stderr,
+            "warning: at %.3f s a body that is moved squeezes others: %d of %d contact points "
+            "are regularized, the deepest, %.3g mm, between %s and %s\n",
+            rgWorld_Time(simulation->world), squeezed, count, -1e3 * deepest->gap,
+            rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
     }
 }
 
@@ -293,13 +299,14 @@ static void rgNameOpen(const rgSimulation* simulation) {
     const rgEqualityDef* def =
         rgModel_Equality(simulation->loaded.model, (rgEqualityId){worst->index + 1});
     bool named = def->name != NULL && def->name[0] != '\0', bodies = def->bodyA.index1 > 0;
-    fprintf(stderr,
-            "warning: at %.3f s the %s%s%s%s%s%s%s%s is open by %.3g mm or mrad: it closes at the "
-            "push-out speed as far as reach, limits, contacts and other loops allow\n",
-            rgWorld_Time(simulation->world), rgEqualityKindName(def->kind), named ? " '" : "",
-            named ? def->name : "", named ? "'" : "", bodies ? " of " : "",
-            bodies ? rgBodyName(simulation, def->bodyA) : "", bodies ? " and " : "",
-            bodies ? rgBodyName(simulation, def->bodyB) : "", 1e3 * fabs(worst->gap));
+    rgCli_Print(
+        stderr,
+        "warning: at %.3f s the %s%s%s%s%s%s%s%s is open by %.3g mm or mrad: it closes at the "
+        "push-out speed as far as reach, limits, contacts and other loops allow\n",
+        rgWorld_Time(simulation->world), rgEqualityKindName(def->kind), named ? " '" : "",
+        named ? def->name : "", named ? "'" : "", bodies ? " of " : "",
+        bodies ? rgBodyName(simulation, def->bodyA) : "", bodies ? " and " : "",
+        bodies ? rgBodyName(simulation, def->bodyB) : "", 1e3 * fabs(worst->gap));
 }
 
 // A pipe gets each state at once, for a program that answers.
@@ -393,30 +400,55 @@ static bool rgOpenFiles(rgSimulateJob* job) {
     return true;
 }
 
+// Of the recordings of one run: run.h5, then run-2.h5 and so on, where there is nothing yet.
+static char* rgRecordingPath(const char* path, int* number) {
+    const char* slash = strrchr(path, '/');
+    const char* dot = strrchr(path, '.');
+    bool ends = dot != NULL && (slash == NULL || dot > slash + 1);
+    int stem = ends ? (int)(dot - path) : (int)strlen(path);
+    char* made = rgCli_CopyText(path);
+    struct stat found;
+    for (*number += 1; *number > 1; *number += 1) {
+        free(made);
+        made = rgCli_Format("%.*s-%d%s", stem, path, *number, path + stem);
+        if (lstat(made, &found) != 0) {
+            break;
+        }
+    }
+    return made;
+}
+
 static bool rgOpenRecorder(rgSimulateJob* job) {
     rgSimulation* simulation = &job->simulation;
     if (job->options.record == NULL) {
         return true;
     }
     rgRecorderDef def = rgDefaultRecorderDef();
-    def.path = job->options.record;
+    char* path = rgRecordingPath(job->options.record, &job->recordings);
+    def.path = path;
     const char* slash = strrchr(simulation->name, '/');
     def.title = slash != NULL ? slash + 1 : simulation->name;
-    def.arguments = job->options.line;
+    def.arguments = job->recordings == 1 ? job->options.line : NULL; // no run makes the others
     def.def = simulation->loaded.def;
     def.interval = job->options.recordEvery > 0 ? job->options.recordEvery : 1;
-    rgDiagnostics_Clear(simulation->loaded.diagnostics);
-    rgResult result =
-        rgCreateRecorder(&def, simulation->world, simulation->loaded.diagnostics, &job->recorder);
+    if (job->recorderSaid == NULL) {
+        rgCreateDiagnostics(NULL, &job->recorderSaid);
+    }
+    rgDiagnostics_Clear(job->recorderSaid);
+    rgResult result = rgCreateRecorder(&def, simulation->world, job->recorderSaid, &job->recorder);
     if (result == rg_ok) {
         result = rgRecorder_Add(job->recorder, simulation->world, NULL);
     }
     if (result != rg_ok) {
-        rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
-        if (rgDiagnostics_Count(simulation->loaded.diagnostics) == 0) {
-            rgCli_Error("%s: no recording can be written: %s", def.path, rgResult_Name(result));
+        rgCli_PrintDiagnostics(job->recorderSaid, stderr, false, false);
+        if (rgDiagnostics_Count(job->recorderSaid) == 0) {
+            rgCli_Error("%s: no recording can be written: %s", path, rgResult_Name(result));
         }
     }
+    if (result == rg_ok && job->recordings > 1) {
+        rgCli_Print(stderr, "hint: the model has changed; the recording goes on in %s\n", path);
+    }
+    free(path);
     return result == rg_ok;
 }
 
@@ -424,8 +456,46 @@ static bool rgCloseRecorder(rgSimulateJob* job) {
     if (job->recorder == NULL || rgRecorder_Finish(job->recorder) == rg_ok) {
         return true;
     }
-    rgCli_PrintDiagnostics(job->simulation.loaded.diagnostics, stderr, false, false);
+    rgCli_PrintDiagnostics(job->recorderSaid, stderr, false, false);
     return false;
+}
+
+// ---- recordings of what someone watches ----
+
+static void rgLoseRecording(rgSimulateJob* job) {
+    job->lostRecording = true;
+    rgDestroyRecorder(job->recorder);
+    job->recorder = NULL;
+    fprintf(stderr, "warning: nothing more is recorded\n");
+}
+
+// A model that changed has a recording of its own, from the state that it starts with.
+static void rgBeginRecording(void* context) {
+    rgSimulateJob* job = context;
+    if (job->options.record == NULL || job->recorder != NULL || job->lostRecording) {
+        return;
+    }
+    if (!rgOpenRecorder(job)) {
+        rgLoseRecording(job);
+    }
+}
+
+static void rgKeepRecording(void* context, const rgStepReport* report) {
+    rgSimulateJob* job = context;
+    if (job->recorder != NULL && !rgRecordStep(job, report)) {
+        rgCli_Error("%s", job->fault);
+        rgCloseRecorder(job);
+        rgLoseRecording(job);
+    }
+}
+
+static void rgEndRecording(void* context) {
+    rgSimulateJob* job = context;
+    if (!rgCloseRecorder(job)) {
+        rgLoseRecording(job);
+    }
+    rgDestroyRecorder(job->recorder);
+    job->recorder = NULL;
 }
 
 static int rgWatchJob(rgSimulateJob* job) {
@@ -433,9 +503,12 @@ static int rgWatchJob(rgSimulateJob* job) {
                           .port = job->options.port,
                           .json = job->options.json,
                           .time = job->options.time,
-                          .recorder = job->recorder};
+                          .begin = rgBeginRecording,
+                          .keep = rgKeepRecording,
+                          .end = rgEndRecording,
+                          .context = job};
     int code = rgCli_RunLive(&job->simulation, &live);
-    return rgCloseRecorder(job) ? code : rg_exitUsage;
+    return rgCloseRecorder(job) && !job->lostRecording ? code : rg_exitUsage;
 }
 
 static int rgRunJob(rgSimulateJob* job) {
@@ -491,6 +564,7 @@ static int rgSimulate(const rgSimulateOptions* options) {
     }
     rgColumns_Free(&job->columns);
     rgDestroyRecorder(job->recorder);
+    rgDestroyDiagnostics(job->recorderSaid);
     rgControlFile_Free(&job->control);
     rgSimulation_Free(&job->simulation);
     free(job);
@@ -507,6 +581,19 @@ static bool rgSimulateOptions_Agree(const rgSimulateOptions* options) {
         return false;
     }
     return true;
+}
+
+static bool rgReplacesInput(const rgSimulateOptions* options, char* const* files, int count) {
+    const char* const written[] = {options->csv, options->record};
+    bool found = false;
+    for (int k = 0; k < 2 && !found; ++k) {
+        for (int i = 1; i <= count && !found; ++i) {
+            found = rgCli_WouldReplace(written[k], files[i]);
+        }
+        found =
+            found || (options->control != NULL && rgCli_WouldReplace(written[k], options->control));
+    }
+    return found;
 }
 
 int rgCli_Simulate(int argc, char** argv) {
@@ -537,7 +624,7 @@ int rgCli_Simulate(int argc, char** argv) {
     options.arguments.more = argv + 2;
     options.arguments.moreCount = count > 1 ? count - 1 : 0;
     options.arguments.watchTorques = rgColumns_WantTorques(options.columns);
-    code = rgSimulate(&options);
+    code = rgReplacesInput(&options, argv, count) ? rg_exitUsage : rgSimulate(&options);
     free(options.line);
     return code;
 }

@@ -63,13 +63,13 @@ void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary) {
     rgTrust trust = rgWorld_Trust(summary->simulation->world);
     char a[96], b[96], length[24];
     if ((trust.doubts & rg_doubtDepth) != 0) {
-        fprintf(
+        rgCli_Print(
             stderr, "warning: at %g s %s and %s overlap, %s deeper than their motion explains\n",
             trust.depth.time, rgShapeName(model, trust.depth.shapeA, a),
             rgShapeName(model, trust.depth.shapeB, b), rgFormatLength(length, trust.depth.amount));
     }
     if ((trust.doubts & rg_doubtForce) != 0) {
-        fprintf(
+        rgCli_Print(
             stderr,
             "warning: at %g s %s and %s press on each other with %.3g N: weight and motion do not "
             "explain it\n",
@@ -89,9 +89,9 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     FILE* out = summary->out;
     double time = rgSimulatedTime(simulation);
     char length[24], other[24], seconds[16];
-    fprintf(out, "%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
-            rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
-            simulation->def.contact.tolerance);
+    rgCli_Print(out, "%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
+                rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
+                simulation->def.contact.tolerance);
     fprintf(out, "speed        %.0f steps/s, %.3gx real time (%d steps in %s, %d thread%s)\n",
             rgRatio(stats->steps, stats->seconds), rgRatio(time, stats->seconds), stats->steps,
             rgFormatSeconds(seconds, stats->seconds), summary->arguments->threads,

@@ -116,7 +116,38 @@ void rgHistogram_Free(rgHistogram* histogram) {
 
 // ---- the model ----
 
+// Options that place a file would be ignored for a scene.
+static bool rgPlacesScene(const rgSimulationArguments* arguments) {
+    const rgModelArguments* m = &arguments->model;
+    const struct {
+        const char* name;
+        const rgPlacedList* list;
+    } options[] = {{"--at", &m->at},
+                   {"--rpy", &m->rpy},
+                   {"--prefix", &m->prefix},
+                   {"--on", &m->on},
+                   {"--floating", &m->floating},
+                   {"--fixed", &m->fixed},
+                   {"--scale", &m->scale},
+                   {"--density", &m->density},
+                   {"--without-world", &m->withoutWorld}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); ++i) {
+        for (int k = 0; k < options[i].list->count; ++k) {
+            int argument = options[i].list->arguments[k];
+            if (argument == 1 || (argument == 0 && arguments->moreCount == 0)) {
+                rgCli_Error("%s is for files; the scene '%s' stands where it is", options[i].name,
+                            arguments->what);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool rgLoadScene(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+    if (rgPlacesScene(arguments)) {
+        return false;
+    }
     rgLoadedModel* loaded = &simulation->loaded;
     rgSceneDef def = rgDefaultSceneDef();
     def.count = arguments->bodyCount;
@@ -225,14 +256,15 @@ static bool rgCheckKey(const rgModel* model, const rgSimulationArguments* argume
         names[i] = rgModel_Key(model, (rgKeyId){i + 1})->name;
     }
     int nearest = rgNearestName(name, names, count);
-    fprintf(stderr, "rigor: --key: the model has no key frame '%s'", name);
+    rgCli_Print(stderr, "rigor: --key: the model has no key frame '%s'", name);
     for (int i = 1; i <= count; ++i) {
         const char* known = rgModel_Key(model, (rgKeyId){i})->name;
-        fprintf(stderr, "%s %s", i == 1 ? "; it has" : ",", known != NULL ? known : "one unnamed");
+        rgCli_Print(stderr, "%s %s", i == 1 ? "; it has" : ",",
+                    known != NULL ? known : "one unnamed");
     }
     fputs(count == 0 ? "; it has none" : "", stderr);
     if (nearest >= 0) {
-        fprintf(stderr, "; did you mean '%s'?", names[nearest]);
+        rgCli_Print(stderr, "; did you mean '%s'?", names[nearest]);
     }
     fputc('\n', stderr);
     free((void*)names);
@@ -314,8 +346,8 @@ static rgResult rgEnterLimits(rgSimulation* simulation) {
     if (moved > 0) {
         int at = rgModel_JointRange(model, (rgJointId){first}).q;
         const char* name = rgModel_Joint(model, (rgJointId){first})->name;
-        fprintf(stderr, "start: joint '%s' is moved from %.4g to %.4g, into its limits", name,
-                drawn[at], q[at]);
+        rgCli_Print(stderr, "start: joint '%s' is moved from %.4g to %.4g, into its limits", name,
+                    drawn[at], q[at]);
         if (moved > 1) {
             fprintf(stderr, ", and %d more likewise", moved - 1);
         }

@@ -181,12 +181,12 @@ static void rgSolveFile(rgSolveJob* job, int index) {
         solved->fault = rgCli_CopyText(loaded.fault);
     } else {
         for (int i = 0; !job->options.quiet && i < loaded.warningCount; ++i) {
-            fprintf(stderr, "%s: warning: %s\n", file->path, loaded.warnings[i]);
+            rgCli_Print(stderr, "%s: warning: %s\n", file->path, loaded.warnings[i]);
         }
         rgSolveProblem(job, file, &loaded, solved);
     }
     if (solved->fault != NULL) {
-        fprintf(stderr, "%s: error: %s\n", file->path, solved->fault);
+        rgCli_Print(stderr, "%s: error: %s\n", file->path, solved->fault);
     }
     rgCase_Free(&loaded);
 }

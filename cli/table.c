@@ -71,6 +71,41 @@ char* rgCli_Format(const char* format, ...) {
     return text;
 }
 
+// C0, DEL, and C1 as UTF-8 has them; not the end of a line.
+static int rgControlLength(const char* text) {
+    const unsigned char* c = (const unsigned char*)text;
+    if ((c[0] < 0x20 && c[0] != '\n') || c[0] == 0x7f) {
+        return 1;
+    }
+    return c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0 ? 2 : 0;
+}
+
+void rgCli_PutText(FILE* out, const char* text) {
+    while (*text != '\0') {
+        int length = rgControlLength(text);
+        for (int i = 0; i < length; ++i) {
+            fprintf(out, "\\x%02x", (unsigned char)text[i]);
+        }
+        if (length == 0) {
+            fputc(*text, out);
+        }
+        text += length > 0 ? length : 1;
+    }
+}
+
+void rgCli_PrintList(FILE* out, const char* format, va_list arguments) {
+    char* text = rgCli_FormatList(format, arguments);
+    rgCli_PutText(out, text);
+    free(text);
+}
+
+void rgCli_Print(FILE* out, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    rgCli_PrintList(out, format, arguments);
+    va_end(arguments);
+}
+
 static void rgTable_Push(rgTable* table, char* text) {
     if (table->cellCount == table->cellCapacity) {
         table->cellCapacity = 2 * table->cellCapacity + 64;
@@ -119,7 +154,23 @@ static int rgTable_Width(const rgTable* table, int column) {
     return width;
 }
 
+// What a terminal gets of a cell, in its place.
+static void rgTable_Escape(const rgTable* table) {
+    for (int i = 0; i < table->cellCount; ++i) {
+        char* text = NULL;
+        size_t size = 0;
+        FILE* memory = open_memstream(&text, &size);
+        if (memory != NULL) {
+            rgCli_PutText(memory, table->cells[i]);
+            fclose(memory);
+            free(table->cells[i]);
+            table->cells[i] = text;
+        }
+    }
+}
+
 void rgTable_Print(const rgTable* table, FILE* out) {
+    rgTable_Escape(table);
     int* widths = rgCli_Allocate((size_t)table->columnCount, sizeof(int));
     for (int i = 0; i < table->columnCount; ++i) {
         widths[i] = rgTable_Width(table, i);

@@ -242,11 +242,7 @@ void rgCsv_WriteHeader(FILE* file, const rgModel* model) {
 }
 
 FILE* rgCsv_Open(const char* path) {
-    FILE* file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    if (file == NULL) {
-        rgCli_Error("%s: %s", path, strerror(errno));
-    }
-    return file;
+    return strcmp(path, "-") == 0 ? stdout : rgCli_OpenToWrite(path);
 }
 
 bool rgCsv_Close(FILE* file, const char* path) {

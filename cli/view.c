@@ -190,6 +190,11 @@ int rgCli_View(int argc, char** argv) {
         rgCli_Error("%s: a recording is shown alone, without %s", argv[1], argv[2]);
         return rg_exitUsage;
     }
+    for (int i = 1; i <= count; ++i) {
+        if (rgCli_WouldReplace(options.export, argv[i])) {
+            return rg_exitUsage;
+        }
+    }
     if (rgCli_IsHdf5(argv[1])) {
         return rgViewRecording(argv[1], &options);
     }

@@ -1,6 +1,18 @@
 // One file comes out: index.html with its script and style inside, so that it can be embedded in the
 // program, exported and mailed.
+import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
+
+// What a page may do, wherever it is opened: what it carries, and its own server, nothing else. The
+// server says the same in a header.
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+  + "img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'";
+
+// Whose code goes with every page, and on which terms; a comment holds no "--".
+function notices(): string {
+  const three = readFileSync('node_modules/three/LICENSE', 'utf8').trim().replace(/--+/g, '-');
+  return `<!--\nThis page was made by rigor (Apache License 2.0) and holds three.js:\n\n${three}\n-->`;
+}
 
 function inline(): Plugin {
   return {
@@ -21,7 +33,9 @@ function inline(): Plugin {
           delete bundle[name];
         }
       }
-      page.source = html;
+      html = html.replace('<meta charset="utf-8">',
+        () => `<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="${POLICY}">`);
+      page.source = html.replace('</html>', () => `${notices()}\n</html>`);
     },
   };
 }

@@ -85,7 +85,8 @@ typedef struct rgTasks {
     void* context;
 } rgTasks;
 
-/// A pool of threads that implements rgTasks. The calling thread is worker 0.
+/// A pool of threads that implements rgTasks. The calling thread is worker 0. A child of fork() has
+/// no other: there a pool of its parent runs all on the calling thread.
 typedef struct rgThreadPool rgThreadPool;
 RG_API rgResult rgCreateThreadPool(int workerCount, const rgAllocator* allocator,
                                    rgThreadPool** pool);

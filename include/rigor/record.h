@@ -4,7 +4,7 @@
 
 /// Start from rgDefaultRecorderDef(), then change what you mean to change.
 typedef struct rgRecorderDef {
-    const char* path;      ///< of the file, which is replaced
+    const char* path;      ///< of the file, which is replaced; no link, and no other recorder's
     const char* title;     ///< shown by viewers; NULL: the model's name
     const char* arguments; ///< how the run was started, one argument per line; NULL: unknown
     const rgModelDef* def; ///< of the world's model, kept as MJCF text; NULL: without
@@ -24,7 +24,8 @@ RG_API rgRecorderDef rgDefaultRecorderDef(void);
 RG_API rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
                                  rgDiagnostics* diagnostics, rgRecorder** recorder);
 /// Keep the state, contacts and report of the step just made; the report is NULL at the start. Any
-/// fault of the writing thread comes back here, and nothing more is written after it.
+/// fault of the writing thread comes back here, and nothing more is written after it: on a full
+/// disk the file is whole up to there.
 RG_API rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world,
                                const rgStepReport* report);
 /// Wait until everything added so far is in the file.

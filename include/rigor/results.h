@@ -25,7 +25,7 @@ typedef struct rgResultsText {
 typedef struct rgResultsDef {
     int64_t rowCount;             ///< at least 1
     int partCount;                ///< 1: one file; more: files PATH.part0000 ... beside PATH
-    const rgResultsArray* arrays; ///< beside "status", which every file has
+    const rgResultsArray* arrays; ///< beside "status", "check" and "seal", which every file has
     int arrayCount;
     const rgResultsText* texts;
     int textCount;
@@ -52,10 +52,13 @@ RG_API int rgResults_ArrayCount(const rgResults* results);
 RG_API rgResultsArray rgResults_Array(const rgResults* results, int index);
 RG_API int rgResults_FindArray(const rgResults* results, const char* name); ///< -1: none
 
-/// Rows of one array. Integers are rounded from and to doubles.
+/// Rows of one array. Integers are rounded from and to doubles. A row that does not fit its
+/// checksum is an error that names it; who opened the file to write learns of all by
+/// rgResults_ReadStatus().
 RG_API rgResult rgResults_Write(rgResults* results, int array, int64_t first, int64_t count,
                                 const double* values, rgDiagnostics* diagnostics);
-/// What was written of these rows is on the disk; their status becomes this. 0 means: not there.
+/// What was written of these rows is on the disk, with checksums; their status becomes this. 0
+/// means: not there.
 RG_API rgResult rgResults_Commit(rgResults* results, int64_t first, int64_t count,
                                  const int32_t* status, rgDiagnostics* diagnostics);
 RG_API rgResult rgResults_ReadStatus(rgResults* results, int64_t first, int64_t count,

@@ -23,8 +23,9 @@ RG_API rgResult rgRecording_SavePage(rgRecording* recording, const rgPageDef* de
 /// Start from rgDefaultViewerDef(), then change what you mean to change. NULL means the default.
 typedef struct rgViewerDef {
     const char* title;
-    const char* address; ///< to listen on; NULL: 127.0.0.1, for this machine alone
-    int port;            ///< 0: any that is free
+    const char* address;        ///< to listen on; NULL: 127.0.0.1, for this machine alone
+    int port;                   ///< 0: any that is free
+    const char* const* solvers; ///< names that a page may ask for, NULL at the end; NULL: any
     rgAllocator allocator;
     uint32_t cookie;
 } rgViewerDef;
@@ -75,7 +76,9 @@ typedef enum rgViewerCommandKind {
     rg_commandPose,      ///< index into q, number
 } rgViewerCommandKind;
 
-/// What someone did in the page. Numbers are finite; whether they make sense is for the caller.
+/// What someone did in the page. Numbers are within bounds that a simulation can bear, bodies, keys
+/// and coordinates are the world's of rgViewer_ShowWorld(): the page was answered with an error
+/// else.
 typedef struct rgViewerCommand {
     rgViewerCommandKind kind;
     double number;

@@ -193,6 +193,7 @@ RG_API const double* rgWorld_Velocities(const rgWorld* world, int* count);
 RG_API size_t
 rgWorld_StateSize(const rgWorld* world); ///< bytes of a saved state; may grow with contacts
 RG_API rgResult rgWorld_Save(const rgWorld* world, void* bytes, size_t byteCount);
+/// rg_errorArgument: of another model; rg_errorFormat: its checksum does not fit, it was damaged.
 RG_API rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount);
 /// Same bits in, same hash out, for every worker count.
 RG_API uint64_t rgWorld_Hash(const rgWorld* world);

@@ -348,6 +348,10 @@ def vector(value: Any, count: int, what: str) -> np.ndarray:
 
 def floats(value: Any, what: str) -> np.ndarray:
     """A contiguous float64 array of real numbers; copied only where it is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.getmaskarray(value).any():
+            raise ArgumentError(f"{what} is a masked array: fill what is masked")
+        value = value.data
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise ArgumentError(f"{what} must hold real numbers, not {array.dtype}")
@@ -355,6 +359,14 @@ def floats(value: Any, what: str) -> np.ndarray:
         raise ArgumentError(f"{what} must hold numbers, not booleans")
     array = np.asarray(array, dtype=np.float64)
     return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+def whole(value: Any, what: str) -> int:
+    """A whole number, as a count of steps."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {value!r}") from None
 
 
 def pointer(array: np.ndarray, cname: str = "double[]") -> Any:

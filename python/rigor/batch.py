@@ -9,7 +9,7 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ._core import (ArgumentError, BusyError, Diagnostics, Fixed, check, enum_value, ffi, floats, lib, pointer,
-                    refuse_pickle, structs, word, writable_pointer)
+                    refuse_pickle, structs, whole, word, writable_pointer)
 from ._live import LiveArrays, live_array
 from .model import Model, Part
 from .world import Threads, world_def
@@ -87,6 +87,7 @@ class Batch(LiveArrays):
         c.world = each[0]
         c.worldCount, c.seed = count, seed
         c.keepSensors, c.keepContacts = keep_sensors, keep_contacts
+        self._keeps_sensors, self._keeps_contacts = bool(keep_sensors), bool(keep_contacts)
         workers = min(_threads(threads), count)
         self._threads = Threads(workers) if workers != 1 else None
         if self._threads is not None:
@@ -142,7 +143,7 @@ class Batch(LiveArrays):
             self.ctrl = ctrl
         c, keep = self._mask(mask)
         with self._guard as batch:
-            check(lib.rgBatch_Step(batch, count, c), "step")
+            check(lib.rgBatch_Step(batch, whole(count, "count"), c), "step")
         del keep
 
     def forward(self, mask: Any = None) -> None:
@@ -162,9 +163,9 @@ class Batch(LiveArrays):
 
     def set_parameter(self, name: str, values: Any, mask: Any = None) -> None:
         """What differs from world to world, and stays through resets: "gravity" (count, 3) [m/s^2], "mass"
-        (count, bodies) factors, "friction", "restitution", "stiffness" (count, 1), "gain" (count, nu) and
+        (count, bodies) factors, "friction" (or "mu"), "restitution", "stiffness" (count, 1), "gain" (count, nu) and
         "damping" (count, joints) factors. NaN is as the model says. Values broadcast."""
-        kind = enum_value(ffi.typeof("rgBatchParameter"), name, "parameter")
+        kind = enum_value(ffi.typeof("rgBatchParameter"), "friction" if name == "mu" else name, "parameter")
         c, keep = self._mask(mask)
         diagnostics = Diagnostics()
         with self._guard as batch:
@@ -286,6 +287,8 @@ class Batch(LiveArrays):
     @property
     def sensors(self) -> np.ndarray:
         """(count, sensors), with keep_sensors=True."""
+        if not self._keeps_sensors:
+            raise ArgumentError("this batch keeps no sensors: make it with keep_sensors=True")
         return self._read(lib.rg_batchSensors)
 
     @property
@@ -303,6 +306,8 @@ class Batch(LiveArrays):
 
     def contacts(self, world: int) -> np.ndarray:
         """As `World.contacts`, with keep_contacts=True."""
+        if not self._keeps_contacts:
+            raise ArgumentError("this batch keeps no contacts: make it with keep_contacts=True")
         index, count = self._index(world), ffi.new("int*")
         with self._guard as batch:
             found = lib.rgBatch_Contacts(batch, index, count)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import operator
+import math
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, Fixed, NumericError, Pose, Record,
                     Spatial, check, ffi, fill, lib, numbers, pointer, pose, read,
-                    refuse_pickle, structs, vector, word)
+                    refuse_pickle, structs, vector, whole, word)
 from ._hdf5 import hdf5
 from ._live import LiveArrays, live_array
 from .model import Model, Part
@@ -41,6 +41,9 @@ def world_def(keep: List[Any], dt: Optional[float], gravity: Any, solver: Option
                     if v is not None})
     if gravity is not None:
         settings["has_gravity"] = True
+    for name, value in dict(settings, dt=dt, tolerance=tolerance).items():
+        if isinstance(value, (float, np.floating)) and math.isnan(value):
+            raise ArgumentError(f"world: {name} is NaN; leave it out, or give None, for what the model says")
     fill(c, dict(settings, time_step=dt, gravity=gravity, contact=contact), "world", keep,
          also=("dt", "key", "solver", "threads", "tolerance"))
     return c
@@ -292,12 +295,12 @@ class World(LiveArrays):
         if ctrl is not None:
             self.ctrl = ctrl
         if (self.before_step is None and self.after_step is None and self._recorder is None
-                and self._viewer is None and 0 <= count <= _CHUNK):
+                and self._viewer is None and type(count) is int and 0 <= count <= _CHUNK):
             result = lib.rgPyWorld_Step(self._c or self._open(), count)
             if result:
                 self._step_failed(result)
             return
-        self._step_many(operator.index(count))
+        self._step_many(whole(count, "count"))
 
     def _step_many(self, count: int) -> None:
         if count < 0:

@@ -159,3 +159,16 @@ def test_one_batch_in_two_threads(quadruped):
     for t in threads:
         t.join()
     assert errors
+
+
+def test_what_is_not_kept(quadruped):
+    batch = rigor.Batch(quadruped, 2, threads=1, key="stand")
+    batch.step(5)
+    with pytest.raises(rigor.ArgumentError, match="keep_contacts=True"):
+        batch.contacts(0)
+    with pytest.raises(rigor.ArgumentError, match="keep_sensors=True"):
+        batch.sensors
+    kept = rigor.Batch(quadruped, 2, threads=1, key="stand", keep_contacts=True, keep_sensors=True)
+    kept.set_parameter("mu", [0.1, 0.2])
+    kept.step(500)
+    assert kept.contacts(1)["mu"] == pytest.approx(0.2)

@@ -484,3 +484,33 @@ def test_sizes_are_fixed(quadruped):
             with pytest.raises(AttributeError, match="cannot be changed"):
                 setattr(thing, name, value)
         assert getattr(thing, name) is before
+
+
+def test_values_that_are_none(quadruped):
+    world = rigor.World(quadruped)
+    for count in ("a", 1.5, None):
+        with pytest.raises(TypeError, match="count is a whole number, not"):
+            world.step(count)
+        with pytest.raises(TypeError, match="count is a whole number, not"):
+            rigor.Batch(quadruped, 2, threads=1).step(count)
+    world.step(np.int64(2))
+    masked = np.ma.masked_array(np.zeros(world.model.nu), mask=np.arange(world.model.nu) == 1)
+    with pytest.raises(rigor.ArgumentError, match="ctrl is a masked array"):
+        world.ctrl = masked
+    world.ctrl = np.ma.masked_array(np.ones(world.model.nu))  # nothing is masked
+    assert (world.ctrl == 1).all()
+    for name in ("friction", "dt", "tolerance", "stiffness"):
+        with pytest.raises(rigor.ArgumentError, match=f"{name} is NaN"):
+            rigor.World(quadruped, **{name: float("nan")})
+
+
+def test_weight_on_a_floor_that_comes_last():
+    """The world is body A or B of a contact: the recipe of the README takes both."""
+    model = rigor.parse("""<mujoco><worldbody><body pos="0 0 0.1"><freejoint/><geom size="0.1" mass="2"/></body>
+        <geom type="plane" size="5 5 1"/></worldbody></mujoco>""")
+    world = rigor.World(model, dt=1e-3)
+    world.step(500)
+    contacts = world.contacts
+    assert ((contacts["body_a"] == -1) | (contacts["body_b"] == -1)).all()
+    above = (contacts["body_a"] == -1) * 1 - (contacts["body_b"] == -1)
+    np.testing.assert_allclose((above @ contacts["force"])[2], 2 * 9.81, rtol=1e-4)

@@ -66,6 +66,15 @@ static inline void* rgArena_Take(rgArena* arena, size_t count, size_t size) {
 void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const char* file, int line,
                        const char* format, ...) __attribute__((format(printf, 5, 6)));
 
+// Open a regular file for writing, for this program alone; close() ends that. Negative: it is a
+// link or no file, cannot be opened, or another program has it; *fault says so and *reason is errno
+// or 0.
+int rgClaimFile(const char* path, bool create, const char** fault, int* reason);
+// Room on the disk behind a file, which does not grow; false, with errno, when there is none.
+// Systems that cannot tell have room. What was not used is given back.
+bool rgReserveRoom(int file, uint64_t from, uint64_t to);
+void rgReturnRoom(int file);
+
 // snprintf for files and messages: numbers have a point whatever the locale of the program says.
 int rgPrint(char* text, size_t size, const char* format, ...) __attribute__((format(printf, 3, 4)));
 int rgPrintList(char* text, size_t size, const char* format, va_list arguments);

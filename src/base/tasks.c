@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct rgWorker {
     rgThreadPool* pool;
@@ -17,6 +18,7 @@ struct rgThreadPool {
     rgWorker* workers; // [workerCount - 1]; the caller is worker 0
     int startedCount;
     int workerCount;
+    pid_t process; // that has the threads: after fork() the child has the caller alone
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     pthread_cond_t done;
@@ -65,6 +67,12 @@ static void* rgWorker_Main(void* argument) {
 
 static void rgThreadPool_Run(int count, rgTaskFcn* task, void* taskContext, void* context) {
     rgThreadPool* pool = context;
+    if (pool->process != getpid()) {
+        for (int i = 0; i < count; ++i) {
+            task(i, 0, taskContext);
+        }
+        return;
+    }
     pthread_mutex_lock(&pool->mutex);
     pool->task = task;
     pool->taskContext = taskContext;
@@ -96,6 +104,7 @@ rgResult rgCreateThreadPool(int workerCount, const rgAllocator* allocator, rgThr
     made->allocator = rgResolveAllocator(allocator);
     made->workers = workers;
     made->workerCount = workerCount;
+    made->process = getpid();
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wake, NULL);
     pthread_cond_init(&made->done, NULL);
@@ -112,10 +121,7 @@ rgResult rgCreateThreadPool(int workerCount, const rgAllocator* allocator, rgThr
     return rg_ok;
 }
 
-void rgDestroyThreadPool(rgThreadPool* pool) {
-    if (pool == NULL) {
-        return;
-    }
+static void rgThreadPool_Stop(rgThreadPool* pool) {
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
     pthread_cond_broadcast(&pool->wake);
@@ -126,6 +132,15 @@ void rgDestroyThreadPool(rgThreadPool* pool) {
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
+}
+
+void rgDestroyThreadPool(rgThreadPool* pool) {
+    if (pool == NULL) {
+        return;
+    }
+    if (pool->process == getpid()) {
+        rgThreadPool_Stop(pool);
+    }
     rgAllocator allocator = pool->allocator;
     rgRelease(&allocator, pool->workers);
     rgRelease(&allocator, pool);

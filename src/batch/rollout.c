@@ -121,6 +121,9 @@ static rgWorldFault rgStepOnce(rgBatch* batch, const rgRollout* rollout, rgLane*
     if (result != rg_ok) {
         return rgFaultOf(result);
     }
+    if (!isfinite(report.contact.residual.total)) { // a mass of 1e300: impulses overflow
+        return rg_faultDiverged;
+    }
     rgCount(&batch->status[i], lane->world, &report);
     int interval = rollout->def.recordInterval, done = step + 1;
     if (done % interval == 0) {

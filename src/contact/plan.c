@@ -120,8 +120,8 @@ typedef struct rgPhase {
 static const rgPhase rgPhases[] = {
     {rg_planStart, rgPhase_Newton},
     {rg_planInterior, rgPhase_Interior},
-    {rg_planDamped, rgPhase_Damped},
     {rg_planCertificate, rgPhase_Certificate}, // not in a world
+    {rg_planDamped, rgPhase_Damped},
 };
 
 // Within a budget: Gauss-Seidel, which gains most at first; where the budget allows, Newton in
@@ -147,7 +147,7 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
         bool done = i == 0 ? run->bestResidual <= run->aim : rgRun_Solved(run);
-        if (!done && rgRun_Uses(run, rgPhases[i].part)) {
+        if (!done && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
         }
     }

@@ -308,7 +308,8 @@ static rgResult rgImprove(rgRefinement* r, double* damping, bool* moved) {
         *damping = *moved ? fmax(*damping / 5, 1e-6) : *damping * 5;
     }
     if (*moved) {
-        solution->converged = cost > 0.999 * solution->cost;
+        // A mean squared error in units of the noise: what is below a millionth is nothing.
+        solution->converged = cost > 0.999 * solution->cost - 1e-6;
         for (int i = 0; i < r->p; ++i) {
             solution->converged = solution->converged && fabs(r->step[i]) < 1e-3;
         }
@@ -331,7 +332,8 @@ static rgResult rgIterate(rgRefinement* r, int steps, bool curvatures) {
     for (int k = 0; k < steps && result == rg_ok && !done; ++k) {
         bool moved = false;
         result = rgImprove(r, &damping, &moved);
-        if (result == rg_ok && r->solution->converged && narrower < rg_narrowings) {
+        bool last = k + 1 == steps;
+        if (result == rg_ok && r->solution->converged && narrower < rg_narrowings && !last) {
             ++narrower;
             r->difference /= 4;
             r->solution->converged = false;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define RG_H5_ATTEMPTS 25 // the last after 17 ms
+
 void rgH5_Fail(rgH5* h5, rgResult result, const char* format, ...) {
     if (h5->result != rg_ok) {
         return;
@@ -59,8 +61,13 @@ static void rgH5_Open(rgH5* h5, const char* path, unsigned flags) {
     }
     h5->file = H5Fopen(path, flags, H5P_DEFAULT);
     if (h5->file < 0 && flags == H5F_ACC_RDONLY) {
-        h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+        // Headers that do not fit their checksum are read again, since a writer may be at them.
+        // HDF5 would try 100 times, waiting twice as long after each.
+        hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+        H5Pset_metadata_read_attempts(access, RG_H5_ATTEMPTS);
+        h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
         h5->isGrowing = h5->file >= 0;
+        H5Pclose(access);
     }
     if (h5->file < 0) {
         rgH5_Fail(h5, rg_errorFormat, "cannot be opened by HDF5: damaged or truncated");
@@ -91,16 +98,28 @@ void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* d
     rgH5_CheckCreated(h5);
 }
 
-void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
-    rgH5_Begin(h5, path, NULL, diagnostics);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+void rgH5_CreateChecked(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics) {
+    rgH5_Begin(h5, shown, NULL, diagnostics);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), plan = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_obj_track_times(plan, false);
+#if H5_VERSION_GE(1, 10, 7) // the file is claimed, and on network drives one lock meets the other
+    H5Pset_file_locking(access, false, true);
+#endif
     if (access >= 0 && H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0) {
-        h5->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        h5->file = H5Fcreate(path, H5F_ACC_TRUNC, plan, access);
+        h5->isChecked = true;
+    }
+    if (plan >= 0) {
+        H5Pclose(plan);
     }
     if (access >= 0) {
         H5Pclose(access);
     }
     rgH5_CheckCreated(h5);
+}
+
+void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics) {
+    rgH5_CreateChecked(h5, path, path, diagnostics);
 }
 
 rgResult rgH5_Close(rgH5* h5) {
@@ -113,22 +132,38 @@ rgResult rgH5_Close(rgH5* h5) {
     return h5->result;
 }
 
-bool rgH5_Has(rgH5* h5, const char* name) {
-    if (h5->result != rg_ok) {
+// One link, without following it. Links to other files, and links by name, which may lead to those,
+// would let a file show what its reader may read.
+static bool rgH5_IsHard(rgH5* h5, const char* link) {
+    H5L_info_t info;
+    if (H5Lexists(h5->file, link, H5P_DEFAULT) <= 0) {
         return false;
     }
-    // H5Lexists wants every group on the way to be there.
+    bool hard = H5Lget_info(h5->file, link, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
+    if (!hard) {
+        rgH5_Fail(h5, rg_errorFormat, "%s is a link, maybe to another file: links are not followed",
+                  link);
+    }
+    return hard;
+}
+
+// Every link of the path down to `length` characters of it, since HDF5 follows all but the last.
+static bool rgH5_HasPath(rgH5* h5, const char* name, size_t length) {
     char part[RG_H5_PATH];
-    size_t length = strlen(name);
     for (size_t i = 1; i <= length; ++i) {
         if (name[i] == '/' || name[i] == '\0') {
             snprintf(part, sizeof(part), "%.*s", (int)i, name);
-            if (H5Lexists(h5->file, part, H5P_DEFAULT) <= 0) {
+            if (!rgH5_IsHard(h5, part)) {
                 return false;
             }
         }
     }
-    return H5Oexists_by_name(h5->file, name, H5P_DEFAULT) > 0;
+    return h5->result == rg_ok;
+}
+
+bool rgH5_Has(rgH5* h5, const char* name) {
+    return h5->result == rg_ok && rgH5_HasPath(h5, name, strlen(name)) &&
+           H5Oexists_by_name(h5->file, name, H5P_DEFAULT) > 0;
 }
 
 bool rgH5_HasIn(rgH5* h5, const char* group, const char* name) {
@@ -146,7 +181,19 @@ static int64_t rgH5_CountOf(hid_t dataset) {
     return count;
 }
 
-static hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
+// The bytes of a dataset are in this file: neither in others that it names (external storage) nor
+// put together from datasets of others (virtual).
+static bool rgH5_IsInside(hid_t dataset) {
+    hid_t plan = H5Dget_create_plist(dataset);
+    bool inside =
+        plan >= 0 && H5Pget_layout(plan) != H5D_VIRTUAL && H5Pget_external_count(plan) == 0;
+    if (plan >= 0) {
+        H5Pclose(plan);
+    }
+    return inside;
+}
+
+hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
     if (h5->result != rg_ok) {
         return -1;
     }
@@ -157,6 +204,10 @@ static hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
     hid_t dataset = H5Dopen2(h5->file, name, H5P_DEFAULT);
     if (dataset < 0) {
         rgH5_Fail(h5, rg_errorFormat, "%s is not a dataset that can be read", name);
+    } else if (!rgH5_IsInside(dataset)) {
+        rgH5_Fail(h5, rg_errorFormat, "%s is kept in another file, which is not read", name);
+        H5Dclose(dataset);
+        dataset = -1;
     }
     return dataset;
 }
@@ -165,7 +216,7 @@ int64_t rgH5_Count(rgH5* h5, const char* name) {
     if (!rgH5_Has(h5, name)) {
         return -1;
     }
-    hid_t dataset = H5Dopen2(h5->file, name, H5P_DEFAULT);
+    hid_t dataset = rgH5_OpenDataset(h5, name);
     if (dataset < 0) {
         return -1;
     }
@@ -297,10 +348,13 @@ void rgH5_CheckFinite(rgH5* h5, const char* name, const double* values, int64_t 
 }
 
 void rgH5_MakeGroup(rgH5* h5, const char* name) {
-    if (h5->result != rg_ok || rgH5_Has(h5, name)) {
+    if (h5->result != rg_ok || rgH5_Has(h5, name) || h5->result != rg_ok) {
         return;
     }
-    hid_t group = H5Gcreate2(h5->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t plan = H5Pcreate(H5P_GROUP_CREATE);
+    H5Pset_obj_track_times(plan, false);
+    hid_t group = H5Gcreate2(h5->file, name, H5P_DEFAULT, plan, H5P_DEFAULT);
+    H5Pclose(plan);
     if (group < 0) {
         rgH5_Fail(h5, rg_errorFile, "cannot make the group %s", name);
     } else {
@@ -318,6 +372,9 @@ static void rgH5_WriteSpace(rgH5* h5, const char* name, hid_t type, hid_t space,
                             const void* values) {
     hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(plan, false); // the same content gives the same bytes
+    if (h5->isChecked && H5Tget_size(type) * (size_t)H5Sget_simple_extent_npoints(space) < 1024) {
+        H5Pset_layout(plan, H5D_COMPACT); // in the header, under its checksum
+    }
     hid_t dataset = H5Dcreate2(h5->file, name, type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
     H5Pclose(plan);
     bool done =

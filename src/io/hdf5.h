@@ -12,6 +12,7 @@ typedef struct rgH5 {
     hid_t file;         // negative when not open
     rgResult result;    // of the first fault
     bool isGrowing;     // opened while, or after, a writer did not close it
+    bool isChecked;     // its format has checksums of headers
     H5E_auto2_t report; // HDF5's own error printing, put back by close
     void* reportContext;
 } rgH5;
@@ -24,6 +25,8 @@ void rgH5_OpenRead(rgH5* h5, const char* path, const rgAllocator* allocator,
 // Messages name the file `shown`, which is what `path` becomes in the end.
 void rgH5_OpenChange(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
+// With checksums in its headers.
+void rgH5_CreateChecked(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 // A file that stays readable while it grows, and after a crash, once H5Fstart_swmr_write() was
 // called.
 void rgH5_CreateGrowing(rgH5* h5, const char* path, rgDiagnostics* diagnostics);
@@ -34,10 +37,13 @@ void rgH5_Fail(rgH5* h5, rgResult result, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 void rgH5_Warn(rgH5* h5, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-// Whether every link of the path leads to something.
+// Every link of the path leads to something. A link that is not a hard one is a fault: nothing that
+// is read leads out of the file.
 bool rgH5_Has(rgH5* h5, const char* name);
 bool rgH5_HasIn(rgH5* h5, const char* group, const char* name);
-// Number of elements of a dataset; -1 when it is missing or no simple array. Never a fault.
+// A dataset whose bytes are in this file, to be closed; negative after a fault.
+hid_t rgH5_OpenDataset(rgH5* h5, const char* name);
+// Number of elements of a dataset; -1 when it is missing. A fault when it is none, or not inside.
 int64_t rgH5_Count(rgH5* h5, const char* name);
 
 // Read a whole dataset; the caller releases it. expected is the number of elements, or RG_H5_ANY.

@@ -1,6 +1,7 @@
 // Files of results. HDF5 makes them once, with every array allocated as one piece; from then on
 // rows are written at their place in the file, behind HDF5's back. Nothing that HDF5 wrote changes
-// any more, so that no moment at which the process may end leaves a file that cannot be read.
+// any more, so that no moment at which the process may end leaves a file that cannot be read. Every
+// row has a checksum per array, and all other bytes of a file have one.
 #include "io/results.h"
 #include "io/file.h"
 
@@ -13,8 +14,10 @@
 #include <unistd.h>
 
 #define RG_COOKIE_RESULTS  0x72736c74u
-#define RG_RESULTS_VERSION 1
+#define RG_RESULTS_VERSION 2
 #define RG_STATUS          "status"
+#define RG_CHECK           "check"
+#define RG_SEAL            "seal"
 #define RG_RESULTS_PARTS   9999
 #define RG_PART_NAME       "%s.part%04d"
 
@@ -29,7 +32,7 @@ static size_t rgArray_RowNumbers(const rgResultsArray* array) {
     return array->extent[1] > 0 ? columns * (size_t)array->extent[1] : columns;
 }
 
-static size_t rgArray_RowBytes(const rgResultsArray* array) {
+static size_t rgArray_RowBytes(const rgResultsArray* array) { // 8 of a check as of a double
     return rgArray_RowNumbers(array) * (array->isWhole ? sizeof(int32_t) : sizeof(double));
 }
 
@@ -41,7 +44,9 @@ static int rgArray_Extent(const rgResultsArray* array, int64_t rows, hsize_t ext
 }
 
 static hid_t rgArray_Type(const rgResultsArray* array) {
-    return array->isWhole ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE;
+    return array->isWhole                       ? H5T_NATIVE_INT32
+           : strcmp(array->name, RG_CHECK) == 0 ? H5T_NATIVE_UINT64
+                                                : H5T_NATIVE_DOUBLE;
 }
 
 int64_t rgResults_RowCount(const rgResults* results) {
@@ -123,15 +128,18 @@ static char* rgPartPath(const rgResults* results, const char* path, int part) {
 // The arrays are copied, the status last.
 static bool rgResults_CopyShape(rgResults* results, const rgResultsArray* arrays, int count) {
     const rgAllocator* allocator = &results->allocator;
-    results->arrays = rgAllocate(allocator, (size_t)count + 1, sizeof(rgResultsArray));
+    results->arrays = rgAllocate(allocator, (size_t)count + 2, sizeof(rgResultsArray));
     results->parts = rgAllocate(allocator, (size_t)results->partCount, sizeof(rgResultsPart));
     bool good = results->arrays != NULL && results->parts != NULL;
     for (int p = 0; good && p < results->partCount; ++p) {
         rgResultsPart* part = &results->parts[p];
         part->file = -1;
         part->path = rgPartPath(results, results->path, p);
-        part->offsets = rgAllocate(allocator, (size_t)count + 1, sizeof(int64_t));
+        part->offsets = rgAllocate(allocator, (size_t)count + 2, sizeof(int64_t));
         good = part->path != NULL && part->offsets != NULL;
+    }
+    if (good) { // not among those that are counted
+        results->arrays[count + 1] = (rgResultsArray){RG_CHECK, {count + 1, 0}, false};
     }
     for (int i = 0; good && i <= count; ++i) {
         results->arrays[i] = i < count ? arrays[i] : (rgResultsArray){RG_STATUS, {0, 0}, true};
@@ -242,6 +250,22 @@ static void rgMakeVirtual(rgH5* h5, const rgResults* results, const rgResultsArr
     H5Sclose(space);
 }
 
+static void rgMakeSeal(rgH5* h5) {
+    uint64_t none = 0;
+    hid_t space = H5Screate_simple(1, (const hsize_t[]){1}, NULL);
+    hid_t plan = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(plan, false);
+    hid_t dataset =
+        H5Dcreate2(h5->file, RG_SEAL, H5T_NATIVE_UINT64, space, H5P_DEFAULT, plan, H5P_DEFAULT);
+    if (dataset < 0 ||
+        H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &none) < 0 ||
+        H5Dclose(dataset) < 0) {
+        rgH5_Fail(h5, rg_errorFile, "cannot make the checksum");
+    }
+    H5Pclose(plan);
+    H5Sclose(space);
+}
+
 static void rgDescribe(rgH5* h5, const rgResults* results) {
     double rows = (double)results->rowCount;
     rgH5_MakeGroup(h5, "about");
@@ -280,12 +304,128 @@ static rgResult rgClaimSpace(const char* path, const char* shown, rgDiagnostics*
     return fault == 0 ? rg_ok : rg_errorFile;
 }
 
+// ---- the checksum of a file but for its rows
+
+typedef struct rgPieces {
+    struct rgPiece {
+        int64_t first, end; // [bytes]
+    } at[2 * 64 + 3];
+    int count;
+    int64_t seal; // where its number is
+} rgPieces;
+
+// Bytes of a dataset that is one piece; false where it is none.
+static bool rgPieces_Add(rgPieces* pieces, rgH5* h5, const char* name) {
+    hid_t dataset = rgH5_OpenDataset(h5, name);
+    haddr_t offset = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
+    hsize_t size = dataset >= 0 ? H5Dget_storage_size(dataset) : 0;
+    bool good =
+        offset < INT64_MAX / 2 && size < INT64_MAX / 2 && pieces->count < RG_COUNT(pieces->at);
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    if (good) {
+        int i = pieces->count++;
+        for (; i > 0 && pieces->at[i - 1].first > (int64_t)offset; --i) {
+            pieces->at[i] = pieces->at[i - 1];
+        }
+        pieces->at[i] = (struct rgPiece){(int64_t)offset, (int64_t)(offset + size)};
+    }
+    return good;
+}
+
+// Where a file changes: its rows and the seal itself. An index has no rows.
+static void rgFindPieces(rgH5* h5, const rgResults* results, rgPieces* pieces) {
+    *pieces = (rgPieces){0};
+    if (rgPieces_Add(pieces, h5, RG_SEAL)) {
+        pieces->seal = pieces->at[0].first;
+        bool hasRows = rgH5_Has(h5, RG_CHECK);
+        for (int i = 0; hasRows && i <= results->arrayCount; ++i) {
+            hasRows = rgPieces_Add(pieces, h5, results->arrays[i].name);
+        }
+    }
+    if (h5->result == rg_ok && pieces->seal == 0) {
+        rgH5_Fail(h5, rg_errorFormat, "has no checksum: damaged");
+    }
+}
+
+// The hash of everything between the pieces, of which there is a last one at the end of the file.
+static bool rgHashBetween(int file, const rgPieces* pieces, int64_t size, uint64_t* hash) {
+    unsigned char block[1 << 14];
+    int64_t at = 0;
+    *hash = (uint64_t)size;
+    for (int i = 0; i <= pieces->count; ++i) {
+        int64_t end = i < pieces->count ? pieces->at[i].first : size;
+        while (at < end) {
+            ssize_t count =
+                pread(file, block, (size_t)RG_MIN(end - at, (int64_t)sizeof(block)), at);
+            if (count < 0 && errno == EINTR) {
+                continue;
+            }
+            if (count <= 0) {
+                return false;
+            }
+            *hash = rgHashBytes(block, (size_t)count, *hash);
+            at += count;
+        }
+        at = i < pieces->count ? RG_MAX(at, pieces->at[i].end) : at;
+    }
+    return true;
+}
+
+static bool rgHashFile(int file, const rgPieces* pieces, uint64_t* hash) {
+    off_t size = lseek(file, 0, SEEK_END);
+    return size >= 0 && rgHashBetween(file, pieces, size, hash);
+}
+
+static rgResult rgSealFile(const rgResults* results, const char* path, const char* shown,
+                           rgDiagnostics* diagnostics) {
+    rgH5 h5;
+    rgPieces pieces;
+    rgH5_OpenRead(&h5, path, &results->allocator, diagnostics);
+    rgFindPieces(&h5, results, &pieces);
+    rgResult result = rgH5_Close(&h5);
+    uint64_t hash = 0;
+    int file = result == rg_ok ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    bool good = file >= 0 && rgHashFile(file, &pieces, &hash) &&
+                pwrite(file, &hash, sizeof(hash), pieces.seal) == (ssize_t)sizeof(hash);
+    if (result == rg_ok && !good) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, shown, 0, "cannot be written: %s",
+                          strerror(errno));
+        result = rg_errorFile;
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return result;
+}
+
+// While the file is open in HDF5, whose pieces are looked up.
+static void rgCheckSeal(rgH5* h5, const rgResults* results, const char* path) {
+    rgPieces pieces;
+    if (h5->result != rg_ok || !results->isChecked) {
+        return;
+    }
+    rgFindPieces(h5, results, &pieces);
+    uint64_t hash = 0, told = 0;
+    int file = h5->result == rg_ok ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0 &&
+        (!rgHashFile(file, &pieces, &hash) ||
+         pread(file, &told, sizeof(told), pieces.seal) != (ssize_t)sizeof(told) || hash != told)) {
+        rgH5_Fail(h5, rg_errorFormat,
+                  "is damaged: its checksum, of all but the rows, does not fit");
+    }
+    if (file >= 0) {
+        close(file);
+    }
+}
+
 typedef void rgFillFcn(rgH5* h5, const rgResults* results, int part);
 
 static void rgFillPart(rgH5* h5, const rgResults* results, int part) {
     int64_t first, count;
     rgResults_PartRows(results, part, &first, &count);
-    for (int i = 0; i < results->arrayCount; ++i) {
+    for (int i = 0; i <= results->arrayCount; ++i) {
         rgMakeDataset(h5, &results->arrays[i], count);
     }
     if (results->partCount == 1) {
@@ -311,11 +451,13 @@ static rgResult rgMakeFile(const rgResults* results, const char* path, rgFillFcn
     }
     snprintf(draft, size, "%s.new", path);
     rgH5 h5;
-    rgH5_Create(&h5, draft, path, diagnostics);
+    rgH5_CreateChecked(&h5, draft, path, diagnostics);
     if (h5.result == rg_ok) {
+        rgMakeSeal(&h5);
         fill(&h5, results, part);
     }
     rgResult result = rgH5_Close(&h5);
+    result = result == rg_ok ? rgSealFile(results, draft, path, diagnostics) : result;
     result = result == rg_ok ? rgClaimSpace(draft, path, diagnostics) : result;
     if (result == rg_ok && rename(draft, path) != 0) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "cannot be created: %s",
@@ -329,10 +471,28 @@ static rgResult rgMakeFile(const rgResults* results, const char* path, rgFillFcn
     return result;
 }
 
+// A part is written by one process at a time; negative after a message.
+static int rgClaimPart(const char* path, rgDiagnostics* diagnostics) {
+    const char* fault;
+    int reason, file = rgClaimFile(path, false, &fault, &reason);
+    if (file < 0) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "%s%s%s", fault,
+                          reason != 0 ? ": " : "", reason != 0 ? strerror(reason) : "");
+    }
+    return file;
+}
+
 static bool rgMayCreate(const char* path, bool overwrite, rgDiagnostics* diagnostics) {
     struct stat found;
-    if (overwrite || lstat(path, &found) != 0) {
-        return rgIsPlaceForFile(path, diagnostics);
+    if (lstat(path, &found) != 0) {
+        return true;
+    }
+    if (overwrite) {
+        int file = rgIsPlaceForFile(path, diagnostics) ? rgClaimPart(path, diagnostics) : -1;
+        if (file >= 0) {
+            close(file);
+        }
+        return file >= 0;
     }
     rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
                       "exists already; nothing is overwritten without being asked to");
@@ -388,7 +548,8 @@ static bool rgCheckResultsDef(const rgResultsDef* def, rgDiagnostics* diagnostic
         const rgResultsArray* array = &def->arrays[i];
         good = array->name != NULL && array->name[0] != '\0' && strlen(array->name) < 200 &&
                strchr(array->name, '/') == NULL && array->extent[0] >= 0 && array->extent[1] >= 0 &&
-               strcmp(array->name, RG_STATUS) != 0 && strcmp(array->name, "about") != 0;
+               strcmp(array->name, RG_STATUS) != 0 && strcmp(array->name, RG_CHECK) != 0 &&
+               strcmp(array->name, RG_SEAL) != 0 && strcmp(array->name, "about") != 0;
     }
     for (int i = 0; good && i < def->textCount; ++i) {
         good = def->texts[i].name != NULL && def->texts[i].text != NULL &&
@@ -436,7 +597,7 @@ rgResult rgCreateResults(const char* path, const rgResultsDef* def, rgDiagnostic
 // ---- opening
 
 static void rgReadArrayShape(rgH5* h5, rgResultsArray* array) {
-    hid_t dataset = H5Dopen2(h5->file, array->name, H5P_DEFAULT);
+    hid_t dataset = rgH5_OpenDataset(h5, array->name);
     hid_t space = dataset >= 0 ? H5Dget_space(dataset) : -1;
     hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
     hsize_t extent[3] = {0};
@@ -462,6 +623,25 @@ static void rgReadArrayShape(rgH5* h5, rgResultsArray* array) {
 
 #define RG_RESULTS_ARRAYS 64
 
+// Shapes are those of the first part: the arrays of the index are only for other programs.
+static void rgReadShapes(rgH5* h5, const rgResults* results, rgResultsArray* arrays, int count) {
+    rgH5 first;
+    char* path = rgPartPath(results, results->path, 0);
+    bool isPart = results->partCount > 1;
+    if (path == NULL) {
+        rgH5_Fail(h5, rg_errorMemory, "no memory for its shape");
+    } else if (isPart) {
+        rgH5_OpenRead(&first, path, &h5->allocator, h5->diagnostics);
+    }
+    for (int i = 0; h5->result == rg_ok && i < count; ++i) {
+        rgReadArrayShape(isPart ? &first : h5, &arrays[i]);
+    }
+    if (path != NULL && isPart) {
+        h5->result = rgH5_Close(&first);
+    }
+    rgRelease(&results->allocator, path);
+}
+
 static void rgReadArrays(rgH5* h5, rgResults* results) {
     rgResultsArray arrays[RG_RESULTS_ARRAYS] = {0};
     int count = 0;
@@ -473,7 +653,9 @@ static void rgReadArrays(rgH5* h5, rgResults* results) {
             break;
         }
         arrays[count++].name = text;
-        rgReadArrayShape(h5, &arrays[count - 1]);
+    }
+    if (h5->result == rg_ok) {
+        rgReadShapes(h5, results, arrays, count);
     }
     if (h5->result == rg_ok && !rgResults_CopyShape(results, arrays, count)) {
         rgH5_Fail(h5, rg_errorMemory, "no memory for its shape");
@@ -522,39 +704,56 @@ static void rgReadAbout(rgH5* h5, rgResults* results) {
     double* rows = rgH5_ReadNumbers(h5, "about/rows", 1);
     double count = rows != NULL ? rows[0] : 0;
     rgRelease(&h5->allocator, rows);
-    if (h5->result == rg_ok && (version != RG_RESULTS_VERSION || !(count >= 1 && count < 0x1p53) ||
-                                results->partCount < 1 || results->partCount > RG_RESULTS_PARTS ||
-                                results->partCount > count)) {
+    results->isChecked = version != 1;
+    if (h5->result == rg_ok &&
+        (version < 1 || version > RG_RESULTS_VERSION || !(count >= 1 && count < 0x1p53) ||
+         results->partCount < 1 || results->partCount > RG_RESULTS_PARTS ||
+         results->partCount > count)) {
         rgH5_Fail(h5, rg_errorFormat, "is a file of results of another version, or damaged");
     }
     results->rowCount = h5->result == rg_ok ? (int64_t)count : 0;
 }
 
-// Where a part's arrays are.
+// Where an array of a part starts in its file; negative when it is not one piece of what it should
+// be.
+static int64_t rgFindRows(rgH5* h5, const rgResultsArray* array, int64_t rows) {
+    hid_t dataset = rgH5_OpenDataset(h5, array->name);
+    hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
+    haddr_t offset = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
+    bool good = offset < INT64_MAX / 2 && H5Tequal(type, rgArray_Type(array)) > 0 &&
+                rgH5_Count(h5, array->name) == rows * (int64_t)rgArray_RowNumbers(array);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    if (!good) {
+        rgH5_Fail(h5, rg_errorFormat, "the array %s does not fit the index", array->name);
+    }
+    return good ? (int64_t)offset : -1;
+}
+
 static rgResult rgOpenPart(rgResults* results, int p, rgDiagnostics* diagnostics) {
     rgResultsPart* part = &results->parts[p];
     int64_t first, count;
     rgResults_PartRows(results, p, &first, &count);
     rgH5 h5;
     rgH5_OpenRead(&h5, part->path, &results->allocator, diagnostics);
-    for (int i = 0; i < results->arrayCount && h5.result == rg_ok; ++i) {
-        const rgResultsArray* array = &results->arrays[i];
-        int64_t wanted = count * (int64_t)rgArray_RowNumbers(array);
-        hid_t dataset = H5Dopen2(h5.file, array->name, H5P_DEFAULT);
-        haddr_t offset = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
-        if (offset == HADDR_UNDEF || rgH5_Count(&h5, array->name) != wanted) {
-            rgH5_Fail(&h5, rg_errorFormat, "the array %s does not fit the index", array->name);
-        }
-        part->offsets[i] = (int64_t)offset;
-        H5Dclose(dataset);
+    for (int i = 0; i < results->arrayCount + results->isChecked && h5.result == rg_ok; ++i) {
+        part->offsets[i] = rgFindRows(&h5, &results->arrays[i], count);
+    }
+    if (results->partCount > 1) {
+        rgCheckSeal(&h5, results, part->path);
     }
     rgResult result = rgH5_Close(&h5);
     if (result == rg_ok) {
-        part->file = open(part->path, O_RDWR | O_CLOEXEC);
-        if (part->file < 0) {
+        part->file = results->writes ? rgClaimPart(part->path, diagnostics)
+                                     : open(part->path, O_RDONLY | O_CLOEXEC);
+        result = part->file >= 0 ? rg_ok : rg_errorFile;
+        if (part->file < 0 && !results->writes) {
             rgDiagnostics_Add(diagnostics, rg_severityError, part->path, 0,
-                              "cannot be opened for writing: %s", strerror(errno));
-            result = rg_errorFile;
+                              "cannot be opened for reading: %s", strerror(errno));
         }
     }
     return result;
@@ -575,6 +774,7 @@ rgResult rgOpenResults(const char* path, bool write, rgDiagnostics* diagnostics,
     rgReadAbout(&h5, made);
     rgReadArrays(&h5, made);
     rgReadTexts(&h5, made);
+    rgCheckSeal(&h5, made, made->path);
     rgResult result = rgH5_Close(&h5);
     made->writes = write;
     if (result != rg_ok) {
@@ -675,12 +875,81 @@ rgResult rgResults_Write(rgResults* results, int array, int64_t first, int64_t c
     return result;
 }
 
-rgResult rgResults_Commit(rgResults* results, int64_t first, int64_t count, const int32_t* status,
-                          rgDiagnostics* diagnostics) {
-    int array = results != NULL ? results->arrayCount - 1 : 0;
-    if (!rgRowsExist(results, array, first, count, status) || !results->writes) {
-        return rg_errorArgument;
+// ---- checksums of rows
+
+static ssize_t rgGetBytes(int file, void* bytes, size_t count, off_t at) {
+    return pread(file, bytes, count, at);
+}
+
+typedef enum rgVisitKind { rg_visitCompute, rg_visitCompare } rgVisitKind;
+
+// Checks of rows on their way to or from a file: arrayCount numbers per row, the last of the
+// status. That one is 0 as long as the row is not there.
+typedef struct rgChecker {
+    rgResults* results;
+    rgVisitKind kind;
+    rgDiagnostics* diagnostics;
+    uint64_t* checks; // owned by the caller
+    int64_t first;    // row of the first check
+} rgChecker;
+
+// From the file, or all zero.
+static rgResult rgChecker_Begin(rgChecker* checker, int64_t count) {
+    rgResults* results = checker->results;
+    size_t numbers = (size_t)count * (size_t)results->arrayCount;
+    checker->checks = rgAllocate(&results->allocator, numbers + 1, sizeof(uint64_t));
+    return checker->checks == NULL ? rg_errorMemory
+           : checker->kind == rg_visitCompute
+               ? rg_ok
+               : rgMoveAll(results, results->arrayCount, checker->first, count,
+                           (char*)checker->checks, rgGetBytes, checker->diagnostics);
+}
+
+// Rows of an array whose bytes are in memory.
+static rgResult rgChecker_Visit(rgChecker* checker, int array, int64_t first, int64_t count,
+                                const void* bytes) {
+    const rgResults* results = checker->results;
+    size_t size = rgArray_RowBytes(&results->arrays[array]);
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t row = first + i;
+        uint64_t* checks = checker->checks + (row - checker->first) * results->arrayCount;
+        uint64_t seed = (uint64_t)row * (uint64_t)results->arrayCount + (uint64_t)array;
+        uint64_t check = rgHashBytes((const char*)bytes + (size_t)i * size, size, seed);
+        check = check != 0 ? check : 1;
+        if (checker->kind == rg_visitCompute) {
+            checks[array] = check;
+        } else if (checks[results->arrayCount - 1] != 0 && checks[array] != check) {
+            rgDiagnostics_Add(checker->diagnostics, rg_severityError,
+                              results->parts[rgResults_PartOf(results, row)].path, 0,
+                              "row %lld of %s is damaged: its checksum does not fit",
+                              (long long)row, results->arrays[array].name);
+            return rg_errorFormat;
+        }
     }
+    return rg_ok;
+}
+
+// Rows of an array as they are in the file, some at a time.
+static rgResult rgChecker_VisitRows(rgChecker* checker, int array, int64_t first, int64_t count) {
+    rgResults* results = checker->results;
+    size_t size = rgArray_RowBytes(&results->arrays[array]);
+    int64_t most = RG_MAX(1, (1 << 20) / (int64_t)RG_MAX(size, 1));
+    char* bytes = rgAllocate(&results->allocator, (size_t)RG_MIN(most, count) + 1, size + 1);
+    rgResult result = bytes != NULL ? rg_ok : rg_errorMemory;
+    while (result == rg_ok && count > 0) {
+        int64_t some = RG_MIN(count, most);
+        result = rgMoveAll(results, array, first, some, bytes, rgGetBytes, checker->diagnostics);
+        result = result == rg_ok ? rgChecker_Visit(checker, array, first, some, bytes) : result;
+        first += some;
+        count -= some;
+    }
+    rgRelease(&results->allocator, bytes);
+    return result;
+}
+
+// On the disk, so that what follows cannot be there without it.
+static rgResult rgSettle(rgResults* results, int64_t first, int64_t count,
+                         rgDiagnostics* diagnostics) {
     int last = count > 0 ? rgResults_PartOf(results, first + count - 1) : -1;
     for (int p = rgResults_PartOf(results, first); p <= last; ++p) {
         if (results->parts[p].file >= 0 && fdatasync(results->parts[p].file) != 0) {
@@ -689,48 +958,44 @@ rgResult rgResults_Commit(rgResults* results, int64_t first, int64_t count, cons
             return rg_errorFile;
         }
     }
-    return rgMoveAll(results, array, first, count, (char*)(uintptr_t)status, rgPutBytes,
-                     diagnostics);
+    return rg_ok;
+}
+
+// After the rows and their status: a row counts once its checks are there.
+static rgResult rgWriteChecks(rgResults* results, int64_t first, int64_t count,
+                              rgDiagnostics* diagnostics) {
+    if (!results->isChecked) {
+        return rg_ok;
+    }
+    rgChecker checker = {results, rg_visitCompute, diagnostics, NULL, first};
+    rgResult result = rgChecker_Begin(&checker, count);
+    for (int a = 0; result == rg_ok && a < results->arrayCount; ++a) {
+        result = rgChecker_VisitRows(&checker, a, first, count);
+    }
+    result = result == rg_ok ? rgSettle(results, first, count, diagnostics) : result;
+    if (result == rg_ok) {
+        result = rgMoveAll(results, results->arrayCount, first, count, (char*)checker.checks,
+                           rgPutBytes, diagnostics);
+    }
+    rgRelease(&results->allocator, checker.checks);
+    return result;
+}
+
+rgResult rgResults_Commit(rgResults* results, int64_t first, int64_t count, const int32_t* status,
+                          rgDiagnostics* diagnostics) {
+    int array = results != NULL ? results->arrayCount - 1 : 0;
+    if (!rgRowsExist(results, array, first, count, status) || !results->writes) {
+        return rg_errorArgument;
+    }
+    rgResult result = rgSettle(results, first, count, diagnostics);
+    if (result == rg_ok) {
+        result = rgMoveAll(results, array, first, count, (char*)(uintptr_t)status, rgPutBytes,
+                           diagnostics);
+    }
+    return result == rg_ok ? rgWriteChecks(results, first, count, diagnostics) : result;
 }
 
 // ---- reading
-
-static void rgReadSlab(rgH5* h5, const rgResultsArray* array, int64_t first, int64_t count,
-                       hid_t type, void* values) {
-    hsize_t start[3] = {(hsize_t)first, 0, 0}, size[3];
-    int rank = rgArray_Extent(array, count, size);
-    hid_t dataset = H5Dopen2(h5->file, array->name, H5P_DEFAULT);
-    hid_t file = dataset >= 0 ? H5Dget_space(dataset) : -1;
-    hid_t memory = H5Screate_simple(rank, size, NULL);
-    if (file < 0 || memory < 0 ||
-        H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, size, NULL) < 0 ||
-        H5Dread(dataset, type, memory, file, H5P_DEFAULT, values) < 0) {
-        rgH5_Fail(h5, rg_errorFormat, "%s cannot be read", array->name);
-    }
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (file >= 0) {
-        H5Sclose(file);
-    }
-    if (dataset >= 0) {
-        H5Dclose(dataset);
-    }
-}
-
-static rgResult rgReadRows(rgResults* results, int array, int64_t first, int64_t count, hid_t type,
-                           void* values, rgDiagnostics* diagnostics) {
-    rgH5 h5;
-    rgH5_OpenRead(&h5, results->path, &results->allocator, diagnostics);
-    if (h5.result == rg_ok) {
-        rgReadSlab(&h5, &results->arrays[array], first, count, type, values);
-    }
-    return rgH5_Close(&h5);
-}
-
-static ssize_t rgGetBytes(int file, void* bytes, size_t count, off_t at) {
-    return pread(file, bytes, count, at);
-}
 
 rgResult rgResults_ReadStatus(rgResults* results, int64_t first, int64_t count, int32_t* status,
                               rgDiagnostics* diagnostics) {
@@ -738,10 +1003,23 @@ rgResult rgResults_ReadStatus(rgResults* results, int64_t first, int64_t count, 
     if (!rgRowsExist(results, array, first, count, status)) {
         return rg_errorArgument;
     }
-    return count == 0 ? rg_ok
-           : results->writes
-               ? rgMoveAll(results, array, first, count, (char*)status, rgGetBytes, diagnostics)
-               : rgReadRows(results, array, first, count, H5T_NATIVE_INT32, status, diagnostics);
+    rgResult result =
+        rgMoveAll(results, array, first, count, (char*)status, rgGetBytes, diagnostics);
+    if (result != rg_ok || !results->isChecked) {
+        return result;
+    }
+    rgChecker checker = {results, rg_visitCompare, diagnostics, NULL, first};
+    result = rgChecker_Begin(&checker, count);
+    for (int64_t i = 0; result == rg_ok && i < count; ++i) {
+        bool isThere = checker.checks[(i + 1) * results->arrayCount - 1] != 0;
+        status[i] = isThere ? status[i] : 0; // its writer ended before the checks
+    }
+    // Who goes on with a file takes all its rows as they are; who reads checks what is read.
+    for (int a = results->writes ? 0 : array; result == rg_ok && a < results->arrayCount; ++a) {
+        result = rgChecker_VisitRows(&checker, a, first, count);
+    }
+    rgRelease(&results->allocator, checker.checks);
+    return result;
 }
 
 rgResult rgResults_Read(rgResults* results, int array, int64_t first, int64_t count, double* values,
@@ -749,7 +1027,20 @@ rgResult rgResults_Read(rgResults* results, int array, int64_t first, int64_t co
     if (!rgRowsExist(results, array, first, count, values) || results->writes) {
         return rg_errorArgument;
     }
-    return count == 0
-               ? rg_ok
-               : rgReadRows(results, array, first, count, H5T_NATIVE_DOUBLE, values, diagnostics);
+    rgResult result =
+        rgMoveAll(results, array, first, count, (char*)values, rgGetBytes, diagnostics);
+    if (result == rg_ok && results->isChecked) {
+        rgChecker checker = {results, rg_visitCompare, diagnostics, NULL, first};
+        result = rgChecker_Begin(&checker, count);
+        result = result == rg_ok ? rgChecker_Visit(&checker, array, first, count, values) : result;
+        rgRelease(&results->allocator, checker.checks);
+    }
+    if (result == rg_ok && results->arrays[array].isWhole) { // from the last on: doubles are longer
+        for (size_t i = (size_t)count * rgArray_RowNumbers(&results->arrays[array]); i-- > 0;) {
+            int32_t whole;
+            memcpy(&whole, (const char*)values + i * sizeof(whole), sizeof(whole));
+            values[i] = whole;
+        }
+    }
+    return result;
 }

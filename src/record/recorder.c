@@ -5,8 +5,10 @@
 #include "record/record.h"
 #include "world/world.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     rg_queueLength = 4,
@@ -14,6 +16,8 @@ enum {
     rg_batchBytes = 4 << 20,   // a batch beyond this goes to the writer early
     rg_chunkBytes = 64 << 10,  // of a dataset
     rg_unlimitedChunks = 4096, // rows of a chunk at most
+    rg_indexBytes = 16 << 10,  // of a column beside its chunks, as far as one batch makes it grow
+    rg_roomBytes = 4 << 20,    // that are asked of the disk at once, where it has them
 };
 
 // In the place of a kinetic energy that the writer is to compute.
@@ -31,8 +35,11 @@ typedef struct rgBatch {
 
 struct rgRecorder {
     rgAllocator allocator;
-    rgH5 h5;    // the writer's alone while it runs
-    char* path; // h5.path
+    rgH5 h5;          // the writer's alone while it runs
+    char* path;       // h5.path
+    int claim;        // descriptor that keeps other writers away
+    uint64_t room;    // bytes of the disk that the file has, used or not
+    uint64_t pending; // bytes that the file may yet grow by, as HDF5 keeps rows in memory
     int interval;
     int compression;
     double flushSeconds;
@@ -47,6 +54,7 @@ struct rgRecorder {
     rgDynamics* dynamics; // the writer's, of that model, for energies
     uint64_t hash;        // of the last frame written
     rgBatch batches[rg_queueLength];
+    pid_t process; // that has the writer: a child of fork() has neither it nor the file
     // shared with the writer
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -80,6 +88,7 @@ static void rgRecorder_WriteText(rgRecorder* r, const char* name, const char* te
         hsize_t chunk = RG_MIN(count, (hsize_t)1 << 20);
         H5Pset_chunk(plist, 1, &chunk);
         H5Pset_deflate(plist, (unsigned)RG_MAX(compression, 1));
+        H5Pset_fletcher32(plist);
     }
     hid_t dataset =
         H5Dcreate2(h5->file, name, H5T_NATIVE_UINT8, space, H5P_DEFAULT, plist, H5P_DEFAULT);
@@ -95,6 +104,12 @@ static void rgRecorder_WriteText(rgRecorder* r, const char* name, const char* te
     }
 }
 
+static hsize_t rgRecorder_ChunkRows(const rgRecorder* r, rgColumn column) {
+    hsize_t rows =
+        (hsize_t)rg_chunkBytes / ((hsize_t)r->width[column] * rgCellSize(rgColumns[column].type));
+    return RG_MIN(RG_MAX(rows, 1), (hsize_t)rg_unlimitedChunks);
+}
+
 static void rgRecorder_MakeColumn(rgRecorder* r, rgColumn column) {
     const rgColumnInfo* info = &rgColumns[column];
     rgH5* h5 = &r->h5;
@@ -102,8 +117,7 @@ static void rgRecorder_MakeColumn(rgRecorder* r, rgColumn column) {
     if (width == 0 || h5->result != rg_ok) {
         return;
     }
-    hsize_t rows = (hsize_t)rg_chunkBytes / (width * rgCellSize(info->type));
-    hsize_t chunk[2] = {RG_MIN(RG_MAX(rows, 1), (hsize_t)rg_unlimitedChunks), width};
+    hsize_t chunk[2] = {rgRecorder_ChunkRows(r, column), width};
     hsize_t none[2] = {0, width};
     hsize_t limit[2] = {H5S_UNLIMITED, width};
     int rank = info->width == 1 ? 1 : 2;
@@ -114,6 +128,7 @@ static void rgRecorder_MakeColumn(rgRecorder* r, rgColumn column) {
         H5Pset_shuffle(plist);
         H5Pset_deflate(plist, (unsigned)r->compression);
     }
+    H5Pset_fletcher32(plist);
     r->dataset[column] = H5Dcreate2(h5->file, info->name, rgCellH5Type(info->type), space,
                                     H5P_DEFAULT, plist, H5P_DEFAULT);
     H5Sclose(space);
@@ -123,17 +138,22 @@ static void rgRecorder_MakeColumn(rgRecorder* r, rgColumn column) {
     }
 }
 
-static void rgRecorder_WriteModel(rgRecorder* r, const rgRecorderDef* def, const rgWorld* world) {
-    const rgModel* model = rgWorld_Model(world);
-    char* mjcf = NULL;
-    char* scene = NULL;
-    rgResult result = rgDescribeModel(model, &r->allocator, &scene);
+// What a recording says of its model, which its room depends on.
+typedef struct rgDescription {
+    char *mjcf, *scene; // owned
+} rgDescription;
+
+static rgResult rgRecorder_Describe(const rgRecorder* r, const rgRecorderDef* def,
+                                    const rgWorld* world, rgDescription* description) {
+    rgResult result = rgDescribeModel(rgWorld_Model(world), &r->allocator, &description->scene);
     if (result == rg_ok && def->def != NULL) {
-        result = rgDescribeDef(def->def, &r->allocator, &mjcf);
+        result = rgDescribeDef(def->def, &r->allocator, &description->mjcf);
     }
-    if (result != rg_ok) {
-        rgH5_Fail(&r->h5, result, "no memory for the model");
-    }
+    return result;
+}
+
+static void rgRecorder_WriteModel(rgRecorder* r, const rgRecorderDef* def, const rgWorld* world,
+                                  const rgDescription* description) {
     rgH5_MakeGroup(&r->h5, "model");
     rgH5_MakeGroup(&r->h5, "run");
     rgH5_MakeGroup(&r->h5, "frames");
@@ -144,16 +164,14 @@ static void rgRecorder_WriteModel(rgRecorder* r, const rgRecorderDef* def, const
     rgH5_WriteInt(&r->h5, "run/interval", def->interval);
     double dt = rgWorld_TimeStep(world);
     rgH5_WriteNumbers(&r->h5, "run/time_step", &dt, 1);
-    rgRecorder_WriteText(r, "model/mjcf", mjcf, def->compression);
-    rgRecorder_WriteText(r, "model/scene", scene, def->compression);
-    const char* title = def->title != NULL ? def->title : rgModel_Info(model).name;
+    rgRecorder_WriteText(r, "model/mjcf", description->mjcf, def->compression);
+    rgRecorder_WriteText(r, "model/scene", description->scene, def->compression);
+    const char* title = def->title != NULL ? def->title : rgModel_Info(rgWorld_Model(world)).name;
     rgRecorder_WriteText(r, "run/title", title, def->compression);
     rgRecorder_WriteText(r, "run/arguments", def->arguments, def->compression);
-    rgRelease(&r->allocator, mjcf);
-    rgRelease(&r->allocator, scene);
 }
 
-static void rgRecorder_Open(rgRecorder* r, const rgRecorderDef* def, const rgWorld* world) {
+static void rgRecorder_SetWidths(rgRecorder* r, const rgWorld* world) {
     int sensorCount = 0;
     rgModelInfo model = rgModel_Info(rgWorld_Model(world));
     rgWorld_Sensors(world, &sensorCount);
@@ -167,7 +185,78 @@ static void rgRecorder_Open(rgRecorder* r, const rgRecorderDef* def, const rgWor
     r->width[rg_columnActivation] = model.activationCount;
     r->width[rg_columnSensors] = sensorCount;
     r->width[rg_columnKinematic] = RG_POSE_NUMBERS * rgWorld_Model(world)->kinematicCount;
-    rgRecorder_WriteModel(r, def, world);
+}
+
+// The most that a column adds to the file with so many rows more: the chunks that they begin, the
+// one that they go on with, which may move, and their index.
+static uint64_t rgRecorder_Growth(const rgRecorder* r, rgColumn column, uint64_t rows) {
+    if (r->width[column] == 0) {
+        return 0;
+    }
+    size_t rowBytes = (size_t)r->width[column] * rgCellSize(rgColumns[column].type);
+    uint64_t chunkRows = rgRecorder_ChunkRows(r, column);
+    uint64_t chunks = (rows + chunkRows - 1) / chunkRows + 1;
+    uint64_t chunkBytes = chunkRows * rowBytes;
+    return chunks * (chunkBytes + chunkBytes / 256 + 64) + rg_indexBytes;
+}
+
+static uint64_t rgRecorder_BatchGrowth(const rgRecorder* r, const rgBatch* batch) {
+    uint64_t growth = 0;
+    for (int i = 0; i < rg_columnCount; ++i) {
+        size_t rowBytes = (size_t)r->width[i] * rgCellSize(rgColumns[i].type);
+        growth += rgRecorder_Growth(r, (rgColumn)i,
+                                    rowBytes > 0 ? (size_t)batch->columns[i].used / rowBytes : 0);
+    }
+    return growth;
+}
+
+static void rgRecorder_FlushFile(rgRecorder* r) {
+    for (int k = 0; k < rg_columnCount; ++k) {
+        int column = (k + rg_columnFirstOfContact) % rg_columnCount;
+        if (r->dataset[column] >= 0 && r->h5.result == rg_ok && H5Dflush(r->dataset[column]) < 0) {
+            rgH5_Fail(&r->h5, rg_errorFile, "cannot write %s: is the disk full?",
+                      rgColumns[column].name);
+        }
+    }
+    r->pending = 0;
+}
+
+static uint64_t rgRecorder_Size(rgRecorder* r) {
+    hsize_t size = 0;
+    if (r->h5.result == rg_ok && H5Fget_filesize(r->h5.file, &size) < 0) {
+        rgH5_Fail(&r->h5, rg_errorFile, "cannot be written: its size is not known");
+    }
+    return size;
+}
+
+// A disk that fills up within HDF5 leaves a file that nobody reads: the room for a batch, and for
+// closing the file after it, is there before HDF5 writes any of it.
+static void rgRecorder_MakeRoom(rgRecorder* r, uint64_t growth) {
+    uint64_t size = rgRecorder_Size(r);
+    if (size + r->pending + growth > r->room && r->pending > 0) {
+        rgRecorder_FlushFile(r);
+        size = rgRecorder_Size(r);
+    }
+    uint64_t need = size + r->pending + growth;
+    r->pending += growth;
+    if (r->h5.result != rg_ok || need <= r->room) {
+        return;
+    }
+    if (rgReserveRoom(r->claim, size, need + rg_roomBytes)) {
+        r->room = need + rg_roomBytes;
+    } else if (rgReserveRoom(r->claim, size, need)) {
+        r->room = need;
+    } else {
+        rgH5_Fail(&r->h5, rg_errorFile,
+                  "no room for more: %s; the recording ends after %lld frames", strerror(errno),
+                  (long long)r->rows[rg_columnTime]);
+    }
+}
+
+static void rgRecorder_Open(rgRecorder* r, const rgRecorderDef* def, const rgWorld* world,
+                            const rgDescription* description, uint64_t growth) {
+    rgRecorder_MakeRoom(r, growth);
+    rgRecorder_WriteModel(r, def, world, description);
     for (int i = 0; i < rg_columnCount; ++i) {
         rgRecorder_MakeColumn(r, (rgColumn)i);
     }
@@ -232,14 +321,13 @@ static void rgRecorder_Derive(rgRecorder* r, rgBatch* batch) {
 // Contacts first and times last: a reader takes the frames that every column has.
 static rgResult rgRecorder_WriteBatch(rgRecorder* r, rgBatch* batch, bool flush) {
     rgRecorder_Derive(r, batch);
+    rgRecorder_MakeRoom(r, rgRecorder_BatchGrowth(r, batch));
     for (int k = 0; k < rg_columnCount; ++k) {
         int column = (k + rg_columnFirstOfContact) % rg_columnCount;
         rgRecorder_Append(r, (rgColumn)column, &batch->columns[column]);
-        if (flush && r->dataset[column] >= 0 && r->h5.result == rg_ok &&
-            H5Dflush(r->dataset[column]) < 0) {
-            rgH5_Fail(&r->h5, rg_errorFile, "cannot write %s: is the disk full?",
-                      rgColumns[column].name);
-        }
+    }
+    if (flush) {
+        rgRecorder_FlushFile(r);
     }
     return r->h5.result;
 }
@@ -411,7 +499,8 @@ static bool rgBatch_IsFull(const rgBatch* batch) {
 }
 
 rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world, const rgStepReport* report) {
-    if (recorder == NULL || world == NULL || recorder->isFinished) {
+    if (recorder == NULL || world == NULL || recorder->isFinished ||
+        recorder->process != getpid()) {
         return rg_errorArgument;
     }
     const rgModel* model = rgWorld_Model(world);
@@ -450,7 +539,7 @@ rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world, const rgStep
 }
 
 rgResult rgRecorder_Flush(rgRecorder* recorder) {
-    if (recorder == NULL || recorder->isFinished) {
+    if (recorder == NULL || recorder->isFinished || recorder->process != getpid()) {
         return rg_errorArgument;
     }
     return rgRecorder_HandOver(recorder, true);
@@ -479,6 +568,8 @@ static void rgRecorder_CloseFile(rgRecorder* r) {
         r->dataset[i] = -1;
     }
     rgH5_Close(&r->h5);
+    rgReturnRoom(r->claim);
+    close(r->claim);
     r->isFinished = true;
 }
 
@@ -494,28 +585,40 @@ static void rgRecorder_Free(rgRecorder* r) {
     rgRelease(&allocator, r);
 }
 
-rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
-                          rgDiagnostics* diagnostics, rgRecorder** recorder) {
-    if (def == NULL || world == NULL || recorder == NULL || def->path == NULL ||
-        def->cookie != RG_COOKIE_RECORDER || def->interval < 1 || def->compression < 0 ||
-        def->compression > 9 || !(def->flushSeconds >= 0)) {
-        return rg_errorArgument;
+// Before HDF5 empties what is there, which may be the recording of another program: the file is
+// this recorder's, and the disk has room for what it begins with.
+static rgResult rgRecorder_Claim(rgRecorder* r, uint64_t growth, rgDiagnostics* diagnostics) {
+    const char* fault;
+    int reason;
+    r->claim = rgClaimFile(r->path, true, &fault, &reason);
+    if (r->claim >= 0 && !rgReserveRoom(r->claim, 0, growth)) {
+        fault = "cannot be written: no room for a recording";
+        reason = errno;
+        close(r->claim);
+        r->claim = -1;
     }
-    rgRecorder* r = rgAllocate(&def->allocator, 1, sizeof(rgRecorder));
-    char* path = rgCopyString(&def->allocator, def->path);
-    if (r == NULL || path == NULL) {
-        rgRelease(&def->allocator, r);
-        rgRelease(&def->allocator, path);
-        return rg_errorMemory;
+    if (r->claim < 0) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, r->path, 0, "%s%s%s", fault,
+                          reason != 0 ? ": " : "", reason != 0 ? strerror(reason) : "");
     }
-    r->allocator = rgResolveAllocator(&def->allocator);
-    r->path = path;
-    r->interval = def->interval;
-    r->compression = def->compression;
-    r->flushSeconds = def->flushSeconds;
-    r->lastHandOver = rgSeconds();
+    return r->claim >= 0 ? rg_ok : rg_errorFile;
+}
+
+static rgResult rgRecorder_Begin(rgRecorder* r, const rgRecorderDef* def, const rgWorld* world,
+                                 const rgDescription* description, rgDiagnostics* diagnostics) {
+    static const rgBatch none;
+    uint64_t texts = 0;
+    const char* const all[] = {description->mjcf, description->scene, def->title, def->arguments};
+    for (int i = 0; i < RG_COUNT(all); ++i) {
+        texts += all[i] != NULL ? strlen(all[i]) : 0;
+    }
+    uint64_t growth = rgRecorder_BatchGrowth(r, &none) + texts + texts / 64 + rg_chunkBytes;
+    rgResult result = rgRecorder_Claim(r, growth, diagnostics);
+    if (result != rg_ok) {
+        return result;
+    }
     rgH5_CreateGrowing(&r->h5, r->path, diagnostics);
-    rgRecorder_Open(r, def, world);
+    rgRecorder_Open(r, def, world, description, growth);
     r->model = world->model != &world->own ? world->model : NULL;
     rgDynamicsDef dynamics = rgDefaultDynamicsDef(rgWorld_Model(world));
     if (r->h5.result == rg_ok && r->model != NULL &&
@@ -525,9 +628,41 @@ rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
     if (r->h5.result == rg_ok && !rgRecorder_StartThread(r)) {
         rgH5_Fail(&r->h5, rg_errorMemory, "no thread could be started to write it");
     }
-    if (r->h5.result != rg_ok) {
-        rgResult result = r->h5.result;
+    result = r->h5.result;
+    if (result != rg_ok) {
         rgRecorder_CloseFile(r);
+    }
+    return result;
+}
+
+rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
+                          rgDiagnostics* diagnostics, rgRecorder** recorder) {
+    if (def == NULL || world == NULL || recorder == NULL || def->path == NULL ||
+        def->cookie != RG_COOKIE_RECORDER || def->interval < 1 || def->compression < 0 ||
+        def->compression > 9 || !(def->flushSeconds >= 0)) {
+        return rg_errorArgument;
+    }
+    rgRecorder* r = rgAllocate(&def->allocator, 1, sizeof(rgRecorder));
+    if (r == NULL) {
+        return rg_errorMemory;
+    }
+    r->allocator = rgResolveAllocator(&def->allocator);
+    r->path = rgCopyString(&def->allocator, def->path);
+    r->interval = def->interval;
+    r->compression = def->compression;
+    r->flushSeconds = def->flushSeconds;
+    r->lastHandOver = rgSeconds();
+    r->process = getpid();
+    rgRecorder_SetWidths(r, world);
+    rgDescription description = {0};
+    rgResult result =
+        r->path != NULL ? rgRecorder_Describe(r, def, world, &description) : rg_errorMemory;
+    if (result == rg_ok) {
+        result = rgRecorder_Begin(r, def, world, &description, diagnostics);
+    }
+    rgRelease(&r->allocator, description.mjcf);
+    rgRelease(&r->allocator, description.scene);
+    if (result != rg_ok) {
         rgRecorder_Free(r);
         return result;
     }
@@ -536,7 +671,7 @@ rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
 }
 
 rgResult rgRecorder_Finish(rgRecorder* recorder) {
-    if (recorder == NULL) {
+    if (recorder == NULL || recorder->process != getpid()) {
         return rg_errorArgument;
     }
     if (!recorder->isFinished) {

@@ -139,26 +139,30 @@ static bool rgIsWhole(double x) {
 // What a command must have beside its name.
 enum { rg_needNothing, rg_needNumber, rg_needVector, rg_needText, rg_needDrag, rg_needDrop };
 
+// Numbers outside low..high (lengths of vectors, sizes of what is dropped) are refused.
 static const struct {
     const char* name;
     rgViewerCommandKind kind;
     int need;
+    double low, high;
 } rgCommandTable[] = {
-    {"pause", rg_commandPause, rg_needNothing},
-    {"play", rg_commandPlay, rg_needNothing},
-    {"step", rg_commandStep, rg_needNothing},
-    {"reset", rg_commandReset, rg_needNothing},
-    {"gravity", rg_commandGravity, rg_needVector},
-    {"friction", rg_commandFriction, rg_needNumber},
-    {"stiffness", rg_commandStiffness, rg_needNumber},
-    {"dt", rg_commandTimeStep, rg_needNumber},
-    {"speed", rg_commandSpeed, rg_needNumber},
-    {"solver", rg_commandSolver, rg_needText},
-    {"drag", rg_commandDrag, rg_needDrag},
-    {"release", rg_commandRelease, rg_needNothing},
-    {"drop", rg_commandDrop, rg_needDrop},
-    {"pose", rg_commandPose, rg_needNumber},
+    {"pause", rg_commandPause, rg_needNothing, 0, 0},
+    {"play", rg_commandPlay, rg_needNothing, 0, 0},
+    {"step", rg_commandStep, rg_needNothing, 0, 0},
+    {"reset", rg_commandReset, rg_needNothing, 0, 0},
+    {"gravity", rg_commandGravity, rg_needVector, 0, 1e4},
+    {"friction", rg_commandFriction, rg_needNumber, 0, 1e3},
+    {"stiffness", rg_commandStiffness, rg_needNumber, 0, 1e15},
+    {"dt", rg_commandTimeStep, rg_needNumber, 1e-6, 0.1},
+    {"speed", rg_commandSpeed, rg_needNumber, 1e-3, 1e3},
+    {"solver", rg_commandSolver, rg_needText, 0, 0},
+    {"drag", rg_commandDrag, rg_needDrag, 0, 0},
+    {"release", rg_commandRelease, rg_needNothing, 0, 0},
+    {"drop", rg_commandDrop, rg_needDrop, 1e-4, 100},
+    {"pose", rg_commandPose, rg_needNumber, -1e6, 1e6},
 };
+
+static const double rg_farthest = 1e6; // of any place [m]
 
 static bool rgHasWhatItNeeds(int need, const rgFields* f) {
     switch (need) {
@@ -171,10 +175,32 @@ static bool rgHasWhatItNeeds(int need, const rgFields* f) {
     case rg_needDrag:
         return f->hasPoint && f->hasTarget && f->body >= 1;
     case rg_needDrop:
-        return f->hasPoint && f->hasText && f->size > 0;
+        return f->hasPoint && f->hasText;
     default:
         return true;
     }
+}
+
+static bool rgIsNear(const double p[3]) {
+    return fabs(p[0]) <= rg_farthest && fabs(p[1]) <= rg_farthest && fabs(p[2]) <= rg_farthest;
+}
+
+static const char* rgRefuseValue(int need, double low, double high, const rgFields* f) {
+    const double* v = f->vector;
+    double value = need == rg_needVector ? fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]))
+                   : need == rg_needDrop ? f->size
+                                         : f->value;
+    bool counts = need == rg_needNumber || need == rg_needVector || need == rg_needDrop;
+    if (counts && !(value >= low && value <= high)) {
+        return "The value is beyond what a simulation can do.";
+    }
+    if (!rgIsNear(f->point) || !rgIsNear(f->target)) {
+        return "The place is too far away.";
+    }
+    if (need == rg_needDrop && strcmp(f->text, "ball") != 0 && strcmp(f->text, "box") != 0) {
+        return "Balls and boxes can be dropped.";
+    }
+    return NULL;
 }
 
 const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* command) {
@@ -193,6 +219,11 @@ const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* comman
         }
         if (!rgHasWhatItNeeds(rgCommandTable[i].need, &f)) {
             return "The command lacks a value, or has one of the wrong kind.";
+        }
+        const char* refusal = rgRefuseValue(rgCommandTable[i].need, rgCommandTable[i].low,
+                                            rgCommandTable[i].high, &f);
+        if (refusal != NULL) {
+            return refusal;
         }
         const double* place = f.hasVector ? f.vector : f.point;
         bool isDrop = rgCommandTable[i].kind == rg_commandDrop;

@@ -15,11 +15,15 @@ rgViewerDef rgDefaultViewerDef(void) {
 #include <microhttpd.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     rg_connectionLimit = 256,
+    rg_clientLimit = 224,        // of them that get frames: others come through beside them
     rg_idleSeconds = 20,         // of a client that neither sends nor takes anything
+    rg_askSeconds = 10,          // from the connection to the end of a request
+    rg_answerSeconds = 300,      // to the end of its answer, unless that is frames
     rg_headerBytes = 32 << 10,   // of a request, and of what is buffered for an answer
     rg_commandBytes = 16 << 10,  // of a POST
     rg_pictureBytes = 128 << 20, // of a picture that was asked for
@@ -43,9 +47,25 @@ typedef struct rgClient {
     bool isWaiting; // suspended until there is a new event
 } rgClient;
 
+// A connection, which has one request: all that it may take is bounded in time.
+typedef struct rgVisit {
+    struct rgVisit *next, *previous;
+    int socket;
+    double begin;  // [s]
+    bool isAsked;  // the request is complete
+    bool isClient; // gets frames as long as it likes
+} rgVisit;
+
 struct rgViewer {
     rgAllocator allocator;
     struct MHD_Daemon* daemon;
+    pid_t process;   // that has the threads
+    pthread_t watch; // ends visits that take too long
+    bool isWatched;
+    pthread_cond_t wake; // of the watch, at the end
+    rgVisit* visits;
+    int bodyCount, keyCount, qCount; // of the running world
+    const char* const* solvers;      // NULL: any name
     int port;
     char* title;
     pthread_mutex_t mutex; // for all that follows
@@ -161,6 +181,73 @@ static struct MHD_Response* rgOpenEvents(rgViewer* viewer, struct MHD_Connection
     return response;
 }
 
+// ---- visits ----
+
+static void rgNoteConnection(void* context, struct MHD_Connection* connection, void** state,
+                             enum MHD_ConnectionNotificationCode code) {
+    rgViewer* viewer = context;
+    const union MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    pthread_mutex_lock(&viewer->mutex);
+    rgVisit* visit = *state;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED && info != NULL) {
+        visit = rgAllocate(&viewer->allocator, 1, sizeof(rgVisit));
+        if (visit != NULL) {
+            visit->socket = info->connect_fd;
+            visit->begin = rgSeconds();
+            visit->next = viewer->visits;
+            if (visit->next != NULL) {
+                visit->next->previous = visit;
+            }
+            viewer->visits = visit;
+        }
+        *state = visit;
+    } else if (code == MHD_CONNECTION_NOTIFY_CLOSED && visit != NULL) {
+        *(visit->previous != NULL ? &visit->previous->next : &viewer->visits) = visit->next;
+        if (visit->next != NULL) {
+            visit->next->previous = visit->previous;
+        }
+        rgRelease(&viewer->allocator, visit);
+        *state = NULL;
+    }
+    pthread_mutex_unlock(&viewer->mutex);
+}
+
+// The request is complete; a client of frames may stay.
+static void rgVisit_Mark(rgViewer* viewer, struct MHD_Connection* connection, bool isClient) {
+    const union MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    pthread_mutex_lock(&viewer->mutex);
+    rgVisit* visit = info != NULL ? info->socket_context : NULL;
+    if (visit != NULL) {
+        visit->isAsked = true;
+        visit->isClient = isClient;
+    }
+    pthread_mutex_unlock(&viewer->mutex);
+}
+
+// Ends visits whose time is over, however steadily they drip: idle ones end by the server's own
+// limit. The socket is closed by the server, which sees its end.
+static void* rgWatchVisits(void* context) {
+    rgViewer* viewer = context;
+    pthread_mutex_lock(&viewer->mutex);
+    while (!viewer->isClosing) {
+        double now = rgSeconds();
+        for (rgVisit* visit = viewer->visits; visit != NULL; visit = visit->next) {
+            double limit = visit->isAsked ? rg_answerSeconds : rg_askSeconds;
+            if (!visit->isClient && now - visit->begin > limit) {
+                shutdown(visit->socket, SHUT_RDWR);
+            }
+        }
+        struct timespec when;
+        clock_gettime(CLOCK_REALTIME, &when);
+        when.tv_sec += 1;
+        pthread_cond_timedwait(&viewer->wake, &viewer->mutex, &when);
+    }
+    pthread_mutex_unlock(&viewer->mutex);
+    return NULL;
+}
+
 // ---- answers ----
 
 typedef struct rgRequest {
@@ -173,6 +260,7 @@ static enum MHD_Result rgAnswer(struct MHD_Connection* connection, unsigned stat
     if (response == NULL) {
         return MHD_NO;
     }
+    MHD_add_response_header(response, "Connection", "close");
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
@@ -252,6 +340,26 @@ static bool rgHasType(struct MHD_Connection* connection, const char* type) {
     return found != NULL && strncmp(found, type, strlen(type)) == 0;
 }
 
+// What the running world does not have. The mutex is held.
+static const char* rgRefuseForWorld(const rgViewer* viewer, const rgViewerCommand* command) {
+    const char* const* solver = viewer->solvers;
+    switch (command->kind) {
+    case rg_commandDrag:
+        return command->body.index1 > viewer->bodyCount ? "There is no such body." : NULL;
+    case rg_commandReset:
+        return command->number >= viewer->keyCount ? "There is no such key frame." : NULL;
+    case rg_commandPose:
+        return command->index >= viewer->qCount ? "There is no such coordinate." : NULL;
+    case rg_commandSolver:
+        while (solver != NULL && *solver != NULL && strcmp(*solver, command->text) != 0) {
+            ++solver;
+        }
+        return solver != NULL && *solver == NULL ? "There is no such solver." : NULL;
+    default:
+        return NULL;
+    }
+}
+
 static enum MHD_Result rgTakePost(rgViewer* viewer, struct MHD_Connection* connection,
                                   const rgBytes* body) {
     rgViewerCommand command;
@@ -264,12 +372,17 @@ static enum MHD_Result rgTakePost(rgViewer* viewer, struct MHD_Connection* conne
         return rgAnswerText(connection, MHD_HTTP_BAD_REQUEST, fault);
     }
     pthread_mutex_lock(&viewer->mutex);
-    bool room = viewer->isLive && viewer->commandHead - viewer->commandTail < rg_commandCount;
+    fault = viewer->isLive ? rgRefuseForWorld(viewer, &command) : NULL;
+    bool room = fault == NULL && viewer->isLive &&
+                viewer->commandHead - viewer->commandTail < rg_commandCount;
     if (room) {
         viewer->commands[viewer->commandHead++ % rg_commandCount] = command;
     }
     bool isLive = viewer->isLive;
     pthread_mutex_unlock(&viewer->mutex);
+    if (fault != NULL) {
+        return rgAnswerText(connection, MHD_HTTP_BAD_REQUEST, fault);
+    }
     if (!isLive) {
         return rgAnswerText(connection, MHD_HTTP_CONFLICT, "A recording takes no commands.");
     }
@@ -360,7 +473,11 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
     if (strcmp(url, "/scene.bin") == 0) {
         return rgAnswerScene(viewer, connection);
     }
+    if (strcmp(url, "/events") == 0 && rgViewer_ClientCount(viewer) >= rg_clientLimit) {
+        return rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many watch already.");
+    }
     if (strcmp(url, "/events") == 0 && rgViewer_IsLive(viewer)) {
+        rgVisit_Mark(viewer, connection, true);
         return rgAnswer(connection, MHD_HTTP_OK, rgOpenEvents(viewer, connection));
     }
     if (strcmp(url, "/render") == 0 && rgViewer_Pictures(viewer).count > 0) {
@@ -392,6 +509,7 @@ static enum MHD_Result rgHandle(void* context, struct MHD_Connection* connection
         *dataSize = 0;
         return request->body.failed ? MHD_NO : MHD_YES;
     }
+    rgVisit_Mark(viewer, connection, false);
     const char* host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     if (!rgIsOwnHost(host) || !rgIsOwnOrigin(connection, host)) {
         return rgAnswerText(connection, MHD_HTTP_FORBIDDEN,
@@ -441,7 +559,8 @@ static bool rgListen(rgViewer* viewer, const rgViewerDef* def, rgDiagnostics* di
         NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr*)&place, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)rg_connectionLimit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)rg_idleSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)rg_headerBytes, MHD_OPTION_NOTIFY_COMPLETED,
-        rgEndRequest, viewer, MHD_OPTION_END);
+        rgEndRequest, viewer, MHD_OPTION_NOTIFY_CONNECTION, rgNoteConnection, viewer,
+        MHD_OPTION_END);
     if (viewer->daemon == NULL) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
                           "cannot listen on %s, port %d%s%s", address, def->port,
@@ -473,8 +592,12 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
     made->allocator = rgResolveAllocator(&used->allocator);
     made->scene.allocator = made->scratch.allocator = made->allocator;
     made->title = rgCopyString(&made->allocator, used->title);
+    made->solvers = used->solvers;
+    made->process = getpid();
     pthread_mutex_init(&made->mutex, NULL);
-    if (!rgListen(made, used, diagnostics)) {
+    pthread_cond_init(&made->wake, NULL);
+    made->isWatched = pthread_create(&made->watch, NULL, rgWatchVisits, made) == 0;
+    if (!made->isWatched || !rgListen(made, used, diagnostics)) {
         rgDestroyViewer(made);
         return rg_errorFile;
     }
@@ -483,13 +606,17 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
 }
 
 void rgDestroyViewer(rgViewer* viewer) {
-    if (viewer == NULL) {
-        return;
+    if (viewer == NULL || viewer->process != getpid()) {
+        return; // a child of fork() has none of the server's threads, which may hold its memory
     }
     pthread_mutex_lock(&viewer->mutex);
     viewer->isClosing = true;
     rgWakeClients(viewer);
+    pthread_cond_signal(&viewer->wake);
     pthread_mutex_unlock(&viewer->mutex);
+    if (viewer->isWatched) {
+        pthread_join(viewer->watch, NULL);
+    }
     if (viewer->daemon != NULL) {
         MHD_stop_daemon(viewer->daemon);
     }
@@ -497,6 +624,7 @@ void rgDestroyViewer(rgViewer* viewer) {
     rgBytes_Free(&viewer->scene);
     rgBytes_Free(&viewer->scratch);
     pthread_mutex_destroy(&viewer->mutex);
+    pthread_cond_destroy(&viewer->wake);
     rgAllocator allocator = viewer->allocator;
     rgRelease(&allocator, viewer->title);
     rgRelease(&allocator, viewer->times);
@@ -555,6 +683,12 @@ rgResult rgViewer_ShowWorld(rgViewer* viewer, const rgWorld* world) {
         return rg_errorArgument;
     }
     rgBytes packed = {.allocator = viewer->allocator};
+    rgModelInfo info = rgModel_Info(rgWorld_Model(world));
+    pthread_mutex_lock(&viewer->mutex);
+    viewer->bodyCount = info.bodyCount;
+    viewer->keyCount = info.keyCount;
+    viewer->qCount = info.qCount;
+    pthread_mutex_unlock(&viewer->mutex);
     rgResult result =
         rgPackModel(rgWorld_Model(world), viewer->title, rgWorld_TimeStep(world), &packed);
     return rgSetScene(viewer, result, &packed, true);

@@ -296,8 +296,25 @@ static rgStateHeader rgWorld_Header(const rgWorld* world) {
                            world->changed};
 }
 
+// A checksum behind all that: whatever bit flips on a disk, the state is refused. By words, as
+// states are also saved and restored many times a second.
+static uint64_t rgStateCheck(const char* bytes, size_t count) {
+    uint64_t check = count, word;
+    for (; count >= sizeof(word); bytes += sizeof(word), count -= sizeof(word)) {
+        memcpy(&word, bytes, sizeof(word));
+        check = (check ^ word) * 0x9e3779b97f4a7c15u;
+        check ^= check >> 32;
+    }
+    return rgHashBytes(bytes, count, check);
+}
+
+void rgSealState(void* bytes, size_t byteCount) {
+    uint64_t check = rgStateCheck(bytes, byteCount - sizeof(check));
+    memcpy((char*)bytes + byteCount - sizeof(check), &check, sizeof(check));
+}
+
 size_t rgWorld_StateSize(const rgWorld* world) {
-    return world != NULL ? (size_t)rgWorld_Header(world).byteCount : 0;
+    return world != NULL ? (size_t)rgWorld_Header(world).byteCount + sizeof(uint64_t) : 0;
 }
 
 static char* rgPut(char* cursor, const void* bytes, size_t count) {
@@ -318,7 +335,14 @@ rgResult rgWorld_Save(const rgWorld* world, void* bytes, size_t byteCount) {
     cursor = rgPut(cursor, memory->pairs, (size_t)header.pairCount * sizeof(rgPairMemory));
     cursor = rgPut(cursor, memory->contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
     rgWorld_WriteChanges(world, cursor);
+    rgSealState(bytes, rgWorld_StateSize(world));
     return rg_ok;
+}
+
+static bool rgStateIsWhole(const char* bytes, const rgStateHeader* header) {
+    uint64_t check;
+    memcpy(&check, bytes + header->byteCount, sizeof(check));
+    return check == rgStateCheck(bytes, (size_t)header->byteCount);
 }
 
 static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size_t byteCount) {
@@ -331,7 +355,7 @@ static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size
                      (uint64_t)header->pairCount * sizeof(rgPairMemory) +
                      (uint64_t)header->contactCount * sizeof(rgContactMemory) +
                      rgWorld_ChangeCount(world, (unsigned)header->changed) * sizeof(double);
-    return header->byteCount == bytes && bytes <= byteCount;
+    return header->byteCount == bytes && bytes + sizeof(uint64_t) <= byteCount;
 }
 
 // Ranges of contacts must lie within, and energies be numbers, whatever the bytes say.
@@ -400,6 +424,9 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     memcpy(&header, bytes, sizeof(header));
     if (!rgHeaderFits(world, &header, byteCount)) {
         return rg_errorArgument;
+    }
+    if (!rgStateIsWhole(bytes, &header)) {
+        return rg_errorFormat;
     }
     const char* block = (const char*)bytes + sizeof(header);
     const char* pairs = block + (size_t)header.blockCount * sizeof(double);

@@ -723,6 +723,10 @@ void rgWorld_CommitMemory(rgWorld* world);
 void rgWorld_ForgetImpulses(rgWorld* world);
 void rgWorld_ForgetSprings(rgWorld* world); // what they took: whoever moves bodies pays for it
 
+// state.c
+// Write the checksum at the end of a saved state.
+void rgSealState(void* bytes, size_t byteCount);
+
 // readout.c
 void rgReadout_Invalidate(rgReadout* readout);
 rgResult rgReadout_Create(rgWorld* world);

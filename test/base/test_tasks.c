@@ -2,6 +2,9 @@
 #include "base/base.h"
 #include "support.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 typedef struct rgLoop {
     int visits[257];
     int worker[257];
@@ -32,6 +35,34 @@ static void test_every_index_runs_once(void** state) {
     }
 }
 
+// A child has the thread that forked alone: the pool works there, and ends, to the same numbers.
+static void test_fork(void** state) {
+    (void)state;
+    rgThreadPool* pool = NULL;
+    assert_int_equal(rgCreateThreadPool(4, NULL, &pool), rg_ok);
+    rgTasks tasks = rgThreadPool_Tasks(pool);
+    rgLoop loop = {0};
+    rgTasks_Run(&tasks, 257, rgVisit, &loop);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60); // a hang ends by a signal
+        rgTasks_Run(&tasks, 257, rgVisit, &loop);
+        int wrong = 0;
+        for (int i = 0; i < 257; ++i) {
+            wrong += loop.visits[i] != 2;
+        }
+        rgDestroyThreadPool(pool);
+        _exit(wrong);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    rgTasks_Run(&tasks, 257, rgVisit, &loop);
+    assert_int_equal(loop.visits[256], 2);
+    rgDestroyThreadPool(pool);
+}
+
 static void test_serial_without_tasks(void** state) {
     (void)state;
     rgLoop loop = {0};
@@ -51,6 +82,7 @@ static void test_bad_worker_count(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_index_runs_once),
+        cmocka_unit_test(test_fork),
         cmocka_unit_test(test_serial_without_tasks),
         cmocka_unit_test(test_bad_worker_count),
     };

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -305,10 +306,56 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
                               '[{"runs": "x"}]': "belongs on the command line",
                               '[1]': "a run is an object", '[{"mu": 1} {}]': "a ',' or ']'",
                               '[{"mu" 1}]': "a ':' is needed", "[] 3": "something follows",
-                              '["\\q"]': "means nothing", "[" * 50: "nested too deep"}.items():
+                              '["\\q"]': "means nothing", "[" * 50: "nested too deep",
+                              '{"runs": [{"name": "a"}],}': "bad.json:1: a text in quotes",
+                              '{"default": {"mu": 1},\n"runs": [{"steps": 1}]}':
+                              ':1: "default" is not known beside "runs"; did you mean \'defaults\'?',
+                              '{"runs": [{"steps": 1}], "comment": ""}': '"comment" is not known',
+                              '[{"mu": 1,\n"mu": 2}]': 'bad.json:2: "mu" is given twice',
+                              '{"runs": [], "runs": []}': '"runs" is given twice',
+                              '{"runs": [{"name" : 1}], "': "does not end in its line",
+                              '[{"mu": 1}, {"mu': "does not end in its line"}.items():
             done = run("simulate", "--runs", self.write("bad.json", text))
             self.assertEqual(done.returncode, 2, (text, done))
             self.assertIn(message, done.stderr, text)
+
+    # Names from files do not tell a terminal what to do.
+    def test_control_characters(self):
+        nasty = "a\x1b]0;title\x07\x7f\u009b2J"
+        name = nasty.replace("\x1b", "&#x7f;").replace("\x07", "&#x7f;")  # XML has no C0
+        file = self.write("nasty.xml", TABLE.replace("</worldbody>", f"""<body name="{name}"><joint name="{name}j"
+type="hinge"/><geom size=".1"/></body></worldbody><keyframe><key name="{name}"/></keyframe>"""))
+        recorded = self.path("r.h5")
+        for arguments in (["check", file], ["model", file], ["simulate", file, "--steps", "3"],
+                          ["simulate", file, "--steps", "3", "--json"], ["dynamics", file],
+                          ["simulate", file, "--key", nasty], ["simulate", nasty],
+                          ["simulate", file, "--columns", "pose:" + nasty, "--csv", self.path("a.csv")],
+                          ["simulate", file, "--steps", "3", "--name", nasty, "--record", recorded],
+                          ["replay", recorded], ["simulate", file, "--" + nasty], [nasty]):
+            done = run(*arguments)
+            said = done.stdout + done.stderr
+            self.assertGreater(len(said), 0, arguments)
+            self.assertEqual(re.findall("[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), [], (arguments, said))
+
+    def test_help_as_a_verb(self):
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        for verb in (["simulate"], ["bench"]):
+            self.assertEqual(run("help", *verb).stdout, run(*verb, "--help").stdout)
+        self.assertEqual(run("bench", "help").stdout, run("bench", "--help").stdout)
+        done = run("help", "simulat")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("did you mean 'simulate'?", done.stderr)
+
+    # What places a file is not for a scene, and is refused there; files beside the scene take it.
+    def test_placed_scene(self):
+        file = self.write("arm.urdf", ARM)
+        for options in (["--at", "0,0,1"], ["--floating"], ["--prefix", "a_"], ["--scale", "2"]):
+            for arguments in (["sliding", *options], [*options, "sliding"], ["sliding", *options, file]):
+                done = run("simulate", *arguments, "--steps", 2)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+                self.assertIn(f"{options[0]} is for files; the scene 'sliding' stands where it is", done.stderr)
+        self.assertEqual(run("simulate", "sliding", file, "--at", "0,0,3", "--steps", 2).returncode, 0)
+        self.assertEqual(run("simulate", "--at", "0,0,3", "sliding", file, "--steps", 2).returncode, 0)
 
     def test_suggestions(self):
         self.assertIn("did you mean 'simulate'?", run("simulat").stderr)

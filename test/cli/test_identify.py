@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -91,6 +92,37 @@ class Identify(unittest.TestCase):
                    "--fit", "gravity=5:15", "--generations", "3")
         self.assertEqual(made.returncode, 1, made.stderr)
         self.assertIn("open:", made.stdout)
+        # damping and inertia alone leave their ratio: neither is called determined
+        self.assertRegex(made.stdout, r"joint/hinge/damping +N m s/rad .* together\n")
+        self.assertRegex(made.stdout, r"body/arm/scale .* no\n")
+        self.assertRegex(made.stdout, r"gravity .* yes\n")
+
+    # Positions alone, with noise: the start's velocity is wrong, and no answer is called sure.
+    def test_noise_without_velocities(self):
+        self.record()
+        source = random.Random(1)
+        with open(self.path("a.csv")) as file:
+            rows = [line.split(",") for line in file.read().splitlines()]
+        text = "time,q:hinge\n" + "".join(f"{r[0]},{float(r[1]) + source.gauss(0, 0.02):.6f}\n" for r in rows[1:])
+        noisy = self.write("noisy.csv", text)
+        arguments = ["identify", self.path("arm.xml"), noisy, "--fit", "joint/hinge/damping=0:0.1", "--generations",
+                     "3", "--noise", "0.01,0.02,0.02"]
+        made = run(*arguments)
+        self.assertEqual(made.returncode, 1, made)
+        self.assertNotIn(" yes", made.stdout)
+        self.assertRegex(made.stdout, r"times as far off as --noise says.*--start-noise")
+        self.assertGreater(json.loads(run(*arguments, "--json").stdout)["misfit"], 3)
+        made = run(*arguments, "--start-noise", "0.05,0.05,5,5")
+        self.assertEqual(made.returncode, 0, made)
+        self.assertRegex(made.stdout, r"damping .* yes\n")
+
+    def test_not_converged(self):
+        files = self.record()
+        made = run("identify", self.path("arm.xml"), *files, "--fit", "joint/hinge/damping=0:0.1,start=0.09",
+                   "--generations", "0", "--refine", "1")
+        self.assertEqual(made.returncode, 1, made)
+        self.assertIn("not converged", made.stdout)
+        self.assertRegex(made.stdout, r"damping .* not known\n")
 
     def test_bare_columns(self):
         """A body that falls and turns, with columns as in recordings of others."""

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -91,6 +92,30 @@ class Record(unittest.TestCase):
         self.assertTrue(all(c["shape_a"] == "floor" for c in contacts))
         self.assertIn("shank_fl", (c["body_b"] for c in contacts))
         self.assertEqual(run("check", self.path("a.xml")).returncode, 0)
+
+    # Contacts carry the names of the world that was simulated: --ground adds a shape behind the robot's, and a
+    # model made from the recording's MJCF has it before them; its bodies may have another order as well.
+    def test_names_of_contacts(self):
+        links = "".join(f'''<link name="{n}"><inertial><mass value="1"/><inertia ixx=".01" iyy=".01" izz=".01"
+ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0 {z}"/><geometry><sphere radius="0.1"/>
+</geometry></collision></link>''' for n, z in (("base", 0), ("left", 0), ("right", 0), ("toe", 0)))
+        joints = "".join(f'''<joint name="{c}_joint" type="fixed"><parent link="{p}"/><child link="{c}"/>
+<origin xyz="{xyz}"/></joint>''' for p, c, xyz in (("base", "left", "0 .5 0"), ("base", "right", "0 -.5 0"),
+                                                   ("left", "toe", ".5 0 0")))
+        with open(self.path("robot.urdf"), "w", encoding="utf-8") as file:
+            file.write(f"<robot name='r'>{links}{joints.replace('fixed', 'continuous')}</robot>")
+        path = self.record(self.path("robot.urdf"), "--floating", "--ground", "--at", "0,0,0.2", "--time", 0.5)
+        run("replay", path, "--contacts", self.path("c.csv"))
+        with open(self.path("c.csv"), encoding="utf-8") as file:
+            contacts = list(csv.DictReader(file))
+        pairs = {(c["body_a"], c["shape_a"], c["body_b"], c["shape_b"]) for c in contacts}
+        seen = set()
+        for a, b, c, d in pairs:
+            (body, shape), other = ((a, b), (c, d)) if c == "world" else ((c, d), (a, b))
+            self.assertEqual(other, ("world", "rigor_ground"))
+            self.assertEqual(shape, f"{body}/{body}_shape")
+            seen.add(body)
+        self.assertEqual(seen, {"base", "left", "right", "toe"})
 
     def test_killed(self):
         path = self.path("run.h5")
@@ -218,6 +243,35 @@ class Record(unittest.TestCase):
             self.assertIn(done.returncode, (0, 2), done)
             self.assertEqual(done.returncode == 2, "rigor: " in done.stderr, done)
 
+    # One bit of what a recording holds: it is found, and the message names where it was.
+    def test_flipped_bits(self):
+        path = self.record("quadruped", "--time", 0.05)
+        with open(path, "rb") as file:
+            good = file.read()
+        source = random.Random(11)
+        with h5py.File(path, "r") as file:
+            places = [(name, file[name].id.get_chunk_info(0).byte_offset, file[name].id.get_chunk_info(0).size)
+                      for group in ("frames", "contacts", "model") for name in
+                      (f"{group}/{n}" for n in file[group]) if file[name].chunks and file[name].id.get_num_chunks()]
+        self.assertGreater(len(places), 20)
+        for name, first, size in places[:: 5 if LIGHT else 1]:
+            bad = bytearray(good)
+            bad[first + source.randrange(size)] ^= 1 << source.randrange(8)
+            with open(self.path("bad.h5"), "wb") as file:
+                file.write(bad)
+            done = run("replay", self.path("bad.h5"))
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn(f"{name} cannot be read", done.stderr)
+        for name in ("version", "run/interval", "run/time_step", "revision", "format"):
+            with h5py.File(path, "r") as file:
+                value = file[name][()].tobytes()
+                self.assertEqual(file[name].id.get_create_plist().get_layout(), h5py.h5d.COMPACT)
+            bad = bytearray(good)
+            bad[good.index(value)] ^= 4
+            with open(self.path("bad.h5"), "wb") as file:
+                file.write(bad)
+            self.assertEqual(run("replay", self.path("bad.h5")).returncode, 2, name)
+
     # A full disk is an error with a message, at whatever byte it begins.
     def test_full_disk(self):
         path = self.path("run.h5")
@@ -230,16 +284,139 @@ class Record(unittest.TestCase):
             self.assertIn(done.returncode, (1, 2), done)
             self.assertIn(path, done.stderr)
 
-    # Arguments that a foreign file brings do not write files.
+    # What was written before the disk was full is kept, as after kill -9, with time to spare for all of it.
+    def test_disk_fills_up(self):
+        path = self.path("run.h5")
+        for room in (6 << 20, 9 << 20):
+            def limit(room=room):
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            done = subprocess.run([RIGOR, "simulate", "quadruped", "--time", "1000", "--record", path],
+                                  capture_output=True, text=True, timeout=500, preexec_fn=limit, check=False)
+            self.assertEqual(done.returncode, 1, done)
+            kept = re.search(r"no room for more: File too large; the recording ends after (\d+) frames", done.stderr)
+            self.assertTrue(kept, done.stderr)
+            found = self.replay(path)
+            self.assertEqual(found["frames"], int(kept[1]))
+            self.assertTrue(found["complete"])
+            self.assertGreater(os.path.getsize(path), 0.4 * room)
+            self.assertEqual(self.replay(path, "--check")["differing_frames"], 0)
+
+    # One file, two programs: the second is told, and the first recording is whole.
+    def test_two_writers(self):
+        path = self.path("run.h5")
+        with subprocess.Popen([RIGOR, "simulate", "quadruped", "--time", "1000", "--record", path],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and run("replay", path).returncode != 0:
+                time.sleep(0.1)
+            done = run("simulate", "wall", "--time", 0.01, "--record", path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn(f"{path}: error: is being written by another program", done.stderr)
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.wait(timeout=60), 130)
+        found = self.replay(path, "--check")
+        self.assertEqual((found["complete"], found["differing_frames"]), (True, 0))
+        self.assertEqual(run("simulate", "wall", "--time", 0.01, "--record", path).returncode, 0)
+
+    # Names that lead to other files: neither recordings nor tables go there.
+    def test_links(self):
+        run("simulate", "quadruped", "--time", 0.02, "--record", self.path("good.h5"))
+        with open(self.path("kept"), "w", encoding="utf-8") as file:
+            file.write("kept")
+        for name, target in (("link", "kept"), ("dangling", "absent")):
+            os.symlink(target, self.path(name))
+            for arguments in (["simulate", "quadruped", "--steps", "3", "--record"],
+                              ["simulate", "quadruped", "--steps", "3", "--csv"],
+                              ["replay", self.path("good.h5"), "--csv"],
+                              ["replay", self.path("good.h5"), "--contacts"],
+                              ["replay", self.path("good.h5"), "--mjcf"]):
+                done = run(*arguments, self.path(name))
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn("is a link, and nothing is written through links", done.stderr)
+        self.assertFalse(os.path.exists(self.path("absent")))
+        with open(self.path("kept"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
+        done = run("simulate", "quadruped", "--steps", 3, "--csv", "/dev/stdout", "--json")
+        self.assertIn("time,q:", done.stdout)  # a link to what is no file
+
+    # What is read is not what is written.
+    def test_own_input(self):
+        path = self.record("quadruped", "--time", 0.02)
+        run("replay", path, "--mjcf", self.path("a.xml"))
+        os.link(path, self.path("other.h5"))
+        for arguments in (["view", path, "--export", path], ["view", path, "--export", self.path("other.h5")],
+                          ["replay", path, "--csv", path], ["replay", path, "--contacts", self.path("other.h5")],
+                          ["replay", path, "--mjcf", path],
+                          ["simulate", self.path("a.xml"), "--steps", "1", "--csv", self.path("a.xml")],
+                          ["simulate", self.path("a.xml"), "--steps", "1", "--record", self.path("a.xml")]):
+            before = self.files()
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("would replace what is read", done.stderr)
+            self.assertEqual(self.files(), before)
+
+    def ask(self, path, *lines):
+        with h5py.File(path, "r+") as file:
+            del file["run/arguments"]
+            file["run/arguments"] = numpy.frombuffer(("\n".join(lines) + "\n").encode(), numpy.uint8)
+
+    def files(self):
+        return {name: os.stat(self.path(name)).st_mtime_ns for name in os.listdir(self.folder.name)}
+
+    # A recording chooses what is simulated again, and no file that is written.
     def test_hostile_arguments(self):
         path = self.record("quadruped", "--time", 0.02)
         target = self.path("target")
-        text = f"simulate\nquadruped\n--time\n0.02\n--csv\n{target}\n--dump={target}\n"
-        with h5py.File(path, "r+") as file:
-            del file["run/arguments"]
-            file["run/arguments"] = numpy.frombuffer(text.encode(), numpy.uint8)
-        self.replay(path, "--check")
-        self.assertFalse(os.path.exists(target))
+        with open(self.path("runs.json"), "w", encoding="utf-8") as file:
+            json.dump([{"files": "quadruped", "steps": 1, "csv": target}], file)
+        for lines in (["--csv", target], ["--dump=" + target], ["--record", target], ["--record=" + target],
+                      ["--runs", self.path("runs.json")], ["--runs=" + self.path("runs.json")],
+                      ["--", "--csv", target], ["--new", target], ["-"], ["--view"], ["--help"], ["-h"],
+                      ["--mu", "--runs", "--csv=" + target]):
+            self.ask(path, "simulate", "quadruped", "--time", "0.02", *lines)
+            before = self.files()
+            done = run("replay", path, "--check")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertRegex(done.stderr, "the recording asks for '-.*', which a replay does not do")
+            self.assertEqual(self.files(), before)
+
+    # Each option of rigor simulate either decides what is simulated or is refused.
+    def test_every_option(self):
+        path = self.record("quadruped", "--time", 0.002)
+        options = re.findall(r"^  (--[a-z-]+)( [A-Z])?", run("simulate", "--help").stdout, re.M)
+        self.assertGreater(len(options), 60)
+        writes = {"--csv", "--columns", "--runs", "--dump", "--record", "--record-every", "--view", "--port",
+                  "--json", "--realtime"}
+        for option, value in options:
+            self.ask(path, "simulate", "quadruped", option, *(["1"] if value else []))
+            done = run("replay", path, "--check")
+            self.assertEqual("which a replay does not do" in done.stderr, option in writes, (option, done))
+            self.assertNotIn("needs a value", done.stderr, option)
+            self.assertNotIn("takes no value", done.stderr, option)
+
+    # A run ends with the recording, whatever time its arguments ask for, and takes nothing from its caller.
+    def test_endless_arguments(self):
+        path = self.record("quadruped", "--time", 0.02, "--record-every", 3)
+        for length in (["--time", "1e9"], ["--steps=2000000000"]):
+            self.ask(path, "simulate", "quadruped", *length)
+            self.assertEqual(self.replay(path, "--check")["differing_frames"], 0)
+        self.ask(path, "simulate", "quadruped", "--ctrl", "-")
+        with subprocess.Popen([RIGOR, "replay", path, "--check"], stdin=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as child:
+            self.assertEqual(child.wait(timeout=100), 2)  # nobody writes to it
+
+    # What a replay writes is what its own command line names.
+    def test_no_cache(self):
+        home = self.path("home")
+        os.mkdir(home)
+        path = self.record("quadruped", "--time", 0.02)
+        before = self.files()
+        done = subprocess.run([RIGOR, "replay", path, "--check"], capture_output=True, timeout=500, check=False,
+                              env={**os.environ, "HOME": home, "XDG_CACHE_HOME": home})
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(os.listdir(home), [])
+        self.assertEqual(self.files(), before)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,23 @@ class View(unittest.TestCase):
         self.assertTrue(header["live"])
         self.assertEqual(header["scene"]["nq"], 30)
 
+    # An exported page says what it may do and whose code it holds, as the server's page does.
+    def test_policy_and_notices(self):
+        with tempfile.TemporaryDirectory() as folder:
+            recording, page = os.path.join(folder, "a.h5"), os.path.join(folder, "a.html")
+            run("simulate", "sliding", "--steps", 5, "--record", recording)
+            self.assertEqual(run("view", recording, "--export", page).returncode, 0)
+            with open(page, encoding="utf-8") as file:
+                exported = file.read()
+        served = gzip.decompress(self.start("sliding").ask("GET", "/")[1]).decode()
+        for text in (exported, served):
+            head = text[: text.index("<title>")]
+            policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)[1]
+            self.assertIn("default-src 'none';", policy)
+            self.assertIn("connect-src 'self';", policy)
+            self.assertRegex(text, r"Copyright © 2010-20\d\d three\.js authors")
+            self.assertIn("Permission is hereby granted, free of charge", text)
+
     def test_several_files(self):
         with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
             file.write("""<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body>
@@ -198,13 +215,25 @@ class View(unittest.TestCase):
             self.assertEqual(server.ask("POST", "/command", body, JSON)[0], 400, body[:40])
         self.assertEqual(server.ask("POST", "/command", '{"do":"pause"}', {})[0], 415)
         self.assertEqual(server.ask("POST", "/command", " " * 100000, JSON)[0], 413)
-        # values that make no sense are refused by the simulation, which goes on
-        for fields in ({"do": "dt", "value": -1}, {"do": "friction", "value": -3},
+        # values that make no sense are refused as well, and the simulation goes on
+        for fields in ({"do": "dt", "value": -1}, {"do": "dt", "value": 1}, {"do": "friction", "value": -3},
+                       {"do": "friction", "value": 1e300}, {"do": "stiffness", "value": -1},
+                       {"do": "speed", "value": 0}, {"do": "gravity", "value": [0, 0, 1e300]},
                        {"do": "drag", "body": 999, "point": [0, 0, 0], "target": [0, 0, 0]},
+                       {"do": "drag", "body": 1, "point": [0, 0, 0], "target": [0, 1e300, 0]},
                        {"do": "reset", "key": 99}, {"do": "solver", "value": "magic"},
                        {"do": "drop", "shape": "cow", "size": 1, "point": [0, 0, 9]},
-                       {"do": "pose", "index": 999, "value": 1}):
-            self.assertEqual(server.command(**fields), 200)
+                       {"do": "drop", "shape": "ball", "size": 1e300, "point": [0, 0, 9]},
+                       {"do": "drop", "shape": "ball", "size": 0, "point": [0, 0, 9]},
+                       {"do": "drop", "shape": "box", "size": 1, "point": [0, 0, -1e300]},
+                       {"do": "pose", "index": 999, "value": 1}, {"do": "pose", "index": 0, "value": 1e300}):
+            self.assertEqual(server.command(**fields), 400, fields)
+        before = server.frames(1)[0]
+        self.assertEqual(server.command(do="drop", shape="ball", size=0.1, point=[0, 0, 9]), 200)
+        after = server.frames(1)[0]
+        while after["model"] == before["model"]:  # the test's time limit ends this
+            after = server.frames(1)[0]
+        self.assertEqual(len(after["q"]), len(before["q"]) + 7)
         server.command(do="play")
         a, b = server.frames(1)[0], server.frames(30)[-1]
         self.assertGreater(b["time"], a["time"])
@@ -241,6 +270,66 @@ class View(unittest.TestCase):
         for client in lazy + [halves]:
             client.close()
         self.assertEqual(server.command(do="pause"), 200)
+
+    # Connections that send one byte after the other take every place, and lose it.
+    def test_dripping_clients(self):
+        server = self.start("sliding")
+        stop = threading.Event()
+        drops = []
+
+        def drip():
+            for _ in range(256):
+                drops.append(socket.create_connection(("localhost", server.port), timeout=30))
+                drops[-1].sendall(b"GET / HTTP/1.1\r\nX: ")
+            while not stop.wait(0.5):
+                for client in drops:
+                    try:
+                        client.sendall(b"x")
+                    except OSError:
+                        pass  # it was closed
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        while len(drops) < 256:
+            time.sleep(0.1)
+        try:
+            self.assertEqual(server.ask("GET", "/")[0], 200)  # within the client's own 60 s
+        finally:
+            stop.set()
+            thread.join()
+            for client in drops:
+                client.close()
+
+    # A dropped body is another model: the recording goes on beside the first.
+    def test_recording_goes_on(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "run.h5")
+        taken = os.path.join(folder.name, "run-2.h5")
+        with open(taken, "w", encoding="utf-8") as file:
+            file.write("kept")
+        server = Server("simulate", "sliding", "--view", "--record", path)
+        server.frame_at(0.1)
+        for model in (1, 2):
+            self.assertEqual(server.command(do="drop", shape="ball", size=0.1, point=[0, 0, 3]), 200)
+            while server.frames(1)[0]["model"] < model:
+                pass  # the test's time limit ends this
+            server.frame_at(server.frames(1)[0]["time"] + 0.1)
+        server.child.send_signal(signal.SIGINT)
+        said = server.child.communicate(timeout=60)[1]
+        self.assertEqual(server.child.returncode, 0)
+        found = []
+        for number in ("", "-3", "-4"):
+            done = run("replay", os.path.join(folder.name, f"run{number}.h5"), "--json")
+            self.assertEqual(done.returncode, 0, done)
+            found.append(json.loads(done.stdout))
+            self.assertEqual(f"goes on in {folder.name}/run{number}.h5" in said, number != "", said)
+        self.assertEqual([f["nq"] - found[0]["nq"] for f in found], [0, 7, 14])
+        for before, after in zip(found, found[1:]):
+            self.assertTrue(before["complete"] and after["frames"] > 1)
+            self.assertAlmostEqual(before["end"], after["begin"], places=9)
+        with open(taken, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
 
     def test_port_in_use(self):
         server = self.start("sliding")

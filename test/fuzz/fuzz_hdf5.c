@@ -265,6 +265,12 @@ static rgResult rgReadResults(const char* path, rgDiagnostics* said) {
     rgResults* results = NULL;
     rgResult result = rgOpenResults(path, false, said, &results);
     RG_PROMISE((results != NULL) == (result == rg_ok));
+    int32_t status[3];
+    if (results != NULL) {
+        int64_t rows = rgResults_RowCount(results);
+        (void)!rgResults_ReadStatus(results, 0, rows < 3 ? rows : 3, status, said);
+        rgResults_Text(results, "plan");
+    }
     for (int i = 0; results != NULL && i < rgResults_ArrayCount(results); ++i) {
         rgResultsArray array = rgResults_Array(results, i);
         double row[rg_mostNumbers];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -230,6 +231,58 @@ static void rgTestRefusals(void** state) {
 }
 
 // A world of another size is refused, and the recorder goes on.
+// The file of a recorder is its own until it has finished.
+static void rgTestTwoRecorders(void** state) {
+    rgFixture* f = *state;
+    rgStepReport report;
+    rgRecorder* first = rgOpenRecorder(f, 1);
+    rgRecorder* second = NULL;
+    rgRecorderDef def = rgDefaultRecorderDef();
+    def.path = f->path;
+    rgStepAndAdd(f, first, &report);
+    assert_int_equal(rgRecorder_Flush(first), rg_ok);
+    assert_int_equal(rgCreateRecorder(&def, f->world, f->said, &second), rg_errorFile);
+    assert_null(second);
+    assert_non_null(strstr(rgDiagnostics_Message(f->said, 0).text, "by another program"));
+    rgStepAndAdd(f, first, &report);
+    assert_int_equal(rgRecorder_Finish(first), rg_ok);
+    rgRecording* recording = NULL;
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    assert_int_equal(rgRecording_Info(recording).frameCount, 3);
+    rgDestroyRecording(recording);
+    assert_int_equal(rgCreateRecorder(&def, f->world, f->said, &second), rg_ok); // still there
+    rgDestroyRecorder(second);
+    rgDestroyRecorder(first);
+}
+
+// A child of fork() has no writer: it is told so, and the parent's file stays the parent's.
+static void rgTestFork(void** state) {
+    rgFixture* f = *state;
+    rgStepReport report;
+    rgRecorder* recorder = rgOpenRecorder(f, 1);
+    rgStepAndAdd(f, recorder, &report);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60); // a hang ends by a signal
+        bool refused = rgRecorder_Add(recorder, f->world, &report) == rg_errorArgument &&
+                       rgRecorder_Flush(recorder) == rg_errorArgument &&
+                       rgRecorder_Finish(recorder) == rg_errorArgument;
+        rgDestroyRecorder(recorder);
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    rgStepAndAdd(f, recorder, &report);
+    assert_int_equal(rgRecorder_Finish(recorder), rg_ok);
+    rgDestroyRecorder(recorder);
+    rgRecording* recording = NULL;
+    assert_int_equal(rgLoadRecording(f->path, NULL, f->said, &recording), rg_ok);
+    assert_int_equal(rgRecording_Info(recording).frameCount, 3);
+    rgDestroyRecording(recording);
+}
+
 static void rgTestOtherWorld(void** state) {
     rgFixture* f = *state;
     rgRecorder* recorder = rgOpenRecorder(f, 1);
@@ -463,6 +516,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rgTestInterval, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestReadWhileWriting, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestRefusals, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestTwoRecorders, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(rgTestFork, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestOtherWorld, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestKinematic, rgSetUp, rgTearDown),
         cmocka_unit_test_setup_teardown(rgTestChangedMass, rgSetUp, rgTearDown),

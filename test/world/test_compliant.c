@@ -596,8 +596,9 @@ static void TestStateHoldsWhatSpringsTook(void** state) {
     double nan = NAN;
     assert_int_equal(rgWorld_Restore(other, saved, size), rg_ok);
     size_t contacts = (size_t)other->memories[0].contactCount * sizeof(rgContactMemory);
-    size_t pair = size - contacts - sizeof(rgPairMemory);
+    size_t pair = size - sizeof(uint64_t) - contacts - sizeof(rgPairMemory); // before the checksum
     memcpy(saved + pair + offsetof(rgPairMemory, taken), &nan, sizeof(nan));
+    rgSealState(saved, size);
     assert_int_equal(rgWorld_Restore(other, saved, size), rg_errorArgument);
     free(saved);
     rgDestroyWorld(other);

@@ -1,6 +1,8 @@
 // State and faults: save, restore, hash, reset, forward, bad input, memory.
 #include "scene.h"
 
+#include "world/world.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +69,29 @@ static void TestRestoreRepeatsTheBits(void** state) {
     SceneEnd(&scene);
 }
 
+// A state that was damaged on its way is refused whole, whichever bit it was.
+static void TestFlippedBits(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    Scene scene = Tumble(&def);
+    SceneRun(&scene, 250);
+    size_t size = rgWorld_StateSize(scene.world);
+    unsigned char* saved = malloc(size);
+    assert_int_equal(rgWorld_Save(scene.world, saved, size), rg_ok);
+    SceneRun(&scene, 10);
+    uint64_t hash = rgWorld_Hash(scene.world);
+    for (size_t bit = 0; bit < 8 * size; ++bit) {
+        saved[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        rgResult result = rgWorld_Restore(scene.world, saved, size);
+        assert_true(result == rg_errorFormat || (bit < 40 * 8 && result == rg_errorArgument));
+        assert_true(rgWorld_Hash(scene.world) == hash);
+        saved[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    assert_int_equal(rgWorld_Restore(scene.world, saved, size), rg_ok);
+    free(saved);
+    SceneEnd(&scene);
+}
+
 static void TestRestoreRefusesOtherBytes(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
@@ -85,6 +110,7 @@ static void TestRestoreRefusesOtherBytes(void** state) {
             broken[rgRandom_Index(&random, i < 100 ? 40 : (int)size)] =
                 (unsigned char)rgRandom_Bits(&random);
         }
+        rgSealState(broken, size);
         // Refused or taken, but never a crash, and a refusal changes nothing.
         if (rgWorld_Restore(scene.world, broken, size) != rg_ok) {
             assert_true(rgWorld_Hash(scene.world) == hash);
@@ -446,6 +472,7 @@ static void test_project_closes_loops(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestRestoreRepeatsTheBits),
+        cmocka_unit_test(TestFlippedBits),
         cmocka_unit_test(TestRestoreRefusesOtherBytes),
         cmocka_unit_test(TestForwardMovesNothing),
         cmocka_unit_test(TestNoAllocationAfterWarmUp),
