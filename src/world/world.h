@@ -705,6 +705,9 @@ int rgRowIsland(const rgWorld* world, int row);
 
 // kinematic.c
 void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at rest
+// The start configuration with loops closed, at rest; the neutral one where loops do not close with
+// joints inside their limits. A note names joints that moved. start.c
+rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics);
 void rgWorld_Guide(rgWorld* world);          // how they move in this step
 void rgWorld_CommitGuides(rgWorld* world);
 void rgWorld_ForgetGuides(rgWorld* world);
