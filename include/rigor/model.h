@@ -382,6 +382,16 @@ RG_API rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor,
 RG_API rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id);
 /// These two bodies never meet.
 RG_API rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b);
+
+/// Two bodies that never meet, and why.
+typedef struct rgExcludedPair {
+    rgBodyId a, b;
+    double
+        overlap; ///< [m] by which they overlap where their robot starts, for which a loader
+                 ///< excluded them (rgLoadDef.selfOverlap); 0: the file or a program asked for it
+} rgExcludedPair;
+/// A view, valid until the next change of the definition.
+RG_API const rgExcludedPair* rgModelDef_ExcludedPairs(const rgModelDef* def, int* count);
 /// These two shapes meet whatever the masks say; the material holds for the pair unless it is NULL.
 RG_API rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b,
                                    const rgMaterial* material);

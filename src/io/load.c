@@ -2,6 +2,7 @@
 #include "io/load.h"
 
 #include "io/file.h"
+#include "io/overlap.h"
 #include "model/def.h"
 #include "rigor/inertia.h"
 
@@ -20,12 +21,13 @@ const char* rgFrictionRuleWord(rgFrictionRule rule) {
 typedef struct rgModelFormat {
     const char* root; // name of the root element
     rgReadModelFcn* read;
+    rgSelfOverlap selfOverlap; // of files that do not say
 } rgModelFormat;
 
 static const rgModelFormat formats[] = {
-    {"robot", rgReadUrdf},
-    {"mujoco", rgReadMjcf},
-    {"sdf", rgReadSdf},
+    {"robot", rgReadUrdf, rg_selfOverlapIgnore},
+    {"mujoco", rgReadMjcf, rg_selfOverlapKeep},
+    {"sdf", rgReadSdf, rg_selfOverlapIgnore},
 };
 
 rgLoadDef rgDefaultLoadDef(void) {
@@ -83,6 +85,10 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
         rgResult result = format->read(tree, root, def, diagnostics, &read);
         if (result == rg_ok && (def->boundMass > 0 || def->boundInertia > 0)) {
             result = rgBoundInertias(read, def, diagnostics, root);
+        }
+        if (result == rg_ok) {
+            rgSource source = {.file = root->file, .line = root->line};
+            result = rgTreatSelfOverlaps(read, def, format->selfOverlap, source, diagnostics);
         }
         if (result != rg_ok) {
             rgDestroyModelDef(read);

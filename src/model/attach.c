@@ -291,9 +291,10 @@ static void rgAttachment_AddOthers(rgAttachment* a) {
         rgAttachment_Check(a, rgModelDef_AddSensor(a->def, &s, NULL));
     }
     for (int i = 0; i < a->other->excludeCount; ++i) {
-        rgBodyId first = rgAttachment_Body(a, a->other->excludes[i].a, NULL);
-        rgBodyId second = rgAttachment_Body(a, a->other->excludes[i].b, NULL);
-        rgAttachment_Check(a, rgModelDef_ExcludePair(a->def, first, second));
+        rgExcludedPair pair = a->other->excludes[i];
+        pair.a = rgAttachment_Body(a, pair.a, NULL);
+        pair.b = rgAttachment_Body(a, pair.b, NULL);
+        rgAttachment_Check(a, rgModelDef_Exclude(a->def, &pair));
     }
     for (int i = 0; i < a->other->pairCount; ++i) {
         const rgPairDef* p = &a->other->pairs[i];
