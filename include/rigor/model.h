@@ -339,8 +339,10 @@ typedef enum rgIntegrator {
 
 /// Wishes of a file about how it is simulated.
 typedef struct rgModelOptions {
-    rgVec3 gravity;  ///< [m/s^2]
-    double timeStep; ///< [s]; 0: not said
+    rgVec3 gravity;       ///< [m/s^2]
+    double timeStep;      ///< [s]; 0: not said
+    bool impliedTimeStep; ///< the file does not say it, but its format means it (MJCF: 2 ms); one
+                          ///< that is said in another file goes before it
     rgIntegrator integrator;
     bool hasGravity;
     rgVec3 magnetic;           ///< field that magnetometers measure

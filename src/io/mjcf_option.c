@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define RG_MJCF_TIME_STEP 2e-3 // [s] where a file does not say
+
 static void rgMjcf_ReadEulerSequence(rgMjcf* m, const rgXmlNode* node) {
     const char* value = rgXmlNode_Attribute(node, "eulerseq");
     if (value == NULL) {
@@ -186,10 +188,12 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
     if (options->density < 0 || options->viscosity < 0) {
         rgXmlReader_Error(&m->reader, node, "<option>: density or viscosity is negative");
     }
-    if (rgXmlReader_Double(&m->reader, node, "timestep", &options->timeStep) &&
-        !(options->timeStep > 0)) {
-        rgXmlReader_Error(&m->reader, node, "<option timestep>: %g is not positive",
-                          options->timeStep);
+    if (rgXmlReader_Double(&m->reader, node, "timestep", &options->timeStep)) {
+        options->impliedTimeStep = false;
+        if (!(options->timeStep > 0)) {
+            rgXmlReader_Error(&m->reader, node, "<option timestep>: %g is not positive",
+                              options->timeStep);
+        }
     }
     rgMjcf_ReadIntegrator(m, node, options);
     const rgXmlNode* flags = rgXmlNode_Child(node, "flag");
@@ -199,7 +203,10 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
 }
 
 void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root) {
-    rgModelOptions options = {.gravity = {0, 0, -9.81}, .magnetic = {0, -0.5, 0}};
+    rgModelOptions options = {.gravity = {0, 0, -9.81},
+                              .timeStep = RG_MJCF_TIME_STEP,
+                              .impliedTimeStep = true,
+                              .magnetic = {0, -0.5, 0}};
     for (const rgXmlNode* node = rgXmlNode_Child(root, "option"); node != NULL;
          node = rgXmlNode_Next(node, "option")) {
         rgMjcf_ReadOptionNode(m, node, &options);

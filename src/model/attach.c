@@ -471,6 +471,10 @@ static void rgAttachment_TellWish(rgAttachment* a, const char* what, const char*
                       theirs, ours, where);
 }
 
+static bool rgSaysTimeStep(const rgModelOptions* options) {
+    return options->timeStep > 0 && !options->impliedTimeStep;
+}
+
 static void rgAttachment_MergeOptions(rgAttachment* a) {
     rgModelOptions* ours = &a->def->options;
     rgModelOptions theirs = a->other->options;
@@ -481,7 +485,8 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         rgPrint(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y, theirs.gravity.z);
         rgAttachment_TellWish(a, "gravity", x, y);
     }
-    if (ours->timeStep > 0 && theirs.timeStep > 0 && ours->timeStep != theirs.timeStep) {
+    bool bothSay = rgSaysTimeStep(ours) && rgSaysTimeStep(&theirs);
+    if (bothSay && ours->timeStep != theirs.timeStep) {
         rgPrint(x, sizeof(x), "%g s", ours->timeStep);
         rgPrint(y, sizeof(y), "%g s", theirs.timeStep);
         rgAttachment_TellWish(a, "time step", x, y);
@@ -497,7 +502,10 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         merged.wind = theirs.wind;
     }
     merged.magnetic = rgLengthSquared(ours->magnetic) > 0 ? ours->magnetic : theirs.magnetic;
-    merged.timeStep = ours->timeStep > 0 ? ours->timeStep : theirs.timeStep;
+    if (!rgSaysTimeStep(ours) && (rgSaysTimeStep(&theirs) || ours->timeStep == 0)) {
+        merged.timeStep = theirs.timeStep;
+        merged.impliedTimeStep = theirs.impliedTimeStep;
+    }
     merged.source = ours->source.file != NULL ? ours->source : theirs.source;
     rgModelDef_SetOptions(a->def, &merged);
     if (a->def->name[0] == '\0') {

@@ -408,7 +408,8 @@ static void test_options(void** state) {
     f = rgParse("<mujoco><option><flag gravity='disable'/></option></mujoco>");
     assert_true(f.def->options.hasGravity);
     rgExpectVec(f.def->options.gravity, 0, 0, 0);
-    EXPECT_NEAR(f.def->options.timeStep, 0, 0);
+    EXPECT_NEAR(f.def->options.timeStep, 0.002, 0); // what MJCF means
+    assert_true(f.def->options.impliedTimeStep);
     rgParsed_Close(&f);
 }
 
