@@ -145,6 +145,9 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
         return result;
     }
     rgXmlTree_KeepText(tree); // SDF has poses as text
+    if (used.strict) {
+        rgXmlTree_BeStrict(tree);
+    }
     rgXmlNode* root = NULL;
     result = text != NULL ? rgXmlTree_Parse(tree, text, byteCount, path, diagnostics, &root)
                           : rgXmlTree_Load(tree, path, diagnostics, &root);
