@@ -467,6 +467,7 @@ typedef enum rgAttachKind {
 typedef struct rgAttachDef {
     rgAttachKind kind;
     const char* prefix; ///< goes before every name; NULL: names stay as they are
+    const char* suffix; ///< goes behind every name; NULL: nothing
     rgBodyId parent;    ///< null: the world
     rgPose pose;        ///< of the other definition's world in the parent's frame
     rgJointDef joint;   ///< rg_attachJoint: its body is not read, its name is taken as given

@@ -88,6 +88,7 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     const char* model = rgXmlNode_Attribute(root, "model");
     rgModelDef_SetName(m->def, model != NULL ? model : "MuJoCo Model");
     rgMjcf_Include(m, root);
+    rgXmlNode_DropEmpty(root);
     if (!rgMjcf_Failed(m)) {
         rgMjcf_Replicate(m, root);
     }

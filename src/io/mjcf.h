@@ -240,6 +240,8 @@ bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limi
 void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* names);
 void rgMjcf_ReadSoftness(rgMjcf* m, const rgXmlNode* node, const char* ref, const char* imp,
                          rgMjSoftness* softness);
+// The linear term of a polynomial stiffness or damping; a warning tells the others.
+void rgMjcf_ReadLinear(rgMjcf* m, const rgXmlNode* node, const char* name, double* value);
 rgMjSoftness rgMjcf_NoSoftness(void);
 // Stiffness and damping of a softness that holds between masses that act as one of mass [kg].
 void rgMjcf_Spring(const rgMjSoftness* softness, double mass, double* stiffness, double* damping);
@@ -255,6 +257,8 @@ void rgMjcf_Switch(rgMjcf* m, const rgXmlNode* root); // needs everything
 
 // mjcf_replicate.c
 void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root);
+// What the copies around an element add to names: separators and numbers, innermost first; or NULL.
+const char* rgMjcf_ReplicaSuffix(rgMjcf* m, const rgXmlNode* node);
 rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in the frame around
 
 // mjcf_asset.c

@@ -8,6 +8,23 @@
 
 #define RG_ATTACH_MAX_DEPTH 8
 
+// The name of a model that is given none: that in its file, or else the file's.
+static const char* rgMjcf_OwnModelName(rgMjcf* m, const char* file) {
+    char path[RG_PATH_LENGTH];
+    rgXmlTree* tree = NULL;
+    rgXmlNode* root = NULL;
+    const char* kept = NULL;
+    bool failed = false;
+    if (rgJoinPath(m->folder, file, path) && rgFileExists(path) &&
+        rgCreateXmlTree(&m->load->allocator, &tree) == rg_ok &&
+        rgXmlTree_Load(tree, path, NULL, &root) == rg_ok) {
+        kept = rgKeepString(&m->arena, rgXmlNode_Attribute(root, "model"), &failed);
+    }
+    rgDestroyXmlTree(tree);
+    rgMjcf_Check(m, failed ? rg_errorMemory : rg_ok);
+    return kept != NULL && kept[0] != '\0' ? kept : rgMjcf_FileStem(m, file);
+}
+
 void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node) {
     static const char* const known[] = {"name", "file", "content_type", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
@@ -17,7 +34,7 @@ void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node) {
         rgMjcf_Grow(m, (void**)&m->models, &m->modelCapacity, m->modelCount, sizeof(*slot));
     if (slot != NULL && file != NULL) {
         *slot = node;
-        rgMjNames_Add(m, &m->modelNames, node, name != NULL ? name : rgMjcf_FileStem(m, file),
+        rgMjNames_Add(m, &m->modelNames, node, name != NULL ? name : rgMjcf_OwnModelName(m, file),
                       m->modelCount++);
     }
 }
@@ -178,6 +195,7 @@ static rgResult rgMjcf_AttachDef(rgMjcf* m, const rgXmlNode* node, rgModelDef* o
     other->options = (rgModelOptions){0}; // those of this file hold
     rgAttachDef how = rgDefaultAttachDef();
     how.prefix = rgXmlNode_Attribute(node, "prefix");
+    how.suffix = rgMjcf_ReplicaSuffix(m, node);
     how.parent = parent;
     how.pose = frame;
     how.withoutWorld = body != NULL;

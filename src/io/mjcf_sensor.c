@@ -172,6 +172,9 @@ static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def)
         (seen && !rgMjcf_FindObject(m, node, "reftype", "refname", true, &reference))) {
         return false;
     }
+    if (object.frame.index1 == 0 && object.body.index1 == 0) { // the world has no frame by itself
+        object.frame = rgMjcf_AddSensorFrame(m, node, (rgBodyId){0}, rgPoseIdentity());
+    }
     def->frame = object.frame;
     def->body = object.body;
     def->reference = reference.frame;

@@ -166,14 +166,15 @@ static bool rgUrdf_ImpliesWorld(const rgUrdf* urdf) {
 }
 
 static void rgUrdf_DeclareWorld(rgUrdf* urdf) {
-    static const rgXmlAttribute name = {.name = "name", .value = "world"};
+    rgXmlAttribute* name = rgUrdf_Take(urdf, 1, sizeof(rgXmlAttribute));
     rgXmlNode* link = rgUrdf_Take(urdf, 1, sizeof(rgXmlNode));
-    if (link != NULL && rgUrdf_ImpliesWorld(urdf)) {
+    if (name != NULL && link != NULL && rgUrdf_ImpliesWorld(urdf)) {
+        *name = (rgXmlAttribute){.name = "name", .value = "world"};
         *link = (rgXmlNode){.name = "link",
                             .file = urdf->root->file,
                             .line = urdf->root->line,
                             .attributeCount = 1,
-                            .attributes = &name};
+                            .attributes = name};
         rgXmlNode_Append(urdf->root, link);
         rgXmlReader_Note(&urdf->xml, urdf->root,
                          "the link 'world' is not declared: it is the world itself");

@@ -372,6 +372,20 @@ void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source) {
     source->lastChild = NULL;
 }
 
+void rgXmlNode_DropEmpty(rgXmlNode* node) {
+    int kept = 0;
+    for (int i = 0; i < node->attributeCount; ++i) {
+        const char* value = node->attributes[i].value;
+        if (value[strspn(value, " \t\r\n")] != '\0') {
+            node->attributes[kept++] = node->attributes[i];
+        }
+    }
+    node->attributeCount = kept;
+    for (rgXmlNode* child = node->firstChild; child != NULL; child = child->next) {
+        rgXmlNode_DropEmpty(child);
+    }
+}
+
 static rgXmlNode* rgXmlTree_CopyOne(rgXmlTree* tree, const rgXmlNode* node, rgXmlRenameFcn* rename,
                                     void* context) {
     rgXmlNode* copy = RG_TAKE(&tree->arena, rgXmlNode, 1);

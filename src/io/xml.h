@@ -24,7 +24,7 @@ typedef struct rgXmlNode {
     const char* text; // after the last child, without blanks around it, up to RG_XML_MAX_TEXT
                       // characters unless the tree keeps all; NULL: none or more
     int attributeCount;
-    const rgXmlAttribute* attributes;
+    rgXmlAttribute* attributes;
     struct rgXmlNode* parent;
     struct rgXmlNode* firstChild;
     struct rgXmlNode* lastChild;
@@ -50,6 +50,9 @@ rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const
 // The same from a file.
 rgResult rgXmlTree_Load(rgXmlTree* tree, const char* path, rgDiagnostics* diagnostics,
                         rgXmlNode** root);
+
+// Drop attributes without a value, here and below.
+void rgXmlNode_DropEmpty(rgXmlNode* node);
 
 // Put the children of `source` in the place of `node`, which must have a parent.
 void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source);

@@ -100,17 +100,18 @@ static rgResult rgAttachment_CheckFree(rgAttachment* a) {
 // ---- names
 
 static const char* rgAttachment_Name(rgAttachment* a, const char* name) {
-    const char* prefix = a->how->prefix;
-    if (name == NULL || name[0] == '\0' || prefix == NULL) {
+    const char* prefix = a->how->prefix != NULL ? a->how->prefix : "";
+    const char* suffix = a->how->suffix != NULL ? a->how->suffix : "";
+    if (name == NULL || name[0] == '\0' || (prefix[0] == '\0' && suffix[0] == '\0')) {
         return name;
     }
-    size_t bytes = strlen(prefix) + strlen(name) + 1;
+    size_t bytes = strlen(prefix) + strlen(name) + strlen(suffix) + 1;
     char* made = rgArena_Take(&a->arena, bytes, 1);
     if (made == NULL) {
         a->failed = true;
         return NULL;
     }
-    snprintf(made, bytes, "%s%s", prefix, name);
+    snprintf(made, bytes, "%s%s%s", prefix, name, suffix);
     return made;
 }
 
