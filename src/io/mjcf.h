@@ -180,14 +180,11 @@ typedef struct rgMjcf {
     int springCapacity;
     rgMjReflected* reflected; // beside def->actuators
     int reflectedCapacity;
-    int* controls; // number of the file's actuator k in def, or -1
-    int controlCount, controlCapacity;
     rgMjCounts attached; // parts that came with bodies of other files
-    int attachedControls;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
-    rgMjNames leftGeoms, leftActuators; // not supported or not read, and told
-    double* siteSizes;                  // bounding radius, beside def->frames
+    rgMjNames leftGeoms; // not supported or not read, and told
+    double* siteSizes;   // bounding radius, beside def->frames
     int siteCapacity;
     bool meshesTold;              // that meshes are not read
     bool missingTold;             // that a mesh file is missing
@@ -346,7 +343,12 @@ void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root);
 // mjcf_reflect.c
 void rgMjcf_SetReflected(rgMjcf* m, const rgXmlNode* root); // needs joints and actuators
 
+// An actuator that is not supported and does nothing. mjcf_actuator.c
+bool rgMjcf_IsIdle(const rgModelDef* def, const rgActuatorDef* actuator);
+
 // mjcf_sensor.c
+// A frame for what is on something that is not a site.
+rgFrameId rgMjcf_AddOwnFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rgPose pose);
 void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root);
 
 // mjcf_key.c

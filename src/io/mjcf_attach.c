@@ -150,16 +150,12 @@ static void rgMjcf_EnterShapes(rgMjcf* m, const rgXmlNode* node, rgMjCounts firs
 
 static void rgMjcf_EnterActuators(rgMjcf* m, const rgXmlNode* node, int first) {
     for (int i = first; i < m->def->actuatorCount; ++i) {
-        int* slot = rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount,
-                                sizeof(*slot));
         rgMjReflected* ratio =
             rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity, i, sizeof(*ratio));
-        if (slot == NULL || ratio == NULL) {
+        if (ratio == NULL) {
             return;
         }
-        *slot = i;
         *ratio = (rgMjReflected){0};
-        m->controlCount += 1;
         rgMjNames_Add(m, &m->actuatorNames, node, m->def->actuators[i].name, i);
     }
 }
@@ -234,7 +230,6 @@ void rgMjcf_Attach(rgMjcf* m, const rgXmlNode* node, rgBodyId parent, rgPose fra
 void rgMjcf_CountAttached(rgMjcf* m, const rgXmlNode* root) {
     (void)root;
     m->attached = rgMjcf_Count(m->def);
-    m->attachedControls = m->controlCount;
 }
 
 static void rgReverse(char* parts, size_t size, int count) {
@@ -285,10 +280,6 @@ void rgMjcf_OrderAttached(rgMjcf* m, const rgXmlNode* root) {
         *tendon = rgMovedBehind(*tendon, tendons, def->tendonCount);
         *actuator = rgMovedBehind(*actuator, actuators, def->actuatorCount);
     }
-    for (int i = 0; i < m->controlCount; ++i) {
-        m->controls[i] = rgMovedBehind(m->controls[i] + 1, actuators, def->actuatorCount) - 1;
-    }
-    rgMoveBehind(m->controls, sizeof(*m->controls), m->attachedControls, m->controlCount);
     rgMoveBehind(def->tendons, sizeof(*def->tendons), tendons, def->tendonCount);
     rgMoveBehind(def->actuators, sizeof(*def->actuators), actuators, def->actuatorCount);
     rgMoveBehind(def->equalities, sizeof(*def->equalities), m->attached.equalities,
