@@ -30,7 +30,7 @@ typedef enum rgMjInertiaFromGeom {
 typedef struct rgMjCompiler {
     double angleScale; // file's angle to radians
     char eulerSequence[4];
-    bool autoLimits, balanceInertia, stripPath;
+    bool autoLimits, balanceInertia, stripPath, fitsBounds;
     int inertiaFromGeom; // rgMjInertiaFromGeom
     int groupRange[2];
     double boundMass, boundInertia, totalMass;
@@ -84,6 +84,7 @@ typedef struct rgMjGeom {
     double margin, gap;
     rgMjSoftness softness;
     const char* mesh;
+    double fitScale; // of a primitive that is fitted to a mesh
     const char* hfield;
     const char* material;
     double color[4];
@@ -298,6 +299,10 @@ rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int c
 void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ApplySite(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadSite(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame);
+
+// mjcf_fit.c
+// The size of a primitive fitted to its mesh, and where it is. False after an error.
+bool rgMjcf_Fit(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g, const rgMjMesh* mesh, rgPose* pose);
 
 // mjcf_inertia.c
 // From <inertial>, or from the geoms: `fromGeoms` is their sum.

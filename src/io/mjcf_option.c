@@ -72,8 +72,7 @@ static void rgMjcf_ReadCompilerNode(rgMjcf* m, const rgXmlNode* node) {
     const char* assetDir = rgXmlNode_Attribute(node, "assetdir");
     const char* meshDir = rgXmlNode_Attribute(node, "meshdir");
     c->meshDir = meshDir != NULL ? meshDir : assetDir != NULL ? assetDir : c->meshDir;
-    static const char* const unsupported[] = {"fitaabb", NULL};
-    rgMjcf_Unsupported(m, node, unsupported);
+    rgMjcf_Flag(m, node, "fitaabb", &c->fitsBounds);
 }
 
 void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root) {
