@@ -72,6 +72,12 @@ static void rgMjcf_SetJointLimits(rgMjcf* m, const rgXmlNode* node, const rgMjJo
     if (j->type == rg_mjFree) {
         return;
     }
+    if (j->type == rg_mjBall && j->limited == 1 && range[0] == 0 && range[1] == 0) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<joint range>: a ball joint is limited without a range, which would hold "
+                         "it where it is drawn; there is no limit");
+        return;
+    }
     def->hasLimits = rgMjcf_Limited(m, node, "range", j->limited, range);
     double scale = j->type == rg_mjSlide ? 1 : m->compiler.angleScale;
     def->lower = def->hasLimits ? scale * range[0] : 0;

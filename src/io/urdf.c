@@ -370,7 +370,11 @@ static void rgUrdf_FindGroups(rgUrdf* urdf) {
             group[i] = rgUrdfJoint_Moves(urdf, joint) ? i : group[joint->parent];
         }
         urdf->links[i].isCarried = group[i] >= 0;
+        urdf->links[i].isBare = group[i] == i;
         moves = moves || group[i] >= 0;
+        if (group[i] >= 0 && urdf->links[i].hasInertia) {
+            urdf->links[group[i]].isBare = false;
+        }
     }
     for (int i = urdf->rootLink; i >= 0; i = rgUrdf_NextLink(urdf, i)) {
         bool isBase = moves && urdf->links[i].inertia.mass > 0;

@@ -13,6 +13,7 @@ typedef struct rgUrdfLink {
     bool reached;   // from the root
     bool isScenery; // fixed to the world, and no base of what moves
     bool isCarried; // by a joint that moves
+    bool isBare;    // it has such a joint, and neither it nor what is fixed to it has an inertia
     bool hasInertia;
     rgInertia inertia;
     rgBodyId body; // null: the world itself

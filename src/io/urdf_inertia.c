@@ -86,6 +86,11 @@ void rgUrdf_LendInertias(rgUrdf* urdf, const int* order, int count) {
     rgUrdf_SumMasses(urdf, order, count, masses);
     for (int i = 0; i < count && urdf->result == rg_ok; ++i) {
         rgUrdfLink* link = &urdf->links[order[i]];
+        if (link->isBare && masses[order[i]] > 0) {
+            rgXmlReader_Warn(&urdf->xml, link->node,
+                             "link '%.60s' moves and has no inertia, nor has what is fixed to it",
+                             link->name);
+        }
         if (!(masses[order[i]] > 0) && link->isCarried && link->body.index1 > 0) {
             rgUrdf_Lend(urdf, link);
         }

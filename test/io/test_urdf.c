@@ -647,26 +647,24 @@ static void test_bound(void** state) {
 // and a link between heavy ones stays as it is. Couplings to a fixed joint go.
 static void test_lent_inertia(void** state) {
     (void)state;
-    rgParsed
-        f = rgParse("<robot name='r'>" LINK(
-                        "a") "<link name='b'><collision><origin xyz='0 0 1'/><geometry>"
-                             "<box size='.1 .2 "
-                             ".3'/></geometry></collision><visual><geometry><sphere radius='9'/>"
-                             "</geometry></visual></link><link name='tip'/><link "
-                             "name='cross'/>" LINK("c") "<joint name='1' type='continuous'>" ENDS(
-                                 "a", "b") "</joint>"
-                                           "<joint name='2' type='continuous'>" ENDS(
-                                               "b",
-                                               "tip") "</joint>"
-                                                      "<joint name='3' type='continuous'>" ENDS(
-                                                          "a", "cross") "</joint>"
-                                                                        "<joint name='4' "
-                                                                        "type='continuous'>" ENDS(
-                                                                            "cross",
-                                                                            "c") "<mimic "
-                                                                                 "joint='2'/></"
-                                                                                 "joint></robot>",
-                    NULL);
+    rgParsed f = rgParse(
+        "<robot name='r'>" LINK(
+            "a") "<link name='b'><collision><origin xyz='0 0 1'/><geometry>"
+                 "<box size='.1 .2 "
+                 ".3'/></geometry></collision><visual><geometry><sphere radius='9'/>"
+                 "</geometry></visual></link><link name='tip'/><link "
+                 "name='cross'/>" LINK("c") "<joint name='1' type='continuous'>" ENDS(
+                     "a", "b") "</joint>"
+                               "<joint name='2' type='continuous'>" ENDS(
+                                   "b", "tip") "</joint>"
+                                               "<joint name='3' type='continuous'>" ENDS(
+                                                   "a", "cross") "</joint>"
+                                                                 "<joint name='4' "
+                                                                 "type='continuous'>" ENDS(
+                                                                     "cross", "c") "<mimic "
+                                                                                   "joint='2'/></"
+                                                                                   "joint></robot>",
+        NULL);
     assert_int_equal(f.result, rg_ok);
     const rgInertia* b = &rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "b"))->inertia;
     EXPECT_NEAR(b->mass, 6, 1e-12);
@@ -681,7 +679,9 @@ static void test_lent_inertia(void** state) {
                          kinds[i]);
     }
     assert_int_equal(f.def->equalityCount, 0);
-    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning), 2);
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning), 3);
+    assert_true(rgHasRemark(f.diagnostics, rg_severityWarning, 1,
+                            "link 'cross' moves and has no inertia, nor has what is fixed"));
     rgModel* model = NULL;
     assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
     rgDestroyModel(model);
