@@ -369,7 +369,7 @@ static void rgUrdf_FindGroups(rgUrdf* urdf) {
         } else {
             group[i] = rgUrdfJoint_Moves(urdf, joint) ? i : group[joint->parent];
         }
-        urdf->links[i].isCarried = group[i] >= 0;
+        urdf->links[i].carrier = group[i];
         urdf->links[i].isBare = group[i] == i;
         moves = moves || group[i] >= 0;
         if (group[i] >= 0 && urdf->links[i].hasInertia) {

@@ -12,7 +12,7 @@ typedef struct rgUrdfLink {
     int lastJoint;
     bool reached;   // from the root
     bool isScenery; // fixed to the world, and no base of what moves
-    bool isCarried; // by a joint that moves
+    int carrier;    // the link with a joint that moves and carries this one, maybe itself; -1: none
     bool isBare;    // it has such a joint, and neither it nor what is fixed to it has an inertia
     bool hasInertia;
     rgInertia inertia;

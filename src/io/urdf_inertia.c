@@ -91,7 +91,8 @@ void rgUrdf_LendInertias(rgUrdf* urdf, const int* order, int count) {
                              "link '%.60s' moves and has no inertia, nor has what is fixed to it",
                              link->name);
         }
-        if (!(masses[order[i]] > 0) && link->isCarried && link->body.index1 > 0) {
+        bool isLight = link->carrier >= 0 && !(masses[link->carrier] > 0);
+        if (isLight && link->body.index1 > 0) {
             rgUrdf_Lend(urdf, link);
         }
     }

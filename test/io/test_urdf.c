@@ -654,16 +654,26 @@ static void test_lent_inertia(void** state) {
                  ".3'/></geometry></collision><visual><geometry><sphere radius='9'/>"
                  "</geometry></visual></link><link name='tip'/><link "
                  "name='cross'/>" LINK("c") "<joint name='1' type='continuous'>" ENDS(
-                     "a", "b") "</joint>"
-                               "<joint name='2' type='continuous'>" ENDS(
-                                   "b", "tip") "</joint>"
-                                               "<joint name='3' type='continuous'>" ENDS(
-                                                   "a", "cross") "</joint>"
-                                                                 "<joint name='4' "
-                                                                 "type='continuous'>" ENDS(
-                                                                     "cross", "c") "<mimic "
-                                                                                   "joint='2'/></"
-                                                                                   "joint></robot>",
+                     "a",
+                     "b") "</joint>"
+                          "<joint name='2' type='continuous'>" ENDS(
+                              "b",
+                              "tip") "</joint>"
+                                     "<joint name='3' type='continuous'>" ENDS(
+                                         "a",
+                                         "cross") "</joint>"
+                                                  "<joint name='4' "
+                                                  "type='continuous'>" ENDS(
+                                                      "cross",
+                                                      "c") "<mimic "
+                                                           "joint='2'/></"
+                                                           "joint><link "
+                                                           "name='flange'><collision><geometry><"
+                                                           "sphere "
+                                                           "radius='1'/></geometry></collision></"
+                                                           "link>"
+                                                           "<joint name='0' type='fixed'>" ENDS(
+                                                               "c", "flange") "</joint></robot>",
         NULL);
     assert_int_equal(f.result, rg_ok);
     const rgInertia* b = &rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "b"))->inertia;
@@ -671,6 +681,7 @@ static void test_lent_inertia(void** state) {
     EXPECT_NEAR(b->center.z, 1, 1e-15);
     EXPECT_NEAR(b->moment.zz, 6 * (0.01 + 0.04) / 12, 1e-12);
     EXPECT_NEAR(rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "cross"))->inertia.mass, 0, 0);
+    EXPECT_NEAR(rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "flange"))->inertia.mass, 0, 0);
     static const rgJointKind kinds[] = {rg_jointRevolute, rg_jointFixed, rg_jointRevolute,
                                         rg_jointRevolute};
     for (int i = 0; i < 4; ++i) {
