@@ -20,7 +20,7 @@ typedef struct rgOverlapSearch {
     const rgModel* model;
     rgDynamics* poses;
     rgBroadphase* broadphase;
-    rgGeometry** geometries; // of each proxy
+    rgGeometry** geometries; // of each proxy; NULL: not needed yet
     int* shapes;             // likewise, index
     int* robots;             // likewise, id of the topmost body
     int proxyCount;
@@ -53,8 +53,9 @@ static void rgMarkRobots(const rgModel* model, int* firstBody, bool* isRobot) {
     }
 }
 
-static rgResult rgOverlapSearch_Add(rgOverlapSearch* s, int shape, int robot) {
-    const rgShapeDef* def = &s->model->shapes[shape];
+// Geometries are made of shapes whose boxes meet: hulls take most of the time.
+static rgResult rgOverlapSearch_Need(rgOverlapSearch* s, int proxy) {
+    const rgShapeDef* def = &s->model->shapes[s->shapes[proxy]];
     rgGeometryDef geometry = rgDefaultGeometryDef();
     geometry.kind = def->kind;
     geometry.size = def->size;
@@ -62,16 +63,45 @@ static rgResult rgOverlapSearch_Add(rgOverlapSearch* s, int shape, int robot) {
     geometry.mesh = def->mesh;
     geometry.heightField = def->heightField;
     geometry.allocator = s->model->allocator;
-    int proxy = 0;
-    rgResult result = rgCreateGeometry(&geometry, NULL, &s->geometries[s->proxyCount]);
-    if (result != rg_ok) {
-        return result;
+    return s->geometries[proxy] != NULL ? rg_ok
+                                        : rgCreateGeometry(&geometry, NULL, &s->geometries[proxy]);
+}
+
+static rgPose rgOverlapSearch_Pose(const rgOverlapSearch* s, int proxy) {
+    return rgDynamics_ShapePose(s->poses, (rgShapeId){s->shapes[proxy] + 1});
+}
+
+// Of the vertices of a mesh, without its hull.
+static rgBox rgMeshBox(const rgMeshData* mesh, rgPose pose, double rounding) {
+    rgVec3 first =
+        rgPose_Point(pose, rgVec(mesh->vertices[0], mesh->vertices[1], mesh->vertices[2]));
+    rgBox box = {first, first};
+    for (int i = 1; i < mesh->vertexCount; ++i) {
+        const double* v = mesh->vertices + 3 * (size_t)i;
+        rgVec3 p = rgPose_Point(pose, rgVec(v[0], v[1], v[2]));
+        box.lower =
+            rgVec(RG_MIN(box.lower.x, p.x), RG_MIN(box.lower.y, p.y), RG_MIN(box.lower.z, p.z));
+        box.upper =
+            rgVec(RG_MAX(box.upper.x, p.x), RG_MAX(box.upper.y, p.y), RG_MAX(box.upper.z, p.z));
     }
-    s->shapes[s->proxyCount] = shape;
-    s->robots[s->proxyCount++] = robot;
-    rgPose pose = rgDynamics_ShapePose(s->poses, (rgShapeId){shape + 1});
-    return rgBroadphase_Add(s->broadphase, rgGeometry_Box(s->geometries[s->proxyCount - 1], pose),
-                            &proxy);
+    rgVec3 round = rgVec(rounding, rounding, rounding);
+    return (rgBox){rgSub(box.lower, round), rgAdd(box.upper, round)};
+}
+
+static rgResult rgOverlapSearch_Add(rgOverlapSearch* s, int shape, int robot) {
+    const rgShapeDef* def = &s->model->shapes[shape];
+    int proxy = s->proxyCount++;
+    s->shapes[proxy] = shape;
+    s->robots[proxy] = robot;
+    s->geometries[proxy] = NULL;
+    rgPose pose = rgOverlapSearch_Pose(s, proxy);
+    if (def->mesh != NULL && def->mesh->vertexCount > 0) {
+        return rgBroadphase_Add(s->broadphase, rgMeshBox(def->mesh, pose, def->rounding), &proxy);
+    }
+    rgResult result = rgOverlapSearch_Need(s, proxy);
+    return result == rg_ok
+               ? rgBroadphase_Add(s->broadphase, rgGeometry_Box(s->geometries[proxy], pose), &proxy)
+               : result;
 }
 
 static rgResult rgOverlapSearch_AddRobots(rgOverlapSearch* s) {
@@ -106,11 +136,10 @@ static bool rgMayOverlap(int proxyA, int proxyB, void* context) {
 
 // How far two shapes are in each other [m]; 0: not at all. Planes and meshes do not meet.
 static double rgOverlapSearch_Depth(const rgOverlapSearch* s, rgProxyPair pair) {
-    const rgGeometry *a = s->geometries[pair.a], *b = s->geometries[pair.b];
-    rgPose poseA = rgDynamics_ShapePose(s->poses, (rgShapeId){s->shapes[pair.a] + 1});
-    rgPose poseB = rgDynamics_ShapePose(s->poses, (rgShapeId){s->shapes[pair.b] + 1});
     rgProximity proximity;
-    if (rgDistance(a, poseA, b, poseB, NULL, &proximity) != rg_ok) {
+    const rgGeometry *a = s->geometries[pair.a], *b = s->geometries[pair.b];
+    if (rgDistance(a, rgOverlapSearch_Pose(s, pair.a), b, rgOverlapSearch_Pose(s, pair.b), NULL,
+                   &proximity) != rg_ok) {
         return 0;
     }
     double size = RG_MIN(rgGeometry_BoundingRadius(a), rgGeometry_BoundingRadius(b));
@@ -146,6 +175,14 @@ static rgResult rgOverlapSearch_Measure(rgOverlapSearch* s) {
         return rg_errorMemory;
     }
     for (int k = 0; k < count; ++k) {
+        rgResult result = rgOverlapSearch_Need(s, pairs[k].a);
+        result = result == rg_ok ? rgOverlapSearch_Need(s, pairs[k].b) : result;
+        if (result == rg_errorMemory) {
+            return result;
+        }
+        if (result != rg_ok) {
+            continue; // such as a flat hull, which is told when a world is made
+        }
         double depth = rgOverlapSearch_Depth(s, pairs[k]);
         rgBodyId a = s->model->shapes[s->shapes[pairs[k].a]].body;
         rgBodyId b = s->model->shapes[s->shapes[pairs[k].b]].body;
