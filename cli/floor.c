@@ -53,7 +53,7 @@ static rgBodyId rgTopmostBody(const rgModel* model, rgBodyId body) {
     return body;
 }
 
-// How deep each robot is in a floor [m], by the id of its topmost body. True: some robot is.
+// Depth of each robot in a floor [m], by the id of its topmost body. True: some robot is.
 static bool rgMeasureDepths(const rgSimulation* simulation, double* depths) {
     const rgModel* model = simulation->loaded.model;
     rgShapeId* floors = rgCli_Allocate((size_t)simulation->info.shapeCount, sizeof(rgShapeId));

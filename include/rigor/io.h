@@ -19,7 +19,7 @@ typedef enum rgMeshUse {
     rg_meshesNone,      ///< dynamics without geometry: no mesh file is opened
 } rgMeshUse;
 
-/// What becomes of pairs of bodies of one robot whose shapes overlap where it starts
+/// Treatment of pairs of bodies of one robot whose shapes overlap where it starts
 /// (rgModel_StartConfiguration()), neighbours apart, which never collide. One note tells their
 /// number; rgModelDef_ExcludedPairs() lists those that are ignored.
 typedef enum rgSelfOverlap {

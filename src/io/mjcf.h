@@ -255,7 +255,8 @@ void rgMjcf_Switch(rgMjcf* m, const rgXmlNode* root); // needs everything
 
 // mjcf_replicate.c
 void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root);
-// What the copies around an element add to names: separators and numbers, innermost first; or NULL.
+// Suffix of names within the copies around an element: separators and numbers, innermost first; or
+// NULL.
 const char* rgMjcf_ReplicaSuffix(rgMjcf* m, const rgXmlNode* node);
 rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in the frame around
 

@@ -134,7 +134,7 @@ static bool rgMayOverlap(int proxyA, int proxyB, void* context) {
                               (rgShapeId){s->shapes[proxyB] + 1});
 }
 
-// How far two shapes are in each other [m]; 0: not at all. Planes and meshes do not meet.
+// Penetration of two shapes [m]; 0: none. Planes and meshes do not meet.
 static double rgOverlapSearch_Depth(const rgOverlapSearch* s, rgProxyPair pair) {
     rgProximity proximity;
     const rgGeometry *a = s->geometries[pair.a], *b = s->geometries[pair.b];

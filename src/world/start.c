@@ -1,4 +1,4 @@
-// Where a world starts: the neutral configuration, with joints inside their limits.
+// Start configuration of a world: the neutral one, with joints inside their limits.
 #include "world/world.h"
 
 #include <math.h>

@@ -241,7 +241,7 @@ static void test_sensors(void** state) {
     rgParsed_Close(&f);
 }
 
-// What is not supported keeps its control, its name and its sensor: what comes behind does not
+// Unsupported actuators keep their control, name and sensor: those behind them do not
 // move.
 static void test_idle_actuators(void** state) {
     (void)state;

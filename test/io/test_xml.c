@@ -132,7 +132,7 @@ static void test_malformed(void** state) {
     }
 }
 
-// What other readers of robot files accept, with a warning, and refused by a strict tree.
+// Faults that other readers overlook: warnings, and errors of a strict tree.
 static void test_mended(void** state) {
     (void)state;
     static const struct {

@@ -1,4 +1,4 @@
-// Where worlds start: inside joint limits, with loops closed.
+// Start configurations of worlds: inside joint limits, with loops closed.
 #include "remarks.h"
 #include "rigor/rigor.h"
 
