@@ -175,7 +175,7 @@ static void rgWriteCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     if (world != NULL) {
         rgCensus census = rgTakeCensus(loaded->model);
         rgWriteCensus(&json, &census);
-        rgCli_CheckStarts(world, &json);
+        rgCli_CheckStarts(loaded->def, world, &json);
     }
     rgCli_WriteDiagnostics(&json, loaded->diagnostics);
     rgJson_EndObject(&json);
@@ -189,7 +189,7 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     if (world != NULL) {
         rgCensus census = rgTakeCensus(loaded->model);
         rgPrintCensus(path, &census);
-        rgCli_CheckStarts(world, NULL);
+        rgCli_CheckStarts(loaded->def, world, NULL);
         printf("  %-12s %d\n", "warnings", warningCount);
     } else {
         rgCli_Print(stdout, "%s: not a usable model (%d errors, %d warnings)\n", path, errorCount,

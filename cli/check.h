@@ -3,6 +3,7 @@
 #include "model.h"
 #include "run.h"
 
-// Joints outside their limits and shapes inside each other, at the reference and at each key:
+// Pairs that the loader excluded; joints outside their limits and shapes inside each other, at the
+// reference and at each key:
 // printed, or written when there is a JSON object.
-void rgCli_CheckStarts(rgWorld* world, rgJson* json);
+void rgCli_CheckStarts(const rgModelDef* def, rgWorld* world, rgJson* json);

@@ -7,7 +7,7 @@
 
 #define RG_START_DEPTH 1e-3 // [m] of overlap that is worth a word
 #define RG_START_ANGLE 1e-6 // [rad] or [m] outside a limit, likewise
-#define RG_START_LINES 10   // of each kind are printed
+#define RG_START_LINES 10   // of each kind are printed, but all overlaps at the reference
 
 // One pair of shapes, as deep as its deepest point.
 typedef struct rgOverlapPair {
@@ -17,6 +17,7 @@ typedef struct rgOverlapPair {
 
 typedef struct rgStart {
     const char* name;
+    bool isReference;
     const rgModel* model;
     const double* q;
     rgOverlapPair pairs[256];
@@ -43,11 +44,16 @@ static void rgStart_AddOverlap(rgStart* start, const rgContact* contact) {
 static bool rgStart_Look(rgWorld* world, rgKeyId key, rgStart* start) {
     rgStepReport report;
     const rgKeyDef* def = rgModel_Key(rgWorld_Model(world), key);
-    *start = (rgStart){.name = "the reference", .model = rgWorld_Model(world)};
+    *start = (rgStart){
+        .name = "the reference", .isReference = def == NULL, .model = rgWorld_Model(world)};
     if (def != NULL) {
         start->name = def->name != NULL && def->name[0] != '\0' ? def->name : "a key";
     }
-    if (rgWorld_Reset(world, key) != rg_ok || rgWorld_Forward(world, &report) != rg_ok) {
+    rgResult result = rgWorld_Reset(world, key);
+    if (result == rg_ok && def == NULL) {
+        result = rgWorld_SetState(world, NULL, NULL); // as it is drawn, outside limits too
+    }
+    if (result != rg_ok || rgWorld_Forward(world, &report) != rg_ok) {
         return false;
     }
     start->q = rgWorld_Positions(world, NULL);
@@ -105,15 +111,16 @@ static void rgStart_PrintLimits(const rgStart* start) {
 
 static void rgStart_Print(const rgStart* start) {
     rgStart_PrintLimits(start);
-    for (int i = 0; i < start->pairCount && i < RG_START_LINES; ++i) {
+    int shown = start->isReference ? start->pairCount : RG_START_LINES;
+    for (int i = 0; i < start->pairCount && i < shown; ++i) {
         char a[80], b[80];
         rgCli_Print(stdout, "  %-12s at %s: '%s' and '%s' overlap by %.3g mm\n", "start",
                     start->name, rgShapeLabel(start->model, start->pairs[i].a, a),
                     rgShapeLabel(start->model, start->pairs[i].b, b), 1e3 * start->pairs[i].depth);
     }
-    if (start->pairCount > RG_START_LINES) {
+    if (start->pairCount > shown) {
         rgCli_Print(stdout, "  %-12s at %s: %d more pairs overlap\n", "start", start->name,
-                    start->pairCount - RG_START_LINES);
+                    start->pairCount - shown);
     }
 }
 
@@ -147,7 +154,37 @@ static void rgStart_Write(rgJson* json, const rgStart* start) {
     rgJson_EndObject(json);
 }
 
-void rgCli_CheckStarts(rgWorld* world, rgJson* json) {
+// Pairs of bodies that a loader excluded, with the depth.
+static void rgCheckIgnored(const rgModelDef* def, rgJson* json) {
+    int count = 0;
+    const rgExcludedPair* pairs = rgModelDef_ExcludedPairs(def, &count);
+    if (json != NULL) {
+        rgJson_BeginArray(json, "ignoredOverlaps");
+    }
+    for (int i = 0; i < count; ++i) {
+        const char* a = rgModelDef_Body(def, pairs[i].a)->name;
+        const char* b = rgModelDef_Body(def, pairs[i].b)->name;
+        if (!(pairs[i].overlap > 0)) {
+            continue;
+        }
+        if (json == NULL) {
+            printf("  %-12s '%s' and '%s' by %.3g mm: they do not collide\n", "overlap", a, b,
+                   1e3 * pairs[i].overlap);
+            continue;
+        }
+        rgJson_BeginObject(json, NULL);
+        rgJson_String(json, "a", a);
+        rgJson_String(json, "b", b);
+        rgJson_Number(json, "depth", pairs[i].overlap);
+        rgJson_EndObject(json);
+    }
+    if (json != NULL) {
+        rgJson_EndArray(json);
+    }
+}
+
+void rgCli_CheckStarts(const rgModelDef* def, rgWorld* world, rgJson* json) {
+    rgCheckIgnored(def, json);
     if (json != NULL) {
         rgJson_BeginArray(json, "starts");
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const char* const contacts[] = {"rigid", "file", NULL};
+static const char* const selfOverlaps[] = {"file", "keep", "ignore", NULL}; // rgSelfOverlap
 
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
     const rgOption options[RG_MODEL_OPTION_COUNT] = {
@@ -41,6 +42,10 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
          NULL, NULL, 0, 0},
         {"--contact", rg_optionChoice, &arguments->contact,
          "contacts of an MJCF file: rigid, or as soft as its solref says", "C", contacts, 0, 0},
+        {"--self-overlap", rg_optionChoice, &arguments->selfOverlap,
+         "parts of one robot that overlap where it starts: as the file says (URDF, SDF: ignore), "
+         "collide, or do not",
+         "S", selfOverlaps, 0, 0},
         {"--bound", rg_optionText, &arguments->bound,
          "least mass and moment of inertia of what has a joint [kg, kg m^2]", "M,I", NULL, 0, 0},
     };
@@ -84,6 +89,7 @@ static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, i
     def.hulls = arguments->hull;
     def.decompose = arguments->decompose;
     def.fileContact = arguments->contact == 1;
+    def.selfOverlap = (rgSelfOverlap)arguments->selfOverlap;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = floating ? rg_baseFloating : fixed ? rg_baseFixed : rg_baseFromFile;
     rgResult result = rgLoadModelDef(path, &def, diagnostics, made);

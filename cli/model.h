@@ -8,14 +8,15 @@ typedef struct rgModelArguments {
     rgPlacedList floating, fixed;
     bool strict;
     bool noMeshes;
-    bool hull;      // one convex hull for a moving mesh
-    bool decompose; // parts for a moving mesh of an MJCF file
-    int contact;    // rigid, file
+    bool hull;       // one convex hull for a moving mesh
+    bool decompose;  // parts for a moving mesh of an MJCF file
+    int contact;     // rigid, file
+    int selfOverlap; // rgSelfOverlap
     const char* bound;
     rgPlacedList at, rpy, prefix, on, scale, density, withoutWorld;
 } rgModelArguments;
 
-#define RG_MODEL_OPTION_COUNT 16
+#define RG_MODEL_OPTION_COUNT 17
 // Write the options of a robot description to the start of a verb's table.
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table);
 

@@ -1,4 +1,5 @@
-// What arguments add to a definition before it is compiled: servos, pairs of one robot, sensors.
+// What arguments add to a definition before it is compiled: servos, pairs of one robot, sensors, a
+// floor.
 #include "simulation.h"
 
 #include <stdlib.h>
@@ -115,6 +116,15 @@ static rgResult rgWatchTorques(rgModelDef* def) {
     return result;
 }
 
+// ---- the floor ----
+
+static rgResult rgAddGround(rgModelDef* def) {
+    rgShapeDef plane = rgDefaultShapeDef();
+    plane.name = "rigor_ground";
+    plane.kind = rg_shapePlane;
+    return rgModelDef_AddShape(def, &plane, NULL);
+}
+
 bool rgPrepareDef(rgModelDef* def, const rgSimulationArguments* arguments) {
     if (arguments->hold != NULL && !rgAddHold(def, arguments->hold)) {
         return false;
@@ -125,6 +135,9 @@ bool rgPrepareDef(rgModelDef* def, const rgSimulationArguments* arguments) {
     }
     if (result == rg_ok && arguments->watchTorques) {
         result = rgWatchTorques(def);
+    }
+    if (result == rg_ok && arguments->ground) {
+        result = rgAddGround(def);
     }
     if (result != rg_ok) {
         rgCli_Error("the model could not be changed: %s", rgResult_Name(result));

@@ -181,6 +181,7 @@ static const struct {
     {"--q", rg_useRun, false},
     {"--v", rg_useRun, false},
     {"--self-collision", rg_useRun, false},
+    {"--self-overlap", rg_useRun, false},
     {"--stiffness", rg_useRun, false},
     {"--damping", rg_useRun, false},
     {"--dissipation", rg_useRun, false},

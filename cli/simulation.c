@@ -36,7 +36,8 @@ void rgSimulationArguments_Options(rgSimulationArguments* a, rgOption* table) {
         {"--bodies", rg_optionInt, &a->bodyCount, "size of the scenes pile, tower, domino, chain",
          "N", NULL, 1, 1000000},
         {"--ground", rg_optionFlag, &a->ground,
-         "add a floor at z = 0, or below a robot that starts lower", NULL, NULL, 0, 0},
+         "add a floor at z = 0; a robot that moves freely and starts in it is lifted", NULL, NULL,
+         0, 0},
         {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
          "K", NULL, 0, 0},
         {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
@@ -206,6 +207,22 @@ static bool rgFinishModel(rgSimulation* simulation, const rgSimulationArguments*
            rgCli_CompileDef(&arguments->model, &simulation->loaded);
 }
 
+// Notes are for rigor check, but what does not collide is for everybody.
+static void rgTellIgnoredPairs(const rgModelDef* def) {
+    int count = 0, ignored = 0;
+    const rgExcludedPair* pairs = rgModelDef_ExcludedPairs(def, &count);
+    for (int i = 0; i < count; ++i) {
+        ignored += pairs[i].overlap > 0;
+    }
+    if (ignored > 0) {
+        fprintf(stderr,
+                "start: %d pair%s of parts overlap%s and %s not collide; --self-overlap keep lets "
+                "them\n",
+                ignored, ignored > 1 ? "s" : "", ignored > 1 ? "" : "s",
+                ignored > 1 ? "do" : "does");
+    }
+}
+
 // A file wins over a scene of the same name only if its name says that it is one.
 static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     simulation->name = arguments->label != NULL ? arguments->label : arguments->what;
@@ -222,6 +239,7 @@ static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* argume
     bool good = simulation->scene != NULL ? rgLoadScene(simulation, arguments)
                                           : rgLoadFile(simulation, arguments);
     good = good && rgFinishModel(simulation, arguments);
+    rgTellIgnoredPairs(simulation->loaded.def);
     if (simulation->loaded.diagnostics != NULL) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
         rgDiagnostics_Clear(simulation->loaded.diagnostics);
@@ -301,47 +319,22 @@ static rgResult rgHoldStart(rgSimulation* simulation) {
     return result;
 }
 
-// How far a joint of one coordinate is outside its limits; positive: below.
-static double rgMissing(const rgModel* model, int joint, const double* q) {
-    const rgJointDef* def = rgModel_Joint(model, (rgJointId){joint});
-    if (!def->hasLimits || (def->kind != rg_jointRevolute && def->kind != rg_jointPrismatic)) {
-        return 0;
-    }
-    double value = q[rgModel_JointRange(model, (rgJointId){joint}).q];
-    return value < def->lower ? def->lower - value : value > def->upper ? def->upper - value : 0;
-}
-
-static bool rgIsWithinLimits(const rgModel* model, const double* q) {
-    bool within = true;
-    for (int j = 1; j <= rgModel_Info(model).jointCount; ++j) {
-        within = within && fabs(rgMissing(model, j, q)) < 1e-6;
-    }
-    return within;
-}
-
-// Put joints that the file draws outside their limits at the nearest one, and say so. With loops
-// that cannot be closed then, all stays as it is drawn.
-static rgResult rgEnterLimits(rgSimulation* simulation) {
+// Joints that start inside their limits and are drawn outside.
+static void rgTellLimits(const rgSimulation* simulation) {
     const rgModel* model = simulation->loaded.model;
-    size_t count = (size_t)simulation->info.qCount;
-    double* q = rgCli_Allocate(2 * count + 1, sizeof(double));
-    double* drawn = q + count;
+    const double* q = rgWorld_Positions(simulation->world, NULL);
+    double* drawn = rgCli_Allocate((size_t)simulation->info.qCount, sizeof(double));
     int moved = 0, first = 0;
-    memcpy(q, rgWorld_Positions(simulation->world, NULL), count * sizeof(double));
-    memcpy(drawn, q, count * sizeof(double));
-    for (int j = 1; j <= simulation->info.jointCount; ++j) {
-        double missing = rgMissing(model, j, q);
-        if (missing != 0) {
-            q[rgModel_JointRange(model, (rgJointId){j}).q] += missing;
-            first = moved++ == 0 ? j : first;
+    rgModel_NeutralConfiguration(model, drawn);
+    for (int j = simulation->info.jointCount; j >= 1; --j) {
+        const rgJointDef* def = rgModel_Joint(model, (rgJointId){j});
+        int at = rgModel_JointRange(model, (rgJointId){j}).q;
+        bool scalar = def->kind == rg_jointRevolute || def->kind == rg_jointPrismatic;
+        if (def->hasLimits && scalar && (drawn[at] < def->lower || drawn[at] > def->upper) &&
+            q[at] != drawn[at]) {
+            moved += 1;
+            first = j;
         }
-    }
-    rgResult result = moved > 0 ? rgWorld_SetState(simulation->world, q, NULL) : rg_ok;
-    const double* reached = rgWorld_Positions(simulation->world, NULL);
-    if (result == rg_ok && moved > 0 && simulation->info.equalityCount > 0 &&
-        (rgWorld_Project(simulation->world) != rg_ok || !rgIsWithinLimits(model, reached))) {
-        result = rgWorld_SetState(simulation->world, drawn, NULL);
-        moved = 0;
     }
     if (moved > 0) {
         int at = rgModel_JointRange(model, (rgJointId){first}).q;
@@ -353,8 +346,7 @@ static rgResult rgEnterLimits(rgSimulation* simulation) {
         }
         fputs("; --start neutral leaves it\n", stderr);
     }
-    free(q);
-    return result;
+    free(drawn);
 }
 
 static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* arguments) {
@@ -367,10 +359,10 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
     if (result == rg_ok && simulation->scene == NULL && arguments->key == NULL &&
         arguments->q == NULL && arguments->start != rg_startNeutral &&
         arguments->start != rg_startKey) {
-        result = rgEnterLimits(simulation);
+        rgTellLimits(simulation);
     }
     if (result == rg_ok && arguments->start == rg_startNeutral) {
-        result = rgWorld_Reset(world, (rgKeyId){0});
+        result = rgWorld_SetState(world, NULL, NULL);
     }
     if (result == rg_ok && arguments->start == rg_startKey && arguments->key == NULL) {
         result = rgWorld_Reset(world, (rgKeyId){1});
@@ -398,6 +390,9 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
             return false;
         }
     }
+    if (result == rg_ok && !rgSimulation_LeaveFloor(simulation, arguments)) {
+        return false;
+    }
     if (result == rg_ok && arguments->hold != NULL) {
         result = rgHoldStart(simulation);
     }
@@ -409,69 +404,10 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
 
 // ---- the floor ----
 
-static double rgLowestPoint(const rgShapeDef* shape, rgPose pose) {
-    rgGeometryDef def = rgDefaultGeometryDef();
-    def.kind = shape->kind;
-    def.size = shape->size;
-    def.rounding = shape->rounding;
-    def.mesh = shape->mesh;
-    def.heightField = shape->heightField;
-    rgGeometry* geometry = NULL;
-    if (rgCreateGeometry(&def, NULL, &geometry) != rg_ok) {
-        return INFINITY;
-    }
-    double lowest = rgGeometry_Box(geometry, pose).lower.z;
-    rgDestroyGeometry(geometry);
-    return lowest;
-}
-
-static bool rgIsMovingShape(const rgModel* model, rgShapeId id) {
+bool rgIsMovingShape(const rgModel* model, rgShapeId id) {
     const rgShapeDef* shape = rgModel_Shape(model, id);
     return !shape->visualOnly && shape->body.index1 != 0 &&
            rgModel_BodyLink(model, shape->body).moving.index1 != 0;
-}
-
-// The floor is at z = 0, or lower where the robot starts lower.
-static double rgGroundLevel(const rgSimulation* simulation) {
-    const rgModel* model = simulation->loaded.model;
-    double level = 0;
-    for (int i = 1; i <= simulation->info.shapeCount; ++i) {
-        rgShapeId id = {i};
-        if (rgIsMovingShape(model, id)) {
-            double low = rgLowestPoint(rgModel_Shape(model, id),
-                                       rgDynamics_ShapePose(simulation->poses, id));
-            level = fmin(level, low);
-        }
-    }
-    return level;
-}
-
-static void rgUnmakeWorld(rgSimulation* simulation) {
-    rgDestroyWorld(simulation->world);
-    rgDestroyDynamics(simulation->poses);
-    simulation->world = NULL;
-    simulation->poses = NULL;
-}
-
-static bool rgAddGround(rgSimulation* simulation) {
-    rgLoadedModel* loaded = &simulation->loaded;
-    simulation->groundLevel = rgGroundLevel(simulation);
-    rgShapeDef plane = rgDefaultShapeDef();
-    plane.name = "rigor_ground";
-    plane.kind = rg_shapePlane;
-    plane.pose.p.z = simulation->groundLevel;
-    rgResult result = rgModelDef_AddShape(loaded->def, &plane, NULL);
-    rgUnmakeWorld(simulation);
-    rgDestroyModel(loaded->model);
-    loaded->model = NULL;
-    if (result == rg_ok) {
-        result = rgCompileModel(loaded->def, NULL, loaded->diagnostics, &loaded->model);
-    }
-    if (result != rg_ok) {
-        rgCli_PrintDiagnostics(loaded->diagnostics, stderr, false, false);
-        rgCli_Error("--ground: the floor could not be added: %s", rgResult_Name(result));
-    }
-    return result == rg_ok;
 }
 
 bool rgSimulation_LacksFloor(const rgSimulation* simulation) {
@@ -597,16 +533,13 @@ bool rgSimulation_Begin(rgSimulation* simulation, const rgSimulationArguments* a
         !rgMakeWorld(simulation, arguments)) {
         return false;
     }
-    // The floor goes below the start pose, which takes a first world to know.
-    if (arguments->ground && (!rgAddGround(simulation) || !rgMakeWorld(simulation, arguments))) {
-        return false;
-    }
     rgRememberStart(simulation);
     return true;
 }
 
 void rgSimulation_Free(rgSimulation* simulation) {
-    rgUnmakeWorld(simulation);
+    rgDestroyWorld(simulation->world);
+    rgDestroyDynamics(simulation->poses);
     rgDestroyThreadPool(simulation->pool);
     rgCli_FreeModel(&simulation->loaded);
     rgHistogram_Free(&simulation->stats.contacts);

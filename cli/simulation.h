@@ -95,14 +95,19 @@ typedef struct rgSimulation {
     rgWorldDef def;
     rgThreadPool* pool;
     rgWorld* world;
-    rgDynamics* poses;  // at the positions last measured
-    bool* isScripted;   // by body, from 0
-    rgVec3* start;      // of each body
-    int ownActuators;   // actuators before the servos of --hold
-    int ownSensors;     // sensors before those of torques
-    double groundLevel; // [m], with --ground
+    rgDynamics* poses; // at the positions last measured
+    bool* isScripted;  // by body, from 0
+    rgVec3* start;     // of each body
+    int ownActuators;  // actuators before the servos of --hold
+    int ownSensors;    // sensors before those of torques
     rgSimulationStats stats;
 } rgSimulation;
+
+// Lift robots that start inside a floor and move freely, and say so; false after a message about
+// one that cannot be lifted. floor.c
+bool rgSimulation_LeaveFloor(rgSimulation* simulation, const rgSimulationArguments* arguments);
+// It collides, and its body moves.
+bool rgIsMovingShape(const rgModel* model, rgShapeId id);
 
 // Make a simulation ready to run. False after messages on stderr; free it either way.
 bool rgSimulation_Begin(rgSimulation* simulation, const rgSimulationArguments* arguments);

@@ -42,7 +42,8 @@ rgLab rgLab_Open(const rgWorldDef* def, const char* format, ...) {
     }
     va_list arguments;
     int used = snprintf(text, capacity,
-                        "<mujoco><compiler angle='radian'/><default><geom friction='0.5 0 0'/>"
+                        "<mujoco><option timestep='0.001'/><compiler "
+                        "angle='radian'/><default><geom friction='0.5 0 0'/>"
                         "</default>");
     va_start(arguments, format);
     used += vsnprintf(text + used, (size_t)(capacity - used), format, arguments);

@@ -121,7 +121,7 @@ typedef struct rgBatchMemory {
 } rgBatchMemory;
 
 RG_API rgBatchDef rgDefaultBatchDef(void);
-/// All worlds start in the model's neutral configuration. The model must outlive them.
+/// All worlds start as rgCreateWorld() has them. The model must outlive them.
 RG_API rgResult rgCreateBatch(const rgModel* model, const rgBatchDef* def,
                               rgDiagnostics* diagnostics, rgBatch** batch);
 RG_API void rgDestroyBatch(rgBatch* batch);

@@ -135,6 +135,9 @@ RG_API rgEnergy rgDynamics_Energy(rgDynamics* dynamics);
 
 /// The configuration at which every body is where its definition says.
 RG_API void rgModel_NeutralConfiguration(const rgModel* model, double* q);
+/// The neutral configuration with hinges and slides that are outside their limits there at the
+/// nearer one: where worlds start.
+RG_API void rgModel_StartConfiguration(const rgModel* model, double* q);
 /// Uniform within limits; angles without limits within half a turn either way, lengths within 1 m.
 RG_API void rgModel_RandomConfiguration(const rgModel* model, uint64_t seed, double* q);
 /// result = q moved for time dt at velocity v (body coordinates). May be q itself.

@@ -19,6 +19,16 @@ typedef enum rgMeshUse {
     rg_meshesNone,      ///< dynamics without geometry: no mesh file is opened
 } rgMeshUse;
 
+/// Treatment of pairs of bodies of one robot whose shapes overlap where it starts
+/// (rgModel_StartConfiguration()), neighbours apart, which never collide. One note tells their
+/// number; rgModelDef_ExcludedPairs() lists those that are ignored.
+typedef enum rgSelfOverlap {
+    rg_selfOverlapFromFile, ///< URDF, SDF: they are ignored. MJCF: they collide unless it excludes
+                            ///< them, as in MuJoCo
+    rg_selfOverlapKeep,     ///< they collide
+    rg_selfOverlapIgnore,   ///< they do not collide, as pairs that planners disable
+} rgSelfOverlap;
+
 /// Start from rgDefaultLoadDef().
 typedef struct rgLoadDef {
     int packageDirCount;
@@ -27,6 +37,7 @@ typedef struct rgLoadDef {
     bool ignoreEnvironment;         ///< do not look into ROS_PACKAGE_PATH after packageDirs
     rgBaseKind base;
     rgMeshUse meshes;
+    rgSelfOverlap selfOverlap;
     bool hulls; ///< URDF, SDF: a mesh of a moving link that is not convex becomes one hull, with a
                 ///< warning, instead of several that leave its hollows open
     bool decompose; ///< MJCF: a mesh geom of a body that is not convex becomes several hulls; by

@@ -17,6 +17,7 @@ typedef enum rgMeshFormat {
     rg_meshStl,
     rg_meshObj,
     rg_meshCollada,
+    rg_meshMsh, ///< MuJoCo's binary .msh
 } rgMeshFormat;
 
 /// Read a mesh file. Remarks name the line, or the byte of a binary file. Other formats come back

@@ -339,8 +339,10 @@ typedef enum rgIntegrator {
 
 /// Wishes of a file about how it is simulated.
 typedef struct rgModelOptions {
-    rgVec3 gravity;  ///< [m/s^2]
-    double timeStep; ///< [s]; 0: not said
+    rgVec3 gravity;       ///< [m/s^2]
+    double timeStep;      ///< [s]; 0: not said
+    bool impliedTimeStep; ///< the file does not say it, but its format means it (MJCF: 2 ms); one
+                          ///< that is said in another file goes before it
     rgIntegrator integrator;
     bool hasGravity;
     rgVec3 magnetic;           ///< field that magnetometers measure
@@ -382,6 +384,16 @@ RG_API rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor,
 RG_API rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id);
 /// These two bodies never meet.
 RG_API rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b);
+
+/// Two bodies that never meet, and why.
+typedef struct rgExcludedPair {
+    rgBodyId a, b;
+    double
+        overlap; ///< [m] by which they overlap where their robot starts, for which a loader
+                 ///< excluded them (rgLoadDef.selfOverlap); 0: the file or a program asked for it
+} rgExcludedPair;
+/// A view, valid until the next change of the definition.
+RG_API const rgExcludedPair* rgModelDef_ExcludedPairs(const rgModelDef* def, int* count);
 /// These two shapes meet whatever the masks say; the material holds for the pair unless it is NULL.
 RG_API rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b,
                                    const rgMaterial* material);
@@ -455,6 +467,7 @@ typedef enum rgAttachKind {
 typedef struct rgAttachDef {
     rgAttachKind kind;
     const char* prefix; ///< goes before every name; NULL: names stay as they are
+    const char* suffix; ///< goes behind every name; NULL: nothing
     rgBodyId parent;    ///< null: the world
     rgPose pose;        ///< of the other definition's world in the parent's frame
     rgJointDef joint;   ///< rg_attachJoint: its body is not read, its name is taken as given

@@ -185,7 +185,10 @@ RG_API rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose);
 /// stay. rg_errorNumeric: no such configuration was found, and the state is the nearest one met.
 RG_API rgResult rgWorld_Project(rgWorld* world);
 RG_API rgResult rgWorld_SetTime(rgWorld* world, double time);
-RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key); ///< null: neutral configuration
+/// To a key; null: to where the world was created, the neutral configuration with joints inside
+/// their limits (rgModel_StartConfiguration()) and loops closed then. rgWorld_SetState() without q
+/// gives the neutral configuration itself.
+RG_API rgResult rgWorld_Reset(rgWorld* world, rgKeyId key);
 RG_API double rgWorld_Time(const rgWorld* world);
 RG_API double rgWorld_TimeStep(const rgWorld* world);
 RG_API const double* rgWorld_Positions(const rgWorld* world, int* count);

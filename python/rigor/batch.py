@@ -154,7 +154,7 @@ class Batch(LiveArrays):
         del keep
 
     def reset(self, key: Optional[Part] = None, mask: Any = None) -> None:
-        """Worlds go to a key or to the neutral configuration, and their status is new."""
+        """Worlds go to a key or to the start, and their status is new."""
         index = 0 if key is None else self.model.id("key", key) + 1
         c, keep = self._mask(mask)
         with self._guard as batch:

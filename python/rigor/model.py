@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._core import (ArgumentError, Diagnostics, Fixed, NotFoundError, Record, check, ffi,
+from ._core import (ArgumentError, Diagnostics, Fixed, FormatError, NotFoundError, Record, check, ffi,
                     fill, floats, lib, numbers, pointer, read, refuse_pickle, string, vector,
                     writable_pointer)
 
@@ -573,8 +573,26 @@ def _load_def(fields: Dict[str, Any], keep: List[Any]) -> Any:
     return c
 
 
+def _expand_xacro(path: str) -> Optional[bytes]:
+    """The URDF text of a xacro file; None: it is none, or the package xacro is not installed."""
+    if not path.endswith(".xacro"):
+        return None
+    try:
+        import xacro  # of ROS, on PyPI as well
+    except ImportError:
+        return None
+    try:
+        text: str = xacro.process_file(path).toxml()
+    except Exception as error:  # of many kinds, among them those of what the file evaluates
+        raise FormatError(f"{path}: xacro: {error}") from error
+    return text.encode("utf-8")
+
+
 def load_def(path: Path, **options: Any) -> ModelDef:
     """As `load()`, but gives the editable definition."""
+    text = _expand_xacro(os.fsdecode(path))
+    if text is not None:
+        return parse_def(text, path, **options)
     keep: List[Any] = []
     diagnostics = Diagnostics()
     out = ffi.new("rgModelDef**")
@@ -586,7 +604,8 @@ def load_def(path: Path, **options: Any) -> ModelDef:
 
 
 def load(path: Path, **options: Any) -> Model:
-    """Read a URDF, MJCF or SDF file, or a built-in model such as "humanoid".
+    """Read a URDF, MJCF or SDF file, or a built-in model such as "humanoid". A `.xacro` file is
+    expanded first, where the package `xacro` is installed.
 
     Options are the fields of rgLoadDef: `base="floating"` for URDF robots that are not bolted down,
     `package_dirs=[...]` where package:// is looked for, and others.

@@ -241,7 +241,7 @@ class World(LiveArrays):
             check(lib.rgWorld_SetActivation(world, pointer(given)), "act")
 
     def reset(self, key: Optional[Part] = None) -> None:
-        """Go to a key, or to the start: neutral, or where the scene starts. Clears the warm start,
+        """Go to a key, or to the start: neutral with joints in their limits, or where the scene starts. Clears the warm start,
         controls, forces and wrenches."""
         index = 0 if key is None else self.model.id("key", key) + 1
         self._drop_writes()

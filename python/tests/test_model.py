@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+import sys
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -85,6 +87,37 @@ def test_urdf_base(tmp_path):
         model.save(tmp_path / "arm.xml")
     again = rigor.load(tmp_path / "arm.xml")
     assert again.nq == model.nq and again.mass == model.mass
+
+
+def test_xacro(tmp_path, monkeypatch):
+    """The package expands the file; errors of it are those of the format. Without it, a hint."""
+    path = tmp_path / "arm.xacro"
+    path.write_text("<robot name='r' xmlns:xacro='x'><xacro:arm n='2'/></robot>")
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    with pytest.raises(rigor.FormatError, match="expand it first"):
+        rigor.load(path)
+    text = "<robot name='r'><link name='a'/><link name='b'/></robot>"
+    made = types.SimpleNamespace(toxml=lambda: text.replace("<link name='b'/>", ""))
+    package = types.SimpleNamespace(process_file=lambda name: made)
+    monkeypatch.setitem(sys.modules, "xacro", package)
+    assert rigor.load(path).names("body") == ("a",)
+
+    def fail(name):
+        raise KeyError("n")
+    package.process_file = fail
+    with pytest.raises(rigor.FormatError, match="xacro: 'n'"):
+        rigor.load(path)
+
+
+def test_self_overlap(tmp_path):
+    """The option of the loader, by the names of its values."""
+    box = ("<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+           "</inertial><collision><geometry><sphere radius='1'/></geometry></collision></link>")
+    text = "<robot name='r'>" + "".join(f"<link name='{n}'>{box}" for n in "abc") + "".join(
+        f"<joint name='{p}{c}' type='continuous'><parent link='{p}'/><child link='{c}'/></joint>"
+        for p, c in ("ab", "bc")) + "</robot>"
+    assert "do" in rigor.parse(text).notes[0] and "not collide" in rigor.parse(text).notes[0]
+    assert "and collides" in rigor.parse(text, self_overlap="keep").notes[0]
 
 
 def test_warnings_are_python_warnings(tmp_path):

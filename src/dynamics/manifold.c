@@ -27,6 +27,18 @@ void rgModel_NeutralConfiguration(const rgModel* model, double* q) {
     }
 }
 
+void rgModel_StartConfiguration(const rgModel* model, double* q) {
+    rgModel_NeutralConfiguration(model, q);
+    for (int j = 0; model != NULL && q != NULL && j < model->info.jointCount; ++j) {
+        const rgJointDef* joint = &model->joints[j];
+        double* value = &q[model->jointRanges[j].q];
+        if (joint->hasLimits &&
+            (joint->kind == rg_jointRevolute || joint->kind == rg_jointPrismatic)) {
+            *value = RG_MIN(RG_MAX(*value, joint->lower), joint->upper);
+        }
+    }
+}
+
 static double rgRandomUnit(uint64_t* state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -2,6 +2,7 @@
 #include "io/load.h"
 
 #include "io/file.h"
+#include "io/overlap.h"
 #include "model/def.h"
 #include "rigor/inertia.h"
 
@@ -20,12 +21,13 @@ const char* rgFrictionRuleWord(rgFrictionRule rule) {
 typedef struct rgModelFormat {
     const char* root; // name of the root element
     rgReadModelFcn* read;
+    rgSelfOverlap selfOverlap; // of files that do not say
 } rgModelFormat;
 
 static const rgModelFormat formats[] = {
-    {"robot", rgReadUrdf},
-    {"mujoco", rgReadMjcf},
-    {"sdf", rgReadSdf},
+    {"robot", rgReadUrdf, rg_selfOverlapIgnore},
+    {"mujoco", rgReadMjcf, rg_selfOverlapKeep},
+    {"sdf", rgReadSdf, rg_selfOverlapIgnore},
 };
 
 rgLoadDef rgDefaultLoadDef(void) {
@@ -84,6 +86,10 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
         if (result == rg_ok && (def->boundMass > 0 || def->boundInertia > 0)) {
             result = rgBoundInertias(read, def, diagnostics, root);
         }
+        if (result == rg_ok) {
+            rgSource source = {.file = root->file, .line = root->line};
+            result = rgTreatSelfOverlaps(read, def, format->selfOverlap, source, diagnostics);
+        }
         if (result != rg_ok) {
             rgDestroyModelDef(read);
             return result;
@@ -139,6 +145,9 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
         return result;
     }
     rgXmlTree_KeepText(tree); // SDF has poses as text
+    if (used.strict) {
+        rgXmlTree_BeStrict(tree);
+    }
     rgXmlNode* root = NULL;
     result = text != NULL ? rgXmlTree_Parse(tree, text, byteCount, path, diagnostics, &root)
                           : rgXmlTree_Load(tree, path, diagnostics, &root);

@@ -135,9 +135,9 @@ rgMeshPart rgMesh_Part(const rgMesh* mesh, int index) {
 
 const char* rgForeignMeshName(const char* path) {
     static const char* const names[][2] = {
-        {"ply", "PLY"},        {"gltf", "glTF"}, {"glb", "glTF"},      {"fbx", "FBX"},
-        {"3ds", "3D Studio"},  {"off", "OFF"},   {"wrl", "VRML"},      {"usd", "USD"},
-        {"mesh", "Ogre mesh"}, {"msh", "MSH"},   {"blend", "Blender"},
+        {"ply", "PLY"},        {"gltf", "glTF"},     {"glb", "glTF"}, {"fbx", "FBX"},
+        {"3ds", "3D Studio"},  {"off", "OFF"},       {"wrl", "VRML"}, {"usd", "USD"},
+        {"mesh", "Ogre mesh"}, {"blend", "Blender"},
     };
     char extension[16];
     rgPathExtension(path, extension);
@@ -176,6 +176,9 @@ rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteC
     if (strcmp(extension, "dae") == 0) {
         return rg_meshCollada;
     }
+    if (strcmp(extension, "msh") == 0) {
+        return rg_meshMsh;
+    }
     if (path != NULL && rgForeignMeshName(path) != NULL) {
         return rg_meshUnknown;
     }
@@ -193,11 +196,11 @@ static rgResult rgMeshReader_Refuse(rgMeshReader* reader) {
         int stem = (int)RG_MIN(dot - path, 200);
         rgMeshReader_Fail(
             reader, 0,
-            "%s files are not read, only STL, OBJ and Collada; convert with: assimp export "
+            "%s files are not read, only STL, OBJ, Collada and MSH; convert with: assimp export "
             "%.*s%s %.*s.obj",
             name, stem, path, dot, stem, path);
     } else {
-        rgMeshReader_Fail(reader, 0, "is no STL, OBJ or Collada file");
+        rgMeshReader_Fail(reader, 0, "is no STL, OBJ, Collada or MSH file");
     }
     return rg_errorUnsupported;
 }
@@ -258,6 +261,7 @@ static rgResult rgMeshReader_Run(rgMeshReader* reader, rgMeshFormat format) {
     rgResult result = format == rg_meshStl       ? rgReadStl(reader)
                       : format == rg_meshObj     ? rgReadObj(reader)
                       : format == rg_meshCollada ? rgReadCollada(reader)
+                      : format == rg_meshMsh     ? rgReadMsh(reader)
                                                  : rgMeshReader_Refuse(reader);
     return result == rg_ok ? rgMeshReader_Finish(reader) : result;
 }

@@ -3,6 +3,9 @@
 #include "base/base.h"
 #include "rigor/mesh.h"
 
+#include <math.h>
+#include <string.h>
+
 #define RG_MESH_MAX_BYTES      ((size_t)512 << 20)
 #define RG_MESH_MAX_COUNT      50000000 // vertices, triangles
 #define RG_MESH_MAX_COORDINATE 1e12     // [m], before scaling
@@ -38,6 +41,24 @@ rgResult rgMeshReader_StartPart(rgMeshReader* reader, const char* name, size_t l
 rgResult rgReadStl(rgMeshReader* reader); // vertices at the same place are one
 rgResult rgReadObj(rgMeshReader* reader);
 rgResult rgReadCollada(rgMeshReader* reader);
+rgResult rgReadMsh(rgMeshReader* reader);
+
+static inline bool rgIsCoordinate(double x) {
+    return fabs(x) <= RG_MESH_MAX_COORDINATE; // false for not-a-number
+}
+
+// Numbers of binary files.
+static inline uint32_t rgLittle32(const char* bytes) {
+    const unsigned char* b = (const unsigned char*)bytes;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static inline double rgLittleFloat(const char* bytes) {
+    uint32_t bits = rgLittle32(bytes);
+    float value = 0;
+    memcpy(&value, &bits, sizeof(value));
+    return (double)value;
+}
 
 // Format by the file's name, or by its content when the name does not tell.
 rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteCount);

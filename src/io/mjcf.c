@@ -68,16 +68,15 @@ static void rgMjcf_Release(rgMjcf* m) {
         rgRelease(&m->load->allocator, (void*)m->classes[i].nodes);
     }
     rgMjNames* const names[] = {
-        &m->bodyNames,     &m->jointNames,    &m->geomNames,  &m->siteNames,
-        &m->tendonNames,   &m->actuatorNames, &m->meshNames,  &m->fieldNames,
-        &m->modelNames,    &m->materialNames, &m->classNames, &m->sensorNames,
-        &m->equalityNames, &m->keyNames,      &m->leftGeoms,  &m->leftActuators};
+        &m->bodyNames,     &m->jointNames,  &m->geomNames,     &m->siteNames,  &m->tendonNames,
+        &m->actuatorNames, &m->meshNames,   &m->fieldNames,    &m->modelNames, &m->materialNames,
+        &m->classNames,    &m->sensorNames, &m->equalityNames, &m->keyNames,   &m->leftGeoms};
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }
-    void* const arrays[] = {m->classes,       m->meshes,    m->fields,       m->colors,
-                            m->bodies,        m->geoms,     m->controls,     m->siteSizes,
-                            m->springDampers, m->reflected, (void*)m->models};
+    void* const arrays[] = {m->classes,   m->meshes,       m->fields,    m->colors,
+                            m->bodies,    m->geoms,        m->siteSizes, m->springDampers,
+                            m->reflected, (void*)m->models};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&m->load->allocator, arrays[i]);
     }
@@ -88,6 +87,7 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     const char* model = rgXmlNode_Attribute(root, "model");
     rgModelDef_SetName(m->def, model != NULL ? model : "MuJoCo Model");
     rgMjcf_Include(m, root);
+    rgXmlNode_DropEmpty(root);
     if (!rgMjcf_Failed(m)) {
         rgMjcf_Replicate(m, root);
     }

@@ -30,7 +30,7 @@ typedef enum rgMjInertiaFromGeom {
 typedef struct rgMjCompiler {
     double angleScale; // file's angle to radians
     char eulerSequence[4];
-    bool autoLimits, balanceInertia, stripPath;
+    bool autoLimits, balanceInertia, stripPath, fitsBounds;
     int inertiaFromGeom; // rgMjInertiaFromGeom
     int groupRange[2];
     double boundMass, boundInertia, totalMass;
@@ -84,6 +84,7 @@ typedef struct rgMjGeom {
     double margin, gap;
     rgMjSoftness softness;
     const char* mesh;
+    double fitScale; // of a primitive that is fitted to a mesh
     const char* hfield;
     const char* material;
     double color[4];
@@ -180,14 +181,11 @@ typedef struct rgMjcf {
     int springCapacity;
     rgMjReflected* reflected; // beside def->actuators
     int reflectedCapacity;
-    int* controls; // number of the file's actuator k in def, or -1
-    int controlCount, controlCapacity;
     rgMjCounts attached; // parts that came with bodies of other files
-    int attachedControls;
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
-    rgMjNames leftGeoms, leftActuators; // not supported or not read, and told
-    double* siteSizes;                  // bounding radius, beside def->frames
+    rgMjNames leftGeoms; // not supported or not read, and told
+    double* siteSizes;   // bounding radius, beside def->frames
     int siteCapacity;
     bool meshesTold;              // that meshes are not read
     bool missingTold;             // that a mesh file is missing
@@ -240,6 +238,8 @@ bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limi
 void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* names);
 void rgMjcf_ReadSoftness(rgMjcf* m, const rgXmlNode* node, const char* ref, const char* imp,
                          rgMjSoftness* softness);
+// The linear term of a polynomial stiffness or damping; a warning tells the others.
+void rgMjcf_ReadLinear(rgMjcf* m, const rgXmlNode* node, const char* name, double* value);
 rgMjSoftness rgMjcf_NoSoftness(void);
 // Stiffness and damping of a softness that holds between masses that act as one of mass [kg].
 void rgMjcf_Spring(const rgMjSoftness* softness, double mass, double* stiffness, double* damping);
@@ -255,6 +255,9 @@ void rgMjcf_Switch(rgMjcf* m, const rgXmlNode* root); // needs everything
 
 // mjcf_replicate.c
 void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root);
+// Suffix of names within the copies around an element: separators and numbers, innermost first; or
+// NULL.
+const char* rgMjcf_ReplicaSuffix(rgMjcf* m, const rgXmlNode* node);
 rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in the frame around
 
 // mjcf_asset.c
@@ -297,6 +300,10 @@ rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int c
 void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ApplySite(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadSite(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame);
+
+// mjcf_fit.c
+// The size of a primitive fitted to its mesh, and where it is. False after an error.
+bool rgMjcf_Fit(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g, const rgMjMesh* mesh, rgPose* pose);
 
 // mjcf_inertia.c
 // From <inertial>, or from the geoms: `fromGeoms` is their sum.
@@ -342,7 +349,12 @@ void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root);
 // mjcf_reflect.c
 void rgMjcf_SetReflected(rgMjcf* m, const rgXmlNode* root); // needs joints and actuators
 
+// An actuator that is not supported and does nothing. mjcf_actuator.c
+bool rgMjcf_IsIdle(const rgModelDef* def, const rgActuatorDef* actuator);
+
 // mjcf_sensor.c
+// A frame for what is on something that is not a site.
+rgFrameId rgMjcf_AddOwnFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rgPose pose);
 void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root);
 
 // mjcf_key.c

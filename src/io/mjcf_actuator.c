@@ -239,8 +239,8 @@ static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* de
                 rgMjcf_FindSite(m, node, "refsite", &def->reference));
     }
     rgXmlReader_Warn(&m->reader, node,
-                     "<%s>: acts on no joint, tendon or site, which is not supported; it is left "
-                     "out and does nothing",
+                     "<%s>: acts on no joint, tendon or site, which is not supported; it keeps "
+                     "its control and does nothing",
                      node->name);
     return false;
 }
@@ -250,8 +250,8 @@ static bool rgMjcf_IsKnownLaw(rgMjcf* m, const rgXmlNode* node, const rgMjActuat
     if (a->gainLaw == rg_mjLawOther || a->biasLaw == rg_mjLawOther || half ||
         a->activation == RG_NO_ACTIVATION || a->stateSize > 1) {
         rgXmlReader_Warn(&m->reader, node,
-                         "<%s>: this kind of gain, bias or dynamics is not supported; it is left "
-                         "out and does nothing",
+                         "<%s>: this kind of gain, bias or dynamics is not supported; it keeps "
+                         "its control and does nothing",
                          node->name);
         return false;
     }
@@ -384,28 +384,44 @@ static bool rgMjcf_IsSupportedActuator(const char* name) {
     return false;
 }
 
+bool rgMjcf_IsIdle(const rgModelDef* def, const rgActuatorDef* actuator) {
+    int frame = actuator->frame.index1 - 1;
+    return frame >= 0 && def->frames[frame].body.index1 == 0 && actuator->gain == 0;
+}
+
+// Of an actuator that is not supported: it keeps its place among the controls, and acts on the
+// world.
+static bool rgMjcf_MakeIdle(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def,
+                            rgMjReflected* reflected) {
+    *def = rgDefaultActuatorDef();
+    *reflected = (rgMjReflected){0};
+    def->name = rgXmlNode_Attribute(node, "name");
+    def->source = rgMjcf_Source(node);
+    def->frame = rgMjcf_AddOwnFrame(m, node, (rgBodyId){0}, rgPoseIdentity());
+    def->gain = 0;
+    return def->frame.index1 > 0;
+}
+
 static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
-    int* slot =
-        rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount, sizeof(*slot));
     rgMjReflected* reflected = rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity,
                                            m->def->actuatorCount, sizeof(*reflected));
-    if (slot == NULL || reflected == NULL) {
+    if (reflected == NULL) {
         return;
     }
-    *slot = -1;
-    m->controlCount += 1;
     rgActuatorDef def = rgDefaultActuatorDef();
-    if (!rgMjcf_IsSupportedActuator(node->name)) {
-        rgXmlReader_Warn(&m->reader, node,
-                         "<%.60s> is not supported; the actuator is left out and does nothing",
-                         node->name);
-    } else if (rgMjcf_MakeActuator(m, node, &def, reflected)) {
-        *slot = m->def->actuatorCount;
-        rgMjNames_Add(m, &m->actuatorNames, node, def.name, *slot);
-        rgMjcf_Check(m, rgModelDef_AddActuator(m->def, &def, NULL));
-        return;
+    int before = m->reader.errorCount;
+    bool supported = rgMjcf_IsSupportedActuator(node->name);
+    if (!supported) {
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%.60s> is not supported; the actuator keeps its control and does nothing",
+            node->name);
     }
-    rgMjNames_Add(m, &m->leftActuators, node, rgXmlNode_Attribute(node, "name"), 0);
+    bool made = supported && rgMjcf_MakeActuator(m, node, &def, reflected);
+    if (made || (m->reader.errorCount == before && rgMjcf_MakeIdle(m, node, &def, reflected))) {
+        rgMjNames_Add(m, &m->actuatorNames, node, def.name, m->def->actuatorCount);
+        rgMjcf_Check(m, rgModelDef_AddActuator(m->def, &def, NULL));
+    }
 }
 
 void rgMjcf_ReadActuators(rgMjcf* m, const rgXmlNode* root) {

@@ -80,16 +80,30 @@ static void rgMjcf_AddMesh(rgMjcf* m, const rgXmlNode* node) {
     m->meshCount += 1;
 }
 
-static bool rgMjcf_AssetPath(rgMjcf* m, const char* file, char path[RG_PATH_LENGTH]) {
+static bool rgMjcf_AssetIn(const rgMjcf* m, const char* base, const char* file,
+                           char path[RG_PATH_LENGTH]) {
+    char folder[RG_PATH_LENGTH];
+    if (m->compiler.meshDir != NULL && !rgIsAbsolutePath(file)) {
+        return rgJoinPath(base, m->compiler.meshDir, folder) && rgJoinPath(folder, file, path);
+    }
+    return rgJoinPath(base, file, path);
+}
+
+// Beside the main file, or else beside the included one that names it.
+static bool rgMjcf_AssetPath(rgMjcf* m, const rgXmlNode* node, const char* file,
+                             char path[RG_PATH_LENGTH]) {
     if (m->compiler.stripPath) {
         const char* slash = strrchr(file, '/');
         file = slash != NULL ? slash + 1 : file;
     }
-    char folder[RG_PATH_LENGTH];
-    if (m->compiler.meshDir != NULL && !rgIsAbsolutePath(file)) {
-        return rgJoinPath(m->folder, m->compiler.meshDir, folder) && rgJoinPath(folder, file, path);
+    bool fits = rgMjcf_AssetIn(m, m->folder, file, path);
+    char folder[RG_PATH_LENGTH], beside[RG_PATH_LENGTH];
+    if ((!fits || !rgFileExists(path)) && node->file != NULL && rgPathFolder(node->file, folder) &&
+        rgMjcf_AssetIn(m, folder, file, beside) && rgFileExists(beside)) {
+        memcpy(path, beside, sizeof(beside));
+        return true;
     }
-    return rgJoinPath(m->folder, file, path);
+    return fits;
 }
 
 // Copy into the arena so that it can be scaled.
@@ -113,7 +127,7 @@ static bool rgMjMesh_Take(rgMjcf* m, rgMjMesh* mesh, const rgMeshData* data) {
 static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const rgXmlNode* user,
                               bool matters) {
     char path[RG_PATH_LENGTH];
-    bool there = rgMjcf_AssetPath(m, file, path) && rgFileExists(path);
+    bool there = rgMjcf_AssetPath(m, mesh->node, file, path) && rgFileExists(path);
     if (!there && !matters) {
         if (!m->missingTold) {
             rgXmlReader_Warn(&m->reader, mesh->node,
@@ -339,7 +353,7 @@ static double* rgMjcf_FileHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* f
     char path[RG_PATH_LENGTH], extension[16];
     char* bytes = NULL;
     size_t count = 0;
-    if (!rgMjcf_AssetPath(m, file, path) ||
+    if (!rgMjcf_AssetPath(m, node, file, path) ||
         rgReadFile(path, RG_HFIELD_MAX_BYTES, &m->load->allocator, m->reader.diagnostics, &bytes,
                    &count) != rg_ok) {
         rgXmlReader_Error(&m->reader, node, "<hfield file>: '%.200s' cannot be read", file);

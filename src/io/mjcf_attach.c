@@ -8,6 +8,23 @@
 
 #define RG_ATTACH_MAX_DEPTH 8
 
+// The name of a model that is given none: that in its file, or else the file's.
+static const char* rgMjcf_OwnModelName(rgMjcf* m, const char* file) {
+    char path[RG_PATH_LENGTH];
+    rgXmlTree* tree = NULL;
+    rgXmlNode* root = NULL;
+    const char* kept = NULL;
+    bool failed = false;
+    if (rgJoinPath(m->folder, file, path) && rgFileExists(path) &&
+        rgCreateXmlTree(&m->load->allocator, &tree) == rg_ok &&
+        rgXmlTree_Load(tree, path, NULL, &root) == rg_ok) {
+        kept = rgKeepString(&m->arena, rgXmlNode_Attribute(root, "model"), &failed);
+    }
+    rgDestroyXmlTree(tree);
+    rgMjcf_Check(m, failed ? rg_errorMemory : rg_ok);
+    return kept != NULL && kept[0] != '\0' ? kept : rgMjcf_FileStem(m, file);
+}
+
 void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node) {
     static const char* const known[] = {"name", "file", "content_type", NULL};
     rgXmlReader_CheckAttributes(&m->reader, node, known);
@@ -17,7 +34,7 @@ void rgMjcf_AddModel(rgMjcf* m, const rgXmlNode* node) {
         rgMjcf_Grow(m, (void**)&m->models, &m->modelCapacity, m->modelCount, sizeof(*slot));
     if (slot != NULL && file != NULL) {
         *slot = node;
-        rgMjNames_Add(m, &m->modelNames, node, name != NULL ? name : rgMjcf_FileStem(m, file),
+        rgMjNames_Add(m, &m->modelNames, node, name != NULL ? name : rgMjcf_OwnModelName(m, file),
                       m->modelCount++);
     }
 }
@@ -133,16 +150,12 @@ static void rgMjcf_EnterShapes(rgMjcf* m, const rgXmlNode* node, rgMjCounts firs
 
 static void rgMjcf_EnterActuators(rgMjcf* m, const rgXmlNode* node, int first) {
     for (int i = first; i < m->def->actuatorCount; ++i) {
-        int* slot = rgMjcf_Grow(m, (void**)&m->controls, &m->controlCapacity, m->controlCount,
-                                sizeof(*slot));
         rgMjReflected* ratio =
             rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity, i, sizeof(*ratio));
-        if (slot == NULL || ratio == NULL) {
+        if (ratio == NULL) {
             return;
         }
-        *slot = i;
         *ratio = (rgMjReflected){0};
-        m->controlCount += 1;
         rgMjNames_Add(m, &m->actuatorNames, node, m->def->actuators[i].name, i);
     }
 }
@@ -178,6 +191,7 @@ static rgResult rgMjcf_AttachDef(rgMjcf* m, const rgXmlNode* node, rgModelDef* o
     other->options = (rgModelOptions){0}; // those of this file hold
     rgAttachDef how = rgDefaultAttachDef();
     how.prefix = rgXmlNode_Attribute(node, "prefix");
+    how.suffix = rgMjcf_ReplicaSuffix(m, node);
     how.parent = parent;
     how.pose = frame;
     how.withoutWorld = body != NULL;
@@ -216,7 +230,6 @@ void rgMjcf_Attach(rgMjcf* m, const rgXmlNode* node, rgBodyId parent, rgPose fra
 void rgMjcf_CountAttached(rgMjcf* m, const rgXmlNode* root) {
     (void)root;
     m->attached = rgMjcf_Count(m->def);
-    m->attachedControls = m->controlCount;
 }
 
 static void rgReverse(char* parts, size_t size, int count) {
@@ -267,10 +280,6 @@ void rgMjcf_OrderAttached(rgMjcf* m, const rgXmlNode* root) {
         *tendon = rgMovedBehind(*tendon, tendons, def->tendonCount);
         *actuator = rgMovedBehind(*actuator, actuators, def->actuatorCount);
     }
-    for (int i = 0; i < m->controlCount; ++i) {
-        m->controls[i] = rgMovedBehind(m->controls[i] + 1, actuators, def->actuatorCount) - 1;
-    }
-    rgMoveBehind(m->controls, sizeof(*m->controls), m->attachedControls, m->controlCount);
     rgMoveBehind(def->tendons, sizeof(*def->tendons), tendons, def->tendonCount);
     rgMoveBehind(def->actuators, sizeof(*def->actuators), actuators, def->actuatorCount);
     rgMoveBehind(def->equalities, sizeof(*def->equalities), m->attached.equalities,

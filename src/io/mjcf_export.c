@@ -31,8 +31,8 @@ void rgMjWriter_Pose(rgMjWriter* w, rgPose pose) {
 static void rgMjWriter_Option(rgMjWriter* w) {
     const rgModelOptions* options = &w->def->options;
     rgText_Add(&w->text, "  <option");
-    if (options->timeStep > 0) {
-        rgText_Number(&w->text, "timestep", options->timeStep);
+    if (!options->impliedTimeStep) { // MJCF means another one by saying nothing
+        rgText_Number(&w->text, "timestep", options->timeStep > 0 ? options->timeStep : 1e-3);
     }
     if (options->integrator != rg_integratorAny) {
         bool euler = options->integrator == rg_integratorEuler;

@@ -58,6 +58,7 @@ void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value) {
     const char* hfield = rgXmlNode_Attribute(node, "hfield");
     const char* material = rgXmlNode_Attribute(node, "material");
     g->mesh = mesh != NULL ? mesh : g->mesh;
+    rgXmlReader_Double(r, node, "fitscale", &g->fitScale);
     g->hfield = hfield != NULL ? hfield : g->hfield;
     g->material = material != NULL ? material : g->material;
     rgMjcf_ApplySurface(m, node, g);
@@ -66,6 +67,7 @@ void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value) {
 static rgMjGeom rgMjcf_GeomSettings(rgMjcf* m, const rgXmlNode* node, int class) {
     static const char* const names[] = {"geom", NULL};
     rgMjGeom geom = {.type = rg_mjSphere,
+                     .fitScale = 1,
                      .place = rgMjcf_NoPlace(),
                      .density = 1000,
                      .friction = {1, 0.005, 0.0001},
@@ -353,23 +355,30 @@ rgInertia rgMjcf_ReadGeom(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int c
                           rgPose frame) {
     rgInertia nothing = {0};
     rgMjGeom g = rgMjcf_GeomSettings(m, node, class);
-    if (g.type == rg_mjOther || (g.mesh != NULL && g.type != rg_mjMesh)) {
+    bool fits = g.mesh != NULL && g.type >= rg_mjSphere && g.type <= rg_mjBox;
+    if (g.type == rg_mjOther || (fits && m->compiler.fitsBounds)) {
         rgXmlReader_Warn(&m->reader, node,
                          g.type == rg_mjOther
                              ? "<geom type>: 'sdf' is not supported; it is left out"
-                             : "<geom mesh>: fitting a primitive to a mesh is not supported; the "
-                               "geom is left out");
+                             : "<geom mesh>: fitting a primitive to the bounds of a mesh "
+                               "(fitaabb) is not supported; the geom is left out");
         rgMjNames_Add(m, &m->leftGeoms, node, g.name, 0);
         return nothing;
     }
+    const rgMjMesh* mesh = fits || g.type == rg_mjMesh ? rgMjcf_GeomMesh(m, node, &g) : NULL;
     rgPose pose = g.hasFromTo ? rgMjcf_FromTo(m, node, g.fromTo, g.type, g.size)
                               : rgMjcf_Pose(m, node, &g.place);
-    rgMjcf_CheckSizes(m, node, &g);
-    rgMjcf_CheckSurface(m, node, &g);
+    if (fits && mesh != NULL) {
+        mesh = rgMjcf_Fit(m, node, &g, mesh, &pose) ? NULL : mesh;
+    }
+    bool lacksMesh = mesh == NULL && g.mesh != NULL && (fits || g.type == rg_mjMesh);
+    if (!lacksMesh) {
+        rgMjcf_CheckSizes(m, node, &g);
+        rgMjcf_CheckSurface(m, node, &g);
+    }
     rgShapeDef shape = rgMjcf_ShapeDef(m, node, &g, body);
     shape.pose = rgPoseMultiply(frame, pose);
-    const rgMjMesh* mesh = g.type == rg_mjMesh ? rgMjcf_GeomMesh(m, node, &g) : NULL;
-    if (rgMjcf_Failed(m) || (g.type == rg_mjMesh && mesh == NULL) ||
+    if (rgMjcf_Failed(m) || lacksMesh || (g.type == rg_mjMesh && mesh == NULL) ||
         !rgMjcf_SetShape(m, node, &g, &shape)) {
         rgMjNames_Add(m, &m->leftGeoms, node, g.name, 0);
         return nothing;

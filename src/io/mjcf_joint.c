@@ -58,8 +58,8 @@ void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_Word(r, node, "limited", rgMjAutoWords, &j->limited);
     rgXmlReader_Word(r, node, "actuatorfrclimited", rgMjAutoWords, &j->forceLimited);
     rgXmlReader_Double(r, node, "frictionloss", &j->frictionLoss);
-    rgXmlReader_Double(r, node, "stiffness", &j->stiffness);
-    rgXmlReader_Double(r, node, "damping", &j->damping);
+    rgMjcf_ReadLinear(m, node, "stiffness", &j->stiffness);
+    rgMjcf_ReadLinear(m, node, "damping", &j->damping);
     rgXmlReader_Double(r, node, "armature", &j->armature);
     rgXmlReader_Double(r, node, "ref", &j->ref);
     rgXmlReader_Double(r, node, "springref", &j->springRef);
@@ -70,6 +70,12 @@ static void rgMjcf_SetJointLimits(rgMjcf* m, const rgXmlNode* node, const rgMjJo
                                   rgJointDef* def) {
     double range[2] = {j->range[0], j->range[1]};
     if (j->type == rg_mjFree) {
+        return;
+    }
+    if (j->type == rg_mjBall && j->limited == 1 && range[0] == 0 && range[1] == 0) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<joint range>: a ball joint is limited without a range, which would hold "
+                         "it where it is drawn; there is no limit");
         return;
     }
     def->hasLimits = rgMjcf_Limited(m, node, "range", j->limited, range);
@@ -107,11 +113,13 @@ static void rgMjcf_SetJointNumbers(rgMjcf* m, const rgXmlNode* node, const rgMjJ
     def->springReference = scalar ? scale * j->springRef : 0;
     rgMjcf_SetJointLimits(m, node, j, def);
     rgMjcf_SetEffortLimit(m, node, j, def);
-    const double checked[] = {j->damping, j->frictionLoss, j->armature, j->stiffness};
+    double* const checked[] = {&def->damping, &def->dryFriction, &def->armature, &def->stiffness};
     const char* const names[] = {"damping", "frictionloss", "armature", "stiffness"};
     for (int i = 0; i < RG_COUNT(checked); ++i) {
-        if (checked[i] < 0) {
-            rgXmlReader_Error(&m->reader, node, "<joint %s>: %g is negative", names[i], checked[i]);
+        if (*checked[i] < 0) {
+            rgXmlReader_Warn(&m->reader, node, "<joint %s>: %g is negative; 0 is taken", names[i],
+                             *checked[i]);
+            *checked[i] = 0;
         }
     }
 }

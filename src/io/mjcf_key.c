@@ -63,29 +63,17 @@ static void rgMjcf_ConvertKey(const rgMjcf* m, double* q, double* v) {
     }
 }
 
-// Controls of the actuators that were kept.
-static double* rgMjcf_KeyControls(rgMjcf* m, const rgXmlNode* node) {
-    double* all = rgMjcf_KeyNumbers(m, node, "ctrl", m->controlCount);
-    for (int i = 0; all != NULL && i < m->controlCount; ++i) {
-        if (m->controls[i] >= 0) {
-            all[m->controls[i]] = all[i]; // never ahead of i
-        }
-    }
-    return all;
-}
-
-// Activations of the file's actuators that have one, as one of every actuator that was kept. Of
-// those that were left out nobody knows how many they are, and then only none can be said.
+// Activations of the file's actuators that have one, as one of every actuator. Of those that do
+// nothing here it is not known whether they have one, and then only none can be said.
 static double* rgMjcf_KeyActivations(rgMjcf* m, const rgXmlNode* node) {
-    int count = 0, left = 0;
-    for (int i = 0; i < m->controlCount; ++i) {
-        int a = m->controls[i];
-        left += a < 0;
-        count += a >= 0 && m->def->actuators[a].activation != rg_activationNone;
+    int count = 0, idle = 0;
+    for (int i = 0; i < m->def->actuatorCount; ++i) {
+        idle += rgMjcf_IsIdle(m->def, &m->def->actuators[i]);
+        count += m->def->actuators[i].activation != rg_activationNone;
     }
-    if (left > 0 && rgXmlNode_WordCount(node, "act") != count) {
+    if (idle > 0 && rgXmlNode_WordCount(node, "act") != count) {
         rgXmlReader_Warn(&m->reader, node,
-                         "<key act>: some actuators were left out; activations start at zero");
+                         "<key act>: some actuators are not supported; activations start at zero");
         return NULL;
     }
     double* given = rgMjcf_KeyNumbers(m, node, "act", count);
@@ -110,7 +98,7 @@ static void rgMjcf_ReadKey(rgMjcf* m, const rgXmlNode* node) {
     rgXmlReader_Double(&m->reader, node, "time", &key.time);
     double* q = rgMjcf_KeyNumbers(m, node, "qpos", rgMjcf_StateSize(m, false));
     double* v = rgMjcf_KeyNumbers(m, node, "qvel", rgMjcf_StateSize(m, true));
-    double* control = rgMjcf_KeyControls(m, node);
+    double* control = rgMjcf_KeyNumbers(m, node, "ctrl", m->def->actuatorCount);
     double* activation =
         rgXmlNode_Attribute(node, "act") != NULL ? rgMjcf_KeyActivations(m, node) : NULL;
     if (rgMjcf_Failed(m)) {

@@ -63,10 +63,7 @@ int rgMjNames_Find(const rgMjNames* names, const char* name) {
 
 // Whether the name belongs to a part that was left out.
 static bool rgMjcf_IsLeftOut(const rgMjcf* m, const rgMjNames* names, const char* name) {
-    const rgMjNames* left = names == &m->geomNames       ? &m->leftGeoms
-                            : names == &m->actuatorNames ? &m->leftActuators
-                                                         : NULL;
-    return left != NULL && rgMjNames_Find(left, name) >= 0;
+    return names == &m->geomNames && rgMjNames_Find(&m->leftGeoms, name) >= 0;
 }
 
 void rgMjcf_Suggest(rgMjcf* m, const rgMjNames* names, const char* name, char out[100]) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define RG_MJCF_TIME_STEP 2e-3 // [s] where a file does not say
+
 static void rgMjcf_ReadEulerSequence(rgMjcf* m, const rgXmlNode* node) {
     const char* value = rgXmlNode_Attribute(node, "eulerseq");
     if (value == NULL) {
@@ -70,8 +72,7 @@ static void rgMjcf_ReadCompilerNode(rgMjcf* m, const rgXmlNode* node) {
     const char* assetDir = rgXmlNode_Attribute(node, "assetdir");
     const char* meshDir = rgXmlNode_Attribute(node, "meshdir");
     c->meshDir = meshDir != NULL ? meshDir : assetDir != NULL ? assetDir : c->meshDir;
-    static const char* const unsupported[] = {"fitaabb", NULL};
-    rgMjcf_Unsupported(m, node, unsupported);
+    rgMjcf_Flag(m, node, "fitaabb", &c->fitsBounds);
 }
 
 void rgMjcf_ReadCompiler(rgMjcf* m, const rgXmlNode* root) {
@@ -186,10 +187,12 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
     if (options->density < 0 || options->viscosity < 0) {
         rgXmlReader_Error(&m->reader, node, "<option>: density or viscosity is negative");
     }
-    if (rgXmlReader_Double(&m->reader, node, "timestep", &options->timeStep) &&
-        !(options->timeStep > 0)) {
-        rgXmlReader_Error(&m->reader, node, "<option timestep>: %g is not positive",
-                          options->timeStep);
+    if (rgXmlReader_Double(&m->reader, node, "timestep", &options->timeStep)) {
+        options->impliedTimeStep = false;
+        if (!(options->timeStep > 0)) {
+            rgXmlReader_Error(&m->reader, node, "<option timestep>: %g is not positive",
+                              options->timeStep);
+        }
     }
     rgMjcf_ReadIntegrator(m, node, options);
     const rgXmlNode* flags = rgXmlNode_Child(node, "flag");
@@ -199,7 +202,10 @@ static void rgMjcf_ReadOptionNode(rgMjcf* m, const rgXmlNode* node, rgModelOptio
 }
 
 void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root) {
-    rgModelOptions options = {.gravity = {0, 0, -9.81}, .magnetic = {0, -0.5, 0}};
+    rgModelOptions options = {.gravity = {0, 0, -9.81},
+                              .timeStep = RG_MJCF_TIME_STEP,
+                              .impliedTimeStep = true,
+                              .magnetic = {0, -0.5, 0}};
     for (const rgXmlNode* node = rgXmlNode_Child(root, "option"); node != NULL;
          node = rgXmlNode_Next(node, "option")) {
         rgMjcf_ReadOptionNode(m, node, &options);

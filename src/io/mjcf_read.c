@@ -140,7 +140,11 @@ rgPose rgMjcf_Pose(rgMjcf* m, const rgXmlNode* node, const rgMjPlace* place) {
 
 bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limited,
                     const double range[2]) {
-    bool given = range[0] != 0 || range[1] != 0;
+    bool given = range[0] < range[1];
+    if (limited == 2 && !given && (range[0] != 0 || range[1] != 0)) {
+        rgXmlReader_Warn(&m->reader, node, "<%s %s>: %g is not below %g; there is no limit",
+                         node->name, what, range[0], range[1]);
+    }
     if (limited == 2 && given && !m->compiler.autoLimits) {
         rgXmlReader_Error(
             &m->reader, node,
@@ -172,6 +176,17 @@ void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* nam
             rgXmlReader_Warn(&m->reader, node, "<%s %s>: '%.40s' is not supported; it is ignored",
                              node->name, names[i], value);
         }
+    }
+}
+
+void rgMjcf_ReadLinear(rgMjcf* m, const rgXmlNode* node, const char* name, double* value) {
+    double terms[3] = {*value, 0, 0};
+    int count = rgXmlReader_Doubles(&m->reader, node, name, terms, 1, 3);
+    *value = terms[0];
+    if (count > 1 && (terms[1] != 0 || terms[2] != 0)) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s %s>: %g and %g, of higher powers, are not supported; %g is taken",
+                         node->name, name, terms[1], terms[2], terms[0]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "io/mjcf.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RG_MAX_COPIES 10000
@@ -104,11 +105,16 @@ static void rgMjCopies_Collect(rgMjCopies* copies, const rgXmlNode* node) {
     }
 }
 
+static int rgCountDigits(int number) {
+    char text[16];
+    return snprintf(text, sizeof(text), "%d", number);
+}
+
 // Puts count copies of node in its place.
 static void rgMjCopies_Put(rgMjCopies* copies, rgXmlNode* node, const char* separator, int count) {
     rgXmlNode holder = {.name = node->name};
-    char width[16], suffix[200];
-    int digits = snprintf(width, sizeof(width), "%d", count);
+    char suffix[200];
+    int digits = rgCountDigits(count);
     for (int i = 0; i < count; ++i) {
         snprintf(suffix, sizeof(suffix), "%.150s%0*d", separator, digits, i);
         copies->suffix = suffix;
@@ -207,6 +213,26 @@ void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root) {
             rgMjcf_ReplicateIn(m, root, section);
         }
     }
+}
+
+const char* rgMjcf_ReplicaSuffix(rgMjcf* m, const rgXmlNode* node) {
+    char text[1024] = "";
+    int used = 0;
+    for (node = node->parent; node != NULL; node = node->parent) {
+        const char* count = rgXmlNode_Attribute(node, "count");
+        const char* separator = rgXmlNode_Attribute(node, "sep");
+        if (strcmp(node->name, "replicate") == 0 && count != NULL && used < 800) {
+            used +=
+                rgPrint(text + used, sizeof(text) - (size_t)used, "%.150s%0*d",
+                        separator != NULL ? separator : "", rgCountDigits(atoi(count)), node->copy);
+        }
+    }
+    bool failed = false;
+    const char* kept = used > 0 ? rgKeepString(&m->arena, text, &failed) : NULL;
+    if (failed) {
+        rgMjcf_Check(m, rg_errorMemory);
+    }
+    return kept;
 }
 
 rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node) {

@@ -71,9 +71,7 @@ static const rgMjSensorKind* rgMjcf_FindSensorKind(const char* name) {
     return NULL;
 }
 
-// A frame of its own for a sensor on something that is not a site.
-static rgFrameId rgMjcf_AddSensorFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body,
-                                       rgPose pose) {
+rgFrameId rgMjcf_AddOwnFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rgPose pose) {
     rgFrameId id = {0};
     rgFrameDef frame = rgDefaultFrameDef();
     frame.body = body;
@@ -109,7 +107,7 @@ static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, 
     }
     rgPose pose = {.p = m->def->bodies[body - 1].inertia.center,
                    .q = extra->axesKnown ? extra->inertiaAxes : rgQuatIdentity()};
-    object->frame = rgMjcf_AddSensorFrame(m, node, (rgBodyId){body}, pose);
+    object->frame = rgMjcf_AddOwnFrame(m, node, (rgBodyId){body}, pose);
     return object->frame.index1 > 0;
 }
 
@@ -121,7 +119,7 @@ static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgMj
             "<%s>: the frame of a mesh geom is taken as written, not as MuJoCo centres it",
             node->name);
     }
-    object->frame = rgMjcf_AddSensorFrame(m, node, shape->body, shape->pose);
+    object->frame = rgMjcf_AddOwnFrame(m, node, shape->body, shape->pose);
     return object->frame.index1 > 0;
 }
 
@@ -171,6 +169,9 @@ static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def)
     if (!rgMjcf_FindObject(m, node, "objtype", "objname", turns, &object) ||
         (seen && !rgMjcf_FindObject(m, node, "reftype", "refname", true, &reference))) {
         return false;
+    }
+    if (object.frame.index1 == 0 && object.body.index1 == 0) { // the world has no frame by itself
+        object.frame = rgMjcf_AddOwnFrame(m, node, (rgBodyId){0}, rgPoseIdentity());
     }
     def->frame = object.frame;
     def->body = object.body;

@@ -19,8 +19,8 @@ void rgMjcf_ApplyTendon(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_Word(r, node, "limited", rgMjAutoWords, &t->limited);
     rgXmlReader_Doubles(r, node, "range", t->range, 2, 2);
     rgXmlReader_Double(r, node, "frictionloss", &t->frictionLoss);
-    rgXmlReader_Double(r, node, "stiffness", &t->stiffness);
-    rgXmlReader_Double(r, node, "damping", &t->damping);
+    rgMjcf_ReadLinear(m, node, "stiffness", &t->stiffness);
+    rgMjcf_ReadLinear(m, node, "damping", &t->damping);
     rgXmlReader_Double(r, node, "armature", &t->armature);
     int count = rgXmlReader_Doubles(r, node, "springlength", t->springLength, 1, 2);
     t->springCount = RG_MAX(count, t->springCount);

@@ -190,9 +190,24 @@ static bool rgSdf_IsBase(const rgSdf* sdf, const rgSdfPart* link) {
     return moves && rgXmlNode_Child(link->node, "inertial") != NULL;
 }
 
+// A root whose mass is written as 0 stands on the world, as Bullet has it.
+static bool rgSdf_IsPinned(rgSdf* sdf, const rgSdfPart* link) {
+    double mass = 1;
+    const rgXmlNode* node = rgXmlNode_Child(link->node, "inertial");
+    const rgXmlNode* value = node != NULL ? rgXmlNode_Child(node, "mass") : NULL;
+    bool isRoot = link->treeJoint < 0 && !link->isStatic && sdf->def->base == rg_baseFromFile;
+    return isRoot && value != NULL && rgXmlReader_Text(&sdf->xml, value, &mass) && mass == 0;
+}
+
 static void rgSdf_AddBody(rgSdf* sdf, rgSdfPart* link) {
     bool isAuto = false, gravity = true;
     const rgSdfPart* parent = &sdf->parts[rgSdf_TreeParent(sdf, link)];
+    if (rgSdf_IsPinned(sdf, link)) {
+        rgXmlReader_Warn(&sdf->xml, link->node,
+                         "link '%.60s' has mass 0 and no parent: it is fixed to the world",
+                         link->fullName);
+        link->isStatic = true;
+    }
     bool isFree = link->treeJoint < 0 && !link->isStatic && sdf->def->base != rg_baseFixed;
     rgSdf_CheckLink(sdf, link);
     bool isPlaced = link->isStatic; // by a model that is static

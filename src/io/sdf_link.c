@@ -22,9 +22,12 @@ static rgSym3 rgSdf_ReadMoment(rgSdf* sdf, const rgXmlNode* inertial) {
 static void rgSdf_CheckInertia(rgSdf* sdf, const rgSdfPart* link, const rgXmlNode* node,
                                const rgInertia* inertia) {
     rgInertiaFault fault = rgInertia_Check(inertia);
-    if (inertia->mass <= 0) {
-        rgXmlReader_Error(&sdf->xml, node, "link '%.60s': the mass %g is not positive",
-                          link->fullName, inertia->mass);
+    if (inertia->mass < 0) {
+        rgXmlReader_Error(&sdf->xml, node, "link '%.60s': the mass %g is negative", link->fullName,
+                          inertia->mass);
+    } else if (inertia->mass == 0 && !link->isStatic) {
+        rgXmlReader_Warn(&sdf->xml, node, "link '%.60s': the mass is 0; its inertia is ignored",
+                         link->fullName);
     } else if (fault == rg_inertiaIndefinite) {
         rgXmlReader_Error(&sdf->xml, node,
                           "link '%.60s': a principal moment of inertia is negative",
@@ -59,6 +62,7 @@ rgInertia rgSdf_ReadInertial(rgSdf* sdf, const rgSdfPart* link, bool* isAuto) {
     inertia.moment = rgSym3Rotate(pose.q, &moment);
     if (!*isAuto) {
         rgSdf_CheckInertia(sdf, link, node, &inertia);
+        inertia = inertia.mass > 0 ? inertia : (rgInertia){0};
     }
     return inertia;
 }

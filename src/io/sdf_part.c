@@ -163,12 +163,22 @@ static void rgSdf_CollectInclude(rgSdf* sdf, const rgXmlNode* include, int scope
     sdf->version = version;
 }
 
+// A link called world that holds nothing is the world itself, which joints name so.
+static bool rgSdf_MeansWorld(rgSdf* sdf, const rgXmlNode* link) {
+    const char* name = rgXmlNode_Attribute(link, "name");
+    if (name == NULL || strcmp(name, "world") != 0 || link->firstChild != NULL) {
+        return false;
+    }
+    rgXmlReader_Warn(&sdf->xml, link, "a link may not be called 'world': it is the world itself");
+    return true;
+}
+
 static void rgSdf_CollectContents(rgSdf* sdf, const rgXmlNode* node, int scope, int model) {
     for (const rgXmlNode* at = node->firstChild; at != NULL; at = at->next) {
         if (sdf->result != rg_ok || sdf->xml.errorCount >= RG_XML_MAX_REMARKS) {
             return;
         }
-        if (strcmp(at->name, "link") == 0 && scope > 0) {
+        if (strcmp(at->name, "link") == 0 && scope > 0 && !rgSdf_MeansWorld(sdf, at)) {
             rgSdf_Add(sdf, rg_sdfLink, at, rgSdf_Name(sdf, at), scope, model);
         } else if (strcmp(at->name, "joint") == 0) {
             rgSdf_Add(sdf, rg_sdfJoint, at, rgSdf_Name(sdf, at), scope, model);

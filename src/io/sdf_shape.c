@@ -30,9 +30,10 @@ static bool rgSdf_Size(rgSdf* sdf, const rgSdfShape* shape, const rgXmlNode* nod
         if (values[i] > 0) {
             continue;
         }
-        if (shape->isVisual) {
-            rgXmlReader_Warn(&sdf->xml, child, "<%s> of <%s>: %g is not positive; it is not shown",
-                             name, node->name, values[i]);
+        if (shape->isVisual || values[i] == 0) { // without extent there is nothing
+            rgXmlReader_Warn(&sdf->xml, child, "<%s> of <%s>: %g is not positive; it %s", name,
+                             node->name, values[i],
+                             shape->isVisual ? "is not shown" : "does not collide");
         } else {
             rgXmlReader_Error(&sdf->xml, child, "<%s> of <%s>: %g is not positive", name,
                               node->name, values[i]);

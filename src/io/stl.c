@@ -87,22 +87,6 @@ static rgResult rgAddFacet(rgVertexTable* table, rgMeshReader* reader, double co
     return rgMeshReader_AddTriangle(reader, vertex[0], vertex[1], vertex[2]);
 }
 
-static bool rgIsCoordinate(double x) {
-    return fabs(x) <= RG_MESH_MAX_COORDINATE; // false for not-a-number
-}
-
-static uint32_t rgLittle32(const char* bytes) {
-    const unsigned char* b = (const unsigned char*)bytes;
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
-
-static double rgLittleFloat(const char* bytes) {
-    uint32_t bits = rgLittle32(bytes);
-    float value = 0;
-    memcpy(&value, &bits, sizeof(value));
-    return (double)value;
-}
-
 static rgResult rgReadRecord(rgVertexTable* table, rgMeshReader* reader, size_t offset) {
     double corners[3][3];
     for (int i = 0; i < 9; ++i) {

@@ -166,14 +166,15 @@ static bool rgUrdf_ImpliesWorld(const rgUrdf* urdf) {
 }
 
 static void rgUrdf_DeclareWorld(rgUrdf* urdf) {
-    static const rgXmlAttribute name = {.name = "name", .value = "world"};
+    rgXmlAttribute* name = rgUrdf_Take(urdf, 1, sizeof(rgXmlAttribute));
     rgXmlNode* link = rgUrdf_Take(urdf, 1, sizeof(rgXmlNode));
-    if (link != NULL && rgUrdf_ImpliesWorld(urdf)) {
+    if (name != NULL && link != NULL && rgUrdf_ImpliesWorld(urdf)) {
+        *name = (rgXmlAttribute){.name = "name", .value = "world"};
         *link = (rgXmlNode){.name = "link",
                             .file = urdf->root->file,
                             .line = urdf->root->line,
                             .attributeCount = 1,
-                            .attributes = &name};
+                            .attributes = name};
         rgXmlNode_Append(urdf->root, link);
         rgXmlReader_Note(&urdf->xml, urdf->root,
                          "the link 'world' is not declared: it is the world itself");
@@ -353,11 +354,9 @@ static void rgUrdf_AddLink(rgUrdf* urdf, rgUrdfLink* link) {
 }
 
 // Find out what is fixed to what: group[i] is the link that carries link i, -1 for the world.
-// Something that moves needs a mass somewhere in what moves with it.
 static void rgUrdf_FindGroups(rgUrdf* urdf) {
     int* group = rgUrdf_Take(urdf, urdf->linkCount, sizeof(int));
-    bool* heavy = rgUrdf_Take(urdf, urdf->linkCount, sizeof(bool));
-    if (group == NULL || heavy == NULL) {
+    if (group == NULL) {
         return;
     }
     bool moves = false;
@@ -370,21 +369,16 @@ static void rgUrdf_FindGroups(rgUrdf* urdf) {
         } else {
             group[i] = rgUrdfJoint_Moves(urdf, joint) ? i : group[joint->parent];
         }
+        urdf->links[i].carrier = group[i];
+        urdf->links[i].isBare = group[i] == i;
         moves = moves || group[i] >= 0;
         if (group[i] >= 0 && urdf->links[i].hasInertia) {
-            heavy[group[i]] = true;
+            urdf->links[group[i]].isBare = false;
         }
     }
     for (int i = urdf->rootLink; i >= 0; i = rgUrdf_NextLink(urdf, i)) {
         bool isBase = moves && urdf->links[i].inertia.mass > 0;
         urdf->links[i].isScenery = group[i] < 0 && !isBase;
-    }
-    for (int i = 0; i < urdf->linkCount; ++i) {
-        if (group[i] == i && !heavy[i]) {
-            rgXmlReader_Warn(&urdf->xml, urdf->links[i].node,
-                             "link '%.60s' moves and has no inertia, nor has what is fixed to it",
-                             urdf->links[i].name);
-        }
     }
 }
 
@@ -411,6 +405,14 @@ static void rgUrdf_CheckBase(rgUrdf* urdf) {
 static void rgUrdf_AddTree(rgUrdf* urdf) {
     for (int i = urdf->rootLink; i >= 0 && urdf->result == rg_ok; i = rgUrdf_NextLink(urdf, i)) {
         rgUrdf_AddLink(urdf, &urdf->links[i]);
+    }
+    int count = 0;
+    int* order = rgUrdf_Take(urdf, urdf->linkCount, sizeof(int));
+    for (int i = urdf->rootLink; i >= 0 && order != NULL; i = rgUrdf_NextLink(urdf, i)) {
+        order[count++] = i;
+    }
+    if (urdf->result == rg_ok && urdf->xml.errorCount == 0) {
+        rgUrdf_LendInertias(urdf, order, count);
     }
     for (int i = 0; i < urdf->jointCount && urdf->result == rg_ok; ++i) {
         rgUrdf_AddMimic(urdf, &urdf->joints[i]);

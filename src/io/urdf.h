@@ -12,6 +12,8 @@ typedef struct rgUrdfLink {
     int lastJoint;
     bool reached;   // from the root
     bool isScenery; // fixed to the world, and no base of what moves
+    int carrier;    // the link with a joint that moves and carries this one, maybe itself; -1: none
+    bool isBare;    // it has such a joint, and neither it nor what is fixed to it has an inertia
     bool hasInertia;
     rgInertia inertia;
     rgBodyId body; // null: the world itself
@@ -34,6 +36,7 @@ typedef struct rgUrdfJoint {
     int parent, child; // links, -1 when unknown
     int next;          // joint with the same parent, in file order; -1: none
     rgJointId id;      // null for fixed joints
+    bool isLocked;     // it moves nothing that has a mass
 } rgUrdfJoint;
 
 typedef struct rgUrdf {
@@ -80,4 +83,6 @@ rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link); // urdf
 void rgUrdf_ReadJoint(rgUrdf* urdf, rgUrdfJoint* joint); // urdf_joint.c: names, type
 void rgUrdf_AddJoint(rgUrdf* urdf, rgUrdfJoint* joint, rgBodyId body);
 void rgUrdf_AddMimic(rgUrdf* urdf, const rgUrdfJoint* joint);
+// Masses for links that move nothing heavy; `order`: links, parents first. urdf_inertia.c
+void rgUrdf_LendInertias(rgUrdf* urdf, const int* order, int count);
 bool rgUrdfJoint_Moves(const rgUrdf* urdf, const rgUrdfJoint* joint);

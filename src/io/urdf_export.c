@@ -482,6 +482,9 @@ static void rgUrdfWriter_TellParts(rgUrdfWriter* w) {
         rgLost_Add(&keys, def->keys[i].name);
     }
     for (int i = 0; i < def->excludeCount; ++i) {
+        if (def->excludes[i].overlap > 0) {
+            continue; // the loader excludes it again
+        }
         rgPartName a, b;
         char both[200];
         snprintf(both, sizeof(both), "%s/%s", rgUrdfWriter_Link(w, def->excludes[i].a.index1, &a),

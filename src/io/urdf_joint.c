@@ -242,6 +242,8 @@ static const rgUrdfJoint* rgUrdf_MimicLeader(rgUrdf* urdf, const rgUrdfJoint* jo
     } else if (leader == joint) {
         rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics itself", joint->name);
         return NULL;
+    } else if (leader != NULL && leader->isLocked) {
+        return NULL; // which has been told
     } else if (leader != NULL && !rgUrdf_HasOneCoordinate(leader)) {
         rgXmlReader_Error(&urdf->xml, node,
                           "joint '%.60s' mimics '%.60s', which is not revolute, continuous or "

@@ -59,8 +59,10 @@ static bool rgUrdf_ReadMoment(rgUrdf* urdf, const rgXmlNode* node, rgSym3* momen
 static void rgUrdf_CheckInertia(rgUrdf* urdf, const rgUrdfLink* link, const rgXmlNode* node) {
     switch (rgInertia_Check(&link->inertia)) {
     case rg_inertiaIndefinite:
-        rgXmlReader_Error(&urdf->xml, node,
-                          "link '%.60s': a principal moment of inertia is negative", link->name);
+        rgXmlReader_Warn(
+            &urdf->xml, node,
+            "link '%.60s': a principal moment of inertia is negative; it is taken as 0",
+            link->name);
         break;
     case rg_inertiaTriangle:
         if (urdf->xml.strict) {
@@ -82,9 +84,11 @@ static void rgUrdf_CheckInertia(rgUrdf* urdf, const rgUrdfLink* link, const rgXm
 static bool rgUrdf_ReadMass(rgUrdf* urdf, const rgUrdfLink* link, const rgXmlNode* inertial,
                             double* mass) {
     static const char* const known[] = {"value", NULL};
-    const rgXmlNode* node = rgXmlReader_RequiredChild(&urdf->xml, inertial, "mass");
+    const rgXmlNode* node = rgXmlNode_Child(inertial, "mass");
     if (node == NULL) {
-        return false;
+        rgXmlReader_Warn(&urdf->xml, inertial, "link '%.60s': <inertial> has no <mass>: taken as 0",
+                         link->name);
+        return true;
     }
     rgXmlReader_CheckAttributes(&urdf->xml, node, known);
     rgXmlReader_CheckChildren(&urdf->xml, node, NULL);
@@ -98,6 +102,16 @@ static bool rgUrdf_ReadMass(rgUrdf* urdf, const rgUrdfLink* link, const rgXmlNod
         return false;
     }
     return true;
+}
+
+// The nearest moment of inertia without a negative principal one.
+static void rgLiftMoments(rgSym3* moment) {
+    rgQuat axes;
+    rgVec3 p = rgSym3Eigen(moment, &axes);
+    if (p.z < 0) {
+        rgSym3 lifted = {.xx = RG_MAX(p.x, 0), .yy = RG_MAX(p.y, 0), .zz = 0};
+        *moment = rgSym3Rotate(axes, &lifted);
+    }
 }
 
 void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link) {
@@ -127,6 +141,7 @@ void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link) {
     link->inertia.center = pose.p;
     link->inertia.moment = rgSym3Rotate(pose.q, &moment);
     rgUrdf_CheckInertia(urdf, link, inertial);
+    rgLiftMoments(&link->inertia.moment);
     link->hasInertia = true; // a mass of 0 that is written out is meant
     if (!(link->inertia.mass > 0)) {
         link->inertia = (rgInertia){0};

@@ -17,16 +17,17 @@ typedef struct rgUrdfShape {
     rgLinkMesh mesh;
 } rgUrdfShape;
 
-// What is only shown may be left out, what collides may not.
+// A shape without extent is left out, as other readers have nothing there either. A negative size
+// is a mistake, unless it is only shown.
 static void rgUrdf_RefuseSize(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlNode* node,
-                              const char* name) {
+                              const char* name, bool negative) {
     const char* value = rgXmlNode_Attribute(node, name);
-    if (shape->isVisual) {
-        rgXmlReader_Warn(&urdf->xml, node, "<%s %s>: '%.60s' is not positive; it is not shown",
-                         node->name, name, value);
-    } else {
+    if (negative && !shape->isVisual) {
         rgXmlReader_Error(&urdf->xml, node, "<%s %s>: '%.60s' is not positive", node->name, name,
                           value);
+    } else {
+        rgXmlReader_Warn(&urdf->xml, node, "<%s %s>: '%.60s' is not positive; it %s", node->name,
+                         name, value, shape->isVisual ? "is not shown" : "does not collide");
     }
 }
 
@@ -37,7 +38,7 @@ static bool rgUrdf_Positive(rgUrdf* urdf, const rgUrdfShape* shape, const rgXmlN
         return false;
     }
     if (*value <= 0) {
-        rgUrdf_RefuseSize(urdf, shape, node, name);
+        rgUrdf_RefuseSize(urdf, shape, node, name, *value < 0);
         return false;
     }
     return true;
@@ -52,7 +53,7 @@ static bool rgUrdf_Box(rgUrdf* urdf, const rgXmlNode* node, rgUrdfShape* shape) 
         return false;
     }
     if (!(size[0] > 0 && size[1] > 0 && size[2] > 0)) {
-        rgUrdf_RefuseSize(urdf, shape, node, "size");
+        rgUrdf_RefuseSize(urdf, shape, node, "size", size[0] < 0 || size[1] < 0 || size[2] < 0);
         return false;
     }
     shape->def.kind = rg_shapeBox;

@@ -11,6 +11,7 @@ struct rgXmlTree {
     rgArena arena;
     int nodeCount;
     bool keepsText; // of any length
+    bool isStrict;  // nothing is mended
 };
 
 // State of one parse. The first failure stops expat and is told once.
@@ -25,6 +26,8 @@ typedef struct rgXmlBuilder {
     int textLength, textCapacity;
     rgResult result;
     const char* reason;
+    int line; // of the failure
+    bool isMalformed;
 } rgXmlBuilder;
 
 rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree) {
@@ -39,6 +42,10 @@ rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree) {
 
 void rgXmlTree_KeepText(rgXmlTree* tree) {
     tree->keepsText = true;
+}
+
+void rgXmlTree_BeStrict(rgXmlTree* tree) {
+    tree->isStrict = true;
 }
 
 void rgDestroyXmlTree(rgXmlTree* tree) {
@@ -234,8 +241,7 @@ static bool rgXmlBuilder_Feed(rgXmlBuilder* builder, const char* bytes, size_t c
     return true;
 }
 
-static rgResult rgXmlBuilder_Run(rgXmlBuilder* builder, const void* bytes, size_t count,
-                                 rgDiagnostics* diagnostics) {
+static rgResult rgXmlBuilder_Run(rgXmlBuilder* builder, const void* bytes, size_t count) {
     XML_SetUserData(builder->parser, builder);
     XML_SetHashSalt(builder->parser, 0x72696721u);
     XML_SetElementHandler(builder->parser, rgOnStart, rgOnEnd);
@@ -244,15 +250,38 @@ static rgResult rgXmlBuilder_Run(rgXmlBuilder* builder, const void* bytes, size_
     XML_SetUnknownEncodingHandler(builder->parser, rgOnEncoding, NULL);
     if (!rgXmlBuilder_Feed(builder, bytes, count)) {
         enum XML_Error error = XML_GetErrorCode(builder->parser);
-        const char* reason = builder->reason;
+        builder->isMalformed = builder->result == rg_ok && error != XML_ERROR_NO_MEMORY;
         if (builder->result == rg_ok) {
             builder->result = error == XML_ERROR_NO_MEMORY ? rg_errorMemory : rg_errorFormat;
-            reason = XML_ErrorString(error);
+            builder->reason = XML_ErrorString(error);
         }
-        rgDiagnostics_Add(diagnostics, rg_severityError, builder->file,
-                          (int)XML_GetCurrentLineNumber(builder->parser), "XML: %s", reason);
+        builder->line = (int)XML_GetCurrentLineNumber(builder->parser);
     }
     return builder->result;
+}
+
+static rgResult rgXmlBuilder_Parse(rgXmlBuilder* builder, const void* bytes, size_t count) {
+    builder->parser = XML_ParserCreate(NULL);
+    if (builder->parser == NULL) {
+        return rg_errorMemory;
+    }
+    rgResult result = rgXmlBuilder_Run(builder, bytes, count);
+    XML_ParserFree(builder->parser);
+    rgRelease(&builder->tree->arena.allocator, builder->text);
+    return result;
+}
+
+// Once more with what other readers accept; *builder has the tree if that goes well.
+static rgResult rgXmlBuilder_ParseMended(rgXmlBuilder* builder, const void* bytes, size_t count) {
+    const rgAllocator* allocator = &builder->tree->arena.allocator;
+    size_t mendedCount = 0;
+    char* mended = rgMendXml(allocator, bytes, count, &mendedCount);
+    rgXmlBuilder again = {.tree = builder->tree, .file = builder->file};
+    rgResult result =
+        mended != NULL ? rgXmlBuilder_Parse(&again, mended, mendedCount) : rg_errorMemory;
+    rgRelease(allocator, mended);
+    builder->root = again.root;
+    return result;
 }
 
 rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const char* file,
@@ -273,13 +302,19 @@ rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const
         }
         builder.file = strcpy(copy, file);
     }
-    builder.parser = XML_ParserCreate(NULL);
-    if (builder.parser == NULL) {
-        return rg_errorMemory;
+    bytes = bytes != NULL ? bytes : "";
+    rgResult result = rgXmlBuilder_Parse(&builder, bytes, count);
+    if (builder.isMalformed && !tree->isStrict) {
+        rgResult mended = rgXmlBuilder_ParseMended(&builder, bytes, count);
+        result = mended == rg_ok || mended == rg_errorMemory ? mended : result;
     }
-    rgResult result = rgXmlBuilder_Run(&builder, bytes != NULL ? bytes : "", count, diagnostics);
-    XML_ParserFree(builder.parser);
-    rgRelease(&tree->arena.allocator, builder.text);
+    if (builder.reason != NULL && result == rg_ok) {
+        rgDiagnostics_Add(diagnostics, rg_severityWarning, builder.file, builder.line,
+                          "XML: %s; read as programs do that overlook it", builder.reason);
+    } else if (builder.reason != NULL) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, builder.file, builder.line, "XML: %s",
+                          builder.reason);
+    }
     if (result == rg_ok) {
         *root = builder.root;
     }
@@ -335,6 +370,20 @@ void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source) {
     }
     source->firstChild = NULL;
     source->lastChild = NULL;
+}
+
+void rgXmlNode_DropEmpty(rgXmlNode* node) {
+    int kept = 0;
+    for (int i = 0; i < node->attributeCount; ++i) {
+        const char* value = node->attributes[i].value;
+        if (value[strspn(value, " \t\r\n")] != '\0') {
+            node->attributes[kept++] = node->attributes[i];
+        }
+    }
+    node->attributeCount = kept;
+    for (rgXmlNode* child = node->firstChild; child != NULL; child = child->next) {
+        rgXmlNode_DropEmpty(child);
+    }
 }
 
 static rgXmlNode* rgXmlTree_CopyOne(rgXmlTree* tree, const rgXmlNode* node, rgXmlRenameFcn* rename,

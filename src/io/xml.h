@@ -24,7 +24,7 @@ typedef struct rgXmlNode {
     const char* text; // after the last child, without blanks around it, up to RG_XML_MAX_TEXT
                       // characters unless the tree keeps all; NULL: none or more
     int attributeCount;
-    const rgXmlAttribute* attributes;
+    rgXmlAttribute* attributes;
     struct rgXmlNode* parent;
     struct rgXmlNode* firstChild;
     struct rgXmlNode* lastChild;
@@ -37,6 +37,12 @@ typedef struct rgXmlTree rgXmlTree;
 rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree);
 void rgDestroyXmlTree(rgXmlTree* tree);
 void rgXmlTree_KeepText(rgXmlTree* tree); // of any length, in what is parsed from now on
+// XML that is not well-formed is an error; otherwise it is mended where that can be, with a
+// warning.
+void rgXmlTree_BeStrict(rgXmlTree* tree);
+// A copy with attributes apart, & and < in values escaped, nothing before the declaration or after
+// the root, and no comments. NULL: out of memory. xml_mend.c
+char* rgMendXml(const rgAllocator* allocator, const char* bytes, size_t count, size_t* outCount);
 
 // Parse bytes into the tree and give the root element. `file` names the source in remarks.
 rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const char* file,
@@ -44,6 +50,9 @@ rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const
 // The same from a file.
 rgResult rgXmlTree_Load(rgXmlTree* tree, const char* path, rgDiagnostics* diagnostics,
                         rgXmlNode** root);
+
+// Drop attributes without a value, here and below.
+void rgXmlNode_DropEmpty(rgXmlNode* node);
 
 // Put the children of `source` in the place of `node`, which must have a parent.
 void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source);

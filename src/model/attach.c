@@ -100,17 +100,18 @@ static rgResult rgAttachment_CheckFree(rgAttachment* a) {
 // ---- names
 
 static const char* rgAttachment_Name(rgAttachment* a, const char* name) {
-    const char* prefix = a->how->prefix;
-    if (name == NULL || name[0] == '\0' || prefix == NULL) {
+    const char* prefix = a->how->prefix != NULL ? a->how->prefix : "";
+    const char* suffix = a->how->suffix != NULL ? a->how->suffix : "";
+    if (name == NULL || name[0] == '\0' || (prefix[0] == '\0' && suffix[0] == '\0')) {
         return name;
     }
-    size_t bytes = strlen(prefix) + strlen(name) + 1;
+    size_t bytes = strlen(prefix) + strlen(name) + strlen(suffix) + 1;
     char* made = rgArena_Take(&a->arena, bytes, 1);
     if (made == NULL) {
         a->failed = true;
         return NULL;
     }
-    snprintf(made, bytes, "%s%s", prefix, name);
+    snprintf(made, bytes, "%s%s%s", prefix, name, suffix);
     return made;
 }
 
@@ -291,9 +292,10 @@ static void rgAttachment_AddOthers(rgAttachment* a) {
         rgAttachment_Check(a, rgModelDef_AddSensor(a->def, &s, NULL));
     }
     for (int i = 0; i < a->other->excludeCount; ++i) {
-        rgBodyId first = rgAttachment_Body(a, a->other->excludes[i].a, NULL);
-        rgBodyId second = rgAttachment_Body(a, a->other->excludes[i].b, NULL);
-        rgAttachment_Check(a, rgModelDef_ExcludePair(a->def, first, second));
+        rgExcludedPair pair = a->other->excludes[i];
+        pair.a = rgAttachment_Body(a, pair.a, NULL);
+        pair.b = rgAttachment_Body(a, pair.b, NULL);
+        rgAttachment_Check(a, rgModelDef_Exclude(a->def, &pair));
     }
     for (int i = 0; i < a->other->pairCount; ++i) {
         const rgPairDef* p = &a->other->pairs[i];
@@ -470,6 +472,10 @@ static void rgAttachment_TellWish(rgAttachment* a, const char* what, const char*
                       theirs, ours, where);
 }
 
+static bool rgSaysTimeStep(const rgModelOptions* options) {
+    return options->timeStep > 0 && !options->impliedTimeStep;
+}
+
 static void rgAttachment_MergeOptions(rgAttachment* a) {
     rgModelOptions* ours = &a->def->options;
     rgModelOptions theirs = a->other->options;
@@ -480,7 +486,8 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         rgPrint(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y, theirs.gravity.z);
         rgAttachment_TellWish(a, "gravity", x, y);
     }
-    if (ours->timeStep > 0 && theirs.timeStep > 0 && ours->timeStep != theirs.timeStep) {
+    bool bothSay = rgSaysTimeStep(ours) && rgSaysTimeStep(&theirs);
+    if (bothSay && ours->timeStep != theirs.timeStep) {
         rgPrint(x, sizeof(x), "%g s", ours->timeStep);
         rgPrint(y, sizeof(y), "%g s", theirs.timeStep);
         rgAttachment_TellWish(a, "time step", x, y);
@@ -496,7 +503,10 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         merged.wind = theirs.wind;
     }
     merged.magnetic = rgLengthSquared(ours->magnetic) > 0 ? ours->magnetic : theirs.magnetic;
-    merged.timeStep = ours->timeStep > 0 ? ours->timeStep : theirs.timeStep;
+    if (!rgSaysTimeStep(ours) && (rgSaysTimeStep(&theirs) || ours->timeStep == 0)) {
+        merged.timeStep = theirs.timeStep;
+        merged.impliedTimeStep = theirs.impliedTimeStep;
+    }
     merged.source = ours->source.file != NULL ? ours->source : theirs.source;
     rgModelDef_SetOptions(a->def, &merged);
     if (a->def->name[0] == '\0') {

@@ -590,16 +590,30 @@ rgResult rgModelDef_SetKey(rgModelDef* def, rgKeyId id, const rgKeyDef* key) {
                : rg_errorArgument;
 }
 
-rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b) {
+rgResult rgModelDef_Exclude(rgModelDef* def, const rgExcludedPair* pair) {
     rgPart part = {.kind = "excluded pair"};
-    if (def == NULL || !rgNames(def, &part, "first body", a.index1, def->bodyCount) ||
-        !rgNames(def, &part, "second body", b.index1, def->bodyCount)) {
+    if (!rgNames(def, &part, "first body", pair->a.index1, def->bodyCount) ||
+        !rgNames(def, &part, "second body", pair->b.index1, def->bodyCount)) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);
-    rgExcludeDef exclude = {.a = a, .b = b};
     return rgAddition_End(&add, &part, (void**)&def->excludes, &def->excludeCount,
-                          &def->excludeCapacity, def->excludeCount, &exclude, sizeof(exclude));
+                          &def->excludeCapacity, def->excludeCount, pair, sizeof(*pair));
+}
+
+rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b) {
+    rgExcludedPair pair = {.a = a, .b = b};
+    return def != NULL ? rgModelDef_Exclude(def, &pair) : rg_errorArgument;
+}
+
+const rgExcludedPair* rgModelDef_ExcludedPairs(const rgModelDef* def, int* count) {
+    if (def == NULL) {
+        return rgNothing(count);
+    }
+    if (count != NULL) {
+        *count = def->excludeCount;
+    }
+    return def->excludes;
 }
 
 rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b, const rgMaterial* material) {

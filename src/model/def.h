@@ -16,10 +16,6 @@
 #define RG_COOKIE_KEY      0x72670b09u
 #define RG_COOKIE_ATTACH   0x72670b0au
 
-typedef struct rgExcludeDef {
-    rgBodyId a, b;
-} rgExcludeDef;
-
 typedef struct rgPairDef {
     rgShapeId a, b;
     bool hasMaterial;
@@ -70,7 +66,7 @@ struct rgModelDef {
     int keyCount, keyCapacity;
     rgKeyCover* covers; // keyCount
     int coverCapacity;
-    rgExcludeDef* excludes;
+    rgExcludedPair* excludes;
     int excludeCount, excludeCapacity;
     rgPairDef* pairs;
     int pairCount, pairCapacity;
@@ -104,6 +100,9 @@ void rgModelDef_SettleKeys(rgModelDef* def);
 // Remove these parts and what cannot be without them. remove.c
 rgResult rgModelDef_RemoveParts(rgModelDef* def, rgPartKind kind, const int* ids, int count,
                                 rgDiagnostics* diagnostics);
+
+// rgModelDef_ExcludePair() with the reason. def.c
+rgResult rgModelDef_Exclude(rgModelDef* def, const rgExcludedPair* pair);
 
 // What two materials make of a pair. filter.c
 rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFrictionRule rule);

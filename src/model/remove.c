@@ -255,7 +255,7 @@ static void rgRemoval_Pairs(rgRemoval* r) {
     const bool *body = r->gone[rg_partBody], *shape = r->gone[rg_partShape];
     int kept = 0;
     for (int i = 0; i < def->excludeCount; ++i) {
-        rgExcludeDef e = def->excludes[i];
+        rgExcludedPair e = def->excludes[i];
         if (!body[e.a.index1] && !body[e.b.index1]) {
             e.a.index1 = r->newId[rg_partBody][e.a.index1];
             e.b.index1 = r->newId[rg_partBody][e.b.index1];

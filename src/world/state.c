@@ -209,6 +209,10 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
     rgWorld_ForgetImpulses(world);
+    result = def == NULL ? rgWorld_SetStart(world, NULL) : rg_ok;
+    if (result != rg_ok) {
+        return result;
+    }
     for (int t = 0; t < world->model->treeCount; ++t) {
         rgWorld_ForgetTrend(world, t);
     }

@@ -610,6 +610,11 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
         return result;
     }
     rgWatch_Create(made);
+    result = rgWorld_SetStart(made, diagnostics);
+    if (result != rg_ok) {
+        rgDestroyWorld(made);
+        return result;
+    }
     *world = made;
     return rg_ok;
 }

@@ -662,7 +662,10 @@ int rgRowIsland(const rgWorld* world, int row);
 
 // kinematic.c
 void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at rest
-void rgWorld_Guide(rgWorld* world);          // how they move in this step
+// The start configuration with loops closed, at rest; the neutral one where loops do not close with
+// joints inside their limits. A note names joints that moved. start.c
+rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics);
+void rgWorld_Guide(rgWorld* world); // how they move in this step
 void rgWorld_CommitGuides(rgWorld* world);
 void rgWorld_ForgetGuides(rgWorld* world);
 // Tell a workspace where they are, for its next call with positions: at the start of the step with

@@ -179,7 +179,7 @@ class Day(Case):
 
     def test_a_program_answers_through_pipes(self):
         """A torque that balances the weight, computed here from each state as it comes."""
-        motor = self.write("motor.xml", """<mujoco><worldbody><body name="arm">
+        motor = self.write("motor.xml", """<mujoco><option timestep="0.001"/><worldbody><body name="arm">
 <joint name="j" axis="0 1 0"/><inertial pos="1 0 0" mass="1" diaginertia=".1 .1 .1"/></body>
 </worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>""")
         with subprocess.Popen([RIGOR, "simulate", motor, "--csv", "-", "--ctrl", "-", "--steps",

@@ -58,6 +58,28 @@ class Check(Model):
         self.assertEqual([len(s["overlaps"]) for s in starts], [1, 0])
         self.assertAlmostEqual(starts[0]["overlaps"][0]["depth"], 0.1, 12)
 
+    def test_ignored_overlaps(self):
+        link = ("<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+                "</inertial><collision><geometry><sphere radius='0.1'/></geometry></collision></link>")
+        joints = "".join(
+            f"<joint name='{i}' type='continuous'><parent link='l{i}'/><child link='l{i + 1}'/></joint>"
+            for i in range(6))
+        path = os.path.join(self.folder.name, "knot.urdf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("<robot name='knot'>" + "".join(f"<link name='l{i}'>{link}" for i in range(7))
+                       + joints + "</robot>")
+        done = run("check", path)  # 21 pairs, 6 of them neighbors
+        self.assertIn("15 pairs of parts of a robot overlap where it starts and do not collide; "
+                      "self-overlap 'keep' lets them", done.stderr)
+        self.assertIn("  overlap      'l0' and 'l2' by 200 mm: they do not collide\n", done.stdout)
+        self.assertEqual(done.stdout.count("they do not collide"), 15)
+        kept = run("check", path, "--self-overlap", "keep").stdout
+        self.assertEqual(kept.count("they do not collide"), 0)
+        self.assertEqual(kept.count("at the reference: 'l"), 15)
+        ignored = json.loads(run("check", path, "--json").stdout)["ignoredOverlaps"]
+        self.assertEqual(len(ignored), 15)
+        self.assertEqual(sorted(ignored[0]), ["a", "b", "depth"])
+
     def test_remarks_of_a_kind_are_counted(self):
         path = os.path.join(self.folder.name, "many.xml")
         with open(path, "w", encoding="utf-8") as file:

@@ -227,12 +227,62 @@ class Files(Simulate):
         self.assertEqual(found["converged_share"], 1)
 
     def test_ground(self):
-        """The floor is put under the box, which reaches 0.1 m below the origin: it stays."""
-        done = run("simulate", self.urdf, "--floating", "--ground", "--time", 0.5, "--json")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        """The box, which reaches 0.1 m below the origin, is lifted onto the floor: it stays."""
+        path = self.path("out.csv")
+        done = run("simulate", self.urdf, "--floating", "--ground", "--time", 0.5, "--json", "--csv",
+                   path)
+        self.assertEqual((done.returncode, done.stderr), (
+            0, "start: 'base' is lifted by 0.1 m to a height of 0.1 m, onto the floor\n"))
         found = json.loads(done.stdout)
         self.assertLess(found["drift_max"], 1e-6)
         self.assertEqual(found["contacts_p95"], 4)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(float(next(csv.DictReader(file))["q:root_joint.z"]), 0.1)
+
+    def test_placed_in_floor(self):
+        """What is placed in the floor is refused with the height that would do."""
+        self.refused("'base' starts 0.15 m inside the floor: it stands on it 0.15 m higher", self.urdf,
+                     "--floating", "--at", "0,0,-0.05", "--ground")
+        self.refused("'base' starts 0.04 m inside", self.urdf, "--floating", "--ground", "--q",
+                     "0,0,0.06,1,0,0,0")
+        hanging = self.write("hanging.urdf", URDF.replace("</robot>", f"""<link name="bob"><inertial>
+<mass value="1"/>{INERTIA}</inertial>{BOX}</link><joint name="j" type="continuous">
+<parent link="base"/><child link="bob"/><origin xyz="0 0 -0.4"/></joint></robot>"""))
+        self.refused("'base' starts 0.5 m inside the floor: it stands on it 0.5 m higher, such as with"
+                     " --at", hanging, "--ground")
+        done = run("simulate", hanging, "--ground", "--at", "0,0,0.5", "--steps", 1)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_floor_of_another_file(self):
+        """A robot that is put into a scene with a floor at 1 m is lifted onto it."""
+        floor = self.write("floor.xml", """<mujoco><worldbody>
+<geom type="plane" size="1 1 1" pos="0 0 1"/></worldbody></mujoco>""")
+        done = run("simulate", floor, self.urdf, "--floating", "--time", 0.1, "--json")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("'base' is lifted by 1.1 m to a height of 1.1 m", done.stderr)
+        self.assertLess(json.loads(done.stdout)["drift_max"], 1e-6)
+
+    def test_overlapping_robot(self):
+        """Parts that are drawn into each other do not hold each other: the outer link falls."""
+        link = f"<inertial><mass value='1'/>{INERTIA}</inertial>{BOX}</link>"
+        joint = "<axis xyz='0 1 0'/></joint>"
+        robot = self.write("folded.urdf", f"""<robot name="folded"><link name="a">{link}
+<link name="b"><inertial><mass value="1"/>{INERTIA}</inertial></link><link name="c">{link}
+<joint name="1" type="continuous"><parent link="a"/><child link="b"/>{joint}
+<joint name="2" type="continuous"><parent link="b"/><child link="c"/>
+<origin xyz="0.15 0 0.05"/>{joint}</robot>""")
+        turned = {}
+        for wish in ("file", "ignore", "keep"):
+            path = self.path("out.csv")
+            done = run("simulate", robot, "--time", 0.2, "--self-overlap", wish, "--csv", path)
+            self.assertEqual(done.returncode, 0, done)
+            said = "start: 1 pair of parts overlaps and does not collide; --self-overlap keep"
+            self.assertEqual(said in done.stderr, wish != "keep")
+            with open(path, encoding="utf-8") as file:
+                turned[wish] = float(list(csv.DictReader(file))[-1]["q:1"])
+        self.assertGreater(turned["file"], 0.5)  # 2 m g l t^2 / 2 over its inertia, 2.3
+        self.assertEqual(turned["ignore"], turned["file"])
+        self.assertLess(abs(turned["keep"]), 0.7 * turned["file"])
 
     def test_fixed(self):
         """What cannot fall needs no floor."""

@@ -21,7 +21,8 @@ static void rgCheckMesh(const rgMesh* mesh) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
-    const rgMeshFormat formats[] = {rg_meshUnknown, rg_meshStl, rg_meshObj, rg_meshCollada};
+    const rgMeshFormat formats[] = {rg_meshUnknown, rg_meshStl, rg_meshObj, rg_meshCollada,
+                                    rg_meshMsh};
     for (int i = 0; i < 4; ++i) {
         rgDiagnostics* diagnostics = NULL;
         rgMesh* mesh = NULL;

@@ -287,6 +287,27 @@ static void test_clashes_tell_both_places(void** state) {
     rgDestroyDiagnostics(said);
 }
 
+// A step that is said goes before the 2 ms that MJCF means by saying nothing, in either order.
+static void test_implied_time_step(void** state) {
+    (void)state;
+    static const char* const texts[] = {"<mujoco/>", "<mujoco><option timestep='0.005'/></mujoco>"};
+    for (int i = 0; i < 2; ++i) {
+        rgModelDef *def = rgParse(texts[i], "a.xml"), *other = rgParse(texts[1 - i], "b.xml");
+        rgDiagnostics* said = rgListen();
+        rgModelDef* empty = NULL;
+        assert_int_equal(rgCreateModelDef(NULL, &empty), rg_ok);
+        assert_int_equal(rgModelDef_Attach(empty, def, NULL, said, NULL), rg_ok);
+        EXPECT_NEAR(rgModelDef_Info(empty).options.timeStep, i == 0 ? 0.002 : 0.005, 0);
+        assert_int_equal(rgModelDef_Attach(empty, other, NULL, said, NULL), rg_ok);
+        EXPECT_NEAR(rgModelDef_Info(empty).options.timeStep, 0.005, 0);
+        assert_int_equal(rgDiagnostics_Count(said), 0);
+        rgDestroyModelDef(def);
+        rgDestroyModelDef(other);
+        rgDestroyModelDef(empty);
+        rgDestroyDiagnostics(said);
+    }
+}
+
 // Names used twice in one definition, by parts of two files.
 static void test_compile_tells_both_files(void** state) {
     (void)state;
@@ -589,6 +610,7 @@ int main(void) {
         cmocka_unit_test(test_composed_files_round_trip),
         cmocka_unit_test(test_mesh_file_alone),
         cmocka_unit_test(test_lack_of_memory),
+        cmocka_unit_test(test_implied_time_step),
         cmocka_unit_test(test_nearest_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,30 @@ static rgText rgBoxCollada(void) {
     return text;
 }
 
+static void rgText_Binary(rgText* text, const void* data, size_t size) {
+    memcpy(text->bytes + text->count, data, size);
+    text->count += size;
+}
+
+// With a normal and a texture coordinate that are not read.
+static rgText rgBoxMsh(void) {
+    rgText text = {.count = 0};
+    const int32_t counts[] = {8, 1, 1, 12};
+    const float skipped[5] = {0};
+    rgText_Binary(&text, counts, sizeof(counts));
+    for (int i = 0; i < 24; ++i) {
+        float x = (float)rgCorner(i / 3, i % 3);
+        rgText_Binary(&text, &x, sizeof(x));
+    }
+    rgText_Binary(&text, skipped, sizeof(skipped));
+    for (int i = 0; i < 12; ++i) {
+        const int* quad = boxQuads[i / 2];
+        const int32_t corners[3] = {quad[0], quad[i % 2 + 1], quad[i % 2 + 2]};
+        rgText_Binary(&text, corners, sizeof(corners));
+    }
+    return text;
+}
+
 static double rgVolume(const rgMeshData* mesh) {
     double volume = 0;
     for (int t = 0; t < mesh->triangleCount; ++t) {
@@ -153,9 +177,14 @@ static rgMesh* rgParse(const rgText* text, rgMeshFormat format) {
 
 static void test_all_forms_give_the_box(void** state) {
     (void)state;
-    rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxBinaryStl("made by a program"),
-                      rgBoxBinaryStl("solid as binary files often start\n facet "), rgBoxCollada()};
-    rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl, rg_meshStl, rg_meshCollada};
+    rgText texts[] = {rgBoxObj(),
+                      rgBoxTextStl(),
+                      rgBoxBinaryStl("made by a program"),
+                      rgBoxBinaryStl("solid as binary files often start\n facet "),
+                      rgBoxCollada(),
+                      rgBoxMsh()};
+    rgMeshFormat formats[] = {rg_meshObj, rg_meshStl,     rg_meshStl,
+                              rg_meshStl, rg_meshCollada, rg_meshMsh};
     for (int i = 0; i < RG_COUNT(formats); ++i) {
         rgMesh* mesh = rgParse(&texts[i], formats[i]);
         rgMeshData data = rgMesh_Data(mesh);
@@ -354,7 +383,7 @@ static void test_mistakes(void** state) {
                       "</triangles></mesh></geometry></library_geometries></COLLADA>"),
          rg_meshCollada, rg_errorFormat, 1, "<triangles>: has no vertices"},
         {rgFromString("ply\nformat ascii 1.0\n"), rg_meshUnknown, rg_errorUnsupported, 0,
-         "is no STL, OBJ or Collada file"},
+         "is no STL, OBJ, Collada or MSH file"},
     };
     for (int i = 0; i < RG_COUNT(cases); ++i) {
         rgDiagnostics* diagnostics = NULL;
@@ -372,6 +401,41 @@ static void test_mistakes(void** state) {
     }
 }
 
+// Counts that the bytes do not hold, and corners without a vertex.
+static void test_msh_mistakes(void** state) {
+    (void)state;
+    static const struct {
+        size_t at; // of the number that is changed
+        int32_t value;
+        size_t count; // of bytes; 0: all
+        const char* reason;
+    } cases[] = {
+        {0, 8, 15, "byte 15: the file ends before its 16 bytes of counts"},
+        {0, 9, 0,
+         "byte 0: 9 vertices, 1 normals, 1 texture coordinates and 12 triangles take 288 bytes, "
+         "the file has 276"},
+        {12, -1, 0,
+         "byte 0: 8 vertices, 1 normals, 1 texture coordinates and 4294967295 triangles take "
+         "51539607672 bytes, the file has 276"},
+        {16, 0x7f800000, 0, "byte 16: the coordinate inf is out of range"},
+        {144, 8, 0, "byte 144: there is no vertex 8"},
+        {144, -1, 0, "byte 144: there is no vertex 4294967295"},
+    };
+    for (int i = 0; i < RG_COUNT(cases); ++i) {
+        rgText text = rgBoxMsh();
+        rgDiagnostics* diagnostics = NULL;
+        rgMesh* mesh = NULL;
+        memcpy(text.bytes + cases[i].at, &cases[i].value, 4);
+        size_t count = cases[i].count > 0 ? cases[i].count : text.count;
+        assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
+        assert_int_equal(
+            rgParseMesh(text.bytes, count, rg_meshUnknown, "x.msh", NULL, diagnostics, &mesh),
+            rg_errorFormat);
+        assert_string_equal(rgDiagnostics_Message(diagnostics, 0).text, cases[i].reason);
+        rgDestroyDiagnostics(diagnostics);
+    }
+}
+
 static void test_foreign_formats(void** state) {
     (void)state;
     rgDiagnostics* diagnostics = NULL;
@@ -379,9 +443,10 @@ static void test_foreign_formats(void** state) {
     assert_int_equal(rgCreateDiagnostics(NULL, &diagnostics), rg_ok);
     assert_int_equal(rgParseMesh("<x/>", 4, rg_meshUnknown, "a/b.PLY", NULL, diagnostics, &mesh),
                      rg_errorUnsupported);
-    assert_string_equal(rgDiagnostics_Message(diagnostics, 0).text,
-                        "PLY files are not read, only STL, OBJ and Collada; convert with: assimp "
-                        "export a/b.PLY a/b.obj");
+    assert_string_equal(
+        rgDiagnostics_Message(diagnostics, 0).text,
+        "PLY files are not read, only STL, OBJ, Collada and MSH; convert with: assimp "
+        "export a/b.PLY a/b.obj");
     assert_int_equal(rgLoadMesh("no/such.stl", NULL, diagnostics, &mesh), rg_errorFile);
     rgDestroyDiagnostics(diagnostics);
 }
@@ -416,8 +481,9 @@ static void rgTry(const char* bytes, size_t count, rgMeshFormat format) {
 
 static void test_damaged_files(void** state) {
     (void)state;
-    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxBinaryStl("solid"), rgBoxCollada()};
-    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl, rg_meshCollada};
+    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxBinaryStl("solid"), rgBoxCollada(),
+                            rgBoxMsh()};
+    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshStl, rg_meshCollada, rg_meshMsh};
     rgRandom random = {3};
     for (int k = 0; k < RG_COUNT(formats); ++k) {
         for (size_t count = 0; count < texts[k].count; ++count) {
@@ -438,8 +504,8 @@ static void test_damaged_files(void** state) {
 
 static void test_memory_failure(void** state) {
     (void)state;
-    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxCollada()};
-    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshCollada};
+    const rgText texts[] = {rgBoxObj(), rgBoxTextStl(), rgBoxCollada(), rgBoxMsh()};
+    const rgMeshFormat formats[] = {rg_meshObj, rg_meshStl, rg_meshCollada, rg_meshMsh};
     for (int k = 0; k < RG_COUNT(formats); ++k) {
         rgResult result = rg_errorMemory;
         for (int failAfter = 0; result != rg_ok; ++failAfter) {
@@ -464,6 +530,7 @@ int main(void) {
         cmocka_unit_test(test_obj_details),
         cmocka_unit_test(test_polygons),
         cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_msh_mistakes),
         cmocka_unit_test(test_foreign_formats),
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_memory_failure),

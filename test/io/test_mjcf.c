@@ -74,6 +74,58 @@ static void test_nested_include(void** state) {
     rgDestroyModelDef(def);
 }
 
+// A mesh is beside the main file or, where it is not there, beside the one that names it.
+static void test_included_mesh(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<mujoco><include file='deeper/meshes.xml'/><worldbody><body>"
+                         "<geom type='mesh' mesh='tetra'/></body></worldbody></mujoco>");
+    rgExpectClean(&f);
+    assert_int_equal(f.def->shapes[0].mesh->vertexCount, 4);
+    rgParsed_Close(&f);
+}
+
+// Attributes without a value are as good as none.
+static void test_empty_attributes(void** state) {
+    (void)state;
+    rgParsed f =
+        rgParse("<mujoco><worldbody><body name='' childclass=''><joint range='' axis=' '/>"
+                "<geom size='.1' material='' rgba='' mesh=''/></body></worldbody></mujoco>");
+    rgExpectClean(&f);
+    assert_false(f.def->joints[0].hasLimits);
+    rgParsed_Close(&f);
+}
+
+// A model without a name is called as its file says, and copies of what is attached are numbered.
+static void test_attached_copies(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<mujoco><asset><model file='named.xml'/></asset><worldbody>"
+                         "<replicate count='2' sep='-' offset='5 0 0'><frame pos='0 1 0'>"
+                         "<attach model='limb' body='fore' prefix='l/'/></frame></replicate>"
+                         "</worldbody></mujoco>");
+    rgExpectClean(&f);
+    assert_int_equal(rgModelDef_FindBody(f.def, "l/fore").index1, 0);
+    rgBodyId first = rgModelDef_FindBody(f.def, "l/fore-0");
+    rgBodyId second = rgModelDef_FindBody(f.def, "l/fore-1");
+    assert_true(first.index1 > 0 && second.index1 > 0);
+    rgVec3 apart =
+        rgSub(rgModelDef_Body(f.def, second)->pose.p, rgModelDef_Body(f.def, first)->pose.p);
+    rgExpectVec(apart, 5, 0, 0);
+    rgParsed_Close(&f);
+}
+
+// The world as the object of a frame sensor: its frame.
+static void test_sensor_of_the_world(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<mujoco><worldbody><body><joint/><geom size='1'/><site name='s'/></body>"
+                         "</worldbody><sensor><framezaxis objtype='body' objname='world' "
+                         "reftype='site' refname='s'/></sensor></mujoco>");
+    rgExpectClean(&f);
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
+    rgDestroyModel(model);
+    rgParsed_Close(&f);
+}
+
 // Another file's body with what belongs to it: its own angles and classes, names under the prefix,
 // which this file may use; and all of a file.
 static void test_attach(void** state) {
@@ -408,11 +460,12 @@ static void test_options(void** state) {
     f = rgParse("<mujoco><option><flag gravity='disable'/></option></mujoco>");
     assert_true(f.def->options.hasGravity);
     rgExpectVec(f.def->options.gravity, 0, 0, 0);
-    EXPECT_NEAR(f.def->options.timeStep, 0, 0);
+    EXPECT_NEAR(f.def->options.timeStep, 0.002, 0); // what MJCF means
+    assert_true(f.def->options.impliedTimeStep);
     rgParsed_Close(&f);
 }
 
-// models/ load and compile without a remark, and carry their key frames.
+// models/ load and compile without a remark but notes, and carry their key frames.
 static void test_builtin(void** state) {
     (void)state;
     int count = rgBuiltinModelCount();
@@ -426,11 +479,8 @@ static void test_builtin(void** state) {
         assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
         assert_int_equal(rgLoadModelDef(rgBuiltinModelAt(i)->name, NULL, said, &def), rg_ok);
         assert_int_equal(rgCompileModel(def, NULL, said, &model), rg_ok);
-        for (int k = 0; k < rgDiagnostics_Count(said); ++k) {
-            rgMessage message = rgDiagnostics_Message(said, k);
-            print_error("%s:%d: %s\n", rgBuiltinModelAt(i)->name, message.line, message.text);
-        }
-        assert_int_equal(rgDiagnostics_Count(said), 0);
+        rgPrintRemarks(said);
+        assert_int_equal(rgDiagnostics_CountOf(said, rg_severityWarning), 0);
         rgDestroyModel(model);
         rgDestroyModelDef(def);
         rgDestroyDiagnostics(said);
@@ -454,15 +504,17 @@ static void test_no_builtin(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_classes_merge),
-        cmocka_unit_test(test_include),      cmocka_unit_test(test_nested_include),
-        cmocka_unit_test(test_attach),       cmocka_unit_test(test_attach_order),
-        cmocka_unit_test(test_fromto),       cmocka_unit_test(test_euler),
-        cmocka_unit_test(test_orientations), cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_replicate),    cmocka_unit_test(test_joints),
-        cmocka_unit_test(test_inertia),      cmocka_unit_test(test_gravity_compensation),
-        cmocka_unit_test(test_mocap),        cmocka_unit_test(test_compiler_inertia),
-        cmocka_unit_test(test_options),      cmocka_unit_test(test_builtin),
+        cmocka_unit_test(test_classes),         cmocka_unit_test(test_classes_merge),
+        cmocka_unit_test(test_include),         cmocka_unit_test(test_nested_include),
+        cmocka_unit_test(test_attach),          cmocka_unit_test(test_attach_order),
+        cmocka_unit_test(test_included_mesh),   cmocka_unit_test(test_empty_attributes),
+        cmocka_unit_test(test_attached_copies), cmocka_unit_test(test_sensor_of_the_world),
+        cmocka_unit_test(test_fromto),          cmocka_unit_test(test_euler),
+        cmocka_unit_test(test_orientations),    cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_replicate),       cmocka_unit_test(test_joints),
+        cmocka_unit_test(test_inertia),         cmocka_unit_test(test_gravity_compensation),
+        cmocka_unit_test(test_mocap),           cmocka_unit_test(test_compiler_inertia),
+        cmocka_unit_test(test_options),         cmocka_unit_test(test_builtin),
         cmocka_unit_test(test_no_builtin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,38 @@ static void test_sensors(void** state) {
     rgParsed_Close(&f);
 }
 
+// Unsupported actuators keep their control, name and sensor: those behind them do not
+// move.
+static void test_idle_actuators(void** state) {
+    (void)state;
+    rgParsed f = rgParseText(rgParseMjcf, "x.xml",
+                             "<mujoco><worldbody><body name='b'><joint name='j' axis='0 0 1'/>"
+                             "<geom size='.1'/></body></worldbody><actuator>"
+                             "<adhesion name='glue' body='b' gain='9'/><motor name='m' joint='j'/>"
+                             "<motor name='on_body' body='b'/></actuator>"
+                             "<sensor><actuatorfrc name='s' actuator='glue'/></sensor>"
+                             "<keyframe><key ctrl='1 2 3'/></keyframe></mujoco>",
+                             NULL);
+    assert_int_equal(f.result, rg_ok);
+    assert_int_equal(f.def->actuatorCount, 3);
+    assert_int_equal(rgModelDef_FindActuator(f.def, "m").index1, 2);
+    assert_int_equal(rgModelDef_FindActuator(f.def, "on_body").index1, 3);
+    EXPECT_NEAR(f.def->keys[0].control[1], 2, 0);
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    rgWorldDef def = rgDefaultWorldDef();
+    assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, &def, NULL, &world), rg_ok);
+    assert_int_equal(rgWorld_Reset(world, (rgKeyId){1}), rg_ok);
+    assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    // 2 N m on a sphere of 4.19 kg: 0.4 m r^2
+    double inertia = 0.4 * 1000 * 4 / 3 * 3.14159265358979323846 * 1e-5;
+    EXPECT_NEAR(rgWorld_Velocities(world, NULL)[0], 2 * 0.002 / inertia, 1e-9);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+    rgParsed_Close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ignored),
@@ -251,6 +283,7 @@ int main(void) {
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_idle_actuators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,6 +325,46 @@ static void test_custom_materials(void** state) {
     }
 }
 
+// Sizes, places and moments of MuJoCo 4.0 for a solid of nine points.
+static void test_fitted(void** state) {
+    (void)state;
+    static const struct {
+        const char* type;
+        double size[3];
+        double moment; // about x
+    } cases[] = {
+        {"box", {0.28641995395411857, 0.3616947863707873, 0.6610984143354844}, 0.18929141},
+        {"sphere", {0.4364043848867968, 0, 0}, 0.07617951},
+        {"capsule", {0.32405737016245295, 0.49906972925425797, 0}, 0.20084341},
+        {"cylinder", {0.32405737016245295, 0.6610984143354844, 0}, 0.171937},
+        {"ellipsoid", {0.28641995395411857, 0.3616947863707873, 0.6610984143354844}, 0.11357485},
+    };
+    for (int i = 0; i < 5; ++i) {
+        char text[1000];
+        snprintf(text, sizeof(text),
+                 "<mujoco><asset><mesh name='m' vertex='0 0 0 .3 0 0 0 .5 0 0 0 .9 .3 .5 0 .3 .5 "
+                 ".9 .3 0 .9 0 .5 .9 .5 .2 .1'/></asset><worldbody><body><joint/><geom type='%s' "
+                 "mesh='m' pos='.1 .2 .3' euler='10 20 30' mass='1' fitscale='1.5'/></body>"
+                 "</worldbody></mujoco>",
+                 cases[i].type);
+        rgParsed f = rgParse(text);
+        const rgShapeDef* shape = &f.def->shapes[0];
+        EXPECT_NEAR(shape->size.x, cases[i].size[0], 1e-7);
+        EXPECT_NEAR(shape->size.y, cases[i].size[1], 1e-7);
+        EXPECT_NEAR(shape->size.z, cases[i].size[2], 1e-7);
+        EXPECT_NEAR(shape->pose.p.x, 0.2837363843390171, 1e-7);
+        EXPECT_NEAR(shape->pose.p.y, 0.434440866593295, 1e-7);
+        EXPECT_NEAR(shape->pose.p.z, 0.7425082348283258, 1e-7);
+        rgQuat mujoco = {0.9398423227635748, 0.13565591848171338, 0.11225382346210726,
+                         0.2927335977324593};
+        rgVec3 z = rgRotate(mujoco, rgVec(0, 0, 1)), ours = rgRotate(shape->pose.q, rgVec(0, 0, 1));
+        EXPECT_NEAR(fabs(rgDot(z, ours)), 1, 1e-7);
+        rgVec3 principal = rgSym3Eigen(&f.def->bodies[0].inertia.moment, NULL);
+        EXPECT_NEAR(principal.x, cases[i].moment, 1e-7);
+        rgParsed_Close(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes),
@@ -337,6 +377,7 @@ int main(void) {
         cmocka_unit_test(test_soft_equality),
         cmocka_unit_test(test_friction_of_files),
         cmocka_unit_test(test_restitution_of_solref),
+        cmocka_unit_test(test_fitted),
         cmocka_unit_test(test_custom_materials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

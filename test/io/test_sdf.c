@@ -371,8 +371,18 @@ static const rgSaying sayings[] = {
      "<sdf version='1.9'><model name='m' placement_frame='world'><link name='a'/></model></sdf>",
      "is not placed within the model"},
     {rg_severityNote, MODEL("<link name='a'/>"), "1 kg and 1 kg m^2, as SDF says"},
-    {rg_severityError, MODEL("<link name='a'><inertial><mass>0</mass></inertial></link>"),
-     "the mass 0 is not positive"},
+    {rg_severityWarning, MODEL("<link name='a'><inertial><mass>0</mass></inertial></link>"),
+     "link 'a' has mass 0 and no parent: it is fixed to the world"},
+    {rg_severityWarning,
+     JOINT("revolute", AXIS "</joint><link name='c'><inertial><mass>0</mass></inertial></link>"
+                            "<joint name='k' type='fixed'>" ENDS("b", "c")),
+     "link 'c': the mass is 0"},
+    {rg_severityError, MODEL("<link name='a'><inertial><mass>-1</mass></inertial></link>"),
+     "the mass -1 is negative"},
+    {rg_severityWarning,
+     MODEL("<link name='world'/><link name='a'/><joint name='j' type='fixed'>" ENDS(
+         "world", "a") "</joint>"),
+     "a link may not be called 'world': it is the world itself"},
     {rg_severityError,
      MODEL("<link name='a'><inertial><mass>1</mass><inertia><ixx>-1</ixx></inertia></inertial>"
            "</link>"),
@@ -422,7 +432,8 @@ static const rgSaying sayings[] = {
      JOINT("revolute", AXIS "</joint><joint name='k' type='revolute'>" ENDS(
                            "a", "b") "<axis><dynamics><damping>1</damping></dynamics></axis>"),
      "are left out"},
-    {rg_severityError, SHAPE("collision", "<box><size>1 0 1</size></box>"), "0 is not positive"},
+    {rg_severityWarning, SHAPE("collision", "<box><size>1 0 1</size></box>"), "does not collide"},
+    {rg_severityError, SHAPE("collision", "<box><size>1 -1 1</size></box>"), "-1 is not positive"},
     {rg_severityWarning, SHAPE("visual", "<box><size>1 0 1</size></box>"), "it is not shown"},
     {rg_severityError, SHAPE("collision", "<polyline/>"),
      "<polyline> of link 'a' is not supported"},

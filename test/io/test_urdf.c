@@ -627,8 +627,10 @@ static void test_bound(void** state) {
     rgDestroyModel(model);
     rgParsed_Close(&f);
     f = rgParse(text, NULL);
-    assert_int_equal(rgCompileModel(f.def, NULL, f.diagnostics, &model), rg_errorArgument);
-    assert_true(rgHasRemark(f.diagnostics, rg_severityError, 1, "give it a mass"));
+    assert_int_equal(rgCompileModel(f.def, NULL, f.diagnostics, &model), rg_ok);
+    assert_int_equal(rgModel_Info(model).qCount, 0);
+    assert_true(rgHasRemark(f.diagnostics, rg_severityWarning, 1, "it is fixed; give link 'b'"));
+    rgDestroyModel(model);
     rgParsed_Close(&f);
     load.boundMass = -1;
     load.meshScale = 1e300;
@@ -641,11 +643,84 @@ static void test_bound(void** state) {
     rgDestroyDiagnostics(said);
 }
 
+// A hand without masses: what has collision shapes weighs as water does, what has none is fixed,
+// and a link between heavy ones stays as it is. Couplings to a fixed joint go.
+static void test_lent_inertia(void** state) {
+    (void)state;
+    rgParsed f = rgParse(
+        "<robot name='r'>" LINK(
+            "a") "<link name='b'><collision><origin xyz='0 0 1'/><geometry>"
+                 "<box size='.1 .2 "
+                 ".3'/></geometry></collision><visual><geometry><sphere radius='9'/>"
+                 "</geometry></visual></link><link name='tip'/><link "
+                 "name='cross'/>" LINK("c") "<joint name='1' type='continuous'>" ENDS(
+                     "a",
+                     "b") "</joint>"
+                          "<joint name='2' type='continuous'>" ENDS(
+                              "b",
+                              "tip") "</joint>"
+                                     "<joint name='3' type='continuous'>" ENDS(
+                                         "a",
+                                         "cross") "</joint>"
+                                                  "<joint name='4' "
+                                                  "type='continuous'>" ENDS(
+                                                      "cross",
+                                                      "c") "<mimic "
+                                                           "joint='2'/></"
+                                                           "joint><link "
+                                                           "name='flange'><collision><geometry><"
+                                                           "sphere "
+                                                           "radius='1'/></geometry></collision></"
+                                                           "link>"
+                                                           "<joint name='0' type='fixed'>" ENDS(
+                                                               "c", "flange") "</joint></robot>",
+        NULL);
+    assert_int_equal(f.result, rg_ok);
+    const rgInertia* b = &rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "b"))->inertia;
+    EXPECT_NEAR(b->mass, 6, 1e-12);
+    EXPECT_NEAR(b->center.z, 1, 1e-15);
+    EXPECT_NEAR(b->moment.zz, 6 * (0.01 + 0.04) / 12, 1e-12);
+    EXPECT_NEAR(rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "cross"))->inertia.mass, 0, 0);
+    EXPECT_NEAR(rgModelDef_Body(f.def, rgModelDef_FindBody(f.def, "flange"))->inertia.mass, 0, 0);
+    static const rgJointKind kinds[] = {rg_jointRevolute, rg_jointFixed, rg_jointRevolute,
+                                        rg_jointRevolute};
+    for (int i = 0; i < 4; ++i) {
+        const char name[] = {(char)('1' + i), '\0'};
+        assert_int_equal(rgModelDef_Joint(f.def, rgModelDef_FindJoint(f.def, name))->kind,
+                         kinds[i]);
+    }
+    assert_int_equal(f.def->equalityCount, 0);
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning), 3);
+    assert_true(rgHasRemark(f.diagnostics, rg_severityWarning, 1,
+                            "link 'cross' moves and has no inertia, nor has what is fixed"));
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
+    rgDestroyModel(model);
+    rgParsed_Close(&f);
+}
+
+// Moments that no body has: the negative one is 0, the others stay.
+static void test_negative_moment(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<robot name='r'><link name='a'><inertial><mass value='1'/>"
+                         "<inertia ixx='1' iyy='1' izz='2' ixy='1.5' ixz='0' iyz='0'/></inertial>"
+                         "</link></robot>",
+                         NULL);
+    assert_int_equal(f.result, rg_ok);
+    const rgSym3* moment = &f.def->bodies[0].inertia.moment; // 2.5, 2, -0.5
+    EXPECT_NEAR(moment->xx, 1.25, 1e-12);
+    EXPECT_NEAR(moment->xy, 1.25, 1e-12);
+    EXPECT_NEAR(moment->zz, 2, 1e-12);
+    rgParsed_Close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_unknown_attributes),
         cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_lent_inertia),
+        cmocka_unit_test(test_negative_moment),
         cmocka_unit_test(test_joint_kinds),
         cmocka_unit_test(test_inertial),
         cmocka_unit_test(test_shapes),
