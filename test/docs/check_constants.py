@@ -85,6 +85,7 @@ TABLE = [
     ("theory/step.md", "turns by more than {} rad in a step", (FREE, "RG_PART_TURN")),
     ("theory/step.md", "n = ceil(dt w_max/{}), at most {}.", (FREE, "RG_PART_TURN"), (FREE, "RG_MAX_PARTS")),
     ("theory/step.md", "A gap below {} m counts as zero", ("src/world/world.h", "RG_TOUCHING")),
+    ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", ("src/world/revise.c", "RG_MAX_PASSES"), ("src/world/revise.c", "RG_MAX_FACTORIZATIONS")),
     ("theory/step.md", "solved again until it stays to h/100, {} times at most", (TURNING, "RG_TURN_ROUNDS")),
     ("theory/step.md", "A doubt above {mm} mm + {%} % of the smaller bounding radius", (WATCH, "RG_DOUBT_LEAST"), (WATCH, "RG_DOUBT_DEPTH")),
     ("theory/step.md", "A doubt above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (WATCH, "RG_DOUBT_RISE"), (WATCH, "RG_DOUBT_SPEED")),
