@@ -2,7 +2,7 @@
 // own stopping test, its additions, and the history it leaves.
 #include "solve.h"
 
-#include "contact/anderson.h"
+#include "contact/baselines/anderson.h"
 
 // Algorithm 1 with dense matrices and a fixed or linearly adapted penalty.
 typedef struct rgReference {

@@ -29,7 +29,7 @@ XML = "src/io/xml.h"
 WORLD = "src/world/world.c"
 SOLVER = "src/contact/solver.c"
 CERTIFICATE = "src/contact/certificate.c"
-PIVOT = "src/contact/pivot.c"
+PIVOT = "src/contact/baselines/pivot.c"
 DECOMPOSE = "src/collision/decompose.c"
 
 TABLE = [

@@ -1,6 +1,6 @@
 // Anderson acceleration: the next point is the combination of recent images whose residuals cancel
 // best. docs/theory/admm.md (11)-(12).
-#include "contact/anderson.h"
+#include "contact/baselines/anderson.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // (1)-(12).
 #include "contact/run.h"
 
-#include "contact/anderson.h"
+#include "contact/baselines/anderson.h"
 #include "math/eigen.h"
 
 #include <math.h>
