@@ -79,7 +79,7 @@ typedef struct rgSimulationStats {
     rgHistogram contacts;
     rgHistogram iterations;
     int unconverged;
-    int regularized; // steps
+    int regularized;      // steps
     int budgeted;         // steps that ended with the budget
     int within6, within5; // steps with a residual of at most 1e-6, 1e-5
     double residual;      // worst
