@@ -189,12 +189,12 @@ describe('data', () => {
     view.setFloat64(24, 0.9, true);
     view.setFloat64(32, 0.001, true);
     [1, 7, 1, 2, 1, 1, 0, 1, 1].forEach((x, i) => view.setInt32(40 + 4 * i, x, true));
-    view.setFloat32(76 + 4 * 7, 0.25, true); // residual
-    view.setFloat32(76 + 4 * 8, 3, true); // q
-    view.setFloat32(76 + 4 * 10, -2, true); // x of a kinematic body
-    view.setFloat32(76 + 4 * 17 + 4 * 8, 9.5, true); // force along z
-    view.setInt32(76 + 4 * 28 + 4, 4, true); // body B
-    bytes[76 + 4 * 28 + 8] = 2;
+    view.setFloat32(76 + 4 * 8, 0.25, true); // residual
+    view.setFloat32(76 + 4 * 9, 3, true); // q
+    view.setFloat32(76 + 4 * 11, -2, true); // x of a kinematic body
+    view.setFloat32(76 + 4 * 18 + 4 * 8, 9.5, true); // force along z
+    view.setInt32(76 + 4 * 29 + 4, 4, true); // body B
+    bytes[76 + 4 * 29 + 8] = 2;
     const { frame: f, model, realTime, paused } = decodeLive(bytes, { ...empty, nq: 1 });
     expect([f.time, f.iterations, f.flags, model, realTime, paused]).toEqual([1.5, 7, 1, 2, 0.9, true]);
     expect([f.residual, f.q[0], f.contacts.data[8], f.contacts.bodies[1], f.contacts.state[0]]).toEqual([0.25, 3, 9.5, 4, 2]);
