@@ -5,7 +5,7 @@
 
 /// Raised with every change that makes a step give other bits from the same state. Recordings hold
 /// it.
-#define RG_PHYSICS_REVISION 6
+#define RG_PHYSICS_REVISION 7
 
 typedef struct rgWorld rgWorld; ///< where things are: state and workspace, one thread at a time
 
@@ -108,7 +108,6 @@ typedef enum rgRevision {
     rg_reviseContacts = 1, ///< v+ closes an inactive contact
     rg_reviseGaps = 2,     ///< a path curves into the other shape, or a body stops rolling
     rg_reviseRebounds = 4, ///< impacts would add energy
-    rg_reviseMidpoint = 8, ///< the midpoint of the step is another than foreseen
 } rgRevision;
 
 typedef struct rgStepReport {

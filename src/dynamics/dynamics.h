@@ -108,11 +108,8 @@ rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion)
 // ---- M of deep trees: forward.c. Rows of M grow with the depth, articulated inertias do not; L
 // and D are the same.
 rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added);
-// The first `count` links of the tree, where x is zero but for the first `pushed` ones.
-void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int count, double* x);
-// x := L^-1 x of the links of the tree from the one with number `from` on, where those above are
-// done.
-void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, int from, int count, double* x);
+void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, double* x);
+void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, double* x); // x := L^-1 x
 // x := L^-T x, of which x[stride * column] are the entries, for the columns that are of deep trees;
 // they are closed upwards.
 void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, int stride,
@@ -122,19 +119,23 @@ void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, i
 
 void rgDynamics_PlaceTree(rgDynamics* d, int tree,
                           const double* q); // with inertias and mass matrix
+// Links and motion axes alone: inertias and masses stay those of where the tree was.
+void rgDynamics_PlaceTreeLinks(rgDynamics* d, int tree, const double* q);
 void rgDynamics_FillTreeMass(rgDynamics* d, int tree);
 rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added);
 // Another velocity at the same positions, and its b(q, v).
 void rgDynamics_SetTreeVelocity(rgDynamics* d, int tree, const double* v);
 void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias);
+// Velocities that v gives the links: of their centres of mass, in world axes, and their rates, in
+// axes of the link. The present velocity stays.
+void rgDynamics_TreeRates(rgDynamics* d, int tree, const double* v, rgSpatial* rates);
+// J' of the momenta that links with such velocities have.
+void rgDynamics_SumMomenta(rgDynamics* d, int tree, const rgSpatial* rates, double* sum);
+// J' of the weight of a tree.
+void rgDynamics_TreeWeight(rgDynamics* d, int tree, double* sum);
 void rgDynamics_TreeMultiply(rgDynamics* d, int tree, const double* x, double* y); // M x
 // rgDynamics_Solve() of the degrees of freedom of one tree; the others are not touched.
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
-// The same in two parts: up to what the first joint of the tree does, then what follows from it.
-void rgDynamics_SolveToRoot(const rgDynamics* d, int tree, double* x);
-void rgDynamics_SolveFromRoot(const rgDynamics* d, int tree, double* x);
-// The first part where x is zero but for that joint.
-void rgDynamics_SolveRoot(const rgDynamics* d, int tree, double* x);
 // rgDynamics_Whiten() in parts: D^-1/2 of the last factorization, then rows from one on.
 void rgDynamics_FindRoots(const rgDynamics* d);
 void rgDynamics_WhitenFrom(const rgDynamics* d, const rgSparse* jacobian, int first, double* W);

@@ -138,48 +138,14 @@ static int rgTreeEnd(const rgTree* tree) {
     return tree->firstDof + tree->dofCount;
 }
 
-// First degree of freedom after those of the first joint.
-static int rgRootEnd(const rgDynamics* d, const rgTree* tree) {
-    return tree->firstDof + d->model->links[tree->firstLink].vCount;
-}
-
 void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x) {
     const rgTree* range = &d->model->trees[tree];
     if (d->isDeep[tree]) {
-        rgDynamics_SolveArticulated(d, tree, range->linkCount, range->linkCount, x);
+        rgDynamics_SolveArticulated(d, tree, x);
         return;
     }
     rgReduceRange(d, range->firstDof, rgTreeEnd(range), x);
     rgFollowRange(d, range->firstDof, rgTreeEnd(range), d->inverseDiagonal, x);
-}
-
-void rgDynamics_SolveToRoot(const rgDynamics* d, int tree, double* x) {
-    const rgTree* range = &d->model->trees[tree];
-    if (d->isDeep[tree]) {
-        rgDynamics_SolveArticulated(d, tree, range->linkCount, 1, x);
-        return;
-    }
-    rgReduceRange(d, range->firstDof, rgTreeEnd(range), x);
-    rgFollowRange(d, range->firstDof, rgRootEnd(d, range), d->inverseDiagonal, x);
-}
-
-void rgDynamics_SolveFromRoot(const rgDynamics* d, int tree, double* x) {
-    const rgTree* range = &d->model->trees[tree];
-    if (d->isDeep[tree]) {
-        rgDynamics_FollowArticulated(d, tree, 1, range->linkCount, x);
-        return;
-    }
-    rgFollowRange(d, rgRootEnd(d, range), rgTreeEnd(range), d->inverseDiagonal, x);
-}
-
-void rgDynamics_SolveRoot(const rgDynamics* d, int tree, double* x) {
-    const rgTree* range = &d->model->trees[tree];
-    if (d->isDeep[tree]) {
-        rgDynamics_SolveArticulated(d, tree, 1, 1, x);
-        return;
-    }
-    rgReduceRange(d, range->firstDof, rgRootEnd(d, range), x);
-    rgFollowRange(d, range->firstDof, rgRootEnd(d, range), d->inverseDiagonal, x);
 }
 
 void rgDynamics_Unwhiten(const rgDynamics* d, double* x) {
@@ -192,7 +158,7 @@ void rgDynamics_Unwhiten(const rgDynamics* d, double* x) {
         for (int i = range->firstDof; i < rgTreeEnd(range); ++i) {
             x[i] *= d->inverseRoot[i];
         }
-        rgDynamics_FollowArticulated(d, t, 0, range->linkCount, x);
+        rgDynamics_FollowArticulated(d, t, x);
     }
 }
 

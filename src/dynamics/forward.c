@@ -173,17 +173,15 @@ rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added) {
 }
 
 // (16)
-void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, int from, int count, double* x) {
+void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, double* x) {
     const rgModel* model = d->model;
-    int first = model->trees[tree].firstLink;
+    int first = model->trees[tree].firstLink, end = first + model->trees[tree].linkCount;
     rgSpatial* pushes = d->pushes;
-    for (int i = first; i < first + count; ++i) {
+    for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
         rgSpatial sum = link->parent > 0 ? pushes[link->parent] : (rgSpatial){0};
         for (int k = link->v; k < link->v + link->vCount; ++k) {
-            if (i >= first + from) {
-                x[k] -= d->inverseDiagonal[k] * rgSpatialDot(&d->levers[k], &sum);
-            }
+            x[k] -= d->inverseDiagonal[k] * rgSpatialDot(&d->levers[k], &sum);
             sum = rgSpatialAddScaled(sum, x[k], d->axes[k]);
         }
         pushes[i] = sum;
@@ -191,12 +189,12 @@ void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, int from, int c
 }
 
 // (15) of forces, then (16)
-void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int count, double* x) {
+void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, double* x) {
     const rgModel* model = d->model;
-    int first = model->trees[tree].firstLink;
+    int first = model->trees[tree].firstLink, count = model->trees[tree].linkCount;
     rgSpatial* forces = d->forces;
-    memset(forces + first, 0, (size_t)pushed * sizeof(rgSpatial));
-    for (int i = first + pushed - 1; i >= first; --i) {
+    memset(forces + first, 0, (size_t)count * sizeof(rgSpatial));
+    for (int i = first + count - 1; i >= first; --i) {
         const rgLink* link = &model->links[i];
         rgSpatial force = forces[i];
         for (int k = link->v + link->vCount - 1; k >= link->v; --k) {
@@ -207,7 +205,7 @@ void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, int pushed, int 
             forces[link->parent] = rgSpatialAdd(forces[link->parent], force);
         }
     }
-    rgDynamics_FollowArticulated(d, tree, 0, count, x);
+    rgDynamics_FollowArticulated(d, tree, x);
 }
 
 void rgDynamics_ReduceDeep(const rgDynamics* d, const int* columns, int count, int stride,

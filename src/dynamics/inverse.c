@@ -127,6 +127,57 @@ void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias) {
     rgDynamics_SumForces(d, first, end, bias);
 }
 
+// ---- momenta
+
+static inline rgVec3 rgDynamics_LinkCenter(const rgDynamics* d, int link) {
+    const rgLinkPose* pose = &d->poses[link];
+    return rgAdd(pose->p, rgRot_Apply(&pose->r, d->model->links[link].center));
+}
+
+void rgDynamics_TreeRates(rgDynamics* d, int tree, const double* v, rgSpatial* rates) {
+    const rgTree* range = &d->model->trees[tree];
+    rgSpatial* velocities = d->pushes;
+    velocities[0] = (rgSpatial){0};
+    for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
+        const rgLink* link = &d->model->links[i];
+        rgSpatial V = velocities[link->parent];
+        for (int k = link->v; k < link->v + link->vCount; ++k) {
+            V = rgSpatialAddScaled(V, v[k], d->axes[k]);
+        }
+        velocities[i] = V;
+        rates[i].linear = rgAdd(V.linear, rgCross(V.angular, rgDynamics_LinkCenter(d, i)));
+        rates[i].angular = rgRot_ApplyBack(&d->poses[i].r, V.angular);
+    }
+}
+
+void rgDynamics_SumMomenta(rgDynamics* d, int tree, const rgSpatial* rates, double* sum) {
+    const rgTree* range = &d->model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    d->forces[0] = (rgSpatial){0};
+    for (int i = first; i < end; ++i) {
+        const rgLink* link = &d->model->links[i];
+        if (link->massless) {
+            d->forces[i] = (rgSpatial){0};
+            continue;
+        }
+        rgVec3 push = rgScale(link->mass, rates[i].linear);
+        rgVec3 spin = rgRot_Apply(&d->poses[i].r, rgSym3_Multiply(&link->moment, rates[i].angular));
+        d->forces[i] = (rgSpatial){push, rgAdd(spin, rgCross(rgDynamics_LinkCenter(d, i), push))};
+    }
+    rgDynamics_SumForces(d, first, end, sum);
+}
+
+void rgDynamics_TreeWeight(rgDynamics* d, int tree, double* sum) {
+    const rgTree* range = &d->model->trees[tree];
+    int first = range->firstLink, end = first + range->linkCount;
+    d->forces[0] = (rgSpatial){0};
+    for (int i = first; i < end; ++i) {
+        rgVec3 weight = rgScale(d->model->links[i].mass, d->gravity);
+        d->forces[i] = (rgSpatial){weight, rgCross(rgDynamics_LinkCenter(d, i), weight)};
+    }
+    rgDynamics_SumForces(d, first, end, sum);
+}
+
 void rgDynamics_GravityTorque(rgDynamics* d, double* torque) {
     if (d == NULL || torque == NULL) {
         return;

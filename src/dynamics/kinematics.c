@@ -295,7 +295,7 @@ void rgDynamics_NeedInertias(rgDynamics* d) {
     }
 }
 
-void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
+void rgDynamics_PlaceTreeLinks(rgDynamics* d, int tree, const double* q) {
     const rgTree* range = &d->model->trees[tree];
     int first = range->firstLink, end = first + range->linkCount;
     int from = d->model->links[first].q;
@@ -303,7 +303,12 @@ void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
     rgCopyNumbers(d->q + from, q + from, to - from);
     rgDynamics_FindSines(d, tree);
     rgDynamics_PlaceLinks(d, first, end);
-    rgDynamics_FillInertias(d, first, end);
+}
+
+void rgDynamics_PlaceTree(rgDynamics* d, int tree, const double* q) {
+    const rgTree* range = &d->model->trees[tree];
+    rgDynamics_PlaceTreeLinks(d, tree, q);
+    rgDynamics_FillInertias(d, range->firstLink, range->firstLink + range->linkCount);
     rgDynamics_FillTreeMass(d, tree);
 }
 

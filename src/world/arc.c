@@ -58,8 +58,9 @@ static rgVec3 rgSide_Arc(const rgWorld* world, const rgSide* side) {
 // (23) Contacts of bodies that roll on each other move over their surfaces; arcs of points that
 // touch for an instant are none of theirs.
 static double rgWorld_Together(const rgWorld* world, const rgPoint* point) {
-    if (world->memories[1].pairs[point->pair].overlap != 0) {
-        return 0; // parts that overlap by design do not stick
+    int A = world->colliders[point->colliderA].link, B = world->colliders[point->colliderB].link;
+    if (world->model->links[A].tree == world->model->links[B].tree) {
+        return 0; // joints may rule out the slip: with friction such a contact has no solution
     }
     const rgSpatial* velocities = world->dynamics->velocities;
     rgVec3 a = velocities[world->colliders[point->colliderA].link].angular;
@@ -91,6 +92,7 @@ static double rgWorld_SetPairArcs(const rgWorld* world, rgPoint* points, int cou
         rgVec3 arc =
             together > 0 ? rgWorld_PointArc(world, &points[k], together, exact) : rgVec(0, 0, 0);
         points[k].arc = arc;
+        points[k].together = together;
         sum = rgAdd(sum, arc);
         most = RG_MAX(most, rgLengthSquared(arc));
     }
@@ -117,6 +119,7 @@ void rgSetArcs(rgWorld* world) {
     if (rgWorld_IsStraight(world)) {
         for (int i = 0; i < world->pointCount; ++i) {
             points[i].arc = rgVec(0, 0, 0);
+            points[i].together = 0;
         }
         return;
     }
@@ -136,9 +139,15 @@ void rgSetArcs(rgWorld* world) {
 }
 
 void rgAddArcs(rgWorld* world) {
+    double* bias = world->rows.bias;
     for (int i = 0; i < world->pointCount; ++i) {
         const rgPoint* point = &world->points[i];
-        world->rows.bias[point->firstRow] += rgDot(point->arc, point->tangent1);
-        world->rows.bias[point->firstRow + 1] += rgDot(point->arc, point->tangent2);
+        int r = point->firstRow;
+        bias[r] += rgDot(point->arc, point->tangent1);
+        bias[r + 1] += rgDot(point->arc, point->tangent2);
+        for (int k = r; k < r + 2 && point->together > 0; ++k) {
+            bias[k] +=
+                point->together * rgWorld_RowLead(world, k, NULL); // what turns moves on with (37)
+        }
     }
 }

@@ -90,6 +90,7 @@ rgResult rgWorld_AddRows(rgWorld* world) {
     result = result == rg_ok ? rgAddContacts(world) : result;
     if (result == rg_ok) {
         rgWorld_FindHeld(world);
+        rgWorld_LeadRows(world);
     }
     return result;
 }
@@ -112,7 +113,7 @@ rgResult rgWorld_ReserveWhitened(rgWorld* world) {
 }
 
 // W of the rows that do not have it yet.
-static rgResult rgWorld_WhitenRows(rgWorld* world) {
+rgResult rgWorld_WhitenRows(rgWorld* world) {
     const rgRows* rows = &world->rows;
     rgResult result = rgWorld_ReserveWhitened(world);
     if (result != rg_ok) {

@@ -39,6 +39,7 @@ static void rgWorld_Place(rgWorld* world) {
     }
     rgWorld_PlaceTendons(world);
     rgWorld_PlaceDrives(world);
+    rgWorld_CarryFast(world);
 }
 
 static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {

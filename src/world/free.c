@@ -76,15 +76,6 @@ static rgWeights rgWorld_DofWeights(const rgWorld* world, int dof, double dt) {
     return rgSpringWeights(world->lead[tree], dt * (dt * k + d) / mass);
 }
 
-// What springs, dampers and gains act on: degrees of freedom from first to before end, about q and
-// v over a time dt.
-typedef struct rgPull {
-    const double *q, *v;
-    double dt;
-    int first, end;
-    double *tau, *added;
-} rgPull;
-
 static rgPull rgWorld_StepPull(const rgWorld* world) {
     return (rgPull){world->startQ,        world->startV, world->dt,   0,
                     world->model->vCount, world->tau,    world->added};
@@ -196,13 +187,6 @@ static rgVec3 rgMultiply3(const rgVec3 columns[3], rgVec3 x) {
     return rgAdd(rgAddScaled(rgScale(x.x, columns[0]), x.y, columns[1]), rgScale(x.z, columns[2]));
 }
 
-// R' S R
-static rgSym3 rgSym3InBody(const rgRot* r, const rgSym3* s) {
-    rgVec3 x = rgSym3_Multiply(s, r->x), y = rgSym3_Multiply(s, r->y), z = rgSym3_Multiply(s, r->z);
-    return (rgSym3){rgDot(r->x, x), rgDot(r->y, y), rgDot(r->z, z),
-                    rgDot(r->x, y), rgDot(r->x, z), rgDot(r->y, z)};
-}
-
 // x with [a b c] x = right, by Cramer's rule.
 static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
     rgVec3 bc = rgCross(b, c);
@@ -267,82 +251,6 @@ static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     rgVec3 columns[3];
     rgSpinColumns(I, w, dt, columns);
     return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
-}
-
-// D of a tree whose first joint turns freely, with the inertia of the whole tree. Returns the first
-// of that joint's three angular degrees of freedom.
-static int rgWorld_TreeGyroscopic(const rgWorld* world, int tree, rgVec3 D[3]) {
-    const rgDynamics* d = world->dynamics;
-    int index = world->model->trees[tree].firstLink;
-    const rgLink* link = &world->model->links[index];
-    int first = link->v + link->vCount - 3;
-    rgSym3 moment = rgSym3InBody(&d->poses[index].r, &d->composites[index].moment);
-    rgGyroscopic(&moment, rgVec(d->v[first], d->v[first + 1], d->v[first + 2]), D);
-    return first;
-}
-
-// (5) The same for such a tree: only the 3 x 3 block of that joint is implicit.
-// x := (M^ + dt/2 P D P')^-1 x: what the joint does changes in the middle of the solve.
-static void rgWorld_SolveSpinning(rgWorld* world, int tree, double* x) {
-    rgDynamics* d = world->dynamics;
-    rgVec3 D[3], N[3];
-    int first = rgWorld_TreeGyroscopic(world, tree, D), from = world->model->trees[tree].firstDof;
-    double *y = world->column, half = 0.5 * world->dt;
-    size_t bytes = (size_t)(first + 3 - from) * sizeof(double);
-    rgDynamics_SolveToRoot(d, tree, x);
-    rgVec3 push = rgScale(half, rgMultiply3(D, rgLoad3(x + first)));
-    for (int k = 0; k < 3; ++k) {
-        memset(y + from, 0, bytes);
-        y[first + k] = 1;
-        rgDynamics_SolveRoot(d, tree, y);
-        N[k] = rgScale(half, rgMultiply3(D, rgLoad3(y + first)));
-    }
-    N[0].x += 1, N[1].y += 1, N[2].z += 1;
-    memset(y + from, 0, bytes);
-    rgStore3(rgSolve3(N[0], N[1], N[2], push), y + first);
-    rgDynamics_SolveRoot(d, tree, y);
-    for (int i = from; i < first + 3; ++i) {
-        x[i] -= y[i];
-    }
-    rgDynamics_SolveFromRoot(d, tree, x);
-}
-
-// Whether a loop, tendon or servo bends the path of what turns freely, as far as the last steps
-// tell.
-static bool rgWorld_IsLed(const rgWorld* world, const rgLink* link) {
-    const double* trend = world->trend + link->v + link->vCount - 3;
-    return world->isLooped[link->tree] && (trend[0] != 0 || trend[1] != 0 || trend[2] != 0);
-}
-
-static bool rgWorld_TreeSpins(const rgWorld* world, int tree) {
-    const rgLink* link = &world->model->links[world->model->trees[tree].firstLink];
-    bool turns = link->kind == rg_linkSpherical || link->kind == rg_linkFree;
-    return turns && !world->isFreeBody[tree] && !world->whirls[tree] && !rgWorld_IsLed(world, link);
-}
-
-static void rgWorld_SolveTrees(rgWorld* world, double* x) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        if (rgWorld_TreeSpins(world, t)) {
-            rgWorld_SolveSpinning(world, t, x);
-        } else {
-            rgDynamics_SolveTree(world->dynamics, t, x);
-        }
-    }
-}
-
-// (5) force += scale P D P' change
-void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale, double* force) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        if (rgWorld_TreeSpins(world, t)) {
-            rgVec3 D[3];
-            int first = rgWorld_TreeGyroscopic(world, t, D);
-            const double* x = change + first;
-            rgVec3 y = rgMultiply3(D, rgVec(x[0], x[1], x[2]));
-            force[first] += scale * y.x;
-            force[first + 1] += scale * y.y;
-            force[first + 2] += scale * y.z;
-        }
-    }
 }
 
 // (29) What momentum gains beside I (w+ - w) while the body turns with w, then with w+.
@@ -426,6 +334,24 @@ void rgWorld_SetMidVelocity(rgWorld* world) {
     }
 }
 
+// (2) dt (tau - b), or what (37) has in its place.
+static void rgWorld_TreePush(rgWorld* world, int tree, double* x) {
+    const rgTree* range = &world->model->trees[tree];
+    size_t bytes = (size_t)range->dofCount * sizeof(double);
+    if (world->isFast[tree]) {
+        rgWorld_PushFast(world, tree, x);
+        return;
+    }
+    if (world->isFreeBody[tree]) { // (29) takes its place
+        memset(world->column + range->firstDof, 0, bytes);
+    } else {
+        rgDynamics_TreeBias(world->dynamics, tree, world->column);
+    }
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        x[i] = world->dt * (world->tau[i] - world->column[i]);
+    }
+}
+
 rgResult rgComputeFreeVelocity(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
@@ -436,26 +362,18 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     rgWorld_ClampEfforts(world);
     rgWorld_AddWrenches(world);
     rgWorld_AddStepSprings(world);
-    // (2) v_free = v + M^^-1 dt (tau - b)
-    for (int t = 0; t < model->treeCount; ++t) {
-        const rgTree* tree = &model->trees[t];
-        if (world->isFreeBody[t]) { // (29) takes its place
-            memset(world->column + tree->firstDof, 0, (size_t)tree->dofCount * sizeof(double));
-        } else {
-            rgDynamics_TreeBias(world->dynamics, t, world->column);
-        }
+    rgResult result = rg_ok;
+    for (int t = 0; t < model->treeCount && result == rg_ok; ++t) {
+        rgWorld_TreePush(world, t, world->freeV);
+        result = rgWorld_FactorizeTree(world, t);
     }
-    for (int i = 0; i < model->vCount; ++i) {
-        world->freeV[i] = world->dt * (world->tau[i] - world->column[i]);
-    }
-    rgWorld_AddSpinForces(world, world->trend, world->dt, world->freeV);
-    rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
     if (result != rg_ok) {
         return result;
     }
-    rgWorld_SolveTrees(world, world->freeV);
+    rgDynamics_Solve(world->dynamics, 1, world->freeV);
     for (int i = 0; i < model->vCount; ++i) {
-        world->freeV[i] += world->startV[i];
+        world->freeV[i] +=
+            world->isFast[world->treeOfDof[i]] ? world->projectedV[i] : world->startV[i];
     }
     rgWorld_ReplaceFreeBodies(world);
     return rg_ok;
@@ -464,54 +382,45 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
 // ---- the velocity of the middle of the step
 
 #define RG_REFINE_STEPS    8
-#define RG_REFINE_ACCURACY 1e-9  // relative to the velocity
-#define RG_PART_TURN       0.015 // [rad] of a joint in a part of a step
-#define RG_MAX_PARTS       50
+#define RG_REFINE_ACCURACY 1e-9 // relative to the velocity
 
 // Where no rows act, the free motion is the motion.
-static bool rgWorld_IsRefined(const rgWorld* world, int tree) {
+bool rgWorld_IsRefined(const rgWorld* world, int tree) {
     return world->lead[tree] > 0 && !world->isHeld[tree] && !world->isFreeBody[tree] &&
            world->sleeps[tree] == 0;
 }
 
-// One part of the way of a tree, in (28).
-typedef struct rgPart {
-    int tree;
-    double dt;
-    const double *tau, *v; // forces but b, velocity at its start
-    double* x;             // change of the velocity
-} rgPart;
-
-// (28) x := M^^-1 dt (tau - b(v + x/2)). Returns the largest change of x.
-static double rgPart_Correct(rgWorld* world, const rgPart* part) {
-    const rgTree* range = &world->model->trees[part->tree];
+// (28) freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
+static double rgWorld_RefineOnce(rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
-    double *y = world->column, *x = part->x, most = 0;
+    double *y = world->column, most = 0;
     for (int i = first; i < end; ++i) {
-        world->midV[i] = part->v[i] + 0.5 * x[i];
+        world->midV[i] = 0.5 * (world->startV[i] + world->freeV[i]);
     }
-    rgDynamics_SetTreeVelocity(world->dynamics, part->tree, world->midV);
-    rgDynamics_TreeBias(world->dynamics, part->tree, y);
+    rgDynamics_SetTreeVelocity(world->dynamics, tree, world->midV);
+    rgDynamics_TreeBias(world->dynamics, tree, y);
     for (int i = first; i < end; ++i) {
-        y[i] = part->dt * (part->tau[i] - y[i]);
+        y[i] = world->dt * (world->tau[i] - y[i]);
     }
-    rgDynamics_SolveTree(world->dynamics, part->tree, y);
+    rgDynamics_SolveTree(world->dynamics, tree, y);
     for (int i = first; i < end; ++i) {
-        most = fmax(most, fabs(y[i] - x[i]));
-        x[i] = y[i];
+        y[i] += world->startV[i];
+        most = fmax(most, fabs(y[i] - world->freeV[i]));
+        world->freeV[i] = y[i];
     }
     return most;
 }
 
 // Each iteration contracts by about half of what the tree turns meanwhile.
-static void rgPart_Solve(rgWorld* world, const rgPart* part) {
-    const rgTree* range = &world->model->trees[part->tree];
+static void rgWorld_RefineSlow(rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
     double speed = 0, last = INFINITY;
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        speed = fmax(speed, fabs(part->v[i]) + fabs(part->x[i]));
+        speed = fmax(speed, fabs(world->startV[i]) + fabs(world->freeV[i] - world->startV[i]));
     }
     for (int k = 0; k < RG_REFINE_STEPS; ++k) {
-        double change = rgPart_Correct(world, part);
+        double change = rgWorld_RefineOnce(world, tree);
         if (!(change < last) || change <= RG_REFINE_ACCURACY * speed) {
             return;
         }
@@ -519,33 +428,38 @@ static void rgPart_Solve(rgWorld* world, const rgPart* part) {
     }
 }
 
-// Of the fastest joint of a tree in the step [rad].
-static double rgWorld_TreeTurn(const rgWorld* world, int tree) {
-    const rgModel* model = world->model;
-    const rgTree* range = &model->trees[tree];
-    double square = 0;
-    for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
-        const rgLink* link = &model->links[i];
-        const double* v = world->startV + link->v + (link->kind == rg_linkFree ? 3 : 0);
-        if (link->kind == rg_linkRevolute) {
-            square = fmax(square, v[0] * v[0]);
-        } else if (link->kind != rg_linkPrismatic) {
-            square = fmax(square, v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+static rgResult rgWorld_RefineFast(rgWorld* world, int tree) {
+    const rgTree* range = &world->model->trees[tree];
+    world->parts[tree] = rgWorld_CountParts(world, tree);
+    if (world->parts[tree] == 1) {
+        return rg_ok;
+    }
+    rgResult result = rgWorld_MoveInParts(world, tree, world->parts[tree]);
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        world->freeV[i] = world->partV[i];
+        world->midV[i] = 0.5 * (world->startV[i] + world->partV[i]);
+    }
+    return result;
+}
+
+rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
+    rgResult result = rg_ok;
+    for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
+        world->parts[t] = 1;
+        if (!rgWorld_IsRefined(world, t)) {
+            continue;
+        }
+        if (world->isFast[t]) {
+            result = rgWorld_RefineFast(world, t);
+        } else {
+            rgWorld_RefineSlow(world, t);
         }
     }
-    return world->dt * sqrt(square);
+    return result;
 }
 
-// (30) In how many parts a tree moves: by the fastest of its joints.
-static int rgWorld_CountParts(const rgWorld* world, int tree) {
-    if (world->fluid && rgWorld_FluidIsThick(world, tree)) {
-        return 1; // its forces would change from part to part
-    }
-    double turn = rgWorld_TreeTurn(world, tree);
-    return (int)fmin(fmax(ceil(turn / RG_PART_TURN), 1), RG_MAX_PARTS);
-}
-
-static void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
+// Of what is implicit, and of springs and gains on joints alone.
+void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
     const rgModel* model = world->model;
     size_t bytes = (size_t)(pull->end - pull->first) * sizeof(double);
     memset(pull->tau + pull->first, 0, bytes);
@@ -559,137 +473,6 @@ static void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
         }
     }
     rgWorld_AddSprings(world, pull);
-}
-
-// (30) From the state to the end of the step in equal parts, each with (26) and (28). Leaves q+ in
-// nextQ and v+ in partV.
-static rgResult rgWorld_MoveInParts(rgWorld* world, int tree, int count) {
-    const rgModel* model = world->model;
-    const rgTree* range = &model->trees[tree];
-    rgDynamics* d = world->dynamics;
-    int first = range->firstDof, end = first + range->dofCount;
-    double h = world->dt / count, *v = world->partV, *x = world->nextV, *steady = world->partForce;
-    rgPull pull = {world->startQ, world->startV,  world->dt,       first,
-                   end,           world->partTau, world->partAdded};
-    rgWorld_TreePulls(world, &pull);
-    for (int i = first; i < end; ++i) {
-        steady[i] = world->tau[i] - pull.tau[i];
-        v[i] = world->startV[i];
-        x[i] = (world->freeV[i] - v[i]) / count;
-    }
-    pull.q = world->nextQ, pull.v = v, pull.dt = h;
-    rgPart part = {tree, h, pull.tau, v, x};
-    rgResult result = rg_ok;
-    for (int k = 0; k < count && result == rg_ok; ++k) {
-        rgWorld_MoveTree(world, tree, k == 0 ? world->state.q : world->nextQ, v, 0.5 * h,
-                         world->nextQ);
-        rgDynamics_PlaceTree(d, tree, world->nextQ);
-        rgWorld_TreePulls(world, &pull);
-        for (int i = first; i < end; ++i) {
-            pull.tau[i] += steady[i];
-        }
-        result = rgDynamics_FactorizeTree(d, tree, pull.added);
-        rgPart_Solve(world, &part);
-        for (int i = first; i < end; ++i) {
-            v[i] += x[i];
-        }
-        rgWorld_MoveTree(world, tree, world->nextQ, v, 0.5 * h, world->nextQ);
-    }
-    return result;
-}
-
-static rgResult rgWorld_RefineTree(rgWorld* world, int tree) {
-    const rgTree* range = &world->model->trees[tree];
-    int first = range->firstDof, end = first + range->dofCount;
-    world->parts[tree] = rgWorld_CountParts(world, tree);
-    if (world->parts[tree] > 1) {
-        rgResult result = rgWorld_MoveInParts(world, tree, world->parts[tree]);
-        for (int i = first; i < end; ++i) {
-            world->freeV[i] = world->partV[i];
-            world->midV[i] = 0.5 * (world->startV[i] + world->partV[i]);
-        }
-        return result;
-    }
-    rgPart part = {tree, world->dt, world->tau, world->startV, world->nextV};
-    for (int i = first; i < end; ++i) {
-        part.x[i] = world->freeV[i] - world->startV[i];
-    }
-    rgPart_Solve(world, &part);
-    for (int i = first; i < end; ++i) {
-        world->freeV[i] = world->startV[i] + part.x[i];
-    }
-    return rg_ok;
-}
-
-rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
-    rgResult result = rg_ok;
-    for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
-        world->parts[t] = 1;
-        if (rgWorld_IsRefined(world, t)) {
-            result = rgWorld_RefineTree(world, t);
-        }
-    }
-    return result;
-}
-
-// ---- the same on contact springs
-
-// (33) The rows of loops and tendons are those of what (27) foresees.
-void rgWorld_FindWhirls(rgWorld* world) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        world->whirls[t] = world->springs[t] && world->lead[t] > 0 && !world->isLooped[t] &&
-                           !world->isFreeBody[t] && world->sleeps[t] == 0 &&
-                           rgWorld_TreeTurn(world, t) > RG_PART_TURN;
-    }
-}
-
-// How far what was foreseen is off, relative to the largest velocity.
-static double rgWorld_MiddleError(const rgWorld* world, int tree, const double* v) {
-    const rgTree* range = &world->model->trees[tree];
-    double error = 0, speed = 0;
-    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        error = fmax(error, fabs(0.5 * (world->startV[i] + v[i]) - world->midV[i]));
-        speed = fmax(speed, fabs(world->startV[i]));
-    }
-    return error / speed;
-}
-
-// v_free with the bias of the mean of v and v+.
-static void rgWorld_FollowEnd(rgWorld* world, int tree, const double* v) {
-    const rgTree* range = &world->model->trees[tree];
-    int first = range->firstDof, end = first + range->dofCount;
-    rgPart part = {tree, world->dt, world->tau, world->startV, world->freeV};
-    for (int i = first; i < end; ++i) {
-        part.x[i] = v[i] - world->startV[i];
-    }
-    rgPart_Correct(world, &part);
-    for (int i = first; i < end; ++i) {
-        world->freeV[i] += world->startV[i];
-    }
-}
-
-bool rgWorld_ForeseeAgain(rgWorld* world, double* last) {
-    int count = world->model->treeCount, first = 0;
-    double *v = world->nextV, error = 0;
-    while (first < count && !world->whirls[first]) {
-        ++first;
-    }
-    if (first < count) {
-        rgWorld_NextVelocity(world, v);
-    }
-    for (int t = first; t < count; ++t) {
-        error = world->whirls[t] ? fmax(error, rgWorld_MiddleError(world, t, v)) : error;
-    }
-    if (error <= RG_REFINE_ACCURACY || !(error < *last)) {
-        return false;
-    }
-    *last = error;
-    for (int t = first; t < count; ++t) {
-        if (world->whirls[t]) {
-            rgWorld_FollowEnd(world, t, v);
-        }
-    }
-    return true;
 }
 
 // ---- the same, turned around (docs/theory/inverse.md)
@@ -707,89 +490,18 @@ void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
     rgWorld_AddStepSprings(world);
 }
 
-#define RG_FORCE_STEPS 50
-
-// (30) solved for the force that, beside tau, makes the parts end with v. Starts from the one that
-// one step would need; M is near enough to what the parts weigh.
-static void rgWorld_FindPartForce(rgWorld* world, int tree, int count, const double* v,
-                                  double* force) {
-    const rgTree* range = &world->model->trees[tree];
-    int first = range->firstDof, end = first + range->dofCount;
-    double last = INFINITY;
-    for (int i = first; i < end; ++i) {
-        world->tau[i] += force[i];
-    }
-    for (int k = 0; k < RG_FORCE_STEPS; ++k) {
-        double error = 0, speed = 0;
-        if (rgWorld_MoveInParts(world, tree, count) != rg_ok) {
-            break;
-        }
-        for (int i = first; i < end; ++i) {
-            world->column[i] = (v[i] - world->partV[i]) / world->dt;
-            error = fmax(error, fabs(v[i] - world->partV[i]));
-            speed = fmax(speed, fabs(v[i]));
-        }
-        if (!(error < last) || error <= 1e-14 * speed) {
-            break;
-        }
-        last = error;
-        rgDynamics_TreeMultiply(world->dynamics, tree, world->column, world->partForce);
-        for (int i = first; i < end; ++i) {
-            force[i] += world->partForce[i];
-            world->tau[i] += world->partForce[i];
-        }
-    }
-    for (int i = first; i < end; ++i) {
-        world->tau[i] -= force[i];
-    }
-}
-
-void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        int count = rgWorld_IsRefined(world, t) ? rgWorld_CountParts(world, t) : 1;
-        if (count > 1) {
-            memcpy(world->freeV, v, (size_t)world->model->vCount * sizeof(double));
-            rgWorld_FindPartForce(world, t, count, v, force);
-        }
-    }
-}
-
-static void rgWorld_SetMiddle(rgWorld* world, int tree, const double* v) {
-    const rgTree* range = &world->model->trees[tree];
-    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        world->midV[i] = 0.5 * (world->startV[i] + v[i]);
-    }
-    rgDynamics_SetTreeVelocity(world->dynamics, tree, world->midV);
-}
-
-// (28)
+// (28) of a v+ that is known
 void rgWorld_ForeseeFree(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
-        if (rgWorld_IsRefined(world, t)) {
-            rgWorld_SetMiddle(world, t, v);
+        const rgTree* range = &world->model->trees[t];
+        if (!rgWorld_IsRefined(world, t) || world->isFast[t]) {
+            continue;
         }
-    }
-}
-
-// (33)
-void rgWorld_ForeseeWhirls(rgWorld* world, const double* v) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        if (world->whirls[t]) {
-            rgWorld_SetMiddle(world, t, v);
+        for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+            world->midV[i] = 0.5 * (world->startV[i] + v[i]);
         }
+        rgDynamics_SetTreeVelocity(world->dynamics, t, world->midV);
     }
-}
-
-// Whether (5) has a say: a first joint that turns freely, and does turn.
-bool rgWorld_HasSpin(const rgWorld* world) {
-    const rgModel* model = world->model;
-    bool any = false;
-    for (int t = 0; t < model->treeCount && !any; ++t) {
-        const rgLink* link = &model->links[model->trees[t].firstLink];
-        const double* w = world->midV + link->v + link->vCount - 3;
-        any = rgWorld_TreeSpins(world, t) && (w[0] != 0 || w[1] != 0 || w[2] != 0);
-    }
-    return any;
 }
 
 // (4) or (29), solved for the torque.

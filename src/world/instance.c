@@ -30,6 +30,7 @@ static void rgWorld_ForgetStep(rgWorld* world) {
     memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
     rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
     memcpy(world->nextV, world->startV, (size_t)model->vCount * sizeof(double));
+    memcpy(world->endV, world->startV, (size_t)model->vCount * sizeof(double));
     rgWorld_ForgetGuides(world);
     memset(world->driveForce, 0, (size_t)model->info.actuatorCount * sizeof(double));
     world->stepWrenched = false;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool rgAllFinite(const double* x, int count) {
+bool rgAllFinite(const double* x, int count) {
     double sum = 0;
     for (int i = 0; i < count; ++i) {
         sum += x[i] * 0;
@@ -59,7 +59,8 @@ rgResult rgKeepImpulses(rgStep* step) {
         }
     }
     step->report->regularizedRows = rgWorld_RegularizedRows(world);
-    return rgWorld_StoreImpulses(world);
+    rgResult result = rgWorld_LeaveFast(world);
+    return result == rg_ok ? rgWorld_StoreImpulses(world) : result;
 }
 
 static void rgTurnQuat(const double* q, const double* rate, double time, double* out) {
@@ -144,22 +145,23 @@ rgResult rgIntegratePositions(rgStep* step) {
     for (int t = 0; t < model->treeCount; ++t) {
         if (world->parts[t] == 1) { // otherwise it is there
             double rest = world->dt - world->lead[t];
-            rgWorld_MoveTree(world, t, world->startQ, world->nextV, rest, world->nextQ);
+            rgWorld_MoveTree(world, t, world->startQ, world->endV, rest, world->nextQ);
         }
     }
     // The velocity belongs to the orientations before the projection.
-    memcpy(world->nextBodyV, world->nextV, (size_t)model->vCount * sizeof(double));
+    memcpy(world->nextBodyV, world->endV, (size_t)model->vCount * sizeof(double));
     rgWorld_CarryVelocity(world, world->startQ, world->nextQ, world->nextBodyV);
     rgModel_BodyVelocity(model, world->nextQ, world->nextBodyV, world->nextBodyV);
     return rgAllFinite(world->nextBodyV, model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
 // (12) turned around: from the velocity that the step ends with to step coordinates at startQ.
+// Where fast trees end is not known yet.
 void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
-        if (link->kind != rg_linkFree) {
+        if (link->kind != rg_linkFree || world->isFast[t]) {
             continue;
         }
         const double* old = world->startQ + link->q + 3;
@@ -214,7 +216,7 @@ void rgWorld_CommitTrend(rgWorld* world) {
         return;
     }
     for (int i = 0; i < model->vCount; ++i) {
-        world->column[i] = world->nextV[i] - world->startV[i];
+        world->column[i] = world->endV[i] - world->startV[i];
     }
     rgWorld_TurnRates(world, world->column, true);
     for (int i = 1; i < model->linkCount; ++i) {

@@ -1,6 +1,7 @@
 // Inverse dynamics with contacts: the stages of a step up to the rows, the proximal iteration, and
 // recursive Newton-Euler with the impulses. docs/theory/inverse.md.
 #include "world/inverse.h"
+#include "world/project.h"
 
 #include <string.h>
 
@@ -35,8 +36,8 @@ static rgResult rgInverse_Create(rgWorld* world) {
     if (!good) {
         return rg_errorMemory;
     }
-    double** arrays[] = {&work->vRef, &work->driven, &work->acceleration, &work->push,
-                         &work->need, &work->force,  &work->contactForce, &work->kick};
+    double** arrays[] = {&work->asked, &work->vRef, &work->driven, &work->acceleration,
+                         &work->push,  &work->need, &work->force,  &work->contactForce};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         *arrays[i] = rgInverse_Take(world, nv, sizeof(double), &good);
     }
@@ -56,7 +57,7 @@ void rgInverse_Destroy(rgWorld* world) {
     void* arrays[] = {work->vRef,  work->driven,   work->acceleration, work->push,
                       work->need,  work->force,    work->contactForce, work->actuated,
                       work->bases, work->contacts, work->reference,    work->target,
-                      work->saved, work->opens,    work->dense,        work->kick};
+                      work->saved, work->opens,    work->dense,        work->asked};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -84,11 +85,6 @@ static rgResult rgInverse_ReserveRows(rgInverseCall* call) {
 }
 
 // ---- the rows at the wanted velocity
-
-// Loops weigh their compliance with M^, and the gyroscopic term acts on the free motion.
-static bool rgInverse_NeedsFactor(const rgInverseCall* call) {
-    return call->world->model->info.equalityCount > 0 || call->work->spins;
-}
 
 void rgInverse_Push(const rgWorld* world, const double* lambda, double* y) {
     const rgRows* rows = &world->rows;
@@ -129,8 +125,9 @@ static rgResult rgInverse_Rebound(rgInverseCall* call) {
     return rgAddContacts(world);
 }
 
-#define RG_INVERSE_ROLL 0.01 // of what rolling adds to a gap
-#define RG_INVERSE_REST 1e-7 // [m/s]
+#define RG_INVERSE_ROLL        0.01 // of what rolling adds to a gap
+#define RG_INVERSE_REST        1e-7 // [m/s]
+#define RG_INVERSE_PROJECTIONS 2
 
 // A point that carries while it rolls has no normal velocity left; others did not roll.
 static bool rgInverse_StopRolls(const rgInverseCall* call) {
@@ -150,18 +147,43 @@ static bool rgInverse_StopRolls(const rgInverseCall* call) {
     return any;
 }
 
-static rgResult rgInverse_Assemble(rgInverseCall* call) {
+static rgAsked rgInverse_Asked(const rgInverseCall* call) {
+    return (rgAsked){call->work->asked, call->def->coordinates == rg_velocityBody};
+}
+
+// Of the trees that rows act on.
+static bool rgInverse_FindHits(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgResult result = rg_ok;
-    call->work->spins = rgWorld_HasSpin(world);
-    if (rgInverse_NeedsFactor(call)) {
-        result = rgDynamics_Factorize(world->dynamics, world->added);
+    rgAsked asked = rgInverse_Asked(call);
+    bool any = false;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        world->lands[t] = rgWorld_IsHit(world, t, asked.v);
+        if (world->lands[t]) {
+            rgWorld_FindFast(world, t, &asked, call->work->vRef);
+            any = true;
+        }
     }
+    return any;
+}
+
+static rgResult rgInverse_AddRows(rgInverseCall* call) {
+    rgWorld* world = call->world;
     memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     rgWorld_RateLinks(world, call->work->vRef);
     rgWorld_BendGaps(world, call->work->vRef, 1);
-    rgWorld_ForeseeWhirls(world, call->work->vRef);
-    result = result == rg_ok ? rgWorld_AddRows(world) : result;
+    return rgWorld_AddRows(world);
+}
+
+static rgResult rgInverse_Assemble(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgResult result = rg_ok;
+    if (world->model->info.equalityCount > 0) { // loops weigh their compliance with M^
+        result = rgDynamics_Factorize(world->dynamics, world->added);
+    }
+    result = result == rg_ok ? rgInverse_AddRows(call) : result;
+    if (result == rg_ok && rgInverse_FindHits(call)) {
+        result = rgInverse_AddRows(call);
+    }
     if (result == rg_ok && rgInverse_StopRolls(call)) {
         result = rgWorld_AddRows(world);
     }
@@ -255,23 +277,14 @@ static void rgInverse_Need(rgInverseCall* call) {
     for (int i = 0; i < nv; ++i) {
         work->need[i] += world->added[i] * work->acceleration[i] - world->tau[i];
     }
-    if (work->spins) { // (5) of what differs from the change that was foreseen
-        for (int i = 0; i < nv; ++i) {
-            work->kick[i] =
-                0.5 * world->dt * work->acceleration[i] + world->startV[i] - world->midV[i];
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (world->isFast[t]) {
+            rgWorld_FastForce(world, t, work->vRef, work->need);
         }
-        rgWorld_AddSpinForces(world, work->kick, 1, work->need);
-    }
-    rgWorld_AddPartForces(world, work->vRef, work->need);
-}
-
-void rgInverse_AddSpin(rgInverseCall* call, const double* push, double scale, double* force) {
-    rgWorld* world = call->world;
-    double* kick = call->work->kick;
-    if (call->work->spins) {
-        memcpy(kick, push, (size_t)world->model->vCount * sizeof(double));
-        rgDynamics_Solve(world->dynamics, 1, kick);
-        rgWorld_AddSpinForces(world, kick, scale, force);
+        if (world->isFast[t] && rgWorld_IsRefined(world, t) && rgWorld_CountParts(world, t) > 1) {
+            rgAsked asked = rgInverse_Asked(call);
+            rgWorld_FindPartForce(world, t, &asked, work->need);
+        }
     }
 }
 
@@ -302,7 +315,6 @@ static void rgInverse_Forces(rgInverseCall* call) {
         work->contactForce[i] = work->push[i] * rate;
         work->force[i] = work->need[i] - work->contactForce[i];
     }
-    rgInverse_AddSpin(call, work->push, -0.5, work->force);
     for (int t = 0; t < world->model->treeCount; ++t) {
         rgInverse_TreeForces(call, t);
     }
@@ -448,6 +460,21 @@ static void rgInverse_SetActuated(rgInverseCall* call) {
     }
 }
 
+// The velocity that rows have in a step that ends with v_ref.
+static void rgInverse_FindRowVelocity(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgAsked asked = rgInverse_Asked(call);
+    if (asked.inBody) {
+        rgWorld_StepVelocityAfter(world, call->work->vRef);
+    }
+    memcpy(world->endV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        if (world->isFast[t]) {
+            rgWorld_FindFast(world, t, &asked, call->work->vRef);
+        }
+    }
+}
+
 // q, v, v_ref -> poses, points; forces that act anyway.
 static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
     rgWorld* world = call->world;
@@ -459,11 +486,9 @@ static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
         return result;
     }
     for (int i = 0; i < world->model->vCount; ++i) {
-        call->work->vRef[i] = vRef[i];
+        call->work->asked[i] = call->work->vRef[i] = vRef[i];
     }
-    if (call->def->coordinates == rg_velocityBody) {
-        rgWorld_StepVelocityAfter(world, call->work->vRef);
-    }
+    rgInverse_FindRowVelocity(call);
     if (!rgInverse_FitsState(call)) {
         return rg_errorArgument;
     }
@@ -493,9 +518,51 @@ static void rgInverse_Publish(rgInverseCall* call) {
     out->baseCount = work->baseCount;
 }
 
+// True if the projection of positions matters to a velocity: that of a tree that turns fast.
+static bool rgInverse_Lands(const rgInverseCall* call) {
+    const rgWorld* world = call->world;
+    bool lands = false;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        lands = lands || (world->isHeld[t] && (world->isFast[t] || world->lands[t]));
+    }
+    return lands;
+}
+
+// Motion of the projection at the end of a step with these rows and v_ref.
+static rgResult rgInverse_Project(rgInverseCall* call) {
+    rgWorld* world = call->world;
+    rgStepReport report = {0};
+    rgStep step = {.world = world, .report = &report, .isInverse = true};
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        double rest = world->dt - world->lead[t];
+        rgWorld_LeadTree(world, t, call->work->vRef, world->endV);
+        rgWorld_MoveTree(world, t, world->startQ, world->endV, rest, world->nextQ);
+        world->lands[t] = false;
+    }
+    memcpy(world->nextV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
+    result = result == rg_ok ? rgWorld_WhitenRows(world) : result;
+    return result == rg_ok ? rgProjectPosition(&step) : result;
+}
+
+// q, v, v_ref -> J, R, gamma. The projection depends on the rows and they, by a little, on it.
+static rgResult rgInverse_Build(rgInverseCall* call, const double* vRef) {
+    double* moved = call->world->projection->moved;
+    memset(moved, 0, (size_t)call->world->model->vCount * sizeof(double));
+    rgResult result = rg_ok;
+    for (int k = 0; result == rg_ok; ++k) {
+        result = rgInverse_Prepare(call, vRef);                       // q, v -> points, tau
+        result = result == rg_ok ? rgInverse_Assemble(call) : result; // -> J, R, gamma
+        if (result != rg_ok || k == RG_INVERSE_PROJECTIONS || !rgInverse_Lands(call)) {
+            return result;
+        }
+        result = rgInverse_Project(call);
+    }
+    return result;
+}
+
 static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
-    rgResult result = rgInverse_Prepare(call, vRef);              // q, v -> points, tau
-    result = result == rg_ok ? rgInverse_Assemble(call) : result; // points, v_ref -> J, R, gamma
+    rgResult result = rgInverse_Build(call, vRef);
     if (result != rg_ok) {
         return result;
     }

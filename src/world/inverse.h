@@ -37,13 +37,12 @@ typedef struct rgReduced {
 } rgReduced;
 
 typedef struct rgInverseWork {
-    double* vRef;         // vCount, step coordinates
+    double* asked;        // vCount: v_ref as it came
+    double* vRef;         // vCount, step coordinates: of the rows
     double* driven;       // rgWorld_SumOtherForces
     double* acceleration; // vCount
     double* push;         // J' lambda
     double* need;         // force without impulses, step coordinates
-    double* kick;         // M^^-1 J' lambda, where the gyroscopic term asks for it
-    bool spins;           // it does
     double* force;        // vCount, step, then body coordinates
     double* contactForce; // vCount, likewise
     bool* actuated;       // vCount
@@ -84,5 +83,3 @@ void rgReduced_Free(rgWorld* world, rgReduced* reduced);
 
 // inverse.c: y = J' lambda
 void rgInverse_Push(const rgWorld* world, const double* lambda, double* y);
-// force += scale times what the implicit gyroscopic term makes of the impulses J' lambda
-void rgInverse_AddSpin(rgInverseCall* call, const double* push, double scale, double* force);

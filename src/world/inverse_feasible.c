@@ -234,7 +234,6 @@ static void rgReduced_Wanted(rgInverseCall* call) {
         wanted[i] = world->dt * work->need[i];
     }
     rgInverse_Push(world, world->rows.lambda, work->push);
-    rgInverse_AddSpin(call, work->push, -0.5 * world->dt, wanted);
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
         if (world->isFreeBody[t]) {
@@ -314,7 +313,7 @@ static rgResult rgReduced_Solve(rgInverseCall* call, int rowCount) {
     for (int pass = 0; pass < RG_FEASIBLE_PASSES && result == rg_ok; ++pass) {
         rgContactReport report;
         memcpy(reduced->anchor, reduced->x, (size_t)rowCount * sizeof(double));
-        rgReduced_Wanted(call); // the gyroscopic part moves with the impulses
+        rgReduced_Wanted(call);
         rgReduced_SetTerms(call, rowCount, scale);
         result = rgContactSolver_Solve(reduced->solver, &problem, reduced->x, NULL, &report);
         report.iterationCount += call->result->feasible.iterationCount;

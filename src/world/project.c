@@ -32,12 +32,12 @@ rgResult rgProjection_Create(rgWorld* world) {
     def.kernels = world->def.contact.kernels;
     def.tasks = world->def.tasks;
     def.allocator = world->allocator;
-    size_t nv = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
+    size_t nv = (size_t)world->model->vCount;
     p->column = rgAllocate(&world->allocator, nv, sizeof(int));
     p->x = rgAllocate(&world->allocator, nv, sizeof(double));
     p->work = rgAllocate(&world->allocator, nv, sizeof(double));
-    p->q = rgAllocate(&world->allocator, nq, sizeof(double));
-    bool good = p->column != NULL && p->x != NULL && p->work != NULL && p->q != NULL;
+    p->moved = rgAllocate(&world->allocator, nv, sizeof(double));
+    bool good = p->column != NULL && p->x != NULL && p->work != NULL && p->moved != NULL;
     return good ? rgCreateContactSolver(&def, &p->solver) : rg_errorMemory;
 }
 
@@ -49,7 +49,7 @@ void rgProjection_Destroy(rgWorld* world) {
     rgDestroyContactSolver(p->solver);
     rgRows_Free(world, &p->rows);
     void* arrays[] = {p->halfLines, p->whitened, p->dense, p->diagonal,
-                      p->column,    p->x,        p->work,  p->q};
+                      p->column,    p->x,        p->work,  p->moved};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->allocator, arrays[i]);
     }
@@ -63,7 +63,7 @@ void rgProjection_Destroy(rgWorld* world) {
 static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
     const rgRows* rows = &world->rows;
     const rgRowSource* source = &rows->sources[row];
-    double gap, ahead, bend = 0;
+    double gap, ahead, bend = 0, lead = 0;
     if (source->kind == -1) {
         const rgPoint* point = &world->points[source->index];
         if (source->row != 2 || point->isSoft || point->overlaps) {
@@ -82,8 +82,9 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
         int link = world->model->dofs[rows->column[rows->rowStart[row]]].link;
         ahead = rgWorld_TimeAhead(world, link, link);
         gap = rgTouchingGap(rows->gap[row]);
+        lead = rgWorld_RowLead(world, row, world->isHeld);
     }
-    *end = gap + ahead * rgRows_Speed(rows, row, world->nextV) + bend;
+    *end = gap + ahead * (rgRows_Speed(rows, row, world->nextV) + lead) + bend;
     return rgRows_Columns(rows, row) > 0;
 }
 
@@ -465,6 +466,9 @@ static void rgProjection_Move(rgWorld* world) {
         p->halfLines[i].room += rgRows_Dot(&world->rows, p->halfLines[i].row, p->x);
     }
     rgWorld_Move(world, world->nextQ, p->x, 1, world->nextQ);
+    for (int v = 0; v < world->model->vCount; ++v) {
+        p->moved[v] += p->x[v];
+    }
 }
 
 // One iteration: rows, impulses, motion. *deep: half lines take part; set where loops would go
@@ -508,6 +512,7 @@ rgResult rgProjectPosition(rgStep* step) {
     rgProjection* p = world->projection;
     bool loops = world->rigidEqualityCount > 0, deep = false;
     rgResult result = rgProjection_ListHalfLines(world, &deep);
+    memset(p->moved, 0, (size_t)world->model->vCount * sizeof(double));
     p->loopRowCount = 0;
     p->leavesOpen = false;
     rgRows_Clear(&p->rows);
@@ -529,7 +534,8 @@ rgResult rgProjectPosition(rgStep* step) {
             violation = rgProjection_AddLoops(world);
         }
         if (violation < RG_LOOP_TOLERANCE && !started) {
-            return violation < 0 ? rg_errorMemory : rg_ok;
+            result = violation < 0 ? rg_errorMemory : rg_ok;
+            break;
         }
         started = false;
         result = rgProjection_Iterate(world, step->report, &deep);
@@ -547,7 +553,9 @@ rgResult rgProjectPosition(rgStep* step) {
         }
         rgProjection_Move(world);
         p->leavesOpen = true; // one step at the push-out speed
-        rgProjection_Keep(world);
+        if (!step->isInverse) {
+            rgProjection_Keep(world);
+        }
         bool whole = violation <= world->def.pushOutSpeed * world->dt;
         if (frames && whole &&
             rgProjection_Curvature(world) + rgProjection_Remainder(p) < RG_LOOP_TOLERANCE) {

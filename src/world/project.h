@@ -22,8 +22,8 @@ struct rgProjection {
     int denseCapacity;
     double* diagonal; // of G, per row
     int diagonalCapacity;
-    int* column;  // vCount: number of a column of W in the dense form
-    double* x;    // vCount: motion, step coordinates
-    double* work; // vCount
-    double* q;    // qCount: before the projection
+    int* column;   // vCount: number of a column of W in the dense form
+    double* x;     // vCount: motion, step coordinates
+    double* work;  // vCount
+    double* moved; // vCount: motion of the whole projection
 };

@@ -115,7 +115,7 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
         rgWorld_PlaceStart(world, d);
         rgDynamics_SetState(d, world->startQ, world->midV);
         for (int i = 0; i < world->model->vCount; ++i) {
-            d->scratch[i] = (world->nextV[i] - world->startV[i]) / world->dt;
+            d->scratch[i] = (world->endV[i] - world->startV[i]) / world->dt;
         }
         rgDynamics_SetAccelerations(d, d->scratch);
         rgDynamics_NeedInertias(d);

@@ -1,5 +1,5 @@
 // Revision of a step by its v+: inactive contacts that close, gaps along curved paths, rebounds
-// that would add energy, and the midpoint of trees that whirl. docs/theory/step.md, "Passes".
+// that would add energy. docs/theory/step.md, "Passes".
 #include "world/world.h"
 
 #define RG_MAX_PASSES         16  // of one step, but for one that takes back rebounds
@@ -32,8 +32,6 @@ bool rgRevise(rgStep* step) {
         world->reboundRound = 0; // islands may be others
     } else if (rgReviseRebounds(world, last)) {
         why = rg_reviseRebounds;
-    } else if (!last && rgWorld_ForeseeAgain(world, &step->midpointError)) {
-        why = rg_reviseMidpoint;
     }
     if (why == 0) {
         world->reboundRound = 0;

@@ -32,7 +32,6 @@ static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* ow
     return (rgStep){.world = world,
                     .report = report,
                     .result = rg_ok,
-                    .midpointError = INFINITY,
                     .timed = timed,
                     .clock = timed ? rgSeconds() : 0};
 }
@@ -92,9 +91,9 @@ static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStepReport own;
     rgStep step = rgEvaluate(world, report, &own);
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
-    rgRun(&step, rg_stageProject,
-          rgProjectPosition); // q+            -> loops closed, no penetration
-    return rgCommit(&step);   // or leave the state as it was
+    rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart
+    rgRun(&step, rg_stageVelocity, rgLandFast);           // v+            -> that of fast trees
+    return rgCommit(&step);                               // or leave the state as it was
 }
 
 rgResult rgWorld_Step(rgWorld* world, rgStepReport* report) {

@@ -313,7 +313,6 @@ void rgWorld_RollPoints(rgWorld* world) {
     memset(world->rolls, 0, (size_t)world->model->treeCount * sizeof(bool));
     rgWorld_CountTouches(world);
     rgWorld_FindSprings(world);
-    rgWorld_FindWhirls(world);
     for (int i = 0; i < world->pointCount && world->integrator != rg_integratorEuler; ++i) {
         if (!rgWorld_PointRolls(world, &world->points[i])) {
             continue;

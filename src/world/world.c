@@ -490,7 +490,12 @@ static bool rgWorld_CreateArrays(rgWorld* world) {
     world->touches = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
     world->rolls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->springs = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    world->whirls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->isFast = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->lands = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    world->projectedV = rgWorld_Take(world, nv, sizeof(double), &good);
+    world->excess = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
+    world->endRates = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
+    world->endV = rgWorld_Take(world, nv, sizeof(double), &good);
     world->lead = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
     world->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     world->rest = rgWorld_Take(world, info->treeCount, sizeof(rgRest), &good);
@@ -635,9 +640,10 @@ static void rgWorld_FreeArrays(rgWorld* world) {
         world->rolls,       world->springs,        world->lead,        world->dofStiffness,
         world->dofDamping,  world->linkReach,      world->guides,      world->sleeps,
         world->waiting,     world->linkVelocities, world->colliderRest};
-    void* more[] = {world->tendonDrift, world->tendonValues, world->driveValues,
-                    world->fluidBoxes,  world->fluidDamping, world->triedQ,
-                    world->loopPlaces,  world->isOpen,       world->whirls};
+    void* more[] = {world->tendonDrift,  world->tendonValues, world->driveValues, world->fluidBoxes,
+                    world->fluidDamping, world->triedQ,       world->loopPlaces,  world->isOpen,
+                    world->isFast,       world->lands,        world->projectedV,  world->excess,
+                    world->endRates,     world->endV};
     for (int i = 0; i < RG_COUNT(more); ++i) {
         rgRelease(&world->allocator, more[i]);
     }

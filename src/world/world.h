@@ -129,6 +129,7 @@ typedef struct rgPoint {
     double lack;           // rgWorld_BendGaps: of it, for what lies beside the point
     double bend;           // rgWorld_BendGaps: what turning takes from the gap at the end [m], <= 0
     rgVec3 arc;            // rgSetArcs: slip that the curved paths of the two sides add [m/s]
+    double together;       // rgSetArcs: from 0, where the two sides turn apart, to 1
     rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
 } rgPoint;
 
@@ -323,7 +324,6 @@ struct rgWorld {
     int* touches;          // rgWorld_RollPoints, per tree: points
     bool* rolls;           // rgFindContacts, per tree: on a point that carried before
     bool* springs;         // rgFindContacts, per tree: on points that all are soft
-    bool* whirls;          // rgFindContacts, per tree: a robot that turns fast on such points
     double* dofStiffness;  // vCount: of springs and gains that are part of M^
     double* dofDamping;    // vCount: likewise
     int rigidEqualityCount;
@@ -342,6 +342,12 @@ struct rgWorld {
     double* trend;         // rgUpdateKinematics, vCount, step coordinates: that of the state
     double* midV;          // rgUpdateKinematics, vCount, step coordinates: foreseen for its middle
     bool* isHeld;          // rgAddRows, per tree: rows act on it
+    bool* isFast;          // rgUpdateKinematics, per tree: (35) instead of a bias
+    bool* lands;           // rgKeepImpulses, per tree: fast at the start or after an impact
+    double* projectedV;    // rgUpdateKinematics, vCount, of fast trees: (36) of the start
+    rgSpatial* excess;     // rgUpdateKinematics, per link of fast trees: J projectedV less (35),
+                           // of the centre of mass in world axes, rates in axes of the link
+    rgSpatial* endRates;   // rgKeepImpulses, per link of fast trees: (37), carried on
     rgRest* rest;          // rgSolveProblem, per tree
     bool* fresh;           // rgSolveProblem, per tree: that of the state after the step
     int* parts;            // rgAssembleProblem, per tree: of the step in which it moves; 1 if held
@@ -354,7 +360,9 @@ struct rgWorld {
     bool stepWrenched;     // rgComputeFreeVelocity: they are not all zero
     double* added;         // rgComputeFreeVelocity, vCount: M^ - M
     double* freeV;         // rgComputeFreeVelocity, vCount, step coordinates
-    double* nextV;         // rgSolveProblem, vCount, step coordinates
+    double* nextV;         // rgSolveProblem, vCount, step coordinates: v+ of the rows
+    double* endV;          // rgKeepImpulses, vCount, step coordinates: nextV, or (37); what moves
+                           // coordinates, then the velocity of the next state
     double* massValue;     // rgAssembleProblem, of M^
     double* driveForce;    // per actuator [N]
     rgFluidBox* fluidBoxes; // rgWorld_PlanFluid, per body
@@ -416,10 +424,10 @@ typedef struct rgStep {
     rgWorld* world;
     rgStepReport* report;
     rgResult result;
-    int pass;             // of assembly, solve and velocity, from 0
-    bool movesFreely;     // rgRevise: v_free is another in the next pass
-    double midpointError; // of the last revision of the midpoint
-    int iterationCount;   // of all passes
+    int pass;           // of assembly, solve and velocity, from 0
+    bool isInverse;     // rgWorld_Inverse: the state stays
+    bool movesFreely;   // rgRevise: v_free is another in the next pass
+    int iterationCount; // of all passes
     int factorizationCount;
     bool timed;
     double clock; // at the end of the last stage, if it is timed
@@ -438,6 +446,8 @@ bool rgRevise(rgStep* step);                  // revise.c: true: another pass of
 rgResult rgKeepImpulses(rgStep* step);        // integrate.c
 rgResult rgIntegratePositions(rgStep* step);  // integrate.c
 rgResult rgProjectPosition(rgStep* step);     // project.c
+rgResult rgLandFast(rgStep* step);            // carry.c
+bool rgAllFinite(const double* x, int count); // integrate.c
 
 // rebound.c. Revise the share of the rebound of islands whose contacts do work. last: take the
 // largest share that is allowed. True: some share has changed.
@@ -536,20 +546,44 @@ rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
 // assemble.c: M + diag(added), or M, in compressed rows
 void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
-rgResult rgWorld_AddRows(rgWorld* world); // assemble.c: all rows, bias is gamma
+rgResult rgWorld_AddRows(rgWorld* world);    // assemble.c: all rows, bias is gamma
+rgResult rgWorld_WhitenRows(rgWorld* world); // W of those that do not have it yet
 rgResult
-rgWorld_ReserveWhitened(rgWorld* world); // for the rows that there are; what is there stays
-// free.c, once the rows are there: the velocity of the middle of the step where none act
+rgWorld_ReserveWhitened(rgWorld* world);     // for the rows that there are; what is there stays
 void rgWorld_SetMidVelocity(rgWorld* world); // free.c: what was foreseen, for the bias
+// free.c, once the rows are there: the velocity of the middle of the step where none act
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
-void rgWorld_FindWhirls(rgWorld* world);
-// (33) The free velocity of trees that whirl follows the v+ that the impulses make. False if that
-// is as foreseen, or farther from it than the last time.
-bool rgWorld_ForeseeAgain(rgWorld* world, double* last);
-void rgWorld_ForeseeFree(rgWorld* world, const double* v);   // the same for a known v+
-void rgWorld_ForeseeWhirls(rgWorld* world, const double* v); // before the rows, which read it
-// free.c: what the forces of one step lack in trees that move in parts
-void rgWorld_AddPartForces(rgWorld* world, const double* v, double* force);
+bool rgWorld_IsRefined(const rgWorld* world, int tree);
+void rgWorld_ForeseeFree(rgWorld* world, const double* v); // the same for a known v+
+// What springs, dampers and gains act on: degrees of freedom from first to before end, about q and
+// v over a time dt.
+typedef struct rgPull {
+    const double *q, *v;
+    double dt;
+    int first, end;
+    double *tau, *added;
+} rgPull;
+void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull); // free.c
+
+// carry.c: trees that turn fast.
+void rgWorld_CarryFast(rgWorld* world);                     // once they are placed
+rgResult rgWorld_FactorizeTree(rgWorld* world, int tree);   // M^, unless M is factorized
+void rgWorld_PushFast(rgWorld* world, int tree, double* x); // M^ (freeV - projectedV)
+void rgWorld_LeadTree(const rgWorld* world, int tree, const double* v, double* out);
+double rgWorld_RowLead(const rgWorld* world, int row, const bool* held);
+void rgWorld_LeadRows(rgWorld* world);                         // once the rows are there
+bool rgWorld_IsHit(rgWorld* world, int tree, const double* v); // with a v+
+rgResult rgWorld_LeaveFast(rgWorld* world);                    // once v+ is there
+int rgWorld_CountParts(const rgWorld* world, int tree);        // of a tree without rows
+rgResult rgWorld_MoveInParts(rgWorld* world, int tree, int count);
+// A wanted v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
+typedef struct rgAsked {
+    const double* v;
+    bool inBody;
+} rgAsked;
+void rgWorld_FindFast(rgWorld* world, int tree, const rgAsked* asked, double* v);
+void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force);
+void rgWorld_FindPartForce(rgWorld* world, int tree, const rgAsked* asked, double* force);
 
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed,
                    double freeSpeed); // constraint_joint.c
@@ -752,9 +786,6 @@ int rgSensorSize(rgSensorKind kind);
 
 // What inverse dynamics turns around.
 void rgWorld_SumOtherForces(rgWorld* world, double* driven); // free.c: all but the user's
-bool rgWorld_HasSpin(const rgWorld* world);                  // free.c
-void rgWorld_AddSpinForces(rgWorld* world, const double* change, double scale,
-                           double* force); // free.c
 void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
                            const double* impulse, double* tau); // free.c
 void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,

@@ -24,6 +24,7 @@ NEWTON = "src/contact/newton.c"
 TURNING = "src/world/turning.c"
 WATCH = "src/world/watch.c"
 FREE = "src/world/free.c"
+CARRY = "src/world/carry.c"
 SERVER = "src/view/server.c"
 XML = "src/io/xml.h"
 WORLD = "src/world/world.c"
@@ -82,8 +83,10 @@ TABLE = [
     ("theory/step.md", "passed by more than {um} um", ("src/world/collide.c", "RG_WAY_DEPTH")),
     ("theory/step.md", "y = {} (dt^2 k + dt d)/m", (FREE, "RG_STIFF")),
     ("theory/step.md", "fixed-point iteration to {};", (FREE, "RG_REFINE_ACCURACY")),
-    ("theory/step.md", "turns by more than {} rad in a step", (FREE, "RG_PART_TURN")),
-    ("theory/step.md", "n = ceil(dt w_max/{}), at most {}.", (FREE, "RG_PART_TURN"), (FREE, "RG_MAX_PARTS")),
+    ("theory/step.md", "by {} fixed-point iterations", (CARRY, "RG_TURN_ROUNDS")),
+    ("theory/step.md", "dt sqrt(w^2 + ({} d)^2) > {} rad", (CARRY, "RG_FAST_CHANGE"), (CARRY, "RG_FAST_TURN")),
+    ("theory/step.md", "n = ceil(dt w_max/{}), at most {}.", (CARRY, "RG_PART_TURN"), (CARRY, "RG_MAX_PARTS")),
+    ("limits.md", "turn by more than {} rad in a step gain none", (CARRY, "RG_FAST_TURN")),
     ("theory/step.md", "A gap below {} m counts as zero", ("src/world/world.h", "RG_TOUCHING")),
     ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", ("src/world/revise.c", "RG_MAX_PASSES"), ("src/world/revise.c", "RG_MAX_FACTORIZATIONS")),
     ("theory/step.md", "solved again until it stays to h/100, {} times at most", (TURNING, "RG_TURN_ROUNDS")),

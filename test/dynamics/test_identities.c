@@ -375,8 +375,7 @@ static void test_energy_momentum_and_center(void** state) {
     rgForEachCase(rgCheckEnergyAndMomentum);
 }
 
-// Parts of a solve make the whole: up to the first joints and on from there, and M^-1 J' from W'.
-// x: M^-1 J', by columns.
+// Trees are solved one by one, and M^-1 J' comes from W', too. x: M^-1 J', by columns.
 static void rgCheckParts(rgCaseData* c, const rgSparse* J, const double* x) {
     static double W[12 * MAX_V], y[MAX_V], z[MAX_V];
     int n = c->nv;
@@ -389,8 +388,7 @@ static void rgCheckParts(rgCaseData* c, const rgSparse* J, const double* x) {
             z[J->column[k]] = W[k];
         }
         for (int t = 0; t < c->model->treeCount; ++t) {
-            rgDynamics_SolveToRoot(c->d, t, y);
-            rgDynamics_SolveFromRoot(c->d, t, y);
+            rgDynamics_SolveTree(c->d, t, y);
         }
         rgDynamics_Unwhiten(c->d, z);
         double scale = fmax(rgLargest(y, n), 1e-3);

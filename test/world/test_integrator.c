@@ -373,7 +373,7 @@ static void TestFloatingServos(void** state) {
     const double v[8] = {0.1, 0.2, 0.3, 3, 2, -4, 1, -2};
     double end[4][9], error[3] = {0};
     for (int k = 0; k < 4; ++k) {
-        int steps = k == 3 ? 12800 : 200 << k;
+        int steps = k == 3 ? 25600 : 400 << k;
         rgWorldDef def = SceneWorldDef(0.2 / steps, 1e-12);
         Scene scene = SceneText(text, &def);
         assert_int_equal(rgWorld_SetState(scene.world, q, v), rg_ok);
