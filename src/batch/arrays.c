@@ -141,10 +141,8 @@ rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values,
 void rgBatch_Renew(rgBatch* batch, rgLane* lane, int i) {
     rgWorld* world = lane->world;
     batch->status[i] = (rgWorldStatus){0};
-    world->unconvergedCount = world->regularizedCount = 0;
-    world->solveCount = 0;
-    world->watch = (rgWatch){0};
-    rgWatch_Create(world);
+    world->monitor = (rgMonitor){0};
+    rgMonitor_Create(world);
     if (batch->contacts != NULL) {
         batch->contacts[i].count = 0;
     }

@@ -85,7 +85,8 @@ static void rgBatch_Begin(rgBatch* batch) {
     for (int i = 0; i < batch->worldCount; ++i) {
         rgInstance* instance = &batch->instances[i];
         instance->block = batch->blocks + (size_t)i * (size_t)batch->stride;
-        instance->watch = world->watch;
+        instance->monitor = world->monitor;
+        instance->monitor.solveCount = 0; // of this world alone
         memcpy(instance->block, world->state.block,
                (size_t)world->state.blockCount * sizeof(double));
     }
@@ -215,7 +216,7 @@ const rgContact* rgBatch_Contacts(const rgBatch* batch, int world, int* count) {
 static rgWorld* rgBatch_Look(const rgBatch* batch, int world) {
     bool exists = world >= 0 && world < batch->worldCount;
     rgWorld* lane = batch->lanes[0].world;
-    return exists && rgWorld_Enter(lane, &batch->instances[world]) == rg_ok ? lane : NULL;
+    return exists && rgWorld_Bind(lane, &batch->instances[world]) == rg_ok ? lane : NULL;
 }
 
 uint64_t rgBatch_Hash(const rgBatch* batch, int world) {

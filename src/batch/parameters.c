@@ -35,9 +35,9 @@ static double rgFactor(double value) {
 
 static rgResult rgChangeMasses(rgWorld* world, const double* row) {
     rgResult result = rg_ok;
-    for (int b = 0; b < world->shared->info.bodyCount && result == rg_ok; ++b) {
+    for (int b = 0; b < world->variant.shared->info.bodyCount && result == rg_ok; ++b) {
         rgBodyDef body = world->model->bodies[b];
-        const rgInertia* first = &world->shared->bodies[b].inertia;
+        const rgInertia* first = &world->variant.shared->bodies[b].inertia;
         double factor = rgFactor(row[b]);
         body.inertia.mass = factor * first->mass;
         const rgSym3* m = &first->moment;
@@ -51,9 +51,9 @@ static rgResult rgChangeMasses(rgWorld* world, const double* row) {
 
 static rgResult rgChangeGains(rgWorld* world, const double* row) {
     rgResult result = rg_ok;
-    for (int a = 0; a < world->shared->info.actuatorCount && result == rg_ok; ++a) {
+    for (int a = 0; a < world->variant.shared->info.actuatorCount && result == rg_ok; ++a) {
         rgActuatorDef actuator = world->model->actuators[a];
-        const rgActuatorDef* first = &world->shared->actuators[a];
+        const rgActuatorDef* first = &world->variant.shared->actuators[a];
         double factor = rgFactor(row[a]);
         actuator.gain = factor * first->gain;
         actuator.bias = factor * first->bias;
@@ -66,24 +66,24 @@ static rgResult rgChangeGains(rgWorld* world, const double* row) {
 
 static rgResult rgChangeDampings(rgWorld* world, const double* row) {
     rgResult result = rg_ok;
-    for (int j = 0; j < world->shared->info.jointCount && result == rg_ok; ++j) {
+    for (int j = 0; j < world->variant.shared->info.jointCount && result == rg_ok; ++j) {
         rgJointDef joint = world->model->joints[j];
-        joint.damping = rgFactor(row[j]) * world->shared->joints[j].damping;
+        joint.damping = rgFactor(row[j]) * world->variant.shared->joints[j].damping;
         result = rgWorld_ChangeJoint(world, (rgJointId){j + 1}, &joint, NULL);
     }
     return result;
 }
 
 static void rgSetStiffness(const rgWorld* world, double value, rgWorldDef* def) {
-    const rgWorldDef* first = &world->firstDef;
+    const rgWorldDef* first = &world->variant.firstDef;
     bool soft = first->stiffness > 0;
-    double time = soft ? first->damping / first->stiffness : 10 * world->dt;
+    double time = soft ? first->damping / first->stiffness : 10 * world->settings.dt;
     def->stiffness = isnan(value) ? first->stiffness : value;
     def->damping = isnan(value) ? first->damping : time * value;
 }
 
 static rgResult rgChangeSettings(rgWorld* world, rgBatchParameter parameter, const double* row) {
-    const rgWorldDef* first = &world->firstDef;
+    const rgWorldDef* first = &world->variant.firstDef;
     rgWorldDef def = world->def;
     bool unset = isnan(row[0]);
     switch (parameter) {

@@ -74,11 +74,9 @@ void rgBatch_Keep(rgBatch* batch, rgLane* lane, int i) {
 
 // What forward changes beside the readout belongs to steps.
 static rgResult rgForward(rgWorld* world) {
-    rgWatch watch = world->watch;
-    unsigned solves = world->solveCount;
+    rgMonitor monitor = world->monitor;
     rgResult result = rgWorld_Forward(world, NULL);
-    world->watch = watch;
-    world->solveCount = solves;
+    world->monitor = monitor;
     return result;
 }
 
@@ -102,9 +100,9 @@ static rgWorldFault rgControl(const rgBatch* batch, const rgRollout* rollout, rg
 
 static void rgCount(rgWorldStatus* status, const rgWorld* world, const rgStepReport* report) {
     status->stepCount += 1;
-    status->unconvergedCount = world->unconvergedCount;
-    status->regularizedCount = world->regularizedCount;
-    status->doubts = world->watch.trust.doubts;
+    status->unconvergedCount = world->monitor.unconvergedCount;
+    status->regularizedCount = world->monitor.regularizedCount;
+    status->doubts = world->monitor.trust.doubts;
     status->contactCount = report->contactCount;
     status->residual = RG_MAX(status->residual, report->contact.residual.total);
     status->penetration = RG_MAX(status->penetration, report->penetration);

@@ -47,10 +47,10 @@ static bool rgQueue_Take(rgQueue* queue, bool steal, int* first, int* end) {
 static void rgVisit_World(const rgVisit* job, rgLane* lane, int world) {
     rgBatch* batch = job->batch;
     rgInstance* instance = &batch->instances[world];
-    rgResult result = rgWorld_Enter(lane->world, instance);
+    rgResult result = rgWorld_Bind(lane->world, instance);
     if (result == rg_ok) {
         job->visit(batch, lane, world, job->context);
-        result = rgWorld_Leave(lane->world, instance, &batch->allocator);
+        result = rgWorld_Unbind(lane->world, instance, &batch->allocator);
     }
     if (result != rg_ok) {
         rgBatch_Stop(batch, world, rg_faultMemory);

@@ -70,7 +70,7 @@ static void rgCheckIndex(rgH5* h5, const char* name, int at, int value, int boun
     }
 }
 
-static void rgPush(rgH5* h5, rgTriplets* entries, int row, int column, double value) {
+static void rgFastForces(rgH5* h5, rgTriplets* entries, int row, int column, double value) {
     if (h5->result == rg_ok) {
         rgH5_Check(h5, rgTriplets_Add(entries, row, column, value), "a matrix");
     }
@@ -80,7 +80,7 @@ static void rgUnpackTriplets(rgH5* h5, const rgRawMatrix* raw, rgTriplets* entri
     for (int k = 0; h5->result == rg_ok && k < raw->nz; ++k) {
         rgCheckIndex(h5, raw->names[0], k, raw->i[k], raw->rowCount);
         rgCheckIndex(h5, raw->names[1], k, raw->p[k], raw->columnCount);
-        rgPush(h5, entries, raw->i[k], raw->p[k], raw->x[k]);
+        rgFastForces(h5, entries, raw->i[k], raw->p[k], raw->x[k]);
     }
 }
 
@@ -104,7 +104,7 @@ static void rgUnpackCompressed(rgH5* h5, const rgRawMatrix* raw, rgTriplets* ent
     for (int line = 0; h5->result == rg_ok && line < lineCount; ++line) {
         for (int k = raw->p[line]; h5->result == rg_ok && k < raw->p[line + 1]; ++k) {
             rgCheckIndex(h5, raw->names[0], k, raw->i[k], bound);
-            rgPush(h5, entries, byColumn ? raw->i[k] : line, byColumn ? line : raw->i[k],
+            rgFastForces(h5, entries, byColumn ? raw->i[k] : line, byColumn ? line : raw->i[k],
                    raw->x[k]);
         }
     }

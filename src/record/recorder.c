@@ -484,7 +484,7 @@ static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world
            (r->width[rg_columnSensors] == 0 ||
             rgBatch_Put(r, batch, rg_columnSensors, rgWorld_Sensors(world, NULL))) &&
            rgBatch_PutKinematic(r, batch, world) &&
-           rgBatch_Put(r, batch, rg_columnGravity, &world->gravity) &&
+           rgBatch_Put(r, batch, rg_columnGravity, &world->settings.gravity) &&
            rgBatch_Put(r, batch, rg_columnEnergy, energy) &&
            rgBatch_Put(r, batch, rg_columnHash, &later) &&
            rgBatch_Put(r, batch, rg_columnTime, &time);
@@ -619,7 +619,7 @@ static rgResult rgRecorder_Begin(rgRecorder* r, const rgRecorderDef* def, const 
     }
     rgH5_CreateGrowing(&r->h5, r->path, diagnostics);
     rgRecorder_Open(r, def, world, description, growth);
-    r->model = world->model != &world->own ? world->model : NULL;
+    r->model = world->model != &world->variant.own ? world->model : NULL;
     rgDynamicsDef dynamics = rgDefaultDynamicsDef(rgWorld_Model(world));
     if (r->h5.result == rg_ok && r->model != NULL &&
         rgCreateDynamics(r->model, &dynamics, &r->dynamics) != rg_ok) {

@@ -46,18 +46,19 @@ static double rgActivationAfter(const rgWorld* world, int actuator, double time)
 
 void rgWorld_CommitActivations(rgWorld* world) {
     for (int a = 0; a < world->model->info.activationCount; ++a) {
-        world->state.activation[a] = rgActivationAfter(world, a, world->dt);
+        world->state.activation[a] = rgActivationAfter(world, a, world->settings.dt);
     }
 }
 
 // What drives it where the step is computed.
-static double rgDriveInput(const rgWorld* world, int actuator) {
+static double rgActuatorInput(const rgWorld* world, int actuator) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
     if (def->activation == rg_activationNone) {
         return rgClampControl(world, actuator);
     }
-    double middle = world->integrator == rg_integratorMidpoint ? 0.5 * world->dt : 0;
-    return rgActivationAfter(world, actuator, def->early ? world->dt : middle);
+    double middle =
+        world->settings.integrator == rg_integratorMidpoint ? 0.5 * world->settings.dt : 0;
+    return rgActivationAfter(world, actuator, def->early ? world->settings.dt : middle);
 }
 
 // A value with its slopes.
@@ -120,11 +121,11 @@ static rgDriveForce rgMuscleForce(const rgMuscle* m, double l, double rate, doub
                           m->force * fl.value * fv.slope * u / (unit * m->vmax)};
 }
 
-static double rgDriveRate(const rgWorld* world, int actuator, const double* v) {
+static double rgActuatorRate(const rgWorld* world, int actuator, const double* v) {
     const rgModel* model = world->model;
-    double rate = world->drives[actuator].drift;
+    double rate = world->transmission.actuators[actuator].drift;
     for (int k = model->driveStart[actuator]; k < model->driveStart[actuator + 1]; ++k) {
-        rate += world->driveValues[k] * v[model->driveColumns[k]];
+        rate += world->transmission.actuatorValues[k] * v[model->driveColumns[k]];
     }
     return rate;
 }
@@ -133,8 +134,8 @@ static double rgDriveRate(const rgWorld* world, int actuator, const double* v) {
 // is a force.
 static void rgSetVaryingGains(rgWorld* world, int actuator, double u) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
-    rgDrive* drive = &world->drives[actuator];
-    double l = drive->position, rate = rgDriveRate(world, actuator, world->startV);
+    rgActuator* drive = &world->transmission.actuators[actuator];
+    double l = drive->position, rate = rgActuatorRate(world, actuator, world->kinematics.v);
     rgDriveForce f = {.stiffness = def->kp - def->gainPosition * u,
                       .damping = def->kd - def->gainVelocity * u};
     f.force = def->gain * u + def->bias - f.stiffness * l - f.damping * rate;
@@ -144,21 +145,73 @@ static void rgSetVaryingGains(rgWorld* world, int actuator, double u) {
     drive->stiffness = drive->holds ? fmax(f.stiffness, 0) : 0;
     drive->damping = fmax(f.damping, 0);
     drive->command = f.force + drive->stiffness * l + drive->damping * rate;
-    drive->mode = drive->stiffness == 0 && drive->damping == 0 ? rg_driveForce : rg_driveRow;
+    drive->mode = drive->stiffness == 0 && drive->damping == 0 ? rg_actuatorForce : rg_actuatorRow;
 }
 
-void rgWorld_PlaceDrives(rgWorld* world) {
+void rgWorld_PlaceActuators(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuatorDef* def = &model->actuators[a];
-        rgDrive* drive = &world->drives[a];
-        double u = rgDriveInput(world, a);
+        rgActuator* drive = &world->transmission.actuators[a];
+        double u = rgActuatorInput(world, a);
         drive->position = rgDynamics_DriveRow(
-            world->dynamics, a, world->driveValues + model->driveStart[a], &drive->drift);
+            world->kinematics.dynamics, a,
+            world->transmission.actuatorValues + model->driveStart[a], &drive->drift);
         if (drive->varies) {
             rgSetVaryingGains(world, a, u);
         } else {
             drive->command = def->gain * u + def->bias;
         }
     }
+}
+
+// What it acts on has a position to hold.
+static bool rgHasPosition(const rgModel* model, const rgActuatorDef* def) {
+    if (def->joint.index1 > 0) {
+        return model->joints[def->joint.index1 - 1].kind != rg_jointFree;
+    }
+    return def->frame.index1 == 0 || def->reference.index1 > 0 || def->slider.index1 > 0;
+}
+
+rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def) {
+    rgActuator drive = {.lower = def->hasForceRange ? def->forceLower : -INFINITY,
+                        .upper = def->hasForceRange ? def->forceUpper : INFINITY,
+                        .holds = rgHasPosition(model, def),
+                        .stiffness = rgHasPosition(model, def) ? def->kp : 0,
+                        .damping = def->kd,
+                        .varies = def->isMuscle || def->gainPosition != 0 ||
+                                  def->gainVelocity != 0 || def->kp < 0 || def->kd < 0};
+    bool scalar = false;
+    if (def->joint.index1 > 0) {
+        const rgJointDef* joint = &model->joints[def->joint.index1 - 1];
+        scalar = model->jointRanges[def->joint.index1 - 1].vCount == 1 && def->gear[0] != 0;
+        if (scalar && joint->effortLimit > 0) {
+            double bound = joint->effortLimit / fabs(def->gear[0]);
+            drive.lower = fmax(drive.lower, -bound);
+            drive.upper = fmin(drive.upper, bound);
+        }
+    }
+    bool limited = isfinite(drive.lower) || isfinite(drive.upper);
+    drive.mode = drive.stiffness == 0 && drive.damping == 0 ? rg_actuatorForce
+                 : scalar && !limited && !drive.varies      ? rg_actuatorJoint
+                                                            : rg_actuatorRow;
+    return drive;
+}
+
+bool rgTransmission_Create(rgWorld* world) {
+    rgTransmission* t = &world->transmission;
+    const rgModelInfo* info = &world->model->info;
+    int nq = world->model->qCount;
+    bool good = true;
+    t->actuators = rgWorld_Take(world, info->actuatorCount, sizeof(rgActuator), &good);
+    t->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    t->actuatorForce = rgWorld_Take(world, info->actuatorCount, sizeof(double), &good);
+    t->triedQ = rgWorld_Take(world, nq, sizeof(double), &good);
+    t->tendonLength = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    t->tendonDrift = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
+    t->actuatorValues =
+        rgWorld_Take(world, world->model->driveStart[info->actuatorCount], sizeof(double), &good);
+    t->tendonValues =
+        rgWorld_Take(world, world->model->tendonStart[info->tendonCount], sizeof(double), &good);
+    return good;
 }

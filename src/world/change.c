@@ -166,7 +166,8 @@ typedef union rgAnyDef {
 } rgAnyDef;
 
 static int rgPartCount(const rgWorld* world, rgChangeKind kind) {
-    return kind == rg_changeSettings ? 1 : rgModel_PartCount(world->shared, rgKinds[kind].part);
+    return kind == rg_changeSettings ? 1
+                                     : rgModel_PartCount(world->variant.shared, rgKinds[kind].part);
 }
 
 // Where a model keeps the parts of a kind.
@@ -198,8 +199,8 @@ static const void* rgWorld_Part(const rgWorld* world, rgChangeKind kind, int ind
 }
 
 static const void* rgWorld_FirstPart(const rgWorld* world, rgChangeKind kind, int index) {
-    return kind == rg_changeSettings ? (const void*)&world->firstDef
-                                     : rgModelPart(world->shared, kind, index);
+    return kind == rg_changeSettings ? (const void*)&world->variant.firstDef
+                                     : rgModelPart(world->variant.shared, kind, index);
 }
 
 // ---- fields as numbers
@@ -250,8 +251,8 @@ static void rgScatter(rgChangeKind kind, const double* numbers, void* part) {
 static const char* rgNameOf(const rgWorld* world, rgChangeKind kind, int index, char buffer[32]) {
     return kind == rg_changeSettings
                ? ""
-               : rgPartName(rgModel_PartName(world->shared, rgKinds[kind].part, index), index,
-                            buffer);
+               : rgPartName(rgModel_PartName(world->variant.shared, rgKinds[kind].part, index),
+                            index, buffer);
 }
 
 static bool rgWorld_SameFixed(const rgWorld* world, rgChangeKind kind, int index, const void* part,
@@ -302,14 +303,14 @@ static bool rgWorld_PartIsUsable(const rgWorld* world, rgChangeKind kind, int in
         return false;
     }
     return kind != rg_changeBody ||
-           rgInertiaStays(&world->shared->bodies[index].inertia, &part->body,
+           rgInertiaStays(&world->variant.shared->bodies[index].inertia, &part->body,
                           rgNameOf(world, kind, index, buffer), diagnostics);
 }
 
 // ---- own copies
 
 static rgResult rgWorld_CopyArray(rgWorld* world, void** array, int count, size_t size) {
-    void* copy = rgAllocate(&world->allocator, (size_t)RG_MAX(count, 1), size);
+    void* copy = rgAllocate(&world->heap.allocator, (size_t)RG_MAX(count, 1), size);
     if (copy == NULL) {
         return rg_errorMemory;
     }
@@ -320,7 +321,7 @@ static rgResult rgWorld_CopyArray(rgWorld* world, void** array, int count, size_
 
 // With a kind of part, what is derived from it is copied. A failure leaves both shared.
 static rgResult rgWorld_CopyKind(rgWorld* world, rgChangeKind kind) {
-    rgModel* own = &world->own;
+    rgModel* own = &world->variant.own;
     void** parts = rgPartsOf(own, kind);
     rgResult result = rgWorld_CopyArray(world, parts, rgPartCount(world, kind), rgKinds[kind].size);
     if (result == rg_ok && kind == rg_changeBody) {
@@ -329,40 +330,40 @@ static rgResult rgWorld_CopyKind(rgWorld* world, rgChangeKind kind) {
     } else if (result == rg_ok && kind == rg_changeJoint) {
         result = rgWorld_CopyArray(world, (void**)&own->dofs, own->vCount, sizeof(rgDof));
     }
-    void* shared = (void*)(uintptr_t)rgModelPart(world->shared, kind, 0);
+    void* shared = (void*)(uintptr_t)rgModelPart(world->variant.shared, kind, 0);
     if (result != rg_ok && *parts != shared) {
-        rgRelease(&world->allocator, *parts);
+        rgRelease(&world->heap.allocator, *parts);
         *parts = shared;
     }
     return result;
 }
 
 static rgResult rgWorld_OwnKind(rgWorld* world, rgChangeKind kind) {
-    if (kind == rg_changeSettings || (world->owned >> kind & 1) != 0) {
+    if (kind == rg_changeSettings || (world->variant.owned >> kind & 1) != 0) {
         return rg_ok;
     }
-    if (world->model != &world->own) {
-        world->own = *world->shared;
-        world->model = &world->own;
-        world->dynamics->model = world->model;
+    if (world->model != &world->variant.own) {
+        world->variant.own = *world->variant.shared;
+        world->model = &world->variant.own;
+        world->kinematics.dynamics->model = world->model;
         world->readout->now->model = world->model;
         world->readout->start->model = world->model;
     }
     rgResult result = rgWorld_CopyKind(world, kind);
-    world->owned |= result == rg_ok ? 1u << kind : 0;
+    world->variant.owned |= result == rg_ok ? 1u << kind : 0;
     return result;
 }
 
 void rgWorld_FreeChanges(rgWorld* world) {
     for (int kind = rg_changeBody; kind < rg_changeKindCount; ++kind) {
-        if ((world->owned >> kind & 1) != 0) {
-            rgRelease(&world->allocator, *rgPartsOf(&world->own, (rgChangeKind)kind));
+        if ((world->variant.owned >> kind & 1) != 0) {
+            rgRelease(&world->heap.allocator, *rgPartsOf(&world->variant.own, (rgChangeKind)kind));
         }
     }
-    rgRelease(&world->allocator,
-              (world->owned >> rg_changeBody & 1) != 0 ? world->own.links : NULL);
-    rgRelease(&world->allocator,
-              (world->owned >> rg_changeJoint & 1) != 0 ? world->own.dofs : NULL);
+    rgRelease(&world->heap.allocator,
+              (world->variant.owned >> rg_changeBody & 1) != 0 ? world->variant.own.links : NULL);
+    rgRelease(&world->heap.allocator,
+              (world->variant.owned >> rg_changeJoint & 1) != 0 ? world->variant.own.dofs : NULL);
 }
 
 // ---- what follows from a change
@@ -377,24 +378,24 @@ static void rgWorld_Refresh(rgWorld* world, unsigned kinds) {
         rgWorld_SetConstants(world);
     }
     if ((kinds >> rg_changeBody & 1) != 0) {
-        rgModel_SumInertias(&world->own);
-        rgWorld_SetReach(world);
+        rgModel_SumInertias(&world->variant.own);
+        rgWorld_SetLeverArms(world);
     }
     if ((kinds >> rg_changeJoint & 1) != 0) {
-        rgModel_SetDofs(&world->own);
+        rgModel_SetDofs(&world->variant.own);
     }
     rgWorld_Plan(world);
-    rgDynamics_Change(world->dynamics, world->gravity);
-    rgDynamics_Change(world->readout->now, world->gravity);
-    rgDynamics_Change(world->readout->start, world->gravity);
+    rgDynamics_Change(world->kinematics.dynamics, world->settings.gravity);
+    rgDynamics_Change(world->readout->now, world->settings.gravity);
+    rgDynamics_Change(world->readout->start, world->settings.gravity);
     rgReadout_Invalidate(world->readout);
-    rgWatch_Change(world);
+    rgMonitor_Change(world);
 }
 
 static void rgWorld_StorePart(rgWorld* world, rgChangeKind kind, int index, const double* numbers) {
     rgScatter(kind, numbers, (void*)(uintptr_t)rgWorld_Part(world, kind, index));
     if (kind == rg_changeEquality) {
-        rgEqualityDef* equality = &world->own.equalities[index];
+        rgEqualityDef* equality = &world->variant.own.equalities[index];
         equality->poseA.q = rgQuatNormalize(equality->poseA.q);
         equality->poseB.q = rgQuatNormalize(equality->poseB.q);
     }
@@ -420,7 +421,7 @@ static rgResult rgWorld_Change(rgWorld* world, rgChangeKind kind, int index, con
     }
     rgGather(kind, part, numbers);
     rgWorld_StorePart(world, kind, index, numbers);
-    world->changed |= 1u << kind;
+    world->variant.changed |= 1u << kind;
     rgWorld_Refresh(world, 1u << kind);
     rgWorld_WakeAll(world);
     return rg_ok;
@@ -469,7 +470,7 @@ rgWorldDef rgWorld_Settings(const rgWorld* world) {
     }
     rgWorldDef def = world->def;
     def.hasGravity = true;
-    def.gravity = world->gravity;
+    def.gravity = world->settings.gravity;
     return def;
 }
 
@@ -509,7 +510,7 @@ static void rgWritePart(rgWorld* world, rgChangeKind kind, int index, void* cont
 }
 
 void rgWorld_WriteChanges(const rgWorld* world, char* bytes) {
-    rgWorld_VisitChanges(world, world->changed, rgWritePart, &bytes);
+    rgWorld_VisitChanges(world, world->variant.changed, rgWritePart, &bytes);
 }
 
 static void rgHashPart(rgWorld* world, rgChangeKind kind, int index, void* context) {
@@ -520,7 +521,7 @@ static void rgHashPart(rgWorld* world, rgChangeKind kind, int index, void* conte
 }
 
 uint64_t rgWorld_HashChanges(const rgWorld* world, uint64_t hash) {
-    rgWorld_VisitChanges(world, world->changed, rgHashPart, &hash);
+    rgWorld_VisitChanges(world, world->variant.changed, rgHashPart, &hash);
     return hash;
 }
 
@@ -566,7 +567,7 @@ static void rgUndoPart(rgWorld* world, rgChangeKind kind, int index, void* conte
 
 rgResult rgWorld_ReadChanges(rgWorld* world, unsigned changed, const char* bytes) {
     rgReading reading = {bytes, true};
-    unsigned touched = changed | world->changed;
+    unsigned touched = changed | world->variant.changed;
     if (touched == 0) {
         return rg_ok;
     }
@@ -579,7 +580,7 @@ rgResult rgWorld_ReadChanges(rgWorld* world, unsigned changed, const char* bytes
     }
     rgWorld_VisitChanges(world, touched & ~changed, rgUndoPart, NULL);
     rgWorld_VisitChanges(world, changed, rgReadPart, &reading);
-    world->changed = changed;
+    world->variant.changed = changed;
     rgWorld_Refresh(world, touched);
     return rg_ok;
 }

@@ -3,15 +3,17 @@
 #include "world/world.h"
 
 void rgAddEntry(rgWorld* world, int* count, int column, double value) {
-    rgInsertEntry(world->entryColumns, world->entryValues, count, column, value);
+    rgInsertEntry(world->constraints.entryColumns, world->constraints.entryValues, count, column,
+                  value);
 }
 
-int rgDriveEntries(rgWorld* world, int actuator) {
+int rgActuatorEntries(rgWorld* world, int actuator) {
     const rgModel* model = world->model;
     int count = 0;
     for (int k = model->driveStart[actuator]; k < model->driveStart[actuator + 1]; ++k) {
-        if (world->driveValues[k] != 0) {
-            rgAddEntry(world, &count, model->driveColumns[k], world->driveValues[k]);
+        if (world->transmission.actuatorValues[k] != 0) {
+            rgAddEntry(world, &count, model->driveColumns[k],
+                       world->transmission.actuatorValues[k]);
         }
     }
     return count;
@@ -19,38 +21,40 @@ int rgDriveEntries(rgWorld* world, int actuator) {
 
 // (8) A spring and damper, |lambda| within dt times the force limits.
 static rgResult rgAddActuator(rgWorld* world, int actuator) {
-    const rgDrive* drive = &world->drives[actuator];
-    double dt = world->dt;
-    int count = rgDriveEntries(world, actuator);
+    const rgActuator* drive = &world->transmission.actuators[actuator];
+    double dt = world->settings.dt;
+    int count = rgActuatorEntries(world, actuator);
     bool asleep = count == 0;
     for (int k = 0; k < count; ++k) {
-        int link = world->model->dofs[world->entryColumns[k]].link;
+        int link = world->model->dofs[world->constraints.entryColumns[k]].link;
         asleep = asleep || rgWorld_LinkSleeps(world, link);
     }
     if (asleep) {
         return rg_ok;
     }
     rgBlock block = {.kind = rg_blockBox, .lower = dt * drive->lower, .upper = dt * drive->upper};
-    int row =
-        rgRows_AddRow(world, &world->rows, block, count, world->entryColumns, world->entryValues);
+    int row = rgRows_AddRow(world, &world->constraints.rows, block, count,
+                            world->constraints.entryColumns, world->constraints.entryValues);
     if (row < 0) {
         return rg_errorMemory;
     }
-    world->rows.drift[row] = drive->drift;
+    world->constraints.rows.drift[row] = drive->drift;
     rgSoftness gains = {drive->stiffness, drive->damping};
     rgLaw law = rgSpringLaw(world, row, gains, drive->position, drive->command);
-    world->rows.compliance[row] = law.compliance;
-    world->rows.bias[row] = law.bias;
-    world->rows.gap[row] = drive->position;
-    world->rows.sources[row] = (rgRowSource){
-        .kind = rg_constraintActuator, .index = actuator, .slot = world->slots.actuator + actuator};
+    world->constraints.rows.compliance[row] = law.compliance;
+    world->constraints.rows.bias[row] = law.bias;
+    world->constraints.rows.gap[row] = drive->position;
+    world->constraints.rows.sources[row] =
+        (rgRowSource){.kind = rg_constraintActuator,
+                      .index = actuator,
+                      .slot = world->warmStart.slots.actuator + actuator};
     return rg_ok;
 }
 
 rgResult rgAddActuators(rgWorld* world) {
     rgResult result = rg_ok;
     for (int a = 0; a < world->model->info.actuatorCount && result == rg_ok; ++a) {
-        if (world->drives[a].mode == rg_driveRow) {
+        if (world->transmission.actuators[a].mode == rg_actuatorRow) {
             result = rgAddActuator(world, a);
         }
     }

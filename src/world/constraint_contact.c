@@ -7,10 +7,10 @@
 #define RG_SQUEEZE_COMPLIANCE 1e-8
 
 // The material of a pair, with what the world overrides.
-rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point) {
+rgMaterial rgWorld_Material(const rgWorld* world, const rgContactPoint* point) {
     const rgWorldDef* def = &world->def;
-    rgShapeId a = {world->colliders[point->colliderA].shape + 1};
-    rgShapeId b = {world->colliders[point->colliderB].shape + 1};
+    rgShapeId a = {world->contacts.colliders[point->colliderA].shape + 1};
+    rgShapeId b = {world->contacts.colliders[point->colliderB].shape + 1};
     rgMaterial material = rgModel_CombinedMaterial(world->model, a, b, def->frictionRule);
     if (def->stiffness > 0) {
         material.stiffness = def->stiffness;
@@ -43,38 +43,38 @@ static rgVec3 rgBeltVelocity(const rgWorld* world, const rgCollider* collider, r
 }
 
 // (24) What the velocities of the problem have no part in.
-static void rgSetContactDrift(rgWorld* world, const rgPoint* point) {
-    const rgCollider *A = &world->colliders[point->colliderA],
-                     *B = &world->colliders[point->colliderB];
+static void rgSetContactDrift(rgWorld* world, const rgContactPoint* point) {
+    const rgCollider *A = &world->contacts.colliders[point->colliderA],
+                     *B = &world->contacts.colliders[point->colliderB];
     rgSpatial a = rgWorld_Drift(world, A->link, point->position);
     rgSpatial b = rgWorld_Drift(world, B->link, point->position);
     rgVec3 slide = rgSub(b.linear, a.linear), turn = rgSub(b.angular, a.angular);
-    if (world->belts) {
+    if (world->constraints.hasBelts) {
         slide = rgAdd(slide, rgSub(rgBeltVelocity(world, B, point->normal),
                                    rgBeltVelocity(world, A, point->normal)));
     }
     const rgVec3 axes[3] = {point->tangent1, point->tangent2, point->normal};
-    double* drift = world->rows.drift + point->firstRow;
+    double* drift = world->constraints.rows.drift + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {
         drift[k] = k < 3 ? rgDot(axes[k], slide) : rgDot(axes[(k + 2) % 3], turn);
     }
 }
 
-static void rgFillContact(rgWorld* world, const rgPoint* point) {
-    rgRows* rows = &world->rows;
-    int linkA = world->colliders[point->colliderA].link;
-    int linkB = world->colliders[point->colliderB].link;
+static void rgFillContact(rgWorld* world, const rgContactPoint* point) {
+    rgRows* rows = &world->constraints.rows;
+    int linkA = world->contacts.colliders[point->colliderA].link;
+    int linkB = world->contacts.colliders[point->colliderB].link;
     int columns = rgRows_Columns(rows, point->firstRow);
     double* values = rows->value + rows->rowStart[point->firstRow];
     rgVec3 linear[3] = {point->tangent1, point->tangent2, point->normal};
-    rgDynamics_PairRows(world->dynamics, linkA, linkB, point->position, linear,
+    rgDynamics_PairRows(world->kinematics.dynamics, linkA, linkB, point->position, linear,
                         rows->column + rows->rowStart[point->firstRow], columns, values);
     if (point->rowCount > 3) {
         rgVec3 angular[3] = {point->normal, point->tangent1, point->tangent2};
-        rgDynamics_PairAngularRows(world->dynamics, linkA, linkB, angular, point->rowCount - 3,
-                                   columns, values + 3 * columns);
+        rgDynamics_PairAngularRows(world->kinematics.dynamics, linkA, linkB, angular,
+                                   point->rowCount - 3, columns, values + 3 * columns);
     }
-    if (world->belts || world->model->kinematicCount > 0) {
+    if (world->constraints.hasBelts || world->model->kinematicCount > 0) {
         rgSetContactDrift(world, point);
     }
 }
@@ -92,9 +92,10 @@ static double rgContactFriction(const rgMaterial* material, double before) {
 }
 
 // How deep a point was at the start of the step, where energy is kept.
-static double rgWorld_StartDepth(const rgWorld* world, const rgPoint* point) {
+static double rgWorld_StartDepth(const rgWorld* world, const rgContactPoint* point) {
     int normal = point->firstRow + 2;
-    return rgRows_Lead(world, normal) * rgRows_Speed(&world->rows, normal, world->startV) -
+    return rgRows_DriftTime(world, normal) *
+               rgRows_Speed(&world->constraints.rows, normal, world->kinematics.v) -
            point->gap;
 }
 
@@ -102,47 +103,47 @@ static double rgWorld_StartDepth(const rgWorld* world, const rgPoint* point) {
 // that nobody gave. The springs of a pair act with as much of the depth at the start of the step as
 // they were paid for.
 static double rgElasticShare(rgWorld* world, int first, int count, double stiffness) {
-    rgPairMemory* pair = &world->memories[1].pairs[world->points[first].pair];
+    rgPairMemory* pair = &world->warmStart.memories[1].pairs[world->contacts.points[first].pair];
     double stored = 0;
     for (int i = first; i < first + count; ++i) {
-        double depth = RG_MAX(rgWorld_StartDepth(world, &world->points[i]), 0);
+        double depth = RG_MAX(rgWorld_StartDepth(world, &world->contacts.points[i]), 0);
         stored += 0.5 * stiffness * depth * depth;
     }
-    if (stored == 0 || pair->taken < 0) {
-        pair->taken = stored;
+    if (stored == 0 || pair->energyTank < 0) {
+        pair->energyTank = stored;
     }
-    return pair->taken < stored ? sqrt(pair->taken / stored) : 1;
+    return pair->energyTank < stored ? sqrt(pair->energyTank / stored) : 1;
 }
 
 // What bodies lose, the springs and dampers take.
 void rgChargeSprings(rgWorld* world) {
-    const rgRows* rows = &world->rows;
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+    const rgRows* rows = &world->constraints.rows;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
         int normal = point->firstRow + 2;
         if (point->isSoft) {
-            double speed = rgRows_Speed(rows, normal, world->nextV);
-            if (rgRows_Lead(world, normal) > 0) {
-                speed = 0.5 * (speed + rgRows_Speed(rows, normal, world->startV));
+            double speed = rgRows_Speed(rows, normal, world->next.v);
+            if (rgRows_DriftTime(world, normal) > 0) {
+                speed = 0.5 * (speed + rgRows_Speed(rows, normal, world->kinematics.v));
             }
-            double* taken = &world->memories[1].pairs[point->pair].taken;
+            double* taken = &world->warmStart.memories[1].pairs[point->pair].energyTank;
             *taken = RG_MAX(*taken - rows->lambda[normal] * speed, 0);
         }
     }
 }
 
 // (7) of a spring and damper.
-static rgLaw rgContactSpring(rgWorld* world, rgPoint* point, rgSoftness soft, double ahead,
+static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness soft, double ahead,
                              double share) {
     int normal = point->firstRow + 2;
-    double dt = world->dt, k = soft.stiffness, d = soft.damping;
-    double lead = rgRows_Lead(world, normal),
-           rate = rgRows_Speed(&world->rows, normal, world->startV);
+    double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
+    double lead = rgRows_DriftTime(world, normal),
+           rate = rgRows_Speed(&world->constraints.rows, normal, world->kinematics.v);
     double start = rgWorld_StartDepth(world, point);
-    int count = world->manifolds[point->pair].count; // also of those that wait
+    int count = world->contacts.manifolds[point->pair].count; // also of those that wait
     double z = count * dt * (dt * k + d) * rgRows_Mobility(world, normal);
     rgWeights w = rgSpringWeights(lead, z);
-    point->stored = start > 0 ? 0.5 * k * share * share * start * start : 0;
+    point->springEnergy = start > 0 ? 0.5 * k * share * share * start * start : 0;
     if (start <= 0) { // the damper counts the part of the way that is in contact
         double gain = dt * k + d, time = lead > 0 ? w.share * dt : ahead;
         double bias = point->gap > 0 ? point->gap / time : point->gap * k / (w.share * gain);
@@ -164,12 +165,12 @@ static bool rgRows_Moves(const rgRows* rows, int row) {
     return false;
 }
 
-static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* material,
+static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMaterial* material,
                             double share) {
-    rgRows* rows = &world->rows;
+    rgRows* rows = &world->constraints.rows;
     int normal = point->firstRow + 2;
-    double ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
-                                     world->colliders[point->colliderB].link);
+    double ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
+                                     world->contacts.colliders[point->colliderB].link);
     point->isSoft = material->stiffness > 0;
     point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
     rgLaw law;
@@ -182,8 +183,9 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
         law = rgUnilateralLaw(point->gap, ahead);
     }
     // A contact that no joint can open stays as it is: a slide along a floor that it is sunk into.
-    point->overlaps = material->stiffness == 0 && (world->memories[1].pairs[point->pair].overlap ||
-                                                   !rgRows_Moves(rows, normal));
+    point->overlaps =
+        material->stiffness == 0 &&
+        (world->warmStart.memories[1].pairs[point->pair].overlap || !rgRows_Moves(rows, normal));
     // A kinematic body may squeeze other bodies: the one case without a rigid solution.
     point->squeezes = !point->isSoft && rows->drift[normal] < 0;
     if (point->squeezes) {
@@ -193,23 +195,24 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
     }
     bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
                 material->transitionSpeed > 0;
-    double before = asks || point->bend < 0 ? rgRows_Speed(rows, normal, world->startV) : 0;
+    double before =
+        asks || point->gapCorrection < 0 ? rgRows_Speed(rows, normal, world->kinematics.v) : 0;
     // (31) The gap at the end of a curved path. A body that comes and would turn through the other
     // one leaves it, with the energy that there is; contacts that last are left to the projection.
-    bool comes = point->gap > 0 || before < -world->restitutionThreshold;
-    double bent = law.bias + (!point->isSoft && comes ? point->bend / ahead : 0);
+    bool comes = point->gap > 0 || before < -world->settings.restitutionThreshold;
+    double bent = law.bias + (!point->isSoft && comes ? point->gapCorrection / ahead : 0);
     point->restBias = law.bias;
-    point->rebound = bent < RG_MIN(law.bias, 0) ? bent : 0;
+    point->restitutionBias = bent < RG_MIN(law.bias, 0) ? bent : 0;
     law.bias = bent;
     // (4) An impact of a rigid contact: it came fast enough, and the free motion closes it now.
-    point->mayHit = !point->isSoft && before < -world->restitutionThreshold;
-    if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->freeV) < 0) {
-        point->rebound = RG_MIN(material->restitution * before, point->rebound);
+    point->mayHit = !point->isSoft && before < -world->settings.restitutionThreshold;
+    if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->free.v) < 0) {
+        point->restitutionBias = RG_MIN(material->restitution * before, point->restitutionBias);
         point->tangential = (rgSoftness){0}; // (14) springs have no time to give way
     }
-    if (point->rebound < 0) { // (20)
-        double rebounds = rgWorld_ReboundShare(world, point);
-        law.bias = (1 - rebounds) * point->restBias + rebounds * point->rebound;
+    if (point->restitutionBias < 0) { // (20)
+        double rebounds = rgWorld_RestitutionShare(world, point);
+        law.bias = (1 - rebounds) * point->restBias + rebounds * point->restitutionBias;
     }
     point->mu = rgContactFriction(material, before);
     rows->gap[normal] = point->gap;
@@ -218,7 +221,7 @@ static void rgSetContactLaw(rgWorld* world, rgPoint* point, const rgMaterial* ma
 }
 
 static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* material) {
-    rgPoint* point = &world->points[index];
+    rgContactPoint* point = &world->contacts.points[index];
     point->rowCount = rgContactRowCount(material);
     rgBlock block = {.kind = rg_blockCoulomb,
                      .rowCount = point->rowCount,
@@ -226,15 +229,16 @@ static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* materi
                      .muRolling = material->muRolling};
     bool alike = index > 0 && point[-1].pair == point->pair;
     point->firstRow =
-        alike ? rgRows_AddAlike(world, &world->rows, block, point[-1].firstRow)
-              : rgRows_AddPair(world, &world->rows, block, world->colliders[point->colliderA].link,
-                               world->colliders[point->colliderB].link);
+        alike ? rgRows_AddAlike(world, &world->constraints.rows, block, point[-1].firstRow)
+              : rgRows_AddPair(world, &world->constraints.rows, block,
+                               world->contacts.colliders[point->colliderA].link,
+                               world->contacts.colliders[point->colliderB].link);
     if (point->firstRow < 0) {
         return rg_errorMemory;
     }
     for (int k = 0; k < point->rowCount; ++k) {
-        world->rows.sources[point->firstRow + k].index = index;
-        world->rows.sources[point->firstRow + k].row = k;
+        world->constraints.rows.sources[point->firstRow + k].index = index;
+        world->constraints.rows.sources[point->firstRow + k].row = k;
     }
     rgFillContact(world, point);
     return rg_ok;
@@ -242,10 +246,10 @@ static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* materi
 
 rgResult rgAddContacts(rgWorld* world) {
     rgResult result = rg_ok;
-    for (int i = 0, count; i < world->pointCount && result == rg_ok; i += count) {
-        count = world->points[i].pointCount;
-        rgMaterial material = rgWorld_Material(world, &world->points[i]);
-        int first = world->rows.blockCount;
+    for (int i = 0, count; i < world->contacts.pointCount && result == rg_ok; i += count) {
+        count = world->contacts.points[i].pointCount;
+        rgMaterial material = rgWorld_Material(world, &world->contacts.points[i]);
+        int first = world->constraints.rows.blockCount;
         for (int k = i; k < i + count && result == rg_ok; ++k) {
             result = rgAddContact(world, k, &material);
         }
@@ -255,11 +259,11 @@ rgResult rgAddContacts(rgWorld* world) {
         bool soft = material.stiffness > 0;
         double share = soft ? rgElasticShare(world, i, count, material.stiffness) : 1;
         for (int k = i; k < i + count; ++k) {
-            rgSetContactLaw(world, &world->points[k], &material, share);
-            world->rows.blocks[first + k - i].mu = world->points[k].mu;
+            rgSetContactLaw(world, &world->contacts.points[k], &material, share);
+            world->constraints.rows.blocks[first + k - i].mu = world->contacts.points[k].mu;
         }
     }
-    rgAddAnchors(world);
-    rgAddArcs(world);
+    rgAddBristles(world);
+    rgAddCurvatureSlips(world);
     return result;
 }

@@ -33,14 +33,14 @@ void rgWorld_PlaceLoops(rgWorld* world) {
                 place.pose = rgPoseMultiply(place.pose, pose);
                 place.isOrigin = false;
             }
-            world->loopPlaces[2 * e + side] = place;
+            world->constraints.loopPlaces[2 * e + side] = place;
         }
     }
 }
 
 static rgAttachment rgAttach(const rgWorld* world, int equality, int side, bool weld) {
-    const rgDynamics* d = world->dynamics;
-    const rgPlace* place = &world->loopPlaces[2 * equality + side];
+    const rgDynamics* d = world->kinematics.dynamics;
+    const rgPlace* place = &world->constraints.loopPlaces[2 * equality + side];
     if (place->link == 0) {
         return (rgAttachment){0, place->pose.p, place->pose.q};
     }
@@ -55,10 +55,11 @@ static rgAttachment rgAttach(const rgWorld* world, int equality, int side, bool 
 
 static void rgSetSources(const rgWorld* world, rgRows* rows, int first, int count, int equality) {
     for (int k = 0; k < count; ++k) {
-        rows->sources[first + k] = (rgRowSource){.kind = rg_constraintEquality,
-                                                 .index = equality,
-                                                 .row = k,
-                                                 .slot = world->slots.equality + 6 * equality + k};
+        rows->sources[first + k] =
+            (rgRowSource){.kind = rg_constraintEquality,
+                          .index = equality,
+                          .row = k,
+                          .slot = world->warmStart.slots.equality + 6 * equality + k};
     }
 }
 
@@ -70,7 +71,7 @@ typedef struct rgLoop {
 
 // False: nothing moves them, or they sleep.
 static bool rgLoop_Open(rgLoop* loop, const rgWorld* world, int equality) {
-    const rgPlace* places = &world->loopPlaces[2 * equality];
+    const rgPlace* places = &world->constraints.loopPlaces[2 * equality];
     bool weld = world->model->equalities[equality].kind == rg_equalityWeld;
     int a = places[0].link, b = places[1].link;
     if ((!rgWorld_LinkMoves(world, a) && !rgWorld_LinkMoves(world, b)) ||
@@ -102,7 +103,8 @@ static int rgAddLoopRows(rgWorld* world, rgRows* rows, int equality) {
     }
     int columns = rgRows_Columns(rows, first);
     double* values = rows->value + rows->rowStart[first];
-    rgDynamics_LoopRows(world->dynamics, A->link, A->point, B->link, B->point, columns, values);
+    rgDynamics_LoopRows(world->kinematics.dynamics, A->link, A->point, B->link, B->point, columns,
+                        values);
     rgSpatial driftA = rgWorld_Drift(world, A->link, A->point);
     rgSpatial driftB = rgWorld_Drift(world, B->link, B->point);
     rgVec3 drift = rgSub(driftB.linear, driftA.linear);
@@ -111,7 +113,7 @@ static int rgAddLoopRows(rgWorld* world, rgRows* rows, int equality) {
     memcpy(rows->drift + first, &drift, sizeof(drift));
     if (weld) {
         static const rgVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-        rgDynamics_PairAngularRows(world->dynamics, A->link, B->link, axes, 3, columns,
+        rgDynamics_PairAngularRows(world->kinematics.dynamics, A->link, B->link, axes, 3, columns,
                                    values + 3 * columns);
         memcpy(rows->gap + first + 3, &loop.angle, sizeof(loop.angle));
         memcpy(rows->drift + first + 3, &turning, sizeof(turning));
@@ -132,14 +134,14 @@ static rgCurve rgEvaluate(const double* c, double x) {
 static int rgFinishCoupling(rgWorld* world, rgRows* rows, int equality, int count, double gap) {
     bool asleep = count == 0;
     for (int k = 0; k < count; ++k) {
-        int link = world->model->dofs[world->entryColumns[k]].link;
+        int link = world->model->dofs[world->constraints.entryColumns[k]].link;
         asleep = asleep || rgWorld_LinkSleeps(world, link);
     }
     if (asleep) {
         return -2;
     }
     int first = rgRows_AddRow(world, rows, (rgBlock){.kind = rg_blockFree}, count,
-                              world->entryColumns, world->entryValues);
+                              world->constraints.entryColumns, world->constraints.entryValues);
     if (first >= 0) {
         rows->gap[first] = gap;
         rgSetSources(world, rows, first, 1, equality);
@@ -150,7 +152,7 @@ static int rgFinishCoupling(rgWorld* world, rgRows* rows, int equality, int coun
 static int rgAddJointCoupling(rgWorld* world, rgRows* rows, int equality) {
     const rgModel* model = world->model;
     const rgEqualityDef* def = &model->equalities[equality];
-    const double* q = world->dynamics->q;
+    const double* q = world->kinematics.dynamics->q;
     int a = def->jointA.index1 - 1, b = def->jointB.index1 - 1, count = 0;
     double x = b >= 0 ? q[model->jointRanges[b].q] - model->joints[b].reference : 0;
     rgCurve curve = rgEvaluate(def->polynomial, x);
@@ -164,7 +166,9 @@ static int rgAddJointCoupling(rgWorld* world, rgRows* rows, int equality) {
 
 static rgCurve rgTendonCurve(const rgWorld* world, const rgEqualityDef* def) {
     int b = def->tendonB.index1 - 1;
-    return rgEvaluate(def->polynomial, b >= 0 ? world->length[b] - world->tendonNeutral[b] : 0);
+    return rgEvaluate(def->polynomial, b >= 0 ? world->transmission.tendonLength[b] -
+                                                    world->transmission.tendonNeutral[b]
+                                              : 0);
 }
 
 double rgCouplingSlope(const rgWorld* world, int equality) {
@@ -178,13 +182,15 @@ static int rgAddTendonCoupling(rgWorld* world, rgRows* rows, int equality) {
     rgCurve curve = rgTendonCurve(world, def);
     int count = rgTendonEntries(world, a, 1);
     for (int k = b >= 0 ? model->tendonStart[b] : 0; b >= 0 && k < model->tendonStart[b + 1]; ++k) {
-        rgAddEntry(world, &count, model->tendonColumns[k], -curve.slope * world->tendonValues[k]);
+        rgAddEntry(world, &count, model->tendonColumns[k],
+                   -curve.slope * world->transmission.tendonValues[k]);
     }
-    double gap = world->length[a] - world->tendonNeutral[a] - curve.value;
+    double gap =
+        world->transmission.tendonLength[a] - world->transmission.tendonNeutral[a] - curve.value;
     int first = rgFinishCoupling(world, rows, equality, count, gap);
     if (first >= 0) {
-        rows->drift[first] =
-            world->tendonDrift[a] - (b >= 0 ? curve.slope * world->tendonDrift[b] : 0);
+        rows->drift[first] = world->transmission.tendonDrift[a] -
+                             (b >= 0 ? curve.slope * world->transmission.tendonDrift[b] : 0);
     }
     return first;
 }
@@ -202,8 +208,8 @@ int rgAddEqualityRows(rgWorld* world, rgRows* rows, int equality) {
 
 void rgRows_Delassus(const rgWorld* world, const rgRows* rows, int row, int count, double* G) {
     int start = rows->rowStart[row];
-    rgDynamics_RowsDelassus(world->dynamics, count, rgRows_Columns(rows, row), rows->column + start,
-                            rows->value + start, G);
+    rgDynamics_RowsDelassus(world->kinematics.dynamics, count, rgRows_Columns(rows, row),
+                            rows->column + start, rows->value + start, G);
 }
 
 // Move one row of the last block to another place in it.
@@ -263,29 +269,31 @@ void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
 // fast: to all orders, at the rate that is foreseen.
 static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
     const rgLink* link = &world->model->links[at->link];
-    if (at->link >= world->model->linkCount || link->tree < 0 || !world->isFreeBody[link->tree]) {
-        return rgScale(0.5 * world->dt, rgWorld_PointBias(world, at->link, at->point));
+    if (at->link >= world->model->linkCount || link->tree < 0 ||
+        !world->kinematics.isFreeBody[link->tree]) {
+        return rgScale(0.5 * world->settings.dt, rgWorld_PointBias(world, at->link, at->point));
     }
-    const rgRot* r = &world->dynamics->poses[at->link].r;
-    const double *v = world->startV + link->v + 3, *t = world->trend + link->v + 3;
+    const rgRot* r = &world->kinematics.dynamics->poses[at->link].r;
+    const double *v = world->kinematics.v + link->v + 3,
+                 *t = world->kinematics.predictor + link->v + 3;
     rgVec3 rate = rgVec(v[0] + 2 * t[0], v[1] + 2 * t[1], v[2] + 2 * t[2]);
-    rgVec3 arm = rgSub(at->point, rgDynamics_LinkOrigin(world->dynamics, at->link));
+    rgVec3 arm = rgSub(at->point, rgDynamics_LinkOrigin(world->kinematics.dynamics, at->link));
     arm = rgSub(rgRot_ApplyBack(r, arm), link->center);
-    rgQuat turn = rgQuatFromRotationVector(rgScale(0.5 * world->dt, rate));
+    rgQuat turn = rgQuatFromRotationVector(rgScale(0.5 * world->settings.dt, rate));
     return rgRot_Apply(r, rgCross(rate, rgSub(rgRotate(turn, arm), arm)));
 }
 
 // (25) How the violation's rate changes while v stays, J' v, and by how much until the end of the
 // step.
 static void rgLoopBias(const rgWorld* world, int equality, double bias[6], double gain[6]) {
-    const rgDynamics* d = world->dynamics;
+    const rgDynamics* d = world->kinematics.dynamics;
     rgAttachment A = rgAttach(world, equality, 0, false);
     rgAttachment B = rgAttach(world, equality, 1, false);
     rgVec3 linear =
         rgSub(rgWorld_PointBias(world, B.link, B.point), rgWorld_PointBias(world, A.link, A.point));
     rgVec3 angular = rgSub(d->biases[B.link].angular, d->biases[A.link].angular);
     rgVec3 more = rgSub(rgPointGain(world, &B), rgPointGain(world, &A));
-    rgVec3 turn = rgScale(0.5 * world->dt, angular);
+    rgVec3 turn = rgScale(0.5 * world->settings.dt, angular);
     memcpy(bias, &linear, sizeof(linear));
     memcpy(bias + 3, &angular, sizeof(angular));
     memcpy(gain, &more, sizeof(more));
@@ -294,15 +302,15 @@ static void rgLoopBias(const rgWorld* world, int equality, double bias[6], doubl
 
 // (25) Velocity of a rigid loop: zero at the end of the step. The gap is that at its start.
 static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
-    rgRows* rows = &world->rows;
+    rgRows* rows = &world->constraints.rows;
     bool turns = rgEqualityIsLoop(&world->model->equalities[equality]);
-    double bias[6] = {0}, gain[6] = {0}, lead = rgRows_Lead(world, first), violation = 0;
+    double bias[6] = {0}, gain[6] = {0}, lead = rgRows_DriftTime(world, first), violation = 0;
     bool dragged = false;
     if (turns && lead > 0) {
         rgLoopBias(world, equality, bias, gain);
     }
     for (int r = first; r < rows->rowCount; ++r) {
-        double rate = rgRows_Speed(rows, r, world->startV), arc = bias[rows->sources[r].row];
+        double rate = rgRows_Speed(rows, r, world->kinematics.v), arc = bias[rows->sources[r].row];
         rows->gap[r] += lead * (0.5 * lead * arc - rate);
         rows->bias[r] = gain[rows->sources[r].row];
         violation = fmax(violation, fabs(rows->gap[r]));
@@ -311,14 +319,15 @@ static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     for (int r = first; dragged && r < rows->rowCount; ++r) {
         rows->compliance[r] *= RG_DRAG_COMPLIANCE / RG_LOOP_COMPLIANCE;
     }
-    world->isOpen[equality] = violation > RG_LOOP_OPEN;
+    world->constraints.isOpen[equality] = violation > RG_LOOP_OPEN;
 }
 
 // (28) An open loop, beyond the reach of what it joins or not closed yet: a spring and damper,
 // critical for what the loop moves, that pulls at no more than the push-out speed.
 static void rgSetOpenLoop(rgWorld* world, int first) {
-    rgRows* rows = &world->rows;
-    double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->dt, limit = world->def.pushOutSpeed;
+    rgRows* rows = &world->constraints.rows;
+    double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->settings.dt,
+                 limit = world->def.pushOutSpeed;
     int count[2] = {0};
     rgRows_Delassus(world, rows, first, rows->rowCount - first, G);
     for (int r = first; r < rows->rowCount; ++r) {
@@ -338,15 +347,16 @@ static void rgSetOpenLoop(rgWorld* world, int first) {
 
 // W of the last block, and the diagonal of its G.
 static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     rgSparse J = {rows->rowCount, world->model->vCount, rows->rowStart, rows->column, rows->value};
     rgResult result = rgWorld_ReserveWhitened(world);
     if (result != rg_ok) {
         return result;
     }
-    rgDynamics_WhitenFrom(world->dynamics, &J, first, world->whitened);
+    rgDynamics_WhitenFrom(world->kinematics.dynamics, &J, first, world->constraints.whitened);
     for (int r = first; r < rows->rowCount; ++r) {
-        G[r - first] = rgSquareOf(rgRows_Columns(rows, r), world->whitened + rows->rowStart[r]);
+        G[r - first] =
+            rgSquareOf(rgRows_Columns(rows, r), world->constraints.whitened + rows->rowStart[r]);
     }
     return rg_ok;
 }
@@ -355,36 +365,38 @@ static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
 static rgResult rgRows_WhitenRegular(rgWorld* world, int first) {
     double G[6];
     rgResult result = rgRows_WhitenLast(world, first, G);
-    if (result == rg_ok && !rgRows_Comply(&world->rows, world->rows.blockCount - 1, G, 1)) {
-        rgRows_Regularize(world, &world->rows, first);
+    if (result == rg_ok &&
+        !rgRows_Comply(&world->constraints.rows, world->constraints.rows.blockCount - 1, G, 1)) {
+        rgRows_Regularize(world, &world->constraints.rows, first);
         result = rgRows_WhitenLast(world, first, G);
     }
-    world->whitenedEnd = world->rows.rowCount;
+    world->constraints.whitenedEnd = world->constraints.rows.rowCount;
     return result;
 }
 
 rgResult rgAddEqualities(rgWorld* world) {
     const rgModel* model = world->model;
-    world->whitenedFirst = world->whitenedEnd = world->rows.rowCount;
+    world->constraints.whitenedFirst = world->constraints.whitenedEnd =
+        world->constraints.rows.rowCount;
     if (model->info.equalityCount > 0) {
-        rgDynamics_FindRoots(world->dynamics);
+        rgDynamics_FindRoots(world->kinematics.dynamics);
     }
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
-        int first = def->disabled ? -2 : rgAddEqualityRows(world, &world->rows, e);
+        int first = def->disabled ? -2 : rgAddEqualityRows(world, &world->constraints.rows, e);
         if (first == -1) {
             return rg_errorMemory;
         }
         if (first < 0) {
             continue;
         }
-        rgRows* rows = &world->rows;
+        rgRows* rows = &world->constraints.rows;
         if (rgRows_WhitenRegular(world, first) != rg_ok) {
             return rg_errorMemory;
         }
         if (def->stiffness == 0) {
             rgSetRigidLoop(world, e, first);
-            if (world->isOpen[e]) {
+            if (world->constraints.isOpen[e]) {
                 rgSetOpenLoop(world, first);
             }
             continue;
@@ -397,4 +409,23 @@ rgResult rgAddEqualities(rgWorld* world) {
         }
     }
     return rg_ok;
+}
+
+static bool rgBodyMoves(const rgModel* model, int index1) {
+    return index1 > 0 && model->links[model->bodyPlaces[index1 - 1].link].tree >= 0;
+}
+
+// Equalities between things that do not move, or only as they are told, say nothing.
+void rgWorld_WarnEqualities(const rgWorld* world, rgDiagnostics* diagnostics) {
+    const rgModel* model = world->model;
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        bool loop = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
+        int a = def->bodyA.index1, b = def->bodyB.index1;
+        if (loop && !def->disabled && !rgBodyMoves(model, a) && !rgBodyMoves(model, b)) {
+            rgDiagnostics_Add(diagnostics, rg_severityWarning, def->source.file, def->source.line,
+                              "equality '%s': neither side moves; it takes no part",
+                              def->name != NULL ? def->name : "");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 // Rows are made for limits that this step may reach, however hard a contact hits.
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
-    return phi <= 1e-3 + 2 * world->dt * (fabs(speed) + fabs(freeSpeed));
+    return phi <= 1e-3 + 2 * world->settings.dt * (fabs(speed) + fabs(freeSpeed));
 }
 
 typedef struct rgLimitRow {
@@ -16,34 +16,35 @@ typedef struct rgLimitRow {
 static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow* limit) {
     double speed = 0, freeSpeed = 0;
     for (int k = 0; k < limit->count; ++k) {
-        speed += limit->values[k] * world->startV[limit->columns[k]];
-        freeSpeed += limit->values[k] * world->freeV[limit->columns[k]];
+        speed += limit->values[k] * world->kinematics.v[limit->columns[k]];
+        freeSpeed += limit->values[k] * world->free.v[limit->columns[k]];
     }
     if (!rgLimitIsNear(world, limit->phi, speed, freeSpeed)) {
         return rg_ok;
     }
-    int row = rgRows_AddRow(world, &world->rows, (rgBlock){.kind = rg_blockHalfLine}, limit->count,
-                            limit->columns, limit->values);
+    int row = rgRows_AddRow(world, &world->constraints.rows, (rgBlock){.kind = rg_blockHalfLine},
+                            limit->count, limit->columns, limit->values);
     if (row < 0) {
         return rg_errorMemory;
     }
     int link = world->model->dofs[limit->columns[0]].link;
     double ahead = rgWorld_TimeAhead(world, link, link);
     rgLaw law = rgUnilateralLaw(rgTouchingGap(limit->phi), ahead);
-    world->rows.gap[row] = limit->phi;
-    world->rows.bias[row] = law.bias;
-    world->rows.compliance[row] = law.compliance;
-    world->rows.sources[row] = (rgRowSource){.kind = rg_constraintLimit,
-                                             .index = joint,
-                                             .row = side,
-                                             .slot = world->slots.limit + 2 * joint + side};
+    world->constraints.rows.gap[row] = limit->phi;
+    world->constraints.rows.bias[row] = law.bias;
+    world->constraints.rows.compliance[row] = law.compliance;
+    world->constraints.rows.sources[row] =
+        (rgRowSource){.kind = rg_constraintLimit,
+                      .index = joint,
+                      .row = side,
+                      .slot = world->warmStart.slots.limit + 2 * joint + side};
     return rg_ok;
 }
 
 static rgResult rgAddScalarLimits(rgWorld* world, int joint) {
     const rgJointDef* def = &world->model->joints[joint];
     const rgJointRange* range = &world->model->jointRanges[joint];
-    double q = world->startQ[range->q];
+    double q = world->kinematics.q[range->q];
     rgLimitRow lower = {q - def->lower, 1, {range->v}, {1}};
     rgLimitRow upper = {def->upper - q, 1, {range->v}, {-1}};
     rgResult result = rgAddLimit(world, joint, 0, &lower);
@@ -53,7 +54,7 @@ static rgResult rgAddScalarLimits(rgWorld* world, int joint) {
 // The angle of a spherical joint changes with the part of its rate along the axis of rotation.
 static rgResult rgAddSphericalLimit(rgWorld* world, int joint) {
     const rgJointRange* range = &world->model->jointRanges[joint];
-    const double* q = world->startQ + range->q;
+    const double* q = world->kinematics.q + range->q;
     rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
     double angle = rgLength(r);
     if (angle < 1e-9) {
@@ -89,20 +90,21 @@ rgResult rgAddLimits(rgWorld* world) {
 rgResult rgAddDryFriction(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {
-        double bound = world->dt * model->dofs[i].dryFriction, one = 1;
+        double bound = world->settings.dt * model->dofs[i].dryFriction, one = 1;
         if (bound == 0 || rgWorld_LinkSleeps(world, model->dofs[i].link)) {
             continue;
         }
         rgBlock block = {.kind = rg_blockBox, .lower = -bound, .upper = bound};
-        int row = rgRows_AddRow(world, &world->rows, block, 1, &i, &one);
+        int row = rgRows_AddRow(world, &world->constraints.rows, block, 1, &i, &one);
         if (row < 0) {
             return rg_errorMemory;
         }
         int joint = model->dofs[i].joint;
-        world->rows.sources[row] = (rgRowSource){.kind = rg_constraintFriction,
-                                                 .index = joint,
-                                                 .row = i - model->jointRanges[joint].v,
-                                                 .slot = world->slots.friction + i};
+        world->constraints.rows.sources[row] =
+            (rgRowSource){.kind = rg_constraintFriction,
+                          .index = joint,
+                          .row = i - model->jointRanges[joint].v,
+                          .slot = world->warmStart.slots.friction + i};
     }
     return rg_ok;
 }

@@ -5,9 +5,9 @@
 void rgWorld_PlaceTendons(rgWorld* world) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->info.tendonCount; ++t) {
-        world->length[t] =
-            rgDynamics_TendonRow(world->dynamics, t, world->tendonValues + model->tendonStart[t],
-                                 &world->tendonDrift[t]);
+        world->transmission.tendonLength[t] = rgDynamics_TendonRow(
+            world->kinematics.dynamics, t, world->transmission.tendonValues + model->tendonStart[t],
+            &world->transmission.tendonDrift[t]);
     }
 }
 
@@ -15,31 +15,32 @@ int rgTendonEntries(rgWorld* world, int tendon, double scale) {
     const rgModel* model = world->model;
     int count = 0;
     for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
-        rgAddEntry(world, &count, model->tendonColumns[k], scale * world->tendonValues[k]);
+        rgAddEntry(world, &count, model->tendonColumns[k],
+                   scale * world->transmission.tendonValues[k]);
     }
     return count;
 }
 
 static int rgAddTendonRow(rgWorld* world, int tendon, rgBlock block, double sign, int row) {
     int count = rgTendonEntries(world, tendon, sign);
-    int first =
-        rgRows_AddRow(world, &world->rows, block, count, world->entryColumns, world->entryValues);
+    int first = rgRows_AddRow(world, &world->constraints.rows, block, count,
+                              world->constraints.entryColumns, world->constraints.entryValues);
     if (first >= 0) {
-        world->rows.sources[first] =
+        world->constraints.rows.sources[first] =
             (rgRowSource){.kind = rg_constraintTendon,
                           .index = tendon,
                           .row = row,
-                          .slot = world->slots.tendon + RG_TENDON_ROWS * tendon + row};
-        world->rows.drift[first] = sign * world->tendonDrift[tendon];
+                          .slot = world->warmStart.slots.tendon + RG_TENDON_ROWS * tendon + row};
+        world->constraints.rows.drift[first] = sign * world->transmission.tendonDrift[tendon];
     }
     return first;
 }
 
 double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
     const rgModel* model = world->model;
-    double rate = world->tendonDrift[tendon];
+    double rate = world->transmission.tendonDrift[tendon];
     for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
-        rate += world->tendonValues[k] * v[model->tendonColumns[k]];
+        rate += world->transmission.tendonValues[k] * v[model->tendonColumns[k]];
     }
     return rate;
 }
@@ -47,30 +48,33 @@ double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
 // A limit: rigid, or the end of a spring's slack.
 static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row, double k) {
     double sign = row % 2 == 0 ? 1 : -1;
-    if (!rgLimitIsNear(world, phi, rgTendonRate(world, tendon, world->startV),
-                       rgTendonRate(world, tendon, world->freeV))) {
+    if (!rgLimitIsNear(world, phi, rgTendonRate(world, tendon, world->kinematics.v),
+                       rgTendonRate(world, tendon, world->free.v))) {
         return rg_ok;
     }
     int first = rgAddTendonRow(world, tendon, (rgBlock){.kind = rg_blockHalfLine}, sign, row);
     if (first < 0) {
         return rg_errorMemory;
     }
-    int link = world->model->dofs[world->rows.column[world->rows.rowStart[first]]].link;
+    int link =
+        world->model->dofs[world->constraints.rows.column[world->constraints.rows.rowStart[first]]]
+            .link;
     double ahead = rgWorld_TimeAhead(world, link, link);
     rgLaw law = rgUnilateralLaw(rgTouchingGap(phi), ahead);
-    world->rows.gap[first] = phi;
-    world->rows.bias[first] = law.bias;
-    world->rows.compliance[first] = law.compliance;
+    world->constraints.rows.gap[first] = phi;
+    world->constraints.rows.bias[first] = law.bias;
+    world->constraints.rows.compliance[first] = law.compliance;
     if (k > 0) {
-        world->rows.bias[first] = phi / (phi > 0 ? ahead : world->dt);
-        world->rows.compliance[first] = 1 / (world->dt * world->dt * k);
+        world->constraints.rows.bias[first] = phi / (phi > 0 ? ahead : world->settings.dt);
+        world->constraints.rows.compliance[first] =
+            1 / (world->settings.dt * world->settings.dt * k);
     }
     return rg_ok;
 }
 
 static rgResult rgAddTendonLimits(rgWorld* world, int tendon) {
     const rgTendonDef* def = &world->model->tendons[tendon];
-    double length = world->length[tendon];
+    double length = world->transmission.tendonLength[tendon];
     if (!def->hasLimits || world->def.ignoreLimits) {
         return rg_ok;
     }
@@ -79,7 +83,7 @@ static rgResult rgAddTendonLimits(rgWorld* world, int tendon) {
 }
 
 static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
-    double bound = world->dt * world->model->tendons[tendon].dryFriction;
+    double bound = world->settings.dt * world->model->tendons[tendon].dryFriction;
     if (bound == 0) {
         return rg_ok;
     }
@@ -90,7 +94,8 @@ static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
 // (26) With slack the spring has two ends, each of which only pushes.
 static rgResult rgAddSlackSpring(rgWorld* world, int tendon) {
     const rgTendonDef* def = &world->model->tendons[tendon];
-    double stretch = world->length[tendon] - def->springReference, k = def->stiffness;
+    double stretch = world->transmission.tendonLength[tendon] - def->springReference,
+           k = def->stiffness;
     rgResult result = rgAddTendonLimit(world, tendon, stretch, 4, k);
     return result == rg_ok ? rgAddTendonLimit(world, tendon, def->slack - stretch, 5, k) : result;
 }
@@ -107,11 +112,11 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     if (first < 0) {
         return rg_errorMemory;
     }
-    double stretch = world->length[tendon] - def->springReference;
-    world->rows.gap[first] = stretch;
+    double stretch = world->transmission.tendonLength[tendon] - def->springReference;
+    world->constraints.rows.gap[first] = stretch;
     rgLaw law = rgSpringLaw(world, first, soft, stretch, 0);
-    world->rows.compliance[first] = law.compliance;
-    world->rows.bias[first] = law.bias;
+    world->constraints.rows.compliance[first] = law.compliance;
+    world->constraints.rows.bias[first] = law.bias;
     return rg_ok;
 }
 
@@ -122,19 +127,20 @@ static double rgTendonBend(rgWorld* world, int tendon) {
     rgDynamics* d = world->readout->now;
     double *values = world->readout->row, rates[2];
     for (int side = 0; side < 2; ++side) {
-        double drift, time = (side == 0 ? -0.5 : 0.5) * world->dt;
-        rgWorld_Move(world, world->startQ, world->midV, time, world->triedQ);
+        double drift, time = (side == 0 ? -0.5 : 0.5) * world->settings.dt;
+        rgWorld_Move(world, world->kinematics.q, world->kinematics.midV, time,
+                     world->transmission.triedQ);
         rgWorld_PlaceStart(world, d);
-        rgDynamics_SetPositions(d, world->triedQ);
+        rgDynamics_SetPositions(d, world->transmission.triedQ);
         rgDynamics_TendonRow(d, tendon, values, &drift);
         rates[side] = drift;
         for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
-            rates[side] +=
-                values[k - model->tendonStart[tendon]] * world->midV[model->tendonColumns[k]];
+            rates[side] += values[k - model->tendonStart[tendon]] *
+                           world->kinematics.midV[model->tendonColumns[k]];
         }
     }
     world->readout->nowValid = false;
-    return (rates[1] - rates[0]) / world->dt;
+    return (rates[1] - rates[0]) / world->settings.dt;
 }
 
 // (27) lambda = -armature (J v+ - J v + dt J' v)
@@ -147,10 +153,11 @@ static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
     if (first < 0) {
         return rg_errorMemory;
     }
-    world->rows.compliance[first] = 1 / armature;
+    world->constraints.rows.compliance[first] = 1 / armature;
     bool bends = world->model->tendons[tendon].pointCount > 0;
-    world->rows.bias[first] = (bends ? world->dt * rgTendonBend(world, tendon) : 0) -
-                              rgTendonRate(world, tendon, world->startV);
+    world->constraints.rows.bias[first] =
+        (bends ? world->settings.dt * rgTendonBend(world, tendon) : 0) -
+        rgTendonRate(world, tendon, world->kinematics.v);
     return rg_ok;
 }
 
@@ -177,4 +184,12 @@ rgResult rgAddTendons(rgWorld* world) {
         result = result == rg_ok ? rgAddTendonInertia(world, t) : result;
     }
     return result;
+}
+
+void rgWorld_MeasureTendons(rgWorld* world) {
+    rgDynamics_SetPositions(world->kinematics.dynamics, world->model->neutral);
+    for (int t = 0; t < world->model->info.tendonCount; ++t) {
+        world->transmission.tendonNeutral[t] =
+            rgDynamics_TendonRow(world->kinematics.dynamics, t, NULL, NULL);
+    }
 }

@@ -40,9 +40,9 @@ static rgFluidBox rgFluidBoxOf(const rgBodyDef* body) {
 
 void rgWorld_PlanFluid(rgWorld* world) {
     const rgModel* model = world->model;
-    world->fluid = rgWorld_HasFluid(model);
-    for (int b = 0; world->fluid && b < model->info.bodyCount; ++b) {
-        world->fluidBoxes[b] = rgFluidBoxOf(&model->bodies[b]);
+    world->free.hasFluid = rgWorld_HasFluid(model);
+    for (int b = 0; world->free.hasFluid && b < model->info.bodyCount; ++b) {
+        world->free.fluidBoxes[b] = rgFluidBoxOf(&model->bodies[b]);
     }
 }
 
@@ -87,7 +87,7 @@ static int rgBodyLast(const rgModel* model, int link) {
 // and u u' <= diag(|u_i| m_i^1/2 sum_j |u_j| m_j^-1/2), m the diagonal of M.
 static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, const double d[6]) {
     const rgModel* model = world->model;
-    const rgDynamics* dynamics = world->dynamics;
+    const rgDynamics* dynamics = world->kinematics.dynamics;
     rgVec3 arm = rgSub(frame->center, rgDynamics_LinkOrigin(dynamics, link));
     double sums[6] = {0}, u[6];
     for (int round = 0; round < 2; ++round) {
@@ -99,7 +99,7 @@ static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, con
                 sums[k] += round == 0 ? fabs(u[k]) / root : 0;
                 sum += d[k] * fabs(u[k]) * sums[k];
             }
-            world->fluidDamping[i] += round == 1 ? root * sum : 0;
+            world->free.fluidDamping[i] += round == 1 ? root * sum : 0;
         }
     }
 }
@@ -107,7 +107,7 @@ static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, con
 // Motion of a body through the fluid, for a velocity of its link.
 static void rgFlow(const rgWorld* world, const rgBoxFrame* frame, int link, const rgSpatial* V,
                    double out[6]) {
-    rgVec3 arm = rgSub(frame->center, rgDynamics_LinkOrigin(world->dynamics, link));
+    rgVec3 arm = rgSub(frame->center, rgDynamics_LinkOrigin(world->kinematics.dynamics, link));
     rgVec3 linear = rgAdd(V->linear, rgCross(V->angular, arm));
     rgInBox(frame, rgSub(linear, world->model->info.options.wind), V->angular, out);
 }
@@ -118,7 +118,7 @@ static double rgAxisForce(const rgWorld* world, const rgDrag* drag, int k, doubl
                           double start, double middle, double* slope) {
     double most = fmax(fabs(start), fabs(middle));
     *slope = drag->linear[k] + 2 * drag->square[k] * most;
-    double w = rgSpringWeights(world->dt, world->dt * *slope / inertia).along;
+    double w = rgSpringWeights(world->settings.dt, world->settings.dt * *slope / inertia).along;
     double v = w * start + (1 - w) * middle;
     return -(drag->linear[k] + drag->square[k] * fabs(v)) * v;
 }
@@ -132,13 +132,14 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     if (!(inertia->mass > 0) || place->link == 0) {
         return;
     }
-    const rgFluidBox* box = &world->fluidBoxes[body];
-    rgPose pose = rgDynamics_PlacePose(world->dynamics, place);
+    const rgFluidBox* box = &world->free.fluidBoxes[body];
+    rgPose pose = rgDynamics_PlacePose(world->kinematics.dynamics, place);
     rgBoxFrame frame = {rgQuatMultiply(pose.q, box->axes), rgPose_Point(pose, inertia->center)};
     rgDrag drag = rgDragOf(box, options->density, options->viscosity);
     double start[6], middle[6], f[6], slope[6];
-    rgFlow(world, &frame, place->link, &world->linkVelocities[place->link], start);
-    rgFlow(world, &frame, place->link, &world->dynamics->velocities[place->link], middle);
+    rgFlow(world, &frame, place->link, &world->kinematics.linkVelocities[place->link], start);
+    rgFlow(world, &frame, place->link, &world->kinematics.dynamics->velocities[place->link],
+           middle);
     for (int k = 0; k < 6; ++k) {
         double y = box->sides[(k + 1) % 3], z = box->sides[(k + 2) % 3];
         double weight = k < 3 ? inertia->mass : inertia->mass * (y * y + z * z) / 12;
@@ -147,7 +148,7 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     }
     rgVec3 force = rgRotate(frame.axes, rgVec(f[0], f[1], f[2]));
     rgVec3 torque = rgRotate(frame.axes, rgVec(f[3], f[4], f[5]));
-    double* w = world->stepWrench + 6 * body;
+    double* w = world->free.wrench + 6 * body;
     w[0] += force.x, w[1] += force.y, w[2] += force.z;
     w[3] += torque.x, w[4] += torque.y, w[5] += torque.z;
     rgAddMajorant(world, &frame, place->link, slope);
@@ -159,8 +160,8 @@ static double rgTreeStiffness(const rgWorld* world, int tree) {
     const rgTree* range = &model->trees[tree];
     double most = 0;
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        double mass = world->dynamics->mass[model->dofs[i].rowStart];
-        most = fmax(most, world->dt * world->fluidDamping[i] / mass);
+        double mass = world->kinematics.dynamics->mass[model->dofs[i].rowStart];
+        most = fmax(most, world->settings.dt * world->free.fluidDamping[i] / mass);
     }
     return most;
 }
@@ -174,18 +175,19 @@ bool rgWorld_FluidIsThick(const rgWorld* world, int tree) {
 // (5) A tree is as implicit as its stiffest degree of freedom.
 static void rgWorld_DampTree(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
-    double w = rgSpringWeights(world->lead[tree], rgTreeStiffness(world, tree)).along;
+    double w =
+        rgSpringWeights(world->kinematics.driftTime[tree], rgTreeStiffness(world, tree)).along;
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        world->added[i] += world->dt * w * world->fluidDamping[i];
+        world->free.added[i] += world->settings.dt * w * world->free.fluidDamping[i];
     }
 }
 
 void rgWorld_AddFluid(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {
-        world->fluidDamping[i] = 0;
+        world->free.fluidDamping[i] = 0;
     }
-    rgWorld_RateLinks(world, world->startV);
+    rgWorld_RateLinks(world, world->kinematics.v);
     for (int b = 0; b < model->info.bodyCount; ++b) {
         rgWorld_AddBodyFluid(world, b);
     }

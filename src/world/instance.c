@@ -27,23 +27,25 @@ static rgResult rgMemory_Copy(rgMemory* to, const rgMemory* from, const rgAlloca
 // As before a first step: no contacts, no forces, nothing accelerates.
 static void rgWorld_ForgetStep(rgWorld* world) {
     const rgModel* model = world->model;
-    memcpy(world->startQ, world->state.q, (size_t)model->qCount * sizeof(double));
-    rgModel_StepVelocity(model, world->startQ, world->state.v, world->startV);
-    memcpy(world->nextV, world->startV, (size_t)model->vCount * sizeof(double));
-    memcpy(world->endV, world->startV, (size_t)model->vCount * sizeof(double));
-    rgWorld_ForgetGuides(world);
-    memset(world->driveForce, 0, (size_t)model->info.actuatorCount * sizeof(double));
-    world->stepWrenched = false;
-    world->pointCount = 0;
-    world->penetration = 0;
-    world->problem = (rgContactProblem){0};
-    rgRows_Clear(&world->rows);
+    memcpy(world->kinematics.q, world->state.q, (size_t)model->qCount * sizeof(double));
+    rgModel_StepVelocity(model, world->kinematics.q, world->state.v, world->kinematics.v);
+    memcpy(world->next.v, world->kinematics.v, (size_t)model->vCount * sizeof(double));
+    memcpy(world->next.endV, world->kinematics.v, (size_t)model->vCount * sizeof(double));
+    rgWorld_ForgetKinematic(world);
+    memset(world->transmission.actuatorForce, 0,
+           (size_t)model->info.actuatorCount * sizeof(double));
+    world->free.hasWrench = false;
+    world->contacts.pointCount = 0;
+    world->contacts.penetration = 0;
+    world->constraints.problem = (rgContactProblem){0};
+    rgRows_Clear(&world->constraints.rows);
     rgReadout_Invalidate(world->readout);
     world->readout->evaluated = false;
 }
 
-rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {
-    rgResult result = rgMemory_Copy(&world->memories[0], &instance->memory, &world->allocator);
+rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance) {
+    rgResult result =
+        rgMemory_Copy(&world->warmStart.memories[0], &instance->memory, &world->heap.allocator);
     if (result == rg_ok) {
         result = rgWorld_ReadChanges(world, instance->changed, (const char*)instance->changes);
     }
@@ -51,33 +53,27 @@ rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance) {
         return result;
     }
     rgWorld_ViewState(world, instance->block, &world->state);
-    world->watch = instance->watch;
-    world->wrenched = instance->wrenched;
-    world->unconvergedCount = instance->unconvergedCount;
-    world->regularizedCount = instance->regularizedCount;
-    world->solveCount = instance->solveCount;
+    world->monitor = instance->monitor;
+    world->free.stateHasWrench = instance->wrenched;
     rgWorld_ForgetStep(world);
     return rg_ok;
 }
 
 static rgResult rgWorld_KeepChanges(const rgWorld* world, rgInstance* instance,
                                     const rgAllocator* allocator) {
-    int count = (int)rgWorld_ChangeCount(world, world->changed);
+    int count = (int)rgWorld_ChangeCount(world, world->variant.changed);
     rgResult result = rgReserve(allocator, (void**)&instance->changes, &instance->changeCapacity, 0,
                                 count, sizeof(double));
     if (result == rg_ok) {
-        instance->changed = world->changed;
+        instance->changed = world->variant.changed;
         rgWorld_WriteChanges(world, (char*)instance->changes);
     }
     return result;
 }
 
-rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* allocator) {
-    instance->watch = world->watch;
-    instance->wrenched = world->wrenched;
-    instance->unconvergedCount = world->unconvergedCount;
-    instance->regularizedCount = world->regularizedCount;
-    instance->solveCount = world->solveCount;
-    rgResult result = rgMemory_Copy(&instance->memory, &world->memories[0], allocator);
+rgResult rgWorld_Unbind(rgWorld* world, rgInstance* instance, const rgAllocator* allocator) {
+    instance->monitor = world->monitor;
+    instance->wrenched = world->free.stateHasWrench;
+    rgResult result = rgMemory_Copy(&instance->memory, &world->warmStart.memories[0], allocator);
     return result == rg_ok ? rgWorld_KeepChanges(world, instance, allocator) : result;
 }

@@ -20,7 +20,7 @@ rgInverseDef rgDefaultInverseDef(void) {
 // ---- memory
 
 static void* rgInverse_Take(rgWorld* world, int count, size_t size, bool* good) {
-    void* memory = rgAllocate(&world->allocator, (size_t)count, size);
+    void* memory = rgAllocate(&world->heap.allocator, (size_t)count, size);
     *good = *good && memory != NULL;
     return memory;
 }
@@ -59,17 +59,17 @@ void rgInverse_Destroy(rgWorld* world) {
                       work->bases, work->contacts, work->reference,    work->target,
                       work->saved, work->opens,    work->dense,        work->asked};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->allocator, arrays[i]);
+        rgRelease(&world->heap.allocator, arrays[i]);
     }
     rgReduced_Free(world, &work->reduced);
-    rgRelease(&world->allocator, work);
+    rgRelease(&world->heap.allocator, work);
     world->inverse = NULL;
 }
 
 static rgResult rgInverse_ReserveRows(rgInverseCall* call) {
     rgInverseWork* work = call->work;
-    const rgAllocator* allocator = &call->world->allocator;
-    int n = call->world->rows.rowCount, capacity = work->rowCapacity;
+    const rgAllocator* allocator = &call->world->heap.allocator;
+    int n = call->world->constraints.rows.rowCount, capacity = work->rowCapacity;
     double** arrays[] = {&work->reference, &work->target, &work->saved};
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(arrays) && n > work->rowCapacity && result == rg_ok; ++i) {
@@ -79,15 +79,15 @@ static rgResult rgInverse_ReserveRows(rgInverseCall* call) {
     work->rowCapacity = result == rg_ok ? capacity : work->rowCapacity;
     if (result == rg_ok) {
         result = rgReserve(allocator, (void**)&work->contacts, &work->contactCapacity, 0,
-                           call->world->pointCount, sizeof(rgInverseContact));
+                           call->world->contacts.pointCount, sizeof(rgInverseContact));
     }
     return result;
 }
 
 // ---- the rows at the wanted velocity
 
-void rgInverse_Push(const rgWorld* world, const double* lambda, double* y) {
-    const rgRows* rows = &world->rows;
+void rgInverse_ImpulseForce(const rgWorld* world, const double* lambda, double* y) {
+    const rgRows* rows = &world->constraints.rows;
     memset(y, 0, (size_t)world->model->vCount * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
         for (int k = rows->rowStart[r]; lambda[r] != 0 && k < rows->rowStart[r + 1]; ++k) {
@@ -97,8 +97,8 @@ void rgInverse_Push(const rgWorld* world, const double* lambda, double* y) {
 }
 
 static bool rgInverse_HasImpacts(const rgWorld* world) {
-    for (int i = 0; i < world->pointCount; ++i) {
-        if (world->points[i].mayHit) {
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        if (world->contacts.points[i].mayHit) {
             return true;
         }
     }
@@ -109,19 +109,19 @@ static bool rgInverse_HasImpacts(const rgWorld* world) {
 // contact rows are made anew with it.
 static rgResult rgInverse_Rebound(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgRows* rows = &world->rows;
-    rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
+    rgRows* rows = &world->constraints.rows;
+    rgResult result = rgDynamics_Factorize(world->kinematics.dynamics, world->free.added);
     if (result != rg_ok) {
         return result;
     }
-    rgInverse_Push(world, rows->lambda, world->freeV);
-    rgDynamics_Solve(world->dynamics, 1, world->freeV);
+    rgInverse_ImpulseForce(world, rows->lambda, world->free.v);
+    rgDynamics_Solve(world->kinematics.dynamics, 1, world->free.v);
     for (int i = 0; i < world->model->vCount; ++i) {
-        world->freeV[i] = call->work->vRef[i] - world->freeV[i];
+        world->free.v[i] = call->work->vRef[i] - world->free.v[i];
     }
-    rows->rowCount = world->points[0].firstRow;
+    rows->rowCount = world->contacts.points[0].firstRow;
     rows->entryCount = rows->rowStart[rows->rowCount];
-    rows->blockCount -= world->pointCount;
+    rows->blockCount -= world->contacts.pointCount;
     return rgAddContacts(world);
 }
 
@@ -133,12 +133,13 @@ static rgResult rgInverse_Rebound(rgInverseCall* call) {
 static bool rgInverse_StopRolls(const rgInverseCall* call) {
     const rgWorld* world = call->world;
     bool any = false;
-    for (int i = 0; i < world->pointCount; ++i) {
-        rgPoint* point = &world->points[i];
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        rgContactPoint* point = &world->contacts.points[i];
         int normal = point->firstRow + 2;
-        double velocity =
-            world->rows.bias[normal] + rgRows_Speed(&world->rows, normal, call->work->vRef);
-        double most = RG_INVERSE_ROLL * fabs(point->bend) / world->dt + RG_INVERSE_REST;
+        double velocity = world->constraints.rows.bias[normal] +
+                          rgRows_Speed(&world->constraints.rows, normal, call->work->vRef);
+        double most =
+            RG_INVERSE_ROLL * fabs(point->gapCorrection) / world->settings.dt + RG_INVERSE_REST;
         if (point->rolls && fabs(velocity) > most) {
             rgWorld_StopRoll(world, point);
             any = true;
@@ -147,18 +148,18 @@ static bool rgInverse_StopRolls(const rgInverseCall* call) {
     return any;
 }
 
-static rgAsked rgInverse_Asked(const rgInverseCall* call) {
-    return (rgAsked){call->work->asked, call->def->coordinates == rg_velocityBody};
+static rgTargetVelocity rgInverse_TargetVelocity(const rgInverseCall* call) {
+    return (rgTargetVelocity){call->work->asked, call->def->coordinates == rg_velocityBody};
 }
 
 // Of the trees that rows act on.
-static bool rgInverse_FindHits(rgInverseCall* call) {
+static bool rgInverse_FindFast(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgAsked asked = rgInverse_Asked(call);
+    rgTargetVelocity asked = rgInverse_TargetVelocity(call);
     bool any = false;
     for (int t = 0; t < world->model->treeCount; ++t) {
-        world->lands[t] = rgWorld_IsHit(world, t, asked.v);
-        if (world->lands[t]) {
+        world->fast.isTransported[t] = rgWorld_BecomesFast(world, t, asked.v);
+        if (world->fast.isTransported[t]) {
             rgWorld_FindFast(world, t, &asked, call->work->vRef);
             any = true;
         }
@@ -168,9 +169,9 @@ static bool rgInverse_FindHits(rgInverseCall* call) {
 
 static rgResult rgInverse_AddRows(rgInverseCall* call) {
     rgWorld* world = call->world;
-    memcpy(world->freeV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    memcpy(world->free.v, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     rgWorld_RateLinks(world, call->work->vRef);
-    rgWorld_BendGaps(world, call->work->vRef, 1);
+    rgWorld_CorrectGaps(world, call->work->vRef, 1);
     return rgWorld_AddRows(world);
 }
 
@@ -178,10 +179,10 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgResult result = rg_ok;
     if (world->model->info.equalityCount > 0) { // loops weigh their compliance with M^
-        result = rgDynamics_Factorize(world->dynamics, world->added);
+        result = rgDynamics_Factorize(world->kinematics.dynamics, world->free.added);
     }
     result = result == rg_ok ? rgInverse_AddRows(call) : result;
-    if (result == rg_ok && rgInverse_FindHits(call)) {
+    if (result == rg_ok && rgInverse_FindFast(call)) {
         result = rgInverse_AddRows(call);
     }
     if (result == rg_ok && rgInverse_StopRolls(call)) {
@@ -191,7 +192,7 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     if (result != rg_ok) {
         return result;
     }
-    rgWorld_ForeseeFree(world, call->work->vRef);
+    rgWorld_PredictFree(world, call->work->vRef);
     rgInverse_Reference(call);
     rgInverse_Start(call);
     if (rgInverse_HasImpacts(world)) {
@@ -205,7 +206,7 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
 // ---- impulses
 
 static rgInverseProblem rgInverse_Problem(const rgInverseCall* call, const double* velocity) {
-    const rgRows* rows = &call->world->rows;
+    const rgRows* rows = &call->world->constraints.rows;
     return (rgInverseProblem){.rowCount = rows->rowCount,
                               .blockCount = rows->blockCount,
                               .blocks = rows->blocks,
@@ -230,7 +231,7 @@ static bool rgInverse_HasOpenSprings(const rgInverseCall* call) {
 // Solve for what is allowed, then judge with what was asked.
 static rgResult rgInverse_SolveImpulses(rgInverseCall* call) {
     rgInverseResult* out = call->result;
-    rgRows* rows = &call->world->rows;
+    rgRows* rows = &call->world->constraints.rows;
     rgInverseProblem problem = rgInverse_Problem(call, call->work->target);
     rgResult result = rgInverseProblem_Solve(&problem, rows->lambda, &out->contact);
     if (result != rg_ok) {
@@ -254,7 +255,8 @@ static rgResult rgInverse_Judge(rgInverseCall* call) {
     rgInverseProblem problem = rgInverse_Problem(call, call->work->reference);
     rgContactReport truth;
     problem.maxIterations = 0;
-    rgResult result = rgInverseProblem_Solve(&problem, call->world->rows.lambda, &truth);
+    rgResult result =
+        rgInverseProblem_Solve(&problem, call->world->constraints.rows.lambda, &truth);
     out->contact.residual = truth.residual;
     if (out->violationCount > 0) {
         out->contact.status = rg_contactInfeasible;
@@ -269,21 +271,22 @@ static void rgInverse_Need(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
     int nv = world->model->vCount;
-    double rate = 1 / world->dt;
+    double rate = 1 / world->settings.dt;
     for (int i = 0; i < nv; ++i) {
-        work->acceleration[i] = (work->vRef[i] - world->startV[i]) * rate;
+        work->acceleration[i] = (work->vRef[i] - world->kinematics.v[i]) * rate;
     }
-    rgDynamics_InverseDynamics(world->dynamics, work->acceleration, NULL, work->need);
+    rgDynamics_InverseDynamics(world->kinematics.dynamics, work->acceleration, NULL, work->need);
     for (int i = 0; i < nv; ++i) {
-        work->need[i] += world->added[i] * work->acceleration[i] - world->tau[i];
+        work->need[i] += world->free.added[i] * work->acceleration[i] - world->free.tau[i];
     }
     for (int t = 0; t < world->model->treeCount; ++t) {
-        if (world->isFast[t]) {
+        if (world->fast.isFast[t]) {
             rgWorld_FastForce(world, t, work->vRef, work->need);
         }
-        if (world->isFast[t] && rgWorld_IsRefined(world, t) && rgWorld_CountParts(world, t) > 1) {
-            rgAsked asked = rgInverse_Asked(call);
-            rgWorld_FindPartForce(world, t, &asked, work->need);
+        if (world->fast.isFast[t] && rgWorld_IsRefined(world, t) &&
+            rgWorld_CountSubsteps(world, t) > 1) {
+            rgTargetVelocity asked = rgInverse_TargetVelocity(call);
+            rgWorld_FindSubstepForce(world, t, &asked, work->need);
         }
     }
 }
@@ -294,13 +297,13 @@ static void rgInverse_TreeForces(rgInverseCall* call, int t) {
     rgInverseWork* work = call->work;
     const rgTree* tree = &world->model->trees[t];
     int first = tree->firstDof;
-    if (world->sleeps[t] != 0) {
+    if (world->sleep.asleep[t] != 0) {
         memset(work->force + first, 0, (size_t)tree->dofCount * sizeof(double));
-    } else if (world->isFreeBody[t]) {
+    } else if (world->kinematics.isFreeBody[t]) {
         rgWorld_FreeBodyForce(world, &world->model->links[tree->firstLink], work->vRef + first,
                               work->push + first, work->force + first);
         for (int k = first; k < first + 6; ++k) {
-            work->force[k] -= world->tau[k];
+            work->force[k] -= world->free.tau[k];
         }
     }
 }
@@ -309,8 +312,8 @@ static void rgInverse_Forces(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
     int nv = world->model->vCount;
-    double rate = 1 / world->dt;
-    rgInverse_Push(world, world->rows.lambda, work->push);
+    double rate = 1 / world->settings.dt;
+    rgInverse_ImpulseForce(world, world->constraints.rows.lambda, work->push);
     for (int i = 0; i < nv; ++i) {
         work->contactForce[i] = work->push[i] * rate;
         work->force[i] = work->need[i] - work->contactForce[i];
@@ -324,7 +327,7 @@ static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index
     rgWorld* world = call->world;
     const double* tau = call->work->force + link->v;
     int body = world->model->movingBodies[index];
-    rgQuat q = world->linkRotations[index];
+    rgQuat q = world->kinematics.rotations[index];
     rgVec3 arm = rgRotate(q, world->model->bodyPlaces[body].pose.p);
     rgVec3 force = rgVec(tau[0], tau[1], tau[2]);
     rgVec3 torque = rgRotate(q, rgVec(tau[3], tau[4], tau[5]));
@@ -385,7 +388,7 @@ static void rgInverse_Summarize(rgInverseCall* call) {
     work->baseCount = 0;
     for (int t = 0; t < model->treeCount; ++t) {
         int index = model->trees[t].firstLink;
-        if (model->links[index].kind == rg_linkFree && call->world->sleeps[t] == 0) {
+        if (model->links[index].kind == rg_linkFree && call->world->sleep.asleep[t] == 0) {
             rgInverse_AddBase(call, &model->links[index], index);
         }
     }
@@ -397,8 +400,8 @@ static void rgInverse_Summarize(rgInverseCall* call) {
                 fmax(out->effortExcess, fabs(work->force[k] + work->driven[k]) - limit);
         }
     }
-    rgModel_BodyVelocity(model, call->world->startQ, work->force, work->force);
-    rgModel_BodyVelocity(model, call->world->startQ, work->contactForce, work->contactForce);
+    rgModel_BodyVelocity(model, call->world->kinematics.q, work->force, work->force);
+    rgModel_BodyVelocity(model, call->world->kinematics.q, work->contactForce, work->contactForce);
     rgInverse_FindMissing(call);
     out->status = rgInverse_Status(call);
 }
@@ -442,7 +445,7 @@ static bool rgInverse_FitsState(const rgInverseCall* call) {
     if (def->start != rg_startGiven) {
         return true;
     }
-    bool finite = def->impulseCount == world->pointCount &&
+    bool finite = def->impulseCount == world->contacts.pointCount &&
                   (def->impulseCount == 0 || def->impulses != NULL) &&
                   (def->constraintCount == 0 || def->constraints != NULL) &&
                   rgInverse_AllFinite(def->impulses, 6 * def->impulseCount);
@@ -463,13 +466,13 @@ static void rgInverse_SetActuated(rgInverseCall* call) {
 // The velocity that rows have in a step that ends with v_ref.
 static void rgInverse_FindRowVelocity(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgAsked asked = rgInverse_Asked(call);
+    rgTargetVelocity asked = rgInverse_TargetVelocity(call);
     if (asked.inBody) {
         rgWorld_StepVelocityAfter(world, call->work->vRef);
     }
-    memcpy(world->endV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    memcpy(world->next.endV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     for (int t = 0; t < world->model->treeCount; ++t) {
-        if (world->isFast[t]) {
+        if (world->fast.isFast[t]) {
             rgWorld_FindFast(world, t, &asked, call->work->vRef);
         }
     }
@@ -502,14 +505,15 @@ static void rgInverse_Publish(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
     rgInverseResult* out = call->result;
-    memcpy(world->nextV, work->vRef, (size_t)world->model->vCount * sizeof(double));
-    const rgRows* rows = &world->rows;
+    memcpy(world->next.v, work->vRef, (size_t)world->model->vCount * sizeof(double));
+    const rgRows* rows = &world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].kind == rg_constraintActuator) {
-            world->driveForce[rows->sources[r].index] = rows->lambda[r] / world->dt;
+            world->transmission.actuatorForce[rows->sources[r].index] =
+                rows->lambda[r] / world->settings.dt;
         }
     }
-    out->contactCount = world->pointCount;
+    out->contactCount = world->contacts.pointCount;
     out->rowCount = rows->rowCount;
     out->force = work->force;
     out->contactForce = work->contactForce;
@@ -519,11 +523,12 @@ static void rgInverse_Publish(rgInverseCall* call) {
 }
 
 // True if the projection of positions matters to a velocity: that of a tree that turns fast.
-static bool rgInverse_Lands(const rgInverseCall* call) {
+static bool rgInverse_HasFast(const rgInverseCall* call) {
     const rgWorld* world = call->world;
     bool lands = false;
     for (int t = 0; t < world->model->treeCount; ++t) {
-        lands = lands || (world->isHeld[t] && (world->isFast[t] || world->lands[t]));
+        lands = lands || (world->constraints.isHeld[t] &&
+                          (world->fast.isFast[t] || world->fast.isTransported[t]));
     }
     return lands;
 }
@@ -534,13 +539,13 @@ static rgResult rgInverse_Project(rgInverseCall* call) {
     rgStepReport report = {0};
     rgStep step = {.world = world, .report = &report, .isInverse = true};
     for (int t = 0; t < world->model->treeCount; ++t) {
-        double rest = world->dt - world->lead[t];
-        rgWorld_LeadTree(world, t, call->work->vRef, world->endV);
-        rgWorld_MoveTree(world, t, world->startQ, world->endV, rest, world->nextQ);
-        world->lands[t] = false;
+        double rest = world->settings.dt - world->kinematics.driftTime[t];
+        rgWorld_CoordinateVelocity(world, t, call->work->vRef, world->next.endV);
+        rgWorld_MoveTree(world, t, world->kinematics.q, world->next.endV, rest, world->next.q);
+        world->fast.isTransported[t] = false;
     }
-    memcpy(world->nextV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
-    rgResult result = rgDynamics_Factorize(world->dynamics, world->added);
+    memcpy(world->next.v, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
+    rgResult result = rgDynamics_Factorize(world->kinematics.dynamics, world->free.added);
     result = result == rg_ok ? rgWorld_WhitenRows(world) : result;
     return result == rg_ok ? rgProjectPosition(&step) : result;
 }
@@ -553,7 +558,7 @@ static rgResult rgInverse_Build(rgInverseCall* call, const double* vRef) {
     for (int k = 0; result == rg_ok; ++k) {
         result = rgInverse_Prepare(call, vRef);                       // q, v -> points, tau
         result = result == rg_ok ? rgInverse_Assemble(call) : result; // -> J, R, gamma
-        if (result != rg_ok || k == RG_INVERSE_PROJECTIONS || !rgInverse_Lands(call)) {
+        if (result != rg_ok || k == RG_INVERSE_PROJECTIONS || !rgInverse_HasFast(call)) {
             return result;
         }
         result = rgInverse_Project(call);
@@ -592,12 +597,13 @@ rgResult rgWorld_Inverse(rgWorld* world, const rgInverseDef* def, const double* 
     }
     *result = (rgInverseResult){.redundantCount = -1};
     rgReadout_Invalidate(world->readout);
-    world->problem = (rgContactProblem){0}; // that of a step has another mass matrix and bias
+    world->constraints.problem =
+        (rgContactProblem){0}; // that of a step has another mass matrix and bias
     rgInverseCall call = {.world = world, .work = world->inverse, .def = def, .result = result};
     made = rgInverse_Run(&call, vRef);
     if (made != rg_ok) {
-        world->pointCount = 0; // nothing for readers to see
-        rgRows_Clear(&world->rows);
+        world->contacts.pointCount = 0; // nothing for readers to see
+        rgRows_Clear(&world->constraints.rows);
     }
     result->seconds = rgSeconds() - start;
     return made;

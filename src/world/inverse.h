@@ -82,4 +82,4 @@ rgResult rgInverse_CountRank(rgInverseCall* call);
 void rgReduced_Free(rgWorld* world, rgReduced* reduced);
 
 // inverse.c: y = J' lambda
-void rgInverse_Push(const rgWorld* world, const double* lambda, double* y);
+void rgInverse_ImpulseForce(const rgWorld* world, const double* lambda, double* y);

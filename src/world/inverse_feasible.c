@@ -18,7 +18,7 @@ void rgReduced_Free(rgWorld* world, rgReduced* reduced) {
                       reduced->g,         reduced->compliance, reduced->column,
                       reduced->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->allocator, arrays[i]);
+        rgRelease(&world->heap.allocator, arrays[i]);
     }
     rgDestroyContactSolver(reduced->solver);
     *reduced = (rgReduced){0};
@@ -28,7 +28,7 @@ static rgResult rgReduced_Create(rgWorld* world, rgReduced* reduced) {
     if (reduced->solver != NULL) {
         return rg_ok;
     }
-    const rgAllocator* allocator = &world->allocator;
+    const rgAllocator* allocator = &world->heap.allocator;
     size_t nv = (size_t)world->model->vCount;
     reduced->columnOf = rgAllocate(allocator, nv, sizeof(int));
     reduced->massStart = rgAllocate(allocator, nv + 1, sizeof(int));
@@ -63,7 +63,8 @@ static rgResult rgReduced_ReserveRows(rgWorld* world, rgReduced* reduced, int ro
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(list) && rows + 1 > reduced->rowCapacity && result == rg_ok; ++i) {
         capacity = reduced->rowCapacity;
-        result = rgReserve(&world->allocator, list[i].array, &capacity, 0, rows + 1, list[i].size);
+        result =
+            rgReserve(&world->heap.allocator, list[i].array, &capacity, 0, rows + 1, list[i].size);
     }
     reduced->rowCapacity = result == rg_ok ? capacity : reduced->rowCapacity;
     return result;
@@ -74,10 +75,10 @@ static rgResult rgReduced_ReserveEntries(rgWorld* world, rgReduced* reduced, int
     if (count <= reduced->entryCapacity) {
         return rg_ok;
     }
-    rgResult result =
-        rgReserve(&world->allocator, (void**)&reduced->column, &columns, used, count, sizeof(int));
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&reduced->column, &columns, used,
+                                count, sizeof(int));
     if (result == rg_ok) {
-        result = rgReserve(&world->allocator, (void**)&reduced->value, &values, used, count,
+        result = rgReserve(&world->heap.allocator, (void**)&reduced->value, &values, used, count,
                            sizeof(double));
     }
     reduced->entryCapacity = result == rg_ok ? values : reduced->entryCapacity;
@@ -113,7 +114,7 @@ static bool rgOpen_Takes(const rgInverseOpen* open, int reducedRow, int k) {
 }
 
 static void rgOpen_Row(const rgWorld* world, const rgInverseOpen* open, int reducedRow, double* y) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     int normal = open->count == 1 ? 0 : 2;
     memset(y, 0, (size_t)world->model->vCount * sizeof(double));
     for (int k = 0; k < open->count; ++k) {
@@ -160,7 +161,7 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
     rgReduced* reduced = &work->reduced;
     rgResult result = rgReduced_Create(call->world, reduced);
     if (result == rg_ok) {
-        result = rgReserve(&call->world->allocator, (void**)&reduced->blocks,
+        result = rgReserve(&call->world->heap.allocator, (void**)&reduced->blocks,
                            &reduced->blockCapacity, 0, work->openCount, sizeof(rgBlock));
     }
     if (result != rg_ok) {
@@ -175,8 +176,8 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
             if (block->firstRow + k == 0) {
                 reduced->rowStart[0] = 0;
             }
-            rgOpen_Row(call->world, &work->opens[i], k, call->world->column);
-            result = rgReduced_AddRow(call, block->firstRow + k, call->world->column);
+            rgOpen_Row(call->world, &work->opens[i], k, call->world->kinematics.scratch);
+            result = rgReduced_AddRow(call, block->firstRow + k, call->world->kinematics.scratch);
         }
     }
     return result;
@@ -185,7 +186,7 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
 // ---- impulses there and back
 
 static void rgReduced_Gather(const rgInverseCall* call, double* x) {
-    const double* lambda = call->world->rows.lambda;
+    const double* lambda = call->world->constraints.rows.lambda;
     for (int i = 0; i < call->work->openCount; ++i) {
         const rgInverseOpen* open = &call->work->opens[i];
         const rgBlock* block = &call->work->reduced.blocks[i];
@@ -221,7 +222,7 @@ static void rgReduced_Spread(const rgInverseCall* call, const double* x) {
     for (int i = 0; i < call->work->openCount; ++i) {
         const rgInverseOpen* open = &call->work->opens[i];
         rgOpen_Spread(open, x + call->work->reduced.blocks[i].firstRow,
-                      call->world->rows.lambda + open->first);
+                      call->world->constraints.rows.lambda + open->first);
     }
 }
 
@@ -231,25 +232,27 @@ static void rgReduced_Wanted(rgInverseCall* call) {
     rgInverseWork* work = call->work;
     double* wanted = work->reduced.wanted;
     for (int i = 0; i < world->model->vCount; ++i) {
-        wanted[i] = world->dt * work->need[i];
+        wanted[i] = world->settings.dt * work->need[i];
     }
-    rgInverse_Push(world, world->rows.lambda, work->push);
+    rgInverse_ImpulseForce(world, world->constraints.rows.lambda, work->push);
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
-        if (world->isFreeBody[t]) {
+        if (world->kinematics.isFreeBody[t]) {
             rgWorld_FreeBodyImpulse(world, &world->model->links[tree->firstLink],
                                     work->vRef + tree->firstDof, wanted + tree->firstDof);
         }
     }
-    memcpy(work->saved, world->rows.lambda, (size_t)world->rows.rowCount * sizeof(double));
+    memcpy(work->saved, world->constraints.rows.lambda,
+           (size_t)world->constraints.rows.rowCount * sizeof(double));
     for (int i = 0; i < work->openCount; ++i) {
         const rgInverseOpen* open = &work->opens[i];
         for (int k = 0; k < open->count; ++k) {
             bool given = open->normalIsGiven && !open->independent[k];
-            work->saved[open->first + k] = given ? world->rows.lambda[open->first + k] : 0;
+            work->saved[open->first + k] =
+                given ? world->constraints.rows.lambda[open->first + k] : 0;
         }
     }
-    rgInverse_Push(world, work->saved, work->push);
+    rgInverse_ImpulseForce(world, work->saved, work->push);
     for (int i = 0; i < world->model->vCount; ++i) {
         wanted[i] -= work->push[i];
     }
@@ -273,13 +276,13 @@ static void rgReduced_SetTerms(rgInverseCall* call, int rowCount, double scale) 
     double pull = RG_FEASIBLE_PULL * scale;
     for (int i = 0; i < call->world->model->vCount; ++i) {
         if (reduced->columnOf[i] >= 0) {
-            call->world->column[reduced->columnOf[i]] = wanted[i];
+            call->world->kinematics.scratch[reduced->columnOf[i]] = wanted[i];
         }
     }
     for (int r = 0; r < rowCount; ++r) {
         double sum = 0;
         for (int e = reduced->rowStart[r]; e < reduced->rowStart[r + 1]; ++e) {
-            sum += reduced->value[e] * call->world->column[reduced->column[e]];
+            sum += reduced->value[e] * call->world->kinematics.scratch[reduced->column[e]];
         }
         reduced->compliance[r] = pull;
         reduced->g[r] = -sum - pull * reduced->anchor[r];
@@ -375,8 +378,8 @@ rgResult rgInverse_CountRank(rgInverseCall* call) {
     if (needed > INT32_MAX) {
         return rg_errorMemory;
     }
-    rgResult result = rgReserve(&call->world->allocator, (void**)&work->dense, &work->denseCapacity,
-                                0, (int)needed, sizeof(double));
+    rgResult result = rgReserve(&call->world->heap.allocator, (void**)&work->dense,
+                                &work->denseCapacity, 0, (int)needed, sizeof(double));
     for (int i = 0; i < work->openCount && result == rg_ok; ++i) {
         const rgInverseOpen* open = &work->opens[i];
         for (int k = 0; k < open->block.rowCount; ++k) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
-    const rgRowSource* source = &world->rows.sources[row];
+    const rgRowSource* source = &world->constraints.rows.sources[row];
     return source->kind == rg_constraintEquality &&
            world->model->equalities[source->index].stiffness == 0;
 }
@@ -14,12 +14,12 @@ bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
 // (5)
 void rgInverse_Reference(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgRows* rows = &world->rows;
+    rgRows* rows = &world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         call->work->reference[r] = rows->bias[r] + rgRows_Speed(rows, r, call->work->vRef);
     }
-    for (int i = 0; i < world->pointCount && call->def->compliance >= 0; ++i) {
-        rows->compliance[world->points[i].firstRow + 2] = call->def->compliance;
+    for (int i = 0; i < world->contacts.pointCount && call->def->compliance >= 0; ++i) {
+        rows->compliance[world->contacts.points[i].firstRow + 2] = call->def->compliance;
     }
 }
 
@@ -56,9 +56,9 @@ static void rgSpringFriction(const rgBlock* block, const double* velocity, doubl
 static void rgInverse_StartGiven(rgInverseCall* call) {
     rgWorld* world = call->world;
     const rgInverseDef* def = call->def;
-    rgRows* rows = &world->rows;
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+    rgRows* rows = &world->constraints.rows;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
         memcpy(rows->lambda + point->firstRow, def->impulses + 6 * (size_t)i,
                (size_t)point->rowCount * sizeof(double));
     }
@@ -77,27 +77,28 @@ static void rgInverse_StartGiven(rgInverseCall* call) {
 
 static void rgInverse_StartForce(rgInverseCall* call) {
     rgWorld* world = call->world;
-    for (int b = 0; b < world->rows.blockCount; ++b) {
-        const rgBlock* block = &world->rows.blocks[b];
+    for (int b = 0; b < world->constraints.rows.blockCount; ++b) {
+        const rgBlock* block = &world->constraints.rows.blocks[b];
         const double* velocity = call->work->reference + block->firstRow;
         if (block->kind != rg_blockCoulomb || velocity[2] > call->def->snap) {
             continue;
         }
-        const rgPoint* point = &world->points[world->rows.sources[block->firstRow].index];
-        double normal = world->dt * call->def->normalForce / point->pointCount, ray[6];
+        const rgContactPoint* point =
+            &world->contacts.points[world->constraints.rows.sources[block->firstRow].index];
+        double normal = world->settings.dt * call->def->normalForce / point->pointCount, ray[6];
         rgFrictionRay(block, velocity, call->def->snap, ray);
         for (int k = 0; k < block->rowCount; ++k) {
-            world->rows.lambda[block->firstRow + k] = normal * ray[k];
+            world->constraints.rows.lambda[block->firstRow + k] = normal * ray[k];
         }
-        double R = world->rows.compliance[block->firstRow];
+        double R = world->constraints.rows.compliance[block->firstRow];
         if (R > 0) {
-            rgSpringFriction(block, velocity, R, world->rows.lambda + block->firstRow);
+            rgSpringFriction(block, velocity, R, world->constraints.rows.lambda + block->firstRow);
         }
     }
 }
 
 void rgInverse_Start(rgInverseCall* call) {
-    rgRows* rows = &call->world->rows;
+    rgRows* rows = &call->world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         rows->lambda[r] = 0;
     }
@@ -134,7 +135,7 @@ static double rgInverse_Allowed(rgInverseCall* call, double velocity) {
 
 // (7) Compliant normal: the law gives its impulse, friction follows or is cut to the cone.
 static void rgInverse_CloseContact(rgInverseCall* call, const rgBlock* block) {
-    rgRows* rows = &call->world->rows;
+    rgRows* rows = &call->world->constraints.rows;
     const double* velocity = call->work->reference + block->firstRow;
     double* lambda = rows->lambda + block->firstRow;
     double R = rows->compliance[block->firstRow + 2], ray[6];
@@ -160,9 +161,10 @@ static void rgInverse_CloseContact(rgInverseCall* call, const rgBlock* block) {
 static void rgInverse_JudgeContact(rgInverseCall* call, const rgBlock* block, bool rigid) {
     const rgWorld* world = call->world;
     const double* velocity = call->work->reference + block->firstRow;
-    rgInverseContact* contact = &call->work->contacts[world->rows.sources[block->firstRow].index];
+    rgInverseContact* contact =
+        &call->work->contacts[world->constraints.rows.sources[block->firstRow].index];
     double nearest[3] = {velocity[0], velocity[1], velocity[2]}, distance = 0;
-    bool springs = world->rows.compliance[block->firstRow] > 0;
+    bool springs = world->constraints.rows.compliance[block->firstRow] > 0;
     if (rigid && (springs || call->def->model == rg_modelNcp)) {
         nearest[2] = fmax(nearest[2], 0);
     } else if (rigid) {
@@ -171,7 +173,7 @@ static void rgInverse_JudgeContact(rgInverseCall* call, const rgBlock* block, bo
         rgBlock_ProjectDual(&cone, nearest);
     }
     for (int k = 0; k < 3; ++k) {
-        double gamma = world->rows.bias[block->firstRow + k];
+        double gamma = world->constraints.rows.bias[block->firstRow + k];
         distance = hypot(distance, nearest[k] - velocity[k]);
         contact->reference[k] = velocity[k] - gamma;
         contact->nearest[k] = nearest[k] - gamma;
@@ -181,7 +183,7 @@ static void rgInverse_JudgeContact(rgInverseCall* call, const rgBlock* block, bo
 }
 
 static void rgInverse_TargetContact(rgInverseCall* call, const rgBlock* block) {
-    rgRows* rows = &call->world->rows;
+    rgRows* rows = &call->world->constraints.rows;
     const double* velocity = call->work->reference + block->firstRow;
     const double* R = rows->compliance + block->firstRow;
     double *target = call->work->target + block->firstRow, snap = call->def->snap;
@@ -203,7 +205,7 @@ static void rgInverse_TargetContact(rgInverseCall* call, const rgBlock* block) {
 
 // (8) Rows that do not interact.
 static void rgInverse_TargetRow(rgInverseCall* call, const rgBlock* block, int row) {
-    rgRows* rows = &call->world->rows;
+    rgRows* rows = &call->world->constraints.rows;
     double velocity = call->work->reference[row], R = rows->compliance[row];
     double* lambda = &rows->lambda[row];
     double* target = &call->work->target[row];
@@ -224,7 +226,7 @@ static void rgInverse_TargetRow(rgInverseCall* call, const rgBlock* block, int r
 }
 
 void rgInverse_Target(rgInverseCall* call) {
-    const rgRows* rows = &call->world->rows;
+    const rgRows* rows = &call->world->constraints.rows;
     for (int b = 0; b < rows->blockCount; ++b) {
         const rgBlock* block = &rows->blocks[b];
         if (block->kind == rg_blockCoulomb) {
@@ -243,7 +245,7 @@ static rgResult rgInverse_AddOpen(rgInverseCall* call, const rgInverseOpen* open
     rgInverseWork* work = call->work;
     rgResult result = rg_ok;
     if (work->openCount >= work->openCapacity) {
-        result = rgReserve(&call->world->allocator, (void**)&work->opens, &work->openCapacity,
+        result = rgReserve(&call->world->heap.allocator, (void**)&work->opens, &work->openCapacity,
                            work->openCount, work->openCount + 1, sizeof(rgInverseOpen));
     }
     if (result == rg_ok) {
@@ -265,7 +267,7 @@ static void rgOpen_Spring(rgInverseOpen* open, const double* lambda) {
 
 // (9) Touching: the normal of a rigid contact, and friction wherever it does not slide.
 static rgResult rgInverse_OpenContact(rgInverseCall* call, const rgBlock* block) {
-    const rgRows* rows = &call->world->rows;
+    const rgRows* rows = &call->world->constraints.rows;
     const double* target = call->work->target + block->firstRow;
     const double* lambda = rows->lambda + block->firstRow;
     bool rigid = rows->compliance[block->firstRow + 2] == 0;
@@ -304,7 +306,7 @@ static rgResult rgInverse_OpenRows(rgInverseCall* call, const rgBlock* block) {
     for (int k = 0; k < block->rowCount && result == rg_ok; ++k) {
         int row = block->firstRow + k;
         bool loop = rgInverse_IsRigidLoop(call->world, row);
-        bool rigid = call->world->rows.compliance[row] == 0;
+        bool rigid = call->world->constraints.rows.compliance[row] == 0;
         if (loop || (rigid && call->work->target[row] == 0)) {
             rgInverseOpen open = {
                 .block = *block, .first = row, .count = 1, .ray = {1}, .independent = {true}};
@@ -316,7 +318,7 @@ static rgResult rgInverse_OpenRows(rgInverseCall* call, const rgBlock* block) {
 }
 
 rgResult rgInverse_FindOpen(rgInverseCall* call) {
-    const rgRows* rows = &call->world->rows;
+    const rgRows* rows = &call->world->constraints.rows;
     rgResult result = rg_ok;
     call->work->openCount = 0;
     for (int b = 0; b < rows->blockCount && result == rg_ok; ++b) {

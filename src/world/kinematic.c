@@ -7,22 +7,23 @@
 
 // What the state says of a kinematic link.
 typedef enum rgGuideMode {
-    rg_guideGoOn,  // at the velocity that it has
-    rg_guideReach, // the target, by the end of the step
-    rg_guideStop,
+    rg_kinematicGoOn,  // at the velocity that it has
+    rg_kinematicReach, // the target, by the end of the step
+    rg_kinematicStop,
 } rgGuideMode;
 
 enum {
-    rg_guidePose = 0,
-    rg_guideVelocity = 7,
-    rg_guideMode = 13,
-    rg_guideTarget = 14,
-    rg_guideChange = 21 // of the velocity in the last step
+    rg_kinematicPose = 0,
+    rg_kinematicVelocity = 7,
+    rg_kinematicMode = 13,
+    rg_kinematicTarget = 14,
+    rg_kinematicChange = 21 // of the velocity in the last step
 };
-_Static_assert(rg_guideChange + 6 == RG_GUIDE_NUMBERS, "pose, velocity, mode, target, change");
+_Static_assert(rg_kinematicChange + 6 == RG_KINEMATIC_NUMBERS,
+               "pose, velocity, mode, target, change");
 
-static double* rgWorld_GuideNumbers(const rgWorld* world, int guide) {
-    return world->state.kinematic + RG_GUIDE_NUMBERS * guide;
+static double* rgWorld_KinematicNumbers(const rgWorld* world, int guide) {
+    return world->state.kinematic + RG_KINEMATIC_NUMBERS * guide;
 }
 
 static rgPose rgLoadPose(const double* x) {
@@ -46,10 +47,12 @@ static void rgStoreSpatial(rgSpatial s, double* x) {
 void rgWorld_ResetKinematic(rgWorld* world) {
     const rgModel* model = world->model;
     memset(world->state.kinematic, 0,
-           (size_t)(RG_GUIDE_NUMBERS * model->kinematicCount) * sizeof(double));
+           (size_t)(RG_KINEMATIC_NUMBERS * model->kinematicCount) * sizeof(double));
     for (int i = 0; i < model->kinematicCount; ++i) {
-        rgStorePose(model->kinematicPoses[i], rgWorld_GuideNumbers(world, i) + rg_guidePose);
-        rgStorePose(model->kinematicPoses[i], rgWorld_GuideNumbers(world, i) + rg_guideTarget);
+        rgStorePose(model->kinematicPoses[i],
+                    rgWorld_KinematicNumbers(world, i) + rg_kinematicPose);
+        rgStorePose(model->kinematicPoses[i],
+                    rgWorld_KinematicNumbers(world, i) + rg_kinematicTarget);
     }
 }
 
@@ -62,96 +65,99 @@ static rgPose rgMovePose(rgPose pose, rgSpatial velocity, double time) {
 }
 
 // (19), (26)
-static rgGuide rgMakeGuide(const double* x, double dt, double lead) {
-    rgPose pose = rgLoadPose(x + rg_guidePose);
-    rgSpatial before = rgLoadSpatial(x + rg_guideVelocity), velocity = before;
+static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double lead) {
+    rgPose pose = rgLoadPose(x + rg_kinematicPose);
+    rgSpatial before = rgLoadSpatial(x + rg_kinematicVelocity), velocity = before;
     rgPose next = pose;
-    double mode = x[rg_guideMode];
-    if (mode == rg_guideStop) {
+    double mode = x[rg_kinematicMode];
+    if (mode == rg_kinematicStop) {
         velocity = (rgSpatial){0};
-    } else if (mode == rg_guideReach) {
-        next = rgLoadPose(x + rg_guideTarget);
+    } else if (mode == rg_kinematicReach) {
+        next = rgLoadPose(x + rg_kinematicTarget);
         rgVec3 turn = rgRotationVectorFromQuat(rgQuatMultiply(next.q, rgQuatConjugate(pose.q)));
         velocity = (rgSpatial){rgScale(1 / dt, rgSub(next.p, pose.p)), rgScale(1 / dt, turn)};
     } else {
         next = rgMovePose(pose, velocity, dt);
     }
-    rgGuide guide = {pose, next, before, velocity, velocity};
+    rgKinematicLink guide = {pose, next, before, velocity, velocity};
     if (lead > 0) {
         double change[6], trend[6];
         rgStoreSpatial(rgSpatialAddScaled(velocity, -1, before), change);
-        rgTrend(x + rg_guideChange, change, 3, trend);
-        rgTrend(x + rg_guideChange + 3, change + 3, 3, trend + 3);
+        rgPredictChange(x + rg_kinematicChange, change, 3, trend);
+        rgPredictChange(x + rg_kinematicChange + 3, change + 3, 3, trend + 3);
         guide.pose = rgMovePose(pose, velocity, lead);
         guide.end = rgSpatialAdd(velocity, rgLoadSpatial(trend));
     }
     return guide;
 }
 
-void rgWorld_Guide(rgWorld* world) {
-    double lead = world->integrator == rg_integratorMidpoint ? 0.5 * world->dt : 0;
+void rgWorld_MoveKinematic(rgWorld* world) {
+    double lead =
+        world->settings.integrator == rg_integratorMidpoint ? 0.5 * world->settings.dt : 0;
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        world->guides[i] = rgMakeGuide(rgWorld_GuideNumbers(world, i), world->dt, lead);
+        world->kinematics.links[i] =
+            rgMakeKinematicLink(rgWorld_KinematicNumbers(world, i), world->settings.dt, lead);
     }
-    rgWorld_PlaceStart(world, world->dynamics);
+    rgWorld_PlaceStart(world, world->kinematics.dynamics);
 }
 
 // As before a first step: nothing accelerates.
-void rgWorld_ForgetGuides(rgWorld* world) {
+void rgWorld_ForgetKinematic(rgWorld* world) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const double* x = rgWorld_GuideNumbers(world, i);
-        rgPose pose = rgLoadPose(x + rg_guidePose);
-        rgSpatial velocity = rgLoadSpatial(x + rg_guideVelocity);
-        world->guides[i] = (rgGuide){pose, pose, velocity, velocity, velocity};
+        const double* x = rgWorld_KinematicNumbers(world, i);
+        rgPose pose = rgLoadPose(x + rg_kinematicPose);
+        rgSpatial velocity = rgLoadSpatial(x + rg_kinematicVelocity);
+        world->kinematics.links[i] = (rgKinematicLink){pose, pose, velocity, velocity, velocity};
     }
 }
 
-void rgWorld_CommitGuides(rgWorld* world) {
+void rgWorld_CommitKinematic(rgWorld* world) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        double* x = rgWorld_GuideNumbers(world, i);
-        const rgGuide* g = &world->guides[i];
-        rgStorePose(g->next, x + rg_guidePose);
-        rgStoreSpatial(g->velocity, x + rg_guideVelocity);
-        rgStoreSpatial(rgSpatialAddScaled(g->velocity, -1, g->before), x + rg_guideChange);
-        x[rg_guideMode] = x[rg_guideMode] == rg_guideReach ? rg_guideStop : rg_guideGoOn;
+        double* x = rgWorld_KinematicNumbers(world, i);
+        const rgKinematicLink* g = &world->kinematics.links[i];
+        rgStorePose(g->next, x + rg_kinematicPose);
+        rgStoreSpatial(g->velocity, x + rg_kinematicVelocity);
+        rgStoreSpatial(rgSpatialAddScaled(g->velocity, -1, g->before), x + rg_kinematicChange);
+        x[rg_kinematicMode] =
+            x[rg_kinematicMode] == rg_kinematicReach ? rg_kinematicStop : rg_kinematicGoOn;
     }
 }
 
 void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const rgGuide* g = &world->guides[i];
+        const rgKinematicLink* g = &world->kinematics.links[i];
         rgSpatial change = rgSpatialAddScaled(g->velocity, -1, g->before);
-        rgSpatial rate = {rgScale(1 / world->dt, change.linear),
-                          rgScale(1 / world->dt, change.angular)};
+        rgSpatial rate = {rgScale(1 / world->settings.dt, change.linear),
+                          rgScale(1 / world->settings.dt, change.angular)};
         d->prescribed[i] = (rgPrescribed){g->pose, g->end, rate};
     }
 }
 
 void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        d->prescribed[i] = (rgPrescribed){.pose = world->guides[i].next};
+        d->prescribed[i] = (rgPrescribed){.pose = world->kinematics.links[i].next};
     }
 }
 
 void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const rgGuide* g = &world->guides[i];
-        d->prescribed[i] = (rgPrescribed){.pose = rgMovePose(g->pose, g->end, world->dt)};
+        const rgKinematicLink* g = &world->kinematics.links[i];
+        d->prescribed[i] = (rgPrescribed){.pose = rgMovePose(g->pose, g->end, world->settings.dt)};
     }
 }
 
 void rgWorld_PlaceNow(const rgWorld* world, rgDynamics* d) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const double* x = rgWorld_GuideNumbers(world, i);
-        d->prescribed[i] = (rgPrescribed){.pose = rgLoadPose(x + rg_guidePose),
-                                          .velocity = rgLoadSpatial(x + rg_guideVelocity)};
+        const double* x = rgWorld_KinematicNumbers(world, i);
+        d->prescribed[i] = (rgPrescribed){.pose = rgLoadPose(x + rg_kinematicPose),
+                                          .velocity = rgLoadSpatial(x + rg_kinematicVelocity)};
     }
 }
 
-bool rgWorld_GuidesMove(const rgWorld* world) {
+bool rgWorld_KinematicMoves(const rgWorld* world) {
     bool moves = false;
     for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const rgSpatial* v = &world->guides[i].velocity;
+        const rgSpatial* v = &world->kinematics.links[i].velocity;
         moves = moves || rgDot(v->linear, v->linear) + rgDot(v->angular, v->angular) > 0;
     }
     return moves;
@@ -162,30 +168,30 @@ rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point) {
     if (!rgModel_IsKinematic(world->model, link)) {
         return (rgSpatial){0};
     }
-    const rgSpatial* V = &world->dynamics->velocities[link];
+    const rgSpatial* V = &world->kinematics.dynamics->velocities[link];
     return (rgSpatial){rgAdd(V->linear, rgCross(V->angular, point)), V->angular};
 }
 
 // ---- told
 
 // The numbers of the kinematic link that carries a body; NULL: none does.
-static double* rgWorld_FindGuide(const rgWorld* world, rgBodyId body) {
+static double* rgWorld_FindKinematic(const rgWorld* world, rgBodyId body) {
     int link = world->model->bodyPlaces[body.index1 - 1].link;
     return rgModel_IsKinematic(world->model, link)
-               ? rgWorld_GuideNumbers(world, link - world->model->linkCount)
+               ? rgWorld_KinematicNumbers(world, link - world->model->linkCount)
                : NULL;
 }
 
 static void rgStoreMotion(const rgWorld* world, rgBodyId body, rgPrescribed motion, double* x) {
     rgPrescribed link = rgPrescribe(&world->model->bodyPlaces[body.index1 - 1], motion);
-    rgStorePose(link.pose, x + rg_guidePose);
-    rgStoreSpatial(link.velocity, x + rg_guideVelocity);
-    rgStoreSpatial((rgSpatial){0}, x + rg_guideChange);
-    x[rg_guideMode] = rg_guideGoOn;
+    rgStorePose(link.pose, x + rg_kinematicPose);
+    rgStoreSpatial(link.velocity, x + rg_kinematicVelocity);
+    rgStoreSpatial((rgSpatial){0}, x + rg_kinematicChange);
+    x[rg_kinematicMode] = rg_kinematicGoOn;
 }
 
 bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose) {
-    double* x = rgWorld_FindGuide(world, body);
+    double* x = rgWorld_FindKinematic(world, body);
     if (x == NULL) {
         return false;
     }
@@ -193,20 +199,20 @@ bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose) {
                   (rgPrescribed){.pose = pose, .velocity = rgWorld_BodyVelocity(world, body)}, x);
     rgWorld_WakeAll(world); // who knows what it carried
     rgReadout_Invalidate(world->readout);
-    rgWatch_Disturb(world);
+    rgMonitor_Disturb(world);
     return true;
 }
 
 bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity) {
-    double* x = rgWorld_FindGuide(world, body);
+    double* x = rgWorld_FindKinematic(world, body);
     if (x == NULL) {
         return false;
     }
     rgPose pose = rgWorld_BodyPose(world, body);
     double kept[7];
-    memcpy(kept, x + rg_guidePose, sizeof(kept));
+    memcpy(kept, x + rg_kinematicPose, sizeof(kept));
     rgStoreMotion(world, body, (rgPrescribed){.pose = pose, .velocity = velocity}, x);
-    memcpy(x + rg_guidePose, kept, sizeof(kept)); // not moved by rounding
+    memcpy(x + rg_kinematicPose, kept, sizeof(kept)); // not moved by rounding
     rgWorld_WakeTied(world, world->model->bodyPlaces[body.index1 - 1].link);
     rgReadout_Invalidate(world->readout);
     return true;
@@ -216,14 +222,14 @@ rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose) {
     if (world == NULL || rgModel_Body(world->model, body) == NULL || !rgPoseIsUsable(pose)) {
         return rg_errorArgument;
     }
-    double* x = rgWorld_FindGuide(world, body);
+    double* x = rgWorld_FindKinematic(world, body);
     if (x == NULL) {
         return rg_errorUnsupported;
     }
     pose.q = rgQuatNormalize(pose.q);
     const rgPlace* place = &world->model->bodyPlaces[body.index1 - 1];
-    rgStorePose(rgPrescribe(place, (rgPrescribed){.pose = pose}).pose, x + rg_guideTarget);
-    x[rg_guideMode] = rg_guideReach;
+    rgStorePose(rgPrescribe(place, (rgPrescribed){.pose = pose}).pose, x + rg_kinematicTarget);
+    x[rg_kinematicMode] = rg_kinematicReach;
     rgWorld_WakeTied(world, place->link);
     return rg_ok;
 }

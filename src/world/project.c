@@ -22,7 +22,7 @@
 // ---- create and destroy
 
 rgResult rgProjection_Create(rgWorld* world) {
-    rgProjection* p = rgAllocate(&world->allocator, 1, sizeof(rgProjection));
+    rgProjection* p = rgAllocate(&world->heap.allocator, 1, sizeof(rgProjection));
     world->projection = p;
     if (p == NULL) {
         return rg_errorMemory;
@@ -31,12 +31,12 @@ rgResult rgProjection_Create(rgWorld* world) {
     def.tolerance = RG_PROJECT_TOLERANCE;
     def.kernels = world->def.contact.kernels;
     def.tasks = world->def.tasks;
-    def.allocator = world->allocator;
+    def.allocator = world->heap.allocator;
     size_t nv = (size_t)world->model->vCount;
-    p->column = rgAllocate(&world->allocator, nv, sizeof(int));
-    p->x = rgAllocate(&world->allocator, nv, sizeof(double));
-    p->work = rgAllocate(&world->allocator, nv, sizeof(double));
-    p->moved = rgAllocate(&world->allocator, nv, sizeof(double));
+    p->column = rgAllocate(&world->heap.allocator, nv, sizeof(int));
+    p->x = rgAllocate(&world->heap.allocator, nv, sizeof(double));
+    p->work = rgAllocate(&world->heap.allocator, nv, sizeof(double));
+    p->moved = rgAllocate(&world->heap.allocator, nv, sizeof(double));
     bool good = p->column != NULL && p->x != NULL && p->work != NULL && p->moved != NULL;
     return good ? rgCreateContactSolver(&def, &p->solver) : rg_errorMemory;
 }
@@ -51,9 +51,9 @@ void rgProjection_Destroy(rgWorld* world) {
     void* arrays[] = {p->halfLines, p->whitened, p->dense, p->diagonal,
                       p->column,    p->x,        p->work,  p->moved};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->allocator, arrays[i]);
+        rgRelease(&world->heap.allocator, arrays[i]);
     }
-    rgRelease(&world->allocator, p);
+    rgRelease(&world->heap.allocator, p);
 }
 
 // ---- half lines
@@ -61,18 +61,18 @@ void rgProjection_Destroy(rgWorld* world) {
 // True if the projection keeps the row from closing; then *end is its gap where the next step is
 // computed, as v+ leads there.
 static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
     double gap, ahead, bend = 0, lead = 0;
     if (source->kind == -1) {
-        const rgPoint* point = &world->points[source->index];
+        const rgContactPoint* point = &world->contacts.points[source->index];
         if (source->row != 2 || point->isSoft || point->overlaps) {
             return false;
         }
-        ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
-                                  world->colliders[point->colliderB].link);
+        ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
+                                  world->contacts.colliders[point->colliderB].link);
         gap = point->gap;
-        bend = point->bend;
+        bend = point->gapCorrection;
     } else {
         bool limit = source->kind == rg_constraintLimit ||
                      (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
@@ -82,25 +82,26 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
         int link = world->model->dofs[rows->column[rows->rowStart[row]]].link;
         ahead = rgWorld_TimeAhead(world, link, link);
         gap = rgTouchingGap(rows->gap[row]);
-        lead = rgWorld_RowLead(world, row, world->isHeld);
+        lead = rgWorld_RowProjectionChange(world, row, world->constraints.isHeld);
     }
-    *end = gap + ahead * (rgRows_Speed(rows, row, world->nextV) + lead) + bend;
+    *end = gap + ahead * (rgRows_Speed(rows, row, world->next.v) + lead) + bend;
     return rgRows_Columns(rows, row) > 0;
 }
 
 // At most a share of the depth per step, at most at the push-out speed.
 static double rgWorld_Room(const rgWorld* world, double end) {
-    return end > 0 ? end : fmax(RG_PROJECT_SHARE * end, -world->def.pushOutSpeed * world->dt);
+    return end > 0 ? end
+                   : fmax(RG_PROJECT_SHARE * end, -world->def.pushOutSpeed * world->settings.dt);
 }
 
 // The half lines of the step; *deep: some of them end in penetration.
 static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
     rgProjection* p = world->projection;
-    rgResult result = rgReserve(&world->allocator, (void**)&p->halfLines, &p->halfLineCapacity, 0,
-                                world->rows.rowCount, sizeof(rgHalfLine));
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&p->halfLines, &p->halfLineCapacity,
+                                0, world->constraints.rows.rowCount, sizeof(rgHalfLine));
     p->halfLineCount = 0;
     *deep = false;
-    for (int r = 0; r < world->rows.rowCount && result == rg_ok; ++r) {
+    for (int r = 0; r < world->constraints.rows.rowCount && result == rg_ok; ++r) {
         double end;
         if (rgWorld_IsHalfLine(world, r, &end)) {
             *deep = *deep || end < -RG_PROJECT_SLOP;
@@ -113,17 +114,17 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
 // Islands with penetration or rigid loops, which the projection moves.
 static void rgProjection_MarkIslands(rgWorld* world) {
     const rgProjection* p = world->projection;
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     rgConnectIslands(world);
     for (int i = 0; i < p->halfLineCount; ++i) {
         if (p->halfLines[i].room < -RG_PROJECT_SHARE * RG_PROJECT_SLOP) {
-            world->islands[rgRowIsland(world, p->halfLines[i].row)].projects = true;
+            world->constraints.islands[rgRowIsland(world, p->halfLines[i].row)].projects = true;
         }
     }
-    for (int r = 0; r < rows->rowCount && world->rigidEqualityCount > 0; ++r) {
+    for (int r = 0; r < rows->rowCount && world->constraints.rigidEqualityCount > 0; ++r) {
         if (rows->sources[r].kind == rg_constraintEquality &&
             world->model->equalities[rows->sources[r].index].stiffness == 0) {
-            world->islands[rgRowIsland(world, r)].projects = true;
+            world->constraints.islands[rgRowIsland(world, r)].projects = true;
         }
     }
 }
@@ -131,20 +132,20 @@ static void rgProjection_MarkIslands(rgWorld* world) {
 // Half lines of the marked islands join the rows, with the W of the step.
 static rgResult rgProjection_AddHalfLines(rgWorld* world) {
     rgProjection* p = world->projection;
-    const rgRows* from = &world->rows;
+    const rgRows* from = &world->constraints.rows;
     for (int i = 0; i < p->halfLineCount; ++i) {
         const rgHalfLine* line = &p->halfLines[i];
-        if (!world->islands[rgRowIsland(world, line->row)].projects) {
+        if (!world->constraints.islands[rgRowIsland(world, line->row)].projects) {
             continue;
         }
         int entries = rgRows_Columns(from, line->row), first = p->rows.entryCount;
         int row =
             rgRows_AddCopy(world, &p->rows, (rgBlock){.kind = rg_blockHalfLine}, from, line->row);
-        if (row < 0 || rgReserve(&world->allocator, (void**)&p->whitened, &p->whitenedCapacity,
+        if (row < 0 || rgReserve(&world->heap.allocator, (void**)&p->whitened, &p->whitenedCapacity,
                                  first, first + entries, sizeof(double)) != rg_ok) {
             return rg_errorMemory;
         }
-        const double* W = world->whitened + from->rowStart[line->row];
+        const double* W = world->constraints.whitened + from->rowStart[line->row];
         memcpy(p->whitened + first, W, (size_t)entries * sizeof(double));
         double G = rgSquareOf(entries, W);
         if (!(G > 0)) { // nothing moves it
@@ -200,7 +201,7 @@ static void rgProjection_StartLoops(rgWorld* world) {
 static double rgProjection_AddLoops(rgWorld* world) {
     rgProjection* p = world->projection;
     rgRows* rows = &p->rows;
-    double largest = 0, most = world->def.pushOutSpeed * world->dt;
+    double largest = 0, most = world->def.pushOutSpeed * world->settings.dt;
     rgProjection_StartLoops(world);
     for (int e = 0; e < world->model->info.equalityCount; ++e) {
         int first = rows->rowCount;
@@ -208,7 +209,8 @@ static double rgProjection_AddLoops(rgWorld* world) {
         if (violation < 0) {
             return -1;
         }
-        bool open = world->isOpen[e], left = p->leavesOpen || violation > RG_LOOP_NEAR * most;
+        bool open = world->constraints.isOpen[e],
+             left = p->leavesOpen || violation > RG_LOOP_NEAR * most;
         if (open && left && rows->rowCount > first) {
             rgRows_DropLast(rows);
             continue;
@@ -228,12 +230,12 @@ static double rgProjection_AddLoops(rgWorld* world) {
 static rgResult rgProjection_WhitenLoops(rgWorld* world) {
     rgProjection* p = world->projection;
     const rgRows* rows = &p->rows;
-    rgResult result = rgReserve(&world->allocator, (void**)&p->whitened, &p->whitenedCapacity, 0,
-                                rows->entryCount, sizeof(double));
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&p->whitened, &p->whitenedCapacity,
+                                0, rows->entryCount, sizeof(double));
     if (result == rg_ok && p->loopRowCount > 0) {
         rgSparse J = {p->loopRowCount, world->model->vCount, rows->rowStart, rows->column,
                       rows->value};
-        rgDynamics_Whiten(world->dynamics, &J, p->whitened);
+        rgDynamics_Whiten(world->kinematics.dynamics, &J, p->whitened);
     }
     return result;
 }
@@ -259,7 +261,7 @@ static rgResult rgProjection_SolveLoops(rgWorld* world) {
     rgRows* rows = &p->rows;
     int n = rows->rowCount, lead = rgLeadingDimension(n);
     int m = rgProjection_NumberColumns(p, world->model->vCount);
-    rgResult result = rgReserve(&world->allocator, (void**)&p->dense, &p->denseCapacity, 0,
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&p->dense, &p->denseCapacity, 0,
                                 lead * (n + m), sizeof(double));
     if (result != rg_ok) {
         return result;
@@ -272,12 +274,12 @@ static rgResult rgProjection_SolveLoops(rgWorld* world) {
         }
         rows->lambda[r] = -rows->gap[r];
     }
-    world->kernels->addSelfProduct(n, m, columns, lead, p->dense, lead);
+    world->constraints.kernels->addSelfProduct(n, m, columns, lead, p->dense, lead);
     for (int r = 0; r < n; ++r) {
         p->dense[(size_t)r * (size_t)(lead + 1)] += rows->compliance[r];
     }
-    if (world->kernels->cholesky(n, p->dense, lead)) {
-        world->kernels->choleskySolve(n, p->dense, lead, rows->lambda);
+    if (world->constraints.kernels->cholesky(n, p->dense, lead)) {
+        world->constraints.kernels->choleskySolve(n, p->dense, lead, rows->lambda);
     } else {
         memset(rows->lambda, 0, (size_t)n * sizeof(double));
     }
@@ -353,8 +355,8 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
         memset(rows->lambda, 0, (size_t)n * sizeof(double));
         return rg_ok;
     }
-    rgResult result = rgReserve(&world->allocator, (void**)&p->diagonal, &p->diagonalCapacity, 0, n,
-                                sizeof(double));
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&p->diagonal, &p->diagonalCapacity,
+                                0, n, sizeof(double));
     if (result != rg_ok || (p->loopRowCount == 0 && rgProjection_Sweep(world, depth))) {
         return result;
     }
@@ -363,10 +365,11 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
         .blockCount = rows->blockCount,
         .blocks = rows->blocks,
         .delassus = {.kind = rg_delassusVelocity,
-                     .mass = {nv, nv, world->massStart, world->massColumn, NULL},
+                     .mass = {nv, nv, world->constraints.massStart, world->constraints.massColumn,
+                              NULL},
                      .jacobian = {n, nv, rows->rowStart, rows->column, rows->value},
                      .whitened = p->whitened,
-                     .tree = world->treeOfDof},
+                     .tree = world->constraints.treeOfDof},
         .freeVelocity = rows->gap,
         .compliance = rows->compliance,
         .referenceVelocity = depth,
@@ -385,7 +388,7 @@ static void rgProjection_FindMotion(rgWorld* world) {
     rgProjection* p = world->projection;
     memset(p->x, 0, (size_t)world->model->vCount * sizeof(double));
     rgProjection_Gather(p, p->x);
-    rgDynamics_Unwhiten(world->dynamics, p->x);
+    rgDynamics_Unwhiten(world->kinematics.dynamics, p->x);
 }
 
 // True if the motion of the loops takes more than their room from half lines.
@@ -393,7 +396,7 @@ static bool rgProjection_Deepens(const rgWorld* world) {
     const rgProjection* p = world->projection;
     for (int i = 0; i < p->halfLineCount; ++i) {
         const rgHalfLine* line = &p->halfLines[i];
-        if (line->room + rgRows_Dot(&world->rows, line->row, p->x) < -RG_PROJECT_SLOP) {
+        if (line->room + rgRows_Dot(&world->constraints.rows, line->row, p->x) < -RG_PROJECT_SLOP) {
             return true;
         }
     }
@@ -403,15 +406,15 @@ static bool rgProjection_Deepens(const rgWorld* world) {
 // True if the motion takes more than its gap from an inactive contact.
 static bool rgProjection_HitsInactive(rgWorld* world) {
     rgProjection* p = world->projection;
-    if (world->waitingCount == 0) {
+    if (world->contacts.inactiveCount == 0) {
         return false;
     }
     for (int v = 0; v < world->model->vCount; ++v) {
-        p->work[v] = world->nextV[v] + p->x[v] / world->dt;
+        p->work[v] = world->next.v[v] + p->x[v] / world->settings.dt;
     }
     rgWorld_RateLinks(world, p->work);
-    for (int i = 0; i < world->waitingCount; ++i) {
-        if (rgWorld_StraightGap(world, &world->waiting[i]) < -RG_PROJECT_SLOP) {
+    for (int i = 0; i < world->contacts.inactiveCount; ++i) {
+        if (rgWorld_StraightGap(world, &world->contacts.inactive[i]) < -RG_PROJECT_SLOP) {
             return true;
         }
     }
@@ -423,7 +426,7 @@ static bool rgProjection_HitsInactive(rgWorld* world) {
 static double rgProjection_Curvature(const rgWorld* world) {
     double sum = 0;
     for (int v = 0; v < world->model->vCount; ++v) {
-        sum += world->reach[v] * world->projection->x[v] * world->projection->x[v];
+        sum += world->kinematics.leverArm[v] * world->projection->x[v] * world->projection->x[v];
     }
     return sum;
 }
@@ -452,7 +455,7 @@ static bool rgWorld_JoinsFrames(const rgWorld* world) {
 static double rgProjection_Work(rgWorld* world) {
     rgProjection* p = world->projection;
     double sum = 0;
-    rgDynamics_GravityTorque(world->dynamics, p->work);
+    rgDynamics_GravityTorque(world->kinematics.dynamics, p->work);
     for (int v = 0; v < world->model->vCount; ++v) {
         sum += p->work[v] * p->x[v];
     }
@@ -463,9 +466,9 @@ static double rgProjection_Work(rgWorld* world) {
 static void rgProjection_Move(rgWorld* world) {
     rgProjection* p = world->projection;
     for (int i = 0; i < p->halfLineCount; ++i) {
-        p->halfLines[i].room += rgRows_Dot(&world->rows, p->halfLines[i].row, p->x);
+        p->halfLines[i].room += rgRows_Dot(&world->constraints.rows, p->halfLines[i].row, p->x);
     }
-    rgWorld_Move(world, world->nextQ, p->x, 1, world->nextQ);
+    rgWorld_Move(world, world->next.q, p->x, 1, world->next.q);
     for (int v = 0; v < world->model->vCount; ++v) {
         p->moved[v] += p->x[v];
     }
@@ -510,7 +513,7 @@ static void rgProjection_Keep(rgWorld* world) {
 rgResult rgProjectPosition(rgStep* step) {
     rgWorld* world = step->world;
     rgProjection* p = world->projection;
-    bool loops = world->rigidEqualityCount > 0, deep = false;
+    bool loops = world->constraints.rigidEqualityCount > 0, deep = false;
     rgResult result = rgProjection_ListHalfLines(world, &deep);
     memset(p->moved, 0, (size_t)world->model->vCount * sizeof(double));
     p->loopRowCount = 0;
@@ -523,14 +526,14 @@ rgResult rgProjectPosition(rgStep* step) {
         rgProjection_MarkIslands(world);
     }
     if (loops) {
-        rgWorld_PlaceNext(world, world->dynamics);
+        rgWorld_PlaceNext(world, world->kinematics.dynamics);
     }
     bool frames = rgWorld_JoinsFrames(world), started = deep;
     for (int i = 0; i < RG_LOOP_ITERATIONS && result == rg_ok; ++i) {
         double violation = 0;
         rgRows_Clear(&p->rows);
         if (loops) {
-            rgDynamics_SetPositions(world->dynamics, world->nextQ);
+            rgDynamics_SetPositions(world->kinematics.dynamics, world->next.q);
             violation = rgProjection_AddLoops(world);
         }
         if (violation < RG_LOOP_TOLERANCE && !started) {
@@ -556,7 +559,7 @@ rgResult rgProjectPosition(rgStep* step) {
         if (!step->isInverse) {
             rgProjection_Keep(world);
         }
-        bool whole = violation <= world->def.pushOutSpeed * world->dt;
+        bool whole = violation <= world->def.pushOutSpeed * world->settings.dt;
         if (frames && whole &&
             rgProjection_Curvature(world) + rgProjection_Remainder(p) < RG_LOOP_TOLERANCE) {
             break; // the next iteration would find nothing
@@ -571,7 +574,7 @@ rgResult rgProjectPosition(rgStep* step) {
 static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
     rgProjection* p = world->projection;
     double largest = 0;
-    rgDynamics_SetPositions(world->dynamics, q);
+    rgDynamics_SetPositions(world->kinematics.dynamics, q);
     rgProjection_StartLoops(world);
     for (int e = 0; e < world->model->info.equalityCount && largest >= 0; ++e) {
         double violation = rgProjection_AddLoop(world, e);
@@ -619,7 +622,7 @@ rgResult rgWorld_Project(rgWorld* world) {
         return rg_errorArgument;
     }
     size_t qCount = (size_t)world->model->qCount;
-    double* q = rgAllocate(&world->allocator, 2 * qCount + 1, sizeof(double));
+    double* q = rgAllocate(&world->heap.allocator, 2 * qCount + 1, sizeof(double));
     rgResult result = q != NULL ? rg_ok : rg_errorMemory;
     double error = INFINITY;
     for (int i = 0; result == rg_ok && error >= RG_LOOP_TOLERANCE && i < RG_CLOSE_ITERATIONS; ++i) {
@@ -633,6 +636,6 @@ rgResult rgWorld_Project(rgWorld* world) {
             result = rgWorld_SetState(world, q, world->state.v);
         }
     }
-    rgRelease(&world->allocator, q);
+    rgRelease(&world->heap.allocator, q);
     return result != rg_ok ? result : error < RG_LOOP_TOLERANCE ? rg_ok : rg_errorNumeric;
 }

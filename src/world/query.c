@@ -11,13 +11,13 @@ static bool rgWorld_PlaceTargets(const rgWorld* world) {
     if (readout->targetsValid) {
         return true;
     }
-    if (rgReserve(&world->allocator, (void**)&readout->targets, &readout->targetCapacity, 0,
-                  world->colliderCount, sizeof(rgTarget)) != rg_ok) {
+    if (rgReserve(&world->heap.allocator, (void**)&readout->targets, &readout->targetCapacity, 0,
+                  world->contacts.colliderCount, sizeof(rgTarget)) != rg_ok) {
         return false;
     }
     const rgDynamics* d = rgWorld_Now(world);
-    for (int i = 0; i < world->colliderCount; ++i) {
-        const rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount; ++i) {
+        const rgCollider* collider = &world->contacts.colliders[i];
         rgPose pose = rgDynamics_PlacePose(d, &world->model->shapePlaces[collider->shape]);
         readout->targets[i] = (rgTarget){pose, rgGeometry_Box(collider->geometry, pose)};
     }
@@ -83,8 +83,8 @@ bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter
     }
     rgRay rest = *ray;
     bool any = false;
-    for (int i = 0; i < world->colliderCount; ++i) {
-        const rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount; ++i) {
+        const rgCollider* collider = &world->contacts.colliders[i];
         const rgTarget* target = &world->readout->targets[i];
         rgRayHit found;
         if (!rgRayMeetsBox(&target->box, rest.origin, rest.direction, rest.maxFraction) ||
@@ -155,8 +155,8 @@ bool rgWorld_ShapeCast(const rgWorld* world, const rgGeometry* geometry, rgPose 
     }
     double most = maxFraction;
     bool any = false;
-    for (int i = 0; i < world->colliderCount; ++i) {
-        const rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount; ++i) {
+        const rgCollider* collider = &world->contacts.colliders[i];
         const rgTarget* target = &world->readout->targets[i];
         rgBox swept = rgSweptBox(geometry, pose, rgScale(most, direction));
         double fraction = 0;
@@ -184,8 +184,8 @@ int rgWorld_Overlaps(const rgWorld* world, const rgGeometry* geometry, rgPose po
     }
     rgBox box = rgGeometry_Box(geometry, pose);
     int count = 0;
-    for (int i = 0; i < world->colliderCount; ++i) {
-        const rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount; ++i) {
+        const rgCollider* collider = &world->contacts.colliders[i];
         const rgTarget* target = &world->readout->targets[i];
         if (rgBoxesMeet(&box, &target->box) && !rgWorld_PassesBy(world, collider, filter) &&
             rgOverlap(geometry, pose, collider->geometry, target->pose)) {
@@ -204,8 +204,8 @@ rgResult rgWorld_ShapeDistance(const rgWorld* world, rgShapeId a, rgShapeId b,
         rgModel_Shape(world->model, b) == NULL) {
         return rg_errorArgument;
     }
-    const rgGeometry* A = world->geometries[a.index1 - 1];
-    const rgGeometry* B = world->geometries[b.index1 - 1];
+    const rgGeometry* A = world->contacts.geometries[a.index1 - 1];
+    const rgGeometry* B = world->contacts.geometries[b.index1 - 1];
     if (A == NULL || B == NULL) {
         return rg_errorUnsupported;
     }
@@ -221,15 +221,15 @@ rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
     }
     rgReadout* readout = world->readout;
     if (readout->asked == NULL) {
-        rgDynamicsDef def = rgDefaultDynamicsDef(world->shared);
-        def.allocator = world->allocator;
-        if (rgCreateDynamics(world->shared, &def, &readout->asked) != rg_ok) {
+        rgDynamicsDef def = rgDefaultDynamicsDef(world->variant.shared);
+        def.allocator = world->heap.allocator;
+        if (rgCreateDynamics(world->variant.shared, &def, &readout->asked) != rg_ok) {
             return NULL;
         }
     }
     if (!readout->askedValid) {
         readout->asked->model = world->model;
-        readout->asked->gravity = world->gravity;
+        readout->asked->gravity = world->settings.gravity;
         rgWorld_PlaceNow(world, readout->asked);
         rgDynamics_SetState(readout->asked, world->state.q, world->state.v);
         readout->askedValid = true;

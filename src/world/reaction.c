@@ -28,7 +28,7 @@ static rgSpatial rgInertialWrench(const rgWorld* world, rgDynamics* d, int body)
     rgVec3 w = rgRotateBack(pose.q, V->angular), turn = rgRotateBack(pose.q, A->angular);
     rgVec3 torque = rgAdd(rgSym3_Multiply(&inertia->moment, turn),
                           rgCross(w, rgSym3_Multiply(&inertia->moment, w)));
-    rgVec3 force = rgScale(inertia->mass, rgSub(rate, world->gravity));
+    rgVec3 force = rgScale(inertia->mass, rgSub(rate, world->settings.gravity));
     return rgWrenchAt(center, force, rgRotate(pose.q, torque));
 }
 
@@ -38,10 +38,10 @@ static void rgAddInertial(const rgWorld* world, rgDynamics* d, rgSpatial* reacti
     for (int b = 0; b < model->info.bodyCount; ++b) {
         rgSpatial wrench = rgInertialWrench(world, d, b);
         rgLoad(reactions, b, wrench, -1);
-        if (!world->stepWrenched) {
+        if (!world->free.hasWrench) {
             continue;
         }
-        const double* w = world->stepWrench + 6 * b;
+        const double* w = world->free.wrench + 6 * b;
         rgPose pose = rgDynamics_PlacePose(d, &model->bodyPlaces[b]);
         rgVec3 center = rgPose_Point(pose, model->bodies[b].inertia.center);
         rgLoad(reactions, b, rgWrenchAt(center, rgVec(w[0], w[1], w[2]), rgVec(w[3], w[4], w[5])),
@@ -61,7 +61,7 @@ static void rgAddContactLoads(const rgWorld* world, rgSpatial* reactions) {
     const rgContact* contacts = rgWorld_Contacts(world, &count);
     for (int i = 0; i < count; ++i) {
         const rgContact* c = &contacts[i];
-        rgSpatial wrench = rgWrenchAt(c->point, c->force, rgContactTorque(c, world->dt));
+        rgSpatial wrench = rgWrenchAt(c->point, c->force, rgContactTorque(c, world->settings.dt));
         rgLoad(reactions, c->bodyB.index1 - 1, wrench, 1);
         rgLoad(reactions, c->bodyA.index1 - 1, wrench, -1);
     }
@@ -72,7 +72,7 @@ static rgVec3 rgAttachmentPoint(rgDynamics* d, rgBodyId body, rgPose pose) {
 }
 
 static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* reactions) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
         if (source->kind != rg_constraintEquality) {
@@ -84,7 +84,7 @@ static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* react
         }
         int k = source->row % 3;
         rgVec3 axis = rgVec(k == 0, k == 1, k == 2);
-        rgVec3 push = rgScale(rows->lambda[r] / world->dt, axis), none = rgVec(0, 0, 0);
+        rgVec3 push = rgScale(rows->lambda[r] / world->settings.dt, axis), none = rgVec(0, 0, 0);
         bool turns = source->row >= 3;
         rgVec3 force = turns ? none : push, torque = turns ? push : none;
         rgVec3 a = rgAttachmentPoint(d, def->bodyA, def->poseA);
@@ -97,11 +97,11 @@ static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* react
 // Force along the way of a tendon: its own rows, and of actuators and couplings that act on it.
 static double rgTendonForce(const rgWorld* world, int tendon) {
     const rgModel* model = world->model;
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     double force = 0;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
-        double push = rows->lambda[r] / world->dt;
+        double push = rows->lambda[r] / world->settings.dt;
         if (source->kind == rg_constraintTendon && source->index == tendon) {
             force += rgTendonRowIsLimit(source->row) && source->row % 2 == 1 ? -push : push;
         } else if (source->kind == rg_constraintEquality) {
@@ -114,7 +114,9 @@ static double rgTendonForce(const rgWorld* world, int tendon) {
     }
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuatorDef* def = &model->actuators[a];
-        force += def->tendon.index1 == tendon + 1 ? def->gear[0] * world->driveForce[a] : 0;
+        force += def->tendon.index1 == tendon + 1
+                     ? def->gear[0] * world->transmission.actuatorForce[a]
+                     : 0;
     }
     return force;
 }
@@ -128,7 +130,7 @@ static void rgAddTendonLoads(const rgWorld* world, rgDynamics* d, rgSpatial* rea
     }
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         if (model->actuators[a].frame.index1 > 0) {
-            rgDynamics_LoadDrive(d, a, -world->driveForce[a], reactions);
+            rgDynamics_LoadDrive(d, a, -world->transmission.actuatorForce[a], reactions);
         }
     }
 }

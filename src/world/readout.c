@@ -10,19 +10,20 @@ void rgReadout_Invalidate(rgReadout* readout) {
 
 rgResult rgReadout_Create(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
-    rgReadout* readout = rgAllocate(&world->allocator, 1, sizeof(rgReadout));
+    rgReadout* readout = rgAllocate(&world->heap.allocator, 1, sizeof(rgReadout));
     world->readout = readout;
     if (readout == NULL) {
         return rg_errorMemory;
     }
     rgDynamicsDef def = rgDefaultDynamicsDef(world->model);
-    def.gravity = world->gravity;
+    def.gravity = world->settings.gravity;
     def.coordinates = rg_velocityStep;
-    def.allocator = world->allocator;
-    readout->reactions = rgAllocate(&world->allocator, (size_t)info->bodyCount, sizeof(rgSpatial));
+    def.allocator = world->heap.allocator;
+    readout->reactions =
+        rgAllocate(&world->heap.allocator, (size_t)info->bodyCount, sizeof(rgSpatial));
     readout->sensorStarts =
-        rgAllocate(&world->allocator, (size_t)info->sensorCount + 1, sizeof(int));
-    readout->row = rgAllocate(&world->allocator, (size_t)info->vCount, sizeof(double));
+        rgAllocate(&world->heap.allocator, (size_t)info->sensorCount + 1, sizeof(int));
+    readout->row = rgAllocate(&world->heap.allocator, (size_t)info->vCount, sizeof(double));
     if (readout->reactions == NULL || readout->sensorStarts == NULL || readout->row == NULL) {
         return rg_errorMemory;
     }
@@ -31,7 +32,7 @@ rgResult rgReadout_Create(rgWorld* world) {
             readout->sensorStarts[s] + rgSensorSize(world->model->sensors[s].kind);
     }
     int numbers = readout->sensorStarts[info->sensorCount];
-    readout->sensors = rgAllocate(&world->allocator, (size_t)numbers, sizeof(double));
+    readout->sensors = rgAllocate(&world->heap.allocator, (size_t)numbers, sizeof(double));
     rgResult result = readout->sensors != NULL ? rg_ok : rg_errorMemory;
     result = result == rg_ok ? rgCreateDynamics(world->model, &def, &readout->now) : result;
     return result == rg_ok ? rgCreateDynamics(world->model, &def, &readout->start) : result;
@@ -45,15 +46,15 @@ void rgReadout_Destroy(rgWorld* world) {
     rgDestroyDynamics(readout->now);
     rgDestroyDynamics(readout->start);
     rgDestroyDynamics(readout->asked);
-    rgRelease(&world->allocator, readout->targets);
-    rgRelease(&world->allocator, readout->touches);
-    rgRelease(&world->allocator, readout->contacts);
-    rgRelease(&world->allocator, readout->constraints);
-    rgRelease(&world->allocator, readout->reactions);
-    rgRelease(&world->allocator, readout->sensors);
-    rgRelease(&world->allocator, readout->row);
-    rgRelease(&world->allocator, readout->sensorStarts);
-    rgRelease(&world->allocator, readout);
+    rgRelease(&world->heap.allocator, readout->targets);
+    rgRelease(&world->heap.allocator, readout->touches);
+    rgRelease(&world->heap.allocator, readout->contacts);
+    rgRelease(&world->heap.allocator, readout->constraints);
+    rgRelease(&world->heap.allocator, readout->reactions);
+    rgRelease(&world->heap.allocator, readout->sensors);
+    rgRelease(&world->heap.allocator, readout->row);
+    rgRelease(&world->heap.allocator, readout->sensorStarts);
+    rgRelease(&world->heap.allocator, readout);
 }
 
 // ---- the current state
@@ -113,9 +114,9 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
     rgDynamics* d = readout->start;
     if (!readout->startValid) {
         rgWorld_PlaceStart(world, d);
-        rgDynamics_SetState(d, world->startQ, world->midV);
+        rgDynamics_SetState(d, world->kinematics.q, world->kinematics.midV);
         for (int i = 0; i < world->model->vCount; ++i) {
-            d->scratch[i] = (world->endV[i] - world->startV[i]) / world->dt;
+            d->scratch[i] = (world->next.endV[i] - world->kinematics.v[i]) / world->settings.dt;
         }
         rgDynamics_SetAccelerations(d, d->scratch);
         rgDynamics_NeedInertias(d);
@@ -125,8 +126,9 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
 }
 
 // Elastic motion is no slip.
-static double rgSlipSpeed(const rgWorld* world, const rgPoint* point, const rgContact* contact) {
-    rgVec3 stretch = rgScale(1 / world->dt, rgSub(contact->anchor, point->anchor));
+static double rgSlipSpeed(const rgWorld* world, const rgContactPoint* point,
+                          const rgContact* contact) {
+    rgVec3 stretch = rgScale(1 / world->settings.dt, rgSub(contact->anchor, point->anchor));
     return hypot(contact->slip[0] - rgDot(stretch, point->tangent1),
                  contact->slip[1] - rgDot(stretch, point->tangent2));
 }
@@ -141,9 +143,9 @@ static rgContactState rgStateOf(const rgContact* contact, double speed) {
     return onCone && speed > 1e-6 ? rg_contactSlip : rg_contactStick;
 }
 
-static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgPoint* point) {
-    const rgCollider* A = &world->colliders[point->colliderA];
-    const rgCollider* B = &world->colliders[point->colliderB];
+static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgContactPoint* point) {
+    const rgCollider* A = &world->contacts.colliders[point->colliderA];
+    const rgCollider* B = &world->contacts.colliders[point->colliderB];
     return (rgContact){.bodyA = {A->body + 1},
                        .bodyB = {B->body + 1},
                        .shapeA = {A->shape + 1},
@@ -160,26 +162,27 @@ static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgPoint* point) {
                        .firstRow = point->firstRow};
 }
 
-static rgContact rgWorld_ReadContact(const rgWorld* world, const rgPoint* point) {
+static rgContact rgWorld_ReadContact(const rgWorld* world, const rgContactPoint* point) {
     rgContact contact = rgWorld_ReadPlace(world, point);
-    const double* lambda = world->rows.lambda + point->firstRow;
+    const double* lambda = world->constraints.rows.lambda + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {
         contact.impulse[k] = lambda[k];
     }
     for (int k = 0; k < 2; ++k) {
-        contact.slip[k] = rgRows_Speed(&world->rows, point->firstRow + k, world->nextV) +
-                          rgDot(point->arc, k == 0 ? point->tangent1 : point->tangent2);
+        contact.slip[k] =
+            rgRows_Speed(&world->constraints.rows, point->firstRow + k, world->next.v) +
+            rgDot(point->curvatureSlip, k == 0 ? point->tangent1 : point->tangent2);
     }
     rgVec3 impulse = rgAddScaled(rgScale(lambda[0], point->tangent1), lambda[1], point->tangent2);
     impulse = rgAddScaled(impulse, lambda[2], point->normal);
-    contact.force = rgScale(1 / world->dt, impulse);
-    contact.anchor = rgNextAnchor(world, point);
+    contact.force = rgScale(1 / world->settings.dt, impulse);
+    contact.anchor = rgNextBristle(world, point);
     contact.state = rgStateOf(&contact, rgSlipSpeed(world, point, &contact));
     return contact;
 }
 
 // A point without rows: open, for the whole step.
-static rgContact rgWorld_ReadWaiting(const rgWorld* world, const rgPoint* point) {
+static rgContact rgWorld_ReadInactive(const rgWorld* world, const rgContactPoint* point) {
     rgContact contact = rgWorld_ReadPlace(world, point);
     rgMaterial material = rgWorld_Material(world, point);
     rgVec3 velocity = rgWorld_PointRate(world, point);
@@ -193,15 +196,15 @@ static rgContact rgWorld_ReadWaiting(const rgWorld* world, const rgPoint* point)
 
 // Points with rows and without, in the order in which they were found.
 static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
-    if (world->waitingCount > 0) {
-        rgWorld_RateLinks(world, world->nextV);
+    if (world->contacts.inactiveCount > 0) {
+        rgWorld_RateLinks(world, world->next.v);
     }
-    for (int i = 0, w = 0; i < world->pointCount || w < world->waitingCount;) {
-        bool waits =
-            w < world->waitingCount &&
-            (i == world->pointCount || rgPointBefore(&world->waiting[w], &world->points[i]));
-        *contacts++ = waits ? rgWorld_ReadWaiting(world, &world->waiting[w])
-                            : rgWorld_ReadContact(world, &world->points[i]);
+    for (int i = 0, w = 0; i < world->contacts.pointCount || w < world->contacts.inactiveCount;) {
+        bool waits = w < world->contacts.inactiveCount &&
+                     (i == world->contacts.pointCount ||
+                      rgPointBefore(&world->contacts.inactive[w], &world->contacts.points[i]));
+        *contacts++ = waits ? rgWorld_ReadInactive(world, &world->contacts.inactive[w])
+                            : rgWorld_ReadContact(world, &world->contacts.points[i]);
         w += waits;
         i += !waits;
     }
@@ -212,11 +215,11 @@ const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
         return rgNothing(count);
     }
     rgReadout* readout = world->readout;
-    int wanted = world->pointCount + world->waitingCount;
+    int wanted = world->contacts.pointCount + world->contacts.inactiveCount;
     if (!readout->contactsValid) {
         readout->contactCount = 0;
-        if (rgReserve(&world->allocator, (void**)&readout->contacts, &readout->contactCapacity, 0,
-                      wanted, sizeof(rgContact)) == rg_ok) {
+        if (rgReserve(&world->heap.allocator, (void**)&readout->contacts, &readout->contactCapacity,
+                      0, wanted, sizeof(rgContact)) == rg_ok) {
             rgWorld_ReadContacts(world, readout->contacts);
             readout->contactCount = wanted;
             readout->contactsValid = true;
@@ -229,7 +232,7 @@ const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
 }
 
 static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     readout->constraintCount = 0;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
@@ -241,7 +244,7 @@ static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
                                     .regularized = rgWorld_LoopIsOpen(world, r),
                                     .gap = rows->gap[r],
                                     .impulse = rows->lambda[r],
-                                    .force = rows->lambda[r] / world->dt};
+                                    .force = rows->lambda[r] / world->settings.dt};
         }
     }
 }
@@ -253,8 +256,8 @@ const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count) {
     rgReadout* readout = world->readout;
     if (!readout->constraintsValid) {
         readout->constraintCount = 0;
-        if (rgReserve(&world->allocator, (void**)&readout->constraints,
-                      &readout->constraintCapacity, 0, world->rows.rowCount,
+        if (rgReserve(&world->heap.allocator, (void**)&readout->constraints,
+                      &readout->constraintCapacity, 0, world->constraints.rows.rowCount,
                       sizeof(rgConstraintForce)) == rg_ok) {
             rgReadConstraints(world, readout);
             readout->constraintsValid = true;
@@ -286,13 +289,14 @@ const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lam
         return NULL;
     }
     if (lambda != NULL) {
-        *lambda = world->rows.lambda;
+        *lambda = world->constraints.rows.lambda;
     }
-    if (world->problem.rowCount == 0 || world->problem.delassus.mass.value != NULL) {
-        return &world->problem;
+    if (world->constraints.problem.rowCount == 0 ||
+        world->constraints.problem.delassus.mass.value != NULL) {
+        return &world->constraints.problem;
     }
-    rgWorld_FillMass(world, world->added, world->massValue);
-    world->readout->problem = world->problem;
-    world->readout->problem.delassus.mass.value = world->massValue;
+    rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
+    world->readout->problem = world->constraints.problem;
+    world->readout->problem.delassus.mass.value = world->constraints.massValue;
     return &world->readout->problem;
 }

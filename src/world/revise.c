@@ -7,16 +7,16 @@
 
 // Contacts and gaps; *frees: v_free is another.
 static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
-    *frees = rgWorld_LetRoll(world);
+    *frees = rgWorld_ReviseRolling(world);
     if (*frees) {
         return rg_reviseGaps;
     }
-    if (world->waitingCount == 0 && !world->bends) {
+    if (world->contacts.inactiveCount == 0 && !world->contacts.mayCurve) {
         return 0;
     }
-    rgWorld_RateLinks(world, world->nextV);
-    bool bent = rgWorld_BendGaps(world, world->nextV, pass);
-    bool closes = rgWorld_AdmitPoints(world, pass);
+    rgWorld_RateLinks(world, world->next.v);
+    bool bent = rgWorld_CorrectGaps(world, world->next.v, pass);
+    bool closes = rgWorld_ActivateContacts(world, pass);
     return (bent ? rg_reviseGaps : 0u) | (closes ? rg_reviseContacts : 0u);
 }
 
@@ -29,12 +29,12 @@ bool rgRevise(rgStep* step) {
     bool last = pass >= RG_MAX_PASSES || step->factorizationCount >= RG_MAX_FACTORIZATIONS;
     unsigned why = last ? 0 : rgReviseContacts(world, pass, &step->movesFreely);
     if (why != 0) {
-        world->reboundRound = 0; // islands may be others
-    } else if (rgReviseRebounds(world, last)) {
+        world->constraints.restitutionPass = 0; // islands may be others
+    } else if (rgReviseRestitution(world, last)) {
         why = rg_reviseRebounds;
     }
     if (why == 0) {
-        world->reboundRound = 0;
+        world->constraints.restitutionPass = 0;
     }
     step->report->revisions |= (int)why;
     step->report->passCount = pass;

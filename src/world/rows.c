@@ -17,7 +17,7 @@ void rgRows_Free(rgWorld* world, rgRows* rows) {
                       rows->compliance, rows->drift,    rows->freeVelocity, rows->lambda,
                       rows->length,     rows->rowStart, rows->column,       rows->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->allocator, arrays[i]);
+        rgRelease(&world->heap.allocator, arrays[i]);
     }
 }
 
@@ -40,7 +40,7 @@ static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
     for (int i = 0; i < RG_COUNT(list); ++i) {
         int capacity = rows->rowCapacity; // forces growth to the same target
         int used = rows->rowCapacity > 0 ? rows->rowCount + list[i].extra : 0;
-        rgResult result = rgReserve(&world->allocator, list[i].array, &capacity, used,
+        rgResult result = rgReserve(&world->heap.allocator, list[i].array, &capacity, used,
                                     target + list[i].extra, list[i].size);
         if (result != rg_ok) {
             return result;
@@ -55,10 +55,10 @@ static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
 
 static rgResult rgRows_GrowEntries(rgWorld* world, rgRows* rows, int needed) {
     int columns = rows->entryCapacity, values = rows->entryCapacity;
-    rgResult result = rgReserve(&world->allocator, (void**)&rows->column, &columns,
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&rows->column, &columns,
                                 rows->entryCount, needed, sizeof(int));
     if (result == rg_ok) {
-        result = rgReserve(&world->allocator, (void**)&rows->value, &values, rows->entryCount,
+        result = rgReserve(&world->heap.allocator, (void**)&rows->value, &values, rows->entryCount,
                            needed, sizeof(double));
     }
     rows->entryCapacity = result == rg_ok ? values : rows->entryCapacity;
@@ -73,7 +73,7 @@ void rgRows_DropLast(rgRows* rows) {
 static rgResult rgRows_Reserve(rgWorld* world, rgRows* rows, int rowCount, int entryCount) {
     rgResult result = rg_ok;
     if (rows->blockCount + 1 > rows->blockCapacity) {
-        result = rgReserve(&world->allocator, (void**)&rows->blocks, &rows->blockCapacity,
+        result = rgReserve(&world->heap.allocator, (void**)&rows->blocks, &rows->blockCapacity,
                            rows->blockCount, rows->blockCount + 1, sizeof(rgBlock));
     }
     if (result == rg_ok && rows->rowCount + rowCount > rows->rowCapacity) {
@@ -195,11 +195,12 @@ int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* fr
 }
 
 // The least of what the trees that a row acts on were moved by.
-double rgRows_Lead(const rgWorld* world, int row) {
-    const rgRows* rows = &world->rows;
-    double lead = world->dt;
+double rgRows_DriftTime(const rgWorld* world, int row) {
+    const rgRows* rows = &world->constraints.rows;
+    double lead = world->settings.dt;
     for (int k = rows->rowStart[row]; row < rows->rowCount && k < rows->rowStart[row + 1]; ++k) {
-        lead = fmin(lead, world->lead[world->treeOfDof[rows->column[k]]]);
+        lead =
+            fmin(lead, world->kinematics.driftTime[world->constraints.treeOfDof[rows->column[k]]]);
     }
     return lead;
 }

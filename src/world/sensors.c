@@ -41,14 +41,16 @@ static void rgStore3(rgVec3 v, double* out) {
 }
 
 // Of all that act on it, through tendons and frames too.
-static double rgJointDriveForce(const rgWorld* world, int joint) {
+static double rgJointActuatorForce(const rgWorld* world, int joint) {
     const rgModel* model = world->model;
     int dof = model->jointRanges[joint].v;
     double sum = 0;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         for (int k = model->driveStart[a]; k < model->driveStart[a + 1]; ++k) {
             bool acts = model->driveColumns[k] == dof;
-            sum += acts ? world->driveValues[k] * world->driveForce[a] : 0;
+            sum +=
+                acts ? world->transmission.actuatorValues[k] * world->transmission.actuatorForce[a]
+                     : 0;
         }
     }
     return sum;
@@ -73,7 +75,7 @@ static double rgTendonSpeed(const rgWorld* world, int tendon) {
     return rgRowRate(now, model->tendonColumns + start[0], start[1] - start[0], values, drift);
 }
 
-static double rgDriveSpeed(const rgWorld* world, int actuator) {
+static double rgActuatorSpeed(const rgWorld* world, int actuator) {
     const rgModel* model = world->model;
     const rgDynamics* now = rgWorld_Now(world);
     const int* start = model->driveStart + actuator;
@@ -82,11 +84,13 @@ static double rgDriveSpeed(const rgWorld* world, int actuator) {
     return rgRowRate(now, model->driveColumns + start[0], start[1] - start[0], values, drift);
 }
 
-static double rgTendonDriveForce(const rgWorld* world, int tendon) {
+static double rgTendonActuatorForce(const rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     double sum = 0;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
-        sum += model->actuators[a].tendon.index1 == tendon + 1 ? world->driveForce[a] : 0;
+        sum += model->actuators[a].tendon.index1 == tendon + 1
+                   ? world->transmission.actuatorForce[a]
+                   : 0;
     }
     return sum;
 }
@@ -106,13 +110,13 @@ static rgBeyond rgBeyondLimits(bool limited, double x, double lower, double uppe
 
 // The rows of the limits of a joint or tendon in the last step.
 static double rgLimitForce(const rgWorld* world, rgConstraintKind kind, int index) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     double sum = 0;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
         bool limit = kind == rg_constraintLimit || source->row < 2;
         bool own = source->kind == (int)kind && source->index == index && limit;
-        sum += own ? rows->lambda[r] / world->dt : 0;
+        sum += own ? rows->lambda[r] / world->settings.dt : 0;
     }
     return sum;
 }
@@ -151,7 +155,7 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = world->state.v[model->jointRanges[joint].v];
         break;
     case rg_sensorJointActuatorForce:
-        out[0] = rgJointDriveForce(world, joint);
+        out[0] = rgJointActuatorForce(world, joint);
         break;
     case rg_sensorTendonPosition:
         out[0] = rgDynamics_TendonLength(rgWorld_Now(world), def->tendon);
@@ -160,16 +164,16 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = rgTendonSpeed(world, tendon);
         break;
     case rg_sensorTendonActuatorForce:
-        out[0] = rgTendonDriveForce(world, tendon);
+        out[0] = rgTendonActuatorForce(world, tendon);
         break;
     case rg_sensorActuatorPosition:
         out[0] = rgDynamics_DriveRow(rgWorld_Now(world), actuator, NULL, NULL);
         break;
     case rg_sensorActuatorVelocity:
-        out[0] = rgDriveSpeed(world, actuator);
+        out[0] = rgActuatorSpeed(world, actuator);
         break;
     case rg_sensorActuatorForce:
-        out[0] = world->driveForce[actuator];
+        out[0] = world->transmission.actuatorForce[actuator];
         break;
     case rg_sensorClock:
         out[0] = *world->state.time;
@@ -207,7 +211,8 @@ static void rgReadAcceleration(const rgWorld* world, rgFrameId frame, rgSensorKi
     rgSpatial A = rgDynamics_FrameAcceleration(d, frame, rg_referenceAligned);
     rgVec3 result = kind == rg_sensorFrameAngularAcceleration ? A.angular : A.linear;
     if (kind == rg_sensorAccelerometer) {
-        result = rgRotateBack(rgDynamics_FramePose(d, frame).q, rgSub(A.linear, world->gravity));
+        result = rgRotateBack(rgDynamics_FramePose(d, frame).q,
+                              rgSub(A.linear, world->settings.gravity));
     }
     rgStore3(result, out);
 }
@@ -228,7 +233,7 @@ static double rgReadTouch(const rgWorld* world, rgFrameId frame, double radius) 
     for (int i = 0; i < count; ++i) {
         bool own = contacts[i].bodyA.index1 == body + 1 || contacts[i].bodyB.index1 == body + 1;
         bool near = radius == 0 || rgLength(rgSub(contacts[i].point, center)) <= radius;
-        sum += own && near ? contacts[i].impulse[2] / world->dt : 0;
+        sum += own && near ? contacts[i].impulse[2] / world->settings.dt : 0;
     }
     return sum;
 }

@@ -13,7 +13,8 @@ static bool rgIsAsleep(double mark) {
 }
 
 void rgWorld_StartSleep(rgWorld* world) {
-    memcpy(world->sleeps, world->state.asleep, (size_t)world->model->treeCount * sizeof(double));
+    memcpy(world->sleep.asleep, world->state.asleep,
+           (size_t)world->model->treeCount * sizeof(double));
 }
 
 static void rgWakeGroup(double* sleeps, int count, double mark) {
@@ -26,7 +27,7 @@ static void rgWorld_WakeTree(rgWorld* world, int tree) {
     if (tree >= 0 && rgIsAsleep(world->state.asleep[tree])) {
         rgWakeGroup(world->state.asleep, world->model->treeCount, world->state.asleep[tree]);
     }
-    if (tree >= 0 && world->sleepCount > 0) {
+    if (tree >= 0 && world->sleep.treeCount > 0) {
         world->state.rest[tree] = 0;
     }
 }
@@ -48,7 +49,7 @@ void rgWorld_WakeAll(rgWorld* world) {
 // What loops tie to a kinematic link that is told to move.
 void rgWorld_WakeTied(rgWorld* world, int link) {
     const rgModel* model = world->model;
-    for (int e = 0; e < model->info.equalityCount && world->sleepCount > 0; ++e) {
+    for (int e = 0; e < model->info.equalityCount && world->sleep.treeCount > 0; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         if (def->kind != rg_equalityConnect && def->kind != rg_equalityWeld) {
             continue;
@@ -77,7 +78,7 @@ bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body) {
 
 static bool rgWorld_ColliderSleeps(const rgWorld* world, const rgCollider* collider) {
     int tree = world->model->links[collider->link].tree;
-    return tree >= 0 && rgIsAsleep(world->sleeps[tree]);
+    return tree >= 0 && rgIsAsleep(world->sleep.asleep[tree]);
 }
 
 static bool rgWorld_ColliderMoves(const rgWorld* world, const rgCollider* collider) {
@@ -85,15 +86,15 @@ static bool rgWorld_ColliderMoves(const rgWorld* world, const rgCollider* collid
     if (!rgModel_IsKinematic(model, collider->link)) {
         return rgWorld_LinkMoves(world, collider->link);
     }
-    const rgSpatial* v = &world->guides[collider->link - model->linkCount].velocity;
+    const rgSpatial* v = &world->kinematics.links[collider->link - model->linkCount].velocity;
     return rgDot(v->linear, v->linear) + rgDot(v->angular, v->angular) > 0;
 }
 
 rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
-    if (world->sleepCount == 0) {
+    if (world->sleep.treeCount == 0) {
         return rg_pairAwake;
     }
-    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
+    const rgCollider *A = &world->contacts.colliders[a], *B = &world->contacts.colliders[b];
     bool sleepsA = rgWorld_ColliderSleeps(world, A), sleepsB = rgWorld_ColliderSleeps(world, B);
     if (!sleepsA && !sleepsB) {
         return rg_pairAwake;
@@ -104,16 +105,17 @@ rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
 
 // (22) Something comes so close that it may touch a sleeper in this step.
 bool rgWorld_Rouse(rgWorld* world) {
-    const rgMemory* next = &world->memories[1];
-    double fall = world->dt * world->dt * rgLength(world->gravity);
+    const rgMemory* next = &world->warmStart.memories[1];
+    double fall = world->settings.dt * world->settings.dt * rgLength(world->settings.gravity);
     bool any = false;
-    for (int i = 0; i < next->pairCount && world->sleepCount > 0; ++i) {
+    for (int i = 0; i < next->pairCount && world->sleep.treeCount > 0; ++i) {
         const rgPairMemory* pair = &next->pairs[i];
-        rgManifold* manifold = &world->manifolds[i];
+        rgManifold* manifold = &world->contacts.manifolds[i];
         if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairRousing) {
             continue;
         }
-        const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+        const rgCollider *A = &world->contacts.colliders[pair->a],
+                         *B = &world->contacts.colliders[pair->b];
         double reach = 2 * rgPairTravel(A, B);
         bool touches = false;
         for (int k = 0; k < manifold->count; ++k) {
@@ -122,7 +124,7 @@ bool rgWorld_Rouse(rgWorld* world) {
         if (touches) {
             int tree =
                 world->model->links[rgWorld_ColliderSleeps(world, A) ? A->link : B->link].tree;
-            rgWakeGroup(world->sleeps, world->model->treeCount, world->sleeps[tree]);
+            rgWakeGroup(world->sleep.asleep, world->model->treeCount, world->sleep.asleep[tree]);
             any = true;
         } else {
             manifold->count = 0; // nothing acts on a sleeper
@@ -132,9 +134,9 @@ bool rgWorld_Rouse(rgWorld* world) {
 }
 
 int rgWorld_DormantContacts(const rgWorld* world) {
-    const rgMemory* next = &world->memories[1];
+    const rgMemory* next = &world->warmStart.memories[1];
     int count = 0;
-    for (int i = 0; i < next->pairCount && world->sleepCount > 0; ++i) {
+    for (int i = 0; i < next->pairCount && world->sleep.treeCount > 0; ++i) {
         const rgPairMemory* pair = &next->pairs[i];
         count += rgWorld_PairIsDormant(world, pair) ? pair->contactCount : 0;
     }
@@ -143,8 +145,8 @@ int rgWorld_DormantContacts(const rgWorld* world) {
 
 // What sleepers remember of their contacts goes on as it is, behind the contacts of the step.
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair) {
-    const rgMemory* last = &world->memories[0];
-    rgMemory* next = &world->memories[1];
+    const rgMemory* last = &world->warmStart.memories[0];
+    rgMemory* next = &world->warmStart.memories[1];
     if (!rgWorld_PairIsDormant(world, pair)) {
         return false;
     }
@@ -162,7 +164,7 @@ bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair) {
 static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
     double most = 0;
     for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
-        most = RG_MAX(most, fabs(world->nextV[i]) * world->reach[i]);
+        most = RG_MAX(most, fabs(world->next.v[i]) * world->kinematics.leverArm[i]);
     }
     return most < world->def.sleepSpeed;
 }
@@ -171,33 +173,42 @@ static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
 void rgWorld_FallAsleep(rgWorld* world) {
     const rgModel* model = world->model;
     double* rest = world->state.rest;
-    memcpy(world->state.asleep, world->sleeps, (size_t)model->treeCount * sizeof(double));
-    if (world->sleepCount == 0) {
+    memcpy(world->state.asleep, world->sleep.asleep, (size_t)model->treeCount * sizeof(double));
+    if (world->sleep.treeCount == 0) {
         return;
     }
     rgConnectIslands(world);
     for (int t = 0; t < model->treeCount; ++t) {
         bool slow = rgWorld_TreeIsSlow(world, &model->trees[t]);
-        rest[t] = slow ? rest[t] + world->dt : 0;
-        world->islands[t].limited = false;
+        rest[t] = slow ? rest[t] + world->settings.dt : 0;
+        world->constraints.islands[t].limited = false;
     }
-    for (int r = 0; r < world->rows.rowCount; ++r) {
-        if (world->rows.drift[r] != 0 && rgRows_Columns(&world->rows, r) > 0) {
-            world->islands[rgRowIsland(world, r)].limited = true;
+    for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
+        if (world->constraints.rows.drift[r] != 0 &&
+            rgRows_Columns(&world->constraints.rows, r) > 0) {
+            world->constraints.islands[rgRowIsland(world, r)].limited = true;
         }
     }
     for (int t = 0; t < model->treeCount; ++t) {
-        int root = rgFindIsland(world->islands, t);
-        if (rest[t] < world->def.sleepTime || world->sleeps[t] != 0) {
-            world->islands[root].limited = true;
+        int root = rgFindIsland(world->constraints.islands, t);
+        if (rest[t] < world->def.sleepTime || world->sleep.asleep[t] != 0) {
+            world->constraints.islands[root].limited = true;
         }
     }
     for (int t = 0; t < model->treeCount; ++t) {
-        int root = rgFindIsland(world->islands, t);
-        if (!world->islands[root].limited) {
+        int root = rgFindIsland(world->constraints.islands, t);
+        if (!world->constraints.islands[root].limited) {
             const rgTree* tree = &model->trees[t];
             world->state.asleep[t] = RG_ASLEEP + root;
             memset(world->state.v + tree->firstDof, 0, (size_t)tree->dofCount * sizeof(double));
         }
     }
+}
+
+bool rgSleep_Create(rgWorld* world) {
+    rgSleep* sleep = &world->sleep;
+    const rgModelInfo* info = &world->model->info;
+    bool good = true;
+    sleep->asleep = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
+    return good;
 }

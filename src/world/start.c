@@ -75,7 +75,7 @@ rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics) {
     if (count == 0) {
         return rgWorld_SetState(world, NULL, NULL);
     }
-    double* q = rgAllocate(&world->allocator, (size_t)model->qCount, sizeof(double));
+    double* q = rgAllocate(&world->heap.allocator, (size_t)model->qCount, sizeof(double));
     if (q == NULL) {
         return rg_errorMemory;
     }
@@ -86,6 +86,6 @@ rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics) {
     } else if (result == rg_ok) {
         result = rgWorld_SetState(world, NULL, NULL);
     }
-    rgRelease(&world->allocator, q);
+    rgRelease(&world->heap.allocator, q);
     return result;
 }

@@ -22,11 +22,11 @@ static double rgNorm4(const double* q) {
 }
 
 // What the last step did says nothing about a tree that was set.
-static void rgWorld_ForgetTrend(rgWorld* world, int index) {
+static void rgWorld_ForgetPredictor(rgWorld* world, int index) {
     const rgTree* tree = &world->model->trees[index];
     size_t bytes = (size_t)tree->dofCount * sizeof(double);
     memset(world->state.change + tree->firstDof, 0, bytes);
-    memset(world->state.trend + tree->firstDof, 0, bytes);
+    memset(world->state.predictor + tree->firstDof, 0, bytes);
     world->state.isSet[index] = 1;
     world->state.fresh[index] = 0;
 }
@@ -66,7 +66,7 @@ static void rgWorld_SetTree(rgWorld* world, int index, const double* q, const do
     if (memcmp(oldQ, q, qBytes) != 0 || memcmp(oldV, v, vBytes) != 0) {
         memcpy(oldQ, q, qBytes);
         memcpy(oldV, v, vBytes);
-        rgWorld_ForgetTrend(world, index);
+        rgWorld_ForgetPredictor(world, index);
     }
 }
 
@@ -80,7 +80,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
         return rg_errorArgument;
     }
     // The arrays may be views of this very state.
-    double *newQ = world->nextQ, *newV = world->nextBodyV;
+    double *newQ = world->next.q, *newV = world->next.bodyV;
     memcpy(newQ, q != NULL ? q : model->neutral, (size_t)model->qCount * sizeof(double));
     rgNormalizeQuats(model, newQ);
     memset(newV, 0, (size_t)model->vCount * sizeof(double));
@@ -93,7 +93,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     rgWorld_ForgetSprings(world);
     rgWorld_WakeAll(world);
     rgReadout_Invalidate(world->readout);
-    rgWatch_Disturb(world);
+    rgMonitor_Disturb(world);
     return rg_ok;
 }
 
@@ -135,9 +135,9 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
     rgWorld_WakeDof(world, link->v);
-    rgWorld_ForgetTrend(world, link->tree);
+    rgWorld_ForgetPredictor(world, link->tree);
     rgReadout_Invalidate(world->readout);
-    rgWatch_Disturb(world);
+    rgMonitor_Disturb(world);
 }
 
 rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose) {
@@ -198,7 +198,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     memset(world->state.activation, 0, (size_t)info->activationCount * sizeof(double));
     memset(world->state.force, 0, (size_t)info->vCount * sizeof(double));
     memset(world->state.asleep, 0, (size_t)info->treeCount * sizeof(double));
-    memset(world->state.rest, 0, (size_t)world->sleepCount * sizeof(double));
+    memset(world->state.rest, 0, (size_t)world->sleep.treeCount * sizeof(double));
     if (def != NULL && def->control != NULL) {
         memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
     }
@@ -214,7 +214,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
         return result;
     }
     for (int t = 0; t < world->model->treeCount; ++t) {
-        rgWorld_ForgetTrend(world, t);
+        rgWorld_ForgetPredictor(world, t);
     }
     return rgWorld_SetTime(world, def != NULL ? def->time : 0);
 }
@@ -224,7 +224,7 @@ double rgWorld_Time(const rgWorld* world) {
 }
 
 double rgWorld_TimeStep(const rgWorld* world) {
-    return world != NULL ? world->dt : 0;
+    return world != NULL ? world->settings.dt : 0;
 }
 
 static const double* rgView(const double* numbers, int size, int* count) {
@@ -270,11 +270,11 @@ const double* rgWorld_Force(const rgWorld* world, int* count) {
 }
 
 int rgWorld_UnconvergedSteps(const rgWorld* world) {
-    return world != NULL ? world->unconvergedCount : 0;
+    return world != NULL ? world->monitor.unconvergedCount : 0;
 }
 
 int rgWorld_RegularizedSteps(const rgWorld* world) {
-    return world != NULL ? world->regularizedCount : 0;
+    return world != NULL ? world->monitor.regularizedCount : 0;
 }
 
 // ---- one block
@@ -289,15 +289,15 @@ typedef struct rgStateHeader {
 } rgStateHeader;
 
 static rgStateHeader rgWorld_Header(const rgWorld* world) {
-    const rgMemory* memory = &world->memories[0];
+    const rgMemory* memory = &world->warmStart.memories[0];
     size_t bytes = sizeof(rgStateHeader) + (size_t)world->state.blockCount * sizeof(double) +
                    (size_t)memory->pairCount * sizeof(rgPairMemory) +
                    (size_t)memory->contactCount * sizeof(rgContactMemory) +
-                   rgWorld_ChangeCount(world, world->changed) * sizeof(double);
+                   rgWorld_ChangeCount(world, world->variant.changed) * sizeof(double);
     return (rgStateHeader){RG_STATE_MAGIC,          bytes,
                            world->state.blockCount, memory->pairCount,
-                           memory->contactCount,    world->colliderCount,
-                           world->changed};
+                           memory->contactCount,    world->contacts.colliderCount,
+                           world->variant.changed};
 }
 
 // A checksum behind all that: whatever bit flips on a disk, the state is refused. By words, as
@@ -333,7 +333,7 @@ rgResult rgWorld_Save(const rgWorld* world, void* bytes, size_t byteCount) {
         return rg_errorArgument;
     }
     rgStateHeader header = rgWorld_Header(world);
-    const rgMemory* memory = &world->memories[0];
+    const rgMemory* memory = &world->warmStart.memories[0];
     char* cursor = rgPut(bytes, &header, sizeof(header));
     cursor = rgPut(cursor, world->state.block, (size_t)header.blockCount * sizeof(double));
     cursor = rgPut(cursor, memory->pairs, (size_t)header.pairCount * sizeof(rgPairMemory));
@@ -351,7 +351,7 @@ static bool rgStateIsWhole(const char* bytes, const rgStateHeader* header) {
 
 static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size_t byteCount) {
     if (header->magic != RG_STATE_MAGIC || header->blockCount != world->state.blockCount ||
-        header->colliderCount != world->colliderCount || header->pairCount < 0 ||
+        header->colliderCount != world->contacts.colliderCount || header->pairCount < 0 ||
         header->contactCount < 0 || header->changed >= 1u << rg_changeKindCount) {
         return false;
     }
@@ -369,7 +369,7 @@ static bool rgPairsFit(const rgStateHeader* header, const char* bytes) {
         memcpy(&pair, bytes + (size_t)i * sizeof(pair), sizeof(pair));
         bool within = pair.firstContact >= 0 && pair.contactCount >= 0 &&
                       pair.firstContact <= header->contactCount - pair.contactCount;
-        if (!within || !isfinite(pair.taken)) {
+        if (!within || !isfinite(pair.energyTank)) {
             return false;
         }
     }
@@ -410,12 +410,14 @@ static bool rgAnyWrench(const rgWorld* world) {
 }
 
 static rgResult rgMemory_Reserve(rgWorld* world, int pairCount, int contactCount) {
-    rgMemory* memory = &world->memories[0];
-    rgResult result = rgReserve(&world->allocator, (void**)&memory->pairs, &memory->pairCapacity,
-                                memory->pairCount, pairCount, sizeof(rgPairMemory));
+    rgMemory* memory = &world->warmStart.memories[0];
+    rgResult result =
+        rgReserve(&world->heap.allocator, (void**)&memory->pairs, &memory->pairCapacity,
+                  memory->pairCount, pairCount, sizeof(rgPairMemory));
     if (result == rg_ok) {
-        result = rgReserve(&world->allocator, (void**)&memory->contacts, &memory->contactCapacity,
-                           memory->contactCount, contactCount, sizeof(rgContactMemory));
+        result =
+            rgReserve(&world->heap.allocator, (void**)&memory->contacts, &memory->contactCapacity,
+                      memory->contactCount, contactCount, sizeof(rgContactMemory));
     }
     return result;
 }
@@ -447,16 +449,16 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     if (result != rg_ok) {
         return result;
     }
-    rgMemory* memory = &world->memories[0];
+    rgMemory* memory = &world->warmStart.memories[0];
     rgPut((char*)world->state.block, block, (size_t)header.blockCount * sizeof(double));
     rgPut((char*)memory->pairs, pairs, (size_t)header.pairCount * sizeof(rgPairMemory));
     rgPut((char*)memory->contacts, contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
     memory->pairCount = header.pairCount;
     memory->contactCount = header.contactCount;
-    world->wrenched = rgAnyWrench(world);
+    world->free.stateHasWrench = rgAnyWrench(world);
     world->readout->evaluated = false; // nothing is known of the step before
     rgReadout_Invalidate(world->readout);
-    rgWatch_Disturb(world);
+    rgMonitor_Disturb(world);
     return rg_ok;
 }
 
@@ -464,7 +466,7 @@ uint64_t rgWorld_Hash(const rgWorld* world) {
     if (world == NULL) {
         return 0;
     }
-    const rgMemory* memory = &world->memories[0];
+    const rgMemory* memory = &world->warmStart.memories[0];
     rgStateHeader header = rgWorld_Header(world);
     uint64_t hash = rgHashBytes(&header, sizeof(header), 0);
     hash = rgHashBytes(world->state.block, (size_t)header.blockCount * sizeof(double), hash);
@@ -496,7 +498,7 @@ rgResult rgWorld_SetControl(rgWorld* world, const double* control) {
         return rg_errorArgument;
     }
     int count = world->model->info.actuatorCount;
-    for (int a = 0; a < count && control != NULL && world->sleepCount > 0; ++a) {
+    for (int a = 0; a < count && control != NULL && world->sleep.treeCount > 0; ++a) {
         if (control[a] != world->state.control[a]) {
             rgWorld_WakeActuator(world, a);
         }
@@ -517,7 +519,7 @@ rgResult rgWorld_SetActivation(rgWorld* world, const double* activation) {
         return rg_errorArgument;
     }
     int count = world->model->info.activationCount;
-    for (int a = 0; a < count && activation != NULL && world->sleepCount > 0; ++a) {
+    for (int a = 0; a < count && activation != NULL && world->sleep.treeCount > 0; ++a) {
         if (activation[a] != world->state.activation[a]) {
             rgWorld_WakeActuator(world, a);
         }
@@ -530,7 +532,7 @@ rgResult rgWorld_SetForce(rgWorld* world, const double* force) {
         return rg_errorArgument;
     }
     int count = world->model->vCount;
-    for (int i = 0; i < count && force != NULL && world->sleepCount > 0; ++i) {
+    for (int i = 0; i < count && force != NULL && world->sleep.treeCount > 0; ++i) {
         if (force[i] != world->state.force[i]) {
             rgWorld_WakeDof(world, i);
         }
@@ -548,7 +550,7 @@ rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3
     for (int k = 0; k < 6; ++k) {
         wrench[k] += numbers[k];
     }
-    world->wrenched = true;
+    world->free.stateHasWrench = true;
     rgWorld_WakeLink(world, world->model->bodyPlaces[body.index1 - 1].link);
     return rg_ok;
 }
@@ -557,13 +559,13 @@ void rgWorld_ClearWrenches(rgWorld* world) {
     if (world == NULL) {
         return;
     }
-    for (int i = 0; i < 6 * world->model->info.bodyCount && world->sleepCount > 0; ++i) {
+    for (int i = 0; i < 6 * world->model->info.bodyCount && world->sleep.treeCount > 0; ++i) {
         if (world->state.wrench[i] != 0) {
             rgWorld_WakeLink(world, world->model->bodyPlaces[i / 6].link);
         }
     }
     memset(world->state.wrench, 0, (size_t)(6 * world->model->info.bodyCount) * sizeof(double));
-    world->wrenched = false;
+    world->free.stateHasWrench = false;
 }
 
 rgResult rgWorld_ApplyForceAt(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 point) {
@@ -591,6 +593,55 @@ rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
                (size_t)model->trees[tree].dofCount * sizeof(double));
     }
     rgReadout_Invalidate(world->readout);
-    rgWatch_Disturb(world);
+    rgMonitor_Disturb(world);
     return rg_ok;
+}
+
+static double* rgTakeNumbers(double** cursor, int count) {
+    double* start = *cursor;
+    *cursor += count;
+    return start;
+}
+
+void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
+    const rgModelInfo* info = &world->model->info;
+    double* cursor = block;
+    state->block = block;
+    state->time = rgTakeNumbers(&cursor, 1);
+    state->q = rgTakeNumbers(&cursor, info->qCount);
+    state->v = rgTakeNumbers(&cursor, info->vCount);
+    state->control = rgTakeNumbers(&cursor, info->actuatorCount);
+    state->activation = rgTakeNumbers(&cursor, info->activationCount);
+    state->force = rgTakeNumbers(&cursor, info->vCount);
+    state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
+    state->asleep = rgTakeNumbers(&cursor, info->treeCount);
+    state->kinematic = rgTakeNumbers(&cursor, RG_KINEMATIC_NUMBERS * world->model->kinematicCount);
+    state->rest = rgTakeNumbers(&cursor, world->sleep.treeCount);
+    state->isSet = rgTakeNumbers(&cursor, info->treeCount);
+    state->change = rgTakeNumbers(&cursor, info->vCount);
+    state->predictor = rgTakeNumbers(&cursor, info->vCount);
+    state->fresh = rgTakeNumbers(&cursor, info->treeCount);
+    state->impulse = rgTakeNumbers(&cursor, world->warmStart.slots.count);
+    state->blockCount = (int)(cursor - block);
+}
+
+bool rgState_Create(rgWorld* world) {
+    const rgModelInfo* info = &world->model->info;
+    int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + info->activationCount +
+                6 * info->bodyCount + 3 * info->treeCount +
+                RG_KINEMATIC_NUMBERS * world->model->kinematicCount + world->sleep.treeCount +
+                world->warmStart.slots.count;
+    bool good = true;
+    double* block = rgWorld_Take(world, count, sizeof(double), &good);
+    if (!good) {
+        return false;
+    }
+    rgWorld_ViewState(world, block, &world->state);
+    RG_ASSERT(world->state.blockCount == count);
+    memcpy(world->state.q, world->model->neutral, (size_t)info->qCount * sizeof(double));
+    for (int t = 0; t < info->treeCount; ++t) {
+        world->state.isSet[t] = 1;
+    }
+    rgWorld_ResetKinematic(world);
+    return true;
 }

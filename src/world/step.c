@@ -42,27 +42,27 @@ static rgResult rgCommit(rgStep* step) {
         return step->result;
     }
     const rgModel* model = world->model;
-    rgWatch_BeforeCommit(world);
+    rgMonitor_BeforeCommit(world);
     for (int i = 0; i < model->qCount; ++i) {
-        world->state.q[i] = world->nextQ[i];
+        world->state.q[i] = world->next.q[i];
     }
     for (int i = 0; i < model->vCount; ++i) {
-        world->state.v[i] = world->nextBodyV[i];
+        world->state.v[i] = world->next.bodyV[i];
     }
     rgWorld_FallAsleep(world);
-    rgWorld_CommitGuides(world);
-    rgWorld_CommitTrend(world);
+    rgWorld_CommitKinematic(world);
+    rgWorld_CommitPredictor(world);
     rgWorld_CommitActivations(world);
     for (int t = 0; t < model->treeCount; ++t) {
-        world->state.fresh[t] = world->fresh[t];
+        world->state.fresh[t] = world->constraints.fresh[t];
     }
-    *world->state.time += world->dt;
-    world->unconvergedCount += step->report->contact.status != rg_contactSolved &&
-                               step->report->contact.status != rg_contactBudgeted;
-    world->regularizedCount += step->report->regularizedRows > 0;
+    *world->state.time += world->settings.dt;
+    world->monitor.unconvergedCount += step->report->contact.status != rg_contactSolved &&
+                                       step->report->contact.status != rg_contactBudgeted;
+    world->monitor.regularizedCount += step->report->regularizedRows > 0;
     rgWorld_CommitMemory(world);
     world->readout->committed = true;
-    rgWatch_AfterCommit(world);
+    rgMonitor_AfterCommit(world);
     return rg_ok;
 }
 
@@ -77,11 +77,11 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own
         rgRun(&step, rg_stageSolve, rgSolveProblem);       // g, R, K       -> lambda
         rgRun(&step, rg_stageVelocity, rgUpdateVelocity);  // lambda        -> v+
     } while (rgRevise(&step)); // contacts, gaps, rebounds and midpoint that v+ asks for
-    rgRun(&step, rg_stageVelocity, rgKeepImpulses); // lambda        -> warm start, anchors
+    rgRun(&step, rg_stageVelocity, rgStoreContactState); // lambda        -> warm start, anchors
     if (step.result != rg_ok) { // points without rows are nothing for readers to see
-        world->pointCount = world->waitingCount = 0;
-        world->problem = (rgContactProblem){0};
-        rgRows_Clear(&world->rows);
+        world->contacts.pointCount = world->contacts.inactiveCount = 0;
+        world->constraints.problem = (rgContactProblem){0};
+        rgRows_Clear(&world->constraints.rows);
         world->readout->evaluated = false;
     }
     return step;
@@ -92,7 +92,7 @@ static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStep step = rgEvaluate(world, report, &own);
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
     rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart
-    rgRun(&step, rg_stageVelocity, rgLandFast);           // v+            -> that of fast trees
+    rgRun(&step, rg_stageVelocity, rgUpdateFastVelocity); // v+            -> that of fast trees
     return rgCommit(&step);                               // or leave the state as it was
 }
 

@@ -18,7 +18,8 @@ static bool rgPairIsBefore(const rgPairMemory* a, const rgPairMemory* b) {
 }
 
 static rgTouch rgMakeTouch(const rgWorld* world, const rgPairMemory* pair, rgTouchState state) {
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    const rgCollider *A = &world->contacts.colliders[pair->a],
+                     *B = &world->contacts.colliders[pair->b];
     return (rgTouch){.bodyA = {A->body + 1},
                      .bodyB = {B->body + 1},
                      .shapeA = {A->shape + 1},
@@ -58,14 +59,14 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
         if (presses || before) {
             rgTouchState state = !presses ? rg_touchEnd : before ? rg_touchPersist : rg_touchBegin;
             rgTouch touch = rgMakeTouch(world, pair, state);
-            while (point < world->pointCount && world->points[point].pair < i) {
-                point += world->points[point].pointCount;
+            while (point < world->contacts.pointCount && world->contacts.points[point].pair < i) {
+                point += world->contacts.points[point].pointCount;
             }
-            if (point < world->pointCount && world->points[point].pair == i) {
+            if (point < world->contacts.pointCount && world->contacts.points[point].pair == i) {
                 touch.firstContact = point; // the points of a pair are next to each other
-                touch.contactCount = world->points[point].pointCount;
+                touch.contactCount = world->contacts.points[point].pointCount;
             }
-            touch.force = rgMemory_Force(now, pair, world->dt);
+            touch.force = rgMemory_Force(now, pair, world->settings.dt);
             readout->touches[readout->touchCount++] = touch;
         }
     }
@@ -77,12 +78,12 @@ const rgTouch* rgWorld_Touches(const rgWorld* world, int* count) {
     }
     rgReadout* readout = world->readout;
     // A step has put what it found in the place of what was there before.
-    const rgMemory* now = &world->memories[readout->committed ? 0 : 1];
-    const rgMemory* last = &world->memories[readout->committed ? 1 : 0];
+    const rgMemory* now = &world->warmStart.memories[readout->committed ? 0 : 1];
+    const rgMemory* last = &world->warmStart.memories[readout->committed ? 1 : 0];
     if (!readout->touchesValid) {
         int most = readout->evaluated ? now->pairCount + last->pairCount : 0;
         readout->touchCount = 0;
-        if (rgReserve(&world->allocator, (void**)&readout->touches, &readout->touchCapacity, 0,
+        if (rgReserve(&world->heap.allocator, (void**)&readout->touches, &readout->touchCapacity, 0,
                       most, sizeof(rgTouch)) == rg_ok) {
             if (readout->evaluated) {
                 rgListTouches(world, now, last);
@@ -118,7 +119,7 @@ static rgSpatial rgWorld_SumContacts(const rgWorld* world, rgBodyId body, const 
             continue;
         }
         rgVec3 force = rgScale(sign, c->force);
-        rgVec3 torque = rgScale(sign, rgContactTorque(c, world->dt));
+        rgVec3 torque = rgScale(sign, rgContactTorque(c, world->settings.dt));
         sum.linear = rgAdd(sum.linear, force);
         sum.angular = rgAdd(sum.angular, rgAdd(torque, rgCross(rgSub(c->point, center), force)));
     }

@@ -7,21 +7,21 @@
 
 static void rgWorld_MarkColliders(rgWorld* world) {
     const rgShapeDef* shapes = world->model->shapes;
-    for (int i = 0; i < world->colliderCount; ++i) {
-        const rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount; ++i) {
+        const rgCollider* collider = &world->contacts.colliders[i];
         int tree = world->model->links[collider->link].tree;
         unsigned asleep = rg_colliderStill | rg_colliderAsleep;
-        unsigned rest = tree < 0 ? rg_colliderStill : world->sleeps[tree] != 0 ? asleep : 0;
+        unsigned rest = tree < 0 ? rg_colliderStill : world->sleep.asleep[tree] != 0 ? asleep : 0;
         rest |= shapes[collider->shape].disabled ? rg_colliderDisabled : 0;
         rest |= collider->plane ? rg_colliderPlane : 0;
-        world->colliderRest[i] = (uint8_t)rest;
+        world->contacts.colliderRest[i] = (uint8_t)rest;
     }
 }
 
 // Boxes of planes are unbounded, but what is further above one than the pair's margin has no
 // points with it.
 static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rgBox* box) {
-    const rgCollider *P = &world->colliders[plane], *O = &world->colliders[other];
+    const rgCollider *P = &world->contacts.colliders[plane], *O = &world->contacts.colliders[other];
     rgVec3 n = P->placement.axes.z;
     rgVec3 low = rgVec(n.x > 0 ? box->lower.x : box->upper.x, n.y > 0 ? box->lower.y : box->upper.y,
                        n.z > 0 ? box->lower.z : box->upper.z);
@@ -34,7 +34,7 @@ static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rg
 
 // Of a pair of which one at least is at rest, or a plane.
 static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {
-    unsigned a = world->colliderRest[pair.a], b = world->colliderRest[pair.b];
+    unsigned a = world->contacts.colliderRest[pair.a], b = world->contacts.colliderRest[pair.b];
     if (((a | b) & rg_colliderDisabled) != 0) {
         return false;
     }
@@ -48,7 +48,7 @@ static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const r
 
 static inline bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair,
                                         const rgBox* boxes) {
-    unsigned either = world->colliderRest[pair.a] | world->colliderRest[pair.b];
+    unsigned either = world->contacts.colliderRest[pair.a] | world->contacts.colliderRest[pair.b];
     return ((either & rg_colliderPlane) || rgBoxesMeet(&boxes[pair.a], &boxes[pair.b])) &&
            (either == 0 || rgWorld_PairMayTouch(world, pair, boxes));
 }
@@ -58,18 +58,18 @@ static bool rgPairBefore(const rgPairMemory* memory, rgProxyPair pair) {
 }
 
 rgResult rgWorld_MatchPairs(rgWorld* world) {
-    const rgMemory* last = &world->memories[0];
-    rgMemory* next = &world->memories[1];
+    const rgMemory* last = &world->warmStart.memories[0];
+    rgMemory* next = &world->warmStart.memories[1];
     int count = 0, old = 0;
-    const rgProxyPair* pairs = rgBroadphase_Pairs(world->broadphase, &count);
-    rgResult result = rgReserve(&world->allocator, (void**)&next->pairs, &next->pairCapacity, 0,
-                                count, sizeof(rgPairMemory));
+    const rgProxyPair* pairs = rgBroadphase_Pairs(world->contacts.broadphase, &count);
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&next->pairs, &next->pairCapacity,
+                                0, count, sizeof(rgPairMemory));
     if (result != rg_ok) {
         return result;
     }
     next->pairCount = 0;
     rgWorld_MarkColliders(world);
-    const rgBox* boxes = rgBroadphase_Boxes(world->broadphase);
+    const rgBox* boxes = rgBroadphase_Boxes(world->contacts.broadphase);
     for (int i = 0; i < count; ++i) {
         if (!rgWorld_PairIsActive(world, pairs[i], boxes)) {
             continue;
@@ -83,15 +83,15 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
             // For now with the contacts of the last step; rgWorld_StoreImpulses() sets its own.
             *pair = last->pairs[old];
         } else {
-            *pair = (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b, .taken = -1};
+            *pair = (rgPairMemory){.a = pairs[i].a, .b = pairs[i].b, .energyTank = -1};
         }
     }
     return rg_ok;
 }
 
-const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point) {
-    const rgMemory* last = &world->memories[0];
-    const rgPairMemory* pair = &world->memories[1].pairs[point->pair];
+const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint* point) {
+    const rgMemory* last = &world->warmStart.memories[0];
+    const rgPairMemory* pair = &world->warmStart.memories[1].pairs[point->pair];
     for (int k = 0; k < pair->contactCount; ++k) {
         const rgContactMemory* contact = &last->contacts[pair->firstContact + k];
         if (contact->feature == point->feature) {
@@ -101,7 +101,8 @@ const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point
     return NULL;
 }
 
-static void rgRecallContact(const rgPoint* point, const rgContactMemory* contact, double* lambda) {
+static void rgRecallContact(const rgContactPoint* point, const rgContactMemory* contact,
+                            double* lambda) {
     lambda[0] = rgDot(contact->linear, point->tangent1);
     lambda[1] = rgDot(contact->linear, point->tangent2);
     lambda[2] = rgDot(contact->linear, point->normal);
@@ -115,13 +116,13 @@ static void rgRecallContact(const rgPoint* point, const rgContactMemory* contact
 }
 
 void rgWorld_RecallImpulses(rgWorld* world) {
-    rgRows* rows = &world->rows;
+    rgRows* rows = &world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         int slot = rows->sources[r].slot;
         rows->lambda[r] = slot >= 0 ? world->state.impulse[slot] : 0;
     }
-    for (int i = 0; i < world->pointCount; ++i) {
-        rgPoint* point = &world->points[i];
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        rgContactPoint* point = &world->contacts.points[i];
         const rgContactMemory* contact = rgWorld_Recall(world, point);
         point->projection = contact != NULL ? contact->projection : 0;
         if (contact != NULL) {
@@ -130,7 +131,7 @@ void rgWorld_RecallImpulses(rgWorld* world) {
     }
 }
 
-static rgContactMemory rgPointMemory(const rgPoint* point, const double* lambda) {
+static rgContactMemory rgPointMemory(const rgContactPoint* point, const double* lambda) {
     rgContactMemory memory = {
         .feature = point->feature, .rowCount = point->rowCount, .normal = point->normal};
     rgVec3 t1 = point->tangent1, t2 = point->tangent2, n = point->normal;
@@ -145,69 +146,94 @@ static rgContactMemory rgPointMemory(const rgPoint* point, const double* lambda)
 }
 
 rgResult rgWorld_StoreImpulses(rgWorld* world) {
-    rgMemory* next = &world->memories[1];
-    const rgRows* rows = &world->rows;
-    rgResult result =
-        rgReserve(&world->allocator, (void**)&next->contacts, &next->contactCapacity, 0,
-                  world->pointCount + rgWorld_DormantContacts(world), sizeof(rgContactMemory));
+    rgMemory* next = &world->warmStart.memories[1];
+    const rgRows* rows = &world->constraints.rows;
+    rgResult result = rgReserve(
+        &world->heap.allocator, (void**)&next->contacts, &next->contactCapacity, 0,
+        world->contacts.pointCount + rgWorld_DormantContacts(world), sizeof(rgContactMemory));
     if (result != rg_ok) {
         return result;
     }
-    next->contactCount = world->pointCount;
+    next->contactCount = world->contacts.pointCount;
     for (int i = 0; i < next->pairCount; ++i) {
-        if (world->sleepCount == 0 || !rgWorld_KeepDormant(world, &next->pairs[i])) {
+        if (world->sleep.treeCount == 0 || !rgWorld_KeepDormant(world, &next->pairs[i])) {
             next->pairs[i].firstContact = next->pairs[i].contactCount = 0;
         }
     }
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
         rgPairMemory* pair = &next->pairs[point->pair];
         pair->firstContact = pair->contactCount == 0 ? i : pair->firstContact;
         pair->contactCount += 1;
         next->contacts[i] = rgPointMemory(point, rows->lambda + point->firstRow);
-        next->contacts[i].anchor = rgNextAnchor(world, point);
+        next->contacts[i].anchor = rgNextBristle(world, point);
     }
     for (int i = 0; i < next->pairCount; ++i) {
         if (next->pairs[i].contactCount == 0) {
-            next->pairs[i].taken = 0; // what closes from now on has to be paid for
+            next->pairs[i].energyTank = 0; // what closes from now on has to be paid for
         }
     }
     rgChargeSprings(world);
-    memset(world->nextImpulse, 0, (size_t)world->slots.count * sizeof(double));
+    memset(world->warmStart.nextImpulse, 0, (size_t)world->warmStart.slots.count * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].slot >= 0) {
-            world->nextImpulse[rows->sources[r].slot] = rows->lambda[r];
+            world->warmStart.nextImpulse[rows->sources[r].slot] = rows->lambda[r];
         }
     }
     return rg_ok;
 }
 
 double rgWorld_ProjectionImpulse(const rgWorld* world, int row) {
-    const rgRowSource* source = &world->rows.sources[row];
-    return source->kind == -1 ? world->points[source->index].projection : 0;
+    const rgRowSource* source = &world->constraints.rows.sources[row];
+    return source->kind == -1 ? world->contacts.points[source->index].projection : 0;
 }
 
 void rgWorld_KeepProjectionImpulse(rgWorld* world, int row, double impulse) {
-    const rgRowSource* source = &world->rows.sources[row];
+    const rgRowSource* source = &world->constraints.rows.sources[row];
     if (source->kind == -1) { // contacts are kept in the order of points
-        world->memories[1].contacts[source->index].projection = impulse;
+        world->warmStart.memories[1].contacts[source->index].projection = impulse;
     }
 }
 
 void rgWorld_CommitMemory(rgWorld* world) {
-    rgMemory last = world->memories[0];
-    world->memories[0] = world->memories[1];
-    world->memories[1] = last;
-    memcpy(world->state.impulse, world->nextImpulse, (size_t)world->slots.count * sizeof(double));
+    rgMemory last = world->warmStart.memories[0];
+    world->warmStart.memories[0] = world->warmStart.memories[1];
+    world->warmStart.memories[1] = last;
+    memcpy(world->state.impulse, world->warmStart.nextImpulse,
+           (size_t)world->warmStart.slots.count * sizeof(double));
 }
 
 void rgWorld_ForgetImpulses(rgWorld* world) {
-    world->memories[0].pairCount = world->memories[0].contactCount = 0;
-    memset(world->state.impulse, 0, (size_t)world->slots.count * sizeof(double));
+    world->warmStart.memories[0].pairCount = world->warmStart.memories[0].contactCount = 0;
+    memset(world->state.impulse, 0, (size_t)world->warmStart.slots.count * sizeof(double));
 }
 
 void rgWorld_ForgetSprings(rgWorld* world) {
-    for (int i = 0; i < world->memories[0].pairCount; ++i) {
-        world->memories[0].pairs[i].taken = -1;
+    for (int i = 0; i < world->warmStart.memories[0].pairCount; ++i) {
+        world->warmStart.memories[0].pairs[i].energyTank = -1;
+    }
+}
+
+rgSlots rgPlanSlots(const rgModel* model) {
+    rgSlots slots = {.limit = 0};
+    slots.friction = slots.limit + 2 * model->info.jointCount;
+    slots.tendon = slots.friction + model->vCount;
+    slots.equality = slots.tendon + RG_TENDON_ROWS * model->info.tendonCount;
+    slots.actuator = slots.equality + 6 * model->info.equalityCount;
+    slots.count = slots.actuator + model->info.actuatorCount;
+    return slots;
+}
+
+bool rgWarmStart_Create(rgWorld* world) {
+    rgWarmStart* warm = &world->warmStart;
+    bool good = true;
+    warm->nextImpulse = rgWorld_Take(world, world->warmStart.slots.count, sizeof(double), &good);
+    return good;
+}
+
+void rgWarmStart_Destroy(rgWorld* world) {
+    for (int i = 0; i < 2; ++i) {
+        rgRelease(&world->heap.allocator, world->warmStart.memories[i].pairs);
+        rgRelease(&world->heap.allocator, world->warmStart.memories[i].contacts);
     }
 }

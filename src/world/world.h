@@ -17,8 +17,9 @@ typedef struct rgPairMemory {
     int32_t firstContact, contactCount; // in rgMemory.contacts
     int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
     int32_t age;     // steps that it is known for, at most 1
-    double taken;    // by its normal springs since they touch [J]; negative: not known
-    double gap;      // of its deepest point when it was last looked at [m]; 0: none
+    double
+        energyTank; // work that its normal springs took since they touch [J]; negative: not known
+    double gap;     // of its deepest point when it was last looked at [m]; 0: none
 } rgPairMemory;
 
 // Impulse and anchor of one contact point, in world axes so that they outlive the choice of
@@ -52,23 +53,24 @@ typedef struct rgState {
     double* force;      // vCount, body coordinates
     double* wrench;     // 6 per body: force and torque at the centre of mass, world axes
     double* asleep;     // per tree: 0 awake, 1 disabled, 2 and above a group that fell asleep
-    double* kinematic;  // RG_GUIDE_NUMBERS per kinematic link: pose, velocity, mode, target, change
-    double* isSet;      // per tree: 1 if its q or v were set since the last step
-    double* change;  // vCount, step coordinates, rates in the parent's axes: of v in the last step
-    double* trend;   // vCount, likewise: half of the change that is expected
+    double*
+        kinematic;  // RG_KINEMATIC_NUMBERS per kinematic link: pose, velocity, mode, target, change
+    double* isSet;  // per tree: 1 if its q or v were set since the last step
+    double* change; // vCount, step coordinates, rates in the parent's axes: of v in the last step
+    double* predictor; // vCount, likewise: half of the change that is expected
     double* fresh;   // per tree: 1 if the last step solved for its impulses instead of taking them
     double* impulse; // per slot: warm start of rows that are no contacts
     double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
-#define RG_GUIDE_NUMBERS 27
+#define RG_KINEMATIC_NUMBERS 27
 
 // A kinematic link in a step: where it is and will be, and how it moves there.
-typedef struct rgGuide {
+typedef struct rgKinematicLink {
     rgPose pose, next;          // where the step is computed, and at its end
     rgSpatial before, velocity; // of its origin, world axes: in the last step, and in this one
     rgSpatial end;              // at the end of this one, as far as the last ones tell
-} rgGuide;
+} rgKinematicLink;
 
 typedef enum rgColliderRest {
     rg_colliderStill = 1,    // it does not move by itself, or sleeps
@@ -102,7 +104,7 @@ typedef struct rgSoftness {
 } rgSoftness;
 
 // One contact point of this step.
-typedef struct rgPoint {
+typedef struct rgContactPoint {
     rgVec3 position;
     rgVec3 normal, tangent1, tangent2;
     double gap;
@@ -114,24 +116,24 @@ typedef struct rgPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
-    bool isSoft;           // has a normal spring
-    double stored;         // rgAddContacts: in that spring at the start of the step [J]
-    bool overlaps;         // rigid, between parts that overlap by design
-    bool squeezes;         // rigid, and a kinematic body closes it
-    bool regularized;      // a kinematic body squeezes it, and no rigid solution was found
-    double projection;     // rgWorld_RecallImpulses: of the last step [kg m]
-    rgSoftness tangential; // rgAddContacts; none in an impact
-    bool mayHit;           // rgAddContacts: the free motion decides whether it is an impact
-    double rebound;        // rgAddContacts: bias of an impact with restitution; 0: none
-    double restBias;       // rgAddContacts: what it would be without
-    bool rolls;            // rgWorld_RollPoints: bend and arc are of a point that goes along
-    bool bends;            // its pair is fast enough for paths to be bent
-    double lack;           // rgWorld_BendGaps: of it, for what lies beside the point
-    double bend;           // rgWorld_BendGaps: what turning takes from the gap at the end [m], <= 0
-    rgVec3 arc;            // rgSetArcs: slip that the curved paths of the two sides add [m/s]
-    double together;       // rgSetArcs: from 0, where the two sides turn apart, to 1
-    rgVec3 anchor;         // rgAddAnchors: elastic tangential displacement before the step
-} rgPoint;
+    bool isSoft;               // has a normal spring
+    double springEnergy;       // rgAddContacts: of that spring at the start of the step [J]
+    bool overlaps;             // rigid, between parts that overlap by design
+    bool squeezes;             // rigid, and a kinematic body closes it
+    bool regularized;          // a kinematic body squeezes it, and no rigid solution was found
+    double projection;         // rgWorld_RecallImpulses: of the last step [kg m]
+    rgSoftness tangential;     // rgAddContacts; none in an impact
+    bool mayHit;               // rgAddContacts: the free motion decides whether it is an impact
+    double restitutionBias;    // rgAddContacts: of an impact with restitution; 0: none
+    double restBias;           // rgAddContacts: bias without restitution
+    bool rolls;                // rgWorld_FindRolling: bend and arc are of a point that goes along
+    bool mayCurve;             // its pair is fast enough for curved paths to matter
+    double manifoldCorrection; // rgWorld_CorrectGaps: part of it for overlap beside the point
+    double gapCorrection; // rgWorld_CorrectGaps: of the gap at the end, by curved paths [m], <= 0
+    rgVec3 curvatureSlip; // rgSetCurvatureSlips: slip that curved paths of both sides add [m/s]
+    double rollingShare;  // rgSetCurvatureSlips: from 0, where the sides turn apart, to 1
+    rgVec3 anchor;        // rgAddBristles: elastic tangential displacement before the step
+} rgContactPoint;
 
 // Where a row of the constraint problem comes from.
 typedef struct rgRowSource {
@@ -160,23 +162,23 @@ typedef struct rgRows {
     double* value;        // entryCount
 } rgRows;
 
-typedef enum rgDriveMode {
-    rg_driveForce, // an explicit force, clamped
-    rg_driveJoint, // gains on one degree of freedom without limits: part of M^
-    rg_driveRow,   // gains with limits, through tendons or on several degrees of freedom: a row
-} rgDriveMode;
+typedef enum rgActuatorMode {
+    rg_actuatorForce, // an explicit force, clamped
+    rg_actuatorJoint, // gains on one degree of freedom without limits: part of M^
+    rg_actuatorRow,   // gains with limits, through tendons or on several degrees of freedom: a row
+} rgActuatorMode;
 
-typedef struct rgDrive {
-    rgDriveMode mode;
+typedef struct rgActuator {
+    rgActuatorMode mode;
     bool holds;          // there is a position
     bool varies;         // its gains depend on its input, or push on: they are those of the step
     double lower, upper; // of the force
     double stiffness;    // kp, 0 where there is no position
     double damping;      // kd
-    double position;     // rgWorld_PlaceDrives
-    double drift;        // rgWorld_PlaceDrives: what kinematic bodies add to its rate
-    double command;      // rgWorld_PlaceDrives: force = command - stiffness l - damping l'
-} rgDrive;
+    double position;     // rgWorld_PlaceActuators
+    double drift;        // rgWorld_PlaceActuators: what kinematic bodies add to its rate
+    double command;      // rgWorld_PlaceActuators: force = command - stiffness l - damping l'
+} rgActuator;
 
 #define RG_TENDON_ROWS 7
 static inline bool rgTendonRowIsLimit(int row) {
@@ -224,16 +226,19 @@ typedef struct rgIsland {
 } rgIsland;
 
 // What is kept to see whether mechanics explains the motion. No part of the state: it takes no part
-// in the motion. watch.c.
-typedef struct rgWatch {
-    bool stores;   // there are springs whose energy rgDynamics_Energy() does not count
-    bool placed;   // somebody set the state since the last step
-    bool passive;  // nothing drives the scene, and the last three are known
-    int count;     // steps that it is passive for
-    double least;  // the least energy meanwhile, or with stores that of their start [J]
-    double motion; // the largest kinetic energy meanwhile [J]
-    rgTrust trust; // since creation
-} rgWatch;
+// in the motion. monitor.c.
+typedef struct rgMonitor {
+    bool stores;          // there are springs whose energy rgDynamics_Energy() does not count
+    bool placed;          // somebody set the state since the last step
+    bool passive;         // nothing drives the scene, and the last three are known
+    int count;            // steps that it is passive for
+    double least;         // the least energy meanwhile, or with stores that of their start [J]
+    double motion;        // the largest kinetic energy meanwhile [J]
+    rgTrust trust;        // since creation
+    int unconvergedCount; // steps since creation
+    int regularizedCount; // likewise
+    unsigned solveCount;  // likewise, solves
+} rgMonitor;
 
 // The box that a body is for a fluid: axes in the body's frame, sides [m].
 typedef struct rgFluidBox {
@@ -277,138 +282,219 @@ typedef struct rgReadout {
 typedef struct rgInstance {
     double* block;   // of rgState
     rgMemory memory; // arrays of the batch
-    rgWatch watch;
+    rgMonitor monitor;
     bool wrenched;
-    int unconvergedCount, regularizedCount;
-    unsigned solveCount;
     unsigned changed; // bits of rgChangeKind
     double* changes;  // their numbers; an array of the batch
     int changeCapacity;
 } rgInstance;
 
-struct rgWorld {
+// Memory in use, counted on the way to the allocator of the definition.
+typedef struct rgHeap {
     rgMeter meter;
     rgAllocator allocator; // goes through the meter
-    rgWorldDef def;
-    const rgModel* model; // the shared one, or own
+    void** blocks;         // rgWorld_Take: released with the world
+    int blockCount, blockCapacity;
+} rgHeap;
+
+// change.c. What a world has changed of the model that it shares.
+typedef struct rgVariant {
     const rgModel* shared;
-    rgModel own;      // change.c: the shared one, but for the arrays of the kinds that are owned
-    unsigned owned;   // change.c, bits of rgChangeKind: arrays that are this world's
-    unsigned changed; // change.c, likewise: part of the state
+    rgModel own;      // the shared one, but for the arrays of the kinds that are owned
+    unsigned owned;   // bits of rgChangeKind: arrays that are this world's
+    unsigned changed; // likewise: part of the state
     rgWorldDef firstDef;
+} rgVariant;
+
+// world.c. What follows from the definition and the options of the model.
+typedef struct rgSettings {
     rgVec3 gravity;
     double dt;
     rgIntegrator integrator; // midpoint or Euler
     double restitutionThreshold;
+} rgSettings;
 
-    rgState state;
-    rgMemory memories[2]; // memory 0 is part of the state
+// warmstart.c. Impulses and bristles from step to step; memory 0 is part of the state.
+typedef struct rgWarmStart {
+    rgMemory memories[2];
+    double* nextImpulse; // per slot, of the step
+    rgSlots slots;
+} rgWarmStart;
 
-    // fixed at creation
+// kinematics.c. Positions and velocities that a step is computed at.
+typedef struct rgKinematics {
     rgDynamics* dynamics;
-    rgContactSolver* solver;
-    const rgKernels* kernels; // of loops
+    double* driftTime;         // per tree: from the state to q [s]
+    double* q;                 // qCount
+    double* v;                 // vCount, step coordinates: at the start of the step
+    double* predictor;         // vCount, step coordinates: half of the expected change of v
+    double* midV;              // vCount, step coordinates: v + predictor
+    rgKinematicLink* links;    // per kinematic link
+    rgQuat* rotations;         // per link
+    rgSpatial* linkVelocities; // rgWorld_RateLinks, per link
+    double* leverArm;          // per degree of freedom: [m] at the end of what it moves, per unit
+    double* linkLeverArm;      // per link, scratch
+    double* scratch;           // vCount
+    bool* isFreeBody;          // per tree: one free link without armature or damping
+} rgKinematics;
+
+// contacts.c. Colliders, active pairs and contact points of a step.
+typedef struct rgContactSet {
     rgBroadphase* broadphase;
     int geometryCount;
     rgGeometry** geometries; // per shape; NULL: takes no part
     int colliderCount;
-    rgCollider* colliders; // also: its proxy
-    uint8_t* colliderRest; // rgWorld_MatchPairs, bits of rgColliderRest
-    rgDrive* drives;       // per actuator
-    rgSlots slots;
-    double* linkReach;     // scratch of rgWorld_SetReach, per link
-    double* reach;         // per degree of freedom: [m] at the end of what it moves, per unit
-    double* tendonNeutral; // per tendon: length at the neutral configuration
-    bool* isFreeBody;      // per tree: one free link without armature or damping
-    bool* isLooped;        // per tree: a rigid equality or a spatial tendon acts on it
-    int* touches;          // rgWorld_RollPoints, per tree: points
-    bool* rolls;           // rgFindContacts, per tree: on a point that carried before
-    bool* springs;         // rgFindContacts, per tree: on points that all are soft
-    double* dofStiffness;  // vCount: of springs and gains that are part of M^
-    double* dofDamping;    // vCount: likewise
-    int rigidEqualityCount;
-    int* massStart; // vCount + 1: M^ in compressed rows
-    int* massColumn;
-    int* massSource; // entry of the compact mass matrix
-
-    // workspace of a step
-    double* sleeps;        // rgWorld_StartSleep, per tree, as state.asleep
-    int sleepCount;        // trees that may sleep; 0: sleep is no option
-    rgGuide* guides;       // rgWorld_Guide, per kinematic link
-    rgQuat* linkRotations; // rgUpdateKinematics, per link
-    double* lead;          // rgUpdateKinematics, per tree: from the state to startQ [s]
-    double* startQ;        // rgUpdateKinematics, qCount: those that the step is computed at
-    double* startV;        // rgUpdateKinematics, vCount, step coordinates: of the start of the step
-    double* trend;         // rgUpdateKinematics, vCount, step coordinates: that of the state
-    double* midV;          // rgUpdateKinematics, vCount, step coordinates: foreseen for its middle
-    bool* isHeld;          // rgAddRows, per tree: rows act on it
-    bool* isFast;          // rgUpdateKinematics, per tree: (35) instead of a bias
-    bool* lands;           // rgKeepImpulses, per tree: fast at the start or after an impact
-    double* projectedV;    // rgUpdateKinematics, vCount, of fast trees: (36) of the start
-    rgSpatial* excess;     // rgUpdateKinematics, per link of fast trees: J projectedV less (35),
-                           // of the centre of mass in world axes, rates in axes of the link
-    rgSpatial* endRates;   // rgKeepImpulses, per link of fast trees: (37), carried on
-    rgRest* rest;          // rgSolveProblem, per tree
-    bool* fresh;           // rgSolveProblem, per tree: that of the state after the step
-    int* parts;            // rgAssembleProblem, per tree: of the step in which it moves; 1 if held
-    double* partV;         // rgAssembleProblem, vCount: scratch of trees that move in parts
-    double* partForce;     //
-    double* partTau;       //
-    double* partAdded;     //
-    double* tau;           // rgComputeFreeVelocity, vCount: forces that are no constraints
-    double* stepWrench;    // rgComputeFreeVelocity, 6 per body: the wrenches of the step
-    bool stepWrenched;     // rgComputeFreeVelocity: they are not all zero
-    double* added;         // rgComputeFreeVelocity, vCount: M^ - M
-    double* freeV;         // rgComputeFreeVelocity, vCount, step coordinates
-    double* nextV;         // rgSolveProblem, vCount, step coordinates: v+ of the rows
-    double* endV;          // rgKeepImpulses, vCount, step coordinates: nextV, or (37); what moves
-                           // coordinates, then the velocity of the next state
-    double* massValue;     // rgAssembleProblem, of M^
-    double* driveForce;    // per actuator [N]
-    rgFluidBox* fluidBoxes; // rgWorld_PlanFluid, per body
-    double* fluidDamping;   // rgWorld_AddFluid, vCount: diagonal above the slope of fluid forces
-    double* nextQ;          // rgIntegratePositions, qCount; rgProjectPosition moves it
-    double* nextBodyV;      // rgIntegratePositions, vCount, body coordinates
-    double* nextImpulse;    // rgStoreImpulses, per slot
-    double* column;         // scratch, vCount
-    int* entryColumns;      // scratch, vCount
-    double* entryValues;    // scratch, vCount
-    double* length;         // rgWorld_PlaceTendons, per tendon
-    double* tendonValues;   // rgWorld_PlaceTendons, over the model's tendonColumns
-    double* driveValues;    // rgWorld_PlaceDrives, over the model's driveColumns
-    double* tendonDrift;    // rgWorld_PlaceTendons, per tendon: what kinematic bodies add
-    rgPoint* points;        // rgFindContacts
+    rgCollider* colliders;  // in the order of their proxies
+    uint8_t* colliderRest;  // rgWorld_MatchPairs, bits of rgColliderRest
+    int* treeContacts;      // gap.c, per tree: contact points
+    bool* treeRolls;        // gap.c, per tree: on a point that was loaded before
+    bool* treeSprings;      // gap.c, per tree: on points that all are compliant
+    rgContactPoint* points; // in the active set
     int pointCount, pointCapacity;
-    rgPoint* waiting; // rgWorld_ParkPoints: those without rows
-    int waitingCount, waitingCapacity;
-    rgSpatial* linkVelocities; // rgWorld_RateLinks, per link
-    rgManifold* manifolds;     // rgFindContacts, per active pair
+    rgContactPoint* inactive; // active_set.c: those without rows
+    int inactiveCount, inactiveCapacity;
+    rgManifold* manifolds; // per active pair
     int manifoldCapacity;
+    double penetration;
+    bool mayCurve; // some point moves along a path that may be curved
+} rgContactSet;
+
+// free.c. Forces that are no constraints, and the motion by them alone.
+typedef struct rgFreeMotion {
+    double* tau;          // vCount
+    double* wrench;       // 6 per body: the wrenches of the step
+    bool hasWrench;       // they are not all zero
+    bool stateHasWrench;  // nor those of the state
+    double* added;        // vCount: M^ - M
+    double* v;            // vCount, step coordinates
+    bool compensates;     // any body has weight taken off it
+    bool* isLooped;       // per tree: a rigid equality or a spatial tendon acts on it
+    double* dofStiffness; // vCount: of springs and gains that are part of M^
+    double* dofDamping;   // vCount: likewise
+    bool hasFluid;
+    rgFluidBox* fluidBoxes; // fluid.c, per body
+    double* fluidDamping;   // fluid.c, vCount: diagonal above the slope of fluid forces
+} rgFreeMotion;
+
+// fast.c. Trees that turn fast: transported link velocities instead of a bias.
+typedef struct rgFastTrees {
+    bool* isFast;             // per tree
+    bool* isTransported;      // per tree: fast at the start or after an impact
+    double* projectedV;       // vCount: v of the transported velocities, projected on the joints
+    rgSpatial* rejectedRates; // per link: J projectedV less the transported velocity, of the centre
+                              // of mass in world axes, rates in axes of the link
+    rgSpatial* endRates;      // per link: velocities at the end of the step
+    int* substeps;            // per tree; 1 where rows act
+    double* substepV;         // vCount
+    double* substepForce;     // vCount
+    double* substepTau;       // vCount
+    double* substepAdded;     // vCount
+} rgFastTrees;
+
+// constraint_tendon.c, actuator.c. Lengths and gains of tendons and actuators in a step.
+typedef struct rgTransmission {
+    rgActuator* actuators;
+    double* actuatorValues; // over the model's driveColumns
+    double* actuatorForce;  // per actuator [N]
+    double* tendonNeutral;  // per tendon: length at the neutral configuration
+    double* tendonLength;   // per tendon
+    double* tendonValues;   // over the model's tendonColumns
+    double* tendonDrift;    // per tendon: rate by kinematic bodies
+    double* triedQ;         // qCount, scratch of tendons with inertia
+} rgTransmission;
+
+// constraints.c. Rows, islands and the contact problem of a step.
+typedef struct rgConstraintSet {
     rgRows rows;
-    bool* isOpen;        // rgAddEqualities, per equality: rigid, and not closed
-    rgPlace* loopPlaces; // rgWorld_Plan, two per equality: what it connects
-    double* triedQ;      // scratch of tendons with inertia, qCount
-    struct rgProjection* projection;
-    double* whitened; // rgAssembleProblem, entries of J
+    rgContactProblem problem;
+    rgContactSolver* solver;
+    const rgKernels* kernels;
+    double* whitened; // entries of J L^-T
     int whitenedCapacity;
     int whitenedFirst, whitenedEnd; // rgAddEqualities: rows that have it already
-    int* treeOfDof;                 // vCount
-    rgIsland* islands;              // rgConnectIslands, per tree
-    int reboundRound;               // rebound.c: passes since shares are limited; 0: none is
-    rgContactProblem problem;
-    double penetration;
-    bool bends;           // rgFindContacts: some point may
-    bool wrenched;        // any wrench is not zero
-    bool belts;           // any shape has a surface velocity
-    bool compensates;     // any body has weight taken off it
-    bool fluid;           // there is one
-    int unconvergedCount; // steps since creation
-    int regularizedCount; // likewise
-    unsigned solveCount;  // likewise, solves
+    int* massStart;                 // vCount + 1: M^ in compressed rows
+    int* massColumn;
+    int* massSource; // entry of the compact mass matrix
+    double* massValue;
+    int* treeOfDof;      // vCount
+    rgIsland* islands;   // rgConnectIslands, per tree
+    int restitutionPass; // restitution.c: passes since shares are limited; 0: none is
+    bool* isHeld;        // per tree: rows act on it
+    bool* isOpen;        // per equality: rigid, and not closed
+    rgPlace* loopPlaces; // two per equality: what it connects
+    int rigidEqualityCount;
+    int* entryColumns;   // vCount, scratch
+    double* entryValues; // vCount, scratch
+    rgRest* rest;        // per tree
+    bool* fresh;         // per tree: that of the state after the step
+    bool hasBelts;       // any shape has a surface velocity
+} rgConstraintSet;
+
+// position.c. The end of a step.
+typedef struct rgNext {
+    double* v;     // vCount, step coordinates: v+ of the rows
+    double* endV;  // vCount, step coordinates: of the coordinates, then of the next state
+    double* q;     // qCount; the projection moves it
+    double* bodyV; // vCount, body coordinates
+} rgNext;
+
+// sleep.c
+typedef struct rgSleep {
+    double* asleep; // per tree, as state.asleep
+    int treeCount;  // trees that may sleep; 0: sleep is no option
+} rgSleep;
+
+struct rgWorld {
+    rgHeap heap;
+    rgWorldDef def;
+    const rgModel* model; // the shared one, or the variant's own
+    rgVariant variant;
+    rgSettings settings;
+    rgState state;
+    rgWarmStart warmStart;
+    rgKinematics kinematics;
+    rgContactSet contacts;
+    rgFreeMotion free;
+    rgFastTrees fast;
+    rgTransmission transmission;
+    rgConstraintSet constraints;
+    rgNext next;
+    struct rgProjection* projection;
+    rgSleep sleep;
+    rgMonitor monitor;
     rgReadout* readout;
-    rgWatch watch;
     struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
 };
+
+// Create and destroy the rooms, each in its file. Arrays live as long as the world (rgWorld_Take),
+// unless they grow.
+void* rgWorld_Take(rgWorld* world, int count, size_t size, bool* good); // world.c, zeroed
+rgResult rgKinematics_Create(rgWorld* world);                           // kinematics.c
+bool rgState_Create(rgWorld* world);                                    // state.c
+bool rgWarmStart_Create(rgWorld* world);                                // warmstart.c
+void rgWarmStart_Destroy(rgWorld* world);
+bool rgContactSet_Create(rgWorld* world); // contacts.c
+void rgContactSet_Destroy(rgWorld* world);
+bool rgFreeMotion_Create(rgWorld* world);        // free.c
+bool rgFastTrees_Create(rgWorld* world);         // fast.c
+bool rgTransmission_Create(rgWorld* world);      // actuator.c
+rgResult rgConstraintSet_Create(rgWorld* world); // constraints.c
+void rgConstraintSet_Destroy(rgWorld* world);
+bool rgNext_Create(rgWorld* world);                                           // position.c
+bool rgSleep_Create(rgWorld* world);                                          // sleep.c
+rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics); // contacts.c
+
+// Plans: what follows from the model, made again where it changes.
+bool rgIsFreeBody(const rgModel* model, const rgTree* tree);               // kinematics.c
+rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def); // actuator.c
+rgSlots rgPlanSlots(const rgModel* model);                                 // warmstart.c
+void rgWorld_PlanPulls(rgWorld* world);                                    // free.c
+void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def);           // free.c
+void rgWorld_MarkTendon(rgWorld* world, int tendon);                       // free.c
+void rgWorld_MarkActuator(rgWorld* world, int actuator);                   // free.c
+void rgWorld_MeasureTendons(rgWorld* world);                               // constraint_tendon.c
+void rgWorld_WarnEqualities(const rgWorld* world,
+                            rgDiagnostics* diagnostics); // constraint_equality.c
 
 // Gap that counts as none. In hyperstatic assemblies less than that decides
 // which contacts carry: errors within the tolerance would make the forces wander from step to step.
@@ -436,55 +522,55 @@ typedef struct rgStep {
 typedef rgResult rgStageFcn(rgStep* step);
 
 // Stages, in order.
-rgResult rgUpdateKinematics(rgStep* step);    // collide.c
-rgResult rgFindContacts(rgStep* step);        // collide.c
+rgResult rgUpdateKinematics(rgStep* step);    // kinematics.c
+rgResult rgFindContacts(rgStep* step);        // contacts.c
 rgResult rgComputeFreeVelocity(rgStep* step); // free.c
-rgResult rgAssembleProblem(rgStep* step);     // assemble.c
-rgResult rgSolveProblem(rgStep* step);        // assemble.c
-rgResult rgUpdateVelocity(rgStep* step);      // integrate.c
+rgResult rgAssembleProblem(rgStep* step);     // constraints.c
+rgResult rgSolveProblem(rgStep* step);        // constraints.c
+rgResult rgUpdateVelocity(rgStep* step);      // position.c
 bool rgRevise(rgStep* step);                  // revise.c: true: another pass of the last three
-rgResult rgKeepImpulses(rgStep* step);        // integrate.c
-rgResult rgIntegratePositions(rgStep* step);  // integrate.c
+rgResult rgStoreContactState(rgStep* step);   // position.c
+rgResult rgIntegratePositions(rgStep* step);  // position.c
 rgResult rgProjectPosition(rgStep* step);     // project.c
-rgResult rgLandFast(rgStep* step);            // carry.c
-bool rgAllFinite(const double* x, int count); // integrate.c
+rgResult rgUpdateFastVelocity(rgStep* step);  // fast.c
+bool rgAllFinite(const double* x, int count); // position.c
 
-// rebound.c. Revise the share of the rebound of islands whose contacts do work. last: take the
+// restitution.c. Revise the share of the rebound of islands whose contacts do work. last: take the
 // largest share that is allowed. True: some share has changed.
-bool rgReviseRebounds(rgWorld* world, bool last);
+bool rgReviseRestitution(rgWorld* world, bool last);
 // Share of the rebound of a contact.
-double rgWorld_ReboundShare(const rgWorld* world, const rgPoint* point);
+double rgWorld_RestitutionShare(const rgWorld* world, const rgContactPoint* point);
 
-void rgWorld_NextVelocity(const rgWorld* world, double* v); // integrate.c: from the impulses
+void rgWorld_NextVelocity(const rgWorld* world, double* v); // position.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
 void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
-                  double* next); // integrate.c
+                  double* next); // position.c
 void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
-                      double* next); // integrate.c
+                      double* next); // position.c
 // From one configuration on the way to another: free bodies keep the velocity of their centre.
 void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to,
-                           double* v);                                         // integrate.c
-void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);             // integrate.c
-void rgTrend(const double* last, const double* now, int count, double* trend); // integrate.c
-void rgWorld_CommitTrend(rgWorld* world);                                      // integrate.c
+                           double* v);                                                 // position.c
+void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);                     // position.c
+void rgPredictChange(const double* last, const double* now, int count, double* trend); // position.c
+void rgWorld_CommitPredictor(rgWorld* world);                                          // position.c
 // project.c
 rgResult rgProjection_Create(rgWorld* world);
 void rgProjection_Destroy(rgWorld* world);
 typedef struct rgProjection rgProjection;
 void rgWorld_PlaceLoops(rgWorld* world);                // constraint_equality.c: plans
-int rgWorld_RegularizedRows(const rgWorld* world);      // assemble.c
-bool rgWorld_LoopIsOpen(const rgWorld* world, int row); // assemble.c: of the row of an equality
+int rgWorld_RegularizedRows(const rgWorld* world);      // constraints.c
+bool rgWorld_LoopIsOpen(const rgWorld* world, int row); // constraints.c: of the row of an equality
 
 // world.c: the parts of a block of numbers.
 void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state);
 // instance.c: be that world from now on, with its block as the state. Nothing is known of its last
 // step. Then give back what a step changed; its arrays grow by the allocator.
-rgResult rgWorld_Enter(rgWorld* world, const rgInstance* instance);
-rgResult rgWorld_Leave(rgWorld* world, rgInstance* instance, const rgAllocator* allocator);
+rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance);
+rgResult rgWorld_Unbind(rgWorld* world, rgInstance* instance, const rgAllocator* allocator);
 
 static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;
-    return tree >= 0 && world->sleeps[tree] != 0;
+    return tree >= 0 && world->sleep.asleep[tree] != 0;
 }
 
 static inline bool rgWorld_LinkIsDisabled(const rgWorld* world, int link) {
@@ -513,7 +599,7 @@ void rgRows_Free(rgWorld* world, rgRows* rows);
 double rgRows_Dot(const rgRows* rows, int row, const double* v);
 double rgRows_Speed(const rgRows* rows, int row, const double* v);       // with the drift
 void rgRows_AddSpeeds(const rgRows* rows, const double* v, double* out); // of all rows
-double rgRows_Lead(const rgWorld* world, int row);
+double rgRows_DriftTime(const rgWorld* world, int row);
 static inline int rgRows_Columns(const rgRows* rows, int row) {
     return rows->rowStart[row + 1] - rows->rowStart[row];
 }
@@ -522,12 +608,13 @@ static inline int rgRows_Columns(const rgRows* rows, int row) {
 typedef struct rgLaw {
     double bias, compliance;
 } rgLaw;
-rgLaw rgUnilateralLaw(double phi, double ahead); // assemble.c, rigid
+rgLaw rgUnilateralLaw(double phi, double ahead); // constraints.c, rigid
 // Time that a gap has to close in [s]: to where the next step is computed.
 static inline double rgWorld_TreeAhead(const rgWorld* world, int link) {
     int tree = world->model->links[link].tree;
-    bool starts = tree >= 0 && world->integrator == rg_integratorMidpoint && world->lead[tree] == 0;
-    return starts ? 1.5 * world->dt : world->dt;
+    bool starts = tree >= 0 && world->settings.integrator == rg_integratorMidpoint &&
+                  world->kinematics.driftTime[tree] == 0;
+    return starts ? 1.5 * world->settings.dt : world->settings.dt;
 }
 static inline double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB) {
     double a = rgWorld_TreeAhead(world, linkA), b = rgWorld_TreeAhead(world, linkB);
@@ -539,22 +626,23 @@ typedef struct rgWeights {
     double along, ahead, share;
 } rgWeights;
 rgWeights rgSpringWeights(double lead, double z);      // free.c; z = (dt^2 k + dt d)/m
-double rgRows_Mobility(const rgWorld* world, int row); // assemble.c: 1/m of a row
+double rgRows_Mobility(const rgWorld* world, int row); // constraints.c: 1/m of a row
 // A spring and damper along a row with free length 0 at stretch: lambda = dt (command - force).
 rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch,
-                  double command);                                       // assemble.c
-rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // assemble.c
-// assemble.c: M + diag(added), or M, in compressed rows
+                  double command);                                       // constraints.c
+rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // constraints.c
+// constraints.c: M + diag(added), or M, in compressed rows
 void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
-rgResult rgWorld_AddRows(rgWorld* world);    // assemble.c: all rows, bias is gamma
+rgResult rgWorld_AddRows(rgWorld* world);    // constraints.c: all rows, bias is gamma
 rgResult rgWorld_WhitenRows(rgWorld* world); // W of those that do not have it yet
 rgResult
-rgWorld_ReserveWhitened(rgWorld* world);     // for the rows that there are; what is there stays
-void rgWorld_SetMidVelocity(rgWorld* world); // free.c: what was foreseen, for the bias
+rgWorld_ReserveWhitened(rgWorld* world);        // for the rows that there are; what is there stays
+void rgWorld_ReplaceFreeBodies(rgWorld* world); // free_body.c: their free velocity
+void rgWorld_SetMidVelocity(rgWorld* world);    // free.c: what was foreseen, for the bias
 // free.c, once the rows are there: the velocity of the middle of the step where none act
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
 bool rgWorld_IsRefined(const rgWorld* world, int tree);
-void rgWorld_ForeseeFree(rgWorld* world, const double* v); // the same for a known v+
+void rgWorld_PredictFree(rgWorld* world, const double* v); // the same for a known v+
 // What springs, dampers and gains act on: degrees of freedom from first to before end, about q and
 // v over a time dt.
 typedef struct rgPull {
@@ -565,25 +653,26 @@ typedef struct rgPull {
 } rgPull;
 void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull); // free.c
 
-// carry.c: trees that turn fast.
-void rgWorld_CarryFast(rgWorld* world);                     // once they are placed
-rgResult rgWorld_FactorizeTree(rgWorld* world, int tree);   // M^, unless M is factorized
-void rgWorld_PushFast(rgWorld* world, int tree, double* x); // M^ (freeV - projectedV)
-void rgWorld_LeadTree(const rgWorld* world, int tree, const double* v, double* out);
-double rgWorld_RowLead(const rgWorld* world, int row, const bool* held);
-void rgWorld_LeadRows(rgWorld* world);                         // once the rows are there
-bool rgWorld_IsHit(rgWorld* world, int tree, const double* v); // with a v+
-rgResult rgWorld_LeaveFast(rgWorld* world);                    // once v+ is there
-int rgWorld_CountParts(const rgWorld* world, int tree);        // of a tree without rows
-rgResult rgWorld_MoveInParts(rgWorld* world, int tree, int count);
+// fast.c: trees that turn fast.
+void rgWorld_StartFast(rgWorld* world);                        // once they are placed
+rgResult rgWorld_FactorizeTree(rgWorld* world, int tree);      // M^, unless M is factorized
+void rgWorld_FastImpulse(rgWorld* world, int tree, double* x); // M^ (freeV - projectedV)
+void rgWorld_CoordinateVelocity(const rgWorld* world, int tree, const double* v, double* out);
+double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* held);
+void rgWorld_AddProjectionChanges(rgWorld* world);                   // once the rows are there
+bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v); // with a v+
+rgResult rgWorld_TransportFast(rgWorld* world);                      // once v+ is there
+int rgWorld_CountSubsteps(const rgWorld* world, int tree);           // of a tree without rows
+rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count);
 // A wanted v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
-typedef struct rgAsked {
+typedef struct rgTargetVelocity {
     const double* v;
     bool inBody;
-} rgAsked;
-void rgWorld_FindFast(rgWorld* world, int tree, const rgAsked* asked, double* v);
+} rgTargetVelocity;
+void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, double* v);
 void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force);
-void rgWorld_FindPartForce(rgWorld* world, int tree, const rgAsked* asked, double* force);
+void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* asked,
+                              double* force);
 
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed,
                    double freeSpeed); // constraint_joint.c
@@ -593,22 +682,24 @@ void rgWorld_PlanFluid(rgWorld* world);
 bool rgWorld_FluidIsThick(const rgWorld* world, int tree);
 void rgWorld_AddFluid(rgWorld* world); // to the wrenches of the step and to M^
 // Rows of one kind each.
-rgResult rgAddLimits(rgWorld* world);                                    // constraint_joint.c
-rgResult rgAddDryFriction(rgWorld* world);                               // constraint_joint.c
-rgResult rgAddEqualities(rgWorld* world);                                // constraint_equality.c
-rgResult rgAddActuators(rgWorld* world);                                 // constraint_actuator.c
-rgResult rgAddTendons(rgWorld* world);                                   // constraint_tendon.c
-rgResult rgAddContacts(rgWorld* world);                                  // constraint_contact.c
-rgMaterial rgWorld_Material(const rgWorld* world, const rgPoint* point); // of a pair, likewise
-int rgContactRowCount(const rgMaterial* material);                       // likewise
-void rgChargeSprings(rgWorld* world); // constraint_contact.c, once v+ is there
-rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // arc.c
-void rgSetArcs(rgWorld* world);      // arc.c: of all points, with the velocity of the start
-void rgAddArcs(rgWorld* world);      // arc.c: to the bias of the contact rows
-void rgAddAnchors(rgWorld* world);   // anchor.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world); // anchor.c, likewise, once the impulses are recalled
-// anchor.c: elastic displacement after the step, from the impulses and the next velocity
-rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point);
+rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
+rgResult rgAddDryFriction(rgWorld* world); // constraint_joint.c
+rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
+rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
+rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
+rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
+rgMaterial rgWorld_Material(const rgWorld* world,
+                            const rgContactPoint* point); // of a pair, likewise
+int rgContactRowCount(const rgMaterial* material);        // likewise
+void rgChargeSprings(rgWorld* world);                     // constraint_contact.c, once v+ is there
+rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // curvature.c
+void rgSetCurvatureSlips(
+    rgWorld* world); // curvature.c: of all points, with the velocity of the start
+void rgAddCurvatureSlips(rgWorld* world); // curvature.c: to the bias of the contact rows
+void rgAddBristles(rgWorld* world);       // bristle.c: tangential springs of the contact rows
+void rgShareNormals(rgWorld* world);      // bristle.c, likewise, once the impulses are recalled
+// bristle.c: elastic displacement after the step, from the impulses and the next velocity
+rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point);
 
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
@@ -628,10 +719,10 @@ double rgTendonRate(const rgWorld* world, int tendon, const double* v);
 // Row of a tendon's length times scale, or of an actuator's transmission: the count of entries in
 // entryColumns and entryValues, merged and ascending.
 int rgTendonEntries(rgWorld* world, int tendon, double scale);
-int rgDriveEntries(rgWorld* world, int actuator);
+int rgActuatorEntries(rgWorld* world, int actuator);
 void rgInsertEntry(int* columns, double* values, int* count, int column, double value);
 void rgAddEntry(rgWorld* world, int* count, int column, double value);
-void rgWorld_PlaceDrives(rgWorld* world); // actuator.c: positions, inputs and gains of the step
+void rgWorld_PlaceActuators(rgWorld* world); // actuator.c: positions, inputs and gains of the step
 void rgWorld_CommitActivations(rgWorld* world); // actuator.c
 
 // sleep.c. Asleep or disabled in this step: rgWorld.sleeps, which becomes part of the state when
@@ -644,7 +735,8 @@ typedef enum rgPairRest {
 void rgWorld_StartSleep(rgWorld* world);
 rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
 static inline bool rgWorld_PairIsDormant(const rgWorld* world, const rgPairMemory* pair) {
-    return world->sleepCount > 0 && rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
+    return world->sleep.treeCount > 0 &&
+           rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
 }
 // Bound on how far points of a pair close in this step.
 static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
@@ -657,18 +749,19 @@ static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* 
     return RG_MAX(2 * travel + world->def.margin, RG_MAX(A->margin, B->margin));
 }
 // How points of link B move past those of link A, for given velocities of links.
-typedef struct rgPassing {
+typedef struct rgRelativeTwist {
     rgVec3 origin;
     rgSpatial velocity;
-} rgPassing;
-static inline rgPassing rgWorld_Passing(const rgWorld* world, const rgSpatial* velocities,
-                                        int linkA, int linkB) {
-    rgVec3 originA = rgDynamics_LinkOrigin(world->dynamics, linkA);
+} rgRelativeTwist;
+static inline rgRelativeTwist
+rgWorld_RelativeTwist(const rgWorld* world, const rgSpatial* velocities, int linkA, int linkB) {
+    rgVec3 originA = rgDynamics_LinkOrigin(world->kinematics.dynamics, linkA);
     if (linkB == 0) {
         const rgSpatial* A = &velocities[linkA];
-        return (rgPassing){originA, {rgNegate(A->linear), rgNegate(A->angular)}};
+        return (rgRelativeTwist){originA, {rgNegate(A->linear), rgNegate(A->angular)}};
     }
-    rgPassing passing = {rgDynamics_LinkOrigin(world->dynamics, linkB), velocities[linkB]};
+    rgRelativeTwist passing = {rgDynamics_LinkOrigin(world->kinematics.dynamics, linkB),
+                               velocities[linkB]};
     if (linkA != 0) {
         const rgSpatial* A = &velocities[linkA];
         rgVec3 linear = rgAdd(A->linear, rgCross(A->angular, rgSub(passing.origin, originA)));
@@ -677,7 +770,7 @@ static inline rgPassing rgWorld_Passing(const rgWorld* world, const rgSpatial* v
     }
     return passing;
 }
-static inline rgVec3 rgPassing_At(const rgPassing* passing, rgVec3 position) {
+static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* passing, rgVec3 position) {
     rgVec3 arm = rgSub(position, passing->origin);
     return rgAdd(passing->velocity.linear, rgCross(passing->velocity.angular, arm));
 }
@@ -689,7 +782,7 @@ void rgWorld_WakeLink(rgWorld* world, int link);
 void rgWorld_WakeDof(rgWorld* world, int dof);
 void rgWorld_WakeAll(rgWorld* world);
 void rgWorld_WakeTied(rgWorld* world, int link);
-// rebound.c: trees that rows connect
+// restitution.c: trees that rows connect
 void rgConnectIslands(rgWorld* world);
 int rgFindIsland(rgIsland* islands, int tree);
 int rgRowIsland(const rgWorld* world, int row);
@@ -699,40 +792,41 @@ void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at re
 // The start configuration with loops closed, at rest; the neutral one where loops do not close with
 // joints inside their limits. A note names joints that moved. start.c
 rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics);
-void rgWorld_Guide(rgWorld* world); // how they move in this step
-void rgWorld_CommitGuides(rgWorld* world);
-void rgWorld_ForgetGuides(rgWorld* world);
+void rgWorld_MoveKinematic(rgWorld* world); // how they move in this step
+void rgWorld_CommitKinematic(rgWorld* world);
+void rgWorld_ForgetKinematic(rgWorld* world);
 // Tell a workspace where they are, for its next call with positions: at the start of the step with
 // the velocity in it, at its end, or in the current state.
 void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d);
 void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d);
 void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d); // a step beyond the start
 void rgWorld_PlaceNow(const rgWorld* world, rgDynamics* d);
-bool rgWorld_GuidesMove(const rgWorld* world);
+bool rgWorld_KinematicMoves(const rgWorld* world);
 rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point);     // zero for other links
 bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose); // false: it is none
 bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
 bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a length
 
-// waiting.c
-rgResult rgWorld_ParkPoints(rgWorld* world); // those that the free motion leaves open
+// active_set.c
+rgResult rgWorld_DeactivateContacts(rgWorld* world); // those that the free motion leaves open
 // Those that the impulses would close take part. False: there are none.
-bool rgWorld_AdmitPoints(rgWorld* world, int round); // link velocities are those of v+
+bool rgWorld_ActivateContacts(rgWorld* world, int round); // link velocities are those of v+
 // Gap at the end of the time that a contact looks ahead, with the link velocities, straight on.
-double rgWorld_StraightGap(const rgWorld* world, const rgPoint* point);
-// turning.c: gaps at the end of curved paths. True: some are others than were solved with.
-bool rgWorld_PairBends(const rgWorld* world, const rgPairMemory* pair);
-bool rgWorld_BendGaps(rgWorld* world, const double* v, int round);
+double rgWorld_StraightGap(const rgWorld* world, const rgContactPoint* point);
+// gap.c: gaps at the end of curved paths. True: some are others than were solved with.
+bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair);
+bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round);
 // Points that turn out to carry nothing do not roll. True: there are some; v_free is another.
-bool rgWorld_LetRoll(rgWorld* world);
-void rgWorld_StopRoll(const rgWorld* world, rgPoint* point);
-void rgWorld_RollPoints(rgWorld* world); // gaps and slips at the end that is foreseen
-bool rgPointBefore(const rgPoint* a, const rgPoint* b); // by pair, then by place
+bool rgWorld_ReviseRolling(rgWorld* world);
+void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point);
+void rgWorld_FindRolling(rgWorld* world); // gaps and slips at the end that is foreseen
+bool rgPointBefore(const rgContactPoint* a, const rgContactPoint* b); // by pair, then by place
 // Velocities of all links for any v, and of B from A at a point for them.
+void rgWorld_Place(rgWorld* world); // kinematics.c: links where the step is computed
 void rgWorld_RateLinks(const rgWorld* world, const double* v);
-rgVec3 rgWorld_PointRate(const rgWorld* world, const rgPoint* point);
-// lengths.c
-void rgWorld_SetReach(rgWorld* world);
+rgVec3 rgWorld_PointRate(const rgWorld* world, const rgContactPoint* point);
+// lever_arm.c
+void rgWorld_SetLeverArms(rgWorld* world);
 void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
 
 // world.c: what follows from the definition of the world, and from parts that can change.
@@ -751,7 +845,7 @@ void rgWorld_FreeChanges(rgWorld* world);
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
 void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
 // What the state knows of a point; NULL: it is new.
-const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgPoint* point);
+const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
 // Impulse of the projection at a row of the last step, and of this one.
 double rgWorld_ProjectionImpulse(const rgWorld* world, int row);
@@ -770,14 +864,14 @@ rgResult rgReadout_Create(rgWorld* world);
 void rgReadout_Destroy(rgWorld* world);
 rgDynamics* rgWorld_Now(const rgWorld* world);   // kinematics of the current state
 rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last step
-// watch.c
-void rgWatch_Create(rgWorld* world);
-void rgWatch_Disturb(rgWorld* world); // the state was set
-void rgWatch_Change(rgWorld* world);  // parameters were: energies start anew
-void rgWatch_Pair(rgWorld* world, rgPairMemory* pair,
-                  const rgManifold* manifold); // new against old
-void rgWatch_BeforeCommit(rgWorld* world);     // the state is that of the start of the step
-void rgWatch_AfterCommit(rgWorld* world);      // it is the new one
+// monitor.c
+void rgMonitor_Create(rgWorld* world);
+void rgMonitor_Disturb(rgWorld* world); // the state was set
+void rgMonitor_Change(rgWorld* world);  // parameters were: energies start anew
+void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair,
+                    const rgManifold* manifold); // new against old
+void rgMonitor_BeforeCommit(rgWorld* world);     // the state is that of the start of the step
+void rgMonitor_AfterCommit(rgWorld* world);      // it is the new one
 // reaction.c: per body, about the world's origin
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
 rgVec3 rgContactTorque(const rgContact* contact, double dt); // torsion and rolling, on B
@@ -790,5 +884,5 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
                            const double* impulse, double* tau); // free.c
 void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const double* v,
                              double* impulse);                   // free.c
-void rgWorld_StepVelocityAfter(const rgWorld* world, double* v); // integrate.c
+void rgWorld_StepVelocityAfter(const rgWorld* world, double* v); // position.c
 void rgInverse_Destroy(rgWorld* world);                          // inverse.c

@@ -21,10 +21,10 @@ PLAN = "src/contact/plan.c"
 INTERIOR = "src/contact/interior.c"
 FEW = "src/contact/few.c"
 NEWTON = "src/contact/newton.c"
-TURNING = "src/world/turning.c"
-WATCH = "src/world/watch.c"
+TURNING = "src/world/gap.c"
+WATCH = "src/world/monitor.c"
 FREE = "src/world/free.c"
-CARRY = "src/world/carry.c"
+CARRY = "src/world/fast.c"
 SERVER = "src/view/server.c"
 XML = "src/io/xml.h"
 WORLD = "src/world/world.c"
@@ -60,7 +60,7 @@ TABLE = [
     # What limits.md says elsewhere.
     ("limits.md", "at most 2^31 worlds and {} parts", ("src/io/results.c", "RG_RESULTS_PARTS")),
     ("limits.md", "become up to {} convex parts that may fill hollows up to {%} % of the size", (DECOMPOSE, "maxHulls"), (DECOMPOSE, "tolerance")),
-    ("limits.md", "a compliance of {} to {} of G and equalities {}", ("src/world/anchor.c", "RG_SHARING_LEAST"), ("src/world/anchor.c", "RG_SHARING_MOST"),
+    ("limits.md", "a compliance of {} to {} of G and equalities {}", ("src/world/bristle.c", "RG_SHARING_LEAST"), ("src/world/bristle.c", "RG_SHARING_MOST"),
      ("src/world/world.h", "RG_LOOP_COMPLIANCE")),
     ("limits.md", "allows {%} % of the largest kinetic", (WATCH, "RG_DOUBT_RISE")),
     ("limits.md", "its tolerance, {} of the residual", (SOLVER, "tolerance")),
@@ -75,17 +75,17 @@ TABLE = [
     # A step.
     ("theory/step.md", "(14)  margin of a pair = 2 dt (|v_A - v_B| + |w_A| r_A + |w_B| r_B) + {mm} mm", (WORLD, "margin")),
     ("theory/step.md", "(15)  a point is a candidate if phi <= {mm} mm", (WORLD, "margin")),
-    ("theory/step.md", "s = {} g dt^2 for points that carried", ("src/world/waiting.c", "RG_WAITING_FALLS")),
-    ("theory/step.md", "{} g dt^2 for others", ("src/world/waiting.c", "RG_WAITING_NEW")),
-    ("theory/step.md", "and {} points hold them as four do", ("src/world/collide.c", "RG_OVERLAP_POINTS")),
-    ("theory/step.md", "after {} rounds all take part", ("src/world/waiting.c", "RG_WAITING_ROUNDS")),
+    ("theory/step.md", "s = {} g dt^2 for points that carried", ("src/world/active_set.c", "RG_WAITING_FALLS")),
+    ("theory/step.md", "{} g dt^2 for others", ("src/world/active_set.c", "RG_WAITING_NEW")),
+    ("theory/step.md", "and {} points hold them as four do", ("src/world/contacts.c", "RG_OVERLAP_POINTS")),
+    ("theory/step.md", "after {} rounds all take part", ("src/world/active_set.c", "RG_WAITING_ROUNDS")),
     ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
-    ("theory/step.md", "passed by more than {um} um", ("src/world/collide.c", "RG_WAY_DEPTH")),
+    ("theory/step.md", "passed by more than {um} um", ("src/world/contacts.c", "RG_WAY_DEPTH")),
     ("theory/step.md", "y = {} (dt^2 k + dt d)/m", (FREE, "RG_STIFF")),
     ("theory/step.md", "fixed-point iteration to {};", (FREE, "RG_REFINE_ACCURACY")),
     ("theory/step.md", "by {} fixed-point iterations", (CARRY, "RG_TURN_ROUNDS")),
     ("theory/step.md", "dt sqrt(w^2 + ({} d)^2) > {} rad", (CARRY, "RG_FAST_CHANGE"), (CARRY, "RG_FAST_TURN")),
-    ("theory/step.md", "n = ceil(dt w_max/{}), at most {}.", (CARRY, "RG_PART_TURN"), (CARRY, "RG_MAX_PARTS")),
+    ("theory/step.md", "n = ceil(dt w_max/{}), at most {}.", (CARRY, "RG_SUBSTEP_TURN"), (CARRY, "RG_MAX_SUBSTEPS")),
     ("limits.md", "turn by more than {} rad in a step gain none", (CARRY, "RG_FAST_TURN")),
     ("theory/step.md", "A gap below {} m counts as zero", ("src/world/world.h", "RG_TOUCHING")),
     ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", ("src/world/revise.c", "RG_MAX_PASSES"), ("src/world/revise.c", "RG_MAX_FACTORIZATIONS")),
@@ -104,14 +104,14 @@ TABLE = [
     # Constraints.
     ("theory/constraints.md", "(17) gaps below {} m count as none", ("src/world/world.h", "RG_TOUCHING")),
     ("theory/constraints.md", "The threshold is {} m/s, or {} g dt if larger", (WORLD, r"fmax\((0\.\d+), 2 \*"), (WORLD, r"fmax\(0\.05, (\d) \*")),
-    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", ("src/world/constraint_joint.c", r"1e-3 \+ (\d) \* world->dt"), ("src/world/constraint_joint.c", r"phi <= (\S+) \+")),
+    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", ("src/world/constraint_joint.c", r"1e-3 \+ (\d) \* world->settings\.dt"), ("src/world/constraint_joint.c", r"phi <= (\S+) \+")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", ("src/world/world.h", "RG_LOOP_COMPLIANCE")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", ("src/world/constraint_equality.c", r"> (\S+) \* mean\)")),
     ("theory/constraints.md", "get R_N = {} m/s / (mean lambda_n of the last step), at least {} G_nn and at most {} G_nn",
-     ("src/world/anchor.c", "RG_SHARING_SPEED"), ("src/world/anchor.c", "RG_SHARING_LEAST"), ("src/world/anchor.c", "RG_SHARING_MOST")),
-    ("theory/constraints.md", "where that exceeds {} m/s", ("src/world/arc.c", "RG_ARC_LINEAR")),
-    ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", ("src/world/arc.c", "RG_ARC_APART")),
-    ("theory/constraints.md", "at most {} times. It is decided per island", ("src/world/rebound.c", "RG_REBOUND_ROUNDS", lambda n: n + 1)),
+     ("src/world/bristle.c", "RG_SHARING_SPEED"), ("src/world/bristle.c", "RG_SHARING_LEAST"), ("src/world/bristle.c", "RG_SHARING_MOST")),
+    ("theory/constraints.md", "where that exceeds {} m/s", ("src/world/curvature.c", "RG_ARC_LINEAR")),
+    ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", ("src/world/curvature.c", "RG_ARC_APART")),
+    ("theory/constraints.md", "at most {} times. It is decided per island", ("src/world/restitution.c", "RG_REBOUND_ROUNDS", lambda n: n + 1)),
     # The plan of auto.
     ("theory/auto.md", "{} iterations from the last step's impulses or {} from zero", (PLAN, r"run->warm \? (\d+) :"), (PLAN, r"run->warm \? \d+ : (\d+)")),
     ("theory/auto.md", "A start with a residual above {} is scaled", (PLAN, "RG_LARGEST_START")),

@@ -276,12 +276,12 @@ static void TestTurningFootCompresses(void** state) {
 
 // Work of all contact rows on the bodies in the last step.
 static double ContactWork(const rgWorld* world) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     double work = 0;
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].kind == -1) {
             work += 0.5 * rows->lambda[r] *
-                    (rgRows_Dot(rows, r, world->startV) + rgRows_Dot(rows, r, world->nextV));
+                    (rgRows_Dot(rows, r, world->kinematics.v) + rgRows_Dot(rows, r, world->next.v));
         }
     }
     return work;
@@ -528,11 +528,11 @@ static void TestInverseOfWhirling(void** state) {
         assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
         SceneStep(&scene);
         memcpy(v, rgWorld_Velocities(scene.world, NULL), sizeof(double) * (size_t)nv);
-        if (scene.world->isFast[0]) {
+        if (scene.world->fast.isFast[0]) {
             rgInverseResult result;
             assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
             assert_int_equal(rgWorld_Inverse(scene.world, &inverse, v, &result), rg_ok);
-            assert_true(scene.world->isFast[0]);
+            assert_true(scene.world->fast.isFast[0]);
             whirls += 1;
             for (int k = 0; k < nv; ++k) {
                 EXPECT_NEAR(result.force[k], 0, 1e-4); // of thousands that turn the legs
@@ -580,7 +580,7 @@ static void TestStateHoldsWhatSpringsTook(void** state) {
     RandomPlaces(&scene, &random, 0);
     while (SceneStep(&scene).penetration < 1e-3) {
     }
-    assert_true(scene.world->memories[0].pairs[0].taken > 0);
+    assert_true(scene.world->warmStart.memories[0].pairs[0].energyTank > 0);
     size_t size = rgWorld_StateSize(scene.world);
     char* saved = malloc(size);
     assert_int_equal(rgWorld_Save(scene.world, saved, size), rg_ok);
@@ -595,9 +595,9 @@ static void TestStateHoldsWhatSpringsTook(void** state) {
     assert_true(rgWorld_Hash(other) == after);
     double nan = NAN;
     assert_int_equal(rgWorld_Restore(other, saved, size), rg_ok);
-    size_t contacts = (size_t)other->memories[0].contactCount * sizeof(rgContactMemory);
+    size_t contacts = (size_t)other->warmStart.memories[0].contactCount * sizeof(rgContactMemory);
     size_t pair = size - sizeof(uint64_t) - contacts - sizeof(rgPairMemory); // before the checksum
-    memcpy(saved + pair + offsetof(rgPairMemory, taken), &nan, sizeof(nan));
+    memcpy(saved + pair + offsetof(rgPairMemory, energyTank), &nan, sizeof(nan));
     rgSealState(saved, size);
     assert_int_equal(rgWorld_Restore(other, saved, size), rg_errorArgument);
     free(saved);

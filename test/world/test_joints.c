@@ -634,9 +634,9 @@ static Scene Rope(bool articulated) {
     snprintf(text + at, sizeof(text) - at, "</worldbody></mujoco>");
     rgWorldDef def = SceneWorldDef(9e-4, 1e-10);
     Scene scene = SceneText(text, &def);
-    assert_true(scene.world->dynamics->anyDeep);
+    assert_true(scene.world->kinematics.dynamics->anyDeep);
     if (!articulated) {
-        rgDynamics* both[2] = {scene.world->dynamics, scene.world->readout->start};
+        rgDynamics* both[2] = {scene.world->kinematics.dynamics, scene.world->readout->start};
         for (int k = 0; k < 2; ++k) {
             both[k]->anyDeep = both[k]->isDeep[0] = false;
         }
@@ -653,7 +653,7 @@ static void TestRopesOfAnyLength(void** state) {
         SceneStep(&other);
         touching += report.contactCount > 0 && report.rowCount > 0;
         if (report.rowCount > 0) {
-            assert_true(one.world->problem.delassus.mass.value != NULL);
+            assert_true(one.world->constraints.problem.delassus.mass.value != NULL);
         }
         const double* v = rgWorld_Velocities(one.world, &nv);
         const double* w = rgWorld_Velocities(other.world, NULL);

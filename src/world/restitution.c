@@ -17,23 +17,23 @@ int rgFindIsland(rgIsland* islands, int tree) {
 }
 
 int rgRowIsland(const rgWorld* world, int row) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     int dof = rows->column[rows->rowStart[row]];
-    return rgFindIsland(world->islands, world->treeOfDof[dof]);
+    return rgFindIsland(world->constraints.islands, world->constraints.treeOfDof[dof]);
 }
 
 void rgConnectIslands(rgWorld* world) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
-        world->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
+        world->constraints.islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
     }
     for (int r = 0; r < rows->rowCount && world->model->info.treeCount > 1; ++r) {
         int last = -1;
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
-            int tree = world->treeOfDof[rows->column[k]];
+            int tree = world->constraints.treeOfDof[rows->column[k]];
             if (tree != last) { // columns of a tree stand together
-                int a = rgRowIsland(world, r), b = rgFindIsland(world->islands, tree);
-                world->islands[RG_MAX(a, b)].parent = RG_MIN(a, b);
+                int a = rgRowIsland(world, r), b = rgFindIsland(world->constraints.islands, tree);
+                world->constraints.islands[RG_MAX(a, b)].parent = RG_MIN(a, b);
             }
             last = tree;
         }
@@ -42,37 +42,38 @@ void rgConnectIslands(rgWorld* world) {
 
 // Work of contacts: lambda . J (v_free + v+)/2.
 static void rgMeasureIslands(rgWorld* world) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
-        world->islands[i].work = world->islands[i].hits = 0;
+        world->constraints.islands[i].work = world->constraints.islands[i].hits = 0;
     }
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
         if (rgRows_Columns(rows, point->firstRow) == 0) {
             continue;
         }
-        rgIsland* island = &world->islands[rgRowIsland(world, point->firstRow)];
+        rgIsland* island = &world->constraints.islands[rgRowIsland(world, point->firstRow)];
         for (int r = point->firstRow; r < point->firstRow + point->rowCount; ++r) {
             island->work +=
                 0.5 * rows->lambda[r] *
-                (rgRows_Speed(rows, r, world->freeV) + rgRows_Speed(rows, r, world->nextV));
+                (rgRows_Speed(rows, r, world->free.v) + rgRows_Speed(rows, r, world->next.v));
         }
-        if (point->rebound < 0) {
-            double before = rgRows_Speed(rows, point->firstRow + 2, world->startV);
+        if (point->restitutionBias < 0) {
+            double before = rgRows_Speed(rows, point->firstRow + 2, world->kinematics.v);
             island->hits +=
-                rows->lambda[point->firstRow + 2] * RG_MAX(fabs(before), -point->rebound);
+                rows->lambda[point->firstRow + 2] * RG_MAX(fabs(before), -point->restitutionBias);
         }
     }
 }
 
-double rgWorld_ReboundShare(const rgWorld* world, const rgPoint* point) {
-    if (world->reboundRound == 0) {
+double rgWorld_RestitutionShare(const rgWorld* world, const rgContactPoint* point) {
+    if (world->constraints.restitutionPass == 0) {
         return 1;
     }
     const rgLink* links = world->model->links;
-    int a = links[world->colliders[point->colliderA].link].tree;
-    int b = links[world->colliders[point->colliderB].link].tree;
-    return world->islands[rgFindIsland(world->islands, a >= 0 ? a : b)].share;
+    int a = links[world->contacts.colliders[point->colliderA].link].tree;
+    int b = links[world->contacts.colliders[point->colliderB].link].tree;
+    return world->constraints.islands[rgFindIsland(world->constraints.islands, a >= 0 ? a : b)]
+        .share;
 }
 
 // Islands whose contacts did work. Rounding and the solver's tolerance are no work.
@@ -80,7 +81,7 @@ static bool rgMarkIslands(rgWorld* world) {
     double tolerance = 10 * world->def.contact.tolerance;
     bool any = false;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
-        rgIsland* island = &world->islands[i];
+        rgIsland* island = &world->constraints.islands[i];
         if (island->work > tolerance * island->hits && island->hits > 0) {
             island->limited = any = true;
             island->highWork = island->work;
@@ -111,9 +112,9 @@ static bool rgNarrowIsland(rgIsland* island, bool first) {
     return !closed;
 }
 
-static bool rgHasRebounds(const rgWorld* world) {
-    for (int i = 0; i < world->pointCount; ++i) {
-        if (world->points[i].rebound < 0) {
+static bool rgHasRestitution(const rgWorld* world) {
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        if (world->contacts.points[i].restitutionBias < 0) {
             return true;
         }
     }
@@ -121,21 +122,21 @@ static bool rgHasRebounds(const rgWorld* world) {
 }
 
 // (20)
-bool rgReviseRebounds(rgWorld* world, bool last) {
-    if (!rgHasRebounds(world)) {
+bool rgReviseRestitution(rgWorld* world, bool last) {
+    if (!rgHasRestitution(world)) {
         return false;
     }
-    if (world->reboundRound == 0) {
+    if (world->constraints.restitutionPass == 0) {
         rgConnectIslands(world);
         rgMeasureIslands(world);
-        world->reboundRound = rgMarkIslands(world) ? 1 : 0;
-        return world->reboundRound > 0;
+        world->constraints.restitutionPass = rgMarkIslands(world) ? 1 : 0;
+        return world->constraints.restitutionPass > 0;
     }
     rgMeasureIslands(world);
-    bool first = world->reboundRound++ == 1, open = false;
-    last = last || world->reboundRound > RG_REBOUND_ROUNDS;
+    bool first = world->constraints.restitutionPass++ == 1, open = false;
+    last = last || world->constraints.restitutionPass > RG_REBOUND_ROUNDS;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
-        rgIsland* island = &world->islands[i];
+        rgIsland* island = &world->constraints.islands[i];
         double solved = island->share;
         bool again = island->limited && rgNarrowIsland(island, first);
         island->share = again && !last ? island->share : island->low; // what was last allowed

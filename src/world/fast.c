@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#define RG_FAST_TURN   0.03 // [rad] of a joint in a step
-#define RG_FAST_CHANGE 10
-#define RG_PART_TURN   0.02 // likewise, in a part of it
-#define RG_MAX_PARTS   50
-#define RG_TURN_ROUNDS 2
+#define RG_FAST_TURN    0.03 // [rad] of a joint in a step
+#define RG_FAST_CHANGE  10
+#define RG_SUBSTEP_TURN 0.02 // likewise, in a part of it
+#define RG_MAX_SUBSTEPS 50
+#define RG_TURN_ROUNDS  2
 
 // ---- one link that turns freely
 
@@ -52,8 +52,8 @@ static void rgTurnRates(const rgModel* model, int tree, double time, rgSpatial* 
 // rates := J v + scale rates
 static void rgAddRates(rgWorld* world, int tree, const double* v, double scale, rgSpatial* rates) {
     const rgTree* range = &world->model->trees[tree];
-    rgSpatial* along = world->linkVelocities;
-    rgDynamics_TreeRates(world->dynamics, tree, v, along);
+    rgSpatial* along = world->kinematics.linkVelocities;
+    rgDynamics_TreeRates(world->kinematics.dynamics, tree, v, along);
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
         rates[i] = rgSpatialAddScaled(along[i], scale, rates[i]);
     }
@@ -73,17 +73,17 @@ static rgResult rgProjectRates(rgDynamics* d, int tree, const rgSpatial* rates, 
 }
 
 // What acts on a tree meanwhile.
-typedef struct rgPush {
+typedef struct rgFastForces {
     int tree;
     double dt;
     const double *tau, *added; // forces, M^ - M
     const double *v, *middle;  // at the start, projected
-} rgPush;
+} rgFastForces;
 
 // x := dt tau and weight, and of what is implicit what (1) has in v+ - v beside x
-static void rgPush_Gather(rgWorld* world, const rgPush* push, double* x) {
+static void rgFastForces_Gather(rgWorld* world, const rgFastForces* push, double* x) {
     const rgTree* range = &world->model->trees[push->tree];
-    rgDynamics_TreeWeight(world->dynamics, push->tree, x);
+    rgDynamics_TreeWeight(world->kinematics.dynamics, push->tree, x);
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
         x[i] =
             push->dt * (x[i] + push->tau[i]) + 2 * push->added[i] * (push->v[i] - push->middle[i]);
@@ -110,19 +110,20 @@ static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
         }
         most = square > most ? square : most;
     }
-    return world->dt * sqrt(most);
+    return world->settings.dt * sqrt(most);
 }
 
 // ---- a step
 
 // (35) and (36) of the start of the step.
-static bool rgWorld_CarryTree(rgWorld* world, int tree) {
-    rgDynamics *d = world->dynamics, *before = world->readout->start;
+static bool rgWorld_TransportStart(rgWorld* world, int tree) {
+    rgDynamics *d = world->kinematics.dynamics, *before = world->readout->start;
     rgDynamics_PlaceTreeLinks(before, tree, world->state.q);
-    rgDynamics_TreeRates(before, tree, world->startV, world->excess);
-    rgTurnRates(world->model, tree, world->lead[tree], world->excess);
-    rgResult result = rgProjectRates(d, tree, world->excess, world->startV, world->projectedV);
-    rgAddRates(world, tree, world->projectedV, -1, world->excess);
+    rgDynamics_TreeRates(before, tree, world->kinematics.v, world->fast.rejectedRates);
+    rgTurnRates(world->model, tree, world->kinematics.driftTime[tree], world->fast.rejectedRates);
+    rgResult result = rgProjectRates(d, tree, world->fast.rejectedRates, world->kinematics.v,
+                                     world->fast.projectedV);
+    rgAddRates(world, tree, world->fast.projectedV, -1, world->fast.rejectedRates);
     return result == rg_ok;
 }
 
@@ -132,14 +133,14 @@ static double rgWorld_SlowTurn(const rgWorld* world, int tree) {
     return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_TURN;
 }
 
-void rgWorld_CarryFast(rgWorld* world) {
+void rgWorld_StartFast(rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
-        const double *v = world->startV, *change = world->state.change;
-        world->isFast[t] = false;
-        if (!world->isFreeBody[t] &&
+        const double *v = world->kinematics.v, *change = world->state.change;
+        world->fast.isFast[t] = false;
+        if (!world->kinematics.isFreeBody[t] &&
             rgWorld_TreeTurn(world, t, v, change) > rgWorld_SlowTurn(world, t)) {
-            rgDynamics_NeedMass(world->dynamics);
-            world->isFast[t] = rgWorld_CarryTree(world, t);
+            rgDynamics_NeedMass(world->kinematics.dynamics);
+            world->fast.isFast[t] = rgWorld_TransportStart(world, t);
         }
     }
 }
@@ -147,102 +148,115 @@ void rgWorld_CarryFast(rgWorld* world) {
 // M^ of the step; where it is M it is there.
 rgResult rgWorld_FactorizeTree(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
-    bool plain = world->isFast[tree];
+    bool plain = world->fast.isFast[tree];
     for (int i = range->firstDof; plain && i < range->firstDof + range->dofCount; ++i) {
-        plain = world->added[i] == 0;
+        plain = world->free.added[i] == 0;
     }
-    return plain ? rg_ok : rgDynamics_FactorizeTree(world->dynamics, tree, world->added);
+    return plain ? rg_ok
+                 : rgDynamics_FactorizeTree(world->kinematics.dynamics, tree, world->free.added);
 }
 
 // dt times all forces but what (1) has in v+ - v.
-void rgWorld_PushFast(rgWorld* world, int tree, double* x) {
-    rgPush push = {tree, world->dt, world->tau, world->added, world->startV, world->projectedV};
-    rgPush_Gather(world, &push, x);
+void rgWorld_FastImpulse(rgWorld* world, int tree, double* x) {
+    rgFastForces push = {tree,
+                         world->settings.dt,
+                         world->free.tau,
+                         world->free.added,
+                         world->kinematics.v,
+                         world->fast.projectedV};
+    rgFastForces_Gather(world, &push, x);
 }
 
 // What v+ of the coordinates has beside that of the rows.
-static double rgWorld_Lead(const rgWorld* world, int dof) {
-    return world->projectedV[dof] - world->startV[dof];
+static double rgWorld_ProjectionChange(const rgWorld* world, int dof) {
+    return world->fast.projectedV[dof] - world->kinematics.v[dof];
 }
 
 // The velocity that moves the coordinates of a tree, of that of the rows.
-void rgWorld_LeadTree(const rgWorld* world, int tree, const double* v, double* out) {
+void rgWorld_CoordinateVelocity(const rgWorld* world, int tree, const double* v, double* out) {
     const rgTree* range = &world->model->trees[tree];
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        out[i] = v[i] + (world->isFast[tree] ? rgWorld_Lead(world, i) : 0);
+        out[i] = v[i] + (world->fast.isFast[tree] ? rgWorld_ProjectionChange(world, i) : 0);
     }
 }
 
 // The same along a row, of the trees that are held; NULL: all that it has.
-double rgWorld_RowLead(const rgWorld* world, int row, const bool* held) {
-    const rgRows* rows = &world->rows;
+double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* held) {
+    const rgRows* rows = &world->constraints.rows;
     double sum = 0;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
-        int i = rows->column[k], tree = world->treeOfDof[i];
-        bool leads = world->isFast[tree] && (held == NULL || held[tree]);
-        sum += leads ? rows->value[k] * rgWorld_Lead(world, i) : 0;
+        int i = rows->column[k], tree = world->constraints.treeOfDof[i];
+        bool leads = world->fast.isFast[tree] && (held == NULL || held[tree]);
+        sum += leads ? rows->value[k] * rgWorld_ProjectionChange(world, i) : 0;
     }
     return sum;
 }
 
 // Joints, tendons and loops are about the coordinates, which move on with v+ (37).
-void rgWorld_LeadRows(rgWorld* world) {
-    rgRows* rows = &world->rows;
+void rgWorld_AddProjectionChanges(rgWorld* world) {
+    rgRows* rows = &world->constraints.rows;
     bool any = false;
     for (int t = 0; t < world->model->treeCount; ++t) {
-        any = any || (world->isFast[t] && world->isHeld[t]);
+        any = any || (world->fast.isFast[t] && world->constraints.isHeld[t]);
     }
-    int contacts = world->pointCount > 0 ? world->points[0].firstRow : rows->rowCount;
+    int contacts =
+        world->contacts.pointCount > 0 ? world->contacts.points[0].firstRow : rows->rowCount;
     for (int r = 0; any && r < contacts; ++r) {
-        rows->bias[r] += rgWorld_RowLead(world, r, world->isHeld);
+        rows->bias[r] += rgWorld_RowProjectionChange(world, r, world->constraints.isHeld);
     }
 }
 
 // (37) v moves the coordinates.
-static void rgWorld_LeaveTree(rgWorld* world, int tree, const double* v) {
+static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
     const rgTree* range = &world->model->trees[tree];
-    double* x = world->column;
+    double* x = world->kinematics.scratch;
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
-        world->endRates[i] = world->excess[i];
+        world->fast.endRates[i] = world->fast.rejectedRates[i];
     }
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        x[i] = v[i] - rgWorld_Lead(world, i);
+        x[i] = v[i] - rgWorld_ProjectionChange(world, i);
     }
-    rgAddRates(world, tree, x, 1, world->endRates);
-    rgTurnRates(world->model, tree, world->dt - world->lead[tree], world->endRates);
+    rgAddRates(world, tree, x, 1, world->fast.endRates);
+    rgTurnRates(world->model, tree, world->settings.dt - world->kinematics.driftTime[tree],
+                world->fast.endRates);
 }
 
 // A v+ of a tree that was slow. What an impact has made fast leaves like others.
-bool rgWorld_IsHit(rgWorld* world, int tree, const double* v) {
-    return world->isHeld[tree] && !world->isFast[tree] && !world->isFreeBody[tree] &&
-           rgWorld_TreeTurn(world, tree, v, NULL) > RG_FAST_TURN && rgWorld_CarryTree(world, tree);
+bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v) {
+    return world->constraints.isHeld[tree] && !world->fast.isFast[tree] &&
+           !world->kinematics.isFreeBody[tree] &&
+           rgWorld_TreeTurn(world, tree, v, NULL) > RG_FAST_TURN &&
+           rgWorld_TransportStart(world, tree);
 }
 
-rgResult rgWorld_LeaveFast(rgWorld* world) {
+rgResult rgWorld_TransportFast(rgWorld* world) {
     rgResult result = rg_ok;
-    memcpy(world->endV, world->nextV, (size_t)world->model->vCount * sizeof(double));
+    memcpy(world->next.endV, world->next.v, (size_t)world->model->vCount * sizeof(double));
     for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
-        bool hit = rgWorld_IsHit(world, t, world->nextV);
-        world->lands[t] = hit || (world->isFast[t] && world->parts[t] == 1);
+        bool hit = rgWorld_BecomesFast(world, t, world->next.v);
+        world->fast.isTransported[t] =
+            hit || (world->fast.isFast[t] && world->fast.substeps[t] == 1);
         if (hit) { // loops and readers have the factors of the step
-            result = rgDynamics_FactorizeTree(world->dynamics, t, world->added);
+            result = rgDynamics_FactorizeTree(world->kinematics.dynamics, t, world->free.added);
         }
-        if (world->lands[t]) {
-            rgWorld_LeadTree(world, t, world->nextV, world->endV);
-            rgWorld_LeaveTree(world, t, world->endV);
+        if (world->fast.isTransported[t]) {
+            rgWorld_CoordinateVelocity(world, t, world->next.v, world->next.endV);
+            rgWorld_TransportEnd(world, t, world->next.endV);
         }
     }
     return result;
 }
 
 // (36) of the end of the step. What would not be fast by that was not made fast.
-static rgResult rgWorld_LandTree(rgWorld* world, int tree, const double* q, double* v) {
+static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, double* v) {
     rgDynamics* after = world->readout->start;
     const rgTree* range = &world->model->trees[tree];
     rgDynamics_PlaceTree(after, tree, q);
-    rgResult result = rgProjectRates(after, tree, world->endRates, v, world->column);
-    if (world->isFast[tree] || rgWorld_TreeTurn(world, tree, world->column, NULL) > RG_FAST_TURN) {
-        memcpy(v + range->firstDof, world->column + range->firstDof,
+    rgResult result =
+        rgProjectRates(after, tree, world->fast.endRates, v, world->kinematics.scratch);
+    if (world->fast.isFast[tree] ||
+        rgWorld_TreeTurn(world, tree, world->kinematics.scratch, NULL) > RG_FAST_TURN) {
+        memcpy(v + range->firstDof, world->kinematics.scratch + range->firstDof,
                (size_t)range->dofCount * sizeof(double));
     }
     return result;
@@ -250,95 +264,96 @@ static rgResult rgWorld_LandTree(rgWorld* world, int tree, const double* q, doub
 
 // At q+, which the projection has moved: the links keep their velocities, so that it adds no
 // energy.
-rgResult rgLandFast(rgStep* step) {
+rgResult rgUpdateFastVelocity(rgStep* step) {
     rgWorld* world = step->world;
     for (int t = 0; t < world->model->treeCount; ++t) {
-        if (!world->lands[t]) {
+        if (!world->fast.isTransported[t]) {
             continue;
         }
         const rgTree* range = &world->model->trees[t];
-        rgWorld_LeadTree(world, t, world->nextV, world->endV);
-        rgResult result = rgWorld_LandTree(world, t, world->nextQ, world->endV);
+        rgWorld_CoordinateVelocity(world, t, world->next.v, world->next.endV);
+        rgResult result = rgWorld_ProjectEnd(world, t, world->next.q, world->next.endV);
         if (result != rg_ok) {
             return result;
         }
         for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) { // for readers
-            world->midV[i] = 0.5 * (world->startV[i] + world->endV[i]);
-            world->nextBodyV[i] = world->endV[i];
+            world->kinematics.midV[i] = 0.5 * (world->kinematics.v[i] + world->next.endV[i]);
+            world->next.bodyV[i] = world->next.endV[i];
         }
         const rgLink* root = &world->model->links[range->firstLink];
         if (root->kind == rg_linkFree) {
-            const double* quat = world->nextQ + root->q + 3;
-            double* v = world->nextBodyV + root->v;
+            const double* quat = world->next.q + root->q + 3;
+            double* v = world->next.bodyV + root->v;
             rgVec3 linear =
                 rgRotateBack((rgQuat){quat[0], quat[1], quat[2], quat[3]}, rgVec(v[0], v[1], v[2]));
             v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
         }
     }
-    return rgAllFinite(world->nextBodyV, world->model->vCount) ? rg_ok : rg_errorNumeric;
+    return rgAllFinite(world->next.bodyV, world->model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
 // ---- parts of a step
 
-int rgWorld_CountParts(const rgWorld* world, int tree) {
-    if (world->fluid && rgWorld_FluidIsThick(world, tree)) {
+int rgWorld_CountSubsteps(const rgWorld* world, int tree) {
+    if (world->free.hasFluid && rgWorld_FluidIsThick(world, tree)) {
         return 1; // its forces would change from part to part
     }
-    double turn = rgWorld_TreeTurn(world, tree, world->startV, NULL);
-    return (int)fmin(fmax(ceil(turn / RG_PART_TURN), 1), RG_MAX_PARTS);
+    double turn = rgWorld_TreeTurn(world, tree, world->kinematics.v, NULL);
+    return (int)fmin(fmax(ceil(turn / RG_SUBSTEP_TURN), 1), RG_MAX_SUBSTEPS);
 }
 
 // One part of h, from nextQ, where the tree is placed, and partV to those of its end.
-static rgResult rgWorld_MovePart(rgWorld* world, rgPull* pull, int tree, double h) {
+static rgResult rgWorld_MoveSubstep(rgWorld* world, rgPull* pull, int tree, double h) {
     const rgTree* range = &world->model->trees[tree];
-    rgDynamics* d = world->dynamics;
+    rgDynamics* d = world->kinematics.dynamics;
     int first = range->firstDof, end = first + range->dofCount;
-    double *v = world->partV, *x = world->column, *middle = world->projectedV;
-    rgPush push = {tree, h, pull->tau, pull->added, v, middle};
-    rgDynamics_TreeRates(d, tree, v, world->excess);
-    rgTurnRates(world->model, tree, 0.5 * h, world->excess);
-    rgWorld_MoveTree(world, tree, world->nextQ, v, 0.5 * h, world->nextQ);
-    rgDynamics_PlaceTree(d, tree, world->nextQ);
-    rgResult result = rgProjectRates(d, tree, world->excess, v, middle);
+    double *v = world->fast.substepV, *x = world->kinematics.scratch,
+           *middle = world->fast.projectedV;
+    rgFastForces push = {tree, h, pull->tau, pull->added, v, middle};
+    rgDynamics_TreeRates(d, tree, v, world->fast.rejectedRates);
+    rgTurnRates(world->model, tree, 0.5 * h, world->fast.rejectedRates);
+    rgWorld_MoveTree(world, tree, world->next.q, v, 0.5 * h, world->next.q);
+    rgDynamics_PlaceTree(d, tree, world->next.q);
+    rgResult result = rgProjectRates(d, tree, world->fast.rejectedRates, v, middle);
     rgWorld_TreePulls(world, pull);
     for (int i = first; i < end; ++i) {
-        pull->tau[i] += world->partForce[i];
+        pull->tau[i] += world->fast.substepForce[i];
     }
-    rgPush_Gather(world, &push, x);
+    rgFastForces_Gather(world, &push, x);
     result = result == rg_ok ? rgDynamics_FactorizeTree(d, tree, pull->added) : result;
     rgDynamics_SolveTree(d, tree, x);
     for (int i = first; i < end; ++i) { // x := v + v+
         x[i] += 2 * middle[i];
     }
-    rgAddRates(world, tree, x, -1, world->excess);
-    rgTurnRates(world->model, tree, 0.5 * h, world->excess);
+    rgAddRates(world, tree, x, -1, world->fast.rejectedRates);
+    rgTurnRates(world->model, tree, 0.5 * h, world->fast.rejectedRates);
     for (int i = first; i < end; ++i) {
         v[i] = x[i] - v[i];
     }
-    rgWorld_MoveTree(world, tree, world->nextQ, v, 0.5 * h, world->nextQ);
-    rgDynamics_PlaceTree(d, tree, world->nextQ);
+    rgWorld_MoveTree(world, tree, world->next.q, v, 0.5 * h, world->next.q);
+    rgDynamics_PlaceTree(d, tree, world->next.q);
     memcpy(x + first, v + first, (size_t)range->dofCount * sizeof(double));
-    return result == rg_ok ? rgProjectRates(d, tree, world->excess, x, v) : result;
+    return result == rg_ok ? rgProjectRates(d, tree, world->fast.rejectedRates, x, v) : result;
 }
 
 // (30) From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in partV.
-rgResult rgWorld_MoveInParts(rgWorld* world, int tree, int count) {
+rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     const rgModel* model = world->model;
     const rgTree* range = &model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
-    rgPull pull = {world->startQ, world->startV,  world->dt,       first,
-                   end,           world->partTau, world->partAdded};
+    rgPull pull = {world->kinematics.q,    world->kinematics.v,     world->settings.dt, first, end,
+                   world->fast.substepTau, world->fast.substepAdded};
     rgWorld_TreePulls(world, &pull);
     for (int i = first; i < end; ++i) {
-        world->partForce[i] = world->tau[i] - pull.tau[i];
-        world->partV[i] = world->startV[i];
+        world->fast.substepForce[i] = world->free.tau[i] - pull.tau[i];
+        world->fast.substepV[i] = world->kinematics.v[i];
     }
-    rgWorld_MoveTree(world, tree, world->state.q, world->startV, 0, world->nextQ);
-    rgDynamics_PlaceTreeLinks(world->dynamics, tree, world->nextQ);
-    pull.q = world->nextQ, pull.v = world->partV, pull.dt = world->dt / count;
+    rgWorld_MoveTree(world, tree, world->state.q, world->kinematics.v, 0, world->next.q);
+    rgDynamics_PlaceTreeLinks(world->kinematics.dynamics, tree, world->next.q);
+    pull.q = world->next.q, pull.v = world->fast.substepV, pull.dt = world->settings.dt / count;
     rgResult result = rg_ok;
     for (int k = 0; k < count && result == rg_ok; ++k) {
-        result = rgWorld_MovePart(world, &pull, tree, pull.dt);
+        result = rgWorld_MoveSubstep(world, &pull, tree, pull.dt);
     }
     return result;
 }
@@ -350,15 +365,15 @@ rgResult rgWorld_MoveInParts(rgWorld* world, int tree, int count) {
 
 // asked is a v+ of step coordinates, or has the linear velocity of a free joint in the axes that it
 // ends with. error := asked less the velocity that the tree ends with.
-static double rgWorld_Miss(const rgWorld* world, int tree, const rgAsked* asked, const double* v,
-                           double* error) {
+static double rgWorld_Miss(const rgWorld* world, int tree, const rgTargetVelocity* asked,
+                           const double* v, double* error) {
     const rgTree* range = &world->model->trees[tree];
     const rgLink* link = &world->model->links[range->firstLink];
     double most = 0;
     memcpy(error + range->firstDof, asked->v + range->firstDof,
            (size_t)range->dofCount * sizeof(double));
     if (asked->inBody && link->kind == rg_linkFree) {
-        const double *q = world->nextQ + link->q + 3, *a = asked->v + link->v;
+        const double *q = world->next.q + link->q + 3, *a = asked->v + link->v;
         rgVec3 linear = rgRotate((rgQuat){q[0], q[1], q[2], q[3]}, rgVec(a[0], a[1], a[2]));
         error[link->v] = linear.x, error[link->v + 1] = linear.y, error[link->v + 2] = linear.z;
     }
@@ -370,70 +385,91 @@ static double rgWorld_Miss(const rgWorld* world, int tree, const rgAsked* asked,
 }
 
 // The velocity of the rows with which the step ends as asked, which becomes endV.
-void rgWorld_FindFast(rgWorld* world, int tree, const rgAsked* asked, double* v) {
+void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, double* v) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount, rises = 0;
-    double last = INFINITY, *error = world->partV;
+    double last = INFINITY, *error = world->fast.substepV;
     memcpy(v + first, asked->v + first, (size_t)(end - first) * sizeof(double));
     for (int k = 0; k < RG_FIND_STEPS && rises <= RG_FIND_RISES; ++k) {
-        rgWorld_LeaveTree(world, tree, v);
-        rgWorld_MoveTree(world, tree, world->startQ, v, world->dt - world->lead[tree],
-                         world->nextQ);
-        rgWorld_MoveTree(world, tree, world->nextQ, world->projection->moved, 1, world->nextQ);
-        memcpy(world->endV + first, v + first, (size_t)(end - first) * sizeof(double));
-        rgWorld_LandTree(world, tree, world->nextQ, world->endV);
-        double most = rgWorld_Miss(world, tree, asked, world->endV, error);
+        rgWorld_TransportEnd(world, tree, v);
+        rgWorld_MoveTree(world, tree, world->kinematics.q, v,
+                         world->settings.dt - world->kinematics.driftTime[tree], world->next.q);
+        rgWorld_MoveTree(world, tree, world->next.q, world->projection->moved, 1, world->next.q);
+        memcpy(world->next.endV + first, v + first, (size_t)(end - first) * sizeof(double));
+        rgWorld_ProjectEnd(world, tree, world->next.q, world->next.endV);
+        double most = rgWorld_Miss(world, tree, asked, world->next.endV, error);
         rises += !(most < last);
         last = most;
         for (int i = first; i < end && rises <= RG_FIND_RISES; ++i) {
             v[i] += error[i];
         }
     }
-    for (int i = first; i < end && world->isFast[tree]; ++i) {
-        v[i] -= rgWorld_Lead(world, i);
+    for (int i = first; i < end && world->fast.isFast[tree]; ++i) {
+        v[i] -= rgWorld_ProjectionChange(world, i);
     }
 }
 
 // Force that is missing for the rows to have that velocity.
 void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force) {
     const rgTree* range = &world->model->trees[tree];
-    double *x = world->column, *push = world->partV;
-    rgWorld_PushFast(world, tree, push);
+    double *x = world->kinematics.scratch, *push = world->fast.substepV;
+    rgWorld_FastImpulse(world, tree, push);
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        x[i] = v[i] - world->projectedV[i];
+        x[i] = v[i] - world->fast.projectedV[i];
     }
-    rgDynamics_TreeMultiply(world->dynamics, tree, x, force);
+    rgDynamics_TreeMultiply(world->kinematics.dynamics, tree, x, force);
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        force[i] = (force[i] + world->added[i] * x[i] - push[i]) / world->dt;
+        force[i] = (force[i] + world->free.added[i] * x[i] - push[i]) / world->settings.dt;
     }
 }
 
 // (30) solved for the force that, beside tau, makes the parts end as asked. Starts from one that is
 // near; M is near enough to what the parts weigh.
-void rgWorld_FindPartForce(rgWorld* world, int tree, const rgAsked* asked, double* force) {
+void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* asked,
+                              double* force) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
-    int count = rgWorld_CountParts(world, tree);
-    double last = INFINITY, *error = world->column, *more = world->partForce;
+    int count = rgWorld_CountSubsteps(world, tree);
+    double last = INFINITY, *error = world->kinematics.scratch, *more = world->fast.substepForce;
     int rises = 0;
     for (int i = first; i < end; ++i) {
-        world->tau[i] += force[i];
+        world->free.tau[i] += force[i];
     }
     for (int k = 0; k < RG_FIND_STEPS && rises <= RG_FIND_RISES; ++k) {
-        if (rgWorld_MoveInParts(world, tree, count) != rg_ok) {
+        if (rgWorld_MoveInSubsteps(world, tree, count) != rg_ok) {
             break;
         }
-        memcpy(world->endV + first, world->partV + first, (size_t)(end - first) * sizeof(double));
-        double most = rgWorld_Miss(world, tree, asked, world->partV, error);
+        memcpy(world->next.endV + first, world->fast.substepV + first,
+               (size_t)(end - first) * sizeof(double));
+        double most = rgWorld_Miss(world, tree, asked, world->fast.substepV, error);
         rises += !(most < last);
         last = most;
-        rgDynamics_TreeMultiply(world->dynamics, tree, error, more);
+        rgDynamics_TreeMultiply(world->kinematics.dynamics, tree, error, more);
         for (int i = first; i < end && rises <= RG_FIND_RISES; ++i) {
-            force[i] += more[i] / world->dt;
-            world->tau[i] += more[i] / world->dt;
+            force[i] += more[i] / world->settings.dt;
+            world->free.tau[i] += more[i] / world->settings.dt;
         }
     }
     for (int i = first; i < end; ++i) {
-        world->tau[i] -= force[i];
+        world->free.tau[i] -= force[i];
     }
+}
+
+bool rgFastTrees_Create(rgWorld* world) {
+    rgFastTrees* fast = &world->fast;
+    const rgModelInfo* info = &world->model->info;
+    int nv = world->model->vCount;
+    int links = rgModel_AllLinks(world->model);
+    bool good = true;
+    fast->substeps = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
+    fast->substepV = rgWorld_Take(world, nv, sizeof(double), &good);
+    fast->substepForce = rgWorld_Take(world, nv, sizeof(double), &good);
+    fast->substepTau = rgWorld_Take(world, nv, sizeof(double), &good);
+    fast->substepAdded = rgWorld_Take(world, nv, sizeof(double), &good);
+    fast->isFast = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    fast->isTransported = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    fast->projectedV = rgWorld_Take(world, nv, sizeof(double), &good);
+    fast->rejectedRates = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
+    fast->endRates = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
+    return good;
 }

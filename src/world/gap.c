@@ -11,12 +11,14 @@
 #define RG_TURN_ROUNDS 6    // of solving again
 
 static double rgWorld_Thickness(const rgWorld* world, int colliderA, int colliderB) {
-    return RG_MIN(world->colliders[colliderA].thin, world->colliders[colliderB].thin);
+    return RG_MIN(world->contacts.colliders[colliderA].thin,
+                  world->contacts.colliders[colliderB].thin);
 }
 
 // A body of radius r whose points travel by s turns by s/r, and its paths bend by s^2/2r.
-bool rgWorld_PairBends(const rgWorld* world, const rgPairMemory* pair) {
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair) {
+    const rgCollider *A = &world->contacts.colliders[pair->a],
+                     *B = &world->contacts.colliders[pair->b];
     double thin = rgWorld_Thickness(world, pair->a, pair->b), radius = RG_MIN(A->radius, B->radius);
     double travel = 2 * rgPairTravel(A, B); // (14)
     return travel * travel > 2 * radius * RG_TURN_SHARE * thin;
@@ -29,7 +31,7 @@ typedef struct rgTurn {
 } rgTurn;
 
 static rgTurn rgWorld_Turn(const rgWorld* world, int link) {
-    const rgDynamics *d = world->dynamics, *e = world->readout->start;
+    const rgDynamics *d = world->kinematics.dynamics, *e = world->readout->start;
     return (rgTurn){rgAdd(rgDynamics_LinkOrigin(d, link), d->poses[link].p),
                     rgAdd(rgDynamics_LinkOrigin(e, link), e->poses[link].p), &d->poses[link].r,
                     &e->poses[link].r};
@@ -44,9 +46,9 @@ static rgVec3 rgTurn_Point(const rgTurn* turn, rgVec3 x) {
 }
 
 // What is missing at the end of the step from the gap that straight paths would leave.
-static double rgPointBend(const rgWorld* world, const rgPoint* point) {
-    rgTurn A = rgWorld_Turn(world, world->colliders[point->colliderA].link);
-    rgTurn B = rgWorld_Turn(world, world->colliders[point->colliderB].link);
+static double rgPointGapCorrection(const rgWorld* world, const rgContactPoint* point) {
+    rgTurn A = rgWorld_Turn(world, world->contacts.colliders[point->colliderA].link);
+    rgTurn B = rgWorld_Turn(world, world->contacts.colliders[point->colliderB].link);
     rgVec3 n = point->normal, half = rgScale(0.5 * point->gap, n);
     rgVec3 apart = rgSub(rgTurn_Point(&B, rgAdd(point->position, half)),
                          rgTurn_Point(&A, rgSub(point->position, half)));
@@ -70,9 +72,9 @@ static rgPose rgWorld_NextPose(const rgWorld* world, const rgCollider* collider)
 
 // Signed distance at the end of the step, on the side that the normal of a point is on: shapes that
 // have passed each other, or are nearer to the way out on the other side, are deep.
-static double rgWorld_EndGap(const rgWorld* world, const rgPoint* point, rgProximity* end) {
-    const rgCollider *A = &world->colliders[point->colliderA],
-                     *B = &world->colliders[point->colliderB];
+static double rgWorld_EndGap(const rgWorld* world, const rgContactPoint* point, rgProximity* end) {
+    const rgCollider *A = &world->contacts.colliders[point->colliderA],
+                     *B = &world->contacts.colliders[point->colliderB];
     rgPose a = rgWorld_NextPose(world, A), b = rgWorld_NextPose(world, B);
     rgVec3 axis = rgRotateBack(A->pose.q, point->normal);
     rgResult result = rgDistance(A->geometry, a, B->geometry, b, NULL, end);
@@ -83,15 +85,15 @@ static double rgWorld_EndGap(const rgWorld* world, const rgPoint* point, rgProxi
     return result == rg_ok ? end->distance : INFINITY;
 }
 
-static bool rgBendSome(const rgWorld* world, int count, rgPoint* points) {
+static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* points) {
     bool changed = false;
     for (int i = 0; i < count; ++i) {
-        rgPoint* point = &points[i];
-        if (point->bends) {
-            double bend = rgPointBend(world, point) + point->lack;
+        rgContactPoint* point = &points[i];
+        if (point->mayCurve) {
+            double bend = rgPointGapCorrection(world, point) + point->manifoldCorrection;
             double thin = rgWorld_Thickness(world, point->colliderA, point->colliderB);
-            changed = changed || fabs(bend - point->bend) > RG_TURN_CLOSE * thin;
-            point->bend = bend;
+            changed = changed || fabs(bend - point->gapCorrection) > RG_TURN_CLOSE * thin;
+            point->gapCorrection = bend;
         }
     }
     return changed;
@@ -99,11 +101,11 @@ static bool rgBendSome(const rgWorld* world, int count, rgPoint* points) {
 
 // What the points of a pair do not see, the one that is nearest to where the shapes would overlap
 // makes up for.
-static bool rgBendPair(const rgWorld* world, int count, rgPoint* points) {
-    const rgCollider *A = &world->colliders[points->colliderA],
-                     *B = &world->colliders[points->colliderB];
+static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* points) {
+    const rgCollider *A = &world->contacts.colliders[points->colliderA],
+                     *B = &world->contacts.colliders[points->colliderB];
     double thin = RG_MIN(A->thin, B->thin);
-    if (!points->bends || !isfinite(RG_MAX(A->thin, B->thin))) {
+    if (!points->mayCurve || !isfinite(RG_MAX(A->thin, B->thin))) {
         return false;
     }
     rgProximity end;
@@ -112,7 +114,7 @@ static bool rgBendPair(const rgWorld* world, int count, rgPoint* points) {
         return false;
     }
     rgTurn turn = rgWorld_Turn(world, A->link);
-    rgPoint* nearest = points;
+    rgContactPoint* nearest = points;
     double least = INFINITY;
     for (int i = 0; i < count; ++i) {
         double away = rgLength(rgSub(rgTurn_Point(&turn, points[i].position), end.pointA));
@@ -121,28 +123,31 @@ static bool rgBendPair(const rgWorld* world, int count, rgPoint* points) {
             nearest = &points[i];
         }
     }
-    nearest->lack += gap;
-    nearest->bend += gap;
+    nearest->manifoldCorrection += gap;
+    nearest->gapCorrection += gap;
     return true;
 }
 
 // Pairs of which some points have rows, or all wait.
-static bool rgBendPairs(const rgWorld* world) {
+static bool rgCorrectAllGaps(const rgWorld* world) {
     bool changed = false;
     int at = 0;
-    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
-        changed = rgBendPair(world, world->points[i].pointCount, &world->points[i]) || changed;
+    for (int i = 0; i < world->contacts.pointCount; i += world->contacts.points[i].pointCount) {
+        changed = rgCorrectPairGaps(world, world->contacts.points[i].pointCount,
+                                    &world->contacts.points[i]) ||
+                  changed;
     }
-    for (int i = 0, end; i < world->waitingCount; i = end) {
-        int pair = world->waiting[i].pair;
-        for (end = i + 1; end < world->waitingCount && world->waiting[end].pair == pair;) {
+    for (int i = 0, end; i < world->contacts.inactiveCount; i = end) {
+        int pair = world->contacts.inactive[i].pair;
+        for (end = i + 1;
+             end < world->contacts.inactiveCount && world->contacts.inactive[end].pair == pair;) {
             ++end;
         }
-        while (at < world->pointCount && world->points[at].pair < pair) {
+        while (at < world->contacts.pointCount && world->contacts.points[at].pair < pair) {
             ++at;
         }
-        if (at == world->pointCount || world->points[at].pair != pair) {
-            changed = rgBendPair(world, end - i, &world->waiting[i]) || changed;
+        if (at == world->contacts.pointCount || world->contacts.points[at].pair != pair) {
+            changed = rgCorrectPairGaps(world, end - i, &world->contacts.inactive[i]) || changed;
         }
     }
     return changed;
@@ -152,20 +157,21 @@ static bool rgBendPairs(const rgWorld* world) {
 static void rgWorld_PlaceEnds(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         double time = rgWorld_TimeAhead(world, world->model->trees[t].firstLink, 0);
-        rgWorld_MoveTree(world, t, world->startQ, v, time, world->nextQ);
+        rgWorld_MoveTree(world, t, world->kinematics.q, v, time, world->next.q);
     }
     rgWorld_PlaceAhead(world, world->readout->start);
-    rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
+    rgDynamics_SetPositions(world->readout->start, world->next.q); // readers come after the step
 }
 
-bool rgWorld_BendGaps(rgWorld* world, const double* v, int round) {
-    if (!world->bends || round > RG_TURN_ROUNDS) {
+bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round) {
+    if (!world->contacts.mayCurve || round > RG_TURN_ROUNDS) {
         return false;
     }
     rgWorld_PlaceEnds(world, v);
-    bool bent = rgBendSome(world, world->pointCount, world->points);
-    bent = rgBendSome(world, world->waitingCount, world->waiting) || bent;
-    return rgBendPairs(world) || bent;
+    bool bent = rgCorrectSomeGaps(world, world->contacts.pointCount, world->contacts.points);
+    bent =
+        rgCorrectSomeGaps(world, world->contacts.inactiveCount, world->contacts.inactive) || bent;
+    return rgCorrectAllGaps(world) || bent;
 }
 
 // ---- what rolls
@@ -179,17 +185,17 @@ static rgVec3 rgDynamics_PointRate(const rgDynamics* d, int link, rgVec3 positio
     return rgAdd(V->linear, rgCross(V->angular, arm));
 }
 
-static double rgWorld_PairTurn(const rgWorld* world, const rgPoint* point) {
-    const rgSpatial* V = world->dynamics->velocities;
-    rgVec3 a = V[world->colliders[point->colliderA].link].angular;
-    rgVec3 b = V[world->colliders[point->colliderB].link].angular;
-    return world->dt * rgLength(rgSub(b, a));
+static double rgWorld_PairTurn(const rgWorld* world, const rgContactPoint* point) {
+    const rgSpatial* V = world->kinematics.dynamics->velocities;
+    rgVec3 a = V[world->contacts.colliders[point->colliderA].link].angular;
+    rgVec3 b = V[world->contacts.colliders[point->colliderB].link].angular;
+    return world->settings.dt * rgLength(rgSub(b, a));
 }
 
 // Links of robots that roll on one point do so for a moment only.
 static bool rgWorld_IsWhole(const rgWorld* world, const rgCollider* collider) {
     int link = collider->link, tree = world->model->links[link].tree;
-    return link >= world->model->linkCount || tree < 0 || world->isFreeBody[tree];
+    return link >= world->model->linkCount || tree < 0 || world->kinematics.isFreeBody[tree];
 }
 
 // Balls roll the same whichever of their points is below, and corners do not roll.
@@ -201,28 +207,28 @@ static bool rgMayRoll(const rgCollider* A, const rgCollider* B) {
 }
 
 static int rgWorld_TreeOf(const rgWorld* world, int collider) {
-    int link = world->colliders[collider].link;
+    int link = world->contacts.colliders[collider].link;
     return link < world->model->linkCount ? world->model->links[link].tree : -1;
 }
 
 static void rgWorld_CountTouches(const rgWorld* world) {
-    memset(world->touches, 0, (size_t)world->model->treeCount * sizeof(int));
-    for (int i = 0; i < world->pointCount; ++i) {
-        int a = rgWorld_TreeOf(world, world->points[i].colliderA);
-        int b = rgWorld_TreeOf(world, world->points[i].colliderB);
+    memset(world->contacts.treeContacts, 0, (size_t)world->model->treeCount * sizeof(int));
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        int a = rgWorld_TreeOf(world, world->contacts.points[i].colliderA);
+        int b = rgWorld_TreeOf(world, world->contacts.points[i].colliderB);
         if (a >= 0) {
-            world->touches[a] += 1;
+            world->contacts.treeContacts[a] += 1;
         }
         if (b >= 0) {
-            world->touches[b] += 1;
+            world->contacts.treeContacts[b] += 1;
         }
     }
 }
 
-static bool rgWorld_IsSpring(const rgWorld* world, const rgPoint* point) {
+static bool rgWorld_IsSpring(const rgWorld* world, const rgContactPoint* point) {
     const rgShapeDef* shapes = world->model->shapes;
-    const rgCollider *A = &world->colliders[point->colliderA],
-                     *B = &world->colliders[point->colliderB];
+    const rgCollider *A = &world->contacts.colliders[point->colliderA],
+                     *B = &world->contacts.colliders[point->colliderB];
     if (world->model->pairCount == 0 && world->def.stiffness == 0 &&
         shapes[A->shape].material.stiffness == 0 && shapes[B->shape].material.stiffness == 0) {
         return false;
@@ -233,37 +239,42 @@ static bool rgWorld_IsSpring(const rgWorld* world, const rgPoint* point) {
 // Forces of springs are continuous: the last steps tell the next.
 static void rgWorld_FindSprings(const rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
-        world->springs[t] = world->touches[t] > 0;
+        world->contacts.treeSprings[t] = world->contacts.treeContacts[t] > 0;
     }
-    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
-        const rgPoint* point = &world->points[i];
+    for (int i = 0; i < world->contacts.pointCount; i += world->contacts.points[i].pointCount) {
+        const rgContactPoint* point = &world->contacts.points[i];
         int a = rgWorld_TreeOf(world, point->colliderA),
             b = rgWorld_TreeOf(world, point->colliderB);
-        bool any = (a >= 0 && world->springs[a]) || (b >= 0 && world->springs[b]);
+        bool any = (a >= 0 && world->contacts.treeSprings[a]) ||
+                   (b >= 0 && world->contacts.treeSprings[b]);
         if (any && !rgWorld_IsSpring(world, point)) {
             if (a >= 0) {
-                world->springs[a] = false;
+                world->contacts.treeSprings[a] = false;
             }
             if (b >= 0) {
-                world->springs[b] = false;
+                world->contacts.treeSprings[b] = false;
             }
         }
     }
 }
 
 // Neither body touches anything else.
-static bool rgWorld_TouchesOnce(const rgWorld* world, const rgPoint* point) {
+static bool rgWorld_TouchesOnce(const rgWorld* world, const rgContactPoint* point) {
     int a = rgWorld_TreeOf(world, point->colliderA), b = rgWorld_TreeOf(world, point->colliderB);
-    return (a < 0 || world->touches[a] == 1) && (b < 0 || world->touches[b] == 1);
+    return (a < 0 || world->contacts.treeContacts[a] == 1) &&
+           (b < 0 || world->contacts.treeContacts[b] == 1);
 }
 
 // One point that carried in the last step: an impact would roll along a path that it ends.
-static bool rgWorld_PointRolls(const rgWorld* world, const rgPoint* point) {
-    const rgCollider *A = &world->colliders[point->colliderA],
-                     *B = &world->colliders[point->colliderB];
-    double turn = rgWorld_PairTurn(world, point), slow = RG_ROLL_SLOW * rgLength(world->gravity);
-    if (!rgWorld_TouchesOnce(world, point) || world->memories[1].pairs[point->pair].overlap ||
-        !(turn * turn * RG_MIN(A->radius, B->radius) > world->dt * world->dt * slow) ||
+static bool rgWorld_ContactRolls(const rgWorld* world, const rgContactPoint* point) {
+    const rgCollider *A = &world->contacts.colliders[point->colliderA],
+                     *B = &world->contacts.colliders[point->colliderB];
+    double turn = rgWorld_PairTurn(world, point),
+           slow = RG_ROLL_SLOW * rgLength(world->settings.gravity);
+    if (!rgWorld_TouchesOnce(world, point) ||
+        world->warmStart.memories[1].pairs[point->pair].overlap ||
+        !(turn * turn * RG_MIN(A->radius, B->radius) >
+          world->settings.dt * world->settings.dt * slow) ||
         !rgMayRoll(A, B) || !rgWorld_IsWhole(world, A) || !rgWorld_IsWhole(world, B)) {
         return false;
     }
@@ -274,17 +285,17 @@ static bool rgWorld_PointRolls(const rgWorld* world, const rgPoint* point) {
 static void rgWorld_SetRolling(const rgWorld* world, int collider, bool rolls) {
     int tree = rgWorld_TreeOf(world, collider);
     if (tree >= 0) {
-        world->rolls[tree] = rolls;
+        world->contacts.treeRolls[tree] = rolls;
     }
 }
 
 // (32) Where the surfaces will be nearest at the end of the paths that are foreseen: what the gap
 // is there less what straight paths would leave, and half of what the slip of the points that meet
 // changes by.
-static void rgWorld_RollPoint(const rgWorld* world, rgPoint* point) {
+static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
     const rgDynamics* e = world->readout->start;
-    const rgCollider *A = &world->colliders[point->colliderA],
-                     *B = &world->colliders[point->colliderB];
+    const rgCollider *A = &world->contacts.colliders[point->colliderA],
+                     *B = &world->contacts.colliders[point->colliderB];
     double turn = rgWorld_PairTurn(world, point);
     double most = RG_ROLL_BEND * turn * turn * RG_MIN(A->radius, B->radius);
     double closes = rgWorld_StraightGap(world, point) - point->gap;
@@ -300,57 +311,58 @@ static void rgWorld_RollPoint(const rgWorld* world, rgPoint* point) {
         rgVec3 middle = rgScale(0.5, rgAdd(end.pointA, end.pointB));
         rgVec3 next = rgSub(rgDynamics_PointRate(e, B->link, middle),
                             rgDynamics_PointRate(e, A->link, middle));
-        point->lack = point->bend = bend;
-        point->arc = rgScale(0.5, rgSub(next, rgWorld_PointRate(world, point)));
+        point->manifoldCorrection = point->gapCorrection = bend;
+        point->curvatureSlip = rgScale(0.5, rgSub(next, rgWorld_PointRate(world, point)));
         point->rolls = true;
         rgWorld_SetRolling(world, point->colliderA, true);
         rgWorld_SetRolling(world, point->colliderB, true);
     }
 }
 
-void rgWorld_RollPoints(rgWorld* world) {
+void rgWorld_FindRolling(rgWorld* world) {
     bool foreseen = false;
-    memset(world->rolls, 0, (size_t)world->model->treeCount * sizeof(bool));
+    memset(world->contacts.treeRolls, 0, (size_t)world->model->treeCount * sizeof(bool));
     rgWorld_CountTouches(world);
     rgWorld_FindSprings(world);
-    for (int i = 0; i < world->pointCount && world->integrator != rg_integratorEuler; ++i) {
-        if (!rgWorld_PointRolls(world, &world->points[i])) {
+    for (int i = 0;
+         i < world->contacts.pointCount && world->settings.integrator != rg_integratorEuler; ++i) {
+        if (!rgWorld_ContactRolls(world, &world->contacts.points[i])) {
             continue;
         }
         if (!foreseen) {
             for (int k = 0; k < world->model->vCount; ++k) {
-                world->nextV[k] = world->startV[k] + 2 * world->trend[k];
+                world->next.v[k] = world->kinematics.v[k] + 2 * world->kinematics.predictor[k];
             }
-            rgWorld_RateLinks(world, world->nextV);
-            rgWorld_PlaceEnds(world, world->nextV);
-            rgWorld_CarryVelocity(world, world->startQ, world->nextQ, world->nextV);
-            rgDynamics_SetState(world->readout->start, world->nextQ, world->nextV);
+            rgWorld_RateLinks(world, world->next.v);
+            rgWorld_PlaceEnds(world, world->next.v);
+            rgWorld_CarryVelocity(world, world->kinematics.q, world->next.q, world->next.v);
+            rgDynamics_SetState(world->readout->start, world->next.q, world->next.v);
             foreseen = true;
         }
-        rgWorld_RollPoint(world, &world->points[i]);
+        rgWorld_RollContact(world, &world->contacts.points[i]);
     }
 }
 
-void rgWorld_StopRoll(const rgWorld* world, rgPoint* point) {
+void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point) {
     point->rolls = false;
-    point->lack = point->bend = 0;
-    point->arc = rgVec(0, 0, 0);
+    point->manifoldCorrection = point->gapCorrection = 0;
+    point->curvatureSlip = rgVec(0, 0, 0);
     rgWorld_SetRolling(world, point->colliderA, false);
     rgWorld_SetRolling(world, point->colliderB, false);
 }
 
-bool rgWorld_LetRoll(rgWorld* world) {
+bool rgWorld_ReviseRolling(rgWorld* world) {
     bool any = false;
-    for (int i = 0; i < world->pointCount; ++i) {
-        rgPoint* point = &world->points[i];
-        if (point->rolls && !(world->rows.lambda[point->firstRow + 2] > 0)) {
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        rgContactPoint* point = &world->contacts.points[i];
+        if (point->rolls && !(world->constraints.rows.lambda[point->firstRow + 2] > 0)) {
             rgWorld_StopRoll(world, point);
             any = true;
         }
     }
-    for (int i = 0; i < world->waitingCount; ++i) {
-        if (world->waiting[i].rolls) {
-            rgWorld_StopRoll(world, &world->waiting[i]);
+    for (int i = 0; i < world->contacts.inactiveCount; ++i) {
+        if (world->contacts.inactive[i].rolls) {
+            rgWorld_StopRoll(world, &world->contacts.inactive[i]);
             any = true;
         }
     }

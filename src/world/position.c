@@ -14,9 +14,9 @@ bool rgAllFinite(const double* x, int count) {
 
 // (10) v+ = v_free + M^^-1 J' lambda
 void rgWorld_NextVelocity(const rgWorld* world, double* v) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     int nv = world->model->vCount;
-    const double* W = world->whitened;
+    const double* W = world->constraints.whitened;
     memset(v, 0, (size_t)nv * sizeof(double));
     for (int b = 0; b < rows->blockCount; ++b) {
         int r = rows->blocks[b].firstRow, end = r + rows->blocks[b].rowCount;
@@ -36,30 +36,31 @@ void rgWorld_NextVelocity(const rgWorld* world, double* v) {
         }
     }
     if (rows->rowCount > 0) {
-        rgDynamics_Unwhiten(world->dynamics, v);
+        rgDynamics_Unwhiten(world->kinematics.dynamics, v);
     }
     for (int i = 0; i < nv; ++i) {
-        v[i] += world->freeV[i];
+        v[i] += world->free.v[i];
     }
 }
 
 rgResult rgUpdateVelocity(rgStep* step) {
     rgWorld* world = step->world;
-    rgWorld_NextVelocity(world, world->nextV);
-    return rgAllFinite(world->nextV, world->model->vCount) ? rg_ok : rg_errorNumeric;
+    rgWorld_NextVelocity(world, world->next.v);
+    return rgAllFinite(world->next.v, world->model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
 // Impulses, anchors and forces of actuators of the last pass.
-rgResult rgKeepImpulses(rgStep* step) {
+rgResult rgStoreContactState(rgStep* step) {
     rgWorld* world = step->world;
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].kind == rg_constraintActuator) {
-            world->driveForce[rows->sources[r].index] = rows->lambda[r] / world->dt;
+            world->transmission.actuatorForce[rows->sources[r].index] =
+                rows->lambda[r] / world->settings.dt;
         }
     }
     step->report->regularizedRows = rgWorld_RegularizedRows(world);
-    rgResult result = rgWorld_LeaveFast(world);
+    rgResult result = rgWorld_TransportFast(world);
     return result == rg_ok ? rgWorld_StoreImpulses(world) : result;
 }
 
@@ -103,7 +104,7 @@ static void rgWorld_MoveLinks(const rgWorld* world, int first, int end, const do
         if (link->kind == rg_linkSpherical) {
             rgTurnQuat(from, rate, time, out);
         } else if (link->kind == rg_linkFree) {
-            rgMoveFree(link, world->isFreeBody[link->tree], from, rate, time, out);
+            rgMoveFree(link, world->kinematics.isFreeBody[link->tree], from, rate, time, out);
         } else {
             out[0] = from[0] + time * rate[0];
         }
@@ -128,7 +129,7 @@ void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const doubl
     for (int t = 0; t < model->treeCount; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
         const rgVec3 c = link->center;
-        if (!world->isFreeBody[t] || (c.x == 0 && c.y == 0 && c.z == 0)) {
+        if (!world->kinematics.isFreeBody[t] || (c.x == 0 && c.y == 0 && c.z == 0)) {
             continue;
         }
         double* out = v + link->v;
@@ -143,16 +144,16 @@ rgResult rgIntegratePositions(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
-        if (world->parts[t] == 1) { // otherwise it is there
-            double rest = world->dt - world->lead[t];
-            rgWorld_MoveTree(world, t, world->startQ, world->endV, rest, world->nextQ);
+        if (world->fast.substeps[t] == 1) { // otherwise it is there
+            double rest = world->settings.dt - world->kinematics.driftTime[t];
+            rgWorld_MoveTree(world, t, world->kinematics.q, world->next.endV, rest, world->next.q);
         }
     }
     // The velocity belongs to the orientations before the projection.
-    memcpy(world->nextBodyV, world->endV, (size_t)model->vCount * sizeof(double));
-    rgWorld_CarryVelocity(world, world->startQ, world->nextQ, world->nextBodyV);
-    rgModel_BodyVelocity(model, world->nextQ, world->nextBodyV, world->nextBodyV);
-    return rgAllFinite(world->nextBodyV, model->vCount) ? rg_ok : rg_errorNumeric;
+    memcpy(world->next.bodyV, world->next.endV, (size_t)model->vCount * sizeof(double));
+    rgWorld_CarryVelocity(world, world->kinematics.q, world->next.q, world->next.bodyV);
+    rgModel_BodyVelocity(model, world->next.q, world->next.bodyV, world->next.bodyV);
+    return rgAllFinite(world->next.bodyV, model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
 // (12) turned around: from the velocity that the step ends with to step coordinates at startQ.
@@ -161,15 +162,15 @@ void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
-        if (link->kind != rg_linkFree || world->isFast[t]) {
+        if (link->kind != rg_linkFree || world->fast.isFast[t]) {
             continue;
         }
-        const double* old = world->startQ + link->q + 3;
+        const double* old = world->kinematics.q + link->q + 3;
         double* out = v + link->v;
         double rotation[4];
-        rgTurnQuat(old, out + 3, world->dt - world->lead[t], rotation);
+        rgTurnQuat(old, out + 3, world->settings.dt - world->kinematics.driftTime[t], rotation);
         rgVec3 linear = rgTurned(rotation, rgVec(out[0], out[1], out[2]));
-        if (world->isFreeBody[t]) {
+        if (world->kinematics.isFreeBody[t]) {
             rgVec3 w = rgVec(out[3], out[4], out[5]);
             linear = rgAdd(linear, rgTurned(rotation, rgCross(w, link->center)));
             linear = rgSub(linear, rgTurned(old, rgCross(w, link->center)));
@@ -185,7 +186,7 @@ void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         if (link->kind == rg_linkSpherical || link->kind == rg_linkFree) {
-            const double* q = world->startQ + link->q + (link->kind == rg_linkFree ? 3 : 0);
+            const double* q = world->kinematics.q + link->q + (link->kind == rg_linkFree ? 3 : 0);
             double* w = v + link->v + link->vCount - 3;
             rgQuat turn = {q[0], q[1], q[2], q[3]};
             rgVec3 rate = rgVec(w[0], w[1], w[2]);
@@ -197,7 +198,7 @@ void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
 
 // (27) Of the last two changes the smaller, where they point the same way: an impact, or what
 // jitters, says nothing about the next step.
-void rgTrend(const double* last, const double* now, int count, double* trend) {
+void rgPredictChange(const double* last, const double* now, int count, double* trend) {
     double both = 0, a = 0, b = 0;
     for (int k = 0; k < count; ++k) {
         both += last[k] * now[k];
@@ -209,24 +210,38 @@ void rgTrend(const double* last, const double* now, int count, double* trend) {
     }
 }
 
-void rgWorld_CommitTrend(rgWorld* world) {
+void rgWorld_CommitPredictor(rgWorld* world) {
     const rgModel* model = world->model;
-    double *last = world->state.change, *trend = world->state.trend;
-    if (world->integrator == rg_integratorEuler) {
+    double *last = world->state.change, *trend = world->state.predictor;
+    if (world->settings.integrator == rg_integratorEuler) {
         return;
     }
     for (int i = 0; i < model->vCount; ++i) {
-        world->column[i] = world->endV[i] - world->startV[i];
+        world->kinematics.scratch[i] = world->next.endV[i] - world->kinematics.v[i];
     }
-    rgWorld_TurnRates(world, world->column, true);
+    rgWorld_TurnRates(world, world->kinematics.scratch, true);
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         int first = link->v, count = link->vCount;
-        rgTrend(last + first, world->column + first, RG_MIN(count, 3), trend + first);
+        rgPredictChange(last + first, world->kinematics.scratch + first, RG_MIN(count, 3),
+                        trend + first);
         if (count > 3) {
-            rgTrend(last + first + 3, world->column + first + 3, 3, trend + first + 3);
+            rgPredictChange(last + first + 3, world->kinematics.scratch + first + 3, 3,
+                            trend + first + 3);
         }
     }
-    memcpy(last, world->column, (size_t)model->vCount * sizeof(double));
+    memcpy(last, world->kinematics.scratch, (size_t)model->vCount * sizeof(double));
     memset(world->state.isSet, 0, (size_t)model->treeCount * sizeof(double));
+}
+
+bool rgNext_Create(rgWorld* world) {
+    rgNext* next = &world->next;
+    int nv = world->model->vCount;
+    int nq = world->model->qCount;
+    bool good = true;
+    next->endV = rgWorld_Take(world, nv, sizeof(double), &good);
+    next->v = rgWorld_Take(world, nv, sizeof(double), &good);
+    next->q = rgWorld_Take(world, nq, sizeof(double), &good);
+    next->bodyV = rgWorld_Take(world, nv, sizeof(double), &good);
+    return good;
 }

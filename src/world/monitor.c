@@ -33,22 +33,22 @@ static bool rgWorld_Stores(const rgWorld* world) {
     return stores;
 }
 
-void rgWatch_Create(rgWorld* world) {
-    world->watch.stores = rgWorld_Stores(world);
-    world->watch.placed = true;
+void rgMonitor_Create(rgWorld* world) {
+    world->monitor.stores = rgWorld_Stores(world);
+    world->monitor.placed = true;
 }
 
-void rgWatch_Disturb(rgWorld* world) {
-    world->watch.placed = true;
+void rgMonitor_Disturb(rgWorld* world) {
+    world->monitor.placed = true;
 }
 
-void rgWatch_Change(rgWorld* world) {
-    world->watch.stores = world->watch.stores || rgWorld_Stores(world);
-    world->watch.passive = false;
+void rgMonitor_Change(rgWorld* world) {
+    world->monitor.stores = world->monitor.stores || rgWorld_Stores(world);
+    world->monitor.passive = false;
 }
 
-static void rgWatch_Keep(rgWatch* watch, rgSurprise* most, rgSurprise one, double normal,
-                         rgDoubt doubt) {
+static void rgMonitor_Keep(rgMonitor* watch, rgSurprise* most, rgSurprise one, double normal,
+                           rgDoubt doubt) {
     if (one.amount > most->amount) {
         *most = one;
     }
@@ -57,9 +57,9 @@ static void rgWatch_Keep(rgWatch* watch, rgSurprise* most, rgSurprise one, doubl
     }
 }
 
-static double rgWatch_NormalEnergy(const rgWorld* world, double share) {
+static double rgMonitor_NormalEnergy(const rgWorld* world, double share) {
     double slow = 0.5 * world->model->info.mass * RG_DOUBT_SPEED * RG_DOUBT_SPEED;
-    return share * world->watch.motion + slow;
+    return share * world->monitor.motion + slow;
 }
 
 static rgSurprise rgSurpriseAt(const rgWorld* world, double amount, const rgCollider* A,
@@ -69,9 +69,10 @@ static rgSurprise rgSurpriseAt(const rgWorld* world, double amount, const rgColl
 
 // ---- (16) depth
 
-void rgWatch_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
-    rgWatch* watch = &world->watch;
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
+    rgMonitor* watch = &world->monitor;
+    const rgCollider *A = &world->contacts.colliders[pair->a],
+                     *B = &world->contacts.colliders[pair->b];
     double least = 0, before = watch->placed ? 0 : pair->gap;
     for (int k = 0; k < manifold->count; ++k) {
         least = RG_MIN(least, manifold->points[k].gap);
@@ -81,43 +82,44 @@ void rgWatch_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold
         return; // placed so: parts of a robot that overlap by design
     }
     double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
-    rgSurprise depth = rgSurpriseAt(world, before - least - world->dt * speed, A, B);
+    rgSurprise depth = rgSurpriseAt(world, before - least - world->settings.dt * speed, A, B);
     double normal = RG_DOUBT_LEAST + RG_DOUBT_DEPTH * RG_MIN(A->radius, B->radius);
-    rgWatch_Keep(watch, &watch->trust.depth, depth, normal, rg_doubtDepth);
+    rgMonitor_Keep(watch, &watch->trust.depth, depth, normal, rg_doubtDepth);
 }
 
 // ---- (17) contact forces
 
 // The largest normal force beside the weight of all that moves, and beside what stops it in a step.
-static void rgWatch_Forces(rgWorld* world) {
-    rgWatch* watch = &world->watch;
-    const rgPoint* point = NULL;
+static void rgMonitor_Forces(rgWorld* world) {
+    rgMonitor* watch = &world->monitor;
+    const rgContactPoint* point = NULL;
     double most = 0, mass = world->model->info.mass;
-    for (int i = 0; i < world->pointCount; ++i) {
-        double push = world->rows.lambda[world->points[i].firstRow + 2];
-        point = push > most ? &world->points[i] : point;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        double push = world->constraints.rows.lambda[world->contacts.points[i].firstRow + 2];
+        point = push > most ? &world->contacts.points[i] : point;
         most = RG_MAX(push, most);
     }
-    double weight = mass * rgLength(world->gravity), force = most / world->dt;
+    double weight = mass * rgLength(world->settings.gravity), force = most / world->settings.dt;
     if (point == NULL || weight == 0 || force <= RG_DOUBT_FORCE * weight) {
         return;
     }
     double kinetic = rgDynamics_Energy(rgWorld_Now(world)).kinetic;
-    double stop = sqrt(2 * mass * RG_MAX(kinetic, watch->motion)) / world->dt;
-    rgSurprise one = rgSurpriseAt(world, force, &world->colliders[point->colliderA],
-                                  &world->colliders[point->colliderB]);
+    double stop = sqrt(2 * mass * RG_MAX(kinetic, watch->motion)) / world->settings.dt;
+    rgSurprise one = rgSurpriseAt(world, force, &world->contacts.colliders[point->colliderA],
+                                  &world->contacts.colliders[point->colliderB]);
     double normal = RG_DOUBT_FORCE * weight + RG_DOUBT_STOP * stop;
-    rgWatch_Keep(watch, &watch->trust.force, one, normal, rg_doubtForce);
+    rgMonitor_Keep(watch, &watch->trust.force, one, normal, rg_doubtForce);
 }
 
 // ---- (18) energy
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
-    bool driven = world->wrenched || world->compensates || world->belts ||
-                  rgWorld_GuidesMove(world) || rgWorld_RegularizedRows(world) > 0 ||
-                  (world->fluid && rgLengthSquared(world->model->info.options.wind) > 0);
+    bool driven = world->free.stateHasWrench || world->free.compensates ||
+                  world->constraints.hasBelts || rgWorld_KinematicMoves(world) ||
+                  rgWorld_RegularizedRows(world) > 0 ||
+                  (world->free.hasFluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
-        driven = driven || world->driveForce[a] != 0;
+        driven = driven || world->transmission.actuatorForce[a] != 0;
     }
     for (int i = 0; i < world->model->vCount; ++i) {
         driven = driven || world->state.force[i] != 0;
@@ -125,29 +127,29 @@ static bool rgWorld_IsDriven(const rgWorld* world) {
     return driven;
 }
 
-static double rgWatch_Energy(rgWorld* world) {
+static double rgMonitor_Energy(rgWorld* world) {
     rgEnergy energy = rgDynamics_Energy(rgWorld_Now(world));
-    world->watch.motion = RG_MAX(world->watch.motion, energy.kinetic);
+    world->monitor.motion = RG_MAX(world->monitor.motion, energy.kinetic);
     return energy.kinetic + energy.potential + energy.spring;
 }
 
 // Of the contact springs at the start of the step.
 static double rgWorld_SpringEnergy(const rgWorld* world) {
     double sum = 0;
-    for (int i = 0; i < world->pointCount; ++i) {
-        sum += world->points[i].stored;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        sum += world->contacts.points[i].springEnergy;
     }
     return sum;
 }
 
 // The state is still that of the start of the step: what to compare with.
-void rgWatch_BeforeCommit(rgWorld* world) {
-    rgWatch* watch = &world->watch;
+void rgMonitor_BeforeCommit(rgWorld* world) {
+    rgMonitor* watch = &world->monitor;
     bool passive = !rgWorld_IsDriven(world);
     if (passive && (watch->placed || !watch->passive)) {
         watch->count = 0;
         watch->motion = 0;
-        watch->least = rgWatch_Energy(world) + rgWorld_SpringEnergy(world);
+        watch->least = rgMonitor_Energy(world) + rgWorld_SpringEnergy(world);
         rgReadout_Invalidate(world->readout);
     }
     watch->passive = passive;
@@ -155,24 +157,24 @@ void rgWatch_BeforeCommit(rgWorld* world) {
 }
 
 // The state is the new one.
-void rgWatch_AfterCommit(rgWorld* world) {
-    rgWatch* watch = &world->watch;
+void rgMonitor_AfterCommit(rgWorld* world) {
+    rgMonitor* watch = &world->monitor;
     bool looks = ++watch->count % RG_WATCH_STEPS == 0;
     if (looks) {
-        rgWatch_Forces(world);
+        rgMonitor_Forces(world);
     }
     if (!looks || !watch->passive) {
         return;
     }
-    double energy = rgWatch_Energy(world);
-    double normal = rgWatch_NormalEnergy(world, RG_DOUBT_RISE);
+    double energy = rgMonitor_Energy(world);
+    double normal = rgMonitor_NormalEnergy(world, RG_DOUBT_RISE);
     rgSurprise rise = {energy - watch->least, *world->state.time, {0}, {0}};
-    rgWatch_Keep(watch, &watch->trust.energy, rise, normal, rg_doubtEnergy);
+    rgMonitor_Keep(watch, &watch->trust.energy, rise, normal, rg_doubtEnergy);
     if (!watch->stores && energy < watch->least) {
         watch->least = energy;
     }
 }
 
 rgTrust rgWorld_Trust(const rgWorld* world) {
-    return world != NULL ? world->watch.trust : (rgTrust){0};
+    return world != NULL ? world->monitor.trust : (rgTrust){0};
 }

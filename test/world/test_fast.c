@@ -61,7 +61,7 @@ static Rise RunTree(Tree* tree, int steps) {
         work += gain;
         largest = fmax(largest, now.kinetic);
         Check(&rise.most, (now.kinetic - work - least) / largest);
-        if (tree->scene.world->isFast[0]) {
+        if (tree->scene.world->fast.isFast[0]) {
             Check(&rise.fast, (now.kinetic - last.kinetic - gain) / largest);
             rise.fastSteps += 1;
         }
@@ -240,7 +240,7 @@ static rgVec3 EndOfArm(double dt) {
     assert_int_equal(rgWorld_SetState(scene.world, NULL, v), rg_ok);
     for (int i = 0; i < (int)lround(0.05 / dt); ++i) {
         SceneStep(&scene);
-        assert_true(scene.world->isFast[0] && scene.world->isHeld[0]);
+        assert_true(scene.world->fast.isFast[0] && scene.world->constraints.isHeld[0]);
     }
     rgPose pose = rgWorld_BodyPose(scene.world, (rgBodyId){2});
     rgVec3 p = rgAdd(rgRotate(pose.q, rgVec(1, 2, 3)), pose.p);
@@ -283,7 +283,7 @@ static void TestGripperHoldsOn(void** state) {
     rgVec3 start = {0};
     for (int i = 0; i < 500; ++i) {
         SceneStep(&scene);
-        assert_true(scene.world->isFast[0]);
+        assert_true(scene.world->fast.isFast[0]);
         rgPose base = rgWorld_BodyPose(scene.world, (rgBodyId){1});
         rgPose box = rgWorld_BodyPose(scene.world, (rgBodyId){4});
         rgVec3 at = rgRotateBack(base.q, rgSub(box.p, base.p));
@@ -308,7 +308,7 @@ static void TestBallFalls(void** state) {
     double v[6] = {1, 0, 0, 60, 0, 0};
     SceneSetVelocity(&scene, 0, 6, v);
     SceneRun(&scene, 200);
-    assert_true(scene.world->isFast[0] && !scene.world->isFreeBody[0]);
+    assert_true(scene.world->fast.isFast[0] && !scene.world->kinematics.isFreeBody[0]);
     rgVec3 p = rgWorld_BodyPose(scene.world, (rgBodyId){1}).p;
     EXPECT_NEAR(p.x, 0.2, 1e-9);
     EXPECT_NEAR(p.z, -0.5 * SCENE_G * 0.04, 1e-3 * SCENE_G);
@@ -342,7 +342,8 @@ static void TestInverse(void** state) {
             assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
             assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
             SceneStep(&scene);
-            assert_true(scene.world->isFast[0] && (scene.world->parts[0] == 1) == held);
+            assert_true(scene.world->fast.isFast[0] &&
+                        (scene.world->fast.substeps[0] == 1) == held);
             memcpy(v, rgWorld_Velocities(scene.world, NULL), sizeof(v));
             int count;
             rgConstraintForce rows[4];

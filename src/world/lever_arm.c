@@ -5,13 +5,13 @@
 #define RG_NO_REACH 1 // [m] of something that has neither shape nor mass offset
 
 // Distance of the farthest point of each link's subtree from its origin, roughly.
-static void rgWorld_FindLinkReach(const rgWorld* world, double* reach) {
+static void rgWorld_FindLinkLeverArm(const rgWorld* world, double* reach) {
     const rgModel* model = world->model;
     for (int l = 0; l < rgModel_AllLinks(model); ++l) {
         reach[l] = rgLength(model->links[l].center);
     }
-    for (int i = 0; i < world->colliderCount; ++i) {
-        const rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount; ++i) {
+        const rgCollider* collider = &world->contacts.colliders[i];
         const rgPlace* place = &model->shapePlaces[collider->shape];
         if (isfinite(collider->radius)) {
             reach[place->link] =
@@ -38,28 +38,28 @@ static bool rgDofTurns(const rgModel* model, int v) {
     }
 }
 
-void rgWorld_SetReach(rgWorld* world) {
+void rgWorld_SetLeverArms(rgWorld* world) {
     const rgModel* model = world->model;
-    rgWorld_FindLinkReach(world, world->linkReach);
+    rgWorld_FindLinkLeverArm(world, world->kinematics.linkLeverArm);
     for (int v = 0; v < model->vCount; ++v) {
-        double reach = world->linkReach[model->dofs[v].link];
-        world->reach[v] = !rgDofTurns(model, v) || reach == 0 ? RG_NO_REACH : reach;
+        double reach = world->kinematics.linkLeverArm[model->dofs[v].link];
+        world->kinematics.leverArm[v] = !rgDofTurns(model, v) || reach == 0 ? RG_NO_REACH : reach;
     }
 }
 
 // Torsion and rolling: the smaller of the two shapes.
-static double rgSpinLength(const rgWorld* world, const rgPoint* point) {
-    double a = world->colliders[point->colliderA].radius;
-    double b = world->colliders[point->colliderB].radius;
+static double rgSpinLength(const rgWorld* world, const rgContactPoint* point) {
+    double a = world->contacts.colliders[point->colliderA].radius;
+    double b = world->contacts.colliders[point->colliderB].radius;
     return isfinite(fmin(a, b)) ? fmin(a, b) : RG_NO_REACH;
 }
 
 // A row that measures coordinates: metres at the end of what its first coordinate turns.
 static double rgCoordinateLength(const rgWorld* world, int row) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
         if (rows->value[k] != 0) {
-            return world->reach[rows->column[k]] / fabs(rows->value[k]);
+            return world->kinematics.leverArm[rows->column[k]] / fabs(rows->value[k]);
         }
     }
     return RG_NO_REACH;
@@ -82,10 +82,10 @@ static bool rgIsWay(const rgModel* model, const rgRowSource* source) {
 }
 
 static double rgRowLength(const rgWorld* world, int row) {
-    const rgRows* rows = &world->rows;
+    const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
     if (source->kind < 0) {
-        return source->row >= 3 ? rgSpinLength(world, &world->points[source->index]) : 1;
+        return source->row >= 3 ? rgSpinLength(world, &world->contacts.points[source->index]) : 1;
     }
     if (rgIsWay(world->model, source)) {
         return 1;
@@ -99,14 +99,14 @@ static double rgRowLength(const rgWorld* world, int row) {
     case rg_equalityWeld: // about the axes of space: whatever coordinate turns last
         return source->row < 3 || rows->rowStart[row + 1] == rows->rowStart[row]
                    ? 1
-                   : world->reach[rows->column[rows->rowStart[row + 1] - 1]];
+                   : world->kinematics.leverArm[rows->column[rows->rowStart[row + 1] - 1]];
     default:
         return rgCoordinateLength(world, row);
     }
 }
 
 void rgWorld_FillLengths(rgWorld* world) {
-    for (int r = 0; r < world->rows.rowCount; ++r) {
-        world->rows.length[r] = rgRowLength(world, r);
+    for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
+        world->constraints.rows.length[r] = rgRowLength(world, r);
     }
 }

@@ -4,66 +4,6 @@
 
 #include <string.h>
 
-// (26) To the middle of the step.
-static void rgWorld_GoToMiddle(rgWorld* world) {
-    const rgModel* model = world->model;
-    const rgState* state = &world->state;
-    memcpy(world->startQ, state->q, (size_t)model->qCount * sizeof(double));
-    rgModel_StepVelocity(model, state->q, state->v, world->startV);
-    bool drifts = world->integrator == rg_integratorMidpoint;
-    for (int t = 0; t < model->treeCount; ++t) {
-        if (world->lead[t] > 0) {
-            rgWorld_MoveTree(world, t, state->q, world->startV, world->lead[t], world->startQ);
-        }
-    }
-    if (drifts) {
-        rgWorld_CarryVelocity(world, state->q, world->startQ, world->startV);
-    }
-    memcpy(world->trend, state->trend, (size_t)model->vCount * sizeof(double));
-    if (drifts) {
-        rgWorld_TurnRates(world, world->trend, false);
-    }
-    for (int i = 0; i < model->vCount; ++i) {
-        world->midV[i] = world->startV[i] + world->trend[i];
-    }
-}
-
-static void rgWorld_Place(rgWorld* world) {
-    const rgModel* model = world->model;
-    rgWorld_GoToMiddle(world);
-    rgWorld_Guide(world);
-    rgDynamics_SetState(world->dynamics, world->startQ, world->startV);
-    for (int i = 0; i < rgModel_AllLinks(model); ++i) {
-        rgMat3 m = rgMat3FromRot(&world->dynamics->poses[i].r);
-        world->linkRotations[i] = rgQuatFromMat3(&m);
-    }
-    rgWorld_PlaceTendons(world);
-    rgWorld_PlaceDrives(world);
-    rgWorld_CarryFast(world);
-}
-
-static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {
-    const rgTree* range = &world->model->trees[tree];
-    bool moves = false;
-    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        moves = moves || world->state.v[i] != 0;
-    }
-    return moves;
-}
-
-// What was set to move stays where it is at first: nothing says yet that the way is free.
-rgResult rgUpdateKinematics(rgStep* step) {
-    rgWorld* world = step->world;
-    bool drifts = world->integrator == rg_integratorMidpoint;
-    rgWorld_StartSleep(world);
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        bool waits = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
-        world->lead[t] = drifts && !waits ? 0.5 * world->dt : 0;
-    }
-    rgWorld_Place(world);
-    return rg_ok;
-}
-
 // What the colliders of one link share.
 typedef struct rgCarrier {
     int link;
@@ -76,11 +16,15 @@ typedef struct rgCarrier {
 } rgCarrier;
 
 static rgCarrier rgWorld_Carrier(const rgWorld* world, int link) {
-    const rgDynamics* d = world->dynamics;
+    const rgDynamics* d = world->kinematics.dynamics;
     const rgSpatial* V = &d->velocities[link];
-    return (rgCarrier){
-        link, &d->poses[link],      world->linkRotations[link],    rgDynamics_LinkOrigin(d, link),
-        *V,   rgLength(V->angular), rgWorld_TreeAhead(world, link)};
+    return (rgCarrier){link,
+                       &d->poses[link],
+                       world->kinematics.rotations[link],
+                       rgDynamics_LinkOrigin(d, link),
+                       *V,
+                       rgLength(V->angular),
+                       rgWorld_TreeAhead(world, link)};
 }
 
 static void rgCollider_Move(rgCollider* collider, const rgCarrier* on, const rgPlace* place) {
@@ -99,11 +43,11 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
     const rgModel* model = world->model;
     rgCarrier on = {.link = -1};
     rgResult result = rg_ok;
-    for (int i = 0; i < world->colliderCount && result == rg_ok; ++i) {
-        rgCollider* collider = &world->colliders[i];
+    for (int i = 0; i < world->contacts.colliderCount && result == rg_ok; ++i) {
+        rgCollider* collider = &world->contacts.colliders[i];
         collider->margin = model->shapes[collider->shape].margin;
         if (collider->link == 0) {
-            collider->ahead = world->dt;
+            collider->ahead = world->settings.dt;
             continue; // placed at creation
         }
         if (collider->link != on.link) {
@@ -114,14 +58,14 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
         rgBox box;
         rgPlaceGeometry(collider->geometry, &collider->pose, collider->reach, &collider->placement,
                         &box);
-        result = rgBroadphase_MoveTo(world->broadphase, i, &box);
+        result = rgBroadphase_MoveTo(world->contacts.broadphase, i, &box);
     }
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }
 
 static bool rgWorld_MayMeet(int a, int b, void* context) {
     const rgWorld* world = context;
-    const rgCollider *A = &world->colliders[a], *B = &world->colliders[b];
+    const rgCollider *A = &world->contacts.colliders[a], *B = &world->contacts.colliders[b];
     rgShapeId shapeA = {A->shape + 1}, shapeB = {B->shape + 1};
     const rgLink* links = world->model->links;
     return (links[A->link].tree >= 0 || links[B->link].tree >= 0) &&
@@ -144,12 +88,14 @@ static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, do
 // turns the bodies, any point of the pair closes now.
 static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
                                 rgManifold* manifold) {
-    int linkA = world->colliders[pair->a].link, linkB = world->colliders[pair->b].link;
-    rgPassing passing = rgWorld_Passing(world, world->dynamics->velocities, linkA, linkB);
+    int linkA = world->contacts.colliders[pair->a].link,
+        linkB = world->contacts.colliders[pair->b].link;
+    rgRelativeTwist passing =
+        rgWorld_RelativeTwist(world, world->kinematics.dynamics->velocities, linkA, linkB);
     double closing[RG_MANIFOLD_CAPACITY], most = 0, time = rgWorld_TimeAhead(world, linkA, linkB);
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
-        closing[k] = RG_MAX(-rgDot(p->normal, rgPassing_At(&passing, p->position)), 0);
+        closing[k] = RG_MAX(-rgDot(p->normal, rgRelativeTwist_At(&passing, p->position)), 0);
         if (p->gap <= time * closing[k]) {
             most = RG_MAX(most, closing[k]);
         }
@@ -167,7 +113,8 @@ static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
 #define RG_PAIRS_PER_TASK 64
 
 static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgManifold* manifold) {
-    const rgCollider *A = &world->colliders[pair->a], *B = &world->colliders[pair->b];
+    const rgCollider *A = &world->contacts.colliders[pair->a],
+                     *B = &world->contacts.colliders[pair->b];
     double travel = rgPairTravel(A, B);
     rgCollideInput input = {A->geometry,
                             B->geometry,
@@ -189,31 +136,31 @@ static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgMani
 static void rgCollideChunk(int chunk, int worker, void* context) {
     (void)worker;
     rgWorld* world = context;
-    rgMemory* next = &world->memories[1];
+    rgMemory* next = &world->warmStart.memories[1];
     int end = RG_MIN((chunk + 1) * RG_PAIRS_PER_TASK, next->pairCount);
     for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
         rgPairMemory* pair = &next->pairs[i];
         if (rgWorld_PairIsDormant(world, pair)) {
-            world->manifolds[i].count = 0;
+            world->contacts.manifolds[i].count = 0;
         } else {
-            rgWorld_CollidePair(world, pair, &world->manifolds[i]);
+            rgWorld_CollidePair(world, pair, &world->contacts.manifolds[i]);
         }
     }
 }
 
-static void rgPoint_Set(rgPoint* point, const rgManifold* manifold, int place,
+static void rgPoint_Set(rgContactPoint* point, const rgManifold* manifold, int place,
                         const rgPairMemory* pair, int index, bool bends) {
     const rgManifoldPoint* from = &manifold->points[place];
-    *point = (rgPoint){.position = from->position,
-                       .normal = from->normal,
-                       .gap = rgTouchingGap(from->gap),
-                       .feature = from->feature,
-                       .pair = index,
-                       .place = place,
-                       .colliderA = pair->a,
-                       .colliderB = pair->b,
-                       .pointCount = manifold->count,
-                       .bends = bends};
+    *point = (rgContactPoint){.position = from->position,
+                              .normal = from->normal,
+                              .gap = rgTouchingGap(from->gap),
+                              .feature = from->feature,
+                              .pair = index,
+                              .place = place,
+                              .colliderA = pair->a,
+                              .colliderB = pair->b,
+                              .pointCount = manifold->count,
+                              .mayCurve = bends};
 }
 
 static bool rgSameVector(rgVec3 a, rgVec3 b) {
@@ -250,7 +197,8 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
         least = RG_MIN(least, manifold->points[k].gap);
     }
     bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH &&
-                rgWorld_SameRobot(world, &world->colliders[pair->a], &world->colliders[pair->b]);
+                rgWorld_SameRobot(world, &world->contacts.colliders[pair->a],
+                                  &world->contacts.colliders[pair->b]);
     pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
     pair->age = 1;
 }
@@ -263,21 +211,21 @@ static void rgForgetTouch(rgPairMemory* pair) {
 }
 
 static rgResult rgWorld_ListPoints(rgWorld* world) {
-    rgMemory* next = &world->memories[1];
+    rgMemory* next = &world->warmStart.memories[1];
     int total = 0;
     for (int i = 0; i < next->pairCount; ++i) {
-        total += world->manifolds[i].count;
+        total += world->contacts.manifolds[i].count;
     }
-    rgResult result = rgReserve(&world->allocator, (void**)&world->points, &world->pointCapacity, 0,
-                                total, sizeof(rgPoint));
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&world->contacts.points,
+                                &world->contacts.pointCapacity, 0, total, sizeof(rgContactPoint));
     if (result != rg_ok) {
         return result;
     }
-    world->pointCount = world->waitingCount = 0;
-    world->bends = false;
-    world->penetration = 0;
+    world->contacts.pointCount = world->contacts.inactiveCount = 0;
+    world->contacts.mayCurve = false;
+    world->contacts.penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
-        const rgManifold* manifold = &world->manifolds[i];
+        const rgManifold* manifold = &world->contacts.manifolds[i];
         rgPairMemory* pair = &next->pairs[i];
         if (rgWorld_PairIsDormant(world, pair)) {
             continue;
@@ -287,11 +235,11 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
             continue;
         }
         rgWorld_JudgeOverlap(world, pair, manifold);
-        rgWatch_Pair(world, pair, manifold);
-        bool bends = rgWorld_PairBends(world, pair);
-        world->bends = world->bends || bends;
+        rgMonitor_Pair(world, pair, manifold);
+        bool bends = rgWorld_PairCurves(world, pair);
+        world->contacts.mayCurve = world->contacts.mayCurve || bends;
         for (int k = 0; k < manifold->count; ++k) {
-            rgPoint* point = &world->points[world->pointCount++];
+            rgContactPoint* point = &world->contacts.points[world->contacts.pointCount++];
             rgPoint_Set(point, manifold, k, pair, i, bends);
             if (k > 0 && rgSameVector(point->normal, point[-1].normal)) {
                 point->tangent1 = point[-1].tangent1;
@@ -299,7 +247,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
             } else {
                 rgTangentBasis(point->normal, &point->tangent1, &point->tangent2);
             }
-            world->penetration = RG_MAX(world->penetration, -point->gap);
+            world->contacts.penetration = RG_MAX(world->contacts.penetration, -point->gap);
         }
     }
     return rg_ok;
@@ -310,35 +258,36 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
 #define RG_WAY_DEPTH 1e-6 // [m] or [rad]
 
 static bool rgGoesTooFar(const rgWorld* world, double gap, double closing) {
-    return RG_MIN(gap, 0) - (gap - 0.5 * world->dt * closing) > RG_WAY_DEPTH;
+    return RG_MIN(gap, 0) - (gap - 0.5 * world->settings.dt * closing) > RG_WAY_DEPTH;
 }
 
-static bool rgWorld_PointInWay(const rgWorld* world, const rgPoint* point, int tree) {
-    int linkA = world->colliders[point->colliderA].link;
-    int linkB = world->colliders[point->colliderB].link;
+static bool rgWorld_PointInWay(const rgWorld* world, const rgContactPoint* point, int tree) {
+    int linkA = world->contacts.colliders[point->colliderA].link;
+    int linkB = world->contacts.colliders[point->colliderB].link;
     const rgLink* links = world->model->links;
     if (links[linkA].tree != tree && links[linkB].tree != tree) {
         return false;
     }
-    rgPassing passing = rgWorld_Passing(world, world->dynamics->velocities, linkA, linkB);
-    rgVec3 rate = rgPassing_At(&passing, point->position);
+    rgRelativeTwist passing =
+        rgWorld_RelativeTwist(world, world->kinematics.dynamics->velocities, linkA, linkB);
+    rgVec3 rate = rgRelativeTwist_At(&passing, point->position);
     return rgGoesTooFar(world, point->gap, -rgDot(point->normal, rate));
 }
 
 static bool rgWorld_LimitInWay(const rgWorld* world, int joint, int tree) {
     const rgJointDef* def = &world->model->joints[joint];
     const rgJointRange* range = &world->model->jointRanges[joint];
-    if (!def->hasLimits || range->vCount != 1 || world->treeOfDof[range->v] != tree) {
+    if (!def->hasLimits || range->vCount != 1 || world->constraints.treeOfDof[range->v] != tree) {
         return false;
     }
-    double q = world->startQ[range->q], v = world->startV[range->v];
+    double q = world->kinematics.q[range->q], v = world->kinematics.v[range->v];
     return rgGoesTooFar(world, q - def->lower, -v) || rgGoesTooFar(world, def->upper - q, v);
 }
 
 static bool rgWorld_WayIsFree(const rgWorld* world, int tree) {
     bool inWay = false;
-    for (int i = 0; i < world->pointCount && !inWay; ++i) {
-        inWay = rgWorld_PointInWay(world, &world->points[i], tree);
+    for (int i = 0; i < world->contacts.pointCount && !inWay; ++i) {
+        inWay = rgWorld_PointInWay(world, &world->contacts.points[i], tree);
     }
     int joints = world->def.ignoreLimits ? 0 : world->model->info.jointCount;
     for (int j = 0; j < joints && !inWay; ++j) {
@@ -348,12 +297,12 @@ static bool rgWorld_WayIsFree(const rgWorld* world, int tree) {
 }
 
 // Returns whether any of those that wait may go.
-static bool rgWorld_LetGo(rgWorld* world) {
+static bool rgWorld_StartMidpoint(rgWorld* world) {
     bool any = false;
-    bool drifts = world->integrator == rg_integratorMidpoint;
+    bool drifts = world->settings.integrator == rg_integratorMidpoint;
     for (int t = 0; t < world->model->treeCount && drifts; ++t) {
-        if (world->lead[t] == 0 && rgWorld_WayIsFree(world, t)) {
-            world->lead[t] = 0.5 * world->dt;
+        if (world->kinematics.driftTime[t] == 0 && rgWorld_WayIsFree(world, t)) {
+            world->kinematics.driftTime[t] = 0.5 * world->settings.dt;
             any = true;
         }
     }
@@ -363,10 +312,10 @@ static bool rgWorld_LetGo(rgWorld* world) {
 // Pairs that are near each other, and where they touch.
 static rgResult rgWorld_Collide(rgWorld* world) {
     rgResult result = rgWorld_MatchPairs(world);
-    int pairCount = world->memories[1].pairCount;
+    int pairCount = world->warmStart.memories[1].pairCount;
     if (result == rg_ok) {
-        result = rgReserve(&world->allocator, (void**)&world->manifolds, &world->manifoldCapacity,
-                           0, pairCount, sizeof(rgManifold));
+        result = rgReserve(&world->heap.allocator, (void**)&world->contacts.manifolds,
+                           &world->contacts.manifoldCapacity, 0, pairCount, sizeof(rgManifold));
     }
     if (result == rg_ok) {
         int chunks = (pairCount + RG_PAIRS_PER_TASK - 1) / RG_PAIRS_PER_TASK;
@@ -378,7 +327,7 @@ static rgResult rgWorld_Collide(rgWorld* world) {
 static rgResult rgWorld_FindPoints(rgWorld* world) {
     rgResult result = rgWorld_PlaceColliders(world);
     if (result == rg_ok) {
-        result = rgBroadphase_Update(world->broadphase, rgWorld_MayMeet, world);
+        result = rgBroadphase_Update(world->contacts.broadphase, rgWorld_MayMeet, world);
     }
     result = result == rg_ok ? rgWorld_Collide(world) : result;
     while (result == rg_ok && rgWorld_Rouse(world)) { // each time fewer sleep
@@ -390,15 +339,107 @@ static rgResult rgWorld_FindPoints(rgWorld* world) {
 rgResult rgFindContacts(rgStep* step) {
     rgWorld* world = step->world;
     rgResult result = rgWorld_FindPoints(world);
-    if (result == rg_ok && rgWorld_LetGo(world)) {
+    if (result == rg_ok && rgWorld_StartMidpoint(world)) {
         rgWorld_Place(world);
         result = rgWorld_FindPoints(world);
     }
     if (result == rg_ok) {
-        rgSetArcs(world);
-        rgWorld_RollPoints(world);
+        rgSetCurvatureSlips(world);
+        rgWorld_FindRolling(world);
     }
-    step->report->contactCount = world->pointCount;
-    step->report->penetration = world->penetration;
+    step->report->contactCount = world->contacts.pointCount;
+    step->report->penetration = world->contacts.penetration;
     return result;
+}
+
+static rgResult rgWorld_CreateGeometry(rgWorld* world, int shape, rgDiagnostics* diagnostics) {
+    const rgShapeDef* def = &world->model->shapes[shape];
+    rgGeometryDef geometry = rgDefaultGeometryDef();
+    geometry.kind = def->kind;
+    geometry.size = def->size;
+    geometry.rounding = def->rounding;
+    geometry.mesh = def->mesh;
+    geometry.heightField = def->heightField;
+    geometry.file = def->source.file;
+    geometry.line = def->source.line;
+    geometry.allocator = world->heap.allocator;
+    return rgCreateGeometry(&geometry, diagnostics, &world->contacts.geometries[shape]);
+}
+
+// A shape takes part unless it is for show only and named in no explicit pair.
+static bool rgShapeCollides(const rgModel* model, int shape) {
+    const rgShapeDef* def = &model->shapes[shape];
+    bool listed = !def->visualOnly && (def->group != 0 || def->mask != 0);
+    for (int p = 0; p < model->pairCount && !listed; ++p) {
+        listed = (int)(model->pairs[p] >> 32) == shape || (int)(uint32_t)model->pairs[p] == shape;
+    }
+    return listed;
+}
+
+static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* diagnostics) {
+    const rgPlace* place = &world->model->shapePlaces[shape];
+    rgCollider collider = {.geometry = world->contacts.geometries[shape],
+                           .radius = rgGeometry_BoundingRadius(world->contacts.geometries[shape]),
+                           .thin = 0.5 * rgGeometry_Width(world->contacts.geometries[shape]),
+                           .shape = shape,
+                           .link = place->link,
+                           .body = place->body,
+                           .plane = world->model->shapes[shape].kind == rg_shapePlane,
+                           .pose = rgDynamics_PlacePose(world->kinematics.dynamics, place)};
+    int proxy;
+    rgBox box;
+    rgPlaceGeometry(collider.geometry, &collider.pose, 0, &collider.placement, &box);
+    rgResult result = rgBroadphase_Add(world->contacts.broadphase, box, &proxy);
+    if (result == rg_ok) {
+        world->contacts.colliders[world->contacts.colliderCount++] = collider;
+    }
+    if (result == rg_errorArgument) {
+        const rgShapeDef* def = &world->model->shapes[shape];
+        rgDiagnostics_Add(diagnostics, rg_severityError, def->source.file, def->source.line,
+                          "shape %d (%s) is so large or so far away that its box is not finite",
+                          shape + 1, def->name != NULL ? def->name : "unnamed");
+    }
+    return result;
+}
+
+rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
+    const rgModel* model = world->model;
+    rgBroadphaseDef def = rgDefaultBroadphaseDef();
+    def.allocator = world->heap.allocator;
+    def.kernels = world->def.contact.kernels;
+    rgResult result = rgCreateBroadphase(&def, &world->contacts.broadphase);
+    for (int s = 0; s < model->info.shapeCount && result == rg_ok; ++s) {
+        if (!rgShapeCollides(model, s)) {
+            continue;
+        }
+        result = rgWorld_CreateGeometry(world, s, diagnostics);
+        result = result == rg_ok ? rgWorld_AddCollider(world, s, diagnostics) : result;
+    }
+    return result;
+}
+
+bool rgContactSet_Create(rgWorld* world) {
+    rgContactSet* set = &world->contacts;
+    const rgModelInfo* info = &world->model->info;
+    bool good = true;
+    set->geometryCount = world->model->info.shapeCount;
+    set->geometries = rgWorld_Take(world, info->shapeCount, sizeof(rgGeometry*), &good);
+    set->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
+    set->colliderRest = rgWorld_Take(world, info->shapeCount, 1, &good);
+    set->treeContacts = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
+    set->treeRolls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    set->treeSprings = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    return good;
+}
+
+void rgContactSet_Destroy(rgWorld* world) {
+    rgContactSet* set = &world->contacts;
+    for (int s = 0; set->geometries != NULL && s < set->geometryCount; ++s) {
+        rgDestroyGeometry(set->geometries[s]);
+    }
+    rgDestroyBroadphase(set->broadphase);
+    void* arrays[] = {set->points, set->inactive, set->manifolds};
+    for (int i = 0; i < RG_COUNT(arrays); ++i) {
+        rgRelease(&world->heap.allocator, arrays[i]);
+    }
 }

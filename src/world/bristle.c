@@ -4,13 +4,13 @@
 #include "math/sincos.h"
 #include "world/world.h"
 
-static bool rgIsAnchored(const rgPoint* point) {
+static bool rgHasBristle(const rgContactPoint* point) {
     return point->tangential.stiffness > 0 && point->mu > 0;
 }
 
 // (12) The smallest rotation from one normal to the next, then half the turn of either body about
 // it. Lengths stay.
-static rgVec3 rgCarryAnchor(const rgWorld* world, const rgPoint* point,
+static rgVec3 rgTurnBristle(const rgWorld* world, const rgContactPoint* point,
                             const rgContactMemory* from) {
     rgVec3 s = from->anchor, n = point->normal;
     double together = 1 + rgDot(from->normal, n);
@@ -18,54 +18,56 @@ static rgVec3 rgCarryAnchor(const rgWorld* world, const rgPoint* point,
         return rgVec(0, 0, 0); // turned over
     }
     s = rgAddScaled(s, -rgDot(s, n) / together, rgAdd(from->normal, n));
-    const rgSpatial* velocities = world->dynamics->velocities;
-    int linkA = world->colliders[point->colliderA].link;
-    int linkB = world->colliders[point->colliderB].link;
+    const rgSpatial* velocities = world->kinematics.dynamics->velocities;
+    int linkA = world->contacts.colliders[point->colliderA].link;
+    int linkB = world->contacts.colliders[point->colliderB].link;
     rgVec3 turning = rgAdd(velocities[linkA].angular, velocities[linkB].angular);
-    double angle = 0.5 * world->dt * rgDot(turning, n), sine, cosine;
+    double angle = 0.5 * world->settings.dt * rgDot(turning, n), sine, cosine;
     rgSinCos(1, &angle, &sine, &cosine);
     return rgAddScaled(rgScale(cosine, s), sine, rgCross(n, s));
 }
 
 // (14) The law of the normal row, along both tangents.
-static void rgSetAnchorLaw(rgWorld* world, const rgPoint* point) {
+static void rgSetBristleLaw(rgWorld* world, const rgContactPoint* point) {
     rgVec3 tangents[2] = {point->tangent1, point->tangent2};
     for (int k = 0; k < 2; ++k) {
         rgLaw law = rgBilateralLaw(world, rgDot(point->anchor, tangents[k]), point->tangential);
-        world->rows.bias[point->firstRow + k] = law.bias;
-        world->rows.compliance[point->firstRow + k] = law.compliance;
+        world->constraints.rows.bias[point->firstRow + k] = law.bias;
+        world->constraints.rows.compliance[point->firstRow + k] = law.compliance;
     }
 }
 
-void rgAddAnchors(rgWorld* world) {
-    for (int i = 0; i < world->pointCount; ++i) {
-        rgPoint* point = &world->points[i];
-        const rgContactMemory* memory = rgIsAnchored(point) ? rgWorld_Recall(world, point) : NULL;
+void rgAddBristles(rgWorld* world) {
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        rgContactPoint* point = &world->contacts.points[i];
+        const rgContactMemory* memory = rgHasBristle(point) ? rgWorld_Recall(world, point) : NULL;
         if (memory != NULL) {
-            point->anchor = rgCarryAnchor(world, point, memory);
+            point->anchor = rgTurnBristle(world, point, memory);
         }
-        if (rgIsAnchored(point)) {
-            rgSetAnchorLaw(world, point);
+        if (rgHasBristle(point)) {
+            rgSetBristleLaw(world, point);
         }
     }
 }
 
 // (15) What sticks moves elastically. What does not is left where its spring and damper transmit
 // the friction that there is; where nothing presses, that is none.
-rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
-    const double* lambda = world->rows.lambda + point->firstRow;
-    if (!rgIsAnchored(point)) {
+rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
+    const double* lambda = world->constraints.rows.lambda + point->firstRow;
+    if (!rgHasBristle(point)) {
         return rgVec(0, 0, 0);
     }
-    double dt = world->dt, d = point->tangential.damping;
+    double dt = world->settings.dt, d = point->tangential.damping;
     double gain = dt * point->tangential.stiffness + d;
-    double ahead = rgWorld_TimeAhead(world, world->colliders[point->colliderA].link,
-                                     world->colliders[point->colliderB].link);
+    double ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
+                                     world->contacts.colliders[point->colliderB].link);
     double s[2] = {rgDot(point->anchor, point->tangent1), rgDot(point->anchor, point->tangent2)};
-    double arc[2] = {rgDot(point->arc, point->tangent1), rgDot(point->arc, point->tangent2)};
+    double arc[2] = {rgDot(point->curvatureSlip, point->tangent1),
+                     rgDot(point->curvatureSlip, point->tangent2)};
     double next[2], sticking[2];
     for (int k = 0; k < 2; ++k) {
-        double slip = rgRows_Speed(&world->rows, point->firstRow + k, world->nextV) + arc[k];
+        double slip =
+            rgRows_Speed(&world->constraints.rows, point->firstRow + k, world->next.v) + arc[k];
         next[k] = s[k] + ahead * slip;
         sticking[k] = d * s[k] - gain * next[k];
     }
@@ -84,19 +86,19 @@ rgVec3 rgNextAnchor(const rgWorld* world, const rgPoint* point) {
 #define RG_SHARING_MOST  1e-5
 
 static void rgSharePair(rgWorld* world, int first, int count) {
-    rgRows* rows = &world->rows;
+    rgRows* rows = &world->constraints.rows;
     double mean = 0;
     for (int i = first; i < first + count; ++i) {
-        mean += rows->lambda[world->points[i].firstRow + 2] / count;
+        mean += rows->lambda[world->contacts.points[i].firstRow + 2] / count;
     }
     for (int i = first; mean > 0 && i < first + count; ++i) {
-        int normal = world->points[i].firstRow + 2;
-        if (rows->compliance[normal] == 0 && world->points[i].gap <= 0) {
+        int normal = world->contacts.points[i].firstRow + 2;
+        if (rows->compliance[normal] == 0 && world->contacts.points[i].gap <= 0) {
             double G;
             rgRows_Delassus(world, rows, normal, 1, &G);
             rows->compliance[normal] =
                 RG_MAX(RG_MIN(RG_SHARING_SPEED / mean, RG_SHARING_MOST * G), RG_SHARING_LEAST * G);
-            if (!world->points[i].mayHit) { // proximal: bodies at rest do not sink
+            if (!world->contacts.points[i].mayHit) { // proximal: bodies at rest do not sink
                 rows->bias[normal] -= rows->compliance[normal] * rows->lambda[normal];
             }
         }
@@ -104,9 +106,9 @@ static void rgSharePair(rgWorld* world, int first, int count) {
 }
 
 void rgShareNormals(rgWorld* world) {
-    for (int i = 0; i < world->pointCount; i += world->points[i].pointCount) {
-        if (rgIsAnchored(&world->points[i]) && world->points[i].pointCount > 1) {
-            rgSharePair(world, i, world->points[i].pointCount);
+    for (int i = 0; i < world->contacts.pointCount; i += world->contacts.points[i].pointCount) {
+        if (rgHasBristle(&world->contacts.points[i]) && world->contacts.points[i].pointCount > 1) {
+            rgSharePair(world, i, world->contacts.points[i].pointCount);
         }
     }
 }

@@ -16,7 +16,7 @@ typedef struct rgSide {
 } rgSide;
 
 static rgSide rgWorld_Side(const rgWorld* world, int link, rgVec3 position) {
-    const rgDynamics* d = world->dynamics;
+    const rgDynamics* d = world->kinematics.dynamics;
     const rgSpatial* V = &d->velocities[link];
     rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
     return (rgSide){link, arm, rgAdd(V->linear, rgCross(V->angular, arm)), V->angular};
@@ -28,11 +28,11 @@ rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
     if (link == 0) {
         return rgVec(0, 0, 0);
     }
-    const rgDynamics* d = world->dynamics;
+    const rgDynamics* d = world->kinematics.dynamics;
     const rgSpatial *V = &d->velocities[link], *B = &d->biases[link];
     rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
     int tree = world->model->links[link].tree;
-    if (tree >= 0 && world->isFreeBody[tree]) {
+    if (tree >= 0 && world->kinematics.isFreeBody[tree]) {
         rgVec3 center = rgRot_Apply(&d->poses[link].r, world->model->links[link].center);
         return rgCross(V->angular, rgCross(V->angular, rgSub(arm, center)));
     }
@@ -42,62 +42,66 @@ rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
 
 // (22) The same to all orders: where the point is after a step with v, less where it would be on a
 // straight line, over the step.
-static rgVec3 rgSide_Arc(const rgWorld* world, const rgSide* side) {
+static rgVec3 rgSide_CurvatureSlip(const rgWorld* world, const rgSide* side) {
     if (side->link == 0) {
         return rgVec(0, 0, 0);
     }
-    const rgDynamics *now = world->dynamics, *next = world->readout->start;
+    const rgDynamics *now = world->kinematics.dynamics, *next = world->readout->start;
     const rgLinkPose *from = &now->poses[side->link], *to = &next->poses[side->link];
     rgVec3 local = rgRot_ApplyBack(&from->r, rgSub(side->arm, from->p));
     rgVec3 origin =
         rgSub(rgDynamics_LinkOrigin(next, side->link), rgDynamics_LinkOrigin(now, side->link));
     rgVec3 moved = rgAdd(origin, rgSub(rgAdd(to->p, rgRot_Apply(&to->r, local)), side->arm));
-    return rgSub(rgScale(1 / world->dt, moved), side->velocity);
+    return rgSub(rgScale(1 / world->settings.dt, moved), side->velocity);
 }
 
 // (23) Contacts of bodies that roll on each other move over their surfaces; arcs of points that
 // touch for an instant are none of theirs.
-static double rgWorld_Together(const rgWorld* world, const rgPoint* point) {
-    int A = world->colliders[point->colliderA].link, B = world->colliders[point->colliderB].link;
+static double rgWorld_Together(const rgWorld* world, const rgContactPoint* point) {
+    int A = world->contacts.colliders[point->colliderA].link,
+        B = world->contacts.colliders[point->colliderB].link;
     if (world->model->links[A].tree == world->model->links[B].tree) {
         return 0; // joints may rule out the slip: with friction such a contact has no solution
     }
-    const rgSpatial* velocities = world->dynamics->velocities;
-    rgVec3 a = velocities[world->colliders[point->colliderA].link].angular;
-    rgVec3 b = velocities[world->colliders[point->colliderB].link].angular;
+    const rgSpatial* velocities = world->kinematics.dynamics->velocities;
+    rgVec3 a = velocities[world->contacts.colliders[point->colliderA].link].angular;
+    rgVec3 b = velocities[world->contacts.colliders[point->colliderB].link].angular;
     double apart = rgLength(rgSub(b, a)), both = rgLength(a) + rgLength(b);
     return both > 0 ? RG_MAX(1 - RG_ARC_APART * apart / both, 0) : 1;
 }
 
-static rgVec3 rgWorld_PointArc(const rgWorld* world, const rgPoint* point, double together,
-                               bool exact) {
-    rgSide A = rgWorld_Side(world, world->colliders[point->colliderA].link, point->position);
-    rgSide B = rgWorld_Side(world, world->colliders[point->colliderB].link, point->position);
-    rgVec3 arc = exact ? rgSub(rgSide_Arc(world, &B), rgSide_Arc(world, &A))
+static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPoint* point,
+                                         double together, bool exact) {
+    rgSide A =
+        rgWorld_Side(world, world->contacts.colliders[point->colliderA].link, point->position);
+    rgSide B =
+        rgWorld_Side(world, world->contacts.colliders[point->colliderB].link, point->position);
+    rgVec3 arc = exact ? rgSub(rgSide_CurvatureSlip(world, &B), rgSide_CurvatureSlip(world, &A))
                        : rgSub(rgWorld_PointBias(world, B.link, point->position),
                                rgWorld_PointBias(world, A.link, point->position));
-    arc = exact ? arc : rgScale(0.5 * world->dt, arc); // (22)
+    arc = exact ? arc : rgScale(0.5 * world->settings.dt, arc); // (22)
     rgVec3 slip = rgSub(rgSub(B.velocity, A.velocity), arc);
     slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
-    arc = rgAddScaled(arc, -0.25 * world->dt, rgCross(rgAdd(A.spin, B.spin), slip));
+    arc = rgAddScaled(arc, -0.25 * world->settings.dt, rgCross(rgAdd(A.spin, B.spin), slip));
     arc = rgScale(together, arc);
     return rgLength(arc) > RG_ARC_SMALL ? arc : rgVec(0, 0, 0);
 }
 
 // Points of one pair that all stick can share nothing but one arc. Returns the largest before.
-static double rgWorld_SetPairArcs(const rgWorld* world, rgPoint* points, int count, bool exact) {
+static double rgWorld_SetPairCurvatureSlips(const rgWorld* world, rgContactPoint* points, int count,
+                                            bool exact) {
     double together = rgWorld_Together(world, points), most = 0;
     rgVec3 sum = rgVec(0, 0, 0);
     for (int k = 0; k < count; ++k) {
-        rgVec3 arc =
-            together > 0 ? rgWorld_PointArc(world, &points[k], together, exact) : rgVec(0, 0, 0);
-        points[k].arc = arc;
-        points[k].together = together;
+        rgVec3 arc = together > 0 ? rgWorld_PointCurvatureSlip(world, &points[k], together, exact)
+                                  : rgVec(0, 0, 0);
+        points[k].curvatureSlip = arc;
+        points[k].rollingShare = together;
         sum = rgAdd(sum, arc);
         most = RG_MAX(most, rgLengthSquared(arc));
     }
     for (int k = 0; k < count && count > 1 && most > 0; ++k) {
-        points[k].arc = rgScale(1.0 / count, sum);
+        points[k].curvatureSlip = rgScale(1.0 / count, sum);
     }
     return sqrt(most);
 }
@@ -107,47 +111,48 @@ static double rgWorld_SetPairArcs(const rgWorld* world, rgPoint* points, int cou
 static bool rgWorld_IsStraight(const rgWorld* world) {
     double rates = 0, speeds = 0;
     for (int i = 0; i < world->model->vCount; ++i) {
-        rates += fabs(world->startV[i]);
-        speeds += fabs(world->startV[i]) * RG_MAX(world->reach[i], 1);
+        rates += fabs(world->kinematics.v[i]);
+        speeds += fabs(world->kinematics.v[i]) * RG_MAX(world->kinematics.leverArm[i], 1);
     }
-    return 2 * world->dt * rates * speeds < RG_ARC_SMALL;
+    return 2 * world->settings.dt * rates * speeds < RG_ARC_SMALL;
 }
 
-void rgSetArcs(rgWorld* world) {
-    rgPoint* points = world->points;
+void rgSetCurvatureSlips(rgWorld* world) {
+    rgContactPoint* points = world->contacts.points;
     bool curved = false;
     if (rgWorld_IsStraight(world)) {
-        for (int i = 0; i < world->pointCount; ++i) {
-            points[i].arc = rgVec(0, 0, 0);
-            points[i].together = 0;
+        for (int i = 0; i < world->contacts.pointCount; ++i) {
+            points[i].curvatureSlip = rgVec(0, 0, 0);
+            points[i].rollingShare = 0;
         }
         return;
     }
-    for (int i = 0; i < world->pointCount && !curved; i += points[i].pointCount) {
-        double most = rgWorld_SetPairArcs(world, &points[i], points[i].pointCount, false);
+    for (int i = 0; i < world->contacts.pointCount && !curved; i += points[i].pointCount) {
+        double most = rgWorld_SetPairCurvatureSlips(world, &points[i], points[i].pointCount, false);
         curved = most > RG_ARC_LINEAR;
     }
     if (!curved) {
         return;
     }
-    rgWorld_Move(world, world->startQ, world->startV, world->dt, world->nextQ);
+    rgWorld_Move(world, world->kinematics.q, world->kinematics.v, world->settings.dt,
+                 world->next.q);
     rgWorld_PlaceAhead(world, world->readout->start);
-    rgDynamics_SetPositions(world->readout->start, world->nextQ); // readers come after the step
-    for (int i = 0; i < world->pointCount; i += points[i].pointCount) {
-        rgWorld_SetPairArcs(world, &points[i], points[i].pointCount, true);
+    rgDynamics_SetPositions(world->readout->start, world->next.q); // readers come after the step
+    for (int i = 0; i < world->contacts.pointCount; i += points[i].pointCount) {
+        rgWorld_SetPairCurvatureSlips(world, &points[i], points[i].pointCount, true);
     }
 }
 
-void rgAddArcs(rgWorld* world) {
-    double* bias = world->rows.bias;
-    for (int i = 0; i < world->pointCount; ++i) {
-        const rgPoint* point = &world->points[i];
+void rgAddCurvatureSlips(rgWorld* world) {
+    double* bias = world->constraints.rows.bias;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
         int r = point->firstRow;
-        bias[r] += rgDot(point->arc, point->tangent1);
-        bias[r + 1] += rgDot(point->arc, point->tangent2);
-        for (int k = r; k < r + 2 && point->together > 0; ++k) {
-            bias[k] +=
-                point->together * rgWorld_RowLead(world, k, NULL); // what turns moves on with (37)
+        bias[r] += rgDot(point->curvatureSlip, point->tangent1);
+        bias[r + 1] += rgDot(point->curvatureSlip, point->tangent2);
+        for (int k = r; k < r + 2 && point->rollingShare > 0; ++k) {
+            bias[k] += point->rollingShare *
+                       rgWorld_RowProjectionChange(world, k, NULL); // what turns moves on with (37)
         }
     }
 }

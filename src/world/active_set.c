@@ -1,0 +1,121 @@
+// Points that cannot close wait: they get no rows, and the velocity after the step is tried on
+// them. What it would close takes part, and the step is solved again. docs/theory/step.md (15).
+#include "world/world.h"
+
+#define RG_WAITING_ROUNDS 3     // of solving again, after which all that wait take part
+#define RG_WAITING_FALLS  4     // what carried may lift off by so many g dt^2 and carry again
+#define RG_WAITING_NEW    0.25  // and what did not: contacts seldom press it down by more
+#define RG_WAITING_CLOSED 1e-12 // [m] that a gap may be short of: rounding
+
+// The pair that the last point was of.
+typedef struct rgPassingPair {
+    int pair;
+    double ahead;
+    rgRelativeTwist passing;
+} rgPassingPair;
+
+static double rgWorld_NextGap(const rgWorld* world, const rgContactPoint* point,
+                              rgPassingPair* of) {
+    if (of->pair != point->pair) {
+        int linkA = world->contacts.colliders[point->colliderA].link;
+        int linkB = world->contacts.colliders[point->colliderB].link;
+        *of = (rgPassingPair){
+            point->pair, rgWorld_TimeAhead(world, linkA, linkB),
+            rgWorld_RelativeTwist(world, world->kinematics.linkVelocities, linkA, linkB)};
+    }
+    double rate = rgDot(point->normal, rgRelativeTwist_At(&of->passing, point->position));
+    return point->gap + of->ahead * rate + point->gapCorrection;
+}
+
+// Springs that it compressed when the step began count among those of its pair.
+static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* point) {
+    return world->monitor.stores && rgWorld_StraightGap(world, point) > 2 * point->gap;
+}
+
+// next: the gap that the free motion leaves. A spring that was stretched while the point stuck goes
+// back by the rows of that point.
+static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* point, double next) {
+    double fall = rgLength(world->settings.gravity) * world->settings.dt * world->settings.dt;
+    if (point->gap <= 0 || next <= RG_WAITING_NEW * fall) {
+        return false;
+    }
+    const rgContactMemory* last = rgWorld_Recall(world, point);
+    bool carried = last != NULL && rgLengthSquared(last->linear) > 0;
+    bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
+    return (!carried || next > RG_WAITING_FALLS * fall) && !stretched &&
+           !rgWorld_LeavesSpring(world, point);
+}
+
+// How many points of its pair stand beside each.
+static void rgCountPoints(rgWorld* world) {
+    for (int i = 0; i < world->contacts.pointCount;) {
+        int end = i + 1;
+        while (end < world->contacts.pointCount &&
+               world->contacts.points[end].pair == world->contacts.points[i].pair) {
+            ++end;
+        }
+        for (int count = end - i; i < end; ++i) {
+            world->contacts.points[i].pointCount = count;
+        }
+    }
+}
+
+rgResult rgWorld_DeactivateContacts(rgWorld* world) {
+    world->contacts.inactiveCount = 0;
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&world->contacts.inactive,
+                                &world->contacts.inactiveCapacity, 0, world->contacts.pointCapacity,
+                                sizeof(rgContactPoint));
+    if (result != rg_ok || world->contacts.pointCount == 0) {
+        return result;
+    }
+    rgWorld_RateLinks(world, world->free.v);
+    rgPassingPair of = {.pair = -1};
+    int kept = 0;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        rgContactPoint* point = &world->contacts.points[i];
+        if (rgWorld_MayBeInactive(world, point, rgWorld_NextGap(world, point, &of))) {
+            world->contacts.inactive[world->contacts.inactiveCount++] = *point;
+        } else if (kept++ < i) {
+            world->contacts.points[kept - 1] = *point;
+        }
+    }
+    world->contacts.pointCount = kept;
+    if (world->contacts.inactiveCount > 0) {
+        rgCountPoints(world);
+    }
+    return rg_ok;
+}
+
+bool rgPointBefore(const rgContactPoint* a, const rgContactPoint* b) {
+    return a->pair != b->pair ? a->pair < b->pair : a->place < b->place;
+}
+
+bool rgWorld_ActivateContacts(rgWorld* world, int round) {
+    bool any = false;
+    if (world->contacts.inactiveCount == 0) {
+        return false;
+    }
+    rgPassingPair of = {.pair = -1};
+    for (int i = 0; i < world->contacts.inactiveCount && !any; ++i) {
+        any = rgWorld_NextGap(world, &world->contacts.inactive[i], &of) < -RG_WAITING_CLOSED;
+    }
+    int left = 0, count = world->contacts.inactiveCount;
+    for (int i = 0; i < count && any; ++i) {
+        rgContactPoint point = world->contacts.inactive[i];
+        if (round < RG_WAITING_ROUNDS &&
+            rgWorld_NextGap(world, &point, &of) >= -RG_WAITING_CLOSED) {
+            world->contacts.inactive[left++] = point;
+            continue;
+        }
+        int at = world->contacts.pointCount++;
+        for (; at > 0 && rgPointBefore(&point, &world->contacts.points[at - 1]); --at) {
+            world->contacts.points[at] = world->contacts.points[at - 1];
+        }
+        world->contacts.points[at] = point;
+    }
+    if (any) {
+        world->contacts.inactiveCount = left;
+        rgCountPoints(world);
+    }
+    return any;
+}
