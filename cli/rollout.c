@@ -42,7 +42,7 @@ enum {
     rg_outSteps,
     rg_outUnconverged,
     rg_outRegularized,
-    rg_outDoubts,
+    rg_outAnomalies,
     rg_outContacts,
     rg_outResidual,
     rg_outPenetration,
@@ -50,7 +50,7 @@ enum {
 };
 
 // Sums over all worlds that this run made.
-enum { rg_sumWorlds, rg_sumSteps, rg_sumUnconverged, rg_sumFaults, rg_sumDoubted, rg_sumCount };
+enum { rg_sumWorlds, rg_sumSteps, rg_sumUnconverged, rg_sumFaults, rg_sumAnomalous, rg_sumCount };
 
 typedef struct rgRolloutJob {
     rgComm* comm;
@@ -246,7 +246,7 @@ static void rgPlanOutputs(rgRolloutJob* job) {
         [rg_outSteps] = {"steps", {0, 0}, true},
         [rg_outUnconverged] = {"unconverged", {0, 0}, true},
         [rg_outRegularized] = {"regularized", {0, 0}, true},
-        [rg_outDoubts] = {"doubts", {0, 0}, true},
+        [rg_outAnomalies] = {"anomalies", {0, 0}, true},
         [rg_outContacts] = {"contacts", {0, 0}, true},
         [rg_outResidual] = {"residual", {0, 0}, false},
         [rg_outPenetration] = {"penetration", {0, 0}, false},
@@ -437,7 +437,7 @@ static void rgCollect(rgRolloutJob* job, int count, int32_t* codes) {
         out[rg_outSteps].values[i] = status[i].stepCount;
         out[rg_outUnconverged].values[i] = status[i].unconvergedCount;
         out[rg_outRegularized].values[i] = status[i].regularizedCount;
-        out[rg_outDoubts].values[i] = status[i].doubts;
+        out[rg_outAnomalies].values[i] = status[i].anomalies;
         out[rg_outContacts].values[i] = status[i].contactCount;
         out[rg_outResidual].values[i] = status[i].residual;
         out[rg_outPenetration].values[i] = status[i].penetration;
@@ -446,7 +446,7 @@ static void rgCollect(rgRolloutJob* job, int count, int32_t* codes) {
         job->sums[rg_sumSteps] += status[i].stepCount;
         job->sums[rg_sumUnconverged] += status[i].unconvergedCount;
         job->sums[rg_sumFaults] += status[i].fault != rg_faultNone;
-        job->sums[rg_sumDoubted] += status[i].doubts != 0;
+        job->sums[rg_sumAnomalous] += status[i].anomalies != 0;
     }
 }
 
@@ -605,7 +605,7 @@ static void rgPrintRollout(const rgRolloutJob* job) {
         rgJson_Number(&json, "seconds", job->seconds);
         rgJson_Number(&json, "steps_per_second", rate);
         rgJson_Int(&json, "stopped", (long long)sums[rg_sumFaults]);
-        rgJson_Int(&json, "doubted", (long long)sums[rg_sumDoubted]);
+        rgJson_Int(&json, "anomalous", (long long)sums[rg_sumAnomalous]);
         rgJson_Int(&json, "unconverged_steps", (long long)sums[rg_sumUnconverged]);
         rgJson_String(&json, "out", job->options.out);
         rgJson_EndObject(&json);
@@ -618,8 +618,8 @@ static void rgPrintRollout(const rgRolloutJob* job) {
     }
     printf(", %.0f steps in %s: %.0f steps per second\n", sums[rg_sumSteps],
            rgFormatSeconds(time, job->seconds), rate);
-    printf("%.0f stopped early, %.0f in doubt, %.0f steps not solved to tolerance\n",
-           sums[rg_sumFaults], sums[rg_sumDoubted], sums[rg_sumUnconverged]);
+    printf("%.0f stopped early, %.0f with anomalies, %.0f steps not solved to tolerance\n",
+           sums[rg_sumFaults], sums[rg_sumAnomalous], sums[rg_sumUnconverged]);
     if (job->options.out != NULL) {
         printf("written to %s\n", job->options.out);
     }

@@ -543,7 +543,7 @@ static int rgRunJob(rgSimulateJob* job) {
                                  .fault = job->fault[0] != '\0' ? job->fault : NULL,
                                  .dumped = job->options.dump != NULL ? job->dumped : -1,
                                  .out = toPipe ? stderr : stdout};
-    rgSimulateSummary_PrintDoubts(&summary);
+    rgSimulateSummary_PrintAnomalies(&summary);
     if (job->options.quiet) {
         return code;
     }

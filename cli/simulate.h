@@ -11,6 +11,6 @@ typedef struct rgSimulateSummary {
 } rgSimulateSummary;
 
 // Warnings on stderr: what mechanics does not explain.
-void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary);
+void rgSimulateSummary_PrintAnomalies(const rgSimulateSummary* summary);
 void rgSimulateSummary_Print(const rgSimulateSummary* summary);
 void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary);

@@ -42,7 +42,7 @@ static void rgPrintStages(const rgSimulationStats* stats, FILE* out) {
     fprintf(out, "\n");
 }
 
-// ---- doubts ----
+// ---- anomalies ----
 
 // "'floor'", "a shape of 'leg'", "shape 3"
 static const char* rgShapeName(const rgModel* model, rgShapeId id, char buffer[96]) {
@@ -58,27 +58,28 @@ static const char* rgShapeName(const rgModel* model, rgShapeId id, char buffer[9
     return buffer;
 }
 
-void rgSimulateSummary_PrintDoubts(const rgSimulateSummary* summary) {
+void rgSimulateSummary_PrintAnomalies(const rgSimulateSummary* summary) {
     const rgModel* model = summary->simulation->loaded.model;
-    rgTrust trust = rgWorld_Trust(summary->simulation->world);
+    rgHealth health = rgWorld_Health(summary->simulation->world);
     char a[96], b[96], length[24];
-    if ((trust.doubts & rg_doubtDepth) != 0) {
-        rgCli_Print(
-            stderr, "warning: at %g s %s and %s overlap, %s deeper than their motion explains\n",
-            trust.depth.time, rgShapeName(model, trust.depth.shapeA, a),
-            rgShapeName(model, trust.depth.shapeB, b), rgFormatLength(length, trust.depth.amount));
+    if ((health.anomalies & rg_anomalyDepth) != 0) {
+        rgCli_Print(stderr,
+                    "warning: at %g s %s and %s overlap, %s deeper than their motion explains\n",
+                    health.depth.time, rgShapeName(model, health.depth.shapeA, a),
+                    rgShapeName(model, health.depth.shapeB, b),
+                    rgFormatLength(length, health.depth.amount));
     }
-    if ((trust.doubts & rg_doubtForce) != 0) {
+    if ((health.anomalies & rg_anomalyForce) != 0) {
         rgCli_Print(
             stderr,
             "warning: at %g s %s and %s press on each other with %.3g N: weight and motion do not "
             "explain it\n",
-            trust.force.time, rgShapeName(model, trust.force.shapeA, a),
-            rgShapeName(model, trust.force.shapeB, b), trust.force.amount);
+            health.force.time, rgShapeName(model, health.force.shapeA, a),
+            rgShapeName(model, health.force.shapeB, b), health.force.amount);
     }
-    if ((trust.doubts & rg_doubtEnergy) != 0) {
+    if ((health.anomalies & rg_anomalyEnergy) != 0) {
         fprintf(stderr, "warning: until %g s the energy rose by %.3g J, and nothing drove it\n",
-                trust.energy.time, trust.energy.amount);
+                health.energy.time, health.energy.amount);
     }
 }
 
@@ -116,9 +117,10 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     double kinetic = rgWorld_KineticEnergy(world);
     fprintf(out, "energy       kinetic %.6g J, total %.9g J\n", kinetic,
             kinetic + rgWorld_PotentialEnergy(world));
-    fprintf(out, "trust        %s\n",
-            rgWorld_Trust(world).doubts == rg_doubtNone ? "mechanics explains the motion"
-                                                        : "NO: see the warnings");
+    fprintf(out, "health       %s\n",
+            rgWorld_Health(world).anomalies == rg_anomalyNone
+                ? "no anomaly of energy, force or depth"
+                : "ANOMALIES: see the warnings");
     rgPrintStages(stats, out);
     if (summary->dumped >= 0) {
         fprintf(out, "dumped       %d contact problems\n", summary->dumped);
@@ -159,19 +161,19 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Number(json, "residual_max", stats->residual);
 }
 
-static void rgWriteTrust(rgJson* json, const rgWorld* world) {
-    rgTrust trust = rgWorld_Trust(world);
+static void rgWriteHealth(rgJson* json, const rgWorld* world) {
+    rgHealth health = rgWorld_Health(world);
     static const char* const names[] = {"energy", "push", "depth"};
-    rgJson_BeginArray(json, "doubts");
+    rgJson_BeginArray(json, "anomalies");
     for (int i = 0; i < 3; ++i) {
-        if ((trust.doubts & (1 << i)) != 0) {
+        if ((health.anomalies & (1 << i)) != 0) {
             rgJson_String(json, NULL, names[i]);
         }
     }
     rgJson_EndArray(json);
-    rgJson_Number(json, "energy_rise", trust.energy.amount);
-    rgJson_Number(json, "contact_force_max", trust.force.amount);
-    rgJson_Number(json, "sudden_depth", trust.depth.amount);
+    rgJson_Number(json, "energy_rise", health.energy.amount);
+    rgJson_Number(json, "contact_force_max", health.force.amount);
+    rgJson_Number(json, "sudden_depth", health.depth.amount);
 }
 
 void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
@@ -195,7 +197,7 @@ void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
     rgJson_Number(&json, "drift_max", stats->drift);
     rgJson_Number(&json, "kinetic_energy", kinetic);
     rgJson_Number(&json, "energy", kinetic + rgWorld_PotentialEnergy(world));
-    rgWriteTrust(&json, world);
+    rgWriteHealth(&json, world);
     rgJson_String(&json, "hash", hash);
     rgWriteStages(&json, stats);
     rgJson_String(&json, "error", summary->fault);

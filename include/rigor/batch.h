@@ -64,7 +64,7 @@ typedef struct rgWorldStatus {
     int stepCount;
     int unconvergedCount; ///< steps whose solve did not reach the tolerance
     int regularizedCount; ///< steps with regularized rows
-    int doubts;           ///< bits of rgDoubt
+    int anomalies;        ///< bits of rgAnomalyFlag
     int contactCount;     ///< of the last step
     double residual;      ///< worst of all steps
     double penetration;   ///< deepest at the start of a step [m]

@@ -126,29 +126,29 @@ typedef struct rgStepReport {
     double stageSeconds[RG_STAGE_CAPACITY]; ///< by rgStage
 } rgStepReport;
 
-/// Signs that the numbers of a run cannot be trusted, as bits.
-typedef enum rgDoubt {
-    rg_doubtNone = 0,
-    rg_doubtEnergy = 1, ///< energy rose although nothing drove the scene
-    rg_doubtForce = 2,  ///< contact forces beyond 1e4 weights and what stops all that moves
-    rg_doubtDepth = 4,  ///< bodies overlap, and their motion does not explain it
-} rgDoubt;
+/// Violations of energy, force and depth bounds, as bits.
+typedef enum rgAnomalyFlag {
+    rg_anomalyNone = 0,
+    rg_anomalyEnergy = 1, ///< energy rose although nothing drove the scene
+    rg_anomalyForce = 2,  ///< contact forces beyond 1e4 weights and what stops all that moves
+    rg_anomalyDepth = 4,  ///< bodies overlap, and their motion does not explain it
+} rgAnomalyFlag;
 
 /// Something that mechanics does not explain: how much, when, and between which shapes.
-typedef struct rgSurprise {
+typedef struct rgAnomaly {
     double amount;            ///< [J] or [m]; 0: nothing
     double time;              ///< at the start of the step [s]
     rgShapeId shapeA, shapeB; ///< null where it is not a pair
-} rgSurprise;
+} rgAnomaly;
 
-/// The largest of each kind since the world was made. What is normal is not counted as a doubt; see
-/// docs/theory/step.md (16)-(18).
-typedef struct rgTrust {
-    int doubts;        ///< bits of rgDoubt; 0: all is explained
-    rgSurprise energy; ///< rise of the energy of a scene that nothing drives [J]
-    rgSurprise force;  ///< largest normal force of a contact [N]
-    rgSurprise depth;  ///< penetration beyond what the motion since the last step explains [m]
-} rgTrust;
+/// The largest of each kind since the world was made. Values within their bounds are no anomalies;
+/// see docs/theory/step.md (16)-(18).
+typedef struct rgHealth {
+    int anomalies;    ///< bits of rgAnomalyFlag; 0: all is explained
+    rgAnomaly energy; ///< rise of the energy of a scene that nothing drives [J]
+    rgAnomaly force;  ///< largest normal force of a contact [N]
+    rgAnomaly depth;  ///< penetration beyond what the motion since the last step explains [m]
+} rgHealth;
 
 RG_API rgWorldDef rgDefaultWorldDef(void);
 /// The model must outlive the world.
@@ -178,7 +178,7 @@ RG_API rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial
 /// For a motion that is given over time, say where the body is after each step. The other ways:
 /// rgWorld_SetBodyVelocity() lets it go on at a velocity until it is told otherwise,
 /// rgWorld_SetBodyPose() puts it elsewhere without moving it there; where it then overlaps with
-/// another body, rgWorld_Trust() names the pair. rg_errorUnsupported when it is not kinematic.
+/// another body, rgWorld_Health() names the pair. rg_errorUnsupported when it is not kinematic.
 RG_API rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose);
 /// Close the rigid loops and couplings of the present configuration, by little motion; velocities
 /// stay. rg_errorNumeric: no such configuration was found, and the state is the nearest one met.
@@ -283,8 +283,8 @@ RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
 RG_API int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor);
 RG_API double rgWorld_KineticEnergy(const rgWorld* world);
 RG_API double rgWorld_PotentialEnergy(const rgWorld* world); ///< gravity and springs
-/// Whether what the world did since it was made can be trusted.
-RG_API rgTrust rgWorld_Trust(const rgWorld* world);
+/// Largest violations of energy, force and depth bounds since the world was made.
+RG_API rgHealth rgWorld_Health(const rgWorld* world);
 /// The constraint problem of the last step, in the velocity form, for study; a view until the next
 /// call.
 RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda);

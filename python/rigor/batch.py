@@ -262,7 +262,7 @@ class Batch(LiveArrays):
     @property
     def status(self) -> np.ndarray:
         """How each world is doing (count,): fault, fault_time, step_count, unconverged_count,
-        regularized_count, doubts, contact_count, residual, penetration."""
+        regularized_count, anomalies, contact_count, residual, penetration."""
         with self._guard as batch:
             return self._status(batch)
 

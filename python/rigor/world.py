@@ -659,14 +659,14 @@ class World(LiveArrays):
             return lib.rgWorld_PotentialEnergy(world)
 
     @property
-    def trust(self) -> Record:
-        """Whether what the world did can be trusted: `doubts` is empty when mechanics explains all."""
+    def health(self) -> Record:
+        """Bounds of energy, force and depth: `anomalies` is empty while none was passed."""
         with self._guard as world:
-            record = read(lib.rgWorld_Trust(world))
-        bits = record.doubts
-        record.doubts = tuple(name for bit, name in ((lib.rg_doubtEnergy, "energy"),
-                                                     (lib.rg_doubtForce, "force"),
-                                                     (lib.rg_doubtDepth, "depth")) if bits & bit)
+            record = read(lib.rgWorld_Health(world))
+        bits = record.anomalies
+        record.anomalies = tuple(name for bit, name in ((lib.rg_anomalyEnergy, "energy"),
+                                                     (lib.rg_anomalyForce, "force"),
+                                                     (lib.rg_anomalyDepth, "depth")) if bits & bit)
         return record
 
     @property

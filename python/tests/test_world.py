@@ -26,7 +26,7 @@ def test_weight_on_the_floor(world, quadruped):
     assert report.status == "solved" and report.residual <= 1e-6
     assert report.contact_count == len(contacts)
     assert set(report.stage_seconds) >= {"collide", "solve"}
-    assert world.trust.doubts == () and world.unconverged_steps == 0
+    assert world.health.anomalies == () and world.unconverged_steps == 0
     assert abs(world.time - 2) < 1e-9
 
 
@@ -239,7 +239,7 @@ def test_free_fall_and_rebound():
     np.testing.assert_allclose(world.q[2], 5, atol=1e-12)
     world.clear_wrenches()
     world.step(1500)
-    assert world.q[2] < 5 and world.trust.doubts == ()
+    assert world.q[2] < 5 and world.health.anomalies == ()
     assert world.body_velocity("ball").angular[2] == pytest.approx(3, rel=1e-6)
     positions, quaternions = world.body_poses()
     np.testing.assert_array_equal(positions[0], world.body_pose("ball").p)

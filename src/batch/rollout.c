@@ -102,7 +102,7 @@ static void rgCount(rgWorldStatus* status, const rgWorld* world, const rgStepRep
     status->stepCount += 1;
     status->unconvergedCount = world->monitor.unconvergedCount;
     status->regularizedCount = world->monitor.regularizedCount;
-    status->doubts = world->monitor.trust.doubts;
+    status->anomalies = world->monitor.health.anomalies;
     status->contactCount = report->contactCount;
     status->residual = RG_MAX(status->residual, report->contact.residual.total);
     status->penetration = RG_MAX(status->penetration, report->penetration);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RG_DEEP       1e-3 // relative depth from which a contact is asked where it comes from
-#define RG_DOUBTS     32   // deep contacts judged together
+#define RG_CANDIDATES 32   // deep contacts judged together
 #define RG_GROUPS     8    // normals kept apart
 #define RG_SAME       1e-6 // 1 - cosine of normals that count as one
 #define RG_FLAT_EDGE  1e-3 // sine of the bend up to which an edge is flat
@@ -24,14 +24,14 @@ typedef struct rgSide {
 } rgSide;
 
 // Contact that is deep, before it is believed.
-typedef struct rgDoubt {
+typedef struct rgDeepCandidate {
     rgSurfaceTriangle triangle;
     rgVec3 normal;
     double gap;
     bool around; // B is below the triangle without meeting it
     int count;
     rgRawPoint points[4];
-} rgDoubt;
+} rgDeepCandidate;
 
 typedef struct rgSurfaceQuery {
     const rgGeometry* surface;
@@ -42,10 +42,10 @@ typedef struct rgSurfaceQuery {
     bool solid; // height fields: pushed up from any depth
     int groupCount;
     rgRawManifold groups[RG_GROUPS];
-    int doubtCount;
-    rgDoubt doubts[RG_DOUBTS];
+    int candidateCount;
+    rgDeepCandidate candidates[RG_CANDIDATES];
     bool met;               // B meets some triangle
-    rgSigned wayOut;        // where all doubts prove false: the least depth that frees B
+    rgSigned wayOut;        // where all candidates prove false: the least depth that frees B
     bool inside;            // B's center is behind the surface
     double homeDepth;       // how far B is to be pushed along its normal
     rgSurfaceTriangle home; // where it belongs
@@ -65,7 +65,7 @@ static rgSurfaceQuery* rgBeginQuery(rgSurfaceQuery* q, const rgGeometry* a, rgPo
     q->least = INFINITY;
     q->nearest = (rgSigned){.normal = {0, 0, 1}};
     q->inside = false;
-    q->doubtCount = 0;
+    q->candidateCount = 0;
     q->met = false;
     q->wayOut.gap = -INFINITY;
     return q;
@@ -450,11 +450,11 @@ static bool rgIsWithin(const rgSurfaceQuery* q, const rgRawPoint* p, rgVec3 norm
 
 // Points deeper than B is in the triangle, or deep at all, stay if they are inside the solid.
 static void rgDropOutside(const rgSurfaceQuery* q, double gap, rgRawManifold* raw) {
-    double doubt = gap > 0 ? -1e-9 * q->pair.b->scale : -RG_DEEP * q->pair.b->scale;
+    double candidate = gap > 0 ? -1e-9 * q->pair.b->scale : -RG_DEEP * q->pair.b->scale;
     int kept = 0;
     for (int k = 0; k < raw->count; ++k) {
         const rgRawPoint* p = &raw->points[k];
-        if (p->gap >= doubt || rgIsWithin(q, p, raw->normal)) {
+        if (p->gap >= candidate || rgIsWithin(q, p, raw->normal)) {
             raw->points[kept++] = *p;
         }
     }
@@ -470,12 +470,12 @@ static double rgGroupDepth(const rgRawManifold* g) {
 }
 
 // Whether B, moved out of a contact that is less deep, leaves this triangle too.
-static bool rgIsExplained(rgSurfaceQuery* q, const rgDoubt* doubt) {
+static bool rgIsExplained(rgSurfaceQuery* q, const rgDeepCandidate* candidate) {
     double slack = 1e-6 * q->pair.b->scale;
-    rgSetTriangle(q, &doubt->triangle);
+    rgSetTriangle(q, &candidate->triangle);
     for (int g = 0; g < q->groupCount; ++g) {
         double gap = rgGroupDepth(&q->groups[g]);
-        if (gap > 0 || gap <= doubt->gap + slack) {
+        if (gap > 0 || gap <= candidate->gap + slack) {
             continue;
         }
         rgGjkInput input = {.shift = rgScale(slack - gap, q->groups[g].normal),
@@ -491,26 +491,26 @@ static bool rgIsExplained(rgSurfaceQuery* q, const rgDoubt* doubt) {
 }
 
 // The less deep ones first; ties keep their order.
-static void rgJudgeDoubts(rgSurfaceQuery* q) {
-    int order[RG_DOUBTS];
-    for (int i = 0; i < q->doubtCount; ++i) {
+static void rgJudgeCandidates(rgSurfaceQuery* q) {
+    int order[RG_CANDIDATES];
+    for (int i = 0; i < q->candidateCount; ++i) {
         int at = i;
-        for (; at > 0 && q->doubts[order[at - 1]].gap < q->doubts[i].gap; --at) {
+        for (; at > 0 && q->candidates[order[at - 1]].gap < q->candidates[i].gap; --at) {
             order[at] = order[at - 1];
         }
         order[at] = i;
     }
-    for (int i = 0; i < q->doubtCount; ++i) {
-        const rgDoubt* doubt = &q->doubts[order[i]];
-        if ((q->met || !doubt->around) && !rgIsExplained(q, doubt)) {
+    for (int i = 0; i < q->candidateCount; ++i) {
+        const rgDeepCandidate* candidate = &q->candidates[order[i]];
+        if ((q->met || !candidate->around) && !rgIsExplained(q, candidate)) {
             rgRawManifold raw;
-            raw.normal = doubt->normal;
-            raw.count = doubt->count;
-            memcpy(raw.points, doubt->points, sizeof(doubt->points));
+            raw.normal = candidate->normal;
+            raw.count = candidate->count;
+            memcpy(raw.points, candidate->points, sizeof(candidate->points));
             rgAddToGroup(q, &raw);
         }
     }
-    q->doubtCount = 0;
+    q->candidateCount = 0;
 }
 
 static void rgAddCandidate(rgSurfaceQuery* q, const rgSurfaceTriangle* t, bool around,
@@ -524,17 +524,17 @@ static void rgAddCandidate(rgSurfaceQuery* q, const rgSurfaceTriangle* t, bool a
     if (rgDot(raw->normal, rgSub(q->center, raw->points[0].position)) < 0) {
         return;
     }
-    if (q->doubtCount == RG_DOUBTS) {
-        rgJudgeDoubts(q);
+    if (q->candidateCount == RG_CANDIDATES) {
+        rgJudgeCandidates(q);
     }
     rgReduce(raw, 4);
-    rgDoubt* doubt = &q->doubts[q->doubtCount++];
-    doubt->triangle = *t;
-    doubt->normal = raw->normal;
-    doubt->gap = gap;
-    doubt->around = around;
-    doubt->count = raw->count;
-    memcpy(doubt->points, raw->points, sizeof(doubt->points));
+    rgDeepCandidate* candidate = &q->candidates[q->candidateCount++];
+    candidate->triangle = *t;
+    candidate->normal = raw->normal;
+    candidate->gap = gap;
+    candidate->around = around;
+    candidate->count = raw->count;
+    memcpy(candidate->points, raw->points, sizeof(candidate->points));
 }
 
 static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
@@ -655,7 +655,7 @@ void rgCollideSurface(const rgCollideInput* in, rgManifold* manifold) {
         rgAddToGroup(q, &raw);
     } else {
         rgVisitTriangles(in->a, &box, rgCollideTriangle, q);
-        rgJudgeDoubts(q);
+        rgJudgeCandidates(q);
         rgAddWayOut(q);
     }
     rgEmitGroups(q, *in->poseA, manifold);

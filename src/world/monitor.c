@@ -4,14 +4,14 @@
 
 #define RG_WATCH_STEPS 8 // between two looks at the energy
 
-// What counts as a doubt. Over two seconds of every scene and robot that we have, sound runs stay
+// Bounds of anomalies. Over two seconds of every scene and robot that we have, sound runs stay
 // below half of each, and broken ones exceed some of them four times.
-#define RG_DOUBT_RISE  0.03 // of the largest kinetic energy
-#define RG_DOUBT_FORCE 1e4  // weights of all that moves
-#define RG_DOUBT_STOP  4    // forces that stop all that moves in one step
-#define RG_DOUBT_SPEED 0.3  // [m/s] of everything that moves: energies below it are nothing
-#define RG_DOUBT_DEPTH 0.02 // of the smaller shape's radius, beside the next
-#define RG_DOUBT_LEAST 1e-3 // [m]
+#define RG_ANOMALY_RISE  0.03 // of the largest kinetic energy
+#define RG_ANOMALY_FORCE 1e4  // weights of all that moves
+#define RG_ANOMALY_STOP  4    // forces that stop all that moves in one step
+#define RG_ANOMALY_SPEED 0.3  // [m/s] of everything that moves: energies below it are nothing
+#define RG_ANOMALY_DEPTH 0.02 // of the smaller shape's radius, beside the next
+#define RG_ANOMALY_LEAST 1e-3 // [m]
 
 static bool rgIsStiff(const rgMaterial* material) {
     return material->stiffness > 0 || material->tangentialStiffness > 0;
@@ -47,51 +47,51 @@ void rgMonitor_Change(rgWorld* world) {
     world->monitor.passive = false;
 }
 
-static void rgMonitor_Keep(rgMonitor* watch, rgSurprise* most, rgSurprise one, double normal,
-                           rgDoubt doubt) {
+static void rgMonitor_Keep(rgMonitor* monitor, rgAnomaly* most, rgAnomaly one, double normal,
+                           rgAnomalyFlag anomaly) {
     if (one.amount > most->amount) {
         *most = one;
     }
     if (one.amount > normal) {
-        watch->trust.doubts |= (int)doubt;
+        monitor->health.anomalies |= (int)anomaly;
     }
 }
 
 static double rgMonitor_NormalEnergy(const rgWorld* world, double share) {
-    double slow = 0.5 * world->model->info.mass * RG_DOUBT_SPEED * RG_DOUBT_SPEED;
+    double slow = 0.5 * world->model->info.mass * RG_ANOMALY_SPEED * RG_ANOMALY_SPEED;
     return share * world->monitor.motion + slow;
 }
 
-static rgSurprise rgSurpriseAt(const rgWorld* world, double amount, const rgCollider* A,
-                               const rgCollider* B) {
-    return (rgSurprise){amount, *world->state.time, {A->shape + 1}, {B->shape + 1}};
+static rgAnomaly rgAnomalyAt(const rgWorld* world, double amount, const rgCollider* A,
+                             const rgCollider* B) {
+    return (rgAnomaly){amount, *world->state.time, {A->shape + 1}, {B->shape + 1}};
 }
 
 // ---- (16) depth
 
 void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
-    rgMonitor* watch = &world->monitor;
+    rgMonitor* monitor = &world->monitor;
     const rgCollider *A = &world->contacts.colliders[pair->a],
                      *B = &world->contacts.colliders[pair->b];
-    double least = 0, before = watch->placed ? 0 : pair->gap;
+    double least = 0, before = monitor->placed ? 0 : pair->gap;
     for (int k = 0; k < manifold->count; ++k) {
         least = RG_MIN(least, manifold->points[k].gap);
     }
     pair->gap = least;
-    if ((pair->overlap && watch->placed) || least >= before) {
+    if ((pair->overlap && monitor->placed) || least >= before) {
         return; // placed so: parts of a robot that overlap by design
     }
     double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
-    rgSurprise depth = rgSurpriseAt(world, before - least - world->settings.dt * speed, A, B);
-    double normal = RG_DOUBT_LEAST + RG_DOUBT_DEPTH * RG_MIN(A->radius, B->radius);
-    rgMonitor_Keep(watch, &watch->trust.depth, depth, normal, rg_doubtDepth);
+    rgAnomaly depth = rgAnomalyAt(world, before - least - world->settings.dt * speed, A, B);
+    double normal = RG_ANOMALY_LEAST + RG_ANOMALY_DEPTH * RG_MIN(A->radius, B->radius);
+    rgMonitor_Keep(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
 }
 
 // ---- (17) contact forces
 
 // The largest normal force beside the weight of all that moves, and beside what stops it in a step.
 static void rgMonitor_Forces(rgWorld* world) {
-    rgMonitor* watch = &world->monitor;
+    rgMonitor* monitor = &world->monitor;
     const rgContactPoint* point = NULL;
     double most = 0, mass = world->model->info.mass;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
@@ -100,15 +100,15 @@ static void rgMonitor_Forces(rgWorld* world) {
         most = RG_MAX(push, most);
     }
     double weight = mass * rgLength(world->settings.gravity), force = most / world->settings.dt;
-    if (point == NULL || weight == 0 || force <= RG_DOUBT_FORCE * weight) {
+    if (point == NULL || weight == 0 || force <= RG_ANOMALY_FORCE * weight) {
         return;
     }
     double kinetic = rgDynamics_Energy(rgWorld_Now(world)).kinetic;
-    double stop = sqrt(2 * mass * RG_MAX(kinetic, watch->motion)) / world->settings.dt;
-    rgSurprise one = rgSurpriseAt(world, force, &world->contacts.colliders[point->colliderA],
-                                  &world->contacts.colliders[point->colliderB]);
-    double normal = RG_DOUBT_FORCE * weight + RG_DOUBT_STOP * stop;
-    rgMonitor_Keep(watch, &watch->trust.force, one, normal, rg_doubtForce);
+    double stop = sqrt(2 * mass * RG_MAX(kinetic, monitor->motion)) / world->settings.dt;
+    rgAnomaly one = rgAnomalyAt(world, force, &world->contacts.colliders[point->colliderA],
+                                &world->contacts.colliders[point->colliderB]);
+    double normal = RG_ANOMALY_FORCE * weight + RG_ANOMALY_STOP * stop;
+    rgMonitor_Keep(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
 }
 
 // ---- (18) energy
@@ -144,37 +144,37 @@ static double rgWorld_SpringEnergy(const rgWorld* world) {
 
 // The state is still that of the start of the step: what to compare with.
 void rgMonitor_BeforeCommit(rgWorld* world) {
-    rgMonitor* watch = &world->monitor;
+    rgMonitor* monitor = &world->monitor;
     bool passive = !rgWorld_IsDriven(world);
-    if (passive && (watch->placed || !watch->passive)) {
-        watch->count = 0;
-        watch->motion = 0;
-        watch->least = rgMonitor_Energy(world) + rgWorld_SpringEnergy(world);
+    if (passive && (monitor->placed || !monitor->passive)) {
+        monitor->count = 0;
+        monitor->motion = 0;
+        monitor->least = rgMonitor_Energy(world) + rgWorld_SpringEnergy(world);
         rgReadout_Invalidate(world->readout);
     }
-    watch->passive = passive;
-    watch->placed = false;
+    monitor->passive = passive;
+    monitor->placed = false;
 }
 
 // The state is the new one.
 void rgMonitor_AfterCommit(rgWorld* world) {
-    rgMonitor* watch = &world->monitor;
-    bool looks = ++watch->count % RG_WATCH_STEPS == 0;
+    rgMonitor* monitor = &world->monitor;
+    bool looks = ++monitor->count % RG_WATCH_STEPS == 0;
     if (looks) {
         rgMonitor_Forces(world);
     }
-    if (!looks || !watch->passive) {
+    if (!looks || !monitor->passive) {
         return;
     }
     double energy = rgMonitor_Energy(world);
-    double normal = rgMonitor_NormalEnergy(world, RG_DOUBT_RISE);
-    rgSurprise rise = {energy - watch->least, *world->state.time, {0}, {0}};
-    rgMonitor_Keep(watch, &watch->trust.energy, rise, normal, rg_doubtEnergy);
-    if (!watch->stores && energy < watch->least) {
-        watch->least = energy;
+    double normal = rgMonitor_NormalEnergy(world, RG_ANOMALY_RISE);
+    rgAnomaly rise = {energy - monitor->least, *world->state.time, {0}, {0}};
+    rgMonitor_Keep(monitor, &monitor->health.energy, rise, normal, rg_anomalyEnergy);
+    if (!monitor->stores && energy < monitor->least) {
+        monitor->least = energy;
     }
 }
 
-rgTrust rgWorld_Trust(const rgWorld* world) {
-    return world != NULL ? world->monitor.trust : (rgTrust){0};
+rgHealth rgWorld_Health(const rgWorld* world) {
+    return world != NULL ? world->monitor.health : (rgHealth){0};
 }

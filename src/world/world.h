@@ -234,7 +234,7 @@ typedef struct rgMonitor {
     int count;            // steps that it is passive for
     double least;         // the least energy meanwhile, or with stores that of their start [J]
     double motion;        // the largest kinetic energy meanwhile [J]
-    rgTrust trust;        // since creation
+    rgHealth health;      // since creation
     int unconvergedCount; // steps since creation
     int regularizedCount; // likewise
     unsigned solveCount;  // likewise, solves

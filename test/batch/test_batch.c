@@ -36,7 +36,7 @@ static void TestBatchIsOneByOne(void** state) {
                 assert_int_equal(status[i].fault, rg_faultNone);
                 assert_int_equal(status[i].stepCount, steps);
                 assert_int_equal(status[i].unconvergedCount, rgWorld_UnconvergedSteps(alone[i]));
-                assert_int_equal(status[i].doubts, rgWorld_Trust(alone[i]).doubts);
+                assert_int_equal(status[i].anomalies, rgWorld_Health(alone[i]).anomalies);
                 int count = 0, expected = 0;
                 const rgContact* contacts = rgBatch_Contacts(fleet.batch, i, &count);
                 const rgContact* own = rgWorld_Contacts(alone[i], &expected);

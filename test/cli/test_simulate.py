@@ -303,16 +303,16 @@ class Files(Simulate):
         self.assertEqual((float(start["q:rail"]), float(start["v:rail"])), (2, 0.75))
         self.assertIn("--key far", run("simulate", self.mjcf, "--time", 0.01).stderr)
 
-    def test_doubts(self):
+    def test_anomalies(self):
         """A ball that starts half in the floor is lifted out, which no force explains."""
         start = ("bouncing", "--time", 0.5)
-        self.assertEqual(self.report(*start)["doubts"], [])
+        self.assertEqual(self.report(*start)["anomalies"], [])
         done = run("simulate", *start)
         self.assertIn("mechanics explains the motion", done.stdout)
         self.assertEqual(done.stderr, "")
         inside = start + ("--q", "0,0,0.02,1,0,0,0")
         found = self.report(*inside)
-        self.assertEqual(found["doubts"], ["energy", "depth"])
+        self.assertEqual(found["anomalies"], ["energy", "depth"])
         self.assertAlmostEqual(found["sudden_depth"], 0.08, delta=1e-9)
         self.assertEqual(found["converged_share"], 1)
         done = run("simulate", *inside)

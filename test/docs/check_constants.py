@@ -62,7 +62,7 @@ TABLE = [
     ("limits.md", "become up to {} convex parts that may fill hollows up to {%} % of the size", (DECOMPOSE, "maxHulls"), (DECOMPOSE, "tolerance")),
     ("limits.md", "a compliance of {} to {} of G and equalities {}", ("src/world/bristle.c", "RG_SHARING_LEAST"), ("src/world/bristle.c", "RG_SHARING_MOST"),
      ("src/world/world.h", "RG_LOOP_COMPLIANCE")),
-    ("limits.md", "allows {%} % of the largest kinetic", (WATCH, "RG_DOUBT_RISE")),
+    ("limits.md", "allows {%} % of the largest kinetic", (WATCH, "RG_ANOMALY_RISE")),
     ("limits.md", "its tolerance, {} of the residual", (SOLVER, "tolerance")),
     ("limits.md", "a manifold has at most {} ({} where the pair is fast)", (WORLD, "maxContactsPerPair"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY")),
     # Defaults.
@@ -90,8 +90,8 @@ TABLE = [
     ("theory/step.md", "A gap below {} m counts as zero", ("src/world/world.h", "RG_TOUCHING")),
     ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", ("src/world/revise.c", "RG_MAX_PASSES"), ("src/world/revise.c", "RG_MAX_FACTORIZATIONS")),
     ("theory/step.md", "solved again until it stays to h/100, {} times at most", (TURNING, "RG_TURN_ROUNDS")),
-    ("theory/step.md", "A doubt above {mm} mm + {%} % of the smaller bounding radius", (WATCH, "RG_DOUBT_LEAST"), (WATCH, "RG_DOUBT_DEPTH")),
-    ("theory/step.md", "A doubt above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (WATCH, "RG_DOUBT_RISE"), (WATCH, "RG_DOUBT_SPEED")),
+    ("theory/step.md", "An anomaly above {mm} mm + {%} % of the smaller bounding radius", (WATCH, "RG_ANOMALY_LEAST"), (WATCH, "RG_ANOMALY_DEPTH")),
+    ("theory/step.md", "An anomaly above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (WATCH, "RG_ANOMALY_RISE"), (WATCH, "RG_ANOMALY_SPEED")),
     # Projection.
     ("theory/projection.md", "a depth above {} m or with rigid loops take part", ("src/world/project.c", "RG_PROJECT_SLOP")),
     ("theory/projection.md", "R = {} G_rr", ("src/world/project.c", "RG_PROJECT_COMPLIANCE")),

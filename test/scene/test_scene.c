@@ -82,20 +82,20 @@ static void rgTestAll(void** state) {
 }
 
 // Nothing in our own scenes is left unexplained by mechanics.
-static void rgTestTrust(void** state) {
+static void rgTestHealth(void** state) {
     (void)state;
     for (int i = 0; i < rgSceneCount(); ++i) {
         const rgSceneInfo* scene = rgSceneAt(i);
         rgPlay play = rgOpen(scene, NULL, 0);
         rgPlayOn(scene, &play, strcmp(scene->name, "pile") == 0 ? rgFewer(600) : rgFewer(2500));
-        rgTrust trust = rgWorld_Trust(play.world);
-        if (trust.doubts != rg_doubtNone) {
+        rgHealth health = rgWorld_Health(play.world);
+        if (health.anomalies != rg_anomalyNone) {
             print_error(
-                "%s: doubts %d, energy %g J at %g s, push %g J at %g s, depth %g m at %g s\n",
-                scene->name, trust.doubts, trust.energy.amount, trust.energy.time,
-                trust.force.amount, trust.force.time, trust.depth.amount, trust.depth.time);
+                "%s: anomalies %d, energy %g J at %g s, push %g J at %g s, depth %g m at %g s\n",
+                scene->name, health.anomalies, health.energy.amount, health.energy.time,
+                health.force.amount, health.force.time, health.depth.amount, health.depth.time);
         }
-        assert_int_equal(trust.doubts, rg_doubtNone);
+        assert_int_equal(health.anomalies, rg_anomalyNone);
         rgClose(&play);
     }
 }
@@ -272,7 +272,7 @@ static void rgTestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAll),       cmocka_unit_test(rgTestTrust),
+        cmocka_unit_test(rgTestAll),       cmocka_unit_test(rgTestHealth),
         cmocka_unit_test(rgTestArguments), cmocka_unit_test(rgTestWall),
         cmocka_unit_test(rgTestLaunch),    cmocka_unit_test(rgTestRestore),
         cmocka_unit_test(rgTestSizes),     cmocka_unit_test(rgTestSeeds),

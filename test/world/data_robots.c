@@ -80,8 +80,8 @@ static void RunFile(const char* path, const char* name, rgIntegrator integrator)
     assert_true(outcome.worst < 1);
     assert_true(outcome.unconverged <= STEPS / 100);
     // Parts that overlap and collide all the same press on each other.
-    int allowed = strstr(name, "_strict") != NULL ? rg_doubtForce : rg_doubtNone;
-    assert_int_equal(rgWorld_Trust(world).doubts & ~allowed, rg_doubtNone);
+    int allowed = strstr(name, "_strict") != NULL ? rg_anomalyForce : rg_anomalyNone;
+    assert_int_equal(rgWorld_Health(world).anomalies & ~allowed, rg_anomalyNone);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }

@@ -68,7 +68,7 @@ static void TestGravityCompensation(void** state) {
     EXPECT_NEAR(v[6], 1e-3 * rate, 1e-9);
     rgSpatial reaction = rgWorld_JointReaction(scene.world, hinge);
     EXPECT_NEAR(fabs(reaction.linear.z), pull - 2 * 0.5 * rate, 1e-3);
-    assert_int_equal(rgWorld_Trust(scene.world).doubts, 0);
+    assert_int_equal(rgWorld_Health(scene.world).anomalies, 0);
     SceneEnd(&scene);
 }
 

@@ -123,7 +123,7 @@ static void TestConveyor(void** state) {
             assert_int_equal(contacts[k].state, rg_contactStick);
             EXPECT_NEAR(hypot(contacts[k].slip[0], contacts[k].slip[1]), 0, 1e-6);
         }
-        assert_int_equal(rgWorld_Trust(scene.world).doubts, 0);
+        assert_int_equal(rgWorld_Health(scene.world).anomalies, 0);
         SceneEnd(&scene);
     }
 }
@@ -309,7 +309,7 @@ static void TestRacket(void** state) {
     assert_int_equal(rgWorld_SetBodyVelocity(scene.world, id, down), rg_ok);
     SceneRun(&scene, 400);
     EXPECT_NEAR(rgWorld_BodyVelocity(scene.world, id).linear.z, u + e * (u + w), 1e-6);
-    assert_int_equal(rgWorld_Trust(scene.world).doubts, 0);
+    assert_int_equal(rgWorld_Health(scene.world).anomalies, 0);
     SceneEnd(&scene);
 }
 
@@ -323,14 +323,14 @@ static void TestTeleportIsTold(void** state) {
     rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
     SceneMake(&scene, &def);
     SceneRun(&scene, 100);
-    assert_int_equal(rgWorld_Trust(scene.world).doubts, 0);
+    assert_int_equal(rgWorld_Health(scene.world).anomalies, 0);
     assert_int_equal(rgWorld_SetBodyPose(scene.world, hand, At(0.15, 0, 0.12)), rg_ok);
     SceneRun(&scene, 1);
-    rgTrust trust = rgWorld_Trust(scene.world);
-    assert_true((trust.doubts & rg_doubtDepth) != 0);
-    EXPECT_NEAR(trust.depth.amount, 0.05, 1e-3);
-    int a = rgModel_Shape(scene.model, trust.depth.shapeA)->body.index1;
-    int b = rgModel_Shape(scene.model, trust.depth.shapeB)->body.index1;
+    rgHealth health = rgWorld_Health(scene.world);
+    assert_true((health.anomalies & rg_anomalyDepth) != 0);
+    EXPECT_NEAR(health.depth.amount, 0.05, 1e-3);
+    int a = rgModel_Shape(scene.model, health.depth.shapeA)->body.index1;
+    int b = rgModel_Shape(scene.model, health.depth.shapeB)->body.index1;
     assert_true((a == box.index1 && b == hand.index1) || (a == hand.index1 && b == box.index1));
     SceneEnd(&scene);
 }

@@ -1,9 +1,9 @@
-// A world that looks at itself: what mechanics explains raises no doubt, what it does not does.
+// The monitor: motion that mechanics explains raises no anomaly, other motion does.
 #include "scene.h"
 
-static rgTrust RunAndTrust(Scene* scene, int steps) {
+static rgHealth RunHealth(Scene* scene, int steps) {
     SceneRun(scene, steps);
-    return rgWorld_Trust(scene->world);
+    return rgWorld_Health(scene->world);
 }
 
 static Scene BallOverFloor(double height, const rgWorldDef* def) {
@@ -21,17 +21,17 @@ static void TestDeepOverlap(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = BallOverFloor(1, &def);
-    rgTrust trust = RunAndTrust(&scene, 100);
-    assert_int_equal(trust.doubts, rg_doubtNone);
+    rgHealth health = RunHealth(&scene, 100);
+    assert_int_equal(health.anomalies, rg_anomalyNone);
     double q[7] = {0, 0, 0.04, 1};
     assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
     double time = rgWorld_Time(scene.world);
-    trust = RunAndTrust(&scene, 200);
-    assert_int_equal(trust.doubts, rg_doubtDepth | rg_doubtEnergy);
-    EXPECT_NEAR(trust.depth.amount, 0.06, 1e-9);
-    EXPECT_NEAR(trust.depth.time, time, 1e-9);
-    assert_int_equal(trust.depth.shapeA.index1 + trust.depth.shapeB.index1, 3);
-    EXPECT_NEAR(trust.energy.amount, 0.06 * SCENE_G, 1e-3);
+    health = RunHealth(&scene, 200);
+    assert_int_equal(health.anomalies, rg_anomalyDepth | rg_anomalyEnergy);
+    EXPECT_NEAR(health.depth.amount, 0.06, 1e-9);
+    EXPECT_NEAR(health.depth.time, time, 1e-9);
+    assert_int_equal(health.depth.shapeA.index1 + health.depth.shapeB.index1, 3);
+    EXPECT_NEAR(health.energy.amount, 0.06 * SCENE_G, 1e-3);
     assert_true(rgWorld_KineticEnergy(scene.world) < 1e-12);
     SceneEnd(&scene);
 }
@@ -43,8 +43,8 @@ static void TestDeepOverlapOfSprings(void** state) {
     def.stiffness = 1e4;
     def.damping = 10;
     Scene scene = BallOverFloor(0.04, &def);
-    rgTrust trust = RunAndTrust(&scene, 200);
-    assert_int_equal(trust.doubts, rg_doubtDepth);
+    rgHealth health = RunHealth(&scene, 200);
+    assert_int_equal(health.anomalies, rg_anomalyDepth);
     assert_true(rgWorld_PotentialEnergy(scene.world) > 2); // 18 J were in the spring
     SceneEnd(&scene);
 }
@@ -60,13 +60,14 @@ static void TestImpactsAreExplained(void** state) {
             def.restitution = stiffness[k] > 0 ? 0 : restitution[e];
             Scene scene = BallOverFloor(0.6, &def);
             SceneSetVelocity(&scene, 0, 6, (double[]){3, 0, -10.0 * e, 0, 40, 10});
-            assert_int_equal(RunAndTrust(&scene, 2000).doubts, rg_doubtNone);
+            assert_int_equal(RunHealth(&scene, 2000).anomalies, rg_anomalyNone);
             SceneEnd(&scene);
         }
     }
 }
 
-// Whoever drives a scene or sets its state may add energy; what was placed well stays undoubted.
+// Whoever drives a scene or sets its state may add energy; bodies placed without overlap raise no
+// anomaly.
 static void TestDrivenIsExplained(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
@@ -89,7 +90,7 @@ static void TestDrivenIsExplained(void** state) {
     SceneRun(&scene, 1500);
     double force[6] = {20, 0, 0, 0, 0, 0};
     assert_int_equal(rgWorld_SetForce(scene.world, force), rg_ok);
-    assert_int_equal(RunAndTrust(&scene, 500).doubts, rg_doubtNone);
+    assert_int_equal(RunHealth(&scene, 500).anomalies, rg_anomalyNone);
     free(saved);
     SceneEnd(&scene);
 }
@@ -103,7 +104,7 @@ static void TestForwardIsNoEvent(void** state) {
         assert_int_equal(rgWorld_Forward(scene.world, NULL), rg_ok);
         SceneStep(&scene);
     }
-    assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
+    assert_int_equal(rgWorld_Health(scene.world).anomalies, rg_anomalyNone);
     SceneEnd(&scene);
 }
 
@@ -122,7 +123,7 @@ static void TestAppearsInside(void** state) {
     SceneSetVelocity(&scene, 0, 1, (double[]){-1});
     SceneRun(&scene, 3000); // stops at the wall
     EXPECT_NEAR(SceneBodyPoint(&scene, id).x, 0.6, 1e-6);
-    assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
+    assert_int_equal(rgWorld_Health(scene.world).anomalies, rg_anomalyNone);
     // asleep, it is carried inside; awake, it is there
     assert_int_equal(rgWorld_EnableBody(scene.world, id, false), rg_ok);
     SceneRun(&scene, 10);
@@ -130,9 +131,9 @@ static void TestAppearsInside(void** state) {
     assert_int_equal(rgWorld_SetBodyPose(scene.world, id, inside), rg_ok);
     SceneRun(&scene, 10);
     assert_int_equal(rgWorld_EnableBody(scene.world, id, true), rg_ok);
-    rgTrust trust = RunAndTrust(&scene, 10);
-    assert_true((trust.doubts & rg_doubtDepth) != 0);
-    EXPECT_NEAR(trust.depth.amount, 0.2, 1e-6);
+    rgHealth health = RunHealth(&scene, 10);
+    assert_true((health.anomalies & rg_anomalyDepth) != 0);
+    EXPECT_NEAR(health.depth.amount, 0.2, 1e-6);
     SceneEnd(&scene);
 }
 
@@ -145,8 +146,8 @@ static double Apart(const Scene* scene, int a, int b) {
 }
 
 // A base that is fixed to the world is part of the robot: what overlaps it by design is not pushed
-// apart, no more than parts of a floating robot are, and raises no doubt. Nor does its weight press
-// it deeper, by more than the square of what a step turns it.
+// apart, no more than parts of a floating robot are, and raises no anomaly. Nor does its weight
+// press it deeper, by more than the square of what a step turns it.
 static void TestOverlapsItsFixedBase(void** state) {
     (void)state;
     Scene scene = SceneStart();
@@ -178,7 +179,7 @@ static void TestOverlapsItsFixedBase(void** state) {
             assert_true(Apart(&scene, pairs[k][0], pairs[k][1]) > apart[k] - 1e-5);
         }
     }
-    assert_int_equal(rgWorld_Trust(scene.world).doubts, rg_doubtNone);
+    assert_int_equal(rgWorld_Health(scene.world).anomalies, rg_anomalyNone);
     SceneEnd(&scene);
 }
 

@@ -144,7 +144,7 @@ static void TestHit(void** state) {
         SceneRun(&pile->scene, 150);
         assert_true(SceneBodyPoint(&pile->scene, pile->boxes[0]).x > 0.02);
         assert_true(i == 1 || rgWorld_IsAsleep(pile->scene.world, pile->boxes[3]));
-        assert_int_equal(rgWorld_Trust(pile->scene.world).doubts & rg_doubtDepth, 0);
+        assert_int_equal(rgWorld_Health(pile->scene.world).anomalies & rg_anomalyDepth, 0);
     }
     for (int i = 0; i < 4; ++i) {
         rgVec3 a = SceneBodyPoint(&piles[0].scene, piles[0].boxes[i]);
