@@ -308,7 +308,7 @@ class Files(Simulate):
         start = ("bouncing", "--time", 0.5)
         self.assertEqual(self.report(*start)["anomalies"], [])
         done = run("simulate", *start)
-        self.assertIn("mechanics explains the motion", done.stdout)
+        self.assertIn("no anomaly of energy, force or depth", done.stdout)
         self.assertEqual(done.stderr, "")
         inside = start + ("--q", "0,0,0.02,1,0,0,0")
         found = self.report(*inside)
