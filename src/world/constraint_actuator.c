@@ -53,10 +53,13 @@ static rgResult rgAddActuator(rgWorld* world, int actuator) {
 
 rgResult rgAddActuators(rgWorld* world) {
     rgResult result = rg_ok;
-    for (int a = 0; a < world->model->info.actuatorCount && result == rg_ok; ++a) {
+    for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         if (world->transmission.actuators[a].mode == rg_actuatorRow) {
             result = rgAddActuator(world, a);
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }

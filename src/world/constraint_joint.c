@@ -48,7 +48,10 @@ static rgResult rgAddScalarLimits(rgWorld* world, int joint) {
     rgLimitRow lower = {q - def->lower, 1, {range->v}, {1}};
     rgLimitRow upper = {def->upper - q, 1, {range->v}, {-1}};
     rgResult result = rgAddLimit(world, joint, 0, &lower);
-    return result == rg_ok ? rgAddLimit(world, joint, 1, &upper) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgAddLimit(world, joint, 1, &upper);
 }
 
 // The angle of a spherical joint changes with the part of its rate along the axis of rotation.
@@ -71,7 +74,7 @@ rgResult rgAddLimits(rgWorld* world) {
     const rgModel* model = world->model;
     rgResult result = rg_ok;
     int count = world->def.ignoreLimits ? 0 : model->info.jointCount;
-    for (int j = 0; j < count && result == rg_ok; ++j) {
+    for (int j = 0; j < count; ++j) {
         const rgJointDef* def = &model->joints[j];
         const rgJointRange* range = &model->jointRanges[j];
         if (!def->hasLimits || range->vCount == 0 ||
@@ -83,8 +86,11 @@ rgResult rgAddLimits(rgWorld* world) {
         } else if (def->kind == rg_jointSpherical) {
             result = rgAddSphericalLimit(world, j);
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 rgResult rgAddDryFriction(rgWorld* world) {

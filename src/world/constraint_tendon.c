@@ -79,7 +79,10 @@ static rgResult rgAddTendonLimits(rgWorld* world, int tendon) {
         return rg_ok;
     }
     rgResult result = rgAddTendonLimit(world, tendon, length - def->lower, 0, 0);
-    return result == rg_ok ? rgAddTendonLimit(world, tendon, def->upper - length, 1, 0) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgAddTendonLimit(world, tendon, def->upper - length, 1, 0);
 }
 
 static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
@@ -97,7 +100,10 @@ static rgResult rgAddSlackSpring(rgWorld* world, int tendon) {
     double stretch = world->transmission.tendonLength[tendon] - def->springReference,
            k = def->stiffness;
     rgResult result = rgAddTendonLimit(world, tendon, stretch, 4, k);
-    return result == rg_ok ? rgAddTendonLimit(world, tendon, def->slack - stretch, 5, k) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgAddTendonLimit(world, tendon, def->slack - stretch, 5, k);
 }
 
 static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
@@ -174,16 +180,28 @@ static bool rgTendonRests(const rgWorld* world, int tendon) {
 
 rgResult rgAddTendons(rgWorld* world) {
     rgResult result = rg_ok;
-    for (int t = 0; t < world->model->info.tendonCount && result == rg_ok; ++t) {
+    for (int t = 0; t < world->model->info.tendonCount; ++t) {
         if (rgTendonRests(world, t)) {
             continue;
         }
         result = rgAddTendonLimits(world, t);
-        result = result == rg_ok ? rgAddTendonFriction(world, t) : result;
-        result = result == rg_ok ? rgAddTendonSpring(world, t) : result;
-        result = result == rg_ok ? rgAddTendonInertia(world, t) : result;
+        if (result != rg_ok) {
+            return result;
+        }
+        result = rgAddTendonFriction(world, t);
+        if (result != rg_ok) {
+            return result;
+        }
+        result = rgAddTendonSpring(world, t);
+        if (result != rg_ok) {
+            return result;
+        }
+        result = rgAddTendonInertia(world, t);
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 void rgWorld_MeasureTendons(rgWorld* world) {

@@ -89,18 +89,18 @@ static void rgWorld_FindHeld(rgWorld* world) {
 }
 
 rgResult rgWorld_AddRows(rgWorld* world) {
+    static rgResult (*const kinds[])(rgWorld*) = {rgAddLimits,    rgAddDryFriction, rgAddTendons,
+                                                  rgAddActuators, rgAddEqualities,  rgAddContacts};
     rgRows_Clear(&world->constraints.rows);
-    rgResult result = rgAddLimits(world);
-    result = result == rg_ok ? rgAddDryFriction(world) : result;
-    result = result == rg_ok ? rgAddTendons(world) : result;
-    result = result == rg_ok ? rgAddActuators(world) : result;
-    result = result == rg_ok ? rgAddEqualities(world) : result;
-    result = result == rg_ok ? rgAddContacts(world) : result;
-    if (result == rg_ok) {
-        rgWorld_FindHeld(world);
-        rgWorld_AddProjectionChanges(world);
+    for (int i = 0; i < RG_COUNT(kinds); ++i) {
+        rgResult result = kinds[i](world);
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    rgWorld_FindHeld(world);
+    rgWorld_AddProjectionChanges(world);
+    return rg_ok;
 }
 
 // M^ in compressed rows.
@@ -195,7 +195,10 @@ rgResult rgAssembleProblem(rgStep* step) {
     } else if (step->movesFreely) {
         result = rgComputeFreeVelocity(step);
     }
-    return result == rg_ok ? rgAssembleRows(step) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgAssembleRows(step);
 }
 
 static void rgWorld_NeedMass(rgWorld* world) {

@@ -329,11 +329,17 @@ static rgResult rgWorld_FindPoints(rgWorld* world) {
     if (result == rg_ok) {
         result = rgBroadphase_Update(world->contacts.broadphase, rgWorld_MayMeet, world);
     }
-    result = result == rg_ok ? rgWorld_Collide(world) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgWorld_Collide(world);
     while (result == rg_ok && rgWorld_Rouse(world)) { // each time fewer sleep
         result = rgWorld_Collide(world);
     }
-    return result == rg_ok ? rgWorld_ListPoints(world) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgWorld_ListPoints(world);
 }
 
 rgResult rgFindContacts(rgStep* step) {
@@ -408,14 +414,23 @@ rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
     def.allocator = world->heap.allocator;
     def.kernels = world->def.contact.kernels;
     rgResult result = rgCreateBroadphase(&def, &world->contacts.broadphase);
-    for (int s = 0; s < model->info.shapeCount && result == rg_ok; ++s) {
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int s = 0; s < model->info.shapeCount; ++s) {
         if (!rgShapeCollides(model, s)) {
             continue;
         }
         result = rgWorld_CreateGeometry(world, s, diagnostics);
-        result = result == rg_ok ? rgWorld_AddCollider(world, s, diagnostics) : result;
+        if (result != rg_ok) {
+            return result;
+        }
+        result = rgWorld_AddCollider(world, s, diagnostics);
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 bool rgContactSet_Create(rgWorld* world) {

@@ -232,7 +232,7 @@ bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v) {
 rgResult rgWorld_TransportFast(rgWorld* world) {
     rgResult result = rg_ok;
     memcpy(world->next.endV, world->next.v, (size_t)world->model->vCount * sizeof(double));
-    for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
         bool hit = rgWorld_BecomesFast(world, t, world->next.v);
         world->fast.isTransported[t] =
             hit || (world->fast.isFast[t] && world->fast.substeps[t] == 1);
@@ -243,8 +243,11 @@ rgResult rgWorld_TransportFast(rgWorld* world) {
             rgWorld_CoordinateVelocity(world, t, world->next.v, world->next.endV);
             rgWorld_TransportEnd(world, t, world->next.endV);
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 // (36) of the end of the step. What would not be fast by that was not made fast.
@@ -320,7 +323,10 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgPull* pull, int tree, doub
         pull->tau[i] += world->fast.substepForce[i];
     }
     rgFastForces_Gather(world, &push, x);
-    result = result == rg_ok ? rgDynamics_FactorizeTree(d, tree, pull->added) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgDynamics_FactorizeTree(d, tree, pull->added);
     rgDynamics_SolveTree(d, tree, x);
     for (int i = first; i < end; ++i) { // x := v + v+
         x[i] += 2 * middle[i];
@@ -333,7 +339,10 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgPull* pull, int tree, doub
     rgWorld_MoveTree(world, tree, world->next.q, v, 0.5 * h, world->next.q);
     rgDynamics_PlaceTree(d, tree, world->next.q);
     memcpy(x + first, v + first, (size_t)range->dofCount * sizeof(double));
-    return result == rg_ok ? rgProjectRates(d, tree, world->fast.rejectedRates, x, v) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgProjectRates(d, tree, world->fast.rejectedRates, x, v);
 }
 
 // (30) From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in partV.
@@ -352,10 +361,13 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     rgDynamics_PlaceTreeLinks(world->kinematics.dynamics, tree, world->next.q);
     pull.q = world->next.q, pull.v = world->fast.substepV, pull.dt = world->settings.dt / count;
     rgResult result = rg_ok;
-    for (int k = 0; k < count && result == rg_ok; ++k) {
+    for (int k = 0; k < count; ++k) {
         result = rgWorld_MoveSubstep(world, &pull, tree, pull.dt);
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 // ---- the same, turned around (docs/theory/inverse.md)

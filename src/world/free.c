@@ -293,7 +293,7 @@ static rgResult rgWorld_RefineFast(rgWorld* world, int tree) {
 
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
     rgResult result = rg_ok;
-    for (int t = 0; t < world->model->treeCount && result == rg_ok; ++t) {
+    for (int t = 0; t < world->model->treeCount; ++t) {
         world->fast.substeps[t] = 1;
         if (!rgWorld_IsRefined(world, t)) {
             continue;
@@ -303,8 +303,11 @@ rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
         } else {
             rgWorld_RefineSlow(world, t);
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 // Of what is implicit, and of springs and gains on joints alone.

@@ -75,5 +75,8 @@ rgResult rgWorld_Unbind(rgWorld* world, rgInstance* instance, const rgAllocator*
     instance->monitor = world->monitor;
     instance->wrenched = world->free.stateHasWrench;
     rgResult result = rgMemory_Copy(&instance->memory, &world->warmStart.memories[0], allocator);
-    return result == rg_ok ? rgWorld_KeepChanges(world, instance, allocator) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgWorld_KeepChanges(world, instance, allocator);
 }

@@ -181,14 +181,20 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     if (world->model->info.equalityCount > 0) { // loops weigh their compliance with M^
         result = rgDynamics_Factorize(world->kinematics.dynamics, world->free.added);
     }
-    result = result == rg_ok ? rgInverse_AddRows(call) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgInverse_AddRows(call);
     if (result == rg_ok && rgInverse_FindFast(call)) {
         result = rgInverse_AddRows(call);
     }
     if (result == rg_ok && rgInverse_StopRolls(call)) {
         result = rgWorld_AddRows(world);
     }
-    result = result == rg_ok ? rgInverse_ReserveRows(call) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgInverse_ReserveRows(call);
     if (result != rg_ok) {
         return result;
     }
@@ -484,7 +490,10 @@ static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
     rgStepReport report = {0};
     rgStep step = {.world = world, .report = &report};
     rgResult result = rgUpdateKinematics(&step);
-    result = result == rg_ok ? rgFindContacts(&step) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgFindContacts(&step);
     if (result != rg_ok) {
         return result;
     }
@@ -546,8 +555,14 @@ static rgResult rgInverse_Project(rgInverseCall* call) {
     }
     memcpy(world->next.v, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     rgResult result = rgDynamics_Factorize(world->kinematics.dynamics, world->free.added);
-    result = result == rg_ok ? rgWorld_WhitenRows(world) : result;
-    return result == rg_ok ? rgProjectPosition(&step) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgWorld_WhitenRows(world);
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgProjectPosition(&step);
 }
 
 // q, v, v_ref -> J, R, gamma. The projection depends on the rows and they, by a little, on it.
@@ -556,8 +571,11 @@ static rgResult rgInverse_Build(rgInverseCall* call, const double* vRef) {
     memset(moved, 0, (size_t)call->world->model->vCount * sizeof(double));
     rgResult result = rg_ok;
     for (int k = 0; result == rg_ok; ++k) {
-        result = rgInverse_Prepare(call, vRef);                       // q, v -> points, tau
-        result = result == rg_ok ? rgInverse_Assemble(call) : result; // -> J, R, gamma
+        result = rgInverse_Prepare(call, vRef); // q, v -> points, tau
+        if (result != rg_ok) {
+            return result;
+        }
+        result = rgInverse_Assemble(call); // -> J, R, gamma
         if (result != rg_ok || k == RG_INVERSE_PROJECTIONS || !rgInverse_HasFast(call)) {
             return result;
         }
@@ -574,7 +592,10 @@ static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
     rgInverse_Target(call);                 // J v_ref + gamma -> what is allowed
     rgInverse_Need(call);                   // v_ref -> RNEA
     result = rgInverse_SolveImpulses(call); // -> lambda
-    result = result == rg_ok ? rgInverse_Judge(call) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgInverse_Judge(call);
     if (result == rg_ok) {
         rgInverse_Forces(call); // lambda -> force
         rgInverse_Summarize(call);

@@ -170,7 +170,10 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
     *rowCount = rgReduced_Plan(call);
     rgReduced_Columns(call, reduced);
     result = rgReduced_ReserveRows(call->world, reduced, *rowCount);
-    for (int i = 0; i < work->openCount && result == rg_ok; ++i) {
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int i = 0; i < work->openCount; ++i) {
         const rgBlock* block = &reduced->blocks[i];
         for (int k = 0; k < block->rowCount && result == rg_ok; ++k) {
             if (block->firstRow + k == 0) {
@@ -179,8 +182,11 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
             rgOpen_Row(call->world, &work->opens[i], k, call->world->kinematics.scratch);
             result = rgReduced_AddRow(call, block->firstRow + k, call->world->kinematics.scratch);
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 // ---- impulses there and back

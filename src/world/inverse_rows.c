@@ -303,7 +303,7 @@ static rgResult rgInverse_OpenContact(rgInverseCall* call, const rgBlock* block)
 
 static rgResult rgInverse_OpenRows(rgInverseCall* call, const rgBlock* block) {
     rgResult result = rg_ok;
-    for (int k = 0; k < block->rowCount && result == rg_ok; ++k) {
+    for (int k = 0; k < block->rowCount; ++k) {
         int row = block->firstRow + k;
         bool loop = rgInverse_IsRigidLoop(call->world, row);
         bool rigid = call->world->constraints.rows.compliance[row] == 0;
@@ -313,18 +313,24 @@ static rgResult rgInverse_OpenRows(rgInverseCall* call, const rgBlock* block) {
             open.block.rowCount = 1;
             result = rgInverse_AddOpen(call, &open);
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 rgResult rgInverse_FindOpen(rgInverseCall* call) {
     const rgRows* rows = &call->world->constraints.rows;
     rgResult result = rg_ok;
     call->work->openCount = 0;
-    for (int b = 0; b < rows->blockCount && result == rg_ok; ++b) {
+    for (int b = 0; b < rows->blockCount; ++b) {
         const rgBlock* block = &rows->blocks[b];
         result = block->kind == rg_blockCoulomb ? rgInverse_OpenContact(call, block)
                                                 : rgInverse_OpenRows(call, block);
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }

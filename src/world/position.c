@@ -61,7 +61,10 @@ rgResult rgStoreContactState(rgStep* step) {
     }
     step->report->regularizedRows = rgWorld_RegularizedRows(world);
     rgResult result = rgWorld_TransportFast(world);
-    return result == rg_ok ? rgWorld_StoreImpulses(world) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgWorld_StoreImpulses(world);
 }
 
 static void rgTurnQuat(const double* q, const double* rate, double time, double* out) {

@@ -101,14 +101,20 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
                                 0, world->constraints.rows.rowCount, sizeof(rgHalfLine));
     p->halfLineCount = 0;
     *deep = false;
-    for (int r = 0; r < world->constraints.rows.rowCount && result == rg_ok; ++r) {
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
         double end;
         if (rgWorld_IsHalfLine(world, r, &end)) {
             *deep = *deep || end < -RG_PROJECT_SLOP;
             p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end)};
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 // Islands with penetration or rigid loops, which the projection moves.
@@ -493,8 +499,14 @@ static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool*
         rgProjection_MarkIslands(world);
         *deep = true;
     }
-    result = result == rg_ok ? rgProjection_AddHalfLines(world) : result;
-    result = result == rg_ok ? rgProjection_SolveAll(world, report) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgProjection_AddHalfLines(world);
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgProjection_SolveAll(world, report);
     if (result == rg_ok) {
         rgProjection_FindMotion(world);
     }
@@ -529,7 +541,10 @@ rgResult rgProjectPosition(rgStep* step) {
         rgWorld_PlaceNext(world, world->kinematics.dynamics);
     }
     bool frames = rgWorld_JoinsFrames(world), started = deep;
-    for (int i = 0; i < RG_LOOP_ITERATIONS && result == rg_ok; ++i) {
+    if (result != rg_ok) {
+        return result;
+    }
+    for (int i = 0; i < RG_LOOP_ITERATIONS; ++i) {
         double violation = 0;
         rgRows_Clear(&p->rows);
         if (loops) {
@@ -564,8 +579,11 @@ rgResult rgProjectPosition(rgStep* step) {
             rgProjection_Curvature(world) + rgProjection_Remainder(p) < RG_LOOP_TOLERANCE) {
             break; // the next iteration would find nothing
         }
+        if (result != rg_ok) {
+            return result;
+        }
     }
-    return result;
+    return rg_ok;
 }
 
 // ---- rgWorld_Project

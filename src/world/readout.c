@@ -34,8 +34,14 @@ rgResult rgReadout_Create(rgWorld* world) {
     int numbers = readout->sensorStarts[info->sensorCount];
     readout->sensors = rgAllocate(&world->heap.allocator, (size_t)numbers, sizeof(double));
     rgResult result = readout->sensors != NULL ? rg_ok : rg_errorMemory;
-    result = result == rg_ok ? rgCreateDynamics(world->model, &def, &readout->now) : result;
-    return result == rg_ok ? rgCreateDynamics(world->model, &def, &readout->start) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    result = rgCreateDynamics(world->model, &def, &readout->now);
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgCreateDynamics(world->model, &def, &readout->start);
 }
 
 void rgReadout_Destroy(rgWorld* world) {

@@ -224,7 +224,10 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     }
     rgWorld_SetLeverArms(world);
     result = rgProjection_Create(world);
-    return result == rg_ok ? rgReadout_Create(world) : result;
+    if (result != rg_ok) {
+        return result;
+    }
+    return rgReadout_Create(world);
 }
 
 rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostics* diagnostics,
