@@ -4,15 +4,10 @@
 // opens all contacts. Proximal steps on it diverge along a self-stress y: rows that press on each
 // other, move nothing, and are asked to open.
 #include "contact/run.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RG_CERTIFICATE_STEPS 40
-#define RG_IMPOSSIBLE        1e2 // velocities, over those that there are, that do not come into question
-#define RG_BEYOND            3    // tolerances that every velocity misses by at least
-#define RG_CARRIES           1e-2 // share of the largest entry from which a row is named
-#define RG_YIELDING          1e-4 // compliance of the rows then, over the diagonal of G
 
 // The same rows, normals only: nothing that is bounded can be in conflict with anything.
 static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
@@ -46,16 +41,16 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
             least = fmin(least, system->mass[i] * system->weight[i]);
         }
     }
-    bool impossible = demand > RG_IMPOSSIBLE * fastest * sqrt(fmax(stress, 0));
-    return impossible && demand * least > RG_BEYOND * run->tolerance * sum;
+    bool impossible = demand > RG_CERTIFICATE_SPEED_RATIO * fastest * sqrt(fmax(stress, 0));
+    return impossible && demand * least > RG_CERTIFICATE_TOLERANCE_RATIO * run->tolerance * sum;
 }
 
 // All rows yield: impulses that are bounded and still press.
 static rgResult rgYield(rgRun* run) {
-    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_STEPS,
+    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
                                     .weight = 1,
-                                    .regularisation = 1e-2,
-                                    .proximal = RG_YIELDING,
+                                    .regularisation = RG_NEWTON_SHIFT_RATIO,
+                                    .proximal = RG_CERTIFICATE_PROXIMAL_RATIO,
                                     .keepCentre = true,
                                     .last = run->best};
     memset(run->trial, 0, (size_t)run->system->n * sizeof(double));
@@ -82,10 +77,10 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
         return result;
     }
     inner.tolerance = -1; // as far as it goes
-    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_STEPS,
+    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
                                     .weight = 1,
-                                    .regularisation = 1e-2,
-                                    .proximal = 1e-4,
+                                    .regularisation = RG_NEWTON_SHIFT_RATIO,
+                                    .proximal = RG_CERTIFICATE_PROXIMAL_RATIO,
                                     .last = y};
     result = rgRunNewton(&inner, zero, &newton);
     rgRun_Join(run, &inner);
@@ -98,7 +93,8 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
     for (int i = 0; *found && i < system->setCount; ++i) {
         const rgSet* set = system->sets + i;
         for (int k = 0; k < set->size; ++k) {
-            run->conflict[i] = run->conflict[i] || fabs(y[set->row + k]) > RG_CARRIES * largest;
+            run->conflict[i] =
+                run->conflict[i] || fabs(y[set->row + k]) > RG_CONFLICT_RATIO * largest;
         }
     }
     rgArena_Return(system->arena, mark);

@@ -1,6 +1,7 @@
 // Euclidean projections on the sets of a block, on their duals, and in a diagonal metric.
 // docs/theory/ncp.md (5)-(8).
 #include "contact/cones.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 
@@ -80,7 +81,7 @@ void rgProjectFriction(int sides, double radius, double* x) {
 double rgOpeningError(double mu, rgContactModel model, const double* g) {
     double x[3] = {-g[0], -g[1], -g[2]};
     int sides = rgModelSides(model);
-    if (sides > 0 || (model == rg_modelNcp && mu > RG_STEEP)) {
+    if (sides > 0 || (model == rg_modelNcp && mu > RG_STEEP_FRICTION)) {
         x[2] = x[2] > 0 ? x[2] : 0;
         rgProjectFriction(sides, mu * x[2], x);
     } else {

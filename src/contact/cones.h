@@ -5,8 +5,6 @@
 
 void rgProjectCone(double mu, double* x);
 void rgProjectDualCone(double mu, double* x);
-// Friction from which the residual takes Alart and Curnier's map instead of De Saxcé's.
-#define RG_STEEP 10
 
 // |P_K(-u)|, u = g + Gamma(g): what zero impulses leave wrong at a contact with free velocity g.
 double rgOpeningError(double mu, rgContactModel model, const double* g);

@@ -1,10 +1,9 @@
 // Rows that are always active are solved for once, before any iteration: what they do follows from
 // the others. docs/theory/ncp.md (15)-(16).
 #include "contact/system.h"
+#include "contact/tuning.h"
 
 #include <string.h>
-
-#define RG_LEAST_PIVOT 1e-11 // over the diagonal: below, rounding would be seen in the impulses
 
 bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
     const rgSet* set = system->sets + i;
@@ -45,7 +44,7 @@ static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* o
     for (int j = 0; regular && j < count; ++j) {
         double root = eliminated->L[(size_t)j * (size_t)(eliminated->lead + 1)];
         double own = G->values[(size_t)out[j] * (size_t)(G->ld + 1)];
-        regular = root * root > RG_LEAST_PIVOT * own;
+        regular = root * root > RG_REDUNDANT_PIVOT_RATIO * own;
     }
     return regular;
 }

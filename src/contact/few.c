@@ -2,20 +2,10 @@
 // smoothed law bends more than a linear model can follow. They are solved together exactly, while
 // all others respond linearly. docs/theory/interior.md (15)-(18).
 #include "contact/interior.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RG_FEW_SHARE    16   // one contact in so many at most,
-#define RG_FEW_LEAST    6    // or so many
-#define RG_FEW_LARGE    200  // in large islands one in so many at least
-#define RG_ROUNDS       3    // of contacts that join
-#define RG_REACH_FIRST  0.5  // contacts that would end the step sooner are the first,
-#define RG_REACH_NEXT   0.9  // and those that the others then drive out of their cones join
-#define RG_REACH_ENOUGH 0.8  // a step that needs no more contacts
-#define RG_FEW_LIMIT    15   // Newton iterations of the few
-#define RG_FEW_ERROR    1e-3 // |F| of the few, over the square root of the product
-#define RG_FEW_SMOOTHER 1e4  // product of the smoothest law that they come from, over the aim
 
 typedef struct rgFew {
     rgInterior* point;
@@ -56,8 +46,8 @@ static void rgCopyDirection(const rgInterior* point, const rgDirection* from, rg
 static rgResult rgFew_Init(rgFew* few, rgInterior* point, double aim, double reach) {
     rgSystem* system = point->system;
     rgArena* arena = system->arena;
-    int room = RG_MAX(point->coneCount / RG_FEW_SHARE, RG_FEW_LEAST);
-    room = RG_MIN(room, RG_MAX(point->few, point->coneCount / RG_FEW_LARGE));
+    int room = RG_MAX(point->coneCount / RG_BLOCKING_CONTACT_RATIO, RG_BLOCKING_LEAST_COUNT);
+    room = RG_MIN(room, RG_MAX(point->few, point->coneCount / RG_BLOCKING_LARGE_RATIO));
     *few = (rgFew){.point = point, .aim = aim, .bestReach = reach, .room = room};
     int m = 3 * room;
     double** vectors[] = {&few->rhs, &few->linear, &few->linearVelocity};
@@ -232,9 +222,9 @@ static bool rgFew_Step(rgFew* few) {
 
 // (17) Newton in z with a line search; z is where it got to.
 static bool rgFew_Newton(rgFew* few, double k) {
-    double error = RG_FEW_ERROR * sqrt(k);
+    double error = RG_BLOCKING_TOLERANCE * sqrt(k);
     double norm = rgFew_Evaluate(few, few->z, k, few->F);
-    for (int i = 0; i < RG_FEW_LIMIT && norm > error; ++i) {
+    for (int i = 0; i < RG_BLOCKING_ITERATIONS && norm > error; ++i) {
         if (!rgFew_Step(few)) {
             return false;
         }
@@ -269,7 +259,8 @@ static bool rgFew_Solve(rgFew* few) {
         few->z[i] = point->lambda[row] - point->sigma[row];
     }
     bool solved = rgFew_Newton(few, few->aim);
-    for (double k = few->aim; !solved && k <= 2 * RG_FEW_SMOOTHER * few->aim; k *= 100) {
+    for (double k = few->aim; !solved && k <= 2 * RG_BLOCKING_SMOOTHING_RATIO * few->aim;
+         k *= 100) {
         for (int i = 0; i < few->n; ++i) {
             few->z[i] = -few->g[i];
         }
@@ -330,7 +321,7 @@ static rgResult rgFew_Round(rgFew* few, double limit, bool* goOn) {
     if (result == rg_ok && *goOn) {
         rgFew_Follow(few);
         rgFew_Keep(few, rgInterior_Reach(few->point, &few->point->direction));
-        *goOn = few->bestReach < RG_REACH_ENOUGH;
+        *goOn = few->bestReach < RG_BLOCKING_ENOUGH_STEP;
     }
     return result;
 }
@@ -341,8 +332,8 @@ rgResult rgInterior_Widen(rgInterior* point, double aim, double* reach) {
     rgFew few;
     rgResult result = rgFew_Init(&few, point, aim, *reach);
     bool goOn = true;
-    for (int k = 0; k < RG_ROUNDS && result == rg_ok && goOn; ++k) {
-        result = rgFew_Round(&few, k == 0 ? RG_REACH_FIRST : RG_REACH_NEXT, &goOn);
+    for (int k = 0; k < RG_BLOCKING_ROUNDS && result == rg_ok && goOn; ++k) {
+        result = rgFew_Round(&few, k == 0 ? RG_BLOCKING_FIRST_STEP : RG_BLOCKING_NEXT_STEP, &goOn);
     }
     if (result == rg_ok) {
         rgCopyDirection(point, &point->trial, &point->direction);

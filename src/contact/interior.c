@@ -3,25 +3,10 @@
 // that are no cones use their natural map. docs/theory/interior.md (1)-(14); the linear system
 // (6)-(8) is in interior_linear.c.
 #include "contact/interior.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RG_REACH        0.95 // share of the way to the boundary, at least
-#define RG_LEAST_AIM    0.01 // product aimed at, over the present one
-#define RG_MOST_AIM     0.8  // the same, at most
-#define RG_GAP_AIM      0.05 // product aimed at, over the square of the largest gap
-#define RG_SMALLEST     0.03 // impulses and velocities that do not matter, over what the judge allows
-#define RG_CORRECTORS   3    // at most
-#define RG_LONG_REACH   0.9  // a step that needs no correction
-#define RG_GAIN         0.03 // of reach that a correction must bring
-#define RG_AHEAD        0.3  // how much farther than the present reach a correction looks
-#define RG_CENTRAL      10   // products within this factor of what is aimed at
-#define RG_SHORT_REACH  0.2  // contacts that end the step sooner are held back by a proximal term
-#define RG_NARROW_REACH 0.3  // steps below it are widened
-#define RG_JAM_REACH    0.01
-#define RG_JAM_STEPS    8
-#define RG_POLISH       1e-4 // residual at which Newton tries for the first time
 
 static void rgInterior_AddLine(rgInterior* point, const rgSet* set, int k) {
     point->lines[point->lineCount++] =
@@ -169,7 +154,8 @@ static void rgInterior_StartWarm(rgInterior* point) {
 
 // (10) Impulses and velocities of a row that do not matter to the judge.
 static double rgInterior_Smallest(const rgInterior* point, int row) {
-    return RG_SMALLEST * point->run->tolerance / fmax(point->system->weight[row], 1e-3);
+    return RG_FLOOR_TOLERANCE_RATIO * point->run->tolerance /
+           fmax(point->system->weight[row], 1e-3);
 }
 
 // (10) What the impulse lacks to slip, or the slip: the other one is the product over it.
@@ -294,8 +280,10 @@ static void rgInterior_ClearSecondOrder(rgInterior* point) {
 
 // (13) How a product is to change so that it is neither too small nor too large.
 static double rgCentre(double product, double target) {
-    double wanted = fmin(fmax(product, target / RG_CENTRAL), RG_CENTRAL * target) - product;
-    return fmax(wanted, -RG_CENTRAL * target);
+    double wanted = fmin(fmax(product, target / RG_CORRECTOR_PRODUCT_RATIO),
+                         RG_CORRECTOR_PRODUCT_RATIO * target) -
+                    product;
+    return fmax(wanted, -RG_CORRECTOR_PRODUCT_RATIO * target);
 }
 
 // (13) Right-hand sides that bring the products of a step t back.
@@ -346,8 +334,8 @@ static void rgInterior_Remember(rgInterior* point, bool more) {
 static void rgInterior_Correct(rgInterior* point, double* reach) {
     rgDirection* d = &point->direction;
     rgDirection* trial = &point->trial;
-    for (int k = 0; k < RG_CORRECTORS && *reach < RG_LONG_REACH; ++k) {
-        rgInterior_CentreSide(point, fmin(1, *reach + RG_AHEAD));
+    for (int k = 0; k < RG_CORRECTOR_COUNT && *reach < RG_CORRECTOR_STEP; ++k) {
+        rgInterior_CentreSide(point, fmin(1, *reach + RG_CORRECTOR_TRIAL_STEP));
         rgInterior_Follow(point, trial, 0);
         for (int i = 0; i < point->system->n; ++i) {
             trial->lambda[i] += d->lambda[i];
@@ -357,7 +345,7 @@ static void rgInterior_Correct(rgInterior* point, double* reach) {
             trial->psi[i] += d->psi[i];
         }
         double longer = rgInterior_Reach(point, trial);
-        if (longer < *reach + RG_GAIN) {
+        if (longer < *reach + RG_CORRECTOR_GAIN_STEP) {
             rgInterior_Reach(point, d); // what each contact allows, for those who ask
             break;
         }
@@ -373,18 +361,19 @@ static void rgInterior_Correct(rgInterior* point, double* reach) {
 static void rgInterior_AdaptProximal(rgInterior* point, double reach) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        cone->proximal = cone->reach < RG_SHORT_REACH ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
-                                                      : 0.3 * cone->proximal;
+        cone->proximal = cone->reach < RG_PROXIMAL_STEP ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
+                                                        : 0.3 * cone->proximal;
     }
-    point->shortSteps = reach < RG_JAM_REACH ? point->shortSteps + 1 : 0;
+    point->shortSteps = reach < RG_STALL_STEP ? point->shortSteps + 1 : 0;
 }
 
 // (9) The better the predictor, the less; but no product far below the gap, since a point that is
 // central but wrong gets stuck.
 static double rgInterior_Aim(const rgInterior* point, double predicted) {
     double rest = 1 - predicted;
-    double centering = fmin(fmax(rest * rest * rest, RG_LEAST_AIM), RG_MOST_AIM);
-    double gap = RG_GAP_AIM * point->largestGap * point->largestGap;
+    double centering =
+        fmin(fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO), RG_CENTRING_MOST_RATIO);
+    double gap = RG_PRIMAL_RESIDUAL_RATIO * point->largestGap * point->largestGap;
     return fmax(centering * point->product, fmin(gap, point->product));
 }
 
@@ -411,33 +400,35 @@ static bool rgInterior_Advance(rgInterior* point) {
     if (system->ops->factorPair(system, point->A, point->B, point->kinds, eps) != rg_ok) {
         return false;
     }
-    point->share = RG_REACH;
+    point->share = RG_BOUNDARY_RATIO;
     rgInterior_ClearSecondOrder(point);
     rgInterior_RightSide(point, 0);
     rgInterior_Follow(point, &point->direction, 1);
     double predicted = rgInterior_Reach(point, &point->direction);
-    if (predicted > 0.1) {
+    if (predicted > RG_SECOND_ORDER_STEP) {
         rgInterior_SecondOrder(point);
     }
     point->aim = rgInterior_Aim(point, predicted);
-    point->share = fmax(RG_REACH, 1 - 0.5 * point->aim / point->product);
+    point->share = fmax(RG_BOUNDARY_RATIO, 1 - 0.5 * point->aim / point->product);
     rgInterior_RightSide(point, point->aim);
     rgInterior_Follow(point, &point->direction, 1);
     rgInterior_Remember(point, false);
     double reach = rgInterior_Reach(point, &point->direction);
     rgInterior_Correct(point, &reach);
-    if (point->few > 0 && point->exact && reach < RG_NARROW_REACH &&
+    if (point->few > 0 && point->exact && reach < RG_BLOCKED_STEP &&
         rgInterior_Widen(point, point->aim, &reach) != rg_ok) {
         return false;
     }
     bool finite = rgInterior_Move(point, reach);
     rgInterior_AdaptProximal(point, reach);
-    return finite && point->shortSteps < RG_JAM_STEPS;
+    return finite && point->shortSteps < RG_STALL_ITERATIONS;
 }
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
-    static const rgNewtonOptions newton = {
-        .limit = 30, .weight = 1, .regularisation = 1e-2, .proximal = 1e-4};
+    const rgNewtonOptions newton = {.limit = RG_POLISH_ITERATIONS,
+                                    .weight = 1,
+                                    .regularisation = RG_NEWTON_SHIFT_RATIO,
+                                    .proximal = RG_POLISH_PROXIMAL_RATIO};
     rgArenaMark mark = rgArena_Mark(run->system->arena);
     rgInterior point;
     rgResult result = rgInterior_Init(&point, run, options->few);
@@ -450,7 +441,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
         rgInterior_Start(&point);
     }
     rgInterior_Measure(&point);
-    double polishAt = RG_POLISH;
+    double polishAt = RG_POLISH_RESIDUAL;
     for (int k = 0; k < options->limit && result == rg_ok && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseInterior) || !rgInterior_Advance(&point)) {
             break;
@@ -460,7 +451,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
         rgRun_RecordResidual(run, rg_phaseInterior, residual);
         // Near the solution Newton is faster; where it is not, the path goes on.
         if (options->polish && residual < polishAt && !rgRun_Solved(run)) {
-            polishAt = 0.1 * residual;
+            polishAt = RG_POLISH_RATIO * residual;
             result = rgRunNewton(run, point.lambda, &newton);
         }
     }

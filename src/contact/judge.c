@@ -2,12 +2,10 @@
 // else, and shares no arithmetic with a solver; its own small loops favour plainness over speed.
 // docs/theory/ncp.md (9)-(12).
 #include "contact/judge.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RG_STEEP 10   // friction from which a contact is judged by Alart and Curnier's map
-#define RG_QUIET 1e-3 // an island's reference is at least this share of the whole problem's
 
 // Nearest number of an interval; what is not a number stays so.
 static double rgInto(double x, double low, double high) {
@@ -174,7 +172,7 @@ static void rgProjectRecession(const rgGroupOfRows* group, rgContactModel model,
 // Steep cones: De Saxcé's term would multiply what is left of the slip at a sticking contact by mu,
 // and ask for digits that a double does not have.
 static bool rgGroup_IsSteep(const rgGroupOfRows* group) {
-    return group->count == 3 && group->block->mu > RG_STEEP;
+    return group->count == 3 && group->block->mu > RG_STEEP_FRICTION;
 }
 
 // Contacts judged by Alart and Curnier's map: steep ones, and those with a polygon, which has no De
@@ -297,7 +295,8 @@ static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
             whole = fmax(whole, rgDualDistance(group, group->count, model, u) * group->length);
         }
     }
-    double least = problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_QUIET * whole;
+    double least =
+        problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_REFERENCE_RATIO * whole;
     for (int i = 0; i < islands; ++i) {
         double* reference = work->reference + i;
         *reference = fmax(*reference, least);

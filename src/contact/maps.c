@@ -1,6 +1,7 @@
 // Alart-Curnier and projection maps with their derivatives, the residual, and the projection of a
 // whole vector. docs/theory/newton.md (1)-(6).
 #include "contact/maps.h"
+#include "contact/tuning.h"
 
 #include "contact/cones.h"
 
@@ -94,8 +95,6 @@ double rgSystem_Map(const rgSystem* system, double r, const double* lambda, cons
     return sqrt(sum);
 }
 
-#define RG_SLIP_LEAST 1e-9 // friction, and radius over |w|, that may be divided by
-
 // (3), (4) Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where the
 // projection turns and grows with p_n. row is the first of them within the set.
 static rgPairKind rgLinearizeDisc(const rgSet* set, int row, double mu, double normal, double r,
@@ -122,7 +121,7 @@ static rgPairKind rgLinearizeDisc(const rgSet* set, int row, double mu, double n
         A[i * m + 2] = normal > 0 ? -mu * t[i] : 0;
         B[i * m + 2] = normal > 0 ? r * mu * t[i] : 0;
     }
-    bool slips = mu > RG_SLIP_LEAST && k > RG_SLIP_LEAST;
+    bool slips = mu > RG_SLIP_LEAST_RATIO && k > RG_SLIP_LEAST_RATIO;
     return mu == 0 ? rg_pairRows : slips ? rg_pairSlip : rg_pairWhole;
 }
 
@@ -251,7 +250,7 @@ void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted
 static double rgContactError(const rgSet* set, rgContactModel model, double mass, const double* l,
                              const double* sigma) {
     int sides = rgModelSides(model);
-    if (sides > 0 || (model == rg_modelNcp && set->mu > RG_STEEP)) {
+    if (sides > 0 || (model == rg_modelNcp && set->mu > RG_STEEP_FRICTION)) {
         static const double zero[3] = {0, 0, 0};
         double F[3];
         rgMapContact(set, sides, mass > 0 ? mass : 1, mass > 0 ? l : zero, sigma, F);

@@ -1,17 +1,10 @@
 // Semismooth Newton on the Alart-Curnier map with a proximal regularisation and a nonmonotone line
 // search. docs/theory/newton.md (7)-(10).
 #include "contact/run.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RG_NEWTON_MEMORY  20   // a step may be as bad as the worst of so many iterates
-#define RG_NEWTON_REFRESH 5    // iterations between two computed velocities
-#define RG_NEWTON_SLACK   1e3  // growth of |F| that is allowed after the centre has moved
-#define RG_NEWTON_CENTRED 10   // |F| over what the proximal term leaves at which its centre moves
-#define RG_NEWTON_CYCLE   6    // length of the cycles that are looked for
-#define RG_NEWTON_QUICK   0.5  // of the residual that a quick iteration leaves
-#define RG_NEWTON_SAME    1e-3 // difference of two |F| that count as one, over |F|
 
 typedef struct rgNewton {
     rgRun* run;
@@ -33,7 +26,7 @@ typedef struct rgNewton {
     rgPairKind* kinds;
     double norm; // |F|
     double trialNorm;
-    double past[RG_NEWTON_MEMORY];
+    double past[RG_LINE_SEARCH_MEMORY_ITERATIONS];
     int pastCount;
 } rgNewton;
 
@@ -106,8 +99,8 @@ static rgResult rgNewton_Step(rgNewton* newton) {
     rgNewton_LinearizeProximal(newton);
     double eps = rgNewton_Regularisation(newton);
     rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
-    for (int tries = 0; result == rg_errorNumeric && tries < 3; ++tries) {
-        eps = fmax(100 * eps, 1e-6);
+    for (int tries = 0; result == rg_errorNumeric && tries < RG_SHIFT_TRIES; ++tries) {
+        eps = fmax(RG_SHIFT_GROWTH_RATIO * eps, RG_SHIFT_RETRY);
         result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
     }
     if (result != rg_ok) {
@@ -136,19 +129,19 @@ static void rgNewton_Try(rgNewton* newton, double t) {
 // (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
 static void rgNewton_Search(rgNewton* newton) {
     double reference = newton->norm;
-    for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_MEMORY); ++i) {
+    for (int i = 0; i < RG_MIN(newton->pastCount, RG_LINE_SEARCH_MEMORY_ITERATIONS); ++i) {
         reference = fmax(reference, newton->past[i]);
     }
     double bestNorm = INFINITY;
     double bestLength = 1;
     double t = 1;
-    for (; t > 0.05; t *= 0.5) {
+    for (; t > RG_LINE_SEARCH_LEAST_STEP; t *= 0.5) {
         rgNewton_Try(newton, t);
         if (newton->trialNorm < bestNorm) {
             bestNorm = newton->trialNorm;
             bestLength = t;
         }
-        if (newton->trialNorm < (1 - 1e-4 * t) * reference) {
+        if (newton->trialNorm < (1 - RG_LINE_SEARCH_DECREASE_RATIO * t) * reference) {
             return;
         }
     }
@@ -168,10 +161,10 @@ static void rgNewton_Accept(rgNewton* newton) {
     rgSwap(&newton->sigma, &newton->sigma2);
     rgSwap(&newton->F, &newton->F2);
     newton->norm = newton->trialNorm;
-    if (newton->pastCount % RG_NEWTON_REFRESH == 0) {
+    if (newton->pastCount % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
         rgNewton_Evaluate(newton);
     }
-    newton->past[newton->pastCount++ % RG_NEWTON_MEMORY] = newton->norm;
+    newton->past[newton->pastCount++ % RG_LINE_SEARCH_MEMORY_ITERATIONS] = newton->norm;
 }
 
 // (12) When what is left wrong is the proximal term's doing, its centre moves here, and the term
@@ -183,22 +176,23 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
         double left = newton->proximal * (newton->lambda[i] - newton->centre[i]);
         sum += left * left;
     }
-    if (newton->norm > RG_NEWTON_CENTRED * sqrt(sum)) {
+    if (newton->norm > RG_CENTRE_MAP_RATIO * sqrt(sum)) {
         return;
     }
     memcpy(newton->centre, newton->lambda, (size_t)n * sizeof(double));
-    newton->proximal *= 0.1;
+    newton->proximal *= RG_CENTRE_PROXIMAL_RATIO;
     rgNewton_Evaluate(newton);
     newton->pastCount = 0;
-    newton->past[newton->pastCount++] = RG_NEWTON_SLACK * newton->norm;
+    newton->past[newton->pastCount++] = RG_CENTRE_GROWTH_RATIO * newton->norm;
 }
 
 // The same |F| as some iterations ago: the same active sets, over and over.
 static bool rgNewton_Cycles(const rgNewton* newton) {
     bool found = false;
-    for (int back = 2; back <= RG_NEWTON_CYCLE && back < newton->pastCount; ++back) {
-        double past = newton->past[(newton->pastCount - 1 - back) % RG_NEWTON_MEMORY];
-        found = found || fabs(past - newton->norm) <= RG_NEWTON_SAME * newton->norm;
+    for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < newton->pastCount; ++back) {
+        double past =
+            newton->past[(newton->pastCount - 1 - back) % RG_LINE_SEARCH_MEMORY_ITERATIONS];
+        found = found || fabs(past - newton->norm) <= RG_CYCLE_MAP_RATIO * newton->norm;
     }
     return found;
 }
@@ -224,7 +218,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         double before = run->bestResidual;
         double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
-        bool slow = run->bestResidual > RG_NEWTON_QUICK * before;
+        bool slow = run->bestResidual > RG_QUICK_RESIDUAL_RATIO * before;
         bool lost = slow && (options->quick || rgRun_Solved(run));
         if (!isfinite(newton.norm) || lost || (!options->cycles && rgNewton_Cycles(&newton))) {
             break;

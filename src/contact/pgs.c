@@ -1,12 +1,11 @@
 // Projected Gauss-Seidel with over-relaxation, judged by the true residual. docs/theory/pgs.md.
 #include "contact/run.h"
+#include "contact/tuning.h"
 
 #include "contact/cones.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RG_SWEEPS_PER_RENEWAL 32 // sigma is updated in place; now and then it is computed afresh
 
 // Add column k of the diagonal block times delta to the set's own sigma.
 static void rgMoveSigma(int m, const double* diagonal, int k, double delta, double* sigma) {
@@ -135,13 +134,14 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
     }
     bool pending = false; // lambda has moved since it was offered
     for (int k = 0; k < limit && !rgRun_Solved(run) && rgRun_Count(run, rg_phaseSweep); ++k) {
-        if (k % RG_SWEEPS_PER_RENEWAL == 0) {
+        if (k % RG_VELOCITY_REFRESH_PASSES == 0) {
             rgSystem_Velocity(system, lambda, sigma);
         }
         system->ops->sweep(system, lambda, sigma, relaxation);
         // lambda is in K and sigma is current: the residual costs no product with G.
         double residual = rgSystem_Residual(system, lambda, sigma);
-        pending = residual > run->tolerance && k + 1 < limit && k % 64 != 63;
+        pending = residual > run->tolerance && k + 1 < limit &&
+                  k % RG_OFFER_PASSES != RG_OFFER_PASSES - 1;
         if (!pending) {
             residual = rgRun_Offer(run, lambda, NULL);
         }

@@ -1,26 +1,18 @@
 // auto: accept the start, proximal Newton with a second try, interior point with blocking contacts
 // resolved, damped Newton; all judged alike. docs/theory/auto.md.
 #include "contact/run.h"
+#include "contact/tuning.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#define RG_LARGEST_START      10  // residual of a warm start; larger ones are scaled down
-#define RG_FAR                0.1 // residual of a start that has the wrong active set
-#define RG_FAR_PASSES         2   // Gauss-Seidel passes that mostly find the right one
-#define RG_REST_PASSES        5   // where Newton is slow although all is at rest
-#define RG_AGAIN_PASSES       5   // before the second try of Newton
-#define RG_BLOCKING           20  // contacts that the interior point resolves exactly, at most
-#define RG_FEW_FACTORIZATIONS 3   // budget below which Gauss-Seidel gets farther than anything else
-#define RG_SWEEP_SHARE        0.2 // of a budget for Gauss-Seidel before Newton
 
 // Gauss-Seidel passes after contacts came or went: they find the active set at a fraction of the
 // cost of a Newton iteration.
 static void rgSweepStart(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
     rgSystem_Velocity(system, lambda, run->trialSigma);
-    for (int k = 0; k < RG_FAR_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
+    for (int k = 0; k < RG_START_FAR_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
         system->ops->sweep(system, lambda, run->trialSigma, 1);
     }
 }
@@ -33,7 +25,7 @@ static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton
     rgResult result = rgRunNewton(run, lambda, &newton);
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunSweeps(run, lambda, RG_REST_PASSES, 1);
+        result = rgRunSweeps(run, lambda, RG_START_REST_PASSES, 1);
         memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
     return result;
@@ -41,21 +33,22 @@ static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton
 
 // Proximal Newton from the start: of all solutions it finds the nearest one.
 static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
-    rgNewtonOptions newton = {.limit = run->warm ? 20 : 25,
-                              .weight = 1,
-                              .regularisation = 1e-2,
+    rgNewtonOptions newton = {
+        .limit = run->warm ? RG_NEWTON_WARM_ITERATIONS : RG_NEWTON_COLD_ITERATIONS,
+        .weight = 1,
+        .regularisation = RG_NEWTON_SHIFT_RATIO,
 
-                              .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
-                              .centre = run->start,
-                              .aim = run->aim};
+        .proximal = rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
+        .centre = run->start,
+        .aim = run->aim};
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
-    if (run->aim < run->tolerance && run->warm && run->bestResidual <= RG_FAR) {
+    if (run->aim < run->tolerance && run->warm && run->bestResidual <= RG_START_FAR_RESIDUAL) {
         rgResult result = rgStartAtRest(run, lambda, newton);
         if (result != rg_ok || rgRun_Solved(run)) {
             return result;
         }
     }
-    if (run->warm && run->bestResidual > RG_FAR) {
+    if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
         rgSweepStart(run, lambda);
     }
     return rgRunNewton(run, lambda, &newton);
@@ -64,10 +57,11 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
 // Second try: a few Gauss-Seidel passes from the best point, then Newton with more regularization.
 // Most cycles of the first try end here, for less than the interior point costs.
 static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
-    rgNewtonOptions newton = {.limit = 15,
+    rgNewtonOptions newton = {.limit = RG_AGAIN_ITERATIONS,
                               .weight = 1,
-                              .regularisation = 3e-2,
-                              .proximal = rgRun_Uses(run, rg_planProximal) ? RG_PROXIMAL : 0,
+                              .regularisation = RG_AGAIN_SHIFT_RATIO,
+                              .proximal =
+                                  rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
                               .centre = run->start};
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     rgResult result = rgRunSweeps(run, lambda, RG_AGAIN_PASSES, 1);
@@ -85,9 +79,11 @@ static rgResult rgPhase_Newton(rgRun* run, double* lambda) {
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
     bool polish = rgRun_Uses(run, rg_planPolish);
-    rgInteriorOptions interior = {
-        .limit = 100, .few = rgRun_Uses(run, rg_planFew) ? RG_BLOCKING : 0, .polish = polish};
-    rgNewtonOptions newton = {.limit = 20, .weight = 1, .regularisation = 1e-2};
+    rgInteriorOptions interior = {.limit = RG_INTERIOR_ITERATIONS,
+                                  .few = rgRun_Uses(run, rg_planFew) ? RG_BLOCKING_MOST_COUNT : 0,
+                                  .polish = polish};
+    rgNewtonOptions newton = {
+        .limit = RG_POLISH_END_ITERATIONS, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO};
     rgResult result = rgRunInterior(run, &interior);
     return result == rg_ok && polish && !rgRun_Solved(run) ? rgRunNewton(run, run->best, &newton)
                                                            : result;
@@ -95,9 +91,14 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
 
 // Newton from zero impulses, with large regularization and small steps: friction above one.
 static rgResult rgPhase_Damped(rgRun* run, double* lambda) {
-    static const rgNewtonOptions newtons[] = {
-        {.limit = 100, .weight = 0.1, .regularisation = 1, .proximal = 1e-3},
-        {.limit = 100, .weight = 10, .regularisation = 1},
+    const rgNewtonOptions newtons[] = {
+        {.limit = RG_DAMPED_ITERATIONS,
+         .weight = RG_DAMPED_SMALL_WEIGHT,
+         .regularisation = RG_DAMPED_SHIFT_RATIO,
+         .proximal = RG_DAMPED_PROXIMAL_RATIO},
+        {.limit = RG_DAMPED_ITERATIONS,
+         .weight = RG_DAMPED_LARGE_WEIGHT,
+         .regularisation = RG_DAMPED_SHIFT_RATIO},
     };
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(newtons) && result == rg_ok && !rgRun_Solved(run); ++i) {
@@ -127,15 +128,17 @@ static const rgPhase rgPhases[] = {
 // Within a budget: Gauss-Seidel, which gains most at first; where the budget allows, Newton in
 // between, regularized so that every iteration gains.
 static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
-    static const rgNewtonOptions newton = {
-        .limit = INT_MAX, .weight = 1, .regularisation = 1e-1, .proximal = RG_PROXIMAL};
+    const rgNewtonOptions newton = {.limit = INT_MAX,
+                                    .weight = 1,
+                                    .regularisation = RG_BUDGET_SHIFT_RATIO,
+                                    .proximal = RG_NEWTON_PROXIMAL_RATIO};
     double whole = run->budget;
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     rgResult result = rg_ok;
-    if (whole >= RG_FEW_FACTORIZATIONS * run->system->pairFlops) {
-        run->budget = RG_SWEEP_SHARE * whole;
+    if (whole >= RG_BUDGET_LEAST_FACTORIZATIONS * run->system->pairFlops) {
+        run->budget = RG_BUDGET_PASSES_RATIO * whole;
         result = rgRunSweeps(run, lambda, run->iterationLimit, 1);
-        run->budget = (1 - RG_SWEEP_SHARE) * whole;
+        run->budget = (1 - RG_BUDGET_PASSES_RATIO) * whole;
         result = result == rg_ok ? rgRunNewton(run, run->best, &newton) : result;
         memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
@@ -157,10 +160,10 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
 // A warm start with a residual above this is scaled down to it: what bodies move in a step turns
 // large self-stress into velocities far beyond the load's, and the nearest solution keeps it.
 static void rgEaseStart(rgRun* run) {
-    if (!run->warm || run->bestResidual <= RG_LARGEST_START) {
+    if (!run->warm || run->bestResidual <= RG_START_MOST_RESIDUAL) {
         return;
     }
-    double share = RG_LARGEST_START / run->bestResidual;
+    double share = RG_START_MOST_RESIDUAL / run->bestResidual;
     for (int i = 0; i < run->system->n; ++i) {
         run->start[i] *= share;
     }

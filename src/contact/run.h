@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-#define RG_PROXIMAL  1e-5  // p, over the diagonal of G
-#define RG_IMMOVABLE 1e-12 // of a contact's normal, over the mean diagonal of its G
-
 typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;

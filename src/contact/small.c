@@ -4,23 +4,21 @@
 #include "contact/cones.h"
 #include "contact/problem.h"
 #include "contact/run.h"
+#include "contact/tuning.h"
 #include "math/two.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RG_SMALL_SETS   6 // contacts
-#define RG_SMALL_ROWS   (3 * RG_SMALL_SETS)
+#define RG_SMALL_ROWS   (3 * RG_SMALL_CONTACT_COUNT)
 #define RG_SMALL_STRIDE (RG_SMALL_ROWS + 2) // with a right-hand side, even
-#define RG_SMALL_NEAR   0.1 // residual of a start that has nearly the right active sets
-#define RG_SMALL_STEPS  8   // iterations, each of which has to lessen the residual
 
 typedef struct rgSmall {
     int count;    // contacts
     bool trivial; // zero impulses solve the island, exactly
-    double mu[RG_SMALL_SETS];
-    double mass[RG_SMALL_SETS];   // (9) m of the judge
-    double weight[RG_SMALL_SETS]; // residual = weight |lambda - P(lambda - m u)|
+    double mu[RG_SMALL_CONTACT_COUNT];
+    double mass[RG_SMALL_CONTACT_COUNT];   // (9) m of the judge
+    double weight[RG_SMALL_CONTACT_COUNT]; // residual = weight |lambda - P(lambda - m u)|
     double G[RG_SMALL_ROWS][RG_SMALL_ROWS];
     double g[RG_SMALL_ROWS];
     double lambda[RG_SMALL_ROWS];
@@ -80,7 +78,7 @@ static bool rgSmall_Weigh(rgSmall* small, const rgSystemDef* def, const int* row
             sum += small->G[r][r];
         }
         double normal = small->G[3 * i + 2][3 * i + 2];
-        if (!(moved > 0) || normal < RG_IMMOVABLE * (sum - normal)) {
+        if (!(moved > 0) || normal < RG_IMMOVABLE_RATIO * (sum - normal)) {
             return false;
         }
         double length = problem->rowLength != NULL ? problem->rowLength[rows[i]] : 1;
@@ -108,8 +106,8 @@ static bool rgSmall_Build(rgSmall* small, const rgSystemDef* def, const double* 
         small->mu[i] = block->mu;
         memcpy(small->g + 3 * i, problem->freeVelocity + rows[i], 3 * sizeof(double));
         memcpy(small->lambda + 3 * i, lambda + rows[i], 3 * sizeof(double));
-        if (block->kind != rg_blockCoulomb || source->rowCount != 3 || block->mu > RG_STEEP ||
-            !rgRowsAreAlike(&delassus->jacobian, rows[i])) {
+        if (block->kind != rg_blockCoulomb || source->rowCount != 3 ||
+            block->mu > RG_STEEP_FRICTION || !rgRowsAreAlike(&delassus->jacobian, rows[i])) {
             return false;
         }
         for (int j = 0; j <= i; ++j) {
@@ -154,7 +152,8 @@ static double rgSmall_Judge(rgSmall* small) {
 // -sigma. Returns how many unknowns it has.
 static int rgSmall_ListContact(rgSmall* small, int i, rgStepRow* unknowns) {
     int row = 3 * i;
-    double *l = small->lambda + row, r = small->mass[i], mu = small->mu[i], p = RG_PROXIMAL / r;
+    double *l = small->lambda + row, r = small->mass[i], mu = small->mu[i],
+           p = RG_NEWTON_PROXIMAL_RATIO / r;
     const double* s = small->sigma + row;
     double normal = l[2] - r * s[2];
     if (normal <= 0) {
@@ -279,10 +278,10 @@ static bool rgSmall_Step(rgSmall* small) {
 bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double* lambda,
                   rgSmallOutcome* outcome) {
     rgSmall small;
-    int rows[RG_SMALL_SETS], limit = RG_MIN(options->limit, RG_SMALL_STEPS);
-    double best[RG_SMALL_ROWS], least = RG_SMALL_NEAR, residual = 0;
+    int rows[RG_SMALL_CONTACT_COUNT], limit = RG_MIN(options->limit, RG_SMALL_ITERATIONS);
+    double best[RG_SMALL_ROWS], least = RG_SMALL_START_RESIDUAL, residual = 0;
     *outcome = (rgSmallOutcome){0};
-    if (def->memberCount > RG_SMALL_SETS || !rgSmall_Build(&small, def, lambda, rows)) {
+    if (def->memberCount > RG_SMALL_CONTACT_COUNT || !rgSmall_Build(&small, def, lambda, rows)) {
         return false;
     }
     if (small.trivial) {

@@ -3,6 +3,7 @@
 #include "contact/cones.h"
 #include "contact/problem.h"
 #include "contact/run.h"
+#include "contact/tuning.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,19 +174,17 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     rgRelease(&allocator, solver);
 }
 
-#define RG_QUIET      1e-3  // an island's reference is at least this share of the whole problem's
-#define RG_AIM        0.9   // of the tolerance: the judge repeats the arithmetic in another order
-#define RG_STEADY     0.3   // of the tolerance: a start that stops nothing but what it left itself
-#define RG_REST_AIM   1e-4  // of the tolerance, for what is at rest
-#define RG_REST_LEAST 1e-12 // what rounding leaves
-
 // The central path ends a little before the solution: Newton goes the rest of the way.
 static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
-    rgResult result = rgRunInterior(
-        run, &(rgInteriorOptions){.limit = RG_MIN(limit, 100), .warm = true, .few = 20});
+    rgResult result =
+        rgRunInterior(run, &(rgInteriorOptions){.limit = RG_MIN(limit, RG_INTERIOR_ITERATIONS),
+                                                .warm = true,
+                                                .few = RG_BLOCKING_MOST_COUNT});
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunNewton(run, run->best,
-                             &(rgNewtonOptions){.limit = 20, .weight = 1, .regularisation = 1e-2});
+                             &(rgNewtonOptions){.limit = RG_POLISH_END_ITERATIONS,
+                                                .weight = 1,
+                                                .regularisation = RG_NEWTON_SHIFT_RATIO});
     }
     return result;
 }
@@ -201,10 +200,11 @@ static rgResult rgRunMethod(rgRun* run) {
     int limit = def->maxIterations;
     switch (def->method) {
     case rg_methodNewton:
-        return rgRunNewton(
-            run, run->start,
-            &(rgNewtonOptions){
-                .limit = limit, .weight = 1, .regularisation = 1e-2, .cycles = true});
+        return rgRunNewton(run, run->start,
+                           &(rgNewtonOptions){.limit = limit,
+                                              .weight = 1,
+                                              .regularisation = RG_NEWTON_SHIFT_RATIO,
+                                              .cycles = true});
     case rg_methodAdmm:
         return rgRunAdmm(run, run->start, &def->admm, limit);
     case rg_methodPgs:
@@ -258,7 +258,8 @@ static double rgSolve_Aim(const rgSolve* solve, int island) {
     const rgContactSolverDef* def = &solve->solver->def;
     bool fine = solve->rest != NULL && solve->islandRest[island] != rg_restNone &&
                 def->method == rg_methodAuto && def->budget == 0;
-    return fine ? fmin(solve->tolerance, fmax(RG_REST_AIM * def->tolerance, RG_REST_LEAST))
+    return fine ? fmin(solve->tolerance,
+                       fmax(RG_REST_TOLERANCE_RATIO * def->tolerance, RG_REST_LEAST_TOLERANCE))
                 : solve->tolerance;
 }
 
@@ -314,7 +315,7 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
         const double* d = system->diagonal + set->pairStart;
         int m = set->size;
         bool drop = set->kind == rg_blockCoulomb && system->g[set->row + 2] < 0 &&
-                    d[2 * m + 2] < RG_IMMOVABLE * (d[0] + d[m + 1]);
+                    d[2 * m + 2] < RG_IMMOVABLE_RATIO * (d[0] + d[m + 1]);
         if (drop) {
             int own = layout->setOfRow[system->globalRow[set->row]];
             layout->placeOfSet[own] = -1;
@@ -462,7 +463,7 @@ static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* a
     *all = result == rg_ok;
     for (int i = 0; i < layout->islandCount && result == rg_ok; ++i) {
         rgRest rest = solve->islandRest[i];
-        double share = rest == rg_restReady ? 1 : RG_STEADY;
+        double share = rest == rg_restReady ? 1 : RG_START_TOLERANCE_RATIO;
         bool taken = rest != rg_restNone && residuals[i] <= share * solve->solver->def.tolerance;
         solve->islandRest[i] = taken ? rg_restTaken : solve->islandRest[i];
         *all = *all && taken;
@@ -505,7 +506,7 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     bool paper = rgContactSolverDef_IsPaper(&solver->def);
     rgTasks serial = {0}; // a history is that of the islands in their order
     solver->historyCount = 0;
-    solve->tolerance = RG_AIM * solver->def.tolerance;
+    solve->tolerance = RG_RUN_TOLERANCE_RATIO * solver->def.tolerance;
     rgResidual start;
     bool taken;
     rgResult result = rgSolve_TakeStarts(solve, &start, &taken);
@@ -573,7 +574,7 @@ static double rgSolve_Reference(const rgSolve* solve) {
             whole = RG_MAX(whole, error * (length != NULL ? length[row] : 1));
         }
     }
-    return problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_QUIET * whole;
+    return problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_REFERENCE_RATIO * whole;
 }
 
 static rgResult rgListConflict(rgSolve* solve, rgContactReport* report) {

@@ -1,5 +1,6 @@
 // Build one island as a dimensionless system. docs/theory/ncp.md (13)-(14).
 #include "contact/system.h"
+#include "contact/tuning.h"
 
 #include "contact/cones.h"
 #include "contact/problem.h"
@@ -279,8 +280,6 @@ static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system
     return entries / ((double)system->n * system->n);
 }
 
-#define RG_FEW_ROWS 30 // up to which G is formed whatever the number of velocities
-
 // Rows that iterations have to deal with when G is formed.
 static int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def) {
     int n = system->n;
@@ -300,10 +299,11 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
     }
     if (rows != NULL) {
         int n = rgSystem_RowsLeft(system, def);
-        bool few = n <= RG_FEW_ROWS || 2 * n <= 3 * rows->nv;
-        return few && system->n <= 150 ? rg_formDense : rg_formVelocity;
+        bool few = n <= RG_DENSE_SMALL_ROWS || n <= RG_DENSE_ROW_RATIO * rows->nv;
+        return few && system->n <= RG_DENSE_MOST_ROWS ? rg_formDense : rg_formVelocity;
     }
-    bool dense = system->n <= 90 || rgSystemDef_Density(def, system) > 0.35;
+    bool dense =
+        system->n <= RG_DENSE_GIVEN_ROWS || rgSystemDef_Density(def, system) > RG_DENSE_FILL_RATIO;
     return dense ? rg_formDense : rg_formSparse;
 }
 

@@ -1,5 +1,6 @@
 // Contact space: G as a matrix, dense or as blocks between sets with a fill-reducing order.
 #include "contact/problem.h"
+#include "contact/tuning.h"
 #include "contact/whitened.h"
 #include "math/two.h"
 
@@ -537,5 +538,5 @@ const rgSystemOps rgContactOps = {
     .factorPair = rgContact_FactorPair,
     .solvePair = rgContact_SolvePair,
     .respond = rgSystem_RespondByColumns,
-    .leastShift = 1e-10,
+    .leastShift = RG_CONTACT_LEAST_SHIFT,
 };

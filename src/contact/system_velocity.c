@@ -3,6 +3,7 @@
 //     H = I + W' E^-1 B W,   H w = W' E^-1 b,   x = E^-1 (b - B W w)
 // docs/theory/velocity.md (1)-(4). H has one block per pair of parts that a set couples. The
 // shifted solve is the case A = shift I, B = I, where H is symmetric.
+#include "contact/tuning.h"
 #include "contact/whitened.h"
 
 #include <math.h>
@@ -43,7 +44,7 @@ static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
     }
     start[rows->partCount] = rows->nv;
     *coupling = (rgCoupling){rows->partCount, start, -1, from, to};
-    if (rows->nv <= 120 || rows->partCount <= 2) {
+    if (rows->nv <= RG_DENSE_VELOCITY_COUNT || rows->partCount <= 2) {
         return rg_ok;
     }
     coupling->count = 0;
@@ -700,5 +701,5 @@ const rgSystemOps rgVelocityOps = {
     .factorPair = rgVelocity_FactorPair,
     .solvePair = rgVelocity_SolvePair,
     .respond = rgVelocity_Respond,
-    .leastShift = 1e-8,
+    .leastShift = RG_VELOCITY_LEAST_SHIFT,
 };

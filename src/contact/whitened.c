@@ -2,6 +2,7 @@
 // W = J L^-T over them, which the problem brings along or which come from J and M.
 // docs/theory/velocity.md (1).
 #include "contact/whitened.h"
+#include "contact/tuning.h"
 
 #include <string.h>
 
@@ -212,8 +213,9 @@ static rgResult rgWhitened_Take(rgWhitened* rows, const rgSystemDef* def, const 
 rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system,
                          bool merge) {
     rgResult result = rgWhitened_Link(rows, def, system);
-    merge = rows->nv > 0 && (merge || rows->partCount == 1 ||
-                             (result == rg_ok && rgWhitened_Density(rows, system) > 0.4));
+    merge = rows->nv > 0 &&
+            (merge || rows->partCount == 1 ||
+             (result == rg_ok && rgWhitened_Density(rows, system) > RG_MERGE_FILL_RATIO));
     result = result == rg_ok ? rgWhitened_Take(rows, def, system, merge) : result;
     if (result != rg_ok) {
         return result;
