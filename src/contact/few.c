@@ -46,8 +46,7 @@ static void rgCopyDirection(const rgInterior* point, const rgDirection* from, rg
 static rgResult rgFew_Init(rgFew* few, rgInterior* point, double aim, double reach) {
     rgSystem* system = point->system;
     rgArena* arena = system->arena;
-    int room = RG_MAX(point->coneCount / RG_BLOCKING_CONTACT_RATIO, RG_BLOCKING_LEAST_COUNT);
-    room = RG_MIN(room, RG_MAX(point->few, point->coneCount / RG_BLOCKING_LARGE_RATIO));
+    int room = RG_MIN(point->few, point->coneCount);
     *few = (rgFew){.point = point, .aim = aim, .bestReach = reach, .room = room};
     int m = 3 * room;
     double** vectors[] = {&few->rhs, &few->linear, &few->linearVelocity};
@@ -77,10 +76,9 @@ static rgResult rgFew_Init(rgFew* few, rgInterior* point, double aim, double rea
     const rgDirection* d = &point->direction;
     memcpy(few->linear, d->lambda, bytes);
     rgCopyDirection(point, d, &point->trial);
-    memcpy(few->rhs, point->sum, bytes);
+    memcpy(few->rhs, point->rhs, bytes);
     for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        memcpy(cone->c, cone->sum, sizeof(cone->c));
+        const rgCone* cone = point->cones + i;
         for (int k = cone->set->row; k < cone->set->row + 3; ++k) {
             few->linearVelocity[k] = point->sigma[k] + d->sigma[k] - cone->proximal * d->lambda[k];
         }
@@ -287,7 +285,7 @@ static void rgFew_Follow(rgFew* few) {
     for (int i = 0; i < few->n; ++i) {
         point->rhs[rgFew_Row(few, i)] += change[i];
     }
-    rgInterior_Follow(point, d, 1);
+    rgInterior_Follow(point, d);
     for (int i = 0; i < few->n; ++i) {
         int row = rgFew_Row(few, i);
         d->lambda[row] = few->lambda[i] - point->lambda[row];

@@ -48,8 +48,7 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
                           &point->direction.lambda,
                           &point->direction.sigma,
                           &point->trial.lambda,
-                          &point->trial.sigma,
-                          &point->sum};
+                          &point->trial.sigma};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
@@ -96,59 +95,6 @@ static void rgInterior_Start(rgInterior* point) {
             sigma[2] = fmax(sigma[2], 0) + 0.5 + cone->set->mu * slip;
         }
         cone->e[0] = slip + 0.5;
-    }
-}
-
-// (11) The point of the smoothed law with lambda - sigma = z.
-static void rgInterior_Smooth(rgInterior* point, const double* z, double k) {
-    memcpy(point->lambda, point->run->start, (size_t)point->system->n * sizeof(double));
-    for (int i = 0; i < point->lineCount; ++i) {
-        int r = point->lines[i].row;
-        point->lambda[r] = rgSmoothHalfLine(k, z[r]);
-        point->sigma[r] = k / point->lambda[r];
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        double* lambda = point->lambda + cone->set->row;
-        double* sigma = point->sigma + cone->set->row;
-        rgSmoothLaw(cone->set->mu, (double[2]){k, k}, z + cone->set->row, lambda, sigma, NULL);
-        cone->e[0] = rgSlipBound(cone->set->mu, k, lambda, sigma);
-    }
-}
-
-static double rgSquaredGap(const rgInterior* point, int row) {
-    double gap = point->velocity[row] - point->sigma[row];
-    return gap * gap;
-}
-
-// Root mean square of the gap over the rows of cones and half lines, in the exact model.
-static double rgInterior_MeanGap(const rgInterior* point) {
-    double sum = 0;
-    for (int i = 0; i < point->lineCount; ++i) {
-        sum += rgSquaredGap(point, point->lines[i].row);
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        int row = point->cones[i].set->row;
-        sum += rgSquaredGap(point, row) + rgSquaredGap(point, row + 1);
-    }
-    return sqrt(sum / RG_MAX(point->lineCount + 2 * point->coneCount, 1));
-}
-
-// (12) Impulses to start from become a central point with a product that suits how wrong they are.
-static void rgInterior_StartWarm(rgInterior* point) {
-    rgSystem* system = point->system;
-    double* z = point->rhs;
-    rgSystem_Velocity(system, point->run->start, point->velocity);
-    for (int i = 0; i < system->n; ++i) {
-        z[i] = point->run->start[i] - point->velocity[i];
-    }
-    memcpy(point->sigma, point->velocity, (size_t)system->n * sizeof(double));
-    for (double k = 1e-6; k < 0.1; k *= 10) {
-        rgInterior_Smooth(point, z, k);
-        rgSystem_Velocity(system, point->lambda, point->velocity);
-        if (rgInterior_MeanGap(point) <= 0.3 * sqrt(k)) {
-            break;
-        }
     }
 }
 
@@ -278,101 +224,20 @@ static void rgInterior_ClearSecondOrder(rgInterior* point) {
     }
 }
 
-// (13) How a product is to change so that it is neither too small nor too large.
-static double rgCentre(double product, double target) {
-    double wanted = fmin(fmax(product, target / RG_CORRECTOR_PRODUCT_RATIO),
-                         RG_CORRECTOR_PRODUCT_RATIO * target) -
-                    product;
-    return fmax(wanted, -RG_CORRECTOR_PRODUCT_RATIO * target);
-}
-
-// (13) Right-hand sides that bring the products of a step t back.
-static void rgInterior_CentreSide(rgInterior* point, double t) {
-    memset(point->rhs, 0, (size_t)point->system->n * sizeof(double));
-    for (int i = 0; i < point->lineCount; ++i) {
-        const rgLine* line = point->lines + i;
-        double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
-        double product = (lambda + t * point->direction.lambda[line->row]) *
-                         (sigma + t * point->direction.sigma[line->row]);
-        double wanted = rgCentre(product, rgTarget(point->aim, line->floor));
-        point->rhs[line->row] = wanted / (lambda + sigma);
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        const double* v = cone->scaling.v;
-        double b[3], e[3], p[3];
-        rgInterior_ScaledMoves(point, i, b, e);
-        for (int k = 0; k < 3; ++k) {
-            b[k] = v[k] + t * b[k];
-            e[k] = v[k] + t * e[k];
-        }
-        rgJordan(b, e, p);
-        double tail = sqrt(p[1] * p[1] + p[2] * p[2]);
-        double target = rgTarget(point->aim, cone->floor);
-        double high = rgCentre(p[0] + tail, target), low = rgCentre(p[0] - tail, target);
-        double k = tail > 0 ? 0.5 * (high - low) / tail : 0;
-        double r[3] = {0.5 * (high + low), k * p[1], k * p[2]};
-        rgJordanSolve(v, r, cone->c);
-        rgInterior_PairSide(point, cone, 0);
-    }
-}
-
-// What the present direction is the answer to: the right-hand side at hand, or that as well.
-static void rgInterior_Remember(rgInterior* point, bool more) {
-    for (int i = 0; i < point->system->n; ++i) {
-        point->sum[i] = point->rhs[i] + (more ? point->sum[i] : 0);
-    }
-    for (int i = 0; i < point->coneCount; ++i) {
-        rgCone* cone = point->cones + i;
-        for (int k = 0; k < 3; ++k) {
-            cone->sum[k] = cone->c[k] + (more ? cone->sum[k] : 0);
-        }
-    }
-}
-
-// (13) Gondzio's correctors: each costs a solve, and is kept when the step becomes longer.
-static void rgInterior_Correct(rgInterior* point, double* reach) {
-    rgDirection* d = &point->direction;
-    rgDirection* trial = &point->trial;
-    for (int k = 0; k < RG_CORRECTOR_COUNT && *reach < RG_CORRECTOR_STEP; ++k) {
-        rgInterior_CentreSide(point, fmin(1, *reach + RG_CORRECTOR_TRIAL_STEP));
-        rgInterior_Follow(point, trial, 0);
-        for (int i = 0; i < point->system->n; ++i) {
-            trial->lambda[i] += d->lambda[i];
-            trial->sigma[i] += d->sigma[i];
-        }
-        for (int i = 0; i < point->coneCount; ++i) {
-            trial->psi[i] += d->psi[i];
-        }
-        double longer = rgInterior_Reach(point, trial);
-        if (longer < *reach + RG_CORRECTOR_GAIN_STEP) {
-            rgInterior_Reach(point, d); // what each contact allows, for those who ask
-            break;
-        }
-        rgDirection other = *d;
-        *d = *trial;
-        *trial = other;
-        *reach = longer;
-        rgInterior_Remember(point, true);
-    }
-}
-
 // (14) The contacts that keep steps short move less until they no longer do.
-static void rgInterior_AdaptProximal(rgInterior* point, double reach) {
+static void rgInterior_AdaptProximal(rgInterior* point) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         cone->proximal = cone->reach < RG_PROXIMAL_STEP ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
                                                         : 0.3 * cone->proximal;
     }
-    point->shortSteps = reach < RG_STALL_STEP ? point->shortSteps + 1 : 0;
 }
 
 // (9) The better the predictor, the less; but no product far below the gap, since a point that is
 // central but wrong gets stuck.
 static double rgInterior_Aim(const rgInterior* point, double predicted) {
     double rest = 1 - predicted;
-    double centering =
-        fmin(fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO), RG_CENTRING_MOST_RATIO);
+    double centering = fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO);
     double gap = RG_PRIMAL_RESIDUAL_RATIO * point->largestGap * point->largestGap;
     return fmax(centering * point->product, fmin(gap, point->product));
 }
@@ -391,7 +256,7 @@ static bool rgInterior_Move(rgInterior* point, double reach) {
     return sum == 0;
 }
 
-// Predictor, corrector, centrality correctors, the few that block; then the step. False when the
+// Predictor, corrector, the few that block; then the step. False when the
 // linear system or the step fails.
 static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
@@ -403,7 +268,7 @@ static bool rgInterior_Advance(rgInterior* point) {
     point->share = RG_BOUNDARY_RATIO;
     rgInterior_ClearSecondOrder(point);
     rgInterior_RightSide(point, 0);
-    rgInterior_Follow(point, &point->direction, 1);
+    rgInterior_Follow(point, &point->direction);
     double predicted = rgInterior_Reach(point, &point->direction);
     if (predicted > RG_SECOND_ORDER_STEP) {
         rgInterior_SecondOrder(point);
@@ -411,17 +276,15 @@ static bool rgInterior_Advance(rgInterior* point) {
     point->aim = rgInterior_Aim(point, predicted);
     point->share = fmax(RG_BOUNDARY_RATIO, 1 - 0.5 * point->aim / point->product);
     rgInterior_RightSide(point, point->aim);
-    rgInterior_Follow(point, &point->direction, 1);
-    rgInterior_Remember(point, false);
+    rgInterior_Follow(point, &point->direction);
     double reach = rgInterior_Reach(point, &point->direction);
-    rgInterior_Correct(point, &reach);
     if (point->few > 0 && point->exact && reach < RG_BLOCKED_STEP &&
         rgInterior_Widen(point, point->aim, &reach) != rg_ok) {
         return false;
     }
     bool finite = rgInterior_Move(point, reach);
-    rgInterior_AdaptProximal(point, reach);
-    return finite && point->shortSteps < RG_STALL_ITERATIONS;
+    rgInterior_AdaptProximal(point);
+    return finite && reach > RG_STALL_STEP;
 }
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
@@ -435,11 +298,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     if (result != rg_ok) {
         return result;
     }
-    if (options->warm && run->warm && point.exact) {
-        rgInterior_StartWarm(&point);
-    } else {
-        rgInterior_Start(&point);
-    }
+    rgInterior_Start(&point);
     rgInterior_Measure(&point);
     double polishAt = RG_POLISH_RESIDUAL;
     for (int k = 0; k < options->limit && result == rg_ok && !rgRun_Solved(run); ++k) {

@@ -14,8 +14,7 @@ typedef struct rgCone {
     double head[3];   // W e_0 over its length
     double length;    // of W e_0
     double tail[2];   // W (W e_0), what dpsi takes from dsigma_t
-    double c[3];      // (7) right-hand side of the pair,
-    double sum[3];    // and with the corrections that were kept
+    double c[3];      // (7) right-hand side of the pair
     double second[3]; // second-order terms of the predictor
     double floor;     // (10) product of the pair below which nothing is gained
     double proximal;  // added to the diagonal of G, centred at the present point
@@ -44,7 +43,6 @@ typedef struct rgInterior {
     double* velocity; // G lambda + g
     double* gap;      // (4) velocity - sigma
     double* rhs;
-    double* sum; // right-hand side of the direction with its corrections
     rgDirection direction, trial;
     double* A;
     double* B;
@@ -57,7 +55,6 @@ typedef struct rgInterior {
     double product;    // (9) mean over the pairs
     double aim;        // product that the last step aimed at
     double share;      // of the way to the boundary that a step goes
-    int shortSteps;    // in a row
     int few;           // contacts that may be solved exactly to widen short steps
 } rgInterior;
 
@@ -76,14 +73,12 @@ static inline bool rgIsFrictionless(const rgSet* set) {
 }
 
 // (7) A and B of the present point with the proximal terms; rows of the right-hand side for a
-// wanted product; and those of one pair, given c, that close a share of the gap.
+// wanted product.
 void rgInterior_Linearize(rgInterior* point, double leastProximal);
 void rgInterior_RightSide(rgInterior* point, double aim);
-void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double share);
 
-// (8) The direction that the right-hand side asks for, with c of the cones; share: of the gap that
-// it closes.
-void rgInterior_Follow(rgInterior* point, rgDirection* direction, double share);
+// (8) The direction that the right-hand side asks for, with c of the cones.
+void rgInterior_Follow(rgInterior* point, rgDirection* direction);
 
 // Longest step that stays inside all cones, and how far each contact would go by itself.
 double rgInterior_Reach(rgInterior* point, const rgDirection* direction);

@@ -111,8 +111,8 @@ void rgInterior_Linearize(rgInterior* point, double leastProximal) {
     }
 }
 
-// (7) Rows of the pair, given c; share: of the gap.
-void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double share) {
+// (7) Rows of the pair, given c.
+static void rgInterior_PairSide(rgInterior* point, const rgCone* cone) {
     const double* gap = point->gap + cone->set->row;
     const double* B = point->B + cone->set->pairStart;
     const double *c = cone->c, *h = cone->head;
@@ -120,13 +120,13 @@ void rgInterior_PairSide(rgInterior* point, const rgCone* cone, double share) {
     int m = cone->set->size;
     if (point->exact) {
         double dot = (h[0] * c[0] + h[1] * c[1] + h[2] * c[2] + c[0]) / (1 + h[0]);
-        rhs[0] = c[1] - h[1] * dot - share * (B[0] * gap[0] + B[1] * gap[1]);
-        rhs[1] = c[2] - h[2] * dot - share * (B[m] * gap[0] + B[m + 1] * gap[1]);
+        rhs[0] = c[1] - h[1] * dot - B[0] * gap[0] - B[1] * gap[1];
+        rhs[1] = c[2] - h[2] * dot - B[m] * gap[0] - B[m + 1] * gap[1];
         return;
     }
     for (int i = 0; i < 3; ++i) {
         double moved = B[i * m] * gap[0] + B[i * m + 1] * gap[1] + B[i * m + 2] * gap[2];
-        rhs[i] = c[(i + 1) % 3] - share * moved;
+        rhs[i] = c[(i + 1) % 3] - moved;
     }
 }
 
@@ -158,15 +158,15 @@ void rgInterior_RightSide(rgInterior* point, double aim) {
         double r[3] = {rgTarget(aim, cone->floor) - p[0] - second[0], -p[1] - second[1],
                        -p[2] - second[2]};
         rgJordanSolve(v, r, cone->c);
-        rgInterior_PairSide(point, cone, 1);
+        rgInterior_PairSide(point, cone);
     }
 }
 
-void rgInterior_Follow(rgInterior* point, rgDirection* direction, double share) {
+void rgInterior_Follow(rgInterior* point, rgDirection* direction) {
     rgSystem* system = point->system;
     system->ops->solvePair(system, point->rhs, direction->lambda, direction->sigma);
     for (int i = 0; i < system->n; ++i) {
-        direction->sigma[i] += share * point->gap[i];
+        direction->sigma[i] += point->gap[i];
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgCone* cone = point->cones + i;

@@ -99,10 +99,6 @@ static rgResult rgNewton_Step(rgNewton* newton) {
     rgNewton_LinearizeProximal(newton);
     double eps = rgNewton_Regularisation(newton);
     rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
-    for (int tries = 0; result == rg_errorNumeric && tries < RG_SHIFT_TRIES; ++tries) {
-        eps = fmax(RG_SHIFT_GROWTH_RATIO * eps, RG_SHIFT_RETRY);
-        result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
-    }
     if (result != rg_ok) {
         return result;
     }

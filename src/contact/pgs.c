@@ -134,14 +134,14 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
     }
     bool pending = false; // lambda has moved since it was offered
     for (int k = 0; k < limit && !rgRun_Solved(run) && rgRun_Count(run, rg_phaseSweep); ++k) {
-        if (k % RG_VELOCITY_REFRESH_PASSES == 0) {
+        if (k % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
             rgSystem_Velocity(system, lambda, sigma);
         }
         system->ops->sweep(system, lambda, sigma, relaxation);
         // lambda is in K and sigma is current: the residual costs no product with G.
         double residual = rgSystem_Residual(system, lambda, sigma);
         pending = residual > run->tolerance && k + 1 < limit &&
-                  k % RG_OFFER_PASSES != RG_OFFER_PASSES - 1;
+                  (k + 1) % RG_VELOCITY_REFRESH_ITERATIONS != 0;
         if (!pending) {
             residual = rgRun_Offer(run, lambda, NULL);
         }

@@ -12,7 +12,7 @@
 static void rgSweepStart(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
     rgSystem_Velocity(system, lambda, run->trialSigma);
-    for (int k = 0; k < RG_START_FAR_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
+    for (int k = 0; k < RG_GAUSS_SEIDEL_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
         system->ops->sweep(system, lambda, run->trialSigma, 1);
     }
 }
@@ -25,7 +25,7 @@ static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton
     rgResult result = rgRunNewton(run, lambda, &newton);
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunSweeps(run, lambda, RG_START_REST_PASSES, 1);
+        result = rgRunSweeps(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
         memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
     return result;
@@ -64,7 +64,7 @@ static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
                                   rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
                               .centre = run->start};
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-    rgResult result = rgRunSweeps(run, lambda, RG_AGAIN_PASSES, 1);
+    rgResult result = rgRunSweeps(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
     return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, &newton) : result;
 }
 

@@ -75,7 +75,6 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
 
 typedef struct rgInteriorOptions {
     int limit;
-    bool warm;   // from the run's start, where there is one
     bool polish; // let Newton try near the solution
     int few;     // contacts that are solved exactly when they hold up the rest, at most
 } rgInteriorOptions;

@@ -278,8 +278,8 @@ static bool rgSmall_Step(rgSmall* small) {
 bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double* lambda,
                   rgSmallOutcome* outcome) {
     rgSmall small;
-    int rows[RG_SMALL_CONTACT_COUNT], limit = RG_MIN(options->limit, RG_SMALL_ITERATIONS);
-    double best[RG_SMALL_ROWS], least = RG_SMALL_START_RESIDUAL, residual = 0;
+    int rows[RG_SMALL_CONTACT_COUNT];
+    double best[RG_SMALL_ROWS], least = RG_START_FAR_RESIDUAL, residual = 0;
     *outcome = (rgSmallOutcome){0};
     if (def->memberCount > RG_SMALL_CONTACT_COUNT || !rgSmall_Build(&small, def, lambda, rows)) {
         return false;
@@ -293,7 +293,8 @@ bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double*
         memcpy(best, small.lambda, (size_t)small.count * 3 * sizeof(double));
         least = residual;
         outcome->kept = outcome->iterationCount == 0 && !small.trivial;
-        if (least <= options->aim || outcome->iterationCount >= limit || !rgSmall_Step(&small)) {
+        if (least <= options->aim || outcome->iterationCount >= options->limit ||
+            !rgSmall_Step(&small)) {
             break;
         }
         outcome->iterationCount += 1;

@@ -178,7 +178,6 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
 static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
     rgResult result =
         rgRunInterior(run, &(rgInteriorOptions){.limit = RG_MIN(limit, RG_INTERIOR_ITERATIONS),
-                                                .warm = true,
                                                 .few = RG_BLOCKING_MOST_COUNT});
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunNewton(run, run->best,

@@ -268,40 +268,11 @@ static void test_scaling_and_steps(void** state) {
     }
 }
 
-// From the solution's impulses, or nearly those, the path is short.
-static void test_warm_start_is_shorter(void** state) {
-    (void)state;
-    int iterations[2] = {0, 0};
-    for (int k = 0; k < 20; ++k) {
-        for (int warm = 0; warm < 2; ++warm) {
-            rgContactCaseDef caseDef = rgMixedCase((uint64_t)(50 + k), 12, 30);
-            rgBuilt built;
-            rgBuilt_Init(&built, &caseDef, rg_formVelocity);
-            rgContactSolverDef def = rgDefaultContactSolverDef();
-            double* start = calloc((size_t)built.problem.rowCount, sizeof(double));
-            for (int i = 0; i < built.problem.rowCount; ++i) {
-                start[i] = warm * built.made->lambda[i] * (i % 2 == 0 ? 1.001 : 0.999);
-            }
-            rgRun run;
-            assert_int_equal(rgRun_Init(&run, &def, &built.system, 1e-7, start), rg_ok);
-            assert_int_equal(rgRunInterior(&run, &(rgInteriorOptions){.limit = 60, .warm = true}),
-                             rg_ok);
-            assert_true(rgRun_Solved(&run));
-            iterations[warm] += run.iterationCount;
-            free(start);
-            rgBuilt_Free(&built);
-        }
-    }
-    print_message("cold: %d iterations, warm: %d\n", iterations[0], iterations[1]);
-    assert_true(3 * iterations[1] < 2 * iterations[0]);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_smoothed_law),
         cmocka_unit_test(test_derivative_of_the_law),
         cmocka_unit_test(test_scaling_and_steps),
-        cmocka_unit_test(test_warm_start_is_shorter),
         cmocka_unit_test(test_pair_systems_are_solved),
         cmocka_unit_test(test_response_is_that_of_single_columns),
         cmocka_unit_test(test_widened_steps_solve_more),
