@@ -13,16 +13,16 @@
 static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
     *bare = *system;
     bare->model = rg_modelCcp;
-    bare->sets = RG_TAKE(system->arena, rgSet, system->setCount);
-    if (bare->sets == NULL) {
+    bare->blocks = RG_TAKE(system->arena, rgSystemBlock, system->blockCount);
+    if (bare->blocks == NULL) {
         return rg_errorMemory;
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        rgSet* set = bare->sets + i;
-        *set = system->sets[i];
-        set->mu = set->torsion = set->rolling = 0;
-        set->lower = set->lower == -INFINITY ? set->lower : 0;
-        set->upper = set->upper == INFINITY ? set->upper : 0;
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgSystemBlock* block = bare->blocks + i;
+        *block = system->blocks[i];
+        block->mu = block->torsion = block->rolling = 0;
+        block->lower = block->lower == -INFINITY ? block->lower : 0;
+        block->upper = block->upper == INFINITY ? block->upper : 0;
     }
     return rg_ok;
 }
@@ -90,11 +90,11 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
     for (int i = 0; i < system->n; ++i) {
         largest = fmax(largest, fabs(y[i]));
     }
-    for (int i = 0; *found && i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size; ++k) {
+    for (int i = 0; *found && i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        for (int k = 0; k < block->size; ++k) {
             run->conflict[i] =
-                run->conflict[i] || fabs(y[set->row + k]) > RG_CONFLICT_RATIO * largest;
+                run->conflict[i] || fabs(y[block->row + k]) > RG_CONFLICT_RATIO * largest;
         }
     }
     rgArena_Return(system->arena, mark);

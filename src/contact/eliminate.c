@@ -6,11 +6,11 @@
 #include <string.h>
 
 bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
-    const rgSet* set = system->sets + i;
+    const rgSystemBlock* block = system->blocks + i;
     const double* R = def->problem->compliance;
-    bool compliant = R != NULL && set->kind == rg_blockFree;
-    for (int r = 0; compliant && r < set->size; ++r) {
-        compliant = R[system->globalRow[set->row + r]] > 0;
+    bool compliant = R != NULL && block->kind == rg_blockFree;
+    for (int r = 0; compliant && r < block->size; ++r) {
+        compliant = R[system->globalRow[block->row + r]] > 0;
     }
     return compliant;
 }
@@ -66,38 +66,38 @@ static void rgReduceMatrix(const rgSystem* system, rgMatrix* G, const int* kept,
                                          eliminated->lead, G->values, G->ld);
 }
 
-// The sets and rows that stay, one after the other, with the diagonal blocks of the new G.
-static void rgKeepSets(rgSystem* system, const rgMatrix* G, const bool* leaves) {
-    int sets = 0, row = 0, pair = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        rgSet set = system->sets[i];
-        for (int r = set.row; r < set.row + set.size && !leaves[i]; ++r, ++row) {
+// The blocks and rows that stay, one after the other, with the diagonal blocks of the new G.
+static void rgKeepBlocks(rgSystem* system, const rgMatrix* G, const bool* leaves) {
+    int blocks = 0, row = 0, pair = 0;
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgSystemBlock block = system->blocks[i];
+        for (int r = block.row; r < block.row + block.size && !leaves[i]; ++r, ++row) {
             system->g[row] = system->g[r];
             system->mass[row] = system->mass[r];
             system->weight[row] = system->weight[r];
             system->globalRow[row] = system->globalRow[r];
         }
         if (!leaves[i]) {
-            set.row = row - set.size;
-            set.pairStart = pair;
-            system->setStart[sets] = set.row;
-            system->sets[sets++] = set;
-            for (int e = 0; e < set.size * set.size; ++e) {
+            block.row = row - block.size;
+            block.entryStart = pair;
+            system->blockStart[blocks] = block.row;
+            system->blocks[blocks++] = block;
+            for (int e = 0; e < block.size * block.size; ++e) {
                 system->diagonal[pair++] =
-                    rgLowerEntry(G, set.row + e / set.size, set.row + e % set.size);
+                    rgLowerEntry(G, block.row + e / block.size, block.row + e % block.size);
             }
         }
     }
-    system->setStart[sets] = row;
-    system->setCount = sets;
+    system->blockStart[blocks] = row;
+    system->blockCount = blocks;
     system->n = row;
-    system->pairCount = pair;
+    system->entryCount = pair;
 }
 
 rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G) {
     rgEliminated made = {0};
     int n = system->n, keptCount = 0;
-    bool* leaves = RG_TAKE(system->arena, bool, system->setCount);
+    bool* leaves = RG_TAKE(system->arena, bool, system->blockCount);
     int* kept = RG_TAKE(system->arena, int, n);
     int* out = RG_TAKE(system->arena, int, n);
     made.globalRow = RG_TAKE(system->arena, int, n);
@@ -105,9 +105,9 @@ rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* 
     if (system->arena->failed) {
         return rg_errorMemory;
     }
-    for (int i = 0; i < system->setCount; ++i) {
+    for (int i = 0; i < system->blockCount; ++i) {
         leaves[i] = rgIsCompliantFree(system, def, i);
-        for (int r = system->setStart[i]; r < system->setStart[i + 1]; ++r) {
+        for (int r = system->blockStart[i]; r < system->blockStart[i + 1]; ++r) {
             if (leaves[i]) {
                 made.globalRow[made.count] = system->globalRow[r];
                 made.y[made.count] = system->g[r];
@@ -127,7 +127,7 @@ rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* 
         return rg_ok;
     }
     rgReduceMatrix(system, G, kept, keptCount, &made);
-    rgKeepSets(system, G, leaves);
+    rgKeepBlocks(system, G, leaves);
     rgSystem_PredictCosts(system);
     system->kernels->lowerSolve(made.count, made.L, made.lead, made.y);
     for (int j = 0; j < made.count; ++j) {

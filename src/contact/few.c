@@ -17,7 +17,7 @@ typedef struct rgFew {
     int room;         // contacts at most
     int count;
     int* cones;
-    int* sets;
+    int* blocks;
     bool* member; // of the cones
     int n, ld;
     double* X; // the few's part of the inverse of the linear system, and G times it
@@ -67,7 +67,7 @@ static rgResult rgFew_Init(rgFew* few, rgInterior* point, double aim, double rea
     few->pivot = RG_TAKE(arena, int, m);
     few->stepPivot = RG_TAKE(arena, int, m);
     few->cones = RG_TAKE(arena, int, room);
-    few->sets = RG_TAKE(arena, int, room);
+    few->blocks = RG_TAKE(arena, int, room);
     few->member = RG_TAKE(arena, bool, point->coneCount);
     if (arena->failed) {
         return rg_errorMemory;
@@ -79,7 +79,7 @@ static rgResult rgFew_Init(rgFew* few, rgInterior* point, double aim, double rea
     memcpy(few->rhs, point->rhs, bytes);
     for (int i = 0; i < point->coneCount; ++i) {
         const rgCone* cone = point->cones + i;
-        for (int k = cone->set->row; k < cone->set->row + 3; ++k) {
+        for (int k = cone->block->row; k < cone->block->row + 3; ++k) {
             few->linearVelocity[k] = point->sigma[k] + d->sigma[k] - cone->proximal * d->lambda[k];
         }
     }
@@ -89,7 +89,7 @@ static rgResult rgFew_Init(rgFew* few, rgInterior* point, double aim, double rea
 
 static bool rgFew_Wants(const rgFew* few, int cone, double limit) {
     const rgCone* c = few->point->cones + cone;
-    return !few->member[cone] && c->reach < limit && c->set->size == 3;
+    return !few->member[cone] && c->reach < limit && c->block->size == 3;
 }
 
 // Contacts that go less far than the limit join; the limit is lowered until there is room for all.
@@ -112,7 +112,7 @@ static bool rgFew_Join(rgFew* few, double limit) {
         if (rgFew_Wants(few, i, limit)) {
             few->member[i] = true;
             few->cones[few->count] = i;
-            few->sets[few->count++] = (int)(point->cones[i].set - point->system->sets);
+            few->blocks[few->count++] = (int)(point->cones[i].block - point->system->blocks);
         }
     }
     return true;
@@ -120,7 +120,7 @@ static bool rgFew_Join(rgFew* few, double limit) {
 
 // Row of the whole system.
 static int rgFew_Row(const rgFew* few, int row) {
-    return few->point->cones[few->cones[row / 3]].set->row + row % 3;
+    return few->point->cones[few->cones[row / 3]].block->row + row % 3;
 }
 
 // (16) G of the few = Y X^-1, row by row with the factors of X'; X stays factorized.
@@ -155,7 +155,8 @@ static rgResult rgFew_Reduce(rgFew* few, bool* usable) {
     rgSystem* system = point->system;
     few->n = 3 * few->count;
     few->ld = rgLeadingDimension(few->n);
-    rgResult result = system->ops->respond(system, few->count, few->sets, few->X, few->Y, few->ld);
+    rgResult result =
+        system->ops->respond(system, few->count, few->blocks, few->X, few->Y, few->ld);
     if (result != rg_ok) {
         return result;
     }
@@ -176,7 +177,7 @@ static rgResult rgFew_Reduce(rgFew* few, bool* usable) {
 static double rgFew_Evaluate(rgFew* few, const double* z, double k, double* F) {
     const rgInterior* point = few->point;
     for (int i = 0; i < few->count; ++i) {
-        double mu = point->cones[few->cones[i]].set->mu;
+        double mu = point->cones[few->cones[i]].block->mu;
         const rgCone* cone = point->cones + few->cones[i];
         double normal = point->lines[few->cones[i]].floor;
         double own[2] = {rgTarget(k, normal), rgTarget(k, cone->floor)};
@@ -293,7 +294,7 @@ static void rgFew_Follow(rgFew* few) {
     }
     for (int i = 0; i < few->count; ++i) {
         const rgCone* cone = point->cones + few->cones[i];
-        d->psi[few->cones[i]] = rgSlipBound(cone->set->mu, rgTarget(few->aim, cone->floor),
+        d->psi[few->cones[i]] = rgSlipBound(cone->block->mu, rgTarget(few->aim, cone->floor),
                                             few->lambda + 3 * i, few->sigma + 3 * i) -
                                 cone->e[0];
     }

@@ -8,29 +8,29 @@
 #include <math.h>
 #include <string.h>
 
-static void rgInterior_AddLine(rgInterior* point, const rgSet* set, int k) {
+static void rgInterior_AddLine(rgInterior* point, const rgSystemBlock* block, int k) {
     point->lines[point->lineCount++] =
-        (rgLine){.row = set->row + k, .pair = set->pairStart + k * (set->size + 1)};
+        (rgLine){.row = block->row + k, .pair = block->entryStart + k * (block->size + 1)};
 }
 
 static void rgInterior_FindCones(rgInterior* point) {
     const rgSystem* system = point->system;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        if (rgHasCone(set)) {
-            point->cones[point->coneCount++] = (rgCone){.set = set};
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        if (rgHasCone(block)) {
+            point->cones[point->coneCount++] = (rgCone){.block = block};
             if (point->exact) {
-                rgInterior_AddLine(point, set, 2);
+                rgInterior_AddLine(point, block, 2);
             }
         }
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        if (rgIsFrictionless(set)) {
-            rgInterior_AddLine(point, set, 2);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        if (rgIsFrictionless(block)) {
+            rgInterior_AddLine(point, block, 2);
         }
-        for (int k = 0; set->kind == rg_blockHalfLine && k < set->size; ++k) {
-            rgInterior_AddLine(point, set, k);
+        for (int k = 0; block->kind == rg_blockHalfLine && k < block->size; ++k) {
+            rgInterior_AddLine(point, block, k);
         }
     }
 }
@@ -52,18 +52,18 @@ static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
-    point->direction.psi = RG_TAKE(arena, double, system->setCount);
-    point->trial.psi = RG_TAKE(arena, double, system->setCount);
-    point->A = RG_TAKE(arena, double, system->pairCount);
-    point->B = RG_TAKE(arena, double, system->pairCount);
-    point->kinds = RG_TAKE(arena, rgPairKind, system->setCount);
-    point->cones = RG_TAKE(arena, rgCone, system->setCount);
+    point->direction.psi = RG_TAKE(arena, double, system->blockCount);
+    point->trial.psi = RG_TAKE(arena, double, system->blockCount);
+    point->A = RG_TAKE(arena, double, system->entryCount);
+    point->B = RG_TAKE(arena, double, system->entryCount);
+    point->kinds = RG_TAKE(arena, rgJacobianKind, system->blockCount);
+    point->cones = RG_TAKE(arena, rgCone, system->blockCount);
     point->lines = RG_TAKE(arena, rgLine, system->n);
     if (arena->failed) {
         return rg_errorMemory;
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        point->kinds[i] = rg_pairWhole;
+    for (int i = 0; i < system->blockCount; ++i) {
+        point->kinds[i] = rg_jacobianWhole;
     }
     rgInterior_FindCones(point);
     return rg_ok;
@@ -78,8 +78,8 @@ static void rgInterior_Start(rgInterior* point) {
         point->lambda[point->lines[i].row] = 0.3;
     }
     for (int i = 0; i < point->coneCount; ++i) {
-        const rgSet* set = point->cones[i].set;
-        point->lambda[set->row + 2] = 0.3 / fmax(set->mu, 1e-3);
+        const rgSystemBlock* block = point->cones[i].block;
+        point->lambda[block->row + 2] = 0.3 / fmax(block->mu, 1e-3);
     }
     rgSystem_Velocity(system, point->lambda, point->velocity);
     memcpy(point->sigma, point->velocity, bytes);
@@ -89,10 +89,10 @@ static void rgInterior_Start(rgInterior* point) {
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        double* sigma = point->sigma + cone->set->row;
+        double* sigma = point->sigma + cone->block->row;
         double slip = sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1]);
         if (!point->exact) {
-            sigma[2] = fmax(sigma[2], 0) + 0.5 + cone->set->mu * slip;
+            sigma[2] = fmax(sigma[2], 0) + 0.5 + cone->block->mu * slip;
         }
         cone->e[0] = slip + 0.5;
     }
@@ -109,14 +109,14 @@ static double rgInterior_PairFloor(const rgInterior* point, const rgCone* cone) 
     double tail = sqrt(cone->b[1] * cone->b[1] + cone->b[2] * cone->b[2]);
     double slip = sqrt(cone->e[1] * cone->e[1] + cone->e[2] * cone->e[2]);
     double size = fmax(cone->b[0] - tail, point->exact ? slip : cone->e[0]);
-    return rgInterior_Smallest(point, cone->set->row) * size;
+    return rgInterior_Smallest(point, cone->block->row) * size;
 }
 
 // Cone of the present point; its product over what it aims at.
 static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
-    const double* lambda = point->lambda + cone->set->row;
-    const double* sigma = point->sigma + cone->set->row;
-    double mu = cone->set->mu;
+    const double* lambda = point->lambda + cone->block->row;
+    const double* sigma = point->sigma + cone->block->row;
+    double mu = cone->block->mu;
     cone->b[0] = mu * lambda[2];
     cone->b[1] = lambda[0];
     cone->b[2] = lambda[1];
@@ -128,7 +128,7 @@ static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     return dot / rgTarget(point->aim, cone->floor);
 }
 
-// (4) gap, (9) mean product: over the targets, times the aim that set them
+// (4) gap, (9) mean product: over the targets, times the aim that block them
 static void rgInterior_Measure(rgInterior* point) {
     rgSystem* system = point->system;
     rgSystem_Velocity(system, point->lambda, point->velocity);
@@ -147,7 +147,7 @@ static void rgInterior_Measure(rgInterior* point) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         sum += rgInterior_MeasureCone(point, cone);
-        for (int r = cone->set->row; r < cone->set->row + 3; ++r) {
+        for (int r = cone->block->row; r < cone->block->row + 3; ++r) {
             point->largestGap = fmax(point->largestGap, fabs(point->gap[r]));
         }
     }
@@ -159,9 +159,9 @@ static void rgInterior_Measure(rgInterior* point) {
 static void rgInterior_Moves(const rgInterior* point, const rgDirection* direction, int i,
                              double db[3], double de[3]) {
     const rgCone* cone = point->cones + i;
-    const double* dl = direction->lambda + cone->set->row;
-    const double* ds = direction->sigma + cone->set->row;
-    double mu = cone->set->mu;
+    const double* dl = direction->lambda + cone->block->row;
+    const double* ds = direction->sigma + cone->block->row;
+    double mu = cone->block->mu;
     db[0] = mu * dl[2];
     db[1] = dl[0];
     db[2] = dl[1];
@@ -262,7 +262,7 @@ static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
     double eps = 0.1 * system->ops->leastShift;
     rgInterior_Linearize(point, eps);
-    if (system->ops->factorPair(system, point->A, point->B, point->kinds, eps) != rg_ok) {
+    if (system->ops->factorNewton(system, point->A, point->B, point->kinds, eps) != rg_ok) {
         return false;
     }
     point->share = RG_BOUNDARY_RATIO;

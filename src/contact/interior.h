@@ -7,7 +7,7 @@
 // Friction of one contact: impulses b = (mu lambda_n, lambda_t) and velocities e = (psi, sigma_t).
 // The relaxed model has e = (sigma_n, mu sigma_t) and no psi.
 typedef struct rgCone {
-    const rgSet* set;
+    const rgSystemBlock* block;
     double b[3];
     double e[3];
     rgScaling scaling;
@@ -46,7 +46,7 @@ typedef struct rgInterior {
     rgDirection direction, trial;
     double* A;
     double* B;
-    rgPairKind* kinds;
+    rgJacobianKind* kinds;
     int coneCount;
     rgCone* cones;
     int lineCount;
@@ -64,12 +64,12 @@ static inline double rgTarget(double aim, double floor) {
 }
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
-static inline bool rgHasCone(const rgSet* set) {
-    return set->kind == rg_blockCoulomb && set->mu > 1e-9;
+static inline bool rgHasCone(const rgSystemBlock* block) {
+    return block->kind == rg_blockCoulomb && block->mu > 1e-9;
 }
 
-static inline bool rgIsFrictionless(const rgSet* set) {
-    return set->kind == rg_blockCoulomb && !rgHasCone(set);
+static inline bool rgIsFrictionless(const rgSystemBlock* block) {
+    return block->kind == rg_blockCoulomb && !rgHasCone(block);
 }
 
 // (7) A and B of the present point with the proximal terms; rows of the right-hand side for a

@@ -16,7 +16,7 @@ static void rgCone_Row(const rgCone* cone, int i, double N[3]) {
 
 // (7) The exact model: psi is eliminated from the pair. The normal is a line.
 static void rgCone_LinearizeSplit(rgCone* cone, double* A, double* B) {
-    int m = cone->set->size;
+    int m = cone->block->size;
     const rgScaling* scaling = &cone->scaling;
     double unit[3] = {1, 0, 0}, h[3], wh[3];
     rgScaling_Apply(scaling, false, unit, h);
@@ -34,7 +34,7 @@ static void rgCone_LinearizeSplit(rgCone* cone, double* A, double* B) {
         rgScaling_Apply(scaling, false, N, b);
         A[i * m] = a[1];
         A[i * m + 1] = a[2];
-        A[i * m + 2] = cone->set->mu * a[0];
+        A[i * m + 2] = cone->block->mu * a[0];
         B[i * m] = b[1];
         B[i * m + 1] = b[2];
         B[i * m + 2] = 0;
@@ -44,8 +44,8 @@ static void rgCone_LinearizeSplit(rgCone* cone, double* A, double* B) {
 
 // The relaxed model: one pair of three; block rows tail, tail, head.
 static void rgCone_LinearizeWhole(rgCone* cone, double* A, double* B) {
-    int m = cone->set->size;
-    double mu = cone->set->mu;
+    int m = cone->block->size;
+    double mu = cone->block->mu;
     for (int j = 0; j < 3; ++j) {
         double db[3] = {j == 2 ? mu : 0, j == 0, j == 1};
         double de[3] = {j == 2, j == 0 ? mu : 0, j == 1 ? mu : 0};
@@ -62,19 +62,19 @@ static void rgCone_LinearizeWhole(rgCone* cone, double* A, double* B) {
 // Natural maps of the rows that are neither cones nor half lines; then the half lines.
 static void rgInterior_LinearizeRest(rgInterior* point) {
     rgSystem* system = point->system;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int m = set->size;
-        double* A = point->A + set->pairStart;
-        double* B = point->B + set->pairStart;
-        if (m == 3 && rgHasCone(set)) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        int m = block->size;
+        double* A = point->A + block->entryStart;
+        double* B = point->B + block->entryStart;
+        if (m == 3 && rgHasCone(block)) {
             continue; // the cone fills all of it
         }
         memset(A, 0, (size_t)(m * m) * sizeof(double));
         memset(B, 0, (size_t)(m * m) * sizeof(double));
-        rgLinearizeSet(set, system->model, 1, point->lambda + set->row, point->velocity + set->row,
-                       A, B);
-        if (rgIsFrictionless(set)) {
+        rgLinearizeBlock(block, system->model, 1, point->lambda + block->row,
+                         point->velocity + block->row, A, B);
+        if (rgIsFrictionless(block)) {
             A[0] = A[m + 1] = 1; // no tangential impulse
             B[0] = B[m + 1] = 0;
             A[2] = A[m + 2] = B[2] = B[m + 2] = 0;
@@ -93,9 +93,9 @@ void rgInterior_Linearize(rgInterior* point, double leastProximal) {
     rgInterior_LinearizeRest(point);
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        const rgSet* set = cone->set;
-        double* A = point->A + set->pairStart;
-        double* B = point->B + set->pairStart;
+        const rgSystemBlock* block = cone->block;
+        double* A = point->A + block->entryStart;
+        double* B = point->B + block->entryStart;
         rgScaling_Init(&cone->scaling, cone->b, cone->e);
         if (point->exact) {
             rgCone_LinearizeSplit(cone, A, B);
@@ -105,7 +105,7 @@ void rgInterior_Linearize(rgInterior* point, double leastProximal) {
         cone->proximal = fmax(cone->proximal, leastProximal);
         for (int r = 0; r < 3; ++r) {
             for (int k = 0; k < 3; ++k) {
-                A[r * set->size + k] += cone->proximal * B[r * set->size + k];
+                A[r * block->size + k] += cone->proximal * B[r * block->size + k];
             }
         }
     }
@@ -113,11 +113,11 @@ void rgInterior_Linearize(rgInterior* point, double leastProximal) {
 
 // (7) Rows of the pair, given c.
 static void rgInterior_PairSide(rgInterior* point, const rgCone* cone) {
-    const double* gap = point->gap + cone->set->row;
-    const double* B = point->B + cone->set->pairStart;
+    const double* gap = point->gap + cone->block->row;
+    const double* B = point->B + cone->block->entryStart;
     const double *c = cone->c, *h = cone->head;
-    double* rhs = point->rhs + cone->set->row;
-    int m = cone->set->size;
+    double* rhs = point->rhs + cone->block->row;
+    int m = cone->block->size;
     if (point->exact) {
         double dot = (h[0] * c[0] + h[1] * c[1] + h[2] * c[2] + c[0]) / (1 + h[0]);
         rhs[0] = c[1] - h[1] * dot - B[0] * gap[0] - B[1] * gap[1];
@@ -137,11 +137,11 @@ void rgInterior_RightSide(rgInterior* point, double aim) {
     for (int i = 0; i < system->n; ++i) {
         point->rhs[i] = -point->rhs[i];
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        if (rgIsFrictionless(set)) {
-            point->rhs[set->row] = -point->lambda[set->row];
-            point->rhs[set->row + 1] = -point->lambda[set->row + 1];
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        if (rgIsFrictionless(block)) {
+            point->rhs[block->row] = -point->lambda[block->row];
+            point->rhs[block->row + 1] = -point->lambda[block->row + 1];
         }
     }
     for (int i = 0; i < point->lineCount; ++i) {
@@ -164,21 +164,21 @@ void rgInterior_RightSide(rgInterior* point, double aim) {
 
 void rgInterior_Follow(rgInterior* point, rgDirection* direction) {
     rgSystem* system = point->system;
-    system->ops->solvePair(system, point->rhs, direction->lambda, direction->sigma);
+    system->ops->solveNewton(system, point->rhs, direction->lambda, direction->sigma);
     for (int i = 0; i < system->n; ++i) {
         direction->sigma[i] += point->gap[i];
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgCone* cone = point->cones + i;
-        const double* dl = direction->lambda + cone->set->row;
-        double* ds = direction->sigma + cone->set->row;
+        const double* dl = direction->lambda + cone->block->row;
+        double* ds = direction->sigma + cone->block->row;
         for (int k = 0; k < 3; ++k) {
             ds[k] += cone->proximal * dl[k];
         }
         if (point->exact) {
             const double *h = cone->head, *c = cone->c;
             double along = cone->length * (c[0] * h[0] + c[1] * h[1] + c[2] * h[2]);
-            double moved = cone->set->mu * dl[2] + cone->tail[0] * ds[0] + cone->tail[1] * ds[1];
+            double moved = cone->block->mu * dl[2] + cone->tail[0] * ds[0] + cone->tail[1] * ds[1];
             direction->psi[i] = (along - moved) / (cone->length * cone->length);
         }
     }

@@ -69,7 +69,7 @@ static void rgIntoCone(double mu, double* x) {
 }
 
 // Put impulses into K, the rows beyond the third after the normal they depend on.
-static void rgPutIntoSet(const rgBlock* block, rgContactModel model, double* x) {
+static void rgProjectBlock(const rgBlock* block, rgContactModel model, double* x) {
     switch (block->kind) {
     case rg_blockFree:
         break;
@@ -141,14 +141,14 @@ static rgGroupOfRows rgTakeGroup(const rgJudgeWork* work, const rgBlock* block, 
     return group;
 }
 
-// x = P(x) on the set of these rows; normal is the impulse that bounds torsion and rolling.
+// x = P(x) on the block of these rows; normal is the impulse that bounds torsion and rolling.
 static void rgProjectGroup(const rgGroupOfRows* group, rgContactModel model, double normal,
                            double* x) {
     const rgBlock* block = group->block;
     if (block->kind != rg_blockCoulomb) {
         rgBlock one = *block;
         one.rowCount = group->count;
-        rgPutIntoSet(&one, model, x);
+        rgProjectBlock(&one, model, x);
     } else if (group->first == 0) {
         rgIntoCone(block->mu, x);
     } else if (group->first == 3) {
@@ -158,7 +158,7 @@ static void rgProjectGroup(const rgGroupOfRows* group, rgContactModel model, dou
     }
 }
 
-// What is left of x far along it: projection on the directions in which the set is unbounded.
+// What is left of x far along it: projection on the directions in which the block is unbounded.
 static void rgProjectRecession(const rgGroupOfRows* group, rgContactModel model, double* x) {
     const rgBlock* block = group->block;
     if (block->kind == rg_blockBox) {
@@ -221,7 +221,7 @@ static inline double rgErrorOfZero(const rgGroupOfRows* group, int count, rgCont
     return rgLength(count, map) * group->yield * group->length;
 }
 
-// Distance of u to the dual set, for cones; boxes have none of their own.
+// Distance of u to the dual block, for cones; boxes have none of their own.
 static inline double rgDualDistance(const rgGroupOfRows* group, int count, rgContactModel model,
                                     const double* u) {
     double x[3];
@@ -237,7 +237,7 @@ static inline double rgDualDistance(const rgGroupOfRows* group, int count, rgCon
 }
 
 static int rgIslandOf(const rgJudgeWork* work, const rgBlock* block) {
-    return work->layout->islandOfSet[work->layout->setOfRow[block->firstRow]];
+    return work->layout->islandOfBlock[work->layout->blockOfRow[block->firstRow]];
 }
 
 static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* group, int count,
@@ -331,7 +331,7 @@ static rgResult rgJudge_Read(rgJudgeWork* work, rgContactModel model, const doub
         memcpy(work->lambda, lambda, (size_t)n * sizeof(double));
     }
     for (int b = 0; b < problem->blockCount; ++b) {
-        rgPutIntoSet(problem->blocks + b, model, work->lambda + problem->blocks[b].firstRow);
+        rgProjectBlock(problem->blocks + b, model, work->lambda + problem->blocks[b].firstRow);
     }
     rgResult result = rgJudge_Prepare(work);
     if (result == rg_ok) {

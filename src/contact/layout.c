@@ -1,4 +1,4 @@
-// Sets, islands and parts of a contact problem. Union-find with the smaller index as root keeps
+// Blocks, islands and parts of a contact problem. Union-find with the smaller index as root keeps
 // every order fixed.
 #include "contact/layout.h"
 
@@ -24,31 +24,31 @@ void rgJoin(int* parent, int a, int b) {
     }
 }
 
-static int rgRowsPerSet(const rgBlock* block) {
-    return block->kind == rg_blockBox ? 1 : RG_SET_MAX;
+static int rgRowsPerBlock(const rgBlock* block) {
+    return block->kind == rg_blockBox ? 1 : RG_BLOCK_ROWS;
 }
 
 static void rgLayout_SplitBlocks(rgLayout* layout, const rgContactProblem* problem) {
     int count = 0;
     for (int b = 0; b < problem->blockCount; ++b) {
         const rgBlock* block = problem->blocks + b;
-        int step = rgRowsPerSet(block);
+        int step = rgRowsPerBlock(block);
         for (int i = 0; i < block->rowCount; i += step) {
             int rows = RG_MIN(step, block->rowCount - i);
-            layout->sets[count] = (rgSetSource){b, block->firstRow + i, rows};
+            layout->blocks[count] = (rgLayoutBlock){b, block->firstRow + i, rows};
             for (int k = 0; k < rows; ++k) {
-                layout->setOfRow[block->firstRow + i + k] = count;
+                layout->blockOfRow[block->firstRow + i + k] = count;
             }
             ++count;
         }
     }
-    layout->setCount = count;
+    layout->blockCount = count;
 }
 
-static int rgCountSets(const rgContactProblem* problem) {
+static int rgCountBlocks(const rgContactProblem* problem) {
     int count = 0;
     for (int b = 0; b < problem->blockCount; ++b) {
-        int step = rgRowsPerSet(problem->blocks + b);
+        int step = rgRowsPerBlock(problem->blocks + b);
         count += (problem->blocks[b].rowCount + step - 1) / step;
     }
     return count;
@@ -76,10 +76,10 @@ void rgGroup(int count, const int* classOf, int classes, int* start, int* items,
     }
 }
 
-// Velocities that the same sets touch move together: neighbours among them become one part, so that
-// a free body with a diagonal mass matrix is one part of six rather than six of one.
-static rgResult rgJoinBySets(const rgLayout* layout, const rgSparse* J, rgArena* arena,
-                             int* parent) {
+// Velocities that the same blocks touch move together: neighbours among them become one part, so
+// that a free body with a diagonal mass matrix is one part of six rather than six of one.
+static rgResult rgJoinByBlocks(const rgLayout* layout, const rgSparse* J, rgArena* arena,
+                               int* parent) {
     int nv = J->columnCount;
     uint64_t* signature = RG_TAKE(arena, uint64_t, nv);
     int* last = RG_TAKE(arena, int, nv);
@@ -91,12 +91,12 @@ static rgResult rgJoinBySets(const rgLayout* layout, const rgSparse* J, rgArena*
         last[v] = -1;
     }
     for (int i = 0; i < J->rowCount; ++i) {
-        int set = layout->setOfRow[i];
+        int block = layout->blockOfRow[i];
         for (int k = J->rowStart[i]; k < J->rowStart[i + 1]; ++k) {
             int v = J->column[k];
-            if (last[v] != set) {
-                last[v] = set;
-                signature[v] = (signature[v] ^ (uint64_t)(set + 1)) * 0x9e3779b97f4a7c15u;
+            if (last[v] != block) {
+                last[v] = block;
+                signature[v] = (signature[v] ^ (uint64_t)(block + 1)) * 0x9e3779b97f4a7c15u;
             }
         }
     }
@@ -108,7 +108,7 @@ static rgResult rgJoinBySets(const rgLayout* layout, const rgSparse* J, rgArena*
     return rg_ok;
 }
 
-// Velocities that M couples, and neighbours that the same sets touch.
+// Velocities that M couples, and neighbours that the same blocks touch.
 static rgResult rgLayout_JoinVelocities(const rgLayout* layout, const rgDelassus* delassus,
                                         rgArena* arena, int* parent) {
     const rgSparse* mass = &delassus->mass;
@@ -120,7 +120,7 @@ static rgResult rgLayout_JoinVelocities(const rgLayout* layout, const rgDelassus
             rgJoin(parent, i, mass->column[k]);
         }
     }
-    return rgJoinBySets(layout, &delassus->jacobian, arena, parent);
+    return rgJoinByBlocks(layout, &delassus->jacobian, arena, parent);
 }
 
 // Trees are numbered along the velocities.
@@ -170,27 +170,27 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus,
     return rg_ok;
 }
 
-// Sets that an entry of G couples.
+// Blocks that an entry of G couples.
 static void rgJoinByMatrix(const rgLayout* layout, const rgContactProblem* problem, int* parent) {
     for (int i = 0; i < problem->rowCount; ++i) {
         rgGivenRow row = rgContactProblem_Row(problem, i);
-        int last = layout->setOfRow[i]; // neighbouring columns mostly belong to one set
+        int last = layout->blockOfRow[i]; // neighbouring columns mostly belong to one block
         for (int k = row.start; k < row.end; ++k) {
-            int set = layout->setOfRow[rgGivenRow_Column(&row, k)];
-            if (row.value[k] != 0 && set != last) {
-                rgJoin(parent, layout->setOfRow[i], set);
-                last = set;
+            int block = layout->blockOfRow[rgGivenRow_Column(&row, k)];
+            if (row.value[k] != 0 && block != last) {
+                rgJoin(parent, layout->blockOfRow[i], block);
+                last = block;
             }
         }
     }
 }
 
-// Sets that touch the same part. Rows of a set mostly touch the same parts, with all velocities of
-// each, which stand side by side where trees number them.
+// Blocks that touch the same part. Rows of a block mostly touch the same parts, with all velocities
+// of each, which stand side by side where trees number them.
 static rgResult rgJoinByParts(rgLayout* layout, const rgDelassus* delassus, rgArena* arena,
                               int* parent) {
     const rgSparse* J = &delassus->jacobian;
-    int* last = RG_TAKE(arena, int, layout->partCount); // set that touched a part last
+    int* last = RG_TAKE(arena, int, layout->partCount); // block that touched a part last
     if (last == NULL) {
         return rg_errorMemory;
     }
@@ -198,64 +198,64 @@ static rgResult rgJoinByParts(rgLayout* layout, const rgDelassus* delassus, rgAr
         last[p] = -1;
     }
     for (int i = 0; i < J->rowCount; ++i) {
-        int set = layout->setOfRow[i], end = J->rowStart[i + 1];
+        int block = layout->blockOfRow[i], end = J->rowStart[i + 1];
         for (int k = J->rowStart[i]; k < end; ++k) {
             int p = layout->partOfVelocity[J->column[k]];
-            if (last[p] != set && last[p] >= 0) {
-                rgJoin(parent, set, last[p]);
+            if (last[p] != block && last[p] >= 0) {
+                rgJoin(parent, block, last[p]);
             }
-            last[p] = set;
+            last[p] = block;
             int final = k + layout->partSize[p] - 1;
             bool whole = delassus->tree != NULL && final < end &&
                          layout->partOfVelocity[J->column[final]] == p;
             k = whole ? final : k;
         }
     }
-    layout->setOfPart = last;
+    layout->blockOfPart = last;
     return rg_ok;
 }
 
-// Whether every set moves the only part there is, a robot alone.
+// Whether every block moves the only part there is, a robot alone.
 static bool rgLayout_IsWhole(const rgLayout* layout, const rgDelassus* delassus) {
     const int* rowStart = delassus->jacobian.rowStart;
     bool whole = delassus->kind == rg_delassusVelocity && layout->partCount == 1;
-    for (int i = 0; i < layout->setCount && whole; ++i) {
-        int first = layout->sets[i].firstRow;
-        whole = rowStart[first + layout->sets[i].rowCount] > rowStart[first];
+    for (int i = 0; i < layout->blockCount && whole; ++i) {
+        int first = layout->blocks[i].firstRow;
+        whole = rowStart[first + layout->blocks[i].rowCount] > rowStart[first];
     }
-    return whole && layout->setCount > 0;
+    return whole && layout->blockCount > 0;
 }
 
-// All sets together.
+// All blocks together.
 static void rgLayout_MakeOne(rgLayout* layout) {
     layout->islandCount = 1;
     layout->islandStart[0] = 0;
-    layout->islandStart[1] = layout->setCount;
-    for (int i = 0; i < layout->setCount; ++i) {
-        layout->islandOfSet[i] = 0;
-        layout->members[i] = layout->placeOfSet[i] = i;
+    layout->islandStart[1] = layout->blockCount;
+    for (int i = 0; i < layout->blockCount; ++i) {
+        layout->islandOfBlock[i] = 0;
+        layout->members[i] = layout->placeOfBlock[i] = i;
     }
 }
 
 static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* problem, bool split,
                                      rgArena* arena) {
-    int count = layout->setCount;
+    int count = layout->blockCount;
     int* parent = RG_TAKE(arena, int, count);
-    layout->islandOfSet = RG_TAKE(arena, int, count);
+    layout->islandOfBlock = RG_TAKE(arena, int, count);
     layout->islandStart = RG_TAKE(arena, int, count + 1);
     layout->members = RG_TAKE(arena, int, count);
-    layout->placeOfSet = RG_TAKE(arena, int, count);
+    layout->placeOfBlock = RG_TAKE(arena, int, count);
     if (arena->failed) {
         return rg_errorMemory;
     }
     if (rgLayout_IsWhole(layout, &problem->delassus)) {
         rgLayout_MakeOne(layout);
         parent[0] = 0;
-        layout->setOfPart = parent;
+        layout->blockOfPart = parent;
         return rg_ok;
     }
     for (int i = 0; i < count; ++i) {
-        bool joined = i > 0 && (!split || layout->sets[i].block == layout->sets[i - 1].block);
+        bool joined = i > 0 && (!split || layout->blocks[i].given == layout->blocks[i - 1].given);
         parent[i] = joined ? rgRoot(parent, i - 1) : i;
     }
     rgResult result = rg_ok;
@@ -264,17 +264,17 @@ static rgResult rgLayout_FindIslands(rgLayout* layout, const rgContactProblem* p
     } else if (split) {
         rgJoinByMatrix(layout, problem, parent);
     }
-    layout->islandCount = rgNumberClasses(parent, count, layout->islandOfSet);
-    rgGroup(count, layout->islandOfSet, layout->islandCount, layout->islandStart, layout->members,
-            layout->placeOfSet);
+    layout->islandCount = rgNumberClasses(parent, count, layout->islandOfBlock);
+    rgGroup(count, layout->islandOfBlock, layout->islandCount, layout->islandStart, layout->members,
+            layout->placeOfBlock);
     return result;
 }
 
 rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* arena,
                        rgLayout* layout) {
     *layout = (rgLayout){0};
-    layout->sets = RG_TAKE(arena, rgSetSource, rgCountSets(problem));
-    layout->setOfRow = RG_TAKE(arena, int, problem->rowCount);
+    layout->blocks = RG_TAKE(arena, rgLayoutBlock, rgCountBlocks(problem));
+    layout->blockOfRow = RG_TAKE(arena, int, problem->rowCount);
     if (arena->failed) {
         return rg_errorMemory;
     }

@@ -1,28 +1,29 @@
-// Structure of a contact problem: its rows as small sets, the islands that couple them, and in
+// Structure of a contact problem: its rows as small blocks, the islands that couple them, and in
 // velocity form the parts of the mass matrix. Computed once per solve; numbers do not matter except
 // for being zero.
 #pragma once
 #include "base/base.h"
 #include "rigor/contact.h"
 
-// Rows that share one set K: a contact, one box row, or up to RG_SET_MAX half lines or free rows.
-#define RG_SET_MAX 6
-typedef struct rgSetSource {
-    int block;
+// Rows that share one block K: a contact, one box row, or up to RG_BLOCK_ROWS half lines or free
+// rows.
+#define RG_BLOCK_ROWS 6
+typedef struct rgLayoutBlock {
+    int given; // block of the problem
     int firstRow;
     int rowCount;
-} rgSetSource;
+} rgLayoutBlock;
 
 typedef struct rgLayout {
-    int setCount;
-    rgSetSource* sets;
-    int* setOfRow; // n
+    int blockCount;
+    rgLayoutBlock* blocks;
+    int* blockOfRow; // n
 
     int islandCount;
-    int* islandOfSet;
-    int* islandStart; // islandCount + 1, into members
-    int* members;     // sets by island, ascending within each
-    int* placeOfSet;  // place of a set among those that are being solved; -1: left out
+    int* islandOfBlock;
+    int* islandStart;  // islandCount + 1, into members
+    int* members;      // blocks by island, ascending within each
+    int* placeOfBlock; // place of a block among those that are being solved; -1: left out
 
     int partCount;             // velocity form: velocities that move together
     const int* partOfVelocity; // nv
@@ -30,7 +31,7 @@ typedef struct rgLayout {
     int* partSize;             // partCount
     int* partStart;            // partCount + 1, into partVelocities
     int* partVelocities;       // velocities by part, ascending
-    int* setOfPart;            // a set that touches the part; -1: none. NULL: all are one island
+    int* blockOfPart;          // a block that touches the part; -1: none. NULL: all are one island
 } rgLayout;
 
 // split false: one island.

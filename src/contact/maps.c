@@ -8,23 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-void rgRowBounds(const rgSet* set, double normal, double* low, double* high) {
+void rgRowBounds(const rgSystemBlock* block, double normal, double* low, double* high) {
     *low = -INFINITY;
     *high = INFINITY;
-    if (set->kind == rg_blockHalfLine) {
+    if (block->kind == rg_blockHalfLine) {
         *low = 0;
-    } else if (set->kind == rg_blockBox) {
-        *low = set->lower;
-        *high = set->upper;
-    } else if (set->kind == rg_blockCoulomb) {
-        *high = set->torsion * normal;
+    } else if (block->kind == rg_blockBox) {
+        *low = block->lower;
+        *high = block->upper;
+    } else if (block->kind == rg_blockCoulomb) {
+        *high = block->torsion * normal;
         *low = -*high;
     }
 }
 
-// Rows of a set before its rolling rows, which share a disc.
-static int rgSet_RowsAlone(const rgSet* set) {
-    return set->kind == rg_blockCoulomb ? RG_MIN(set->size, 4) : set->size;
+// Rows of a block before its rolling rows, which share a disc.
+static int rgSystemBlock_RowsAlone(const rgSystemBlock* block) {
+    return block->kind == rg_blockCoulomb ? RG_MIN(block->size, 4) : block->size;
 }
 
 // x - P(x - r y) on a disc, or on a polygon around it
@@ -38,55 +38,56 @@ static void rgMapDisc(int sides, double radius, double r, const double* lambda, 
 
 // (1) normal: lambda_n - max(0, lambda_n - r sigma_n); (2) tangential: projection on the disc mu
 // p_n
-static double rgMapContact(const rgSet* set, int sides, double r, const double* lambda,
+static double rgMapContact(const rgSystemBlock* block, int sides, double r, const double* lambda,
                            const double* sigma, double* F) {
     double normal = lambda[2] - r * sigma[2];
     normal = normal > 0 ? normal : 0;
-    rgMapDisc(sides, set->mu * normal, r, lambda, sigma, F);
+    rgMapDisc(sides, block->mu * normal, r, lambda, sigma, F);
     F[2] = lambda[2] - normal;
     return normal;
 }
 
 // (5) the relaxed model: lambda - P_K(lambda - r sigma)
-static double rgMapConvexContact(const rgSet* set, double r, const double* lambda,
+static double rgMapConvexContact(const rgSystemBlock* block, double r, const double* lambda,
                                  const double* sigma, double* F) {
     double x[3];
     for (int i = 0; i < 3; ++i) {
         x[i] = lambda[i] - r * sigma[i];
     }
-    rgProjectCone(set->mu, x);
+    rgProjectCone(block->mu, x);
     for (int i = 0; i < 3; ++i) {
         F[i] = lambda[i] - x[i];
     }
     return x[2];
 }
 
-static void rgMapSet(const rgSet* set, rgContactModel model, double r, const double* lambda,
-                     const double* sigma, double* F) {
+static void rgMapBlock(const rgSystemBlock* block, rgContactModel model, double r,
+                       const double* lambda, const double* sigma, double* F) {
     int row = 0;
     double normal = 0;
-    if (set->kind == rg_blockCoulomb) {
-        normal = model == rg_modelNcp ? rgMapContact(set, 0, r, lambda, sigma, F)
-                                      : rgMapConvexContact(set, r, lambda, sigma, F);
+    if (block->kind == rg_blockCoulomb) {
+        normal = model == rg_modelNcp ? rgMapContact(block, 0, r, lambda, sigma, F)
+                                      : rgMapConvexContact(block, r, lambda, sigma, F);
         row = 3;
     }
-    for (; row < rgSet_RowsAlone(set); ++row) {
+    for (; row < rgSystemBlock_RowsAlone(block); ++row) {
         double low, high;
-        rgRowBounds(set, normal, &low, &high);
-        bool open = set->kind == rg_blockFree;
+        rgRowBounds(block, normal, &low, &high);
+        bool open = block->kind == rg_blockFree;
         F[row] =
             open ? r * sigma[row] : lambda[row] - rgClamp(lambda[row] - r * sigma[row], low, high);
     }
-    if (row < set->size) {
-        rgMapDisc(0, set->rolling * normal, r, lambda + row, sigma + row, F + row);
+    if (row < block->size) {
+        rgMapDisc(0, block->rolling * normal, r, lambda + row, sigma + row, F + row);
     }
 }
 
 double rgSystem_Map(const rgSystem* system, double r, const double* lambda, const double* sigma,
                     double* F) {
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        rgMapSet(set, system->model, r, lambda + set->row, sigma + set->row, F + set->row);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        rgMapBlock(block, system->model, r, lambda + block->row, sigma + block->row,
+                   F + block->row);
     }
     double sum = 0;
     for (int i = 0; i < system->n; ++i) {
@@ -96,10 +97,11 @@ double rgSystem_Map(const rgSystem* system, double r, const double* lambda, cons
 }
 
 // (3), (4) Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where the
-// projection turns and grows with p_n. row is the first of them within the set.
-static rgPairKind rgLinearizeDisc(const rgSet* set, int row, double mu, double normal, double r,
-                                  const double* lambda, const double* sigma, double* A, double* B) {
-    int m = set->size;
+// projection turns and grows with p_n. row is the first of them within the block.
+static rgJacobianKind rgLinearizeDisc(const rgSystemBlock* block, int row, double mu, double normal,
+                                      double r, const double* lambda, const double* sigma,
+                                      double* A, double* B) {
+    int m = block->size;
     double x = lambda[row] - r * sigma[row];
     double y = lambda[row + 1] - r * sigma[row + 1];
     double length = sqrt(x * x + y * y);
@@ -108,7 +110,7 @@ static rgPairKind rgLinearizeDisc(const rgSet* set, int row, double mu, double n
     B += row * m;
     if (reach > 0 && length <= reach) {
         B[row] = B[m + row + 1] = r;
-        return rg_pairRows;
+        return rg_jacobianRows;
     }
     double t[2] = {length > 0 ? x / length : 0, length > 0 ? y / length : 0};
     double k = length > 0 ? reach / length : 0;
@@ -122,33 +124,33 @@ static rgPairKind rgLinearizeDisc(const rgSet* set, int row, double mu, double n
         B[i * m + 2] = normal > 0 ? r * mu * t[i] : 0;
     }
     bool slips = mu > RG_SLIP_LEAST_RATIO && k > RG_SLIP_LEAST_RATIO;
-    return mu == 0 ? rg_pairRows : slips ? rg_pairSlip : rg_pairWhole;
+    return mu == 0 ? rg_jacobianRows : slips ? rg_jacobianSlip : rg_jacobianWhole;
 }
 
 // (3) open: A = I
-static double rgLinearizeContact(const rgSet* set, double r, const double* lambda,
-                                 const double* sigma, double* A, double* B, rgPairKind* kind) {
-    int m = set->size;
+static double rgLinearizeContact(const rgSystemBlock* block, double r, const double* lambda,
+                                 const double* sigma, double* A, double* B, rgJacobianKind* kind) {
+    int m = block->size;
     double normal = lambda[2] - r * sigma[2];
     if (!(normal > 0)) {
         A[0] = A[m + 1] = A[2 * m + 2] = 1;
-        *kind = rg_pairIdle;
+        *kind = rg_jacobianIdle;
         return 0;
     }
     B[2 * m + 2] = r;
-    *kind = rgLinearizeDisc(set, 0, set->mu, normal, r, lambda, sigma, A, B);
+    *kind = rgLinearizeDisc(block, 0, block->mu, normal, r, lambda, sigma, A, B);
     return normal;
 }
 
 // (6) A = I - D, B = r D with D the derivative of the projection on the cone
-static double rgLinearizeConvexContact(const rgSet* set, double r, const double* lambda,
+static double rgLinearizeConvexContact(const rgSystemBlock* block, double r, const double* lambda,
                                        const double* sigma, double* A, double* B) {
-    int m = set->size;
+    int m = block->size;
     double x = lambda[0] - r * sigma[0];
     double y = lambda[1] - r * sigma[1];
     double n = lambda[2] - r * sigma[2];
     double length = sqrt(x * x + y * y);
-    double mu = set->mu;
+    double mu = block->mu;
     bool inside = length <= mu * n && n > 0;
     bool tip = mu * length <= -n && !inside;
     double a = inside ? n : tip ? 0 : (mu * length + n) / (1 + mu * mu);
@@ -176,7 +178,7 @@ static double rgLinearizeConvexContact(const rgSet* set, double r, const double*
 }
 
 // What A and B of rows that were linearized one by one look like.
-static rgPairKind rgPairKindOf(int m, const double* A, const double* B) {
+static rgJacobianKind rgJacobianKindOf(int m, const double* A, const double* B) {
     bool idle = true, rows = true;
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < m; ++j) {
@@ -185,97 +187,98 @@ static rgPairKind rgPairKindOf(int m, const double* A, const double* B) {
         }
         rows = rows && (B[i * m + i] != 0 || A[i * m + i] == 1);
     }
-    return !rows ? rg_pairWhole : idle ? rg_pairIdle : rg_pairRows;
+    return !rows ? rg_jacobianWhole : idle ? rg_jacobianIdle : rg_jacobianRows;
 }
 
-rgPairKind rgLinearizeSet(const rgSet* set, rgContactModel model, double r, const double* lambda,
-                          const double* sigma, double* A, double* B) {
-    int m = set->size;
+rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model, double r,
+                                const double* lambda, const double* sigma, double* A, double* B) {
+    int m = block->size;
     int row = 0;
     double normal = 0;
-    if (set->kind == rg_blockCoulomb) {
-        rgPairKind kind = rg_pairWhole;
-        normal = model == rg_modelNcp ? rgLinearizeContact(set, r, lambda, sigma, A, B, &kind)
-                                      : rgLinearizeConvexContact(set, r, lambda, sigma, A, B);
+    if (block->kind == rg_blockCoulomb) {
+        rgJacobianKind kind = rg_jacobianWhole;
+        normal = model == rg_modelNcp ? rgLinearizeContact(block, r, lambda, sigma, A, B, &kind)
+                                      : rgLinearizeConvexContact(block, r, lambda, sigma, A, B);
         row = 3;
         if (m == 3 && model == rg_modelNcp) {
             return kind;
         }
     }
-    for (; row < rgSet_RowsAlone(set); ++row) {
+    for (; row < rgSystemBlock_RowsAlone(block); ++row) {
         double low, high;
-        rgRowBounds(set, normal, &low, &high);
+        rgRowBounds(block, normal, &low, &high);
         double x = lambda[row] - r * sigma[row];
-        if (set->kind == rg_blockFree || (x > low && x < high)) {
+        if (block->kind == rg_blockFree || (x > low && x < high)) {
             B[row * m + row] = r;
             continue;
         }
         A[row * m + row] = 1;
-        if (set->kind == rg_blockCoulomb && normal > 0) {
+        if (block->kind == rg_blockCoulomb && normal > 0) {
             double side = x >= high ? 1 : -1;
-            A[row * m + 2] = -side * set->torsion;
-            B[row * m + 2] = r * side * set->torsion;
+            A[row * m + 2] = -side * block->torsion;
+            B[row * m + 2] = r * side * block->torsion;
         }
     }
     if (row < m) {
-        rgLinearizeDisc(set, row, set->rolling, normal, r, lambda, sigma, A, B);
+        rgLinearizeDisc(block, row, block->rolling, normal, r, lambda, sigma, A, B);
     }
-    return rgPairKindOf(m, A, B);
+    return rgJacobianKindOf(m, A, B);
 }
 
 void rgSystem_Linearize(const rgSystem* system, double r, const double* lambda, const double* sigma,
-                        double* A, double* B, rgPairKind* kinds) {
-    memset(A, 0, (size_t)system->pairCount * sizeof(double));
-    memset(B, 0, (size_t)system->pairCount * sizeof(double));
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        kinds[i] = rgLinearizeSet(set, system->model, r, lambda + set->row, sigma + set->row,
-                                  A + set->pairStart, B + set->pairStart);
+                        double* A, double* B, rgJacobianKind* kinds) {
+    memset(A, 0, (size_t)system->entryCount * sizeof(double));
+    memset(B, 0, (size_t)system->entryCount * sizeof(double));
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        kinds[i] =
+            rgLinearizeBlock(block, system->model, r, lambda + block->row, sigma + block->row,
+                             A + block->entryStart, B + block->entryStart);
     }
 }
 
 void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted) {
     memcpy(shifted, sigma, (size_t)system->n * sizeof(double));
-    for (int i = 0; i < system->setCount && system->model == rg_modelNcp; ++i) {
-        const rgSet* set = system->sets + i;
-        if (set->kind == rg_blockCoulomb) {
-            double* u = shifted + set->row;
-            u[2] += set->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
+    for (int i = 0; i < system->blockCount && system->model == rg_modelNcp; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        if (block->kind == rg_blockCoulomb) {
+            double* u = shifted + block->row;
+            u[2] += block->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
         }
     }
 }
 
 // Length of lambda - P(lambda - m u), or for rows that nothing moves (m = 0) of its limit over m,
 // in which bounds do not matter.
-static double rgContactError(const rgSet* set, rgContactModel model, double mass, const double* l,
-                             const double* sigma) {
+static double rgContactError(const rgSystemBlock* block, rgContactModel model, double mass,
+                             const double* l, const double* sigma) {
     int sides = rgModelSides(model);
-    if (sides > 0 || (model == rg_modelNcp && set->mu > RG_STEEP_FRICTION)) {
+    if (sides > 0 || (model == rg_modelNcp && block->mu > RG_STEEP_FRICTION)) {
         static const double zero[3] = {0, 0, 0};
         double F[3];
-        rgMapContact(set, sides, mass > 0 ? mass : 1, mass > 0 ? l : zero, sigma, F);
+        rgMapContact(block, sides, mass > 0 ? mass : 1, mass > 0 ? l : zero, sigma, F);
         return sqrt(F[0] * F[0] + F[1] * F[1] + F[2] * F[2]);
     }
     double u[3] = {sigma[0], sigma[1], sigma[2]};
     if (model == rg_modelNcp) {
-        u[2] += set->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
+        u[2] += block->mu * sqrt(u[0] * u[0] + u[1] * u[1]);
     }
     double kept = mass > 0, x[3];
     for (int i = 0; i < 3; ++i) {
         x[i] = mass > 0 ? l[i] - mass * u[i] : -u[i];
     }
-    rgProjectCone(set->mu, x);
+    rgProjectCone(block->mu, x);
     double a = kept * l[0] - x[0], b = kept * l[1] - x[1], c = kept * l[2] - x[2];
     return sqrt(a * a + b * b + c * c);
 }
 
-static double rgRowError(const rgSet* set, double mass, double normal, double lambda,
+static double rgRowError(const rgSystemBlock* block, double mass, double normal, double lambda,
                          double sigma) {
-    if (set->kind == rg_blockFree) {
+    if (block->kind == rg_blockFree) {
         return fabs(sigma) * (mass > 0 ? mass : 1);
     }
     double low, high;
-    rgRowBounds(set, normal, &low, &high);
+    rgRowBounds(block, normal, &low, &high);
     if (mass > 0) {
         return fabs(lambda - rgClamp(lambda - mass * sigma, low, high));
     }
@@ -290,22 +293,22 @@ static double rgDiscError(int sides, double radius, double mass, const double* l
     return sqrt(F[0] * F[0] + F[1] * F[1]);
 }
 
-double rgSystem_SetResidual(const rgSystem* system, int i, const double* lambda,
-                            const double* sigma) {
-    const rgSet* set = system->sets + i;
-    const double* l = lambda + set->row;
-    const double* s = sigma + set->row;
-    const double* mass = system->mass + set->row;
-    const double* weight = system->weight + set->row;
-    bool contact = set->kind == rg_blockCoulomb;
+double rgSystem_BlockResidual(const rgSystem* system, int i, const double* lambda,
+                              const double* sigma) {
+    const rgSystemBlock* block = system->blocks + i;
+    const double* l = lambda + block->row;
+    const double* s = sigma + block->row;
+    const double* mass = system->mass + block->row;
+    const double* weight = system->weight + block->row;
+    bool contact = block->kind == rg_blockCoulomb;
     int row = contact ? 3 : 0;
     double normal = contact ? l[2] : 0;
-    double value = contact ? weight[0] * rgContactError(set, system->model, mass[0], l, s) : 0;
-    for (; row < rgSet_RowsAlone(set); ++row) {
-        value = RG_MAX(value, weight[row] * rgRowError(set, mass[row], normal, l[row], s[row]));
+    double value = contact ? weight[0] * rgContactError(block, system->model, mass[0], l, s) : 0;
+    for (; row < rgSystemBlock_RowsAlone(block); ++row) {
+        value = RG_MAX(value, weight[row] * rgRowError(block, mass[row], normal, l[row], s[row]));
     }
-    if (row < set->size) {
-        double error = rgDiscError(rgModelSides(system->model), set->rolling * normal, mass[row],
+    if (row < block->size) {
+        double error = rgDiscError(rgModelSides(system->model), block->rolling * normal, mass[row],
                                    l + row, s + row);
         value = RG_MAX(value, weight[row] * error);
     }
@@ -314,8 +317,8 @@ double rgSystem_SetResidual(const rgSystem* system, int i, const double* lambda,
 
 double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma) {
     double worst = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        double value = rgSystem_SetResidual(system, i, lambda, sigma);
+    for (int i = 0; i < system->blockCount; ++i) {
+        double value = rgSystem_BlockResidual(system, i, lambda, sigma);
         if (!(value <= worst)) {
             worst = value; // also when it is not a number
         }
@@ -324,32 +327,32 @@ double rgSystem_Residual(const rgSystem* system, const double* lambda, const dou
 }
 
 // The three rows of a contact: the cone, or under a polygon the normal first.
-static void rgProjectContact(const rgSet* set, int sides, double* x) {
+static void rgProjectContact(const rgSystemBlock* block, int sides, double* x) {
     if (sides == 0) {
-        rgProjectCone(set->mu, x);
+        rgProjectCone(block->mu, x);
     } else {
         x[2] = x[2] > 0 ? x[2] : 0;
-        rgProjectFriction(sides, set->mu * x[2], x);
+        rgProjectFriction(sides, block->mu * x[2], x);
     }
 }
 
 void rgSystem_Project(const rgSystem* system, double* lambda) {
     int sides = rgModelSides(system->model);
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        double* x = lambda + set->row;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        double* x = lambda + block->row;
         int row = 0;
-        if (set->kind == rg_blockCoulomb) {
-            rgProjectContact(set, sides, x);
+        if (block->kind == rg_blockCoulomb) {
+            rgProjectContact(block, sides, x);
             row = 3;
         }
-        for (; row < rgSet_RowsAlone(set); ++row) {
+        for (; row < rgSystemBlock_RowsAlone(block); ++row) {
             double low, high;
-            rgRowBounds(set, row >= 3 ? x[2] : 0, &low, &high);
+            rgRowBounds(block, row >= 3 ? x[2] : 0, &low, &high);
             x[row] = rgClamp(x[row], low, high);
         }
-        if (row < set->size) {
-            rgProjectFriction(sides, set->rolling * x[2], x + row);
+        if (row < block->size) {
+            rgProjectFriction(sides, block->rolling * x[2], x + row);
         }
     }
 }

@@ -23,7 +23,7 @@ typedef struct rgNewton {
     double* F2;
     double* A;
     double* B;
-    rgPairKind* kinds;
+    rgJacobianKind* kinds;
     double norm; // |F|
     double trialNorm;
     double past[RG_LINE_SEARCH_MEMORY_ITERATIONS];
@@ -60,9 +60,9 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
-    newton->A = RG_TAKE(arena, double, system->pairCount);
-    newton->B = RG_TAKE(arena, double, system->pairCount);
-    newton->kinds = RG_TAKE(arena, rgPairKind, system->setCount);
+    newton->A = RG_TAKE(arena, double, system->entryCount);
+    newton->B = RG_TAKE(arena, double, system->entryCount);
+    newton->kinds = RG_TAKE(arena, rgJacobianKind, system->blockCount);
     if (arena->failed) {
         return rg_errorMemory;
     }
@@ -86,7 +86,7 @@ static double rgNewton_Regularisation(const rgNewton* newton) {
 
 // A + p B
 static void rgNewton_LinearizeProximal(rgNewton* newton) {
-    for (int i = 0; newton->proximal > 0 && i < newton->system->pairCount; ++i) {
+    for (int i = 0; newton->proximal > 0 && i < newton->system->entryCount; ++i) {
         newton->A[i] += newton->proximal * newton->B[i];
     }
 }
@@ -98,14 +98,14 @@ static rgResult rgNewton_Step(rgNewton* newton) {
                        newton->kinds);
     rgNewton_LinearizeProximal(newton);
     double eps = rgNewton_Regularisation(newton);
-    rgResult result = system->ops->factorPair(system, newton->A, newton->B, newton->kinds, eps);
+    rgResult result = system->ops->factorNewton(system, newton->A, newton->B, newton->kinds, eps);
     if (result != rg_ok) {
         return result;
     }
     for (int i = 0; i < system->n; ++i) {
         newton->F2[i] = -newton->F[i];
     }
-    system->ops->solvePair(system, newton->F2, newton->step, NULL);
+    system->ops->solveNewton(system, newton->F2, newton->step, NULL);
     double sum = 0;
     for (int i = 0; i < system->n; ++i) {
         sum += newton->step[i] * 0;
@@ -182,7 +182,7 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
     newton->past[newton->pastCount++] = RG_CENTRE_GROWTH_RATIO * newton->norm;
 }
 
-// The same |F| as some iterations ago: the same active sets, over and over.
+// The same |F| as some iterations ago: the same active blocks, over and over.
 static bool rgNewton_Cycles(const rgNewton* newton) {
     bool found = false;
     for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < newton->pastCount; ++back) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// Add column k of the diagonal block times delta to the set's own sigma.
+// Add column k of the diagonal block times delta to the block's own sigma.
 static void rgMoveSigma(int m, const double* diagonal, int k, double delta, double* sigma) {
     for (int i = 0; i < m; ++i) {
         sigma[i] += diagonal[i * m + k] * delta;
@@ -20,9 +20,9 @@ static double rgLargestEigenvalue2(double a, double b, double c) {
 
 // Two rows on a disc of a radius, or on a polygon around it: the largest eigenvalue of their block
 // gives the step.
-static void rgSweepDisc(const rgSet* set, int sides, const double* D, int row, double radius,
-                        double relaxation, double* lambda, double* sigma) {
-    int m = set->size;
+static void rgGaussSeidelDisc(const rgSystemBlock* block, int sides, const double* D, int row,
+                              double radius, double relaxation, double* lambda, double* sigma) {
+    int m = block->size;
     const double* d = D + row * m + row;
     double L = rgLargestEigenvalue2(d[0], d[1], d[m + 1]);
     double step = L > 0 ? relaxation / L : 0;
@@ -36,48 +36,48 @@ static void rgSweepDisc(const rgSet* set, int sides, const double* D, int row, d
 
 // Normal first, then the tangential rows with the velocity that the normal left. docs/theory/pgs.md
 // (2)-(4).
-static void rgSweepContact(const rgSet* set, int sides, const double* D, double relaxation,
-                           double* lambda, double* sigma) {
-    int m = set->size;
+static void rgGaussSeidelContact(const rgSystemBlock* block, int sides, const double* D,
+                                 double relaxation, double* lambda, double* sigma) {
+    int m = block->size;
     double dn = D[2 * m + 2];
     double normal = dn > 0 ? lambda[2] - relaxation * sigma[2] / dn : lambda[2];
     normal = normal > 0 ? normal : 0;
     rgMoveSigma(m, D, 2, normal - lambda[2], sigma);
     lambda[2] = normal;
-    rgSweepDisc(set, sides, D, 0, set->mu * normal, relaxation, lambda, sigma);
+    rgGaussSeidelDisc(block, sides, D, 0, block->mu * normal, relaxation, lambda, sigma);
 }
 
 // The relaxed model: a projected gradient step on the whole cone.
-static void rgSweepConvexContact(const rgSet* set, const double* D, double relaxation,
-                                 double* lambda, double* sigma) {
-    int m = set->size;
+static void rgGaussSeidelConvex(const rgSystemBlock* block, const double* D, double relaxation,
+                                double* lambda, double* sigma) {
+    int m = block->size;
     double L = D[0] + D[m + 1] + D[2 * m + 2]; // the trace bounds the largest eigenvalue
     double step = L > 0 ? relaxation / L : 0;
     double x[3];
     for (int i = 0; i < 3; ++i) {
         x[i] = lambda[i] - step * sigma[i];
     }
-    rgProjectCone(set->mu, x);
+    rgProjectCone(block->mu, x);
     for (int i = 0; i < 3; ++i) {
         rgMoveSigma(m, D, i, x[i] - lambda[i], sigma);
         lambda[i] = x[i];
     }
 }
 
-static void rgSweepRow(const rgSet* set, const double* D, int k, double relaxation, double* lambda,
-                       double* sigma) {
+static void rgGaussSeidelRow(const rgSystemBlock* block, const double* D, int k, double relaxation,
+                             double* lambda, double* sigma) {
     double low, high;
-    rgRowBounds(set, set->kind == rg_blockCoulomb ? lambda[2] : 0, &low, &high);
-    double d = D[k * set->size + k];
+    rgRowBounds(block, block->kind == rg_blockCoulomb ? lambda[2] : 0, &low, &high);
+    double d = D[k * block->size + k];
     double x = rgClamp(d > 0 ? lambda[k] - relaxation * sigma[k] / d : lambda[k], low, high);
-    rgMoveSigma(set->size, D, k, x - lambda[k], sigma);
+    rgMoveSigma(block->size, D, k, x - lambda[k], sigma);
     lambda[k] = x;
 }
 
 // As RaiSim does: all three at once, given the velocity that the contact has without its impulse.
-static void rgSweepBisecting(const rgSet* set, const double* D, double relaxation, double* lambda,
-                             double* sigma) {
-    int m = set->size;
+static void rgGaussSeidelBisection(const rgSystemBlock* block, const double* D, double relaxation,
+                                   double* lambda, double* sigma) {
+    int m = block->size;
     double c[3], x[3];
     for (int i = 0; i < 3; ++i) {
         c[i] = sigma[i];
@@ -85,7 +85,7 @@ static void rgSweepBisecting(const rgSet* set, const double* D, double relaxatio
             c[i] -= D[i * m + k] * lambda[k];
         }
     }
-    rgBisectContact(set->mu, D, m, c, x);
+    rgBisectContact(block->mu, D, m, c, x);
     for (int i = 0; i < 3; ++i) {
         double change = relaxation * (x[i] - lambda[i]);
         rgMoveSigma(m, D, i, change, sigma);
@@ -93,39 +93,40 @@ static void rgSweepBisecting(const rgSet* set, const double* D, double relaxatio
     }
 }
 
-bool rgSweepSet(const rgSystem* system, const rgSet* set, double relaxation, double* lambda,
-                double* sigma, double* change) {
-    const double* diagonal = system->diagonal + set->pairStart;
+bool rgGaussSeidelBlock(const rgSystem* system, const rgSystemBlock* block, double relaxation,
+                        double* lambda, double* sigma, double* change) {
+    const double* diagonal = system->diagonal + block->entryStart;
     int sides = rgModelSides(system->model);
-    double before[RG_SET_MAX];
-    memcpy(before, lambda, (size_t)set->size * sizeof(double));
+    double before[RG_BLOCK_ROWS];
+    memcpy(before, lambda, (size_t)block->size * sizeof(double));
     int row = 0;
-    if (set->kind == rg_blockCoulomb) {
+    if (block->kind == rg_blockCoulomb) {
         if (system->bisect) {
-            rgSweepBisecting(set, diagonal, relaxation, lambda, sigma);
+            rgGaussSeidelBisection(block, diagonal, relaxation, lambda, sigma);
         } else if (system->model != rg_modelCcp) {
-            rgSweepContact(set, sides, diagonal, relaxation, lambda, sigma);
+            rgGaussSeidelContact(block, sides, diagonal, relaxation, lambda, sigma);
         } else {
-            rgSweepConvexContact(set, diagonal, relaxation, lambda, sigma);
+            rgGaussSeidelConvex(block, diagonal, relaxation, lambda, sigma);
         }
         row = 3;
     }
-    bool rolls = set->kind == rg_blockCoulomb && set->size == 6;
-    for (; row < set->size - 2 * rolls; ++row) {
-        rgSweepRow(set, diagonal, row, relaxation, lambda, sigma);
+    bool rolls = block->kind == rg_blockCoulomb && block->size == 6;
+    for (; row < block->size - 2 * rolls; ++row) {
+        rgGaussSeidelRow(block, diagonal, row, relaxation, lambda, sigma);
     }
     if (rolls) {
-        rgSweepDisc(set, sides, diagonal, 4, set->rolling * lambda[2], relaxation, lambda, sigma);
+        rgGaussSeidelDisc(block, sides, diagonal, 4, block->rolling * lambda[2], relaxation, lambda,
+                          sigma);
     }
     bool moved = false;
-    for (int i = 0; i < set->size; ++i) {
+    for (int i = 0; i < block->size; ++i) {
         change[i] = lambda[i] - before[i];
         moved = moved || change[i] != 0;
     }
     return moved;
 }
 
-rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
+rgResult rgRunGaussSeidel(rgRun* run, double* lambda, int limit, double relaxation) {
     rgSystem* system = run->system;
     rgArenaMark mark = rgArena_Mark(system->arena);
     double* sigma = RG_TAKE(system->arena, double, system->n);
@@ -137,7 +138,7 @@ rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation) {
         if (k % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
             rgSystem_Velocity(system, lambda, sigma);
         }
-        system->ops->sweep(system, lambda, sigma, relaxation);
+        system->ops->gaussSeidel(system, lambda, sigma, relaxation);
         // lambda is in K and sigma is current: the residual costs no product with G.
         double residual = rgSystem_Residual(system, lambda, sigma);
         pending = residual > run->tolerance && k + 1 < limit &&

@@ -7,25 +7,25 @@
 #include <math.h>
 #include <string.h>
 
-// Gauss-Seidel passes after contacts came or went: they find the active set at a fraction of the
+// Gauss-Seidel passes after contacts came or went: they find the active block at a fraction of the
 // cost of a Newton iteration.
-static void rgSweepStart(rgRun* run, double* lambda) {
+static void rgPassesFromStart(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
     rgSystem_Velocity(system, lambda, run->trialSigma);
     for (int k = 0; k < RG_GAUSS_SEIDEL_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
-        system->ops->sweep(system, lambda, run->trialSigma, 1);
+        system->ops->gaussSeidel(system, lambda, run->trialSigma, 1);
     }
 }
 
 // Bodies at rest: Newton as long as each iteration halves the residual. Among contacts with almost
-// no load it changes the active set over and over; that error is local, and a few Gauss-Seidel
+// no load it changes the active block over and over; that error is local, and a few Gauss-Seidel
 // passes remove it.
 static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton) {
     newton.quick = true;
     rgResult result = rgRunNewton(run, lambda, &newton);
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunSweeps(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
+        result = rgRunGaussSeidel(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
         memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
     return result;
@@ -49,7 +49,7 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
         }
     }
     if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
-        rgSweepStart(run, lambda);
+        rgPassesFromStart(run, lambda);
     }
     return rgRunNewton(run, lambda, &newton);
 }
@@ -64,7 +64,7 @@ static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
                                   rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
                               .centre = run->start};
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-    rgResult result = rgRunSweeps(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
+    rgResult result = rgRunGaussSeidel(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
     return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, &newton) : result;
 }
 
@@ -135,15 +135,15 @@ static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
     double whole = run->budget;
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     rgResult result = rg_ok;
-    if (whole >= RG_BUDGET_LEAST_FACTORIZATIONS * run->system->pairFlops) {
+    if (whole >= RG_BUDGET_LEAST_FACTORIZATIONS * run->system->newtonFlops) {
         run->budget = RG_BUDGET_PASSES_RATIO * whole;
-        result = rgRunSweeps(run, lambda, run->iterationLimit, 1);
+        result = rgRunGaussSeidel(run, lambda, run->iterationLimit, 1);
         run->budget = (1 - RG_BUDGET_PASSES_RATIO) * whole;
         result = result == rg_ok ? rgRunNewton(run, run->best, &newton) : result;
         memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
     }
     run->budget = whole;
-    return result == rg_ok ? rgRunSweeps(run, lambda, run->iterationLimit, 1) : result;
+    return result == rg_ok ? rgRunGaussSeidel(run, lambda, run->iterationLimit, 1) : result;
 }
 
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {

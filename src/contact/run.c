@@ -10,7 +10,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
                    .system = system,
                    .tolerance = tolerance,
                    .aim = tolerance,
-                   .budget = def->method == rg_methodAuto ? def->budget * system->pairFlops : 0,
+                   .budget = def->method == rg_methodAuto ? def->budget * system->newtonFlops : 0,
                    .iterationLimit = def->maxIterations,
                    .bestResidual = INFINITY};
     rgArena* arena = system->arena;
@@ -18,7 +18,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     run->start = RG_TAKE(arena, double, system->n);
     run->trial = RG_TAKE(arena, double, system->n);
     run->trialSigma = RG_TAKE(arena, double, system->n);
-    run->conflict = RG_TAKE(arena, bool, system->setCount);
+    run->conflict = RG_TAKE(arena, bool, system->blockCount);
     if (def->recordHistory) {
         run->historyCapacity = def->maxIterations + 1;
         run->history = RG_TAKE(arena, rgContactRecord, run->historyCapacity);
@@ -26,7 +26,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     if (arena->failed) {
         return rg_errorMemory;
     }
-    memset(run->conflict, 0, (size_t)system->setCount * sizeof(bool));
+    memset(run->conflict, 0, (size_t)system->blockCount * sizeof(bool));
     rgSystem_Load(system, lambda, run->start);
     for (int i = 0; i < system->n; ++i) {
         if (!isfinite(run->start[i])) {
@@ -79,9 +79,9 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
 
 bool rgRun_Count(rgRun* run, rgContactPhase phase) {
     const rgSystem* system = run->system;
-    double cost = phase == rg_phaseSweep  ? system->sweepFlops
+    double cost = phase == rg_phaseSweep  ? system->passFlops
                   : phase == rg_phaseAdmm ? system->applyFlops
-                                          : system->pairFlops;
+                                          : system->newtonFlops;
     bool affordable = run->budget == 0 || run->spent + cost <= run->budget;
     if (run->iterationCount >= run->iterationLimit || !affordable) {
         return false;

@@ -18,7 +18,7 @@ typedef struct rgRun {
     double* best; // impulses in K, n
     double bestResidual;
     bool accepted;  // the paper's own test holds: best is what it returned
-    bool* conflict; // sets that a certificate names, setCount
+    bool* conflict; // blocks that a certificate names, blockCount
     bool infeasible;
     double* start; // where the caller began (warm start, in K), n
     bool warm;     // start is not zero
@@ -57,7 +57,7 @@ void rgRun_RecordResidual(rgRun* run, rgContactPhase phase, double residual); //
 
 // The methods. Each starts from given impulses, spends at most `limit` iterations, offers what it
 // finds. rg_errorNumeric from a factorization is not an error of the run: the method just ends.
-rgResult rgRunSweeps(rgRun* run, double* lambda, int limit, double relaxation);
+rgResult rgRunGaussSeidel(rgRun* run, double* lambda, int limit, double relaxation);
 
 typedef struct rgNewtonOptions {
     int limit;
@@ -80,8 +80,8 @@ typedef struct rgInteriorOptions {
 } rgInteriorOptions;
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
-// Look for a proof that there is no solution. When there is one, the sets in it are marked and best
-// has impulses that are bounded.
+// Look for a proof that there is no solution. When there is one, the blocks in it are marked and
+// best has impulses that are bounded.
 rgResult rgRunCertificate(rgRun* run, bool* found);
 // Lemke's method for polygons in place of discs, and RaiSim's iteration.
 rgResult rgRunPivots(rgRun* run);

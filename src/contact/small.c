@@ -100,8 +100,8 @@ static bool rgSmall_Build(rgSmall* small, const rgSystemDef* def, const double* 
     const rgDelassus* delassus = &problem->delassus;
     small->count = def->memberCount;
     for (int i = 0; i < small->count; ++i) {
-        const rgSetSource* source = def->layout->sets + def->members[i];
-        const rgBlock* block = problem->blocks + source->block;
+        const rgLayoutBlock* source = def->layout->blocks + def->members[i];
+        const rgBlock* block = problem->blocks + source->given;
         rows[i] = source->firstRow;
         small->mu[i] = block->mu;
         memcpy(small->g + 3 * i, problem->freeVelocity + rows[i], 3 * sizeof(double));

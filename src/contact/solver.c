@@ -53,7 +53,7 @@ typedef struct rgWorkspace {
 typedef struct rgIslandOutcome {
     rgResult result;
     rgContactStatus status;
-    rgContactStatus left; // solved, or infeasible where sets were left out
+    rgContactStatus left; // solved, or infeasible where blocks were left out
     int iterationCount;
     int factorizationCount;
     int phaseIterations[rg_phaseCount];
@@ -191,7 +191,8 @@ static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
 // Polygons in place of discs: pivots, and sweeps where they do not get there.
 static rgResult rgRunLinearised(rgRun* run, int limit) {
     rgResult result = rgRunPivots(run);
-    return result == rg_ok && !rgRun_Solved(run) ? rgRunSweeps(run, run->start, limit, 1) : result;
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunGaussSeidel(run, run->start, limit, 1)
+                                                 : result;
 }
 
 static rgResult rgRunMethod(rgRun* run) {
@@ -207,7 +208,7 @@ static rgResult rgRunMethod(rgRun* run) {
     case rg_methodAdmm:
         return rgRunAdmm(run, run->start, &def->admm, limit);
     case rg_methodPgs:
-        return rgRunSweeps(run, run->start, limit, def->overRelaxation);
+        return rgRunGaussSeidel(run, run->start, limit, def->overRelaxation);
     case rg_methodInterior:
         return rgRunPolishedInterior(run, limit);
     case rg_methodPivot:
@@ -222,7 +223,7 @@ static rgResult rgRunMethod(rgRun* run) {
 
 // Rows that nothing can move and that want to be moved prove that there is no solution.
 static bool rgSystem_IsImmovable(const rgSystem* system) {
-    for (int i = 0; i < system->pairCount; ++i) {
+    for (int i = 0; i < system->entryCount; ++i) {
         if (system->diagonal[i] != 0) {
             return false;
         }
@@ -268,7 +269,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->start);
     run.aim = rgSolve_Aim(solve, (int)(outcome - solve->outcomes));
     run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
-    for (int i = 0; i < system->setCount && run.infeasible; ++i) {
+    for (int i = 0; i < system->blockCount && run.infeasible; ++i) {
         run.conflict[i] = true;
     }
     if (result == rg_ok && !run.infeasible && (paper || run.bestResidual > run.aim)) {
@@ -292,10 +293,10 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
                              : run.iterationCount >= run.iterationLimit ? rg_contactLimit
                                                                         : rg_contactStalled;
     outcome->status = rgWorseStatus(outcome->left, status);
-    for (int i = 0; i < system->setCount; ++i) {
+    for (int i = 0; i < system->blockCount; ++i) {
         if (run.conflict[i]) {
-            int row = system->globalRow[system->sets[i].row];
-            solve->conflict[solve->layout.sets[solve->layout.setOfRow[row]].block] = true;
+            int row = system->globalRow[system->blocks[i].row];
+            solve->conflict[solve->layout.blocks[solve->layout.blockOfRow[row]].given] = true;
         }
     }
     rgKeepHistory(solve, (int)(outcome - solve->outcomes), &run);
@@ -309,24 +310,24 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
                             rgIslandOutcome* outcome) {
     rgLayout* layout = &solve->layout;
     bool any = false;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double* d = system->diagonal + set->pairStart;
-        int m = set->size;
-        bool drop = set->kind == rg_blockCoulomb && system->g[set->row + 2] < 0 &&
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        const double* d = system->diagonal + block->entryStart;
+        int m = block->size;
+        bool drop = block->kind == rg_blockCoulomb && system->g[block->row + 2] < 0 &&
                     d[2 * m + 2] < RG_IMMOVABLE_RATIO * (d[0] + d[m + 1]);
         if (drop) {
-            int own = layout->setOfRow[system->globalRow[set->row]];
-            layout->placeOfSet[own] = -1;
-            solve->conflict[layout->sets[own].block] = true;
-            memset(solve->lambda + layout->sets[own].firstRow, 0, (size_t)m * sizeof(double));
+            int own = layout->blockOfRow[system->globalRow[block->row]];
+            layout->placeOfBlock[own] = -1;
+            solve->conflict[layout->blocks[own].given] = true;
+            memset(solve->lambda + layout->blocks[own].firstRow, 0, (size_t)m * sizeof(double));
             outcome->left = outcome->status = rg_contactInfeasible;
             any = true;
         }
     }
     int count = 0;
     for (int i = 0; i < def->memberCount && any; ++i) {
-        if (layout->placeOfSet[members[i]] >= 0) {
+        if (layout->placeOfBlock[members[i]] >= 0) {
             members[count++] = members[i];
         }
     }
@@ -416,7 +417,7 @@ static void rgSolveIsland(int island, int worker, void* context) {
 // An island is as little at rest as the tree of it that is least.
 static rgResult rgSolve_FindRest(rgSolve* solve) {
     const rgLayout* layout = &solve->layout;
-    if (solve->rest == NULL || layout->setOfPart == NULL) {
+    if (solve->rest == NULL || layout->blockOfPart == NULL) {
         solve->rest = NULL;
         return rg_ok;
     }
@@ -428,8 +429,8 @@ static rgResult rgSolve_FindRest(rgSolve* solve) {
         solve->islandRest[i] = rg_restReady;
     }
     for (int p = 0; p < layout->partCount; ++p) {
-        if (layout->setOfPart[p] >= 0) {
-            rgRest* rest = &solve->islandRest[layout->islandOfSet[layout->setOfPart[p]]];
+        if (layout->blockOfPart[p] >= 0) {
+            rgRest* rest = &solve->islandRest[layout->islandOfBlock[layout->blockOfPart[p]]];
             *rest = RG_MIN(*rest, solve->rest[p]);
         }
     }
@@ -474,8 +475,8 @@ static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* a
 static void rgSolve_TellRest(const rgSolve* solve) {
     const rgLayout* layout = &solve->layout;
     for (int p = 0; solve->rest != NULL && p < layout->partCount; ++p) {
-        int set = layout->setOfPart[p];
-        bool taken = set >= 0 && solve->islandRest[layout->islandOfSet[set]] == rg_restTaken;
+        int block = layout->blockOfPart[p];
+        bool taken = block >= 0 && solve->islandRest[layout->islandOfBlock[block]] == rg_restTaken;
         solve->rest[p] = taken ? rg_restTaken : solve->rest[p];
     }
 }

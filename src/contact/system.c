@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const rgSetSource* rgSystemDef_Source(const rgSystemDef* def, int place) {
-    return def->layout->sets + def->members[place];
+static const rgLayoutBlock* rgSystemDef_Source(const rgSystemDef* def, int place) {
+    return def->layout->blocks + def->members[place];
 }
 
 // What turns the velocity of a row into m/s.
@@ -18,48 +18,48 @@ static double rgSystemDef_Length(const rgSystemDef* def, int row) {
     return def->problem->rowLength != NULL ? def->problem->rowLength[row] : 1;
 }
 
-// Rows, sets and friction of the island, still in the problem's units.
-static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
-    system->setCount = def->memberCount;
-    system->sets = RG_TAKE(def->arena, rgSet, system->setCount);
-    system->setStart = RG_TAKE(def->arena, int, system->setCount + 1);
+// Rows, blocks and friction of the island, still in the problem's units.
+static rgResult rgSystem_CollectBlocks(rgSystem* system, const rgSystemDef* def) {
+    system->blockCount = def->memberCount;
+    system->blocks = RG_TAKE(def->arena, rgSystemBlock, system->blockCount);
+    system->blockStart = RG_TAKE(def->arena, int, system->blockCount + 1);
     if (def->arena->failed) {
         return rg_errorMemory;
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSetSource* source = rgSystemDef_Source(def, i);
-        def->layout->placeOfSet[def->members[i]] = i;
-        system->setStart[i] = system->n;
-        const rgBlock* block = def->problem->blocks + source->block;
-        system->sets[i] = (rgSet){
-            .kind = block->kind,
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgLayoutBlock* source = rgSystemDef_Source(def, i);
+        def->layout->placeOfBlock[def->members[i]] = i;
+        system->blockStart[i] = system->n;
+        const rgBlock* given = def->problem->blocks + source->given;
+        system->blocks[i] = (rgSystemBlock){
+            .kind = given->kind,
             .row = system->n,
             .size = source->rowCount,
-            .pairStart = system->pairCount,
-            .mu = block->mu,
-            .torsion = block->muTorsion,
-            .rolling = block->muRolling,
-            .lower = block->lower,
-            .upper = block->upper,
+            .entryStart = system->entryCount,
+            .mu = given->mu,
+            .torsion = given->muTorsion,
+            .rolling = given->muRolling,
+            .lower = given->lower,
+            .upper = given->upper,
         };
         system->n += source->rowCount;
-        system->pairCount += source->rowCount * source->rowCount;
+        system->entryCount += source->rowCount * source->rowCount;
     }
-    system->setStart[system->setCount] = system->n;
+    system->blockStart[system->blockCount] = system->n;
     size_t n = (size_t)system->n;
     system->g = RG_TAKE(def->arena, double, n);
     system->rowScale = RG_TAKE(def->arena, double, n);
     system->mass = RG_TAKE(def->arena, double, n);
     system->weight = RG_TAKE(def->arena, double, n);
     system->globalRow = RG_TAKE(def->arena, int, n);
-    system->diagonal = RG_TAKE(def->arena, double, system->pairCount);
+    system->diagonal = RG_TAKE(def->arena, double, system->entryCount);
     if (def->arena->failed) {
         return rg_errorMemory;
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSetSource* source = rgSystemDef_Source(def, i);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgLayoutBlock* source = rgSystemDef_Source(def, i);
         for (int k = 0; k < source->rowCount; ++k) {
-            int row = system->sets[i].row + k;
+            int row = system->blocks[i].row + k;
             system->globalRow[row] = source->firstRow + k;
             system->g[row] = def->problem->freeVelocity[source->firstRow + k];
         }
@@ -69,25 +69,26 @@ static rgResult rgSystem_CollectSets(rgSystem* system, const rgSystemDef* def) {
 
 // What zero impulses leave wrong: at a contact (row 0 stands for its three; torsion and rolling
 // have nothing to ask without a normal impulse), or in one row that feels the mass m [m/s].
-static double rgSystem_ErrorOfZero(const rgSystem* system, const rgSet* set, int k, double mass) {
-    double g = system->g[set->row + k];
-    switch (set->kind) {
+static double rgSystem_ErrorOfZero(const rgSystem* system, const rgSystemBlock* block, int k,
+                                   double mass) {
+    double g = system->g[block->row + k];
+    switch (block->kind) {
     case rg_blockCoulomb:
-        return k == 0 ? rgOpeningError(set->mu, system->model, system->g + set->row) : 0;
+        return k == 0 ? rgOpeningError(block->mu, system->model, system->g + block->row) : 0;
     case rg_blockFree:
         return fabs(g);
     case rg_blockHalfLine:
         return g < 0 ? -g : 0;
     default:
-        return fabs(rgClamp(-mass * g, set->lower, set->upper)) / mass;
+        return fabs(rgClamp(-mass * g, block->lower, block->upper)) / mass;
     }
 }
 
 // Whether lambda = 0 solves the island.
 static bool rgSystem_IsTrivial(const rgSystem* system) {
-    for (int i = 0; i < system->setCount; ++i) {
-        for (int k = 0; k < system->sets[i].size; ++k) {
-            if (rgSystem_ErrorOfZero(system, system->sets + i, k, 1) != 0) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        for (int k = 0; k < system->blocks[i].size; ++k) {
+            if (rgSystem_ErrorOfZero(system, system->blocks + i, k, 1) != 0) {
                 return false;
             }
         }
@@ -95,18 +96,19 @@ static bool rgSystem_IsTrivial(const rgSystem* system) {
     return true;
 }
 
-// Rows of a set that share one mass: the three of a contact, its two rolling rows, else one.
-static int rgSet_Sharing(const rgSet* set, int k) {
-    bool contact = set->kind == rg_blockCoulomb;
+// Rows of a block that share one mass: the three of a contact, its two rolling rows, else one.
+static int rgSystemBlock_Sharing(const rgSystemBlock* block, int k) {
+    bool contact = block->kind == rg_blockCoulomb;
     return contact && k == 0 ? 3 : contact && k == 4 ? 2 : 1;
 }
 
 // Diagonal entries of rows that share one mass.
-static double rgSystem_SumDiagonal(const rgSystem* system, const rgSet* set, int k, int count) {
-    const double* d = system->diagonal + set->pairStart;
+static double rgSystem_SumDiagonal(const rgSystem* system, const rgSystemBlock* block, int k,
+                                   int count) {
+    const double* d = system->diagonal + block->entryStart;
     double sum = 0;
     for (int j = k; j < k + count; ++j) {
-        sum += d[j * (set->size + 1)];
+        sum += d[j * (block->size + 1)];
     }
     return sum;
 }
@@ -115,17 +117,17 @@ static double rgSystem_SumDiagonal(const rgSystem* system, const rgSet* set, int
 // share of G in G + R. It is kept where the weights will be.
 static void rgSystem_FindMasses(rgSystem* system, const rgSystemDef* def) {
     const double* R = def->problem->compliance;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size;) {
-            int count = rgSet_Sharing(set, k);
-            double sum = rgSystem_SumDiagonal(system, set, k, count), soft = 0;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        for (int k = 0; k < block->size;) {
+            int count = rgSystemBlock_Sharing(block, k);
+            double sum = rgSystem_SumDiagonal(system, block, k, count), soft = 0;
             for (int j = k; j < k + count; ++j) {
-                soft += R != NULL ? R[system->globalRow[set->row + j]] : 0;
+                soft += R != NULL ? R[system->globalRow[block->row + j]] : 0;
             }
             for (int end = k + count; k < end; ++k) {
-                system->mass[set->row + k] = sum > 0 ? count / sum : 0;
-                system->weight[set->row + k] = sum > soft ? (sum - soft) / sum : 1;
+                system->mass[block->row + k] = sum > 0 ? count / sum : 0;
+                system->weight[block->row + k] = sum > soft ? (sum - soft) / sum : 1;
             }
         }
     }
@@ -138,23 +140,23 @@ static double rgRootPower(double x) {
     return ldexp(1, exponent >= 0 ? exponent / 2 : -((1 - exponent) / 2));
 }
 
-// The next row of a set that zero impulses may leave wrong by something of its own.
-static int rgSet_NextError(const rgSet* set, int k) {
-    return set->kind == rg_blockCoulomb ? set->size : k + 1;
+// The next row of a block that zero impulses may leave wrong by something of its own.
+static int rgSystemBlock_NextError(const rgSystemBlock* block, int k) {
+    return block->kind == rg_blockCoulomb ? block->size : k + 1;
 }
 
 // (13) s: powers of two, so that scaling rounds nothing; and the unit of mass, the largest there is
 static void rgSystem_FindScale(rgSystem* system) {
     double largest = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size;) {
-            int count = rgSet_Sharing(set, k);
-            double sum = rgSystem_SumDiagonal(system, set, k, count);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        for (int k = 0; k < block->size;) {
+            int count = rgSystemBlock_Sharing(block, k);
+            double sum = rgSystem_SumDiagonal(system, block, k, count);
             double mass = sum > 0 ? count / sum : 0;
             largest = RG_MAX(largest, mass);
             for (int end = k + count; k < end; ++k) {
-                system->rowScale[set->row + k] = mass;
+                system->rowScale[block->row + k] = mass;
             }
         }
     }
@@ -178,12 +180,12 @@ static void rgSystem_FindScale(rgSystem* system) {
 // (11) V in the problem's units.
 static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* def) {
     double reference = def->reference;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size; k = rgSet_NextError(set, k)) {
-            int row = set->row + k;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        for (int k = 0; k < block->size; k = rgSystemBlock_NextError(block, k)) {
+            int row = block->row + k;
             double mass = system->mass[row] > 0 ? system->mass[row] : 1;
-            double error = rgSystem_ErrorOfZero(system, set, k, mass);
+            double error = rgSystem_ErrorOfZero(system, block, k, mass);
             double length = rgSystemDef_Length(def, system->globalRow[row]);
             reference = RG_MAX(reference, error * length * system->weight[row]);
         }
@@ -194,12 +196,12 @@ static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* 
 // (14) c: what zero impulses leave wrong becomes about one.
 static double rgSystem_FindUnit(const rgSystem* system) {
     double largest = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int k = 0; k < set->size; k = rgSet_NextError(set, k)) {
-            double mass = system->mass[set->row + k];
-            double error = rgSystem_ErrorOfZero(system, set, k, mass > 0 ? mass : 1);
-            largest = RG_MAX(largest, error * system->rowScale[set->row + k]);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        for (int k = 0; k < block->size; k = rgSystemBlock_NextError(block, k)) {
+            double mass = system->mass[block->row + k];
+            double error = rgSystem_ErrorOfZero(system, block, k, mass > 0 ? mass : 1);
+            largest = RG_MAX(largest, error * system->rowScale[block->row + k]);
         }
     }
     int exponent;
@@ -218,23 +220,23 @@ static void rgSystem_WeighRows(rgSystem* system, const rgSystemDef* def, double 
     }
 }
 
-static void rgSystem_ScaleSets(rgSystem* system) {
+static void rgSystem_ScaleBlocks(rgSystem* system) {
     const double* scale = system->rowScale;
-    for (int i = 0; i < system->setCount; ++i) {
-        rgSet* set = system->sets + i;
-        const double* s = scale + set->row;
-        double* d = system->diagonal + set->pairStart;
-        int m = set->size;
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgSystemBlock* block = system->blocks + i;
+        const double* s = scale + block->row;
+        double* d = system->diagonal + block->entryStart;
+        int m = block->size;
         for (int a = 0; a < m; ++a) {
             for (int b = 0; b < m; ++b) {
                 d[a * m + b] *= system->massUnit * s[a] * s[b];
             }
         }
-        set->torsion *= m > 3 && set->kind == rg_blockCoulomb ? s[2] / s[3] : 1;
-        set->rolling *= m > 4 && set->kind == rg_blockCoulomb ? s[2] / s[4] : 1;
+        block->torsion *= m > 3 && block->kind == rg_blockCoulomb ? s[2] / s[3] : 1;
+        block->rolling *= m > 4 && block->kind == rg_blockCoulomb ? s[2] / s[4] : 1;
         double impulse = system->velocityUnit / (system->massUnit * s[0]);
-        set->lower *= impulse;
-        set->upper *= impulse;
+        block->lower *= impulse;
+        block->upper *= impulse;
     }
     for (int i = 0; i < system->n; ++i) {
         system->g[i] *= system->velocityUnit * scale[i];
@@ -262,7 +264,7 @@ static rgResult rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     }
     rgSystem_WeighRows(system, def, reference);
     if (def->scaled) {
-        rgSystem_ScaleSets(system);
+        rgSystem_ScaleBlocks(system);
     }
     system->ops->scale(system);
     return rg_ok;
@@ -283,8 +285,8 @@ static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system
 // Rows that iterations have to deal with when G is formed.
 static int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def) {
     int n = system->n;
-    for (int i = 0; i < system->setCount && def->eliminate; ++i) {
-        n -= rgIsCompliantFree(system, def, i) ? system->sets[i].size : 0;
+    for (int i = 0; i < system->blockCount && def->eliminate; ++i) {
+        n -= rgIsCompliantFree(system, def, i) ? system->blocks[i].size : 0;
     }
     return n;
 }
@@ -330,7 +332,7 @@ static rgResult rgSystem_MakeForm(rgSystem* system, const rgSystemDef* def) {
 
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
     *system = (rgSystem){.model = def->model, .kernels = def->kernels, .arena = def->arena};
-    rgResult result = rgSystem_CollectSets(system, def);
+    rgResult result = rgSystem_CollectBlocks(system, def);
     if (result != rg_ok || rgSystem_IsTrivial(system)) {
         return result;
     }
@@ -360,7 +362,7 @@ void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma) {
     }
 }
 
-rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets, double* X,
+rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* blocks, double* X,
                                    double* Y, int ld) {
     rgArenaMark mark = rgArena_Mark(system->arena);
     double* unit = RG_TAKE(system->arena, double, system->n);
@@ -371,12 +373,12 @@ rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets,
     }
     memset(unit, 0, (size_t)system->n * sizeof(double));
     for (int j = 0; j < 3 * count; ++j) {
-        int row = system->sets[sets[j / 3]].row + j % 3;
+        int row = system->blocks[blocks[j / 3]].row + j % 3;
         unit[row] = 1;
-        system->ops->solvePair(system, unit, column, moved);
+        system->ops->solveNewton(system, unit, column, moved);
         unit[row] = 0;
         for (int i = 0; i < 3 * count; ++i) {
-            int at = system->sets[sets[i / 3]].row + i % 3;
+            int at = system->blocks[blocks[i / 3]].row + i % 3;
             X[(size_t)j * (size_t)ld + (size_t)i] = column[at];
             Y[(size_t)j * (size_t)ld + (size_t)i] = moved[at];
         }

@@ -8,34 +8,34 @@
 #include "contact/matrix.h"
 #include "rigor/contact.h"
 
-// Rows of the system that share one set. Boxes have one row, half lines and free rows at most
-// RG_SET_MAX.
-typedef struct rgSet {
+// Rows of the system that share one block. Boxes have one row, half lines and free rows at most
+// RG_BLOCK_ROWS.
+typedef struct rgSystemBlock {
     rgBlockKind kind;
-    int row;       // first row in the island
-    int size;      // rows
-    int pairStart; // offset of this set's size x size entries in the arrays A and B
+    int row;        // first row in the island
+    int size;       // rows
+    int entryStart; // offset of this block's size x size entries in the arrays A and B
     double mu;
     double torsion, rolling; // Coulomb rows 3, and 4 and 5: impulse at most, over lambda_n
     double lower, upper;
-} rgSet;
+} rgSystemBlock;
 
-// What a set's rows of A and B look like, for linear algebra that makes use of it.
-typedef enum rgPairKind {
-    rg_pairWhole, // anything
-    rg_pairIdle,  // A = I, B = 0
-    rg_pairRows,  // both diagonal; rows with B = 0 have A = 1
-    rg_pairSlip,  // newton.md (4) with a radius above zero, plus multiples of B; three rows
-} rgPairKind;
+// What a block's rows of A and B look like, for linear algebra that makes use of it.
+typedef enum rgJacobianKind {
+    rg_jacobianWhole, // anything
+    rg_jacobianIdle,  // A = I, B = 0
+    rg_jacobianRows,  // both diagonal; rows with B = 0 have A = 1
+    rg_jacobianSlip,  // newton.md (4) with a radius above zero, plus multiples of B; three rows
+} rgJacobianKind;
 
-// Slip as A and B of its set have it: along t, and across t their only entries.
+// Slip as A and B of its block have it: along t, and across t their only entries.
 typedef struct rgSlip {
     double t[2];
     double A, B;
 } rgSlip;
 
-static inline rgSlip rgSlip_Of(const rgSet* set, const double* A, const double* B) {
-    double scale = 1 / (set->mu * B[8]), x = scale * B[2], y = scale * B[5];
+static inline rgSlip rgSlip_Of(const rgSystemBlock* block, const double* A, const double* B) {
+    double scale = 1 / (block->mu * B[8]), x = scale * B[2], y = scale * B[5];
     return (rgSlip){.t = {x, y},
                     .A = y * y * A[0] - x * y * (A[1] + A[3]) + x * x * A[4],
                     .B = y * y * B[0] - x * y * (B[1] + B[3]) + x * x * B[4]};
@@ -61,37 +61,38 @@ typedef struct rgSystemOps {
     // y = G x
     void (*apply)(rgSystem* system, const double* x, double* y);
     // One Gauss-Seidel pass: lambda and sigma are kept consistent, block by block.
-    void (*sweep)(rgSystem* system, double* lambda, double* sigma, double relaxation);
+    void (*gaussSeidel)(rgSystem* system, double* lambda, double* sigma, double relaxation);
     // Prepare solves with G + shift I.
     rgResult (*factorShift)(rgSystem* system, double shift);
     void (*solveShift)(rgSystem* system, double* x);
-    // Prepare solves with A + eps I + B G, A and B block-diagonal. A, B and kinds, one per set, are
-    // borrowed until the last solve.
-    rgResult (*factorPair)(rgSystem* system, const double* A, const double* B,
-                           const rgPairKind* kinds, double eps);
+    // Prepare solves with A + eps I + B G, A and B block-diagonal. A, B and kinds, one per block,
+    // are borrowed until the last solve.
+    rgResult (*factorNewton)(rgSystem* system, const double* A, const double* B,
+                             const rgJacobianKind* kinds, double eps);
     // and moved = G x, up to the rounding of the solve; NULL when it is not wanted
-    void (*solvePair)(rgSystem* system, const double* rhs, double* x, double* moved);
-    // The inverse of that matrix, and G times it, for the rows and columns of a few sets of three
+    void (*solveNewton)(rgSystem* system, const double* rhs, double* x, double* moved);
+    // The inverse of that matrix, and G times it, for the rows and columns of a few blocks of three
     // rows: X and Y, column-major, 3 count x 3 count.
-    rgResult (*respond)(rgSystem* system, int count, const int* sets, double* X, double* Y, int ld);
-    double leastShift; // smallest eps that factorPair stands
+    rgResult (*respond)(rgSystem* system, int count, const int* blocks, double* X, double* Y,
+                        int ld);
+    double leastShift; // smallest eps that factorNewton stands
 } rgSystemOps;
 
 struct rgSystem {
     rgContactModel model;
     bool bisect; // sweeps solve each contact as RaiSim does (docs/theory/models.md (7))
     int n;
-    int setCount;
-    rgSet* sets;
-    int* setStart;       // first row of each set, and n: setCount + 1
-    int pairCount;       // total of size x size over the sets
+    int blockCount;
+    rgSystemBlock* blocks;
+    int* blockStart;     // first row of each block, and n: blockCount + 1
+    int entryCount;      // total of size x size over the blocks
     double* g;           // n
     double* diagonal;    // dense diagonal blocks of G, laid out like A and B
     double* rowScale;    // s, n: powers of two (all ones in the paper's units)
     double velocityUnit; // c: sigma^ = c s sigma. Also a power of two; 0: lambda = 0 is a solution
     double massUnit;     // lambda^ = c lambda/(massUnit s), G^ = massUnit s G s
     double* mass;        // (9) m of the judge in these units, n; 0: nothing moves the row
-    double* weight;      // residual of a set = weight |lambda - P(lambda - mass u)|, n
+    double* weight;      // residual of a block = weight |lambda - P(lambda - mass u)|, n
     int* globalRow;      // n
     rgEliminated eliminated;
     const rgSystemOps* ops;
@@ -99,14 +100,14 @@ struct rgSystem {
     const rgKernels* kernels;
     rgArena* arena;
     int factorizationCount;
-    double sweepFlops, applyFlops, pairFlops; // predicted cost
+    double passFlops, applyFlops, newtonFlops; // predicted cost
 };
 
 typedef struct rgSystemDef {
     const rgContactProblem* problem;
     const rgLayout* layout;
     int memberCount;
-    const int* members; // sets of the layout, ascending: an island, or what of it takes part
+    const int* members; // blocks of the layout, ascending: an island, or what of it takes part
     rgContactModel model;
     rgSystemForm form;
     bool scaled;      // false: the paper's units
@@ -117,7 +118,7 @@ typedef struct rgSystemDef {
     rgBlockFactor* factor;
 } rgSystemDef;
 
-// Build the system. velocityUnit = 0 when lambda = 0 solves the island; then nothing else is set
+// Build the system. velocityUnit = 0 when lambda = 0 solves the island; then nothing else is block
 // up.
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 
@@ -125,7 +126,7 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 void rgSystem_Load(const rgSystem* system, const double* lambda, double* own);
 rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
 
-// (15)-(16) of ncp.md: a set of free rows that can always give way; all of them taken out of a
+// (15)-(16) of ncp.md: a block of free rows that can always give way; all of them taken out of a
 // dense G, unless they are redundant; their impulses from those of the others.
 bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i);
 rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G);
@@ -134,22 +135,22 @@ rgResult rgSystem_Restore(const rgSystem* system, double* lambda);
 // sigma = G lambda + g
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
 
-// One set's part of a sweep: moves lambda of the set, returns the change. Also keeps the set's own
-// sigma current.
-bool rgSweepSet(const rgSystem* system, const rgSet* set, double relaxation, double* lambda,
-                double* sigma, double* change);
+// One block's part of a sweep: moves lambda of the block, returns the change. Also keeps the
+// block's own sigma current.
+bool rgGaussSeidelBlock(const rgSystem* system, const rgSystemBlock* block, double relaxation,
+                        double* lambda, double* sigma, double* change);
 
 // (7) RaiSim's impulse x of one contact while the others stay: open, stick, or the least energy on
 // the cone without normal velocity. D is the contact's block with rows of `stride`, c its velocity
 // without an impulse.
 void rgBisectContact(double mu, const double* D, int stride, const double* c, double* x);
 
-// What the last factorPair makes of unit right-hand sides, column by column: `respond` of the forms
-// that have no better way.
-rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* sets, double* X,
+// What the last factorNewton makes of unit right-hand sides, column by column: `respond` of the
+// forms that have no better way.
+rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* blocks, double* X,
                                    double* Y, int ld);
 
-// The forms. Each fills ops, form, diagonal and costs of a system whose sets are known. Velocity
+// The forms. Each fills ops, form, diagonal and costs of a system whose blocks are known. Velocity
 // input comes as rows of W. G of a system of the dense form may become smaller afterwards.
 struct rgWhitened;
 rgResult rgMakeDense(const rgSystemDef* def, const struct rgWhitened* rows, rgSystem* system);

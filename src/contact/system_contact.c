@@ -1,4 +1,4 @@
-// Contact space: G as a matrix, dense or as blocks between sets with a fill-reducing order.
+// Contact space: G as a matrix, dense or as blocks between blocks with a fill-reducing order.
 #include "contact/problem.h"
 #include "contact/tuning.h"
 #include "contact/whitened.h"
@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-// A set, or one row of it, that has unknowns in a pair system; rows that are idle or follow others
-// do not appear. newton.md (13)-(16).
+// A block, or one row of it, that has unknowns in a pair system; rows that are idle or follow
+// others do not appear. newton.md (13)-(16).
 typedef struct rgActive {
-    rgPairKind kind; // rows: y is x of the rows; slip: y is x across t, and that of the normal
-    int row;         // of the island
-    int size;        // rows
-    int first;       // unknown
-    double t[2];     // slip
+    rgJacobianKind kind; // rows: y is x of the rows; slip: y is x across t, and that of the normal
+    int row;             // of the island
+    int size;            // rows
+    int first;           // unknown
+    double t[2];         // slip
     double mu;
-    const double* A; // of a set that is taken whole
+    const double* A; // of a block that is taken whole
     const double* B;
 } rgActive;
 
@@ -30,35 +30,37 @@ typedef struct rgContactSpace {
     double* scale;          // of the right-hand side, by unknown
     const double* A;        // of the last pair factorization, borrowed
     const double* B;
-    const rgPairKind* kinds;
+    const rgJacobianKind* kinds;
     double eps;
     double* reduced; // 2 n scratch
     double* moved;   // n scratch
 } rgContactSpace;
 
-// Row of the system that a row of the problem has become, its set beside it; -1: takes no part.
-static int rgLocalRow(const rgSystemDef* def, const rgSystem* system, int row, int* set) {
-    int source = def->layout->setOfRow[row];
-    *set = def->layout->placeOfSet[source];
-    return *set < 0 ? -1 : system->sets[*set].row + row - def->layout->sets[source].firstRow;
+// Row of the system that a row of the problem has become, its block beside it; -1: takes no part.
+static int rgLocalRow(const rgSystemDef* def, const rgSystem* system, int row, int* block) {
+    int source = def->layout->blockOfRow[row];
+    *block = def->layout->placeOfBlock[source];
+    return *block < 0 ? -1
+                      : system->blocks[*block].row + row - def->layout->blocks[source].firstRow;
 }
 
 // G from contact-space input, entry by entry.
 static void rgFillFromRows(const rgSystemDef* def, const rgSystem* system, rgMatrix* G) {
     rgMatrix_SetDiagonal(G, 0);
-    for (int i = 0; i < system->setCount; ++i) {
-        for (int r = system->setStart[i]; r < system->setStart[i + 1]; ++r) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        for (int r = system->blockStart[i]; r < system->blockStart[i + 1]; ++r) {
             rgGivenRow row = rgContactProblem_Row(def->problem, system->globalRow[r]);
             int j = -1, last = -1, rowStep = 0, columnStep = 0;
-            double* block = NULL;
+            double* entries = NULL;
             for (int k = row.start; k < row.end; ++k) {
                 int c = row.value[k] == 0 ? -1
                                           : rgLocalRow(def, system, rgGivenRow_Column(&row, k), &j);
                 if (c >= 0) {
-                    block = j == last ? block : rgMatrix_Block(G, i, j, &rowStep, &columnStep);
+                    entries = j == last ? entries : rgMatrix_Block(G, i, j, &rowStep, &columnStep);
                     last = j;
-                    block[(size_t)(r - system->setStart[i]) * (size_t)rowStep +
-                          (size_t)(c - system->setStart[j]) * (size_t)columnStep] = row.value[k];
+                    entries[(size_t)(r - system->blockStart[i]) * (size_t)rowStep +
+                            (size_t)(c - system->blockStart[j]) * (size_t)columnStep] =
+                        row.value[k];
                 }
             }
         }
@@ -70,12 +72,12 @@ static void rgFillFromVelocity(const rgWhitened* rows, const rgSystem* system, r
     rgMatrix_SetDiagonal(G, 0);
     system->kernels->addSelfProduct(system->n, rows->nv, rows->columns, rows->lead, G->values,
                                     G->ld);
-    for (int i = 0; i < system->setCount; ++i) {
-        rgMatrix_Mirror(G, system->setStart[i], system->setStart[i + 1]);
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgMatrix_Mirror(G, system->blockStart[i], system->blockStart[i + 1]);
     }
 }
 
-// Sets that an entry of G couples.
+// Blocks that an entry of G couples.
 static rgResult rgFindCoupling(const rgSystemDef* def, const rgSystem* system,
                                rgCoupling* coupling) {
     int bound = 0;
@@ -89,8 +91,8 @@ static rgResult rgFindCoupling(const rgSystemDef* def, const rgSystem* system,
         return rg_errorMemory;
     }
     int count = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        for (int r = system->setStart[i]; r < system->setStart[i + 1]; ++r) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        for (int r = system->blockStart[i]; r < system->blockStart[i + 1]; ++r) {
             rgGivenRow row = rgContactProblem_Row(def->problem, system->globalRow[r]);
             int last = i, j;
             for (int k = row.start; k < row.end; ++k) {
@@ -111,16 +113,16 @@ static rgResult rgFindCoupling(const rgSystemDef* def, const rgSystem* system,
 // Compliance, diagonal blocks, work space and costs, once G is there.
 static void rgFinish(const rgSystemDef* def, rgSystem* system, rgContactSpace* space) {
     const double* R = def->problem->compliance;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
         int rowStep, columnStep;
-        double* block = rgMatrix_Block(&space->G, i, i, &rowStep, &columnStep);
-        for (int a = 0; a < set->size; ++a) {
-            block[(size_t)a * (size_t)(rowStep + columnStep)] +=
-                R != NULL ? R[system->globalRow[set->row + a]] : 0;
-            for (int b = 0; b < set->size; ++b) {
-                system->diagonal[set->pairStart + a * set->size + b] =
-                    block[(size_t)a * (size_t)rowStep + (size_t)b * (size_t)columnStep];
+        double* entries = rgMatrix_Block(&space->G, i, i, &rowStep, &columnStep);
+        for (int a = 0; a < block->size; ++a) {
+            entries[(size_t)a * (size_t)(rowStep + columnStep)] +=
+                R != NULL ? R[system->globalRow[block->row + a]] : 0;
+            for (int b = 0; b < block->size; ++b) {
+                system->diagonal[block->entryStart + a * block->size + b] =
+                    entries[(size_t)a * (size_t)rowStep + (size_t)b * (size_t)columnStep];
             }
         }
     }
@@ -136,8 +138,8 @@ rgMatrix* rgSystem_Dense(const rgSystem* system) {
 
 void rgSystem_PredictCosts(rgSystem* system) {
     const rgContactSpace* space = system->form;
-    system->applyFlops = system->sweepFlops = 2 * (double)space->G.entryCount;
-    system->pairFlops = space->G.luFlops;
+    system->applyFlops = system->passFlops = 2 * (double)space->G.entryCount;
+    system->newtonFlops = space->G.luFlops;
 }
 
 static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* system,
@@ -147,7 +149,7 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
         return rg_errorMemory;
     }
     bool dense = coupling->count < 0;
-    size_t n = (size_t)system->n, slips = 2 * (size_t)system->setCount;
+    size_t n = (size_t)system->n, slips = 2 * (size_t)system->blockCount;
     **space = (rgContactSpace){.actives = RG_TAKE(def->arena, rgActive, dense ? n : 0),
                                .columns = RG_TAKE(def->arena, const double*, dense ? n : 0),
                                .slipColumns = RG_TAKE(def->arena, double, dense ? slips* n : 0),
@@ -163,7 +165,7 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
 
 rgResult rgMakeDense(const rgSystemDef* def, const rgWhitened* rows, rgSystem* system) {
     rgContactSpace* space;
-    rgCoupling all = {system->setCount, system->setStart, -1, NULL, NULL};
+    rgCoupling all = {system->blockCount, system->blockStart, -1, NULL, NULL};
     rgResult result = rgMakeContactSpace(def, system, &all, &space);
     if (result == rg_ok && rows != NULL) {
         rgFillFromVelocity(rows, system, &space->G);
@@ -178,7 +180,7 @@ rgResult rgMakeDense(const rgSystemDef* def, const rgWhitened* rows, rgSystem* s
 
 rgResult rgMakeSparse(const rgSystemDef* def, rgSystem* system) {
     rgContactSpace* space;
-    rgCoupling coupling = {system->setCount, system->setStart, 0, NULL, NULL};
+    rgCoupling coupling = {system->blockCount, system->blockStart, 0, NULL, NULL};
     rgResult result = rgFindCoupling(def, system, &coupling);
     result = result == rg_ok ? rgMakeContactSpace(def, system, &coupling, &space) : result;
     if (result == rg_ok) {
@@ -198,13 +200,14 @@ static void rgContact_Apply(rgSystem* system, const double* x, double* y) {
     rgMatrix_Apply(&space->G, x, y);
 }
 
-static void rgContact_Sweep(rgSystem* system, double* lambda, double* sigma, double relaxation) {
+static void rgContact_GaussSeidel(rgSystem* system, double* lambda, double* sigma,
+                                  double relaxation) {
     const rgContactSpace* space = system->form;
-    double own[RG_SET_MAX], change[RG_SET_MAX];
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        memcpy(own, sigma + set->row, (size_t)set->size * sizeof(double));
-        if (rgSweepSet(system, set, relaxation, lambda + set->row, own, change)) {
+    double own[RG_BLOCK_ROWS], change[RG_BLOCK_ROWS];
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        memcpy(own, sigma + block->row, (size_t)block->size * sizeof(double));
+        if (rgGaussSeidelBlock(system, block, relaxation, lambda + block->row, own, change)) {
             rgMatrix_AddColumns(&space->G, i, change, sigma);
         }
     }
@@ -228,54 +231,54 @@ static void rgContact_SolveShift(rgSystem* system, double* x) {
 }
 
 // K = A + B G, row by row of blocks. An idle row has B = 0.
-static void rgFillSparsePair(const rgSystem* system, rgContactSpace* space, const double* A) {
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
+static void rgFillSparseNewton(const rgSystem* system, rgContactSpace* space, const double* A) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
         for (int k = space->K.rowStart[i]; k < space->K.rowStart[i + 1]; ++k) {
-            int j = space->K.column[k], columns = system->sets[j].size;
+            int j = space->K.column[k], columns = system->blocks[j].size;
             double* target = space->K.blocks[k];
-            if (space->kinds[i] == rg_pairIdle) {
-                memset(target, 0, (size_t)(set->size * columns) * sizeof(double));
+            if (space->kinds[i] == rg_jacobianIdle) {
+                memset(target, 0, (size_t)(block->size * columns) * sizeof(double));
             } else {
-                system->kernels->transformRows(set->size, columns, space->B + set->pairStart,
+                system->kernels->transformRows(block->size, columns, space->B + block->entryStart,
                                                space->G.blocks[k], target);
             }
-            for (int e = 0; e < set->size * set->size && j == i; ++e) {
-                target[e] += A[set->pairStart + e];
+            for (int e = 0; e < block->size * block->size && j == i; ++e) {
+                target[e] += A[block->entryStart + e];
             }
         }
     }
 }
 
-// (13) Rows that are equations of their own, divided by B: all of a set, or one by one.
-static int rgListRows(rgContactSpace* space, const rgSet* set, const double* A, const double* B,
-                      int first, double eps) {
+// (13) Rows that are equations of their own, divided by B: all of a block, or one by one.
+static int rgListRows(rgContactSpace* space, const rgSystemBlock* block, const double* A,
+                      const double* B, int first, double eps) {
     int count = 0, actives = space->activeCount;
-    for (int r = 0, at = 0; r < set->size; ++r, at += set->size + 1) {
+    for (int r = 0, at = 0; r < block->size; ++r, at += block->size + 1) {
         if (B[at] != 0) {
             space->actives[actives + count] = (rgActive){
-                .kind = rg_pairRows, .row = set->row + r, .size = 1, .first = first + count};
+                .kind = rg_jacobianRows, .row = block->row + r, .size = 1, .first = first + count};
             space->diagonal[first + count] = (A[at] + eps) / B[at];
             space->scale[first + count] = 1 / B[at];
             count += 1;
         }
     }
-    bool all = count == set->size;
+    bool all = count == block->size;
     space->actives[actives].size = all ? count : 1;
     space->activeCount += all ? 1 : count;
     return count;
 }
 
 // (14) Slip: across t, and the normal, which takes the impulse along t with it.
-static int rgListSlip(rgContactSpace* space, const rgSet* set, const double* A, const double* B,
-                      int first, double eps) {
-    rgSlip slip = rgSlip_Of(set, A, B);
-    space->actives[space->activeCount++] = (rgActive){.kind = rg_pairSlip,
-                                                      .row = set->row,
+static int rgListSlip(rgContactSpace* space, const rgSystemBlock* block, const double* A,
+                      const double* B, int first, double eps) {
+    rgSlip slip = rgSlip_Of(block, A, B);
+    space->actives[space->activeCount++] = (rgActive){.kind = rg_jacobianSlip,
+                                                      .row = block->row,
                                                       .size = 3,
                                                       .first = first,
                                                       .t = {slip.t[0], slip.t[1]},
-                                                      .mu = set->mu};
+                                                      .mu = block->mu};
     space->diagonal[first] = (slip.A + eps) / slip.B;
     space->scale[first] = 1 / slip.B;
     space->diagonal[first + 1] = (A[8] + eps) / B[8];
@@ -283,38 +286,42 @@ static int rgListSlip(rgContactSpace* space, const rgSet* set, const double* A, 
     return 2;
 }
 
-// Any other set as it is.
-static int rgListWhole(rgContactSpace* space, const rgSet* set, const double* A, const double* B,
-                       int first, double eps) {
-    space->actives[space->activeCount++] = (rgActive){
-        .kind = rg_pairWhole, .row = set->row, .size = set->size, .first = first, .A = A, .B = B};
-    for (int r = 0; r < set->size; ++r) {
+// Any other block as it is.
+static int rgListWhole(rgContactSpace* space, const rgSystemBlock* block, const double* A,
+                       const double* B, int first, double eps) {
+    space->actives[space->activeCount++] = (rgActive){.kind = rg_jacobianWhole,
+                                                      .row = block->row,
+                                                      .size = block->size,
+                                                      .first = first,
+                                                      .A = A,
+                                                      .B = B};
+    for (int r = 0; r < block->size; ++r) {
         space->diagonal[first + r] = eps;
     }
-    return set->size;
+    return block->size;
 }
 
-// Unknowns of the sets that are not idle; true when K will be symmetric.
+// Unknowns of the blocks that are not idle; true when K will be symmetric.
 static bool rgListUnknowns(const rgSystem* system, rgContactSpace* space, const double* A,
                            double eps) {
     int count = 0;
     bool symmetric = true;
     space->activeCount = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double *a = A + set->pairStart, *b = space->B + set->pairStart;
-        rgPairKind kind = space->kinds[i];
-        count += kind == rg_pairIdle   ? 0
-                 : kind == rg_pairRows ? rgListRows(space, set, a, b, count, eps)
-                 : kind == rg_pairSlip ? rgListSlip(space, set, a, b, count, eps)
-                                       : rgListWhole(space, set, a, b, count, eps);
-        symmetric = symmetric && (kind == rg_pairIdle || kind == rg_pairRows);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        const double *a = A + block->entryStart, *b = space->B + block->entryStart;
+        rgJacobianKind kind = space->kinds[i];
+        count += kind == rg_jacobianIdle   ? 0
+                 : kind == rg_jacobianRows ? rgListRows(space, block, a, b, count, eps)
+                 : kind == rg_jacobianSlip ? rgListSlip(space, block, a, b, count, eps)
+                                           : rgListWhole(space, block, a, b, count, eps);
+        symmetric = symmetric && (kind == rg_jacobianIdle || kind == rg_jacobianRows);
     }
     rgMatrix_Resize(&space->K, count);
     return symmetric;
 }
 
-// What a set that is taken whole makes of velocities: B times those of its rows.
+// What a block that is taken whole makes of velocities: B times those of its rows.
 static void rgActive_Transform(const rgActive* active, int count, const double* const* columns,
                                double* y, size_t ld) {
     const double* B = active->B;
@@ -340,14 +347,14 @@ static void rgActive_Transform(const rgActive* active, int count, const double* 
     }
 }
 
-// Rows of L X of (15) that belong to an active set.
+// Rows of L X of (15) that belong to an active block.
 static void rgActive_Reduce(const rgActive* active, int count, const double* const* columns,
                             double* y, size_t ld) {
     int row = active->row;
     y += active->first;
-    if (active->kind == rg_pairWhole) {
+    if (active->kind == rg_jacobianWhole) {
         rgActive_Transform(active, count, columns, y, ld);
-    } else if (active->kind == rg_pairSlip) {
+    } else if (active->kind == rg_jacobianSlip) {
         double t0 = active->t[0], t1 = active->t[1];
         for (int c = 0; c < count; ++c, y += ld) {
             const double* own = columns[c] + row;
@@ -386,7 +393,7 @@ static void rgFindColumns(rgContactSpace* space) {
     for (int i = 0; i < space->activeCount; ++i) {
         const rgActive* active = space->actives + i;
         const double** columns = space->columns + active->first;
-        if (active->kind == rg_pairSlip) {
+        if (active->kind == rg_jacobianSlip) {
             rgSlipColumns(&space->G, active, own, own + n);
             columns[0] = own;
             columns[1] = own + n;
@@ -399,8 +406,8 @@ static void rgFindColumns(rgContactSpace* space) {
     }
 }
 
-// (15) Where K is symmetric, the lower triangle alone, and what of the upper is within a set.
-static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
+// (15) Where K is symmetric, the lower triangle alone, and what of the upper is within a block.
+static void rgFillDenseNewton(rgContactSpace* space, bool symmetric) {
     size_t ld = (size_t)space->K.ld;
     double* K = space->K.values;
     rgFindColumns(space);
@@ -408,7 +415,7 @@ static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
         const rgActive* active = space->actives + i;
         int first = active->first, m = active->size;
         rgActive_Reduce(active, symmetric ? first + m : space->K.n, space->columns, K, ld);
-        for (int e = 0; e < m * m && active->kind == rg_pairWhole; ++e) {
+        for (int e = 0; e < m * m && active->kind == rg_jacobianWhole; ++e) {
             K[(size_t)(first + e % m) * ld + (size_t)(first + e / m)] += active->A[e];
         }
     }
@@ -417,8 +424,8 @@ static void rgFillDensePair(rgContactSpace* space, bool symmetric) {
     }
 }
 
-static rgResult rgContact_FactorPair(rgSystem* system, const double* A, const double* B,
-                                     const rgPairKind* kinds, double eps) {
+static rgResult rgContact_FactorNewton(rgSystem* system, const double* A, const double* B,
+                                       const rgJacobianKind* kinds, double eps) {
     rgContactSpace* space = system->form;
     system->factorizationCount += 1;
     space->A = A;
@@ -426,11 +433,11 @@ static rgResult rgContact_FactorPair(rgSystem* system, const double* A, const do
     space->kinds = kinds;
     space->eps = eps;
     if (!space->G.dense) {
-        rgFillSparsePair(system, space, A);
+        rgFillSparseNewton(system, space, A);
         return rgMatrix_Lu(&space->K, eps);
     }
     bool symmetric = rgListUnknowns(system, space, A, eps);
-    rgFillDensePair(space, symmetric);
+    rgFillDenseNewton(space, symmetric);
     return symmetric ? rgMatrix_Cholesky(&space->K, 0) : rgMatrix_Lu(&space->K, 0);
 }
 
@@ -440,19 +447,19 @@ static bool rgTakeKnown(const rgSystem* system, const rgContactSpace* space, con
                         double* x) {
     bool any = false;
     double share = 1 / (1 + space->eps);
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double *B = space->B + set->pairStart, *b = rhs + set->row;
-        double* own = x + set->row;
-        for (int r = 0; r < set->size; ++r) {
-            bool known = space->kinds[i] == rg_pairIdle ||
-                         (space->kinds[i] == rg_pairRows && B[r * (set->size + 1)] == 0);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        const double *B = space->B + block->entryStart, *b = rhs + block->row;
+        double* own = x + block->row;
+        for (int r = 0; r < block->size; ++r) {
+            bool known = space->kinds[i] == rg_jacobianIdle ||
+                         (space->kinds[i] == rg_jacobianRows && B[r * (block->size + 1)] == 0);
             own[r] = known ? share * b[r] : 0;
             any = any || own[r] != 0;
         }
-        if (space->kinds[i] == rg_pairSlip) {
-            rgSlip slip = rgSlip_Of(set, space->A + set->pairStart, B);
-            double along = share * (slip.t[0] * b[0] + slip.t[1] * b[1] - set->mu * b[2]);
+        if (space->kinds[i] == rg_jacobianSlip) {
+            rgSlip slip = rgSlip_Of(block, space->A + block->entryStart, B);
+            double along = share * (slip.t[0] * b[0] + slip.t[1] * b[1] - block->mu * b[2]);
             own[0] = along * slip.t[0];
             own[1] = along * slip.t[1];
             any = any || along != 0;
@@ -467,12 +474,12 @@ static void rgReduceSide(const rgContactSpace* space, const double* rhs, double*
         const rgActive* active = space->actives + i;
         const double *b = rhs + active->row, *scale = space->scale + active->first;
         double* to = y + active->first;
-        if (active->kind == rg_pairSlip) {
+        if (active->kind == rg_jacobianSlip) {
             to[0] = scale[0] * (active->t[0] * b[1] - active->t[1] * b[0]);
             to[1] = scale[1] * b[2];
         } else {
             for (int r = 0; r < active->size; ++r) {
-                to[r] = active->kind == rg_pairWhole ? b[r] : scale[r] * b[r];
+                to[r] = active->kind == rg_jacobianWhole ? b[r] : scale[r] * b[r];
             }
         }
     }
@@ -484,7 +491,7 @@ static void rgExpandSolution(const rgContactSpace* space, const double* y, doubl
         const rgActive* active = space->actives + i;
         const double* own = y + active->first;
         double* to = x + active->row;
-        if (active->kind == rg_pairSlip) {
+        if (active->kind == rg_jacobianSlip) {
             double along = active->mu * own[1];
             to[0] += along * active->t[0] - active->t[1] * own[0];
             to[1] += along * active->t[1] + active->t[0] * own[0];
@@ -498,8 +505,8 @@ static void rgExpandSolution(const rgContactSpace* space, const double* y, doubl
 }
 
 // (16) The others follow what is known.
-static void rgSolveDensePair(const rgSystem* system, rgContactSpace* space, const double* rhs,
-                             double* x) {
+static void rgSolveDenseNewton(const rgSystem* system, rgContactSpace* space, const double* rhs,
+                               double* x) {
     double *moved = space->moved, *y = space->reduced, *left = y + system->n;
     bool any = rgTakeKnown(system, space, rhs, x);
     rgReduceSide(space, rhs, y);
@@ -516,13 +523,13 @@ static void rgSolveDensePair(const rgSystem* system, rgContactSpace* space, cons
     rgExpandSolution(space, y, x);
 }
 
-static void rgContact_SolvePair(rgSystem* system, const double* rhs, double* x, double* moved) {
+static void rgContact_SolveNewton(rgSystem* system, const double* rhs, double* x, double* moved) {
     rgContactSpace* space = system->form;
     if (!space->G.dense) {
         memcpy(x, rhs, (size_t)system->n * sizeof(double));
         rgMatrix_Solve(&space->K, x);
     } else {
-        rgSolveDensePair(system, space, rhs, x);
+        rgSolveDenseNewton(system, space, rhs, x);
     }
     if (moved != NULL) {
         rgMatrix_Apply(&space->G, x, moved);
@@ -532,11 +539,11 @@ static void rgContact_SolvePair(rgSystem* system, const double* rhs, double* x, 
 const rgSystemOps rgContactOps = {
     .scale = rgContact_Scale,
     .apply = rgContact_Apply,
-    .sweep = rgContact_Sweep,
+    .gaussSeidel = rgContact_GaussSeidel,
     .factorShift = rgContact_FactorShift,
     .solveShift = rgContact_SolveShift,
-    .factorPair = rgContact_FactorPair,
-    .solvePair = rgContact_SolvePair,
+    .factorNewton = rgContact_FactorNewton,
+    .solveNewton = rgContact_SolveNewton,
     .respond = rgSystem_RespondByColumns,
     .leastShift = RG_CONTACT_LEAST_SHIFT,
 };

@@ -1,7 +1,7 @@
 // Velocity space: G = W W' + R is never formed, W = J L^-T with M = L L'. With E = A + eps I + B R,
 // solves with A + eps I + B G go through
 //     H = I + W' E^-1 B W,   H w = W' E^-1 b,   x = E^-1 (b - B W w)
-// docs/theory/velocity.md (1)-(4). H has one block per pair of parts that a set couples. The
+// docs/theory/velocity.md (1)-(4). H has one block per pair of parts that a block couples. The
 // shifted solve is the case A = shift I, B = I, where H is symmetric.
 #include "contact/tuning.h"
 #include "contact/whitened.h"
@@ -13,24 +13,24 @@ typedef struct rgVelocitySpace {
     rgWhitened rows; // scaled
     double* R;       // compliance, n
     rgMatrix H;
-    rgPairKind* kinds; // of the last factorization, setCount
-    double* inverse;   // E^-1 of the last factorization, laid out like A
-    double* product;   // E^-1 B likewise
-    double* velocity;  // nv scratch, up to the stride
-    double* impulse;   // n scratch
-    double* base;      // one part: sum of w' w over rows that share one entry of E^-1 B, like H
-    unsigned* inBase;  // which those are, bits per set
-    double* same;      // one part: rows w with H = I + sum of w' w, n
-    double* left;      // one part: and the rest of it, sum of left' right
-    double* right;     // these rows; else E^-1 B W of one link
+    rgJacobianKind* kinds; // of the last factorization, blockCount
+    double* inverse;       // E^-1 of the last factorization, laid out like A
+    double* product;       // E^-1 B likewise
+    double* velocity;      // nv scratch, up to the stride
+    double* impulse;       // n scratch
+    double* base;          // one part: sum of w' w over rows that share one entry of E^-1 B, like H
+    unsigned* inBase;      // which those are, bits per block
+    double* same;          // one part: rows w with H = I + sum of w' w, n
+    double* left;          // one part: and the rest of it, sum of left' right
+    double* right;         // these rows; else E^-1 B W of one link
 } rgVelocitySpace;
 
-// Parts that a set couples; dense where they are few or small.
+// Parts that a block couples; dense where they are few or small.
 static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
                                rgCoupling* coupling) {
     int* start = RG_TAKE(system->arena, int, rows->partCount + 1);
     int bound = 0;
-    for (int i = 0; i < system->setCount; ++i) {
+    for (int i = 0; i < system->blockCount; ++i) {
         int links = rows->linkStart[i + 1] - rows->linkStart[i];
         bound += links * (links - 1);
     }
@@ -48,7 +48,7 @@ static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
         return rg_ok;
     }
     coupling->count = 0;
-    for (int i = 0; i < system->setCount; ++i) {
+    for (int i = 0; i < system->blockCount; ++i) {
         for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
             for (int k = rows->linkStart[i]; k < rows->linkStart[i + 1]; ++k) {
                 if (k != l) {
@@ -64,10 +64,10 @@ static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
 // Diagonal blocks of G from W.
 static void rgFillDiagonal(rgSystem* system, const rgVelocitySpace* space) {
     const rgWhitened* rows = &space->rows;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        int m = set->size;
-        double* d = system->diagonal + set->pairStart;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        int m = block->size;
+        double* d = system->diagonal + block->entryStart;
         memset(d, 0, (size_t)(m * m) * sizeof(double));
         for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
             int stride = rows->parts[rows->links[l].part].stride;
@@ -77,7 +77,7 @@ static void rgFillDiagonal(rgSystem* system, const rgVelocitySpace* space) {
             }
         }
         for (int r = 0; r < m; ++r) {
-            d[r * m + r] += space->R[set->row + r];
+            d[r * m + r] += space->R[block->row + r];
             for (int c = 0; c < r; ++c) {
                 d[c * m + r] = d[r * m + c];
             }
@@ -88,13 +88,13 @@ static void rgFillDiagonal(rgSystem* system, const rgVelocitySpace* space) {
 static void rgPredictCosts(rgSystem* system, const rgVelocitySpace* space) {
     double numbers = 0, assembly = 0;
     for (int l = 0; l < space->rows.linkCount; ++l) {
-        double m = system->sets[space->rows.links[l].set].size;
+        double m = system->blocks[space->rows.links[l].block].size;
         double width = space->rows.parts[space->rows.links[l].part].size;
         numbers += m * width;
         assembly += 2 * m * width * (m + 2 * width);
     }
-    system->applyFlops = system->sweepFlops = 4 * numbers;
-    system->pairFlops = space->H.luFlops + assembly;
+    system->applyFlops = system->passFlops = 4 * numbers;
+    system->newtonFlops = space->H.luFlops + assembly;
 }
 
 rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem* system) {
@@ -109,23 +109,23 @@ rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem
     size_t width = (size_t)rgLeadingDimension(rows->nv), n = (size_t)system->n;
     *space = (rgVelocitySpace){.rows = *rows,
                                .R = RG_TAKE(arena, double, n),
-                               .kinds = RG_TAKE(arena, rgPairKind, system->setCount),
-                               .inverse = RG_TAKE(arena, double, system->pairCount),
-                               .product = RG_TAKE(arena, double, system->pairCount),
+                               .kinds = RG_TAKE(arena, rgJacobianKind, system->blockCount),
+                               .inverse = RG_TAKE(arena, double, system->entryCount),
+                               .product = RG_TAKE(arena, double, system->entryCount),
                                .velocity = RG_TAKE(arena, double, width),
                                .impulse = RG_TAKE(arena, double, n),
                                .same = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0),
                                .left = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0)};
-    space->right = RG_TAKE(arena, double, (rows->W != NULL ? n : RG_SET_MAX) * width);
+    space->right = RG_TAKE(arena, double, (rows->W != NULL ? n : RG_BLOCK_ROWS) * width);
     size_t numbers = rows->W != NULL ? width * (size_t)rows->nv : 0;
     space->base = RG_TAKE(arena, double, numbers);
-    space->inBase = RG_TAKE(arena, unsigned, system->setCount);
+    space->inBase = RG_TAKE(arena, unsigned, system->blockCount);
     result = rgMatrix_Init(&space->H, &coupling, system->kernels, def->factor, arena);
     if (result != rg_ok || arena->failed) {
         return arena->failed ? rg_errorMemory : result;
     }
     memset(space->base, 0, numbers * sizeof(double));
-    memset(space->inBase, 0, (size_t)system->setCount * sizeof(unsigned));
+    memset(space->inBase, 0, (size_t)system->blockCount * sizeof(unsigned));
     for (int i = 0; i < system->n; ++i) {
         space->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
     }
@@ -142,11 +142,11 @@ static void rgVelocity_Scale(rgSystem* system) {
     double unit = system->massUnit, root = sqrt(unit); // an even power of two
     for (int l = 0; l < space->rows.linkCount; ++l) {
         rgVelocityLink* link = space->rows.links + l;
-        const rgSet* set = system->sets + link->set;
+        const rgSystemBlock* block = system->blocks + link->block;
         const rgVelocityPart* part = space->rows.parts + link->part;
-        for (int r = 0; r < set->size; ++r) {
+        for (int r = 0; r < block->size; ++r) {
             for (int c = 0; c < part->size; ++c) {
-                link->W[r * part->stride + c] *= root * s[set->row + r];
+                link->W[r * part->stride + c] *= root * s[block->row + r];
             }
         }
     }
@@ -167,18 +167,18 @@ static void rgGatherVelocity(const rgSystem* system, const double* x, double* ve
     memset(velocity, 0, (size_t)rows->nv * sizeof(double));
     for (int l = 0; l < rows->linkCount; ++l) {
         const rgVelocityLink* link = rows->links + l;
-        const rgSet* set = system->sets + link->set;
+        const rgSystemBlock* block = system->blocks + link->block;
         const rgVelocityPart* part = rows->parts + link->part;
-        system->kernels->combineRows(set->size, part->size, x + set->row, link->W,
+        system->kernels->combineRows(block->size, part->size, x + block->row, link->W,
                                      velocity + part->start);
     }
 }
 
-// y of one set = W velocity
-static void rgSetVelocity(const rgSystem* system, int i, const double* velocity, double* y) {
+// y of one block = W velocity
+static void rgBlockVelocity(const rgSystem* system, int i, const double* velocity, double* y) {
     const rgVelocitySpace* space = system->form;
     const rgWhitened* rows = &space->rows;
-    int m = system->sets[i].size;
+    int m = system->blocks[i].size;
     for (int r = 0; r < m; ++r) {
         y[r] = 0;
     }
@@ -197,8 +197,8 @@ static void rgRowVelocities(const rgSystem* system, const double* velocity, doub
         system->kernels->multiplyTransposed(stride, system->n, space->rows.W, stride, velocity, y);
         return;
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        rgSetVelocity(system, i, velocity, y + system->sets[i].row);
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgBlockVelocity(system, i, velocity, y + system->blocks[i].row);
     }
 }
 
@@ -211,26 +211,28 @@ static void rgVelocity_Apply(rgSystem* system, const double* x, double* y) {
     }
 }
 
-// The pass works on the bodies' velocities; sigma of all sets is renewed at its end.
-static void rgVelocity_Sweep(rgSystem* system, double* lambda, double* sigma, double relaxation) {
+// The pass works on the bodies' velocities; sigma of all blocks is renewed at its end.
+static void rgVelocity_GaussSeidel(rgSystem* system, double* lambda, double* sigma,
+                                   double relaxation) {
     const rgVelocitySpace* space = system->form;
     const rgWhitened* rows = &space->rows;
-    double change[RG_SET_MAX], own[RG_SET_MAX];
+    double change[RG_BLOCK_ROWS], own[RG_BLOCK_ROWS];
     double* v = space->velocity;
     rgGatherVelocity(system, lambda, v);
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        rgSetVelocity(system, i, v, own);
-        for (int r = 0; r < set->size; ++r) {
-            own[r] += system->g[set->row + r] + space->R[set->row + r] * lambda[set->row + r];
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        rgBlockVelocity(system, i, v, own);
+        for (int r = 0; r < block->size; ++r) {
+            own[r] += system->g[block->row + r] + space->R[block->row + r] * lambda[block->row + r];
         }
-        if (!rgSweepSet(system, set, relaxation, lambda + set->row, own, change)) {
+        if (!rgGaussSeidelBlock(system, block, relaxation, lambda + block->row, own, change)) {
             continue;
         }
         for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
             const rgVelocityLink* link = rows->links + l;
             const rgVelocityPart* part = rows->parts + link->part;
-            system->kernels->combineRows(set->size, part->stride, change, link->W, v + part->start);
+            system->kernels->combineRows(block->size, part->stride, change, link->W,
+                                         v + part->start);
         }
     }
     rgRowVelocities(system, v, sigma);
@@ -261,7 +263,7 @@ static bool rgInvertThree(const double* a, double* inverse) {
 // Inverse of a small matrix, row by row: rows of E^-1 solve with E transposed, which E is by
 // columns. False when it is singular.
 static bool rgInvertSmall(const rgKernels* kernels, int m, double* E, double* inverse) {
-    int pivot[RG_SET_MAX];
+    int pivot[RG_BLOCK_ROWS];
     if (!kernels->lu(m, E, m, pivot)) {
         return false;
     }
@@ -274,7 +276,8 @@ static bool rgInvertSmall(const rgKernels* kernels, int m, double* E, double* in
 }
 
 // C = A B, m x m times m x columns
-static inline void rgMultiplySet(int m, int columns, const double* A, const double* B, double* C) {
+static inline void rgMultiplyBlock(int m, int columns, const double* A, const double* B,
+                                   double* C) {
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < columns; ++j) {
             double sum = A[i * m] * B[j];
@@ -286,12 +289,12 @@ static inline void rgMultiplySet(int m, int columns, const double* A, const doub
     }
 }
 
-// y = A x of one set; contacts are worth a loop of their own
-static inline void rgApplySet(int m, const double* A, const double* x, double* y) {
+// y = A x of one block; contacts are worth a loop of their own
+static inline void rgApplyBlock(int m, const double* A, const double* x, double* y) {
     if (m == 3) {
-        rgMultiplySet(3, 1, A, x, y);
+        rgMultiplyBlock(3, 1, A, x, y);
     } else {
-        rgMultiplySet(m, 1, A, x, y);
+        rgMultiplyBlock(m, 1, A, x, y);
     }
 }
 
@@ -299,7 +302,7 @@ static inline void rgApplySet(int m, const double* A, const double* x, double* y
 static void rgAddCoupling(const rgSystem* system, const rgVelocityLink* a, const rgVelocityLink* b,
                           const double* right) {
     const rgVelocitySpace* space = system->form;
-    int m = system->sets[a->set].size;
+    int m = system->blocks[a->block].size;
     int rows = space->rows.parts[a->part].size, columns = space->rows.parts[b->part].size;
     int rowStep, columnStep;
     double* block = rgMatrix_Block(&space->H, a->part, b->part, &rowStep, &columnStep);
@@ -322,14 +325,15 @@ static inline void rgCombineTwo(int n, double a, const double* x, double b, cons
 
 // What E^-1 B of rigid rows that stick, and of rigid normals that slip, has in common; 0: there are
 // none.
-static double rgCommonShare(const rgSystem* system, const rgPairKind* kinds) {
+static double rgCommonShare(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        rgPairKind kind = kinds != NULL ? kinds[i] : rg_pairRows;
-        for (int r = kind == rg_pairSlip ? 2 : 0; r < set->size && kind >= rg_pairRows; ++r) {
-            double share = space->product[set->pairStart + r * (set->size + 1)];
-            if (share != 0 && space->R[set->row + r] == 0) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        rgJacobianKind kind = kinds != NULL ? kinds[i] : rg_jacobianRows;
+        for (int r = kind == rg_jacobianSlip ? 2 : 0; r < block->size && kind >= rg_jacobianRows;
+             ++r) {
+            double share = space->product[block->entryStart + r * (block->size + 1)];
+            if (share != 0 && space->R[block->row + r] == 0) {
                 return share;
             }
         }
@@ -337,13 +341,13 @@ static double rgCommonShare(const rgSystem* system, const rgPairKind* kinds) {
     return 0;
 }
 
-// Rows of a set that have it, as bits.
-static unsigned rgCommonRows(const rgSystem* system, int i, rgPairKind kind, double share) {
+// Rows of a block that have it, as bits.
+static unsigned rgCommonRows(const rgSystem* system, int i, rgJacobianKind kind, double share) {
     const rgVelocitySpace* space = system->form;
-    const rgSet* set = system->sets + i;
+    const rgSystemBlock* block = system->blocks + i;
     unsigned rows = 0;
-    for (int r = kind == rg_pairSlip ? 2 : 0; r < set->size && kind >= rg_pairRows; ++r) {
-        bool common = space->product[set->pairStart + r * (set->size + 1)] == share;
+    for (int r = kind == rg_jacobianSlip ? 2 : 0; r < block->size && kind >= rg_jacobianRows; ++r) {
+        bool common = space->product[block->entryStart + r * (block->size + 1)] == share;
         rows |= common && share != 0 ? 1u << r : 0;
     }
     return rows;
@@ -351,15 +355,15 @@ static unsigned rgCommonRows(const rgSystem* system, int i, rgPairKind kind, dou
 
 // (6) Sum of w' w over the common rows: those that have come since the last time are added, those
 // that have gone subtracted.
-static void rgUpdateBase(const rgSystem* system, const rgPairKind* kinds, double share) {
+static void rgUpdateBase(const rgSystem* system, const rgJacobianKind* kinds, double share) {
     rgVelocitySpace* space = system->form;
     int stride = space->rows.parts[0].stride, come = 0, gone = 0;
     size_t step = (size_t)stride, bytes = step * sizeof(double);
-    for (int i = 0; i < system->setCount; ++i) {
-        unsigned rows = rgCommonRows(system, i, kinds != NULL ? kinds[i] : rg_pairRows, share);
+    for (int i = 0; i < system->blockCount; ++i) {
+        unsigned rows = rgCommonRows(system, i, kinds != NULL ? kinds[i] : rg_jacobianRows, share);
         unsigned changed = rows ^ space->inBase[i];
         const double* W = space->rows.links[i].W;
-        for (int r = 0; r < system->sets[i].size && changed != 0; ++r, W += step) {
+        for (int r = 0; r < system->blocks[i].size && changed != 0; ++r, W += step) {
             if ((changed & rows & 1u << r) != 0) {
                 memcpy(space->same + (size_t)come++ * step, W, bytes);
             } else if ((changed & 1u << r) != 0) {
@@ -373,26 +377,26 @@ static void rgUpdateBase(const rgSystem* system, const rgPairKind* kinds, double
     system->kernels->subtractSelfProduct(H->n, gone, space->left, stride, space->base, H->ld);
 }
 
-// Rows of one set that are not common; where they end up is returned in rows.
+// Rows of one block that are not common; where they end up is returned in rows.
 typedef struct rgRowLists {
     double *same, *left, *right;
 } rgRowLists;
 
-static void rgListOtherRows(const rgSystem* system, int i, rgPairKind kind, rgRowLists* lists) {
+static void rgListOtherRows(const rgSystem* system, int i, rgJacobianKind kind, rgRowLists* lists) {
     const rgVelocitySpace* space = system->form;
-    const rgSet* set = system->sets + i;
-    const double *W = space->rows.links[i].W, *C = space->product + set->pairStart;
-    int m = set->size, stride = space->rows.parts[0].stride;
+    const rgSystemBlock* block = system->blocks + i;
+    const double *W = space->rows.links[i].W, *C = space->product + block->entryStart;
+    int m = block->size, stride = space->rows.parts[0].stride;
     size_t step = (size_t)stride;
     unsigned common = space->inBase[i];
-    for (int r = kind == rg_pairSlip ? 2 : 0; r < m && kind >= rg_pairRows; ++r) {
+    for (int r = kind == rg_jacobianSlip ? 2 : 0; r < m && kind >= rg_jacobianRows; ++r) {
         double share = C[r * (m + 1)];
         if ((common & 1u << r) == 0 && share != 0) {
             rgCombineTwo(stride, sqrt(share), W + (size_t)r * step, 0, W, lists->same);
             lists->same += step;
         }
     }
-    if (kind == rg_pairSlip) {
+    if (kind == rg_jacobianSlip) {
         double x = C[2], y = C[5]; // mu t, times the share of the normal
         double across = sqrt((C[0] + C[4]) / (x * x + y * y)); // its entries are symmetric
         rgCombineTwo(stride, -across * y, W, across * x, W + step, lists->same);
@@ -401,7 +405,7 @@ static void rgListOtherRows(const rgSystem* system, int i, rgPairKind kind, rgRo
         lists->same += step;
         lists->left += step;
         lists->right += step;
-    } else if (kind == rg_pairWhole) {
+    } else if (kind == rg_jacobianWhole) {
         memcpy(lists->left, W, (size_t)m * step * sizeof(double));
         system->kernels->transformRows(m, stride, C, W, lists->right);
         lists->left += (size_t)m * step;
@@ -410,16 +414,16 @@ static void rgListOtherRows(const rgSystem* system, int i, rgPairKind kind, rgRo
 }
 
 // (5) H = I + W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what follows
-// the normal of a slip, and sets that are taken whole. True when the rest is empty.
-static bool rgAddAllRows(const rgSystem* system, const rgPairKind* kinds) {
+// the normal of a slip, and blocks that are taken whole. True when the rest is empty.
+static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
     const rgMatrix* H = &space->H;
     int stride = space->rows.parts[0].stride;
     double share = rgCommonShare(system, kinds);
     rgUpdateBase(system, kinds, share);
     rgRowLists lists = {space->same, space->left, space->right};
-    for (int i = 0; i < system->setCount; ++i) {
-        rgListOtherRows(system, i, kinds != NULL ? kinds[i] : rg_pairRows, &lists);
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgListOtherRows(system, i, kinds != NULL ? kinds[i] : rg_jacobianRows, &lists);
     }
     size_t ld = (size_t)H->ld;
     for (size_t j = 0; j < (size_t)H->n; ++j) {
@@ -446,7 +450,7 @@ static bool rgAddAllRows(const rgSystem* system, const rgPairKind* kinds) {
 
 // H = I + sum of W' (E^-1 B) W; what is above the diagonal is left out when H is symmetric, which
 // is returned. kinds NULL: E^-1 B is diagonal.
-static bool rgAssembleH(const rgSystem* system, const rgPairKind* kinds) {
+static bool rgAssembleH(const rgSystem* system, const rgJacobianKind* kinds) {
     rgVelocitySpace* space = system->form;
     const rgWhitened* rows = &space->rows;
     if (rows->W != NULL) {
@@ -454,18 +458,18 @@ static bool rgAssembleH(const rgSystem* system, const rgPairKind* kinds) {
     }
     rgMatrix_SetDiagonal(&space->H, 1);
     bool symmetric = true;
-    for (int i = 0; i < system->setCount && kinds != NULL; ++i) {
-        symmetric = symmetric && (kinds[i] == rg_pairIdle || kinds[i] == rg_pairRows);
+    for (int i = 0; i < system->blockCount && kinds != NULL; ++i) {
+        symmetric = symmetric && (kinds[i] == rg_jacobianIdle || kinds[i] == rg_jacobianRows);
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        const double* C = space->product + set->pairStart;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        const double* C = space->product + block->entryStart;
         for (int k = rows->linkStart[i]; k < rows->linkStart[i + 1]; ++k) {
             const rgVelocityLink* link = rows->links + k;
-            if (kinds != NULL && kinds[i] == rg_pairIdle) {
+            if (kinds != NULL && kinds[i] == rg_jacobianIdle) {
                 break;
             }
-            system->kernels->transformRows(set->size, rows->parts[link->part].size, C, link->W,
+            system->kernels->transformRows(block->size, rows->parts[link->part].size, C, link->W,
                                            space->right);
             for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
                 if (!symmetric || rows->links[l].part >= link->part) {
@@ -480,37 +484,38 @@ static bool rgAssembleH(const rgSystem* system, const rgPairKind* kinds) {
 static rgResult rgVelocity_FactorShift(rgSystem* system, double shift) {
     rgVelocitySpace* space = system->form;
     system->factorizationCount += 1;
-    memset(space->inverse, 0, (size_t)system->pairCount * sizeof(double));
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        for (int r = 0; r < set->size; ++r) {
-            space->inverse[set->pairStart + r * (set->size + 1)] =
-                1 / (shift + space->R[set->row + r]);
+    memset(space->inverse, 0, (size_t)system->entryCount * sizeof(double));
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        for (int r = 0; r < block->size; ++r) {
+            space->inverse[block->entryStart + r * (block->size + 1)] =
+                1 / (shift + space->R[block->row + r]);
         }
     }
-    memcpy(space->product, space->inverse, (size_t)system->pairCount * sizeof(double));
+    memcpy(space->product, space->inverse, (size_t)system->entryCount * sizeof(double));
     rgAssembleH(system, NULL);
     return rgMatrix_Cholesky(&space->H, 0);
 }
 
 // x = E^-1 (b - B W w), H w = W' E^-1 b; w = W' x, hence G x = W w + R x
-static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x, double* moved) {
+static void rgVelocity_SolveNewton(rgSystem* system, const double* rhs, double* x, double* moved) {
     const rgVelocitySpace* space = system->form;
     double* scaled = space->impulse;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        rgApplySet(set->size, space->inverse + set->pairStart, rhs + set->row, scaled + set->row);
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        rgApplyBlock(block->size, space->inverse + block->entryStart, rhs + block->row,
+                     scaled + block->row);
     }
     double* w = space->velocity;
     rgGatherVelocity(system, scaled, w);
     rgMatrix_Solve(&space->H, w);
     rgRowVelocities(system, w, x);
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
-        double y[RG_SET_MAX];
-        rgApplySet(set->size, space->product + set->pairStart, x + set->row, y);
-        for (int r = 0; r < set->size; ++r) {
-            int row = set->row + r;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
+        double y[RG_BLOCK_ROWS];
+        rgApplyBlock(block->size, space->product + block->entryStart, x + block->row, y);
+        for (int r = 0; r < block->size; ++r) {
+            int row = block->row + r;
             double own = scaled[row] - y[r];
             if (moved != NULL) {
                 moved[row] = x[row] + space->R[row] * own;
@@ -521,18 +526,18 @@ static void rgVelocity_SolvePair(rgSystem* system, const double* rhs, double* x,
 }
 
 static void rgVelocity_SolveShift(rgSystem* system, double* x) {
-    rgVelocity_SolvePair(system, x, x, NULL);
+    rgVelocity_SolveNewton(system, x, x, NULL);
 }
 
-// (3) E^-1 and E^-1 B of one set; false when E is singular.
-static bool rgInvertSet(const rgSystem* system, const rgSet* set, const double* A, const double* B,
-                        double eps) {
+// (3) E^-1 and E^-1 B of one block; false when E is singular.
+static bool rgInvertBlock(const rgSystem* system, const rgSystemBlock* block, const double* A,
+                          const double* B, double eps) {
     const rgVelocitySpace* space = system->form;
-    const double* R = space->R + set->row;
-    double* inverse = space->inverse + set->pairStart;
-    double* product = space->product + set->pairStart;
-    int m = set->size;
-    double E[RG_SET_MAX * RG_SET_MAX];
+    const double* R = space->R + block->row;
+    double* inverse = space->inverse + block->entryStart;
+    double* product = space->product + block->entryStart;
+    int m = block->size;
+    double E[RG_BLOCK_ROWS * RG_BLOCK_ROWS];
     for (int r = 0; r < m; ++r) {
         for (int c = 0; c < m; ++c) {
             E[r * m + c] = A[r * m + c] + B[r * m + c] * R[c];
@@ -542,24 +547,24 @@ static bool rgInvertSet(const rgSystem* system, const rgSet* set, const double* 
     bool regular =
         m == 3 ? rgInvertThree(E, inverse) : rgInvertSmall(system->kernels, m, E, inverse);
     if (m == 3) {
-        rgMultiplySet(3, 3, inverse, B, product);
+        rgMultiplyBlock(3, 3, inverse, B, product);
     } else if (regular) {
-        rgMultiplySet(m, m, inverse, B, product);
+        rgMultiplyBlock(m, m, inverse, B, product);
     }
     return regular;
 }
 
 // The same row by row. False when a row has no inverse.
-static bool rgInvertRows(const rgVelocitySpace* space, const rgSet* set, const double* A,
+static bool rgInvertRows(const rgVelocitySpace* space, const rgSystemBlock* block, const double* A,
                          const double* B, double eps) {
-    size_t bytes = (size_t)(set->size * set->size) * sizeof(double);
-    memset(space->inverse + set->pairStart, 0, bytes);
-    memset(space->product + set->pairStart, 0, bytes);
+    size_t bytes = (size_t)(block->size * block->size) * sizeof(double);
+    memset(space->inverse + block->entryStart, 0, bytes);
+    memset(space->product + block->entryStart, 0, bytes);
     bool regular = true;
-    for (int r = 0, at = 0; r < set->size; ++r, at += set->size + 1) {
-        double E = A[at] + B[at] * space->R[set->row + r] + eps;
-        space->inverse[set->pairStart + at] = 1 / E;
-        space->product[set->pairStart + at] = B[at] / E;
+    for (int r = 0, at = 0; r < block->size; ++r, at += block->size + 1) {
+        double E = A[at] + B[at] * space->R[block->row + r] + eps;
+        space->inverse[block->entryStart + at] = 1 / E;
+        space->product[block->entryStart + at] = B[at] / E;
         regular = regular && E > 0;
     }
     return regular;
@@ -567,14 +572,14 @@ static bool rgInvertRows(const rgVelocitySpace* space, const rgSet* set, const d
 
 // Slip with the same compliance along both tangents: across t, the normal, and along t what
 // follows it.
-static void rgInvertSlip(const rgVelocitySpace* space, const rgSet* set, const double* A,
+static void rgInvertSlip(const rgVelocitySpace* space, const rgSystemBlock* block, const double* A,
                          const double* B, double eps) {
-    rgSlip slip = rgSlip_Of(set, A, B);
-    const double *R = space->R + set->row, *t = slip.t;
+    rgSlip slip = rgSlip_Of(block, A, B);
+    const double *R = space->R + block->row, *t = slip.t;
     double across = 1 / (slip.A + slip.B * R[0] + eps), normal = 1 / (A[8] + B[8] * R[2] + eps);
-    double along = 1 / (1 + eps), mu = set->mu;
-    double* inverse = space->inverse + set->pairStart;
-    double* product = space->product + set->pairStart;
+    double along = 1 / (1 + eps), mu = block->mu;
+    double* inverse = space->inverse + block->entryStart;
+    double* product = space->product + block->entryStart;
     double xx = t[0] * t[0], xy = t[0] * t[1], yy = t[1] * t[1];
     inverse[0] = across * yy + along * xx;
     inverse[1] = inverse[3] = (along - across) * xy;
@@ -594,27 +599,27 @@ static void rgInvertSlip(const rgVelocitySpace* space, const rgSet* set, const d
 }
 
 static bool rgInvertKind(const rgSystem* system, int i, const double* A, const double* B,
-                         rgPairKind kind, double eps) {
+                         rgJacobianKind kind, double eps) {
     const rgVelocitySpace* space = system->form;
-    const rgSet* set = system->sets + i;
-    A += set->pairStart;
-    B += set->pairStart;
-    if (kind == rg_pairSlip) {
-        rgInvertSlip(space, set, A, B, eps);
+    const rgSystemBlock* block = system->blocks + i;
+    A += block->entryStart;
+    B += block->entryStart;
+    if (kind == rg_jacobianSlip) {
+        rgInvertSlip(space, block, A, B, eps);
         return true;
     }
-    return kind == rg_pairWhole ? rgInvertSet(system, set, A, B, eps)
-                                : rgInvertRows(space, set, A, B, eps);
+    return kind == rg_jacobianWhole ? rgInvertBlock(system, block, A, B, eps)
+                                    : rgInvertRows(space, block, A, B, eps);
 }
 
-static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const double* B,
-                                      const rgPairKind* kinds, double eps) {
+static rgResult rgVelocity_FactorNewton(rgSystem* system, const double* A, const double* B,
+                                        const rgJacobianKind* kinds, double eps) {
     rgVelocitySpace* space = system->form;
     system->factorizationCount += 1;
-    for (int i = 0; i < system->setCount; ++i) {
-        const double* R = space->R + system->sets[i].row;
-        bool whole = kinds[i] == rg_pairSlip && R[0] != R[1];
-        space->kinds[i] = whole ? rg_pairWhole : kinds[i];
+    for (int i = 0; i < system->blockCount; ++i) {
+        const double* R = space->R + system->blocks[i].row;
+        bool whole = kinds[i] == rg_jacobianSlip && R[0] != R[1];
+        space->kinds[i] = whole ? rg_jacobianWhole : kinds[i];
         if (!rgInvertKind(system, i, A, B, space->kinds[i], eps)) {
             return rg_errorNumeric;
         }
@@ -623,15 +628,15 @@ static rgResult rgVelocity_FactorPair(rgSystem* system, const double* A, const d
     return symmetric ? rgMatrix_Cholesky(&space->H, 0) : rgMatrix_Lu(&space->H, 0);
 }
 
-// Columns of H^-1 W' for the rows of a few sets, in the parts that these sets act on and zero
+// Columns of H^-1 W' for the rows of a few blocks, in the parts that these blocks act on and zero
 // elsewhere (products with padded rows read beyond a part, so no place may be left as it was).
-static void rgSolveRows(const rgVelocitySpace* space, int count, const int* sets, bool* touched,
+static void rgSolveRows(const rgVelocitySpace* space, int count, const int* blocks, bool* touched,
                         double* columns, size_t lead) {
     const rgWhitened* rows = &space->rows;
     memset(touched, 0, (size_t)rows->partCount * sizeof(bool));
     memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
     for (int i = 0; i < count; ++i) {
-        for (int l = rows->linkStart[sets[i]]; l < rows->linkStart[sets[i] + 1]; ++l) {
+        for (int l = rows->linkStart[blocks[i]]; l < rows->linkStart[blocks[i] + 1]; ++l) {
             const rgVelocityLink* link = rows->links + l;
             const rgVelocityPart* part = rows->parts + link->part;
             touched[link->part] = true;
@@ -644,23 +649,23 @@ static void rgSolveRows(const rgVelocitySpace* space, int count, const int* sets
     rgMatrix_SolveSome(&space->H, touched, 3 * count, columns, (int)lead);
 }
 
-// C = W H^-1 W', X = E^-1 (I - B C E^-1), Y = C E^-1 + R X: the block of one pair of sets, from the
-// three columns of the second. X and Y point to the block.
-static void rgRespondPair(const rgSystem* system, int i, int j, const double* columns, size_t lead,
-                          double* X, double* Y, int ld) {
+// C = W H^-1 W', X = E^-1 (I - B C E^-1), Y = C E^-1 + R X: the block of one pair of blocks, from
+// the three columns of the second. X and Y point to the block.
+static void rgRespondBlock(const rgSystem* system, int i, int j, const double* columns, size_t lead,
+                           double* X, double* Y, int ld) {
     const rgVelocitySpace* space = system->form;
-    const rgSet* row = system->sets + i;
-    const double* inverse = space->inverse + system->sets[j].pairStart;
+    const rgSystemBlock* row = system->blocks + i;
+    const double* inverse = space->inverse + system->blocks[j].entryStart;
     double C[9], CE[9], BCE[9];
     for (int k = 0; k < 3; ++k) {
-        double own[RG_SET_MAX];
-        rgSetVelocity(system, i, columns + (size_t)k * lead, own);
+        double own[RG_BLOCK_ROWS];
+        rgBlockVelocity(system, i, columns + (size_t)k * lead, own);
         for (int r = 0; r < 3; ++r) {
             C[3 * r + k] = own[r];
         }
     }
-    rgMultiplySet(3, 3, C, inverse, CE);
-    rgMultiplySet(3, 3, space->product + row->pairStart, CE, BCE);
+    rgMultiplyBlock(3, 3, C, inverse, CE);
+    rgMultiplyBlock(3, 3, space->product + row->entryStart, CE, BCE);
     for (int k = 0; k < 9; ++k) {
         int r = k / 3;
         int at = k % 3 * ld + r;
@@ -669,7 +674,7 @@ static void rgRespondPair(const rgSystem* system, int i, int j, const double* co
     }
 }
 
-static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets, double* X,
+static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* blocks, double* X,
                                    double* Y, int ld) {
     const rgVelocitySpace* space = system->form;
     rgArenaMark mark = rgArena_Mark(system->arena);
@@ -680,12 +685,12 @@ static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets,
     if (columns == NULL || touched == NULL) {
         return rg_errorMemory;
     }
-    rgSolveRows(space, count, sets, touched, columns, lead);
+    rgSolveRows(space, count, blocks, touched, columns, lead);
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < count; ++i) {
             size_t at = 3 * ((size_t)j * (size_t)ld + (size_t)i);
-            rgRespondPair(system, sets[i], sets[j], columns + 3 * (size_t)j * lead, lead, X + at,
-                          Y + at, ld);
+            rgRespondBlock(system, blocks[i], blocks[j], columns + 3 * (size_t)j * lead, lead,
+                           X + at, Y + at, ld);
         }
     }
     rgArena_Return(system->arena, mark);
@@ -695,11 +700,11 @@ static rgResult rgVelocity_Respond(rgSystem* system, int count, const int* sets,
 const rgSystemOps rgVelocityOps = {
     .scale = rgVelocity_Scale,
     .apply = rgVelocity_Apply,
-    .sweep = rgVelocity_Sweep,
+    .gaussSeidel = rgVelocity_GaussSeidel,
     .factorShift = rgVelocity_FactorShift,
     .solveShift = rgVelocity_SolveShift,
-    .factorPair = rgVelocity_FactorPair,
-    .solvePair = rgVelocity_SolvePair,
+    .factorNewton = rgVelocity_FactorNewton,
+    .solveNewton = rgVelocity_SolveNewton,
     .respond = rgVelocity_Respond,
     .leastShift = RG_VELOCITY_LEAST_SHIFT,
 };

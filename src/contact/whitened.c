@@ -46,28 +46,28 @@ rgResult rgWhitened_FindParts(rgWhitened* rows, const rgSystemDef* def, const rg
     return rg_ok;
 }
 
-// One link per set, to the only part there is.
+// One link per block, to the only part there is.
 static void rgWhitened_LinkAll(rgWhitened* rows, const rgSystem* system) {
     size_t stride = rows->W != NULL ? (size_t)rows->parts[0].stride : 0;
-    rows->linkCount = system->setCount;
-    for (int i = 0; i < system->setCount; ++i) {
-        double* W = rows->W != NULL ? rows->W + (size_t)system->sets[i].row * stride : NULL;
+    rows->linkCount = system->blockCount;
+    for (int i = 0; i < system->blockCount; ++i) {
+        double* W = rows->W != NULL ? rows->W + (size_t)system->blocks[i].row * stride : NULL;
         rows->linkStart[i] = i;
-        rows->links[i] = (rgVelocityLink){.set = i, .part = 0, .W = W};
+        rows->links[i] = (rgVelocityLink){.block = i, .part = 0, .W = W};
     }
-    rows->linkStart[system->setCount] = system->setCount;
+    rows->linkStart[system->blockCount] = system->blockCount;
 }
 
-// Which parts each set touches.
+// Which parts each block touches.
 static rgResult rgWhitened_Link(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system) {
     const rgSparse* J = &def->problem->delassus.jacobian;
-    int bound = system->setCount;
+    int bound = system->blockCount;
     for (int i = 0; i < system->n && rows->partCount > 1; ++i) {
         int row = system->globalRow[i];
         bound += J->rowStart[row + 1] - J->rowStart[row];
     }
-    int* last = RG_TAKE(def->arena, int, rows->partCount); // set that linked a part last
-    rows->linkStart = RG_TAKE(def->arena, int, system->setCount + 1);
+    int* last = RG_TAKE(def->arena, int, rows->partCount); // block that linked a part last
+    rows->linkStart = RG_TAKE(def->arena, int, system->blockCount + 1);
     rows->links = RG_TAKE(def->arena, rgVelocityLink, bound);
     if (def->arena->failed) {
         return rg_errorMemory;
@@ -79,20 +79,20 @@ static rgResult rgWhitened_Link(rgWhitened* rows, const rgSystemDef* def, const 
     for (int p = 0; p < rows->partCount; ++p) {
         last[p] = -1;
     }
-    for (int i = 0; i < system->setCount; ++i) {
+    for (int i = 0; i < system->blockCount; ++i) {
         rows->linkStart[i] = rows->linkCount;
-        for (int r = system->setStart[i]; r < system->setStart[i + 1]; ++r) {
+        for (int r = system->blockStart[i]; r < system->blockStart[i + 1]; ++r) {
             int row = system->globalRow[r];
             for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
                 int part = rows->localPart[def->layout->partOfVelocity[J->column[k]]];
                 if (last[part] != i) {
                     last[part] = i;
-                    rows->links[rows->linkCount++] = (rgVelocityLink){.set = i, .part = part};
+                    rows->links[rows->linkCount++] = (rgVelocityLink){.block = i, .part = part};
                 }
             }
         }
     }
-    rows->linkStart[system->setCount] = rows->linkCount;
+    rows->linkStart[system->blockCount] = rows->linkCount;
     return rg_ok;
 }
 
@@ -101,7 +101,7 @@ static double rgWhitened_Density(const rgWhitened* rows, const rgSystem* system)
     double covered = 0;
     for (int l = 0; l < rows->linkCount; ++l) {
         const rgVelocityLink* link = rows->links + l;
-        covered += system->sets[link->set].size * rows->parts[link->part].size;
+        covered += system->blocks[link->block].size * rows->parts[link->part].size;
     }
     return covered / ((double)system->n * rows->nv);
 }
@@ -127,14 +127,14 @@ static rgResult rgFactorPart(const rgSystemDef* def, int p, double** factor) {
     return def->kernels->cholesky(size, L, size) ? rg_ok : rg_errorNumeric;
 }
 
-// Where the numbers of a part in row r of a set stand.
-static double* rgWhitened_Find(const rgWhitened* rows, const rgSystem* system, int set, int part,
+// Where the numbers of a part in row r of a block stand.
+static double* rgWhitened_Find(const rgWhitened* rows, const rgSystem* system, int block, int part,
                                int r) {
     if (rows->W != NULL) {
         size_t stride = (size_t)rgLeadingDimension(rows->nv);
-        return rows->W + (size_t)(system->sets[set].row + r) * stride + rows->parts[part].start;
+        return rows->W + (size_t)(system->blocks[block].row + r) * stride + rows->parts[part].start;
     }
-    for (int l = rows->linkStart[set];; ++l) {
+    for (int l = rows->linkStart[block];; ++l) {
         if (rows->links[l].part == part) {
             return rows->links[l].W + r * rows->parts[part].stride;
         }
@@ -148,9 +148,9 @@ static void rgWhitened_Scatter(const rgWhitened* rows, const rgSystemDef* def,
     const rgDelassus* delassus = &def->problem->delassus;
     const rgSparse* J = &delassus->jacobian;
     const double* value = delassus->whitened != NULL ? delassus->whitened : J->value;
-    for (int i = 0; i < system->setCount; ++i) {
-        for (int r = 0; r < system->sets[i].size; ++r) {
-            int row = system->globalRow[system->sets[i].row + r];
+    for (int i = 0; i < system->blockCount; ++i) {
+        for (int r = 0; r < system->blocks[i].size; ++r) {
+            int row = system->globalRow[system->blocks[i].row + r];
             int last = -1;
             double* target = NULL;
             for (int k = J->rowStart[row]; k < J->rowStart[row + 1]; ++k) {
@@ -179,9 +179,9 @@ static rgResult rgWhitened_Whiten(const rgWhitened* rows, const rgSystemDef* def
     for (int l = 0; result == rg_ok && l < rows->linkCount; ++l) {
         const rgVelocityLink* link = rows->links + l;
         int size = rows->parts[link->part].size;
-        for (int r = 0; r < system->sets[link->set].size; ++r) {
+        for (int r = 0; r < system->blocks[link->block].size; ++r) {
             def->kernels->lowerSolve(size, factors[link->part], size,
-                                     rgWhitened_Find(rows, system, link->set, link->part, r));
+                                     rgWhitened_Find(rows, system, link->block, link->part, r));
         }
     }
     rgArena_Return(def->arena, mark);
@@ -194,7 +194,7 @@ static rgResult rgWhitened_Take(rgWhitened* rows, const rgSystemDef* def, const 
     size_t numbers = merge ? (size_t)system->n * (size_t)rgLeadingDimension(rows->nv) : 0;
     for (int l = 0; l < rows->linkCount && !merge; ++l) {
         const rgVelocityLink* link = rows->links + l;
-        numbers += (size_t)(system->sets[link->set].size * rows->parts[link->part].stride);
+        numbers += (size_t)(system->blocks[link->block].size * rows->parts[link->part].stride);
     }
     double* W = RG_TAKE(def->arena, double, numbers);
     if (W == NULL) {
@@ -205,7 +205,7 @@ static rgResult rgWhitened_Take(rgWhitened* rows, const rgSystemDef* def, const 
     for (int l = 0; l < rows->linkCount && !merge; ++l) {
         rgVelocityLink* link = rows->links + l;
         link->W = W;
-        W += system->sets[link->set].size * rows->parts[link->part].stride;
+        W += system->blocks[link->block].size * rows->parts[link->part].stride;
     }
     return rg_ok;
 }

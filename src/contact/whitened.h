@@ -1,4 +1,4 @@
-// The rows of W = J L^-T (M = L L') that an island has, by set and part. docs/theory/velocity.md
+// The rows of W = J L^-T (M = L L') that an island has, by block and part. docs/theory/velocity.md
 // (1).
 #pragma once
 #include "contact/system.h"
@@ -11,11 +11,11 @@ typedef struct rgVelocityPart {
     int stride; // numbers per row of the links: size, or more, then zeros follow
 } rgVelocityPart;
 
-// Rows of one set times one part.
+// Rows of one block times one part.
 typedef struct rgVelocityLink {
-    int set;
+    int block;
     int part;
-    double* W; // set size x stride, row-major
+    double* W; // block size x stride, row-major
 } rgVelocityLink;
 
 typedef struct rgWhitened {
@@ -24,7 +24,7 @@ typedef struct rgWhitened {
     rgVelocityPart* parts;
     int* localPart; // the island's part of each part of the layout, or -1
     int linkCount;
-    int* linkStart; // links of each set, setCount + 1
+    int* linkStart; // links of each block, blockCount + 1
     rgVelocityLink* links;
     double* W;       // one part: the rows of all links, n x stride; else NULL
     double* columns; // in place of links and W: W column by column, nv of them

@@ -24,7 +24,7 @@ static inline void rgBuilt_Init(rgBuilt* built, const rgContactCaseDef* def, rgS
     assert_int_equal(rgBuildLayout(&built->problem, false, &built->arena, &built->layout), rg_ok);
     rgSystemDef system = {.problem = &built->problem,
                           .layout = &built->layout,
-                          .memberCount = built->layout.setCount,
+                          .memberCount = built->layout.blockCount,
                           .members = built->layout.members,
                           .model = rg_modelNcp,
                           .form = form,

@@ -16,7 +16,7 @@ static double rgObjective(const rgContactCase* made, const double* lambda) {
     return sum;
 }
 
-// A random member of the product of sets, of a given size.
+// A random member of the product of blocks, of a given size.
 static void rgRandomImpulses(const rgContactCase* made, rgRandom* random, double size, double* x) {
     for (int b = 0; b < made->problem.blockCount; ++b) {
         const rgBlock* block = made->blocks + b;

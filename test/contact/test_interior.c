@@ -9,22 +9,22 @@ static void rgBuilt_Factor(rgBuilt* built) {
     rgSystem* system = &built->system;
     double* lambda = RG_TAKE(&built->arena, double, system->n);
     double* sigma = RG_TAKE(&built->arena, double, system->n);
-    double* A = RG_TAKE(&built->arena, double, system->pairCount);
-    double* B = RG_TAKE(&built->arena, double, system->pairCount);
-    rgPairKind* kinds = RG_TAKE(&built->arena, rgPairKind, system->setCount);
+    double* A = RG_TAKE(&built->arena, double, system->entryCount);
+    double* B = RG_TAKE(&built->arena, double, system->entryCount);
+    rgJacobianKind* kinds = RG_TAKE(&built->arena, rgJacobianKind, system->blockCount);
     rgSystem_Load(system, built->made->lambda, lambda);
     rgSystem_Velocity(system, lambda, sigma);
     rgSystem_Linearize(system, 1, lambda, sigma, A, B, kinds);
-    assert_int_equal(system->ops->factorPair(system, A, B, kinds, 1e-3), rg_ok);
+    assert_int_equal(system->ops->factorNewton(system, A, B, kinds, 1e-3), rg_ok);
 }
 
 enum { rg_most = 8, rg_lead = 3 * rg_most };
 
-static int rgThreeRows(const rgSystem* system, int sets[rg_most]) {
+static int rgThreeRows(const rgSystem* system, int blocks[rg_most]) {
     int count = 0;
-    for (int i = 0; i < system->setCount && count < rg_most; i += 2) {
-        if (system->sets[i].kind == rg_blockCoulomb && system->sets[i].size == 3) {
-            sets[count++] = i;
+    for (int i = 0; i < system->blockCount && count < rg_most; i += 2) {
+        if (system->blocks[i].kind == rg_blockCoulomb && system->blocks[i].size == 3) {
+            blocks[count++] = i;
         }
     }
     return count;
@@ -39,15 +39,15 @@ static void test_response_is_that_of_single_columns(void** state) {
         rgBuilt built;
         rgBuilt_Init(&built, &def, rg_formVelocity);
         rgBuilt_Factor(&built);
-        int sets[rg_most];
-        int count = rgThreeRows(&built.system, sets);
+        int blocks[rg_most];
+        int count = rgThreeRows(&built.system, blocks);
         assert_true(count >= 3);
         double X[rg_lead * rg_lead] = {0}, Y[rg_lead * rg_lead] = {0};
         double X2[rg_lead * rg_lead] = {0}, Y2[rg_lead * rg_lead] = {0};
         rgSystem* system = &built.system;
         assert_true(system->ops->respond != rgSystem_RespondByColumns);
-        assert_int_equal(system->ops->respond(system, count, sets, X, Y, rg_lead), rg_ok);
-        assert_int_equal(rgSystem_RespondByColumns(system, count, sets, X2, Y2, rg_lead), rg_ok);
+        assert_int_equal(system->ops->respond(system, count, blocks, X, Y, rg_lead), rg_ok);
+        assert_int_equal(rgSystem_RespondByColumns(system, count, blocks, X2, Y2, rg_lead), rg_ok);
         int n = rg_lead * rg_lead;
         double size = rgLargestNumber(n, X2);
         assert_true(size > 0.1);
@@ -61,10 +61,10 @@ static void test_response_is_that_of_single_columns(void** state) {
 static double rgPairError(const rgSystem* system, const double* A, const double* B, double eps,
                           const double* x, const double* moved, const double* b) {
     double worst = 0;
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* set = system->blocks + i;
         for (int r = 0; r < set->size; ++r) {
-            const double *a = A + set->pairStart + r * set->size, *c = a + (B - A);
+            const double *a = A + set->entryStart + r * set->size, *c = a + (B - A);
             double sum = eps * x[set->row + r] - b[set->row + r];
             for (int k = 0; k < set->size; ++k) {
                 sum += a[k] * x[set->row + k] + c[k] * moved[set->row + k];
@@ -96,25 +96,25 @@ static void test_pair_systems_are_solved(void** state) {
             }
         }
         double *lambda = vectors[0], *sigma = vectors[1];
-        for (int i = 0; i < system->setCount; ++i) {
-            const rgSet* set = system->sets + i;
+        for (int i = 0; i < system->blockCount; ++i) {
+            const rgSystemBlock* set = system->blocks + i;
             if (set->kind == rg_blockCoulomb && (trial % 5 == 0 || i % 3 != 0)) {
                 lambda[set->row + 2] = trial % 5 == 0 ? 50 : 3;
             }
         }
-        double* A = RG_TAKE(&built.arena, double, 2 * system->pairCount);
-        double* B = A + system->pairCount;
-        rgPairKind* own = RG_TAKE(&built.arena, rgPairKind, system->setCount);
+        double* A = RG_TAKE(&built.arena, double, 2 * system->entryCount);
+        double* B = A + system->entryCount;
+        rgJacobianKind* own = RG_TAKE(&built.arena, rgJacobianKind, system->blockCount);
         double r = trial % 4 == 0 ? 0.3 : 1, p = trial % 7 == 0 ? 0.1 : 0, eps = 1e-2;
         rgSystem_Linearize(system, r, lambda, sigma, A, B, own);
-        for (int i = 0; i < system->pairCount; ++i) {
+        for (int i = 0; i < system->entryCount; ++i) {
             A[i] += p * B[i];
         }
-        for (int i = 0; i < system->setCount; ++i) {
+        for (int i = 0; i < system->blockCount; ++i) {
             kinds[own[i]] += 1;
         }
-        assert_int_equal(system->ops->factorPair(system, A, B, own, eps), rg_ok);
-        system->ops->solvePair(system, vectors[2], vectors[3], vectors[4]);
+        assert_int_equal(system->ops->factorNewton(system, A, B, own, eps), rg_ok);
+        system->ops->solveNewton(system, vectors[2], vectors[3], vectors[4]);
         system->ops->apply(system, vectors[3], vectors[4]);
         double size = 1 + rgLargestNumber(system->n, vectors[3]);
         EXPECT_NEAR(rgPairError(system, A, B, eps, vectors[3], vectors[4], vectors[2]), 0,

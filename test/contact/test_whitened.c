@@ -200,7 +200,7 @@ static bool rgCheckSmall(const rgContactProblem* problem, const double* truth, r
     assert_int_equal(rgBuildLayout(problem, false, &arena, &layout), rg_ok);
     rgSystemDef system = {.problem = problem,
                           .layout = &layout,
-                          .memberCount = layout.setCount,
+                          .memberCount = layout.blockCount,
                           .members = layout.members,
                           .reference = problem->referenceVelocity,
                           .scaled = true,
@@ -293,9 +293,10 @@ static void test_islands_of_trees(void** state) {
             }
         }
         for (int s = 0; s < SETS; ++s) {
-            int number = island[s] == s ? count++ : layout.islandOfSet[island[s]];
-            assert_int_equal(layout.islandOfSet[s], number);
-            assert_int_equal(layout.members[layout.islandStart[number] + layout.placeOfSet[s]], s);
+            int number = island[s] == s ? count++ : layout.islandOfBlock[island[s]];
+            assert_int_equal(layout.islandOfBlock[s], number);
+            assert_int_equal(layout.members[layout.islandStart[number] + layout.placeOfBlock[s]],
+                             s);
         }
         assert_int_equal(layout.islandCount, count);
         assert_int_equal(layout.partCount, trees);

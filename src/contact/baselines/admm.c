@@ -159,11 +159,11 @@ static void rgAdmm_MeasureResiduals(rgAdmm* admm) {
         admm->primalScale = fmax(admm->primalScale, fmax(fabs(admm->f[i]), fabs(admm->y[i])));
         admm->dualScale = fmax(admm->dualScale, fmax(fabs(admm->z[i]), fabs(admm->velocity[i])));
     }
-    for (int i = 0; i < system->setCount; ++i) {
-        const rgSet* set = system->sets + i;
+    for (int i = 0; i < system->blockCount; ++i) {
+        const rgSystemBlock* block = system->blocks + i;
         double sum = 0;
-        for (int k = 0; k < set->size; ++k) {
-            sum += admm->f[set->row + k] * admm->z[set->row + k];
+        for (int k = 0; k < block->size; ++k) {
+            sum += admm->f[block->row + k] * admm->z[block->row + k];
         }
         admm->complementarity = fmax(admm->complementarity, fabs(sum));
     }

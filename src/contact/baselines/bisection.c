@@ -127,7 +127,7 @@ rgResult rgRunBisection(rgRun* run, int limit, double relaxation) {
          ++k) {
         memcpy(before, lambda, bytes);
         rgSystem_Velocity(system, lambda, sigma);
-        system->ops->sweep(system, lambda, sigma, relaxation);
+        system->ops->gaussSeidel(system, lambda, sigma, relaxation);
         moves = rgLargestMove(system, before, lambda) > 0.1 * run->tolerance;
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseSweep,
                                              .primal = NAN,

@@ -62,23 +62,24 @@ static void rgPivots_AddPolygon(rgPivots* p, int sides, int row, double share, i
     rgPivots_Add(p, (rgPivotVariable){.row = -1, .bound = -1, .normal = normal, .share = share});
 }
 
-static void rgPivots_AddContact(rgPivots* p, const rgSet* set) {
+static void rgPivots_AddContact(rgPivots* p, const rgSystemBlock* block) {
     int sides = rgModelSides(p->system->model);
     int normal = rgPivots_Add(
-        p, (rgPivotVariable){.row = set->row + 2, .along = {1, 0}, .bound = -1, .normal = -1});
-    rgPivots_AddPolygon(p, sides, set->row, set->mu, normal);
-    if (set->size > 3 && set->torsion > 0) {
+        p, (rgPivotVariable){.row = block->row + 2, .along = {1, 0}, .bound = -1, .normal = -1});
+    rgPivots_AddPolygon(p, sides, block->row, block->mu, normal);
+    if (block->size > 3 && block->torsion > 0) {
         int multiplier = p->count + 2;
         for (int side = 1; side >= -1; side -= 2) {
-            rgPivots_Add(
-                p, (rgPivotVariable){
-                       .row = set->row + 3, .along = {side, 0}, .bound = multiplier, .normal = -1});
+            rgPivots_Add(p, (rgPivotVariable){.row = block->row + 3,
+                                              .along = {side, 0},
+                                              .bound = multiplier,
+                                              .normal = -1});
         }
-        rgPivots_Add(
-            p, (rgPivotVariable){.row = -1, .bound = -1, .normal = normal, .share = set->torsion});
+        rgPivots_Add(p, (rgPivotVariable){
+                            .row = -1, .bound = -1, .normal = normal, .share = block->torsion});
     }
-    if (set->size > 4) {
-        rgPivots_AddPolygon(p, sides, set->row + 4, set->rolling, normal);
+    if (block->size > 4) {
+        rgPivots_AddPolygon(p, sides, block->row + 4, block->rolling, normal);
     }
 }
 
@@ -108,19 +109,19 @@ static void rgPivots_AddRow(rgPivots* p, int row, double low, double high) {
 
 static void rgPivots_AddAll(rgPivots* p) {
     p->count = 0;
-    for (int i = 0; i < p->system->setCount; ++i) {
-        const rgSet* set = p->system->sets + i;
-        if (set->kind == rg_blockCoulomb) {
-            rgPivots_AddContact(p, set);
+    for (int i = 0; i < p->system->blockCount; ++i) {
+        const rgSystemBlock* block = p->system->blocks + i;
+        if (block->kind == rg_blockCoulomb) {
+            rgPivots_AddContact(p, block);
             continue;
         }
-        bool box = set->kind == rg_blockBox, half = set->kind == rg_blockHalfLine;
-        for (int k = 0; k < set->size; ++k) {
-            rgPivots_AddRow(p, set->row + k,
-                            box    ? set->lower
+        bool box = block->kind == rg_blockBox, half = block->kind == rg_blockHalfLine;
+        for (int k = 0; k < block->size; ++k) {
+            rgPivots_AddRow(p, block->row + k,
+                            box    ? block->lower
                             : half ? 0
                                    : -INFINITY,
-                            box ? set->upper : INFINITY);
+                            box ? block->upper : INFINITY);
         }
     }
 }
@@ -318,7 +319,7 @@ rgResult rgRunPivots(rgRun* run) {
         if (rgPivots_Follow(&pivots)) {
             rgPivots_Read(&pivots, lambda);
             rgRun_Offer(run, lambda, NULL);
-            result = rgRun_Solved(run) ? rg_ok : rgRunSweeps(run, lambda, RG_PIVOT_SWEEPS, 1);
+            result = rgRun_Solved(run) ? rg_ok : rgRunGaussSeidel(run, lambda, RG_PIVOT_SWEEPS, 1);
         }
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phasePivot,
                                              .primal = NAN,
