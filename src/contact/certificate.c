@@ -46,7 +46,7 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
 }
 
 // All rows yield: impulses that are bounded and still press.
-static rgResult rgYield(rgRun* run) {
+static rgResult rgRegularizeAll(rgRun* run) {
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
                                     .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
@@ -98,5 +98,5 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
         }
     }
     rgArena_Return(system->arena, mark);
-    return result == rg_ok && *found ? rgYield(run) : result;
+    return result == rg_ok && *found ? rgRegularizeAll(run) : result;
 }

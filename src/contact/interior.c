@@ -35,20 +35,17 @@ static void rgInterior_FindCones(rgInterior* point) {
     }
 }
 
-static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int few) {
+static rgResult rgInterior_Init(rgInterior* point, rgRun* run, int blockingMost) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
-    *point = (rgInterior){
-        .run = run, .system = system, .exact = system->model == rg_modelNcp, .aim = 1, .few = few};
-    double** vectors[] = {&point->lambda,
-                          &point->sigma,
-                          &point->velocity,
-                          &point->gap,
-                          &point->rhs,
-                          &point->direction.lambda,
-                          &point->direction.sigma,
-                          &point->trial.lambda,
-                          &point->trial.sigma};
+    *point = (rgInterior){.run = run,
+                          .system = system,
+                          .exact = system->model == rg_modelNcp,
+                          .targetMu = 1,
+                          .blockingMost = blockingMost};
+    double** vectors[] = {&point->lambda,          &point->sigma,        &point->velocity,
+                          &point->primal,          &point->rhs,          &point->direction.lambda,
+                          &point->direction.sigma, &point->trial.lambda, &point->trial.sigma};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
         *vectors[i] = RG_TAKE(arena, double, system->n);
     }
@@ -105,7 +102,7 @@ static double rgInterior_Smallest(const rgInterior* point, int row) {
 }
 
 // (10) What the impulse lacks to slip, or the slip: the other one is the product over it.
-static double rgInterior_PairFloor(const rgInterior* point, const rgCone* cone) {
+static double rgInterior_ConeFloor(const rgInterior* point, const rgCone* cone) {
     double tail = sqrt(cone->b[1] * cone->b[1] + cone->b[2] * cone->b[2]);
     double slip = sqrt(cone->e[1] * cone->e[1] + cone->e[2] * cone->e[2]);
     double size = fmax(cone->b[0] - tail, point->exact ? slip : cone->e[0]);
@@ -123,36 +120,36 @@ static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     cone->e[0] = point->exact ? cone->e[0] : sigma[2];
     cone->e[1] = point->exact ? sigma[0] : mu * sigma[0];
     cone->e[2] = point->exact ? sigma[1] : mu * sigma[1];
-    cone->floor = rgInterior_PairFloor(point, cone);
+    cone->floor = rgInterior_ConeFloor(point, cone);
     double dot = cone->b[0] * cone->e[0] + cone->b[1] * cone->e[1] + cone->b[2] * cone->e[2];
-    return dot / rgTarget(point->aim, cone->floor);
+    return dot / rgTarget(point->targetMu, cone->floor);
 }
 
-// (4) gap, (9) mean product: over the targets, times the aim that block them
+// (4) gap, (9) mean product: over the targets, times the targetMu that block them
 static void rgInterior_Measure(rgInterior* point) {
     rgSystem* system = point->system;
     rgSystem_Velocity(system, point->lambda, point->velocity);
     for (int i = 0; i < system->n; ++i) {
-        point->gap[i] = point->velocity[i] - point->sigma[i];
+        point->primal[i] = point->velocity[i] - point->sigma[i];
     }
     double sum = 0;
-    point->largestGap = 0;
+    point->largestPrimal = 0;
     for (int i = 0; i < point->lineCount; ++i) {
         rgLine* line = point->lines + i;
         double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
         line->floor = rgInterior_Smallest(point, line->row) * fmax(lambda, sigma);
-        sum += lambda * sigma / rgTarget(point->aim, line->floor);
-        point->largestGap = fmax(point->largestGap, fabs(point->gap[line->row]));
+        sum += lambda * sigma / rgTarget(point->targetMu, line->floor);
+        point->largestPrimal = fmax(point->largestPrimal, fabs(point->primal[line->row]));
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         sum += rgInterior_MeasureCone(point, cone);
         for (int r = cone->block->row; r < cone->block->row + 3; ++r) {
-            point->largestGap = fmax(point->largestGap, fabs(point->gap[r]));
+            point->largestPrimal = fmax(point->largestPrimal, fabs(point->primal[r]));
         }
     }
     int count = point->coneCount + point->lineCount;
-    point->product = count > 0 ? point->aim * sum / count : 0;
+    point->dualityMeasure = count > 0 ? point->targetMu * sum / count : 0;
 }
 
 // db and de of one cone
@@ -170,27 +167,27 @@ static void rgInterior_Moves(const rgInterior* point, const rgDirection* directi
     de[2] = point->exact ? ds[1] : mu * ds[1];
 }
 
-double rgInterior_Reach(rgInterior* point, const rgDirection* direction) {
+double rgInterior_StepLength(rgInterior* point, const rgDirection* direction) {
     double most = INFINITY;
     for (int i = 0; i < point->lineCount; ++i) {
         rgLine* line = point->lines + i;
         double dl = direction->lambda[line->row], ds = direction->sigma[line->row];
         double impulse = dl < 0 ? -point->lambda[line->row] / dl : INFINITY;
         double velocity = ds < 0 ? -point->sigma[line->row] / ds : INFINITY;
-        line->reach = fmin(impulse, velocity);
-        most = fmin(most, line->reach);
+        line->stepLength = fmin(impulse, velocity);
+        most = fmin(most, line->stepLength);
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         double db[3], de[3];
         rgInterior_Moves(point, direction, i, db, de);
-        cone->reach = fmin(rgConeStep(cone->b, db), rgConeStep(cone->e, de));
+        cone->stepLength = fmin(rgConeStep(cone->b, db), rgConeStep(cone->e, de));
         if (point->exact) {
-            cone->reach = fmin(cone->reach, point->lines[i].reach);
+            cone->stepLength = fmin(cone->stepLength, point->lines[i].stepLength);
         }
-        most = fmin(most, cone->reach);
+        most = fmin(most, cone->stepLength);
     }
-    return fmin(1, point->share * most);
+    return fmin(1, point->fractionToBoundary * most);
 }
 
 // Scaled moves W^-1 db and W de of one cone.
@@ -228,30 +225,31 @@ static void rgInterior_ClearSecondOrder(rgInterior* point) {
 static void rgInterior_AdaptProximal(rgInterior* point) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        cone->proximal = cone->reach < RG_PROXIMAL_STEP ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
-                                                        : 0.3 * cone->proximal;
+        cone->proximal = cone->stepLength < RG_PROXIMAL_STEP
+                             ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
+                             : 0.3 * cone->proximal;
     }
 }
 
 // (9) The better the predictor, the less; but no product far below the gap, since a point that is
 // central but wrong gets stuck.
-static double rgInterior_Aim(const rgInterior* point, double predicted) {
+static double rgInterior_TargetMu(const rgInterior* point, double predicted) {
     double rest = 1 - predicted;
     double centering = fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO);
-    double gap = RG_PRIMAL_RESIDUAL_RATIO * point->largestGap * point->largestGap;
-    return fmax(centering * point->product, fmin(gap, point->product));
+    double gap = RG_PRIMAL_RESIDUAL_RATIO * point->largestPrimal * point->largestPrimal;
+    return fmax(centering * point->dualityMeasure, fmin(gap, point->dualityMeasure));
 }
 
-static bool rgInterior_Move(rgInterior* point, double reach) {
+static bool rgInterior_Move(rgInterior* point, double stepLength) {
     const rgDirection* d = &point->direction;
     double sum = 0;
     for (int i = 0; i < point->system->n; ++i) {
-        point->lambda[i] += reach * d->lambda[i];
-        point->sigma[i] += reach * d->sigma[i];
+        point->lambda[i] += stepLength * d->lambda[i];
+        point->sigma[i] += stepLength * d->sigma[i];
         sum += (point->lambda[i] + point->sigma[i]) * 0;
     }
     for (int i = 0; i < point->coneCount && point->exact; ++i) {
-        point->cones[i].e[0] += reach * d->psi[i];
+        point->cones[i].e[0] += stepLength * d->psi[i];
     }
     return sum == 0;
 }
@@ -265,26 +263,27 @@ static bool rgInterior_Advance(rgInterior* point) {
     if (system->ops->factorNewton(system, point->A, point->B, point->kinds, eps) != rg_ok) {
         return false;
     }
-    point->share = RG_BOUNDARY_RATIO;
+    point->fractionToBoundary = RG_BOUNDARY_RATIO;
     rgInterior_ClearSecondOrder(point);
     rgInterior_RightSide(point, 0);
-    rgInterior_Follow(point, &point->direction);
-    double predicted = rgInterior_Reach(point, &point->direction);
+    rgInterior_SolveDirection(point, &point->direction);
+    double predicted = rgInterior_StepLength(point, &point->direction);
     if (predicted > RG_SECOND_ORDER_STEP) {
         rgInterior_SecondOrder(point);
     }
-    point->aim = rgInterior_Aim(point, predicted);
-    point->share = fmax(RG_BOUNDARY_RATIO, 1 - 0.5 * point->aim / point->product);
-    rgInterior_RightSide(point, point->aim);
-    rgInterior_Follow(point, &point->direction);
-    double reach = rgInterior_Reach(point, &point->direction);
-    if (point->few > 0 && point->exact && reach < RG_BLOCKED_STEP &&
-        rgInterior_Widen(point, point->aim, &reach) != rg_ok) {
+    point->targetMu = rgInterior_TargetMu(point, predicted);
+    point->fractionToBoundary =
+        fmax(RG_BOUNDARY_RATIO, 1 - 0.5 * point->targetMu / point->dualityMeasure);
+    rgInterior_RightSide(point, point->targetMu);
+    rgInterior_SolveDirection(point, &point->direction);
+    double stepLength = rgInterior_StepLength(point, &point->direction);
+    if (point->blockingMost > 0 && point->exact && stepLength < RG_BLOCKED_STEP &&
+        rgInterior_ResolveBlocking(point, point->targetMu, &stepLength) != rg_ok) {
         return false;
     }
-    bool finite = rgInterior_Move(point, reach);
+    bool finite = rgInterior_Move(point, stepLength);
     rgInterior_AdaptProximal(point);
-    return finite && reach > RG_STALL_STEP;
+    return finite && stepLength > RG_STALL_STEP;
 }
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
@@ -294,7 +293,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
                                     .proximal = RG_POLISH_PROXIMAL_RATIO};
     rgArenaMark mark = rgArena_Mark(run->system->arena);
     rgInterior point;
-    rgResult result = rgInterior_Init(&point, run, options->few);
+    rgResult result = rgInterior_Init(&point, run, options->blockingMost);
     if (result != rg_ok) {
         return result;
     }

@@ -11,21 +11,21 @@ typedef struct rgCone {
     double b[3];
     double e[3];
     rgScaling scaling;
-    double head[3];   // W e_0 over its length
-    double length;    // of W e_0
-    double tail[2];   // W (W e_0), what dpsi takes from dsigma_t
-    double c[3];      // (7) right-hand side of the pair
-    double second[3]; // second-order terms of the predictor
-    double floor;     // (10) product of the pair below which nothing is gained
-    double proximal;  // added to the diagonal of G, centred at the present point
-    double reach;     // longest step, as far as this contact is concerned
+    double head[3];    // W e_0 over its length
+    double length;     // of W e_0
+    double tail[2];    // W (W e_0), what dpsi takes from dsigma_t
+    double c[3];       // (7) right-hand side of the pair
+    double second[3];  // second-order terms of the predictor
+    double floor;      // (10) product of the pair below which nothing is gained
+    double proximal;   // added to the diagonal of G, centred at the present point
+    double stepLength; // longest step, as far as this contact is concerned
 } rgCone;
 
 // A row with lambda >= 0 and sigma >= 0: a half line, or the normal of a contact.
 typedef struct rgLine {
     int row;
     int pair; // its place on the diagonals of A and B
-    double second, floor, reach;
+    double second, floor, stepLength;
 } rgLine;
 
 typedef struct rgDirection {
@@ -41,7 +41,7 @@ typedef struct rgInterior {
     double* lambda;   // inside K
     double* sigma;    // stands for the velocity, where a cone or half line wants it inside
     double* velocity; // G lambda + g
-    double* gap;      // (4) velocity - sigma
+    double* primal;   // (4) velocity - sigma
     double* rhs;
     rgDirection direction, trial;
     double* A;
@@ -50,17 +50,17 @@ typedef struct rgInterior {
     int coneCount;
     rgCone* cones;
     int lineCount;
-    rgLine* lines;     // in the exact model those of the cones first, in their order
-    double largestGap; // of the cones and half lines
-    double product;    // (9) mean over the pairs
-    double aim;        // product that the last step aimed at
-    double share;      // of the way to the boundary that a step goes
-    int few;           // contacts that may be solved exactly to widen short steps
+    rgLine* lines;             // in the exact model those of the cones first, in their order
+    double largestPrimal;      // of the cones and half lines
+    double dualityMeasure;     // (9) mean over the pairs
+    double targetMu;           // product that the last step aimed at
+    double fractionToBoundary; // of the way to the boundary that a step goes
+    int blockingMost;          // contacts that may be solved exactly to widen short steps
 } rgInterior;
 
 // Products are aimed at, but not where nothing is gained.
-static inline double rgTarget(double aim, double floor) {
-    return aim > floor ? aim : floor;
+static inline double rgTarget(double targetMu, double floor) {
+    return targetMu > floor ? targetMu : floor;
 }
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
@@ -75,14 +75,14 @@ static inline bool rgIsFrictionless(const rgSystemBlock* block) {
 // (7) A and B of the present point with the proximal terms; rows of the right-hand side for a
 // wanted product.
 void rgInterior_Linearize(rgInterior* point, double leastProximal);
-void rgInterior_RightSide(rgInterior* point, double aim);
+void rgInterior_RightSide(rgInterior* point, double targetMu);
 
 // (8) The direction that the right-hand side asks for, with c of the cones.
-void rgInterior_Follow(rgInterior* point, rgDirection* direction);
+void rgInterior_SolveDirection(rgInterior* point, rgDirection* direction);
 
 // Longest step that stays inside all cones, and how far each contact would go by itself.
-double rgInterior_Reach(rgInterior* point, const rgDirection* direction);
+double rgInterior_StepLength(rgInterior* point, const rgDirection* direction);
 
 // (15)-(18) A direction that reaches farther, if there is one, in place of the present one, and its
-// reach.
-rgResult rgInterior_Widen(rgInterior* point, double aim, double* reach);
+// stepLength.
+rgResult rgInterior_ResolveBlocking(rgInterior* point, double targetMu, double* stepLength);

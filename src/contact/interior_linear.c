@@ -112,26 +112,26 @@ void rgInterior_Linearize(rgInterior* point, double leastProximal) {
 }
 
 // (7) Rows of the pair, given c.
-static void rgInterior_PairSide(rgInterior* point, const rgCone* cone) {
-    const double* gap = point->gap + cone->block->row;
+static void rgInterior_ConeSide(rgInterior* point, const rgCone* cone) {
+    const double* primal = point->primal + cone->block->row;
     const double* B = point->B + cone->block->entryStart;
     const double *c = cone->c, *h = cone->head;
     double* rhs = point->rhs + cone->block->row;
     int m = cone->block->size;
     if (point->exact) {
         double dot = (h[0] * c[0] + h[1] * c[1] + h[2] * c[2] + c[0]) / (1 + h[0]);
-        rhs[0] = c[1] - h[1] * dot - B[0] * gap[0] - B[1] * gap[1];
-        rhs[1] = c[2] - h[2] * dot - B[m] * gap[0] - B[m + 1] * gap[1];
+        rhs[0] = c[1] - h[1] * dot - B[0] * primal[0] - B[1] * primal[1];
+        rhs[1] = c[2] - h[2] * dot - B[m] * primal[0] - B[m + 1] * primal[1];
         return;
     }
     for (int i = 0; i < 3; ++i) {
-        double moved = B[i * m] * gap[0] + B[i * m + 1] * gap[1] + B[i * m + 2] * gap[2];
+        double moved = B[i * m] * primal[0] + B[i * m + 1] * primal[1] + B[i * m + 2] * primal[2];
         rhs[i] = c[(i + 1) % 3] - moved;
     }
 }
 
 // (7) right-hand side for a wanted product
-void rgInterior_RightSide(rgInterior* point, double aim) {
+void rgInterior_RightSide(rgInterior* point, double targetMu) {
     rgSystem* system = point->system;
     rgSystem_Map(system, 1, point->lambda, point->velocity, point->rhs);
     for (int i = 0; i < system->n; ++i) {
@@ -147,7 +147,8 @@ void rgInterior_RightSide(rgInterior* point, double aim) {
     for (int i = 0; i < point->lineCount; ++i) {
         const rgLine* line = point->lines + i;
         double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
-        double wanted = rgTarget(aim, line->floor) - lambda * (sigma + point->gap[line->row]);
+        double wanted =
+            rgTarget(targetMu, line->floor) - lambda * (sigma + point->primal[line->row]);
         point->rhs[line->row] = (wanted - line->second) / (lambda + sigma);
     }
     for (int i = 0; i < point->coneCount; ++i) {
@@ -155,18 +156,18 @@ void rgInterior_RightSide(rgInterior* point, double aim) {
         const double *v = cone->scaling.v, *second = cone->second;
         double p[3];
         rgJordan(v, v, p);
-        double r[3] = {rgTarget(aim, cone->floor) - p[0] - second[0], -p[1] - second[1],
+        double r[3] = {rgTarget(targetMu, cone->floor) - p[0] - second[0], -p[1] - second[1],
                        -p[2] - second[2]};
         rgJordanSolve(v, r, cone->c);
-        rgInterior_PairSide(point, cone);
+        rgInterior_ConeSide(point, cone);
     }
 }
 
-void rgInterior_Follow(rgInterior* point, rgDirection* direction) {
+void rgInterior_SolveDirection(rgInterior* point, rgDirection* direction) {
     rgSystem* system = point->system;
     system->ops->solveNewton(system, point->rhs, direction->lambda, direction->sigma);
     for (int i = 0; i < system->n; ++i) {
-        direction->sigma[i] += point->gap[i];
+        direction->sigma[i] += point->primal[i];
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgCone* cone = point->cones + i;

@@ -134,7 +134,7 @@ static rgGroupOfRows rgTakeGroup(const rgJudgeWork* work, const rgBlock* block, 
         sum += work->diagonal[row] + (problem->compliance != NULL ? problem->compliance[row] : 0);
     }
     group.mass = sum > 0 ? group.count / sum : 0;
-    group.yield = moved > 0 ? moved / group.count : sum > 0 ? sum / group.count : 1;
+    group.inverseMass = moved > 0 ? moved / group.count : sum > 0 ? sum / group.count : 1;
     if (problem->rowLength != NULL) {
         group.length = problem->rowLength[block->firstRow + first];
     }
@@ -218,7 +218,7 @@ static inline double rgErrorOfZero(const rgGroupOfRows* group, int count, rgCont
     double u[3] = {0}, map[3];
     rgShiftVelocity(group, count, model, g, u);
     rgNaturalMap(group, count, model, 0, zero, u, map);
-    return rgLength(count, map) * group->yield * group->length;
+    return rgLength(count, map) * group->inverseMass * group->length;
 }
 
 // Distance of u to the dual block, for cones; boxes have none of their own.
@@ -250,7 +250,7 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
     double u[3] = {0}, map[3];
     rgShiftVelocity(group, count, model, work->sigma + row, u);
     rgNaturalMap(group, count, model, normal, lambda, u, map);
-    double size = rgLength(count, map), error = size * group->yield * group->length;
+    double size = rgLength(count, map), error = size * group->inverseMass * group->length;
     double share = error > 0 ? error / reference : error;
     if (work->residuals != NULL) {
         rgTakeMax(&work->residuals[island], share);

@@ -9,9 +9,9 @@ typedef struct rgGroupOfRows {
     const rgBlock* block;
     int first; // within the block
     int count;
-    double mass;   // (9) m; 0: nothing moves these rows
-    double yield;  // (10) velocity that an impulse makes [1/kg]; immovable rows: 1
-    double length; // [m] per unit of the rows
+    double mass;        // (9) m; 0: nothing moves these rows
+    double inverseMass; // (10) velocity that an impulse makes [1/kg]; immovable rows: 1
+    double length;      // [m] per unit of the rows
 } rgGroupOfRows;
 
 typedef struct rgJudgeWork {

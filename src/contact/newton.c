@@ -198,8 +198,8 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
     rgArenaMark mark = rgArena_Mark(system->arena);
     rgNewton newton;
     rgResult result = rgNewton_Init(&newton, run, lambda, options);
-    double aim = options->aim > 0 ? options->aim : run->tolerance;
-    for (int k = 0; result == rg_ok && k < options->limit && run->bestResidual > aim; ++k) {
+    double tolerance = options->tolerance > 0 ? options->tolerance : run->tolerance;
+    for (int k = 0; result == rg_ok && k < options->limit && run->bestResidual > tolerance; ++k) {
         if (!rgRun_Count(run, rg_phaseNewton)) {
             break;
         }

@@ -71,7 +71,7 @@ double rgSmoothHalfLine(double k, double z) {
 
 // b s + ratio s/(1 - s^2) = rho, 0 <= s < 1: Newton, safeguarded by bisection. The left side is
 // increasing and convex.
-static double rgSlipShare(double b, double ratio, double rho) {
+static double rgSlipRatio(double b, double ratio, double rho) {
     double low = 0, high = 1;
     double s = rho / (b + ratio); // too large
     if (!(s < 1)) {
@@ -96,7 +96,7 @@ void rgSmoothLaw(double mu, const double k[2], const double z[3], double lambda[
     double normal = rgSmoothHalfLine(k[0], z[2]);
     double b = mu * normal, ratio = k[1] / b;
     double rho = sqrt(z[0] * z[0] + z[1] * z[1]);
-    double s = rgSlipShare(b, ratio, rho);
+    double s = rgSlipRatio(b, ratio, rho);
     double share = rho > 0 ? b * s / rho : b / (b + ratio);
     lambda[0] = share * z[0];
     lambda[1] = share * z[1];

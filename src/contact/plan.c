@@ -40,9 +40,10 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
 
         .proximal = rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
         .centre = run->start,
-        .aim = run->aim};
+        .tolerance = run->firstTolerance};
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
-    if (run->aim < run->tolerance && run->warm && run->bestResidual <= RG_START_FAR_RESIDUAL) {
+    if (run->firstTolerance < run->tolerance && run->warm &&
+        run->bestResidual <= RG_START_FAR_RESIDUAL) {
         rgResult result = rgStartAtRest(run, lambda, newton);
         if (result != rg_ok || rgRun_Solved(run)) {
             return result;
@@ -80,7 +81,8 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
     bool polish = rgRun_Uses(run, rg_planPolish);
     rgInteriorOptions interior = {.limit = RG_INTERIOR_ITERATIONS,
-                                  .few = rgRun_Uses(run, rg_planFew) ? RG_BLOCKING_MOST_COUNT : 0,
+                                  .blockingMost =
+                                      rgRun_Uses(run, rg_planFew) ? RG_BLOCKING_MOST_COUNT : 0,
                                   .polish = polish};
     rgNewtonOptions newton = {
         .limit = RG_POLISH_END_ITERATIONS, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO};
@@ -149,7 +151,7 @@ static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
-        bool done = i == 0 ? run->bestResidual <= run->aim : rgRun_Solved(run);
+        bool done = i == 0 ? run->bestResidual <= run->firstTolerance : rgRun_Solved(run);
         if (!done && !run->infeasible && rgRun_Uses(run, rgPhases[i].part)) {
             result = rgPhases[i].run(run, lambda);
         }

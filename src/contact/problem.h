@@ -66,14 +66,14 @@ bool rgContactProblem_IsBuilt(const rgContactProblem* problem);
 //
 // rest, NULL or one per tree, says what is at rest. An island in which all is keeps its start where
 // that holds, and is solved beyond the tolerance where it does not. What kept its start is
-// rg_restTaken afterwards.
-typedef enum rgRest {
-    rg_restNone,  // it moves
-    rg_restFresh, // the start was solved for in the last step
-    rg_restReady, // the start was taken in the last step, too
-    rg_restTaken,
-} rgRest;
+// rg_startAccepted afterwards.
+typedef enum rgStart {
+    rg_startMoves,  // it moves
+    rg_startSolved, // the start was solved for in the last step
+    rg_startKept,   // the start was taken in the last step, too
+    rg_startAccepted,
+} rgStart;
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgRest* rest, rgContactReport* report);
+                                    double* lambda, rgStart* rest, rgContactReport* report);
 rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
                                     const double* lambda, rgResidual* residual);

@@ -9,7 +9,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
     *run = (rgRun){.def = def,
                    .system = system,
                    .tolerance = tolerance,
-                   .aim = tolerance,
+                   .firstTolerance = tolerance,
                    .budget = def->method == rg_methodAuto ? def->budget * system->newtonFlops : 0,
                    .iterationLimit = def->maxIterations,
                    .bestResidual = INFINITY};

@@ -9,9 +9,10 @@ typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
-    double aim;    // of the first phase of a plan: the tolerance, or less where all is at rest
-    double budget; // operations; 0: no limit
-    double spent;  // predicted operations so far
+    double
+        firstTolerance; // of the first phase of a plan: the tolerance, or less where all is at rest
+    double budget;      // operations; 0: no limit
+    double spent;       // predicted operations so far
     int iterationLimit;
     int iterationCount;
     int phaseIterations[rg_phaseCount];
@@ -67,7 +68,7 @@ typedef struct rgNewtonOptions {
     const double* centre;  // at first; NULL: where the iterations start
     bool keepCentre;       // the centre stays, and with it p
     bool cycles;           // goes on although it cycles, which sometimes ends by itself
-    double aim;            // below the tolerance, as far as that is quick; 0: the tolerance
+    double tolerance;      // below the tolerance, as far as that is quick; 0: the tolerance
     bool quick;            // it ends when it no longer is
     double* last;          // gets the last iterate, n; may be NULL
 } rgNewtonOptions;
@@ -75,8 +76,8 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
 
 typedef struct rgInteriorOptions {
     int limit;
-    bool polish; // let Newton try near the solution
-    int few;     // contacts that are solved exactly when they hold up the rest, at most
+    bool polish;      // let Newton try near the solution
+    int blockingMost; // contacts that are solved exactly when they hold up the rest, at most
 } rgInteriorOptions;
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options);
 rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int limit);
@@ -92,7 +93,7 @@ rgResult rgRunPlan(rgRun* run);
 // plan, and lambda as it was.
 typedef struct rgSmallOptions {
     double tolerance;
-    double aim; // below the tolerance, as far as iterations gain; else the tolerance
+    double firstTolerance; // below the tolerance, as far as iterations gain; else the tolerance
     int limit;
 } rgSmallOptions;
 typedef struct rgSmallOutcome {

@@ -293,7 +293,7 @@ bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double*
         memcpy(best, small.lambda, (size_t)small.count * 3 * sizeof(double));
         least = residual;
         outcome->kept = outcome->iterationCount == 0 && !small.trivial;
-        if (least <= options->aim || outcome->iterationCount >= options->limit ||
+        if (least <= options->firstTolerance || outcome->iterationCount >= options->limit ||
             !rgSmall_Step(&small)) {
             break;
         }

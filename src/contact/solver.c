@@ -81,8 +81,8 @@ typedef struct rgSolve {
     double* lambda;
     double tolerance; // what the runs aim at
     double reference; // (11) least V [m/s]
-    rgRest* rest;     // per tree; NULL: nothing is known of it
-    rgRest* islandRest;
+    rgStart* rest;    // per tree; NULL: nothing is known of it
+    rgStart* islandStarts;
     rgIslandOutcome* outcomes;
     bool* conflict; // per block
 } rgSolve;
@@ -178,7 +178,7 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
 static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
     rgResult result =
         rgRunInterior(run, &(rgInteriorOptions){.limit = RG_MIN(limit, RG_INTERIOR_ITERATIONS),
-                                                .few = RG_BLOCKING_MOST_COUNT});
+                                                .blockingMost = RG_BLOCKING_MOST_COUNT});
     if (result == rg_ok && !rgRun_Solved(run)) {
         result = rgRunNewton(run, run->best,
                              &(rgNewtonOptions){.limit = RG_POLISH_END_ITERATIONS,
@@ -254,9 +254,9 @@ static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
 }
 
 // Whole plans alone: the rest ends where the tolerance is met.
-static double rgSolve_Aim(const rgSolve* solve, int island) {
+static double rgSolve_FirstTolerance(const rgSolve* solve, int island) {
     const rgContactSolverDef* def = &solve->solver->def;
-    bool fine = solve->rest != NULL && solve->islandRest[island] != rg_restNone &&
+    bool fine = solve->rest != NULL && solve->islandStarts[island] != rg_startMoves &&
                 def->method == rg_methodAuto && def->budget == 0;
     return fine ? fmin(solve->tolerance,
                        fmax(RG_REST_TOLERANCE_RATIO * def->tolerance, RG_REST_LEAST_TOLERANCE))
@@ -267,12 +267,12 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     rgRun run;
     bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
     rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->start);
-    run.aim = rgSolve_Aim(solve, (int)(outcome - solve->outcomes));
+    run.firstTolerance = rgSolve_FirstTolerance(solve, (int)(outcome - solve->outcomes));
     run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
     for (int i = 0; i < system->blockCount && run.infeasible; ++i) {
         run.conflict[i] = true;
     }
-    if (result == rg_ok && !run.infeasible && (paper || run.bestResidual > run.aim)) {
+    if (result == rg_ok && !run.infeasible && (paper || run.bestResidual > run.firstTolerance)) {
         result = rgRunMethod(&run);
     }
     outcome->iterationCount = run.iterationCount;
@@ -284,7 +284,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     }
     if (solve->rest != NULL && rgRun_Solved(&run) &&
         memcmp(run.best, run.start, (size_t)system->n * sizeof(double)) == 0) {
-        solve->islandRest[outcome - solve->outcomes] = rg_restTaken; // nothing was better
+        solve->islandStarts[outcome - solve->outcomes] = rg_startAccepted; // nothing was better
     }
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
     rgContactStatus status = solved                                     ? rg_contactSolved
@@ -347,7 +347,7 @@ static bool rgSolve_TakesSmall(const rgSolve* solve) {
 static bool rgSolveFew(rgSolve* solve, const rgSystemDef* def, int island,
                        rgIslandOutcome* outcome) {
     rgSmallOutcome small;
-    rgSmallOptions options = {solve->tolerance, rgSolve_Aim(solve, island),
+    rgSmallOptions options = {solve->tolerance, rgSolve_FirstTolerance(solve, island),
                               solve->solver->def.maxIterations};
     if (!rgSolveSmall(def, &options, solve->lambda, &small)) {
         return false;
@@ -355,7 +355,7 @@ static bool rgSolveFew(rgSolve* solve, const rgSystemDef* def, int island,
     outcome->iterationCount = outcome->factorizationCount = small.iterationCount;
     outcome->phaseIterations[rg_phaseNewton] = small.iterationCount;
     if (solve->rest != NULL && small.kept) {
-        solve->islandRest[island] = rg_restTaken;
+        solve->islandStarts[island] = rg_startAccepted;
     }
     return true;
 }
@@ -407,7 +407,7 @@ static void rgSolveIsland(int island, int worker, void* context) {
     rgWorkspace* workspace = solve->solver->workspaces + worker;
     rgIslandOutcome* outcome = solve->outcomes + island;
     *outcome = (rgIslandOutcome){.status = rg_contactSolved, .left = rg_contactSolved};
-    if (solve->rest != NULL && solve->islandRest[island] == rg_restTaken) {
+    if (solve->rest != NULL && solve->islandStarts[island] == rg_startAccepted) {
         return;
     }
     rgArena_Reset(&workspace->arena);
@@ -421,16 +421,16 @@ static rgResult rgSolve_FindRest(rgSolve* solve) {
         solve->rest = NULL;
         return rg_ok;
     }
-    solve->islandRest = RG_TAKE(&solve->solver->arena, rgRest, layout->islandCount);
-    if (solve->islandRest == NULL) {
+    solve->islandStarts = RG_TAKE(&solve->solver->arena, rgStart, layout->islandCount);
+    if (solve->islandStarts == NULL) {
         return rg_errorMemory;
     }
     for (int i = 0; i < layout->islandCount; ++i) {
-        solve->islandRest[i] = rg_restReady;
+        solve->islandStarts[i] = rg_startKept;
     }
     for (int p = 0; p < layout->partCount; ++p) {
         if (layout->blockOfPart[p] >= 0) {
-            rgRest* rest = &solve->islandRest[layout->islandOfBlock[layout->blockOfPart[p]]];
+            rgStart* rest = &solve->islandStarts[layout->islandOfBlock[layout->blockOfPart[p]]];
             *rest = RG_MIN(*rest, solve->rest[p]);
         }
     }
@@ -445,7 +445,7 @@ static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* a
     bool any = false;
     *all = false;
     for (int i = 0; solve->rest != NULL && i < layout->islandCount; ++i) {
-        any = any || solve->islandRest[i] != rg_restNone;
+        any = any || solve->islandStarts[i] != rg_startMoves;
     }
     if (!any) {
         return rg_ok;
@@ -462,10 +462,10 @@ static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* a
     rgArena_Return(arena, mark);
     *all = result == rg_ok;
     for (int i = 0; i < layout->islandCount && result == rg_ok; ++i) {
-        rgRest rest = solve->islandRest[i];
-        double share = rest == rg_restReady ? 1 : RG_START_TOLERANCE_RATIO;
-        bool taken = rest != rg_restNone && residuals[i] <= share * solve->solver->def.tolerance;
-        solve->islandRest[i] = taken ? rg_restTaken : solve->islandRest[i];
+        rgStart rest = solve->islandStarts[i];
+        double share = rest == rg_startKept ? 1 : RG_START_TOLERANCE_RATIO;
+        bool taken = rest != rg_startMoves && residuals[i] <= share * solve->solver->def.tolerance;
+        solve->islandStarts[i] = taken ? rg_startAccepted : solve->islandStarts[i];
         *all = *all && taken;
     }
     return result;
@@ -476,8 +476,9 @@ static void rgSolve_TellRest(const rgSolve* solve) {
     const rgLayout* layout = &solve->layout;
     for (int p = 0; solve->rest != NULL && p < layout->partCount; ++p) {
         int block = layout->blockOfPart[p];
-        bool taken = block >= 0 && solve->islandRest[layout->islandOfBlock[block]] == rg_restTaken;
-        solve->rest[p] = taken ? rg_restTaken : solve->rest[p];
+        bool taken =
+            block >= 0 && solve->islandStarts[layout->islandOfBlock[block]] == rg_startAccepted;
+        solve->rest[p] = taken ? rg_startAccepted : solve->rest[p];
     }
 }
 
@@ -622,7 +623,8 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
 
 static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
                                              const rgContactProblem* problem, double* lambda,
-                                             double* sigma, rgRest* rest, rgContactReport* report) {
+                                             double* sigma, rgStart* rest,
+                                             rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
     rgSolve solve = {.solver = solver, .problem = problem, .start = lambda, .rest = rest};
@@ -660,7 +662,7 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
 }
 
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgRest* rest, rgContactReport* report) {
+                                    double* lambda, rgStart* rest, rgContactReport* report) {
     return rgContactProblem_IsBuilt(problem)
                ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, report)
                : rg_errorNumeric;

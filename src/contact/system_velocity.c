@@ -18,7 +18,7 @@ typedef struct rgVelocitySpace {
     double* product;       // E^-1 B likewise
     double* velocity;      // nv scratch, up to the stride
     double* impulse;       // n scratch
-    double* base;          // one part: sum of w' w over rows that share one entry of E^-1 B, like H
+    double* base;          // one part: sum of w' w over rows that entry one entry of E^-1 B, like H
     unsigned* inBase;      // which those are, bits per block
     double* same;          // one part: rows w with H = I + sum of w' w, n
     double* left;          // one part: and the rest of it, sum of left' right
@@ -325,16 +325,16 @@ static inline void rgCombineTwo(int n, double a, const double* x, double b, cons
 
 // What E^-1 B of rigid rows that stick, and of rigid normals that slip, has in common; 0: there are
 // none.
-static double rgCommonShare(const rgSystem* system, const rgJacobianKind* kinds) {
+static double rgCommonEntry(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
     for (int i = 0; i < system->blockCount; ++i) {
         const rgSystemBlock* block = system->blocks + i;
         rgJacobianKind kind = kinds != NULL ? kinds[i] : rg_jacobianRows;
         for (int r = kind == rg_jacobianSlip ? 2 : 0; r < block->size && kind >= rg_jacobianRows;
              ++r) {
-            double share = space->product[block->entryStart + r * (block->size + 1)];
-            if (share != 0 && space->R[block->row + r] == 0) {
-                return share;
+            double entry = space->product[block->entryStart + r * (block->size + 1)];
+            if (entry != 0 && space->R[block->row + r] == 0) {
+                return entry;
             }
         }
     }
@@ -342,25 +342,25 @@ static double rgCommonShare(const rgSystem* system, const rgJacobianKind* kinds)
 }
 
 // Rows of a block that have it, as bits.
-static unsigned rgCommonRows(const rgSystem* system, int i, rgJacobianKind kind, double share) {
+static unsigned rgCommonRows(const rgSystem* system, int i, rgJacobianKind kind, double entry) {
     const rgVelocitySpace* space = system->form;
     const rgSystemBlock* block = system->blocks + i;
     unsigned rows = 0;
     for (int r = kind == rg_jacobianSlip ? 2 : 0; r < block->size && kind >= rg_jacobianRows; ++r) {
-        bool common = space->product[block->entryStart + r * (block->size + 1)] == share;
-        rows |= common && share != 0 ? 1u << r : 0;
+        bool common = space->product[block->entryStart + r * (block->size + 1)] == entry;
+        rows |= common && entry != 0 ? 1u << r : 0;
     }
     return rows;
 }
 
 // (6) Sum of w' w over the common rows: those that have come since the last time are added, those
 // that have gone subtracted.
-static void rgUpdateBase(const rgSystem* system, const rgJacobianKind* kinds, double share) {
+static void rgUpdateBase(const rgSystem* system, const rgJacobianKind* kinds, double entry) {
     rgVelocitySpace* space = system->form;
     int stride = space->rows.parts[0].stride, come = 0, gone = 0;
     size_t step = (size_t)stride, bytes = step * sizeof(double);
     for (int i = 0; i < system->blockCount; ++i) {
-        unsigned rows = rgCommonRows(system, i, kinds != NULL ? kinds[i] : rg_jacobianRows, share);
+        unsigned rows = rgCommonRows(system, i, kinds != NULL ? kinds[i] : rg_jacobianRows, entry);
         unsigned changed = rows ^ space->inBase[i];
         const double* W = space->rows.links[i].W;
         for (int r = 0; r < system->blocks[i].size && changed != 0; ++r, W += step) {
@@ -390,14 +390,14 @@ static void rgListOtherRows(const rgSystem* system, int i, rgJacobianKind kind, 
     size_t step = (size_t)stride;
     unsigned common = space->inBase[i];
     for (int r = kind == rg_jacobianSlip ? 2 : 0; r < m && kind >= rg_jacobianRows; ++r) {
-        double share = C[r * (m + 1)];
-        if ((common & 1u << r) == 0 && share != 0) {
-            rgCombineTwo(stride, sqrt(share), W + (size_t)r * step, 0, W, lists->same);
+        double entry = C[r * (m + 1)];
+        if ((common & 1u << r) == 0 && entry != 0) {
+            rgCombineTwo(stride, sqrt(entry), W + (size_t)r * step, 0, W, lists->same);
             lists->same += step;
         }
     }
     if (kind == rg_jacobianSlip) {
-        double x = C[2], y = C[5]; // mu t, times the share of the normal
+        double x = C[2], y = C[5]; // mu t, times the entry of the normal
         double across = sqrt((C[0] + C[4]) / (x * x + y * y)); // its entries are symmetric
         rgCombineTwo(stride, -across * y, W, across * x, W + step, lists->same);
         rgCombineTwo(stride, x, W, y, W + step, lists->left);
@@ -419,8 +419,8 @@ static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
     const rgMatrix* H = &space->H;
     int stride = space->rows.parts[0].stride;
-    double share = rgCommonShare(system, kinds);
-    rgUpdateBase(system, kinds, share);
+    double entry = rgCommonEntry(system, kinds);
+    rgUpdateBase(system, kinds, entry);
     rgRowLists lists = {space->same, space->left, space->right};
     for (int i = 0; i < system->blockCount; ++i) {
         rgListOtherRows(system, i, kinds != NULL ? kinds[i] : rg_jacobianRows, &lists);
@@ -428,7 +428,7 @@ static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     size_t ld = (size_t)H->ld;
     for (size_t j = 0; j < (size_t)H->n; ++j) {
         for (size_t i = j; i < (size_t)H->n; ++i) {
-            H->values[j * ld + i] = share * space->base[j * ld + i];
+            H->values[j * ld + i] = entry * space->base[j * ld + i];
         }
         H->values[j * (ld + 1)] += 1;
     }

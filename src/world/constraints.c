@@ -219,9 +219,9 @@ static void rgWorld_FindRest(rgWorld* world) {
         for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
             rests = rests && fabs(world->kinematics.v[i]) < limit;
         }
-        world->constraints.rest[t] = !rests                       ? rg_restNone
-                                     : world->state.fresh[t] != 0 ? rg_restFresh
-                                                                  : rg_restReady;
+        world->constraints.rest[t] = !rests                       ? rg_startMoves
+                                     : world->state.fresh[t] != 0 ? rg_startSolved
+                                                                  : rg_startKept;
     }
 }
 
@@ -241,12 +241,12 @@ rgResult rgSolveProblem(rgStep* step) {
         problem.delassus.mass.value = NULL;
     }
     rgWorld_FindRest(world);
-    rgRest* rest = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.rest;
+    rgStart* rest = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.rest;
     rgResult result = rgContactSolver_SolveBuilt(world->constraints.solver, &problem,
                                                  world->constraints.rows.lambda, rest, report);
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->constraints.fresh[t] =
-            world->constraints.fresh[t] || world->constraints.rest[t] != rg_restTaken;
+            world->constraints.fresh[t] || world->constraints.rest[t] != rg_startAccepted;
     }
     step->iterationCount += report->iterationCount;
     step->factorizationCount += report->factorizationCount;
@@ -331,7 +331,7 @@ rgResult rgConstraintSet_Create(rgWorld* world) {
     set->treeOfDof = rgWorld_Take(world, nv, sizeof(int), &good);
     set->islands = rgWorld_Take(world, info->treeCount, sizeof(rgIsland), &good);
     set->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    set->rest = rgWorld_Take(world, info->treeCount, sizeof(rgRest), &good);
+    set->rest = rgWorld_Take(world, info->treeCount, sizeof(rgStart), &good);
     set->fresh = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
     set->isOpen = rgWorld_Take(world, info->equalityCount, sizeof(bool), &good);
     set->loopPlaces = rgWorld_Take(world, 2 * info->equalityCount, sizeof(rgPlace), &good);

@@ -425,7 +425,7 @@ typedef struct rgConstraintSet {
     int rigidEqualityCount;
     int* entryColumns;   // vCount, scratch
     double* entryValues; // vCount, scratch
-    rgRest* rest;        // per tree
+    rgStart* rest;       // per tree
     bool* fresh;         // per tree: that of the state after the step
     bool hasBelts;       // any shape has a surface velocity
 } rgConstraintSet;

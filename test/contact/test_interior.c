@@ -134,7 +134,7 @@ static int rgCountIterations(const rgContactCaseDef* caseDef, int few, int limit
     double* zero = calloc((size_t)built.problem.rowCount, sizeof(double));
     rgRun run;
     assert_int_equal(rgRun_Init(&run, &def, &built.system, 1e-7, zero), rg_ok);
-    rgInteriorOptions options = {.limit = limit, .few = few};
+    rgInteriorOptions options = {.limit = limit, .blockingMost = few};
     assert_int_equal(rgRunInterior(&run, &options), rg_ok);
     *solved = rgRun_Solved(&run);
     int count = run.iterationCount;
