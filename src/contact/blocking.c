@@ -230,7 +230,7 @@ static bool rgBlocking_Step(rgBlocking* blocking) {
 static bool rgBlocking_Newton(rgBlocking* blocking, double k) {
     double error = RG_BLOCKING_TOLERANCE * sqrt(k);
     double norm = rgBlocking_Evaluate(blocking, blocking->z, k, blocking->F);
-    for (int i = 0; i < RG_BLOCKING_ITERATIONS && norm > error; ++i) {
+    for (int i = 0; i < RG_NEWTON_ITERATIONS && norm > error; ++i) {
         if (!rgBlocking_Step(blocking)) {
             return false;
         }
@@ -240,7 +240,7 @@ static bool rgBlocking_Newton(rgBlocking* blocking, double k) {
                 blocking->trial[r] = blocking->z[r] + t * blocking->step[r];
             }
             next = rgBlocking_Evaluate(blocking, blocking->trial, k, blocking->F);
-            if (next < (1 - 1e-4 * t) * norm) {
+            if (next < (1 - RG_LINE_SEARCH_DECREASE_RATIO * t) * norm) {
                 break;
             }
         }
@@ -329,7 +329,7 @@ static rgResult rgBlocking_Round(rgBlocking* blocking, double limit, bool* goOn)
         rgBlocking_MoveOthers(blocking);
         rgBlocking_Keep(blocking,
                         rgInterior_StepLength(blocking->point, &blocking->point->direction));
-        *goOn = blocking->bestLength < RG_BLOCKING_ENOUGH_STEP;
+        *goOn = blocking->bestLength < RG_BLOCKING_STEP;
     }
     return result;
 }
@@ -341,8 +341,7 @@ rgResult rgInterior_ResolveBlocking(rgInterior* point, double targetMu, double* 
     rgResult result = rgBlocking_Init(&blocking, point, targetMu, *stepLength);
     bool goOn = true;
     for (int k = 0; k < RG_BLOCKING_ROUNDS && result == rg_ok && goOn; ++k) {
-        result = rgBlocking_Round(&blocking,
-                                  k == 0 ? RG_BLOCKING_FIRST_STEP : RG_BLOCKING_NEXT_STEP, &goOn);
+        result = rgBlocking_Round(&blocking, RG_BLOCKING_STEP, &goOn);
     }
     if (result == rg_ok) {
         rgCopyDirection(point, &point->trial, &point->direction);

@@ -50,7 +50,7 @@ static rgResult rgRegularizeAll(rgRun* run) {
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
                                     .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
-                                    .proximal = RG_CERTIFICATE_PROXIMAL_RATIO,
+                                    .proximal = RG_STRONG_PROXIMAL_RATIO,
                                     .keepCentre = true,
                                     .last = run->best};
     memset(run->trial, 0, (size_t)run->system->n * sizeof(double));
@@ -80,7 +80,7 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
                                     .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
-                                    .proximal = RG_CERTIFICATE_PROXIMAL_RATIO,
+                                    .proximal = RG_STRONG_PROXIMAL_RATIO,
                                     .last = y};
     result = rgRunNewton(&inner, zero, &newton);
     rgRun_Join(run, &inner);

@@ -72,26 +72,26 @@ static void rgInterior_Start(rgInterior* point) {
     size_t bytes = (size_t)system->n * sizeof(double);
     memset(point->lambda, 0, bytes);
     for (int i = 0; i < point->lineCount; ++i) {
-        point->lambda[point->lines[i].row] = 0.3;
+        point->lambda[point->lines[i].row] = RG_POINT_IMPULSE;
     }
     for (int i = 0; i < point->coneCount; ++i) {
         const rgSystemBlock* block = point->cones[i].block;
-        point->lambda[block->row + 2] = 0.3 / fmax(block->mu, 1e-3);
+        point->lambda[block->row + 2] = RG_POINT_IMPULSE / fmax(block->mu, 1e-3);
     }
     rgSystem_Velocity(system, point->lambda, point->velocity);
     memcpy(point->sigma, point->velocity, bytes);
     for (int i = 0; i < point->lineCount; ++i) {
         double* sigma = point->sigma + point->lines[i].row;
-        *sigma = fmax(*sigma, 0) + 0.5;
+        *sigma = fmax(*sigma, 0) + RG_POINT_VELOCITY;
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         double* sigma = point->sigma + cone->block->row;
         double slip = sqrt(sigma[0] * sigma[0] + sigma[1] * sigma[1]);
         if (!point->exact) {
-            sigma[2] = fmax(sigma[2], 0) + 0.5 + cone->block->mu * slip;
+            sigma[2] = fmax(sigma[2], 0) + RG_POINT_VELOCITY + cone->block->mu * slip;
         }
-        cone->e[0] = slip + 0.5;
+        cone->e[0] = slip + RG_POINT_VELOCITY;
     }
 }
 
@@ -133,20 +133,15 @@ static void rgInterior_Measure(rgInterior* point) {
         point->primal[i] = point->velocity[i] - point->sigma[i];
     }
     double sum = 0;
-    point->largestPrimal = 0;
     for (int i = 0; i < point->lineCount; ++i) {
         rgLine* line = point->lines + i;
         double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
         line->floor = rgInterior_Smallest(point, line->row) * fmax(lambda, sigma);
         sum += lambda * sigma / rgTarget(point->targetMu, line->floor);
-        point->largestPrimal = fmax(point->largestPrimal, fabs(point->primal[line->row]));
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
         sum += rgInterior_MeasureCone(point, cone);
-        for (int r = cone->block->row; r < cone->block->row + 3; ++r) {
-            point->largestPrimal = fmax(point->largestPrimal, fabs(point->primal[r]));
-        }
     }
     int count = point->coneCount + point->lineCount;
     point->dualityMeasure = count > 0 ? point->targetMu * sum / count : 0;
@@ -221,23 +216,23 @@ static void rgInterior_ClearSecondOrder(rgInterior* point) {
     }
 }
 
-// (14) The contacts that keep steps short move less until they no longer do.
+// (14) Proximal weights of the contacts whose own step is short grow, others decay.
 static void rgInterior_AdaptProximal(rgInterior* point) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        cone->proximal = cone->stepLength < RG_PROXIMAL_STEP
-                             ? fmin(fmax(10 * cone->proximal, 1e-3), 10)
-                             : 0.3 * cone->proximal;
+        if (cone->stepLength < RG_PROXIMAL_STEP) {
+            double grown = fmax(RG_PROXIMAL_GROWTH_RATIO * cone->proximal, RG_PROXIMAL_LEAST_RATIO);
+            cone->proximal = fmin(grown, RG_PROXIMAL_MOST_RATIO);
+        } else {
+            cone->proximal *= RG_PROXIMAL_DECAY_RATIO;
+        }
     }
 }
 
-// (9) The better the predictor, the less; but no product far below the gap, since a point that is
-// central but wrong gets stuck.
+// (9) Target mu of the step: the farther the predictor goes, the smaller.
 static double rgInterior_TargetMu(const rgInterior* point, double predicted) {
     double rest = 1 - predicted;
-    double centering = fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO);
-    double gap = RG_PRIMAL_RESIDUAL_RATIO * point->largestPrimal * point->largestPrimal;
-    return fmax(centering * point->dualityMeasure, fmin(gap, point->dualityMeasure));
+    return fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO) * point->dualityMeasure;
 }
 
 static bool rgInterior_Move(rgInterior* point, double stepLength) {
@@ -287,10 +282,10 @@ static bool rgInterior_Advance(rgInterior* point) {
 }
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
-    const rgNewtonOptions newton = {.limit = RG_POLISH_ITERATIONS,
+    const rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
                                     .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
-                                    .proximal = RG_POLISH_PROXIMAL_RATIO};
+                                    .proximal = RG_STRONG_PROXIMAL_RATIO};
     rgArenaMark mark = rgArena_Mark(run->system->arena);
     rgInterior point;
     rgResult result = rgInterior_Init(&point, run, options->blockingMost);

@@ -3,6 +3,7 @@
 #pragma once
 #include "contact/pairs.h"
 #include "contact/run.h"
+#include "contact/tuning.h"
 
 // Friction of one contact: impulses b = (mu lambda_n, lambda_t) and velocities e = (psi, sigma_t).
 // The relaxed model has e = (sigma_n, mu sigma_t) and no psi.
@@ -51,7 +52,6 @@ typedef struct rgInterior {
     rgCone* cones;
     int lineCount;
     rgLine* lines;             // in the exact model those of the cones first, in their order
-    double largestPrimal;      // of the cones and half lines
     double dualityMeasure;     // (9) mean over the pairs
     double targetMu;           // product that the last step aimed at
     double fractionToBoundary; // of the way to the boundary that a step goes
@@ -65,7 +65,7 @@ static inline double rgTarget(double targetMu, double floor) {
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
 static inline bool rgHasCone(const rgSystemBlock* block) {
-    return block->kind == rg_blockCoulomb && block->mu > 1e-9;
+    return block->kind == rg_blockCoulomb && block->mu > RG_SLIP_LEAST_RATIO;
 }
 
 static inline bool rgIsFrictionless(const rgSystemBlock* block) {

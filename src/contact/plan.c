@@ -1,5 +1,6 @@
 // auto: accept the start, proximal Newton with a second try, interior point with blocking contacts
 // resolved, damped Newton; all judged alike. docs/theory/auto.md.
+#include "contact/cones.h"
 #include "contact/run.h"
 #include "contact/tuning.h"
 
@@ -33,14 +34,14 @@ static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton
 
 // Proximal Newton from the start: of all solutions it finds the nearest one.
 static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
-    rgNewtonOptions newton = {
-        .limit = run->warm ? RG_NEWTON_WARM_ITERATIONS : RG_NEWTON_COLD_ITERATIONS,
-        .weight = 1,
-        .regularisation = RG_NEWTON_SHIFT_RATIO,
+    rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
+                              .weight = 1,
+                              .regularisation = RG_NEWTON_SHIFT_RATIO,
 
-        .proximal = rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
-        .centre = run->start,
-        .tolerance = run->firstTolerance};
+                              .proximal =
+                                  rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
+                              .centre = run->start,
+                              .tolerance = run->firstTolerance};
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
     if (run->firstTolerance < run->tolerance && run->warm &&
         run->bestResidual <= RG_START_FAR_RESIDUAL) {
@@ -58,7 +59,7 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
 // Second try: a few Gauss-Seidel passes from the best point, then Newton with more regularization.
 // Most cycles of the first try end here, for less than the interior point costs.
 static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
-    rgNewtonOptions newton = {.limit = RG_AGAIN_ITERATIONS,
+    rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
                               .weight = 1,
                               .regularisation = RG_AGAIN_SHIFT_RATIO,
                               .proximal =
@@ -75,30 +76,31 @@ static rgResult rgPhase_Newton(rgRun* run, double* lambda) {
     return again ? rgNewtonAgain(run, lambda) : result;
 }
 
-// Interior point from zero impulses, which is robust where Newton cycles, and Newton from where it
-// ends: the central path stops a little before the solution.
+// Interior point from zero impulses, which chooses no active set and so cannot cycle; then Newton
+// from its end, since the central path stops a little before the solution.
+static rgResult rgRunPolished(rgRun* run, const rgInteriorOptions* interior) {
+    const rgNewtonOptions newton = {
+        .limit = RG_NEWTON_ITERATIONS, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO};
+    rgResult result = rgRunInterior(run, interior);
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, run->best, &newton) : result;
+}
+
 static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     (void)lambda;
-    bool polish = rgRun_Uses(run, rg_planPolish);
-    rgInteriorOptions interior = {.limit = RG_INTERIOR_ITERATIONS,
+    rgInteriorOptions interior = {.limit = RG_ROBUST_ITERATIONS,
+                                  .polish = rgRun_Uses(run, rg_planPolish),
                                   .blockingMost =
-                                      rgRun_Uses(run, rg_planFew) ? RG_BLOCKING_MOST_COUNT : 0,
-                                  .polish = polish};
-    rgNewtonOptions newton = {
-        .limit = RG_POLISH_END_ITERATIONS, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO};
-    rgResult result = rgRunInterior(run, &interior);
-    return result == rg_ok && polish && !rgRun_Solved(run) ? rgRunNewton(run, run->best, &newton)
-                                                           : result;
+                                      rgRun_Uses(run, rg_planFew) ? RG_BLOCKING_MOST_COUNT : 0};
+    return interior.polish ? rgRunPolished(run, &interior) : rgRunInterior(run, &interior);
 }
 
 // Newton from zero impulses, with large regularization and small steps: friction above one.
 static rgResult rgPhase_Damped(rgRun* run, double* lambda) {
     const rgNewtonOptions newtons[] = {
-        {.limit = RG_DAMPED_ITERATIONS,
+        {.limit = RG_ROBUST_ITERATIONS,
          .weight = RG_DAMPED_SMALL_WEIGHT,
-         .regularisation = RG_DAMPED_SHIFT_RATIO,
-         .proximal = RG_DAMPED_PROXIMAL_RATIO},
-        {.limit = RG_DAMPED_ITERATIONS,
+         .regularisation = RG_DAMPED_SHIFT_RATIO},
+        {.limit = RG_ROBUST_ITERATIONS,
          .weight = RG_DAMPED_LARGE_WEIGHT,
          .regularisation = RG_DAMPED_SHIFT_RATIO},
     };
@@ -172,7 +174,7 @@ static void rgEaseStart(rgRun* run) {
     rgRun_Offer(run, run->start, NULL);
 }
 
-rgResult rgRunPlan(rgRun* run) {
+static rgResult rgRunPlan(rgRun* run) {
     rgArena* arena = run->system->arena;
     rgArenaMark mark = rgArena_Mark(arena);
     double* lambda = RG_TAKE(arena, double, run->system->n);
@@ -183,4 +185,37 @@ rgResult rgRunPlan(rgRun* run) {
     rgResult result = run->budget > 0 ? rgPlan_Budgeted(run, lambda) : rgPlan_Whole(run, lambda);
     rgArena_Return(arena, mark);
     return result;
+}
+
+// Polygons in place of discs: pivots, then Gauss-Seidel passes if these fail.
+static rgResult rgRunLinearised(rgRun* run, int limit) {
+    rgResult result = rgRunPivots(run);
+    return result == rg_ok && !rgRun_Solved(run) ? rgRunGaussSeidel(run, run->start, limit, 1)
+                                                 : result;
+}
+
+rgResult rgRunMethod(rgRun* run) {
+    const rgContactSolverDef* def = run->def;
+    int limit = def->maxIterations;
+    const rgNewtonOptions newton = {
+        .limit = limit, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO, .cycles = true};
+    const rgInteriorOptions interior = {.limit = RG_MIN(limit, RG_ROBUST_ITERATIONS),
+                                        .blockingMost = RG_BLOCKING_MOST_COUNT};
+    switch (def->method) {
+    case rg_methodNewton:
+        return rgRunNewton(run, run->start, &newton);
+    case rg_methodAdmm:
+        return rgRunAdmm(run, run->start, &def->admm, limit);
+    case rg_methodPgs:
+        return rgRunGaussSeidel(run, run->start, limit, def->overRelaxation);
+    case rg_methodInterior:
+        return rgRunPolished(run, &interior);
+    case rg_methodPivot:
+        return rgRunPivots(run);
+    case rg_methodBisection:
+        return rgRunBisection(run, limit, def->overRelaxation);
+    case rg_methodAuto:
+        break;
+    }
+    return rgModelSides(def->model) > 0 ? rgRunLinearised(run, limit) : rgRunPlan(run);
 }

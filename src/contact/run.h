@@ -87,7 +87,7 @@ rgResult rgRunCertificate(rgRun* run, bool* found);
 // Lemke's method for polygons in place of discs, and RaiSim's iteration.
 rgResult rgRunPivots(rgRun* run);
 rgResult rgRunBisection(rgRun* run, int limit, double relaxation);
-rgResult rgRunPlan(rgRun* run);
+rgResult rgRunMethod(rgRun* run); // the method of the def
 
 // An island of a few contacts near a start, in the problem's own impulses. False: it is left to the
 // plan, and lambda as it was.

@@ -78,7 +78,7 @@ static bool rgSmall_Weigh(rgSmall* small, const rgSystemDef* def, const int* row
             sum += small->G[r][r];
         }
         double normal = small->G[3 * i + 2][3 * i + 2];
-        if (!(moved > 0) || normal < RG_IMMOVABLE_RATIO * (sum - normal)) {
+        if (!(moved > 0) || normal < RG_RANK_RATIO * (sum - normal)) {
             return false;
         }
         double length = problem->rowLength != NULL ? problem->rowLength[rows[i]] : 1;

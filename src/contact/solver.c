@@ -44,7 +44,7 @@ rgContactSolverDef rgDefaultContactSolverDef(void) {
     };
 }
 
-// What one worker needs to solve islands, one after the other.
+// Memory of one worker, which solves islands one after the other.
 typedef struct rgWorkspace {
     rgArena arena;
     rgBlockFactor* factor;
@@ -79,9 +79,9 @@ typedef struct rgSolve {
     rgLayout layout;
     const double* start; // where the caller began, n
     double* lambda;
-    double tolerance; // what the runs aim at
+    double tolerance; // of the runs
     double reference; // (11) least V [m/s]
-    rgStart* rest;    // per tree; NULL: nothing is known of it
+    rgStart* starts;  // per tree; NULL: unknown
     rgStart* islandStarts;
     rgIslandOutcome* outcomes;
     bool* conflict; // per block
@@ -89,7 +89,7 @@ typedef struct rgSolve {
 
 _Static_assert(rg_phaseCount <= RG_PHASE_CAPACITY, "reports have room for every phase");
 
-// Which methods know which models.
+// True if the method can solve the model.
 static bool rgMethodSuits(rgContactMethod method, rgContactModel model) {
     switch (method) {
     case rg_methodAuto:
@@ -122,7 +122,7 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     return numbers && admmNumbers && choices && rgMethodSuits(def->method, def->model);
 }
 
-// The paper's algorithm with the paper's own stopping test.
+// True if the paper's algorithm ends by the paper's own test.
 static bool rgContactSolverDef_IsPaper(const rgContactSolverDef* def) {
     return def->method == rg_methodAdmm && def->stop == rg_stopPaper;
 }
@@ -174,54 +174,8 @@ void rgDestroyContactSolver(rgContactSolver* solver) {
     rgRelease(&allocator, solver);
 }
 
-// The central path ends a little before the solution: Newton goes the rest of the way.
-static rgResult rgRunPolishedInterior(rgRun* run, int limit) {
-    rgResult result =
-        rgRunInterior(run, &(rgInteriorOptions){.limit = RG_MIN(limit, RG_INTERIOR_ITERATIONS),
-                                                .blockingMost = RG_BLOCKING_MOST_COUNT});
-    if (result == rg_ok && !rgRun_Solved(run)) {
-        result = rgRunNewton(run, run->best,
-                             &(rgNewtonOptions){.limit = RG_POLISH_END_ITERATIONS,
-                                                .weight = 1,
-                                                .regularisation = RG_NEWTON_SHIFT_RATIO});
-    }
-    return result;
-}
-
-// Polygons in place of discs: pivots, and sweeps where they do not get there.
-static rgResult rgRunLinearised(rgRun* run, int limit) {
-    rgResult result = rgRunPivots(run);
-    return result == rg_ok && !rgRun_Solved(run) ? rgRunGaussSeidel(run, run->start, limit, 1)
-                                                 : result;
-}
-
-static rgResult rgRunMethod(rgRun* run) {
-    const rgContactSolverDef* def = run->def;
-    int limit = def->maxIterations;
-    switch (def->method) {
-    case rg_methodNewton:
-        return rgRunNewton(run, run->start,
-                           &(rgNewtonOptions){.limit = limit,
-                                              .weight = 1,
-                                              .regularisation = RG_NEWTON_SHIFT_RATIO,
-                                              .cycles = true});
-    case rg_methodAdmm:
-        return rgRunAdmm(run, run->start, &def->admm, limit);
-    case rg_methodPgs:
-        return rgRunGaussSeidel(run, run->start, limit, def->overRelaxation);
-    case rg_methodInterior:
-        return rgRunPolishedInterior(run, limit);
-    case rg_methodPivot:
-        return rgRunPivots(run);
-    case rg_methodBisection:
-        return rgRunBisection(run, limit, def->overRelaxation);
-    case rg_methodAuto:
-        break;
-    }
-    return rgModelSides(def->model) > 0 ? rgRunLinearised(run, limit) : rgRunPlan(run);
-}
-
-// Rows that nothing can move and that want to be moved prove that there is no solution.
+// True if every block of G on the diagonal is zero: constraints between fixed bodies. Their free
+// velocities cannot change, so that the island has no solution.
 static bool rgSystem_IsImmovable(const rgSystem* system) {
     for (int i = 0; i < system->entryCount; ++i) {
         if (system->diagonal[i] != 0) {
@@ -231,20 +185,25 @@ static bool rgSystem_IsImmovable(const rgSystem* system) {
     return system->n > 0;
 }
 
-static void rgKeepHistory(rgSolve* solve, int island, const rgRun* run) {
+// Append the records of one island to the solver's history.
+static rgResult rgKeepHistory(rgSolve* solve, int island, const rgRun* run) {
     rgContactSolver* solver = solve->solver;
     if (run->history == NULL) {
-        return;
+        return rg_ok;
     }
     int kept = solver->historyCount;
-    if (rgReserve(&solver->def.allocator, (void**)&solver->history, &solver->historyCapacity, kept,
-                  kept + run->historyCount, sizeof(rgContactRecord)) == rg_ok) {
-        for (int i = 0; i < run->historyCount; ++i) {
-            solver->history[kept + i] = run->history[i];
-            solver->history[kept + i].island = island;
-        }
-        solver->historyCount += run->historyCount;
+    rgResult result =
+        rgReserve(&solver->def.allocator, (void**)&solver->history, &solver->historyCapacity, kept,
+                  kept + run->historyCount, sizeof(rgContactRecord));
+    if (result != rg_ok) {
+        return result;
     }
+    for (int i = 0; i < run->historyCount; ++i) {
+        solver->history[kept + i] = run->history[i];
+        solver->history[kept + i].island = island;
+    }
+    solver->historyCount += run->historyCount;
+    return rg_ok;
 }
 
 static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
@@ -253,59 +212,79 @@ static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
     return rank[a] >= rank[b] ? a : b;
 }
 
-// Whole plans alone: the rest ends where the tolerance is met.
+// Tolerance of the first phase. Bodies at rest are solved beyond the tolerance, so that their
+// impulses hold in the next steps without being solved again; only auto without a budget does so.
 static double rgSolve_FirstTolerance(const rgSolve* solve, int island) {
     const rgContactSolverDef* def = &solve->solver->def;
-    bool fine = solve->rest != NULL && solve->islandStarts[island] != rg_startMoves &&
-                def->method == rg_methodAuto && def->budget == 0;
-    return fine ? fmin(solve->tolerance,
-                       fmax(RG_REST_TOLERANCE_RATIO * def->tolerance, RG_REST_LEAST_TOLERANCE))
-                : solve->tolerance;
+    bool moves = solve->starts == NULL || solve->islandStarts[island] == rg_startMoves;
+    if (moves || def->method != rg_methodAuto || def->budget > 0) {
+        return solve->tolerance;
+    }
+    return RG_REST_TOLERANCE_RATIO * def->tolerance;
+}
+
+static rgContactStatus rgRun_Status(const rgRun* run, bool solved) {
+    if (solved) {
+        return rg_contactSolved;
+    }
+    if (run->infeasible) {
+        return rg_contactInfeasible;
+    }
+    if (run->budget > 0) {
+        return rg_contactBudgeted;
+    }
+    return run->iterationCount >= run->iterationLimit ? rg_contactLimit : rg_contactStalled;
+}
+
+// Blocks of the problem that the run names as contradictory.
+static void rgSolve_MarkConflict(rgSolve* solve, const rgSystem* system, const rgRun* run) {
+    const rgLayout* layout = &solve->layout;
+    for (int i = 0; i < system->blockCount; ++i) {
+        if (run->conflict[i]) {
+            int row = system->globalRow[system->blocks[i].row];
+            solve->conflict[layout->blocks[layout->blockOfRow[row]].given] = true;
+        }
+    }
 }
 
 static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome* outcome) {
+    const rgContactSolverDef* def = &solve->solver->def;
+    int island = (int)(outcome - solve->outcomes);
+    bool paper = rgContactSolverDef_IsPaper(def);
     rgRun run;
-    bool paper = rgContactSolverDef_IsPaper(&solve->solver->def);
-    rgResult result = rgRun_Init(&run, &solve->solver->def, system, solve->tolerance, solve->start);
-    run.firstTolerance = rgSolve_FirstTolerance(solve, (int)(outcome - solve->outcomes));
-    run.infeasible = result == rg_ok && rgSystem_IsImmovable(system);
-    for (int i = 0; i < system->blockCount && run.infeasible; ++i) {
-        run.conflict[i] = true;
+    rgResult result = rgRun_Init(&run, def, system, solve->tolerance, solve->start);
+    if (result != rg_ok) {
+        return result;
     }
-    if (result == rg_ok && !run.infeasible && (paper || run.bestResidual > run.firstTolerance)) {
+    run.firstTolerance = rgSolve_FirstTolerance(solve, island);
+    run.infeasible = rgSystem_IsImmovable(system);
+    if (run.infeasible) {
+        memset(run.conflict, 1, (size_t)system->blockCount * sizeof(bool));
+    } else if (paper || run.bestResidual > run.firstTolerance) {
         result = rgRunMethod(&run);
     }
     outcome->iterationCount = run.iterationCount;
     outcome->factorizationCount += system->factorizationCount;
     memcpy(outcome->phaseIterations, run.phaseIterations, sizeof(run.phaseIterations));
-    result = result == rg_ok ? rgSystem_Store(system, run.best, solve->lambda) : result;
+    if (result == rg_ok) {
+        result = rgSystem_Store(system, run.best, solve->lambda);
+    }
     if (result != rg_ok) {
         return result;
     }
-    if (solve->rest != NULL && rgRun_Solved(&run) &&
-        memcmp(run.best, run.start, (size_t)system->n * sizeof(double)) == 0) {
-        solve->islandStarts[outcome - solve->outcomes] = rg_startAccepted; // nothing was better
+    size_t bytes = (size_t)system->n * sizeof(double);
+    if (solve->starts != NULL && rgRun_Solved(&run) && memcmp(run.best, run.start, bytes) == 0) {
+        solve->islandStarts[island] = rg_startAccepted;
     }
     bool solved = paper ? run.accepted : rgRun_Solved(&run);
-    rgContactStatus status = solved                                     ? rg_contactSolved
-                             : run.infeasible                           ? rg_contactInfeasible
-                             : run.budget > 0                           ? rg_contactBudgeted
-                             : run.iterationCount >= run.iterationLimit ? rg_contactLimit
-                                                                        : rg_contactStalled;
-    outcome->status = rgWorseStatus(outcome->left, status);
-    for (int i = 0; i < system->blockCount; ++i) {
-        if (run.conflict[i]) {
-            int row = system->globalRow[system->blocks[i].row];
-            solve->conflict[solve->layout.blocks[solve->layout.blockOfRow[row]].given] = true;
-        }
-    }
-    rgKeepHistory(solve, (int)(outcome - solve->outcomes), &run);
-    return rg_ok;
+    outcome->status = rgWorseStatus(outcome->left, rgRun_Status(&run, solved));
+    rgSolve_MarkConflict(solve, system, &run);
+    return rgKeepHistory(solve, island, &run);
 }
 
-// Contacts whose normal nothing can move, a turntable that stands in the floor: where they want to
-// be moved there is no solution, and nothing that any other contact could do about it. They are
-// named and left out. True when there are any.
+// Leave out and name contacts whose normal cannot move, such as a turntable that stands in the
+// floor: if their free velocity closes them, no impulse of any contact can open them. True if there
+// are any.
 static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* system, int* members,
                             rgIslandOutcome* outcome) {
     rgLayout* layout = &solve->layout;
@@ -314,29 +293,29 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
         const rgSystemBlock* block = system->blocks + i;
         const double* d = system->diagonal + block->entryStart;
         int m = block->size;
-        bool drop = block->kind == rg_blockCoulomb && system->g[block->row + 2] < 0 &&
-                    d[2 * m + 2] < RG_IMMOVABLE_RATIO * (d[0] + d[m + 1]);
-        if (drop) {
-            int own = layout->blockOfRow[system->globalRow[block->row]];
-            layout->placeOfBlock[own] = -1;
-            solve->conflict[layout->blocks[own].given] = true;
-            memset(solve->lambda + layout->blocks[own].firstRow, 0, (size_t)m * sizeof(double));
-            outcome->left = outcome->status = rg_contactInfeasible;
-            any = true;
+        if (block->kind != rg_blockCoulomb || system->g[block->row + 2] >= 0 ||
+            d[2 * m + 2] >= RG_RANK_RATIO * (d[0] + d[m + 1])) {
+            continue;
         }
+        int own = layout->blockOfRow[system->globalRow[block->row]];
+        layout->placeOfBlock[own] = -1;
+        solve->conflict[layout->blocks[own].given] = true;
+        memset(solve->lambda + layout->blocks[own].firstRow, 0, (size_t)m * sizeof(double));
+        outcome->left = outcome->status = rg_contactInfeasible;
+        any = true;
     }
     int count = 0;
-    for (int i = 0; i < def->memberCount && any; ++i) {
+    for (int i = 0; i < def->memberCount; ++i) {
         if (layout->placeOfBlock[members[i]] >= 0) {
             members[count++] = members[i];
         }
     }
-    def->memberCount = any ? count : def->memberCount;
+    def->memberCount = count;
     return any;
 }
 
-// Whether islands of a few contacts may go their own way: auto, with all its parts, and W at hand.
-static bool rgSolve_TakesSmall(const rgSolve* solve) {
+// True if islands of few contacts may be solved on the stack: auto with all its parts, W given.
+static bool rgSolve_AllowsSmall(const rgSolve* solve) {
     const rgContactSolverDef* def = &solve->solver->def;
     const rgDelassus* delassus = &solve->problem->delassus;
     return def->method == rg_methodAuto && def->model == rg_modelNcp && def->form == rg_formAuto &&
@@ -344,8 +323,8 @@ static bool rgSolve_TakesSmall(const rgSolve* solve) {
            delassus->kind == rg_delassusVelocity && delassus->whitened != NULL;
 }
 
-static bool rgSolveFew(rgSolve* solve, const rgSystemDef* def, int island,
-                       rgIslandOutcome* outcome) {
+static bool rgSolveSmallIsland(rgSolve* solve, const rgSystemDef* def, int island,
+                               rgIslandOutcome* outcome) {
     rgSmallOutcome small;
     rgSmallOptions options = {solve->tolerance, rgSolve_FirstTolerance(solve, island),
                               solve->solver->def.maxIterations};
@@ -354,13 +333,13 @@ static bool rgSolveFew(rgSolve* solve, const rgSystemDef* def, int island,
     }
     outcome->iterationCount = outcome->factorizationCount = small.iterationCount;
     outcome->phaseIterations[rg_phaseNewton] = small.iterationCount;
-    if (solve->rest != NULL && small.kept) {
+    if (solve->starts != NULL && small.kept) {
         solve->islandStarts[island] = rg_startAccepted;
     }
     return true;
 }
 
-// Zero impulses solve the island, exactly.
+// Zero impulses solve the island exactly.
 static void rgClearIsland(rgSolve* solve, const rgSystem* system) {
     for (int i = 0; i < system->n; ++i) {
         solve->lambda[system->globalRow[i]] = 0;
@@ -386,7 +365,7 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         .arena = &workspace->arena,
         .factor = workspace->factor,
     };
-    if (rgSolve_TakesSmall(solve) && rgSolveFew(solve, &def, island, outcome)) {
+    if (rgSolve_AllowsSmall(solve) && rgSolveSmallIsland(solve, &def, island, outcome)) {
         return rg_ok;
     }
     rgSystem system;
@@ -395,11 +374,14 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         rgDropImmovable(solve, &def, &system, members, outcome)) {
         result = rgBuildSystem(&def, &system);
     }
-    if (result == rg_ok && system.velocityUnit == 0) {
+    if (result != rg_ok) {
+        return result;
+    }
+    if (system.velocityUnit == 0) {
         rgClearIsland(solve, &system);
         return rg_ok;
     }
-    return result == rg_ok ? rgSolveSystem(solve, &system, outcome) : result;
+    return rgSolveSystem(solve, &system, outcome);
 }
 
 static void rgSolveIsland(int island, int worker, void* context) {
@@ -407,18 +389,18 @@ static void rgSolveIsland(int island, int worker, void* context) {
     rgWorkspace* workspace = solve->solver->workspaces + worker;
     rgIslandOutcome* outcome = solve->outcomes + island;
     *outcome = (rgIslandOutcome){.status = rg_contactSolved, .left = rg_contactSolved};
-    if (solve->rest != NULL && solve->islandStarts[island] == rg_startAccepted) {
+    if (solve->starts != NULL && solve->islandStarts[island] == rg_startAccepted) {
         return;
     }
     rgArena_Reset(&workspace->arena);
     outcome->result = rgSolveMembers(solve, island, workspace, outcome);
 }
 
-// An island is as little at rest as the tree of it that is least.
-static rgResult rgSolve_FindRest(rgSolve* solve) {
+// Start of an island: the least settled of its trees decides.
+static rgResult rgSolve_FindStarts(rgSolve* solve) {
     const rgLayout* layout = &solve->layout;
-    if (solve->rest == NULL || layout->blockOfPart == NULL) {
-        solve->rest = NULL;
+    if (solve->starts == NULL || layout->blockOfPart == NULL) {
+        solve->starts = NULL;
         return rg_ok;
     }
     solve->islandStarts = RG_TAKE(&solve->solver->arena, rgStart, layout->islandCount);
@@ -430,24 +412,31 @@ static rgResult rgSolve_FindRest(rgSolve* solve) {
     }
     for (int p = 0; p < layout->partCount; ++p) {
         if (layout->blockOfPart[p] >= 0) {
-            rgStart* rest = &solve->islandStarts[layout->islandOfBlock[layout->blockOfPart[p]]];
-            *rest = RG_MIN(*rest, solve->rest[p]);
+            rgStart* start = &solve->islandStarts[layout->islandOfBlock[layout->blockOfPart[p]]];
+            *start = RG_MIN(*start, solve->starts[p]);
         }
     }
     return rg_ok;
 }
 
-// Islands whose start may be taken and holds. By W, whatever the last judge goes by: what is taken
-// must not depend on it. all: nothing is left to solve, and the residual is known.
-static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* all) {
-    const rgLayout* layout = &solve->layout;
-    rgArena* arena = &solve->solver->arena;
-    bool any = false;
-    *all = false;
-    for (int i = 0; solve->rest != NULL && i < layout->islandCount; ++i) {
-        any = any || solve->islandStarts[i] != rg_startMoves;
+static bool rgSolve_MayAccept(const rgSolve* solve) {
+    for (int i = 0; solve->starts != NULL && i < solve->layout.islandCount; ++i) {
+        if (solve->islandStarts[i] != rg_startMoves) {
+            return true;
+        }
     }
-    if (!any) {
+    return false;
+}
+
+// Accept the starts of islands at rest that meet the tolerance. The residual is computed from W, so
+// that acceptance does not depend on M being given as well. all: every island is accepted, and the
+// residual is that of the whole problem.
+static rgResult rgSolve_AcceptStarts(rgSolve* solve, rgResidual* residual, bool* all) {
+    const rgLayout* layout = &solve->layout;
+    const rgContactSolverDef* def = &solve->solver->def;
+    rgArena* arena = &solve->solver->arena;
+    *all = false;
+    if (!rgSolve_MayAccept(solve)) {
         return rg_ok;
     }
     rgContactProblem problem = *solve->problem;
@@ -457,34 +446,38 @@ static rgResult rgSolve_TakeStarts(rgSolve* solve, rgResidual* residual, bool* a
     if (residuals == NULL) {
         return rg_errorMemory;
     }
-    rgResult result = rgJudge(&problem, layout, solve->solver->def.model, solve->lambda, arena,
-                              residual, residuals);
+    rgResult result =
+        rgJudge(&problem, layout, def->model, solve->lambda, arena, residual, residuals);
     rgArena_Return(arena, mark);
-    *all = result == rg_ok;
-    for (int i = 0; i < layout->islandCount && result == rg_ok; ++i) {
-        rgStart rest = solve->islandStarts[i];
-        double share = rest == rg_startKept ? 1 : RG_START_TOLERANCE_RATIO;
-        bool taken = rest != rg_startMoves && residuals[i] <= share * solve->solver->def.tolerance;
-        solve->islandStarts[i] = taken ? rg_startAccepted : solve->islandStarts[i];
-        *all = *all && taken;
+    if (result != rg_ok) {
+        return result;
     }
-    return result;
+    *all = true;
+    for (int i = 0; i < layout->islandCount; ++i) {
+        rgStart* start = &solve->islandStarts[i];
+        double ratio = *start == rg_startKept ? 1 : RG_START_TOLERANCE_RATIO;
+        if (*start != rg_startMoves && residuals[i] <= ratio * def->tolerance) {
+            *start = rg_startAccepted;
+        } else {
+            *all = false;
+        }
+    }
+    return rg_ok;
 }
 
-// Trees of islands whose start is what they have now.
-static void rgSolve_TellRest(const rgSolve* solve) {
+// Tell the caller the trees of islands whose start was accepted.
+static void rgSolve_ReturnStarts(const rgSolve* solve) {
     const rgLayout* layout = &solve->layout;
-    for (int p = 0; solve->rest != NULL && p < layout->partCount; ++p) {
+    for (int p = 0; solve->starts != NULL && p < layout->partCount; ++p) {
         int block = layout->blockOfPart[p];
-        bool taken =
-            block >= 0 && solve->islandStarts[layout->islandOfBlock[block]] == rg_startAccepted;
-        solve->rest[p] = taken ? rg_startAccepted : solve->rest[p];
+        if (block >= 0 && solve->islandStarts[layout->islandOfBlock[block]] == rg_startAccepted) {
+            solve->starts[p] = rg_startAccepted;
+        }
     }
 }
 
 static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     int islands = solve->layout.islandCount;
-    *report = (rgContactReport){.status = rg_contactSolved, .islandCount = islands};
     for (int i = 0; i < islands; ++i) {
         const rgIslandOutcome* outcome = solve->outcomes + i;
         if (outcome->result != rg_ok) {
@@ -501,35 +494,14 @@ static rgResult rgSummarise(const rgSolve* solve, rgContactReport* report) {
     return rg_ok;
 }
 
-// Run the islands, judge the whole. The judge has the last word.
-static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
+// Residual of the whole problem by its islands, whether or not these were solved apart. It decides
+// the status: runs compute in another order and may be off by rounding.
+static rgResult rgSolve_JudgeWhole(const rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
-    bool paper = rgContactSolverDef_IsPaper(&solver->def);
-    rgTasks serial = {0}; // a history is that of the islands in their order
-    solver->historyCount = 0;
-    solve->tolerance = RG_RUN_TOLERANCE_RATIO * solver->def.tolerance;
-    rgResidual start;
-    bool taken;
-    rgResult result = rgSolve_TakeStarts(solve, &start, &taken);
-    if (result != rg_ok) {
-        return result;
-    }
-    if (taken) {
-        *report = (rgContactReport){.status = rg_contactSolved,
-                                    .residual = start,
-                                    .islandCount = solve->layout.islandCount};
-    } else {
-        rgTasks_Run(solver->def.recordHistory ? &serial : &solver->def.tasks,
-                    solve->layout.islandCount, rgSolveIsland, solve);
-        result = rgSummarise(solve, report);
-    }
-    rgSolve_TellRest(solve);
-    if (taken && solve->problem->delassus.mass.value == NULL) {
-        return rg_ok;
-    }
     rgArenaMark mark = rgArena_Mark(&solver->arena);
     rgLayout islands = solve->layout;
-    if (result == rg_ok && !solver->def.splitIslands) {
+    rgResult result = rg_ok;
+    if (!solver->def.splitIslands) {
         result = rgBuildLayout(solve->problem, true, &solver->arena, &islands);
     }
     if (result == rg_ok) {
@@ -537,16 +509,40 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
                          &report->residual, NULL);
     }
     rgArena_Return(&solver->arena, mark);
-    bool holds = report->residual.total <= solver->def.tolerance;
-    if (!paper && holds) {
-        report->status = rg_contactSolved;
-    } else if (!paper && report->status == rg_contactSolved) {
-        report->status = rg_contactStalled; // rounding took it away
+    if (result != rg_ok || rgContactSolverDef_IsPaper(&solver->def)) {
+        return result;
     }
-    return result;
+    if (report->residual.total <= solver->def.tolerance) {
+        report->status = rg_contactSolved;
+    } else if (report->status == rg_contactSolved) {
+        report->status = rg_contactStalled;
+    }
+    return rg_ok;
 }
 
-// What zero leaves wrong in a row, as far as unbounded impulses can mend it.
+// Solve the islands whose starts are not accepted, then judge the whole.
+static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
+    rgContactSolver* solver = solve->solver;
+    rgTasks serial = {0}; // records of a history are in the order of the islands
+    solver->historyCount = 0;
+    solve->tolerance = RG_RUN_TOLERANCE_RATIO * solver->def.tolerance;
+    *report =
+        (rgContactReport){.status = rg_contactSolved, .islandCount = solve->layout.islandCount};
+    bool accepted;
+    rgResult result = rgSolve_AcceptStarts(solve, &report->residual, &accepted);
+    if (result == rg_ok && !accepted) {
+        rgTasks_Run(solver->def.recordHistory ? &serial : &solver->def.tasks,
+                    solve->layout.islandCount, rgSolveIsland, solve);
+        result = rgSummarise(solve, report);
+    }
+    rgSolve_ReturnStarts(solve);
+    if (result != rg_ok || (accepted && solve->problem->delassus.mass.value == NULL)) {
+        return result;
+    }
+    return rgSolve_JudgeWhole(solve, report);
+}
+
+// Velocity error of zero impulses in a row, as far as unbounded impulses can remove it.
 static double rgUnboundedError(const rgBlock* block, double g) {
     switch (block->kind) {
     case rg_blockFree:
@@ -558,13 +554,16 @@ static double rgUnboundedError(const rgBlock* block, double g) {
     }
 }
 
-// (11) Where the problem names no reference: a share of the largest velocity that zero impulses
-// leave wrong and that bounded ones need not reach.
+// (11) Least reference velocity: that of the problem, or a ratio of the largest velocity error of
+// zero impulses that unbounded ones can remove.
 static double rgSolve_Reference(const rgSolve* solve) {
     const rgContactProblem* problem = solve->problem;
     const double* length = problem->rowLength;
     double whole = 0;
-    for (int b = 0; problem->referenceVelocity == 0 && b < problem->blockCount; ++b) {
+    if (problem->referenceVelocity > 0) {
+        return problem->referenceVelocity;
+    }
+    for (int b = 0; b < problem->blockCount; ++b) {
         const rgBlock* block = problem->blocks + b;
         bool contact = block->kind == rg_blockCoulomb;
         for (int i = 0; i < (contact ? 1 : block->rowCount); ++i) {
@@ -575,7 +574,7 @@ static double rgSolve_Reference(const rgSolve* solve) {
             whole = RG_MAX(whole, error * (length != NULL ? length[row] : 1));
         }
     }
-    return problem->referenceVelocity > 0 ? problem->referenceVelocity : RG_REFERENCE_RATIO * whole;
+    return RG_REFERENCE_RATIO * whole;
 }
 
 static rgResult rgListConflict(rgSolve* solve, rgContactReport* report) {
@@ -611,9 +610,13 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
         return rg_errorMemory;
     }
     memset(solve->conflict, 0, (size_t)solve->problem->blockCount * sizeof(bool));
-    result = rgSolve_FindRest(solve);
-    result = result == rg_ok ? rgSolveIslands(solve, report) : result;
-    result = result == rg_ok ? rgListConflict(solve, report) : result;
+    result = rgSolve_FindStarts(solve);
+    if (result == rg_ok) {
+        result = rgSolveIslands(solve, report);
+    }
+    if (result == rg_ok) {
+        result = rgListConflict(solve, report);
+    }
     if (solver->historyCount > 0) {
         report->history = solver->history;
         report->historyCount = solver->historyCount;
@@ -623,11 +626,11 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
 
 static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
                                              const rgContactProblem* problem, double* lambda,
-                                             double* sigma, rgStart* rest,
+                                             double* sigma, rgStart* starts,
                                              rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
-    rgSolve solve = {.solver = solver, .problem = problem, .start = lambda, .rest = rest};
+    rgSolve solve = {.solver = solver, .problem = problem, .start = lambda, .starts = starts};
     solve.lambda = RG_TAKE(&solver->arena, double, problem->rowCount);
     if (solver->arena.failed) {
         return rg_errorMemory;
@@ -662,9 +665,9 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
 }
 
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgStart* rest, rgContactReport* report) {
+                                    double* lambda, rgStart* starts, rgContactReport* report) {
     return rgContactProblem_IsBuilt(problem)
-               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, rest, report)
+               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, starts, report)
                : rg_errorNumeric;
 }
 

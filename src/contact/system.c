@@ -305,7 +305,7 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
         return few && system->n <= RG_DENSE_MOST_ROWS ? rg_formDense : rg_formVelocity;
     }
     bool dense =
-        system->n <= RG_DENSE_GIVEN_ROWS || rgSystemDef_Density(def, system) > RG_DENSE_FILL_RATIO;
+        system->n <= RG_DENSE_ROWS || rgSystemDef_Density(def, system) > RG_DENSE_FILL_RATIO;
     return dense ? rg_formDense : rg_formSparse;
 }
 

@@ -44,7 +44,7 @@ static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
     }
     start[rows->partCount] = rows->nv;
     *coupling = (rgCoupling){rows->partCount, start, -1, from, to};
-    if (rows->nv <= RG_DENSE_VELOCITY_COUNT || rows->partCount <= 2) {
+    if (rows->nv <= RG_DENSE_ROWS || rows->partCount <= 2) {
         return rg_ok;
     }
     coupling->count = 0;

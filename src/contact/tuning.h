@@ -1,75 +1,91 @@
-// Numbers of the contact solver.
+// Numbers of the contact solver, each in one place. A name ends in its quantity. Behind the value:
+// the quantity it is relative to [unit], what doubling it does, and the experiment that chose it:
+//   [abl]  left out or changed alone, docs/notebook/auto.md (2026-11-18, numbers)
+//   [x.md] a table of docs/theory/x.md;  [note] docs/notebook/auto.md
+//   [inh]  inherited, not measured
+// Mathematical constants are not here; numbers of published baselines stand in baselines/.
 #pragma once
-#define RG_STEEP_FRICTION                10
-#define RG_REFERENCE_RATIO               1e-3
-#define RG_RUN_TOLERANCE_RATIO           0.9
-#define RG_START_TOLERANCE_RATIO         0.3
-#define RG_REST_TOLERANCE_RATIO          1e-4
-#define RG_REST_LEAST_TOLERANCE          1e-12
-#define RG_IMMOVABLE_RATIO               1e-12
-#define RG_REDUNDANT_PIVOT_RATIO         1e-11
-#define RG_SLIP_LEAST_RATIO              1e-9
-#define RG_CONTACT_LEAST_SHIFT           1e-10
-#define RG_VELOCITY_LEAST_SHIFT          1e-8
-#define RG_DENSE_SMALL_ROWS              30
-#define RG_DENSE_MOST_ROWS               150
-#define RG_DENSE_ROW_RATIO               1.5
-#define RG_DENSE_GIVEN_ROWS              90
-#define RG_DENSE_FILL_RATIO              0.35
-#define RG_DENSE_VELOCITY_COUNT          120
-#define RG_MERGE_FILL_RATIO              0.4
-#define RG_SMALL_CONTACT_COUNT           6
-#define RG_START_MOST_RESIDUAL           10
-#define RG_START_FAR_RESIDUAL            0.1
-#define RG_GAUSS_SEIDEL_PASSES           5
-#define RG_NEWTON_WARM_ITERATIONS        20
-#define RG_NEWTON_COLD_ITERATIONS        25
-#define RG_NEWTON_SHIFT_RATIO            1e-2
-#define RG_NEWTON_PROXIMAL_RATIO         1e-5
-#define RG_CENTRE_MAP_RATIO              10
-#define RG_CENTRE_PROXIMAL_RATIO         0.1
-#define RG_CENTRE_GROWTH_RATIO           1e3
-#define RG_LINE_SEARCH_MEMORY_ITERATIONS 20
-#define RG_LINE_SEARCH_LEAST_STEP        0.05
-#define RG_LINE_SEARCH_DECREASE_RATIO    1e-4
-#define RG_VELOCITY_REFRESH_ITERATIONS   32
-#define RG_CYCLE_ITERATIONS              6
-#define RG_CYCLE_MAP_RATIO               1e-3
-#define RG_QUICK_RESIDUAL_RATIO          0.5
-#define RG_AGAIN_ITERATIONS              15
-#define RG_INTERIOR_ITERATIONS           100
-#define RG_BOUNDARY_RATIO                0.95
-#define RG_CENTRING_LEAST_RATIO          0.01
-#define RG_PRIMAL_RESIDUAL_RATIO         0.05
-#define RG_SECOND_ORDER_STEP             0.1
-#define RG_FLOOR_TOLERANCE_RATIO         0.03
-#define RG_PROXIMAL_STEP                 0.2
-#define RG_BLOCKED_STEP                  0.3
-#define RG_BLOCKING_MOST_COUNT           20
-#define RG_BLOCKING_ROUNDS               3
-#define RG_BLOCKING_FIRST_STEP           0.5
-#define RG_BLOCKING_NEXT_STEP            0.9
-#define RG_BLOCKING_ENOUGH_STEP          0.8
-#define RG_BLOCKING_ITERATIONS           15
-#define RG_BLOCKING_TOLERANCE            1e-3
-#define RG_BLOCKING_SMOOTHING_RATIO      1e4
-#define RG_POLISH_RESIDUAL               1e-4
-#define RG_POLISH_RATIO                  0.1
-#define RG_POLISH_ITERATIONS             30
-#define RG_POLISH_PROXIMAL_RATIO         1e-4
-#define RG_POLISH_END_ITERATIONS         20
-#define RG_DAMPED_ITERATIONS             100
-#define RG_DAMPED_SHIFT_RATIO            1.0
-#define RG_DAMPED_SMALL_WEIGHT           0.1
-#define RG_DAMPED_LARGE_WEIGHT           10.0
-#define RG_DAMPED_PROXIMAL_RATIO         1e-3
-#define RG_BUDGET_LEAST_FACTORIZATIONS   3
-#define RG_BUDGET_PASSES_RATIO           0.2
-#define RG_BUDGET_SHIFT_RATIO            0.1
-#define RG_CERTIFICATE_ITERATIONS        40
-#define RG_CERTIFICATE_PROXIMAL_RATIO    1e-4
-#define RG_CERTIFICATE_SPEED_RATIO       100
-#define RG_CERTIFICATE_TOLERANCE_RATIO   3
-#define RG_CONFLICT_RATIO                1e-2
-#define RG_STALL_STEP                    1e-4
-#define RG_AGAIN_SHIFT_RATIO             3e-2
+
+// The residual (ncp.md). Part of its definition, hence of every solver.
+#define RG_STEEP_FRICTION  10   // mu [-] above which Alart-Curnier's map is judged. [inh]
+#define RG_REFERENCE_RATIO 1e-3 // least V / largest error of zero impulses; x2: less asked. [inh]
+
+// Tolerances, over that of the def.
+#define RG_RUN_TOLERANCE_RATIO   0.9 // of a run; margin for rounding between run and judge. [inh]
+#define RG_START_TOLERANCE_RATIO 0.3 // of a start solved in the last step; x2: starts swing. [note]
+#define RG_REST_TOLERANCE_RATIO  1e-4 // of solves at rest; x2: a little more of them. [note]
+
+// Rounding.
+#define RG_RANK_RATIO                  1e-11 // pivot / diagonal, normal / tangents, that count as 0
+#define RG_SLIP_LEAST_RATIO            1e-9  // mu, and radius / |w|, that may be divided by. [inh]
+#define RG_CONTACT_LEAST_SHIFT         1e-10 // eps of (8) [-] that a factored G stands. [inh]
+#define RG_VELOCITY_LEAST_SHIFT        1e-8  // eps of (8) [-] that one of H stands. [inh]
+#define RG_VELOCITY_REFRESH_ITERATIONS 32 // between computed sigma; x2: nothing. [abl] 1, 5, 1000
+
+// Forms of the matrix: cost only.
+#define RG_DENSE_SMALL_ROWS    30  // islands up to this size have a dense G. [inh]
+#define RG_DENSE_ROW_RATIO     1.5 // rows / velocities up to which G is dense. [inh]
+#define RG_DENSE_MOST_ROWS     150 // and largest such island. [inh]
+#define RG_DENSE_ROWS          100 // given G, or H, up to which blocks are not worth it. [inh]
+#define RG_DENSE_FILL_RATIO    0.4 // nonzeros above which blocks are not worth it. [inh]
+#define RG_SMALL_CONTACT_COUNT 6   // contacts solved on the stack (newton.md (17)). [newton.md]
+
+// Starts and Gauss-Seidel passes.
+#define RG_START_MOST_RESIDUAL 10  // residual [-] above which a start is scaled down. [note]
+#define RG_START_FAR_RESIDUAL  0.1 // residual [-] of a start with a wrong active set. [inh]
+#define RG_GAUSS_SEIDEL_PASSES 5   // before Newton, on far and slow starts. [abl] 2 and 5 alike
+
+// Proximal Newton (newton.md).
+#define RG_NEWTON_ITERATIONS             20   // of each try. [abl] 15, 20, 25, 30 alike
+#define RG_NEWTON_SHIFT_RATIO            1e-2 // e of (7) [-]; x2: slower, more robust. [inh]
+#define RG_AGAIN_SHIFT_RATIO             3e-2 // of the second try. [abl] 1e-2: 32, not 12, left
+#define RG_NEWTON_PROXIMAL_RATIO         1e-5 // p of (11) at first, over diag G. [inh]
+#define RG_STRONG_PROXIMAL_RATIO         1e-4 // p of polish and certificate. [interior.md]
+#define RG_CENTRE_MAP_RATIO              10   // |F| / |p (lambda - c)| of (12). [newton.md]
+#define RG_CENTRE_PROXIMAL_RATIO         0.1  // p after / before (12). [inh]
+#define RG_CENTRE_GROWTH_RATIO           1e3  // growth of |F| after (12). [abl] 1: 40, not 21, left
+#define RG_LINE_SEARCH_MEMORY_ITERATIONS 20   // of (9). [newton.md]
+#define RG_LINE_SEARCH_LEAST_STEP        0.05 // of (9) [-]. [newton.md]
+#define RG_LINE_SEARCH_DECREASE_RATIO    1e-4 // of (9), Armijo's. [inh]
+#define RG_CYCLE_ITERATIONS              6    // longest cycle of active sets looked for. [inh]
+#define RG_CYCLE_MAP_RATIO               1e-3 // difference of two |F| that are alike. [newton.md]
+#define RG_QUICK_RESIDUAL_RATIO          0.5  // residual after / before, at rest. [inh]
+
+// Interior point (interior.md).
+#define RG_ROBUST_ITERATIONS        100  // of the interior point, and of damped Newton. [inh]
+#define RG_POINT_IMPULSE            0.3  // lambda_n of the first point, scaled [-]. [inh]
+#define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there, scaled [-]. [inh]
+#define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary, at least. [inh]
+#define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
+#define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
+#define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of (10) / tolerance. [interior.md]
+#define RG_PROXIMAL_STEP            0.2 // step below which a contact gets (14). [abl] 0: 72, not 54
+#define RG_PROXIMAL_LEAST_RATIO     1e-3 // p of (14) at first. [inh]
+#define RG_PROXIMAL_MOST_RATIO      10   // p of (14) at last. [inh]
+#define RG_PROXIMAL_GROWTH_RATIO    10   // p after / before a short step. [inh]
+#define RG_PROXIMAL_DECAY_RATIO     0.3  // p after / before a long one. [inh]
+#define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
+#define RG_BLOCKED_STEP             0.3  // step below which blocking contacts are resolved. [inh]
+#define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]
+#define RG_BLOCKING_ROUNDS          3    // in which they join. [abl] 1: 110, not 98, left
+#define RG_BLOCKING_STEP            0.9 // contacts that end the step sooner join. [abl] as 0.5, 0.9
+#define RG_BLOCKING_TOLERANCE       1e-3 // |F| of (17) / sqrt(mu). [inh]
+#define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left
+#define RG_POLISH_RESIDUAL          1e-4 // residual [-] from which Newton tries. [inh]
+#define RG_POLISH_RATIO             0.1  // residual at the next try / at this one. [inh]
+
+// Damped Newton, for friction above one.
+#define RG_DAMPED_SHIFT_RATIO  1.0  // e of (7). [note]
+#define RG_DAMPED_SMALL_WEIGHT 0.1  // r of the first try. [note]
+#define RG_DAMPED_LARGE_WEIGHT 10.0 // r of the second. [note]
+
+// Budgets.
+#define RG_BUDGET_LEAST_FACTORIZATIONS 3   // below, Gauss-Seidel alone gets farther. [note]
+#define RG_BUDGET_PASSES_RATIO         0.2 // share of the budget before Newton. [note]
+#define RG_BUDGET_SHIFT_RATIO          0.1 // e of (7), so that every iteration gains. [note]
+
+// Certificate (auto.md (1)-(3)), for users of the solver alone.
+#define RG_CERTIFICATE_ITERATIONS      40   // of Newton without friction. [inh]
+#define RG_CERTIFICATE_SPEED_RATIO     100  // velocity that the proof excludes / max |g|. [inh]
+#define RG_CERTIFICATE_TOLERANCE_RATIO 3    // least violation / tolerance. [inh]
+#define RG_CONFLICT_RATIO              1e-2 // |y| / max |y| of rows that are named. [inh]

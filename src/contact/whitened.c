@@ -215,7 +215,7 @@ rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSyste
     rgResult result = rgWhitened_Link(rows, def, system);
     merge = rows->nv > 0 &&
             (merge || rows->partCount == 1 ||
-             (result == rg_ok && rgWhitened_Density(rows, system) > RG_MERGE_FILL_RATIO));
+             (result == rg_ok && rgWhitened_Density(rows, system) > RG_DENSE_FILL_RATIO));
     result = result == rg_ok ? rgWhitened_Take(rows, def, system, merge) : result;
     if (result != rg_ok) {
         return result;
