@@ -17,10 +17,7 @@ SHARES = {"a third": 1 / 3, "half": 1 / 2, "a quarter": 1 / 4, "a fifth": 1 / 5,
 TIMES = {"once": 1, "twice": 2}
 NUMBER = (r"((?i:\d+(?: \d\d\d)*(?:\.\d+)?(?:e-?\d+|\^\d+)?|" + "|".join(WORDS[1:] + [*SHARES, *TIMES]) + "))")
 
-PLAN = "src/contact/plan.c"
-INTERIOR = "src/contact/interior.c"
-FEW = "src/contact/few.c"
-NEWTON = "src/contact/newton.c"
+TUNING = "src/contact/tuning.h"
 TURNING = "src/world/gap.c"
 WATCH = "src/world/monitor.c"
 FREE = "src/world/free.c"
@@ -29,7 +26,6 @@ SERVER = "src/view/server.c"
 XML = "src/io/xml.h"
 WORLD = "src/world/world.c"
 SOLVER = "src/contact/solver.c"
-CERTIFICATE = "src/contact/certificate.c"
 PIVOT = "src/contact/baselines/pivot.c"
 DECOMPOSE = "src/collision/decompose.c"
 
@@ -113,51 +109,46 @@ TABLE = [
     ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", ("src/world/curvature.c", "RG_ARC_APART")),
     ("theory/constraints.md", "at most {} times. It is decided per island", ("src/world/restitution.c", "RG_REBOUND_ROUNDS", lambda n: n + 1)),
     # The plan of auto.
-    ("theory/auto.md", "{} iterations from the last step's impulses or {} from zero", (PLAN, r"run->warm \? (\d+) :"), (PLAN, r"run->warm \? \d+ : (\d+)")),
-    ("theory/auto.md", "A start with a residual above {} is scaled", (PLAN, "RG_LARGEST_START")),
-    ("theory/auto.md", "Above {}, contacts have come or gone: {} Gauss-Seidel passes", (PLAN, "RG_FAR"), (PLAN, "RG_FAR_PASSES")),
-    ("theory/auto.md", "{} Gauss-Seidel passes from the best point, then {} iterations", (PLAN, "RG_AGAIN_PASSES"), (PLAN, r"limit = (15),")),
-    ("theory/auto.md", "from zero impulses, {} iterations", (PLAN, r"interior = \{\s*\.limit = (\d+)")),
-    ("theory/auto.md", "Up to {} contacts that block", (PLAN, "RG_BLOCKING")),
-    ("theory/auto.md", "Below {}: Gauss-Seidel alone. From {} on: Gauss-Seidel for {} of it", (PLAN, "RG_FEW_FACTORIZATIONS"), (PLAN, "RG_FEW_FACTORIZATIONS"), (PLAN, "RG_SWEEP_SHARE")),
-    ("theory/auto.md", "Runs aim at {} of the tolerance", (SOLVER, "RG_AIM")),
-    ("theory/auto.md", "from {} iterations of proximal Newton", (CERTIFICATE, "RG_CERTIFICATE_STEPS")),
-    ("theory/auto.md", "-y . g > {} max |g|", (CERTIFICATE, "RG_IMPOSSIBLE")),
-    ("theory/auto.md", "-y . g/|y|_1 > {} tolerances", (CERTIFICATE, "RG_BEYOND")),
-    ("theory/auto.md", "rows in conflict: |y| > {} max |y|", (CERTIFICATE, "RG_CARRIES")),
-    ("theory/auto.md", "every row yields by {} of its own G", (CERTIFICATE, "RG_YIELDING")),
+    ("theory/auto.md", "**Proximal Newton** ([newton.md](newton.md)), {} iterations", (TUNING, "RG_NEWTON_ITERATIONS")),
+    ("theory/auto.md", "A start with a residual above {} is scaled", (TUNING, "RG_START_MOST_RESIDUAL")),
+    ("theory/auto.md", "Above {}, contacts have come or gone: {} Gauss-Seidel passes", (TUNING, "RG_START_FAR_RESIDUAL"), (TUNING, "RG_GAUSS_SEIDEL_PASSES")),
+    ("theory/auto.md", "{} Gauss-Seidel passes from the best point, then {} iterations with more regularization (e = {})", (TUNING, "RG_GAUSS_SEIDEL_PASSES"), (TUNING, "RG_NEWTON_ITERATIONS"), (TUNING, "RG_AGAIN_SHIFT_RATIO")),
+    ("theory/auto.md", "from zero impulses, {} iterations", (TUNING, "RG_ROBUST_ITERATIONS")),
+    ("theory/auto.md", "Up to {} contacts that block", (TUNING, "RG_BLOCKING_MOST_COUNT")),
+    ("theory/auto.md", "Below {}: Gauss-Seidel alone. From {} on: Gauss-Seidel for {} of it", (TUNING, "RG_BUDGET_LEAST_FACTORIZATIONS"), (TUNING, "RG_BUDGET_LEAST_FACTORIZATIONS"), (TUNING, "RG_BUDGET_PASSES_RATIO")),
+    ("theory/auto.md", "Runs aim at {} of the tolerance", (TUNING, "RG_RUN_TOLERANCE_RATIO")),
+    ("theory/auto.md", "from {} iterations of proximal Newton", (TUNING, "RG_CERTIFICATE_ITERATIONS")),
+    ("theory/auto.md", "-y . g > {} max |g|", (TUNING, "RG_CERTIFICATE_SPEED_RATIO")),
+    ("theory/auto.md", "-y . g/|y|_1 > {} tolerances", (TUNING, "RG_CERTIFICATE_TOLERANCE_RATIO")),
+    ("theory/auto.md", "rows in conflict: |y| > {} max |y|", (TUNING, "RG_CONFLICT_RATIO")),
+    ("theory/auto.md", "every row yields by {} of its own G", (TUNING, "RG_STRONG_PROXIMAL_RATIO")),
     # Newton, interior point, ADMM, sweeps, judge.
-    ("theory/newton.md", "the first of 1, 1/2, ..., 1/16 with |F(lambda + t d)| < (1 - {} t) max of the last {} |F|", (NEWTON, r"\(1 - (\S+) \* t\)"), (NEWTON, "RG_NEWTON_MEMORY")),
-    ("theory/newton.md", "least = {} ({} in velocity space)", ("src/contact/system_contact.c", "leastShift"), ("src/contact/system_velocity.c", "leastShift")),
-    ("theory/newton.md", "max(1, |lambda|_inf), least),  e = {},", (PLAN, r"run->warm \? \d+ : \d+,\s+\.weight = 1,\s+\.regularisation = ([^,]+),")),
-    ("theory/newton.md", "with eps times {}, {} times", (NEWTON, r"fmax\((\d+) \* eps"), (NEWTON, r"tries < (\d)")),
-    ("theory/newton.md", "p = {} at first", ("src/contact/run.h", "RG_PROXIMAL")),
-    ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (NEWTON, "RG_NEWTON_CENTRED"), (NEWTON, r"proximal \*= (\S+);")),
-    ("theory/interior.md", "whose reach a ({} of the way to the boundary, at most 1)", (INTERIOR, "RG_REACH")),
-    ("theory/interior.md", "clamp((1 - a)^3, {}, {}), not below min({} max gap^2, product)", (INTERIOR, "RG_LEAST_AIM"), (INTERIOR, "RG_MOST_AIM"), (INTERIOR, "RG_GAP_AIM")),
-    ("theory/interior.md", "s = {} tolerance/weight", (INTERIOR, "RG_SMALLEST")),
-    ("theory/interior.md", "at most {} while the reach is below {}, each a solve", (INTERIOR, "RG_CORRECTORS"), (INTERIOR, "RG_LONG_REACH")),
-    ("theory/interior.md", "at t = min(1, reach + {})", (INTERIOR, "RG_AHEAD")),
-    ("theory/interior.md", "is kept when the reach grows by {}", (INTERIOR, "RG_GAIN")),
-    ("theory/interior.md", "would end the step before {} gets p = min(max({} p, {}), {}), others {} p", (INTERIOR, "RG_SHORT_REACH"), (INTERIOR, r"fmax\((\d+) \* cone->proximal"),
-     (INTERIOR, r"\* cone->proximal, (\S+)\), 10\)"), (INTERIOR, r"proximal, 1e-3\), (\d+)\)"), (INTERIOR, r": (\S+) \* cone->proximal;")),
-    ("theory/interior.md", "shorter than {}, the contacts S that end it before {} (at most {}, in large islands one in {}, never more than one in {} unless these are less than {})",
-     (INTERIOR, "RG_NARROW_REACH"), (FEW, "RG_REACH_FIRST"), (PLAN, "RG_BLOCKING"), (FEW, "RG_FEW_LARGE"), (FEW, "RG_FEW_SHARE"), (FEW, "RG_FEW_LEAST")),
-    ("theory/interior.md", "halved steps, {} iterations", (FEW, "RG_FEW_LIMIT")),
-    ("theory/interior.md", "before {} join S, {} rounds, until the step is longer than {}", (FEW, "RG_REACH_NEXT"), (FEW, "RG_ROUNDS"), (FEW, "RG_REACH_ENOUGH")),
-    ("theory/interior.md", "{} steps in a row shorter than {} end it", (INTERIOR, "RG_JAM_STEPS"), (INTERIOR, "RG_JAM_REACH")),
+    ("theory/newton.md", "the first of 1, 1/2, ..., 1/16 with |F(lambda + t d)| < (1 - {} t) max of the last {} |F|", (TUNING, "RG_LINE_SEARCH_DECREASE_RATIO"), (TUNING, "RG_LINE_SEARCH_MEMORY_ITERATIONS")),
+    ("theory/newton.md", "least = {} ({} in velocity space)", (TUNING, "RG_CONTACT_LEAST_SHIFT"), (TUNING, "RG_VELOCITY_LEAST_SHIFT")),
+    ("theory/newton.md", "max(1, |lambda|_inf), least),  e = {},", (TUNING, "RG_NEWTON_SHIFT_RATIO")),
+    ("theory/newton.md", "p = {} at first", (TUNING, "RG_NEWTON_PROXIMAL_RATIO")),
+    ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (TUNING, "RG_CENTRE_MAP_RATIO"), (TUNING, "RG_CENTRE_PROXIMAL_RATIO")),
+    ("theory/interior.md", "whose step length a ({} of the way to the boundary, at most 1)", (TUNING, "RG_BOUNDARY_RATIO")),
+    ("theory/interior.md", "max((1 - a)^3, {})", (TUNING, "RG_CENTRING_LEAST_RATIO")),
+    ("theory/interior.md", "s = {} tolerance/weight", (TUNING, "RG_FLOOR_TOLERANCE_RATIO")),
+    ("theory/interior.md", "would end the step before {} gets p = min(max({} p, {}), {}), others {} p", (TUNING, "RG_PROXIMAL_STEP"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO"),
+     (TUNING, "RG_PROXIMAL_LEAST_RATIO"), (TUNING, "RG_PROXIMAL_MOST_RATIO"), (TUNING, "RG_PROXIMAL_DECAY_RATIO")),
+    ("theory/interior.md", "shorter than {}, the contacts S that end it before {} (at most {})", (TUNING, "RG_BLOCKED_STEP"), (TUNING, "RG_BLOCKING_STEP"), (TUNING, "RG_BLOCKING_MOST_COUNT")),
+    ("theory/interior.md", "halved steps, {} iterations", (TUNING, "RG_NEWTON_ITERATIONS")),
+    ("theory/interior.md", "cones before {} join S, {} rounds, until the step is longer than {}", (TUNING, "RG_BLOCKING_STEP"), (TUNING, "RG_BLOCKING_ROUNDS"), (TUNING, "RG_BLOCKING_STEP")),
+    ("theory/interior.md", "a step shorter than {} ends it", (TUNING, "RG_STALL_STEP")),
     ("theory/admm.md", "eta = {}. The penalty", (SOLVER, "proximal")),
     ("theory/admm.md", "p = {} at the start", (SOLVER, "exponent")),
     ("theory/admm.md", "p += {} when primal >= {} dual, p -= {} when dual >= {} primal", (SOLVER, "exponentStep"), (SOLVER, "ratio"), (SOLVER, "exponentStep"), (SOLVER, "ratio")),
     ("theory/admm.md", "`relaxation` a ({}), `cooldown` (rho moves at most every {} iterations), `andersonMemory` ({})", (SOLVER, r"def\.relaxation = (\S+);"), (SOLVER, r"def\.cooldown = (\S+);"), (SOLVER, "andersonMemory")),
-    ("theory/pgs.md", "computed afresh every {} sweeps", ("src/contact/pgs.c", "RG_SWEEPS_PER_RENEWAL")),
-    ("theory/ncp.md", "For mu > {} (10) uses", ("src/contact/judge.c", "RG_STEEP")),
-    ("theory/ncp.md", "without it, {} of what zero impulses leave wrong", ("src/contact/judge.c", "RG_QUIET")),
-    ("theory/velocity.md", "touch more than {%} % of the island's velocities", ("src/contact/whitened.c", r"rows, system\) > (0\.\d+)")),
-    ("theory/velocity.md", "dense up to {} velocities or {} parts", ("src/contact/system_velocity.c", r"nv <= (\d+) \|\|"), ("src/contact/system_velocity.c", r"partCount <= (\d)\)")),
-    ("theory/velocity.md", "becomes a dense G up to {} rows, or up to {} rows when", ("src/contact/system.c", "RG_FEW_ROWS"), ("src/contact/system.c", r"few && system->n <= (\d+)")),
-    ("theory/velocity.md", "dense up to {} rows or above {%} % filling", ("src/contact/system.c", r"dense = system->n <= (\d+)"), ("src/contact/system.c", r"system\) > (0\.\d+);")),
-    ("theory/velocity.md", "least regularisation is {} here, {} elsewhere", ("src/contact/system_velocity.c", "leastShift"), ("src/contact/system_contact.c", "leastShift")),
+    ("theory/pgs.md", "computed afresh every {} sweeps", (TUNING, "RG_VELOCITY_REFRESH_ITERATIONS")),
+    ("theory/ncp.md", "For mu > {} (10) uses", (TUNING, "RG_STEEP_FRICTION")),
+    ("theory/ncp.md", "without it, {} of what zero impulses leave wrong", (TUNING, "RG_REFERENCE_RATIO")),
+    ("theory/velocity.md", "touch more than {%} % of the island's velocities", (TUNING, "RG_DENSE_FILL_RATIO")),
+    ("theory/velocity.md", "dense up to {} velocities or {} parts", (TUNING, "RG_DENSE_ROWS"), ("src/contact/system_velocity.c", r"partCount <= (\d)\)")),
+    ("theory/velocity.md", "becomes a dense G up to {} rows, or up to {} rows when", (TUNING, "RG_DENSE_SMALL_ROWS"), (TUNING, "RG_DENSE_MOST_ROWS")),
+    ("theory/velocity.md", "dense up to {} rows or above {%} % filling", (TUNING, "RG_DENSE_ROWS"), (TUNING, "RG_DENSE_FILL_RATIO")),
+    ("theory/velocity.md", "least regularisation is {} here, {} elsewhere", (TUNING, "RG_VELOCITY_LEAST_SHIFT"), (TUNING, "RG_CONTACT_LEAST_SHIFT")),
     ("theory/models.md", "has fallen to {} of its first value", (PIVOT, "RG_PIVOT_END")),
     ("theory/models.md", "up to {} sweeps take rounding away, and up to {} paths", (PIVOT, "RG_PIVOT_SWEEPS"), (PIVOT, "RG_PIVOT_TRIES")),
     ("theory/models.md", "the others exceed {} variables per island", (PIVOT, "RG_PIVOT_MOST")),
