@@ -1,6 +1,6 @@
-// Few contacts hold up the interior point: between sticking, slipping and opening, where the
-// smoothed law bends more than a linear model can follow. They are solved together exactly, while
-// all others respond linearly. docs/theory/interior.md (15)-(18).
+// Blocking contacts keep steps of the interior point short: between sticking, slipping and opening
+// the smoothed law bends more than a linear model can follow. They are solved together exactly,
+// while all others respond linearly. docs/theory/interior.md (15)-(18).
 #include "contact/interior.h"
 #include "contact/tuning.h"
 
@@ -11,7 +11,7 @@ typedef struct rgBlocking {
     rgInterior* point;
     double targetMu;
     double* rhs;    // right-hand side of the linear step
-    double* linear; // its impulses on the few's rows, and velocities
+    double* linear; // its impulses on the blocking rows, and velocities
     double* linearVelocity;
     double bestLength; // of the direction kept in the point's spare one
     int room;          // contacts at most
@@ -20,9 +20,9 @@ typedef struct rgBlocking {
     int* blocks;
     bool* member; // of the cones
     int n, ld;
-    double* X; // the few's part of the inverse of the linear system, and G times it
+    double* X; // blocking rows and columns of the inverse of the linear system, and G times it
     double* Y;
-    double* G; // how the velocities of the few depend on their impulses, g likewise
+    double* G; // sigma = G lambda + g of the blocking rows, the others responding
     double* g;
     double* K;
     int* pivot;     // of X
@@ -253,7 +253,7 @@ static bool rgBlocking_Newton(rgBlocking* blocking, double k) {
     return norm <= error;
 }
 
-// (17) The few at the product that is aimed at: from the present point, from no impulses, and from
+// (17) Blocking contacts at the target mu: from the present point, from no impulses, and from
 // the solution of a smoother law.
 static bool rgBlocking_Solve(rgBlocking* blocking) {
     const rgInterior* point = blocking->point;
@@ -278,7 +278,7 @@ static bool rgBlocking_Solve(rgBlocking* blocking) {
     return solved;
 }
 
-// (18) The others follow: the right-hand sides of the few that lead them where they are to go.
+// (18) Direction of all others, by right-hand sides that give the blocking contacts their impulses.
 static void rgBlocking_MoveOthers(rgBlocking* blocking) {
     rgInterior* point = blocking->point;
     rgDirection* d = &point->direction;
@@ -315,7 +315,7 @@ static void rgBlocking_Keep(rgBlocking* blocking, double stepLength) {
     }
 }
 
-// One round: some join, the few are solved, the others follow. goOn: there may be more to gain.
+// One round: contacts join, are solved, the others respond. goOn: the step may still grow.
 static rgResult rgBlocking_Round(rgBlocking* blocking, double limit, bool* goOn) {
     *goOn = rgBlocking_Join(blocking, limit);
     if (!*goOn) {

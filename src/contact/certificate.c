@@ -45,7 +45,7 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
     return impossible && demand * least > RG_CERTIFICATE_TOLERANCE_RATIO * run->tolerance * sum;
 }
 
-// All rows yield: impulses that are bounded and still press.
+// Impulses of the regularized problem, in which every row has a compliance: bounded.
 static rgResult rgRegularizeAll(rgRun* run) {
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
                                     .weight = 1,

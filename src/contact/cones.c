@@ -1,4 +1,4 @@
-// Euclidean projections on the blocks of a block, on their duals, and in a diagonal metric.
+// Euclidean projections on the sets of a block, on their duals, and in a diagonal metric.
 // docs/theory/ncp.md (5)-(8).
 #include "contact/cones.h"
 #include "contact/tuning.h"

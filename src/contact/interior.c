@@ -125,7 +125,7 @@ static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     return dot / rgTarget(point->targetMu, cone->floor);
 }
 
-// (4) gap, (9) mean product: over the targets, times the targetMu that block them
+// (4) primal residual, (9) duality measure: products over their targets, times the last target mu
 static void rgInterior_Measure(rgInterior* point) {
     rgSystem* system = point->system;
     rgSystem_Velocity(system, point->lambda, point->velocity);
@@ -249,7 +249,7 @@ static bool rgInterior_Move(rgInterior* point, double stepLength) {
     return sum == 0;
 }
 
-// Predictor, corrector, the few that block; then the step. False when the
+// Predictor, corrector, blocking contacts; then the step. False when the
 // linear system or the step fails.
 static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;

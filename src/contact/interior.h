@@ -19,7 +19,7 @@ typedef struct rgCone {
     double second[3];  // second-order terms of the predictor
     double floor;      // (10) product of the pair below which nothing is gained
     double proximal;   // added to the diagonal of G, centred at the present point
-    double stepLength; // longest step, as far as this contact is concerned
+    double stepLength; // longest step that this contact allows
 } rgCone;
 
 // A row with lambda >= 0 and sigma >= 0: a half line, or the normal of a contact.
@@ -40,7 +40,7 @@ typedef struct rgInterior {
     rgSystem* system;
     bool exact;       // Signorini and Coulomb; else the relaxed model
     double* lambda;   // inside K
-    double* sigma;    // stands for the velocity, where a cone or half line wants it inside
+    double* sigma;    // velocity unknown: inside the dual cones and half lines
     double* velocity; // G lambda + g
     double* primal;   // (4) velocity - sigma
     double* rhs;
@@ -53,12 +53,12 @@ typedef struct rgInterior {
     int lineCount;
     rgLine* lines;             // in the exact model those of the cones first, in their order
     double dualityMeasure;     // (9) mean over the pairs
-    double targetMu;           // product that the last step aimed at
-    double fractionToBoundary; // of the way to the boundary that a step goes
-    int blockingMost;          // contacts that may be solved exactly to widen short steps
+    double targetMu;           // of the last step
+    double fractionToBoundary; // share of the way to the boundary that a step goes
+    int blockingMost;          // blocking contacts that are resolved, at most
 } rgInterior;
 
-// Products are aimed at, but not where nothing is gained.
+// (10) Target of one product: mu, but not below what the residual can notice.
 static inline double rgTarget(double targetMu, double floor) {
     return targetMu > floor ? targetMu : floor;
 }

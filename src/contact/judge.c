@@ -141,7 +141,7 @@ static rgGroupOfRows rgTakeGroup(const rgJudgeWork* work, const rgBlock* block, 
     return group;
 }
 
-// x = P(x) on the block of these rows; normal is the impulse that bounds torsion and rolling.
+// x = P(x) on the set of these rows; normal is the impulse that bounds torsion and rolling.
 static void rgProjectGroup(const rgGroupOfRows* group, rgContactModel model, double normal,
                            double* x) {
     const rgBlock* block = group->block;
@@ -158,7 +158,7 @@ static void rgProjectGroup(const rgGroupOfRows* group, rgContactModel model, dou
     }
 }
 
-// What is left of x far along it: projection on the directions in which the block is unbounded.
+// Projection on the recession cone, the directions in which the set is unbounded.
 static void rgProjectRecession(const rgGroupOfRows* group, rgContactModel model, double* x) {
     const rgBlock* block = group->block;
     if (block->kind == rg_blockBox) {
@@ -221,7 +221,7 @@ static inline double rgErrorOfZero(const rgGroupOfRows* group, int count, rgCont
     return rgLength(count, map) * group->inverseMass * group->length;
 }
 
-// Distance of u to the dual block, for cones; boxes have none of their own.
+// Distance of u to the dual set, for cones; boxes have none of their own.
 static inline double rgDualDistance(const rgGroupOfRows* group, int count, rgContactModel model,
                                     const double* u) {
     double x[3];

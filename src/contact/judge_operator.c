@@ -1,4 +1,4 @@
-// What the judge reads off a problem by its own arithmetic: (G + R) lambda + g and the diagonal of
+// Operator of the judge, by arithmetic of its own: (G + R) lambda + g and the diagonal of
 // G. In velocity form from M and J; W, a solver's convenience, is believed only where M is not
 // given.
 #include "contact/judge.h"
@@ -38,7 +38,7 @@ static void rgSolveLower(int n, const double* L, double* x) {
     }
 }
 
-// Of three vectors at once, whose numbers stand side by side, a zero behind them.
+// Forward substitution of three vectors at once, interleaved with a zero behind each triple.
 static void rgSolveLowerThree(int n, const double* L, double* x) {
     for (int i = 0; i < n; ++i) {
         double* own = x + 4 * i;

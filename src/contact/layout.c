@@ -215,7 +215,7 @@ static rgResult rgJoinByParts(rgLayout* layout, const rgDelassus* delassus, rgAr
     return rg_ok;
 }
 
-// Whether every block moves the only part there is, a robot alone.
+// True if every block moves the only part, that of a single robot.
 static bool rgLayout_IsWhole(const rgLayout* layout, const rgDelassus* delassus) {
     const int* rowStart = delassus->jacobian.rowStart;
     bool whole = delassus->kind == rg_delassusVelocity && layout->partCount == 1;

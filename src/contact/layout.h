@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "rigor/contact.h"
 
-// Rows that share one block K: a contact, one box row, or up to RG_BLOCK_ROWS half lines or free
+// Rows that share one set K: a contact, one box row, or up to RG_BLOCK_ROWS half lines or free
 // rows.
 #define RG_BLOCK_ROWS 6
 typedef struct rgLayoutBlock {

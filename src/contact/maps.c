@@ -177,7 +177,7 @@ static double rgLinearizeConvexContact(const rgSystemBlock* block, double r, con
     return a;
 }
 
-// What A and B of rows that were linearized one by one look like.
+// Structure of Jacobian blocks that were linearized row by row.
 static rgJacobianKind rgJacobianKindOf(int m, const double* A, const double* B) {
     bool idle = true, rows = true;
     for (int i = 0; i < m; ++i) {

@@ -182,7 +182,7 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
     newton->past[newton->pastCount++] = RG_CENTRE_GROWTH_RATIO * newton->norm;
 }
 
-// The same |F| as some iterations ago: the same active blocks, over and over.
+// True if |F| is that of a few iterations ago: the same active sets come around again.
 static bool rgNewton_Cycles(const rgNewton* newton) {
     bool found = false;
     for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < newton->pastCount; ++back) {

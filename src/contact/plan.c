@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-// Gauss-Seidel passes after contacts came or went: they find the active block at a fraction of the
+// Gauss-Seidel passes after contacts came or went: they find the active set at a fraction of the
 // cost of a Newton iteration.
 static void rgPassesFromStart(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
@@ -19,7 +19,7 @@ static void rgPassesFromStart(rgRun* run, double* lambda) {
 }
 
 // Bodies at rest: Newton as long as each iteration halves the residual. Among contacts with almost
-// no load it changes the active block over and over; that error is local, and a few Gauss-Seidel
+// no load it changes the active set over and over; that error is local, and a few Gauss-Seidel
 // passes remove it.
 static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton) {
     newton.quick = true;

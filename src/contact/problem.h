@@ -1,4 +1,4 @@
-// What the files of this folder share about problems.
+// Rows, checks and solves of problems for the files of this folder and the world.
 #pragma once
 #include "base/base.h"
 #include "rigor/contact.h"
@@ -26,7 +26,7 @@ static inline int rgGivenRow_Column(const rgGivenRow* row, int k) {
     return row->column != NULL ? row->column[k] : k - row->start;
 }
 
-// Whether a row and the two after it have the same columns, as those of a contact do. Columns
+// True if a row and the two after it have the same columns, as those of a contact do. Columns
 // ascend: those that stand side by side are known by the first and the last.
 static inline bool rgRowsAreAlike(const rgSparse* J, int row) {
     const int* start = J->rowStart + row;

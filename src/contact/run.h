@@ -46,7 +46,7 @@ static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
 }
 
-// Whether a part of the plan takes part.
+// True if this part of the plan is enabled.
 static inline bool rgRun_Uses(const rgRun* run, rgPlanPart part) {
     return (run->def->disabled & (uint32_t)part) == 0;
 }
@@ -98,7 +98,7 @@ typedef struct rgSmallOptions {
 } rgSmallOptions;
 typedef struct rgSmallOutcome {
     int iterationCount;
-    bool kept; // nothing was better than the start
+    bool kept; // the start was best
 } rgSmallOutcome;
 bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double* lambda,
                   rgSmallOutcome* outcome);

@@ -68,7 +68,7 @@ struct rgContactSolver {
     rgContactRecord* history;
     int historyCount;
     int historyCapacity;
-    int* conflict; // blocks
+    int* conflict; // blocks of the problem
     int conflictCapacity;
 };
 

@@ -13,7 +13,7 @@ static const rgLayoutBlock* rgSystemDef_Source(const rgSystemDef* def, int place
     return def->layout->blocks + def->members[place];
 }
 
-// What turns the velocity of a row into m/s.
+// Length [m] that turns the velocity of a row into m/s.
 static double rgSystemDef_Length(const rgSystemDef* def, int row) {
     return def->problem->rowLength != NULL ? def->problem->rowLength[row] : 1;
 }
@@ -67,7 +67,7 @@ static rgResult rgSystem_CollectBlocks(rgSystem* system, const rgSystemDef* def)
     return rg_ok;
 }
 
-// What zero impulses leave wrong: at a contact (row 0 stands for its three; torsion and rolling
+// Velocity error of zero impulses: at a contact (row 0 stands for its three; torsion and rolling
 // have nothing to ask without a normal impulse), or in one row that feels the mass m [m/s].
 static double rgSystem_ErrorOfZero(const rgSystem* system, const rgSystemBlock* block, int k,
                                    double mass) {
@@ -84,7 +84,7 @@ static double rgSystem_ErrorOfZero(const rgSystem* system, const rgSystemBlock* 
     }
 }
 
-// Whether lambda = 0 solves the island.
+// True if lambda = 0 solves the island.
 static bool rgSystem_IsTrivial(const rgSystem* system) {
     for (int i = 0; i < system->blockCount; ++i) {
         for (int k = 0; k < system->blocks[i].size; ++k) {

@@ -8,7 +8,7 @@
 #include "contact/matrix.h"
 #include "rigor/contact.h"
 
-// Rows of the system that share one block. Boxes have one row, half lines and free rows at most
+// Rows of the system that share one set. Boxes have one row, half lines and free rows at most
 // RG_BLOCK_ROWS.
 typedef struct rgSystemBlock {
     rgBlockKind kind;
@@ -20,7 +20,7 @@ typedef struct rgSystemBlock {
     double lower, upper;
 } rgSystemBlock;
 
-// What a block's rows of A and B look like, for linear algebra that makes use of it.
+// Structure of a block's Jacobians A and B, which the linear algebra exploits.
 typedef enum rgJacobianKind {
     rg_jacobianWhole, // anything
     rg_jacobianIdle,  // A = I, B = 0
@@ -80,7 +80,7 @@ typedef struct rgSystemOps {
 
 struct rgSystem {
     rgContactModel model;
-    bool bisect; // sweeps solve each contact as RaiSim does (docs/theory/models.md (7))
+    bool bisect; // Gauss-Seidel solves each contact as RaiSim does (docs/theory/models.md (7))
     int n;
     int blockCount;
     rgSystemBlock* blocks;
@@ -118,7 +118,7 @@ typedef struct rgSystemDef {
     rgBlockFactor* factor;
 } rgSystemDef;
 
-// Build the system. velocityUnit = 0 when lambda = 0 solves the island; then nothing else is block
+// Build the system. velocityUnit = 0 when lambda = 0 solves the island; then nothing else is set
 // up.
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 
@@ -135,7 +135,7 @@ rgResult rgSystem_Restore(const rgSystem* system, double* lambda);
 // sigma = G lambda + g
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
 
-// One block's part of a sweep: moves lambda of the block, returns the change. Also keeps the
+// Gauss-Seidel on one block: moves lambda of the block, returns the change. Also keeps the
 // block's own sigma current.
 bool rgGaussSeidelBlock(const rgSystem* system, const rgSystemBlock* block, double relaxation,
                         double* lambda, double* sigma, double* change);
@@ -145,7 +145,7 @@ bool rgGaussSeidelBlock(const rgSystem* system, const rgSystemBlock* block, doub
 // without an impulse.
 void rgBisectContact(double mu, const double* D, int stride, const double* c, double* x);
 
-// What the last factorNewton makes of unit right-hand sides, column by column: `respond` of the
+// Solutions of the last factorNewton for unit right-hand sides, column by column: `respond` of the
 // forms that have no better way.
 rgResult rgSystem_RespondByColumns(rgSystem* system, int count, const int* blocks, double* X,
                                    double* Y, int ld);

@@ -1,4 +1,4 @@
-// Contact space: G as a matrix, dense or as blocks between blocks with a fill-reducing order.
+// Contact space: G as a matrix, dense or of blocks, with a fill-reducing order.
 #include "contact/problem.h"
 #include "contact/tuning.h"
 #include "contact/whitened.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// A block, or one row of it, that has unknowns in a pair system; rows that are idle or follow
+// A block, or one row of it, that has unknowns in a Newton system; rows that are idle or follow
 // others do not appear. newton.md (13)-(16).
 typedef struct rgActive {
     rgJacobianKind kind; // rows: y is x of the rows; slip: y is x across t, and that of the normal
@@ -321,7 +321,7 @@ static bool rgListUnknowns(const rgSystem* system, rgContactSpace* space, const 
     return symmetric;
 }
 
-// What a block that is taken whole makes of velocities: B times those of its rows.
+// Rows B x of a block with general Jacobians.
 static void rgActive_Transform(const rgActive* active, int count, const double* const* columns,
                                double* y, size_t ld) {
     const double* B = active->B;

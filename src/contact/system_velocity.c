@@ -323,8 +323,8 @@ static inline void rgCombineTwo(int n, double a, const double* x, double b, cons
     }
 }
 
-// What E^-1 B of rigid rows that stick, and of rigid normals that slip, has in common; 0: there are
-// none.
+// Entry of E^-1 B that rigid sticking rows and normals of rigid slipping contacts share; 0: there
+// are none.
 static double rgCommonEntry(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
     for (int i = 0; i < system->blockCount; ++i) {

@@ -58,7 +58,7 @@ static void rgWhitened_LinkAll(rgWhitened* rows, const rgSystem* system) {
     rows->linkStart[system->blockCount] = system->blockCount;
 }
 
-// Which parts each block touches.
+// Link every block to the parts that it touches.
 static rgResult rgWhitened_Link(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system) {
     const rgSparse* J = &def->problem->delassus.jacobian;
     int bound = system->blockCount;
@@ -127,7 +127,7 @@ static rgResult rgFactorPart(const rgSystemDef* def, int p, double** factor) {
     return def->kernels->cholesky(size, L, size) ? rg_ok : rg_errorNumeric;
 }
 
-// Where the numbers of a part in row r of a block stand.
+// Entries of a part in row r of a block.
 static double* rgWhitened_Find(const rgWhitened* rows, const rgSystem* system, int block, int part,
                                int r) {
     if (rows->W != NULL) {
