@@ -107,7 +107,7 @@ typedef enum rgStage {
 typedef enum rgRevision {
     rg_reviseContacts = 1, ///< v+ closes an inactive contact
     rg_reviseGaps = 2,     ///< a path curves into the other shape, or a body stops rolling
-    rg_reviseRebounds = 4, ///< impacts would add energy
+    rg_reviseRestitution = 4, ///< impacts would add energy
 } rgRevision;
 
 typedef struct rgStepReport {

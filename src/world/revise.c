@@ -1,9 +1,10 @@
-// Revision of a step by its v+: inactive contacts that close, gaps along curved paths, rebounds
+// Revision of a step by its v+: inactive contacts that close, gaps along curved paths, restitution
 // that would add energy. docs/theory/step.md, "Passes".
 #include "world/world.h"
 
-#define RG_MAX_PASSES         16  // of one step, but for one that takes back rebounds
-#define RG_MAX_FACTORIZATIONS 250 // of a step, after which nothing but rebounds is revised
+// Bounds of a step, after which only restitution is revised, for the last time.
+#define RG_MAX_PASSES         16
+#define RG_MAX_FACTORIZATIONS 200 // a pass takes at most 300
 
 // Contacts and gaps; *frees: v_free is another.
 static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
@@ -31,7 +32,7 @@ bool rgRevise(rgStep* step) {
     if (why != 0) {
         world->constraints.restitutionPass = 0; // islands may be others
     } else if (rgReviseRestitution(world, last)) {
-        why = rg_reviseRebounds;
+        why = rg_reviseRestitution;
     }
     if (why == 0) {
         world->constraints.restitutionPass = 0;
