@@ -594,6 +594,11 @@ double rgNaturalResidual(const rgContactCase* made, const double* lambda) {
         nothing[island[b]] = fmaxl(nothing[island[b]], e);
         whole = fmaxl(whole, e);
     }
+    rgReal fastest = 0;
+    for (int i = 0; i < n; ++i) {
+        fastest = fmaxl(fastest, fabsl(sigma[i]));
+    }
+    whole = fmaxl(whole, 1e-6L * fastest); // rounding, where no impulses are the solution
     rgVelocityOf(made, lambda, sigma);
     for (int b = 0; b < count; ++b) {
         error[b] = rgBlockError(made, made->blocks + b, lambda, sigma);

@@ -12,7 +12,7 @@ enum { rg_tightnessCount = 2, rg_groupCount = rg_randomKindCount + 1, rg_maxList
 typedef struct rgRandomSum {
     int count;
     int failureCount; // not reported as solved
-    int falseCount;   // reported as solved, and more than twice the tolerance away
+    int falseCount;   // said to be solved, and more than twice the tolerance away, or infeasible
     double iterations, factorizations, seconds, slowest;
 } rgRandomSum;
 
@@ -31,7 +31,7 @@ typedef struct rgRandomStudy {
     rgContactSolver* solvers[rg_maxVariants][rg_tightnessCount];
     double tolerance[rg_tightnessCount];
     rgRandomSum sums[rg_maxVariants][rg_tightnessCount][rg_groupCount];
-    rgRandomMiss misses[2][rg_maxListed]; // not solved, falsely solved
+    rgRandomMiss misses[2][rg_maxListed]; // not solved, false reports
     int missCount[2];                     // also those that are not listed
 } rgRandomStudy;
 
@@ -48,7 +48,8 @@ static void rgRandomSum_Add(rgRandomSum* sum, const rgRun* run, bool isFalse) {
 static void rgRandomStudy_Add(rgRandomStudy* study, int v, int k, const rgRun* run,
                               rgRandomMiss miss) {
     bool solved = run->result == rg_ok && run->report.status == rg_contactSolved;
-    bool isFalse = solved && !(miss.residual <= 2 * study->tolerance[k]);
+    bool infeasible = run->result == rg_ok && run->report.status == rg_contactInfeasible;
+    bool isFalse = infeasible || (solved && !(miss.residual <= 2 * study->tolerance[k]));
     rgRandomSum_Add(&study->sums[v][k][miss.traits.kind], run, isFalse);
     rgRandomSum_Add(&study->sums[v][k][rg_randomKindCount], run, isFalse);
     if (solved && !isFalse) {
@@ -56,7 +57,8 @@ static void rgRandomStudy_Add(rgRandomStudy* study, int v, int k, const rgRun* r
     }
     miss.variant = v;
     miss.tightness = k;
-    miss.status = isFalse                ? "false"
+    miss.status = infeasible             ? "infeasible"
+                  : isFalse              ? "false"
                   : run->result != rg_ok ? rgResult_Name(run->result)
                                          : rgStatusName(run->report.status);
     miss.reported = run->report.residual.total;
@@ -145,7 +147,7 @@ static void rgPrintMisses(const rgRandomStudy* study) {
         for (int i = 0; i < count && i < rg_maxListed; ++i) {
             rgAddMiss(&table, study, &study->misses[isFalse][i]);
         }
-        printf("\n%d %s%s\n", count, isFalse ? "falsely solved" : "not solved",
+        printf("\n%d %s%s\n", count, isFalse ? "false reports" : "not solved",
                count > rg_maxListed ? "; the first of them:" : "");
         if (count > 0) {
             rgTable_Print(&table, stdout);

@@ -41,7 +41,9 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
             least = fmin(least, system->mass[i] * system->weight[i]);
         }
     }
-    bool impossible = demand > RG_CERTIFICATE_SPEED_RATIO * fastest * sqrt(fmax(stress, 0));
+    // Rounding of the product, for G with a diagonal near one: y'Gy may be that much larger.
+    stress = fmax(stress, 0) + RG_ROUNDING_RATIO * system->n * sum * sum;
+    bool impossible = demand > RG_CERTIFICATE_SPEED_RATIO * fastest * sqrt(stress);
     return impossible && demand * least > RG_CERTIFICATE_TOLERANCE_RATIO * run->tolerance * sum;
 }
 

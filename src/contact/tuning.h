@@ -85,7 +85,8 @@
 #define RG_BUDGET_SHIFT_RATIO          0.1 // e of (7), so that every iteration gains. [note]
 
 // Certificate (auto.md (1)-(3)), for users of the solver alone.
-#define RG_CERTIFICATE_ITERATIONS      40   // of Newton without friction. [inh]
-#define RG_CERTIFICATE_SPEED_RATIO     100  // velocity that the proof excludes / max |g|. [inh]
-#define RG_CERTIFICATE_TOLERANCE_RATIO 3    // least violation / tolerance. [inh]
-#define RG_CONFLICT_RATIO              1e-2 // |y| / max |y| of rows that are named. [inh]
+#define RG_CERTIFICATE_ITERATIONS      40    // of Newton without friction. [inh]
+#define RG_CERTIFICATE_SPEED_RATIO     1e6   // velocity that the proof excludes / max |g|. [towers]
+#define RG_CERTIFICATE_TOLERANCE_RATIO 3     // least violation / tolerance. [inh]
+#define RG_ROUNDING_RATIO              4e-16 // of a product with G, per row. [float]
+#define RG_CONFLICT_RATIO              1e-2  // |y| / max |y| of rows that are named. [inh]

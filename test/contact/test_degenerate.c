@@ -75,6 +75,39 @@ static void test_rows_that_nothing_moves(void** state) {
     rgFreeContactCase(made);
 }
 
+// Towers of masses 1, r, r^2 ..., up to 1e12, in any order: their floor can push them out. Neither
+// the large impulse nor rounding in G proves the contrary.
+static void test_heavy_towers_are_feasible(void** state) {
+    (void)state;
+    enum { height = 5, rows = 3 * height };
+    for (int k = 0; k < 45; ++k) {
+        double ratio = pow(10, 1 + k % 3), G[rows * rows] = {0}, g[rows] = {0}, inverse[height];
+        rgBlock blocks[height];
+        for (int i = 0; i < height; ++i) {
+            inverse[i] = pow(ratio, -(double)((i * (1 + k / 12)) % height));
+        }
+        for (int i = 0; i < height; ++i) { // contact i is below body i
+            blocks[i] = rgContactBlock(3 * i, 0.5);
+            for (int a = 0; a < 3; ++a) {
+                int r = 3 * i + a;
+                G[r * rows + r] = inverse[i] + (i > 0 ? inverse[i - 1] : 0);
+                if (i > 0) {
+                    G[r * rows + r - 3] = G[(r - 3) * rows + r] = -inverse[i - 1];
+                }
+            }
+        }
+        g[2] = -1e-2;
+        rgContactCase* made = rgMakeDenseCase(height, blocks, G, g);
+        for (int way = 0; way < rg_wayCount; ++way) {
+            rgContactSolverDef def = rgWayDef((rgWay)way, 1e-9);
+            double lambda[rows] = {0};
+            rgContactReport report = rgSolveAndCheck(&def, &made->problem, lambda);
+            assert_int_not_equal(report.status, rg_contactInfeasible);
+        }
+        rgFreeContactCase(made);
+    }
+}
+
 // A contact whose normal nothing can move stands in the way of nobody: it is named and left out,
 // whichever of the two it is and however the matrix is given and held.
 static void test_normal_that_nothing_moves(void** state) {
@@ -509,6 +542,7 @@ int main(void) {
         cmocka_unit_test(test_no_contacts),
         cmocka_unit_test(test_nothing_moves),
         cmocka_unit_test(test_rows_that_nothing_moves),
+        cmocka_unit_test(test_heavy_towers_are_feasible),
         cmocka_unit_test(test_normal_that_nothing_moves),
         cmocka_unit_test(test_others_than_the_immovable),
         cmocka_unit_test(test_no_solution),
