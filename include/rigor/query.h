@@ -37,8 +37,8 @@ RG_API bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQuer
 RG_API bool rgWorld_ShapeCast(const rgWorld* world, const rgGeometry* geometry, rgPose pose,
                               rgVec3 direction, double maxFraction, const rgQueryFilter* filter,
                               rgWorldHit* hit);
-/// Shapes that share a point with a geometry at a pose, in the order of their ids. Writes up to
-/// capacity of them; returns how many there are.
+/// Shapes that share a point with a geometry at a pose, in the order of their ids, those of the
+/// world first. Writes up to capacity of them; returns how many there are.
 RG_API int rgWorld_Overlaps(const rgWorld* world, const rgGeometry* geometry, rgPose pose,
                             const rgQueryFilter* filter, rgShapeId* shapes, int capacity);
 /// Signed distance of two shapes of the world; see rgDistance(). rg_errorUnsupported for two
@@ -61,7 +61,7 @@ typedef enum rgTouchState {
 
 /// Two shapes that press on each other, or have just stopped to.
 typedef struct rgTouch {
-    rgBodyId bodyA, bodyB; ///< null: the world
+    rgBodyId bodyA, bodyB; ///< null: the world, which is never B
     rgShapeId shapeA, shapeB;
     rgTouchState state;
     int firstContact, contactCount; ///< in rgWorld_Contacts(); none where both sleep

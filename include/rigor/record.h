@@ -55,7 +55,7 @@ typedef struct rgRecordingInfo {
 } rgRecordingInfo;
 
 typedef struct rgRecordedContact {
-    rgBodyId bodyA, bodyB; ///< null: the world
+    rgBodyId bodyA, bodyB; ///< null: the world, which is never B
     rgShapeId shapeA, shapeB;
     uint32_t feature;
     rgVec3 point, normal; ///< in single precision, as force, gap and mu

@@ -50,7 +50,7 @@ typedef enum rgContactState { rg_contactOpen, rg_contactStick, rg_contactSlip } 
 
 /// One contact point of the last step or forward call. Vectors are in world axes.
 typedef struct rgContact {
-    rgBodyId bodyA, bodyB; ///< null: the world
+    rgBodyId bodyA, bodyB; ///< null: the world, which is never B
     rgShapeId shapeA, shapeB;
     uint32_t feature; ///< stays the same while the same features touch
     rgVec3 point;
@@ -105,8 +105,8 @@ typedef enum rgStage {
 
 /// Why a step was solved again, as bits of rgStepReport.revisions.
 typedef enum rgRevision {
-    rg_reviseContacts = 1, ///< v+ closes an inactive contact
-    rg_reviseGaps = 2,     ///< a path curves into the other shape, or a body stops rolling
+    rg_reviseContacts = 1,    ///< v+ closes an inactive contact
+    rg_reviseGaps = 2,        ///< a path curves into the other shape, or a body stops rolling
     rg_reviseRestitution = 4, ///< impacts would add energy
 } rgRevision;
 

@@ -33,8 +33,7 @@ world.step(1000)
 shapes = model.names("shape")
 total = 0.0
 for contact in world.contacts:
-    # Forces act on B; the floor belongs to the world, whose number is -1.
-    force = contact["force"] if contact["body_a"] == -1 else -contact["force"]
+    force = contact["force"]  # on B; the floor belongs to the world, which is always A
     x, y, z = contact["point"]
     print(f"{shapes[contact['shape_a']]} - {shapes[contact['shape_b']]}: {force[2]:6.3f} N "
           f"at ({x:+.3f}, {y:+.3f}, {z:+.3f}) m, {['open', 'stick', 'slip'][contact['state']]}")

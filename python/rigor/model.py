@@ -8,7 +8,7 @@ import operator
 import os
 import threading
 from inspect import signature
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -39,6 +39,30 @@ def _function(kind: str) -> str:
 
 def _make_id(kind: str, index: int) -> Any:
     return ffi.new(f"rg{kind.capitalize()}Id*", {"index1": index + 1})[0]
+
+
+class Names(Tuple[str, ...]):
+    """Names by number. The number -1 of contacts and parents is the world, never the last part."""
+
+    _kind: str
+
+    def __new__(cls, kind: str, names: Iterable[str]) -> "Names":
+        made = super().__new__(cls, names)
+        made._kind = kind
+        return made
+
+    def __getnewargs__(self) -> Tuple[Any, ...]:
+        return self._kind, tuple(self)
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return tuple(self)[number]
+        index = operator.index(number)
+        if index == -1 and self._kind == "body":
+            return "world"
+        if index < 0:
+            raise IndexError(f"{index} is the number of no {self._kind}")
+        return super().__getitem__(index)
 
 
 class Model:
@@ -95,13 +119,14 @@ class Model:
     # ---- names and numbers
 
     def names(self, kind: str) -> Tuple[str, ...]:
-        """Names of all parts of a kind ("body", "joint", ...), by number; "" where one has none."""
+        """Names of all parts of a kind ("body", "joint", ...), by number; "" where one has none. The
+        body of number -1 is the world; no number counts from the end."""
         if kind not in self._counts:
             raise ArgumentError(f"'{kind}' is none of " + ", ".join(_KINDS))
         if kind not in self._names:
             get = getattr(lib, "rgModel_" + kind.capitalize())
             parts = (get(self._model, _make_id(kind, i)) for i in range(self._counts[kind]))
-            self._names[kind] = tuple((string(p.name) or "") if p != ffi.NULL else "" for p in parts)
+            self._names[kind] = Names(kind, ((string(p.name) or "") if p != ffi.NULL else "" for p in parts))
         return self._names[kind]
 
     def id(self, kind: str, part: Part) -> int:
@@ -304,7 +329,7 @@ class ModelDef:
         with self._lock:
             count = getattr(lib.rgModelDef_Info(self._c), kind + "Count")
             parts = (get(self._c, _make_id(kind, i)) for i in range(count))
-            return tuple(string(p.name) or "" for p in parts)
+            return Names(kind, (string(p.name) or "" for p in parts))
 
     def part(self, kind: str, part: Part) -> Record:
         """All fields of a part, and its number `id`."""

@@ -550,8 +550,8 @@ class World(LiveArrays):
     def contacts(self) -> np.ndarray:
         """Contact points of the last step or forward call: a structured array of its own.
 
-        Fields: body_a, body_b (numbers, -1: the world), shape_a, shape_b, point, normal (from A to B),
-        tangent1, tangent2, gap [m], mu, force on B [N], impulse (t1, t2, n, torsion, rolling) [N s],
+        Fields: body_a, body_b (numbers; -1: the world, which is never B), shape_a, shape_b, point, normal
+        (from A to B), tangent1, tangent2, gap [m], mu, force on B [N], impulse (t1, t2, n, torsion, rolling) [N s],
         slip [m/s], state (`rigor.OPEN`, `rigor.STICK`, `rigor.SLIP`), feature, regularized, and others.
         """
         with self._guard as world:

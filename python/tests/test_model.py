@@ -27,6 +27,19 @@ def ball(radius=0.1, mass=2.0, height=1.0):
     return d
 
 
+def test_world_is_not_the_last_name(quadruped):
+    """Contacts and parents say -1 for the world."""
+    for names in (quadruped.body_names, ball().names("body")):
+        assert names[-1] == "world" and "world" not in names
+        with pytest.raises(IndexError, match="-2 is the number of no body"):
+            names[-2]
+    joints = quadruped.joint_names
+    with pytest.raises(IndexError, match="-1 is the number of no joint"):
+        joints[-1]
+    assert joints[:2] == tuple(joints)[:2] and joints[np.int32(1)] == tuple(joints)[1]
+    assert joints[-2:] == tuple(joints)[-2:] and copy.copy(joints) == joints == pickle.loads(pickle.dumps(joints))
+
+
 def test_names_and_numbers(quadruped):
     assert quadruped.nq == 19 and quadruped.nv == 18 and quadruped.nu == 12
     for kind in ("body", "joint", "actuator", "key", "frame", "shape"):

@@ -408,29 +408,35 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* di
     return result;
 }
 
-rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
+// Of what is fixed to the world by no body, or of bodies.
+static rgResult rgWorld_AddColliders(rgWorld* world, bool ofWorld, rgDiagnostics* diagnostics) {
     const rgModel* model = world->model;
+    rgResult result = rg_ok;
+    for (int s = 0; s < model->info.shapeCount && result == rg_ok; ++s) {
+        if (!rgShapeCollides(model, s) || (model->shapePlaces[s].body < 0) != ofWorld) {
+            continue;
+        }
+        result = rgWorld_CreateGeometry(world, s, diagnostics);
+        if (result == rg_ok) {
+            result = rgWorld_AddCollider(world, s, diagnostics);
+        }
+    }
+    return result;
+}
+
+// Those of the world come first: of a pair the first is A.
+rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
     rgBroadphaseDef def = rgDefaultBroadphaseDef();
     def.allocator = world->heap.allocator;
     def.kernels = world->def.contact.kernels;
     rgResult result = rgCreateBroadphase(&def, &world->contacts.broadphase);
-    if (result != rg_ok) {
-        return result;
+    if (result == rg_ok) {
+        result = rgWorld_AddColliders(world, true, diagnostics);
     }
-    for (int s = 0; s < model->info.shapeCount; ++s) {
-        if (!rgShapeCollides(model, s)) {
-            continue;
-        }
-        result = rgWorld_CreateGeometry(world, s, diagnostics);
-        if (result != rg_ok) {
-            return result;
-        }
-        result = rgWorld_AddCollider(world, s, diagnostics);
-        if (result != rg_ok) {
-            return result;
-        }
+    if (result == rg_ok) {
+        result = rgWorld_AddColliders(world, false, diagnostics);
     }
-    return rg_ok;
+    return result;
 }
 
 bool rgContactSet_Create(rgWorld* world) {

@@ -41,6 +41,44 @@ static void TestRestingCube(void** state) {
     SceneEnd(&scene);
 }
 
+static void ExpectWorldFirst(const Scene* scene, int bodyCount) {
+    int count = 0, touching = 0, withWorld = 0, touchesWithWorld = 0;
+    const rgContact* contacts = rgWorld_Contacts(scene->world, &count);
+    for (int i = 0; i < count; ++i) {
+        assert_in_range(contacts[i].bodyB.index1, 1, bodyCount);
+        withWorld += contacts[i].bodyA.index1 == 0;
+    }
+    const rgTouch* touches = rgWorld_Touches(scene->world, &touching);
+    for (int i = 0; i < touching; ++i) {
+        assert_in_range(touches[i].bodyB.index1, 1, bodyCount);
+        touchesWithWorld += touches[i].bodyA.index1 == 0;
+    }
+    assert_int_equal(withWorld, 8); // two cubes lie on what belongs to the world, four points each
+    assert_true(count > withWorld);
+    assert_int_equal(touchesWithWorld, 2);
+}
+
+// Whatever the order of shapes: here one of the world lies between those of bodies, one behind
+// them.
+static void TestWorldIsBodyA(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    SceneCube(&scene, 0.1, 3, rgVec(0, 0, 0.1), 0.5);
+    rgShapeDef block = rgDefaultShapeDef();
+    block.kind = rg_shapeBox;
+    block.size = rgVec(0.5, 0.5, 0.1);
+    block.pose.p = rgVec(2, 0, 0.1);
+    assert_int_equal(rgModelDef_AddShape(scene.def, &block, NULL), rg_ok);
+    SceneCube(&scene, 0.1, 3, rgVec(2, 0, 0.3), 0.5);
+    SceneCube(&scene, 0.1, 1, rgVec(2, 0, 0.5), 0.5);
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    SceneMake(&scene, &def);
+    SceneRun(&scene, 5);
+    ExpectWorldFirst(&scene, 3);
+    SceneEnd(&scene);
+}
+
 static void TestSlipIsSeen(void** state) {
     (void)state;
     Scene scene = SceneStart();
@@ -271,11 +309,11 @@ static void TestUntimed(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestMoreSensors),   cmocka_unit_test(TestReactionIsThatOfTheStep),
-        cmocka_unit_test(TestRestingCube),   cmocka_unit_test(TestSlipIsSeen),
-        cmocka_unit_test(TestJointReaction), cmocka_unit_test(TestInertialSensors),
-        cmocka_unit_test(TestRangefinders),  cmocka_unit_test(TestTorsionAndRolling),
-        cmocka_unit_test(TestUntimed),
+        cmocka_unit_test(TestMoreSensors),       cmocka_unit_test(TestReactionIsThatOfTheStep),
+        cmocka_unit_test(TestRestingCube),       cmocka_unit_test(TestWorldIsBodyA),
+        cmocka_unit_test(TestSlipIsSeen),        cmocka_unit_test(TestJointReaction),
+        cmocka_unit_test(TestInertialSensors),   cmocka_unit_test(TestRangefinders),
+        cmocka_unit_test(TestTorsionAndRolling), cmocka_unit_test(TestUntimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
