@@ -29,10 +29,9 @@ test: all build/asan/.configured
 # Everything, before an issue is resolved.
 test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak golden bench-quick browser analysis api
 
-# The Python package, in the virtual environment build/python.
+# The Python package, in the active virtual or conda environment, or else in build/python.
 python: all
-	python/install build/release build/python
-	@echo "try: build/python/bin/python python/examples/hello.py"
+	python/install build/release
 
 # Its tests, also with the library under ASan+UBSan. Skipped without numpy and cffi.
 test-python: all build/asan/.configured

@@ -41,10 +41,6 @@ int main(int argc, char** argv) {
         rgCli_Error("the program was built for another version of the library");
         return rg_exitUsage;
     }
-    if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
-        printf("rigor %d.%d.%d\n", RG_VERSION_MAJOR, RG_VERSION_MINOR, RG_VERSION_PATCH);
-        return rgEnd(rg_exitDone);
-    }
     openblas_set_num_threads(1); // rigor spreads work itself; see docs/limits.md
     int code = rgRunVerb("rigor", verbs, (int)(sizeof(verbs) / sizeof(verbs[0])), argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {

@@ -281,6 +281,10 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return rgPrintVerbs(program, verbs, verbCount, stdout);
     }
+    if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)) {
+        printf("%s %d.%d.%d\n", program, RG_VERSION_MAJOR, RG_VERSION_MINOR, RG_VERSION_PATCH);
+        return rg_exitDone;
+    }
     if (strcmp(argv[1], "help") == 0) { // of a verb: what --help says
         if (argc < 3) {
             return rgPrintVerbs(program, verbs, verbCount, stdout);

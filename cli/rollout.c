@@ -38,6 +38,10 @@ enum {
     rg_outPositions,
     rg_outVelocities,
     rg_outSensors,
+    rg_outControls,
+    rg_outTimes,
+    rg_outStartPositions,
+    rg_outStartVelocities,
     rg_outTime,
     rg_outSteps,
     rg_outUnconverged,
@@ -188,7 +192,7 @@ static void rgDescribeSettings(rgRolloutJob* job) {
     job->settings = rgCli_Format(
         "model %s\nstart and first step %016llx\ntime step %.17g\ntolerance %.17g\nworlds %lld\n"
         "steps %d\nevery %d\nseed %d\nrandomise %s\ngrid %s\npolicy %s\nnoise %.17g\nhold %d\n"
-        "servos %s\ncontrols %016llx\nsensors %d\nblock %d\n",
+        "servos %s\ncontrols %016llx\nsensors %d\nblock %d\nrows with controls, times and start\n",
         simulation->name, (unsigned long long)model, rgWorld_TimeStep(simulation->world),
         simulation->def.contact.tolerance, (long long)job->worldCount, o->steps, o->every,
         o->arguments.seed, o->randomise != NULL ? o->randomise : "", o->grid != NULL ? o->grid : "",
@@ -242,6 +246,10 @@ static void rgPlanOutputs(rgRolloutJob* job) {
         [rg_outPositions] = {"positions", {S, info->qCount}, false},
         [rg_outVelocities] = {"velocities", {S, info->vCount}, false},
         [rg_outSensors] = {"sensors", {S, job->options.sensors ? sensors : 0}, false},
+        [rg_outControls] = {"controls", {S, info->actuatorCount}, false},
+        [rg_outTimes] = {"times", {S, 0}, false},
+        [rg_outStartPositions] = {"start_positions", {info->qCount, 0}, false},
+        [rg_outStartVelocities] = {"start_velocities", {info->vCount, 0}, false},
         [rg_outTime] = {"time", {0, 0}, false},
         [rg_outSteps] = {"steps", {0, 0}, true},
         [rg_outUnconverged] = {"unconverged", {0, 0}, true},
@@ -255,7 +263,8 @@ static void rgPlanOutputs(rgRolloutJob* job) {
         rgColumn* output = &job->outputs[i];
         const int* extent = arrays[i].extent;
         output->array = arrays[i];
-        output->size = i == rg_outParameters ? extent[0] : i <= rg_outSensors ? S * extent[1] : 1;
+        bool series = i >= rg_outPositions && i <= rg_outControls;
+        output->size = series ? S * extent[1] : i >= rg_outTime ? 1 : extent[0];
         output->values =
             rgCli_Allocate((size_t)job->block * (size_t)output->size + 1, sizeof(double));
     }
@@ -468,6 +477,17 @@ static bool rgStore(rgRolloutJob* job, int count, const int32_t* codes) {
     return rgSaid(job, result, said);
 }
 
+static rgResult rgReadStarts(rgRolloutJob* job) {
+    const rgBatchArray arrays[] = {rg_batchPositions, rg_batchVelocities};
+    rgResult result = rg_ok;
+    for (int k = 0; k < 2 && result == rg_ok; ++k) {
+        const rgColumn* output = &job->outputs[rg_outStartPositions + k];
+        result = rgBatch_Read(job->batch, arrays[k], output->values,
+                              (size_t)job->block * (size_t)output->size);
+    }
+    return result;
+}
+
 // Worlds first to first + count - 1, from start to file.
 static bool rgRunBlock(rgRolloutJob* job, int64_t first, int count) {
     rgDiagnostics* said = job->simulation.loaded.diagnostics;
@@ -479,7 +499,8 @@ static bool rgRunBlock(rgRolloutJob* job, int64_t first, int count) {
         job->files[i] = job->file;
     }
     rgResult result = rgBatch_Restore(job->batch, job->start, job->startSize, NULL);
-    bool good = rgSaid(job, result, said) && rgSetParameters(job, count);
+    bool good = rgSaid(job, result, said) && rgSetParameters(job, count) &&
+                rgSaid(job, rgReadStarts(job), said);
     if (good) {
         rgRolloutDef def = rgDefaultRolloutDef();
         def.stepCount = job->options.steps;
@@ -487,9 +508,11 @@ static bool rgRunBlock(rgRolloutJob* job, int64_t first, int count) {
         def.each = acts ? rgAct : NULL;
         def.context = job;
         def.recordInterval = job->recordInterval;
-        double** arrays[] = {&def.positions, &def.velocities, &def.sensors};
-        size_t* counts[] = {&def.positionCount, &def.velocityCount, &def.sensorCount};
-        for (int k = 0; k < 3; ++k) {
+        double** arrays[] = {&def.positions, &def.velocities, &def.sensors, &def.inputs,
+                             &def.times};
+        size_t* counts[] = {&def.positionCount, &def.velocityCount, &def.sensorCount,
+                            &def.inputCount, &def.timeCount};
+        for (int k = 0; k < (int)(sizeof(arrays) / sizeof(arrays[0])); ++k) {
             const rgColumn* output = &job->outputs[rg_outPositions + k];
             *arrays[k] = output->size > 0 ? output->values : NULL;
             *counts[k] = (size_t)job->block * (size_t)output->size;

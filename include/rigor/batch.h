@@ -105,12 +105,16 @@ typedef struct rgRolloutDef {
     rgBatchPolicyFcn* all;  ///< likewise
     void* context;          ///< of the two
     int recordInterval;     ///< record after every so many steps: S = T / recordInterval times
-    double* positions;      ///< N x S x nq, or NULL, as the next two
+    double* positions;      ///< N x S x nq, or NULL, as the next four
     size_t positionCount;   ///<
     double* velocities;     ///< N x S x nv
     size_t velocityCount;   ///<
     double* sensors;        ///< N x S x sensors
-    size_t sensorCount;     ///< Rows after a world's fault are NaN; of worlds left out, untouched.
+    size_t sensorCount;     ///<
+    double* inputs;         ///< N x S x nu: controls in the step that ends at the row
+    size_t inputCount;      ///<
+    double* times;          ///< N x S [s]
+    size_t timeCount;       ///< Rows after a world's fault are NaN; of worlds left out, untouched.
     uint32_t cookie;
 } rgRolloutDef;
 

@@ -15,13 +15,23 @@ from .model import Model, Part
 from .world import Threads, world_def
 
 
-class Rollout(NamedTuple):
-    """States after each step. Rows of a world after its fault are NaN."""
+class _States(NamedTuple):
 
     q: np.ndarray  #: (batch, time, nq)
     v: np.ndarray  #: (batch, time, nv)
     status: np.ndarray  #: (batch,), fields of rgWorldStatus: fault, step_count, residual, ...
     sensors: Optional[np.ndarray]  #: (batch, time, sensors), or None
+
+
+class Rollout(_States):
+    """States after each step, as `q, v, status, sensors`, and where they come from: `q0` and `v0` at the start,
+    (batch, nq) and (batch, nv), `time` (batch, time) [s] and `ctrl` (batch, time, nu), the controls of the step that
+    ends at the row. Rows of a world after its fault are NaN."""
+
+    q0: np.ndarray
+    v0: np.ndarray
+    time: np.ndarray
+    ctrl: np.ndarray
 
     @property
     def ok(self) -> np.ndarray:
@@ -234,17 +244,20 @@ class Batch(LiveArrays):
         kept = steps // every
         q = np.full((self.count, kept, self.model.nq), np.nan)
         v = np.full((self.count, kept, self.model.nv), np.nan)
+        inputs = np.full((self.count, kept, self.model.nu), np.nan)
+        times = np.full((self.count, kept), np.nan)
         s = None
         c = ffi.new("rgRolloutDef*", lib.rgDefaultRolloutDef())
         c.stepCount, c.recordInterval = steps, every
         if controls is not None and controls.size:
             c.controls, c.controlCount = pointer(controls), controls.size
-        for array, name in ((q, "position"), (v, "velocity")):
+        for array, plural, size in ((q, "positions", "positionCount"), (v, "velocities", "velocityCount"),
+                                    (inputs, "inputs", "inputCount"), (times, "times", "timeCount")):
             if array.size:
-                plural = {"position": "positions", "velocity": "velocities"}[name]
                 setattr(c, plural, writable_pointer(array))
-                setattr(c, name + "Count", array.size)
+                setattr(c, size, array.size)
         diagnostics = Diagnostics()
+        q0, v0 = self.q.copy(), self.v.copy()
         with self._guard as batch:
             if sensors:
                 width = lib.rgBatch_View(batch, lib.rg_batchSensors).columnCount
@@ -254,7 +267,9 @@ class Batch(LiveArrays):
             result = lib.rgBatch_Rollout(batch, c, ffi.NULL, diagnostics.c)
             status = self._status(batch)
         diagnostics.done(result, "rollout", 4)
-        return Rollout(q, v, status, s)
+        made = Rollout(q, v, status, s)
+        made.q0, made.v0, made.time, made.ctrl = q0, v0, times, inputs
+        return made
 
     def _status(self, batch: Any) -> np.ndarray:
         return structs("rgWorldStatus", lib.rgBatch_Status(batch), self.count)
@@ -342,7 +357,8 @@ def rollout(model: Model, q0: Any, v0: Any = None, ctrl: Any = None, *, steps: O
     """Simulate many starts at once: `q, v, status, _ = rigor.rollout(model, q0, v0, ctrl, threads=8)`.
 
     q0 (batch, nq) or (nq,), v0 likewise with nv (None: rest), ctrl (batch, time, nu) or (time, nu), or
-    `steps`. The result has the states after each step, (batch, time, n), and a status per row: the same
+    `steps`. The result has the states after each step, (batch, time, n), a status per row, and start, times and
+    controls as attributes: the same
     bits as stepping a `World` of the same settings, for any number of threads.
     """
     q0 = np.atleast_2d(floats(q0, "q0"))

@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Union
 import numpy as np
 
 from ._core import (ArgumentError, Diagnostics, Record, check, ffi, fill, lib, numbers,
-                    read, refuse_pickle, word)
+                    read, refuse_pickle, structs, word)
 from ._hdf5 import hdf5
 
 Path = Union[str, "os.PathLike[str]"]
@@ -95,7 +95,8 @@ class Recorder:
 def load_recording(path: Path) -> Record:
     """A recording as arrays: time (n,), q (n, nq), v (n, nv), ctrl (n, nu), act (n, nu or 0), sensors (n, s),
     kinematic (n, bodies, 7) where kinematic bodies are, residual (n,), iterations (n,), status [n],
-    kinetic_energy, potential_energy (n,) [J], and `info`."""
+    kinetic_energy, potential_energy (n,) [J], contacts [n], each a structured array with body_a, body_b, shape_a,
+    shape_b, point, normal, force on B [N], gap, mu, state (`rigor.OPEN`, `rigor.STICK`, `rigor.SLIP`), and `info`."""
     diagnostics = Diagnostics()
     out = ffi.new("rgRecording**")
     frame = ffi.new("rgRecordedFrame*")
@@ -111,7 +112,7 @@ def load_recording(path: Path) -> Record:
                           act=np.zeros((count, c.activationCount)),
                           sensors=np.zeros((count, c.sensorCount)),
                           kinematic=np.zeros((count, c.kinematicCount, 7)), residual=np.zeros(count),
-                          iterations=np.zeros(count, int), status=[],
+                          iterations=np.zeros(count, int), status=[], contacts=[],
                           kinetic_energy=np.zeros(count), potential_energy=np.zeros(count))
             for i in range(count):
                 check(lib.rgRecording_Frame(out[0], i, frame), f"{path}: frame {i}")
@@ -126,6 +127,7 @@ def _take(made: Record, i: int, frame: Any) -> None:
     made.iterations[i] = frame.iterationCount
     made.kinetic_energy[i], made.potential_energy[i] = frame.kineticEnergy, frame.potentialEnergy
     made.status.append(word("rgContactStatus", frame.status))
+    made.contacts.append(structs("rgRecordedContact", frame.contacts, frame.contactCount))
     for name, source in (("q", frame.q), ("v", frame.v), ("ctrl", frame.control), ("act", frame.activation),
                          ("sensors", frame.sensors)):
         rows = getattr(made, name)

@@ -30,6 +30,10 @@ def test_rollout_equals_stepping(quadruped, threads):
             np.testing.assert_array_equal(out.q[i, t], world.q)
             np.testing.assert_array_equal(out.v[i, t], world.v)
     assert (out.status["step_count"] == 40).all() and out.faults == ["none"] * 7
+    np.testing.assert_array_equal(out.q0, q0)
+    np.testing.assert_array_equal(out.v0, v0)
+    np.testing.assert_array_equal(out.ctrl, ctrl)
+    np.testing.assert_allclose(out.time, np.tile(1e-3 * np.arange(1, 41), (7, 1)), rtol=1e-12)
 
 
 def test_shapes_that_broadcast(quadruped):
@@ -38,6 +42,7 @@ def test_shapes_that_broadcast(quadruped):
     assert one.q.shape == (3, 40, 19)
     many = rigor.rollout(quadruped, q0[0], None, ctrl[:, ::4], every=2)
     assert many.q.shape == (3, 5, 19)
+    np.testing.assert_array_equal(many.ctrl, ctrl[:, ::4][:, 1::2])  # of the steps that end at the rows
     alone = rigor.rollout(quadruped, q0[0], steps=6)
     assert alone.q.shape == (1, 6, 19)
     assert rigor.rollout(quadruped, q0[0], steps=0).q.shape == (1, 0, 19)

@@ -56,8 +56,8 @@ def test_inverse(tmp_path):
 
 def test_search(tmp_path):
     out = run("search.py", 2, 4 if LIGHT else 16, cwd=tmp_path)
-    first, last = (float(x) for x in re.search(r"from (\S+) m to (\S+) m", out).groups())
-    assert last > first
+    first, last, flight = (float(x) for x in re.search(r"from (\S+) m to (\S+) m, (\S+) s in the air", out).groups())
+    assert last > first + 0.1 and flight > 0.1
 
 
 def test_convergence(tmp_path):

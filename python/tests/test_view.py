@@ -35,6 +35,9 @@ def test_recording(quadruped, tmp_path):
     np.testing.assert_array_equal(run.q[0], quadruped.key("stand").q)
     np.testing.assert_array_equal(run.q[-1], world.q)
     assert set(run.status[1:]) == {"solved"} and run.residual.max() < 1e-5
+    assert len(run.contacts) == 21 and len(run.contacts[0]) == 0 and len(run.contacts[-1]) > 0
+    for name in ("body_a", "shape_b", "point", "force", "mu", "state"):  # in single precision
+        np.testing.assert_allclose(run.contacts[-1][name], world.contacts[name], rtol=1e-6, atol=1e-30)
     twin.step(100, ctrl=np.full(12, 0.1))
     assert twin.hash() == world.hash()  # nobody who watches changes anything
     world.step(5)  # no longer recorded

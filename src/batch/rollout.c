@@ -41,6 +41,11 @@ static void rgRecord(const rgBatch* batch, const rgRollout* rollout, const rgWor
     rgRecordRow(def->velocities, rollout, i, record, world != NULL ? world->state.v : NULL,
                 batch->model->vCount);
     rgRecordRow(def->sensors, rollout, i, record, sensors, batch->sensorSize);
+    rgRecordRow(def->inputs, rollout, i, record,
+                world != NULL ? rgWorld_Control(world, NULL) : NULL,
+                batch->model->info.actuatorCount);
+    double time = world != NULL ? rgWorld_Time(world) : NAN;
+    rgRecordRow(def->times, rollout, i, record, &time, 1);
 }
 
 static void rgRecordFault(const rgBatch* batch, const rgRollout* rollout, int i, int step) {
@@ -213,6 +218,10 @@ static bool rgCheckRollout(const rgBatch* batch, const rgRollout* rollout, const
     good = rgCheckShape(diagnostics, "velocities", def->velocities, def->velocityCount,
                         records * (size_t)info->vCount) &&
            good;
+    good = rgCheckShape(diagnostics, "inputs", def->inputs, def->inputCount,
+                        records * (size_t)info->actuatorCount) &&
+           good;
+    good = rgCheckShape(diagnostics, "times", def->times, def->timeCount, records) && good;
     return rgCheckShape(diagnostics, "sensors", def->sensors, def->sensorCount,
                         records * (size_t)batch->sensorSize) &&
            good;

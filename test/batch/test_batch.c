@@ -173,8 +173,18 @@ static void TestFaultsStayAlone(void** state) {
     double* q = malloc((size_t)(worlds * steps * nq) * sizeof(double));
     rollout.positions = q;
     rollout.positionCount = (size_t)(worlds * steps * nq);
+    double* inputs = malloc((size_t)(worlds * steps * nu) * sizeof(double));
+    rollout.inputs = inputs;
+    rollout.inputCount = (size_t)(worlds * steps * nu) - 1;
+    double times[worlds * steps];
+    rollout.times = times;
+    rollout.timeCount = worlds * steps;
     FleetStart(&fleet);
+    assert_int_equal(rgBatch_Rollout(fleet.batch, &rollout, NULL, NULL), rg_errorArgument);
+    ++rollout.inputCount;
     assert_int_equal(rgBatch_Rollout(fleet.batch, &rollout, NULL, NULL), rg_ok);
+    assert_memory_equal(inputs, u, rollout.inputCount * sizeof(double));
+    EXPECT_NEAR(times[3 * steps + 9], 10 * rgBatch_TimeStep(fleet.batch), 1e-12);
     uint64_t good[worlds];
     for (int i = 0; i < worlds; ++i) {
         good[i] = rgBatch_Hash(fleet.batch, i);
@@ -218,6 +228,7 @@ static void TestFaultsStayAlone(void** state) {
     }
     free(v);
     free(q);
+    free(inputs);
     free(u);
     FleetEnd(&fleet);
 }

@@ -38,6 +38,7 @@ class Usage(unittest.TestCase):
         self.assertEqual(done.stdout, "")
 
     def test_version(self):
+        self.assertEqual(run("version").stdout, run("--version").stdout)
         done = run("--version")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"^rigor \d+\.\d+\.\d+\n$")

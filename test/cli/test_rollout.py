@@ -94,6 +94,12 @@ class Rollout(unittest.TestCase):
         self.assertEqual(a["sensors"].shape, (40, 3, 1))
         np.testing.assert_array_equal(a["sensors"][:, :, 0], a["positions"][:, :, 7])
         np.testing.assert_allclose(a["time"], 0.12)
+        np.testing.assert_allclose(a["times"], np.tile([0.04, 0.08, 0.12], (40, 1)), rtol=1e-12)
+        self.assertEqual(a["controls"].shape, (40, 3, 1))
+        self.assertEqual(len(np.unique(a["controls"])), 120)  # noise, new every 10 steps
+        self.assertEqual(a["start_positions"].shape, (40, 8))
+        self.assertEqual(a["start_velocities"].shape, (40, 7))
+        np.testing.assert_array_equal(a["start_velocities"][:, 0], 1)
         np.testing.assert_array_equal(a["steps"], 60)
         np.testing.assert_array_equal(a["status"], 1)
         mu, mass, gravity = a["parameters"].T
