@@ -125,6 +125,11 @@ static inline rgQuat rgQuatFromAxisAngle(rgVec3 axis, double angle) {
 RG_API rgQuat rgQuatFromRotationVector(rgVec3 rotation);
 /// log: the rotation vector of length at most pi.
 RG_API rgVec3 rgRotationVectorFromQuat(rgQuat q);
+/// Right Jacobian of SO(3): exp(r + dr) = exp(r) exp(J dr) to first order. Its transpose is the
+/// left one.
+RG_API rgMat3 rgRotationJacobian(rgVec3 rotation);
+/// J^-1, for rotations of less than a whole turn: log(exp(r) exp(d)) = r + J^-1 d to first order.
+RG_API rgMat3 rgRotationJacobianInverse(rgVec3 rotation);
 /// Quaternion of a rotation matrix (assumed orthonormal).
 RG_API rgQuat rgQuatFromMat3(const rgMat3* m);
 /// Fixed-axis roll, pitch, yaw as in URDF: Rz(yaw) Ry(pitch) Rx(roll).

@@ -4,6 +4,7 @@
 #include "rigor/batch.h"
 #include "rigor/collision.h"
 #include "rigor/contact.h"
+#include "rigor/derivative.h"
 #include "rigor/dynamics.h"
 #include "rigor/fclib.h"
 #include "rigor/identify.h"

@@ -96,6 +96,7 @@ rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDyna
 void rgDestroyDynamics(rgDynamics* dynamics) {
     if (dynamics != NULL) {
         rgAllocator allocator = dynamics->allocator;
+        rgRelease(&allocator, dynamics->slopes);
         rgRelease(&allocator, dynamics);
     }
 }

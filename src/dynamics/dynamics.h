@@ -36,6 +36,8 @@ typedef struct rgArticulated {
     rgSym3 C;
 } rgArticulated;
 
+typedef struct rgSlopes rgSlopes;
+
 // How a link moves that is told to.
 typedef struct rgPrescribed {
     rgPose pose;            // of its body
@@ -86,6 +88,7 @@ struct rgDynamics {
     bool anyDeep;
     rgSpatial* levers; // rgDynamics_Articulate, vCount, of deep trees
     double* scratch;   // 4 vCount
+    rgSlopes* slopes;  // derivative.c: made by the first call that needs them
 };
 
 // The motion of a kinematic link from that of a body that is fixed to it.

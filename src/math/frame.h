@@ -58,3 +58,10 @@ static inline rgSpatial rgMotionCross(const rgSpatial* v, const rgSpatial* m) {
                    rgCross(v->angular, m->angular)};
     return c;
 }
+
+// v x* f: rate of change of a force f that is fixed in a body of velocity v.
+static inline rgSpatial rgForceCross(const rgSpatial* v, const rgSpatial* f) {
+    rgSpatial c = {rgCross(v->angular, f->linear),
+                   rgAdd(rgCross(v->angular, f->angular), rgCross(v->linear, f->linear))};
+    return c;
+}

@@ -20,6 +20,35 @@ rgVec3 rgRotationVectorFromQuat(rgQuat q) {
     return rgScale(scale, u);
 }
 
+// 1 + a [r] + b [r]^2
+static rgMat3 rgRotationSeries(rgVec3 r, double a, double b) {
+    double x = r.x, y = r.y, z = r.z, square = rgLengthSquared(r);
+    return (rgMat3){{1 + b * (x * x - square), b * x * y - a * z, b * x * z + a * y,
+                     b * x * y + a * z, 1 + b * (y * y - square), b * y * z - a * x,
+                     b * x * z - a * y, b * y * z + a * x, 1 + b * (z * z - square)}};
+}
+
+#define RG_SMALL_ANGLE 0.2 // [rad] below which series of five terms are good to 1e-16
+
+rgMat3 rgRotationJacobian(rgVec3 rotation) {
+    double s = rgLengthSquared(rotation), angle = sqrt(s), half = 0.5 * angle;
+    double sinc = angle > 1e-8 ? sin(half) / half : 1;
+    double cubic =
+        angle > RG_SMALL_ANGLE
+            ? (angle - sin(angle)) / (s * angle)
+            : 1. / 6 - s * (1. / 120 - s * (1. / 5040 - s * (1. / 362880 - s / 39916800)));
+    return rgRotationSeries(rotation, -0.5 * sinc * sinc, cubic);
+}
+
+rgMat3 rgRotationJacobianInverse(rgVec3 rotation) {
+    double s = rgLengthSquared(rotation), half = 0.5 * sqrt(s);
+    double square =
+        half > 0.5 * RG_SMALL_ANGLE
+            ? (1 - half * cos(half) / sin(half)) / s
+            : 1. / 12 + s * (1. / 720 + s * (1. / 30240 + s * (1. / 1209600 + s / 47900160)));
+    return rgRotationSeries(rotation, 0.5, square);
+}
+
 rgQuat rgQuatFromMat3(const rgMat3* matrix) {
     if (matrix == NULL) {
         return rgQuatIdentity();

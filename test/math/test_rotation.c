@@ -200,6 +200,40 @@ static void test_tangent_basis_is_continuous(void** state) {
     }
 }
 
+static rgMat3 rgProduct(const rgMat3* a, const rgMat3* b) {
+    rgMat3 c = {{0}};
+    for (int k = 0; k < 27; ++k) {
+        c.m[k / 9 * 3 + k % 3] += a->m[k / 9 * 3 + k / 3 % 3] * b->m[k / 3 % 3 * 3 + k % 3];
+    }
+    return c;
+}
+
+// exp(r + d) = exp(r) exp(J d): differences with steps of 1e-4 are good to 1e-8; J and its inverse
+// agree to rounding, also beside the angle where series take over.
+static void test_jacobians_of_rotations(void** state) {
+    (void)state;
+    rgRandom random = {8};
+    static const double angles[] = {0, 1e-9, 1e-5, 0.01, 0.1999, 0.2001, 1, 3, 3.1415926, 5};
+    for (size_t i = 0; i < sizeof(angles) / sizeof(angles[0]); ++i) {
+        rgVec3 r = rgScale(angles[i], rgNormalize(rgRandomVector(&random)));
+        rgMat3 J = rgRotationJacobian(r), inverse = rgRotationJacobianInverse(r);
+        rgMat3 one = rgProduct(&J, &inverse);
+        for (int k = 0; k < 9; ++k) {
+            EXPECT_NEAR(one.m[k], k % 4 == 0, 2e-14);
+        }
+        rgVec3 d = rgScale(1e-4, rgRandomVector(&random));
+        rgQuat after = rgQuatFromRotationVector(rgAdd(r, d));
+        rgQuat before = rgQuatFromRotationVector(rgSub(r, d));
+        rgVec3 turned = rgRotationVectorFromQuat(rgQuatMultiply(rgQuatConjugate(before), after));
+        rgExpectVector(turned, rgScale(2, rgMat3_Multiply(&J, d)), 1e-11);
+        // The left Jacobian is that of -r.
+        rgMat3 left = rgRotationJacobian(rgNegate(r));
+        for (int k = 0; k < 9; ++k) {
+            EXPECT_NEAR(left.m[k], J.m[k % 3 * 3 + k / 3], 1e-16);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_is_wxyz),
@@ -211,6 +245,7 @@ int main(void) {
         cmocka_unit_test(test_shortest_rotation_between),
         cmocka_unit_test(test_tangent_basis),
         cmocka_unit_test(test_tangent_basis_is_continuous),
+        cmocka_unit_test(test_jacobians_of_rotations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
