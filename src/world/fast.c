@@ -267,8 +267,7 @@ static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, do
 
 // At q+, which the projection has moved: the links keep their velocities, so that it adds no
 // energy.
-rgResult rgUpdateFastVelocity(rgStep* step) {
-    rgWorld* world = step->world;
+rgResult rgUpdateFastVelocity(rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         if (!world->fast.isTransported[t]) {
             continue;

@@ -1,6 +1,7 @@
 // Inverse dynamics with contacts: the stages of a step up to the rows, the proximal iteration, and
 // recursive Newton-Euler with the impulses. docs/theory/inverse.md.
 #include "world/inverse.h"
+#include "math/triple.h"
 #include "world/project.h"
 
 #include <string.h>
@@ -542,6 +543,17 @@ static bool rgInverse_HasFast(const rgInverseCall* call) {
     return lands;
 }
 
+// Likewise one that is given in the axes of a root, which the projection turns.
+static bool rgInverse_TurnsRoots(const rgInverseCall* call) {
+    const rgWorld* world = call->world;
+    bool turns = false;
+    for (int t = 0; t < world->model->treeCount && rgInverse_TargetVelocity(call).inBody; ++t) {
+        const rgLink* root = &world->model->links[world->model->trees[t].firstLink];
+        turns = turns || (world->constraints.isHeld[t] && root->kind == rg_linkFree);
+    }
+    return turns;
+}
+
 // Motion of the projection at the end of a step with these rows and v_ref.
 static rgResult rgInverse_Project(rgInverseCall* call) {
     rgWorld* world = call->world;
@@ -568,7 +580,8 @@ static rgResult rgInverse_Project(rgInverseCall* call) {
 // q, v, v_ref -> J, R, gamma. The projection depends on the rows and they, by a little, on it.
 static rgResult rgInverse_Build(rgInverseCall* call, const double* vRef) {
     double* moved = call->world->projection->moved;
-    memset(moved, 0, (size_t)call->world->model->vCount * sizeof(double));
+    int nv = call->world->model->vCount;
+    memset(moved, 0, (size_t)nv * sizeof(double));
     rgResult result = rg_ok;
     for (int k = 0; result == rg_ok; ++k) {
         result = rgInverse_Prepare(call, vRef); // q, v -> points, tau
@@ -576,7 +589,9 @@ static rgResult rgInverse_Build(rgInverseCall* call, const double* vRef) {
             return result;
         }
         result = rgInverse_Assemble(call); // -> J, R, gamma
-        if (result != rg_ok || k == RG_INVERSE_PROJECTIONS || !rgInverse_HasFast(call)) {
+        bool fast = rgInverse_HasFast(call);
+        if (result != rg_ok || k == RG_INVERSE_PROJECTIONS ||
+            !(fast || rgInverse_TurnsRoots(call))) {
             return result;
         }
         result = rgInverse_Project(call);

@@ -142,7 +142,8 @@ void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d) {
 void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
         const rgKinematicLink* g = &world->kinematics.links[i];
-        d->prescribed[i] = (rgPrescribed){.pose = rgMovePose(g->pose, g->end, world->settings.dt)};
+        d->prescribed[i] = (rgPrescribed){.pose = rgMovePose(g->pose, g->end, world->settings.dt),
+                                          .velocity = g->end};
     }
 }
 

@@ -1,6 +1,6 @@
 // From impulses to the next state. docs/theory/step.md (10)-(12).
 #include "math/triple.h"
-#include "world/world.h"
+#include "world/project.h"
 
 #include <string.h>
 
@@ -152,15 +152,22 @@ rgResult rgIntegratePositions(rgStep* step) {
             rgWorld_MoveTree(world, t, world->kinematics.q, world->next.endV, rest, world->next.q);
         }
     }
-    // The velocity belongs to the orientations before the projection.
+    return rgAllFinite(world->next.q, model->qCount) ? rg_ok : rg_errorNumeric;
+}
+
+// (12) at q+ as the projection leaves it, which turns bodies but neither their momentum nor that of
+// a frame in which all this moves.
+rgResult rgUpdateBodyVelocity(rgStep* step) {
+    rgWorld* world = step->world;
+    const rgModel* model = world->model;
     memcpy(world->next.bodyV, world->next.endV, (size_t)model->vCount * sizeof(double));
     rgWorld_CarryVelocity(world, world->kinematics.q, world->next.q, world->next.bodyV);
     rgModel_BodyVelocity(model, world->next.q, world->next.bodyV, world->next.bodyV);
-    return rgAllFinite(world->next.bodyV, model->vCount) ? rg_ok : rg_errorNumeric;
+    return rgUpdateFastVelocity(world);
 }
 
-// (12) turned around: from the velocity that the step ends with to step coordinates at startQ.
-// Where fast trees end is not known yet.
+// (12) turned around: from the velocity that the step ends with to step coordinates at startQ, by
+// the motion of the projection as far as it is known. Where fast trees end is not known yet.
 void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
@@ -172,6 +179,7 @@ void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
         double* out = v + link->v;
         double rotation[4];
         rgTurnQuat(old, out + 3, world->settings.dt - world->kinematics.driftTime[t], rotation);
+        rgTurnQuat(rotation, world->projection->moved + link->v + 3, 1, rotation);
         rgVec3 linear = rgTurned(rotation, rgVec(out[0], out[1], out[2]));
         if (world->kinematics.isFreeBody[t]) {
             rgVec3 w = rgVec(out[3], out[4], out[5]);

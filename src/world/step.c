@@ -92,7 +92,7 @@ static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStep step = rgEvaluate(world, report, &own);
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
     rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart
-    rgRun(&step, rg_stageVelocity, rgUpdateFastVelocity); // v+            -> that of fast trees
+    rgRun(&step, rg_stageVelocity, rgUpdateBodyVelocity); // v+            -> in axes of q+
     return rgCommit(&step);                               // or leave the state as it was
 }
 

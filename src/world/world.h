@@ -532,7 +532,7 @@ bool rgRevise(rgStep* step);                  // revise.c: true: another pass of
 rgResult rgStoreContactState(rgStep* step);   // position.c
 rgResult rgIntegratePositions(rgStep* step);  // position.c
 rgResult rgProjectPosition(rgStep* step);     // project.c
-rgResult rgUpdateFastVelocity(rgStep* step);  // fast.c
+rgResult rgUpdateBodyVelocity(rgStep* step);  // position.c
 bool rgAllFinite(const double* x, int count); // position.c
 
 // restitution.c. Revise the share of the rebound of islands whose contacts do work. last: take the
@@ -662,6 +662,7 @@ double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* he
 void rgWorld_AddProjectionChanges(rgWorld* world);                   // once the rows are there
 bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v); // with a v+
 rgResult rgWorld_TransportFast(rgWorld* world);                      // once v+ is there
+rgResult rgUpdateFastVelocity(rgWorld* world);                       // once q+ is there
 int rgWorld_CountSubsteps(const rgWorld* world, int tree);           // of a tree without rows
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count);
 // A wanted v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
