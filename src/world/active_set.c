@@ -2,11 +2,6 @@
 // them. What it would close takes part, and the step is solved again. docs/theory/step.md (15).
 #include "world/world.h"
 
-#define RG_WAITING_ROUNDS 3     // of solving again, after which all that wait take part
-#define RG_WAITING_FALLS  4     // what carried may lift off by so many g dt^2 and carry again
-#define RG_WAITING_NEW    0.25  // and what did not: contacts seldom press it down by more
-#define RG_WAITING_CLOSED 1e-12 // [m] that a gap may be short of: rounding
-
 // The pair that the last point was of.
 typedef struct rgPassingPair {
     int pair;
@@ -36,13 +31,13 @@ static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* poi
 // back by the rows of that point.
 static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* point, double next) {
     double fall = rgLength(world->settings.gravity) * world->settings.dt * world->settings.dt;
-    if (point->gap <= 0 || next <= RG_WAITING_NEW * fall) {
+    if (point->gap <= 0 || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
         return false;
     }
     const rgContactMemory* last = rgWorld_Recall(world, point);
     bool carried = last != NULL && rgLengthSquared(last->linear) > 0;
     bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
-    return (!carried || next > RG_WAITING_FALLS * fall) && !stretched &&
+    return (!carried || next > RG_INACTIVE_LOADED_RATIO * fall) && !stretched &&
            !rgWorld_LeavesSpring(world, point);
 }
 
@@ -97,13 +92,12 @@ bool rgWorld_ActivateContacts(rgWorld* world, int round) {
     }
     rgPassingPair of = {.pair = -1};
     for (int i = 0; i < world->contacts.inactiveCount && !any; ++i) {
-        any = rgWorld_NextGap(world, &world->contacts.inactive[i], &of) < -RG_WAITING_CLOSED;
+        any = rgWorld_NextGap(world, &world->contacts.inactive[i], &of) < -RG_ROUNDING;
     }
     int left = 0, count = world->contacts.inactiveCount;
     for (int i = 0; i < count && any; ++i) {
         rgContactPoint point = world->contacts.inactive[i];
-        if (round < RG_WAITING_ROUNDS &&
-            rgWorld_NextGap(world, &point, &of) >= -RG_WAITING_CLOSED) {
+        if (round < RG_INACTIVE_PASSES && rgWorld_NextGap(world, &point, &of) >= -RG_ROUNDING) {
             world->contacts.inactive[left++] = point;
             continue;
         }

@@ -14,7 +14,7 @@ static rgVec3 rgTurnBristle(const rgWorld* world, const rgContactPoint* point,
                             const rgContactMemory* from) {
     rgVec3 s = from->anchor, n = point->normal;
     double together = 1 + rgDot(from->normal, n);
-    if (!(together > 1e-6)) {
+    if (!(together > RG_ROUNDING)) {
         return rgVec(0, 0, 0); // turned over
     }
     s = rgAddScaled(s, -rgDot(s, n) / together, rgAdd(from->normal, n));
@@ -79,12 +79,8 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
 }
 
 // (16) Rigid normals leave open which points of a face carry, and rounding of gaps may choose; but
-// tangential springs know their points. A compliance that is small against G and costs a speed of
-// 1e-7 m/s at the force of the last step spreads the force evenly.
-#define RG_SHARING_SPEED 1e-7 // [m/s]
-#define RG_SHARING_LEAST 1e-7 // relative to G, at least
-#define RG_SHARING_MOST  1e-5
-
+// tangential springs know their points. A compliance that is small against G and gives way at
+// RG_CREEP_SPEED under the force of the last step spreads the force evenly.
 static void rgSharePair(rgWorld* world, int first, int count) {
     rgRows* rows = &world->constraints.rows;
     double mean = 0;
@@ -97,7 +93,8 @@ static void rgSharePair(rgWorld* world, int first, int count) {
             double G;
             rgRows_Delassus(world, rows, normal, 1, &G);
             rows->compliance[normal] =
-                RG_MAX(RG_MIN(RG_SHARING_SPEED / mean, RG_SHARING_MOST * G), RG_SHARING_LEAST * G);
+                RG_MAX(RG_MIN(RG_CREEP_SPEED / mean, RG_SHARING_MOST_RATIO * G),
+                       RG_SHARING_LEAST_RATIO * G);
             if (!world->contacts.points[i].mayHit) { // proximal: bodies at rest do not sink
                 rows->bias[normal] -= rows->compliance[normal] * rows->lambda[normal];
             }

@@ -2,10 +2,6 @@
 // material asks for them. docs/theory/constraints.md (1)-(4), (17)-(19).
 #include "world/world.h"
 
-// Compliance of contacts that a kinematic body closes, relative to G: below the tolerance unless it
-// squeezes.
-#define RG_SQUEEZE_COMPLIANCE 1e-8
-
 // The material of a pair, with what the world overrides.
 rgMaterial rgWorld_Material(const rgWorld* world, const rgContactPoint* point) {
     const rgWorldDef* def = &world->def;
@@ -158,7 +154,7 @@ static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness s
 // Whether any joint moves the two bodies along the row.
 static bool rgRows_Moves(const rgRows* rows, int row) {
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
-        if (fabs(rows->value[k]) > 1e-12) {
+        if (fabs(rows->value[k]) > RG_ROUNDING) {
             return true;
         }
     }
@@ -186,12 +182,13 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     point->overlaps =
         material->stiffness == 0 &&
         (world->warmStart.memories[1].pairs[point->pair].overlap || !rgRows_Moves(rows, normal));
-    // A kinematic body may squeeze other bodies: the one case without a rigid solution.
+    // A kinematic body may squeeze other bodies: the one case without a rigid solution. The
+    // compliance gives way by less than the tolerance unless it does.
     point->squeezes = !point->isSoft && rows->drift[normal] < 0;
     if (point->squeezes) {
         double G;
         rgRows_Delassus(world, rows, normal, 1, &G);
-        law.compliance = RG_SQUEEZE_COMPLIANCE * G;
+        law.compliance = RG_SQUEEZE_COMPLIANCE_RATIO * G;
     }
     bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
                 material->transitionSpeed > 0;

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-// [m] or [rad] of violation, above which a loop is open. Its estimate is off by accelerations of
-// kinematic bodies.
-#define RG_LOOP_OPEN 1e-4
-// Compliance of loops that a kinematic body drags, relative to G: near singular configurations
-// they move at most 16 times as fast as it.
-#define RG_DRAG_COMPLIANCE 1e-3
-#define RG_OPEN_STEPS      10 // time steps in which an open loop closes
-
 // A frame of a body, or of the world, at the present kinematics.
 typedef struct rgAttachment {
     int link;
@@ -235,8 +227,8 @@ static bool rgRows_Comply(rgRows* rows, int block, const double* G, int stride) 
     double mean = (sum[0] + sum[1]) / count;
     for (int k = 0; k < count; ++k) {
         rows->compliance[first + k] = INFINITY;
-        if (G[k * stride] > 1e-12 * mean) {
-            rows->compliance[first + k] = RG_LOOP_COMPLIANCE * sum[k >= 3] / RG_MIN(count, 3);
+        if (G[k * stride] > RG_ROUNDING * mean) {
+            rows->compliance[first + k] = RG_LOOP_COMPLIANCE_RATIO * sum[k >= 3] / RG_MIN(count, 3);
             ++moving;
         }
     }
@@ -300,7 +292,9 @@ static void rgLoopBias(const rgWorld* world, int equality, double bias[6], doubl
     memcpy(gain + 3, &turn, sizeof(turn));
 }
 
-// (25) Velocity of a rigid loop: zero at the end of the step. The gap is that at its start.
+// (25) Velocity of a rigid loop: zero at the end of the step. The gap is that at its start; the
+// estimate is off by accelerations of kinematic bodies. A loop that a kinematic body drags gets a
+// larger compliance: near singular configurations joints move at most 16 times as fast as the body.
 static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     rgRows* rows = &world->constraints.rows;
     bool turns = rgEqualityIsLoop(&world->model->equalities[equality]);
@@ -317,9 +311,9 @@ static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
         dragged = dragged || rows->drift[r] != 0;
     }
     for (int r = first; dragged && r < rows->rowCount; ++r) {
-        rows->compliance[r] *= RG_DRAG_COMPLIANCE / RG_LOOP_COMPLIANCE;
+        rows->compliance[r] *= RG_DRAG_COMPLIANCE_RATIO / RG_LOOP_COMPLIANCE_RATIO;
     }
-    world->constraints.isOpen[equality] = violation > RG_LOOP_OPEN;
+    world->constraints.isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }
 
 // (28) An open loop, beyond the reach of what it joins or not closed yet: a spring and damper,

@@ -3,7 +3,8 @@
 
 // Rows are made for limits that this step may reach, however hard a contact hits.
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
-    return phi <= 1e-3 + 2 * world->settings.dt * (fabs(speed) + fabs(freeSpeed));
+    double reach = world->settings.dt * (fabs(speed) + fabs(freeSpeed));
+    return phi <= RG_LIMIT_MARGIN + RG_SWING_RATIO * reach;
 }
 
 typedef struct rgLimitRow {
@@ -60,7 +61,7 @@ static rgResult rgAddSphericalLimit(rgWorld* world, int joint) {
     const double* q = world->kinematics.q + range->q;
     rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
     double angle = rgLength(r);
-    if (angle < 1e-9) {
+    if (angle < RG_ROUNDING) {
         return rg_ok;
     }
     rgVec3 axis = rgScale(-1 / angle, r);

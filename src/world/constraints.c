@@ -208,11 +208,9 @@ static void rgWorld_NeedMass(rgWorld* world) {
     }
 }
 
-#define RG_RESTING 0.01 // of g dt, which is what would move it
-
 // What rests is mostly solved by the impulses of the last step, and then the judge is all it takes.
 static void rgWorld_FindRest(rgWorld* world) {
-    double limit = RG_RESTING * rgLength(world->settings.gravity) * world->settings.dt;
+    double limit = RG_REST_RATIO * rgLength(world->settings.gravity) * world->settings.dt;
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
         bool rests = true;
@@ -255,8 +253,6 @@ rgResult rgSolveProblem(rgStep* step) {
     return result;
 }
 
-#define RG_SQUEEZE_REPORT 1e-3 // of a kinematic body's speed, that a contact gives way by
-
 bool rgWorld_LoopIsOpen(const rgWorld* world, int row) {
     const rgRowSource* source = &world->constraints.rows.sources[row];
     return source->kind == rg_constraintEquality && world->constraints.isOpen[source->index];
@@ -271,7 +267,7 @@ int rgWorld_RegularizedRows(const rgWorld* world) {
         rgContactPoint* point = &world->contacts.points[i];
         int normal = point->firstRow + 2;
         double slip = rows->compliance[normal] * rows->lambda[normal];
-        point->regularized = point->squeezes && slip > RG_SQUEEZE_REPORT * -rows->drift[normal];
+        point->regularized = point->squeezes && slip > RG_REGULARIZED_RATIO * -rows->drift[normal];
         count += point->regularized;
     }
     for (int r = 0; r < rows->rowCount && world->constraints.rigidEqualityCount > 0; ++r) {

@@ -72,20 +72,18 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
            rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
 }
 
-#define RG_OVERLAP_POINTS 2
-
 // A fast pair is asked for all its points: those that matter are chosen by their own speed. Parts
 // that overlap by design do not lie on each other's faces: two points keep them from going deeper
 // and from turning about the first.
 static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, double travel) {
     int most = RG_MAX(1, RG_MIN(world->def.maxContactsPerPair, RG_MANIFOLD_CAPACITY));
-    return pair->overlap != 0           ? RG_MIN(most, RG_OVERLAP_POINTS)
+    return pair->overlap != 0           ? RG_MIN(most, RG_OVERLAP_POINT_COUNT)
            : travel > world->def.margin ? RG_MANIFOLD_CAPACITY
                                         : most;
 }
 
-// (15) Drop points that stay open by far, even at twice the speed at which they or, once an impact
-// turns the bodies, any point of the pair closes now.
+// (15) Drop points that stay open by far, even at a multiple of the speed at which they or, once an
+// impact turns the bodies, any point of the pair closes now.
 static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
                                 rgManifold* manifold) {
     int linkA = world->contacts.colliders[pair->a].link,
@@ -103,14 +101,12 @@ static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
     int kept = 0;
     for (int k = 0; k < manifold->count; ++k) {
         double speed = RG_MAX(closing[k], most);
-        if (manifold->points[k].gap <= world->def.margin + 2 * time * speed) {
+        if (manifold->points[k].gap <= world->def.margin + RG_SWING_RATIO * time * speed) {
             manifold->points[kept++] = manifold->points[k];
         }
     }
     manifold->count = kept;
 }
-
-#define RG_PAIRS_PER_TASK 64
 
 static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgManifold* manifold) {
     const rgCollider *A = &world->contacts.colliders[pair->a],
@@ -167,8 +163,6 @@ static bool rgSameVector(rgVec3 a, rgVec3 b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-#define RG_OVERLAP_DEPTH 1e-6 // [m]
-
 // The static assembly that a collider belongs to, or that carries its tree; 0: none.
 static int rgWorld_Assembly(const rgWorld* world, const rgCollider* collider) {
     const rgModel* model = world->model;
@@ -196,10 +190,10 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
     for (int k = 0; k < manifold->count; ++k) {
         least = RG_MIN(least, manifold->points[k].gap);
     }
-    bool born = pair->age == 0 && least < -RG_OVERLAP_DEPTH &&
+    bool born = pair->age == 0 && least < -RG_DEPTH_TOLERANCE &&
                 rgWorld_SameRobot(world, &world->contacts.colliders[pair->a],
                                   &world->contacts.colliders[pair->b]);
-    pair->overlap = (born || pair->overlap) && least < -RG_OVERLAP_DEPTH;
+    pair->overlap = (born || pair->overlap) && least < -RG_DEPTH_TOLERANCE;
     pair->age = 1;
 }
 
@@ -255,10 +249,8 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
 
 // ---- whether what was set may go to the middle of the step
 
-#define RG_WAY_DEPTH 1e-6 // [m] or [rad]
-
 static bool rgGoesTooFar(const rgWorld* world, double gap, double closing) {
-    return RG_MIN(gap, 0) - (gap - 0.5 * world->settings.dt * closing) > RG_WAY_DEPTH;
+    return RG_MIN(gap, 0) - (gap - 0.5 * world->settings.dt * closing) > RG_DEPTH_TOLERANCE;
 }
 
 static bool rgWorld_PointInWay(const rgWorld* world, const rgContactPoint* point, int tree) {

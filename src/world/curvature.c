@@ -3,10 +3,6 @@
 // the square of the angle. docs/theory/constraints.md (22), (23).
 #include "world/world.h"
 
-#define RG_ARC_SMALL  1e-12 // [m/s], below which all is straight
-#define RG_ARC_APART  20    // from turning together to apart
-#define RG_ARC_LINEAR 1e-7  // [m/s], up to which the second derivative is enough
-
 // One side of a contact.
 typedef struct rgSide {
     int link;
@@ -67,7 +63,7 @@ static double rgWorld_Together(const rgWorld* world, const rgContactPoint* point
     rgVec3 a = velocities[world->contacts.colliders[point->colliderA].link].angular;
     rgVec3 b = velocities[world->contacts.colliders[point->colliderB].link].angular;
     double apart = rgLength(rgSub(b, a)), both = rgLength(a) + rgLength(b);
-    return both > 0 ? RG_MAX(1 - RG_ARC_APART * apart / both, 0) : 1;
+    return both > 0 ? RG_MAX(1 - RG_TOGETHER_FACTOR * apart / both, 0) : 1;
 }
 
 static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPoint* point,
@@ -84,7 +80,7 @@ static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPo
     slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
     arc = rgAddScaled(arc, -0.25 * world->settings.dt, rgCross(rgAdd(A.spin, B.spin), slip));
     arc = rgScale(together, arc);
-    return rgLength(arc) > RG_ARC_SMALL ? arc : rgVec(0, 0, 0);
+    return rgLength(arc) > RG_ROUNDING ? arc : rgVec(0, 0, 0);
 }
 
 // Points of one pair that all stick can share nothing but one arc. Returns the largest before.
@@ -114,7 +110,7 @@ static bool rgWorld_IsStraight(const rgWorld* world) {
         rates += fabs(world->kinematics.v[i]);
         speeds += fabs(world->kinematics.v[i]) * RG_MAX(world->kinematics.leverArm[i], 1);
     }
-    return 2 * world->settings.dt * rates * speeds < RG_ARC_SMALL;
+    return 2 * world->settings.dt * rates * speeds < RG_ROUNDING;
 }
 
 void rgSetCurvatureSlips(rgWorld* world) {
@@ -129,7 +125,7 @@ void rgSetCurvatureSlips(rgWorld* world) {
     }
     for (int i = 0; i < world->contacts.pointCount && !curved; i += points[i].pointCount) {
         double most = rgWorld_SetPairCurvatureSlips(world, &points[i], points[i].pointCount, false);
-        curved = most > RG_ARC_LINEAR;
+        curved = most > RG_CREEP_SPEED;
     }
     if (!curved) {
         return;

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-#define RG_FAST_TURN    0.03 // [rad] of a joint in a step
-#define RG_FAST_CHANGE  10
-#define RG_SUBSTEP_TURN 0.02 // likewise, in a part of it
-#define RG_MAX_SUBSTEPS 50
-#define RG_TURN_ROUNDS  2
-
 // ---- one link that turns freely
 
 static rgVec3 rgSolveColumns3(const rgVec3 m[3], rgVec3 right) {
@@ -27,7 +21,7 @@ static rgVec3 rgTurnRate(const rgSym3* I, rgVec3 w, double time) {
         return w;
     }
     rgVec3 next = w, momentum = rgSym3_Multiply(I, w), m[3];
-    for (int k = 0; k < RG_TURN_ROUNDS; ++k) {
+    for (int k = 0; k < RG_ROTATION_ITERATIONS; ++k) {
         rgVec3 L = rgScale(0.25 * time, rgAdd(momentum, rgSym3_Multiply(I, next)));
         m[0] = rgVec(I->xx, I->xy - L.z, I->xz + L.y);
         m[1] = rgVec(I->xy + L.z, I->yy, I->yz - L.x);
@@ -106,7 +100,8 @@ static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
         double square = link->kind != rg_linkPrismatic ? rgSquare(v + first, link->vCount) : 0;
         if (change != NULL) {
             double changed = rgSquare(change + first, link->vCount);
-            square += RG_FAST_CHANGE * RG_FAST_CHANGE * (changed < square ? changed : square);
+            square += RG_FAST_CHANGE_FACTOR * RG_FAST_CHANGE_FACTOR *
+                      (changed < square ? changed : square);
         }
         most = square > most ? square : most;
     }
@@ -130,7 +125,7 @@ static bool rgWorld_TransportStart(rgWorld* world, int tree) {
 // One link that turns freely, a top, costs next to nothing.
 static double rgWorld_SlowTurn(const rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
-    return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_TURN;
+    return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_ANGLE;
 }
 
 void rgWorld_StartFast(rgWorld* world) {
@@ -225,7 +220,7 @@ static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
 bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v) {
     return world->constraints.isHeld[tree] && !world->fast.isFast[tree] &&
            !world->kinematics.isFreeBody[tree] &&
-           rgWorld_TreeTurn(world, tree, v, NULL) > RG_FAST_TURN &&
+           rgWorld_TreeTurn(world, tree, v, NULL) > RG_FAST_ANGLE &&
            rgWorld_TransportStart(world, tree);
 }
 
@@ -258,7 +253,7 @@ static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, do
     rgResult result =
         rgProjectRates(after, tree, world->fast.endRates, v, world->kinematics.scratch);
     if (world->fast.isFast[tree] ||
-        rgWorld_TreeTurn(world, tree, world->kinematics.scratch, NULL) > RG_FAST_TURN) {
+        rgWorld_TreeTurn(world, tree, world->kinematics.scratch, NULL) > RG_FAST_ANGLE) {
         memcpy(v + range->firstDof, world->kinematics.scratch + range->firstDof,
                (size_t)range->dofCount * sizeof(double));
     }
@@ -301,7 +296,7 @@ int rgWorld_CountSubsteps(const rgWorld* world, int tree) {
         return 1; // its forces would change from part to part
     }
     double turn = rgWorld_TreeTurn(world, tree, world->kinematics.v, NULL);
-    return (int)fmin(fmax(ceil(turn / RG_SUBSTEP_TURN), 1), RG_MAX_SUBSTEPS);
+    return (int)fmin(fmax(ceil(turn / RG_SUBSTEP_ANGLE), 1), RG_SUBSTEP_MOST_COUNT);
 }
 
 // One part of h, from nextQ, where the tree is placed, and partV to those of its end.
@@ -371,9 +366,6 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
 
 // ---- the same, turned around (docs/theory/inverse.md)
 
-#define RG_FIND_STEPS 50
-#define RG_FIND_RISES 4 // of the error, before it is rounding
-
 // asked is a v+ of step coordinates, or has the linear velocity of a free joint in the axes that it
 // ends with. error := asked less the velocity that the tree ends with.
 static double rgWorld_Miss(const rgWorld* world, int tree, const rgTargetVelocity* asked,
@@ -401,7 +393,7 @@ void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, d
     int first = range->firstDof, end = first + range->dofCount, rises = 0;
     double last = INFINITY, *error = world->fast.substepV;
     memcpy(v + first, asked->v + first, (size_t)(end - first) * sizeof(double));
-    for (int k = 0; k < RG_FIND_STEPS && rises <= RG_FIND_RISES; ++k) {
+    for (int k = 0; k < RG_SEARCH_ITERATIONS && rises <= RG_SEARCH_RISE_COUNT; ++k) {
         rgWorld_TransportEnd(world, tree, v);
         rgWorld_MoveTree(world, tree, world->kinematics.q, v,
                          world->settings.dt - world->kinematics.driftTime[tree], world->next.q);
@@ -411,7 +403,7 @@ void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, d
         double most = rgWorld_Miss(world, tree, asked, world->next.endV, error);
         rises += !(most < last);
         last = most;
-        for (int i = first; i < end && rises <= RG_FIND_RISES; ++i) {
+        for (int i = first; i < end && rises <= RG_SEARCH_RISE_COUNT; ++i) {
             v[i] += error[i];
         }
     }
@@ -446,7 +438,7 @@ void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* 
     for (int i = first; i < end; ++i) {
         world->free.tau[i] += force[i];
     }
-    for (int k = 0; k < RG_FIND_STEPS && rises <= RG_FIND_RISES; ++k) {
+    for (int k = 0; k < RG_SEARCH_ITERATIONS && rises <= RG_SEARCH_RISE_COUNT; ++k) {
         if (rgWorld_MoveInSubsteps(world, tree, count) != rg_ok) {
             break;
         }
@@ -456,7 +448,7 @@ void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* 
         rises += !(most < last);
         last = most;
         rgDynamics_TreeMultiply(world->kinematics.dynamics, tree, error, more);
-        for (int i = first; i < end && rises <= RG_FIND_RISES; ++i) {
+        for (int i = first; i < end && rises <= RG_SEARCH_RISE_COUNT; ++i) {
             force[i] += more[i] / world->settings.dt;
             world->free.tau[i] += more[i] / world->settings.dt;
         }

@@ -166,10 +166,8 @@ static double rgTreeStiffness(const rgWorld* world, int tree) {
     return most;
 }
 
-#define RG_THICK 0.05
-
 bool rgWorld_FluidIsThick(const rgWorld* world, int tree) {
-    return rgTreeStiffness(world, tree) > RG_THICK;
+    return rgTreeStiffness(world, tree) > RG_FLUID_STIFF_RATIO;
 }
 
 // (5) A tree is as implicit as its stiffest degree of freedom.

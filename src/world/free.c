@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define RG_STIFF 4.0
-
 // What the user set, in step coordinates.
 static void rgWorld_TakeForces(rgWorld* world) {
     const rgModel* model = world->model;
@@ -60,7 +58,7 @@ static void rgWorld_AddWrenches(rgWorld* world) {
 // (1) How implicit they are. z = (dt^2 k + dt d)/m: beyond a twelfth of a period in a step, what
 // rings would ring on and on.
 rgWeights rgSpringWeights(double lead, double z) {
-    double y = RG_STIFF * z, w = lead == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
+    double y = RG_STIFFNESS_FACTOR * z, w = lead == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
     return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
 }
 
@@ -229,9 +227,6 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
 
 // ---- the velocity of the middle of the step
 
-#define RG_REFINE_STEPS    8
-#define RG_REFINE_ACCURACY 1e-9 // relative to the velocity
-
 // Where no rows act, the free motion is the motion.
 bool rgWorld_IsRefined(const rgWorld* world, int tree) {
     return world->kinematics.driftTime[tree] > 0 && !world->constraints.isHeld[tree] &&
@@ -268,9 +263,9 @@ static void rgWorld_RefineSlow(rgWorld* world, int tree) {
         speed = fmax(speed, fabs(world->kinematics.v[i]) +
                                 fabs(world->free.v[i] - world->kinematics.v[i]));
     }
-    for (int k = 0; k < RG_REFINE_STEPS; ++k) {
+    for (int k = 0; k < RG_MIDPOINT_ITERATIONS; ++k) {
         double change = rgWorld_RefineOnce(world, tree);
-        if (!(change < last) || change <= RG_REFINE_ACCURACY * speed) {
+        if (!(change < last) || change <= RG_MIDPOINT_TOLERANCE * speed) {
             return;
         }
         last = change;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define RG_SPIN_STEPS 12
-
 static rgQuat rgWorld_FreeRotation(const rgWorld* world, const rgLink* link) {
     const double* q = world->kinematics.q + link->q + 3;
     return (rgQuat){q[0], q[1], q[2], q[3]};
@@ -62,7 +60,7 @@ static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) 
     rgVec3 momentum = rgTurnedBy(w, -0.5 * dt, rgSym3_Multiply(I, w)), next = w, best = w;
     momentum = rgAddScaled(momentum, dt, torque);
     double least = INFINITY, small = 1e-15 * rgLength(momentum);
-    for (int k = 0; k < RG_SPIN_STEPS && least > small; ++k) {
+    for (int k = 0; k < RG_MIDPOINT_ITERATIONS && least > small; ++k) {
         rgVec3 residual = rgSub(rgTurnedBy(next, 0.5 * dt, rgSym3_Multiply(I, next)), momentum);
         double size = rgLength(residual);
         if (!(size < least)) {

@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-#define RG_TURN_SHARE  0.1  // of the thinner shape's half width, from which a bend counts
-#define RG_TURN_CLOSE  0.01 // of it: a bend that is known as well as that
-#define RG_TURN_ROUNDS 6    // of solving again
-
 static double rgWorld_Thickness(const rgWorld* world, int colliderA, int colliderB) {
     return RG_MIN(world->contacts.colliders[colliderA].thin,
                   world->contacts.colliders[colliderB].thin);
@@ -20,8 +16,8 @@ bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->contacts.colliders[pair->a],
                      *B = &world->contacts.colliders[pair->b];
     double thin = rgWorld_Thickness(world, pair->a, pair->b), radius = RG_MIN(A->radius, B->radius);
-    double travel = 2 * rgPairTravel(A, B); // (14)
-    return travel * travel > 2 * radius * RG_TURN_SHARE * thin;
+    double travel = RG_SWING_RATIO * rgPairTravel(A, B); // (14)
+    return travel * travel > 2 * radius * RG_CURVED_GAP_RATIO * thin;
 }
 
 // A link from where the step is computed to where the next one will be.
@@ -55,7 +51,7 @@ static double rgPointGapCorrection(const rgWorld* world, const rgContactPoint* p
     double gap = RG_MIN(rgDot(rgTurn_Vector(&A, n), apart), rgDot(rgTurn_Vector(&B, n), apart));
     double bend = gap - rgWorld_StraightGap(world, point);
     double thin = rgWorld_Thickness(world, point->colliderA, point->colliderB);
-    return bend < -RG_TURN_SHARE * thin ? bend : 0;
+    return bend < -RG_CURVED_GAP_RATIO * thin ? bend : 0;
 }
 
 // Where a collider will be.
@@ -92,7 +88,8 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
         if (point->mayCurve) {
             double bend = rgPointGapCorrection(world, point) + point->manifoldCorrection;
             double thin = rgWorld_Thickness(world, point->colliderA, point->colliderB);
-            changed = changed || fabs(bend - point->gapCorrection) > RG_TURN_CLOSE * thin;
+            changed =
+                changed || fabs(bend - point->gapCorrection) > RG_CURVED_TOLERANCE_RATIO * thin;
             point->gapCorrection = bend;
         }
     }
@@ -110,7 +107,7 @@ static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* p
     }
     rgProximity end;
     double gap = rgWorld_EndGap(world, points, &end);
-    if (!(gap < -RG_TURN_SHARE * thin)) {
+    if (!(gap < -RG_CURVED_GAP_RATIO * thin)) {
         return false;
     }
     rgTurn turn = rgWorld_Turn(world, A->link);
@@ -164,7 +161,7 @@ static void rgWorld_PlaceEnds(rgWorld* world, const double* v) {
 }
 
 bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round) {
-    if (!world->contacts.mayCurve || round > RG_TURN_ROUNDS) {
+    if (!world->contacts.mayCurve || round > RG_CURVED_PASSES) {
         return false;
     }
     rgWorld_PlaceEnds(world, v);
@@ -175,9 +172,6 @@ bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round) {
 }
 
 // ---- what rolls
-
-#define RG_ROLL_SLOW 0.01 // of gravity, up to which the acceleration w^2 r of what rolls is none
-#define RG_ROLL_BEND 10   // times r and the square of the angle: more than that is no rolling
 
 static rgVec3 rgDynamics_PointRate(const rgDynamics* d, int link, rgVec3 position) {
     const rgSpatial* V = &d->velocities[link];
@@ -270,7 +264,7 @@ static bool rgWorld_ContactRolls(const rgWorld* world, const rgContactPoint* poi
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
     double turn = rgWorld_PairTurn(world, point),
-           slow = RG_ROLL_SLOW * rgLength(world->settings.gravity);
+           slow = RG_REST_RATIO * rgLength(world->settings.gravity);
     if (!rgWorld_TouchesOnce(world, point) ||
         world->warmStart.memories[1].pairs[point->pair].overlap ||
         !(turn * turn * RG_MIN(A->radius, B->radius) >
@@ -297,7 +291,7 @@ static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
     double turn = rgWorld_PairTurn(world, point);
-    double most = RG_ROLL_BEND * turn * turn * RG_MIN(A->radius, B->radius);
+    double most = RG_ROLLING_GAP_RATIO * turn * turn * RG_MIN(A->radius, B->radius);
     double closes = rgWorld_StraightGap(world, point) - point->gap;
     rgProximity now, end;
     if (!(fabs(point->gap) + fabs(closes) < most) ||

@@ -12,7 +12,7 @@ rgInverseDef rgDefaultInverseDef(void) {
     rgInverseProblem problem = rgDefaultInverseProblem();
     return (rgInverseDef){.penalty = problem.penalty,
                           .tolerance = problem.tolerance,
-                          .snap = 1e-6,
+                          .snap = RG_STICK_SPEED,
                           .maxIterations = problem.maxIterations,
                           .compliance = NAN,
                           .cookie = RG_COOKIE_INVERSE};
@@ -126,10 +126,6 @@ static rgResult rgInverse_Rebound(rgInverseCall* call) {
     return rgAddContacts(world);
 }
 
-#define RG_INVERSE_ROLL        0.01 // of what rolling adds to a gap
-#define RG_INVERSE_REST        1e-7 // [m/s]
-#define RG_INVERSE_PROJECTIONS 2
-
 // A point that carries while it rolls has no normal velocity left; others did not roll.
 static bool rgInverse_StopRolls(const rgInverseCall* call) {
     const rgWorld* world = call->world;
@@ -139,8 +135,8 @@ static bool rgInverse_StopRolls(const rgInverseCall* call) {
         int normal = point->firstRow + 2;
         double velocity = world->constraints.rows.bias[normal] +
                           rgRows_Speed(&world->constraints.rows, normal, call->work->vRef);
-        double most =
-            RG_INVERSE_ROLL * fabs(point->gapCorrection) / world->settings.dt + RG_INVERSE_REST;
+        double most = RG_INVERSE_ROLLING_RATIO * fabs(point->gapCorrection) / world->settings.dt +
+                      RG_CREEP_SPEED;
         if (point->rolls && fabs(velocity) > most) {
             rgWorld_StopRoll(world, point);
             any = true;
@@ -342,8 +338,6 @@ static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index
         (rgInverseBase){{body + 1}, force, rgSub(torque, rgCross(arm, force))};
 }
 
-#define RG_MISSING_SHARE 1e-6 // of what acts on the joint: less is what least squares leave undone
-
 // Length of what the unactuated rows among three or one must be given; zero if it is nothing beside
 // the forces that act there, or within the tolerance.
 static double rgInverse_Lack(const rgInverseCall* call, int first, int count) {
@@ -355,7 +349,7 @@ static double rgInverse_Lack(const rgInverseCall* call, int first, int count) {
             scale = hypot(scale, fabs(work->need[k]) + fabs(work->contactForce[k]));
         }
     }
-    return lack > fmax(RG_MISSING_SHARE * scale, call->def->tolerance) ? lack : 0;
+    return lack > fmax(RG_MISSING_RATIO * scale, call->def->tolerance) ? lack : 0;
 }
 
 static void rgInverse_FindMissing(rgInverseCall* call) {

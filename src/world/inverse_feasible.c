@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-#define RG_FEASIBLE_PASSES 4    // proximal steps
-#define RG_FEASIBLE_PULL   1e-7 // of the mean diagonal of G
-#define RG_FEASIBLE_STIFF  1e3  // likewise: holds given normal impulses
-#define RG_RANK_TOLERANCE  1e-9 // of a row's own length
-
 void rgReduced_Free(rgWorld* world, rgReduced* reduced) {
     void* arrays[] = {reduced->columnOf,  reduced->massStart,  reduced->massColumn,
                       reduced->massValue, reduced->wanted,     reduced->blocks,
@@ -37,8 +32,8 @@ static rgResult rgReduced_Create(rgWorld* world, rgReduced* reduced) {
     reduced->wanted = rgAllocate(allocator, nv, sizeof(double));
     rgContactSolverDef def = rgDefaultContactSolverDef();
     def.model = rg_modelCcp;
-    def.tolerance = 1e-9;
-    def.maxIterations = 500;
+    def.tolerance = RG_FEASIBLE_TOLERANCE;
+    def.maxIterations = RG_FEASIBLE_ITERATIONS;
     def.allocator = *allocator;
     bool good = reduced->columnOf != NULL && reduced->massStart != NULL &&
                 reduced->massColumn != NULL && reduced->massValue != NULL &&
@@ -279,7 +274,7 @@ static double rgReduced_Scale(const rgReduced* reduced, int rowCount) {
 static void rgReduced_SetTerms(rgInverseCall* call, int rowCount, double scale) {
     rgReduced* reduced = &call->work->reduced;
     const double* wanted = reduced->wanted;
-    double pull = RG_FEASIBLE_PULL * scale;
+    double pull = RG_FEASIBLE_PROXIMAL_RATIO * scale;
     for (int i = 0; i < call->world->model->vCount; ++i) {
         if (reduced->columnOf[i] >= 0) {
             call->world->kinematics.scratch[reduced->columnOf[i]] = wanted[i];
@@ -297,7 +292,7 @@ static void rgReduced_SetTerms(rgInverseCall* call, int rowCount, double scale) 
         const rgInverseOpen* open = &call->work->opens[i];
         int row = reduced->blocks[i].firstRow + 2;
         if (open->normalIsGiven) {
-            reduced->compliance[row] = RG_FEASIBLE_STIFF * scale;
+            reduced->compliance[row] = RG_FEASIBLE_GIVEN_RATIO * scale;
             reduced->g[row] = -reduced->compliance[row] * open->normal;
         }
     }
@@ -367,7 +362,7 @@ static bool rgAddsDirection(double* row, const double* kept, int keptCount, int 
         }
     }
     double rest = sqrt(rgDotN(row, row, n));
-    if (!(rest > RG_RANK_TOLERANCE * length)) {
+    if (!(rest > RG_FEASIBLE_TOLERANCE * length)) {
         return false;
     }
     for (int i = 0; i < n; ++i) {

@@ -259,7 +259,8 @@ static rgResult rgInverse_AddOpen(rgInverseCall* call, const rgInverseOpen* open
 
 // Friction of a tangential spring is open no more than its normal: it stays, or slides along.
 static void rgOpen_Spring(rgInverseOpen* open, const double* lambda) {
-    bool slides = hypot(lambda[0], lambda[1]) >= open->block.mu * lambda[2] * (1 - 1e-9);
+    bool slides =
+        hypot(lambda[0], lambda[1]) >= open->block.mu * lambda[2] * (1 - RG_FEASIBLE_TOLERANCE);
     for (int k = 0; k < 2; ++k) {
         open->ray[k] = slides && lambda[2] > 0 ? lambda[k] / lambda[2] : 0;
     }

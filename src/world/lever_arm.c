@@ -2,8 +2,6 @@
 // sliders and contacts can be compared: the reach of what turns. docs/theory/ncp.md (10).
 #include "world/world.h"
 
-#define RG_NO_REACH 1 // [m] of something that has neither shape nor mass offset
-
 // Distance of the farthest point of each link's subtree from its origin, roughly.
 static void rgWorld_FindLinkLeverArm(const rgWorld* world, double* reach) {
     const rgModel* model = world->model;
@@ -43,7 +41,8 @@ void rgWorld_SetLeverArms(rgWorld* world) {
     rgWorld_FindLinkLeverArm(world, world->kinematics.linkLeverArm);
     for (int v = 0; v < model->vCount; ++v) {
         double reach = world->kinematics.linkLeverArm[model->dofs[v].link];
-        world->kinematics.leverArm[v] = !rgDofTurns(model, v) || reach == 0 ? RG_NO_REACH : reach;
+        world->kinematics.leverArm[v] =
+            !rgDofTurns(model, v) || reach == 0 ? RG_LEAST_REACH : reach;
     }
 }
 
@@ -51,7 +50,7 @@ void rgWorld_SetLeverArms(rgWorld* world) {
 static double rgSpinLength(const rgWorld* world, const rgContactPoint* point) {
     double a = world->contacts.colliders[point->colliderA].radius;
     double b = world->contacts.colliders[point->colliderB].radius;
-    return isfinite(fmin(a, b)) ? fmin(a, b) : RG_NO_REACH;
+    return isfinite(fmin(a, b)) ? fmin(a, b) : RG_LEAST_REACH;
 }
 
 // A row that measures coordinates: metres at the end of what its first coordinate turns.
@@ -62,7 +61,7 @@ static double rgCoordinateLength(const rgWorld* world, int row) {
             return world->kinematics.leverArm[rows->column[k]] / fabs(rows->value[k]);
         }
     }
-    return RG_NO_REACH;
+    return RG_LEAST_REACH;
 }
 
 // A row of a tendon's way, or of a frame's, already counts metres.

@@ -2,17 +2,6 @@
 // that come from nowhere. Nothing here changes the motion. docs/theory/step.md (16)-(18).
 #include "world/world.h"
 
-#define RG_WATCH_STEPS 8 // between two looks at the energy
-
-// Bounds of anomalies. Over two seconds of every scene and robot that we have, sound runs stay
-// below half of each, and broken ones exceed some of them four times.
-#define RG_ANOMALY_RISE  0.03 // of the largest kinetic energy
-#define RG_ANOMALY_FORCE 1e4  // weights of all that moves
-#define RG_ANOMALY_STOP  4    // forces that stop all that moves in one step
-#define RG_ANOMALY_SPEED 0.3  // [m/s] of everything that moves: energies below it are nothing
-#define RG_ANOMALY_DEPTH 0.02 // of the smaller shape's radius, beside the next
-#define RG_ANOMALY_LEAST 1e-3 // [m]
-
 static bool rgIsStiff(const rgMaterial* material) {
     return material->stiffness > 0 || material->tangentialStiffness > 0;
 }
@@ -83,7 +72,7 @@ void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifo
     }
     double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
     rgAnomaly depth = rgAnomalyAt(world, before - least - world->settings.dt * speed, A, B);
-    double normal = RG_ANOMALY_LEAST + RG_ANOMALY_DEPTH * RG_MIN(A->radius, B->radius);
+    double normal = RG_ANOMALY_LEAST_DEPTH + RG_ANOMALY_DEPTH_RATIO * RG_MIN(A->radius, B->radius);
     rgMonitor_Keep(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
 }
 
@@ -100,14 +89,14 @@ static void rgMonitor_Forces(rgWorld* world) {
         most = RG_MAX(push, most);
     }
     double weight = mass * rgLength(world->settings.gravity), force = most / world->settings.dt;
-    if (point == NULL || weight == 0 || force <= RG_ANOMALY_FORCE * weight) {
+    if (point == NULL || weight == 0 || force <= RG_ANOMALY_FORCE_RATIO * weight) {
         return;
     }
     double kinetic = rgDynamics_Energy(rgWorld_Now(world)).kinetic;
     double stop = sqrt(2 * mass * RG_MAX(kinetic, monitor->motion)) / world->settings.dt;
     rgAnomaly one = rgAnomalyAt(world, force, &world->contacts.colliders[point->colliderA],
                                 &world->contacts.colliders[point->colliderB]);
-    double normal = RG_ANOMALY_FORCE * weight + RG_ANOMALY_STOP * stop;
+    double normal = RG_ANOMALY_FORCE_RATIO * weight + RG_ANOMALY_STOP_RATIO * stop;
     rgMonitor_Keep(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
 }
 
@@ -159,7 +148,7 @@ void rgMonitor_BeforeCommit(rgWorld* world) {
 // The state is the new one.
 void rgMonitor_AfterCommit(rgWorld* world) {
     rgMonitor* monitor = &world->monitor;
-    bool looks = ++monitor->count % RG_WATCH_STEPS == 0;
+    bool looks = ++monitor->count % RG_MONITOR_STEPS == 0;
     if (looks) {
         rgMonitor_Forces(world);
     }
@@ -167,7 +156,7 @@ void rgMonitor_AfterCommit(rgWorld* world) {
         return;
     }
     double energy = rgMonitor_Energy(world);
-    double normal = rgMonitor_NormalEnergy(world, RG_ANOMALY_RISE);
+    double normal = rgMonitor_NormalEnergy(world, RG_ANOMALY_ENERGY_RATIO);
     rgAnomaly rise = {energy - monitor->least, *world->state.time, {0}, {0}};
     rgMonitor_Keep(monitor, &monitor->health.energy, rise, normal, rg_anomalyEnergy);
     if (!monitor->stores && energy < monitor->least) {

@@ -6,19 +6,6 @@
 
 #include <string.h>
 
-#define RG_LOOP_ITERATIONS    5     // Gauss-Newton iterations per step
-#define RG_LOOP_TOLERANCE     1e-10 // [m] or [rad] of violation
-#define RG_LOOP_DAMPING       1e-2  // largest compliance of a loop, relative to G
-#define RG_LOOP_DAMPED        1e-3  // [m] or [rad] of violation, at which it is reached
-#define RG_LOOP_NEAR          10   // steps at the push-out speed: an open loop is closed from there
-#define RG_LOOP_DENSE_ROWS    128  // rows up to which loops alone are solved densely
-#define RG_PROJECT_SHARE      0.5  // of the depth that one step undoes
-#define RG_PROJECT_COMPLIANCE 1e-6 // of half lines, relative to G
-#define RG_PROJECT_TOLERANCE  1e-4 // of the largest depth or violation
-#define RG_PROJECT_PASSES     10   // Gauss-Seidel passes before a solve
-#define RG_PROJECT_SLOP       1e-9 // [m] or [rad] of depth that stays
-#define RG_CLOSE_ITERATIONS   60   // of rgWorld_Project, each with a factorization of M
-
 // ---- create and destroy
 
 rgResult rgProjection_Create(rgWorld* world) {
@@ -28,7 +15,7 @@ rgResult rgProjection_Create(rgWorld* world) {
         return rg_errorMemory;
     }
     rgContactSolverDef def = rgDefaultContactSolverDef();
-    def.tolerance = RG_PROJECT_TOLERANCE;
+    def.tolerance = RG_PROJECT_TOLERANCE_RATIO;
     def.kernels = world->def.contact.kernels;
     def.tasks = world->def.tasks;
     def.allocator = world->heap.allocator;
@@ -107,7 +94,7 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
     for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
         double end;
         if (rgWorld_IsHalfLine(world, r, &end)) {
-            *deep = *deep || end < -RG_PROJECT_SLOP;
+            *deep = *deep || end < -RG_SLOP;
             p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end)};
         }
         if (result != rg_ok) {
@@ -123,7 +110,7 @@ static void rgProjection_MarkIslands(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     rgConnectIslands(world);
     for (int i = 0; i < p->halfLineCount; ++i) {
-        if (p->halfLines[i].room < -RG_PROJECT_SHARE * RG_PROJECT_SLOP) {
+        if (p->halfLines[i].room < -RG_PROJECT_SHARE * RG_SLOP) {
             world->constraints.islands[rgRowIsland(world, p->halfLines[i].row)].projects = true;
         }
     }
@@ -159,7 +146,7 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
             continue;
         }
         p->rows.gap[row] = line->room;
-        p->rows.compliance[row] = RG_PROJECT_COMPLIANCE * G;
+        p->rows.compliance[row] = RG_PROJECT_COMPLIANCE_RATIO * G;
         p->rows.lambda[row] = RG_PROJECT_SHARE * rgWorld_ProjectionImpulse(world, line->row);
         p->rows.sources[row] = (rgRowSource){.kind = -1, .index = i, .slot = -1};
     }
@@ -171,9 +158,9 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
 // (11) Levenberg-Marquardt damping of a loop in proportion to its violation: near singular
 // configurations that do not close, it bounds the motion.
 static void rgProjection_Damp(rgRows* rows, int first, double violation) {
-    double share = RG_LOOP_DAMPING * fmin(violation / RG_LOOP_DAMPED, 1);
+    double share = RG_LOOP_DAMPING_RATIO * fmin(violation / RG_LOOP_DAMPED_VIOLATION, 1);
     for (int r = first; r < rows->rowCount; ++r) {
-        rows->compliance[r] *= fmax(share / RG_LOOP_COMPLIANCE, 1);
+        rows->compliance[r] *= fmax(share / RG_LOOP_COMPLIANCE_RATIO, 1);
     }
 }
 
@@ -216,7 +203,7 @@ static double rgProjection_AddLoops(rgWorld* world) {
             return -1;
         }
         bool open = world->constraints.isOpen[e],
-             left = p->leavesOpen || violation > RG_LOOP_NEAR * most;
+             left = p->leavesOpen || violation > RG_OPEN_STEPS * most;
         if (open && left && rows->rowCount > first) {
             rgRows_DropLast(rows);
             continue;
@@ -332,14 +319,14 @@ static bool rgProjection_Sweep(rgWorld* world, double depth) {
         int begin = rows->rowStart[r];
         p->diagonal[r] = rgSquareOf(rgRows_Columns(rows, r), p->whitened + begin);
     }
-    for (int k = 0; k < RG_PROJECT_PASSES && change > RG_PROJECT_TOLERANCE * depth; ++k) {
+    for (int k = 0; k < RG_PROJECT_PASSES && change > RG_PROJECT_TOLERANCE_RATIO * depth; ++k) {
         change = 0;
         for (int i = 0; i < rows->rowCount; ++i) {
             int row = k % 2 == 0 ? i : rows->rowCount - 1 - i;
             change = fmax(change, rgProjection_UpdateRow(p, row, p->work));
         }
     }
-    return change <= RG_PROJECT_TOLERANCE * depth;
+    return change <= RG_PROJECT_TOLERANCE_RATIO * depth;
 }
 
 static double rgProjection_Depth(const rgProjection* p) {
@@ -402,7 +389,7 @@ static bool rgProjection_Deepens(const rgWorld* world) {
     const rgProjection* p = world->projection;
     for (int i = 0; i < p->halfLineCount; ++i) {
         const rgHalfLine* line = &p->halfLines[i];
-        if (line->room + rgRows_Dot(&world->constraints.rows, line->row, p->x) < -RG_PROJECT_SLOP) {
+        if (line->room + rgRows_Dot(&world->constraints.rows, line->row, p->x) < -RG_SLOP) {
             return true;
         }
     }
@@ -420,7 +407,7 @@ static bool rgProjection_HitsInactive(rgWorld* world) {
     }
     rgWorld_RateLinks(world, p->work);
     for (int i = 0; i < world->contacts.inactiveCount; ++i) {
-        if (rgWorld_StraightGap(world, &world->contacts.inactive[i]) < -RG_PROJECT_SLOP) {
+        if (rgWorld_StraightGap(world, &world->contacts.inactive[i]) < -RG_SLOP) {
             return true;
         }
     }
@@ -620,7 +607,7 @@ static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* next, doubl
         return result;
     }
     rgProjection_FindMotion(world);
-    for (double share = 1; share > 1e-3; share *= 0.5) {
+    for (double share = 1; share > RG_SEARCH_LEAST_STEP; share *= 0.5) {
         rgWorld_Move(world, q, p->x, share, next);
         double reached = rgWorld_LoopErrorAt(world, next);
         if (reached < 0) {
@@ -643,7 +630,8 @@ rgResult rgWorld_Project(rgWorld* world) {
     double* q = rgAllocate(&world->heap.allocator, 2 * qCount + 1, sizeof(double));
     rgResult result = q != NULL ? rg_ok : rg_errorMemory;
     double error = INFINITY;
-    for (int i = 0; result == rg_ok && error >= RG_LOOP_TOLERANCE && i < RG_CLOSE_ITERATIONS; ++i) {
+    for (int i = 0; result == rg_ok && error >= RG_LOOP_TOLERANCE && i < RG_SEARCH_ITERATIONS;
+         ++i) {
         result = rgWorld_Forward(world, NULL);
         if (result != rg_ok) {
             break;

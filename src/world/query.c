@@ -2,9 +2,6 @@
 #include "rigor/query.h"
 #include "world/world.h"
 
-#define RG_CAST_TOLERANCE 1e-6 // [m]
-#define RG_CAST_STEPS     256
-
 // Where colliders are now, and boxes around them: once per state.
 static bool rgWorld_PlaceTargets(const rgWorld* world) {
     rgReadout* readout = world->readout;
@@ -112,12 +109,12 @@ static bool rgCastAt(const rgGeometry* geometry, rgPose pose, rgVec3 direction, 
     bool convex = kind != rg_shapeMesh && kind != rg_shapeHeightField;
     double speed = rgLength(direction);
     rgPose moved = pose;
-    for (int i = 0; i < RG_CAST_STEPS; ++i) {
+    for (int i = 0; i < RG_CAST_ITERATIONS; ++i) {
         moved.p = rgAddScaled(pose.p, *fraction, direction);
         if (rgDistance(geometry, moved, other, otherPose, NULL, proximity) != rg_ok) {
             return false;
         }
-        if (proximity->distance <= RG_CAST_TOLERANCE) {
+        if (proximity->distance <= RG_DEPTH_TOLERANCE) {
             return true;
         }
         double closing = convex ? rgDot(direction, proximity->normal) : speed;
@@ -136,7 +133,7 @@ static rgBox rgSweptBox(const rgGeometry* geometry, rgPose pose, rgVec3 way) {
     rgBox box = rgGeometry_Box(geometry, pose);
     rgVec3 back = rgVec(RG_MIN(way.x, 0), RG_MIN(way.y, 0), RG_MIN(way.z, 0));
     rgVec3 ahead = rgVec(RG_MAX(way.x, 0), RG_MAX(way.y, 0), RG_MAX(way.z, 0));
-    rgVec3 around = rgVec(RG_CAST_TOLERANCE, RG_CAST_TOLERANCE, RG_CAST_TOLERANCE);
+    rgVec3 around = rgVec(RG_DEPTH_TOLERANCE, RG_DEPTH_TOLERANCE, RG_DEPTH_TOLERANCE);
     box.lower = rgAdd(box.lower, rgSub(back, around));
     box.upper = rgAdd(box.upper, rgAdd(ahead, around));
     return box;

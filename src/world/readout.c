@@ -145,8 +145,8 @@ static rgContactState rgStateOf(const rgContact* contact, double speed) {
     if (!(normal > 0)) {
         return rg_contactOpen;
     }
-    bool onCone = tangential >= contact->mu * normal * (1 - 1e-4);
-    return onCone && speed > 1e-6 ? rg_contactSlip : rg_contactStick;
+    bool onCone = tangential >= contact->mu * normal * (1 - RG_STICK_CONE_RATIO);
+    return onCone && speed > RG_STICK_SPEED ? rg_contactSlip : rg_contactStick;
 }
 
 static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgContactPoint* point) {

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#define RG_REBOUND_ROUNDS 8    // passes per step at most, after the first
-#define RG_REBOUND_CLOSE  1e-3 // of the work between no rebound and all of it
-
 int rgFindIsland(rgIsland* islands, int tree) {
     while (islands[tree].parent != tree) {
         islands[tree].parent = islands[islands[tree].parent].parent;
@@ -78,7 +75,7 @@ double rgWorld_RestitutionShare(const rgWorld* world, const rgContactPoint* poin
 
 // Islands whose contacts did work. Rounding and the solver's tolerance are no work.
 static bool rgMarkIslands(rgWorld* world) {
-    double tolerance = 10 * world->def.contact.tolerance;
+    double tolerance = RG_RESTITUTION_ERROR_FACTOR * world->def.contact.tolerance;
     bool any = false;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
         rgIsland* island = &world->constraints.islands[i];
@@ -105,9 +102,9 @@ static bool rgNarrowIsland(rgIsland* island, bool first) {
         island->highWork = island->work;
     }
     double span = island->highWork - island->lowWork, room = island->allowed - island->lowWork;
-    bool closed = !(span > 0) || room <= RG_REBOUND_CLOSE * span;
+    bool closed = !(span > 0) || room <= RG_RESTITUTION_RATIO * span;
     // A little on the side that is allowed, so that both sides close in.
-    double aim = closed ? 0 : room / span * (1 - 0.5 * RG_REBOUND_CLOSE);
+    double aim = closed ? 0 : room / span * (1 - 0.5 * RG_RESTITUTION_RATIO);
     island->share = island->low + aim * (island->high - island->low);
     return !closed;
 }
@@ -134,7 +131,7 @@ bool rgReviseRestitution(rgWorld* world, bool last) {
     }
     rgMeasureIslands(world);
     bool first = world->constraints.restitutionPass++ == 1, open = false;
-    last = last || world->constraints.restitutionPass > RG_REBOUND_ROUNDS;
+    last = last || world->constraints.restitutionPass > RG_RESTITUTION_PASSES;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
         rgIsland* island = &world->constraints.islands[i];
         double solved = island->share;

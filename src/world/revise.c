@@ -2,10 +2,6 @@
 // that would add energy. docs/theory/step.md, "Passes".
 #include "world/world.h"
 
-// Bounds of a step, after which only restitution is revised, for the last time.
-#define RG_MAX_PASSES         16
-#define RG_MAX_FACTORIZATIONS 200 // a pass takes at most 300
-
 // Contacts and gaps; *frees: v_free is another.
 static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
     *frees = rgWorld_ReviseRolling(world);
@@ -27,7 +23,8 @@ bool rgRevise(rgStep* step) {
         return false;
     }
     int pass = ++step->pass;
-    bool last = pass >= RG_MAX_PASSES || step->factorizationCount >= RG_MAX_FACTORIZATIONS;
+    // Only restitution is revised at the bounds of a step, for the last time.
+    bool last = pass >= RG_MOST_PASSES || step->factorizationCount >= RG_MOST_FACTORIZATIONS;
     unsigned why = last ? 0 : rgReviseContacts(world, pass, &step->movesFreely);
     if (why != 0) {
         world->constraints.restitutionPass = 0; // islands may be others

@@ -335,8 +335,9 @@ static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensor
 
 static double rgReadRange(const rgWorld* world, rgFrameId frame) {
     rgPose pose = rgDynamics_FramePose(rgWorld_Now(world), frame);
-    rgRay ray = {
-        .origin = pose.p, .direction = rgRotate(pose.q, rgVec(0, 0, 1)), .maxFraction = 1e6};
+    rgRay ray = {.origin = pose.p,
+                 .direction = rgRotate(pose.q, rgVec(0, 0, 1)),
+                 .maxFraction = RG_RANGE_MOST};
     int body = world->model->framePlaces[frame.index1 - 1].body;
     rgQueryFilter filter = {.ignore = {body + 1}, .ignoreWorld = body < 0};
     rgWorldHit hit;

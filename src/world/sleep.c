@@ -116,10 +116,10 @@ bool rgWorld_Rouse(rgWorld* world) {
         }
         const rgCollider *A = &world->contacts.colliders[pair->a],
                          *B = &world->contacts.colliders[pair->b];
-        double reach = 2 * rgPairTravel(A, B);
+        double reach = RG_SWING_RATIO * rgPairTravel(A, B);
         bool touches = false;
         for (int k = 0; k < manifold->count; ++k) {
-            touches = touches || manifold->points[k].gap <= reach + fall + RG_TOUCHING;
+            touches = touches || manifold->points[k].gap <= reach + fall + RG_SLOP;
         }
         if (touches) {
             int tree =

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_START_TOLERANCE 1e-6 // [rad] or [m] by which closing loops may leave a limit
-#define RG_START_ROUNDS    50   // of limits and loops; a mimic joint of equal inertia takes 9
-
 static bool rgJointIsOutside(const rgModel* model, int joint, const double* q, double tolerance) {
     const rgJointDef* def = &model->joints[joint];
     bool scalar = def->kind == rg_jointRevolute || def->kind == rg_jointPrismatic;
@@ -42,11 +39,11 @@ static bool rgWorld_CloseInside(rgWorld* world, double* q) {
     const rgModel* model = world->model;
     int first = 0;
     bool inside = model->info.equalityCount == 0;
-    for (int round = 0; !inside && round < RG_START_ROUNDS; ++round) {
+    for (int round = 0; !inside && round < RG_SEARCH_ITERATIONS; ++round) {
         if (rgWorld_Project(world) != rg_ok) {
             return false;
         }
-        inside = rgCountOutside(model, world->state.q, RG_START_TOLERANCE, &first) == 0;
+        inside = rgCountOutside(model, world->state.q, RG_DEPTH_TOLERANCE, &first) == 0;
         memcpy(q, world->state.q, (size_t)model->qCount * sizeof(double));
         rgEnterLimits(model, q);
         if (!inside && rgWorld_SetState(world, q, NULL) != rg_ok) {

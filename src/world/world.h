@@ -7,6 +7,7 @@
 #include "math/kernels.h"
 #include "model/model.h"
 #include "rigor/world.h"
+#include "world/tuning.h"
 
 #include <stdatomic.h>
 
@@ -496,12 +497,11 @@ void rgWorld_MeasureTendons(rgWorld* world);                               // co
 void rgWorld_WarnEqualities(const rgWorld* world,
                             rgDiagnostics* diagnostics); // constraint_equality.c
 
-// Gap that counts as none. In hyperstatic assemblies less than that decides
-// which contacts carry: errors within the tolerance would make the forces wander from step to step.
-#define RG_TOUCHING 1e-9 // [m] or [rad]
-// Without a jump, which a heavy body would feel: from none at RG_TOUCHING to all at twice that.
+// Gap less the slop. Smaller gaps are errors within the solver's tolerance, which in hyperstatic
+// assemblies would decide which contacts carry. Continuous, for heavy bodies: from zero at RG_SLOP
+// to the whole gap at twice that.
 static inline double rgTouchingGap(double gap) {
-    double size = RG_MIN(2 * (fabs(gap) - RG_TOUCHING), fabs(gap));
+    double size = RG_MIN(2 * (fabs(gap) - RG_SLOP), fabs(gap));
     return size > 0 ? copysign(size, gap) : 0;
 }
 
@@ -705,7 +705,6 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point);
 // Rows of the equality at the present kinematics: gaps and Jacobian, without bias. Returns the
 // first row, -1 when out of memory, -2 when the equality takes no part.
 int rgAddEqualityRows(rgWorld* world, rgRows* rows, int equality);
-#define RG_LOOP_COMPLIANCE 1e-9 // (10) of rigid loops, relative to G
 static inline bool rgEqualityIsLoop(const rgEqualityDef* def) {
     return def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
 }
@@ -744,10 +743,10 @@ static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
     double time = RG_MAX(A->ahead, B->ahead);
     return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
 }
-// (14) Twice the travel: where one end is stopped, the other swings on up to that much faster.
+// (14) A multiple of the travel: where one end is stopped, the other moves on faster.
 static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* A,
                                         const rgCollider* B, double travel) {
-    return RG_MAX(2 * travel + world->def.margin, RG_MAX(A->margin, B->margin));
+    return RG_MAX(RG_SWING_RATIO * travel + world->def.margin, RG_MAX(A->margin, B->margin));
 }
 // How points of link B move past those of link A, for given velocities of links.
 typedef struct rgRelativeTwist {

@@ -1,0 +1,100 @@
+// Numbers of the time step, each in one place. A name ends in its quantity. Behind the value: the
+// quantity it is relative to [unit], what doubling it does, and the experiment that chose it:
+//   [x.md]  docs/theory/x.md;  [note] docs/notebook/step.md
+//   [t x]   test/world/test_x.c fails with half or twice the value
+//   [inh]   inherited, not measured
+// Defaults of rgWorldDef are not here.
+#pragma once
+
+// Zero, for decisions.
+#define RG_SLOP             1e-9  // [m], [rad] of gap or depth. [constraints.md]
+#define RG_ROUNDING         1e-12 // of gaps [m], slips [m/s], entries of J, ratios of G. [inh]
+#define RG_DEPTH_TOLERANCE  1e-6  // [m], [rad] of overlap by design, of starts and of casts. [inh]
+#define RG_CREEP_SPEED      1e-7  // [m/s] of a slip that may be wrong. [inh]
+#define RG_STICK_SPEED      1e-6  // [m/s] of contacts that stick. [inh]
+#define RG_STICK_CONE_RATIO 1e-4  // distance from the cone / mu lambda_n of the same. [inh]
+#define RG_REST_RATIO       1e-2 // v / (g dt) of what rests, w^2 r / g of what does not roll. [inh]
+#define RG_LEAST_REACH      1    // [m] of a coordinate that moves neither shape nor mass. [inh]
+
+// Contacts.
+#define RG_SWING_RATIO             2    // speed / that before an impact at the other end. [step.md]
+#define RG_LIMIT_MARGIN            1e-3 // [m], [rad] up to which limits have rows; x2: cost. [inh]
+#define RG_INACTIVE_LOADED_RATIO   4 // gap / (g dt^2) of inactive contacts that carried. [step.md]
+#define RG_INACTIVE_UNLOADED_RATIO 0.25 // and of others; x2: fewer rows, more passes. [step.md]
+#define RG_INACTIVE_PASSES         3    // after which all contacts are active. [inh]
+#define RG_OVERLAP_POINT_COUNT     2  // points of pairs that overlap by design; x2: cost. [step.md]
+#define RG_PAIRS_PER_TASK          64 // of collision; x2: fewer, longer tasks. [inh]
+
+// Passes.
+#define RG_MOST_PASSES              16   // of a step, but for restitution. [inh]
+#define RG_MOST_FACTORIZATIONS      200  // of a step, but for its last pass. [inh]
+#define RG_RESTITUTION_PASSES       8    // of regula falsi. [inh]
+#define RG_RESTITUTION_RATIO        1e-3 // accuracy of the work / work of full restitution. [inh]
+#define RG_RESTITUTION_ERROR_FACTOR 10   // work that is none / tolerance of the solver. [inh]
+
+// Free motion.
+#define RG_STIFFNESS_FACTOR    4.0  // y / z of step.md (1); x2: 18, not 12, steps per period
+#define RG_MIDPOINT_ITERATIONS 12   // of the free rate and of (28); converge before. [inh]
+#define RG_MIDPOINT_TOLERANCE  1e-9 // of (28), relative to the velocity. [inh]
+#define RG_FLUID_STIFF_RATIO   0.05 // dt d / m of a fluid that changes within a step. [inh]
+
+// Trees that turn fast.
+#define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [step.md]
+#define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate. [step.md]
+#define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep. [step.md]
+#define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
+#define RG_ROTATION_ITERATIONS 2    // of (35). [inh]
+
+// Curved paths.
+#define RG_CURVED_GAP_RATIO       0.1  // correction / half width of the thinner shape. [t cards]
+#define RG_CURVED_TOLERANCE_RATIO 0.01 // change of a correction / half width. [inh]
+#define RG_CURVED_PASSES          6    // in which corrections are computed again. [inh]
+#define RG_ROLLING_GAP_RATIO      10   // largest correction / (radius angle^2) of rolling. [inh]
+#define RG_TOGETHER_FACTOR        20 // of (23) in constraints.md; x2: rolling starts sooner. [inh]
+
+// Compliances, relative to G.
+#define RG_LOOP_COMPLIANCE_RATIO    1e-9 // of rigid loops. [inh]
+#define RG_SQUEEZE_COMPLIANCE_RATIO 1e-8 // of contacts that a kinematic body closes. [inh]
+#define RG_DRAG_COMPLIANCE_RATIO    1e-3 // of loops that a kinematic body drags. [projection.md]
+#define RG_SHARING_LEAST_RATIO      1e-7 // of normals that share a load. [constraints.md]
+#define RG_SHARING_MOST_RATIO       1e-5 // [constraints.md]
+#define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]
+
+// Projection.
+#define RG_PROJECT_SHARE            0.5  // of a depth that a step undoes. [projection.md]
+#define RG_PROJECT_COMPLIANCE_RATIO 1e-6 // of half lines, relative to G. [inh]
+#define RG_PROJECT_TOLERANCE_RATIO  1e-4 // of the largest depth; x100: 2.5 times the solves. [note]
+#define RG_PROJECT_PASSES           10   // of Gauss-Seidel before a solve. [inh]
+#define RG_OPEN_VIOLATION           1e-4 // [m], [rad] above which a loop is open. [inh]
+#define RG_OPEN_STEPS               10   // time steps in which an open loop closes. [inh]
+#define RG_LOOP_ITERATIONS          5    // of Gauss and Newton. [inh]
+#define RG_LOOP_TOLERANCE           1e-10 // [m], [rad] of a closed loop. [inh]
+#define RG_LOOP_DAMPING_RATIO       1e-2  // largest damping, relative to G. [inh]
+#define RG_LOOP_DAMPED_VIOLATION    1e-3  // [m], [rad] that has it. [inh]
+#define RG_LOOP_DENSE_ROWS          128   // up to which loops alone are dense. [inh]
+#define RG_SEARCH_ITERATIONS        60    // of closing loops, starts and inverse steps. [inh]
+#define RG_SEARCH_LEAST_STEP        1e-3  // of Gauss and Newton [-]. [inh]
+#define RG_SEARCH_RISE_COUNT        4     // rises of an error that is rounding. [inh]
+
+// Monitor: bounds of anomalies. Sound runs of all scenes and robots stay below half of each.
+#define RG_MONITOR_STEPS        8    // between two looks at energy and forces; x2: cost halves
+#define RG_ANOMALY_ENERGY_RATIO 0.03 // rise / largest kinetic energy
+#define RG_ANOMALY_SPEED        0.3  // [m/s] of all that moves, with an energy that is none
+#define RG_ANOMALY_FORCE_RATIO  1e4  // force / weight of all that moves
+#define RG_ANOMALY_STOP_RATIO   4    // and / force that stops all that moves in one step
+#define RG_ANOMALY_DEPTH_RATIO  0.02 // sudden depth / radius of the smaller shape
+#define RG_ANOMALY_LEAST_DEPTH  1e-3 // [m] beside it
+
+// Inverse dynamics (inverse.md).
+#define RG_INVERSE_PROJECTIONS     2    // between rows and projection. [inh]
+#define RG_INVERSE_ROLLING_RATIO   0.01 // normal speed / rate of the correction. [inh]
+#define RG_MISSING_RATIO           1e-6 // missing force / forces on a joint. [inh]
+#define RG_FEASIBLE_TOLERANCE      1e-9 // of least squares, ranks and cones. [inh]
+#define RG_FEASIBLE_ITERATIONS     500  // of its solver. [inh]
+#define RG_FEASIBLE_PASSES         4    // proximal steps. [inh]
+#define RG_FEASIBLE_PROXIMAL_RATIO 1e-7 // weight of the last impulses / mean of diag G. [inh]
+#define RG_FEASIBLE_GIVEN_RATIO    1e3  // weight of given impulses / mean of diag G. [inh]
+
+// Queries.
+#define RG_CAST_ITERATIONS 256 // of conservative advancement. [inh]
+#define RG_RANGE_MOST      1e6 // [m] of a range finder. [inh]
