@@ -25,6 +25,7 @@ static const rgVerb rgMeasurements[] = {
 #ifdef RIGOR_HAVE_CHOLMOD
     {"factor", "sparse factorizations, beside CHOLMOD", rgBench_Factor},
 #endif
+    {"falls", "scenes at many time steps: unsolved steps, factorizations, depth", rgBench_Falls},
     {"generate", "collections of contact problems, as FCLIB files", rgBench_Generate},
     {"inverse", "inverse dynamics with contacts: an arm that slides on a wall", rgBench_Inverse},
     {"kernels", "dense kernels, beside OpenBLAS", rgBench_Kernels},
