@@ -12,6 +12,7 @@ typedef struct rgFallsOptions {
     double spread;
     double time;
     double timeStep;
+    double settle;
     int threads;
     bool json;
 } rgFallsOptions;
@@ -19,7 +20,7 @@ typedef struct rgFallsOptions {
 // One simulation.
 typedef struct rgFall {
     const char* path;
-    double timeStep, time;
+    double timeStep, time, settle;
     bool failed;
     int steps, unsolved, regularized, passes;
     int rows, projections; // sums over steps
@@ -30,6 +31,8 @@ typedef struct rgFall {
     double depth;       // sum over steps of the deepest penetration [m]
     double deepest;     // [m]
     double energyRise;  // [J]
+    double drift;       // farthest motion of a body's origin from the settling time to the end [m]
+    double energyBand;  // largest less least energy in that time [J]
     double seconds;     // in rgWorld_Step()
     rgHistogram counts; // of factorizations
 } rgFall;
@@ -58,6 +61,51 @@ static void rgCountStep(rgFall* fall, const rgStepReport* report) {
     rgHistogram_Add(&fall->counts, factorizations);
 }
 
+// Origins of all bodies.
+static void rgReadOrigins(const rgSimulation* simulation, rgVec3* origins) {
+    for (int b = 0; b < simulation->info.bodyCount; ++b) {
+        origins[b] = rgWorld_BodyPose(simulation->world, (rgBodyId){b + 1}).p;
+    }
+}
+
+static double rgEnergyOf(const rgSimulation* simulation) {
+    return rgWorld_KineticEnergy(simulation->world) + rgWorld_PotentialEnergy(simulation->world);
+}
+
+// Step on; from the settling time on, watch drift and energy.
+static void rgRunSteps(rgFall* fall, rgSimulation* simulation) {
+    int steps = (int)lround(fall->time / fall->timeStep);
+    int settled = fall->settle > 0 ? (int)lround(fall->settle / fall->timeStep) : steps;
+    size_t count = (size_t)simulation->info.bodyCount + 1;
+    rgVec3* origins = rgCli_Grow(NULL, 2 * count, sizeof(rgVec3));
+    double least = INFINITY, most = -INFINITY;
+    rgStepReport report;
+    for (int s = 0; s < steps && !fall->failed; ++s) {
+        if (s == settled) {
+            rgReadOrigins(simulation, origins);
+        }
+        if (s >= settled) {
+            double energy = rgEnergyOf(simulation);
+            least = fmin(least, energy);
+            most = fmax(most, energy);
+        }
+        double begin = rgCli_ThreadSeconds();
+        fall->failed = rgSimulation_Step(simulation, &report) != rg_ok;
+        fall->seconds += rgCli_ThreadSeconds() - begin;
+        if (!fall->failed) {
+            rgCountStep(fall, &report);
+        }
+    }
+    if (settled < steps) {
+        rgReadOrigins(simulation, origins + count);
+        for (size_t b = 0; b + 1 < count; ++b) {
+            fall->drift = fmax(fall->drift, rgLength(rgSub(origins[count + b], origins[b])));
+        }
+        fall->energyBand = most - least;
+    }
+    free(origins);
+}
+
 static void rgRunFall(int index, int worker, void* context) {
     (void)worker;
     rgFall* fall = &((rgFalls*)context)->falls[index];
@@ -73,16 +121,7 @@ static void rgRunFall(int index, int worker, void* context) {
     if (simulation.scene == NULL && simulation.info.keyCount > 0) {
         rgWorld_Reset(simulation.world, (rgKeyId){1});
     }
-    int steps = (int)lround(fall->time / fall->timeStep);
-    rgStepReport report;
-    for (int s = 0; s < steps && !fall->failed; ++s) {
-        double begin = rgCli_ThreadSeconds();
-        fall->failed = rgSimulation_Step(&simulation, &report) != rg_ok;
-        fall->seconds += rgCli_ThreadSeconds() - begin;
-        if (!fall->failed) {
-            rgCountStep(fall, &report);
-        }
-    }
+    rgRunSteps(fall, &simulation);
     fall->energyRise = rgWorld_Health(simulation.world).energy.amount;
     rgSimulation_Free(&simulation);
 }
@@ -106,6 +145,8 @@ static rgFall rgSumFalls(const rgFall* falls, int count) {
         sum.residual = fmax(sum.residual, fall->residual);
         sum.depth += fall->depth;
         sum.deepest = fmax(sum.deepest, fall->deepest);
+        sum.drift = fmax(sum.drift, fall->drift);
+        sum.energyBand = fmax(sum.energyBand, fall->energyBand);
         sum.energyRise = fmax(sum.energyRise, fall->energyRise);
         sum.seconds += fall->seconds;
         for (int value = 0; value < fall->counts.size; ++value) {
@@ -139,18 +180,19 @@ static void rgPrintFalls(const rgFall* falls, int count, bool json, bool first) 
                "\"factorizations_mean\": %.4f, \"projection_factorizations_mean\": %.4f, "
                "\"factorizations_p99\": %d, \"factorizations_max\": %d, \"steps_over_500\": %d, "
                "\"deepest_mean_um\": %.4g, \"deepest_max_um\": %.4g, \"energy_rise_max\": %.4g, "
+               "\"drift_max_um\": %.4g, \"energy_band_max\": %.4g, "
                "\"us_per_step\": %.4g}",
                first ? "" : ",", name, count, failures, sum.steps, sum.unsolved, sum.residual,
                sum.regularized, sum.passes / steps, sum.projections / steps,
                (double)sum.factorizations / steps, (double)sum.projectionFactorizations / steps,
                p99, sum.worst, sum.overBound, 1e6 * sum.depth / steps, 1e6 * sum.deepest,
-               sum.energyRise, 1e6 * sum.seconds / steps);
+               sum.energyRise, 1e6 * sum.drift, sum.energyBand, 1e6 * sum.seconds / steps);
     } else {
-        printf("%-24s %3d %8d %8d %9.2g %8.2f %6.2f %5d %6d %9.3g %9.3g %9.2g %8.4g\n", name,
-               count - failures, sum.steps, sum.unsolved, sum.residual,
+        printf("%-24s %3d %8d %8d %9.2g %8.2f %6.2f %5d %6d %9.3g %9.3g %9.2g %9.3g %9.2g %8.4g\n",
+               name, count - failures, sum.steps, sum.unsolved, sum.residual,
                (double)sum.factorizations / steps, (double)sum.projectionFactorizations / steps,
                p99, sum.worst, 1e6 * sum.depth / steps, 1e6 * sum.deepest, sum.energyRise,
-               1e6 * sum.seconds / steps);
+               1e6 * sum.drift, sum.energyBand, 1e6 * sum.seconds / steps);
     }
     rgHistogram_Free(&sum.counts);
 }
@@ -168,7 +210,8 @@ static void rgFallAll(const rgFallsOptions* options, char** paths, int pathCount
         int scene = (int)i / options->runs, run = (int)i % options->runs;
         falls.falls[i] = (rgFall){.path = paths[scene],
                                   .timeStep = rgTimeStepOf(options, run),
-                                  .time = options->time};
+                                  .time = options->time,
+                                  .settle = options->settle};
     }
     rgThreadPool* pool = NULL;
     if (options->threads > 1 && rgCreateThreadPool(options->threads, NULL, &pool) == rg_ok) {
@@ -183,9 +226,9 @@ static void rgFallAll(const rgFallsOptions* options, char** paths, int pathCount
     if (options->json) {
         printf("[");
     } else {
-        printf("%-24s %3s %8s %8s %9s %8s %6s %5s %6s %9s %9s %9s %8s\n", "scene", "ran", "steps",
-               "unsolved", "residual", "fact", "proj", "p99", "max", "deep um", "max um", "rise J",
-               "us/step");
+        printf("%-24s %3s %8s %8s %9s %8s %6s %5s %6s %9s %9s %9s %9s %9s %8s\n", "scene", "ran",
+               "steps", "unsolved", "residual", "fact", "proj", "p99", "max", "deep um", "max um",
+               "rise J", "drift um", "band J", "us/step");
     }
     for (int s = 0; s < pathCount; ++s) {
         rgPrintFalls(&falls.falls[(size_t)s * (size_t)options->runs], options->runs, options->json,
@@ -210,6 +253,8 @@ int rgBench_Falls(int argc, char** argv) {
         {"--dt", rg_optionNumber, &options.timeStep, "the middle one [s]", "DT", NULL, 1e-9, 1},
         {"--time", rg_optionNumber, &options.time, "simulated in each run [s]", "T", NULL, 1e-9,
          1e6},
+        {"--settle", rg_optionNumber, &options.settle,
+         "measure drift and energy from this time on [s]", "T", NULL, 0, 1e6},
         {"--threads", rg_optionInt, &options.threads, "runs at once", "N", NULL, 1, 1024},
         {"--json", rg_optionFlag, &options.json, "print a JSON array", NULL, NULL, 0, 0},
     };
@@ -220,7 +265,8 @@ int rgBench_Falls(int argc, char** argv) {
             "Simulate each scene at many time steps, from its first key frame, and sum up:\n"
             "steps that are not solved to 1e-6 and the worst residual, factorizations per step\n"
             "of velocities and of the projection with their 99th percentile and maximum, the\n"
-            "deepest penetration (mean over steps, maximum), the largest rise of energy.",
+            "deepest penetration (mean over steps, maximum), the largest rise of energy.\n"
+            "With --settle: how far a body moves and how much the energy varies from then on.",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .maxArguments = -1,
