@@ -248,11 +248,11 @@ static int rgProjection_NumberColumns(rgProjection* p, int vCount) {
     return count;
 }
 
-// Loops alone: one dense factorization of G + R. Impulses stay zero where it fails.
-static rgResult rgProjection_SolveLoops(rgWorld* world) {
+// Dense Cholesky factor of G + R of the loops. *good: it exists.
+static rgResult rgProjection_FactorLoops(rgWorld* world, bool* good) {
     rgProjection* p = world->projection;
-    rgRows* rows = &p->rows;
-    int n = rows->rowCount, lead = rgLeadingDimension(n);
+    const rgRows* rows = &p->rows;
+    int n = p->loopRowCount, lead = rgLeadingDimension(n);
     int m = rgProjection_NumberColumns(p, world->model->vCount);
     rgResult result = rgReserve(&world->heap.allocator, (void**)&p->dense, &p->denseCapacity, 0,
                                 lead * (n + m), sizeof(double));
@@ -265,65 +265,94 @@ static rgResult rgProjection_SolveLoops(rgWorld* world) {
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
             columns[p->column[rows->column[k]] * lead + r] = p->whitened[k];
         }
-        rows->lambda[r] = -rows->gap[r];
     }
     world->constraints.kernels->addSelfProduct(n, m, columns, lead, p->dense, lead);
     for (int r = 0; r < n; ++r) {
         p->dense[(size_t)r * (size_t)(lead + 1)] += rows->compliance[r];
     }
-    if (world->constraints.kernels->cholesky(n, p->dense, lead)) {
-        world->constraints.kernels->choleskySolve(n, p->dense, lead, rows->lambda);
-    } else {
-        memset(rows->lambda, 0, (size_t)n * sizeof(double));
-    }
+    *good = world->constraints.kernels->cholesky(n, p->dense, lead);
     return rg_ok;
 }
 
 // ---- half lines and loops together
 
-// y = W' lambda
-static void rgProjection_Gather(const rgProjection* p, double* y) {
-    const rgRows* rows = &p->rows;
-    for (int r = 0; r < rows->rowCount; ++r) {
-        for (int k = rows->rowStart[r]; rows->lambda[r] != 0 && k < rows->rowStart[r + 1]; ++k) {
-            y[rows->column[k]] += p->whitened[k] * rows->lambda[r];
-        }
+// Product of a row of W with y.
+static double rgProjection_Dot(const rgProjection* p, int row, const double* y) {
+    double sum = 0;
+    for (int k = p->rows.rowStart[row]; k < p->rows.rowStart[row + 1]; ++k) {
+        sum += p->whitened[k] * y[p->rows.column[k]];
+    }
+    return sum;
+}
+
+// Add a row of W times an impulse to y.
+static void rgProjection_AddRow(const rgProjection* p, int row, double impulse, double* y) {
+    if (impulse == 0) {
+        return;
+    }
+    for (int k = p->rows.rowStart[row]; k < p->rows.rowStart[row + 1]; ++k) {
+        y[p->rows.column[k]] += p->whitened[k] * impulse;
     }
 }
 
-// One Gauss-Seidel update of a half line. Returns the change of its gap [m].
-static double rgProjection_UpdateRow(rgProjection* p, int row, double* y) {
-    const rgRows* rows = &p->rows;
-    double gap = rows->gap[row] + rows->compliance[row] * rows->lambda[row];
+// y = W' lambda
+static void rgProjection_Gather(const rgProjection* p, int vCount, double* y) {
+    memset(y, 0, (size_t)vCount * sizeof(double));
+    for (int r = 0; r < p->rows.rowCount; ++r) {
+        rgProjection_AddRow(p, r, p->rows.lambda[r], y);
+    }
+}
+
+// Gauss-Seidel update of all loops as one block. Returns the largest violation before it.
+static double rgProjection_UpdateLoops(const rgWorld* world, double* y) {
+    rgProjection* p = world->projection;
+    rgRows* rows = &p->rows;
+    int n = p->loopRowCount;
+    double largest = 0, *change = p->diagonal;
+    for (int r = 0; r < n; ++r) {
+        change[r] =
+            -(rows->gap[r] + rows->compliance[r] * rows->lambda[r] + rgProjection_Dot(p, r, y));
+        largest = fmax(largest, fabs(change[r]));
+    }
+    world->constraints.kernels->choleskySolve(n, p->dense, rgLeadingDimension(n), change);
+    for (int r = 0; r < n; ++r) {
+        rows->lambda[r] += change[r];
+        rgProjection_AddRow(p, r, change[r], y);
+    }
+    return largest;
+}
+
+// Gauss-Seidel update of a half line. Returns the change of its gap [m].
+static double rgProjection_UpdateHalfLine(rgProjection* p, int row, double* y) {
+    rgRows* rows = &p->rows;
+    double gap =
+        rows->gap[row] + rows->compliance[row] * rows->lambda[row] + rgProjection_Dot(p, row, y);
     double mass = p->diagonal[row] + rows->compliance[row];
-    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
-        gap += p->whitened[k] * y[rows->column[k]];
-    }
     double next = fmax(rows->lambda[row] - gap / mass, 0), change = next - rows->lambda[row];
-    for (int k = rows->rowStart[row]; change != 0 && k < rows->rowStart[row + 1]; ++k) {
-        y[rows->column[k]] += p->whitened[k] * change;
-    }
+    rgProjection_AddRow(p, row, change, y);
     rows->lambda[row] = next;
     return fabs(change) * mass;
 }
 
-// Gauss-Seidel passes over half lines alone. True: the last one changed gaps by less than the
-// tolerance.
+// Gauss-Seidel passes over the loops and each half line. True: the last one changed gaps by less
+// than the tolerance.
 static bool rgProjection_Sweep(rgWorld* world, double depth) {
     rgProjection* p = world->projection;
-    const rgRows* rows = &p->rows;
+    int first = p->loopRowCount, end = p->rows.rowCount;
     double change = INFINITY;
-    memset(p->work, 0, (size_t)world->model->vCount * sizeof(double));
-    rgProjection_Gather(p, p->work);
-    for (int r = 0; r < rows->rowCount; ++r) {
-        int begin = rows->rowStart[r];
-        p->diagonal[r] = rgSquareOf(rgRows_Columns(rows, r), p->whitened + begin);
+    rgProjection_Gather(p, world->model->vCount, p->work);
+    for (int r = first; r < end; ++r) {
+        const double* W = p->whitened + p->rows.rowStart[r];
+        p->diagonal[r] = rgSquareOf(rgRows_Columns(&p->rows, r), W);
     }
     for (int k = 0; k < RG_PROJECT_PASSES && change > RG_PROJECT_TOLERANCE_RATIO * depth; ++k) {
-        change = 0;
-        for (int i = 0; i < rows->rowCount; ++i) {
-            int row = k % 2 == 0 ? i : rows->rowCount - 1 - i;
-            change = fmax(change, rgProjection_UpdateRow(p, row, p->work));
+        change = first > 0 ? rgProjection_UpdateLoops(world, p->work) : 0;
+        if (first == end) {
+            return true; // loops alone: one exact block
+        }
+        for (int i = first; i < end; ++i) {
+            int row = k % 2 == 0 ? i : first + end - 1 - i;
+            change = fmax(change, rgProjection_UpdateHalfLine(p, row, p->work));
         }
     }
     return change <= RG_PROJECT_TOLERANCE_RATIO * depth;
@@ -350,7 +379,11 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
     }
     rgResult result = rgReserve(&world->heap.allocator, (void**)&p->diagonal, &p->diagonalCapacity,
                                 0, n, sizeof(double));
-    if (result != rg_ok || (p->loopRowCount == 0 && rgProjection_Sweep(world, depth))) {
+    bool sweeps = p->loopRowCount <= RG_LOOP_DENSE_ROWS;
+    if (result == rg_ok && sweeps && p->loopRowCount > 0) {
+        result = rgProjection_FactorLoops(world, &sweeps);
+    }
+    if (result != rg_ok || (sweeps && rgProjection_Sweep(world, depth))) {
         return result;
     }
     rgContactProblem problem = {
@@ -379,8 +412,7 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
 // x = L^-T W' lambda
 static void rgProjection_FindMotion(rgWorld* world) {
     rgProjection* p = world->projection;
-    memset(p->x, 0, (size_t)world->model->vCount * sizeof(double));
-    rgProjection_Gather(p, p->x);
+    rgProjection_Gather(p, world->model->vCount, p->x);
     rgDynamics_Unwhiten(world->kinematics.dynamics, p->x);
 }
 
@@ -470,10 +502,9 @@ static void rgProjection_Move(rgWorld* world) {
 // One iteration: rows, impulses, motion. *deep: half lines take part; set where loops would go
 // through them.
 static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool* deep) {
-    rgProjection* p = world->projection;
     rgResult result = rgProjection_WhitenLoops(world);
-    if (result == rg_ok && !*deep && p->loopRowCount <= RG_LOOP_DENSE_ROWS) {
-        result = rgProjection_SolveLoops(world);
+    if (result == rg_ok && !*deep) {
+        result = rgProjection_SolveAll(world, report);
         if (result != rg_ok) {
             return result;
         }
@@ -481,19 +512,15 @@ static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool*
         if (!rgProjection_Deepens(world)) {
             return rg_ok;
         }
-    }
-    if (!*deep) {
         rgProjection_MarkIslands(world);
         *deep = true;
     }
-    if (result != rg_ok) {
-        return result;
+    if (result == rg_ok) {
+        result = rgProjection_AddHalfLines(world);
     }
-    result = rgProjection_AddHalfLines(world);
-    if (result != rg_ok) {
-        return result;
+    if (result == rg_ok) {
+        result = rgProjection_SolveAll(world, report);
     }
-    result = rgProjection_SolveAll(world, report);
     if (result == rg_ok) {
         rgProjection_FindMotion(world);
     }
@@ -600,8 +627,7 @@ static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* next, doubl
     rgStepReport report = {0};
     rgResult result = rgProjection_WhitenLoops(world);
     if (result == rg_ok) {
-        result = p->loopRowCount <= RG_LOOP_DENSE_ROWS ? rgProjection_SolveLoops(world)
-                                                       : rgProjection_SolveAll(world, &report);
+        result = rgProjection_SolveAll(world, &report);
     }
     if (result != rg_ok) {
         return result;

@@ -71,7 +71,7 @@
 #define RG_LOOP_TOLERANCE           1e-10 // [m], [rad] of a closed loop. [inh]
 #define RG_LOOP_DAMPING_RATIO       1e-2  // largest damping, relative to G. [inh]
 #define RG_LOOP_DAMPED_VIOLATION    1e-3  // [m], [rad] that has it. [inh]
-#define RG_LOOP_DENSE_ROWS          128   // up to which loops alone are dense. [inh]
+#define RG_LOOP_DENSE_ROWS          128   // up to which loops are one dense block. [inh]
 #define RG_SEARCH_ITERATIONS        60    // of closing loops, starts and inverse steps. [inh]
 #define RG_SEARCH_LEAST_STEP        1e-3  // of Gauss and Newton [-]. [inh]
 #define RG_SEARCH_RISE_COUNT        4     // rises of an error that is rounding. [inh]
