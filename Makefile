@@ -15,8 +15,9 @@ build/%/.configured: CMakeLists.txt CMakePresets.json
 	cmake --preset $*
 	@touch $@
 
-# Run the main job on a built-in scene; build/demo.html plays it in a browser.
-demo: all
+# Run the main job on a built-in scene; build/demo.html plays it in a browser. Builds the program alone.
+demo: build/release/.configured
+	cmake --build --preset release --target rigor_cli
 	build/release/rigor demo --export build/demo.html
 
 # One release build and one ASan+UBSan build, unit and data tests.

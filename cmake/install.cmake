@@ -7,6 +7,8 @@ if(RIGOR_CONTACT_ONLY)
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rigor)
 else()
     install(DIRECTORY include/rigor DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    install(DIRECTORY models examples DESTINATION ${CMAKE_INSTALL_DATADIR}/rigor
+        PATTERN CMakeLists.txt EXCLUDE)
 endif()
 
 # What the static library needs, as files.
