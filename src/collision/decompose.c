@@ -25,6 +25,7 @@ typedef struct rgShard {
 typedef struct rgProbe {
     rgVec3 p, normal;
     double free;
+    double hollow; // rgCarver_Excess
 } rgProbe;
 
 // What lies within some box: triangles cut to it, and the corners of the box inside the solid.
@@ -50,6 +51,7 @@ typedef struct rgCarver {
     double size;
     int partCount;
     rgPart* parts; // def->maxHulls + 1
+    bool* apart;   // pairs of parts that were not joined, def->maxHulls squared
     rgResult result;
 } rgCarver;
 
@@ -230,12 +232,45 @@ static double rgCarver_Hollow(const rgCarver* c) {
 }
 
 // How much deeper than allowed hollows are filled, summed over the probes.
-static double rgCarver_Excess(const rgCarver* c) {
+static double rgCarver_Excess(rgCarver* c) {
     double sum = 0;
     for (int i = 0; i < c->probeCount; ++i) {
-        sum += RG_MAX(0, rgHollowAt(c, &c->probes[i], false) - c->def->tolerance * c->size);
+        rgProbe* probe = &c->probes[i];
+        probe->hollow = rgHollowAt(c, probe, false);
+        sum += RG_MAX(0, probe->hollow - c->def->tolerance * c->size);
     }
     return sum;
+}
+
+// The way from a probe to the surface again goes through a hull.
+static bool rgProbe_Meets(const rgProbe* probe, const rgGeometry* g, double slack) {
+    const rgHull* hull = &g->hull;
+    double enter = 0, exit = probe->free;
+    for (int f = 0; f < hull->faceCount && enter <= exit; ++f) {
+        double speed = rgDot(hull->faceNormal[f], probe->normal);
+        double room = hull->faceOffset[f] - rgDot(hull->faceNormal[f], probe->p) + slack;
+        if (speed > 0) {
+            exit = RG_MIN(exit, room / speed);
+        } else if (speed < 0) {
+            enter = RG_MAX(enter, room / speed);
+        } else if (room < 0) {
+            return false;
+        }
+    }
+    return enter <= exit;
+}
+
+// rgCarver_Excess after two parts became one hull is at most that before. Hollows away from the
+// hull are those that rgCarver_Excess has measured.
+static bool rgCarver_KeepsExcess(const rgCarver* c, const rgGeometry* joined, double allowed) {
+    double sum = 0;
+    for (int i = 0; i < c->probeCount && sum <= allowed; ++i) {
+        const rgProbe* probe = &c->probes[i];
+        double hollow = rgProbe_Meets(probe, joined, 2e-7 * c->size) ? rgHollowAt(c, probe, false)
+                                                                     : probe->hollow;
+        sum += RG_MAX(0, hollow - c->def->tolerance * c->size);
+    }
+    return sum <= allowed;
 }
 
 // The deepest hollow that is filled; and by whom, where it is more than allowed.
@@ -562,8 +597,9 @@ static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
         c->parts[i] = both;
         c->parts[j] = c->parts[last];
         c->partCount = last;
-        good = rgCarver_Excess(c) <= allowed;
+        good = rgCarver_KeepsExcess(c, both.hull, allowed);
         if (good) {
+            rgCarver_Excess(c);
             rgPart_Free(c, &first);
             rgPart_Free(c, &second);
             return true;
@@ -577,18 +613,42 @@ static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
     return false;
 }
 
-static bool rgCarver_JoinPair(rgCarver* c, double slack, double allowed) {
+static bool* rgCarver_Apart(const rgCarver* c, int i, int j) {
+    return &c->apart[(size_t)RG_MIN(i, j) * (size_t)c->def->maxHulls + (size_t)RG_MAX(i, j)];
+}
+
+// Parts i and j became part i, the last part part j.
+static void rgCarver_MoveApart(rgCarver* c, int i, int j) {
+    for (int k = 0; k < c->partCount; ++k) {
+        if (k != j) {
+            *rgCarver_Apart(c, j, k) = *rgCarver_Apart(c, c->partCount, k);
+        }
+    }
+    for (int k = 0; k < c->partCount; ++k) {
+        *rgCarver_Apart(c, i, k) = false;
+    }
+}
+
+// Join what can be joined. Hulls and hollows only grow on the way: what was refused once stays
+// refused.
+static void rgCarver_JoinAll(rgCarver* c, double slack, double allowed) {
+    memset(c->apart, 0, (size_t)c->def->maxHulls * (size_t)c->def->maxHulls * sizeof(bool));
     for (int i = 0; i < c->partCount; ++i) {
         for (int j = i + 1; j < c->partCount && c->result == rg_ok; ++j) {
             rgBox a = c->parts[i].hull->box;
             a.lower = rgSub(a.lower, rgVec(slack, slack, slack));
             a.upper = rgAdd(a.upper, rgVec(slack, slack, slack));
-            if (rgBoxesMeet(&a, &c->parts[j].hull->box) && rgCarver_Join(c, i, j, allowed)) {
-                return true;
+            bool* apart = rgCarver_Apart(c, i, j);
+            if (*apart || !rgBoxesMeet(&a, &c->parts[j].hull->box)) {
+                continue;
+            }
+            *apart = true;
+            if (rgCarver_Join(c, i, j, allowed)) {
+                rgCarver_MoveApart(c, i, j);
+                i = j = 0; // again from the first pair
             }
         }
     }
-    return false;
 }
 
 // ---- the whole
@@ -609,8 +669,7 @@ static bool rgIsExposed(const rgCarver* c, rgVec3 p, rgVec3 normal) {
         double up = rgDot(d, normal);
         d = up < 0 ? rgAddScaled(d, -2 * up, normal) : d;
         rgRay ray = {from, d, 4 * c->size};
-        rgRayHit hit;
-        if (!rgRayCast(c->mesh, rgPoseIdentity(), &ray, &hit)) {
+        if (!rgRayMeetsMesh(&c->mesh->triangles, &ray)) {
             return true;
         }
     }
@@ -635,7 +694,7 @@ static void rgCarver_AddProbe(rgCarver* c, rgVec3 p, rgVec3 normal) {
     rgRay ray = {rgAddScaled(p, 1e-6 * c->size, normal), normal, 2 * c->size};
     rgRayHit hit;
     bool stopped = rgRayCast(c->mesh, rgPoseIdentity(), &ray, &hit);
-    c->probes[c->probeCount++] = (rgProbe){p, normal, stopped ? hit.fraction : INFINITY};
+    c->probes[c->probeCount++] = (rgProbe){p, normal, stopped ? hit.fraction : INFINITY, 0};
 }
 
 // Evenly over the surface: large triangles get several, of small ones every nth gets one.
@@ -671,7 +730,9 @@ static bool rgCarver_Begin(rgCarver* c) {
     rgVec3 span = rgSub(c->mesh->box.upper, c->mesh->box.lower);
     c->size = rgLength(span);
     c->parts = rgAllocate(&c->allocator, (size_t)c->def->maxHulls + 1, sizeof(rgPart));
-    if (c->parts == NULL) {
+    c->apart = rgAllocate(&c->allocator, (size_t)c->def->maxHulls * (size_t)c->def->maxHulls,
+                          sizeof(bool));
+    if (c->parts == NULL || c->apart == NULL) {
         c->result = rg_errorMemory;
         return false;
     }
@@ -752,8 +813,7 @@ static rgResult rgCarver_Run(rgCarver* c, bool solid, rgDecomposition** out) {
         while (rgCarver_CutWorst(c, slices)) {
         }
         double excess = rgCarver_Excess(c);
-        while (c->result == rg_ok && rgCarver_JoinPair(c, 1e-6 * c->size, excess)) {
-        }
+        rgCarver_JoinAll(c, 1e-6 * c->size, excess);
         if (!(excess > 0 && excess < 0.9 * before)) {
             break;
         }
@@ -791,6 +851,7 @@ rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
         rgPart_Free(&c, &c.parts[i]);
     }
     rgRelease(&c.allocator, c.parts);
+    rgRelease(&c.allocator, c.apart);
     rgRelease(&c.allocator, c.probes);
     rgDestroyGeometry(c.mesh);
     return result;

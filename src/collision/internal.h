@@ -342,3 +342,5 @@ void rgTriangles_Get(const rgTriangles* t, int i, rgSurfaceTriangle* out);
 // Vertices joined to a vertex by edges of the surface, at most RG_AROUND_LIMIT; their number.
 int rgNeighborsOf(const rgGeometry* surface, int32_t vertex, rgVec3 around[RG_AROUND_LIMIT]);
 bool rgRayCastSurface(const rgGeometry* geometry, const rgRay* ray, rgRayHit* hit);
+// The ray, in the mesh's frame, meets any triangle.
+bool rgRayMeetsMesh(const rgTriangles* triangles, const rgRay* ray);

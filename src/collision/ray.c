@@ -194,11 +194,12 @@ static bool rgRayMeetsBox(const rgRay* ray, const float* lower, const float* upp
     return enter <= exit * (1 + 1e-12);
 }
 
-static bool rgRayMesh(const rgTriangles* t, const rgRay* ray, rgRayHit* hit) {
+// The nearest triangle, or any.
+static bool rgRayMesh(const rgTriangles* t, const rgRay* ray, bool any, rgRayHit* hit) {
     int stack[RG_RAY_STACK], depth = 0;
     bool found = false;
     stack[depth++] = 0;
-    while (depth > 0) {
+    while (depth > 0 && !(any && found)) {
         const rgBvhNode* node = &t->nodes[stack[--depth]];
         if (!rgRayMeetsBox(ray, node->lower, node->upper, hit->fraction)) {
             continue;
@@ -268,7 +269,13 @@ static bool rgRayHeights(const rgGeometry* g, const rgRay* ray, rgRayHit* hit) {
 }
 
 bool rgRayCastSurface(const rgGeometry* g, const rgRay* ray, rgRayHit* hit) {
-    return g->kind == rg_shapeMesh ? rgRayMesh(&g->triangles, ray, hit) : rgRayHeights(g, ray, hit);
+    return g->kind == rg_shapeMesh ? rgRayMesh(&g->triangles, ray, false, hit)
+                                   : rgRayHeights(g, ray, hit);
+}
+
+bool rgRayMeetsMesh(const rgTriangles* triangles, const rgRay* ray) {
+    rgRayHit hit = {.fraction = ray->maxFraction};
+    return rgRayMesh(triangles, ray, true, &hit);
 }
 
 // The ray goes on to the plane that touches the rounded shape below where it is, until it is there:

@@ -1,5 +1,6 @@
 // Ray casts: the hit is on the surface, nothing before it is inside, misses miss; triangles against
 // every triangle by brute force.
+#include "collision/internal.h"
 #include "scene.h"
 
 static double rgOutsideOf(const rgTestShape* s, rgPose pose, const rgRay* ray, double t) {
@@ -172,6 +173,7 @@ static void rgTestSurfaces(void** state) {
         bool metField = rgRayCast(h, rgPoseIdentity(), &ray, &b);
         assert_int_equal(metMesh, isfinite(expected));
         assert_int_equal(metField, isfinite(expected));
+        assert_int_equal(rgRayMeetsMesh(&m->triangles, &ray), isfinite(expected));
         if (metMesh) {
             EXPECT_NEAR(a.fraction, expected, 1e-9);
             EXPECT_NEAR(b.fraction, expected, 1e-9);
