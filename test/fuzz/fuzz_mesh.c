@@ -23,7 +23,7 @@ static void rgCheckMesh(const rgMesh* mesh) {
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     const rgMeshFormat formats[] = {rg_meshUnknown, rg_meshStl, rg_meshObj, rg_meshCollada,
                                     rg_meshMsh};
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         rgDiagnostics* diagnostics = NULL;
         rgMesh* mesh = NULL;
         RG_PROMISE(rgCreateDiagnostics(NULL, &diagnostics) == rg_ok);

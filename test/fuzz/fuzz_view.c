@@ -12,10 +12,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static rgViewer* rgMakeViewer(void) {
+static rgViewer* rgMakeViewer(rgWorld** shown) {
     rgModelDef* def = NULL;
     static rgModel* model; // it, world and viewer live as long as the program
-    static rgWorld* world;
+    rgWorld* world = NULL;
     rgViewer* viewer = NULL;
     RG_PROMISE(rgLoadModelDef("arm", NULL, NULL, &def) == rg_ok);
     RG_PROMISE(rgCompileModel(def, NULL, NULL, &model) == rg_ok);
@@ -23,6 +23,7 @@ static rgViewer* rgMakeViewer(void) {
     rgDestroyModelDef(def);
     RG_PROMISE(rgCreateViewer(NULL, NULL, &viewer) == rg_ok);
     RG_PROMISE(rgViewer_ShowWorld(viewer, world) == rg_ok);
+    *shown = world;
     return viewer;
 }
 
@@ -64,10 +65,11 @@ static bool rgAsk(int port, const char* text, size_t size) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     static rgViewer* viewer;
+    static rgWorld* world;
     if (!rgHasViewer()) { // built without its page
         return 0;
     }
-    viewer = viewer == NULL ? rgMakeViewer() : viewer;
+    viewer = viewer == NULL ? rgMakeViewer(&world) : viewer;
     rgInput in = {bytes, count};
     static const char post[] = "POST /command HTTP/1.1\r\nHost: localhost\r\n"
                                "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n";
@@ -78,6 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     int length = start[0] == '\0' ? 0 : snprintf(text, 256, start, in.left);
     memcpy(text + length, in.at, in.left);
     RG_PROMISE(rgAsk(rgViewer_Port(viewer), text, (size_t)length + in.left));
+    rgStepReport report = {0};
+    RG_PROMISE(rgViewer_Update(viewer, world, &report, NULL) ==
+               rg_ok); // frames for those that listen
     rgViewerCommand command;
     while (rgViewer_TakeCommand(viewer, &command)) {
         RG_PROMISE(command.kind != rg_commandNone && isfinite(command.number));
