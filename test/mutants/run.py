@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which faults do the tests find? run.py [--seed N] [--count N] [--again] [--only REGEX]
+"""Which faults do the tests find? run.py [--seed N] [--count N] [--again] [--only REGEX] [--at PATH:LINE...]
 
 Puts one small fault at a time into a copy of src (operators.py), builds what it concerns and runs the unit tests of
 its folder. A fault that no test meets is reported as survived. Faults that do not compile, and those that give the
@@ -78,6 +78,8 @@ class Tree:
         if not self.run("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release",
                         "-DRIGOR_WERROR=OFF", "-DRIGOR_BENCH=OFF", "-DRIGOR_PEERS=OFF", *launcher):
             sys.exit(f"mutants: the tree could not be configured, see {self.log.name}")
+        if not self.run("ninja", "-C", self.build, "-j1"):  # ctest names no command of a program that is not there
+            sys.exit(f"mutants: the tree could not be built, see {self.log.name}")
         listed = subprocess.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True, capture_output=True,
                                 text=True).stdout
         for test in json.loads(listed)["tests"]:
@@ -87,7 +89,10 @@ class Tree:
 
     def tests_of(self, folder):
         pattern = re.compile(TESTS.get(folder, re.escape(folder) + r"\."))
-        return [name for name in self.tests if pattern.match(name)]
+        names = [name for name in self.tests if pattern.match(name)]
+        if not names:
+            sys.exit(f"mutants: {folder} has no tests")
+        return names
 
     def build_tests(self, names):
         programs = {Path(self.tests[n][0][0]).name for n in names if str(self.build) in self.tests[n][0][0]}
@@ -139,6 +144,11 @@ class Session:
         chosen = operators.sample(self.files, options.seed, 40 * options.count)
         only = re.compile(options.only)
         self.mutants = [m for m in chosen if only.search(m[0])][:4 * options.count]
+        if options.at:
+            at = [place.rsplit(":", 1) for place in options.at]
+            self.mutants = [(p, s, t) for p, line in at for s in operators.sites(self.files[p])
+                            if self.files[p].count("\n", 0, s.start) + 1 == int(line) for t in s.texts]
+            options.count = len(self.mutants)
         self.next = 0
 
     def key(self, mutant):
@@ -242,6 +252,7 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="of files that match")
+    parser.add_argument("--at", nargs="+", metavar="PATH:LINE", help="all faults of these lines instead")
     parser.add_argument("--again", action="store_true", help="repeat what survived")
     options = parser.parse_args()
     os.nice(10)
