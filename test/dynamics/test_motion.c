@@ -374,6 +374,23 @@ static void test_singular_mass_is_reported(void** state) {
     rgDestroyModelDef(def);
 }
 
+// Motions are given to kinematic bodies alone.
+static void test_refused_motions(void** state) {
+    (void)state;
+    rgModel* model = rgDoublePendulum();
+    rgDynamics* d = NULL;
+    assert_int_equal(rgCreateDynamics(model, NULL, &d), rg_ok);
+    const rgPose here = rgPoseIdentity();
+    const rgSpatial rest = {0};
+    const rgBodyId none = {0}, link = {1}, beyond = {99};
+    assert_int_equal(rgDynamics_SetBodyMotion(NULL, link, here, rest, rest), rg_errorArgument);
+    assert_int_equal(rgDynamics_SetBodyMotion(d, none, here, rest, rest), rg_errorArgument);
+    assert_int_equal(rgDynamics_SetBodyMotion(d, beyond, here, rest, rest), rg_errorArgument);
+    assert_int_equal(rgDynamics_SetBodyMotion(d, link, here, rest, rest), rg_errorUnsupported);
+    rgDestroyDynamics(d);
+    rgDestroyModel(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_double_pendulum_keeps_its_energy),
@@ -385,6 +402,7 @@ int main(void) {
         cmocka_unit_test(test_calls_do_not_allocate),
         cmocka_unit_test(test_a_model_without_joints_is_fine),
         cmocka_unit_test(test_singular_mass_is_reported),
+        cmocka_unit_test(test_refused_motions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,37 @@ static void test_all_forms_give_the_box(void** state) {
     }
 }
 
+// A pyramid as a fan around its tip and a strip below: a strip turns every second triangle, and
+// both are turned again where the node mirrors them.
+static void test_fans_and_strips(void** state) {
+    (void)state;
+    for (int mirror = 0; mirror < 2; ++mirror) {
+        rgText text = {.count = 0};
+        rgText_Print(&text,
+                     "<COLLADA><asset><up_axis>Z_UP</up_axis></asset><library_geometries>"
+                     "<geometry id='g'><mesh><source id='s'><float_array id='f' count='15'>"
+                     "-1 -1 0 1 -1 0 1 1 0 -1 1 0 0 0 3</float_array><technique_common>"
+                     "<accessor source='#f' count='5' stride='3'/></technique_common></source>"
+                     "<vertices id='v'><input semantic='POSITION' source='#s'/></vertices>"
+                     "<trifans count='1'><input semantic='VERTEX' source='#v' offset='0'/>"
+                     "<p>4 0 1 2 3 0</p></trifans><tristrips count='1'>"
+                     "<input semantic='VERTEX' source='#v' offset='0'/><p>1 0 2 3</p></tristrips>"
+                     "</mesh></geometry></library_geometries><library_visual_scenes>"
+                     "<visual_scene id='w'><node><scale>%d 1 1</scale>"
+                     "<instance_geometry url='#g'/></node></visual_scene></library_visual_scenes>"
+                     "<scene><instance_visual_scene url='#w'/></scene></COLLADA>",
+                     mirror ? -1 : 1);
+        rgMesh* mesh = rgParse(&text, rg_meshCollada);
+        rgMeshData data = rgMesh_Data(mesh);
+        assert_int_equal(data.triangleCount, 6);
+        EXPECT_NEAR(rgVolume(&data), 4, 1e-14);
+        bool closed = false;
+        assert_int_equal(rgMesh_IsClosed(mesh, &closed), rg_ok);
+        assert_true(closed);
+        rgDestroyMesh(mesh);
+    }
+}
+
 static void test_format_by_content(void** state) {
     (void)state;
     rgText obj = rgBoxObj(), stl = rgBoxTextStl();
@@ -524,6 +555,7 @@ static void test_memory_failure(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_forms_give_the_box),
+        cmocka_unit_test(test_fans_and_strips),
         cmocka_unit_test(test_format_by_content),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_convexity),

@@ -27,6 +27,70 @@ static void test_meshes(void** state) {
     rgParsed_Close(&f);
 }
 
+// A corner of a box, by the rule that counts the tetrahedra from its centre: those of the solid
+// itself.
+static void test_oblique_moments(void** state) {
+    (void)state;
+    rgParsed f =
+        rgParse("<mujoco><asset><mesh name='m' vertex='0 0 0 2 0 0 0 3 0 0 0 5' inertia='legacy' "
+                "face='0 2 1 0 1 3 1 2 3 0 3 2'/></asset><worldbody><body><joint/>"
+                "<geom type='mesh' mesh='m' density='10'/></body></worldbody></mujoco>");
+    const rgInertia* inertia = &f.def->bodies[0].inertia;
+    double m = 10 * 2 * 3 * 5 / 6.0, own = m * (1.0 / 10 - 1.0 / 16),
+           mixed = m * (1.0 / 20 - 1.0 / 16);
+    EXPECT_NEAR(inertia->mass, m, 1e-12);
+    rgExpectVec(inertia->center, 0.5, 0.75, 1.25);
+    EXPECT_NEAR(inertia->moment.xx, own * (9 + 25), 1e-12);
+    EXPECT_NEAR(inertia->moment.yy, own * (4 + 25), 1e-12);
+    EXPECT_NEAR(inertia->moment.zz, own * (4 + 9), 1e-12);
+    EXPECT_NEAR(inertia->moment.xy, -mixed * 6, 1e-12);
+    EXPECT_NEAR(inertia->moment.xz, -mixed * 10, 1e-12);
+    EXPECT_NEAR(inertia->moment.yz, -mixed * 15, 1e-12);
+    rgParsed_Close(&f);
+}
+
+// What an option without attributes leaves: gravity and field as the format has them.
+static void test_options_by_default(void** state) {
+    (void)state;
+    const char* const options[] = {"", "<option/>", "<option wind='1 0 0'/>"};
+    for (int i = 0; i < 3; ++i) {
+        char text[200];
+        snprintf(text, sizeof(text), "<mujoco>%s<worldbody><geom size='1'/></worldbody></mujoco>",
+                 options[i]);
+        rgParsed f = rgParse(text);
+        rgExpectVec(f.def->options.gravity, 0, 0, -9.81);
+        rgExpectVec(f.def->options.magnetic, 0, -0.5, 0);
+        rgExpectVec(f.def->options.wind, i == 2, 0, 0);
+        rgParsed_Close(&f);
+    }
+}
+
+// Friction of a pair is one number for all directions; where a file has two that differ, that is
+// told.
+static void test_friction_of_pairs(void** state) {
+    (void)state;
+    static const struct {
+        const char* friction;
+        int warnings;
+    } cases[] = {{"1", 0},         {"1 1", 0},          {"1 2", 1},          {"1 1 .1", 0},
+                 {"1 1 .1 .2", 0}, {"1 1 .1 .2 .2", 0}, {"1 1 .1 .2 .3", 1}, {"2 1 .1 .2 .2", 1}};
+    for (int i = 0; i < RG_COUNT(cases); ++i) {
+        char text[400];
+        snprintf(text, sizeof(text),
+                 "<mujoco><worldbody><geom name='a' size='1'/><geom name='b' size='1'/></worldbody>"
+                 "<contact><pair geom1='a' geom2='b' condim='6' friction='%s'/></contact></mujoco>",
+                 cases[i].friction);
+        rgParsed f = rgParseText(rgParseMjcf, "x.xml", text, NULL);
+        assert_int_equal(f.result, rg_ok);
+        assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning),
+                         cases[i].warnings);
+        EXPECT_NEAR(f.def->pairs[0].material.mu, cases[i].friction[0] - '0', 0);
+        EXPECT_NEAR(f.def->pairs[0].material.muTorsion, i < 3 ? 0.005 : 0.1, 0);
+        EXPECT_NEAR(f.def->pairs[0].material.muRolling, i < 4 ? 0.0001 : 0.2, 0);
+        rgParsed_Close(&f);
+    }
+}
+
 // A cube as a shell.
 static void test_shell(void** state) {
     (void)state;
@@ -368,6 +432,9 @@ static void test_fitted(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_oblique_moments),
+        cmocka_unit_test(test_friction_of_pairs),
+        cmocka_unit_test(test_options_by_default),
         cmocka_unit_test(test_shell),
         cmocka_unit_test(test_builtin_meshes),
         cmocka_unit_test(test_builtin_wedge),

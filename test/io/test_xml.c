@@ -381,6 +381,14 @@ static void test_long_numbers(void** state) {
     text[4999] = '5';
     assert_ptr_equal(rgScanDouble(text, text + 5000, &read), text + 5000);
     assert_true(read == 0);
+    // before the point, and after it: digits beyond the 19th count in the exponent
+    for (int point = 3; point < 3000; point += 800) {
+        memset(text, '3', 5000);
+        text[point] = '.';
+        int length = 4000 + snprintf(text + 4000, 64, "e-%d", point - 3);
+        assert_ptr_equal(rgScanDouble(text, text + length, &read), text + length);
+        EXPECT_NEAR(read, 1000.0 / 3, 1e-12);
+    }
 }
 
 // Whatever the bytes, there is a tree or a remark.

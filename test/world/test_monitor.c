@@ -49,6 +49,36 @@ static void TestDeepOverlapOfSprings(void** state) {
     SceneEnd(&scene);
 }
 
+// Springs of shapes, and those of friction, keep energy as well: a box that swings on one gets back
+// the speed that it had.
+static void TestSpringsOfShapes(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    for (int tangential = 0; tangential < 2; ++tangential) {
+        Scene scene = SceneStart();
+        Solid box = SolidOf(rg_shapeBox, rgVec(0.2, 0.2, 0.05), 1, rgVec(0, 0, 0.05));
+        *(tangential ? &box.material.tangentialStiffness : &box.material.stiffness) =
+            tangential ? 8 : 1e4;
+        rgShapeDef floor = rgDefaultShapeDef();
+        floor.kind = rg_shapePlane;
+        floor.material = box.material;
+        assert_int_equal(rgModelDef_AddShape(scene.def, &floor, NULL), rg_ok);
+        SceneFree(&scene, &box);
+        SceneMake(&scene, &def);
+        SceneSetVelocity(&scene, 0, 6, (double[]){tangential, 0, -2 * (1 - tangential), 0, 0, 0});
+        double least = INFINITY, most = 0;
+        for (int i = 0; i < 1500; ++i) {
+            SceneStep(&scene);
+            double energy = rgWorld_KineticEnergy(scene.world);
+            least = fmin(least, energy);
+            most = fmax(most, energy - least);
+        }
+        assert_true(least < 0.1 && most > 0.3); // and back
+        assert_int_equal(rgWorld_Health(scene.world).anomalies & rg_anomalyEnergy, 0);
+        SceneEnd(&scene);
+    }
+}
+
 // Bounces, soft and hard, impacts at speed, friction: all explained.
 static void TestImpactsAreExplained(void** state) {
     (void)state;
@@ -185,10 +215,10 @@ static void TestOverlapsItsFixedBase(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestDeepOverlap),          cmocka_unit_test(TestDeepOverlapOfSprings),
-        cmocka_unit_test(TestImpactsAreExplained),  cmocka_unit_test(TestDrivenIsExplained),
-        cmocka_unit_test(TestForwardIsNoEvent),     cmocka_unit_test(TestAppearsInside),
-        cmocka_unit_test(TestOverlapsItsFixedBase),
+        cmocka_unit_test(TestDeepOverlap),       cmocka_unit_test(TestDeepOverlapOfSprings),
+        cmocka_unit_test(TestSpringsOfShapes),   cmocka_unit_test(TestImpactsAreExplained),
+        cmocka_unit_test(TestDrivenIsExplained), cmocka_unit_test(TestForwardIsNoEvent),
+        cmocka_unit_test(TestAppearsInside),     cmocka_unit_test(TestOverlapsItsFixedBase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,8 @@ static void TestPlatformAndAnchors(void** state) {
     SceneMake(&scene, &def);
     SceneRun(&scene, 2000);
     assert_true(rgWorld_IsAsleep(scene.world, box));
+    assert_false(rgWorld_IsAsleep(NULL, box) || rgWorld_IsAsleep(scene.world, (rgBodyId){0}) ||
+                 rgWorld_IsAsleep(scene.world, (rgBodyId){99}));
     rgVec3 there = SceneBodyPoint(&scene, box);
     double sunk = rgDot(rgSub(there, solid.pose.p), rgRotate(shape.pose.q, rgVec(1, 0, 0)));
     EXPECT_NEAR(sunk, 2 * SCENE_G * sin(0.2) / 4e4, 2e-6);

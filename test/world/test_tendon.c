@@ -32,6 +32,32 @@ static void TestWeight(void** state) {
     SceneEnd(&scene);
 }
 
+// Two weights on ropes, one of which goes down half as far as the other goes up: sliders hold
+// nothing of what the ropes carry, at rest or not.
+static void TestCoupledRopes(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><worldbody><site name='top' pos='0 0 1'/><site name='roof' pos='1 0 1'/>"
+        "<body><joint type='slide' axis='0 0 1'/><geom size='.05' mass='2'/><site name='x'/></body>"
+        "<body pos='1 0 0'><joint type='slide' axis='0 0 1'/><geom size='.05' mass='3'/>"
+        "<site name='y'/></body></worldbody><tendon><spatial name='a'><site site='top'/>"
+        "<site site='x'/></spatial><spatial name='b'><site site='roof'/><site site='y'/></spatial>"
+        "</tendon><equality><tendon tendon1='a' tendon2='b' polycoef='0 -.5 0 0 0'/></equality>"
+        "</mujoco>";
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    Scene scene = SceneText(text, &def);
+    SceneRun(&scene, 100);
+    const double* v = rgWorld_Velocities(scene.world, NULL);
+    // x' = -y'/2 (heights), and both accelerations with the ropes' forces f and f/2 upwards
+    double acceleration = -SCENE_G * (3 - 2 * 0.5) / (3 + 2 * 0.25);
+    EXPECT_NEAR(v[1], 0.1 * acceleration, 1e-6);
+    EXPECT_NEAR(v[0], -0.05 * acceleration, 1e-6);
+    for (int body = 1; body <= 2; ++body) {
+        EXPECT_NEAR(rgLength(rgWorld_BodyReaction(scene.world, (rgBodyId){body}).linear), 0, 1e-6);
+    }
+    SceneEnd(&scene);
+}
+
 // A rope that only pulls: free fall until it is taut, then a limit; with a spring, m g/k beyond.
 static void TestSlack(void** state) {
     (void)state;
@@ -175,12 +201,10 @@ static void TestInertiaOfAWay(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(TestWeight),
-                                       cmocka_unit_test(TestSlack),
-                                       cmocka_unit_test(TestEnergy),
-                                       cmocka_unit_test(TestArmature),
-                                       cmocka_unit_test(TestInverseAndRestore),
-                                       cmocka_unit_test(TestInertiaOfAWay),
-                                       cmocka_unit_test(TestKinematicEnd)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestWeight),        cmocka_unit_test(TestCoupledRopes),
+        cmocka_unit_test(TestSlack),         cmocka_unit_test(TestEnergy),
+        cmocka_unit_test(TestArmature),      cmocka_unit_test(TestInverseAndRestore),
+        cmocka_unit_test(TestInertiaOfAWay), cmocka_unit_test(TestKinematicEnd)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
