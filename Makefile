@@ -5,7 +5,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
-.PHONY: all demo test test-all browser clang tsan valgrind fuzz soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
+.PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
 	setup-check audit python test-python wheel dist deb api clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
@@ -28,7 +28,12 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: format-check setup-check test test-python clang tsan valgrind fuzz soak golden bench-quick browser analysis api
+test-all: format-check setup-check test whole test-python clang tsan valgrind fuzz soak golden bench-quick browser analysis api
+
+# All random cases under ASan and UBSan, of which `test` runs a tenth. The scripts have none.
+whole: build/asan/.configured
+	cmake --build --preset asan
+	RIGOR_TEST_WHOLE=1 $(CTEST) --test-dir build/asan -L unit -LE script
 
 # The Python package, in the active virtual or conda environment, or else in build/python.
 python: all
@@ -68,6 +73,19 @@ fuzz: build/fuzz/.configured
 	cmake --build --preset fuzz
 	FUZZ_SECONDS=$(TIME) $(CTEST) --test-dir build/fuzz -L fuzz
 	@cat build/fuzz/test/fuzz/*/figures
+
+# A mutator of our own on the same programs under ASan and UBSan, COUNT inputs for each.
+COUNT ?= 10000
+attack: build/asan/.configured
+	cmake --build --preset asan --target attack
+	ATTACK_COUNT=$(COUNT) $(CTEST) --test-dir build/asan -L attack
+	@cat build/asan/test/fuzz/attack/*/figures
+
+# A hundred small faults at random places of src, one at a time: at least 85 of 100 are found by the unit tests of
+# the fault's folder. Takes hours, goes on where it was stopped; test/mutants/run.py --help.
+SEED ?= 1
+mutants:
+	python3 -B test/mutants/run.py --seed $(SEED)
 
 # A pile falls again and again under ASan: the same bits each time, no growth; and anything at random.
 soak: build/asan/.configured

@@ -52,6 +52,7 @@ int rgFewer(int count) {
 #else
     bool light = getenv("RIGOR_TEST_LIGHT") != NULL;
 #endif
+    light = light && getenv("RIGOR_TEST_WHOLE") == NULL;
     return light ? (count + 9) / 10 : count;
 }
 
