@@ -26,8 +26,8 @@ const char* rgDataPath(const char* relative);
 bool rgHaveData(const char* relative);
 
 // How many of so many random cases to run: a tenth, at least one, where they are slow, that is in
-// builds with sanitizers and under valgrind (which sets RIGOR_TEST_LIGHT in the environment), unless
-// RIGOR_TEST_WHOLE is set (`make whole`).
+// builds with sanitizers and under valgrind (which sets RIGOR_TEST_LIGHT in the environment),
+// unless RIGOR_TEST_WHOLE is set (`make whole`).
 int rgFewer(int count);
 
 // |actual - expected| <= tolerance, with a message that shows all three.
