@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define RG_DEGREES 57.29577951308232
+// Least share of a parameter in a direction that the motions leave open, in widths of the bounds,
+// for which the parameter counts as open: it leaves 1.4 % of the width undetermined.
+#define RG_OPEN_SHARE 0.05
 
 // A direction in the space of parameters that the motions say less about than the bounds do.
 static const double* rgOpenDirection(const rgIdentifyJob* job, int index) {
@@ -19,7 +22,7 @@ static bool rgIsOpenTogether(const rgIdentifyJob* job, int parameter) {
     bool open = false;
     for (int j = 0; j < job->parameterCount; ++j) {
         const double* direction = rgOpenDirection(job, j);
-        open = open || (direction != NULL && fabs(direction[parameter]) > 0.2);
+        open = open || (direction != NULL && fabs(direction[parameter]) > RG_OPEN_SHARE);
     }
     return open;
 }
@@ -123,7 +126,7 @@ static void rgPrintDirections(const rgIdentifyJob* job) {
         }
         printf("open:");
         for (int i = 0; i < job->parameterCount; ++i) {
-            if (fabs(direction[i]) > 0.2) {
+            if (fabs(direction[i]) > RG_OPEN_SHARE) {
                 rgCli_Print(stdout, " %+.2f %s", direction[i],
                             rgIdentification_Parameter(job->answer, i).name);
             }
