@@ -390,6 +390,25 @@ class Recording(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("cannot be written", done.stderr)
 
+    def test_marks(self):
+        """Frames that were not solved are marked as such in the page, as many as the recording has."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            page = os.path.join(folder, "run.html")
+            run("simulate", "pile", "--bodies", 20, "--dt", 0.02, "--time", 1, "--max-iter", 1, "--tol", 1e-13,
+                "--record", path)
+            unsolved = int(re.search(r"; (\d+) frames not solved", run("replay", path).stdout)[1])
+            self.assertEqual(run("view", path, "--export", page).returncode, 0)
+            with open(page, encoding="utf-8") as file:
+                data = re.search(r'<script id="rigor-data"[^>]*>([^<]*)</script>', file.read())[1]
+            scene = gzip.decompress(base64.b64decode(data))
+            length = 8 + struct.unpack_from("<I", scene, 4)[0]
+            kind, offset, count = json.loads(scene[8:length])["arrays"]["flags"]
+            start = -(-length // 8) * 8 + offset
+            self.assertEqual((kind, count), ("u8", 51))
+            self.assertEqual(sum(flag & 1 for flag in scene[start : start + count]), unsolved)
+            self.assertGreater(unsolved, 5)
+
 
 if __name__ == "__main__":
     if not has_viewer():

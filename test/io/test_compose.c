@@ -218,6 +218,28 @@ static void test_attach_to_a_body(void** state) {
     }
 }
 
+// What stands on its own becomes free, each root by a joint of its name.
+static void test_free_roots(void** state) {
+    (void)state;
+    rgModelDef *def = rgEmpty(),
+               *other = rgParse("<mujoco><worldbody><body name='u'><geom size='.1'/><body name='v'>"
+                                "<geom size='.1'/></body></body><body name='w'><geom size='.1'/>"
+                                "</body></worldbody></mujoco>",
+                                "two.xml");
+    rgAttachDef how = rgDefaultAttachDef();
+    how.kind = rg_attachFree;
+    rgAttach(def, other, &how);
+    assert_int_equal(def->jointCount, 2);
+    for (int i = 0; i < 2; ++i) {
+        const rgJointDef* joint = &def->joints[i];
+        assert_int_equal(joint->kind, rg_jointFree);
+        assert_string_equal(joint->name, i == 0 ? "u" : "w");
+        assert_string_equal(def->bodies[joint->body.index1 - 1].name, joint->name);
+    }
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(other);
+}
+
 // As it is, a free tool cannot hang on a pole that moves; free, it can stand in the world.
 static void test_free_things(void** state) {
     (void)state;
@@ -601,6 +623,7 @@ int main(void) {
         cmocka_unit_test(test_attach_then_remove),
         cmocka_unit_test(test_instances_move_as_one_alone),
         cmocka_unit_test(test_attach_to_a_body),
+        cmocka_unit_test(test_free_roots),
         cmocka_unit_test(test_free_things),
         cmocka_unit_test(test_clashes_tell_both_places),
         cmocka_unit_test(test_compile_tells_both_files),

@@ -113,16 +113,18 @@ static void test_damping_ratio(void** state) {
         "<body><joint name='a' axis='0 1 0' armature='.25'/><inertial pos='1 0 0' mass='2' "
         "diaginertia='1 1 1'/><body pos='1 0 0'><joint name='b' axis='0 1 0' "
         "springdamper='.5 .7'/><inertial pos='1 0 0' mass='3' diaginertia='1 1 1'/></body></body>"
-        "</worldbody><tendon><fixed name='t'><joint joint='a' coef='2'/></fixed></tendon><actuator>"
+        "</worldbody><tendon><fixed name='t'><joint joint='a' coef='2'/></fixed><fixed name='u'>"
+        "<joint joint='a' coef='2'/><joint joint='b' coef='3'/></fixed></tendon><actuator>"
         "<position joint='b' kp='9' gear='2'/><position tendon='t' kp='9' dampratio='1'/>"
         "<position joint='a' kp='9' kv='3'/><general joint='b' gainprm='16' biastype='affine' "
-        "biasprm='0 -16 1'/></actuator></mujoco>");
+        "biasprm='0 -16 1'/><position tendon='u' kp='9' dampratio='1'/></actuator></mujoco>");
     double held = 0.25 + 1 + 2 + 1 + 3 * 4, alone = 1 + 3, mixed = 1 + 3 * 2;
     const rgActuatorDef* a = f.def->actuators;
     EXPECT_NEAR(a[0].kd, 2 * 0.5 * sqrt(9 * alone / 4), 1e-12);
     EXPECT_NEAR(a[1].kd, 2 * sqrt(9 * held / 4), 1e-12);
     EXPECT_NEAR(a[2].kd, 3, 0);
     EXPECT_NEAR(a[3].kd, 2 * sqrt(16 * alone), 1e-12);
+    EXPECT_NEAR(a[4].kd, 2 * sqrt(9 * (held / 4 + alone / 9)), 1e-12);
     double felt = alone - mixed * mixed / held;
     EXPECT_NEAR(f.def->joints[1].stiffness, felt / (0.25 * 0.49), 1e-11);
     EXPECT_NEAR(f.def->joints[1].damping, 2 * felt / 0.5, 1e-11);
@@ -155,6 +157,7 @@ static void test_flags(void** state) {
         int limit, spring, damper, friction, contact, equality, servo, clamp;
     } cases[] = {
         {SWITCHES("contact='enable'"), 1, 1, 1, 1, 1, 1, 1, 1},
+        {SWITCHES("override='disable' sensor='enable'"), 1, 1, 1, 1, 1, 1, 1, 1},
         {SWITCHES("contact='disable'"), 1, 1, 1, 1, 0, 1, 1, 1},
         {SWITCHES("constraint='disable'"), 0, 1, 1, 0, 0, 0, 1, 1},
         {SWITCHES("limit='disable'"), 0, 1, 1, 1, 1, 1, 1, 1},

@@ -91,6 +91,41 @@ static void test_friction_of_pairs(void** state) {
     }
 }
 
+// Color of a geom, else of its material, else gray.
+static void test_colors(void** state) {
+    (void)state;
+    rgParsed f =
+        rgParse("<mujoco><asset><material name='m' rgba='.25 .5 .75 1'/></asset><worldbody>"
+                "<geom size='1' material='m'/><geom size='1' rgba='1 0 .5 .25' material='m'/>"
+                "<geom size='1'/></worldbody></mujoco>");
+    const float expected[3][4] = {
+        {0.25f, 0.5f, 0.75f, 1}, {1, 0, 0.5f, 0.25f}, {0.5f, 0.5f, 0.5f, 1}};
+    for (int i = 0; i < 3; ++i) {
+        assert_memory_equal(f.def->shapes[i].color, expected[i], sizeof(expected[i]));
+    }
+    rgParsed_Close(&f);
+}
+
+// What a sensor measures is called what it is where it is not there.
+static void test_missing_objects(void** state) {
+    (void)state;
+    static const char* const kinds[] = {"geom", "site", "body"};
+    for (int i = 0; i < RG_COUNT(kinds); ++i) {
+        char text[300], message[80];
+        snprintf(
+            text, sizeof(text),
+            WORLD("<geom size='1'/>") "<sensor><framepos objtype='%s' objname='gone'/></sensor>",
+            kinds[i]);
+        char* end = strstr(text, "</mujoco>"); // the sensors belong before it
+        memmove(end, end + 9, strlen(end + 9) + 1);
+        strcat(text, "</mujoco>");
+        rgParsed f = rgParseText(rgParseMjcf, "x.xml", text, NULL);
+        snprintf(message, sizeof(message), "there is no %s 'gone'", kinds[i]);
+        assert_true(rgHasRemark(f.diagnostics, rg_severityError, 1, message));
+        rgParsed_Close(&f);
+    }
+}
+
 // A cube as a shell.
 static void test_shell(void** state) {
     (void)state;
@@ -433,6 +468,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes),
         cmocka_unit_test(test_oblique_moments),
+        cmocka_unit_test(test_colors),
+        cmocka_unit_test(test_missing_objects),
         cmocka_unit_test(test_friction_of_pairs),
         cmocka_unit_test(test_options_by_default),
         cmocka_unit_test(test_shell),

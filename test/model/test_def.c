@@ -3,6 +3,7 @@
 #include "rigor/inertia.h"
 #include "support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void test_parts_are_copied(void** state) {
@@ -145,6 +146,54 @@ static void test_refusals_are_remembered(void** state) {
                     "pair was not added: its first shape has id 1, and there are 0");
 }
 
+// Parts that are there are changed, or not changed.
+static void test_refused_changes_are_remembered(void** state) {
+    (void)state;
+    rgBodyDef bodyDef = rgDefaultBodyDef();
+    rgJointDef jointDef = rgDefaultJointDef();
+    rgShapeDef shapeDef = rgDefaultShapeDef();
+    rgEqualityDef equalityDef = rgDefaultEqualityDef();
+    static const char* const kinds[] = {"body", "joint", "shape", "equality"};
+    for (int change = 0; change < 2; ++change) {
+        for (int kind = 0; kind < 4; ++kind) {
+            rgBodyId body;
+            rgShapeId shape;
+            rgEqualityId equality;
+            rgModelDef* def = rgGoodDef(&body);
+            bodyDef.parent.index1 = jointDef.body.index1 = shapeDef.body.index1 = 0;
+            equalityDef.bodyA = body;
+            shapeDef.kind = rg_shapeSphere;
+            shapeDef.size.x = 1;
+            assert_int_equal(rgModelDef_AddShape(def, &shapeDef, &shape), rg_ok);
+            assert_int_equal(rgModelDef_AddEquality(def, &equalityDef, &equality), rg_ok);
+            bodyDef.parent.index1 = jointDef.body.index1 = shapeDef.body.index1 = 9;
+            equalityDef.bodyA.index1 = 9;
+            rgResult result = rg_ok;
+            if (kind == 0) {
+                result = change ? rgModelDef_SetBody(def, body, &bodyDef)
+                                : rgModelDef_AddBody(def, &bodyDef, NULL);
+            } else if (kind == 1) {
+                result = change ? rgModelDef_SetJoint(def, (rgJointId){1}, &jointDef)
+                                : rgModelDef_AddJoint(def, &jointDef, NULL);
+            } else if (kind == 2) {
+                result = change ? rgModelDef_SetShape(def, shape, &shapeDef)
+                                : rgModelDef_AddShape(def, &shapeDef, NULL);
+            } else {
+                result = change ? rgModelDef_SetEquality(def, equality, &equalityDef)
+                                : rgModelDef_AddEquality(def, &equalityDef, NULL);
+            }
+            assert_int_equal(result, rg_errorArgument);
+            char text[100];
+            snprintf(text, sizeof(text), "%s was not %s: its %s has id 9, and there are 1",
+                     kinds[kind], change ? "changed" : "added",
+                     kind == 0   ? "parent"
+                     : kind == 3 ? "body A"
+                                 : "body");
+            rgExpectRefusal(def, rg_errorArgument, text);
+        }
+    }
+}
+
 static void test_lack_of_memory_is_remembered(void** state) {
     (void)state;
     rgCounter counter = {.failAfter = -1};
@@ -194,6 +243,7 @@ int main(void) {
         cmocka_unit_test(test_parts_are_copied),
         cmocka_unit_test(test_wrong_ids_and_cookies_are_refused),
         cmocka_unit_test(test_refusals_are_remembered),
+        cmocka_unit_test(test_refused_changes_are_remembered),
         cmocka_unit_test(test_lack_of_memory_is_remembered),
         cmocka_unit_test(test_lack_of_memory_leaves_no_leak),
     };
