@@ -128,17 +128,17 @@ class Identify(unittest.TestCase):
 
     def test_bare_columns(self):
         """A body that falls and turns, with columns as in recordings of others."""
-        rows = ["t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx_body,wy_body,wz_body,extra"]
+        rows = ["t,px,py,pz,qw,qx,qy,qz,vx,vy,vz,wx_body,wy_body,wz_body,extra,q:gone.x,v:gone.wx"]
         for i in range(15):
             t = 0.01 * i
             angle = 2 * t  # about x
             rows.append(f"{t},{0.3 * t},0,{0.5 - 4.8 * t * t},{math.cos(angle / 2)},"
-                        f"{math.sin(angle / 2)},0,0,0.3,0,{-9.6 * (t - 0.005)},2,0,0,1")
+                        f"{math.sin(angle / 2)},0,0,0.3,0,{-9.6 * (t - 0.005)},2,0,0,1,2,3")
         path = self.write("fall.csv", "\n".join(rows) + "\n")
         made = run("identify", self.path("box.xml"), path, "--fit", "gravity=8:11",
                    "--velocities", "backward", "--generations", "0", "--json")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertIn("column 'extra' is none of this model", made.stderr)
+        self.assertIn("column 'extra' is none of this model, and is not used (and 2 more like it)", made.stderr)
         # The start is corrected with the model's 9.81 m/s^2: 1 mm/s too fast.
         self.assertAlmostEqual(json.loads(made.stdout)["parameters"][0]["value"], 9.6, delta=0.03)
 

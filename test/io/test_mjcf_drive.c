@@ -131,6 +131,23 @@ static void test_damping_ratio(void** state) {
     rgParsed_Close(&f);
 }
 
+// The force of a muscle is its scale over the acceleration that a unit of it gives to all joints
+// together.
+static void test_muscle_force(void** state) {
+    (void)state;
+    rgParsed f = rgParse(
+        "<mujoco><worldbody><body><joint name='a' type='slide'/><inertial pos='0 0 0' mass='4' "
+        "diaginertia='1 1 1'/></body><body><joint name='b' type='slide'/><inertial pos='0 0 0' "
+        "mass='5' diaginertia='1 1 1'/></body></worldbody><tendon><fixed name='t'>"
+        "<joint joint='a' coef='3'/><joint joint='b' coef='-5'/></fixed></tendon><actuator>"
+        "<muscle joint='a' scale='100' lengthrange='0 1'/><muscle tendon='t' lengthrange='0 1'/>"
+        "<muscle tendon='t' force='7' lengthrange='0 1'/></actuator></mujoco>");
+    EXPECT_NEAR(f.def->actuators[0].muscle.force, 400, 1e-10);
+    EXPECT_NEAR(f.def->actuators[1].muscle.force, 200 / hypot(3 / 4.0, 1), 1e-10);
+    EXPECT_NEAR(f.def->actuators[2].muscle.force, 7, 0);
+    rgParsed_Close(&f);
+}
+
 static void test_disabled_actuators(void** state) {
     (void)state;
     rgParsed f =
@@ -278,15 +295,11 @@ static void test_idle_actuators(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ignored),
-        cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_actuators),
-        cmocka_unit_test(test_damping_ratio),
-        cmocka_unit_test(test_disabled_actuators),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_sensors),
-        cmocka_unit_test(test_idle_actuators),
+        cmocka_unit_test(test_ignored),      cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_actuators),    cmocka_unit_test(test_damping_ratio),
+        cmocka_unit_test(test_muscle_force), cmocka_unit_test(test_disabled_actuators),
+        cmocka_unit_test(test_flags),        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_sensors),      cmocka_unit_test(test_idle_actuators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
