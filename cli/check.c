@@ -14,7 +14,7 @@ enum {
 
 #define RG_COUNTED_SHAPES 5000 // up to which their pairs are counted, a tenth of a second
 
-// How many of each kind a model has.
+// Number of parts of each kind in a model.
 typedef struct rgCensus {
     rgModelInfo info;
     int joints[rg_jointKinds];

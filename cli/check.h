@@ -1,4 +1,4 @@
-// What the parts of `rigor check` share.
+// Common to the parts of `rigor check`.
 #pragma once
 #include "model.h"
 #include "run.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RG_START_DEPTH 1e-3 // [m] of overlap that is worth a word
-#define RG_START_ANGLE 1e-6 // [rad] or [m] outside a limit, likewise
+#define RG_START_ANGLE 1e-6 // [rad] or [m] outside a limit that is worth a word
 #define RG_START_LINES 10   // of each kind are printed, but all overlaps at the reference
 
 // One pair of shapes, as deep as its deepest point.
@@ -67,7 +67,7 @@ static bool rgStart_Look(rgWorld* world, rgKeyId key, rgStart* start) {
     return true;
 }
 
-// How far the joint is outside its limits; 0: not at all.
+// Distance of a joint from its limits; 0: inside.
 static double rgStart_Outside(const rgStart* start, int joint, double* value) {
     const rgJointDef* def = rgModel_Joint(start->model, (rgJointId){joint + 1});
     bool scalar = def->kind == rg_jointRevolute || def->kind == rg_jointPrismatic;

@@ -1,4 +1,4 @@
-// What the verbs of the program share: options, tables, JSON, progress. Each verb is one file, one
+// Common to the verbs of the program: options, tables, JSON, progress. Each verb is one file, one
 // function here, one row in main.c. Exit codes: 0 done, 1 the answer is no, 2 wrong usage or input,
 // 130 interrupted.
 #pragma once
@@ -44,7 +44,7 @@ typedef enum rgOptionKind {
     rg_optionChoice,     // value: int*, index into choices
     rg_optionList,       // value: rgTextList*; each use adds one
     rg_optionPlaced,     // value: rgPlacedList*; belongs to the argument before it
-    rg_optionPlacedFlag, // likewise, without a value
+    rg_optionPlacedFlag, // belongs to the argument before it, without a value
 } rgOptionKind;
 
 #define RG_MAX_TEXTS 64
@@ -195,7 +195,7 @@ typedef struct rgProgress {
 } rgProgress;
 
 void rgProgress_Begin(rgProgress* progress, const char* label, int total);
-// Whether an update would be shown now.
+// True if an update would be shown now.
 bool rgProgress_IsDue(const rgProgress* progress);
 void rgProgress_Update(rgProgress* progress, int done, const char* what);
 void rgProgress_End(rgProgress* progress); // erases the bar

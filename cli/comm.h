@@ -10,9 +10,9 @@ struct rgComm {
     int rank, size;
     // Every rank calls these together.
     bool (*agree)(rgComm* comm, bool good);     // whether it is true on all ranks
-    bool (*same)(rgComm* comm, uint64_t value); // whether it is that of rank 0 on all ranks
+    bool (*same)(rgComm* comm, uint64_t value); // true if all ranks have the value of rank 0
     void (*sum)(rgComm* comm, double* values, int count);  // over all ranks, to all
-    void (*most)(rgComm* comm, double* values, int count); // likewise the largest
+    void (*most)(rgComm* comm, double* values, int count); // largest over all ranks, to all
     // To rank 0: takes the bytes of each rank, in the order of the ranks.
     void (*gather)(rgComm* comm, const void* bytes, size_t count,
                    void (*take)(int rank, const void* bytes, size_t count, void* context),

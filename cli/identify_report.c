@@ -1,4 +1,4 @@
-// What rigor identify prints: parameters, what determines them, and errors before and after.
+// Output of rigor identify: parameters, what determines them, and errors before and after.
 #include "identify.h"
 
 #include <math.h>

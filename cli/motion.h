@@ -17,5 +17,5 @@ typedef struct rgMotionFile {
 // False after a message with file and line; free it either way.
 bool rgMotionFile_Read(rgMotionFile* reference, const char* path, const rgModel* model);
 void rgMotionFile_Free(rgMotionFile* reference);
-// Whether the times fit the step; false after a message.
+// True if the times fit the step; false after a message.
 bool rgMotionFile_Fits(const rgMotionFile* reference, const char* path, double timeStep);

@@ -62,7 +62,7 @@ static void rgFreeAssembly(rgAssembly* a) {
     free(a->root);
 }
 
-// Whether two shapes belong to one robot and not to neighbours in it.
+// True if two shapes belong to one robot and not to neighbours in it.
 static bool rgAreApart(const rgModelDef* def, const rgAssembly* a, int x, int y) {
     if (x == 0 || y == 0 || a->root[x] != a->root[y] || a->link[x] == a->link[y]) {
         return false;

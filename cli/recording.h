@@ -10,7 +10,7 @@ typedef struct rgOpenedRecording {
     rgDiagnostics* diagnostics;
 } rgOpenedRecording;
 
-// Whether the file starts like HDF5.
+// True if the file starts like HDF5.
 bool rgCli_IsHdf5(const char* path);
 // False after a message. Damaged files are found in a child process first.
 bool rgCli_OpenRecording(const char* path, rgOpenedRecording* opened);

@@ -547,7 +547,7 @@ static bool rgMakeBatch(rgRolloutJob* job) {
     return rgSaid(job, result, said);
 }
 
-// Whether rows of a block are not there yet.
+// True if rows of a block are not there yet.
 static bool rgFindMissing(rgRolloutJob* job, int64_t first, int count, bool* missing) {
     rgDiagnostics* said = job->simulation.loaded.diagnostics;
     int32_t* status = rgCli_Allocate((size_t)count, sizeof(int32_t));

@@ -17,7 +17,7 @@ int rgSolverIndex(const char* name, size_t length);
 // The library's defaults for a solver, by its place in rgSolverNames.
 rgContactSolverDef rgSolverDef(int solver);
 
-// Whether a solver knows a model; complains on stderr when it does not.
+// True if a solver knows a model; complains on stderr when it does not.
 bool rgSolverSuits(int solver, int model);
 
 // The paper's parameters of ADMM, and islands, as a verb takes them; what is not given stays as the

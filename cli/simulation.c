@@ -342,7 +342,7 @@ static void rgTellLimits(const rgSimulation* simulation) {
         rgCli_Print(stderr, "start: joint '%s' is moved from %.4g to %.4g, into its limits", name,
                     drawn[at], q[at]);
         if (moved > 1) {
-            fprintf(stderr, ", and %d more likewise", moved - 1);
+            fprintf(stderr, ", and %d more joints", moved - 1);
         }
         fputs("; --start neutral leaves it\n", stderr);
     }

@@ -42,7 +42,7 @@ typedef struct rgSimulationArguments {
     double tangentialDamping; // as the two before
     double dissipation;       // [s/m]
     double friction;          // NAN: as the materials say
-    double restitution;       // likewise
+    double restitution;       // NAN: as the materials say
     int frictionRule;         // rgFrictionRule; 0: as the materials say
     int seed;
     int threads;
@@ -84,7 +84,7 @@ typedef struct rgSimulationStats {
     int within6, within5; // steps with a residual of at most 1e-6, 1e-5
     double residual;      // worst
     double penetration;   // deepest, without bodies that the script moves [m]
-    double drift;         // farthest from the start, likewise [m]
+    double drift;         // farthest from the start, without bodies that the script moves [m]
 } rgSimulationStats;
 
 typedef struct rgSimulation {
@@ -116,7 +116,7 @@ void rgSimulation_Free(rgSimulation* simulation);
 // One step of the scene's script and of the world, measured.
 rgResult rgSimulation_Step(rgSimulation* simulation, rgStepReport* report);
 
-// Whether a loose body has nothing at all to fall on.
+// True if a loose body has nothing at all to fall on.
 bool rgSimulation_LacksFloor(const rgSimulation* simulation);
 
 extern const char* const rgStageNames[]; // by rgStage

@@ -25,7 +25,7 @@ typedef struct rgSolveOptions {
     bool quiet;
 } rgSolveOptions;
 
-// What is kept of each file for the table or the JSON object.
+// Results of each file for the table or the JSON object.
 typedef struct rgSolved {
     int contactCount;
     char* fault; // unreadable, refused by the solver, or not written

@@ -12,7 +12,7 @@ typedef struct rgBatchDef {
     int worldCount;     ///< N, at least 1
     rgWorldDef world;   ///< of every world; tasks and hooks stay unset: see tasks and rgRolloutDef
     bool keepSensors;   ///< read all sensors after every call that steps
-    bool keepContacts;  ///< likewise the contacts
+    bool keepContacts;  ///< read all contacts after every call that steps
     uint64_t seed;      ///< rgBatch_Seed() of every world comes from it
     int64_t firstWorld; ///< number of the first world where a batch is part of something larger
     rgTasks tasks;      ///< worlds are spread over these; zero: the calling thread does all
@@ -102,7 +102,7 @@ typedef struct rgRolloutDef {
     const double* controls; ///< open loop, N x T x nu; NULL: controls stay as they are
     size_t controlCount;    ///< N T nu
     rgWorldPolicyFcn* each; ///< closed loop; one of the two, or none
-    rgBatchPolicyFcn* all;  ///< likewise
+    rgBatchPolicyFcn* all;  ///< closed loop of all worlds; one of the two, or none
     void* context;          ///< of the two
     int recordInterval;     ///< record after every so many steps: S = T / recordInterval times
     double* positions;      ///< N x S x nq, or NULL, as the next four

@@ -171,7 +171,7 @@ typedef enum rgContactStatus {
                           ///< are named, and bounded impulses returned
 } rgContactStatus;
 
-/// How far impulses are from a solution; zero for an exact one. docs/theory/ncp.md (9)-(12).
+/// How far impulses are from a solution; zero for an exact one. ncp.9-12.
 typedef struct rgResidual {
     double total;           ///< the largest velocity error of any constraint, as a share of what
                             ///< zero impulses leave wrong in its island [-]; zero impulses have 1

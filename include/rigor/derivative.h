@@ -14,7 +14,7 @@
 RG_API void rgModel_IntegrateDerivatives(const rgModel* model, const double* v, double dt,
                                          rgVelocityCoordinates coordinates, double* byQ,
                                          double* byV);
-/// Derivatives of rgModel_Difference(q0, q1), vCount x vCount; likewise.
+/// Derivatives of rgModel_Difference(q0, q1), vCount x vCount, by q0 and q1.
 RG_API void rgModel_DifferenceDerivatives(const rgModel* model, const double* q0, const double* q1,
                                           rgVelocityCoordinates coordinates, double* byQ0,
                                           double* byQ1);

@@ -114,7 +114,7 @@ RG_API void rgDynamics_Solve(const rgDynamics* dynamics, int columnCount, double
 /// Rows W with W W' = J (M + diag(added))^-1 J', in the pattern of J, for the last factorization.
 /// With every column of a row, all columns above it in the tree must be present (zeros count).
 RG_API void rgDynamics_Whiten(const rgDynamics* dynamics, const rgSparse* jacobian, double* W);
-/// G = J (M + diag(added))^-1 J', n x n, likewise. Work has as many entries as J.
+/// G = J (M + diag(added))^-1 J', n x n, of such a jacobian. Work has as many entries as J.
 RG_API void rgDynamics_Delassus(const rgDynamics* dynamics, const rgSparse* jacobian, double* work,
                                 double* G);
 

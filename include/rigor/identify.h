@@ -89,7 +89,7 @@ typedef struct rgIdentifyDef {
     rgLoss loss;
     double lossLimit;      ///< in units of the noises; 1
     double startPosition;  ///< standard deviation of each motion's start [m]; 0: it is exact
-    double startRotation;  ///< likewise [rad]
+    double startRotation;  ///< standard deviation of the angle of the start [rad]
     double startVelocity;  ///< [m/s]
     double startRate;      ///< [rad/s]
     double startWindow;    ///< [s]: each start is found from the samples up to then that come
@@ -119,7 +119,7 @@ typedef struct rgParameterEstimate {
     const char* unit;
     double start, value;
     double deviation;    ///< standard deviation, by bootstrap over the motions; NAN: not known
-    double lower, upper; ///< 95 % interval, likewise
+    double lower, upper; ///< 95 % interval, by bootstrap; NAN: not known
     double determined;   ///< 0 to 1: share of the variance within the bounds that the motions take
     bool atBound;
 } rgParameterEstimate;
@@ -138,8 +138,8 @@ typedef struct rgMotionEstimate {
     int sampleCount;
     rgMotionError before;  ///< with the parameters' start values, from the recorded start or that
                            ///< of the window
-    rgMotionError after;   ///< with the values that were found, likewise
-    rgMotionError adapted; ///< likewise, from the start that was found with them
+    rgMotionError after;   ///< with the values that were found, from the start of `before`
+    rgMotionError adapted; ///< with the values that were found, from the start found with them
     rgMotionError heldOut; ///< with the values found without it, from the recorded start or that of
                            ///< the window
     const double *q, *v;   ///< the start that was found

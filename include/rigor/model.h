@@ -44,7 +44,7 @@ typedef enum rgJointKind {
     rg_jointPrismatic, ///< q: displacement along the axis
     rg_jointSpherical, ///< q: quaternion; v: body rate
     rg_jointFree,      ///< q: position, quaternion; v: linear, angular, both in the body frame
-    rg_jointPlanar,    ///< q: x, y, angle in the plane across the axis; v likewise
+    rg_jointPlanar,    ///< q: x, y, angle in the plane across the axis; v: their rates
 } rgJointKind;
 
 /// A joint lets its body move relative to the parent. A body may have several, applied in the order
@@ -325,7 +325,7 @@ typedef struct rgKeyDef {
     const double* q; ///< in rigor's conventions
     const double* v;
     const double* control;    ///< one per actuator
-    const double* activation; ///< likewise; those without one are ignored
+    const double* activation; ///< one per actuator; ignored for those without activation
     rgSource source;
     uint32_t cookie;
 } rgKeyDef;

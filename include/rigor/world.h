@@ -23,7 +23,7 @@ typedef struct rgWorldDef {
     double stiffness; ///< [N/m] of every contact point; 0: as the materials say (rigid by default)
     double damping;   ///< [N s/m], with stiffness
     double dissipation;          ///< [s/m], with stiffness: F = k x (1 + d x')
-    double tangentialStiffness;  ///< [N/m] likewise, of contacts that stick: they keep an anchor
+    double tangentialStiffness;  ///< [N/m], of all contacts that stick: they keep an anchor
     double tangentialDamping;    ///< [N s/m], with tangentialStiffness
     double friction;             ///< mu of every pair; NAN: as the materials say
     rgFrictionRule frictionRule; ///< of pairs without a material of their own; unset: as these say
@@ -142,7 +142,7 @@ typedef struct rgAnomaly {
 } rgAnomaly;
 
 /// The largest of each kind since the world was made. Values within their bounds are no anomalies;
-/// see docs/theory/step.md (16)-(18).
+/// see step.30-32.
 typedef struct rgHealth {
     int anomalies;    ///< bits of rgAnomalyFlag; 0: all is explained
     rgAnomaly energy; ///< rise of the energy of a scene that nothing drives [J]

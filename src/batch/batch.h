@@ -4,7 +4,7 @@
 #include "rigor/batch.h"
 #include "world/world.h"
 
-// What a thread works with.
+// Workspace of a thread.
 typedef struct rgLane {
     rgWorld* world;
     rgState home;  // the world's own, unused

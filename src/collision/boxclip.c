@@ -1,4 +1,4 @@
-// Where the faces of two boxes overlap, seen along a normal. The face of B is the unit square of
+// Overlap of the faces of two boxes along a normal. The face of B is the unit square of
 // its own coordinates s, t, in which that of A is a parallelogram; it is cut by the sides of the
 // square. docs/theory/collision.md, "Manifolds"; the same points as rgClipFeatures gives.
 #include "collision/boxes.h"

@@ -97,7 +97,7 @@ static rgVec3 rgCorner(rgVec3 half, rgVec3 d) {
     return rgVec(copysign(half.x, d.x), copysign(half.y, d.y), copysign(half.z, d.z));
 }
 
-// Whether a corner of a box is farthest in a direction.
+// True if a corner of a box is farthest in a direction.
 static bool rgIsFarthest(rgVec3 corner, rgVec3 d) {
     return (corner.x * d.x >= 0) & (corner.y * d.y >= 0) & (corner.z * d.z >= 0);
 }
@@ -186,7 +186,7 @@ static bool rgNearestOfBoxes(const rgConvexPair* pair, const rgBoxTest* x, rgSig
 
 // ---- manifold
 
-// Whether faces of the two are close to parallel. Those are clipped first: many points are about
+// True if faces of the two are close to parallel. Those are clipped first: many points are about
 // equally near, and the normal of a face is steadier than that of a corner.
 static bool rgIsFlat(const rgBoxTest* x) {
     double most = 0;
@@ -222,7 +222,7 @@ static rgVec3 rgFaceAxis(const rgBoxTest* x, int k) {
                  : rgVec(x->r[0][k - 3], x->r[1][k - 3], x->r[2][k - 3]);
 }
 
-// Whether boxes that are smaller by an inset may be separated along two axes that are not parallel:
+// True if boxes that are smaller by an inset may be separated along two axes that are not parallel:
 // along one axis that moves a face by one inset and a corner by up to sqrt(3) of them.
 static bool rgIsCorner(const rgBoxTest* x, double inset) {
     int first = -1;

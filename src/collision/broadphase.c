@@ -526,7 +526,7 @@ void rgBroadphase_Query(const rgBroadphase* bp, rgBox box, rgProxyFcn* visit, vo
     }
 }
 
-// Whether a ray meets the box of a slot before its end.
+// True if a ray meets the box of a slot before its end.
 static bool rgRayMeets(const rgRay* ray, const rgTreeNode* node, int slot) {
     double enter = 0, exit = ray->maxFraction;
     for (int i = 0; i < 3; ++i) {

@@ -254,7 +254,7 @@ static inline double rgPatch_Apart(const rgPatch* patch, int i, int j) {
     return x * x + y * y;
 }
 
-// Of points k and k + 1.
+// Edge of points k and k + 1.
 static inline rgTwo rgPatch_ApartTwo(const rgPatch* patch, int k, int j) {
     rgTwo x = rgLoadTwo(patch->x + k) - rgBoth(patch->x[j]);
     rgTwo y = rgLoadTwo(patch->y + k) - rgBoth(patch->y[j]);

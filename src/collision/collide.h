@@ -1,4 +1,4 @@
-// What the world's step takes from this folder without the checks of the public calls.
+// Collision for the step of a world, without the checks of the public calls.
 #pragma once
 #include "math/frame.h"
 #include "math/two.h"
@@ -15,7 +15,7 @@ typedef struct rgCollideInput {
 } rgCollideInput;
 int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manifold.c
 
-// What the pairs of a shape share.
+// Data that the pairs of a shape share.
 typedef struct rgPlacement {
     rgRot axes;    // of its pose
     rgVec3 center; // of its core, world
@@ -23,7 +23,7 @@ typedef struct rgPlacement {
 // The box of a shape, larger by grow on all sides, and its placement.
 void rgPlaceGeometry(const rgGeometry* geometry, const rgPose* pose, double grow,
                      rgPlacement* placement, rgBox* box);
-// Whether a pair whose cache has a negative depth, hence was apart, has moved too little since to
+// True if a pair whose cache has a negative depth, hence was apart, has moved too little since to
 // be within the margin: no points then. deep.c
 bool rgStaysApart(const rgCollideInput* input, const rgPlacement* a, const rgPlacement* b);
 

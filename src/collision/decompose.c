@@ -28,7 +28,7 @@ typedef struct rgProbe {
     double hollow; // rgCarver_Excess
 } rgProbe;
 
-// What lies within some box: triangles cut to it, and the corners of the box inside the solid.
+// Contents of a box: triangles cut to it, and the corners of the box inside the solid.
 typedef struct rgPart {
     int count, capacity;
     rgShard* shards;
@@ -180,7 +180,7 @@ static void rgPart_MakeHull(rgCarver* c, rgPart* part) {
 
 // ---- hollows
 
-// Where a ray from p leaves a hull that holds the point at `from`; `from` when it holds it not.
+// Exit of a ray from p from a hull that holds the point at `from`; `from` when it holds it not.
 static double rgLeaves(const rgGeometry* g, rgVec3 p, rgVec3 d, double from, double slack) {
     const rgHull* hull = &g->hull;
     double to = INFINITY;
@@ -319,7 +319,7 @@ static void rgSlice_Join(rgSlice* into, const rgSlice* other) {
     into->any = into->any || other->any;
 }
 
-// Of the hull of a slice; 0 when it is flat.
+// Volume of the hull of a slice; 0 when it is flat.
 static double rgSlice_Volume(rgCarver* c, const rgSlice* slice) {
     rgGeometry* hull = slice->any ? rgHullOfPoints(c, slice->points, RG_LOOKS) : NULL;
     double volume = hull != NULL ? rgHullVolume(hull) : 0;
@@ -660,7 +660,7 @@ static rgVec3 rgLook(int k, int count) {
     return rgVec(r * cos(turn), r * sin(turn), z);
 }
 
-// Whether something small could touch the surface there: some ray leaves everything behind. Walls
+// True if something small could touch the surface there: some ray leaves everything behind. Walls
 // of closed cavities, and parts that other parts hide, are out of reach.
 static bool rgIsExposed(const rgCarver* c, rgVec3 p, rgVec3 normal) {
     rgVec3 from = rgAddScaled(p, 1e-6 * c->size, normal);
@@ -762,7 +762,7 @@ static bool rgCarver_Begin(rgCarver* c) {
     return c->result == rg_ok;
 }
 
-// Whether the triangles close around a volume, up to small gaps.
+// True if the triangles close around a volume, up to small gaps.
 static bool rgIsSolid(const rgGeometry* mesh) {
     const rgTriangles* t = &mesh->triangles;
     rgVec3 sum = rgVec(0, 0, 0);

@@ -86,7 +86,7 @@ void rgApart_Store(const rgConvexPair* pair, double distance, rgPairCache* cache
     cache->reach = cache->rest = 0;
 }
 
-// The same in the order of the pair: a is first.
+// Result in the order of the pair: a is first.
 static inline bool rgStaysApartFrom(const rgCollideInput* in, const rgConvex* a, const rgConvex* b,
                                     rgQuat q, rgVec3 offset) {
     const rgPairCache* cache = in->cache;

@@ -98,7 +98,7 @@ static rgVec3 rgEpa_FreeDirection(const rgEpaPolytope* p, int attempt) {
     return attempt >= 3 ? rgNegate(n) : n;
 }
 
-// Whether w spans one dimension more than the vertices so far.
+// True if w spans one dimension more than the vertices so far.
 static bool rgEpa_Spans(const rgEpaPolytope* p, rgVec3 w) {
     const rgEpaPoint* v = p->points;
     rgVec3 d = p->vertexCount > 0 ? rgSub(w, v[0].w) : w;
@@ -126,7 +126,7 @@ static void rgEpa_TakeSimplex(rgEpaPolytope* p, const rgSimplex* s) {
     }
 }
 
-// What GJK ended with, completed. False when A - B is flat.
+// Start from the last simplex of GJK, completed. False when A - B is flat.
 static bool rgEpa_Start(rgEpaPolytope* p, const rgSimplex* simplex) {
     static const int16_t across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
     rgEpa_TakeSimplex(p, simplex);
@@ -215,7 +215,7 @@ static void rgHorizon_Find(rgHorizon* h, rgEpaPolytope* p, int first, rgVec3 w) 
     }
 }
 
-// Whether the horizon is one loop: each of its corners starts one edge. fan gives the edge's
+// True if the horizon is one loop: each of its corners starts one edge. fan gives the edge's
 // number.
 static bool rgHorizon_IsLoop(const rgHorizon* h, int16_t fan[RG_EPA_VERTICES]) {
     for (int i = 0; i < h->count; ++i) {
@@ -365,7 +365,7 @@ static int rgEpa_Rival(rgEpaPolytope* p, const rgEpaResult* r, double limit) {
     return best;
 }
 
-// How far from the nearest face's normal and how deep any other minimum is. Supports at those of
+// Distance from the nearest face's normal and how deep any other minimum is. Supports at those of
 // the polytope push them out, until one is a face of A - B itself.
 static void rgEpa_Survey(rgEpaPolytope* p, rgEpaResult* r) {
     r->reach = rgEpa_Reach(p, r);

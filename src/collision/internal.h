@@ -1,4 +1,4 @@
-// What the files of this folder share: convex cores, hulls, features, and the pair frame.
+// Common to the files of this folder: convex cores, hulls, features, and the pair frame.
 // Every computation of a pair runs in the frame of its first shape.
 #pragma once
 #include "base/base.h"
@@ -227,7 +227,7 @@ void rgRoundCorners(const rgConvexPair* pair, const rgPairCache* cache, rgSigned
 
 // ---- deep.c
 void rgDeep_Store(const rgConvexPair* pair, const rgEpaResult* epa, rgPairCache* cache);
-// Whether a triangle of a face of A - B at this depth, which has the origin's foot with these
+// True if a triangle of a face of A - B at this depth, which has the origin's foot with these
 // weights, is nearer to the origin than all else: true only if the last search implies it.
 bool rgDeep_IsLeast(const rgConvexPair* pair, const rgPairCache* cache, const rgVec3 w[3],
                     const double weight[3], double depth);

@@ -44,7 +44,7 @@ void rgFinishManifold(const rgConvexPair* pair, const rgSigned* s, rgRawManifold
     }
 }
 
-// Whether the remembered direction already shows that the shapes are further apart than margin.
+// True if the remembered direction already shows that the shapes are further apart than margin.
 static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cache) {
     rgVec3 n = cache->axis;
     double length = rgLengthSquared(n);
@@ -63,7 +63,7 @@ static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cach
     return true;
 }
 
-// The same without a call per shape before.
+// Manifold without calls per shape before.
 static bool rgStaysApartAt(const rgCollideInput* in) {
     rgPlacement a, b;
     rgBox box;

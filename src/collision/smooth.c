@@ -5,7 +5,7 @@
 #define RG_SMOOTH_LIMIT     8
 #define RG_SMOOTH_TOLERANCE 1e-13 // on depths, relative to the size
 
-// What a cylinder shows; of an ellipsoid all is curved, of others the ids of vertices are kept.
+// Feature of a cylinder; ellipsoids are curved all over, other shapes keep the ids of vertices.
 enum {
     rg_side,      // a line that turns with the normal
     rg_rimBottom, // a circle
@@ -172,7 +172,7 @@ static bool rgMeeting_Solve(rgMeeting* m) {
     return false;
 }
 
-// Where on the lines the points of both are; false beyond their ends.
+// Places of the nearest points on two lines; false beyond their ends.
 static bool rgMeeting_Points(const rgMeeting* m, rgSigned* out) {
     double sa = 0, sb = 0;
     if (m->hasA && m->hasB) {

@@ -212,7 +212,7 @@ static bool rgVisitSide(const rgSurfaceTriangle* t, void* context) {
     return true;
 }
 
-// Whether a point is behind a mesh that is no further than reach.
+// True if a point is behind a mesh that is no further than reach.
 static bool rgIsBehind(const rgSurfaceQuery* q, rgVec3 p, double reach, rgSide* side) {
     double size = q->surface->boundingRadius;
     side->p = p;
@@ -334,7 +334,7 @@ static bool rgVertexAllows(const rgSurfaceQuery* q, const rgSurfaceTriangle* t, 
     return count > 0;
 }
 
-// Whether neighbours leave the normal to this triangle, whose point `nearest` is in touch.
+// True if neighbours leave the normal to this triangle, whose point `nearest` is in touch.
 static bool rgNormalHolds(const rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgVec3 nearest,
                           rgVec3 normal) {
     double w[3];
@@ -440,7 +440,7 @@ static bool rgTriangleDistance(rgSurfaceQuery* q, const rgSurfaceTriangle* t, do
 
 // ---- deep contacts, and where they come from
 
-// Whether a point of B, so deep along a normal, is inside the solid at all: B may reach below a
+// True if a point of B, so deep along a normal, is inside the solid at all: B may reach below a
 // triangle by going around it.
 static bool rgIsWithin(const rgSurfaceQuery* q, const rgRawPoint* p, rgVec3 normal) {
     rgSide side;
@@ -469,7 +469,7 @@ static double rgGroupDepth(const rgRawManifold* g) {
     return least;
 }
 
-// Whether B, moved out of a contact that is less deep, leaves this triangle too.
+// True if B, moved out of a contact that is less deep, leaves this triangle too.
 static bool rgIsExplained(rgSurfaceQuery* q, const rgDeepCandidate* candidate) {
     double slack = 1e-6 * q->pair.b->scale;
     rgSetTriangle(q, &candidate->triangle);

@@ -280,7 +280,7 @@ void rgTree_MarkMoved(rgTree* tree, int proxy) {
     tree->nodes[place / RG_TREE_WIDTH].moved |= (uint8_t)(1u << place % RG_TREE_WIDTH);
 }
 
-// Of the given slots, the one that grows least.
+// Slot among the given ones that grows least.
 static int rgCheapestSlot(const rgTreeNode* node, unsigned slots, const rgFloatBox* box) {
     int best = -1;
     float least = INFINITY;

@@ -4,7 +4,7 @@
 
 #define RG_WARM_TOLERANCE 1e-13 // as of the search, relative to the distance
 
-// What was nearest last time, where it is now: a vertex, edge or triangle of A - B.
+// Nearest feature of the last call at the present poses: a vertex, edge or triangle of A - B.
 typedef struct rgLast {
     rgVec3 a[3], w[3]; // of A, and of A - B
     double weight[3];
@@ -79,7 +79,7 @@ static bool rgIsAmong(const rgPairCache* cache, int32_t ia, int32_t ib) {
     return false;
 }
 
-// Whether no point of A - B lies beyond the plane through the feature. Differences of vertices are
+// True if no point of A - B lies beyond the plane through the feature. Differences of vertices are
 // compared, so that it does not matter how far apart the shapes are.
 static inline bool rgLast_IsSupported(const rgConvexPair* pair, const rgPairCache* cache,
                                       const rgLast* last, double tolerance, rgSigned* out) {

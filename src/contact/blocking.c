@@ -1,6 +1,6 @@
 // Blocking contacts keep steps of the interior point short: between sticking, slipping and opening
 // the smoothed law bends more than a linear model can follow. They are solved together exactly,
-// while all others respond linearly. docs/theory/interior.md (15)-(18).
+// while all others respond linearly. interior.13-16.
 #include "contact/interior.h"
 #include "contact/tuning.h"
 
@@ -127,7 +127,7 @@ static int rgBlocking_Row(const rgBlocking* blocking, int row) {
     return blocking->point->cones[blocking->cones[row / 3]].block->row + row % 3;
 }
 
-// (16) G of the blocking = Y X^-1, row by row with the factors of X'; X stays factorized.
+// interior.14: G of the blocking = Y X^-1, row by row with the factors of X'; X stays factorized.
 static bool rgBlocking_Matrix(rgBlocking* blocking) {
     const rgKernels* kernels = blocking->point->system->kernels;
     int m = blocking->n;
@@ -153,7 +153,7 @@ static bool rgBlocking_Matrix(rgBlocking* blocking) {
     return kernels->lu(m, blocking->X, blocking->ld, blocking->pivot);
 }
 
-// (16) sigma_S = G lambda_S + g, all others responding.
+// interior.14: sigma_S = G lambda_S + g, all others responding.
 static rgResult rgBlocking_Reduce(rgBlocking* blocking, bool* usable) {
     const rgInterior* point = blocking->point;
     rgSystem* system = point->system;
@@ -199,7 +199,7 @@ static double rgBlocking_Evaluate(rgBlocking* blocking, const double* z, double 
     return sqrt(sum);
 }
 
-// (17) (D - I - G D) step = -F
+// interior.15: (D - I - G D) step = -F
 static bool rgBlocking_Step(rgBlocking* blocking) {
     const rgKernels* kernels = blocking->point->system->kernels;
     size_t ld = (size_t)blocking->ld;
@@ -226,7 +226,7 @@ static bool rgBlocking_Step(rgBlocking* blocking) {
     return true;
 }
 
-// (17) Newton in z with a line search; z is where it got to.
+// interior.15: Newton in z with a line search; z is where it got to.
 static bool rgBlocking_Newton(rgBlocking* blocking, double k) {
     double error = RG_BLOCKING_TOLERANCE * sqrt(k);
     double norm = rgBlocking_Evaluate(blocking, blocking->z, k, blocking->F);
@@ -253,8 +253,8 @@ static bool rgBlocking_Newton(rgBlocking* blocking, double k) {
     return norm <= error;
 }
 
-// (17) Blocking contacts at the target mu: from the present point, from no impulses, and from
-// the solution of a smoother law.
+// interior.15: Blocking contacts at the target mu: from the present point, from no impulses, and
+// from the solution of a smoother law.
 static bool rgBlocking_Solve(rgBlocking* blocking) {
     const rgInterior* point = blocking->point;
     if (!(blocking->targetMu > 0 && blocking->targetMu < INFINITY)) {
@@ -278,7 +278,8 @@ static bool rgBlocking_Solve(rgBlocking* blocking) {
     return solved;
 }
 
-// (18) Direction of all others, by right-hand sides that give the blocking contacts their impulses.
+// interior.16: Direction of all others, by right-hand sides that give the blocking contacts their
+// impulses.
 static void rgBlocking_MoveOthers(rgBlocking* blocking) {
     rgInterior* point = blocking->point;
     rgDirection* d = &point->direction;

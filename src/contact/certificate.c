@@ -1,4 +1,4 @@
-// Proof that an island has no solution. docs/theory/auto.md (1)-(3).
+// Proof that an island has no solution. auto.1-3.
 //
 // Without friction the problem is a convex program, and friction cannot help where no velocity
 // opens all contacts. Proximal steps on it diverge along a self-stress y: rows that press on each
@@ -27,8 +27,8 @@ static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
     return rg_ok;
 }
 
-// (2) With y as weights, the mean violation of any velocity is at least demand less stress times
-// that velocity.
+// auto.2: With y as weights, the mean violation of any velocity is at least demand less stress
+// times that velocity.
 static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y, double* scratch) {
     system->ops->apply(system, y, scratch);
     double stress = 0, demand = 0, fastest = 0, sum = 0, least = INFINITY;

@@ -1,11 +1,11 @@
 // Euclidean projections on the sets of a block, on their duals, and in a diagonal metric.
-// docs/theory/ncp.md (5)-(8).
+// ncp.5-8.
 #include "contact/cones.h"
 #include "contact/tuning.h"
 
 #include <math.h>
 
-// (5) Projection on |x_t| <= mu x_n. Inside: kept; in the polar cone: the tip; else: the nearest
+// ncp.5: Projection on |x_t| <= mu x_n. Inside: kept; in the polar cone: the tip; else: the nearest
 // ray.
 void rgProjectCone(double mu, double* x) {
     double t = sqrt(x[0] * x[0] + x[1] * x[1]);
@@ -24,7 +24,7 @@ void rgProjectCone(double mu, double* x) {
     x[2] = a;
 }
 
-// (6) Projection on the dual cone mu |x_t| <= x_n, by Moreau: x + P_K(-x).
+// ncp.6: Projection on the dual cone mu |x_t| <= x_n, by Moreau: x + P_K(-x).
 void rgProjectDualCone(double mu, double* x) {
     double y[3] = {-x[0], -x[1], -x[2]};
     rgProjectCone(mu, y);
@@ -154,7 +154,7 @@ void rgBlock_ProjectMetric(const rgBlock* block, const double* metric, double* l
         rgBlock_Project(block, lambda); // row by row, any diagonal metric gives the same
         return;
     }
-    // (8) P^D(x) = D^-1/2 P_K~(D^1/2 x) with mu~ = sqrt(D_t/D_n) mu
+    // ncp.8: P^D(x) = D^-1/2 P_K~(D^1/2 x) with mu~ = sqrt(D_t/D_n) mu
     double dt = sqrt(metric[0]);
     double dn = sqrt(metric[2]);
     double x[3] = {dt * lambda[0], dt * lambda[1], dn * lambda[2]};

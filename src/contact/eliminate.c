@@ -1,5 +1,5 @@
 // Rows that are always active are solved for once, before any iteration: what they do follows from
-// the others. docs/theory/ncp.md (15)-(16).
+// the others. ncp.15-16.
 #include "contact/system.h"
 #include "contact/tuning.h"
 
@@ -21,7 +21,8 @@ static inline double rgLowerEntry(const rgMatrix* G, int i, int j) {
     return G->values[(size_t)column * (size_t)G->ld + (size_t)row];
 }
 
-// (15) L and C from the columns of G that belong to the rows `out`. False when rows are redundant.
+// ncp.15: L and C from the columns of G that belong to the rows `out`. False when rows are
+// redundant.
 static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* out, const int* kept,
                          int keptCount, rgEliminated* eliminated) {
     int count = eliminated->count;
@@ -49,7 +50,7 @@ static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* o
     return regular;
 }
 
-// (16) G - C C' of the rows that stay, in their own order; its lower triangle.
+// ncp.16: G - C C' of the rows that stay, in their own order; its lower triangle.
 static void rgReduceMatrix(const rgSystem* system, rgMatrix* G, const int* kept, int keptCount,
                            const rgEliminated* eliminated) {
     size_t from = (size_t)G->ld, to = (size_t)rgLeadingDimension(keptCount);

@@ -1,7 +1,7 @@
 // Interior point in split form: the normal and the friction of a contact are two complementarity
 // pairs, with a bound on the slip speed as an unknown of its own, so that nothing has a kink. Rows
-// that are no cones use their natural map. docs/theory/interior.md (1)-(14); the linear system
-// (6)-(8) is in interior_linear.c.
+// that are no cones use their natural map. interior.1-12; the linear system
+// interior.6-8 is in interior_linear.c.
 #include "contact/interior.h"
 #include "contact/tuning.h"
 
@@ -95,13 +95,13 @@ static void rgInterior_Start(rgInterior* point) {
     }
 }
 
-// (10) Impulses and velocities of a row that do not matter to the judge.
+// interior.10: Impulses and velocities of a row that do not matter to the judge.
 static double rgInterior_Smallest(const rgInterior* point, int row) {
     return RG_FLOOR_TOLERANCE_RATIO * point->run->tolerance /
            fmax(point->system->weight[row], 1e-3);
 }
 
-// (10) What the impulse lacks to slip, or the slip: the other one is the product over it.
+// interior.10: What the impulse lacks to slip, or the slip: the other one is the product over it.
 static double rgInterior_ConeFloor(const rgInterior* point, const rgCone* cone) {
     double tail = sqrt(cone->b[1] * cone->b[1] + cone->b[2] * cone->b[2]);
     double slip = sqrt(cone->e[1] * cone->e[1] + cone->e[2] * cone->e[2]);
@@ -125,7 +125,8 @@ static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     return dot / rgTarget(point->targetMu, cone->floor);
 }
 
-// (4) primal residual, (9) duality measure: products over their targets, times the last target mu
+// Primal residual (interior.4), duality measure (interior.9): products over their targets, times
+// the last target mu
 static void rgInterior_Measure(rgInterior* point) {
     rgSystem* system = point->system;
     rgSystem_Velocity(system, point->lambda, point->velocity);
@@ -216,7 +217,7 @@ static void rgInterior_ClearSecondOrder(rgInterior* point) {
     }
 }
 
-// (14) Proximal weights of the contacts whose own step is short grow, others decay.
+// interior.12: Proximal weights of the contacts whose own step is short grow, others decay.
 static void rgInterior_AdaptProximal(rgInterior* point) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
@@ -229,7 +230,7 @@ static void rgInterior_AdaptProximal(rgInterior* point) {
     }
 }
 
-// (9) Target mu of the step: the farther the predictor goes, the smaller.
+// interior.9: Target mu of the step: the farther the predictor goes, the smaller.
 static double rgInterior_TargetMu(const rgInterior* point, double predicted) {
     double rest = 1 - predicted;
     return fmax(rest * rest * rest, RG_CENTRING_LEAST_RATIO) * point->dualityMeasure;

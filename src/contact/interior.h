@@ -15,9 +15,9 @@ typedef struct rgCone {
     double head[3];    // W e_0 over its length
     double length;     // of W e_0
     double tail[2];    // W (W e_0), what dpsi takes from dsigma_t
-    double c[3];       // (7) right-hand side of the pair
+    double c[3];       // right-hand side of the pair in interior.7
     double second[3];  // second-order terms of the predictor
-    double floor;      // (10) product of the pair below which nothing is gained
+    double floor;      // interior.10: product of the pair below which nothing is gained
     double proximal;   // added to the diagonal of G, centred at the present point
     double stepLength; // longest step that this contact allows
 } rgCone;
@@ -42,7 +42,7 @@ typedef struct rgInterior {
     double* lambda;   // inside K
     double* sigma;    // velocity unknown: inside the dual cones and half lines
     double* velocity; // G lambda + g
-    double* primal;   // (4) velocity - sigma
+    double* primal;   // interior.4: velocity - sigma
     double* rhs;
     rgDirection direction, trial;
     double* A;
@@ -52,13 +52,13 @@ typedef struct rgInterior {
     rgCone* cones;
     int lineCount;
     rgLine* lines;             // in the exact model those of the cones first, in their order
-    double dualityMeasure;     // (9) mean over the pairs
+    double dualityMeasure;     // interior.9: mean over the pairs
     double targetMu;           // of the last step
     double fractionToBoundary; // share of the way to the boundary that a step goes
     int blockingMost;          // blocking contacts that are resolved, at most
 } rgInterior;
 
-// (10) Target of one product: mu, but not below what the residual can notice.
+// interior.10: Target of one product: mu, but not below what the residual can notice.
 static inline double rgTarget(double targetMu, double floor) {
     return targetMu > floor ? targetMu : floor;
 }
@@ -72,17 +72,17 @@ static inline bool rgIsFrictionless(const rgSystemBlock* block) {
     return block->kind == rg_blockCoulomb && !rgHasCone(block);
 }
 
-// (7) A and B of the present point with the proximal terms; rows of the right-hand side for a
-// wanted product.
+// interior.7: A and B of the present point with the proximal terms; rows of the right-hand side for
+// a wanted product.
 void rgInterior_Linearize(rgInterior* point, double leastProximal);
 void rgInterior_RightSide(rgInterior* point, double targetMu);
 
-// (8) The direction that the right-hand side asks for, with c of the cones.
+// interior.8: The direction that the right-hand side asks for, with c of the cones.
 void rgInterior_SolveDirection(rgInterior* point, rgDirection* direction);
 
 // Longest step that stays inside all cones, and how far each contact would go by itself.
 double rgInterior_StepLength(rgInterior* point, const rgDirection* direction);
 
-// (15)-(18) A direction that reaches farther, if there is one, in place of the present one, and its
-// stepLength.
+// interior.13-16: A direction that reaches farther, if there is one, in place of the present one,
+// and its stepLength.
 rgResult rgInterior_ResolveBlocking(rgInterior* point, double targetMu, double* stepLength);

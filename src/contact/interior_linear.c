@@ -1,11 +1,11 @@
 // The linear system of one iteration of the interior point: scaled pairs without psi, half lines,
-// natural maps; and directions from it. docs/theory/interior.md (6)-(8).
+// natural maps; and directions from it. interior.6-8.
 #include "contact/interior.h"
 
 #include <math.h>
 #include <string.h>
 
-// (7) N: orthonormal rows, orthogonal to W e_0, by a Householder reflection.
+// interior.7: N: orthonormal rows, orthogonal to W e_0, by a Householder reflection.
 static void rgCone_Row(const rgCone* cone, int i, double N[3]) {
     const double* h = cone->head;
     double k = h[i] / (1 + h[0]);
@@ -14,7 +14,7 @@ static void rgCone_Row(const rgCone* cone, int i, double N[3]) {
     N[2] = (i == 2) - k * h[2];
 }
 
-// (7) The exact model: psi is eliminated from the pair. The normal is a line.
+// interior.7: The exact model: psi is eliminated from the pair. The normal is a line.
 static void rgCone_LinearizeSplit(rgCone* cone, double* A, double* B) {
     int m = cone->block->size;
     const rgScaling* scaling = &cone->scaling;
@@ -88,7 +88,7 @@ static void rgInterior_LinearizeRest(rgInterior* point) {
     }
 }
 
-// (7) with the proximal terms: A + B p
+// interior.7 with the proximal terms: A + B p
 void rgInterior_Linearize(rgInterior* point, double leastProximal) {
     rgInterior_LinearizeRest(point);
     for (int i = 0; i < point->coneCount; ++i) {
@@ -111,7 +111,7 @@ void rgInterior_Linearize(rgInterior* point, double leastProximal) {
     }
 }
 
-// (7) Rows of the pair, given c.
+// interior.7: Rows of the pair, given c.
 static void rgInterior_ConeSide(rgInterior* point, const rgCone* cone) {
     const double* primal = point->primal + cone->block->row;
     const double* B = point->B + cone->block->entryStart;
@@ -130,7 +130,7 @@ static void rgInterior_ConeSide(rgInterior* point, const rgCone* cone) {
     }
 }
 
-// (7) right-hand side for a wanted product
+// interior.7: right-hand side for a wanted product
 void rgInterior_RightSide(rgInterior* point, double targetMu) {
     rgSystem* system = point->system;
     rgSystem_Map(system, 1, point->lambda, point->velocity, point->rhs);

@@ -1,5 +1,4 @@
-// Inverse problem: the proximal iteration of the paper's Algorithm 2. docs/theory/inverse.md
-// (1)-(4).
+// Inverse problem: the proximal iteration of the paper's Algorithm 2. inverse.1-4.
 #include "contact/cones.h"
 #include "contact/problem.h"
 
@@ -14,7 +13,7 @@ static double rgInverse_Compliance(const rgInverseProblem* problem, int row) {
     return problem->compliance != NULL ? problem->compliance[row] : 0;
 }
 
-// (1) sigma = R lambda + c_ref + gamma
+// inverse.1: sigma = R lambda + c_ref + gamma
 static void rgInverse_Velocity(const rgInverseProblem* problem, const rgBlock* block,
                                const double* lambda, double* sigma) {
     for (int i = 0; i < block->rowCount; ++i) {
@@ -27,7 +26,8 @@ static bool rgInverse_HasTerm(const rgInverseProblem* problem, const rgBlock* bl
     return block->kind == rg_blockCoulomb && problem->model == rg_modelNcp;
 }
 
-// (2) s = Gamma(sigma), (3) lambda = P_K^{R + rho}(-(R + rho)^-1 (c_ref + gamma + s - rho lambda))
+// inverse.2: s = Gamma(sigma), inverse.3: lambda = P_K^{R + rho}(-(R + rho)^-1 (c_ref + gamma + s -
+// rho lambda))
 static void rgInverse_Step(const rgInverseProblem* problem, const rgBlock* block, double* lambda) {
     for (int first = 0; first < block->rowCount; first += 6) {
         // Rows beyond six exist only where they do not interact: half lines, boxes, free rows.
@@ -67,7 +67,7 @@ static void rgInverse_JudgeRolling(const rgInverseProblem* problem, const rgBloc
     rgRaise(&residual->impulse, hypot(l[4] - x[0], l[5] - x[1]));
 }
 
-// (4) residual in N s, m/s and J
+// inverse.4: residual in N s, m/s and J
 static void rgInverse_Judge(const rgInverseProblem* problem, const double* lambda,
                             rgResidual* residual) {
     *residual = (rgResidual){0};

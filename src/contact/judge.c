@@ -1,6 +1,6 @@
 // The judge: how far are given impulses from a solution? It reads the problem and lambda, nothing
 // else, and shares no arithmetic with a solver; its own small loops favour plainness over speed.
-// docs/theory/ncp.md (9)-(12).
+// ncp.9-12.
 #include "contact/judge.h"
 #include "contact/tuning.h"
 
@@ -211,7 +211,7 @@ static inline void rgNaturalMap(const rgGroupOfRows* group, int count, rgContact
     }
 }
 
-// (10) eps of a group without impulses [m/s]
+// ncp.10: eps of a group without impulses [m/s]
 static inline double rgErrorOfZero(const rgGroupOfRows* group, int count, rgContactModel model,
                                    const double* g) {
     const double zero[3] = {0, 0, 0};
@@ -272,7 +272,8 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
     }
 }
 
-// (11) V of every island: what doing nothing leaves wrong, but not less than the quiet threshold.
+// ncp.11: V of every island: what doing nothing leaves wrong, but not less than the quiet
+// threshold.
 static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     const rgContactProblem* problem = work->problem;
     int islands = work->layout->islandCount;

@@ -9,8 +9,8 @@ typedef struct rgGroupOfRows {
     const rgBlock* block;
     int first; // within the block
     int count;
-    double mass;        // (9) m; 0: nothing moves these rows
-    double inverseMass; // (10) velocity that an impulse makes [1/kg]; immovable rows: 1
+    double mass;        // m of ncp.9; 0: nothing moves these rows
+    double inverseMass; // velocity that an impulse makes (ncp.10) [1/kg]; immovable rows: 1
     double length;      // [m] per unit of the rows
 } rgGroupOfRows;
 
@@ -34,5 +34,5 @@ typedef struct rgJudgeWork {
 // Factors of M where they are needed; rg_errorNumeric when M is not positive definite.
 rgResult rgJudge_Prepare(rgJudgeWork* work);
 
-// (1) sigma = (G + R) lambda + g, and the diagonal of G where it is asked for
+// ncp.1: sigma = (G + R) lambda + g, and the diagonal of G where it is asked for
 rgResult rgJudge_Velocity(rgJudgeWork* work, const double* lambda, double* sigma, double* diagonal);

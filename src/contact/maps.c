@@ -1,5 +1,5 @@
 // Alart-Curnier and projection maps with their derivatives, the residual, and the projection of a
-// whole vector. docs/theory/newton.md (1)-(6).
+// whole vector. newton.1-6.
 #include "contact/maps.h"
 #include "contact/tuning.h"
 
@@ -36,8 +36,8 @@ static void rgMapDisc(int sides, double radius, double r, const double* lambda, 
     F[1] = lambda[1] - x[1];
 }
 
-// (1) normal: lambda_n - max(0, lambda_n - r sigma_n); (2) tangential: projection on the disc mu
-// p_n
+// newton.1, normal: lambda_n - max(0, lambda_n - r sigma_n); newton.2, tangential: projection on
+// the disc mu p_n
 static double rgMapContact(const rgSystemBlock* block, int sides, double r, const double* lambda,
                            const double* sigma, double* F) {
     double normal = lambda[2] - r * sigma[2];
@@ -47,7 +47,7 @@ static double rgMapContact(const rgSystemBlock* block, int sides, double r, cons
     return normal;
 }
 
-// (5) the relaxed model: lambda - P_K(lambda - r sigma)
+// newton.5, the relaxed model: lambda - P_K(lambda - r sigma)
 static double rgMapConvexContact(const rgSystemBlock* block, double r, const double* lambda,
                                  const double* sigma, double* F) {
     double x[3];
@@ -96,8 +96,8 @@ double rgSystem_Map(const rgSystem* system, double r, const double* lambda, cons
     return sqrt(sum);
 }
 
-// (3), (4) Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where the
-// projection turns and grows with p_n. row is the first of them within the block.
+// newton.3, newton.4: Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where
+// the projection turns and grows with p_n. row is the first of them within the block.
 static rgJacobianKind rgLinearizeDisc(const rgSystemBlock* block, int row, double mu, double normal,
                                       double r, const double* lambda, const double* sigma,
                                       double* A, double* B) {
@@ -127,7 +127,7 @@ static rgJacobianKind rgLinearizeDisc(const rgSystemBlock* block, int row, doubl
     return mu == 0 ? rg_jacobianRows : slips ? rg_jacobianSlip : rg_jacobianWhole;
 }
 
-// (3) open: A = I
+// newton.3, open: A = I
 static double rgLinearizeContact(const rgSystemBlock* block, double r, const double* lambda,
                                  const double* sigma, double* A, double* B, rgJacobianKind* kind) {
     int m = block->size;
@@ -142,7 +142,7 @@ static double rgLinearizeContact(const rgSystemBlock* block, double r, const dou
     return normal;
 }
 
-// (6) A = I - D, B = r D with D the derivative of the projection on the cone
+// newton.6: A = I - D, B = r D with D the derivative of the projection on the cone
 static double rgLinearizeConvexContact(const rgSystemBlock* block, double r, const double* lambda,
                                        const double* sigma, double* A, double* B) {
     int m = block->size;

@@ -1,5 +1,5 @@
 // Complementarity as equations: for each block a map F(lambda, sigma) that vanishes at a solution,
-// and its generalised derivative F' = A dlambda + B dsigma. docs/theory/newton.md (1)-(6).
+// and its generalised derivative F' = A dlambda + B dsigma. newton.1-6.
 #pragma once
 #include "contact/system.h"
 

@@ -1,5 +1,5 @@
 // Semismooth Newton on the Alart-Curnier map with a proximal regularisation and a nonmonotone line
-// search. docs/theory/newton.md (7)-(10).
+// search. newton.7-10.
 #include "contact/run.h"
 #include "contact/tuning.h"
 
@@ -30,7 +30,7 @@ typedef struct rgNewton {
     int pastCount;
 } rgNewton;
 
-// (11) p (lambda - c), added to a vector of velocities; centre NULL counts as zero
+// newton.11: p (lambda - c), added to a vector of velocities; centre NULL counts as zero
 static void rgNewton_AddProximal(const rgNewton* newton, const double* lambda, const double* centre,
                                  double* sigma) {
     for (int i = 0; newton->proximal > 0 && i < newton->system->n; ++i) {
@@ -74,7 +74,7 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
     return rg_ok;
 }
 
-// (7) regularisation: vanishes with the map, so that the last steps are full Newton steps
+// newton.7: regularisation: vanishes with the map, so that the last steps are full Newton steps
 static double rgNewton_Regularisation(const rgNewton* newton) {
     double load = 1;
     for (int i = 0; i < newton->system->n; ++i) {
@@ -91,7 +91,7 @@ static void rgNewton_LinearizeProximal(rgNewton* newton) {
     }
 }
 
-// (8) (A + eps I + B (G + p)) d = -F
+// newton.8: (A + eps I + B (G + p)) d = -F
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
     rgSystem_Linearize(system, newton->weight, newton->lambda, newton->sigma, newton->A, newton->B,
@@ -122,7 +122,8 @@ static void rgNewton_Try(rgNewton* newton, double t) {
         rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2, newton->F2);
 }
 
-// (9) first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of them
+// newton.9: first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of
+// them
 static void rgNewton_Search(rgNewton* newton) {
     double reference = newton->norm;
     for (int i = 0; i < RG_MIN(newton->pastCount, RG_LINE_SEARCH_MEMORY_ITERATIONS); ++i) {
@@ -163,8 +164,8 @@ static void rgNewton_Accept(rgNewton* newton) {
     newton->past[newton->pastCount++ % RG_LINE_SEARCH_MEMORY_ITERATIONS] = newton->norm;
 }
 
-// (12) When what is left wrong is the proximal term's doing, its centre moves here, and the term
-// becomes a tenth.
+// newton.12: When what is left wrong is the proximal term's doing, its centre moves here, and the
+// term becomes a tenth.
 static void rgNewton_MoveCentre(rgNewton* newton) {
     int n = newton->system->n;
     double sum = 0;
@@ -212,7 +213,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
         double before = run->bestResidual;
-        double residual = rgRun_Offer(run, newton.lambda, NULL); // (10) the judge decides
+        double residual = rgRun_Offer(run, newton.lambda, NULL); // newton.10: the judge decides
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
         bool slow = run->bestResidual > RG_QUICK_RESIDUAL_RATIO * before;
         bool lost = slow && (options->quick || rgRun_Solved(run));

@@ -1,5 +1,5 @@
-// Jordan algebra of the friction pairs, and the smoothed law. docs/theory/interior.md (3)-(6),
-// (11).
+// Jordan algebra of the friction pairs, and the smoothed law. interior.3-6,
+// interior.11.
 #include "contact/pairs.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 // One contact's friction as a complementarity pair in the cone |x_t| <= x_0, head first: Jordan
 // algebra, Nesterov-Todd scaling, and the smoothed law of which the pairs are pieces.
-// docs/theory/interior.md (3)-(6), (11).
+// interior.3-6, interior.11.
 #pragma once
 
 #include <stdbool.h>
 
-// (6) W e = W^-1 b = v, W = beta (2 q q' - J), J = diag(1, -1, -1)
+// interior.6: W e = W^-1 b = v, W = beta (2 q q' - J), J = diag(1, -1, -1)
 typedef struct rgScaling {
     double beta;
     double q[3];
@@ -23,8 +23,8 @@ void rgJordanSolve(const double v[3], const double r[3], double x[3]);
 // Largest step that keeps x + t d in the cone.
 double rgConeStep(const double x[3], const double d[3]);
 
-// (11) The one point of the smoothed law with lambda - sigma = z, rows t1, t2, n. k: products of
-// the normal and of the pair. D = dlambda/dz, row-major, unless NULL.
+// interior.11: The one point of the smoothed law with lambda - sigma = z, rows t1, t2, n. k:
+// products of the normal and of the pair. D = dlambda/dz, row-major, unless NULL.
 void rgSmoothLaw(double mu, const double k[2], const double z[3], double lambda[3], double sigma[3],
                  double D[9]);
 // psi there

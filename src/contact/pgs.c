@@ -34,8 +34,7 @@ static void rgGaussSeidelDisc(const rgSystemBlock* block, int sides, const doubl
     }
 }
 
-// Normal first, then the tangential rows with the velocity that the normal left. docs/theory/pgs.md
-// (2)-(4).
+// Normal first, then the tangential rows with the velocity that the normal left. pgs.2-4.
 static void rgGaussSeidelContact(const rgSystemBlock* block, int sides, const double* D,
                                  double relaxation, double* lambda, double* sigma) {
     int m = block->size;

@@ -1,6 +1,6 @@
 // Newton on the stack for islands of few contacts with a near start. Set-up, not arithmetic, is
 // most of the cost of such islands: UR5 takes 16 % more instructions without it. Islands that it
-// does not solve are left to the plan. docs/theory/newton.md (17).
+// does not solve are left to the plan. newton.17.
 #include "contact/cones.h"
 #include "contact/problem.h"
 #include "contact/run.h"
@@ -17,7 +17,7 @@ typedef struct rgSmall {
     int count;    // contacts
     bool trivial; // zero impulses solve the island, exactly
     double mu[RG_SMALL_CONTACT_COUNT];
-    double mass[RG_SMALL_CONTACT_COUNT];   // (9) m of the judge
+    double mass[RG_SMALL_CONTACT_COUNT];   // m of the judge (ncp.9)
     double weight[RG_SMALL_CONTACT_COUNT]; // residual = weight |lambda - P(lambda - m u)|
     double G[RG_SMALL_ROWS][RG_SMALL_ROWS];
     double g[RG_SMALL_ROWS];
@@ -25,8 +25,9 @@ typedef struct rgSmall {
     double sigma[RG_SMALL_ROWS];
 } rgSmall;
 
-// An unknown of (15) and its equation, left . G right y + diagonal y = side - left . sigma: a row
-// of its own, or in slip (14) across t, and the normal, which takes the impulse along t with it.
+// An unknown of newton.15 and its equation, left . G right y + diagonal y = side - left . sigma: a
+// row of its own, or in slip (newton.14) across t, and the normal, which takes the impulse along t
+// with it.
 typedef struct rgStepRow {
     int row;         // its own; slip: the first of the contact
     bool isAcross;   // left and right are these two numbers on the first two rows
@@ -64,7 +65,7 @@ static void rgSmall_FillBlock(rgSmall* small, const rgDelassus* delassus, int i,
     }
 }
 
-// (9) to (11), and G with the compliance. False: a contact that nothing moves.
+// ncp.9-11, and G with the compliance. False: a contact that nothing moves.
 static bool rgSmall_Weigh(rgSmall* small, const rgSystemDef* def, const int* rows) {
     const rgContactProblem* problem = def->problem;
     double V = def->reference;
@@ -128,7 +129,7 @@ static void rgSmall_Move(rgSmall* small) {
     }
 }
 
-// Puts the impulses into K. Returns the residual (12).
+// Puts the impulses into K. Returns the residual (ncp.12).
 static double rgSmall_Judge(rgSmall* small) {
     double largest = 0;
     for (int i = 0; i < small->count; ++i) {
@@ -148,8 +149,8 @@ static double rgSmall_Judge(rgSmall* small) {
     return largest;
 }
 
-// (13), (14) of one contact. What is known of its impulses is put into them; sides hold what is not
-// -sigma. Returns how many unknowns it has.
+// newton.13, newton.14 of one contact. What is known of its impulses is put into them; sides hold
+// what is not -sigma. Returns how many unknowns it has.
 static int rgSmall_ListContact(rgSmall* small, int i, rgStepRow* unknowns) {
     int row = 3 * i;
     double *l = small->lambda + row, r = small->mass[i], mu = small->mu[i],
@@ -241,7 +242,7 @@ static inline double rgStepRow_Left(const rgStepRow* unknown, const double* x) {
                              : x[unknown->isCombined ? 2 : 0];
 }
 
-// One iteration (15), (16) with a proximal term around the iterate.
+// One iteration (newton.15, newton.16) with a proximal term around the iterate.
 static bool rgSmall_Step(rgSmall* small) {
     rgStepRow unknowns[RG_SMALL_ROWS];
     double K[RG_SMALL_ROWS][RG_SMALL_STRIDE], y[RG_SMALL_ROWS], scratch[RG_SMALL_ROWS];

@@ -80,7 +80,7 @@ typedef struct rgSolve {
     const double* start; // where the caller began, n
     double* lambda;
     double tolerance; // of the runs
-    double reference; // (11) least V [m/s]
+    double reference; // ncp.11: least V [m/s]
     rgStart* starts;  // per tree; NULL: unknown
     rgStart* islandStarts;
     rgIslandOutcome* outcomes;
@@ -554,8 +554,8 @@ static double rgUnboundedError(const rgBlock* block, double g) {
     }
 }
 
-// (11) Least reference velocity: that of the problem, or a ratio of the largest velocity error of
-// zero impulses that unbounded ones can remove.
+// ncp.11: Least reference velocity: that of the problem, or a ratio of the largest velocity error
+// of zero impulses that unbounded ones can remove.
 static double rgSolve_Reference(const rgSolve* solve) {
     const rgContactProblem* problem = solve->problem;
     const double* length = problem->rowLength;

@@ -1,4 +1,4 @@
-// Build one island as a dimensionless system. docs/theory/ncp.md (13)-(14).
+// Build one island as a dimensionless system. ncp.13-14.
 #include "contact/system.h"
 #include "contact/tuning.h"
 
@@ -113,7 +113,7 @@ static double rgSystem_SumDiagonal(const rgSystem* system, const rgSystemBlock* 
     return sum;
 }
 
-// (9) m of every row in the problem's units, and (10) which part of an impulse moves something: the
+// m of every row in the problem's units (ncp.9), and which part of an impulse moves something: the
 // share of G in G + R. It is kept where the weights will be.
 static void rgSystem_FindMasses(rgSystem* system, const rgSystemDef* def) {
     const double* R = def->problem->compliance;
@@ -145,7 +145,8 @@ static int rgSystemBlock_NextError(const rgSystemBlock* block, int k) {
     return block->kind == rg_blockCoulomb ? block->size : k + 1;
 }
 
-// (13) s: powers of two, so that scaling rounds nothing; and the unit of mass, the largest there is
+// s of ncp.13: powers of two, so that scaling rounds nothing; and the unit of mass, the largest
+// there is
 static void rgSystem_FindScale(rgSystem* system) {
     double largest = 0;
     for (int i = 0; i < system->blockCount; ++i) {
@@ -177,7 +178,7 @@ static void rgSystem_FindScale(rgSystem* system) {
     }
 }
 
-// (11) V in the problem's units.
+// V of ncp.11 in the problem's units.
 static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* def) {
     double reference = def->reference;
     for (int i = 0; i < system->blockCount; ++i) {
@@ -193,7 +194,7 @@ static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* 
     return reference > 0 ? reference : 1;
 }
 
-// (14) c: what zero impulses leave wrong becomes about one.
+// c of ncp.14: what zero impulses leave wrong becomes about one.
 static double rgSystem_FindUnit(const rgSystem* system) {
     double largest = 0;
     for (int i = 0; i < system->blockCount; ++i) {

@@ -1,6 +1,5 @@
 // One island of a contact problem, made dimensionless, in a form that solvers can work with:
-//     sigma = G lambda + g,  in units in which the diagonal of G is near one (docs/theory/ncp.md
-//     (13)-(14)).
+//     sigma = G lambda + g,  in units in which the diagonal of G is near one (ncp.13-14).
 // G includes the compliance R. A core that all forms share, and one table of operations: contact
 // space, where G is a matrix, dense or sparse, and velocity space, where it is W W' + R.
 #pragma once
@@ -25,7 +24,7 @@ typedef enum rgJacobianKind {
     rg_jacobianWhole, // anything
     rg_jacobianIdle,  // A = I, B = 0
     rg_jacobianRows,  // both diagonal; rows with B = 0 have A = 1
-    rg_jacobianSlip,  // newton.md (4) with a radius above zero, plus multiples of B; three rows
+    rg_jacobianSlip,  // newton.4 with a radius above zero, plus multiples of B; three rows
 } rgJacobianKind;
 
 // Slip as A and B of its block have it: along t, and across t their only entries.
@@ -44,7 +43,7 @@ static inline rgSlip rgSlip_Of(const rgSystemBlock* block, const double* A, cons
 typedef struct rgSystem rgSystem;
 
 // Compliant free rows e, such as those of loops, that were taken out of the system beforehand; in
-// the problem's units. docs/theory/ncp.md (15)-(16).
+// the problem's units. ncp.15-16.
 typedef struct rgEliminated {
     int count;
     int* globalRow;
@@ -80,7 +79,7 @@ typedef struct rgSystemOps {
 
 struct rgSystem {
     rgContactModel model;
-    bool bisect; // Gauss-Seidel solves each contact as RaiSim does (docs/theory/models.md (7))
+    bool bisect; // Gauss-Seidel solves each contact as RaiSim does (models.7)
     int n;
     int blockCount;
     rgSystemBlock* blocks;
@@ -91,7 +90,7 @@ struct rgSystem {
     double* rowScale;    // s, n: powers of two (all ones in the paper's units)
     double velocityUnit; // c: sigma^ = c s sigma. Also a power of two; 0: lambda = 0 is a solution
     double massUnit;     // lambda^ = c lambda/(massUnit s), G^ = massUnit s G s
-    double* mass;        // (9) m of the judge in these units, n; 0: nothing moves the row
+    double* mass;        // m of the judge (ncp.9) in these units, n; 0: nothing moves the row
     double* weight;      // residual of a block = weight |lambda - P(lambda - mass u)|, n
     int* globalRow;      // n
     rgEliminated eliminated;
@@ -126,7 +125,7 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 void rgSystem_Load(const rgSystem* system, const double* lambda, double* own);
 rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
 
-// (15)-(16) of ncp.md: a block of free rows that can always give way; all of them taken out of a
+// ncp.15-16: a block of free rows that can always give way; all of them taken out of a
 // dense G, unless they are redundant; their impulses from those of the others.
 bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i);
 rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G);
@@ -140,9 +139,9 @@ void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);
 bool rgGaussSeidelBlock(const rgSystem* system, const rgSystemBlock* block, double relaxation,
                         double* lambda, double* sigma, double* change);
 
-// (7) RaiSim's impulse x of one contact while the others stay: open, stick, or the least energy on
-// the cone without normal velocity. D is the contact's block with rows of `stride`, c its velocity
-// without an impulse.
+// models.7: RaiSim's impulse x of one contact while the others stay: open, stick, or the least
+// energy on the cone without normal velocity. D is the contact's block with rows of `stride`, c its
+// velocity without an impulse.
 void rgBisectContact(double mu, const double* D, int stride, const double* c, double* x);
 
 // Solutions of the last factorNewton for unit right-hand sides, column by column: `respond` of the

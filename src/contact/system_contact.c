@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A block, or one row of it, that has unknowns in a Newton system; rows that are idle or follow
-// others do not appear. newton.md (13)-(16).
+// others do not appear. newton.13-16.
 typedef struct rgActive {
     rgJacobianKind kind; // rows: y is x of the rows; slip: y is x across t, and that of the normal
     int row;             // of the island
@@ -250,7 +250,7 @@ static void rgFillSparseNewton(const rgSystem* system, rgContactSpace* space, co
     }
 }
 
-// (13) Rows that are equations of their own, divided by B: all of a block, or one by one.
+// newton.13: Rows that are equations of their own, divided by B: all of a block, or one by one.
 static int rgListRows(rgContactSpace* space, const rgSystemBlock* block, const double* A,
                       const double* B, int first, double eps) {
     int count = 0, actives = space->activeCount;
@@ -269,7 +269,7 @@ static int rgListRows(rgContactSpace* space, const rgSystemBlock* block, const d
     return count;
 }
 
-// (14) Slip: across t, and the normal, which takes the impulse along t with it.
+// newton.14: Slip: across t, and the normal, which takes the impulse along t with it.
 static int rgListSlip(rgContactSpace* space, const rgSystemBlock* block, const double* A,
                       const double* B, int first, double eps) {
     rgSlip slip = rgSlip_Of(block, A, B);
@@ -347,7 +347,7 @@ static void rgActive_Transform(const rgActive* active, int count, const double* 
     }
 }
 
-// Rows of L X of (15) that belong to an active block.
+// Rows of L X of newton.15 that belong to an active block.
 static void rgActive_Reduce(const rgActive* active, int count, const double* const* columns,
                             double* y, size_t ld) {
     int row = active->row;
@@ -386,7 +386,7 @@ static void rgSlipColumns(const rgMatrix* G, const rgActive* active, double* res
     }
 }
 
-// G Z of (15)
+// G Z of newton.15
 static void rgFindColumns(rgContactSpace* space) {
     size_t stride = (size_t)space->G.ld, n = (size_t)space->G.n;
     double* own = space->slipColumns;
@@ -406,7 +406,8 @@ static void rgFindColumns(rgContactSpace* space) {
     }
 }
 
-// (15) Where K is symmetric, the lower triangle alone, and what of the upper is within a block.
+// newton.15: Where K is symmetric, the lower triangle alone, and what of the upper is within a
+// block.
 static void rgFillDenseNewton(rgContactSpace* space, bool symmetric) {
     size_t ld = (size_t)space->K.ld;
     double* K = space->K.values;
@@ -441,8 +442,8 @@ static rgResult rgContact_FactorNewton(rgSystem* system, const double* A, const 
     return symmetric ? rgMatrix_Cholesky(&space->K, 0) : rgMatrix_Lu(&space->K, 0);
 }
 
-// (14) What is known before anything is solved: idle rows, and of slip the impulse along t beyond
-// mu times the normal one. True when there is any.
+// newton.14: What is known before anything is solved: idle rows, and of slip the impulse along t
+// beyond mu times the normal one. True when there is any.
 static bool rgTakeKnown(const rgSystem* system, const rgContactSpace* space, const double* rhs,
                         double* x) {
     bool any = false;
@@ -468,7 +469,7 @@ static bool rgTakeKnown(const rgSystem* system, const rgContactSpace* space, con
     return any;
 }
 
-// b' of (16): the right-hand sides of the unknowns, without what is known.
+// b' of newton.16: the right-hand sides of the unknowns, without what is known.
 static void rgReduceSide(const rgContactSpace* space, const double* rhs, double* y) {
     for (int i = 0; i < space->activeCount; ++i) {
         const rgActive* active = space->actives + i;
@@ -485,7 +486,7 @@ static void rgReduceSide(const rgContactSpace* space, const double* rhs, double*
     }
 }
 
-// x += Z y of (16)
+// x += Z y of newton.16
 static void rgExpandSolution(const rgContactSpace* space, const double* y, double* x) {
     for (int i = 0; i < space->activeCount; ++i) {
         const rgActive* active = space->actives + i;
@@ -504,7 +505,7 @@ static void rgExpandSolution(const rgContactSpace* space, const double* y, doubl
     }
 }
 
-// (16) The others follow what is known.
+// newton.16: The others follow what is known.
 static void rgSolveDenseNewton(const rgSystem* system, rgContactSpace* space, const double* rhs,
                                double* x) {
     double *moved = space->moved, *y = space->reduced, *left = y + system->n;

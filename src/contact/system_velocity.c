@@ -1,7 +1,7 @@
 // Velocity space: G = W W' + R is never formed, W = J L^-T with M = L L'. With E = A + eps I + B R,
 // solves with A + eps I + B G go through
 //     H = I + W' E^-1 B W,   H w = W' E^-1 b,   x = E^-1 (b - B W w)
-// docs/theory/velocity.md (1)-(4). H has one block per pair of parts that a block couples. The
+// velocity.1-4. H has one block per pair of parts that a block couples. The
 // shifted solve is the case A = shift I, B = I, where H is symmetric.
 #include "contact/tuning.h"
 #include "contact/whitened.h"
@@ -353,8 +353,8 @@ static unsigned rgCommonRows(const rgSystem* system, int i, rgJacobianKind kind,
     return rows;
 }
 
-// (6) Sum of w' w over the common rows: those that have come since the last time are added, those
-// that have gone subtracted.
+// velocity.6: Sum of w' w over the common rows: those that have come since the last time are added,
+// those that have gone subtracted.
 static void rgUpdateBase(const rgSystem* system, const rgJacobianKind* kinds, double entry) {
     rgVelocitySpace* space = system->form;
     int stride = space->rows.parts[0].stride, come = 0, gone = 0;
@@ -413,8 +413,8 @@ static void rgListOtherRows(const rgSystem* system, int i, rgJacobianKind kind, 
     }
 }
 
-// (5) H = I + W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what follows
-// the normal of a slip, and blocks that are taken whole. True when the rest is empty.
+// velocity.5: H = I + W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what
+// follows the normal of a slip, and blocks that are taken whole. True when the rest is empty.
 static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
     const rgMatrix* H = &space->H;
@@ -529,7 +529,7 @@ static void rgVelocity_SolveShift(rgSystem* system, double* x) {
     rgVelocity_SolveNewton(system, x, x, NULL);
 }
 
-// (3) E^-1 and E^-1 B of one block; false when E is singular.
+// velocity.3: E^-1 and E^-1 B of one block; false when E is singular.
 static bool rgInvertBlock(const rgSystem* system, const rgSystemBlock* block, const double* A,
                           const double* B, double eps) {
     const rgVelocitySpace* space = system->form;

@@ -18,8 +18,8 @@
 // Rounding.
 #define RG_RANK_RATIO                  1e-11 // pivot / diagonal, normal / tangents, that count as 0
 #define RG_SLIP_LEAST_RATIO            1e-9  // mu, and radius / |w|, that may be divided by. [inh]
-#define RG_CONTACT_LEAST_SHIFT         1e-10 // eps of (8) [-] that a factored G stands. [inh]
-#define RG_VELOCITY_LEAST_SHIFT        1e-8  // eps of (8) [-] that one of H stands. [inh]
+#define RG_CONTACT_LEAST_SHIFT         1e-10 // eps of newton.8 [-] that a factored G stands. [inh]
+#define RG_VELOCITY_LEAST_SHIFT        1e-8  // eps of newton.8 [-] that one of H stands. [inh]
 #define RG_VELOCITY_REFRESH_ITERATIONS 32 // between computed sigma; x2: nothing. [abl] 1, 5, 1000
 
 // Forms of the matrix: cost only.
@@ -28,7 +28,7 @@
 #define RG_DENSE_MOST_ROWS     150 // and largest such island. [inh]
 #define RG_DENSE_ROWS          100 // given G, or H, up to which blocks are not worth it. [inh]
 #define RG_DENSE_FILL_RATIO    0.4 // nonzeros above which blocks are not worth it. [inh]
-#define RG_SMALL_CONTACT_COUNT 6   // contacts solved on the stack (newton.md (17)). [newton.md]
+#define RG_SMALL_CONTACT_COUNT 6   // contacts solved on the stack (newton.17). [newton.md]
 
 // Starts and Gauss-Seidel passes.
 #define RG_START_MOST_RESIDUAL 10  // residual [-] above which a start is scaled down. [note]
@@ -37,16 +37,16 @@
 
 // Proximal Newton (newton.md).
 #define RG_NEWTON_ITERATIONS             20   // of each try. [abl] 15, 20, 25, 30 alike
-#define RG_NEWTON_SHIFT_RATIO            1e-2 // e of (7) [-]; x2: slower, more robust. [inh]
+#define RG_NEWTON_SHIFT_RATIO            1e-2 // e of newton.7 [-]; x2: slower, more robust. [inh]
 #define RG_AGAIN_SHIFT_RATIO             3e-2 // of the second try. [abl] 1e-2: 32, not 12, left
-#define RG_NEWTON_PROXIMAL_RATIO         1e-5 // p of (11) at first, over diag G. [inh]
+#define RG_NEWTON_PROXIMAL_RATIO         1e-5 // p of newton.11 at first, over diag G. [inh]
 #define RG_STRONG_PROXIMAL_RATIO         1e-4 // p of polish and certificate. [interior.md]
-#define RG_CENTRE_MAP_RATIO              10   // |F| / |p (lambda - c)| of (12). [newton.md]
-#define RG_CENTRE_PROXIMAL_RATIO         0.1  // p after / before (12). [inh]
-#define RG_CENTRE_GROWTH_RATIO           1e3  // growth of |F| after (12). [abl] 1: 40, not 21, left
-#define RG_LINE_SEARCH_MEMORY_ITERATIONS 20   // of (9). [newton.md]
-#define RG_LINE_SEARCH_LEAST_STEP        0.05 // of (9) [-]. [newton.md]
-#define RG_LINE_SEARCH_DECREASE_RATIO    1e-4 // of (9), Armijo's. [inh]
+#define RG_CENTRE_MAP_RATIO              10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
+#define RG_CENTRE_PROXIMAL_RATIO         0.1  // p after / before newton.12. [inh]
+#define RG_CENTRE_GROWTH_RATIO           1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
+#define RG_LINE_SEARCH_MEMORY_ITERATIONS 20   // of newton.9. [newton.md]
+#define RG_LINE_SEARCH_LEAST_STEP        0.05 // of newton.9 [-]. [newton.md]
+#define RG_LINE_SEARCH_DECREASE_RATIO    1e-4 // of newton.9, Armijo's. [inh]
 #define RG_CYCLE_ITERATIONS              6    // longest cycle of active sets looked for. [inh]
 #define RG_CYCLE_MAP_RATIO               1e-3 // difference of two |F| that are alike. [newton.md]
 #define RG_QUICK_RESIDUAL_RATIO          0.5  // residual after / before, at rest. [inh]
@@ -58,10 +58,10 @@
 #define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary, at least. [inh]
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
-#define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of (10) / tolerance. [interior.md]
-#define RG_PROXIMAL_STEP            0.2 // step below which a contact gets (14). [abl] 0: 72, not 54
-#define RG_PROXIMAL_LEAST_RATIO     1e-3 // p of (14) at first. [inh]
-#define RG_PROXIMAL_MOST_RATIO      10   // p of (14) at last. [inh]
+#define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
+#define RG_PROXIMAL_STEP            0.2  // step of contacts that get interior.12. [abl] 0: 72
+#define RG_PROXIMAL_LEAST_RATIO     1e-3 // p of interior.12 at first. [inh]
+#define RG_PROXIMAL_MOST_RATIO      10   // p of interior.12 at last. [inh]
 #define RG_PROXIMAL_GROWTH_RATIO    10   // p after / before a short step. [inh]
 #define RG_PROXIMAL_DECAY_RATIO     0.3  // p after / before a long one. [inh]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
@@ -69,22 +69,22 @@
 #define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]
 #define RG_BLOCKING_ROUNDS          3    // in which they join. [abl] 1: 110, not 98, left
 #define RG_BLOCKING_STEP            0.9 // contacts that end the step sooner join. [abl] as 0.5, 0.9
-#define RG_BLOCKING_TOLERANCE       1e-3 // |F| of (17) / sqrt(mu). [inh]
+#define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu). [inh]
 #define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left
 #define RG_POLISH_RESIDUAL          1e-4 // residual [-] from which Newton tries. [inh]
 #define RG_POLISH_RATIO             0.1  // residual at the next try / at this one. [inh]
 
 // Damped Newton, for friction above one.
-#define RG_DAMPED_SHIFT_RATIO  1.0  // e of (7). [note]
+#define RG_DAMPED_SHIFT_RATIO  1.0  // e of newton.7. [note]
 #define RG_DAMPED_SMALL_WEIGHT 0.1  // r of the first try. [note]
 #define RG_DAMPED_LARGE_WEIGHT 10.0 // r of the second. [note]
 
 // Budgets.
 #define RG_BUDGET_LEAST_FACTORIZATIONS 3   // below, Gauss-Seidel alone gets farther. [note]
 #define RG_BUDGET_PASSES_RATIO         0.2 // share of the budget before Newton. [note]
-#define RG_BUDGET_SHIFT_RATIO          0.1 // e of (7), so that every iteration gains. [note]
+#define RG_BUDGET_SHIFT_RATIO          0.1 // e of newton.7, so that every iteration gains. [note]
 
-// Certificate (auto.md (1)-(3)), for users of the solver alone.
+// Certificate (auto.1-3), for users of the solver alone.
 #define RG_CERTIFICATE_ITERATIONS      40    // of Newton without friction. [inh]
 #define RG_CERTIFICATE_SPEED_RATIO     1e6   // velocity that the proof excludes / max |g|. [towers]
 #define RG_CERTIFICATE_TOLERANCE_RATIO 3     // least violation / tolerance. [inh]

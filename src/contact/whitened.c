@@ -1,6 +1,6 @@
 // Velocity input of one island: the velocities that its rows touch, by part, and the rows of
 // W = J L^-T over them, which the problem brings along or which come from J and M.
-// docs/theory/velocity.md (1).
+// velocity.1.
 #include "contact/whitened.h"
 #include "contact/tuning.h"
 

@@ -1,5 +1,4 @@
-// The rows of W = J L^-T (M = L L') that an island has, by block and part. docs/theory/velocity.md
-// (1).
+// The rows of W = J L^-T (M = L L') that an island has, by block and part. velocity.1.
 #pragma once
 #include "contact/system.h"
 

@@ -1,12 +1,12 @@
 // Gradients through inverse and forward dynamics: one pass outwards and one inwards, no matrices.
-// docs/theory/derivatives.md (13)-(17).
+// derivatives.13-17.
 #include "dynamics/derivative.h"
 #include "dynamics/regressor.h"
 
 #include <string.h>
 
-// (14) Outwards: U, the velocities that the gradient by the torques would give the links; for each
-// link alone what its inertia and velocity and its wrenches make of them.
+// derivatives.14: Outwards: U, the velocities that the gradient by the torques would give the
+// links; for each link alone what its inertia and velocity and its wrenches make of them.
 static void rgDynamics_PassThrough(rgDynamics* d, const double* tauBar) {
     const rgModel* model = d->model;
     rgSlopes* s = d->slopes;
@@ -27,7 +27,7 @@ static void rgDynamics_PassThrough(rgDynamics* d, const double* tauBar) {
     }
 }
 
-// (15) Sums over all below, inwards.
+// derivatives.15: Sums over all below, inwards.
 static void rgDynamics_SumThrough(rgDynamics* d) {
     const rgModel* model = d->model;
     rgSlopes* s = d->slopes;
@@ -41,7 +41,7 @@ static void rgDynamics_SumThrough(rgDynamics* d) {
     }
 }
 
-// (16)
+// derivatives.16
 static void rgDynamics_StoreGradients(rgDynamics* d, double sign, const double* tauBar, double* q,
                                       double* v, double* a) {
     const rgModel* model = d->model;
@@ -70,7 +70,7 @@ static void rgDynamics_StoreGradients(rgDynamics* d, double sign, const double* 
     }
 }
 
-// (17), (18) The gradient by wrenches and inertial parameters of bodies.
+// derivatives.17, derivatives.18: The gradient by wrenches and inertial parameters of bodies.
 static void rgDynamics_StoreBodies(const rgDynamics* d, double sign, rgSpatial* wrenches,
                                    double* inertias) {
     const rgModel* model = d->model;

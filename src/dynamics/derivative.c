@@ -1,5 +1,5 @@
 // Derivatives of inverse dynamics by positions and velocities: sums over composites, without
-// transformations between links. docs/theory/derivatives.md (6)-(13).
+// transformations between links. derivatives.6-13.
 #include "dynamics/derivative.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ void rgDynamics_Resume(rgDynamics* d, rgRest rest) {
     d->v = rest.v;
 }
 
-// (8), (10)
+// derivatives.8, derivatives.10
 static void rgDynamics_FillAxes(rgDynamics* d) {
     const rgModel* model = d->model;
     rgSlopes* s = d->slopes;
@@ -88,7 +88,7 @@ static void rgDynamics_FillAxes(rgDynamics* d) {
     }
 }
 
-// (9) Of a velocity: 2 (s x p, N s) with N = m (v . c) - p c' - [w] (tr I / 2 - I).
+// derivatives.9: Of a velocity: 2 (s x p, N s) with N = m (v . c) - p c' - [w] (tr I / 2 - I).
 static rgTurning rgLinkCoriolis(const rgLinkInertia* inertia, const rgSpatial* V) {
     rgVec3 c = inertia->center, w = V->angular;
     rgVec3 p = rgScale(inertia->mass, rgAdd(V->linear, rgCross(w, c)));
@@ -106,7 +106,7 @@ static rgTurning rgLinkCoriolis(const rgLinkInertia* inertia, const rgSpatial* V
     return t;
 }
 
-// (9) Of a wrench that keeps its direction while its point r turns with the body:
+// derivatives.9: Of a wrench that keeps its direction while its point r turns with the body:
 // (s x f, (r . f) s - f (r . s) - n x s).
 static void rgTurning_AddWrench(rgTurning* t, const rgSpatial* wrench, rgVec3 r) {
     rgMat3 arm = rgOuterProduct(wrench->linear, r), turn = rgSkew(wrench->angular);
@@ -163,8 +163,8 @@ void rgDynamics_SumSlopes(rgDynamics* d) {
     }
 }
 
-// (11) What S_i and the columns that move it along have to do with the axes from i upwards. All
-// forces are those of everything below i.
+// derivatives.11: What S_i and the columns that move it along have to do with the axes from i
+// upwards. All forces are those of everything below i.
 typedef struct rgSlopeForces {
     rgSpatial inert;         // of an acceleration along S_i
     rgVec3 coriolis, loads;  // transposed
@@ -190,7 +190,7 @@ static rgSlopeForces rgDynamics_SlopeForces(const rgDynamics* d, int i) {
     return f;
 }
 
-// (12)
+// derivatives.12
 rgSlopeRow rgDynamics_SlopeRow(const rgDynamics* d, int i) {
     const rgModel* model = d->model;
     const rgSlopes* s = d->slopes;
@@ -268,7 +268,7 @@ rgResult rgDynamics_MassDerivative(rgDynamics* d, const double* y, double* byQ) 
 
 // ---- forward dynamics
 
-// (13) x := -M^-1 x
+// derivatives.13: x := -M^-1 x
 static void rgDynamics_SolveNegative(const rgDynamics* d, double* x) {
     size_t n = (size_t)d->model->vCount;
     if (x != NULL) {

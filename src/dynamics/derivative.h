@@ -16,15 +16,15 @@ struct rgSlopes {
     double* tau;         // inverse dynamics, vCount
     double* row;         // rgDynamics_SlopeRow, 4 vCount
     double* zeros;       // as many as a link or a degree of freedom may need
-    rgSpatial* carried;  // (8) per degree of freedom
-    rgSpatial* pulled;   // (8) per degree of freedom
-    rgSpatial* swung;    // (10) per degree of freedom
-    rgTurning* coriolis; // (9) per link
-    rgTurning* loads;    // (9) per link
-    rgSpatial* through;  // (14) per link: U
-    rgSpatial* inert;    // (14) per link: P
-    rgVec3* turned;      // (14) per link: Q
-    rgVec3* loaded;      // (14) per link: R
+    rgSpatial* carried;  // per degree of freedom (derivatives.8)
+    rgSpatial* pulled;   // per degree of freedom (derivatives.8)
+    rgSpatial* swung;    // per degree of freedom (derivatives.10)
+    rgTurning* coriolis; // per link (derivatives.9)
+    rgTurning* loads;    // per link (derivatives.9)
+    rgSpatial* through;  // per link: U of derivatives.14
+    rgSpatial* inert;    // per link: P of derivatives.14
+    rgVec3* turned;      // per link: Q of derivatives.14
+    rgVec3* loaded;      // per link: R of derivatives.14
 };
 
 // What a degree of freedom has to do with itself and those above it, in the order of a compact row
@@ -36,8 +36,8 @@ typedef struct rgSlopeRow {
 
 // The workspace, made by the first call.
 rgResult rgDynamics_NeedSlopes(rgDynamics* d);
-// (7)-(10) for accelerations a (NULL: zero) and wrenches (NULL: none); coriolis and loads are those
-// of single links.
+// derivatives.7-10 for accelerations a (NULL: zero) and wrenches (NULL: none); coriolis and loads
+// are those of single links.
 rgResult rgDynamics_Slopes(rgDynamics* d, const double* a, const rgSpatial* wrenches);
 // coriolis and loads of links with all below them, which rgDynamics_SlopeRow() takes.
 void rgDynamics_SumSlopes(rgDynamics* d);

@@ -9,7 +9,7 @@
 
 #define RG_COOKIE_DYNAMICS 0x72670d01u
 
-// Where a link is.
+// Pose of a link.
 typedef struct rgLinkPose {
     rgRot r;
     rgVec3 p; // origin, relative to the tree's reference point
@@ -38,11 +38,11 @@ typedef struct rgArticulated {
 
 typedef struct rgSlopes rgSlopes;
 
-// How a link moves that is told to.
+// Motion of a kinematic link.
 typedef struct rgPrescribed {
     rgPose pose;            // of its body
     rgSpatial velocity;     // of the body's origin, world axes
-    rgSpatial acceleration; // likewise
+    rgSpatial acceleration; // of the body's origin, world axes
 } rgPrescribed;
 
 typedef enum rgStageBit {
@@ -64,7 +64,7 @@ struct rgDynamics {
     double* q;                  // rgDynamics_SetPositions, qCount
     double* v;                  // rgDynamics_SetState, vCount
     double* sines;              // rgPlaceLinks, qCount: from the first angle of a tree on
-    double* cosines;            // likewise
+    double* cosines;            // rgPlaceLinks, qCount
     rgVec3* origins;            // rgPlaceLinks, per tree: the reference point in the world
     rgLinkPose* poses;          // rgPlaceLinks, per link
     rgSpatial* axes;            // rgPlaceLinks, per degree of freedom: S
@@ -142,7 +142,7 @@ void rgDynamics_SolveTree(const rgDynamics* d, int tree, double* x);
 // rgDynamics_Whiten() in parts: D^-1/2 of the last factorization, then rows from one on.
 void rgDynamics_FindRoots(const rgDynamics* d);
 void rgDynamics_WhitenFrom(const rgDynamics* d, const rgSparse* jacobian, int first, double* W);
-// (14) x := M^-1 J' y from x = W' y, for the last factorization and rgDynamics_Whiten().
+// dynamics.14: x := M^-1 J' y from x = W' y, for the last factorization and rgDynamics_Whiten().
 void rgDynamics_Unwhiten(const rgDynamics* d, double* x);
 
 // Diagonal entries of J M^-1 J', for the last factorization, of rows over the same columns, which
@@ -169,10 +169,10 @@ int rgModel_PairColumns(const rgModel* model, int linkA, int linkB, int* columns
 void rgDynamics_PairRows(const rgDynamics* d, int linkA, int linkB, rgVec3 point,
                          const rgVec3 directions[3], const int* columns, int columnCount,
                          double* rows);
-// Likewise for the relative angular velocity.
+// Rows of the relative angular velocity.
 void rgDynamics_PairAngularRows(const rgDynamics* d, int linkA, int linkB, const rgVec3* directions,
                                 int directionCount, int columnCount, double* rows);
-// Likewise for the velocity of pointB on link B minus that of pointA on link A: the rate of a
+// Rows of the velocity of pointB on link B minus that of pointA on link A: the rate of a
 // loop's violation, exact even while the loop is open.
 void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int linkB, rgVec3 pointB,
                          int columnCount, double* rows);

@@ -1,5 +1,5 @@
 // M = L' D L along the tree: a row of L has the pattern of the row of M, so nothing fills in.
-// (12) factorization, (13) solutions, (14) J M^-1 J' and its root W. docs/theory/dynamics.md.
+// Factorization (dynamics.12), solutions (dynamics.13), J M^-1 J' and its root W (dynamics.14).
 #include "dynamics/dynamics.h"
 #include "math/two.h"
 
@@ -59,8 +59,8 @@ static bool rgEliminateTwo(const rgModel* model, int i, double* factor, double* 
     return first > 0 && second > 0;
 }
 
-// (12) From the leaves to the root: each row is eliminated from the rows above it. The row of the
-// k-th ancestor is the tail of this row from k on, hence contiguous.
+// dynamics.12: From the leaves to the root: each row is eliminated from the rows above it. The row
+// of the k-th ancestor is the tail of this row from k on, hence contiguous.
 static rgResult rgEliminate(const rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
     for (int i = end - 1; i >= first; --i) {
@@ -208,7 +208,7 @@ static void rgSolveDeepColumns(const rgDynamics* d, int n, double* x) {
     }
 }
 
-// (13)
+// dynamics.13
 void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
     if (d == NULL || x == NULL) {
         return;
@@ -370,7 +370,7 @@ void rgDynamics_FindRoots(const rgDynamics* d) {
     }
 }
 
-// (14) W = J L^-1 D^-1/2, so that J M^-1 J' = W W'
+// dynamics.14: W = J L^-1 D^-1/2, so that J M^-1 J' = W W'
 void rgDynamics_Whiten(const rgDynamics* d, const rgSparse* jacobian, double* W) {
     if (d == NULL || jacobian == NULL || W == NULL) {
         return;

@@ -1,5 +1,5 @@
 // Forward dynamics (articulated bodies). With world axes and a common reference point, bias
-// accelerations need no recursion of their own: (15) inwards, (16) outwards.
+// accelerations need no recursion of their own: inwards (dynamics.15), outwards (dynamics.16).
 // docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 
@@ -86,7 +86,7 @@ static bool rgDynamics_Eliminate(rgDynamics* d, int dof, rgArticulated* inertia,
     return true;
 }
 
-// (15)
+// dynamics.15
 static rgResult rgDynamics_Gather(rgDynamics* d, double* u) {
     const rgModel* model = d->model;
     for (int i = 1; i < model->linkCount; ++i) {
@@ -109,7 +109,7 @@ static rgResult rgDynamics_Gather(rgDynamics* d, double* u) {
     return rg_ok;
 }
 
-// (16)
+// dynamics.16
 static void rgDynamics_Release(rgDynamics* d, double* a) {
     const rgModel* model = d->model;
     d->pushes[0] = (rgSpatial){0};
@@ -143,7 +143,7 @@ rgResult rgDynamics_ForwardDynamics(rgDynamics* d, const double* tau, const rgSp
 
 // ---- M^ of deep trees
 
-// (15) without forces: levers are U, inverseDiagonal is 1/D.
+// dynamics.15 without forces: levers are U, inverseDiagonal is 1/D.
 rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added) {
     const rgModel* model = d->model;
     const rgTree* range = &model->trees[tree];
@@ -172,7 +172,7 @@ rgResult rgDynamics_Articulate(rgDynamics* d, int tree, const double* added) {
     return rg_ok;
 }
 
-// (16)
+// dynamics.16
 void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, double* x) {
     const rgModel* model = d->model;
     int first = model->trees[tree].firstLink, end = first + model->trees[tree].linkCount;
@@ -188,7 +188,7 @@ void rgDynamics_FollowArticulated(const rgDynamics* d, int tree, double* x) {
     }
 }
 
-// (15) of forces, then (16)
+// dynamics.15 of forces, then dynamics.16
 void rgDynamics_SolveArticulated(const rgDynamics* d, int tree, double* x) {
     const rgModel* model = d->model;
     int first = model->trees[tree].firstLink, count = model->trees[tree].linkCount;

@@ -1,9 +1,9 @@
-// Inverse dynamics (recursive Newton-Euler): accelerations outwards (7), forces of each link (8),
-// sums inwards (9). docs/theory/dynamics.md.
+// Inverse dynamics (recursive Newton-Euler): accelerations outwards (dynamics.7), forces of each
+// link (dynamics.8), sums inwards (dynamics.9). docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 #include "math/six.h"
 
-// (8) Force about the reference point that a link needs for acceleration A at velocity V.
+// dynamics.8: Force about the reference point that a link needs for acceleration A at velocity V.
 static inline rgSpatial rgLinkForce(const rgLinkInertia* inertia, const rgSpatial* V,
                                     const rgSpatial* A) {
     rgVec3 c = inertia->center, w = V->angular;
@@ -16,7 +16,8 @@ static inline rgSpatial rgLinkForce(const rgLinkInertia* inertia, const rgSpatia
     return (rgSpatial){force, rgAdd(torque, rgCross(c, force))};
 }
 
-// (7) Part of the accelerations that a and gravity cause; the bias is added where it is used.
+// dynamics.7: Part of the accelerations that a and gravity cause; the bias is added where it is
+// used.
 static void rgDynamics_Accelerate(rgDynamics* d, const double* a) {
     const rgModel* model = d->model;
     d->pushes[0] = (rgSpatial){rgNegate(d->gravity), {0, 0, 0}};
@@ -43,7 +44,7 @@ static void rgDynamics_SubtractWrenches(rgDynamics* d, const rgSpatial* wrenches
     }
 }
 
-// (8) of the links from first to before end.
+// dynamics.8 of the links from first to before end.
 static void rgDynamics_FillForces(rgDynamics* d, int first, int end, bool pushed) {
     const rgModel* model = d->model;
     rgVec3 up = rgNegate(d->gravity);
@@ -74,7 +75,7 @@ void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wren
     }
 }
 
-// (9) tau = S . F, and F goes on to the parent as it is.
+// dynamics.9: tau = S . F, and F goes on to the parent as it is.
 static void rgDynamics_SumForces(rgDynamics* d, int first, int end, double* tau) {
     const rgModel* model = d->model;
     for (int i = end - 1; i >= first; --i) {

@@ -1,5 +1,6 @@
-// Motion of frames: Jacobians (17), velocities, accelerations and bias terms (18) at three
-// references, and the rows that constraints between two links need. docs/theory/dynamics.md.
+// Motion of frames: Jacobians (dynamics.17), velocities, accelerations and bias terms (dynamics.18)
+// at three references, and the rows that constraints between two links need.
+// docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 #include "math/two.h"
 
@@ -42,7 +43,7 @@ static rgVec3 rgVelocityAt(const rgSpatial* motion, rgVec3 point) {
     return rgAdd(motion->linear, rgCross(motion->angular, point));
 }
 
-// (18) Rate of the view's velocity when the link accelerates with A.
+// dynamics.18: Rate of the view's velocity when the link accelerates with A.
 static rgSpatial rgView_Rate(const rgView* view, const rgDynamics* d, const rgSpatial* A) {
     const rgSpatial* V = &d->velocities[view->link];
     rgVec3 linear = rgVelocityAt(A, view->point);
@@ -93,7 +94,7 @@ static int rgLastDof(const rgModel* model, int link) {
     return link > 0 ? model->links[link].v + model->links[link].vCount - 1 : -1;
 }
 
-// (17)
+// dynamics.17
 static void rgDynamics_ViewJacobian(const rgDynamics* d, const rgView* view, double* jacobian) {
     const rgModel* model = d->model;
     size_t n = (size_t)model->vCount;
@@ -213,7 +214,7 @@ static inline void rgListPushes(rgVec3 arm, double sign, const rgVec3 directions
     }
 }
 
-// What a free joint does: its linear axes are the world's.
+// Columns of a free joint: its linear axes are the world's.
 static inline void rgFillFreeRows(const rgRot* r, const rgSpatial pushes[3], int stride,
                                   double* rows) {
     for (int k = 0; k < 3; ++k) {

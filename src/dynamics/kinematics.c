@@ -1,5 +1,6 @@
-// Forward kinematics: poses and motion axes from q (1)-(3), velocities and bias accelerations from
-// v (4)-(5), inertias in world axes (6). docs/theory/dynamics.md.
+// Forward kinematics: poses and motion axes from q (dynamics.1-3), velocities and bias
+// accelerations from v (dynamics.4-5), inertias in world axes (dynamics.6).
+// docs/theory/dynamics.md.
 #include "dynamics/dynamics.h"
 #include "math/sincos.h"
 #include "math/split.h"
@@ -165,7 +166,8 @@ static inline rgSpatial rgJointVelocity(const rgDynamics* d, const rgLink* link)
     return sum;
 }
 
-// (4), (5): V = V_parent + S v and the bias acceleration V x S v, summed along the tree.
+// dynamics.4, dynamics.5: V = V_parent + S v and the bias acceleration V x S v, summed along the
+// tree.
 static void rgDynamics_MoveLinks(rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
     for (int i = first; i < end; ++i) {

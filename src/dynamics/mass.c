@@ -1,5 +1,6 @@
-// The mass matrix by composite rigid bodies: (10) sums of inertias, (11) compact rows. A row holds
-// a degree of freedom and those above it in the tree; everything else is zero.
+// The mass matrix by composite rigid bodies: sums of inertias (dynamics.10), compact rows
+// (dynamics.11). A row holds a degree of freedom and those above it in the tree; everything else is
+// zero.
 #include "dynamics/dynamics.h"
 #include "math/six.h"
 
@@ -38,7 +39,7 @@ rgSpatial rgComposite_Force(const rgComposite* inertia, const rgSpatial* motion)
     return rgCompositeForce(inertia, motion);
 }
 
-// (10)
+// dynamics.10
 static void rgDynamics_SumInertias(rgDynamics* d, int first, int end) {
     const rgModel* model = d->model;
     for (int i = first; i < end; ++i) {
@@ -117,7 +118,7 @@ static void rgDynamics_FillDiagonal(rgDynamics* d, const rgTree* tree) {
     }
 }
 
-// (11)
+// dynamics.11
 void rgDynamics_NeedMass(rgDynamics* d) {
     const rgModel* model = d->model;
     unsigned both = rg_haveInertias | rg_haveComposites, made = both;

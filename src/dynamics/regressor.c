@@ -1,5 +1,5 @@
-// Inverse and forward dynamics by the inertial parameters of a body. docs/theory/derivatives.md
-// (13), (18).
+// Inverse and forward dynamics by the inertial parameters of a body. derivatives.13,
+// derivatives.18.
 #include "dynamics/regressor.h"
 
 #include <string.h>

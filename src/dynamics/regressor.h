@@ -3,7 +3,7 @@
 #include "dynamics/dynamics.h"
 #include "rigor/derivative.h"
 
-// How a body moves, with gravity in its acceleration: in its own axes, at its own origin.
+// Motion of a body, with gravity in its acceleration, in its own axes, at its own origin.
 typedef struct rgBodyRates {
     rgRot axes;
     rgVec3 origin;        // relative to the tree's reference point
@@ -12,5 +12,6 @@ typedef struct rgBodyRates {
 } rgBodyRates;
 
 rgBodyRates rgDynamics_BodyRates(const rgDynamics* d, int body, const double* a);
-// (18) The power of the body's force along a velocity U of its link, per parameter, times a scale.
+// derivatives.18: The power of the body's force along a velocity U of its link, per parameter,
+// times a scale.
 void rgBodyRates_Product(const rgBodyRates* rates, rgSpatial U, double scale, double* parameters);

@@ -1,5 +1,5 @@
 // Derivatives of q (+) dt v and of the difference of two configurations: blocks of 1, 3 or 6 on the
-// diagonal. docs/theory/derivatives.md (1)-(5).
+// diagonal. derivatives.1-5.
 #include "dynamics/tangent.h"
 #include "rigor/derivative.h"
 

@@ -9,6 +9,6 @@ typedef struct rgTangent {
     rgMat3 linear, lever, angular;
 } rgTangent;
 
-// (2), (3) of q (+) dt v for a spherical or free joint: by q and by v.
+// derivatives.2, derivatives.3 of q (+) dt v for a spherical or free joint: by q and by v.
 void rgIntegrateTangents(const rgLink* link, const double* v, double dt,
                          rgVelocityCoordinates coordinates, rgTangent* byQ, rgTangent* byV);

@@ -36,14 +36,14 @@ static void rgMotionRow_Add(rgMotionRow* row, int dof, double value) {
     row->values[low] += value;
 }
 
-// What a force and a torque do at a point per unit of a motion.
+// Power of a force and a torque at a point per unit of a motion.
 static double rgPower(const rgSpatial* motion, rgVec3 arm, const rgSpatial* push) {
     rgVec3 velocity = rgAdd(motion->linear, rgCross(motion->angular, arm));
     return rgDot(push->linear, velocity) + rgDot(push->angular, motion->angular);
 }
 
-// (3) How fast a knot goes along a direction (and turns about an axis): per degree of freedom, or
-// as a kinematic link does. What moves the other link as well is left out.
+// tendons.3: How fast a knot goes along a direction (and turns about an axis): per degree of
+// freedom, or as a kinematic link does. What moves the other link as well is left out.
 static void rgMotionRow_Push(rgMotionRow* row, const rgKnot* knot, int other, rgSpatial push) {
     const rgDynamics* d = row->d;
     const rgModel* model = d->model;

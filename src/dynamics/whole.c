@@ -1,5 +1,4 @@
-// Quantities of the whole model: centre of mass, momentum, energy. docs/theory/dynamics.md
-// (19)-(21).
+// Quantities of the whole model: centre of mass, momentum, energy. dynamics.19-21.
 #include "dynamics/dynamics.h"
 
 rgVec3 rgDynamics_Center(rgDynamics* d) {

@@ -31,7 +31,7 @@ static rgPlane2 rgNearest2(rgPlane2 a, rgPlane2 b) {
     return (rgPlane2){a.x + t * along.x, a.y + t * along.y};
 }
 
-// Where it touches first and last, and how far it goes along the circle.
+// First and last point on the circle, and the length along it.
 typedef struct rgArc2 {
     rgPlane2 from, to;
     double length; // negative: it does not touch
@@ -39,8 +39,8 @@ typedef struct rgArc2 {
 
 static const rgArc2 rgNoArc = {.length = -1};
 
-// (1) Around: angles at the centre, from a counter-clockwise to b. The tangents take away acos(r/a)
-// and acos(r/b) of it; less than that, and they cross.
+// tendons.1: Around: angles at the centre, from a counter-clockwise to b. The tangents take away
+// acos(r/a) and acos(r/b) of it; less than that, and they cross.
 static rgArc2 rgGoAround(rgPlane2 a, rgPlane2 b, double radius, const rgPlane2* side) {
     double lengthA = hypot(a.x, a.y), lengthB = hypot(b.x, b.y);
     rgPlane2 near = rgNearest2(a, b);
@@ -69,8 +69,8 @@ static rgArc2 rgGoAround(rgPlane2 a, rgPlane2 b, double radius, const rgPlane2* 
                     radius * angle};
 }
 
-// (2) Through: the point x of the circle with the least |a - x| + |x - b|, by Newton's method
-// within brackets. Both distances are convex where both ends see the circle, and x is there.
+// tendons.2: Through: the point x of the circle with the least |a - x| + |x - b|, by Newton's
+// method within brackets. Both distances are convex where both ends see the circle, and x is there.
 static rgArc2 rgGoThrough(rgPlane2 a, rgPlane2 b, double radius) {
     double lengthA = hypot(a.x, a.y), lengthB = hypot(b.x, b.y);
     rgPlane2 near = rgNearest2(a, b);

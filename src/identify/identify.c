@@ -501,7 +501,8 @@ static void rgSumMotions(const rgIdentification* id, const int* counts, double* 
     }
 }
 
-// (9)-(11) Curvature in units of what a motion's cost scatters by, against that of the bounds.
+// identify.10-12: Curvature in units of what a motion's cost scatters by, against that of the
+// bounds.
 static rgResult rgDetermine(rgIdentification* id) {
     int p = id->fit.parameterCount;
     size_t size = (size_t)p;
@@ -549,7 +550,7 @@ static void rgDraw(const rgIdentification* id, int replicate, int* counts) {
     }
 }
 
-// (12) One step of Newton for the motions of the draw, from what was found with all.
+// identify.13: One step of Newton for the motions of the draw, from what was found with all.
 static bool rgReplicate(const rgIdentification* id, const int* counts, double* H, double* step) {
     const rgFit* fit = &id->fit;
     int p = fit->parameterCount;

@@ -9,13 +9,13 @@ typedef enum rgRoleKind {
     rg_roleTime,
     rg_rolePose,     // part 0 to 6 of a body's pose
     rg_roleTwist,    // part 0 to 5 of a body's velocity, world axes
-    rg_roleBodyRate, // part 3 to 5 likewise, in the body's axes
+    rg_roleBodyRate, // part 3 to 5 of a body's velocity, in the body's axes
     rg_roleQ,        // a coordinate
     rg_roleV,        // a generalized velocity
     rg_roleControl,
 } rgRoleKind;
 
-// What a column is: which body (from 1), coordinate, velocity or actuator (from 0), and which part.
+// Role of a column: body (from 1), coordinate, velocity or actuator (from 0), and which part.
 typedef struct rgRole {
     rgRoleKind kind;
     int index;

@@ -1,6 +1,6 @@
 // Levenberg and Marquardt's method with central differences. The starts of the motions are unknowns
 // of their own, each of one motion alone: they are eliminated motion by motion, and what is left
-// has the size of the parameters. docs/theory/identify.md (5)-(8).
+// has the size of the parameters. identify.5-8.
 #include "identify/identify.h"
 #include "identify/linear.h"
 
@@ -30,7 +30,7 @@ typedef struct rgRefinement {
     double* place;       // p, tried
     double* local;       // motions x l, tried
     double* costs;       // motions, tried
-    double* oldCosts;    // motions, likewise from the starts as they are
+    double* oldCosts;    // motions, tried from the present starts
     double* memory;
 } rgRefinement;
 
@@ -93,7 +93,7 @@ static void rgDifference(double* column, const rgTrial* up, const rgTrial* down,
     }
 }
 
-// (7) Eliminate the start: H_pp - H_pl H_ll^-1 H_lp, likewise the gradient.
+// identify.7: Eliminate the start: H_pp - H_pl H_ll^-1 H_lp, and in the gradient.
 static void rgEliminate(rgRefinement* r, int motion) {
     int p = r->p, l = r->l, n = p + l;
     double* H = r->solution->hessians + (size_t)motion * (size_t)(p * p);
@@ -207,7 +207,8 @@ static rgResult rgLinearize(rgRefinement* r) {
 
 // ---- steps
 
-// (6) The damped step within the bounds. Parameters at a bound that want to leave it stay there.
+// identify.6: The damped step within the bounds. Parameters at a bound that want to leave it stay
+// there.
 static bool rgSolveStep(rgRefinement* r, double damping) {
     int p = r->p;
     double* A = r->factor;
@@ -241,7 +242,7 @@ static bool rgSolveStep(rgRefinement* r, double damping) {
     return isfinite(longest);
 }
 
-// (8) Starts that belong to a step of the parameters.
+// identify.8: Starts that belong to a step of the parameters.
 static void rgFollow(rgRefinement* r) {
     int p = r->p, l = r->l;
     size_t locals = (size_t)r->solution->motionCount * (size_t)r->fit->localCount;

@@ -97,7 +97,7 @@ static rgResult rgApplyControls(rgRunner* runner, rgWorld* world, double time, d
     return rgWorld_SetControl(world, motion->controls + (size_t)row * (size_t)count);
 }
 
-// Whether a contact force acted in the last step.
+// True if a contact force acted in the last step.
 static bool rgTouches(const rgWorld* world) {
     int count = 0;
     const rgContact* contacts = rgWorld_Contacts(world, &count);

@@ -1,6 +1,6 @@
 // Starts of motions from their first samples: least squares over what comes before the first
 // contact, where the motion is smooth and does not depend on what is looked for by much.
-// docs/theory/identify.md (13).
+// identify.9.
 #include "identify/identify.h"
 #include "identify/linear.h"
 
@@ -52,7 +52,7 @@ typedef struct rgStarting {
     double* columns; // localCount x errors of a window
 } rgStarting;
 
-// (13) A step of Gauss and Newton for one motion. Variants of a motion stand side by side.
+// identify.9: A step of Gauss and Newton for one motion. Variants of a motion stand side by side.
 static void rgStepStart(const rgStarting* s, const rgTrial* variants, int last, double* local) {
     const rgFit* fit = s->fit;
     int l = fit->localCount, size = last * fit->targets[variants[0].target].errorCount;

@@ -32,7 +32,7 @@ typedef struct rgCollada {
     int idCount, idCapacity;
     double* numbers; // of the list that was read last
     int numberCapacity;
-    int* indices; // likewise
+    int* indices; // of the list that was read last
     int indexCapacity;
     int* counts;
     int countCapacity;

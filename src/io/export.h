@@ -1,4 +1,4 @@
-// What the writers of model files share: growing text, XML attributes, lists of what is lost.
+// Common to the writers of model files: growing text, XML attributes, lists of what is lost.
 #pragma once
 #include "base/base.h"
 #include "model/def.h"

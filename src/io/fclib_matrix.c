@@ -105,7 +105,7 @@ static void rgUnpackCompressed(rgH5* h5, const rgRawMatrix* raw, rgTriplets* ent
         for (int k = raw->p[line]; h5->result == rg_ok && k < raw->p[line + 1]; ++k) {
             rgCheckIndex(h5, raw->names[0], k, raw->i[k], bound);
             rgFastForces(h5, entries, byColumn ? raw->i[k] : line, byColumn ? line : raw->i[k],
-                   raw->x[k]);
+                         raw->x[k]);
         }
     }
 }

@@ -13,7 +13,7 @@ rgResult rgReadFile(const char* path, size_t limit, const rgAllocator* allocator
 
 bool rgFileExists(const char* path); // a regular file
 
-// Whether a file may take this name: nothing is there, or a regular file. A device, a pipe or a
+// True if a file may take this name: nothing is there, or a regular file. A device, a pipe or a
 // folder is no place for one, and a link would be replaced. Told with a remark.
 bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics);
 
@@ -28,7 +28,7 @@ typedef struct rgNewFile {
 rgResult rgNewFile_Open(rgNewFile* made, const char* path, rgDiagnostics* diagnostics);
 rgResult rgNewFile_Close(rgNewFile* made, bool good, rgDiagnostics* diagnostics);
 
-// Whether path starts with a slash.
+// True if path starts with a slash.
 bool rgIsAbsolutePath(const char* path);
 // Folder of a file, without the last slash; "." when the name has none. False: too long.
 bool rgPathFolder(const char* path, char out[RG_PATH_LENGTH]);

@@ -352,7 +352,7 @@ rgIndexedName* rgShapeNames(rgArena* arena, const rgXmlNode* link, int* count) {
     return names;
 }
 
-// Whether a shape's name looks like those that are made here.
+// True if a shape's name looks like those that are made here.
 static bool rgIsNumberedName(const char* name) {
     static const char* const stems[] = {"collision", "visual"};
     for (int i = 0; i < 2; ++i) {

@@ -14,7 +14,7 @@ typedef struct rgIndexedName {
 void rgSortNames(rgIndexedName* names, int count);
 // The first place in a sorted list whose name is not less.
 int rgFirstName(const rgIndexedName* names, int count, const char* name);
-// How often a name occurs in a sorted list: 0, 1, or 2 for more.
+// Number of occurrences of a name in a sorted list: 0, 1, or 2 for more.
 int rgCountName(const rgIndexedName* names, int count, const char* name);
 // Index of a name in a sorted list (the least), -1 when it is not there.
 int rgFindName(const rgIndexedName* names, int count, const char* name);
@@ -51,7 +51,7 @@ void rgLinkMeshes_Free(rgLinkMeshes* meshes);
 // Fill kind, mesh and parts. False: left out, which has been told.
 bool rgLinkMeshes_Read(rgLinkMeshes* meshes, rgLinkMesh* mesh);
 
-// Whether an element is <visual> or <collision>.
+// True if an element is <visual> or <collision>.
 bool rgIsShapeNode(const rgXmlNode* node);
 // Names that the shapes of a link have in the file, sorted. NULL: out of memory.
 rgIndexedName* rgShapeNames(rgArena* arena, const rgXmlNode* link, int* count);

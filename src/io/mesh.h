@@ -1,4 +1,4 @@
-// What the readers of mesh files share: a mesh that grows, and complaints.
+// Common to the readers of mesh files: a mesh that grows, and complaints.
 #pragma once
 #include "base/base.h"
 #include "rigor/mesh.h"

@@ -76,7 +76,7 @@ static rgVec3 rgMesh_Normal(const rgMesh* mesh, int triangle) {
     return length > 0 ? rgScale(1 / length, normal) : rgVec(0, 0, 0);
 }
 
-// How far a vertex sticks out of the plane of a triangle.
+// Height of a vertex above the plane of a triangle.
 static double rgMesh_Height(const rgMesh* mesh, int triangle, rgVec3 normal, int vertex) {
     rgVec3 p = rgMesh_Vertex(mesh, mesh->triangles[3 * (size_t)triangle]);
     return rgDot(normal, rgSub(rgMesh_Vertex(mesh, vertex), p));

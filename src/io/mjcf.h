@@ -1,4 +1,4 @@
-// What the parts of the MJCF reader share. One file per section: mjcf_body.c, mjcf_geom.c ... The
+// Common to the parts of the MJCF reader. One file per section: mjcf_body.c, mjcf_geom.c ... The
 // reader follows MuJoCo 3: attributes left out take the value of the element's default class, then
 // that of the classes around it, then the built-in one. See docs/formats/mjcf.md.
 #pragma once
@@ -145,7 +145,7 @@ typedef enum rgMjSwitch {
 // Which geoms meet: by masks and explicit pairs, or only by one of them.
 typedef enum rgMjCollision { rg_mjCollideAll, rg_mjCollidePairs, rg_mjCollideMasks } rgMjCollision;
 
-// How many of each kind there are.
+// Number of parts of each kind.
 typedef struct rgMjCounts {
     int bodies, joints, shapes, frames, tendons, actuators, equalities, sensors;
 } rgMjCounts;
@@ -231,7 +231,7 @@ void rgMjcf_ReadPlace(rgMjcf* m, const rgXmlNode* node, rgMjPlace* place);
 rgMjPlace rgMjcf_NoPlace(void);
 rgPose rgMjcf_Pose(rgMjcf* m, const rgXmlNode* node, const rgMjPlace* place);
 rgQuat rgMjcf_TurnZ(rgVec3 axis); // takes z to axis, as MuJoCo does
-// Whether limits hold: the word, or the range where the word is auto (2).
+// True if limits hold: the word, or the range where the word is auto (2).
 bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limited,
                     const double range[2]);
 // Warn when the attribute is there and has a value other than zero, false or "none".

@@ -16,7 +16,7 @@ static bool rgIsSame(rgPose a, rgPose b) {
     return rgLength(rgSub(a.p, b.p)) < 1e-10 && turn > 1 - 1e-15;
 }
 
-// Whether an anchor alone says it: both ends meet at the reference configuration.
+// True if an anchor alone says it: both ends meet at the reference configuration.
 static bool rgMjWriter_IsPlain(const rgMjWriter* w, const rgEqualityDef* e) {
     if (e->kind == rg_equalityWeld) {
         return rgIsSame((rgPose){.p = e->poseB.p, .q = rgQuatIdentity()}, e->poseB);

@@ -104,7 +104,7 @@ static rgPose rgMjcf_FromTo(rgMjcf* m, const rgXmlNode* node, const double* ends
     return (rgPose){.p = rgScale(0.5, rgAdd(a, b)), .q = rgMjcf_TurnZ(along)};
 }
 
-// How many sizes a type needs.
+// Number of sizes that a type needs.
 static int rgMjcf_SizesNeeded(int type) {
     static const int counts[] = {[rg_mjPlane] = 0,   [rg_mjHfield] = 0,    [rg_mjSphere] = 1,
                                  [rg_mjCapsule] = 2, [rg_mjEllipsoid] = 3, [rg_mjCylinder] = 2,
@@ -208,7 +208,7 @@ static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     return true;
 }
 
-// Whether the geom adds to the mass of its body.
+// True if the geom adds to the mass of its body.
 static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
     const rgXmlNode* body = node->parent;
     while (body != NULL && rgMjcf_IsFrame(body)) {
@@ -223,7 +223,7 @@ static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* n
     return asked && !world && !massless && counts;
 }
 
-// Whether the mesh is needed: to collide, or for the mass of its body.
+// True if the mesh is needed: to collide, or for the mass of its body.
 static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
     bool collides = g->contype != 0 || g->conaffinity != 0;
     return (collides && m->load->meshes != rg_meshesNone) || rgMjcf_Weighs(m, g, node);

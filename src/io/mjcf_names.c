@@ -61,7 +61,7 @@ int rgMjNames_Find(const rgMjNames* names, const char* name) {
     return slot->name != NULL ? slot->number : -1;
 }
 
-// Whether the name belongs to a part that was left out.
+// True if the name belongs to a part that was left out.
 static bool rgMjcf_IsLeftOut(const rgMjcf* m, const rgMjNames* names, const char* name) {
     return names == &m->geomNames && rgMjNames_Find(&m->leftGeoms, name) >= 0;
 }

@@ -21,8 +21,8 @@ typedef struct rgOverlapSearch {
     rgDynamics* poses;
     rgBroadphase* broadphase;
     rgGeometry** geometries; // of each proxy; NULL: not needed yet
-    int* shapes;             // likewise, index
-    int* robots;             // likewise, id of the topmost body
+    int* shapes;             // of each proxy: index
+    int* robots;             // of each proxy: id of the topmost body
     int proxyCount;
     rgExcludedPair* pairs; // bodies, each pair once
     int pairCount;
@@ -71,7 +71,7 @@ static rgPose rgOverlapSearch_Pose(const rgOverlapSearch* s, int proxy) {
     return rgDynamics_ShapePose(s->poses, (rgShapeId){s->shapes[proxy] + 1});
 }
 
-// Of the vertices of a mesh, without its hull.
+// Box of the vertices of a mesh, without its hull.
 static rgBox rgMeshBox(const rgMeshData* mesh, rgPose pose, double rounding) {
     rgVec3 first =
         rgPose_Point(pose, rgVec(mesh->vertices[0], mesh->vertices[1], mesh->vertices[2]));

@@ -154,7 +154,7 @@ static int rgSdf_TreeParent(const rgSdf* sdf, const rgSdfPart* link) {
     return &sdf->parts[joint->parent] != link ? joint->parent : joint->child;
 }
 
-// Whether nothing moves it: judged before its shapes are read, parents first.
+// True if nothing moves it: judged before its shapes are read, parents first.
 static bool rgSdf_StandsStill(const rgSdf* sdf, const rgSdfPart* link) {
     if (link->isStatic) {
         return true;

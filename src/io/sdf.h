@@ -1,4 +1,4 @@
-// What the parts of the SDF reader share: everything with a frame of its own, in the order of the
+// Common to the parts of the SDF reader: everything with a frame of its own, in the order of the
 // file, before it becomes bodies and joints.
 #pragma once
 #include "io/link_shape.h"
@@ -20,7 +20,7 @@ typedef enum rgSdfJointType {
     rg_sdfContinuous,
     rg_sdfPrismatic,
     rg_sdfBall,
-    rg_sdfUniversal, // revolute2 likewise: two axes, one after the other
+    rg_sdfUniversal, // and revolute2: two axes, one after the other
     rg_sdfScrew,
     rg_sdfGearbox,
 } rgSdfJointType;
@@ -44,7 +44,7 @@ typedef struct rgSdfPart {
     const char* prefix;    // of full names inside
     const char* placement; // frame that the pose is that of; NULL: its own
     bool isStatic;         // links: fixed to the world for whatever reason
-    bool isScenery;        // links: likewise, and no base of what moves
+    bool isScenery;        // links: static, and no base of moving ones
     bool selfCollides;
     // Links.
     int group;     // of links that joints connect: an earlier link, or itself

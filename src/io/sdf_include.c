@@ -85,7 +85,7 @@ static bool rgSdf_FollowConfig(rgSdf* sdf, char path[RG_PATH_LENGTH]) {
     return true;
 }
 
-// Whether a folder of the URI's name is among those that are looked at.
+// True if a folder of the URI's name is among those that are looked at.
 static bool rgSdf_IsThere(rgSdf* sdf, const rgXmlNode* include, const char* uri) {
     char folder[RG_PATH_LENGTH], path[RG_PATH_LENGTH];
     return rgPathFolder(include->file != NULL ? include->file : "", folder) &&
@@ -145,7 +145,7 @@ static const char groundPlane[] =
     "<sdf version='1.9'><model name='ground_plane'><static>true</static><link name='link'>"
     "<collision name='collision'><geometry><plane/></geometry></collision></link></model></sdf>";
 
-// Whether a URI ends in one of a model's names.
+// True if a URI ends in one of a model's names.
 static bool rgNamesModel(const char* uri, const char* a, const char* b) {
     const char* slash = strrchr(uri, '/');
     const char* last = slash != NULL ? slash + 1 : uri;

@@ -100,7 +100,7 @@ static void rgSdf_Hang(rgSdf* sdf, int link, int joint) {
     }
 }
 
-// Whether a constraint can stand for the joint where it closes a loop.
+// True if a constraint can stand for the joint where it closes a loop.
 static bool rgSdf_CanClose(const rgSdfPart* joint) {
     return joint->type == rg_sdfFixed || joint->type == rg_sdfBall ||
            joint->type == rg_sdfRevolute || joint->type == rg_sdfContinuous;
@@ -122,7 +122,7 @@ static bool rgSdf_Connect(rgSdf* sdf, int index, bool turn) {
     return true;
 }
 
-// Whether the joint is one of the tree or of a loop.
+// True if the joint is one of the tree or of a loop.
 static bool rgSdf_Takes(const rgSdf* sdf, const rgSdfPart* part) {
     bool released =
         sdf->def->base == rg_baseFloating && part->type == rg_sdfFixed && part->parent == 0;
@@ -317,7 +317,7 @@ static void rgSdf_AddAxis(rgSdf* sdf, rgSdfPart* joint, rgSdfPart* link, int num
     sdf->result = rgModelDef_AddJoint(sdf->model, &def, &joint->ids[number]);
 }
 
-// How far a screw moves along its axis with one radian [m].
+// Travel of a screw along its axis per radian [m].
 static double rgSdf_ThreadPitch(rgSdf* sdf, const rgSdfPart* joint) {
     double pitch = 0, thread = 0;
     if (rgSdf_Number(sdf, joint->node, "screw_thread_pitch", &pitch)) {

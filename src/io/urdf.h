@@ -1,4 +1,4 @@
-// What the parts of the URDF reader share: links and joints as found in the file, before they
+// Common to the parts of the URDF reader: links and joints as found in the file, before they
 // become bodies.
 #pragma once
 #include "io/link_shape.h"

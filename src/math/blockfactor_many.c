@@ -198,7 +198,7 @@ static void rgWriteBlock(const rgBlockFactor* f, const rgColumns* c, int at) {
     }
 }
 
-// Whether a child of a front is marked.
+// True if a child of a front is marked.
 static bool rgHasMarkedChild(const rgBlockFactor* f, const rgFront* front, const bool* marked) {
     for (int c = front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
         if (marked[c]) {
@@ -220,7 +220,7 @@ static void rgMarkNeeded(const rgBlockFactor* f, const rgColumns* columns) {
     }
 }
 
-// Whether a front has a right-hand side: of its own, or from the children.
+// True if a front has a right-hand side: of its own, or from the children.
 static bool rgIsReached(const rgBlockFactor* f, const rgFront* front) {
     if (rgHasMarkedChild(f, front, f->reached)) {
         return true;

@@ -207,7 +207,7 @@ static double rgPredictedTime(double width, double order) {
     return 250 + 0.45 * order * order + 0.06 * rgPanelFlops(width, order);
 }
 
-// Whether column nodes c and its parent p are faster as one front.
+// True if column nodes c and its parent p are faster as one front.
 static bool rgPaysToMerge(const rgAnalysis* a, int c, int p) {
     double apart =
         rgPredictedTime(a->width[c], a->order[c]) + rgPredictedTime(a->width[p], a->order[p]);

@@ -33,7 +33,7 @@ static void rgFillStart(int n, double* v) {
     }
 }
 
-// How many eigenvalues lie below x: negative pivots of T - x.
+// Number of eigenvalues below x: negative pivots of T - x.
 static int rgCountBelow(const rgTridiagonal* t, double x) {
     int count = 0;
     double pivot = 1;

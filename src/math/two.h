@@ -32,7 +32,7 @@ static inline void rgAddMultiple(int count, double s, const double* x, double* y
     }
 }
 
-// Whether entries of a sparse row, ascending, stand side by side, as those of most bodies do.
+// True if entries of a sparse row, ascending, stand side by side, as those of most bodies do.
 static inline bool rgColumnsAreClose(const int* column, int begin, int end) {
     return end > begin && column[end - 1] - column[begin] == end - begin - 1;
 }

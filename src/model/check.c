@@ -1,4 +1,4 @@
-// What can be wrong with a definition, said with the part's name, its values and its source.
+// Errors of a definition, with the part's name, its values and its source.
 #include "model/def.h"
 #include "model/model.h"
 #include "rigor/inertia.h"

@@ -174,7 +174,7 @@ static bool rgIsMade(rgModelDef* def, const rgPart* part, uint32_t cookie, uint3
     return cookie == wanted;
 }
 
-// Whether an id names a part that exists; the null id where nothing is meant as well.
+// True if an id names a part that exists; the null id where nothing is meant as well.
 static bool rgNames(rgModelDef* def, const rgPart* part, const char* what, int index1, int count) {
     bool good = index1 >= 0 && index1 <= count;
     if (!good) {
@@ -214,7 +214,7 @@ static rgResult rgAddition_End(rgAddition* add, const rgPart* part, void** array
     return rg_ok;
 }
 
-// Whether there is such a part to change.
+// True if there is such a part to change.
 static bool rgCanSet(rgModelDef* def, const void* value, const char* kind, int index1, int count) {
     rgPart part = {.kind = kind, .isThere = true};
     if (def == NULL || value == NULL) {

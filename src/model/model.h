@@ -24,7 +24,7 @@ typedef enum rgLinkKind {
 // Everything that dynamics needs of a link, in one piece.
 typedef struct rgLink {
     rgRot rotation; // of the link's frame in its parent's at q = 0
-    rgVec3 origin;  // likewise
+    rgVec3 origin;  // of the link's frame in its parent's at q = 0
     double mass;
     rgVec3 center; // of mass, in the link's frame
     rgSym3 moment; // about the centre of mass
@@ -58,7 +58,7 @@ typedef struct rgTree {
     int firstDof, dofCount;
 } rgTree;
 
-// Where a body, shape or frame is fixed.
+// Place of a body, shape or frame on a link.
 typedef struct rgPlace {
     rgPose pose; // in the link's frame
     int link;
@@ -129,7 +129,7 @@ struct rgModel {
     rgNameTable names[rg_partKindCount];
 };
 
-// How far a spring with slack is stretched, or pressed (negative).
+// Stretch of a spring with slack; negative: pressed.
 static inline double rgSlackStretch(const rgTendonDef* tendon, double length) {
     double stretch = length - tendon->springReference;
     return stretch > tendon->slack ? stretch - tendon->slack : RG_MIN(stretch, 0);

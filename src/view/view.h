@@ -1,4 +1,4 @@
-// What the parts of the viewer share: bytes for the page.
+// Common to the parts of the viewer: bytes for the page.
 #pragma once
 #include "base/base.h"
 #include "rigor/view.h"

@@ -1,8 +1,9 @@
-// Points that cannot close wait: they get no rows, and the velocity after the step is tried on
-// them. What it would close takes part, and the step is solved again. docs/theory/step.md (15).
+// Active set of the contacts. Points that the free motion leaves open are inactive: they have no
+// rows, and v+ is tried on them. Points that v+ would close become active, and the step is solved
+// again. step.5.
 #include "world/world.h"
 
-// The pair that the last point was of.
+// Relative twist of the pair of the last point.
 typedef struct rgPassingPair {
     int pair;
     double ahead;
@@ -22,13 +23,13 @@ static double rgWorld_NextGap(const rgWorld* world, const rgContactPoint* point,
     return point->gap + of->ahead * rate + point->gapCorrection;
 }
 
-// Springs that it compressed when the step began count among those of its pair.
+// Springs that a point compressed at the start of the step belong to the energy of its pair.
 static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* point) {
     return world->monitor.stores && rgWorld_StraightGap(world, point) > 2 * point->gap;
 }
 
-// next: the gap that the free motion leaves. A spring that was stretched while the point stuck goes
-// back by the rows of that point.
+// Test by the gap `next` that the free motion leaves. A bristle that was stretched relaxes through
+// the rows of its point, which stays active.
 static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* point, double next) {
     double fall = rgLength(world->settings.gravity) * world->settings.dt * world->settings.dt;
     if (point->gap <= 0 || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
@@ -41,7 +42,7 @@ static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* po
            !rgWorld_LeavesSpring(world, point);
 }
 
-// How many points of its pair stand beside each.
+// Number of active points of each pair.
 static void rgCountPoints(rgWorld* world) {
     for (int i = 0; i < world->contacts.pointCount;) {
         int end = i + 1;

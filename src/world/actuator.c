@@ -1,5 +1,5 @@
-// What actuators do in a step: activations, gains at the present positions, and what of them acts
-// implicitly. docs/theory/actuators.md.
+// Actuators in a step: activations, gains at the present positions, and the implicit part of their
+// forces. docs/theory/actuators.md.
 #include "world/world.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ static double rgClampControl(const rgWorld* world, int actuator) {
     return def->hasControlRange ? fmin(fmax(c, def->controlLower), def->controlUpper) : c;
 }
 
-// (4) Time constant of a muscle's activation: slower to come the more there is, quicker to go.
+// actuators.4: Time constant of a muscle's activation: slower to come the more there is, quicker to
+// go.
 static double rgMuscleTime(const rgMuscle* muscle, double control, double activation) {
     double u = fmin(fmax(activation, 0), 1), scale = 0.5 + 1.5 * u;
     double up = muscle->activationTime * scale, down = muscle->deactivationTime / scale;
@@ -22,13 +23,13 @@ static double rgMuscleTime(const rgMuscle* muscle, double control, double activa
     return down + (up - down) * x * x * x * (x * (6 * x - 15) + 10);
 }
 
-// (2) u' = (c - u)/constant
+// actuators.2: u' = (c - u)/constant
 static double rgFilter(double u, double c, double constant, double time) {
     return u + (c - u) * (constant > 0 ? -expm1(-time / constant) : time > 0);
 }
 
-// (1)-(4) The activation after a time: exact where its law is linear, of a muscle with the time
-// constant of the middle.
+// actuators.1-4: The activation after a time: exact where its law is linear, of a muscle with the
+// time constant of the middle.
 static double rgActivationAfter(const rgWorld* world, int actuator, double time) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
     double u = world->state.activation[actuator], c = rgClampControl(world, actuator);
@@ -50,7 +51,7 @@ void rgWorld_CommitActivations(rgWorld* world) {
     }
 }
 
-// What drives it where the step is computed.
+// Input of an actuator where the step is computed.
 static double rgActuatorInput(const rgWorld* world, int actuator) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
     if (def->activation == rg_activationNone) {
@@ -66,7 +67,7 @@ typedef struct rgSlope {
     double value, slope;
 } rgSlope;
 
-// (6) Active force over length: four parabolas, 1 at L = 1, 0 at lmin and lmax.
+// actuators.6: Active force over length: four parabolas, 1 at L = 1, 0 at lmin and lmax.
 static rgSlope rgForceLength(const rgMuscle* m, double L) {
     double low = 0.5 * (m->lmin + 1), high = 0.5 * (m->lmax + 1);
     if (L <= m->lmin || L >= m->lmax) {
@@ -81,7 +82,7 @@ static rgSlope rgForceLength(const rgMuscle* m, double L) {
     return (rgSlope){1 - 0.5 * x * x, -x / width};
 }
 
-// (7) Over velocity: 0 at V = -1, 1 at 0, fvmax from fvmax - 1 on.
+// actuators.7: Over velocity: 0 at V = -1, 1 at 0, fvmax from fvmax - 1 on.
 static rgSlope rgForceVelocity(const rgMuscle* m, double V) {
     double y = m->fvmax - 1;
     if (V <= -1) {
@@ -96,7 +97,8 @@ static rgSlope rgForceVelocity(const rgMuscle* m, double V) {
     return (rgSlope){m->fvmax, 0};
 }
 
-// (8) Passive force over length: a parabola from L = 1 to the middle of 1 and lmax, then a line.
+// actuators.8: Passive force over length: a parabola from L = 1 to the middle of 1 and lmax, then a
+// line.
 static rgSlope rgPassiveForce(const rgMuscle* m, double L) {
     double width = 0.5 * (m->lmax - 1), x = (L - 1) / width;
     if (x <= 0) {
@@ -111,7 +113,7 @@ typedef struct rgDriveForce {
     double force, stiffness, damping;
 } rgDriveForce;
 
-// (5)
+// actuators.5
 static rgDriveForce rgMuscleForce(const rgMuscle* m, double l, double rate, double u) {
     double unit = (m->lengthRange[1] - m->lengthRange[0]) / (m->range[1] - m->range[0]);
     double L = m->range[0] + (l - m->lengthRange[0]) / unit, V = rate / (unit * m->vmax);
@@ -130,8 +132,8 @@ static double rgActuatorRate(const rgWorld* world, int actuator, const double* v
     return rate;
 }
 
-// Gains that vary: what holds back is implicit about the present position and rate, what pushes on
-// is a force.
+// Gains that vary: the part that resists is implicit about the present position and rate, the part
+// that drives is a force.
 static void rgSetVaryingGains(rgWorld* world, int actuator, double u) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
     rgActuator* drive = &world->transmission.actuators[actuator];
@@ -165,7 +167,7 @@ void rgWorld_PlaceActuators(rgWorld* world) {
     }
 }
 
-// What it acts on has a position to hold.
+// True if the transmission has a position to hold.
 static bool rgHasPosition(const rgModel* model, const rgActuatorDef* def) {
     if (def->joint.index1 > 0) {
         return model->joints[def->joint.index1 - 1].kind != rg_jointFree;

@@ -1,6 +1,6 @@
-// Tangential springs of contacts: what a sticking point has been displaced elastically is carried
-// along with the contact frame, makes bias and compliance of its tangential rows, and is dragged
-// along when the point slips. docs/theory/constraints.md (12)-(16).
+// Bristles: elastic tangential displacements of sticking points. They move with the contact frame,
+// give bias and compliance of the tangential rows, and are dragged along by slip.
+// constraints.19-23.
 #include "math/sincos.h"
 #include "world/world.h"
 
@@ -8,8 +8,8 @@ static bool rgHasBristle(const rgContactPoint* point) {
     return point->tangential.stiffness > 0 && point->mu > 0;
 }
 
-// (12) The smallest rotation from one normal to the next, then half the turn of either body about
-// it. Lengths stay.
+// constraints.19: The smallest rotation from one normal to the next, then half the turn of either
+// body about it. Lengths stay.
 static rgVec3 rgTurnBristle(const rgWorld* world, const rgContactPoint* point,
                             const rgContactMemory* from) {
     rgVec3 s = from->anchor, n = point->normal;
@@ -27,7 +27,7 @@ static rgVec3 rgTurnBristle(const rgWorld* world, const rgContactPoint* point,
     return rgAddScaled(rgScale(cosine, s), sine, rgCross(n, s));
 }
 
-// (14) The law of the normal row, along both tangents.
+// constraints.21: The law of the normal row, along both tangents.
 static void rgSetBristleLaw(rgWorld* world, const rgContactPoint* point) {
     rgVec3 tangents[2] = {point->tangent1, point->tangent2};
     for (int k = 0; k < 2; ++k) {
@@ -50,8 +50,8 @@ void rgAddBristles(rgWorld* world) {
     }
 }
 
-// (15) What sticks moves elastically. What does not is left where its spring and damper transmit
-// the friction that there is; where nothing presses, that is none.
+// constraints.22: A sticking point moves elastically. The bristle of a sliding point transmits,
+// with its damper, the friction that there is; without a normal force that is none.
 rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
     const double* lambda = world->constraints.rows.lambda + point->firstRow;
     if (!rgHasBristle(point)) {
@@ -78,9 +78,9 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
     return rgAddScaled(rgScale(next[0], point->tangent1), next[1], point->tangent2);
 }
 
-// (16) Rigid normals leave open which points of a face carry, and rounding of gaps may choose; but
-// tangential springs know their points. A compliance that is small against G and gives way at
-// RG_CREEP_SPEED under the force of the last step spreads the force evenly.
+// constraints.23: Rigid normals leave open which points of a face carry, and rounding of gaps may
+// choose; but tangential springs know their points. A compliance that is small against G and gives
+// way at RG_CREEP_SPEED under the force of the last step spreads the force evenly.
 static void rgSharePair(rgWorld* world, int first, int count) {
     rgRows* rows = &world->constraints.rows;
     double mean = 0;

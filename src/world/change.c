@@ -1,7 +1,7 @@
 // Parameters that change while a world runs. The model is shared and constant; a world that changes
 // a part reads a model of its own, which has copies of the arrays of that kind of part and shares
-// everything else. So nothing else knows about changes, and a world that was changed does to the
-// bit what one of a model made so would do. What is changed belongs to the state.
+// all others. A changed world does to the bit what a world of a model with these parameters does.
+// Changes belong to the state.
 #include "rigor/inertia.h"
 #include "world/world.h"
 
@@ -10,14 +10,14 @@
 
 typedef enum rgFieldType { rg_fieldNumber, rg_fieldInt, rg_fieldBool } rgFieldType;
 
-// One that can change: as many numbers in a row, or one integer.
+// Field that can change: numbers in a row, or one integer.
 typedef struct rgField {
     size_t offset;
     rgFieldType type;
     int count;
 } rgField;
 
-// One that cannot.
+// Field that cannot change.
 typedef struct rgFixedField {
     size_t offset, size;
     const char* name;
@@ -154,7 +154,7 @@ static const rgKindInfo rgKinds[rg_changeKindCount] = {
     RG_KIND("equality", rg_partEquality, rgEqualityDef, rgEqualityFields, rgEqualityFixed),
 };
 
-// Any part.
+// Part of any kind.
 typedef union rgAnyDef {
     rgWorldDef settings;
     rgBodyDef body;
@@ -170,7 +170,7 @@ static int rgPartCount(const rgWorld* world, rgChangeKind kind) {
                                      : rgModel_PartCount(world->variant.shared, rgKinds[kind].part);
 }
 
-// Where a model keeps the parts of a kind.
+// Array of a model with the parts of a kind.
 static void** rgPartsOf(rgModel* model, rgChangeKind kind) {
     switch (kind) {
     case rg_changeBody:
@@ -276,7 +276,7 @@ static double rgLeastMoment(const rgInertia* inertia) {
     return rgSym3Eigen(&inertia->moment, NULL).z;
 }
 
-// What moves needs inertia: what the model has of it, a body keeps some of.
+// Moving bodies need inertia: a body that has mass or moments in the model keeps some.
 static bool rgInertiaStays(const rgInertia* first, const rgBodyDef* body, const char* name,
                            rgDiagnostics* diagnostics) {
     if (first->mass > 0 && !(body->inertia.mass > 0)) {
@@ -319,7 +319,7 @@ static rgResult rgWorld_CopyArray(rgWorld* world, void** array, int count, size_
     return rg_ok;
 }
 
-// With a kind of part, what is derived from it is copied. A failure leaves both shared.
+// Copy the parts of a kind and the arrays derived from them. A failure leaves both shared.
 static rgResult rgWorld_CopyKind(rgWorld* world, rgChangeKind kind) {
     rgModel* own = &world->variant.own;
     void** parts = rgPartsOf(own, kind);
@@ -366,7 +366,7 @@ void rgWorld_FreeChanges(rgWorld* world) {
               (world->variant.owned >> rg_changeJoint & 1) != 0 ? world->variant.own.dofs : NULL);
 }
 
-// ---- what follows from a change
+// ---- consequences of a change
 
 static void rgDynamics_Change(rgDynamics* d, rgVec3 gravity) {
     d->gravity = gravity;

@@ -1,5 +1,5 @@
 // The rows of actuators whose gains are limited, vary, or act through tendons, on frames or on
-// several degrees of freedom. docs/theory/constraints.md (8).
+// several degrees of freedom. constraints.14.
 #include "world/world.h"
 
 void rgAddEntry(rgWorld* world, int* count, int column, double value) {
@@ -19,7 +19,7 @@ int rgActuatorEntries(rgWorld* world, int actuator) {
     return count;
 }
 
-// (8) A spring and damper, |lambda| within dt times the force limits.
+// constraints.14: A spring and damper, |lambda| within dt times the force limits.
 static rgResult rgAddActuator(rgWorld* world, int actuator) {
     const rgActuator* drive = &world->transmission.actuators[actuator];
     double dt = world->settings.dt;

@@ -1,5 +1,6 @@
 // Contacts: three rows per point (two tangents, normal), and torsional and rolling rows where the
-// material asks for them. docs/theory/constraints.md (1)-(4), (17)-(19).
+// material asks for them. constraints.1-2, constraints.4, constraints.6, constraints.3,
+// constraints.5, constraints.8.
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
@@ -38,7 +39,8 @@ static rgVec3 rgBeltVelocity(const rgWorld* world, const rgCollider* collider, r
     return rgAddScaled(belt, -rgDot(belt, normal), normal);
 }
 
-// (24) What the velocities of the problem have no part in.
+// Relative velocity at a point that does not depend on v: kinematic bodies and belts
+// (constraints.26).
 static void rgSetContactDrift(rgWorld* world, const rgContactPoint* point) {
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
@@ -75,7 +77,7 @@ static void rgFillContact(rgWorld* world, const rgContactPoint* point) {
     }
 }
 
-// (19) From sliding to impact by the speed at which the point closes.
+// constraints.8: From sliding to impact by the speed at which the point closes.
 static double rgContactFriction(const rgMaterial* material, double before) {
     double closing = RG_MAX(-before, 0);
     if (!(material->transitionSpeed > 0)) {
@@ -87,7 +89,7 @@ static double rgContactFriction(const rgMaterial* material, double before) {
                : material->muImpact;
 }
 
-// How deep a point was at the start of the step, where energy is kept.
+// Depth of a point at the start of the step, where springs keep their energy.
 static double rgWorld_StartDepth(const rgWorld* world, const rgContactPoint* point) {
     int normal = point->firstRow + 2;
     return rgRows_DriftTime(world, normal) *
@@ -95,9 +97,9 @@ static double rgWorld_StartDepth(const rgWorld* world, const rgContactPoint* poi
            point->gap;
 }
 
-// (3) Which points a manifold has changes with the motion, and one that appears deep brings energy
-// that nobody gave. The springs of a pair act with as much of the depth at the start of the step as
-// they were paid for.
+// Share of the depth that is paid for (constraints.4). The points of a manifold change with the
+// motion, and a point that appears deep brings energy from nowhere: springs of a pair act with as
+// much of their depth at the start of the step as their energy tank has.
 static double rgElasticShare(rgWorld* world, int first, int count, double stiffness) {
     rgPairMemory* pair = &world->warmStart.memories[1].pairs[world->contacts.points[first].pair];
     double stored = 0;
@@ -111,7 +113,7 @@ static double rgElasticShare(rgWorld* world, int first, int count, double stiffn
     return pair->energyTank < stored ? sqrt(pair->energyTank / stored) : 1;
 }
 
-// What bodies lose, the springs and dampers take.
+// Energy tanks take the work that bodies lose to normal springs and dampers.
 void rgChargeSprings(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
@@ -128,7 +130,7 @@ void rgChargeSprings(rgWorld* world) {
     }
 }
 
-// (7) of a spring and damper.
+// Spring and damper of a normal row (step.20).
 static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness soft, double ahead,
                              double share) {
     int normal = point->firstRow + 2;
@@ -136,7 +138,7 @@ static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness s
     double lead = rgRows_DriftTime(world, normal),
            rate = rgRows_Speed(&world->constraints.rows, normal, world->kinematics.v);
     double start = rgWorld_StartDepth(world, point);
-    int count = world->contacts.manifolds[point->pair].count; // also of those that wait
+    int count = world->contacts.manifolds[point->pair].count; // inactive ones included
     double z = count * dt * (dt * k + d) * rgRows_Mobility(world, normal);
     rgWeights w = rgSpringWeights(lead, z);
     point->springEnergy = start > 0 ? 0.5 * k * share * share * start * start : 0;
@@ -151,7 +153,7 @@ static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness s
     return (rgLaw){.bias = (before - k * depth) / gain, .compliance = 1 / (dt * gain)};
 }
 
-// Whether any joint moves the two bodies along the row.
+// True if any degree of freedom moves the two bodies along the row.
 static bool rgRows_Moves(const rgRows* rows, int row) {
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
         if (fabs(rows->value[k]) > RG_ROUNDING) {
@@ -171,7 +173,7 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
     rgLaw law;
     if (point->isSoft) {
-        // (18) Hunt and Crossley's dissipation is a damper that grows with the depth.
+        // constraints.5: Hunt and Crossley's dissipation is a damper that grows with the depth.
         double depth = share * RG_MAX(-point->gap, 0), k = material->stiffness;
         rgSoftness soft = {k, material->damping + k * material->dissipation * depth};
         law = rgContactSpring(world, point, soft, ahead, share);
@@ -194,20 +196,22 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
                 material->transitionSpeed > 0;
     double before =
         asks || point->gapCorrection < 0 ? rgRows_Speed(rows, normal, world->kinematics.v) : 0;
-    // (31) The gap at the end of a curved path. A body that comes and would turn through the other
-    // one leaves it, with the energy that there is; contacts that last are left to the projection.
+    // step.25: The gap at the end of a curved path. A body that comes and would turn through the
+    // other one leaves it, with the energy that there is; contacts that last are left to the
+    // projection.
     bool comes = point->gap > 0 || before < -world->settings.restitutionThreshold;
     double bent = law.bias + (!point->isSoft && comes ? point->gapCorrection / ahead : 0);
     point->restBias = law.bias;
     point->restitutionBias = bent < RG_MIN(law.bias, 0) ? bent : 0;
     law.bias = bent;
-    // (4) An impact of a rigid contact: it came fast enough, and the free motion closes it now.
+    // constraints.6: An impact of a rigid contact: it came fast enough, and the free motion closes
+    // it now.
     point->mayHit = !point->isSoft && before < -world->settings.restitutionThreshold;
     if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->free.v) < 0) {
         point->restitutionBias = RG_MIN(material->restitution * before, point->restitutionBias);
-        point->tangential = (rgSoftness){0}; // (14) springs have no time to give way
+        point->tangential = (rgSoftness){0}; // constraints.21: springs have no time to give way
     }
-    if (point->restitutionBias < 0) { // (20)
+    if (point->restitutionBias < 0) { // constraints.7
         double rebounds = rgWorld_RestitutionShare(world, point);
         law.bias = (1 - rebounds) * point->restBias + rebounds * point->restitutionBias;
     }

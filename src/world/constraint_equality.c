@@ -1,5 +1,5 @@
-// Loop closures (connect, weld) and couplings of joints and tendons. docs/theory/constraints.md
-// (9), (10), (25).
+// Loop closures (connect, weld) and couplings of joints and tendons. constraints.15,
+// constraints.16, constraints.17.
 #include "math/triple.h"
 #include "world/world.h"
 
@@ -61,7 +61,7 @@ typedef struct rgLoop {
     rgVec3 offset, angle;
 } rgLoop;
 
-// False: nothing moves them, or they sleep.
+// Frames and violation of a loop. False: nothing moves it, or its bodies sleep.
 static bool rgLoop_Open(rgLoop* loop, const rgWorld* world, int equality) {
     const rgPlace* places = &world->constraints.loopPlaces[2 * equality];
     bool weld = world->model->equalities[equality].kind == rg_equalityWeld;
@@ -216,8 +216,8 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
     rows->rowStart[to + 1] = target + count;
 }
 
-// (10) A little compliance, so that redundant loops have a solution. False: nothing can move some
-// of the rows.
+// constraints.16: A little compliance, so that redundant loops have a solution. False: nothing can
+// move some of the rows.
 static bool rgRows_Comply(rgRows* rows, int block, const double* G, int stride) {
     int first = rows->blocks[block].firstRow, count = rows->blocks[block].rowCount, moving = 0;
     double sum[2] = {0}; // of translations, of rotations
@@ -235,7 +235,7 @@ static bool rgRows_Comply(rgRows* rows, int block, const double* G, int stride) 
     return moving == count;
 }
 
-// (10) The last block without the rows that nothing can move.
+// constraints.16: The last block without the rows that nothing can move.
 void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
     double G[6];
@@ -257,8 +257,8 @@ void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
     rows->blockCount -= kept == 0;
 }
 
-// (25) What the velocity of a point gains from the middle of the step to its end. Free bodies spin
-// fast: to all orders, at the rate that is foreseen.
+// constraints.17: Change of the velocity of a point from the middle of the step to its end. Free
+// bodies spin fast: to all orders, at the predicted rate.
 static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
     const rgLink* link = &world->model->links[at->link];
     if (at->link >= world->model->linkCount || link->tree < 0 ||
@@ -275,8 +275,8 @@ static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
     return rgRot_Apply(r, rgCross(rate, rgSub(rgRotate(turn, arm), arm)));
 }
 
-// (25) How the violation's rate changes while v stays, J' v, and by how much until the end of the
-// step.
+// constraints.17: How the violation's rate changes while v stays, J' v, and by how much until the
+// end of the step.
 static void rgLoopBias(const rgWorld* world, int equality, double bias[6], double gain[6]) {
     const rgDynamics* d = world->kinematics.dynamics;
     rgAttachment A = rgAttach(world, equality, 0, false);
@@ -292,9 +292,10 @@ static void rgLoopBias(const rgWorld* world, int equality, double bias[6], doubl
     memcpy(gain + 3, &turn, sizeof(turn));
 }
 
-// (25) Velocity of a rigid loop: zero at the end of the step. The gap is that at its start; the
-// estimate is off by accelerations of kinematic bodies. A loop that a kinematic body drags gets a
-// larger compliance: near singular configurations joints move at most 16 times as fast as the body.
+// constraints.17: Velocity of a rigid loop: zero at the end of the step. The gap is that at its
+// start; the estimate is off by accelerations of kinematic bodies. A loop that a kinematic body
+// drags gets a larger compliance: near singular configurations joints move at most 16 times as fast
+// as the body.
 static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     rgRows* rows = &world->constraints.rows;
     bool turns = rgEqualityIsLoop(&world->model->equalities[equality]);
@@ -316,8 +317,8 @@ static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     world->constraints.isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }
 
-// (28) An open loop, beyond the reach of what it joins or not closed yet: a spring and damper,
-// critical for what the loop moves, that pulls at no more than the push-out speed.
+// projection.8: An open loop, beyond the reach of what it joins or not closed yet: a spring and
+// damper, critical for what the loop moves, that pulls at no more than the push-out speed.
 static void rgSetOpenLoop(rgWorld* world, int first) {
     rgRows* rows = &world->constraints.rows;
     double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->settings.dt,
@@ -355,7 +356,7 @@ static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
     return rg_ok;
 }
 
-// rgRows_Regularize() of rows whose W is wanted anyway.
+// Regularize rows whose W is computed here in any case.
 static rgResult rgRows_WhitenRegular(rgWorld* world, int first) {
     double G[6];
     rgResult result = rgRows_WhitenLast(world, first, G);
@@ -409,7 +410,7 @@ static bool rgBodyMoves(const rgModel* model, int index1) {
     return index1 > 0 && model->links[model->bodyPlaces[index1 - 1].link].tree >= 0;
 }
 
-// Equalities between things that do not move, or only as they are told, say nothing.
+// Warnings for equalities between bodies that do not move or are kinematic: they have no rows.
 void rgWorld_WarnEqualities(const rgWorld* world, rgDiagnostics* diagnostics) {
     const rgModel* model = world->model;
     for (int e = 0; e < model->info.equalityCount; ++e) {

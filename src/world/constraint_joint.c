@@ -1,4 +1,4 @@
-// Joint limits and dry friction. docs/theory/constraints.md (5), (6).
+// Joint limits and dry friction. constraints.9, constraints.10.
 #include "world/world.h"
 
 // Rows are made for limits that this step may reach, however hard a contact hits.

@@ -1,5 +1,5 @@
 // Tendons: length, limits, dry friction, and springs and dampers, which couple degrees of freedom
-// and hence are compliant rows instead of entries of M^. docs/theory/constraints.md (7).
+// and hence are compliant rows instead of entries of M^. constraints.11.
 #include "world/world.h"
 
 void rgWorld_PlaceTendons(rgWorld* world) {
@@ -94,7 +94,7 @@ static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
     return rgAddTendonRow(world, tendon, block, 1, 2) >= 0 ? rg_ok : rg_errorMemory;
 }
 
-// (26) With slack the spring has two ends, each of which only pushes.
+// constraints.12: With slack the spring has two ends, each of which only pushes.
 static rgResult rgAddSlackSpring(rgWorld* world, int tendon) {
     const rgTendonDef* def = &world->model->tendons[tendon];
     double stretch = world->transmission.tendonLength[tendon] - def->springReference,
@@ -126,8 +126,7 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     return rg_ok;
 }
 
-// How the rate of a length changes while v stays, J' v, by its rates shortly before and after the
-// place of the step.
+// J' v: change of the rate of a length while v stays, by the rates at both ends of the step.
 static double rgTendonBend(rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     rgDynamics* d = world->readout->now;
@@ -149,7 +148,7 @@ static double rgTendonBend(rgWorld* world, int tendon) {
     return (rates[1] - rates[0]) / world->settings.dt;
 }
 
-// (27) lambda = -armature (J v+ - J v + dt J' v)
+// constraints.13: lambda = -armature (J v+ - J v + dt J' v)
 static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
     double armature = world->model->tendons[tendon].armature;
     if (armature == 0) {
@@ -167,7 +166,7 @@ static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
     return rg_ok;
 }
 
-// Asleep, or between things that do not move.
+// True if a tendon has no rows: its bodies sleep or do not move.
 static bool rgTendonRests(const rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     int start = model->tendonStart[tendon], end = model->tendonStart[tendon + 1];

@@ -1,15 +1,15 @@
-// The constraint problem of a step, and its solution. docs/theory/step.md (6)-(9).
+// The constraint problem of a step, and its solution. step.19-22.
 #include "world/world.h"
 
 #include <string.h>
 
-// (7) Rigid: a gap may close in the time ahead, contact does not go deeper. gamma >= 0, so that the
-// velocity problem has a solution; the projection undoes penetration (project.c).
+// step.20: Rigid: a gap may close in the time ahead, contact does not go deeper. gamma >= 0, so
+// that the velocity problem has a solution; the projection undoes penetration (project.c).
 rgLaw rgUnilateralLaw(double phi, double ahead) {
     return (rgLaw){.bias = fmax(phi, 0) / ahead};
 }
 
-// Inverse of what a row has to move, without what couples its degrees of freedom.
+// Inverse mass along a row, without the coupling of its degrees of freedom.
 double rgRows_Mobility(const rgWorld* world, int row) {
     const rgRows* rows = &world->constraints.rows;
     double sum = 0;
@@ -21,7 +21,7 @@ double rgRows_Mobility(const rgWorld* world, int row) {
     return sum;
 }
 
-// (1) along a row
+// step.7 along a row
 rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch, double command) {
     double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
     const rgModel* model = world->model;
@@ -39,14 +39,14 @@ rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch
     return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
 }
 
-// (8) A spring and damper that acts in both directions.
+// step.21: A spring and damper that acts in both directions.
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     double gain = world->settings.dt * soft.stiffness + soft.damping;
     return (rgLaw){.bias = phi * soft.stiffness / gain,
                    .compliance = 1 / (world->settings.dt * gain)};
 }
 
-// Limits, those of tendons among them, do nothing from afar.
+// True if a row can act: limits, those of tendons included, do nothing from afar.
 static bool rgWorld_RowHolds(const rgWorld* world, int row) {
     const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
@@ -63,8 +63,8 @@ static void rgWorld_HoldSide(rgWorld* world, int collider) {
     }
 }
 
-// Points that wait count as rows do: whether they wait must not change how a tree moves, for
-// inverse dynamics knows nothing of waiting.
+// Trees on which rows act. Inactive points count: they must not change how a tree moves, since
+// inverse dynamics does not know the active set.
 static void rgWorld_FindHeld(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     memset(world->constraints.isHeld, 0, (size_t)world->model->treeCount * sizeof(bool));
@@ -121,7 +121,7 @@ rgResult rgWorld_ReserveWhitened(rgWorld* world) {
                      world->constraints.rows.entryCount, sizeof(double));
 }
 
-// W of the rows that do not have it yet.
+// Whitened rows W, but for those that have them.
 rgResult rgWorld_WhitenRows(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     rgResult result = rgWorld_ReserveWhitened(world);
@@ -138,7 +138,7 @@ rgResult rgWorld_WhitenRows(rgWorld* world) {
     return rg_ok;
 }
 
-// (6) g = J v_free + gamma
+// step.19: g = J v_free + gamma
 static rgResult rgAssembleRows(rgStep* step) {
     rgWorld* world = step->world;
     rgRows* rows = &world->constraints.rows;
@@ -152,8 +152,8 @@ static rgResult rgAssembleRows(rgStep* step) {
         world->constraints.problem = (rgContactProblem){0};
         return result;
     }
-    // M in compressed rows is for loops, the judge's samples and readers: it is made where it is
-    // read.
+    // M in compressed rows serves loops, the judge and readers; it is filled where one of them
+    // needs it.
     bool whole = world->model->info.equalityCount > 0;
     if (whole) {
         rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
@@ -208,7 +208,8 @@ static void rgWorld_NeedMass(rgWorld* world) {
     }
 }
 
-// What rests is mostly solved by the impulses of the last step, and then the judge is all it takes.
+// Starts by tree: impulses of the last step mostly solve a tree at rest, and then one evaluation of
+// the residual suffices.
 static void rgWorld_FindRest(rgWorld* world) {
     double limit = RG_REST_RATIO * rgLength(world->settings.gravity) * world->settings.dt;
     for (int t = 0; t < world->model->treeCount; ++t) {
@@ -223,7 +224,8 @@ static void rgWorld_FindRest(rgWorld* world) {
     }
 }
 
-// (9) The judge factorizes M, which takes a tenth of a small step: between samples it goes by W.
+// step.22: The judge factorizes M, which takes a tenth of a small step: between samples it goes by
+// W.
 rgResult rgSolveProblem(rgStep* step) {
     rgWorld* world = step->world;
     rgContactReport* report = &step->report->contact;

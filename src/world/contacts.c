@@ -1,10 +1,10 @@
-// Where everything is, and what touches: kinematics, boxes with a speculative margin, active pairs,
-// manifolds, contact points. docs/theory/step.md (14), (15).
+// Contact points of a step: boxes with a speculative margin, active pairs, manifolds. step.4,
+// step.5.
 #include "world/world.h"
 
 #include <string.h>
 
-// What the colliders of one link share.
+// Kinematics that the colliders of one link share.
 typedef struct rgCarrier {
     int link;
     const rgLinkPose* pose;
@@ -72,9 +72,9 @@ static bool rgWorld_MayMeet(int a, int b, void* context) {
            rgModel_ShapesMayMeet(world->model, shapeA, shapeB);
 }
 
-// A fast pair is asked for all its points: those that matter are chosen by their own speed. Parts
-// that overlap by design do not lie on each other's faces: two points keep them from going deeper
-// and from turning about the first.
+// Bound on the points of a manifold. A fast pair gets all its points: those that matter are chosen
+// by their own speed. Parts that overlap by design do not lie on each other's faces: two points
+// keep them from going deeper and from turning about the first.
 static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, double travel) {
     int most = RG_MAX(1, RG_MIN(world->def.maxContactsPerPair, RG_MANIFOLD_CAPACITY));
     return pair->overlap != 0           ? RG_MIN(most, RG_OVERLAP_POINT_COUNT)
@@ -82,8 +82,8 @@ static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, do
                                         : most;
 }
 
-// (15) Drop points that stay open by far, even at a multiple of the speed at which they or, once an
-// impact turns the bodies, any point of the pair closes now.
+// step.5: Drop points that stay open by far, even at a multiple of the speed at which they or,
+// once an impact turns the bodies, any point of the pair closes now.
 static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
                                 rgManifold* manifold) {
     int linkA = world->contacts.colliders[pair->a].link,
@@ -174,7 +174,7 @@ static int rgWorld_Assembly(const rgWorld* world, const rgCollider* collider) {
     return body >= 0 ? model->assemblies[body] : 0;
 }
 
-// Of one tree, or hung on one base that is fixed to the world.
+// True for colliders of one tree, or on one base that is fixed to the world.
 static bool rgWorld_SameRobot(const rgWorld* world, const rgCollider* A, const rgCollider* B) {
     const rgLink* links = world->model->links;
     int assembly = rgWorld_Assembly(world, A);
@@ -197,7 +197,7 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
     pair->age = 1;
 }
 
-// The same without points.
+// Memory of a pair without points.
 static void rgForgetTouch(rgPairMemory* pair) {
     pair->overlap = 0;
     pair->age = 1;
@@ -247,7 +247,7 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     return rg_ok;
 }
 
-// ---- whether what was set may go to the middle of the step
+// ---- start-up: drift to the middle of the step after a state was set
 
 static bool rgGoesTooFar(const rgWorld* world, double gap, double closing) {
     return RG_MIN(gap, 0) - (gap - 0.5 * world->settings.dt * closing) > RG_DEPTH_TOLERANCE;
@@ -288,7 +288,7 @@ static bool rgWorld_WayIsFree(const rgWorld* world, int tree) {
     return !inWay;
 }
 
-// Returns whether any of those that wait may go.
+// Let trees drift that were set and whose way is free. Returns true if there is one.
 static bool rgWorld_StartMidpoint(rgWorld* world) {
     bool any = false;
     bool drifts = world->settings.integrator == rg_integratorMidpoint;
@@ -301,7 +301,7 @@ static bool rgWorld_StartMidpoint(rgWorld* world) {
     return any;
 }
 
-// Pairs that are near each other, and where they touch.
+// Active pairs and their manifolds.
 static rgResult rgWorld_Collide(rgWorld* world) {
     rgResult result = rgWorld_MatchPairs(world);
     int pairCount = world->warmStart.memories[1].pairCount;
@@ -400,7 +400,7 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* di
     return result;
 }
 
-// Of what is fixed to the world by no body, or of bodies.
+// Colliders of shapes that the model fixes to the world, or of bodies.
 static rgResult rgWorld_AddColliders(rgWorld* world, bool ofWorld, rgDiagnostics* diagnostics) {
     const rgModel* model = world->model;
     rgResult result = rg_ok;
@@ -416,7 +416,7 @@ static rgResult rgWorld_AddColliders(rgWorld* world, bool ofWorld, rgDiagnostics
     return result;
 }
 
-// Those of the world come first: of a pair the first is A.
+// Colliders of the world come first: the first of a pair is A.
 rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
     rgBroadphaseDef def = rgDefaultBroadphaseDef();
     def.allocator = world->heap.allocator;

@@ -1,6 +1,6 @@
-// How far from straight the points of a contact move in a step. Velocities are carried along
-// straight lines, but what turns goes round: two points that turn together would come apart by half
-// the square of the angle. docs/theory/constraints.md (22), (23).
+// Curvature of the paths of contact points. Velocities continue along straight lines, but turning
+// bodies move their points on arcs: two points that turn together would come apart by half the
+// square of the angle. constraints.24, constraints.25.
 #include "world/world.h"
 
 // One side of a contact.
@@ -36,8 +36,8 @@ rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
     return rgAdd(rgAdd(B->linear, rgCross(B->angular, arm)), rgCross(V->angular, velocity));
 }
 
-// (22) The same to all orders: where the point is after a step with v, less where it would be on a
-// straight line, over the step.
+// constraints.24 to all orders: the point after a step with v, less the end of a straight line,
+// over the step.
 static rgVec3 rgSide_CurvatureSlip(const rgWorld* world, const rgSide* side) {
     if (side->link == 0) {
         return rgVec(0, 0, 0);
@@ -51,8 +51,8 @@ static rgVec3 rgSide_CurvatureSlip(const rgWorld* world, const rgSide* side) {
     return rgSub(rgScale(1 / world->settings.dt, moved), side->velocity);
 }
 
-// (23) Contacts of bodies that roll on each other move over their surfaces; arcs of points that
-// touch for an instant are none of theirs.
+// constraints.25: Contacts of bodies that roll on each other move over their surfaces; arcs of
+// points that touch for an instant are none of theirs.
 static double rgWorld_Together(const rgWorld* world, const rgContactPoint* point) {
     int A = world->contacts.colliders[point->colliderA].link,
         B = world->contacts.colliders[point->colliderB].link;
@@ -75,7 +75,7 @@ static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPo
     rgVec3 arc = exact ? rgSub(rgSide_CurvatureSlip(world, &B), rgSide_CurvatureSlip(world, &A))
                        : rgSub(rgWorld_PointBias(world, B.link, point->position),
                                rgWorld_PointBias(world, A.link, point->position));
-    arc = exact ? arc : rgScale(0.5 * world->settings.dt, arc); // (22)
+    arc = exact ? arc : rgScale(0.5 * world->settings.dt, arc); // constraints.24
     rgVec3 slip = rgSub(rgSub(B.velocity, A.velocity), arc);
     slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
     arc = rgAddScaled(arc, -0.25 * world->settings.dt, rgCross(rgAdd(A.spin, B.spin), slip));
@@ -83,7 +83,8 @@ static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPo
     return rgLength(arc) > RG_ROUNDING ? arc : rgVec(0, 0, 0);
 }
 
-// Points of one pair that all stick can share nothing but one arc. Returns the largest before.
+// Points of one pair that all stick can share one arc alone. Returns the largest arc of them
+// before.
 static double rgWorld_SetPairCurvatureSlips(const rgWorld* world, rgContactPoint* points, int count,
                                             bool exact) {
     double together = rgWorld_Together(world, points), most = 0;
@@ -147,8 +148,9 @@ void rgAddCurvatureSlips(rgWorld* world) {
         bias[r] += rgDot(point->curvatureSlip, point->tangent1);
         bias[r + 1] += rgDot(point->curvatureSlip, point->tangent2);
         for (int k = r; k < r + 2 && point->rollingShare > 0; ++k) {
-            bias[k] += point->rollingShare *
-                       rgWorld_RowProjectionChange(world, k, NULL); // what turns moves on with (37)
+            bias[k] +=
+                point->rollingShare *
+                rgWorld_RowProjectionChange(world, k, NULL); // what turns moves on with step.16
         }
     }
 }

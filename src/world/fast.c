@@ -1,6 +1,6 @@
 // Trees of which a joint turns fast: instead of a bias, the velocities of the links are carried
 // from where the tree stands to where it is placed next, and projected on what its joints allow
-// there. Energy never rises by that. docs/theory/step.md (35)-(37), (30).
+// there. Energy never rises by that. step.14-16, step.18.
 #include "world/project.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ static rgVec3 rgSolveColumns3(const rgVec3 m[3], rgVec3 right) {
                  inverse * rgDot(m[0], rgCross(m[1], right)));
 }
 
-// (35) I (w+ - w) = L x (w + w+) with L = time/4 I (w + w+): w + w+ is across the right side, so
-// that energy stays for any L.
+// step.14: I (w+ - w) = L x (w + w+) with L = time/4 I (w + w+): w + w+ is across the right side,
+// so that energy stays for any L.
 static rgVec3 rgTurnRate(const rgSym3* I, rgVec3 w, double time) {
     if (I->xx == I->yy && I->yy == I->zz && I->xy == 0 && I->xz == 0 && I->yz == 0) {
         return w;
@@ -53,7 +53,7 @@ static void rgAddRates(rgWorld* world, int tree, const double* v, double scale, 
     }
 }
 
-// (36) x := M^-1 J' of the momenta; rotors turn with their joints.
+// step.15: x := M^-1 J' of the momenta; rotors turn with their joints.
 static rgResult rgProjectRates(rgDynamics* d, int tree, const rgSpatial* rates, const double* rotor,
                                double* x) {
     const rgTree* range = &d->model->trees[tree];
@@ -66,7 +66,7 @@ static rgResult rgProjectRates(rgDynamics* d, int tree, const rgSpatial* rates, 
     return result;
 }
 
-// What acts on a tree meanwhile.
+// Forces on a tree during a step or substep.
 typedef struct rgFastForces {
     int tree;
     double dt;
@@ -74,7 +74,7 @@ typedef struct rgFastForces {
     const double *v, *middle;  // at the start, projected
 } rgFastForces;
 
-// x := dt tau and weight, and of what is implicit what (1) has in v+ - v beside x
+// x := dt (tau + weight), and the part of the implicit forces (step.7) that is not in v+ - v
 static void rgFastForces_Gather(rgWorld* world, const rgFastForces* push, double* x) {
     const rgTree* range = &world->model->trees[push->tree];
     rgDynamics_TreeWeight(world->kinematics.dynamics, push->tree, x);
@@ -88,8 +88,9 @@ static double rgSquare(const double* x, int count) {
     return count < 3 ? x[0] * x[0] : x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
 }
 
-// Of the fastest joint of a tree in a step with v [rad]. What changed in the last step, up to the
-// rate itself, may do so again: it counts ten times, and is no part of what is foreseen.
+// Angle of the fastest joint of a tree in a step with v [rad]. The change of a rate in the last
+// step, up to the rate, may recur: it counts with RG_FAST_CHANGE_FACTOR, and the predictor does not
+// have it.
 static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
                                const double* change) {
     const rgTree* range = &world->model->trees[tree];
@@ -110,7 +111,7 @@ static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
 
 // ---- a step
 
-// (35) and (36) of the start of the step.
+// step.14 and step.15 of the start of the step.
 static bool rgWorld_TransportStart(rgWorld* world, int tree) {
     rgDynamics *d = world->kinematics.dynamics, *before = world->readout->start;
     rgDynamics_PlaceTreeLinks(before, tree, world->state.q);
@@ -122,7 +123,7 @@ static bool rgWorld_TransportStart(rgWorld* world, int tree) {
     return result == rg_ok;
 }
 
-// One link that turns freely, a top, costs next to nothing.
+// Bound above which a tree is fast. For a single link that turns freely, a top, the cost is small.
 static double rgWorld_SlowTurn(const rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_ANGLE;
@@ -140,7 +141,7 @@ void rgWorld_StartFast(rgWorld* world) {
     }
 }
 
-// M^ of the step; where it is M it is there.
+// Factorize M^, unless the factors of M serve.
 rgResult rgWorld_FactorizeTree(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     bool plain = world->fast.isFast[tree];
@@ -151,7 +152,7 @@ rgResult rgWorld_FactorizeTree(rgWorld* world, int tree) {
                  : rgDynamics_FactorizeTree(world->kinematics.dynamics, tree, world->free.added);
 }
 
-// dt times all forces but what (1) has in v+ - v.
+// dt times all forces, without the part of step.7 that is in v+ - v.
 void rgWorld_FastImpulse(rgWorld* world, int tree, double* x) {
     rgFastForces push = {tree,
                          world->settings.dt,
@@ -162,12 +163,12 @@ void rgWorld_FastImpulse(rgWorld* world, int tree, double* x) {
     rgFastForces_Gather(world, &push, x);
 }
 
-// What v+ of the coordinates has beside that of the rows.
+// Velocity of the coordinates less that of the rows.
 static double rgWorld_ProjectionChange(const rgWorld* world, int dof) {
     return world->fast.projectedV[dof] - world->kinematics.v[dof];
 }
 
-// The velocity that moves the coordinates of a tree, of that of the rows.
+// Velocity of the coordinates of a tree from v+ of the rows.
 void rgWorld_CoordinateVelocity(const rgWorld* world, int tree, const double* v, double* out) {
     const rgTree* range = &world->model->trees[tree];
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
@@ -175,7 +176,7 @@ void rgWorld_CoordinateVelocity(const rgWorld* world, int tree, const double* v,
     }
 }
 
-// The same along a row, of the trees that are held; NULL: all that it has.
+// rgWorld_ProjectionChange() along a row, for trees in `held`; NULL: for all trees of the row.
 double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* held) {
     const rgRows* rows = &world->constraints.rows;
     double sum = 0;
@@ -187,7 +188,7 @@ double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* he
     return sum;
 }
 
-// Joints, tendons and loops are about the coordinates, which move on with v+ (37).
+// Joints, tendons and loops are about the coordinates, which move on with v+ (step.16).
 void rgWorld_AddProjectionChanges(rgWorld* world) {
     rgRows* rows = &world->constraints.rows;
     bool any = false;
@@ -201,7 +202,7 @@ void rgWorld_AddProjectionChanges(rgWorld* world) {
     }
 }
 
-// (37) v moves the coordinates.
+// step.16: v moves the coordinates.
 static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
     const rgTree* range = &world->model->trees[tree];
     double* x = world->kinematics.scratch;
@@ -216,7 +217,8 @@ static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
                 world->fast.endRates);
 }
 
-// A v+ of a tree that was slow. What an impact has made fast leaves like others.
+// True if v+ makes a slow tree fast: after an impact the second half of the step is that of fast
+// trees.
 bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v) {
     return world->constraints.isHeld[tree] && !world->fast.isFast[tree] &&
            !world->kinematics.isFreeBody[tree] &&
@@ -245,7 +247,8 @@ rgResult rgWorld_TransportFast(rgWorld* world) {
     return rg_ok;
 }
 
-// (36) of the end of the step. What would not be fast by that was not made fast.
+// step.15 at the end of the step. A tree that an impact seemed to make fast stays slow if its
+// projected velocity is slow.
 static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, double* v) {
     rgDynamics* after = world->readout->start;
     const rgTree* range = &world->model->trees[tree];
@@ -260,7 +263,7 @@ static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, do
     return result;
 }
 
-// At q+, which the projection has moved: the links keep their velocities, so that it adds no
+// Velocities at q+ as projected: links keep their velocities, so that the projection adds no
 // energy.
 rgResult rgUpdateFastVelocity(rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
@@ -289,7 +292,7 @@ rgResult rgUpdateFastVelocity(rgWorld* world) {
     return rgAllFinite(world->next.bodyV, world->model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
-// ---- parts of a step
+// ---- substeps
 
 int rgWorld_CountSubsteps(const rgWorld* world, int tree) {
     if (world->free.hasFluid && rgWorld_FluidIsThick(world, tree)) {
@@ -299,7 +302,8 @@ int rgWorld_CountSubsteps(const rgWorld* world, int tree) {
     return (int)fmin(fmax(ceil(turn / RG_SUBSTEP_ANGLE), 1), RG_SUBSTEP_MOST_COUNT);
 }
 
-// One part of h, from nextQ, where the tree is placed, and partV to those of its end.
+// One substep of h from next.q, where the tree is placed, and substepV; both become those of its
+// end.
 static rgResult rgWorld_MoveSubstep(rgWorld* world, rgPull* pull, int tree, double h) {
     const rgTree* range = &world->model->trees[tree];
     rgDynamics* d = world->kinematics.dynamics;
@@ -339,7 +343,8 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgPull* pull, int tree, doub
     return rgProjectRates(d, tree, world->fast.rejectedRates, x, v);
 }
 
-// (30) From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in partV.
+// step.18: From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in
+// partV.
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     const rgModel* model = world->model;
     const rgTree* range = &model->trees[tree];
@@ -364,7 +369,7 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     return rg_ok;
 }
 
-// ---- the same, turned around (docs/theory/inverse.md)
+// ---- inverse dynamics of fast trees (docs/theory/inverse.md)
 
 // asked is a v+ of step coordinates, or has the linear velocity of a free joint in the axes that it
 // ends with. error := asked less the velocity that the tree ends with.
@@ -412,7 +417,7 @@ void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, d
     }
 }
 
-// Force that is missing for the rows to have that velocity.
+// Force on a tree beside those of the step that makes its rows end with v.
 void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force) {
     const rgTree* range = &world->model->trees[tree];
     double *x = world->kinematics.scratch, *push = world->fast.substepV;
@@ -426,8 +431,8 @@ void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force)
     }
 }
 
-// (30) solved for the force that, beside tau, makes the parts end as asked. Starts from one that is
-// near; M is near enough to what the parts weigh.
+// step.18 solved for the force that, beside tau, makes the parts end as asked. Starts from one that
+// is near; M is near enough to what the parts weigh.
 void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* asked,
                               double* force) {
     const rgTree* range = &world->model->trees[tree];

@@ -10,7 +10,7 @@ bool rgWorld_HasFluid(const rgModel* model) {
     return model->info.options.density > 0 || model->info.options.viscosity > 0;
 }
 
-// (1) Half the sum of the other two moments less its own is m b^2/12.
+// fluid.1: Half the sum of the other two moments less its own is m b^2/12.
 static double rgBoxSide(double own, double a, double b, double mass) {
     return sqrt(fmax(6 * (a + b - own) / mass, 0));
 }
@@ -51,7 +51,7 @@ typedef struct rgDrag {
     double linear[6], square[6];
 } rgDrag;
 
-// (2), (3)
+// fluid.2, fluid.3
 static rgDrag rgDragOf(const rgFluidBox* box, double density, double viscosity) {
     rgDrag drag;
     const double* b = box->sides;
@@ -83,8 +83,8 @@ static int rgBodyLast(const rgModel* model, int link) {
     return link > 0 && l->vCount > 0 ? l->v + l->vCount - 1 : -1;
 }
 
-// (4) D is a sum of d u u' over bodies and axes, u the motion along an axis per degree of freedom,
-// and u u' <= diag(|u_i| m_i^1/2 sum_j |u_j| m_j^-1/2), m the diagonal of M.
+// fluid.4: D is a sum of d u u' over bodies and axes, u the motion along an axis per degree of
+// freedom, and u u' <= diag(|u_i| m_i^1/2 sum_j |u_j| m_j^-1/2), m the diagonal of M.
 static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, const double d[6]) {
     const rgModel* model = world->model;
     const rgDynamics* dynamics = world->kinematics.dynamics;
@@ -112,8 +112,8 @@ static void rgFlow(const rgWorld* world, const rgBoxFrame* frame, int link, cons
     rgInBox(frame, rgSub(linear, world->model->info.options.wind), V->angular, out);
 }
 
-// Along an axis: at the velocity that is foreseen or, the stiffer the more, at that of the start,
-// from which what is implicit counts. What the body weighs along the axis is at least its own.
+// Force along an axis of the box, at the predicted velocity or, the stiffer the more, at that of
+// the start, about which it is implicit. The inertia along the axis is at least that of the body.
 static double rgAxisForce(const rgWorld* world, const rgDrag* drag, int k, double inertia,
                           double start, double middle, double* slope) {
     double most = fmax(fabs(start), fabs(middle));
@@ -123,7 +123,7 @@ static double rgAxisForce(const rgWorld* world, const rgDrag* drag, int k, doubl
     return -(drag->linear[k] + drag->square[k] * fabs(v)) * v;
 }
 
-// Forces at the centre of mass, in world axes, beside those that are there.
+// Add the forces of the fluid on a body at its centre of mass, in world axes.
 static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     const rgModel* model = world->model;
     const rgModelOptions* options = &model->info.options;
@@ -154,7 +154,7 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     rgAddMajorant(world, &frame, place->link, slope);
 }
 
-// How stiff it makes the stiffest degree of freedom of a tree: dt d/m.
+// Largest dt d/m of the degrees of freedom of a tree.
 static double rgTreeStiffness(const rgWorld* world, int tree) {
     const rgModel* model = world->model;
     const rgTree* range = &model->trees[tree];
@@ -170,7 +170,7 @@ bool rgWorld_FluidIsThick(const rgWorld* world, int tree) {
     return rgTreeStiffness(world, tree) > RG_FLUID_STIFF_RATIO;
 }
 
-// (5) A tree is as implicit as its stiffest degree of freedom.
+// fluid.5: A tree is as implicit as its stiffest degree of freedom.
 static void rgWorld_DampTree(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     double w =

@@ -1,11 +1,11 @@
 // Free motion: M^ and v_free from q, v and everything that is no constraint row: gravity, Coriolis,
 // joint springs and damping, actuators, forces of the user. Springs, damping and gains are
-// implicit. docs/theory/step.md (1)-(5).
+// implicit. step.7-8, step.11-12.
 #include "world/world.h"
 
 #include <string.h>
 
-// What the user set, in step coordinates.
+// Forces of users in step coordinates.
 static void rgWorld_TakeForces(rgWorld* world) {
     const rgModel* model = world->model;
     rgModel_StepVelocity(model, world->kinematics.q, world->state.force, world->free.tau);
@@ -37,7 +37,7 @@ static void rgWorld_AddCompensation(rgWorld* world, int body) {
     w[2] -= mass * world->settings.gravity.z;
 }
 
-// What the user set, and what takes weight off bodies. Readers see those of the step, whatever is
+// Wrenches of users and compensation of gravity. Readers see those of the step, also when they were
 // set or cleared after it.
 static void rgWorld_AddWrenches(rgWorld* world) {
     world->free.hasWrench =
@@ -55,8 +55,8 @@ static void rgWorld_AddWrenches(rgWorld* world) {
     }
 }
 
-// (1) How implicit they are. z = (dt^2 k + dt d)/m: beyond a twelfth of a period in a step, what
-// rings would ring on and on.
+// Weights of springs between the trapezoidal rule and implicit Euler (step.7), for z = (dt^2 k + dt
+// d)/m: with less than twelve steps per period, a trapezoidal spring would ring on.
 rgWeights rgSpringWeights(double lead, double z) {
     double y = RG_STIFFNESS_FACTOR * z, w = lead == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
     return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
@@ -113,7 +113,7 @@ static void rgWorld_AddActuatorForces(rgWorld* world) {
     }
 }
 
-// What motors and users ask of a joint is limited to its effort.
+// Efforts of motors and users are limited to those of their joints.
 static void rgWorld_ClampEfforts(rgWorld* world) {
     const rgModel* model = world->model;
     for (int j = 0; j < model->info.jointCount; ++j) {
@@ -170,7 +170,7 @@ static void rgWorld_AddStepSprings(rgWorld* world) {
     rgWorld_AddSprings(world, &pull);
 }
 
-// Free bodies have (29) instead of a bias.
+// Free bodies have step.13 instead of a bias.
 void rgWorld_SetMidVelocity(rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         if (world->kinematics.driftTime[t] > 0 && !world->kinematics.isFreeBody[t]) {
@@ -179,7 +179,7 @@ void rgWorld_SetMidVelocity(rgWorld* world) {
     }
 }
 
-// (2) dt (tau - b), or what (37) has in its place.
+// step.8: dt (tau - b), or what step.16 has in its place.
 static void rgWorld_TreePush(rgWorld* world, int tree, double* x) {
     const rgTree* range = &world->model->trees[tree];
     size_t bytes = (size_t)range->dofCount * sizeof(double);
@@ -187,7 +187,7 @@ static void rgWorld_TreePush(rgWorld* world, int tree, double* x) {
         rgWorld_FastImpulse(world, tree, x);
         return;
     }
-    if (world->kinematics.isFreeBody[tree]) { // (29) takes its place
+    if (world->kinematics.isFreeBody[tree]) { // step.13 takes its place
         memset(world->kinematics.scratch + range->firstDof, 0, bytes);
     } else {
         rgDynamics_TreeBias(world->kinematics.dynamics, tree, world->kinematics.scratch);
@@ -225,15 +225,15 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     return rg_ok;
 }
 
-// ---- the velocity of the middle of the step
+// ---- free motion with the bias of the middle of the step
 
-// Where no rows act, the free motion is the motion.
+// True where no rows act: there the free motion is the motion.
 bool rgWorld_IsRefined(const rgWorld* world, int tree) {
     return world->kinematics.driftTime[tree] > 0 && !world->constraints.isHeld[tree] &&
            !world->kinematics.isFreeBody[tree] && world->sleep.asleep[tree] == 0;
 }
 
-// (28) freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
+// step.10: freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
 static double rgWorld_RefineOnce(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
@@ -255,7 +255,7 @@ static double rgWorld_RefineOnce(rgWorld* world, int tree) {
     return most;
 }
 
-// Each iteration contracts by about half of what the tree turns meanwhile.
+// Fixed-point iteration; it contracts by about half of the angle that the tree turns in a step.
 static void rgWorld_RefineSlow(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     double speed = 0, last = INFINITY;
@@ -305,7 +305,7 @@ rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
     return rg_ok;
 }
 
-// Of what is implicit, and of springs and gains on joints alone.
+// Forces of springs, dampers and gains on joints, and their share of M^.
 void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
     const rgModel* model = world->model;
     size_t bytes = (size_t)(pull->end - pull->first) * sizeof(double);
@@ -322,7 +322,7 @@ void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
     rgWorld_AddSprings(world, pull);
 }
 
-// ---- the same, turned around (docs/theory/inverse.md)
+// ---- inverse dynamics (docs/theory/inverse.md)
 
 // Forces on the degrees of freedom without the user's, in tau; driven: the actuators' share.
 void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
@@ -337,7 +337,7 @@ void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
     rgWorld_AddStepSprings(world);
 }
 
-// (28) of a v+ that is known
+// step.10 of a v+ that is known
 void rgWorld_PredictFree(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* range = &world->model->trees[t];
@@ -351,7 +351,8 @@ void rgWorld_PredictFree(rgWorld* world, const double* v) {
     }
 }
 
-// What of (1) belongs to a degree of freedom: how stiff it is says how implicit the step is there.
+// Stiffness and damping of each degree of freedom: they say how implicit the step is there
+// (step.7).
 void rgWorld_PlanPulls(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {
@@ -387,7 +388,7 @@ void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def) {
     }
 }
 
-// A spring that turns a body as it pulls bends its path as a loop does.
+// Trees on which tendons with springs act: such a spring bends the path of a body as a loop does.
 void rgWorld_MarkTendon(rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     const rgTendonDef* def = &model->tendons[tendon];

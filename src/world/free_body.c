@@ -1,4 +1,4 @@
-// Free bodies: the midpoint rule about the centre of mass. docs/theory/step.md (3), (4), (29).
+// Free bodies: the midpoint rule about the centre of mass. step.11, step.12, step.13.
 #include "world/world.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
                  inverse * rgDot(a, rgCross(b, right)));
 }
 
-// (4) D = d(w x I w)/dw, by columns.
+// step.12: D = d(w x I w)/dw, by columns.
 static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
     rgVec3 Iw = rgSym3_Multiply(I, w);
     for (int k = 0; k < 3; ++k) {
@@ -37,7 +37,7 @@ static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
     }
 }
 
-// (4) I + dt/2 D, by columns.
+// step.12: I + dt/2 D, by columns.
 static void rgSpinColumns(const rgSym3* I, rgVec3 w, double dt, rgVec3 columns[3]) {
     rgGyroscopic(I, w, columns);
     for (int k = 0; k < 3; ++k) {
@@ -51,8 +51,8 @@ static rgVec3 rgTurnedBy(rgVec3 w, double time, rgVec3 x) {
     return rgRotate(rgQuatFromRotationVector(rgScale(time, w)), x);
 }
 
-// (29) exp(dt/2 w+) I w+ = exp(-dt/2 w) I w + dt T, body axes, without impulses: Newton. Returns
-// w+.
+// step.13: exp(dt/2 w+) I w+ = exp(-dt/2 w) I w + dt T, body axes, without impulses: Newton.
+// Returns w+.
 static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     if (I->xx == I->yy && I->yy == I->zz && I->xy == 0 && I->xz == 0 && I->yz == 0) {
         return rgAddScaled(w, dt / I->xx, torque); // I w turns about itself: a ball, a cube
@@ -75,7 +75,7 @@ static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) 
     return best;
 }
 
-// (4) One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
+// step.12: One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
 static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     rgVec3 Iw = rgSym3_Multiply(I, w);
     rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
@@ -84,7 +84,8 @@ static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
 }
 
-// (29) What momentum gains beside I (w+ - w) while the body turns with w, then with w+.
+// step.13: Change of the angular momentum beside I (w+ - w) while the body turns with w, then with
+// w+.
 static rgVec3 rgGyroscopicImpulse(const rgSym3* I, rgVec3 w, rgVec3 next, double dt) {
     rgVec3 before = rgSym3_Multiply(I, w), after = rgSym3_Multiply(I, next);
     return rgSub(rgSub(rgTurnedBy(next, 0.5 * dt, after), after),
@@ -96,8 +97,8 @@ static rgVec3 rgInvertMoment(const rgSym3* I, rgVec3 x) {
     return rgSolve3(a, b, rgVec(I->xz, I->yz, I->zz), x);
 }
 
-// Whether a loop, a point that it rolls on or contact springs bend its path, as far as the last
-// steps tell. Of other contacts they tell nothing: an impact would turn along a path that it ends.
+// True if loops, rolling or contact springs bend the path of a body and the predictor knows by how
+// much. Other contacts count for nothing: an impact would bend a path that it ends.
 static bool rgWorld_IsBent(const rgWorld* world, const rgLink* link) {
     const double* trend = world->kinematics.predictor + link->v + 3;
     bool held = world->free.isLooped[link->tree] || world->contacts.treeRolls[link->tree] ||
@@ -105,7 +106,7 @@ static bool rgWorld_IsBent(const rgWorld* world, const rgLink* link) {
     return held && (trend[0] != 0 || trend[1] != 0 || trend[2] != 0);
 }
 
-// (29) of the rate that is foreseen.
+// step.13 of the rate that is foreseen.
 static rgVec3 rgWorld_BentImpulse(const rgWorld* world, const rgLink* link, rgVec3 w) {
     rgVec3 next = rgAddScaled(w, 2, rgLoad3(world->kinematics.predictor + link->v + 3));
     return rgGyroscopicImpulse(&link->moment, w, next, world->settings.dt);
@@ -125,7 +126,7 @@ static rgVec3 rgWorld_SpinBody(const rgWorld* world, const rgLink* link, rgVec3 
     return rgAdd(w, rgInvertMoment(I, push));
 }
 
-// (3) A free body moves with its centre of mass: momentum is kept to rounding.
+// step.11: A free body moves with its centre of mass: momentum is kept to rounding.
 static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, double* out) {
     const double* tau = world->free.tau + link->v;
     const double* v = world->kinematics.v + link->v;
@@ -156,7 +157,7 @@ void rgWorld_ReplaceFreeBodies(rgWorld* world) {
     }
 }
 
-// (4) or (29), solved for the torque.
+// step.12 or step.13, solved for the torque.
 static rgVec3 rgWorld_SpinTorque(const rgWorld* world, const rgLink* link, rgVec3 w, rgVec3 spin) {
     const rgSym3* I = &link->moment;
     double dt = world->settings.dt;
@@ -171,7 +172,7 @@ static rgVec3 rgWorld_SpinTorque(const rgWorld* world, const rgLink* link, rgVec
     return rgAdd(rgCross(w, rgSym3_Multiply(I, w)), rgMultiply3(columns, change));
 }
 
-// All forces on a free body that, with the impulse (both at its origin), make the step end with v.
+// Forces on a free body that, with the impulse (both at its origin), make the step end with v.
 void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
                            const double* impulse, double* tau) {
     const rgSym3* I = &link->moment;
@@ -184,7 +185,7 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
     rgVec3 w = rgLoad3(world->kinematics.v + link->v + 3), spin = rgSub(rgLoad3(v + 3), kick);
     rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, kick), c));
     rest = rgAddScaled(rest, -1 / link->mass, push);
-    // (3) and (4), solved for force and torque
+    // step.11 and step.12, solved for force and torque
     rgVec3 start =
         rgAdd(rgLoad3(world->kinematics.v + link->v), rgCross(rgRotate(q, rgSub(w, spin)), c));
     rgVec3 rate = rgScale(1 / dt, rgSub(rest, start));

@@ -1,7 +1,7 @@
-// Gaps are linear in the motion, but what an impact turns by a quarter radian within the step bends
-// them by more than a plate is thick. Where that may happen the ends of the paths count: the gap
-// between the material points of a contact at the end of the step, along the normal as either body
-// carries it. docs/theory/step.md (31).
+// Gaps at the ends of curved paths. Gaps are linear in the motion, but a turn by a quarter radian
+// within the step, as after an impact, changes them by more than a plate is thick. There the gap
+// between the material points of a contact at the end of the step counts, along the normal as
+// either body carries it. step.25.
 #include "world/world.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->contacts.colliders[pair->a],
                      *B = &world->contacts.colliders[pair->b];
     double thin = rgWorld_Thickness(world, pair->a, pair->b), radius = RG_MIN(A->radius, B->radius);
-    double travel = RG_SWING_RATIO * rgPairTravel(A, B); // (14)
+    double travel = RG_SWING_RATIO * rgPairTravel(A, B); // step.4
     return travel * travel > 2 * radius * RG_CURVED_GAP_RATIO * thin;
 }
 
@@ -41,7 +41,8 @@ static rgVec3 rgTurn_Point(const rgTurn* turn, rgVec3 x) {
     return rgAdd(turn->nextOrigin, rgTurn_Vector(turn, rgSub(x, turn->origin)));
 }
 
-// What is missing at the end of the step from the gap that straight paths would leave.
+// Correction of a point: gap at the ends of its paths less the gap that straight paths leave; zero
+// where it is small.
 static double rgPointGapCorrection(const rgWorld* world, const rgContactPoint* point) {
     rgTurn A = rgWorld_Turn(world, world->contacts.colliders[point->colliderA].link);
     rgTurn B = rgWorld_Turn(world, world->contacts.colliders[point->colliderB].link);
@@ -54,7 +55,7 @@ static double rgPointGapCorrection(const rgWorld* world, const rgContactPoint* p
     return bend < -RG_CURVED_GAP_RATIO * thin ? bend : 0;
 }
 
-// Where a collider will be.
+// Pose of a collider at the end of the step.
 static rgPose rgWorld_NextPose(const rgWorld* world, const rgCollider* collider) {
     if (collider->link == 0) {
         return collider->pose;
@@ -96,8 +97,8 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
     return changed;
 }
 
-// What the points of a pair do not see, the one that is nearest to where the shapes would overlap
-// makes up for.
+// Correction of a pair: overlap of the shapes at the end that no point has goes to the nearest
+// point.
 static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* points) {
     const rgCollider *A = &world->contacts.colliders[points->colliderA],
                      *B = &world->contacts.colliders[points->colliderB];
@@ -125,7 +126,7 @@ static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* p
     return true;
 }
 
-// Pairs of which some points have rows, or all wait.
+// Corrections of pairs with active points, then of those without.
 static bool rgCorrectAllGaps(const rgWorld* world) {
     bool changed = false;
     int at = 0;
@@ -150,7 +151,7 @@ static bool rgCorrectAllGaps(const rgWorld* world) {
     return changed;
 }
 
-// Everything to where the next step is computed, at a velocity.
+// Place all links where the next step is computed, at a velocity.
 static void rgWorld_PlaceEnds(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         double time = rgWorld_TimeAhead(world, world->model->trees[t].firstLink, 0);
@@ -171,7 +172,7 @@ bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round) {
     return rgCorrectAllGaps(world) || bent;
 }
 
-// ---- what rolls
+// ---- rolling
 
 static rgVec3 rgDynamics_PointRate(const rgDynamics* d, int link, rgVec3 position) {
     const rgSpatial* V = &d->velocities[link];
@@ -186,13 +187,14 @@ static double rgWorld_PairTurn(const rgWorld* world, const rgContactPoint* point
     return world->settings.dt * rgLength(rgSub(b, a));
 }
 
-// Links of robots that roll on one point do so for a moment only.
+// True for free bodies, kinematic ones and the world: links of robots roll for a moment only.
 static bool rgWorld_IsWhole(const rgWorld* world, const rgCollider* collider) {
     int link = collider->link, tree = world->model->links[link].tree;
     return link >= world->model->linkCount || tree < 0 || world->kinematics.isFreeBody[tree];
 }
 
-// Balls roll the same whichever of their points is below, and corners do not roll.
+// True if the contact point moves over a shape that rolls. Balls need no correction, and corners do
+// not roll.
 static bool rgMayRoll(const rgCollider* A, const rgCollider* B) {
     rgShapeKind a = rgGeometry_Kind(A->geometry), b = rgGeometry_Kind(B->geometry);
     bool round = a == rg_shapeCapsule || a == rg_shapeCylinder || a == rg_shapeEllipsoid ||
@@ -230,7 +232,7 @@ static bool rgWorld_IsSpring(const rgWorld* world, const rgContactPoint* point) 
     return rgWorld_Material(world, point).stiffness > 0;
 }
 
-// Forces of springs are continuous: the last steps tell the next.
+// Trees on springs alone: their forces are continuous, so that the last steps predict the next.
 static void rgWorld_FindSprings(const rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->contacts.treeSprings[t] = world->contacts.treeContacts[t] > 0;
@@ -252,14 +254,15 @@ static void rgWorld_FindSprings(const rgWorld* world) {
     }
 }
 
-// Neither body touches anything else.
+// True if the contact is the only one of both bodies.
 static bool rgWorld_TouchesOnce(const rgWorld* world, const rgContactPoint* point) {
     int a = rgWorld_TreeOf(world, point->colliderA), b = rgWorld_TreeOf(world, point->colliderB);
     return (a < 0 || world->contacts.treeContacts[a] == 1) &&
            (b < 0 || world->contacts.treeContacts[b] == 1);
 }
 
-// One point that carried in the last step: an impact would roll along a path that it ends.
+// True if a contact rolls: one point that carried in the last step. An impact would roll along a
+// path that it ends.
 static bool rgWorld_ContactRolls(const rgWorld* world, const rgContactPoint* point) {
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
@@ -283,9 +286,9 @@ static void rgWorld_SetRolling(const rgWorld* world, int collider, bool rolls) {
     }
 }
 
-// (32) Where the surfaces will be nearest at the end of the paths that are foreseen: what the gap
-// is there less what straight paths would leave, and half of what the slip of the points that meet
-// changes by.
+// step.6: Where the surfaces will be nearest at the end of the paths that are foreseen: what the
+// gap is there less what straight paths would leave, and half of what the slip of the points that
+// meet changes by.
 static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
     const rgDynamics* e = world->readout->start;
     const rgCollider *A = &world->contacts.colliders[point->colliderA],

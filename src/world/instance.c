@@ -24,7 +24,7 @@ static rgResult rgMemory_Copy(rgMemory* to, const rgMemory* from, const rgAlloca
     return rg_ok;
 }
 
-// As before a first step: no contacts, no forces, nothing accelerates.
+// Reset the workspace as before a first step: no contacts, no forces, no acceleration.
 static void rgWorld_ForgetStep(rgWorld* world) {
     const rgModel* model = world->model;
     memcpy(world->kinematics.q, world->state.q, (size_t)model->qCount * sizeof(double));

@@ -106,8 +106,8 @@ static bool rgInverse_HasImpacts(const rgWorld* world) {
     return false;
 }
 
-// (10) Whether a point rebounds depends on the free motion, which the impulses at the start imply:
-// contact rows are made anew with it.
+// inverse.10: Whether a point rebounds depends on the free motion, which the impulses at the start
+// imply: contact rows are made anew with it.
 static rgResult rgInverse_Rebound(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgRows* rows = &world->constraints.rows;
@@ -149,7 +149,7 @@ static rgTargetVelocity rgInverse_TargetVelocity(const rgInverseCall* call) {
     return (rgTargetVelocity){call->work->asked, call->def->coordinates == rg_velocityBody};
 }
 
-// Of the trees that rows act on.
+// Row velocities of trees that v_ref makes fast. True: there are some.
 static bool rgInverse_FindFast(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgTargetVelocity asked = rgInverse_TargetVelocity(call);
@@ -269,7 +269,7 @@ static rgResult rgInverse_Judge(rgInverseCall* call) {
 
 // ---- forces
 
-// (11) Forces that the motion needs without any impulse, less those that act anyway.
+// inverse.11: Forces that the motion needs without any impulse, less those that act anyway.
 static void rgInverse_Need(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
@@ -294,7 +294,7 @@ static void rgInverse_Need(rgInverseCall* call) {
     }
 }
 
-// (12) Sleeping trees need nothing; free bodies turn their own step around.
+// inverse.12: Sleeping trees need nothing; free bodies turn their own step around.
 static void rgInverse_TreeForces(rgInverseCall* call, int t) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
@@ -433,7 +433,7 @@ static bool rgInverse_IsValid(const rgWorld* world, const rgInverseDef* def, con
            rgInverse_AllFinite(vRef, world->model->vCount);
 }
 
-// What the call may only know once the state is unfolded.
+// Check arguments that depend on the awake bodies and contact points.
 static bool rgInverse_FitsState(const rgInverseCall* call) {
     const rgWorld* world = call->world;
     const rgInverseDef* def = call->def;
@@ -526,7 +526,7 @@ static void rgInverse_Publish(rgInverseCall* call) {
     out->baseCount = work->baseCount;
 }
 
-// True if the projection of positions matters to a velocity: that of a tree that turns fast.
+// True if a held tree turns fast: the projection of positions then changes its velocity.
 static bool rgInverse_HasFast(const rgInverseCall* call) {
     const rgWorld* world = call->world;
     bool lands = false;
@@ -537,7 +537,7 @@ static bool rgInverse_HasFast(const rgInverseCall* call) {
     return lands;
 }
 
-// Likewise one that is given in the axes of a root, which the projection turns.
+// True if the projection of positions turns a root whose axes v_ref is given in.
 static bool rgInverse_TurnsRoots(const rgInverseCall* call) {
     const rgWorld* world = call->world;
     bool turns = false;

@@ -44,13 +44,13 @@ typedef struct rgInverseWork {
     double* push;         // J' lambda
     double* need;         // force without impulses, step coordinates
     double* force;        // vCount, step, then body coordinates
-    double* contactForce; // vCount, likewise
+    double* contactForce; // vCount, step, then body coordinates
     bool* actuated;       // vCount
     rgInverseBase* bases;
     int baseCount;
     int rowCapacity;
     double* reference; // per row: J v_ref + gamma
-    double* target;    // per row: the same where the constraints allow it, small numbers zero
+    double* target;    // per row: reference that the constraints allow, small numbers zero
     double* saved;     // per row
     int contactCapacity;
     rgInverseContact* contacts;

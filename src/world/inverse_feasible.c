@@ -1,7 +1,7 @@
 // Open impulses chosen by least squares: as little force as can be on degrees of freedom that have
 // no motor, inside the cones and in keeping with the wanted velocity. The optimality conditions are
 // a convex contact problem with G = J_u J_u', which the contact solver takes. Also: the rank of the
-// open rows. docs/theory/inverse.md (13)-(15).
+// open rows. inverse.13-15.
 #include "world/inverse.h"
 
 #include <string.h>
@@ -227,7 +227,8 @@ static void rgReduced_Spread(const rgInverseCall* call, const double* x) {
     }
 }
 
-// (13) The impulse that unactuated rows lack when nothing but the open impulses is left to choose.
+// inverse.13: The impulse that unactuated rows lack when nothing but the open impulses is left to
+// choose.
 static void rgReduced_Wanted(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
@@ -261,7 +262,7 @@ static void rgReduced_Wanted(rgInverseCall* call) {
 
 // ---- solve
 
-// (14) g = -J_u wanted - pull anchor; given normals are held by a stiff term.
+// inverse.14: g = -J_u wanted - pull anchor; given normals are held by a stiff term.
 static double rgReduced_Scale(const rgReduced* reduced, int rowCount) {
     double trace = 0;
     int end = reduced->rowStart[rowCount];
@@ -351,7 +352,7 @@ static double rgDotN(const double* a, const double* b, int n) {
     return sum;
 }
 
-// Whether the row adds a direction to those kept so far (Gram-Schmidt, twice).
+// True if the row adds a direction to the kept ones (Gram-Schmidt, twice).
 static bool rgAddsDirection(double* row, const double* kept, int keptCount, int n) {
     double length = sqrt(rgDotN(row, row, n));
     for (int k = 0; k < 2 * keptCount; ++k) {
@@ -371,7 +372,7 @@ static bool rgAddsDirection(double* row, const double* kept, int keptCount, int 
     return true;
 }
 
-// (15) Open impulses less the rank of their rows.
+// inverse.15: Open impulses less the rank of their rows.
 rgResult rgInverse_CountRank(rgInverseCall* call) {
     rgInverseWork* work = call->work;
     int nv = call->world->model->vCount, rank = 0;

@@ -1,6 +1,6 @@
 // Inverse dynamics, row by row: the velocity that the reference asks of each, where the impulses
 // start, how far the reference is from what the constraints allow, closed forms of compliant rows,
-// and which impulses stay open. docs/theory/inverse.md (5)-(9).
+// and which impulses stay open. inverse.5-9.
 #include "world/inverse.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
            world->model->equalities[source->index].stiffness == 0;
 }
 
-// (5)
+// inverse.5
 void rgInverse_Reference(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgRows* rows = &world->constraints.rows;
@@ -125,7 +125,7 @@ static void rgInverse_Violate(rgInverseCall* call, double violation) {
     result->violationCount += violation > fmax(call->def->snap, call->def->tolerance);
 }
 
-// (6) A rigid row of a half line: too fast towards the limit is not allowed, slow is zero.
+// inverse.6: A rigid row of a half line: too fast towards the limit is not allowed, slow is zero.
 static double rgInverse_Allowed(rgInverseCall* call, double velocity) {
     if (velocity < 0) {
         rgInverse_Violate(call, -velocity);
@@ -133,7 +133,7 @@ static double rgInverse_Allowed(rgInverseCall* call, double velocity) {
     return velocity > call->def->snap ? velocity : 0;
 }
 
-// (7) Compliant normal: the law gives its impulse, friction follows or is cut to the cone.
+// inverse.7: Compliant normal: the law gives its impulse, friction follows or is cut to the cone.
 static void rgInverse_CloseContact(rgInverseCall* call, const rgBlock* block) {
     rgRows* rows = &call->world->constraints.rows;
     const double* velocity = call->work->reference + block->firstRow;
@@ -203,7 +203,7 @@ static void rgInverse_TargetContact(rgInverseCall* call, const rgBlock* block) {
     }
 }
 
-// (8) Rows that do not interact.
+// inverse.8: Rows that do not interact.
 static void rgInverse_TargetRow(rgInverseCall* call, const rgBlock* block, int row) {
     rgRows* rows = &call->world->constraints.rows;
     double velocity = call->work->reference[row], R = rows->compliance[row];
@@ -257,7 +257,7 @@ static rgResult rgInverse_AddOpen(rgInverseCall* call, const rgInverseOpen* open
     return result;
 }
 
-// Friction of a tangential spring is open no more than its normal: it stays, or slides along.
+// Friction of a bristle is no more open than its normal: it sticks, or slides along.
 static void rgOpen_Spring(rgInverseOpen* open, const double* lambda) {
     bool slides =
         hypot(lambda[0], lambda[1]) >= open->block.mu * lambda[2] * (1 - RG_FEASIBLE_TOLERANCE);
@@ -266,7 +266,7 @@ static void rgOpen_Spring(rgInverseOpen* open, const double* lambda) {
     }
 }
 
-// (9) Touching: the normal of a rigid contact, and friction wherever it does not slide.
+// inverse.9: Touching: the normal of a rigid contact, and friction wherever it does not slide.
 static rgResult rgInverse_OpenContact(rgInverseCall* call, const rgBlock* block) {
     const rgRows* rows = &call->world->constraints.rows;
     const double* target = call->work->target + block->firstRow;

@@ -1,11 +1,11 @@
-// Kinematic bodies move as they are told: on at a velocity, or to a pose by the end of the next
-// step. They have no coordinates; their velocity in a step is known before it, and enters contacts
-// and loops as a drift beside J v. docs/theory/step.md (19), (20).
+// Kinematic bodies: they go on at a velocity, or reach a pose by the end of the next step. They
+// have no coordinates; their velocity in a step is known before it, and enters contacts and loops
+// as a drift beside J v. step.2, step.3.
 #include "world/world.h"
 
 #include <string.h>
 
-// What the state says of a kinematic link.
+// Mode of a kinematic link in the state.
 typedef enum rgGuideMode {
     rg_kinematicGoOn,  // at the velocity that it has
     rg_kinematicReach, // the target, by the end of the step
@@ -64,7 +64,7 @@ static rgPose rgMovePose(rgPose pose, rgSpatial velocity, double time) {
                     rgQuatNormalize(rgQuatMultiply(turn, pose.q))};
 }
 
-// (19), (26)
+// step.2, step.1
 static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double lead) {
     rgPose pose = rgLoadPose(x + rg_kinematicPose);
     rgSpatial before = rgLoadSpatial(x + rg_kinematicVelocity), velocity = before;
@@ -101,7 +101,7 @@ void rgWorld_MoveKinematic(rgWorld* world) {
     rgWorld_PlaceStart(world, world->kinematics.dynamics);
 }
 
-// As before a first step: nothing accelerates.
+// Kinematic links as before a first step: without acceleration.
 void rgWorld_ForgetKinematic(rgWorld* world) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
         const double* x = rgWorld_KinematicNumbers(world, i);
@@ -164,7 +164,7 @@ bool rgWorld_KinematicMoves(const rgWorld* world) {
     return moves;
 }
 
-// (20)
+// step.3
 rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point) {
     if (!rgModel_IsKinematic(world->model, link)) {
         return (rgSpatial){0};
@@ -173,7 +173,7 @@ rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point) {
     return (rgSpatial){rgAdd(V->linear, rgCross(V->angular, point)), V->angular};
 }
 
-// ---- told
+// ---- commands
 
 // The numbers of the kinematic link that carries a body; NULL: none does.
 static double* rgWorld_FindKinematic(const rgWorld* world, rgBodyId body) {
@@ -198,7 +198,7 @@ bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose) {
     }
     rgStoreMotion(world, body,
                   (rgPrescribed){.pose = pose, .velocity = rgWorld_BodyVelocity(world, body)}, x);
-    rgWorld_WakeAll(world); // who knows what it carried
+    rgWorld_WakeAll(world); // it may have carried anything
     rgReadout_Invalidate(world->readout);
     rgMonitor_Disturb(world);
     return true;

@@ -1,10 +1,10 @@
 // Where a step is computed: positions drift to its middle, and links are placed there.
-// docs/theory/step.md (26), (27).
+// step.1, step.9.
 #include "world/world.h"
 
 #include <string.h>
 
-// (26) To the middle of the step.
+// step.1: To the middle of the step.
 static void rgWorld_DriftToMiddle(rgWorld* world) {
     const rgModel* model = world->model;
     const rgState* state = &world->state;
@@ -52,7 +52,7 @@ static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {
     return moves;
 }
 
-// What was set to move stays where it is at first: nothing says yet that the way is free.
+// Trees that were set to move wait at q until collision finds their way free.
 rgResult rgUpdateKinematics(rgStep* step) {
     rgWorld* world = step->world;
     bool drifts = world->settings.integrator == rg_integratorMidpoint;

@@ -1,5 +1,5 @@
-// What turns the velocity of a constraint row into metres per second, so that errors of hinges,
-// sliders and contacts can be compared: the reach of what turns. docs/theory/ncp.md (10).
+// Lever arms: they turn velocities of constraint rows into metres per second, so that errors of
+// hinges, sliders and contacts can be compared. ncp.10.
 #include "world/world.h"
 
 // Distance of the farthest point of each link's subtree from its origin, roughly.

@@ -1,12 +1,12 @@
-// A world that looks at itself: energy that rises by itself, contacts that do work, penetrations
-// that come from nowhere. Nothing here changes the motion. docs/theory/step.md (16)-(18).
+// Monitor: energy that rises, contact forces and penetrations that mechanics does not explain. It
+// has no part in the motion. step.30-32.
 #include "world/world.h"
 
 static bool rgIsStiff(const rgMaterial* material) {
     return material->stiffness > 0 || material->tangentialStiffness > 0;
 }
 
-// Springs of contacts and soft loops keep energy that shows neither as motion nor as height.
+// True if springs of contacts or soft loops hold energy that rgDynamics_Energy() does not count.
 static bool rgWorld_Stores(const rgWorld* world) {
     const rgModel* model = world->model;
     bool stores = world->def.stiffness > 0 || world->def.tangentialStiffness > 0;
@@ -56,7 +56,7 @@ static rgAnomaly rgAnomalyAt(const rgWorld* world, double amount, const rgCollid
     return (rgAnomaly){amount, *world->state.time, {A->shape + 1}, {B->shape + 1}};
 }
 
-// ---- (16) depth
+// ---- depth (step.30)
 
 void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
     rgMonitor* monitor = &world->monitor;
@@ -76,7 +76,7 @@ void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifo
     rgMonitor_Keep(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
 }
 
-// ---- (17) contact forces
+// ---- contact forces (step.31)
 
 // The largest normal force beside the weight of all that moves, and beside what stops it in a step.
 static void rgMonitor_Forces(rgWorld* world) {
@@ -100,7 +100,7 @@ static void rgMonitor_Forces(rgWorld* world) {
     rgMonitor_Keep(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
 }
 
-// ---- (18) energy
+// ---- energy (step.32)
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->free.stateHasWrench || world->free.compensates ||
@@ -122,7 +122,7 @@ static double rgMonitor_Energy(rgWorld* world) {
     return energy.kinetic + energy.potential + energy.spring;
 }
 
-// Of the contact springs at the start of the step.
+// Energy of the contact springs at the start of the step.
 static double rgWorld_SpringEnergy(const rgWorld* world) {
     double sum = 0;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
@@ -131,7 +131,7 @@ static double rgWorld_SpringEnergy(const rgWorld* world) {
     return sum;
 }
 
-// The state is still that of the start of the step: what to compare with.
+// Reference energy, from the state at the start of the step.
 void rgMonitor_BeforeCommit(rgWorld* world) {
     rgMonitor* monitor = &world->monitor;
     bool passive = !rgWorld_IsDriven(world);

@@ -1,4 +1,4 @@
-// From impulses to the next state. docs/theory/step.md (10)-(12).
+// The new state from the impulses. step.24, step.26-27.
 #include "math/triple.h"
 #include "world/project.h"
 
@@ -12,7 +12,7 @@ bool rgAllFinite(const double* x, int count) {
     return sum == 0;
 }
 
-// (10) v+ = v_free + M^^-1 J' lambda
+// step.24: v+ = v_free + M^^-1 J' lambda
 void rgWorld_NextVelocity(const rgWorld* world, double* v) {
     const rgRows* rows = &world->constraints.rows;
     int nv = world->model->vCount;
@@ -78,7 +78,7 @@ static rgVec3 rgTurned(const double* quat, rgVec3 x) {
     return rgRotate((rgQuat){quat[0], quat[1], quat[2], quat[3]}, x);
 }
 
-// (11) The centre of mass goes straight on, the body turns about it.
+// step.26: The centre of mass goes straight on, the body turns about it.
 static void rgMoveFree(const rgLink* link, bool aboutCenter, const double* q, const double* v,
                        double time, double* out) {
     rgVec3 velocity = rgVec(v[0], v[1], v[2]), offset = rgVec(0, 0, 0);
@@ -126,7 +126,7 @@ void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const dou
                       next);
 }
 
-// (12) While a free body turns, the velocity of its centre stays, that of its origin does not.
+// step.27: While a free body turns, the velocity of its centre stays, that of its origin does not.
 void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to, double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
@@ -155,8 +155,8 @@ rgResult rgIntegratePositions(rgStep* step) {
     return rgAllFinite(world->next.q, model->qCount) ? rg_ok : rg_errorNumeric;
 }
 
-// (12) at q+ as the projection leaves it, which turns bodies but neither their momentum nor that of
-// a frame in which all this moves.
+// step.27 at q+ as the projection leaves it, which turns bodies but neither their momentum nor that
+// of a frame in which all this moves.
 rgResult rgUpdateBodyVelocity(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
@@ -166,8 +166,8 @@ rgResult rgUpdateBodyVelocity(rgStep* step) {
     return rgUpdateFastVelocity(world);
 }
 
-// (12) turned around: from the velocity that the step ends with to step coordinates at startQ, by
-// the motion of the projection as far as it is known. Where fast trees end is not known yet.
+// step.27 inverted: from the velocity at the end of the step to step coordinates at its start, by
+// the motion of the projection as far as it is known. Ends of fast trees are not known yet.
 void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
@@ -207,7 +207,7 @@ void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
     }
 }
 
-// (27) Of the last two changes the smaller, where they point the same way: an impact, or what
+// step.9: Of the last two changes the smaller, where they point the same way: an impact, or what
 // jitters, says nothing about the next step.
 void rgPredictChange(const double* last, const double* now, int count, double* trend) {
     double both = 0, a = 0, b = 0;

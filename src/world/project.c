@@ -155,7 +155,7 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
 
 // ---- loops
 
-// (11) Levenberg-Marquardt damping of a loop in proportion to its violation: near singular
+// projection.7: Levenberg-Marquardt damping of a loop in proportion to its violation: near singular
 // configurations that do not close, it bounds the motion.
 static void rgProjection_Damp(rgRows* rows, int first, double violation) {
     double share = RG_LOOP_DAMPING_RATIO * fmin(violation / RG_LOOP_DAMPED_VIOLATION, 1);

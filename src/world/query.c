@@ -2,7 +2,7 @@
 #include "rigor/query.h"
 #include "world/world.h"
 
-// Where colliders are now, and boxes around them: once per state.
+// Poses and boxes of colliders in the current state.
 static bool rgWorld_PlaceTargets(const rgWorld* world) {
     rgReadout* readout = world->readout;
     if (readout->targetsValid) {

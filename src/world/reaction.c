@@ -1,5 +1,5 @@
-// What holds a body: the wrench of its parent on it and on everything below it, from the motion of
-// the last step and all forces that act from outside. docs/theory/step.md (13).
+// Reactions: the wrench of the parent on a body and all below it, from the motion of the last step
+// and all other forces. step.33.
 #include "world/world.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* react
     }
 }
 
-// Force along the way of a tendon: its own rows, and of actuators and couplings that act on it.
+// Force along a tendon: of its own rows, and of actuators and couplings that act on it.
 static double rgTendonForce(const rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     const rgRows* rows = &world->constraints.rows;

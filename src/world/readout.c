@@ -131,7 +131,7 @@ rgDynamics* rgWorld_Start(const rgWorld* world) {
     return d;
 }
 
-// Elastic motion is no slip.
+// Slip without the motion of the bristle.
 static double rgSlipSpeed(const rgWorld* world, const rgContactPoint* point,
                           const rgContact* contact) {
     rgVec3 stretch = rgScale(1 / world->settings.dt, rgSub(contact->anchor, point->anchor));

@@ -1,6 +1,6 @@
-// Impacts with restitution must not add energy. Newton's law prescribes the speed after an impact
-// and takes no notice of what friction does meanwhile; where contacts would do positive work, the
-// impacts that hang together rebound less. docs/theory/constraints.md (4), (20).
+// Restitution. Newton's law prescribes the speed after an impact and leaves friction out of
+// account, so that it may add energy. Where contacts would do positive work, the impacts of their
+// island rebound less. constraints.6, constraints.7.
 #include "world/world.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ static bool rgHasRestitution(const rgWorld* world) {
     return false;
 }
 
-// (20)
+// constraints.7
 bool rgReviseRestitution(rgWorld* world, bool last) {
     if (!rgHasRestitution(world)) {
         return false;

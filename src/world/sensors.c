@@ -40,7 +40,7 @@ static void rgStore3(rgVec3 v, double* out) {
     out[0] = v.x, out[1] = v.y, out[2] = v.z;
 }
 
-// Of all that act on it, through tendons and frames too.
+// Force of all actuators on a joint, also through tendons and frames.
 static double rgJointActuatorForce(const rgWorld* world, int joint) {
     const rgModel* model = world->model;
     int dof = model->jointRanges[joint].v;
@@ -294,7 +294,7 @@ static rgFrameId rgSensorFrame(const rgModel* model, const rgSensorDef* def) {
     return def->frame.index1 > 0 ? def->frame : rgModel_BodyFrame(model, def->body);
 }
 
-// Where a frame is and how it moves, as seen from another or from the world.
+// Pose and velocity of a frame, relative to another or to the world.
 static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensorDef* def,
                            double* out) {
     const rgDynamics* now = rgWorld_Now(world);

@@ -1,7 +1,6 @@
-// What rests may sleep: trees that contacts and other rows connect, once all of them have been slow
-// for a while. Sleepers keep their place and what their contacts remember; collision and solver
-// pass them by, until something touches them or somebody changes what acts on them.
-// docs/theory/step.md (21), (22).
+// Sleep of trees that rows connect, once all of them have been slow for a while. Sleepers keep
+// their positions and contact memory; collision and solver leave them out until something touches
+// them or a user changes what acts on them. step.28, step.29.
 #include "world/world.h"
 
 #include <string.h>
@@ -46,7 +45,7 @@ void rgWorld_WakeAll(rgWorld* world) {
     }
 }
 
-// What loops tie to a kinematic link that is told to move.
+// Wake trees that loops tie to a kinematic link.
 void rgWorld_WakeTied(rgWorld* world, int link) {
     const rgModel* model = world->model;
     for (int e = 0; e < model->info.equalityCount && world->sleep.treeCount > 0; ++e) {
@@ -103,7 +102,7 @@ rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
     return moves ? rg_pairRousing : rg_pairDormant;
 }
 
-// (22) Something comes so close that it may touch a sleeper in this step.
+// step.29: Something comes so close that it may touch a sleeper in this step.
 bool rgWorld_Rouse(rgWorld* world) {
     const rgMemory* next = &world->warmStart.memories[1];
     double fall = world->settings.dt * world->settings.dt * rgLength(world->settings.gravity);
@@ -143,7 +142,7 @@ int rgWorld_DormantContacts(const rgWorld* world) {
     return count;
 }
 
-// What sleepers remember of their contacts goes on as it is, behind the contacts of the step.
+// Contact memory of sleepers continues, behind the contacts of the step.
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair) {
     const rgMemory* last = &world->warmStart.memories[0];
     rgMemory* next = &world->warmStart.memories[1];
@@ -169,7 +168,7 @@ static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
     return most < world->def.sleepSpeed;
 }
 
-// (21) Whole islands, and only where nothing that is told to move touches them.
+// Islands that fall asleep as a whole: slow, and without rows of kinematic bodies (step.28).
 void rgWorld_FallAsleep(rgWorld* world) {
     const rgModel* model = world->model;
     double* rest = world->state.rest;

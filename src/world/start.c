@@ -59,7 +59,7 @@ static void rgTellStart(const rgModel* model, int joint, int count, const double
     int at = model->jointRanges[joint].q;
     char more[48] = "";
     if (count > 1) {
-        rgPrint(more, sizeof(more), ", and %d more likewise", count - 1);
+        rgPrint(more, sizeof(more), ", and %d more joints", count - 1);
     }
     rgDiagnostics_Add(diagnostics, rg_severityNote, def->source.file, def->source.line,
                       "joint '%.60s' starts at %.4g, not %.4g, inside its limits%s", def->name,

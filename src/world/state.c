@@ -21,7 +21,7 @@ static double rgNorm4(const double* q) {
     return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 }
 
-// What the last step did says nothing about a tree that was set.
+// Forget the predictor of a tree that was set.
 static void rgWorld_ForgetPredictor(rgWorld* world, int index) {
     const rgTree* tree = &world->model->trees[index];
     size_t bytes = (size_t)tree->dofCount * sizeof(double);
@@ -53,7 +53,7 @@ static void rgNormalizeQuats(const rgModel* model, double* q) {
     }
 }
 
-// A tree that is given what it has goes on as if nothing had been said.
+// Set a tree; one that has these numbers already goes on as before.
 static void rgWorld_SetTree(rgWorld* world, int index, const double* q, const double* v) {
     const rgModel* model = world->model;
     const rgTree* tree = &model->trees[index];
@@ -300,8 +300,7 @@ static rgStateHeader rgWorld_Header(const rgWorld* world) {
                            world->variant.changed};
 }
 
-// A checksum behind all that: whatever bit flips on a disk, the state is refused. By words, as
-// states are also saved and restored many times a second.
+// Checksum of a saved state, by words: states are also saved and restored many times a second.
 static uint64_t rgStateCheck(const char* bytes, size_t count) {
     uint64_t check = count, word;
     for (; count >= sizeof(word); bytes += sizeof(word), count -= sizeof(word)) {

@@ -1,8 +1,8 @@
 // One time step: the method's table of contents. docs/theory/step.md.
 #include "world/world.h"
 
-// Run one stage unless an earlier one failed, and charge its time to a report that is read. A stage
-// begins where the one before has ended: looking at the clock takes a hundredth of a small step.
+// Run one stage unless an earlier one failed, and charge its time to the report. A stage begins
+// where the one before has ended: reading the clock takes a hundredth of a small step.
 static void rgRun(rgStep* step, rgStage stage, rgStageFcn* run) {
     if (step->result != rg_ok) {
         return;
@@ -21,7 +21,7 @@ static void rgCallHook(rgWorld* world, rgStepFcn* hook) {
     }
 }
 
-// report NULL: nobody reads it.
+// Start a step. report NULL: `own` takes its place, without times.
 static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* own) {
     bool timed = report != NULL && !world->def.untimed;
     report = report != NULL ? report : own;
@@ -66,19 +66,19 @@ static rgResult rgCommit(rgStep* step) {
     return rg_ok;
 }
 
-// Everything but moving on.
+// All stages of a step but those that move the state.
 static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own) {
     rgStep step = rgBeginStep(world, report, own);
-    rgRun(&step, rg_stageKinematics, rgUpdateKinematics);  // q, v          -> Q, poses
+    rgRun(&step, rg_stageKinematics, rgUpdateKinematics);  // q, v          -> Q, poses, gains
     rgRun(&step, rg_stageCollide, rgFindContacts);         // poses         -> points, gaps
     rgRun(&step, rg_stageDynamics, rgComputeFreeVelocity); // Q, v, tau     -> M^, v_free
     do {
         rgRun(&step, rg_stageAssemble, rgAssembleProblem); // J, v_free, gaps -> g, R, K
         rgRun(&step, rg_stageSolve, rgSolveProblem);       // g, R, K       -> lambda
         rgRun(&step, rg_stageVelocity, rgUpdateVelocity);  // lambda        -> v+
-    } while (rgRevise(&step)); // contacts, gaps, rebounds and midpoint that v+ asks for
-    rgRun(&step, rg_stageVelocity, rgStoreContactState); // lambda        -> warm start, anchors
-    if (step.result != rg_ok) { // points without rows are nothing for readers to see
+    } while (rgRevise(&step)); // contacts, gaps and rebounds that v+ asks for
+    rgRun(&step, rg_stageVelocity, rgStoreContactState); // lambda, v+    -> warm start, bristles
+    if (step.result != rg_ok) {                          // readers see no points without rows
         world->contacts.pointCount = world->contacts.inactiveCount = 0;
         world->constraints.problem = (rgContactProblem){0};
         rgRows_Clear(&world->constraints.rows);

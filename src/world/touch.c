@@ -1,5 +1,5 @@
-// Who touches whom: pairs of shapes that press on each other, beside those of the step before, and
-// what they exert.
+// Touches: pairs of shapes that press on each other, compared with those of the step before, and
+// their forces.
 #include "rigor/query.h"
 #include "world/world.h"
 

@@ -33,9 +33,9 @@
 #define RG_RESTITUTION_ERROR_FACTOR 10   // work that is none / tolerance of the solver. [inh]
 
 // Free motion.
-#define RG_STIFFNESS_FACTOR    4.0  // y / z of step.md (1); x2: 18, not 12, steps per period
-#define RG_MIDPOINT_ITERATIONS 12   // of the free rate and of (28); converge before. [inh]
-#define RG_MIDPOINT_TOLERANCE  1e-9 // of (28), relative to the velocity. [inh]
+#define RG_STIFFNESS_FACTOR    4.0  // y / z of step.7; x2: 18, not 12, steps per period
+#define RG_MIDPOINT_ITERATIONS 12   // of the free rate and of step.10; converge before. [inh]
+#define RG_MIDPOINT_TOLERANCE  1e-9 // of step.10, relative to the velocity. [inh]
 #define RG_FLUID_STIFF_RATIO   0.05 // dt d / m of a fluid that changes within a step. [inh]
 
 // Trees that turn fast.
@@ -43,14 +43,14 @@
 #define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate. [step.md]
 #define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep. [step.md]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
-#define RG_ROTATION_ITERATIONS 2    // of (35). [inh]
+#define RG_ROTATION_ITERATIONS 2    // of step.14. [inh]
 
 // Curved paths.
 #define RG_CURVED_GAP_RATIO       0.1  // correction / half width of the thinner shape. [t cards]
 #define RG_CURVED_TOLERANCE_RATIO 0.01 // change of a correction / half width. [inh]
 #define RG_CURVED_PASSES          6    // in which corrections are computed again. [inh]
 #define RG_ROLLING_GAP_RATIO      10   // largest correction / (radius angle^2) of rolling. [inh]
-#define RG_TOGETHER_FACTOR        20 // of (23) in constraints.md; x2: rolling starts sooner. [inh]
+#define RG_TOGETHER_FACTOR        20   // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
 #define RG_LOOP_COMPLIANCE_RATIO    1e-9 // of rigid loops. [inh]

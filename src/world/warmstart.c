@@ -1,6 +1,6 @@
-// What survives from step to step: caches, impulses and anchors of pairs that are near each other,
-// sorted by pair, and the impulses of all other rows in fixed slots. Pairs of a step are those
-// whose boxes overlap now, hence the same whatever the history of the broadphase.
+// Warm start: caches, impulses and bristles of near pairs, sorted by pair, and impulses of all
+// other rows in fixed slots. Pairs of a step are those whose boxes overlap now, whatever the
+// history of the broadphase.
 #include "world/world.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rg
            height > rgWorld_PairMargin(world, P, O, rgPairTravel(P, O));
 }
 
-// Of a pair of which one at least is at rest, or a plane.
+// True if a pair with a collider at rest, asleep, disabled or a plane may touch.
 static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const rgBox* boxes) {
     unsigned a = world->contacts.colliderRest[pair.a], b = world->contacts.colliderRest[pair.b];
     if (((a | b) & rg_colliderDisabled) != 0) {
@@ -170,7 +170,7 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
     }
     for (int i = 0; i < next->pairCount; ++i) {
         if (next->pairs[i].contactCount == 0) {
-            next->pairs[i].energyTank = 0; // what closes from now on has to be paid for
+            next->pairs[i].energyTank = 0; // its springs start without energy
         }
     }
     rgChargeSprings(world);

@@ -11,16 +11,15 @@
 
 #include <stdatomic.h>
 
-// What a pair of shapes remembers from step to step. No padding: states are compared by bytes.
+// Memory of a pair of shapes from step to step. No padding: states are compared by bytes.
 typedef struct rgPairMemory {
     int32_t a, b; // proxies, a < b
     rgPairCache cache;
     int32_t firstContact, contactCount; // in rgMemory.contacts
-    int32_t overlap; // 1: parts of one tree that overlapped when they were first seen
-    int32_t age;     // steps that it is known for, at most 1
-    double
-        energyTank; // work that its normal springs took since they touch [J]; negative: not known
-    double gap;     // of its deepest point when it was last looked at [m]; 0: none
+    int32_t overlap;   // 1: parts of one tree that overlapped when they were first seen
+    int32_t age;       // steps that it is known for, at most 1
+    double energyTank; // energy that its normal springs may give back [J]; negative: not known
+    double gap;        // of its deepest point when it was last looked at [m]; 0: none
 } rgPairMemory;
 
 // Impulse and anchor of one contact point, in world axes so that they outlive the choice of
@@ -58,7 +57,7 @@ typedef struct rgState {
         kinematic;  // RG_KINEMATIC_NUMBERS per kinematic link: pose, velocity, mode, target, change
     double* isSet;  // per tree: 1 if its q or v were set since the last step
     double* change; // vCount, step coordinates, rates in the parent's axes: of v in the last step
-    double* predictor; // vCount, likewise: half of the change that is expected
+    double* predictor; // vCount, step coordinates: half of the predicted change
     double* fresh;   // per tree: 1 if the last step solved for its impulses instead of taking them
     double* impulse; // per slot: warm start of rows that are no contacts
     double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
@@ -66,7 +65,7 @@ typedef struct rgState {
 
 #define RG_KINEMATIC_NUMBERS 27
 
-// A kinematic link in a step: where it is and will be, and how it moves there.
+// Kinematic link in a step: poses and velocities.
 typedef struct rgKinematicLink {
     rgPose pose, next;          // where the step is computed, and at its end
     rgSpatial before, velocity; // of its origin, world axes: in the last step, and in this one
@@ -99,7 +98,7 @@ typedef struct rgCollider {
     rgPlacement placement;
 } rgCollider;
 
-// Of a constraint or a contact point.
+// Stiffness and damping of a constraint or a contact point.
 typedef struct rgSoftness {
     double stiffness, damping; // 0: rigid
 } rgSoftness;
@@ -117,18 +116,18 @@ typedef struct rgContactPoint {
     int firstRow;   // rgAssembleContacts
     int rowCount;
     double mu;
-    bool isSoft;               // has a normal spring
-    double springEnergy;       // rgAddContacts: of that spring at the start of the step [J]
-    bool overlaps;             // rigid, between parts that overlap by design
-    bool squeezes;             // rigid, and a kinematic body closes it
-    bool regularized;          // a kinematic body squeezes it, and no rigid solution was found
-    double projection;         // rgWorld_RecallImpulses: of the last step [kg m]
-    rgSoftness tangential;     // rgAddContacts; none in an impact
-    bool mayHit;               // rgAddContacts: the free motion decides whether it is an impact
-    double restitutionBias;    // rgAddContacts: of an impact with restitution; 0: none
-    double restBias;           // rgAddContacts: bias without restitution
-    bool rolls;                // rgWorld_FindRolling: bend and arc are of a point that goes along
-    bool mayCurve;             // its pair is fast enough for curved paths to matter
+    bool isSoft;            // has a normal spring
+    double springEnergy;    // rgAddContacts: of that spring at the start of the step [J]
+    bool overlaps;          // rigid, between parts that overlap by design
+    bool squeezes;          // rigid, and a kinematic body closes it
+    bool regularized;       // a kinematic body squeezes it, and no rigid solution was found
+    double projection;      // rgWorld_RecallImpulses: of the last step [kg m]
+    rgSoftness tangential;  // rgAddContacts; none in an impact
+    bool mayHit;            // rgAddContacts: the free motion decides whether it is an impact
+    double restitutionBias; // rgAddContacts: of an impact with restitution; 0: none
+    double restBias;        // rgAddContacts: bias without restitution
+    bool rolls;    // rgWorld_FindRolling: corrections are those of a point that rolls along
+    bool mayCurve; // its pair is fast enough for curved paths to matter
     double manifoldCorrection; // rgWorld_CorrectGaps: part of it for overlap beside the point
     double gapCorrection; // rgWorld_CorrectGaps: of the gap at the end, by curved paths [m], <= 0
     rgVec3 curvatureSlip; // rgSetCurvatureSlips: slip that curved paths of both sides add [m/s]
@@ -136,7 +135,7 @@ typedef struct rgContactPoint {
     rgVec3 anchor;        // rgAddBristles: elastic tangential displacement before the step
 } rgContactPoint;
 
-// Where a row of the constraint problem comes from.
+// Source of a row of the constraint problem.
 typedef struct rgRowSource {
     int kind;  // rgConstraintKind; -1: a contact
     int index; // of the constraint, or of the contact point
@@ -196,7 +195,7 @@ typedef struct rgSlots {
     int count;
 } rgSlots;
 
-// What of a world can change while it runs.
+// Kinds of parameters that can change while a world runs.
 typedef enum rgChangeKind {
     rg_changeSettings,
     rg_changeBody,
@@ -214,10 +213,10 @@ typedef struct rgMeter {
     atomic_size_t bytes;
 } rgMeter;
 
-// Trees that rows connect, and the work of the contacts among them. At the tree that stands for
+// Island of trees that rows connect, with the work of its contacts; at the tree that stands for
 // all.
 typedef struct rgIsland {
-    int parent;        // tree that is in the same island; itself where it stands for all
+    int parent;        // tree of the island; itself at the root
     bool limited;      // rebounds less than Newton's law says
     bool projects;     // project.c: penetration or loops
     double share;      // of the rebound, in the last pass
@@ -226,19 +225,19 @@ typedef struct rgIsland {
     double lowWork, highWork, allowed;
 } rgIsland;
 
-// What is kept to see whether mechanics explains the motion. No part of the state: it takes no part
-// in the motion. monitor.c.
+// Monitor of energy, depth and forces (monitor.c). No part of the state: it has no part in the
+// motion.
 typedef struct rgMonitor {
     bool stores;          // there are springs whose energy rgDynamics_Energy() does not count
-    bool placed;          // somebody set the state since the last step
-    bool passive;         // nothing drives the scene, and the last three are known
+    bool placed;          // the state was set since the last step
+    bool passive;         // nothing drives the scene; count, least and motion are known
     int count;            // steps that it is passive for
-    double least;         // the least energy meanwhile, or with stores that of their start [J]
-    double motion;        // the largest kinetic energy meanwhile [J]
+    double least;         // least energy of these steps; with stores, energy at their start [J]
+    double motion;        // largest kinetic energy of these steps [J]
     rgHealth health;      // since creation
     int unconvergedCount; // steps since creation
-    int regularizedCount; // likewise
-    unsigned solveCount;  // likewise, solves
+    int regularizedCount; // steps since creation
+    unsigned solveCount;  // solves since creation
 } rgMonitor;
 
 // The box that a body is for a fluid: axes in the body's frame, sides [m].
@@ -247,7 +246,7 @@ typedef struct rgFluidBox {
     double sides[3];
 } rgFluidBox;
 
-// Where a collider is now.
+// Pose and box of a collider in the current state.
 typedef struct rgTarget {
     rgPose pose;
     rgBox box;
@@ -277,9 +276,9 @@ typedef struct rgReadout {
     int* sensorStarts; // sensorCount + 1
 } rgReadout;
 
-// All that is a world's own and lasts from step to step; the rest is made from the model or
-// computed anew. A batch keeps one per world, and enters them one after the other into the world of
-// a thread, which steps them to the bits that a world of their own would have. instance.c.
+// Instance: the data of a world that last from step to step; the rest is made from the model or
+// computed anew. A batch keeps one per world, and binds them one after the other to the world of a
+// thread, which steps them to the bits that a world of their own would have. instance.c.
 typedef struct rgInstance {
     double* block;   // of rgState
     rgMemory memory; // arrays of the batch
@@ -298,16 +297,16 @@ typedef struct rgHeap {
     int blockCount, blockCapacity;
 } rgHeap;
 
-// change.c. What a world has changed of the model that it shares.
+// change.c. Parameters that a world has changed of its shared model.
 typedef struct rgVariant {
     const rgModel* shared;
     rgModel own;      // the shared one, but for the arrays of the kinds that are owned
     unsigned owned;   // bits of rgChangeKind: arrays that are this world's
-    unsigned changed; // likewise: part of the state
+    unsigned changed; // bits of rgChangeKind: part of the state
     rgWorldDef firstDef;
 } rgVariant;
 
-// world.c. What follows from the definition and the options of the model.
+// world.c. Settings from the definition and the options of the model.
 typedef struct rgSettings {
     rgVec3 gravity;
     double dt;
@@ -356,22 +355,22 @@ typedef struct rgContactSet {
     int inactiveCount, inactiveCapacity;
     rgManifold* manifolds; // per active pair
     int manifoldCapacity;
-    double penetration;
-    bool mayCurve; // some point moves along a path that may be curved
+    double penetration; // largest [m]
+    bool mayCurve;      // some point moves along a path that may be curved
 } rgContactSet;
 
 // free.c. Forces that are no constraints, and the motion by them alone.
 typedef struct rgFreeMotion {
     double* tau;          // vCount
     double* wrench;       // 6 per body: the wrenches of the step
-    bool hasWrench;       // they are not all zero
-    bool stateHasWrench;  // nor those of the state
+    bool hasWrench;       // the wrenches of the step are not all zero
+    bool stateHasWrench;  // the wrenches of the state are not all zero
     double* added;        // vCount: M^ - M
     double* v;            // vCount, step coordinates
     bool compensates;     // any body has weight taken off it
     bool* isLooped;       // per tree: a rigid equality or a spatial tendon acts on it
     double* dofStiffness; // vCount: of springs and gains that are part of M^
-    double* dofDamping;   // vCount: likewise
+    double* dofDamping;   // vCount: of dampers and gains that are part of M^
     bool hasFluid;
     rgFluidBox* fluidBoxes; // fluid.c, per body
     double* fluidDamping;   // fluid.c, vCount: diagonal above the slope of fluid forces
@@ -485,7 +484,7 @@ bool rgNext_Create(rgWorld* world);                                           //
 bool rgSleep_Create(rgWorld* world);                                          // sleep.c
 rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics); // contacts.c
 
-// Plans: what follows from the model, made again where it changes.
+// Plans: derived from the model, made again where it changes.
 bool rgIsFreeBody(const rgModel* model, const rgTree* tree);               // kinematics.c
 rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def); // actuator.c
 rgSlots rgPlanSlots(const rgModel* model);                                 // warmstart.c
@@ -505,14 +504,14 @@ static inline double rgTouchingGap(double gap) {
     return size > 0 ? copysign(size, gap) : 0;
 }
 
-// One step in progress.
+// Step in progress.
 typedef struct rgStep {
     rgWorld* world;
     rgStepReport* report;
     rgResult result;
     int pass;           // of assembly, solve and velocity, from 0
     bool isInverse;     // rgWorld_Inverse: the state stays
-    bool movesFreely;   // rgRevise: v_free is another in the next pass
+    bool movesFreely;   // rgRevise: v_free changes in the next pass
     int iterationCount; // of all passes
     int factorizationCount;
     bool timed;
@@ -547,7 +546,7 @@ void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double
                   double* next); // position.c
 void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
                       double* next); // position.c
-// From one configuration on the way to another: free bodies keep the velocity of their centre.
+// Velocity carried between configurations: free bodies keep the velocity of their centre.
 void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to,
                            double* v);                                                 // position.c
 void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);                     // position.c
@@ -585,7 +584,7 @@ static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
 // Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
 int rgRows_AddPair(rgWorld* world, rgRows* rows, rgBlock block, int linkA, int linkB);
-// The same over the columns of a row that is there.
+// Block over the columns of a given row.
 int rgRows_AddAlike(rgWorld* world, rgRows* rows, rgBlock block, int row);
 // A block of one row, copied from other rows.
 int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* from, int row);
@@ -620,7 +619,7 @@ static inline double rgWorld_TimeAhead(const rgWorld* world, int linkA, int link
     double a = rgWorld_TreeAhead(world, linkA), b = rgWorld_TreeAhead(world, linkB);
     return RG_MAX(a, b);
 }
-// How springs and dampers weigh the velocities c before and c+ after a step: the force is
+// Weights of the velocities c before and c+ after a step in springs and dampers: the force is
 // k (x + dt (along c + ahead (c+ - c))) + d (c + share (c+ - c)).
 typedef struct rgWeights {
     double along, ahead, share;
@@ -642,8 +641,8 @@ void rgWorld_SetMidVelocity(rgWorld* world);    // free.c: what was foreseen, fo
 // free.c, once the rows are there: the velocity of the middle of the step where none act
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
 bool rgWorld_IsRefined(const rgWorld* world, int tree);
-void rgWorld_PredictFree(rgWorld* world, const double* v); // the same for a known v+
-// What springs, dampers and gains act on: degrees of freedom from first to before end, about q and
+void rgWorld_PredictFree(rgWorld* world, const double* v); // middle velocity for a known v+
+// Degrees of freedom that springs, dampers and gains act on, from first to before end, about q and
 // v over a time dt.
 typedef struct rgPull {
     const double *q, *v;
@@ -690,15 +689,15 @@ rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
 rgMaterial rgWorld_Material(const rgWorld* world,
-                            const rgContactPoint* point); // of a pair, likewise
-int rgContactRowCount(const rgMaterial* material);        // likewise
+                            const rgContactPoint* point); // of a pair; constraint_contact.c
+int rgContactRowCount(const rgMaterial* material);        // constraint_contact.c
 void rgChargeSprings(rgWorld* world);                     // constraint_contact.c, once v+ is there
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // curvature.c
 void rgSetCurvatureSlips(
     rgWorld* world); // curvature.c: of all points, with the velocity of the start
 void rgAddCurvatureSlips(rgWorld* world); // curvature.c: to the bias of the contact rows
 void rgAddBristles(rgWorld* world);       // bristle.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);      // bristle.c, likewise, once the impulses are recalled
+void rgShareNormals(rgWorld* world);      // bristle.c: normals, once the impulses are recalled
 // bristle.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point);
 
@@ -709,7 +708,7 @@ static inline bool rgEqualityIsLoop(const rgEqualityDef* def) {
     return def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
 }
 double rgCouplingSlope(const rgWorld* world, int equality); // of tendons, where the step is
-// Compliance (10) of the last block, without the rows that nothing can move.
+// Compliance (constraints.16) of the last block, without the rows that nothing can move.
 void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first);
 // Diagonal entries of G of rows that have the same columns.
 void rgRows_Delassus(const rgWorld* world, const rgRows* rows, int row, int count, double* G);
@@ -743,12 +742,12 @@ static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
     double time = RG_MAX(A->ahead, B->ahead);
     return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
 }
-// (14) A multiple of the travel: where one end is stopped, the other moves on faster.
+// step.4: A multiple of the travel: where one end is stopped, the other moves on faster.
 static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* A,
                                         const rgCollider* B, double travel) {
     return RG_MAX(RG_SWING_RATIO * travel + world->def.margin, RG_MAX(A->margin, B->margin));
 }
-// How points of link B move past those of link A, for given velocities of links.
+// Relative twist of the points of link B to those of link A, for given velocities of links.
 typedef struct rgRelativeTwist {
     rgVec3 origin;
     rgSpatial velocity;
@@ -774,7 +773,7 @@ static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* passing, rgVec3 p
     rgVec3 arm = rgSub(position, passing->origin);
     return rgAdd(passing->velocity.linear, rgCross(passing->velocity.angular, arm));
 }
-bool rgWorld_Rouse(rgWorld* world); // true: somebody woke, and contacts have to be found again
+bool rgWorld_Rouse(rgWorld* world); // true: a tree woke; contacts are to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
 void rgWorld_FallAsleep(rgWorld* world);                      // commits, too
@@ -792,11 +791,11 @@ void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at re
 // The start configuration with loops closed, at rest; the neutral one where loops do not close with
 // joints inside their limits. A note names joints that moved. start.c
 rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics);
-void rgWorld_MoveKinematic(rgWorld* world); // how they move in this step
+void rgWorld_MoveKinematic(rgWorld* world); // velocities in this step
 void rgWorld_CommitKinematic(rgWorld* world);
 void rgWorld_ForgetKinematic(rgWorld* world);
-// Tell a workspace where they are, for its next call with positions: at the start of the step with
-// the velocity in it, at its end, or in the current state.
+// Prescribe kinematic links to a workspace, for its next call with positions: at the start of the
+// step with the velocity in it, at its end, or in the current state.
 void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d);
 void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d);
 void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d); // a step beyond the start
@@ -809,14 +808,14 @@ bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a l
 
 // active_set.c
 rgResult rgWorld_DeactivateContacts(rgWorld* world); // those that the free motion leaves open
-// Those that the impulses would close take part. False: there are none.
+// Activate contacts that v+ would close. False: there are none.
 bool rgWorld_ActivateContacts(rgWorld* world, int round); // link velocities are those of v+
 // Gap at the end of the time that a contact looks ahead, with the link velocities, straight on.
 double rgWorld_StraightGap(const rgWorld* world, const rgContactPoint* point);
 // gap.c: gaps at the end of curved paths. True: some are others than were solved with.
 bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair);
 bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round);
-// Points that turn out to carry nothing do not roll. True: there are some; v_free is another.
+// Stop the rolling of points that carry nothing. True: there are some; v_free changes.
 bool rgWorld_ReviseRolling(rgWorld* world);
 void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point);
 void rgWorld_FindRolling(rgWorld* world); // gaps and slips at the end that is foreseen
@@ -833,7 +832,7 @@ void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
 bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics);
 void rgWorld_SetConstants(rgWorld* world);
 void rgWorld_Plan(rgWorld* world);
-// change.c: what is changed, as numbers: their count, written, checked and read back.
+// change.c: changes as numbers: their count, written, checked and read back.
 size_t rgWorld_ChangeCount(const rgWorld* world, unsigned changed);
 void rgWorld_WriteChanges(const rgWorld* world, char* bytes);
 bool rgWorld_ChangesAreUsable(const rgWorld* world, unsigned changed, const char* bytes);
@@ -844,7 +843,7 @@ void rgWorld_FreeChanges(rgWorld* world);
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
 void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
-// What the state knows of a point; NULL: it is new.
+// Memory of a point in the state; NULL: it is new.
 const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
 // Impulse of the projection at a row of the last step, and of this one.
@@ -852,7 +851,7 @@ double rgWorld_ProjectionImpulse(const rgWorld* world, int row);
 void rgWorld_KeepProjectionImpulse(rgWorld* world, int row, double impulse);
 void rgWorld_CommitMemory(rgWorld* world);
 void rgWorld_ForgetImpulses(rgWorld* world);
-void rgWorld_ForgetSprings(rgWorld* world); // what they took: whoever moves bodies pays for it
+void rgWorld_ForgetSprings(rgWorld* world); // energy tanks: setting a state pays for it
 
 // state.c
 // Write the checksum at the end of a saved state.
@@ -878,7 +877,7 @@ rgVec3 rgContactTorque(const rgContact* contact, double dt); // torsion and roll
 // sensors.c
 int rgSensorSize(rgSensorKind kind);
 
-// What inverse dynamics turns around.
+// Parts of a step for inverse dynamics.
 void rgWorld_SumOtherForces(rgWorld* world, double* driven); // free.c: all but the user's
 void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const double* v,
                            const double* impulse, double* tau); // free.c

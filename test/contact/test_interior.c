@@ -190,7 +190,7 @@ static rgLawCase rgRandomLaw(rgRandom* random) {
     return c;
 }
 
-// interior.md (3), (5): both products, impulses against the slip, lambda - sigma = z, psi.
+// interior.3, interior.5: both products, impulses against the slip, lambda - sigma = z, psi.
 static void test_smoothed_law(void** state) {
     (void)state;
     rgRandom random = {3};

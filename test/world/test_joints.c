@@ -113,7 +113,7 @@ static void TestDryFrictionHoldsAndSlips(void** state) {
 }
 
 // Implicit damping: v+ = v / (1 + dt d / I) with Euler, stable for any d. The midpoint rule gets
-// there as the damper gets stiff: step.md (1).
+// there as the damper gets stiff: step.7.
 static void TestDampingIsImplicit(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
@@ -289,7 +289,7 @@ static void TestFourBar(void** state) {
                 EXPECT_NEAR(rgWorld_Positions(bar.scene.world, NULL)[0], a, 5e-3);
             }
         }
-        EXPECT_NEAR(worst, 0, 1e-10 * sqrt(3)); // (11), per row, looked at or not
+        EXPECT_NEAR(worst, 0, 1e-10 * sqrt(3)); // projection.6, per row, looked at or not
         // Energy stays, to the order of the scheme.
         EXPECT_NEAR(SceneEnergy(&bar.scene), -SCENE_G * (2 * 0.5 + 2) * cos(0.8), 0.2);
         assert_int_equal(rgWorld_UnconvergedSteps(bar.scene.world), 0);
@@ -351,7 +351,7 @@ static void TestWeldHolds(void** state) {
         SceneStep(&scene);
         rgPose p = rgWorld_BodyPose(scene.world, a), q = rgWorld_BodyPose(scene.world, b);
         rgVec3 gap = rgSub(rgPose_Point(p, rgVec(0.5, 0, 0)), rgPose_Point(q, rgVec(-0.2, 0, 0)));
-        EXPECT_NEAR(rgLength(gap), 0, 1e-10 * sqrt(3)); // (11)
+        EXPECT_NEAR(rgLength(gap), 0, 1e-10 * sqrt(3)); // projection.6
         rgVec3 turn = rgRotationVectorFromQuat(rgQuatMultiply(rgQuatConjugate(p.q), q.q));
         EXPECT_NEAR(rgLength(turn), 0, 1e-10 * sqrt(3));
     }

@@ -1,6 +1,5 @@
 // Proximal ADMM: the paper's Algorithm 1, and the additions that rgAdmmDef switches on (scaling of
-// the system, over-relaxation, Anderson acceleration, cooldown of the penalty). docs/theory/admm.md
-// (1)-(12).
+// the system, over-relaxation, Anderson acceleration, cooldown of the penalty). admm.1-12.
 #include "contact/run.h"
 
 #include "contact/baselines/anderson.h"
@@ -60,8 +59,8 @@ static void rgSolveSystemShift(const double* x, double* y, void* context) {
     system->ops->solveShift(system, y);
 }
 
-// (7) L and m of G + R + eta I by Lanczos, m through the inverse. The scaled system takes m = eta:
-// nearly all contact problems are rank deficient, and eta is then the answer.
+// admm.7: L and m of G + R + eta I by Lanczos, m through the inverse. The scaled system takes m =
+// eta: nearly all contact problems are rank deficient, and eta is then the answer.
 static rgResult rgAdmm_EstimateSpectrum(rgAdmm* admm) {
     rgSystem* system = admm->system;
     double eta = admm->def->proximal;
@@ -85,7 +84,7 @@ static rgResult rgAdmm_EstimateSpectrum(rgAdmm* admm) {
     return isfinite(admm->largest) ? rg_ok : rg_errorNumeric;
 }
 
-// (8) rho = sqrt(m L) kappa^p
+// admm.8: rho = sqrt(m L) kappa^p
 static double rgAdmm_SpectralPenalty(const rgAdmm* admm) {
     double m = admm->smallest;
     double L = fmax(admm->largest, m);
@@ -96,7 +95,7 @@ static rgResult rgAdmm_Factorize(rgAdmm* admm) {
     return admm->system->ops->factorShift(admm->system, admm->rho + admm->def->proximal);
 }
 
-// (2) g + Gamma(z), the De Saxcé term
+// admm.2: g + Gamma(z), the De Saxcé term
 static void rgAdmm_ShiftVelocity(rgAdmm* admm) {
     rgSystem* system = admm->system;
     rgSystem_Shift(system, admm->z, admm->shifted);
@@ -105,7 +104,7 @@ static void rgAdmm_ShiftVelocity(rgAdmm* admm) {
     }
 }
 
-// (3) f = -(G + R + (eta + rho) I)^-1 (g + s - eta f - rho y - z)
+// admm.3: f = -(G + R + (eta + rho) I)^-1 (g + s - eta f - rho y - z)
 static void rgAdmm_SolveImpulses(rgAdmm* admm) {
     rgSystem* system = admm->system;
     double eta = admm->def->proximal;
@@ -124,7 +123,7 @@ static void rgAdmm_SolveImpulses(rgAdmm* admm) {
     }
 }
 
-// (4) y = P_K(u), (5) z = rho (y - u), with u = relaxed f - z / rho
+// admm.4: y = P_K(u), admm.5: z = rho (y - u), with u = relaxed f - z / rho
 static void rgAdmm_ProjectCones(rgAdmm* admm) {
     rgSystem* system = admm->system;
     double a = admm->def->relaxation;
@@ -145,7 +144,7 @@ static void rgAdmm_ProjectCones(rgAdmm* admm) {
     }
 }
 
-// (6) |f - y|, |eta (f - f_) + rho (y - y_)|, |f . z| per contact, all in the infinity norm
+// admm.6: |f - y|, |eta (f - f_) + rho (y - y_)|, |f . z| per contact, all in the infinity norm
 static void rgAdmm_MeasureResiduals(rgAdmm* admm) {
     rgSystem* system = admm->system;
     double eta = admm->def->proximal;
@@ -208,7 +207,7 @@ static bool rgAdmm_IsDone(rgAdmm* admm, bool last) {
     return judged ? rgRun_Solved(run) : rgAdmm_PaperDone(admm);
 }
 
-// (9) spectral rule on p, (10) linear rule on rho; refactorizes when rho moves
+// Spectral rule on p (admm.9), linear rule on rho (admm.10); refactorizes when rho moves
 static rgResult rgAdmm_AdaptPenalty(rgAdmm* admm) {
     const rgAdmmDef* def = admm->def;
     admm->sinceMove += 1;
@@ -265,14 +264,14 @@ rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* def, int l
         result = rgAdmm_Factorize(&admm);
     }
     for (int k = 0; result == rg_ok && k < limit && rgRun_Count(run, rg_phaseAdmm); ++k) {
-        rgAdmm_ShiftVelocity(&admm);    // (2)
-        rgAdmm_SolveImpulses(&admm);    // (3)
-        rgAdmm_ProjectCones(&admm);     // (4), (5)
-        rgAdmm_MeasureResiduals(&admm); // (6)
+        rgAdmm_ShiftVelocity(&admm);    // admm.2
+        rgAdmm_SolveImpulses(&admm);    // admm.3
+        rgAdmm_ProjectCones(&admm);     // admm.4, admm.5
+        rgAdmm_MeasureResiduals(&admm); // admm.6
         if (rgAdmm_IsDone(&admm, k + 1 == limit || k % 50 == 49)) {
             break;
         }
-        result = rgAdmm_AdaptPenalty(&admm); // (9), (10)
+        result = rgAdmm_AdaptPenalty(&admm); // admm.9, admm.10
     }
     if (!run->accepted && admm.y != NULL) {
         rgRun_Offer(run, admm.y, NULL);

@@ -1,5 +1,5 @@
 // Anderson acceleration: the next point is the combination of recent images whose residuals cancel
-// best. docs/theory/admm.md (11)-(12).
+// best. admm.11-12.
 #include "contact/baselines/anderson.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static double* rgRow(const rgAnderson* anderson, double* rows, int k) {
     return rows + (size_t)k * (size_t)anderson->n;
 }
 
-// (12) regularised normal equations, solved by Cholesky in place; false when that fails
+// admm.12: regularised normal equations, solved by Cholesky in place; false when that fails
 static bool rgAnderson_Weigh(rgAnderson* anderson, const double* residual) {
     const rgKernels* kernels = anderson->kernels;
     int n = anderson->n, m = anderson->count;

@@ -1,5 +1,4 @@
-// Anderson acceleration (type II) of a fixed-point iteration, with a safeguard. docs/theory/admm.md
-// (11)-(12).
+// Anderson acceleration (type II) of a fixed-point iteration, with a safeguard. admm.11-12.
 #pragma once
 #include "math/kernels.h"
 

@@ -1,15 +1,15 @@
 // RaiSim's per-contact iteration: a Gauss-Seidel pass in which each contact is open, sticks, or
 // slides with the impulse of least energy among those on its cone that leave no normal velocity,
-// found by bisection. docs/theory/models.md (7)-(9).
+// found by bisection. models.7-9.
 #include "contact/run.h"
 
 #include <math.h>
 #include <string.h>
 
 #define RG_BISECTIONS 60
-#define RG_FIRST_TURN 0.05 // [rad] of the search for a bracket
-#define RG_FIRM       1e-12 // shift of the block, over its trace: contacts that only move along a line
-#define RG_LEAST_HOLD 1e-9 // of the denominator of (8), over D_nn
+#define RG_FIRST_TURN 0.05  // [rad] of the search for a bracket
+#define RG_FIRM       1e-12 // shift / trace of a block: contacts that only move along a line
+#define RG_LEAST_HOLD 1e-9  // of the denominator of models.8, over D_nn
 
 // One contact that slides.
 typedef struct rgSliding {
@@ -18,8 +18,8 @@ typedef struct rgSliding {
     double c[3];
 } rgSliding;
 
-// (8) The impulse in direction theta that leaves no normal velocity, and how the energy changes
-// with theta. False where no impulse does.
+// models.8: The impulse in direction theta that leaves no normal velocity, and how the energy
+// changes with theta. False where no impulse does.
 static bool rgSliding_At(const rgSliding* s, double theta, double* x, double* slope) {
     double e[2] = {cos(theta), sin(theta)}, turned[2] = {-e[1], e[0]};
     double coupling = s->mu * (s->D[6] * e[0] + s->D[7] * e[1]);
@@ -40,8 +40,8 @@ static bool rgSliding_At(const rgSliding* s, double theta, double* x, double* sl
     return true;
 }
 
-// (9) Downhill from the direction against the slip that a normal impulse alone would leave, until
-// the slope changes its sign; then halves.
+// models.9: Downhill from the direction against the slip that a normal impulse alone would leave,
+// until the slope changes its sign; then halves.
 static void rgSliding_Solve(const rgSliding* s, double* x) {
     double normal = -s->c[2] / s->D[8];
     double low = atan2(-s->c[1] - s->D[5] * normal, -s->c[0] - s->D[2] * normal);

@@ -1,5 +1,5 @@
 // Lemke's complementary pivots on the linear complementarity problem that polygons in place of the
-// discs of friction make of a contact problem. docs/theory/models.md (4)-(6).
+// discs of friction make of a contact problem. models.4-6.
 //
 //     lambda = E z + lambda_0,   w = M z + q,   0 <= z ⟂ w >= 0
 #include "contact/cones.h"
