@@ -1,6 +1,6 @@
-// Trees of which a joint turns fast: instead of a bias, the velocities of the links are carried
-// from where the tree stands to where it is placed next, and projected on what its joints allow
-// there. Energy never rises by that. step.14-16, step.18.
+// Trees that turn fast: instead of a bias, the velocities of their links are carried from where the
+// tree is to where it is placed next, and projected on the motions that its joints allow there.
+// Energy never rises by that. step.14-16, step.18.
 #include "world/project.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-// Where a step is computed: positions drift to its middle, and links are placed there.
-// step.1, step.9.
+// Kinematics of a step: positions drift to its middle, and links are placed there. step.1, step.9.
 #include "world/world.h"
 
 #include <string.h>

@@ -7,23 +7,23 @@
 #pragma once
 
 // Zero, for decisions.
-#define RG_SLOP             1e-9  // [m], [rad] of gap or depth. [constraints.md]
+#define RG_SLOP             1e-9  // [m], [rad] of gap or depth. [note, t inverse_recover]
 #define RG_ROUNDING         1e-12 // of gaps [m], slips [m/s], entries of J, ratios of G. [inh]
-#define RG_DEPTH_TOLERANCE  1e-6  // [m], [rad] of overlap by design, of starts and of casts. [inh]
-#define RG_CREEP_SPEED      1e-7  // [m/s] of a slip that may be wrong. [inh]
+#define RG_DEPTH_TOLERANCE  1e-6  // [m], [rad] of overlap by design, starts, casts. [t start]
+#define RG_CREEP_SPEED      1e-7  // [m/s] of a slip that may be wrong. [t bristle]
 #define RG_STICK_SPEED      1e-6  // [m/s] of contacts that stick. [inh]
 #define RG_STICK_CONE_RATIO 1e-4  // distance from the cone / mu lambda_n of the same. [inh]
 #define RG_REST_RATIO       1e-2 // v / (g dt) of what rests, w^2 r / g of what does not roll. [inh]
-#define RG_LEAST_REACH      1    // [m] of a coordinate that moves neither shape nor mass. [inh]
+#define RG_LEAST_REACH      1 // [m] of a coordinate that moves neither shape nor mass. [t joints]
 
 // Contacts.
-#define RG_SWING_RATIO             2    // speed / that before an impact at the other end. [step.md]
+#define RG_SWING_RATIO             2    // speed / that before an impact at the other end. [note]
 #define RG_LIMIT_MARGIN            1e-3 // [m], [rad] up to which limits have rows; x2: cost. [inh]
-#define RG_INACTIVE_LOADED_RATIO   4 // gap / (g dt^2) of inactive contacts that carried. [step.md]
-#define RG_INACTIVE_UNLOADED_RATIO 0.25 // and of others; x2: fewer rows, more passes. [step.md]
+#define RG_INACTIVE_LOADED_RATIO   4    // gap / (g dt^2) of inactive contacts that carried. [note]
+#define RG_INACTIVE_UNLOADED_RATIO 0.25 // and of others; x2: fewer rows, more passes. [note]
 #define RG_INACTIVE_PASSES         3    // after which all contacts are active. [inh]
-#define RG_OVERLAP_POINT_COUNT     2  // points of pairs that overlap by design; x2: cost. [step.md]
-#define RG_PAIRS_PER_TASK          64 // of collision; x2: fewer, longer tasks. [inh]
+#define RG_OVERLAP_POINT_COUNT     2    // points of pairs that overlap by design; x2: cost. [note]
+#define RG_PAIRS_PER_TASK          64   // of collision; x2: fewer, longer tasks. [inh]
 
 // Passes.
 #define RG_MOST_PASSES              16   // of a step, but for restitution. [inh]
@@ -39,9 +39,9 @@
 #define RG_FLUID_STIFF_RATIO   0.05 // dt d / m of a fluid that changes within a step. [inh]
 
 // Trees that turn fast.
-#define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [step.md]
-#define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate. [step.md]
-#define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep. [step.md]
+#define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]
+#define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate. [note]
+#define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep. [note]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
 #define RG_ROTATION_ITERATIONS 2    // of step.14. [inh]
 
@@ -56,8 +56,8 @@
 #define RG_LOOP_COMPLIANCE_RATIO    1e-9 // of rigid loops. [inh]
 #define RG_SQUEEZE_COMPLIANCE_RATIO 1e-8 // of contacts that a kinematic body closes. [inh]
 #define RG_DRAG_COMPLIANCE_RATIO    1e-3 // of loops that a kinematic body drags. [projection.md]
-#define RG_SHARING_LEAST_RATIO      1e-7 // of normals that share a load. [constraints.md]
-#define RG_SHARING_MOST_RATIO       1e-5 // [constraints.md]
+#define RG_SHARING_LEAST_RATIO      1e-7 // of normals that share a load. [note]
+#define RG_SHARING_MOST_RATIO       1e-5 // [note]
 #define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]
 
 // Projection.
