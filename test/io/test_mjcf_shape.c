@@ -72,8 +72,9 @@ static void test_friction_of_pairs(void** state) {
     static const struct {
         const char* friction;
         int warnings;
-    } cases[] = {{"1", 0},         {"1 1", 0},          {"1 2", 1},          {"1 1 .1", 0},
-                 {"1 1 .1 .2", 0}, {"1 1 .1 .2 .2", 0}, {"1 1 .1 .2 .3", 1}, {"2 1 .1 .2 .2", 1}};
+    } cases[] = {{"1", 0},           {"2", 0},         {"1 1", 0},          {"1 2", 1},
+                 {"1 1 .1", 0},      {"1 1 .1 .2", 0}, {"1 1 .1 .2 .2", 0}, {"1 1 .1 .2 .3", 1},
+                 {"2 1 .1 .2 .2", 1}};
     for (int i = 0; i < RG_COUNT(cases); ++i) {
         char text[400];
         snprintf(text, sizeof(text),
@@ -85,8 +86,8 @@ static void test_friction_of_pairs(void** state) {
         assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning),
                          cases[i].warnings);
         EXPECT_NEAR(f.def->pairs[0].material.mu, cases[i].friction[0] - '0', 0);
-        EXPECT_NEAR(f.def->pairs[0].material.muTorsion, i < 3 ? 0.005 : 0.1, 0);
-        EXPECT_NEAR(f.def->pairs[0].material.muRolling, i < 4 ? 0.0001 : 0.2, 0);
+        EXPECT_NEAR(f.def->pairs[0].material.muTorsion, i < 4 ? 0.005 : 0.1, 0);
+        EXPECT_NEAR(f.def->pairs[0].material.muRolling, i < 5 ? 0.0001 : 0.2, 0);
         rgParsed_Close(&f);
     }
 }

@@ -49,21 +49,27 @@ static void TestDeepOverlapOfSprings(void** state) {
     SceneEnd(&scene);
 }
 
-// Springs of shapes, and those of friction, keep energy as well: a box that swings on one gets back
-// the speed that it had.
+// Springs of shapes, of their friction and of pairs keep energy as well: a box that swings on one
+// gets back the speed that it had.
 static void TestSpringsOfShapes(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
-    for (int tangential = 0; tangential < 2; ++tangential) {
+    for (int kind = 0; kind < 3; ++kind) { // of the shapes, of their friction, of the pair
+        const bool tangential = kind == 1;
         Scene scene = SceneStart();
         Solid box = SolidOf(rg_shapeBox, rgVec(0.2, 0.2, 0.05), 1, rgVec(0, 0, 0.05));
-        *(tangential ? &box.material.tangentialStiffness : &box.material.stiffness) =
-            tangential ? 8 : 1e4;
+        rgMaterial springy = box.material;
+        *(tangential ? &springy.tangentialStiffness : &springy.stiffness) = tangential ? 8 : 1e4;
+        box.material = kind < 2 ? springy : box.material;
         rgShapeDef floor = rgDefaultShapeDef();
         floor.kind = rg_shapePlane;
         floor.material = box.material;
         assert_int_equal(rgModelDef_AddShape(scene.def, &floor, NULL), rg_ok);
         SceneFree(&scene, &box);
+        if (kind == 2) {
+            assert_int_equal(
+                rgModelDef_AddPair(scene.def, (rgShapeId){1}, (rgShapeId){2}, &springy), rg_ok);
+        }
         SceneMake(&scene, &def);
         SceneSetVelocity(&scene, 0, 6, (double[]){tangential, 0, -2 * (1 - tangential), 0, 0, 0});
         double least = INFINITY, most = 0;
