@@ -215,28 +215,15 @@ static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
     return body.index1 == 0 ? "the world" : named ? def->name : "a body without name";
 }
 
-// What moves fastest, which is where a step that fails went wrong.
+// Where a step that fails went wrong.
 static const char* rgNameFastest(const rgSimulation* simulation, char text[96]) {
-    const rgModel* model = simulation->loaded.model;
-    const double* v = rgWorld_Velocities(simulation->world, NULL);
-    double most = -1;
-    int fastest = 0;
-    for (int i = 1; i <= simulation->info.jointCount; ++i) {
-        rgJointRange range = rgModel_JointRange(model, (rgJointId){i});
-        for (int k = range.v; k < range.v + range.vCount; ++k) {
-            if (!(fabs(v[k]) <= most)) {
-                most = isfinite(v[k]) ? fabs(v[k]) : INFINITY;
-                fastest = i;
-            }
-        }
-    }
-    if (fastest == 0) {
+    double speed;
+    rgBodyId body = rgWorld_FastestBody(simulation->world, &speed);
+    if (body.index1 == 0) {
         return "nothing moves";
     }
-    const rgJointDef* joint = rgModel_Joint(model, (rgJointId){fastest});
-    bool isNamed = joint->name != NULL && joint->name[0] != '\0';
-    snprintf(text, 96, "joint '%.50s' is fastest, %.3g rad/s or m/s",
-             isNamed ? joint->name : rgBodyName(simulation, joint->body), most);
+    snprintf(text, 96, "body '%.50s' is fastest, %.3g m/s or rad/s", rgBodyName(simulation, body),
+             speed);
     return text;
 }
 

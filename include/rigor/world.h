@@ -29,7 +29,7 @@ typedef struct rgWorldDef {
     rgFrictionRule frictionRule; ///< of pairs without a material of their own; unset: as these say
     double restitution;          ///< of every pair; NAN: as the materials say
     double pushOutSpeed;         ///< largest speed at which positions are corrected [m/s]
-    double restitutionThreshold; ///< [m/s]; 0: the larger of 0.05 and 2 |gravity| timeStep
+    double restitutionThreshold; ///< [m/s]; 0: 2 |gravity| timeStep
     double margin;               ///< [m] added to the speculative margin
     int maxContactsPerPair;      ///< 4 by default
     unsigned judgeInterval;      ///< solves of which one is judged by M and J, the others by W = J
@@ -283,6 +283,12 @@ RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
 RG_API int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor);
 RG_API double rgWorld_KineticEnergy(const rgWorld* world);
 RG_API double rgWorld_PotentialEnergy(const rgWorld* world); ///< gravity and springs
+/// What moves fastest: where a step that failed (rg_errorNumeric) went wrong. A step fails that
+/// makes numbers that are not finite or speeds above 3e8 m/s or rad/s, or after one that left a
+/// scene that nothing drives with a hundred times the kinetic energy that it can have; the state is
+/// then kept until it is set. Null where nothing moves; speed may be NULL.
+RG_API rgBodyId rgWorld_FastestBody(const rgWorld* world, double* speed); ///< of its centre or, in
+                                                                          ///< rad/s, of its turn
 /// Largest violations of energy, force and depth bounds since the world was made.
 RG_API rgHealth rgWorld_Health(const rgWorld* world);
 /// The constraint problem of the last step, in the velocity form, for study; a view until the next

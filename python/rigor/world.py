@@ -361,8 +361,12 @@ class World(LiveArrays):
         if result == lib.RG_PY_REFUSED:
             self._refuse(lib.rgPyWorld_Refusal(self._c))
         if result == lib.rg_errorNumeric:
-            raise NumericError("the step made numbers that are not finite: forces, velocities or "
-                               "gains are too large for this time step; the state is that before it")
+            speed = ffi.new("double*")
+            body = lib.rgWorld_FastestBody(self._world, speed).index1
+            name = self.model.body_names[body - 1] if body > 0 else "nothing"
+            raise NumericError("the step made numbers that are not finite or speeds that the energy does not "
+                               "allow: forces, velocities or gains are too large for this time step; the state "
+                               f"is that before it, and body '{name}' is fastest ({speed[0]:.3g} m/s or rad/s)")
         check(result, "step")
 
     def forward(self) -> None:

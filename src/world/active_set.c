@@ -32,7 +32,7 @@ static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* poi
 // the rows of its point, which stays active.
 static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* point, double next) {
     double fall = rgLength(world->settings.gravity) * world->settings.dt * world->settings.dt;
-    if (point->gap <= 0 || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
+    if (point->gap <= 0 || point->rolls || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
         return false;
     }
     const rgContactMemory* last = rgWorld_Recall(world, point);
@@ -102,6 +102,7 @@ bool rgWorld_ActivateContacts(rgWorld* world, int round) {
             world->contacts.inactive[left++] = point;
             continue;
         }
+        point.hitSpeed = RG_MIN(rgDot(point.normal, rgWorld_PointRate(world, &point)), 0);
         int at = world->contacts.pointCount++;
         for (; at > 0 && rgPointBefore(&point, &world->contacts.points[at - 1]); --at) {
             world->contacts.points[at] = world->contacts.points[at - 1];

@@ -196,18 +196,24 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
                 material->transitionSpeed > 0;
     double before =
         asks || point->gapCorrection < 0 ? rgRows_Speed(rows, normal, world->kinematics.v) : 0;
+    double thin = RG_MIN(world->contacts.colliders[point->colliderA].thin,
+                         world->contacts.colliders[point->colliderB].thin);
     // step.25: The gap at the end of a curved path. A body that comes and would turn through the
     // other one leaves it, with the energy that there is; contacts that last are left to the
     // projection.
-    bool comes = point->gap > 0 || before < -world->settings.restitutionThreshold;
-    double bent = law.bias + (!point->isSoft && comes ? point->gapCorrection / ahead : 0);
-    point->restBias = law.bias;
-    point->restitutionBias = bent < RG_MIN(law.bias, 0) ? bent : 0;
+    bool comes = point->gap > 0 || before < -RG_CURVED_GAP_RATIO * thin / ahead;
+    bool bends = !point->isSoft && (comes || point->rolls);
+    double bent = law.bias + (bends ? point->gapCorrection / ahead : 0);
+    point->restBias = point->rolls ? bent : law.bias; // step.6: no rebound
+    point->restitutionBias = bent < RG_MIN(point->restBias, 0) ? bent : 0;
     law.bias = bent;
-    // constraints.6: An impact of a rigid contact: it came fast enough, and the free motion closes
-    // it now.
+    // constraints.6: An impact of a rigid contact: it came fast enough, and the free motion or
+    // another impact closes it now.
+    bool passedOn = point->hitSpeed < -world->settings.restitutionThreshold;
+    before = asks && passedOn ? point->hitSpeed : before;
     point->mayHit = !point->isSoft && before < -world->settings.restitutionThreshold;
-    if (point->mayHit && point->gap + ahead * rgRows_Speed(rows, normal, world->free.v) < 0) {
+    if (point->mayHit &&
+        (passedOn || point->gap + ahead * rgRows_Speed(rows, normal, world->free.v) < 0)) {
         point->restitutionBias = RG_MIN(material->restitution * before, point->restitutionBias);
         point->tangential = (rgSoftness){0}; // constraints.21: springs have no time to give way
     }

@@ -289,7 +289,7 @@ rgResult rgUpdateFastVelocity(rgWorld* world) {
             v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
         }
     }
-    return rgAllFinite(world->next.bodyV, world->model->vCount) ? rg_ok : rg_errorNumeric;
+    return rgMonitor_IsSlow(world->next.bodyV, world->model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
 // ---- substeps

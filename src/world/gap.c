@@ -86,7 +86,7 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
     bool changed = false;
     for (int i = 0; i < count; ++i) {
         rgContactPoint* point = &points[i];
-        if (point->mayCurve) {
+        if (point->mayCurve && !point->rolls && !point->actsAtCenter) {
             double bend = rgPointGapCorrection(world, point) + point->manifoldCorrection;
             double thin = rgWorld_Thickness(world, point->colliderA, point->colliderB);
             changed =
@@ -97,13 +97,70 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
     return changed;
 }
 
+// The body of a contact that turns faster: its centre of mass goes straight on, and so does the
+// largest ball about it.
+typedef struct rgFasterBody {
+    rgVec3 center;
+    double height;       // of the centre above the surface of the other body
+    double speed;        // of its height
+    double radius, turn; // of the ball; in the step [rad]
+} rgFasterBody;
+
+static rgFasterBody rgWorld_FasterBody(const rgWorld* world, const rgContactPoint* point) {
+    const rgCollider *A = &world->contacts.colliders[point->colliderA],
+                     *B = &world->contacts.colliders[point->colliderB];
+    double spinA = rgLength(world->kinematics.linkVelocities[A->link].angular);
+    double spinB = rgLength(world->kinematics.linkVelocities[B->link].angular);
+    const rgCollider* faster = spinA > spinB ? A : B;
+    rgTurn turn = rgWorld_Turn(world, faster->link);
+    bool moves = faster->link < world->model->linkCount;
+    rgVec3 center = moves ? world->model->links[faster->link].center : rgVec(0, 0, 0);
+    rgContactPoint at = *point;
+    at.position = rgAdd(turn.origin, rgRot_Apply(turn.now, center));
+    double height = rgDot(point->normal, rgSub(at.position, point->position));
+    return (rgFasterBody){at.position, (faster == B ? height : -height) + 0.5 * point->gap,
+                          rgDot(point->normal, rgWorld_PointRate(world, &at)), faster->thin,
+                          world->settings.dt * RG_MAX(spinA, spinB)};
+}
+
+// A needle that an impact lets spin by radians has no point whose velocity says where its middle
+// goes: the only point that is loaded acts there. True: it does so from now on.
+static bool rgActAtCenter(const rgWorld* world, int count, rgContactPoint* points) {
+    const double* lambda = world->constraints.rows.lambda;
+    rgContactPoint* loaded = NULL;
+    for (int i = 0; i < count; ++i) {
+        if (lambda[points[i].firstRow + 2] > 0) {
+            if (loaded != NULL) {
+                return false;
+            }
+            loaded = &points[i];
+        }
+    }
+    if (loaded == NULL || loaded->actsAtCenter) {
+        return false;
+    }
+    rgFasterBody body = rgWorld_FasterBody(world, loaded);
+    double end = body.height + world->settings.dt * body.speed;
+    if (end > 0 || body.turn < RG_CURVED_MOST_ANGLE) {
+        return false;
+    }
+    loaded->position = body.center;
+    loaded->actsAtCenter = true;
+    loaded->gapCorrection = RG_MAX(body.height - body.radius, 0) - loaded->gap;
+    return true;
+}
+
 // Correction of a pair: overlap of the shapes at the end that no point has goes to the nearest
 // point.
 static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* points) {
     const rgCollider *A = &world->contacts.colliders[points->colliderA],
                      *B = &world->contacts.colliders[points->colliderB];
     double thin = RG_MIN(A->thin, B->thin);
-    if (!points->mayCurve || !isfinite(RG_MAX(A->thin, B->thin))) {
+    bool rolls = false;
+    for (int i = 0; i < count; ++i) {
+        rolls = rolls || points[i].rolls;
+    }
+    if (!points->mayCurve || rolls || !isfinite(RG_MAX(A->thin, B->thin))) {
         return false;
     }
     rgProximity end;
@@ -116,10 +173,13 @@ static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* p
     double least = INFINITY;
     for (int i = 0; i < count; ++i) {
         double away = rgLength(rgSub(rgTurn_Point(&turn, points[i].position), end.pointA));
-        if (away < least) {
+        if (away < least && !points[i].actsAtCenter) {
             least = away;
             nearest = &points[i];
         }
+    }
+    if (nearest->actsAtCenter) {
+        return false;
     }
     nearest->manifoldCorrection += gap;
     nearest->gapCorrection += gap;
@@ -130,10 +190,11 @@ static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* p
 static bool rgCorrectAllGaps(const rgWorld* world) {
     bool changed = false;
     int at = 0;
-    for (int i = 0; i < world->contacts.pointCount; i += world->contacts.points[i].pointCount) {
-        changed = rgCorrectPairGaps(world, world->contacts.points[i].pointCount,
-                                    &world->contacts.points[i]) ||
-                  changed;
+    for (int i = 0, count; i < world->contacts.pointCount; i += count) {
+        rgContactPoint* points = &world->contacts.points[i];
+        count = points->pointCount;
+        changed = (points->mayCurve && rgActAtCenter(world, count, points)) ||
+                  rgCorrectPairGaps(world, count, points) || changed;
     }
     for (int i = 0, end; i < world->contacts.inactiveCount; i = end) {
         int pair = world->contacts.inactive[i].pair;
@@ -193,13 +254,27 @@ static bool rgWorld_IsWhole(const rgWorld* world, const rgCollider* collider) {
     return link >= world->model->linkCount || tree < 0 || world->kinematics.isFreeBody[tree];
 }
 
-// True if the contact point moves over a shape that rolls. Balls need no correction, and corners do
-// not roll.
-static bool rgMayRoll(const rgCollider* A, const rgCollider* B) {
+// Where nothing bends the path of what is round, or where it is nearest: a ball about its centre on
+// a flat that stands still.
+static bool rgWorld_RollsStraight(const rgWorld* world, const rgCollider* ball,
+                                  const rgCollider* flat) {
+    const rgPlace* place = &world->model->shapePlaces[ball->shape];
+    rgVec3 off = rgSub(place->pose.p, world->model->links[ball->link].center);
+    rgShapeKind kind = rgGeometry_Kind(flat->geometry);
+    return rgGeometry_Kind(ball->geometry) == rg_shapeSphere && flat->link == 0 &&
+           (kind == rg_shapePlane || kind == rg_shapeBox) && rgLengthSquared(off) == 0;
+}
+
+static bool rgIsRound(rgShapeKind kind) {
+    return kind == rg_shapeSphere || kind == rg_shapeCapsule || kind == rg_shapeCylinder ||
+           kind == rg_shapeEllipsoid;
+}
+
+// Corners do not roll.
+static bool rgWorld_MayRoll(const rgWorld* world, const rgCollider* A, const rgCollider* B) {
     rgShapeKind a = rgGeometry_Kind(A->geometry), b = rgGeometry_Kind(B->geometry);
-    bool round = a == rg_shapeCapsule || a == rg_shapeCylinder || a == rg_shapeEllipsoid ||
-                 b == rg_shapeCapsule || b == rg_shapeCylinder || b == rg_shapeEllipsoid;
-    return round && RG_MAX(a, b) < rg_shapeHeightField;
+    return (rgIsRound(a) || rgIsRound(b)) && RG_MAX(a, b) < rg_shapeHeightField &&
+           !rgWorld_RollsStraight(world, A, B) && !rgWorld_RollsStraight(world, B, A);
 }
 
 static int rgWorld_TreeOf(const rgWorld* world, int collider) {
@@ -207,11 +282,21 @@ static int rgWorld_TreeOf(const rgWorld* world, int collider) {
     return link < world->model->linkCount ? world->model->links[link].tree : -1;
 }
 
+// Of points that carried in the last step: what is near carries nothing.
+static bool rgWorld_Carried(const rgWorld* world, const rgContactPoint* point) {
+    const rgContactMemory* memory = rgWorld_Recall(world, point);
+    return memory != NULL && rgDot(memory->linear, point->normal) > 0;
+}
+
 static void rgWorld_CountTouches(const rgWorld* world) {
     memset(world->contacts.treeContacts, 0, (size_t)world->model->treeCount * sizeof(int));
     for (int i = 0; i < world->contacts.pointCount; ++i) {
-        int a = rgWorld_TreeOf(world, world->contacts.points[i].colliderA);
-        int b = rgWorld_TreeOf(world, world->contacts.points[i].colliderB);
+        const rgContactPoint* point = &world->contacts.points[i];
+        int a = rgWorld_TreeOf(world, point->colliderA),
+            b = rgWorld_TreeOf(world, point->colliderB);
+        if (!rgWorld_Carried(world, point)) {
+            continue;
+        }
         if (a >= 0) {
             world->contacts.treeContacts[a] += 1;
         }
@@ -261,22 +346,47 @@ static bool rgWorld_TouchesOnce(const rgWorld* world, const rgContactPoint* poin
            (b < 0 || world->contacts.treeContacts[b] == 1);
 }
 
-// True if a contact rolls: one point that carried in the last step. An impact would roll along a
-// path that it ends.
+// From the centre of mass of a body to where it touches.
+static rgVec3 rgWorld_TouchArm(const rgWorld* world, int link, rgVec3 position) {
+    if (link >= world->model->linkCount || world->model->links[link].tree < 0) {
+        return rgVec(INFINITY, 0, 0);
+    }
+    rgTurn turn = rgWorld_Turn(world, link);
+    rgVec3 center = rgRot_Apply(turn.now, world->model->links[link].center);
+    return rgSub(rgSub(position, turn.origin), center);
+}
+
+// The same where the step ends.
+static rgVec3 rgWorld_EndArm(const rgWorld* world, int link, rgVec3 position) {
+    rgTurn turn = rgWorld_Turn(world, link);
+    rgVec3 center = rgRot_Apply(turn.next, world->model->links[link].center);
+    return rgSub(rgSub(position, turn.nextOrigin), center);
+}
+
+// Of the two bodies the one with the shorter arm.
+static int rgWorld_RollingLink(const rgWorld* world, const rgContactPoint* point, double* arm) {
+    const rgCollider* colliders = world->contacts.colliders;
+    int links[2] = {colliders[point->colliderA].link, colliders[point->colliderB].link};
+    double a = rgLength(rgWorld_TouchArm(world, links[0], point->position));
+    double b = rgLength(rgWorld_TouchArm(world, links[1], point->position));
+    *arm = RG_MIN(a, b);
+    return links[a < b ? 0 : 1];
+}
+
+// One point that carried in the last step: an impact would roll along a path that it ends.
 static bool rgWorld_ContactRolls(const rgWorld* world, const rgContactPoint* point) {
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
-    double turn = rgWorld_PairTurn(world, point),
+    double turn = rgWorld_PairTurn(world, point), arm,
            slow = RG_REST_RATIO * rgLength(world->settings.gravity);
+    rgWorld_RollingLink(world, point, &arm);
     if (!rgWorld_TouchesOnce(world, point) ||
         world->warmStart.memories[1].pairs[point->pair].overlap ||
-        !(turn * turn * RG_MIN(A->radius, B->radius) >
-          world->settings.dt * world->settings.dt * slow) ||
-        !rgMayRoll(A, B) || !rgWorld_IsWhole(world, A) || !rgWorld_IsWhole(world, B)) {
+        !(turn * turn * arm > world->settings.dt * world->settings.dt * slow) ||
+        !rgWorld_MayRoll(world, A, B) || !rgWorld_IsWhole(world, A) || !rgWorld_IsWhole(world, B)) {
         return false;
     }
-    const rgContactMemory* memory = rgWorld_Recall(world, point);
-    return memory != NULL && rgDot(memory->linear, point->normal) > 0;
+    return rgWorld_Carried(world, point);
 }
 
 static void rgWorld_SetRolling(const rgWorld* world, int collider, bool rolls) {
@@ -293,8 +403,9 @@ static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
     const rgDynamics* e = world->readout->start;
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
-    double turn = rgWorld_PairTurn(world, point);
-    double most = RG_ROLLING_GAP_RATIO * turn * turn * RG_MIN(A->radius, B->radius);
+    double turn = rgWorld_PairTurn(world, point), arm;
+    int link = rgWorld_RollingLink(world, point, &arm);
+    double most = RG_ROLLING_GAP_RATIO * turn * turn * arm;
     double closes = rgWorld_StraightGap(world, point) - point->gap;
     rgProximity now, end;
     if (!(fabs(point->gap) + fabs(closes) < most) ||
@@ -304,7 +415,9 @@ static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
         return;
     }
     double bend = end.distance - now.distance - closes;
-    if (fabs(bend) < most) {
+    double runs = rgLength(
+        rgSub(rgWorld_EndArm(world, link, end.pointB), rgWorld_TouchArm(world, link, now.pointB)));
+    if (fabs(bend) < most && runs < RG_ROLLING_RUN_RATIO * arm) {
         rgVec3 middle = rgScale(0.5, rgAdd(end.pointA, end.pointB));
         rgVec3 next = rgSub(rgDynamics_PointRate(e, B->link, middle),
                             rgDynamics_PointRate(e, A->link, middle));
@@ -348,18 +461,29 @@ void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point) {
     rgWorld_SetRolling(world, point->colliderB, false);
 }
 
+// Another point of its bodies carries.
+static bool rgWorld_IsHeldBeside(const rgWorld* world, const rgContactPoint* rolling) {
+    int a = rgWorld_TreeOf(world, rolling->colliderA),
+        b = rgWorld_TreeOf(world, rolling->colliderB);
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
+        int c = rgWorld_TreeOf(world, point->colliderA),
+            d = rgWorld_TreeOf(world, point->colliderB);
+        bool shares = (c >= 0 && (c == a || c == b)) || (d >= 0 && (d == a || d == b));
+        if (shares && point != rolling && world->constraints.rows.lambda[point->firstRow + 2] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool rgWorld_ReviseRolling(rgWorld* world) {
     bool any = false;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
-        if (point->rolls && !(world->constraints.rows.lambda[point->firstRow + 2] > 0)) {
+        if (point->rolls && (!(world->constraints.rows.lambda[point->firstRow + 2] > 0) ||
+                             rgWorld_IsHeldBeside(world, point))) {
             rgWorld_StopRoll(world, point);
-            any = true;
-        }
-    }
-    for (int i = 0; i < world->contacts.inactiveCount; ++i) {
-        if (world->contacts.inactive[i].rolls) {
-            rgWorld_StopRoll(world, &world->contacts.inactive[i]);
             any = true;
         }
     }

@@ -29,6 +29,7 @@ void rgMonitor_Create(rgWorld* world) {
 
 void rgMonitor_Disturb(rgWorld* world) {
     world->monitor.placed = true;
+    world->monitor.ranAway = false;
 }
 
 void rgMonitor_Change(rgWorld* world) {
@@ -131,6 +132,12 @@ static double rgWorld_SpringEnergy(const rgWorld* world) {
     return sum;
 }
 
+// step.32: The kinetic energy is a hundred times what it would be without the rise.
+static bool rgMonitor_IsRunaway(const rgWorld* world, double kinetic, double rise) {
+    double slow = 0.5 * world->model->info.mass * RG_RUNAWAY_SPEED * RG_RUNAWAY_SPEED;
+    return kinetic > slow && rise > (1 - 1.0 / RG_RUNAWAY_RATIO) * kinetic;
+}
+
 // Reference energy, from the state at the start of the step.
 void rgMonitor_BeforeCommit(rgWorld* world) {
     rgMonitor* monitor = &world->monitor;
@@ -162,6 +169,35 @@ void rgMonitor_AfterCommit(rgWorld* world) {
     if (!monitor->stores && energy < monitor->least) {
         monitor->least = energy;
     }
+    monitor->ranAway =
+        rgMonitor_IsRunaway(world, rgDynamics_Energy(rgWorld_Now(world)).kinetic, rise.amount);
+}
+
+// step.32: Nothing is faster than light: an explosion that something drives.
+bool rgMonitor_IsSlow(const double* v, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (!(fabs(v[i]) < RG_LIGHT_SPEED)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+rgBodyId rgWorld_FastestBody(const rgWorld* world, double* speed) {
+    rgBodyId fastest = {0};
+    double most = 0;
+    for (int i = 1; world != NULL && i <= world->model->info.bodyCount; ++i) {
+        rgSpatial V = rgWorld_BodyVelocity(world, (rgBodyId){i});
+        double size = RG_MAX(rgLength(V.linear), rgLength(V.angular));
+        if (!(size <= most)) {
+            most = isfinite(size) ? size : INFINITY;
+            fastest.index1 = i;
+        }
+    }
+    if (speed != NULL) {
+        *speed = most;
+    }
+    return fastest;
 }
 
 rgHealth rgWorld_Health(const rgWorld* world) {

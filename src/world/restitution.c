@@ -88,24 +88,45 @@ static bool rgMarkIslands(rgWorld* world) {
     return any;
 }
 
-// One step of regula falsi on the share; true: not yet close. A contact that leaves a penetration
-// works without any rebound; that much stays allowed.
+// Where the work reaches what is allowed, on the parabola through both sides and the third point:
+// work is quadratic in the share while the same contacts carry.
+static double rgIsland_Aim(const rgIsland* island, double work) {
+    double span = island->high - island->low, low = island->lowWork;
+    double slope = (island->highWork - low) / span, bend = 0;
+    if (island->third >= 0) {
+        double far = (island->thirdWork - island->highWork) / (island->third - island->high);
+        bend = (far - slope) / (island->third - island->low);
+    }
+    double rise = slope - bend * span, c = low - work;
+    double u = -2 * c / (rise + sqrt(RG_MAX(rise * rise - 4 * bend * c, 0)));
+    return island->low + (u > 0 && u < span ? u : -c / slope);
+}
+
+// One step towards the largest share that is allowed; true: not yet close. A contact that leaves a
+// penetration works without any rebound; that much stays allowed.
 static bool rgNarrowIsland(rgIsland* island, bool first) {
     if (first) {
         island->lowWork = island->work;
         island->allowed = RG_MAX(island->work, 0);
+        island->third = -1;
     } else if (island->work <= island->allowed) {
+        island->third = island->low;
+        island->thirdWork = island->lowWork;
         island->low = island->share;
         island->lowWork = island->work;
     } else {
+        island->third = island->high;
+        island->thirdWork = island->highWork;
         island->high = island->share;
         island->highWork = island->work;
     }
-    double span = island->highWork - island->lowWork, room = island->allowed - island->lowWork;
-    bool closed = !(span > 0) || room <= RG_RESTITUTION_RATIO * span;
+    double scale = first ? island->highWork - island->lowWork : island->scale;
+    double room = island->allowed - island->lowWork;
+    island->scale = scale;
+    bool closed = !(scale > 0) || room <= RG_RESTITUTION_RATIO * scale;
     // A little on the side that is allowed, so that both sides close in.
-    double aim = closed ? 0 : room / span * (1 - 0.5 * RG_RESTITUTION_RATIO);
-    island->share = island->low + aim * (island->high - island->low);
+    double aim = island->allowed - 0.5 * RG_RESTITUTION_RATIO * scale;
+    island->share = closed ? island->low : rgIsland_Aim(island, RG_MAX(aim, island->lowWork));
     return !closed;
 }
 

@@ -89,6 +89,10 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own
 
 static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStepReport own;
+    if (world->monitor.ranAway) {
+        *(report != NULL ? report : &own) = (rgStepReport){0};
+        return rg_errorNumeric;
+    }
     rgStep step = rgEvaluate(world, report, &own);
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
     rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart

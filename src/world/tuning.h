@@ -28,8 +28,8 @@
 // Passes.
 #define RG_MOST_PASSES              16   // of a step, but for restitution. [inh]
 #define RG_MOST_FACTORIZATIONS      200  // of a step, but for its last pass. [inh]
-#define RG_RESTITUTION_PASSES       8    // of regula falsi. [inh]
-#define RG_RESTITUTION_RATIO        1e-3 // accuracy of the work / work of full restitution. [inh]
+#define RG_RESTITUTION_PASSES       8    // in which its share is sought. [inh]
+#define RG_RESTITUTION_RATIO        1e-4 // accuracy of the work / work of full restitution. [inh]
 #define RG_RESTITUTION_ERROR_FACTOR 10   // work that is none / tolerance of the solver. [inh]
 
 // Free motion.
@@ -49,7 +49,9 @@
 #define RG_CURVED_GAP_RATIO       0.1  // correction / half width of the thinner shape. [t cards]
 #define RG_CURVED_TOLERANCE_RATIO 0.01 // change of a correction / half width. [inh]
 #define RG_CURVED_PASSES          6    // in which corrections are computed again. [inh]
-#define RG_ROLLING_GAP_RATIO      10   // largest correction / (radius angle^2) of rolling. [inh]
+#define RG_CURVED_MOST_ANGLE      1    // [rad] in a step that corrections can follow. [t tunnel]
+#define RG_ROLLING_GAP_RATIO      10   // largest correction / (arm angle^2) of rolling. [inh]
+#define RG_ROLLING_RUN_RATIO      0.1  // way of a point of contact / arm; x2: gains. [t rolling]
 #define RG_TOGETHER_FACTOR        20   // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
@@ -84,6 +86,10 @@
 #define RG_ANOMALY_STOP_RATIO   4    // and / force that stops all that moves in one step
 #define RG_ANOMALY_DEPTH_RATIO  0.02 // sudden depth / radius of the smaller shape
 #define RG_ANOMALY_LEAST_DEPTH  1e-3 // [m] beside it
+
+#define RG_RUNAWAY_RATIO 100 // kinetic energy / what the energy allows, of an error. [inh]
+#define RG_RUNAWAY_SPEED 100 // [m/s] of all that moves, below which there is none. [inh]
+#define RG_LIGHT_SPEED   3e8 // [m/s], [rad/s] that nothing reaches
 
 // Inverse dynamics (inverse.md).
 #define RG_INVERSE_PROJECTIONS     2    // between rows and projection. [inh]

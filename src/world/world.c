@@ -196,7 +196,7 @@ void rgWorld_SetConstants(rgWorld* world) {
     world->settings.restitutionThreshold =
         def->restitutionThreshold > 0
             ? def->restitutionThreshold
-            : fmax(0.05, 2 * rgLength(world->settings.gravity) * world->settings.dt);
+            : fmax(RG_STICK_SPEED, 2 * rgLength(world->settings.gravity) * world->settings.dt);
     world->warmStart.slots = rgPlanSlots(world->model);
     world->sleep.treeCount = def->sleepTime > 0 ? world->model->treeCount : 0;
 }

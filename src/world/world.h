@@ -123,11 +123,13 @@ typedef struct rgContactPoint {
     bool regularized;       // a kinematic body squeezes it, and no rigid solution was found
     double projection;      // rgWorld_RecallImpulses: of the last step [kg m]
     rgSoftness tangential;  // rgAddContacts; none in an impact
+    double hitSpeed;        // rgWorld_ActivateContacts: that an impact elsewhere closed it with
     bool mayHit;            // rgAddContacts: the free motion decides whether it is an impact
     double restitutionBias; // rgAddContacts: of an impact with restitution; 0: none
     double restBias;        // rgAddContacts: bias without restitution
-    bool rolls;    // rgWorld_FindRolling: corrections are those of a point that rolls along
-    bool mayCurve; // its pair is fast enough for curved paths to matter
+    bool rolls;        // rgWorld_FindRolling: corrections are those of a point that rolls along
+    bool mayCurve;     // its pair is fast enough for curved paths to matter
+    bool actsAtCenter; // rgWorld_CorrectGaps: at the centre of the body that turns faster
     double manifoldCorrection; // rgWorld_CorrectGaps: part of it for overlap beside the point
     double gapCorrection; // rgWorld_CorrectGaps: of the gap at the end, by curved paths [m], <= 0
     rgVec3 curvatureSlip; // rgSetCurvatureSlips: slip that curved paths of both sides add [m/s]
@@ -223,6 +225,8 @@ typedef struct rgIsland {
     double work, hits; // of contacts; what impacts bring, as a measure [J]
     double low, high;  // shares that are allowed and that are not
     double lowWork, highWork, allowed;
+    double third, thirdWork; // the last share that was a bound, and its work; negative: none
+    double scale;            // of work between no share and all
 } rgIsland;
 
 // Monitor of energy, depth and forces (monitor.c). No part of the state: it has no part in the
@@ -230,6 +234,7 @@ typedef struct rgIsland {
 typedef struct rgMonitor {
     bool stores;          // there are springs whose energy rgDynamics_Energy() does not count
     bool placed;          // the state was set since the last step
+    bool ranAway;         // its speeds are beyond what its energy allows
     bool passive;         // nothing drives the scene; count, least and motion are known
     int count;            // steps that it is passive for
     double least;         // least energy of these steps; with stores, energy at their start [J]
@@ -871,6 +876,7 @@ void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair,
                     const rgManifold* manifold); // new against old
 void rgMonitor_BeforeCommit(rgWorld* world);     // the state is that of the start of the step
 void rgMonitor_AfterCommit(rgWorld* world);      // it is the new one
+bool rgMonitor_IsSlow(const double* v, int count);
 // reaction.c: per body, about the world's origin
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
 rgVec3 rgContactTorque(const rgContact* contact, double dt); // torsion and rolling, on B

@@ -61,7 +61,7 @@ TABLE = [
     # Defaults.
     ("architecture.md", "tolerance {} of the residual of [ncp.12](theory/ncp.md), at most {} iterations in a solve; rigid contacts, penetration undone at most at {} m/s",
      (SOLVER, "tolerance"), (SOLVER, "maxIterations"), (WORLD, "pushOutSpeed")),
-    ("architecture.md", "threshold {} m/s (2 g dt if larger); mu {} where", (WORLD, r"fmax\((0\.\d+), 2 \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
+    ("architecture.md", "threshold {} g dt; mu {} where", (WORLD, r"fmax\(RG_STICK_SPEED, (\d) \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
     ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3);"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
     ("architecture.md", "closing speed plus {mm} mm", (WORLD, "margin")),
     ("architecture.md", "a manifold of up to {} points", (WORLD, "maxContactsPerPair")),
@@ -97,7 +97,7 @@ TABLE = [
     ("theory/projection.md", "has R_n = {} G_nn", (STEP, "RG_SQUEEZE_COMPLIANCE_RATIO")),
     # Constraints.
     ("theory/constraints.md", "gaps below {} m count as none", (STEP, "RG_SLOP")),
-    ("theory/constraints.md", "The threshold is {} m/s, or {} g dt if larger", (WORLD, r"fmax\((0\.\d+), 2 \*"), (WORLD, r"fmax\(0\.05, (\d) \*")),
+    ("theory/constraints.md", "The threshold is {} g dt", (WORLD, r"fmax\(RG_STICK_SPEED, (\d) \*")),
     ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_SWING_RATIO"), (STEP, "RG_LIMIT_MARGIN")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", (STEP, "RG_LOOP_COMPLIANCE_RATIO")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", (STEP, "RG_ROUNDING")),

@@ -239,6 +239,37 @@ static void TestTouchingCradle(void** state) {
     SceneEnd(&scene);
 }
 
+// Balls nearer to each other than a step's way: an impact passes several on, and keeps energy and
+// momentum all the same.
+static void TestNarrowCradle(void** state) {
+    (void)state;
+    const double gaps[] = {1e-5, 1e-4, 3e-4};
+    for (int k = 0; k < 3; ++k) {
+        Scene scene = SceneStart();
+        for (int i = 0; i < 5; ++i) {
+            double x = i * (0.1 + gaps[k]) - (i == 0 ? 0.0205 : 0);
+            Solid ball = SolidOf(rg_shapeSphere, rgVec(0.05, 0, 0), 1, rgVec(x, 0, 0));
+            SceneFree(&scene, &ball);
+        }
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+        def.hasGravity = true;
+        def.restitution = 1;
+        def.friction = 0;
+        SceneMake(&scene, &def);
+        SceneSetVelocity(&scene, 0, 1, (double[]){1});
+        SceneRun(&scene, 100);
+        double momentum = 0;
+        for (int i = 0; i < 5; ++i) {
+            momentum += rgWorld_BodyVelocity(scene.world, (rgBodyId){i + 1}).linear.x;
+        }
+        double energy = rgWorld_KineticEnergy(scene.world);
+        print_message("gaps of %g m: energy %.5f\n", gaps[k], energy);
+        EXPECT_NEAR(momentum, 1, 1e-9);
+        assert_true(energy < 0.5 + 1e-9 && energy > 0.499);
+        SceneEnd(&scene);
+    }
+}
+
 // Friction in an impact and in sliding: Jt/Jn by the closing speed, the line up to the transition.
 static void TestFrictionOfImpactAndSliding(void** state) {
     (void)state;
@@ -379,6 +410,7 @@ int main(void) {
         cmocka_unit_test(TestEnergyGainShrinksWithTheStep),
         cmocka_unit_test(TestCradle),
         cmocka_unit_test(TestTouchingCradle),
+        cmocka_unit_test(TestNarrowCradle),
         cmocka_unit_test(TestFrictionOfImpactAndSliding),
         cmocka_unit_test(TestImpactsAddNoEnergy),
         cmocka_unit_test(TestNothingTunnels),

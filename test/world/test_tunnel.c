@@ -111,10 +111,41 @@ static void TestPlatesAtAnyTime(void** state) {
     }
 }
 
+// Needles that an impact lets spin by radians in a step: rows of their ends say nothing of where
+// the middle goes. 5 of 60 passed a box or a mesh.
+static void TestNeedles(void** state) {
+    (void)state;
+    rgRandom random = {35};
+    int through = 0;
+    for (int i = 0; i < rgFewer(240); ++i) {
+        Scene scene = SceneStart();
+        rgShapeDef plate = rgDefaultShapeDef();
+        plate.kind = rg_shapeBox;
+        plate.size = rgVec(0.5, 0.5, 0.05);
+        assert_int_equal(rgModelDef_AddShape(scene.def, &plate, NULL), rg_ok);
+        double away = rgRandom_Uniform(&random, 0.3, 0.6);
+        Solid needle =
+            SolidOf(rg_shapeEllipsoid, rgVec(0.02, 0.005, 0.005), 1, rgVec(0.1, 0.2, 0.05 + away));
+        needle.pose.q =
+            rgQuatFromAxisAngle(RandomDirection(&random), rgRandom_Uniform(&random, 0, 3));
+        rgBodyId body = SceneFree(&scene, &needle);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+        def.hasGravity = true;
+        SceneMake(&scene, &def);
+        rgSpatial motion = {{0, 0, i % 2 ? -300 : -100}, rgScale(20, RandomDirection(&random))};
+        assert_int_equal(rgWorld_SetBodyVelocity(scene.world, body, motion), rg_ok);
+        SceneRun(&scene, 30);
+        through += SceneBodyPoint(&scene, body).z < 0;
+        SceneEnd(&scene);
+    }
+    assert_int_equal(through, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestSpinningPlates),
         cmocka_unit_test(TestPlatesAtAnyTime),
+        cmocka_unit_test(TestNeedles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
