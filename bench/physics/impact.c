@@ -209,6 +209,68 @@ static rgOutcome rgCradle(void) {
     return rgLab_Result(1, out);
 }
 
+// Balls in a row, nearer to each other than the way of a step: e = 1 keeps the energy.
+static rgLab rgOpenRow(double gap) {
+    rgWorldDef def = rgLab_Def();
+    def.friction = 0;
+    def.restitution = 1;
+    char balls[1024] = "";
+    for (int i = 0; i < 5; ++i) {
+        size_t used = strlen(balls);
+        snprintf(balls + used, sizeof(balls) - used,
+                 "<body name='b%d' pos='%.12g 0 0'><freejoint/><geom size='.05' mass='1'/></body>",
+                 i, i * (0.1 + gap) - (i == 0 ? 0.0205 : 0));
+    }
+    rgLab lab = rgLab_Open(&def, "<option gravity='0 0 0'/><worldbody>%s</worldbody>", balls);
+    rgLab_Throw(&lab, "b0", rgVec(1, 0, 0), rgVec(0, 0, 0));
+    return lab;
+}
+
+static rgOutcome rgNarrowCradle(void) {
+    rgLab lab = rgOpenRow(1e-4);
+    bool good = rgLab_Run(&lab, 0.1);
+    double energy = good ? rgWorld_KineticEnergy(lab.world) : NAN;
+    rgLab_Close(&lab);
+    return rgLab_Result(0.5, energy);
+}
+
+static rgOutcome rgTouchingCradle(void) {
+    rgLab lab = rgOpenRow(0);
+    bool good = rgLab_Run(&lab, 0.1);
+    double speed = good ? rgLab_Motion(&lab, "b0").linear.x : NAN;
+    rgLab_Close(&lab);
+    return rgLab_Result(-0.6, speed);
+}
+
+// Without gravity whatever comes rebounds.
+static rgOutcome rgSlowRebound(void) {
+    rgWorldDef def = rgLab_Def();
+    def.restitution = 0.5;
+    rgLab lab = rgLab_Open(&def, "<option gravity='0 0 0'/><worldbody><geom type='plane' size='0 0 "
+                                 "1'/><body name='b' pos='0 0 .101'><freejoint/><geom size='.1' "
+                                 "mass='1'/></body></worldbody>");
+    rgLab_Throw(&lab, "b", rgVec(0, 0, -0.01), rgVec(0, 0, 0));
+    bool good = rgLab_Run(&lab, 0.3);
+    double speed = good ? rgLab_Motion(&lab, "b").linear.z : NAN;
+    rgLab_Close(&lab);
+    return rgLab_Result(0.005, speed);
+}
+
+// A wall that moves at 1 m/s hits a ball at rest.
+static rgOutcome rgMovingWall(void) {
+    rgWorldDef def = rgLab_Def();
+    def.restitution = 1;
+    rgLab lab = rgLab_Open(&def, "<option gravity='0 0 0'/><worldbody><body name='wall' "
+                                 "mocap='true'><geom type='box' size='.1 1 1'/></body><body "
+                                 "name='b' pos='.3 0 0'><freejoint/><geom size='.1' mass='1'/>"
+                                 "</body></worldbody>");
+    rgLab_Throw(&lab, "wall", rgVec(1, 0, 0), rgVec(0, 0, 0));
+    bool good = rgLab_Run(&lab, 0.3);
+    double speed = good ? rgLab_Motion(&lab, "b").linear.x : NAN;
+    rgLab_Close(&lab);
+    return rgLab_Result(2, speed);
+}
+
 // ---- Painleve
 
 // A rod that slides on its tip with mu = 2 at 60 degrees, past the paradox: solved, and no energy.
@@ -285,6 +347,25 @@ static rgOutcome rgPlates(void) {
     return rgLab_Result(0, through);
 }
 
+// Needles that an impact lets spin by radians in a step.
+static rgOutcome rgNeedles(void) {
+    int through = 0;
+    for (int i = 0; i < 60; ++i) {
+        rgWorldDef def = rgLab_Def();
+        def.contact.tolerance = 1e-8;
+        rgLab lab = rgLab_Open(&def,
+                               "<option gravity='0 0 0'/><worldbody><geom type='box' size='.5 .5 "
+                               ".05'/><body name='b' pos='.1 .2 %g' euler='%g %g %g'><freejoint/>"
+                               "<geom type='ellipsoid' size='.02 .005 .005' mass='1'/></body>"
+                               "</worldbody>",
+                               0.35 + 0.005 * i, 1.7 * i, 0.9 * i, 0.4 * i);
+        rgLab_Throw(&lab, "b", rgVec(0, 0, -300), rgVec(20 * sin(i), 20 * cos(2.3 * i), 10));
+        through += !rgLab_Run(&lab, 0.02) || rgLab_At(&lab, "b").z < 0;
+        rgLab_Close(&lab);
+    }
+    return rgLab_Result(0, through);
+}
+
 static const rgPhysicsTest experiments[] = {
     {"rebound from 1 m, e 0.8: height", "m", 0.01, rgReboundHeight, false, NULL},
     {"bounces, e 0.7, from 0.5 m end after", "s", 0.02, rgZeno, true, NULL},
@@ -299,6 +380,12 @@ static const rgPhysicsTest experiments[] = {
      NULL},
     {"the same: angular momentum, change", "", 1e-3, rgSpinKept, false, NULL},
     {"cradle with gaps, e 1: the last less all others", "m/s", 1e-9, rgCradle, false, NULL},
+    {"cradle with gaps of 0.1 mm, e 1: energy", "J", 1e-3, rgNarrowCradle, false, NULL},
+    {"cradle that touches, e 1: speed of the first", "m/s", 1e-9, rgTouchingCradle, false, NULL},
+    {"ball that comes at 1 cm/s without weight, e 0.5: speed", "m/s", 1e-9, rgSlowRebound, false,
+     NULL},
+    {"wall at 1 m/s hits a ball, e 1: speed", "m/s", 1e-7, rgMovingWall, false, NULL},
+    {"60 needles of 4 cm at 300 m/s on a plate of 10 cm: through", "", 0, rgNeedles, false, NULL},
     {"Painleve's rod: unsolved steps and energy gained", "", 0, rgPainleve, false, NULL},
     {"40 bullets on a plate of 1 mm, up to 1000 m/s: through", "", 0, rgBullets, false, NULL},
     {"60 pairs of plates of 1 mm at 100 m/s: through", "", 0, rgPlates, false, NULL},

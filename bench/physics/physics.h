@@ -34,8 +34,8 @@ typedef struct rgSubject {
     int count;
 } rgSubject;
 
-extern const rgSubject rgPhysicsFriction, rgPhysicsMotion, rgPhysicsImpact, rgPhysicsStructures,
-    rgPhysicsRobots;
+extern const rgSubject rgPhysicsFriction, rgPhysicsMotion, rgPhysicsRolling, rgPhysicsImpact,
+    rgPhysicsMachines, rgPhysicsStructures, rgPhysicsRobots;
 
 // ---- lab.c
 

@@ -3,8 +3,9 @@
 
 #include "cli.h"
 
-static const rgSubject* const subjects[] = {&rgPhysicsFriction, &rgPhysicsMotion, &rgPhysicsImpact,
-                                            &rgPhysicsStructures, &rgPhysicsRobots};
+static const rgSubject* const subjects[] = {
+    &rgPhysicsFriction, &rgPhysicsMotion,     &rgPhysicsRolling, &rgPhysicsMachines,
+    &rgPhysicsImpact,   &rgPhysicsStructures, &rgPhysicsRobots};
 enum { subjectCount = sizeof(subjects) / sizeof(subjects[0]) };
 
 static rgPhysicsRow rgRunPhysicsTest(const char* subject, const rgPhysicsTest* experiment) {
