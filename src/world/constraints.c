@@ -160,6 +160,9 @@ static rgResult rgAssembleRows(rgStep* step) {
     }
     rgWorld_FillLengths(world);
     rgWorld_RecallImpulses(world);
+    if (step->pass > 0) {
+        rgWorld_ResumeImpulses(world);
+    }
     rgShareNormals(world);
     memcpy(rows->freeVelocity, rows->bias, (size_t)n * sizeof(double));
     rgRows_AddSpeeds(rows, world->free.v, rows->freeVelocity);

@@ -25,6 +25,7 @@ bool rgRevise(rgStep* step) {
     int pass = ++step->pass;
     // Only restitution is revised at the bounds of a step, for the last time.
     bool last = pass >= RG_MOST_PASSES || step->factorizationCount >= RG_MOST_FACTORIZATIONS;
+    rgWorld_KeepImpulses(world);
     unsigned why = last ? 0 : rgReviseContacts(world, pass, &step->movesFreely);
     if (why != 0) {
         world->constraints.restitutionPass = 0; // islands may be others

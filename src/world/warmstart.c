@@ -131,6 +131,39 @@ void rgWorld_RecallImpulses(rgWorld* world) {
     }
 }
 
+void rgWorld_KeepImpulses(rgWorld* world) {
+    const rgRows* rows = &world->constraints.rows;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        rgContactPoint* point = &world->contacts.points[i];
+        point->hasImpulse = true;
+        memcpy(point->impulse, rows->lambda + point->firstRow,
+               (size_t)point->rowCount * sizeof(double));
+    }
+    memcpy(world->warmStart.nextImpulse, world->state.impulse,
+           (size_t)world->warmStart.slots.count * sizeof(double));
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->sources[r].slot >= 0) {
+            world->warmStart.nextImpulse[rows->sources[r].slot] = rows->lambda[r];
+        }
+    }
+}
+
+void rgWorld_ResumeImpulses(rgWorld* world) {
+    rgRows* rows = &world->constraints.rows;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
+        if (point->hasImpulse) {
+            memcpy(rows->lambda + point->firstRow, point->impulse,
+                   (size_t)point->rowCount * sizeof(double));
+        }
+    }
+    for (int r = 0; r < rows->rowCount; ++r) {
+        if (rows->sources[r].slot >= 0) {
+            rows->lambda[r] = world->warmStart.nextImpulse[rows->sources[r].slot];
+        }
+    }
+}
+
 static rgContactMemory rgPointMemory(const rgContactPoint* point, const double* lambda) {
     rgContactMemory memory = {
         .feature = point->feature, .rowCount = point->rowCount, .normal = point->normal};

@@ -122,6 +122,8 @@ typedef struct rgContactPoint {
     bool squeezes;          // rigid, and a kinematic body closes it
     bool regularized;       // a kinematic body squeezes it, and no rigid solution was found
     double projection;      // rgWorld_RecallImpulses: of the last step [kg m]
+    bool hasImpulse;        // rgWorld_KeepImpulses: it had rows in the last pass
+    double impulse[6];      // rgWorld_KeepImpulses: of the last pass
     rgSoftness tangential;  // rgAddContacts; none in an impact
     double hitSpeed;        // rgWorld_ActivateContacts: that an impact elsewhere closed it with
     bool mayHit;            // rgAddContacts: the free motion decides whether it is an impact
@@ -848,6 +850,8 @@ void rgWorld_FreeChanges(rgWorld* world);
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
 void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
+void rgWorld_KeepImpulses(rgWorld* world);   // rows' lambda for the next pass
+void rgWorld_ResumeImpulses(rgWorld* world); // rows' lambda from the last pass
 // Memory of a point in the state; NULL: it is new.
 const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
