@@ -201,7 +201,7 @@ static const struct {
     {"--rho", rg_useRun, false},
     {"--solver", rg_useRun, false},
     {"--model", rg_useRun, false},
-    {"--budget", rg_useRun, false},
+    {"--accuracy", rg_useRun, false},
     {"--tol", rg_useRun, false},
     {"--max-iter", rg_useRun, false},
     {"--start", rg_useRun, false},

@@ -77,7 +77,7 @@ static bool rgSummarize(rgOpenedRecording* opened, rgReplaySummary* s) {
             s->firstEnergy = energy;
         }
         contacts += frame.contactCount;
-        s->unsolved += frame.status != rg_contactSolved && frame.status != rg_contactBudgeted;
+        s->unsolved += frame.status != rg_contactSolved;
         s->regularized += frame.regularizedRows > 0;
         if (frame.residual > s->worstResidual) {
             s->worstResidual = frame.residual;

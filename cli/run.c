@@ -123,8 +123,7 @@ void rgSolverArguments_Apply(const rgSolverArguments* arguments, rgContactSolver
 }
 
 const char* rgStatusName(rgContactStatus status) {
-    static const char* const names[] = {"unsolved", "solved",   "stalled",
-                                        "limit",    "budgeted", "infeasible"};
+    static const char* const names[] = {"unsolved", "solved", "stalled", "limit", "infeasible"};
     return names[status];
 }
 

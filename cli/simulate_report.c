@@ -10,7 +10,7 @@ static double rgSimulatedTime(const rgSimulation* simulation) {
 }
 
 static double rgConvergedShare(const rgSimulationStats* stats) {
-    return stats->steps > 0 ? 1 - (double)(stats->unconverged + stats->budgeted) / stats->steps : 1;
+    return stats->steps > 0 ? 1 - (double)stats->unconverged / stats->steps : 1;
 }
 
 static double rgRatio(double a, double b) {
@@ -103,9 +103,6 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
             rgHistogram_Quantile(&stats->iterations, 0.95));
     fprintf(out, "converged    %.2f %% of the steps (%d not), worst residual %.1e\n",
             100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
-    if (stats->budgeted > 0) {
-        fprintf(out, "budgeted     %d steps ended with their budget\n", stats->budgeted);
-    }
     if (stats->regularized > 0) {
         fprintf(
             out,
@@ -156,7 +153,6 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Int(json, "iterations_p95", rgHistogram_Quantile(&stats->iterations, 0.95));
     rgJson_Number(json, "converged_share", rgConvergedShare(stats));
     rgJson_Int(json, "unconverged_steps", stats->unconverged);
-    rgJson_Int(json, "budgeted_steps", stats->budgeted);
     rgJson_Int(json, "regularized_steps", stats->regularized);
     rgJson_Number(json, "residual_max", stats->residual);
 }

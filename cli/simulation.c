@@ -437,7 +437,7 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     rgContactSolverDef contact = rgSolverDef(arguments->solver);
     contact.maxIterations =
         arguments->maxIterations > 0 ? arguments->maxIterations : def.contact.maxIterations;
-    contact.budget = arguments->budget;
+    contact.accuracy = arguments->accuracy;
     contact.tolerance = arguments->tolerance > 0 ? arguments->tolerance : def.contact.tolerance;
     contact.model = (rgContactModel)arguments->contactModel;
     contact.splitIslands = def.contact.splitIslands;
@@ -583,9 +583,7 @@ static void rgCountStep(rgSimulationStats* stats, const rgStepReport* report) {
     rgHistogram_Add(&stats->iterations, report->contact.iterationCount);
     stats->steps += 1;
     stats->regularized += report->regularizedRows > 0;
-    stats->budgeted += report->contact.status == rg_contactBudgeted;
-    stats->unconverged += report->rowCount > 0 && report->contact.status != rg_contactSolved &&
-                          report->contact.status != rg_contactBudgeted;
+    stats->unconverged += report->rowCount > 0 && report->contact.status != rg_contactSolved;
     stats->within6 += residual <= 1e-6;
     stats->within5 += residual <= 1e-5;
     stats->residual = fmax(stats->residual, residual);

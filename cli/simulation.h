@@ -33,7 +33,7 @@ typedef struct rgSimulationArguments {
     int solver;
     int contactModel;
     rgSolverArguments admm;
-    double budget;     // of the solver, in factorizations; 0: none
+    double accuracy;   // residual that is enough for bodies that move; 0: the tolerance
     double tolerance;  // 0: the library's default, as the next
     int maxIterations; //
     double stiffness;  // 0: as the materials say
@@ -80,7 +80,6 @@ typedef struct rgSimulationStats {
     rgHistogram iterations;
     int unconverged;
     int regularized;      // steps
-    int budgeted;         // steps that ended with the budget
     int within6, within5; // steps with a residual of at most 1e-6, 1e-5
     double residual;      // worst
     double penetration;   // deepest, without bodies that the script moves [m]

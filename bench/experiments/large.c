@@ -138,13 +138,13 @@ static void rgRunEngines(rgLarge* large, const rgPeerScene* scene, int bodies, b
     rgPoseJudge_Free(judge);
 }
 
-// Where a pile is after some seconds, within a budget of work per step: every engine rests there.
+// Where a pile is after some seconds, to an accuracy of 1e-2: every engine rests there.
 static double* rgSettle(const rgPeerScene* scene, int steps) {
     rgWorldDef def = rgDefaultWorldDef();
     rgWorld* world = NULL;
     double* q = NULL;
     def.timeStep = rgTimeStep;
-    def.contact.budget = 5;
+    def.contact.accuracy = 1e-2;
     if (rgCreateWorld(scene->model, &def, NULL, &world) == rg_ok &&
         rgWorld_SetState(world, scene->q, scene->v) == rg_ok) {
         for (int i = 0; i < steps && rgWorld_Step(world, NULL) == rg_ok; ++i) {

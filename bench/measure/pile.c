@@ -2,7 +2,7 @@
 // the poses of either engine.
 //     rigor bench pile [BODIES [SECONDS [REPEAT]]]
 // The scene is the library's pile of boxes, balls and rods, 2 ms a step. rigor solves each step to
-// its tolerance, and, where the library has budgets, within some. Bullet takes 50 iterations, in
+// its tolerance, and to accuracies above it. Bullet takes 50 iterations, in
 // double precision, without sleeping. CPU time of one thread; the least of all repetitions, which
 // alternate, counts for each half of the run.
 #include "measure.h"
@@ -24,7 +24,7 @@ static const double rgNear = 1e-3; // [m]: pairs that count as touching
 typedef struct rgEngine {
     char name[32];
     bool bullet;
-    double budget;                // 0: none
+    double accuracy;              // 0: the tolerance
     double seconds[rg_halfCount]; // per step, least of all repetitions
     double* depths[rg_halfCount]; // of touching pairs [m]
     int depthCount[rg_halfCount];
@@ -138,7 +138,7 @@ static void rgBegin(const rgPileBench* bench, const rgEngine* engine, rgPileRun*
     *run = (rgPileRun){0};
     rgWorldDef def = rgDefaultWorldDef();
     def.timeStep = rgTimeStep;
-    def.contact.budget = engine->budget;
+    def.contact.accuracy = engine->accuracy;
     rgMust(rgCreateWorld(bench->model, &def, NULL, &run->world) == rg_ok, "no world");
     rgMust(rgScene_Start(rgFindScene("pile"), run->world) == rg_ok, "no start");
 #ifdef RIGOR_PEER_PILE
@@ -242,11 +242,11 @@ static void rgRunEngine(rgPileBench* bench, rgEngine* engine, bool look) {
 
 // ---- report ----
 
-static void rgAddEngine(rgPileBench* bench, const char* name, bool bullet, double budget) {
+static void rgAddEngine(rgPileBench* bench, const char* name, bool bullet, double accuracy) {
     rgEngine* engine = &bench->engines[bench->engineCount++];
     snprintf(engine->name, sizeof(engine->name), "%s", name);
     engine->bullet = bullet;
-    engine->budget = budget;
+    engine->accuracy = accuracy;
     for (int h = 0; h < rg_halfCount; ++h) {
         engine->seconds[h] = INFINITY;
     }
@@ -279,8 +279,8 @@ int rgBench_Pile(int argc, char** argv) {
     bench.steps = (int)lround(duration / rgTimeStep);
     rgBuild(&bench);
     rgAddEngine(&bench, "rigor", false, 0);
-    rgAddEngine(&bench, "rigor, budget 5", false, 5);
-    rgAddEngine(&bench, "rigor, budget 1", false, 1);
+    rgAddEngine(&bench, "rigor to 1e-3", false, 1e-3);
+    rgAddEngine(&bench, "rigor to 1e-2", false, 1e-2);
 #ifdef RIGOR_PEER_PILE
     rgAddEngine(&bench, "bullet", true, 0);
 #endif

@@ -144,9 +144,9 @@ typedef struct rgContactSolverDef {
     rgContactMethod method;
     rgContactModel model;
     int maxIterations;        ///< of the chosen method; auto counts all phases together
-    double budget;            ///< of auto, per island, in units of one factorization of its matrix
-                              ///< (predicted operations, never a clock); 0: none
     double tolerance;         ///< on the judge's residual [-], or the paper's eps_abs
+    double accuracy;          ///< of auto: residual [-] that is enough for islands that move; what
+                              ///< rests is solved to the tolerance. 0: the tolerance for all
     double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
     rgStopTest stop;
     double overRelaxation; ///< PGS and bisection, 1 means none
@@ -163,10 +163,9 @@ typedef struct rgContactSolverDef {
 
 typedef enum rgContactStatus {
     rg_contactUnsolved,
-    rg_contactSolved,     ///< the tolerance holds
+    rg_contactSolved,     ///< the tolerance holds, or the accuracy where that is enough
     rg_contactStalled,    ///< no progress any more; the best iterate is returned
     rg_contactLimit,      ///< the iteration limit came first; the best iterate is returned
-    rg_contactBudgeted,   ///< the budget was used up; the best iterate is returned
     rg_contactInfeasible, ///< a certificate shows that no solution exists; the blocks in conflict
                           ///< are named, and bounded impulses returned
 } rgContactStatus;

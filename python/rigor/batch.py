@@ -82,7 +82,7 @@ class Batch(LiveArrays):
 
     def __init__(self, model: Model, count: int, dt: Optional[float] = None, *, gravity: Any = None,
                  solver: Optional[str] = None, tolerance: Optional[float] = None,
-                 threads: Optional[int] = None, seed: int = 0, keep_sensors: bool = False,
+                 accuracy: Optional[float] = None, threads: Optional[int] = None, seed: int = 0, keep_sensors: bool = False,
                  keep_contacts: bool = False, key: Optional[Part] = None, **settings: Any) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"a batch is made of a rigor.Model, not of {type(model).__name__}")
@@ -93,7 +93,7 @@ class Batch(LiveArrays):
         self.count = count
         keep: List[Any] = []
         c = ffi.new("rgBatchDef*", lib.rgDefaultBatchDef())
-        each = world_def(keep, dt, gravity, solver, tolerance, settings)
+        each = world_def(keep, dt, gravity, solver, tolerance, accuracy, settings)
         c.world = each[0]
         c.worldCount, c.seed = count, seed
         c.keepSensors, c.keepContacts = keep_sensors, keep_contacts

@@ -158,7 +158,7 @@ def identify(definition: ModelDef, motions: Sequence[Any], fit: Mapping[str, Any
     fill(c, settings, "identify", keep,
          also=("folds", "dt", "seed", "threads", "backward_velocities"))
     c.foldCount, c.seed = folds, seed
-    each = world_def(keep, dt, None, None, None, dict(world or {}))
+    each = world_def(keep, dt, None, None, None, None, dict(world or {}))
     c.world = each[0]
     pool = Threads(threads or os.cpu_count() or 1) if threads != 1 else None
     if pool is not None:

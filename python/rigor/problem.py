@@ -33,7 +33,7 @@ class Residual(NamedTuple):
 class Report(Record):
     """What the solver did."""
 
-    status: str  #: "solved", "stalled", "limit", "budgeted", "infeasible", "unsolved"
+    status: str  #: "solved", "stalled", "limit", "infeasible", "unsolved"
     residual: float  #: the judge's total
     residuals: Residual
     iterations: int  #: of the island that took most
@@ -356,7 +356,7 @@ class Solver:
     Settings are the fields of rgContactSolverDef in snake_case: method ("auto", "newton", "admm", "pgs",
     "interior", "pivot", "bisection"), model ("ncp": exact Coulomb friction; "ccp": the convex relaxation;
     "lcp4", "lcp8": friction on a square or an octagon, with auto, pgs or pivot), tolerance,
-    max_iterations, record_history, budget, admm={...}, ...
+    max_iterations, record_history, accuracy, admm={...}, ...
     """
 
     _instead_of_pickle = "make one there with the same settings"

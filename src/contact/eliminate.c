@@ -129,7 +129,6 @@ rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* 
     }
     rgReduceMatrix(system, G, kept, keptCount, &made);
     rgKeepBlocks(system, G, leaves);
-    rgSystem_PredictCosts(system);
     system->kernels->lowerSolve(made.count, made.L, made.lead, made.y);
     for (int j = 0; j < made.count; ++j) {
         system->kernels->axpy(keptCount, -made.y[j], made.C + (size_t)j * (size_t)made.lead,

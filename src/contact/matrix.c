@@ -78,21 +78,13 @@ static rgResult rgMatrix_Analyse(rgMatrix* matrix) {
                               .blockStart = matrix->blockStart,
                               .rowStart = matrix->rowStart,
                               .column = matrix->column};
-    rgResult result = rgBlockFactor_Analyse(matrix->factor, &pattern);
-    if (result == rg_ok) {
-        matrix->choleskyFlops = rgBlockFactor_CholeskyFlops(matrix->factor);
-        matrix->luFlops = rgBlockFactor_LuFlops(matrix->factor);
-    }
-    return result;
+    return rgBlockFactor_Analyse(matrix->factor, &pattern);
 }
 
 void rgMatrix_Resize(rgMatrix* matrix, int n) {
-    double size = n;
     matrix->n = n;
     matrix->ld = rgLeadingDimension(n);
     matrix->entryCount = (size_t)n * (size_t)n;
-    matrix->choleskyFlops = size * size * size / 3;
-    matrix->luFlops = 2 * size * size * size / 3;
 }
 
 rgResult rgMatrix_Init(rgMatrix* matrix, const rgCoupling* coupling, const rgKernels* kernels,

@@ -19,7 +19,6 @@ typedef struct rgMatrix {
     size_t entryCount;
     rgBlockFactor* factor; // borrowed; holds the last factorization
     bool symmetric;        // that was Cholesky's
-    double choleskyFlops, luFlops;
 } rgMatrix;
 
 // Blocks of rows, and which pairs of them are coupled: each pair in either order, repetitions and

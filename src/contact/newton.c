@@ -91,6 +91,13 @@ static void rgNewton_LinearizeProximal(rgNewton* newton) {
     }
 }
 
+// Residual of the iterate offered last in the problem with the proximal term.
+static double rgNewton_ProximalResidual(const rgNewton* newton) {
+    rgRun* run = newton->run;
+    rgNewton_AddProximal(newton, run->trial, newton->centre, run->trialSigma);
+    return rgSystem_Residual(newton->system, run->trial, run->trialSigma);
+}
+
 // newton.8: (A + eps I + B (G + p)) d = -F
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
@@ -215,6 +222,10 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         double before = run->bestResidual;
         double residual = rgRun_Offer(run, newton.lambda, NULL); // newton.10: the judge decides
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
+        if (options->enough > 0 &&
+            fmin(residual, rgNewton_ProximalResidual(&newton)) <= options->enough) {
+            break;
+        }
         bool slow = run->bestResidual > RG_QUICK_RESIDUAL_RATIO * before;
         bool lost = slow && (options->quick || rgRun_Solved(run));
         if (!isfinite(newton.norm) || lost || (!options->cycles && rgNewton_Cycles(&newton))) {

@@ -4,7 +4,6 @@
 #include "contact/run.h"
 #include "contact/tuning.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +17,26 @@ static void rgPassesFromStart(rgRun* run, double* lambda) {
     }
 }
 
+static bool rgRun_IsAtRest(const rgRun* run) {
+    return run->firstTolerance < run->tolerance && run->warm &&
+           run->bestResidual <= RG_START_FAR_RESIDUAL;
+}
+
+static rgNewtonOptions rgNewtonAroundStart(const rgRun* run) {
+    return (rgNewtonOptions){.limit = RG_NEWTON_ITERATIONS,
+                             .weight = 1,
+                             .regularisation = RG_NEWTON_SHIFT_RATIO,
+                             .proximal =
+                                 rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
+                             .centre = run->start,
+                             .tolerance = run->firstTolerance};
+}
+
 // Bodies at rest: Newton as long as each iteration halves the residual. Among contacts with almost
 // no load it changes the active set over and over; that error is local, and a few Gauss-Seidel
 // passes remove it.
-static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton) {
+static rgResult rgStartAtRest(rgRun* run, double* lambda) {
+    rgNewtonOptions newton = rgNewtonAroundStart(run);
     newton.quick = true;
     rgResult result = rgRunNewton(run, lambda, &newton);
     memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
@@ -34,18 +49,10 @@ static rgResult rgStartAtRest(rgRun* run, double* lambda, rgNewtonOptions newton
 
 // Proximal Newton from the start: of all solutions it finds the nearest one.
 static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
-    rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
-                              .weight = 1,
-                              .regularisation = RG_NEWTON_SHIFT_RATIO,
-
-                              .proximal =
-                                  rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
-                              .centre = run->start,
-                              .tolerance = run->firstTolerance};
+    rgNewtonOptions newton = rgNewtonAroundStart(run);
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
-    if (run->firstTolerance < run->tolerance && run->warm &&
-        run->bestResidual <= RG_START_FAR_RESIDUAL) {
-        rgResult result = rgStartAtRest(run, lambda, newton);
+    if (rgRun_IsAtRest(run)) {
+        rgResult result = rgStartAtRest(run, lambda);
         if (result != rg_ok || rgRun_Solved(run)) {
             return result;
         }
@@ -129,27 +136,6 @@ static const rgPhase rgPhases[] = {
     {rg_planDamped, rgPhase_Damped},
 };
 
-// Within a budget: Gauss-Seidel, which gains most at first; where the budget allows, Newton in
-// between, regularized so that every iteration gains.
-static rgResult rgPlan_Budgeted(rgRun* run, double* lambda) {
-    const rgNewtonOptions newton = {.limit = INT_MAX,
-                                    .weight = 1,
-                                    .regularisation = RG_BUDGET_SHIFT_RATIO,
-                                    .proximal = RG_NEWTON_PROXIMAL_RATIO};
-    double whole = run->budget;
-    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
-    rgResult result = rg_ok;
-    if (whole >= RG_BUDGET_LEAST_FACTORIZATIONS * run->system->newtonFlops) {
-        run->budget = RG_BUDGET_PASSES_RATIO * whole;
-        result = rgRunGaussSeidel(run, lambda, run->iterationLimit, 1);
-        run->budget = (1 - RG_BUDGET_PASSES_RATIO) * whole;
-        result = result == rg_ok ? rgRunNewton(run, run->best, &newton) : result;
-        memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-    }
-    run->budget = whole;
-    return result == rg_ok ? rgRunGaussSeidel(run, lambda, run->iterationLimit, 1) : result;
-}
-
 static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(rgPhases) && result == rg_ok; ++i) {
@@ -174,6 +160,78 @@ static void rgEaseStart(rgRun* run) {
     rgRun_Offer(run, run->start, NULL);
 }
 
+// Residual of impulses, projected, in the problem with the proximal term p (lambda - c), and in the
+// one without.
+static double rgProximalResidual(rgRun* run, double p, const double* centre, double* lambda,
+                                 double* rigid) {
+    rgSystem_Project(run->system, lambda);
+    *rigid = rgRun_Offer(run, lambda, NULL);
+    for (int i = 0; i < run->system->n; ++i) {
+        run->trialSigma[i] += p * (lambda[i] - centre[i]);
+    }
+    return rgSystem_Residual(run->system, lambda, run->trialSigma);
+}
+
+// Method of multipliers: Newton on problems with the proximal term p (lambda - c), each to the
+// accuracy, around the last step's impulses first, then around those of the problem before. p is
+// larger where that was not solved, smaller where the rigid residual does not fall.
+static rgResult rgRunMultipliers(rgRun* run, double* lambda) {
+    rgArenaMark mark = rgArena_Mark(run->system->arena);
+    size_t bytes = (size_t)run->system->n * sizeof(double);
+    double* centre = RG_TAKE(run->system->arena, double, run->system->n);
+    double p = run->accuracy, before = INFINITY;
+    if (centre == NULL) {
+        return rg_errorMemory;
+    }
+    memcpy(centre, run->start, bytes);
+    rgResult result = rg_ok;
+    int end = RG_MIN(run->iterationCount + RG_MULTIPLIER_MOST_ITERATIONS, run->iterationLimit);
+    do {
+        const rgNewtonOptions newton = {.limit = RG_MULTIPLIER_ITERATIONS,
+                                        .weight = 1,
+                                        .regularisation = RG_NEWTON_SHIFT_RATIO,
+                                        .proximal = p,
+                                        .centre = centre,
+                                        .keepCentre = true,
+                                        .enough = run->accuracy,
+                                        .last = lambda};
+        result = rgRunNewton(run, lambda, &newton);
+        double residual;
+        if (rgProximalResidual(run, p, centre, lambda, &residual) > run->accuracy) {
+            p = fmin(RG_MULTIPLIER_GROWTH_RATIO * p, 1);
+        } else if (residual > RG_MULTIPLIER_SLOW_RATIO * before) {
+            p *= RG_MULTIPLIER_DECAY_RATIO;
+        }
+        before = residual;
+        memcpy(centre, lambda, bytes);
+    } while (result == rg_ok && !rgRun_Satisfied(run) && run->iterationCount < end);
+    rgArena_Return(run->system->arena, mark);
+    return result;
+}
+
+// To an accuracy: bodies at rest as ever; the method of multipliers, one iteration at least so that
+// what slows down converges; the interior point where it fails.
+static rgResult rgPlan_Accurate(rgRun* run, double* lambda) {
+    rgResult result = rg_ok;
+    memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));
+    bool rested = rgRun_IsAtRest(run);
+    if (rested) {
+        result = rgStartAtRest(run, lambda);
+    } else if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
+        rgPassesFromStart(run, lambda);
+    }
+    if (result == rg_ok && !(rested && rgRun_Satisfied(run))) {
+        result = rgRunMultipliers(run, lambda);
+    }
+    double tolerance = run->tolerance;
+    run->tolerance = run->accuracy;
+    if (result == rg_ok && !rgRun_Solved(run)) {
+        result = rgPhase_Interior(run, lambda);
+    }
+    run->tolerance = tolerance;
+    return result;
+}
+
 static rgResult rgRunPlan(rgRun* run) {
     rgArena* arena = run->system->arena;
     rgArenaMark mark = rgArena_Mark(arena);
@@ -182,7 +240,8 @@ static rgResult rgRunPlan(rgRun* run) {
         return rg_errorMemory;
     }
     rgEaseStart(run);
-    rgResult result = run->budget > 0 ? rgPlan_Budgeted(run, lambda) : rgPlan_Whole(run, lambda);
+    rgResult result =
+        run->accuracy > run->tolerance ? rgPlan_Accurate(run, lambda) : rgPlan_Whole(run, lambda);
     rgArena_Return(arena, mark);
     return result;
 }

@@ -10,7 +10,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
                    .system = system,
                    .tolerance = tolerance,
                    .firstTolerance = tolerance,
-                   .budget = def->method == rg_methodAuto ? def->budget * system->newtonFlops : 0,
+                   .accuracy = tolerance,
                    .iterationLimit = def->maxIterations,
                    .bestResidual = INFINITY};
     rgArena* arena = system->arena;
@@ -52,7 +52,6 @@ rgResult rgRun_Fork(const rgRun* run, rgSystem* system, rgRun* fork) {
 }
 
 void rgRun_Join(rgRun* run, const rgRun* fork) {
-    run->spent = fork->spent;
     run->iterationCount = fork->iterationCount;
     run->historyCount = fork->historyCount;
     memcpy(run->phaseIterations, fork->phaseIterations, sizeof(run->phaseIterations));
@@ -78,15 +77,9 @@ double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
 }
 
 bool rgRun_Count(rgRun* run, rgContactPhase phase) {
-    const rgSystem* system = run->system;
-    double cost = phase == rg_phaseSweep  ? system->passFlops
-                  : phase == rg_phaseAdmm ? system->applyFlops
-                                          : system->newtonFlops;
-    bool affordable = run->budget == 0 || run->spent + cost <= run->budget;
-    if (run->iterationCount >= run->iterationLimit || !affordable) {
+    if (run->iterationCount >= run->iterationLimit) {
         return false;
     }
-    run->spent += cost;
     run->iterationCount += 1;
     run->phaseIterations[phase] += 1;
     return true;

@@ -1,5 +1,6 @@
 // One island being solved: the system, the best impulses so far, counters and history. Every method
-// works on a run, offers its iterates, and stops when the run is solved or its budget is used up.
+// works on a run, offers its iterates, and stops when the run is solved or its iterations are
+// used up.
 #pragma once
 #include "contact/maps.h"
 
@@ -9,10 +10,9 @@ typedef struct rgRun {
     const rgContactSolverDef* def;
     rgSystem* system;
     double tolerance;
+    double accuracy; // that is enough where bodies move: the tolerance or more
     double
         firstTolerance; // of the first phase of a plan: the tolerance, or less where all is at rest
-    double budget;      // operations; 0: no limit
-    double spent;       // predicted operations so far
     int iterationLimit;
     int iterationCount;
     int phaseIterations[rg_phaseCount];
@@ -46,12 +46,17 @@ static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
 }
 
+// True if the run has found what was asked for.
+static inline bool rgRun_Satisfied(const rgRun* run) {
+    return run->bestResidual <= run->accuracy;
+}
+
 // True if this part of the plan is enabled.
 static inline bool rgRun_Uses(const rgRun* run, rgPlanPart part) {
     return (run->def->disabled & (uint32_t)part) == 0;
 }
 
-// Count one iteration of a phase. False when the budget is used up.
+// Count one iteration of a phase. False at the limit.
 bool rgRun_Count(rgRun* run, rgContactPhase phase);
 void rgRun_Record(rgRun* run, const rgContactRecord* record);
 void rgRun_RecordResidual(rgRun* run, rgContactPhase phase, double residual); // nothing else
@@ -70,6 +75,7 @@ typedef struct rgNewtonOptions {
     bool cycles;           // goes on although it cycles, which sometimes ends by itself
     double tolerance;      // below the tolerance, as far as that is quick; 0: the tolerance
     bool quick;            // it ends when it no longer is
+    double enough;         // a residual, with or without the proximal term, that ends it; 0: none
     double* last;          // gets the last iterate, n; may be NULL
 } rgNewtonOptions;
 rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* options);

@@ -106,7 +106,7 @@ static bool rgMethodSuits(rgContactMethod method, rgContactModel model) {
 
 static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
     const rgAdmmDef* admm = &def->admm;
-    bool numbers = def->tolerance > 0 && def->budget >= 0 && def->budget < INFINITY &&
+    bool numbers = def->tolerance > 0 && def->accuracy >= 0 && def->accuracy < INFINITY &&
                    def->maxIterations >= 0 && def->relativeTolerance >= 0 &&
                    def->overRelaxation > 0 && def->overRelaxation < 2;
     bool admmNumbers = admm->proximal > 0 && isfinite(admm->exponent) && admm->exponentStep > 0 &&
@@ -120,6 +120,11 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
         (int)def->stop >= 0 && def->stop <= rg_stopPaper && (int)def->form >= 0 &&
         def->form <= rg_formVelocity && (int)admm->rule >= 0 && admm->rule <= rg_penaltyConstant;
     return numbers && admmNumbers && choices && rgMethodSuits(def->method, def->model);
+}
+
+// Residual that is enough.
+static double rgContactSolverDef_Enough(const rgContactSolverDef* def) {
+    return def->method == rg_methodAuto ? fmax(def->tolerance, def->accuracy) : def->tolerance;
 }
 
 // True if the paper's algorithm ends by the paper's own test.
@@ -207,17 +212,17 @@ static rgResult rgKeepHistory(rgSolve* solve, int island, const rgRun* run) {
 }
 
 static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
-    // unsolved, solved, stalled, limit, budgeted, infeasible
-    static const int rank[] = {5, 0, 3, 2, 1, 4};
+    // unsolved, solved, stalled, limit, infeasible
+    static const int rank[] = {4, 0, 2, 1, 3};
     return rank[a] >= rank[b] ? a : b;
 }
 
 // Tolerance of the first phase. Bodies at rest are solved beyond the tolerance, so that their
-// impulses hold in the next steps without being solved again; only auto without a budget does so.
+// impulses hold in the next steps without being solved again; only auto does so.
 static double rgSolve_FirstTolerance(const rgSolve* solve, int island) {
     const rgContactSolverDef* def = &solve->solver->def;
     bool moves = solve->starts == NULL || solve->islandStarts[island] == rg_startMoves;
-    if (moves || def->method != rg_methodAuto || def->budget > 0) {
+    if (moves || def->method != rg_methodAuto) {
         return solve->tolerance;
     }
     return RG_REST_TOLERANCE_RATIO * def->tolerance;
@@ -229,9 +234,6 @@ static rgContactStatus rgRun_Status(const rgRun* run, bool solved) {
     }
     if (run->infeasible) {
         return rg_contactInfeasible;
-    }
-    if (run->budget > 0) {
-        return rg_contactBudgeted;
     }
     return run->iterationCount >= run->iterationLimit ? rg_contactLimit : rg_contactStalled;
 }
@@ -256,6 +258,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     if (result != rg_ok) {
         return result;
     }
+    run.accuracy = RG_RUN_TOLERANCE_RATIO * rgContactSolverDef_Enough(def);
     run.firstTolerance = rgSolve_FirstTolerance(solve, island);
     run.infeasible = rgSystem_IsImmovable(system);
     if (run.infeasible) {
@@ -276,7 +279,7 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     if (solve->starts != NULL && rgRun_Solved(&run) && memcmp(run.best, run.start, bytes) == 0) {
         solve->islandStarts[island] = rg_startAccepted;
     }
-    bool solved = paper ? run.accepted : rgRun_Solved(&run);
+    bool solved = paper ? run.accepted : rgRun_Satisfied(&run);
     outcome->status = rgWorseStatus(outcome->left, rgRun_Status(&run, solved));
     rgSolve_MarkConflict(solve, system, &run);
     return rgKeepHistory(solve, island, &run);
@@ -319,7 +322,7 @@ static bool rgSolve_AllowsSmall(const rgSolve* solve) {
     const rgContactSolverDef* def = &solve->solver->def;
     const rgDelassus* delassus = &solve->problem->delassus;
     return def->method == rg_methodAuto && def->model == rg_modelNcp && def->form == rg_formAuto &&
-           def->budget == 0 && (def->disabled & ~rg_planCertificate) == 0 && !def->recordHistory &&
+           (def->disabled & ~rg_planCertificate) == 0 && !def->recordHistory &&
            delassus->kind == rg_delassusVelocity && delassus->whitened != NULL;
 }
 
@@ -512,7 +515,7 @@ static rgResult rgSolve_JudgeWhole(const rgSolve* solve, rgContactReport* report
     if (result != rg_ok || rgContactSolverDef_IsPaper(&solver->def)) {
         return result;
     }
-    if (report->residual.total <= solver->def.tolerance) {
+    if (report->residual.total <= rgContactSolverDef_Enough(&solver->def)) {
         report->status = rg_contactSolved;
     } else if (report->status == rg_contactSolved) {
         report->status = rg_contactStalled;

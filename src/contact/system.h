@@ -99,7 +99,6 @@ struct rgSystem {
     const rgKernels* kernels;
     rgArena* arena;
     int factorizationCount;
-    double passFlops, applyFlops, newtonFlops; // predicted cost
 };
 
 typedef struct rgSystemDef {
@@ -156,6 +155,5 @@ rgResult rgMakeDense(const rgSystemDef* def, const struct rgWhitened* rows, rgSy
 rgResult rgMakeSparse(const rgSystemDef* def, rgSystem* system); // contact-space input only
 rgResult rgMakeVelocity(const rgSystemDef* def, const struct rgWhitened* rows, rgSystem* system);
 rgMatrix* rgSystem_Dense(const rgSystem* system); // NULL: another form
-void rgSystem_PredictCosts(rgSystem* system);     // of contact space, for G as it is
 extern const rgSystemOps rgContactOps;
 extern const rgSystemOps rgVelocityOps;

@@ -128,18 +128,11 @@ static void rgFinish(const rgSystemDef* def, rgSystem* system, rgContactSpace* s
     }
     system->form = space;
     system->ops = &rgContactOps;
-    rgSystem_PredictCosts(system);
 }
 
 rgMatrix* rgSystem_Dense(const rgSystem* system) {
     rgContactSpace* space = system->ops == &rgContactOps ? system->form : NULL;
     return space != NULL && space->G.dense ? &space->G : NULL;
-}
-
-void rgSystem_PredictCosts(rgSystem* system) {
-    const rgContactSpace* space = system->form;
-    system->applyFlops = system->passFlops = 2 * (double)space->G.entryCount;
-    system->newtonFlops = space->G.luFlops;
 }
 
 static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* system,

@@ -85,18 +85,6 @@ static void rgFillDiagonal(rgSystem* system, const rgVelocitySpace* space) {
     }
 }
 
-static void rgPredictCosts(rgSystem* system, const rgVelocitySpace* space) {
-    double numbers = 0, assembly = 0;
-    for (int l = 0; l < space->rows.linkCount; ++l) {
-        double m = system->blocks[space->rows.links[l].block].size;
-        double width = space->rows.parts[space->rows.links[l].part].size;
-        numbers += m * width;
-        assembly += 2 * m * width * (m + 2 * width);
-    }
-    system->applyFlops = system->passFlops = 4 * numbers;
-    system->newtonFlops = space->H.luFlops + assembly;
-}
-
 rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem* system) {
     rgArena* arena = def->arena;
     const double* compliance = def->problem->compliance;
@@ -130,7 +118,6 @@ rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem
         space->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
     }
     rgFillDiagonal(system, space);
-    rgPredictCosts(system, space);
     system->form = space;
     system->ops = &rgVelocityOps;
     return rg_ok;

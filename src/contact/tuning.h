@@ -2,6 +2,7 @@
 // the quantity it is relative to [unit], what doubling it does, and the experiment that chose it:
 //   [abl]  left out or changed alone, docs/notebook/auto.md (2026-11-18, numbers)
 //   [x.md] a table of docs/theory/x.md;  [note] docs/notebook/auto.md
+//   [piles] docs/notebook/piles.md
 //   [inh]  inherited, not measured
 // Mathematical constants are not here; numbers of published baselines stand in baselines/.
 #pragma once
@@ -79,10 +80,12 @@
 #define RG_DAMPED_SMALL_WEIGHT 0.1  // r of the first try. [note]
 #define RG_DAMPED_LARGE_WEIGHT 10.0 // r of the second. [note]
 
-// Budgets.
-#define RG_BUDGET_LEAST_FACTORIZATIONS 3   // below, Gauss-Seidel alone gets farther. [note]
-#define RG_BUDGET_PASSES_RATIO         0.2 // share of the budget before Newton. [note]
-#define RG_BUDGET_SHIFT_RATIO          0.1 // e of newton.7, so that every iteration gains. [note]
+// Method of multipliers (auto.4-6). p of newton.11 is the accuracy at first.
+#define RG_MULTIPLIER_ITERATIONS      6   // of Newton per centre; x2: a few more in all. [piles]
+#define RG_MULTIPLIER_MOST_ITERATIONS 60  // in all; x2: nothing in the mean. [piles]
+#define RG_MULTIPLIER_GROWTH_RATIO    3   // p after / before a centre that fails. [piles] 1, 3, 10
+#define RG_MULTIPLIER_SLOW_RATIO      0.5 // residual after / before that is slow. [piles]
+#define RG_MULTIPLIER_DECAY_RATIO     0.1 // p after / before such a centre. [piles] 1: walls creep
 
 // Certificate (auto.1-3), for users of the solver alone.
 #define RG_CERTIFICATE_ITERATIONS      40    // of Newton without friction. [inh]

@@ -39,8 +39,7 @@ static void rgAddKinematic(rgBytes* out, const rgWorld* world) {
 }
 
 static int rgFlagsOf(const rgStepReport* report) {
-    bool solved = report->rowCount == 0 || report->contact.status == rg_contactSolved ||
-                  report->contact.status == rg_contactBudgeted;
+    bool solved = report->rowCount == 0 || report->contact.status == rg_contactSolved;
     return (solved ? 0 : 1) | (report->regularizedRows > 0 ? 2 : 0);
 }
 

@@ -119,7 +119,7 @@ typedef struct rgWorst {
 } rgWorst;
 
 static void rgWorst_Add(rgWorst* worst, const rgRecordedFrame* frame) {
-    bool solved = frame->status == rg_contactSolved || frame->status == rg_contactBudgeted;
+    bool solved = frame->status == rg_contactSolved;
     worst->residual = fmax(worst->residual, frame->residual);
     worst->iterations = RG_MAX(worst->iterations, frame->iterationCount);
     worst->flags |= (uint8_t)((solved ? 0 : 1) | (frame->regularizedRows > 0 ? 2 : 0));

@@ -57,8 +57,7 @@ static rgResult rgCommit(rgStep* step) {
         world->state.fresh[t] = world->constraints.fresh[t];
     }
     *world->state.time += world->settings.dt;
-    world->monitor.unconvergedCount += step->report->contact.status != rg_contactSolved &&
-                                       step->report->contact.status != rg_contactBudgeted;
+    world->monitor.unconvergedCount += step->report->contact.status != rg_contactSolved;
     world->monitor.regularizedCount += step->report->regularizedRows > 0;
     rgWorld_CommitMemory(world);
     world->readout->committed = true;

@@ -16,7 +16,7 @@ FIELDS = {
     "scene", "solver", "tolerance", "threads", "seed", "dt", "steps", "seconds", "steps_per_second",
     "contacts_mean", "contacts_p95", "iterations_mean", "iterations_p95", "converged_share",
     "residual_max", "penetration_max", "drift_max", "kinetic_energy", "energy", "unconverged_steps",
-    "regularized_steps", "budgeted_steps", "realtime_factor", "hash", "stages",
+    "regularized_steps", "realtime_factor", "hash", "stages",
 }
 STAGES = {"kinematics", "collide", "dynamics", "assemble", "solve", "velocity", "position",
           "project"}
