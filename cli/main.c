@@ -11,6 +11,7 @@ static const rgVerb verbs[] = {
     {"check", "say what a robot description holds and what is wrong with it", rgCli_Check},
     {"convert", "write a robot description as URDF or MJCF", rgCli_Convert},
     {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
+    {"derive", "differentiate the steps of a simulation", rgCli_Derive},
     {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
     {"identify", "find numbers of a robot description from recorded motions", rgCli_Identify},
     {"inverse", "forces and contact forces that a motion needs", rgCli_Inverse},

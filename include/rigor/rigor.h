@@ -11,6 +11,7 @@
 #include "rigor/inertia.h"
 #include "rigor/inverse.h"
 #include "rigor/io.h"
+#include "rigor/linearize.h"
 #include "rigor/math.h"
 #include "rigor/mesh.h"
 #include "rigor/model.h"

@@ -108,7 +108,7 @@ static rgTurning rgLinkCoriolis(const rgLinkInertia* inertia, const rgSpatial* V
 
 // derivatives.9: Of a wrench that keeps its direction while its point r turns with the body:
 // (s x f, (r . f) s - f (r . s) - n x s).
-static void rgTurning_AddWrench(rgTurning* t, const rgSpatial* wrench, rgVec3 r) {
+void rgTurning_AddWrench(rgTurning* t, const rgSpatial* wrench, rgVec3 r) {
     rgMat3 arm = rgOuterProduct(wrench->linear, r), turn = rgSkew(wrench->angular);
     double along = rgDot(r, wrench->linear);
     t->push = rgAdd(t->push, wrench->linear);

@@ -41,6 +41,8 @@ rgResult rgDynamics_NeedSlopes(rgDynamics* d);
 rgResult rgDynamics_Slopes(rgDynamics* d, const double* a, const rgSpatial* wrenches);
 // coriolis and loads of links with all below them, which rgDynamics_SlopeRow() takes.
 void rgDynamics_SumSlopes(rgDynamics* d);
+// (9) of a wrench, at a point r, that keeps its direction while the point turns with its link.
+void rgTurning_AddWrench(rgTurning* t, const rgSpatial* wrench, rgVec3 r);
 rgSlopeRow rgDynamics_SlopeRow(const rgDynamics* d, int dof);
 
 // The robot at rest without gravity, where inverse dynamics is M a.

@@ -95,7 +95,7 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
         double end;
         if (rgWorld_IsHalfLine(world, r, &end)) {
             *deep = *deep || end < -RG_SLOP;
-            p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end)};
+            p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end), end, 0};
         }
         if (result != rg_ok) {
             return result;
@@ -531,8 +531,9 @@ static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool*
 static void rgProjection_Keep(rgWorld* world) {
     const rgProjection* p = world->projection;
     for (int r = p->loopRowCount; r < p->rows.rowCount; ++r) {
-        int row = p->halfLines[p->rows.sources[r].index].row;
-        rgWorld_KeepProjectionImpulse(world, row, p->rows.lambda[r]);
+        rgHalfLine* line = &p->halfLines[p->rows.sources[r].index];
+        line->impulse = p->rows.lambda[r];
+        rgWorld_KeepProjectionImpulse(world, line->row, line->impulse);
     }
 }
 

@@ -4,8 +4,10 @@
 
 // A half line of the projection: a normal or a limit of the step.
 typedef struct rgHalfLine {
-    int row;     // of the step
-    double room; // distance that it may still close [m] or [rad]; negative: it has to open
+    int row;        // of the step
+    double room;    // distance that it may still close [m] or [rad]; negative: it has to open
+    double end;     // gap where the next step is computed, before the projection
+    double impulse; // of the last iteration
 } rgHalfLine;
 
 struct rgProjection {

@@ -1,5 +1,5 @@
 // One time step: the method's table of contents. docs/theory/step.md.
-#include "world/world.h"
+#include "world/linearize.h"
 
 // Run one stage unless an earlier one failed, and charge its time to the report. A stage begins
 // where the one before has ended: reading the clock takes a hundredth of a small step.
@@ -36,7 +36,7 @@ static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* ow
                     .clock = timed ? rgSeconds() : 0};
 }
 
-static rgResult rgCommit(rgStep* step) {
+rgResult rgWorld_CommitStep(rgStep* step) {
     rgWorld* world = step->world;
     if (step->result != rg_ok) {
         return step->result;
@@ -86,17 +86,25 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own
     return step;
 }
 
+static rgStep rgFinish(rgStep step) {
+    rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
+    rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart
+    rgRun(&step, rg_stageVelocity, rgUpdateBodyVelocity); // v+            -> in axes of q+
+    return step;
+}
+
 static rgResult rgAdvance(rgWorld* world, rgStepReport* report) {
     rgStepReport own;
     if (world->monitor.ranAway) {
         *(report != NULL ? report : &own) = (rgStepReport){0};
         return rg_errorNumeric;
     }
-    rgStep step = rgEvaluate(world, report, &own);
-    rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
-    rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart
-    rgRun(&step, rg_stageVelocity, rgUpdateBodyVelocity); // v+            -> in axes of q+
-    return rgCommit(&step);                               // or leave the state as it was
+    rgStep step = rgFinish(rgEvaluate(world, report, &own));
+    return rgWorld_CommitStep(&step); // or leave the state as it was
+}
+
+rgStep rgWorld_EvaluateStep(rgWorld* world, rgStepReport* report) {
+    return rgFinish(rgEvaluate(world, NULL, report));
 }
 
 rgResult rgWorld_Step(rgWorld* world, rgStepReport* report) {

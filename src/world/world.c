@@ -1,6 +1,6 @@
 // A world is made of a model: geometries, broadphase, plans for actuators and rows, and one block
 // of state.
-#include "world/world.h"
+#include "world/linearize.h"
 
 #include <string.h>
 
@@ -270,6 +270,7 @@ void rgDestroyWorld(rgWorld* world) {
     }
     rgReadout_Destroy(world);
     rgInverse_Destroy(world);
+    rgLinearization_Destroy(world);
     rgProjection_Destroy(world);
     rgConstraintSet_Destroy(world);
     rgContactSet_Destroy(world);

@@ -470,7 +470,8 @@ struct rgWorld {
     rgSleep sleep;
     rgMonitor monitor;
     rgReadout* readout;
-    struct rgInverseWork* inverse; // rgWorld_Inverse, NULL before the first call
+    struct rgInverseWork* inverse;         // rgWorld_Inverse, NULL before the first call
+    struct rgLinearization* linearization; // rgWorld_Derivatives, NULL before the first call
 };
 
 // Create and destroy the rooms, each in its file. Arrays live as long as the world (rgWorld_Take),

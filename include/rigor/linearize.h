@@ -1,0 +1,85 @@
+// Derivatives of a time step through the exact contact law: linear models, reverse passes, and
+// differences as a second opinion. docs/theory/step_derivatives.md.
+#pragma once
+#include "rigor/world.h"
+
+/// What to differentiate by, as bits. Columns come in this order.
+typedef enum rgBy {
+    rg_byPosition = 1,    ///< q, by a small velocity in the conventions of v: vCount
+    rg_byVelocity = 2,    ///< v: vCount
+    rg_byControl = 4,     ///< one per actuator
+    rg_byForce = 8,       ///< generalized forces of rgWorld_SetForce(): vCount
+    rg_byParameters = 16, ///< those of the def
+} rgBy;
+
+/// A number of the model.
+typedef enum rgQuantityKind {
+    rg_quantityFriction,     ///< mu of a shape; index -1: of all pairs of the world, at once
+    rg_quantityRestitution,  ///< of a shape, or of all pairs
+    rg_quantityMass,         ///< of a body, its center and moment about the center unchanged [kg]
+    rg_quantityInertia,      ///< of a body, element of rgInertia_Parameters()
+    rg_quantityDamping,      ///< of a joint [N s/m, N m s/rad]
+    rg_quantityStiffness,    ///< of a joint's spring [N/m, N m/rad]
+    rg_quantityArmature,     ///< of a joint [kg, kg m^2]
+    rg_quantityDryFriction,  ///< of a joint [N, N m]
+    rg_quantityPositionGain, ///< kp of an actuator
+    rg_quantityVelocityGain, ///< kd of an actuator
+    rg_quantityGain,         ///< of an actuator's control
+} rgQuantityKind;
+
+typedef struct rgQuantity {
+    rgQuantityKind kind;
+    int index;   ///< of the shape, body, joint or actuator, from 0
+    int element; ///< rg_quantityInertia: 0 to 9
+} rgQuantity;
+
+/// Start from rgDefaultDerivativeDef(), then change what you mean to change. NULL means the
+/// default.
+typedef struct rgDerivativeDef {
+    unsigned by;                  ///< bits of rgBy; position, velocity and control by default
+    const rgQuantity* parameters; ///< with rg_byParameters
+    int parameterCount;
+    bool heldGaps;    ///< touching contacts have the slope of gaps that open, 1/dt, not of those
+                      ///< that are closed, 0
+    bool impulses;    ///< rgDerivatives.impulse as well
+    bool advance;     ///< take the step that is differentiated; otherwise the state stays
+    bool differences; ///< central differences of whole steps, nothing else: a second opinion
+    double increment; ///< of the differences; 1e-6 by default
+    uint32_t cookie;
+} rgDerivativeDef;
+
+/// The linear model of a step: views until the next call with the world. Row by row. nextQ is the
+/// change of the new position, as a small velocity in the conventions of v (rgModel_Difference()).
+/// No number is ever NaN or infinite.
+typedef struct rgDerivatives {
+    int columnCount;
+    int positionColumn, velocityColumn, controlColumn, forceColumn, parameterColumn; ///< first; -1
+    const double* nextQ;   ///< vCount x columnCount
+    const double* nextV;   ///< vCount x columnCount
+    const double* impulse; ///< rowCount x columnCount, of the rows of rgWorld_Problem()
+    int rowCount;
+    int betweenModes; ///< rows at a kink of the contact law: one of two answers was chosen
+    int touching;     ///< rows whose gap is zero, where columns by position have a kink: they are
+                      ///< those of a gap that is closed, or with heldGaps of one that opens
+    int inconsistent; ///< rows that ask the impossible of each other: least squares
+    int redundant; ///< rows that others determine: of their impulses, the least change. It has no
+                   ///< part in v+ unless such contacts slip, which is a choice as well
+    int frozen;    ///< terms that were left out, because there is no derivative of them here
+    const char* frozenWhy; ///< names the first of them; NULL: none
+    double margin;         ///< relative distance of the nearest row to another mode; 1: far
+} rgDerivatives;
+
+RG_API rgDerivativeDef rgDefaultDerivativeDef(void);
+
+/// Differentiate the step that rgWorld_Step() would take from the present state. Hooks of the def
+/// are not called. Memory is taken by the first call, and where contacts are more than ever.
+/// rg_errorNumeric: the step fails, or M is singular. rg_errorUnsupported: the model is so large
+/// that the matrices would take more than a gigabyte.
+RG_API rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
+                                    rgDerivatives* derivatives);
+
+/// The transpose: from a gradient by the new position and velocity (NULL: zero), in the conventions
+/// of nextQ and nextV, to that by the columns, which out gets, as many as
+/// columnCount of rgWorld_Derivatives(). The derivatives may be NULL; their matrices are.
+RG_API rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def, const double* qBar,
+                                const double* vBar, double* out, rgDerivatives* derivatives);

@@ -1,0 +1,447 @@
+// Derivatives of a step: the step is evaluated, then differentiated as it went, by the mode that
+// each row of its constraint problem is in. docs/theory/step_derivatives.md.
+#include "world/linearize.h"
+#include "world/project.h"
+
+#include <string.h>
+
+#define RG_COOKIE_DERIVATIVE 0x64657201u
+#define RG_MOST_BYTES        1e9
+
+rgDerivativeDef rgDefaultDerivativeDef(void) {
+    return (rgDerivativeDef){.by = rg_byPosition | rg_byVelocity | rg_byControl,
+                             .increment = 1e-6,
+                             .cookie = RG_COOKIE_DERIVATIVE};
+}
+
+void rgLinearization_Freeze(rgLinearization* l, const char* why) {
+    l->frozenWhy = l->frozen == 0 ? why : l->frozenWhy;
+    l->frozen += 1;
+}
+
+// ---- memory
+
+typedef struct rgCarver {
+    char* block;
+    size_t used;
+} rgCarver;
+
+static void* rgCarve(rgCarver* carver, size_t count, size_t size) {
+    size_t bytes = (count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
+    void* piece = carver->block != NULL ? carver->block + carver->used : NULL;
+    carver->used += bytes;
+    return piece;
+}
+
+static double* rgCarveNumbers(rgCarver* carver, size_t rows, size_t columns) {
+    return rgCarve(carver, rows * columns, sizeof(double));
+}
+
+static void rgLinearization_Carve(const rgWorld* world, rgLinearization* l, rgCarver* c) {
+    const rgModel* model = world->model;
+    size_t n = (size_t)l->n, m = (size_t)l->m, width = (size_t)l->width;
+    size_t p = (size_t)l->projectedCapacity, links = (size_t)rgModel_AllLinks(model);
+    double** wide[] = {&l->base, &l->force, &l->change, &l->next, &l->out};
+    for (int i = 0; i < RG_COUNT(wide); ++i) {
+        *wide[i] = rgCarveNumbers(c, n, width);
+    }
+    double** tall[] = {&l->rows, &l->bounds, &l->impulse};
+    for (int i = 0; i < RG_COUNT(tall); ++i) {
+        *tall[i] = rgCarveNumbers(c, m, width);
+    }
+    double** square[] = {&l->G, &l->B, &l->K, &l->inverse, &l->rest};
+    for (int i = 0; i < RG_COUNT(square); ++i) {
+        *square[i] = rgCarveNumbers(c, m + 1, m); // a column beside
+    }
+    double** projected[] = {&l->projection, &l->K2, &l->rest2};
+    for (int i = 0; i < RG_COUNT(projected); ++i) {
+        *projected[i] = rgCarveNumbers(c, p + 1, p);
+    }
+    l->order = rgCarve(c, m > p ? m : p, sizeof(int));
+    l->turning = rgCarveNumbers(c, m, n);
+    l->columns = rgCarveNumbers(c, n, m);
+    l->pushed = rgCarveNumbers(c, n, p);
+    l->diagonal = rgCarveNumbers(c, n, n);
+    l->tree = rgCarveNumbers(c, n, n);
+    l->slip = rgCarveNumbers(c, m, 1);
+    l->mobility = rgCarveNumbers(c, m, 1);
+    l->share = rgCarveNumbers(c, n, 1);
+    l->regular = rgCarveNumbers(c, m, 1);
+    l->regular2 = rgCarveNumbers(c, p, 1);
+    l->packed = rgCarveNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
+    l->packed = c->block != NULL ? l->packed : NULL;
+    rgCarveNumbers(c, n, 1); // packed goes on
+    size_t most = n > m ? n : m;
+    most = most > 2 * p ? most : 2 * p;
+    l->work = rgCarveNumbers(c, most, width > most ? width : most);
+    rgCarveNumbers(c, n, 16); // likewise work
+    for (int i = 0; i < 4; ++i) {
+        l->bars[i] = rgCarveNumbers(c, n, 1);
+    }
+    l->projected = rgCarve(c, p, sizeof(rgProjectedRow));
+    l->active = rgCarve(c, m, sizeof(int));
+    l->place = rgCarve(c, m, sizeof(int));
+    l->pivots = rgCarve(c, n, sizeof(int));
+    l->modes = rgCarve(c, m, sizeof(rgRowMode));
+    l->laws = rgCarve(c, (size_t)model->treeCount, sizeof(rgTreeLaw));
+    for (int i = 0; i < 3; ++i) {
+        l->flows[i].links = rgCarve(c, links, sizeof(rgSpatial));
+        l->flows[i].carried = rgCarve(c, n, sizeof(rgSpatial));
+    }
+    l->maps = rgCarve(c, links, sizeof(rgJointMaps));
+    l->points = rgCarve(c, (size_t)world->contacts.pointCount, sizeof(rgContactVariation));
+    rgVec3** vectors[] = {&l->along, &l->turn, &l->atA, &l->angular};
+    for (int i = 0; i < RG_COUNT(vectors); ++i) {
+        *vectors[i] = rgCarve(c, n, sizeof(rgVec3));
+    }
+    l->marks = rgCarve(c, 2 * n, sizeof(bool));
+}
+
+// Arrays for the rows that the step has.
+rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l) {
+    rgCarver plan = {.block = NULL};
+    rgLinearization_Carve(world, l, &plan);
+    if ((double)plan.used > RG_MOST_BYTES) {
+        return rg_errorUnsupported;
+    }
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&l->block, &l->blockCapacity, 0,
+                                (int)plan.used, 1);
+    if (result == rg_ok) {
+        plan = (rgCarver){.block = l->block};
+        rgLinearization_Carve(world, l, &plan);
+    }
+    return result;
+}
+
+static rgLinearization* rgLinearization_Of(rgWorld* world) {
+    if (world->linearization == NULL) {
+        world->linearization = rgAllocate(&world->heap.allocator, 1, sizeof(rgLinearization));
+    }
+    return world->linearization;
+}
+
+void rgLinearization_Destroy(rgWorld* world) {
+    rgLinearization* l = world->linearization;
+    if (l != NULL) {
+        rgRelease(&world->heap.allocator, l->block);
+        rgRelease(&world->heap.allocator, l->kept);
+        rgRelease(&world->heap.allocator, l);
+    }
+}
+
+// ---- what is asked for
+
+static bool rgParameterIsKnown(const rgWorld* world, const rgQuantity* ref) {
+    const rgModelInfo* info = &world->model->info;
+    int count = 0, least = 0;
+    switch (ref->kind) {
+    case rg_quantityFriction:
+    case rg_quantityRestitution:
+        count = info->shapeCount, least = -1;
+        break;
+    case rg_quantityMass:
+    case rg_quantityInertia:
+        count = info->bodyCount;
+        break;
+    case rg_quantityDamping:
+    case rg_quantityStiffness:
+    case rg_quantityArmature:
+    case rg_quantityDryFriction:
+        count = info->jointCount;
+        break;
+    case rg_quantityPositionGain:
+    case rg_quantityVelocityGain:
+    case rg_quantityGain:
+        count = info->actuatorCount;
+        break;
+    default:
+        return false;
+    }
+    bool element = ref->kind != rg_quantityInertia || (ref->element >= 0 && ref->element < 10);
+    return ref->index >= least && ref->index < count && element;
+}
+
+static bool rgDefIsValid(const rgWorld* world, const rgDerivativeDef* def) {
+    unsigned all = rg_byPosition | rg_byVelocity | rg_byControl | rg_byForce | rg_byParameters;
+    if (def->cookie != RG_COOKIE_DERIVATIVE || (def->by & ~all) != 0 || !(def->increment > 0) ||
+        !isfinite(def->increment) || def->parameterCount < 0 ||
+        (def->parameterCount > 0 && def->parameters == NULL)) {
+        return false;
+    }
+    bool known = true;
+    for (int i = 0; i < def->parameterCount; ++i) {
+        known = known && rgParameterIsKnown(world, &def->parameters[i]);
+    }
+    return known;
+}
+
+// Columns are Q, V, control, force, parameters; those of Q and V are always there.
+static void rgLinearization_Start(const rgWorld* world, rgLinearization* l,
+                                  const rgDerivativeDef* def) {
+    l->def = *def;
+    l->n = world->model->vCount;
+    l->width = 2 * l->n;
+    l->controlFirst = l->forceFirst = l->parameterFirst = -1;
+    if (def->by & rg_byControl) {
+        l->controlFirst = l->width;
+        l->width += world->model->info.actuatorCount;
+    }
+    if (def->by & rg_byForce) {
+        l->forceFirst = l->width;
+        l->width += l->n;
+    }
+    if (def->by & rg_byParameters) {
+        l->parameterFirst = l->width;
+        l->width += def->parameterCount;
+    }
+    l->betweenModes = l->touching = l->inconsistent = l->redundant = l->frozen = 0;
+    l->frozenWhy = NULL;
+    l->margin = 1;
+}
+
+// Laws whose implicit share depends on what a degree of freedom weighs.
+static bool rgNeedsDiagonal(const rgWorld* world) {
+    bool needs = false;
+    for (int i = 0; i < world->model->vCount; ++i) {
+        needs = needs || world->free.dofStiffness[i] > 0 || world->free.dofDamping[i] > 0;
+    }
+    for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
+        const rgRowSource* source = &world->constraints.rows.sources[r];
+        needs = needs || source->kind == rg_constraintActuator ||
+                (source->kind == rg_constraintTendon && source->row == 3);
+    }
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        needs = needs || world->contacts.points[i].isSoft;
+    }
+    return needs;
+}
+
+// ---- a step and its derivative
+
+// Loops and parts of a step leave the workspace where the step ended.
+static rgResult rgPlaceMiddle(rgWorld* world) {
+    bool moved = world->constraints.rigidEqualityCount > 0;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        moved = moved || world->fast.substeps[t] > 1;
+    }
+    if (!moved) {
+        return rg_ok;
+    }
+    rgDynamics* d = world->kinematics.dynamics;
+    rgWorld_PlaceStart(world, d);
+    rgDynamics_SetState(d, world->kinematics.q, world->kinematics.v);
+    rgDynamics_NeedMass(d);
+    rgWorld_PlaceTendons(world);
+    return rgDynamics_Factorize(d, world->free.added);
+}
+
+static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
+    l->m = world->constraints.rows.rowCount;
+    const rgProjection* p = world->projection;
+    l->projectedCapacity = p->loopRowCount + p->halfLineCount;
+    rgResult result = rgLinearization_Reserve(world, l);
+    if (result == rg_ok) {
+        result = rgPlaceMiddle(world);
+    }
+    if (result != rg_ok) {
+        return result;
+    }
+    l->needsDiagonal = rgNeedsDiagonal(world);
+    memset(l->bounds, 0, (size_t)l->m * (size_t)l->width * sizeof(double));
+    rgFlow_Fill(world, world->next.v, &l->flows[0]);
+    rgFlow_Fill(world, world->kinematics.v, &l->flows[1]);
+    rgLinearize_Laws(world, l);
+    rgLinearize_State(world, l);
+    result = rgLinearize_Free(world, l); // -> base, force
+    if (result == rg_ok) {
+        result = rgLinearize_Solve(world, l); // -> rows, modes, K^-1
+        rgLinearize_Parameters(world, l);
+    }
+    if (result == rg_ok) {
+        result = rgLinearize_Project(world, l);
+    }
+    return result;
+}
+
+static void rgLinearize_Columns(rgWorld* world, rgLinearization* l) {
+    rgLinearize_Forward(world, l);
+    rgLinearize_PushEnd(world, l);
+    rgLinearize_PushProjection(world, l);
+    rgLinearize_PushOut(world, l);
+    rgLinearize_PullStart(world, l, l->n, l->next);
+    rgLinearize_PullStart(world, l, l->n, l->out);
+    rgLinearize_PullStart(world, l, l->m, l->impulse);
+}
+
+// ---- answers
+
+// First column of what is asked for, and how many: from where they are in a row of width.
+typedef struct rgColumns {
+    int from, count;
+} rgColumns;
+
+static int rgListColumns(const rgLinearization* l, rgColumns list[5]) {
+    unsigned by = l->def.by;
+    int count = 0, n = l->n,
+        controls = l->forceFirst >= 0       ? l->forceFirst
+                   : l->parameterFirst >= 0 ? l->parameterFirst
+                                            : l->width;
+    list[0] = (rgColumns){0, by & rg_byPosition ? n : 0};
+    list[1] = (rgColumns){n, by & rg_byVelocity ? n : 0};
+    list[2] = (rgColumns){l->controlFirst, l->controlFirst >= 0 ? controls - l->controlFirst : 0};
+    list[3] = (rgColumns){l->forceFirst, l->forceFirst >= 0 ? n : 0};
+    list[4] = (rgColumns){l->parameterFirst, l->parameterFirst >= 0 ? l->def.parameterCount : 0};
+    for (int i = 0; i < 5; ++i) {
+        count += list[i].count;
+    }
+    return count;
+}
+
+// Rows move together, without the columns that are not asked for.
+static void rgDropColumns(const rgLinearization* l, int rowCount, double* matrix) {
+    rgColumns list[5];
+    int count = rgListColumns(l, list);
+    for (int r = 0; r < rowCount && count < l->width; ++r) {
+        double* to = matrix + (size_t)r * (size_t)count;
+        for (int i = 0; i < 5; ++i) {
+            const double* from =
+                matrix + (size_t)r * (size_t)l->width + (size_t)RG_MAX(list[i].from, 0);
+            memmove(to, from, (size_t)list[i].count * sizeof(double));
+            to += list[i].count;
+        }
+    }
+}
+
+static void rgAnswer(const rgLinearization* l, rgDerivatives* out) {
+    rgColumns list[5];
+    int* firsts[5] = {&out->positionColumn, &out->velocityColumn, &out->controlColumn,
+                      &out->forceColumn, &out->parameterColumn};
+    *out = (rgDerivatives){.columnCount = rgListColumns(l, list),
+                           .rowCount = l->m,
+                           .betweenModes = l->betweenModes,
+                           .touching = l->touching,
+                           .inconsistent = l->inconsistent,
+                           .redundant = l->redundant,
+                           .frozen = l->frozen,
+                           .frozenWhy = l->frozenWhy,
+                           .margin = l->margin};
+    int at = 0;
+    for (int i = 0; i < 5; ++i) {
+        *firsts[i] = list[i].count > 0 ? at : -1;
+        at += list[i].count;
+    }
+}
+
+static rgResult rgAnswerMatrices(const rgLinearization* l, rgDerivatives* out) {
+    int n = l->n;
+    if (!rgAllFinite(l->next, n * l->width) || !rgAllFinite(l->out, n * l->width) ||
+        !rgAllFinite(l->impulse, l->m * l->width)) {
+        return rg_errorNumeric;
+    }
+    rgDropColumns(l, n, l->next);
+    rgDropColumns(l, n, l->out);
+    rgDropColumns(l, l->m, l->impulse);
+    out->nextQ = l->next;
+    out->nextV = l->out;
+    out->impulse = l->def.impulses ? l->impulse : NULL;
+    return rg_ok;
+}
+
+// One step, differentiated; what makes of it is done before the step is taken.
+typedef rgResult rgUseFcn(rgWorld* world, rgLinearization* l, void* context);
+
+static rgResult rgLinearize_Run(rgWorld* world, const rgDerivativeDef* def, rgUseFcn* use,
+                                void* context) {
+    rgDerivativeDef usual = rgDefaultDerivativeDef();
+    def = def != NULL ? def : &usual;
+    if (world == NULL || !rgDefIsValid(world, def)) {
+        return rg_errorArgument;
+    }
+    rgLinearization* l = rgLinearization_Of(world);
+    if (l == NULL) {
+        return rg_errorMemory;
+    }
+    rgLinearization_Start(world, l, def);
+    if (def->differences) {
+        rgResult result = rgLinearize_Differences(world, l);
+        if (result != rg_ok) {
+            return result;
+        }
+    }
+    rgStepReport report;
+    rgStep step = rgWorld_EvaluateStep(world, &report);
+    rgResult result = step.result;
+    if (result == rg_ok && !def->differences) {
+        result = rgLinearize_Step(world, l);
+    }
+    if (result == rg_ok) {
+        result = use(world, l, context);
+    }
+    return result == rg_ok && def->advance ? rgWorld_CommitStep(&step) : result;
+}
+
+static rgResult rgUseMatrices(rgWorld* world, rgLinearization* l, void* context) {
+    rgDerivatives* out = context;
+    if (!l->def.differences) {
+        rgLinearize_Columns(world, l);
+    }
+    rgAnswer(l, out);
+    return rgAnswerMatrices(l, out);
+}
+
+rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
+                             rgDerivatives* derivatives) {
+    if (derivatives == NULL) {
+        return rg_errorArgument;
+    }
+    *derivatives = (rgDerivatives){0};
+    return rgLinearize_Run(world, def, rgUseMatrices, derivatives);
+}
+
+typedef struct rgPullback {
+    const double *qBar, *vBar;
+    double* out;
+    rgDerivatives* answer;
+} rgPullback;
+
+static rgResult rgUseGradient(rgWorld* world, rgLinearization* l, void* context) {
+    rgPullback* pull = context;
+    size_t n = (size_t)l->n;
+    double *zero = l->bars[0], *next = l->bars[1], *end = l->bars[2], *Q = l->bars[3];
+    memset(zero, 0, n * sizeof(double));
+    memset(next, 0, n * sizeof(double));
+    memset(end, 0, n * sizeof(double));
+    memset(Q, 0, n * sizeof(double));
+    double* row = l->change; // of width
+    memset(row, 0, (size_t)l->width * sizeof(double));
+    // J' of gaps and loops before the projection, then q+ and v+
+    rgLinearize_PullOut(world, l, pull->qBar != NULL ? pull->qBar : zero,
+                        pull->vBar != NULL ? pull->vBar : zero, next, end, Q);
+    rgLinearize_PullProjection(world, l, next, end, Q);
+    rgLinearize_PullEnd(world, l, next, end, Q);
+    rgLinearize_Backward(world, l, end, row);
+    for (size_t i = 0; i < n; ++i) {
+        row[i] += Q[i];
+    }
+    rgLinearize_PullStart(world, l, 1, row);
+    rgDropColumns(l, 1, row);
+    rgColumns list[5];
+    int count = rgListColumns(l, list);
+    if (!rgAllFinite(row, count)) {
+        return rg_errorNumeric;
+    }
+    memcpy(pull->out, row, (size_t)count * sizeof(double));
+    if (pull->answer != NULL) {
+        rgAnswer(l, pull->answer);
+    }
+    return rg_ok;
+}
+
+rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def, const double* qBar,
+                         const double* vBar, double* out, rgDerivatives* derivatives) {
+    if (out == NULL || (def != NULL && def->differences)) {
+        return rg_errorArgument;
+    }
+    rgPullback pull = {qBar, vBar, out, derivatives};
+    return rgLinearize_Run(world, def, rgUseGradient, &pull);
+}

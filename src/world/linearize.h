@@ -1,0 +1,171 @@
+// Workspace of the derivatives of a step: docs/theory/step_derivatives.md.
+//
+// Changes are those of Q and V, positions and velocities where the step is computed (step
+// coordinates), of controls, forces and parameters: one column each. Matrices are dense and stored
+// row by row.
+#pragma once
+#include "rigor/linearize.h"
+#include "world/world.h"
+
+// Velocities of links for some v, and what positions change them by: dV_i/dq_j = S_j x V_i +
+// carried_j for a link i that j moves.
+typedef struct rgFlow {
+    const double* v;
+    rgSpatial* links;
+    rgSpatial* carried; // per degree of freedom
+} rgFlow;
+
+// (3)-(6) of a joint of 3 or 6 degrees of freedom, k x k.
+typedef struct rgJointMaps {
+    double startQq[36], startQv[36], startVq[36], startVv[36]; // Q and V by q and v
+    double endQ[36], endV[36];                                 // q+ by Q and by the velocity
+    double outQ[36], outV[36], outN[36]; // v+ of users by Q, by the velocity, by q+
+    double turn[36];                     // q+ of users by q+
+} rgJointMaps;
+
+// How a point and its normal move, by the motion of B past A at the point (linear, angular): beside
+// the motion with A.
+typedef struct rgContactVariation {
+    double point[18], normal[18]; // 3 x 6
+} rgContactVariation;
+
+typedef enum rgRowMode {
+    rg_modeOpen,    // no impulse, or one at its bound
+    rg_modeActive,  // no velocity
+    rg_modeSlip,    // tangential: at the bound of friction
+    rg_modeSpin,    // torsion at its bound
+    rg_modeRolling, // rolling at its bound
+} rgRowMode;
+
+// What of M^ (v+ - v) = ... a tree has. docs/theory/step_derivatives.md (7).
+typedef enum rgTreeLaw {
+    rg_treeStart,   // bias at V
+    rg_treeMiddle,  // bias at V + t
+    rg_treeRefined, // bias at (V + v+)/2
+    rg_treeFree,    // a free body
+    rg_treeFast,    // transported velocities
+    rg_treeAsleep,
+} rgTreeLaw;
+
+// A row of the projection of positions: of the step, or -1 - r, r of the loops.
+typedef struct rgProjectedRow {
+    int row;
+    double share, ahead, slope; // of a change of its gap: share (slope J dQ + ahead d(J v+))
+    double compliance;
+} rgProjectedRow;
+
+typedef struct rgLinearization {
+    rgDerivativeDef def;
+    int n, m, width;                              // degrees of freedom, rows, columns
+    int controlFirst, forceFirst, parameterFirst; // columns; -1: none
+    int betweenModes, touching, inconsistent, redundant, frozen;
+    const char* frozenWhy;
+    double margin;
+    bool needsDiagonal;
+
+    double* base;     // n x width: v+ = base + M^^-1 (force + J' dlambda)
+    double* force;    // n x width
+    double* rows;     // m x width: change of the rows' velocities but for that of v+
+    double* turning;  // m x n: (dJ) v+ alone
+    double* bounds;   // m x width: c of (19)
+    double* G;        // m x m
+    double* B;        // m x m, blocks on the diagonal
+    double* columns;  // n x m: M^^-1 J'
+    double* change;   // n x width: dv+
+    double* impulse;  // m x width
+    double* next;     // n x width: dq+
+    double* out;      // n x width: dv+ of users
+    double* diagonal; // n x n: slopes of the diagonal of M
+    double* tree;     // n x n: implicit matrices of refined trees, factorized
+    double* slip;     // m
+    double* share;    // n: slope of the force of springs by what a degree of freedom weighs
+    double* mobility; // m: slope of a row's law by its 1/m
+    double* work;     // scratch
+    double *K, *inverse, *rest; // active rows
+    double* regular;
+    double* packed;     // m x width and more
+    double* pushed;     // n x projected rows
+    double* projection; // projected rows, square
+    double *K2, *rest2, *regular2;
+    rgProjectedRow* projected;
+    int projectedCount, projectedCapacity;
+    int *active, *place, *pivots; // rows that are not open, and where they are among them
+    int* order;                   // of columns with pivoting
+    int activeCount;
+    rgRowMode* modes; // m
+    rgTreeLaw* laws;  // per tree
+    rgFlow flows[3];  // v+, V, and scratch
+    rgJointMaps* maps;
+    rgContactVariation* points;
+    rgVec3 *along, *turn, *atA, *angular; // per column of a pair
+    bool* marks;                          // 2 n
+    double* bars[4];                      // n each: gradients on their way
+    rgQuantity* parameters;
+
+    char* block; // all of these arrays
+    int blockCapacity;
+    char* kept; // state that differences start from
+    int keptCapacity;
+} rgLinearization;
+
+// step.c: a step up to its new state, which is not taken; then take it.
+rgStep rgWorld_EvaluateStep(rgWorld* world, rgStepReport* report);
+rgResult rgWorld_CommitStep(rgStep* step);
+
+void rgLinearization_Destroy(rgWorld* world);
+rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l); // arrays for m rows
+// A term that has no derivative here.
+void rgLinearization_Freeze(rgLinearization* l, const char* why);
+
+// linearize_state.c: (1)-(6)
+void rgLinearize_State(const rgWorld* world, rgLinearization* l);
+void rgLinearize_PullStart(const rgWorld* world, const rgLinearization* l, int rowCount,
+                           double* matrix); // columns by Q and V become those by q and v
+void rgLinearize_PushEnd(const rgWorld* world, rgLinearization* l); // change -> next
+void rgLinearize_PushOut(const rgWorld* world, rgLinearization* l); // next -> those of users
+// Transposed: from gradients by what users see to those by v+, Q and q+.
+void rgLinearize_PullOut(const rgWorld* world, const rgLinearization* l, const double* qBar,
+                         const double* vBar, double* nextBar, double* endBar, double* QBar);
+void rgLinearize_PullEnd(const rgWorld* world, const rgLinearization* l, const double* nextBar,
+                         double* endBar, double* QBar);
+
+// linearize_free.c: (7)-(11)
+void rgLinearize_Laws(rgWorld* world, rgLinearization* l);
+rgResult rgLinearize_Free(rgWorld* world, rgLinearization* l);
+void rgLinearize_SolveFree(const rgWorld* world, const rgLinearization* l, int columnCount,
+                           bool transposed, double* x);
+double rgLinearize_BaseVelocity(const rgWorld* world, const rgLinearization* l, int dof);
+void rgLinearize_Accelerations(const rgWorld* world, const rgLinearization* l, double* a);
+double rgLinearize_ImplicitChange(const rgWorld* world, const rgLinearization* l, int dof);
+// (11) Inverse of the change of momentum by the rate after the free motion.
+rgMat3 rgLinearize_SpinInverse(const rgWorld* world, const rgLink* link, rgVec3 after);
+void rgFlow_Fill(const rgWorld* world, const double* v, rgFlow* flow);
+
+// linearize_rows.c, linearize_contact.c: (12)-(18)
+void rgLinearize_Modes(rgWorld* world, rgLinearization* l);
+void rgLinearize_Rows(rgWorld* world, rgLinearization* l);
+// Rows of a contact, and what its impulse does to the force, as its point and normal move. Slopes
+// of the normal row by its rate at V and by 1/m are of its law.
+void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, double byRate,
+                               double byMobility);
+// What an actuator's command gains per unit of its control.
+double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int actuator);
+void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);
+
+// linearize_parameters.c: columns of base, force, rows and bounds
+void rgLinearize_Parameters(rgWorld* world, rgLinearization* l);
+
+// linearize_solve.c: (19)-(22)
+rgResult rgLinearize_Solve(rgWorld* world, rgLinearization* l);
+void rgLinearize_Forward(rgWorld* world, rgLinearization* l);
+void rgLinearize_Backward(rgWorld* world, rgLinearization* l, const double* bar, double* out);
+rgResult rgLinearize_Project(rgWorld* world, rgLinearization* l);
+void rgLinearize_PushProjection(rgWorld* world, rgLinearization* l); // next
+void rgLinearize_PullProjection(const rgWorld* world, const rgLinearization* l, double* nextBar,
+                                double* endBar, double* QBar);
+
+// linearize_difference.c
+rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l);
+
+// c += a b, of n x k and k x m; zeros of a cost nothing.
+void rgAddProduct(int n, int k, int m, const double* a, const double* b, double* c);

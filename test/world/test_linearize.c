@@ -1,0 +1,550 @@
+// Derivatives of a step: against central differences of whole steps at smooth points, the adjoint
+// against the matrices, identities of mechanics, and finite answers wherever a state may be.
+#include "base/base.h"
+#include "scene.h"
+
+#define HEAD                                                                                       \
+    "<mujoco><compiler angle='radian'/><option timestep='0.001'/><worldbody>"                      \
+    "<geom type='plane' size='0 0 1' friction='0.5'/>"
+
+// Pendulums of hinges and balls, with springs and dampers of all stiffnesses.
+static const char rgChain[] =
+    "<mujoco><compiler angle='radian'/><option timestep='0.001'/><worldbody>"
+    "<body pos='0 0 2'><joint type='hinge' axis='0 1 0' damping='0.1' stiffness='3'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.4 0 0' mass='1'/>"
+    "<body pos='0.4 0 0'><joint type='ball' damping='0.02' stiffness='2'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.1 0.3 0' mass='0.7'/>"
+    "<body pos='0.1 0.3 0'><joint type='slide' axis='1 2 0' damping='1' stiffness='2000'/>"
+    "<geom type='box' size='0.05 0.03 0.02' mass='0.3'/>"
+    "<body pos='0 0.1 0'><joint type='hinge' axis='0 1 1' damping='0.2' armature='0.01'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0 0 -0.3' mass='0.2'/>"
+    "</body></body></body></body></worldbody></mujoco>";
+
+// A free body of another moment about each axis, and one with its centre beside its origin.
+static const char rgTops[] =
+    "<mujoco><option timestep='0.001'/><worldbody>"
+    "<body pos='0 0 5'><freejoint/><inertial pos='0 0 0' mass='1' diaginertia='0.01 0.02 0.027'/>"
+    "</body><body pos='3 0 5'><freejoint/><inertial pos='0.1 0.02 -0.05' mass='2' "
+    "diaginertia='0.03 0.02 0.04'/></body></worldbody></mujoco>";
+
+static const char rgCube[] =
+    HEAD "<body pos='0 0 0.1'><freejoint/><geom type='box' size='0.1 0.1 0.1' mass='1'/></body>"
+         "</worldbody></mujoco>";
+
+static const char rgBall[] =
+    HEAD "<body pos='0 0 0.11'><freejoint/><geom type='sphere' size='0.1' mass='1'/></body>"
+         "<body pos='1 0 0.32' euler='0.2 1.2 0'><freejoint/><geom type='capsule' size='0.1 0.2' "
+         "mass='1'/></body>"
+         "</worldbody></mujoco>";
+
+// A leg that stands on a point, with a position servo of limited force.
+static const char rgLeg[] =
+    HEAD "<body pos='0 0 0.62'><freejoint/><geom type='box' size='0.1 0.1 0.05' mass='3'/>"
+         "<body pos='0 0 0'><joint name='hip' axis='0 1 0' damping='0.1'/>"
+         "<geom type='capsule' size='0.02' fromto='0 0 0 0.1 0 -0.3' mass='0.5'/>"
+         "<body pos='0.1 0 -0.3'><joint name='knee' axis='0 1 0' range='-1 1' limited='true'/>"
+         "<geom type='capsule' size='0.02' fromto='0 0 0 -0.1 0 -0.3' mass='0.3'/>"
+         "</body></body></body></worldbody><actuator>"
+         "<position joint='hip' kp='50' kv='1' forcerange='-8 8'/>"
+         "<position joint='knee' kp='80' kv='2'/></actuator></mujoco>";
+
+// Limits, dry friction, joint couplings and a tendon of joints.
+static const char rgCoupled[] =
+    "<mujoco><compiler angle='radian'/><option timestep='0.001'/><worldbody>"
+    "<body pos='0 0 2'><joint name='a' axis='0 1 0' range='-0.2 0.1' limited='true'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.4 0 0' mass='1'/>"
+    "<body pos='0.4 0 0'><joint name='b' axis='0 1 0' frictionloss='0.3'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.3 0 0' mass='0.5'/>"
+    "<body pos='0.3 0 0'><joint name='c' axis='0 1 0' damping='0.01'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.2 0 0' mass='0.3'/>"
+    "<body pos='0.2 0 0'><joint name='d' axis='1 1 0' frictionloss='2'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0 0.2 0' mass='0.2'/>"
+    "</body></body></body></body></worldbody>"
+    "<tendon><fixed name='t' stiffness='30' damping='0.5' springlength='0.1'>"
+    "<joint joint='a' coef='1'/><joint joint='b' coef='-0.7'/></fixed></tendon>"
+    "<equality><joint joint1='c' joint2='b' polycoef='0 0.5 0.3 0 0'/></equality></mujoco>";
+
+// A loop of bodies with hinges and a ball, closed by a connect, and a weld.
+static const char rgLoops[] =
+    "<mujoco><compiler angle='radian'/><option timestep='0.001'/><worldbody>"
+    "<body pos='0 0 1'><joint axis='0 1 0' damping='0.1'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0.3 0 0' mass='1'/>"
+    "<body name='B' pos='0.3 0 0'><joint type='ball'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0 0 -0.4' mass='0.7'/></body></body>"
+    "<body name='C' pos='0.3 0 0.2'><joint axis='0 1 0.2'/><joint axis='1 0 0'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0.2 0 0.4' mass='0.5'/></body>"
+    "<body name='D' pos='2 0 1'><joint axis='0 1 0'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0.3 0 0' mass='1'/>"
+    "<body name='E' pos='0.3 0 0'><joint axis='0 1 0'/><joint axis='0 0 1'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0.3 0 0' mass='1'/></body></body>"
+    "</worldbody><equality><connect body1='B' body2='C' anchor='0 0 -0.4'/></equality></mujoco>";
+
+// Shapes that touch each other: corners, edges and round sides.
+static const char rgHeap[] =
+    HEAD "<body pos='0 0 0.1'><joint type='slide' axis='1 0 0'/><joint type='hinge' axis='0 0 1'/>"
+         "<geom type='box' size='0.3 0.3 0.1' mass='2'/></body>"
+         "<body pos='0.02 0.01 0.38' euler='0.3 0.2 0.1'><freejoint/>"
+         "<geom type='box' size='0.1 0.1 0.1' mass='1'/></body>"
+         "<body pos='-0.2 0 0.27'><freejoint/><geom type='sphere' size='0.06' mass='0.5'/></body>"
+         "</worldbody></mujoco>";
+
+typedef struct rgStudy {
+    const char* text;
+    const char* name;
+    double speed;     // of random velocities [m/s] or [rad/s]
+    double stiffness; // of contacts
+    int steps;        // per start
+    int least;        // smooth states among them
+    rgIntegrator integrator;
+    double restitution;
+    double increment; // of differences; 0: 1e-6
+} rgStudy;
+
+static rgWorld* rgOpen(const rgStudy* study, rgModel** model) {
+    rgLoadDef load = rgDefaultLoadDef();
+    rgModelDef* def = NULL;
+    assert_int_equal(
+        rgParseModelDef(study->text, strlen(study->text), "study.xml", &load, NULL, &def), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, model), rg_ok);
+    rgDestroyModelDef(def);
+    rgWorldDef world = rgDefaultWorldDef();
+    world.contact.tolerance = 1e-12;
+    world.judgeInterval = 1;
+    world.integrator = study->integrator;
+    world.restitution = study->restitution > 0 ? study->restitution : NAN;
+    world.stiffness = study->stiffness;
+    world.damping = study->stiffness > 0 ? 20 : 0;
+    rgWorld* out = NULL;
+    assert_int_equal(rgCreateWorld(*model, &world, NULL, &out), rg_ok);
+    return out;
+}
+
+static void rgStart(rgWorld* world, const rgStudy* study, uint64_t seed) {
+    rgRandom random = {seed};
+    int n, nq, nu;
+    double q[64], v[64], u[16];
+    rgWorld_Velocities(world, &n);
+    rgWorld_Control(world, &nu);
+    assert_int_equal(rgWorld_Reset(world, (rgKeyId){0}), rg_ok);
+    const double* start = rgWorld_Positions(world, &nq);
+    memcpy(q, start, (size_t)nq * sizeof(double));
+    for (int i = 0; i < n; ++i) {
+        v[i] = rgRandom_Uniform(&random, -study->speed, study->speed);
+    }
+    for (int i = 0; i < nu; ++i) {
+        u[i] = rgRandom_Uniform(&random, -0.2, 0.2);
+    }
+    assert_int_equal(rgWorld_SetState(world, q, v), rg_ok);
+    assert_int_equal(rgWorld_SetControl(world, u), rg_ok);
+}
+
+enum { rg_most = 40 * 130 };
+
+static double rgApart(const double* x, const double* y, int rows, int width, int first, int end) {
+    double most = 0, size = 0;
+    for (int i = 0; i < rows; ++i) {
+        for (int j = first; j < end; ++j) {
+            most = fmax(most, fabs(x[i * width + j] - y[i * width + j]));
+            size = fmax(size, fabs(y[i * width + j]));
+        }
+    }
+    return size > 0 ? most / size : most;
+}
+
+// Differences that do not depend on their increment: no contact changes its mode within.
+static bool rgDiffers(rgWorld* world, const rgDerivativeDef* def, double increment, double* q,
+                      double* v, int count) {
+    rgDerivativeDef other = *def;
+    rgDerivatives out;
+    other.differences = true;
+    other.increment = increment;
+    rgResult result = rgWorld_Derivatives(world, &other, &out);
+    assert_int_equal(result, rg_ok);
+    memcpy(q, out.nextQ, (size_t)count * sizeof(double));
+    memcpy(v, out.nextV, (size_t)count * sizeof(double));
+    return true;
+}
+
+// Blocks of columns apart: those by position are a thousand times as large as those by force.
+static bool rgAgree(const double* a, const double* b, int n, const rgDerivatives* d,
+                    double tolerance) {
+    return rgApart(a, b, n, d->columnCount, 0, n) < tolerance &&
+           rgApart(a, b, n, d->columnCount, n, 2 * n) < tolerance;
+}
+
+static bool rgCompare(rgWorld* world, const rgStudy* study, int step) {
+    static double q[rg_most], v[rg_most], q1[rg_most], v1[rg_most], q2[rg_most], v2[rg_most];
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    def.by |= rg_byForce;
+    rgDerivatives d;
+    int n;
+    rgWorld_Velocities(world, &n);
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    int count = n * d.columnCount;
+    assert_true(count <= rg_most);
+    memcpy(q, d.nextQ, (size_t)count * sizeof(double));
+    memcpy(v, d.nextV, (size_t)count * sizeof(double));
+    if (d.betweenModes > 0 || d.touching > 0 || d.frozen > 0 || d.margin < 1e-2) {
+        return false;
+    }
+    double h = study->increment > 0 ? study->increment : 1e-6;
+    rgDiffers(world, &def, h, q1, v1, count);
+    rgDiffers(world, &def, 2 * h, q2, v2, count);
+    if (!rgAgree(v1, v2, n, &d, 1e-6) || !rgAgree(q1, q2, n, &d, 1e-4)) {
+        return false;
+    }
+    int firsts[5] = {0, n, 2 * n, d.forceColumn, d.columnCount};
+    for (int k = 0; k < 4; ++k) {
+        double errorV = rgApart(v, v1, n, d.columnCount, firsts[k], firsts[k + 1]);
+        double errorQ = rgApart(q, q1, n, d.columnCount, firsts[k], firsts[k + 1]);
+        // Differences of positions have the tolerance of their projection.
+        if (!(errorV < 1e-6) || !(errorQ < 1e-4)) {
+            print_message("%s step %d block %d: v %.2e q %.2e, margin %.1e\n", study->name, step, k,
+                          errorV, errorQ, d.margin);
+        }
+        assert_true(errorV < 1e-6);
+        assert_true(errorQ < 1e-4);
+    }
+    return true;
+}
+
+static void rgStudyOf(const rgStudy* study) {
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(study, &model);
+    int smooth = 0, starts = rgFewer(3) > 1 ? 3 : 1;
+    for (int k = 0; k < starts; ++k) {
+        rgStart(world, study, 11 + (uint64_t)k);
+        for (int i = 0; i < study->steps; ++i) {
+            smooth += i % 7 == 3 && rgCompare(world, study, i);
+            assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        }
+    }
+    if (getenv("RIGOR_SHOW") != NULL) {
+        print_message("%s: %d smooth\n", study->name, smooth);
+    }
+    assert_true(smooth * 3 >= study->least * starts);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+#define STUDY(function, ...)                                                                       \
+    static void function(void** state) {                                                           \
+        (void)state;                                                                               \
+        rgStudy study = {__VA_ARGS__};                                                             \
+        rgStudyOf(&study);                                                                         \
+    }
+
+STUDY(test_chain, rgChain, "chain", 2, .steps = 60, .least = 10)
+STUDY(test_chain_euler, rgChain, "chain, Euler", 2, .steps = 60, .least = 10,
+      .integrator = rg_integratorEuler)
+STUDY(test_tops, rgTops, "tops", 20, .steps = 60, .least = 10)
+STUDY(test_cube, rgCube, "cube", 2, .steps = 200, .least = 10)
+STUDY(test_cube_rebounds, rgCube, "cube that rebounds", 3, .steps = 200, .least = 10,
+      .restitution = 0.5)
+STUDY(test_cube_on_springs, rgCube, "cube on springs", 1, 2e4, .steps = 200, .least = 10,
+      .increment = 1e-5)
+STUDY(test_ball, rgBall, "balls", 1, .steps = 150, .least = 2)
+STUDY(test_leg, rgLeg, "leg", 1, .steps = 150, .least = 10)
+STUDY(test_coupled, rgCoupled, "coupled", 1, .steps = 150, .least = 10)
+STUDY(test_loops, rgLoops, "loops", 1, .steps = 60, .least = 5, .increment = 1e-5)
+STUDY(test_heap, rgHeap, "heap", 0.5, .steps = 150, .least = 3)
+
+// ---- the adjoint and the matrices are one map
+
+static double rgAdjointError(rgWorld* world, rgRandom* random) {
+    static double q[rg_most], v[rg_most], out[130], qBar[64], vBar[64];
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    def.by |= rg_byForce;
+    rgDerivatives d;
+    int n;
+    rgWorld_Velocities(world, &n);
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    int width = d.columnCount;
+    memcpy(q, d.nextQ, (size_t)(n * width) * sizeof(double));
+    memcpy(v, d.nextV, (size_t)(n * width) * sizeof(double));
+    for (int i = 0; i < n; ++i) {
+        qBar[i] = rgRandom_Uniform(random, -1, 1);
+        vBar[i] = rgRandom_Uniform(random, -1, 1);
+    }
+    rgDerivatives again;
+    assert_int_equal(rgWorld_Adjoint(world, &def, qBar, vBar, out, &again), rg_ok);
+    assert_int_equal(again.betweenModes, d.betweenModes);
+    assert_int_equal(again.columnCount, width);
+    double error = 0, most = 0;
+    for (int j = 0; j < width; ++j) {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) {
+            sum += qBar[i] * q[i * width + j] + vBar[i] * v[i * width + j];
+        }
+        error = fmax(error, fabs(sum - out[j]));
+        most = fmax(most, fabs(sum));
+    }
+    return most > 0 ? error / most : error;
+}
+
+static const rgStudy rgStudies[] = {
+    {rgChain, "chain", 2, .steps = 40},      {rgTops, "tops", 20, .steps = 20},
+    {rgCube, "cube", 2, .steps = 150},       {rgCube, "springs", 2, 2e4, .steps = 150},
+    {rgBall, "balls", 1, .steps = 100},      {rgLeg, "leg", 1, .steps = 150},
+    {rgCoupled, "coupled", 1, .steps = 100}, {rgLoops, "loops", 1, .steps = 40},
+    {rgHeap, "heap", 0.5, .steps = 200}};
+
+static void test_adjoint(void** state) {
+    (void)state;
+    for (int k = 0; k < RG_COUNT(rgStudies); ++k) {
+        rgModel* model = NULL;
+        rgWorld* world = rgOpen(&rgStudies[k], &model);
+        rgRandom random = {7};
+        rgStart(world, &rgStudies[k], 3);
+        for (int i = 0; i < rgStudies[k].steps; ++i) {
+            if (i % 5 == 2) {
+                EXPECT_NEAR(rgAdjointError(world, &random), 0, 1e-12);
+            }
+            assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        }
+        rgDestroyWorld(world);
+        rgDestroyModel(model);
+    }
+}
+
+// ---- the state stays, or moves on as a step would
+
+static void test_advance(void** state) {
+    (void)state;
+    for (int k = 0; k < RG_COUNT(rgStudies); ++k) {
+        rgModel* models[2];
+        rgWorld *plain = rgOpen(&rgStudies[k], &models[0]),
+                *other = rgOpen(&rgStudies[k], &models[1]);
+        rgDerivativeDef def = rgDefaultDerivativeDef();
+        rgDerivatives d;
+        rgStart(plain, &rgStudies[k], 5);
+        rgStart(other, &rgStudies[k], 5);
+        for (int i = 0; i < 60; ++i) {
+            uint64_t before = rgWorld_Hash(other);
+            def.advance = false;
+            assert_int_equal(rgWorld_Derivatives(other, &def, &d), rg_ok);
+            assert_true(rgWorld_Hash(other) == before);
+            def.advance = true;
+            assert_int_equal(rgWorld_Derivatives(other, &def, &d), rg_ok);
+            assert_int_equal(rgWorld_Step(plain, NULL), rg_ok);
+            assert_true(rgWorld_Hash(plain) == rgWorld_Hash(other));
+        }
+        rgDestroyWorld(plain);
+        rgDestroyWorld(other);
+        rgDestroyModel(models[0]);
+        rgDestroyModel(models[1]);
+    }
+}
+
+// ---- parameters
+
+static void rgSetQuantity(rgWorld* world, const rgQuantity* of, double by) {
+    const rgModel* model = rgWorld_Model(world);
+    rgResult result = rg_ok;
+    if (of->kind == rg_quantityFriction && of->index >= 0) {
+        rgShapeDef shape = *rgModel_Shape(model, (rgShapeId){of->index + 1});
+        shape.material.mu += by;
+        result = rgWorld_ChangeShape(world, (rgShapeId){of->index + 1}, &shape, NULL);
+    } else if (of->kind == rg_quantityFriction || of->kind == rg_quantityRestitution) {
+        rgWorldDef def = rgWorld_Settings(world);
+        def.friction += of->kind == rg_quantityFriction ? by : 0;
+        def.restitution += of->kind == rg_quantityFriction ? 0 : by;
+        result = rgWorld_ChangeSettings(world, &def, NULL);
+    } else if (of->kind == rg_quantityMass || of->kind == rg_quantityInertia) {
+        rgBodyDef body = *rgModel_Body(model, (rgBodyId){of->index + 1});
+        double parameters[RG_INERTIA_PARAMETERS];
+        if (of->kind == rg_quantityMass) {
+            body.inertia.mass += by;
+        } else {
+            rgInertia_Parameters(&body.inertia, parameters);
+            parameters[of->element] += by;
+            body.inertia = rgInertiaFromParameters(parameters);
+        }
+        result = rgWorld_ChangeBody(world, (rgBodyId){of->index + 1}, &body, NULL);
+    } else if (of->kind <= rg_quantityDryFriction) {
+        rgJointDef joint = *rgModel_Joint(model, (rgJointId){of->index + 1});
+        joint.damping += of->kind == rg_quantityDamping ? by : 0;
+        joint.stiffness += of->kind == rg_quantityStiffness ? by : 0;
+        joint.armature += of->kind == rg_quantityArmature ? by : 0;
+        joint.dryFriction += of->kind == rg_quantityDryFriction ? by : 0;
+        result = rgWorld_ChangeJoint(world, (rgJointId){of->index + 1}, &joint, NULL);
+    } else {
+        rgActuatorDef drive = *rgModel_Actuator(model, (rgActuatorId){of->index + 1});
+        drive.kp += of->kind == rg_quantityPositionGain ? by : 0;
+        drive.kd += of->kind == rg_quantityVelocityGain ? by : 0;
+        drive.gain += of->kind == rg_quantityGain ? by : 0;
+        result = rgWorld_ChangeActuator(world, (rgActuatorId){of->index + 1}, &drive, NULL);
+    }
+    assert_int_equal(result, rg_ok);
+}
+
+static void rgByDifference(rgWorld* world, const rgQuantity* of, double size, double* out) {
+    size_t bytes = rgWorld_StateSize(world);
+    void* kept = malloc(bytes);
+    int n;
+    double h = 1e-5 * size;
+    assert_int_equal(rgWorld_Save(world, kept, bytes), rg_ok);
+    for (int side = 0; side < 2; ++side) {
+        rgSetQuantity(world, of, side == 0 ? -h : h);
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        const double* v = rgWorld_Velocities(world, &n);
+        for (int i = 0; i < n; ++i) {
+            out[i] = side == 0 ? v[i] : (v[i] - out[i]) / (2 * h);
+        }
+        assert_int_equal(rgWorld_Restore(world, kept, bytes), rg_ok);
+    }
+    free(kept);
+}
+
+typedef struct rgQuantityCase {
+    rgStudy study;
+    rgQuantity of;
+    double size;
+} rgQuantityCase;
+
+static bool rgCheckQuantity(const rgQuantityCase* c) {
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&c->study, &model);
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    def.by = rg_byParameters;
+    def.parameters = &c->of;
+    def.parameterCount = 1;
+    rgStart(world, &c->study, 21);
+    if (c->of.kind == rg_quantityFriction && c->of.index < 0) {
+        rgWorldDef settings = rgWorld_Settings(world);
+        settings.friction = 0.5;
+        assert_int_equal(rgWorld_ChangeSettings(world, &settings, NULL), rg_ok);
+    }
+    int n, compared = 0;
+    double most = 0, worst = 0, other[64];
+    rgWorld_Velocities(world, &n);
+    for (int i = 0; i < c->study.steps; ++i) {
+        rgDerivatives d;
+        assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+        if (i > 2 && d.redundant == 0 && d.betweenModes + d.touching == 0 && d.frozen == 0 &&
+            d.margin > 0.01) {
+            rgByDifference(world, &c->of, c->size, other);
+            for (int k = 0; k < n; ++k) {
+                most = fmax(most, fabs(other[k]));
+                worst = fmax(worst, fabs(other[k] - d.nextV[k]));
+            }
+            ++compared;
+        }
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    }
+    if (!(worst < 1e-6 * most) || compared < 3) {
+        print_message("%s quantity %d of %d: %.2e of %.2e, %d times\n", c->study.name, c->of.kind,
+                      c->of.index, worst, most, compared);
+    }
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+    return compared >= 3 && most > 0 && worst < 1e-6 * most;
+}
+
+static void test_parameters(void** state) {
+    (void)state;
+    static const rgQuantityCase cases[] = {
+        {{rgCube, "cube", 2, .steps = 100}, {rg_quantityFriction, -1, 0}, 1},
+        {{rgCube, "cube", 2, .steps = 100}, {rg_quantityFriction, 1, 0}, 1},
+        {{rgCube, "cube", 3, .steps = 200, .restitution = 0.5}, {rg_quantityRestitution, -1, 0}, 1},
+        {{rgTops, "tops", 20, .steps = 40}, {rg_quantityInertia, 0, 5}, 0.01},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityMass, 1, 0}, 1},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityInertia, 1, 2}, 0.1},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityInertia, 3, 7}, 0.01},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityDamping, 0, 0}, 1},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityDamping, 1, 0}, 0.1},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityStiffness, 1, 0}, 1},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityStiffness, 2, 0}, 1000},
+        {{rgChain, "chain", 2, .steps = 40}, {rg_quantityArmature, 3, 0}, 0.01},
+        {{rgCoupled, "coupled", 1, .steps = 60}, {rg_quantityDryFriction, 1, 0}, 1},
+        {{rgLeg, "leg", 1, .steps = 60}, {rg_quantityPositionGain, 0, 0}, 10},
+        {{rgLeg, "leg", 1, .steps = 60}, {rg_quantityVelocityGain, 0, 0}, 1},
+        {{rgLeg, "leg", 1, .steps = 60}, {rg_quantityPositionGain, 1, 0}, 10},
+        {{rgLeg, "leg", 1, .steps = 60}, {rg_quantityGain, 0, 0}, 10},
+        {{rgLeg, "leg", 1, .steps = 60}, {rg_quantityGain, 1, 0}, 10},
+        {{rgLeg, "leg", 1, .steps = 60}, {rg_quantityMass, 1, 0}, 1},
+    };
+    bool good = true;
+    for (int k = 0; k < RG_COUNT(cases); ++k) {
+        good = rgCheckQuantity(&cases[k]) && good;
+    }
+    assert_true(good);
+}
+
+// ---- whatever a state may be, the answer is finite
+
+static void test_finite(void** state) {
+    (void)state;
+    int count = rgFewer(40);
+    for (int k = 0; k < RG_COUNT(rgStudies); ++k) {
+        rgModel* model = NULL;
+        rgWorld* world = rgOpen(&rgStudies[k], &model);
+        rgDerivativeDef def = rgDefaultDerivativeDef();
+        def.advance = def.impulses = true;
+        int n;
+        rgWorld_Velocities(world, &n);
+        for (int seed = 1; seed <= count; ++seed) {
+            rgStudy wild = rgStudies[k];
+            wild.speed = seed % 3 == 0 ? 0 : 0.1 * seed;
+            rgStart(world, &wild, (uint64_t)seed);
+            for (int i = 0; i < 5 + seed; ++i) {
+                rgDerivatives d;
+                assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+                for (int e = 0; e < n * d.columnCount; ++e) {
+                    assert_true(isfinite(d.nextQ[e]) && isfinite(d.nextV[e]));
+                }
+                for (int e = 0; e < d.rowCount * d.columnCount; ++e) {
+                    assert_true(isfinite(d.impulse[e]));
+                }
+            }
+        }
+        rgDestroyWorld(world);
+        rgDestroyModel(model);
+    }
+}
+
+static void test_refusals(void** state) {
+    (void)state;
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&rgStudies[2], &model);
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    rgDerivatives d;
+    double out[64];
+    def.cookie = 0;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    def = rgDefaultDerivativeDef();
+    def.by = 1u << 9;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    def = rgDefaultDerivativeDef();
+    def.increment = 0;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    def = rgDefaultDerivativeDef();
+    rgQuantity wrong[] = {{rg_quantityMass, 99, 0}, {rg_quantityInertia, 0, 10}, {99, 0, 0}};
+    def.by = rg_byParameters;
+    def.parameterCount = 1;
+    for (int k = 0; k < RG_COUNT(wrong); ++k) {
+        def.parameters = &wrong[k];
+        assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    }
+    def = rgDefaultDerivativeDef();
+    def.differences = true;
+    assert_int_equal(rgWorld_Adjoint(world, &def, NULL, NULL, out, NULL), rg_errorArgument);
+    assert_int_equal(rgWorld_Derivatives(world, NULL, &d), rg_ok);
+    assert_int_equal(d.columnCount, 12);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chain),         cmocka_unit_test(test_chain_euler),
+        cmocka_unit_test(test_tops),          cmocka_unit_test(test_cube),
+        cmocka_unit_test(test_cube_rebounds), cmocka_unit_test(test_cube_on_springs),
+        cmocka_unit_test(test_ball),          cmocka_unit_test(test_leg),
+        cmocka_unit_test(test_coupled),       cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_heap),          cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_advance),       cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_finite),        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
