@@ -108,8 +108,8 @@
 // Derivatives of a step.
 #define RG_EDGE_SPEED_RATIO   1e-4 // impulse and speed / g dt that neither press nor leave. [inh]
 #define RG_EDGE_CONE_RATIO    1e-3 // distance from the cone / bound, slip / g dt, that stick. [inh]
-#define RG_RANK_RATIO         1e-8 // of the largest pivot: least that counts. [note]
-#define RG_REGULAR_RATIO      1e-5 // of entries of G: least singular value without QR. [note]
+#define RG_RANK_RATIO         1e-8 // of the largest pivot: least that counts. [inh]
+#define RG_REGULAR_RATIO      1e-5 // of entries of G: least singular value without QR. [inh]
 #define RG_INCONSISTENT_RATIO 1e-3 // of right sides that no impulses meet. [inh]
 #define RG_POINT_STEP         1e-5 // [m], [rad] of differences of contact points. [inh]
 #define RG_MATERIAL_STEP      1e-6 // of differences of rules of friction, relative. [inh]
