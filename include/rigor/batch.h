@@ -1,6 +1,6 @@
 // Many worlds of one model, stepped on all cores: numbers go in and out as stacked arrays.
 #pragma once
-#include "rigor/world.h"
+#include "rigor/linearize.h"
 
 /// N worlds of one model. A world is to the bit what an rgWorld of the same settings would be,
 /// whatever its neighbours do and however many threads there are. Only a world's state is kept per
@@ -185,3 +185,13 @@ RG_API const char* rgWorldFault_Name(rgWorldFault fault); ///< such as "diverged
 RG_API uint64_t rgRandomBits(uint64_t seed, uint64_t index);
 RG_API double rgRandomUnit(uint64_t seed, uint64_t index);   ///< uniform in [0, 1)
 RG_API double rgRandomNormal(uint64_t seed, uint64_t index); ///< mean 0, variance 1
+
+/// rgWorld_Derivatives() of all worlds, on all threads: worldCount x vCount x columns each; NULL
+/// for what is not wanted. answers, one per world, or NULL: counts, without matrices. What stands
+/// for worlds that are left out, or that fail and stop, stays as it was. The def must not advance.
+RG_API rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def, double* nextQ,
+                                    double* nextV, rgDerivatives* answers, const rgWorldMask* mask);
+/// rgWorld_Adjoint() likewise: qBar and vBar worldCount x vCount, out worldCount x columns.
+RG_API rgResult rgBatch_Adjoint(rgBatch* batch, const rgDerivativeDef* def, const double* qBar,
+                                const double* vBar, double* out, rgDerivatives* answers,
+                                const rgWorldMask* mask);

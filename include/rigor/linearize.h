@@ -70,6 +70,8 @@ typedef struct rgDerivatives {
 } rgDerivatives;
 
 RG_API rgDerivativeDef rgDefaultDerivativeDef(void);
+/// Columns that the derivatives of a world of the model have; negative when the def is wrong.
+RG_API int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef* def);
 
 /// Differentiate the step that rgWorld_Step() would take from the present state. Hooks of the def
 /// are not called. Memory is taken by the first call, and where contacts are more than ever.

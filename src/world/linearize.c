@@ -131,8 +131,8 @@ void rgLinearization_Destroy(rgWorld* world) {
 
 // ---- what is asked for
 
-static bool rgParameterIsKnown(const rgWorld* world, const rgQuantity* ref) {
-    const rgModelInfo* info = &world->model->info;
+static bool rgParameterIsKnown(const rgModel* model, const rgQuantity* ref) {
+    const rgModelInfo* info = &model->info;
     int count = 0, least = 0;
     switch (ref->kind) {
     case rg_quantityFriction:
@@ -161,7 +161,7 @@ static bool rgParameterIsKnown(const rgWorld* world, const rgQuantity* ref) {
     return ref->index >= least && ref->index < count && element;
 }
 
-static bool rgDefIsValid(const rgWorld* world, const rgDerivativeDef* def) {
+static bool rgDefIsValid(const rgModel* model, const rgDerivativeDef* def) {
     unsigned all = rg_byPosition | rg_byVelocity | rg_byControl | rg_byForce | rg_byParameters;
     if (def->cookie != RG_COOKIE_DERIVATIVE || (def->by & ~all) != 0 || !(def->increment > 0) ||
         !isfinite(def->increment) || def->parameterCount < 0 ||
@@ -170,9 +170,23 @@ static bool rgDefIsValid(const rgWorld* world, const rgDerivativeDef* def) {
     }
     bool known = true;
     for (int i = 0; i < def->parameterCount; ++i) {
-        known = known && rgParameterIsKnown(world, &def->parameters[i]);
+        known = known && rgParameterIsKnown(model, &def->parameters[i]);
     }
     return known;
+}
+
+int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef* def) {
+    rgDerivativeDef usual = rgDefaultDerivativeDef();
+    def = def != NULL ? def : &usual;
+    if (model == NULL || !rgDefIsValid(model, def)) {
+        return -1;
+    }
+    int count = 0;
+    count += def->by & rg_byPosition ? model->vCount : 0;
+    count += def->by & rg_byVelocity ? model->vCount : 0;
+    count += def->by & rg_byControl ? model->info.actuatorCount : 0;
+    count += def->by & rg_byForce ? model->vCount : 0;
+    return count + (def->by & rg_byParameters ? def->parameterCount : 0);
 }
 
 // Columns are Q, V, control, force, parameters; those of Q and V are always there.
@@ -354,7 +368,7 @@ static rgResult rgLinearize_Run(rgWorld* world, const rgDerivativeDef* def, rgUs
                                 void* context) {
     rgDerivativeDef usual = rgDefaultDerivativeDef();
     def = def != NULL ? def : &usual;
-    if (world == NULL || !rgDefIsValid(world, def)) {
+    if (world == NULL || !rgDefIsValid(world->model, def)) {
         return rg_errorArgument;
     }
     rgLinearization* l = rgLinearization_Of(world);
