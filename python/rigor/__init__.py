@@ -14,6 +14,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Error, FileError, For
                     Spatial, UnsupportedError, VersionError, lib as _lib)
 from . import convert, fclib
 from .batch import Batch, Rollout, rollout
+from .derivatives import Derivatives
 from .dynamics import Dynamics
 from .identification import Identification, Motion, identify, parameter_fields
 from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse, parse_def, scene,
@@ -29,7 +30,7 @@ __version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
 OPEN, STICK, SLIP = (int(_lib.rg_contactOpen), int(_lib.rg_contactStick), int(_lib.rg_contactSlip))
 
 __all__ = [
-    "ArgumentError", "Batch", "BusyError", "ClosedError", "Dynamics", "Error", "FileError",
+    "ArgumentError", "Batch", "BusyError", "ClosedError", "Derivatives", "Dynamics", "Error", "FileError",
     "FormatError", "Identification", "Inverse", "Key", "Model", "ModelDef", "Motion",
     "NotFoundError", "NumericError", "OPEN", "OutOfMemoryError", "Pose", "Problem", "Record",
     "Report", "Residual", "RigorWarning", "Rollout", "SLIP", "STICK", "Solution", "Solver",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from ._core import (ArgumentError, BusyError, Diagnostics, Fixed, check, enum_value, ffi, floats, lib, pointer,
                     refuse_pickle, structs, whole, word, writable_pointer)
 from ._live import LiveArrays, live_array
+from .derivatives import By, Columns, Derivatives, batch_derivatives, batch_vjp
 from .model import Model, Part
 from .world import Threads, world_def
 
@@ -162,6 +163,15 @@ class Batch(LiveArrays):
         with self._guard as batch:
             check(lib.rgBatch_Forward(batch, c), "forward")
         del keep
+
+    def derivatives(self, by: By = ("q", "v", "ctrl"), mask: Any = None, *, held_gaps: bool = False) -> Derivatives:
+        """`World.derivatives()` of all worlds, or those of a mask, on all threads: (count, nv, columns)."""
+        return batch_derivatives(self, Columns(self.model, by, heldGaps=held_gaps), mask)
+
+    def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), mask: Any = None, *,
+            held_gaps: bool = False) -> Dict[str, np.ndarray]:
+        """`World.vjp()` of all worlds: q_bar and v_bar (count, nv)."""
+        return batch_vjp(self, Columns(self.model, by, heldGaps=held_gaps), q_bar, v_bar, mask)
 
     def reset(self, key: Optional[Part] = None, mask: Any = None) -> None:
         """Worlds go to a key or to the start, and their status is new."""

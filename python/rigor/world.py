@@ -12,6 +12,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, Fixed, N
                     refuse_pickle, structs, vector, whole, word)
 from ._hdf5 import hdf5
 from ._live import LiveArrays, live_array
+from .derivatives import By, Columns, Derivatives, world_derivatives, world_vjp
 from .model import Model, Part
 from .problem import Problem, Report, problem_from_c, report_from_c
 
@@ -431,6 +432,35 @@ class World(LiveArrays):
             keep.append(rows)
             c.impulses, c.impulseCount = pointer(rows), len(rows)
             c.start = lib.rg_startGiven
+
+    # ---- derivatives of the next step
+
+    def derivatives(self, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False, impulses: bool = False,
+                    advance: bool = False, differences: bool = False, increment: float = 1e-6) -> Derivatives:
+        """Derivatives of the position and velocity after the next step, through the exact contact law.
+
+        by: "q", "v", "ctrl", "force", and numbers of the model such as "mass:trunk", "friction",
+        "friction:floor", "inertia:trunk:0" to ":9", "damping:hip", "stiffness:hip", "armature:hip",
+        "dry_friction:hip", "kp:servo", "kd:servo", "gain:servo". held_gaps: touching contacts have the slope of
+        gaps that open. advance: take that step as well. differences: central differences of whole steps
+        instead, a second opinion.
+        """
+        columns = Columns(self.model, by, heldGaps=held_gaps, impulses=impulses, advance=advance,
+                          differences=differences, increment=increment)
+        return world_derivatives(self, columns)
+
+    def linearize(self, **options: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """A (2 nv, 2 nv) and B (2 nv, nu): the change of (q, v) after the next step by that before and by ctrl.
+        Options as in `derivatives()`."""
+        d = self.derivatives(("q", "v", "ctrl"), **options)
+        both = np.concatenate([d.q, d.v])
+        return both[:, :2 * self.model.nv], both[:, 2 * self.model.nv:]
+
+    def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False,
+            advance: bool = False) -> Dict[str, np.ndarray]:
+        """Gradients by the state before the next step, and by ctrl, of a number with gradient q_bar (nv,), by a
+        small velocity, and v_bar (nv,) after it: one per name in `by`."""
+        return world_vjp(self, Columns(self.model, by, heldGaps=held_gaps, advance=advance), q_bar, v_bar)
 
     # ---- changes while running
 

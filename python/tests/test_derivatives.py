@@ -1,0 +1,200 @@
+"""Derivatives of steps: against differences, batches against worlds, PyTorch and JAX against both."""
+import numpy as np
+import pytest
+
+import rigor
+from rigor.derivatives import from_tangent, tangent, to_tangent
+
+PENDULUM = b"""<mujoco><option timestep='0.002'/><worldbody><body pos='0 0 2'>
+<joint name='a' axis='0 1 0' damping='0.1'/><geom type='capsule' size='0.03' fromto='0 0 0 0.4 0 0' mass='1'/>
+<body name='arm' pos='0.4 0 0'><joint name='b' type='ball' damping='0.02'/>
+<geom type='capsule' size='0.03' fromto='0 0 0 0.1 0.3 0' mass='0.7'/></body></body>
+</worldbody><actuator><motor name='m' joint='a' gear='2'/></actuator></mujoco>"""
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return rigor.parse(PENDULUM, "pendulum.xml")
+
+
+def start(model, seed=3, speed=0.5):
+    world = rigor.World(model, tolerance=1e-12)
+    world.v[:] = speed * np.random.default_rng(seed).uniform(-1, 1, model.nv)
+    world.step(20)
+    return world
+
+
+def apart(a, b):
+    return abs(a - b).max() / abs(b).max()
+
+
+def test_differences(pendulum):
+    world = start(pendulum)
+    before = world.hash()
+    d, other = world.derivatives(("q", "v", "ctrl", "force")), world.derivatives(("q", "v", "ctrl", "force"), differences=True)
+    assert world.hash() == before
+    assert d.frozen == d.between_modes == 0 and d.frozen_why is None and d.margin == 1
+    for place in d.columns.values():
+        assert apart(d.v[:, place], other.v[:, place]) < 1e-6
+        assert apart(d.q[:, place], other.q[:, place]) < 1e-6
+    A, B = world.linearize()
+    nv = pendulum.nv
+    assert A.shape == (2 * nv, 2 * nv) and B.shape == (2 * nv, 1)
+    assert (A[nv:, nv:] == d.v[:, d.columns["v"]]).all()
+
+
+def test_gradient(pendulum):
+    world = start(pendulum)
+    bars = np.random.default_rng(1).normal(size=(2, pendulum.nv))
+    by = ("v", "ctrl", "mass:arm", "damping:a", "inertia:arm:4")
+    d, g = world.derivatives(by), world.vjp(*bars, by=by)
+    assert list(g) == list(by)
+    for name, place in d.columns.items():
+        assert np.allclose(g[name], bars[0] @ d.q[:, place] + bars[1] @ d.v[:, place], rtol=0, atol=1e-12)
+
+
+def test_refused(pendulum):
+    world = start(pendulum)
+    for by, text in ((("q", "speed"), "none of"), (("q", "q"), "twice"), ("mass", "needs a body"), ("mass:leg", "leg"),
+                     ("inertia:arm", "element"), ("inertia:arm:10", "derivatives")):
+        with pytest.raises(rigor.Error, match=text):
+            world.derivatives(by)
+    with pytest.raises(rigor.ArgumentError, match="shape"):
+        world.vjp(np.zeros(2))
+
+
+def test_advance(quadruped):
+    worlds = [rigor.World(quadruped, key="stand") for _ in range(2)]
+    for _ in range(10):
+        worlds[0].step()
+        worlds[1].derivatives(advance=True)
+        assert worlds[0].hash() == worlds[1].hash()
+
+
+def test_batch(quadruped):
+    batch = rigor.Batch(quadruped, 3, threads=2, key="stand")
+    batch.v[:] = np.random.default_rng(2).normal(size=batch.v.shape)
+    batch.step(5)
+    d = batch.derivatives()
+    bars = np.random.default_rng(4).normal(size=(2, 3, quadruped.nv))
+    g = batch.vjp(*bars)
+    for i in range(3):
+        world = rigor.World(quadruped)
+        world.restore(batch.save(i))
+        own = world.derivatives()
+        assert (own.v == d.v[i]).all() and (own.q == d.q[i]).all()
+        assert own.between_modes == d.between_modes[i]
+        assert (world.vjp(bars[0, i], bars[1, i])["ctrl"] == g["ctrl"][i]).all()
+
+
+def test_tangent(quadruped):
+    q = quadruped.random(3)
+    T, h = tangent(quadruped, q), 1e-6
+    for k in range(quadruped.nv):
+        v = np.zeros(quadruped.nv)
+        v[k] = 1
+        slope = (quadruped.integrate(q, v, h) - quadruped.integrate(q, v, -h)) / (2 * h)
+        assert np.allclose(T[:, k], slope, atol=1e-8)
+    g = np.random.default_rng(0).normal(size=quadruped.nv)
+    assert np.allclose(to_tangent(quadruped, q, from_tangent(quadruped, q, g)), g)
+
+
+def chain(model, q, v, controls):
+    """The number whose gradient is tested: of all states on the way."""
+    world = rigor.World(model, tolerance=1e-12)
+    world.restore(chain.state)
+    world.q[:], world.v[:] = q, v
+    total = 0.0
+    for ctrl in controls:
+        world.step(ctrl=ctrl)
+        total += float((np.sin(world.q) @ np.arange(1, model.nq + 1)) + world.v @ world.v)
+    return total
+
+
+def differences(f, x, h=1e-6):
+    out = np.zeros_like(x)
+    for i in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[i] += h
+        down[i] -= h
+        out[i] = (f(up) - f(down)) / (2 * h)
+    return out
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_torch(pendulum, every):
+    torch = pytest.importorskip("torch")
+    from rigor.torch import rollout, step
+    world = start(pendulum)
+    chain.state = world.save()
+    q, v = world.q.copy(), world.v.copy()
+    controls = np.random.default_rng(5).normal(size=(7, 1))
+    weights = torch.arange(1, pendulum.nq + 1, dtype=torch.float64)
+
+    def by_steps(q, v, u):
+        total = 0
+        for row in u:
+            q, v = step(world, q, v, row)
+            total = total + torch.sin(q) @ weights + v @ v
+        return total
+
+    def by_rollout(q, v, u):
+        qs, vs = rollout(world, q, v, u, every=every)
+        return (torch.sin(qs[1:]) @ weights).sum() + (vs[1:] ** 2).sum()
+
+    for function in (by_steps, by_rollout):
+        world.restore(chain.state)
+        x = [torch.tensor(a, requires_grad=True) for a in (q, v, controls)]
+        total = function(*x)
+        assert total.item() == pytest.approx(chain(pendulum, q, v, controls), rel=1e-12)
+        end = world.hash()
+        total.backward()
+        assert world.hash() == end
+        found = differences(lambda u: chain(pendulum, q, v, u), controls)
+        assert apart(x[2].grad.numpy(), found) < 1e-5
+        assert x[0].grad.shape == (pendulum.nq,) and x[1].grad.shape == (pendulum.nv,)
+
+
+def test_torch_batch(quadruped):
+    torch = pytest.importorskip("torch")
+    from rigor.torch import rollout
+    batch = rigor.Batch(quadruped, 2, threads=2, key="stand")
+    q, v = batch.q.copy(), batch.v.copy()
+    controls = np.random.default_rng(5).normal(size=(4, 2, quadruped.nu))
+    u = torch.tensor(controls, requires_grad=True)
+    qs, vs = rollout(batch, torch.tensor(q), torch.tensor(v), u)
+    (vs[-1] ** 2).sum().backward()
+    for i in range(2):
+        world = rigor.World(quadruped, key="stand")
+        own = torch.tensor(controls[:, i], requires_grad=True)
+        _, ends = rollout(world, torch.tensor(q[i]), torch.tensor(v[i]), own)
+        assert (ends == vs[:, i]).all()
+        (ends[-1] ** 2).sum().backward()
+        assert apart(u.grad[:, i].numpy(), own.grad.numpy()) < 1e-9
+
+
+def test_jax(pendulum):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    import jax.numpy as jnp
+
+    import rigor.jax
+    world = start(pendulum)
+    chain.state = world.save()
+    q, v = world.q.copy(), world.v.copy()
+    controls = np.random.default_rng(5).normal(size=(5, 1))
+    weights = jnp.arange(1, pendulum.nq + 1, dtype=jnp.float64)
+    step = rigor.jax.step(world)
+
+    def total(u):
+        def one(state, row):
+            q, v = step(*state, row)
+            return (q, v), jnp.sin(q) @ weights + v @ v
+        return jax.lax.scan(one, (jnp.array(q), jnp.array(v)), u)[1].sum()
+
+    value, gradient = jax.value_and_grad(total)(jnp.array(controls))
+    assert float(value) == pytest.approx(chain(pendulum, q, v, controls), rel=1e-12)
+    found = differences(lambda u: chain(pendulum, q, v, u), controls)
+    assert apart(np.asarray(gradient), found) < 1e-5
+    with pytest.raises(TypeError):
+        rigor.jax.step("world")
