@@ -15,7 +15,7 @@ typedef struct rgFlow {
     rgSpatial* carried; // per degree of freedom
 } rgFlow;
 
-// (3)-(6) of a joint of 3 or 6 degrees of freedom, k x k.
+// step_derivatives.3-5 of a joint of 3 or 6 degrees of freedom, k x k.
 typedef struct rgJointMaps {
     double startQq[36], startQv[36], startVq[36], startVv[36]; // Q and V by q and v
     double endQ[36], endV[36];                                 // q+ by Q and by the velocity
@@ -37,7 +37,7 @@ typedef enum rgRowMode {
     rg_modeRolling, // rolling at its bound
 } rgRowMode;
 
-// What of M^ (v+ - v) = ... a tree has. docs/theory/step_derivatives.md (7).
+// What of M^ (v+ - v) = ... a tree has. docs/theory/step_derivatives.md.
 typedef enum rgTreeLaw {
     rg_treeStart,   // bias at V
     rg_treeMiddle,  // bias at V + t
@@ -67,7 +67,7 @@ typedef struct rgLinearization {
     double* force;    // n x width
     double* rows;     // m x width: change of the rows' velocities but for that of v+
     double* turning;  // m x n: (dJ) v+ alone
-    double* bounds;   // m x width: c of (19)
+    double* bounds;   // m x width: c of step_derivatives.17
     double* G;        // m x m
     double* B;        // m x m, blocks on the diagonal
     double* columns;  // n x m: M^^-1 J'
@@ -117,7 +117,7 @@ rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l); // arrays 
 // A term that has no derivative here.
 void rgLinearization_Freeze(rgLinearization* l, const char* why);
 
-// linearize_state.c: (1)-(6)
+// linearize_state.c: step_derivatives.1-5
 void rgLinearize_State(const rgWorld* world, rgLinearization* l);
 void rgLinearize_PullStart(const rgWorld* world, const rgLinearization* l, int rowCount,
                            double* matrix); // columns by Q and V become those by q and v
@@ -129,7 +129,7 @@ void rgLinearize_PullOut(const rgWorld* world, const rgLinearization* l, const d
 void rgLinearize_PullEnd(const rgWorld* world, const rgLinearization* l, const double* nextBar,
                          double* endBar, double* QBar);
 
-// linearize_free.c: (7)-(11)
+// linearize_free.c: step_derivatives.6-9
 void rgLinearize_Laws(rgWorld* world, rgLinearization* l);
 rgResult rgLinearize_Free(rgWorld* world, rgLinearization* l);
 void rgLinearize_SolveFree(const rgWorld* world, const rgLinearization* l, int columnCount,
@@ -137,11 +137,11 @@ void rgLinearize_SolveFree(const rgWorld* world, const rgLinearization* l, int c
 double rgLinearize_BaseVelocity(const rgWorld* world, const rgLinearization* l, int dof);
 void rgLinearize_Accelerations(const rgWorld* world, const rgLinearization* l, double* a);
 double rgLinearize_ImplicitChange(const rgWorld* world, const rgLinearization* l, int dof);
-// (11) Inverse of the change of momentum by the rate after the free motion.
+// step_derivatives.9 Inverse of the change of momentum by the rate after the free motion.
 rgMat3 rgLinearize_SpinInverse(const rgWorld* world, const rgLink* link, rgVec3 after);
 void rgFlow_Fill(const rgWorld* world, const double* v, rgFlow* flow);
 
-// linearize_rows.c, linearize_contact.c: (12)-(18)
+// linearize_rows.c, linearize_contact.c: step_derivatives.10-16
 void rgLinearize_Modes(rgWorld* world, rgLinearization* l);
 void rgLinearize_Rows(rgWorld* world, rgLinearization* l);
 // Rows of a contact, and what its impulse does to the force, as its point and normal move. Slopes
@@ -155,7 +155,7 @@ void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);
 // linearize_parameters.c: columns of base, force, rows and bounds
 void rgLinearize_Parameters(rgWorld* world, rgLinearization* l);
 
-// linearize_solve.c: (19)-(22)
+// linearize_solve.c: step_derivatives.17-20
 rgResult rgLinearize_Solve(rgWorld* world, rgLinearization* l);
 void rgLinearize_Forward(rgWorld* world, rgLinearization* l);
 void rgLinearize_Backward(rgWorld* world, rgLinearization* l, const double* bar, double* out);

@@ -1,5 +1,5 @@
 // How contact points and normals move with the bodies, and what that does to rows and forces.
-// docs/theory/step_derivatives.md (13), (14).
+// docs/theory/step_derivatives.md.
 #include "world/linearize.h"
 
 #include <string.h>
@@ -18,8 +18,8 @@ static rgVec3 rgTimes6(const double* matrix, rgVec3 linear, rgVec3 angular) {
     return rgVec(x[0], x[1], x[2]);
 }
 
-// (14) A point of a body below a plane at a distance from the contact point along the normal: it
-// rides on the body, the normal on the plane.
+// step_derivatives.12 A point of a body below a plane at a distance from the contact point along
+// the normal: it rides on the body, the normal on the plane.
 static void rgPlaneVariation(const rgContactPoint* point, bool planeIsA, double distance,
                              rgContactVariation* out) {
     rgVec3 n = point->normal;
@@ -253,7 +253,7 @@ static rgPointChange rgPointChangeOf(const rgLinearization* l, const rgContactPo
                            rgAdd(l->angular[column], rgCross(point->normal, normal))};
 }
 
-// (13) The change of B past A at the point for constant v.
+// step_derivatives.11 The change of B past A at the point for constant v.
 static rgRelative rgRelativeChange(const rgWorld* world, const rgSideView sides[2],
                                    const rgSpatial* links, const rgSpatial* carried,
                                    const rgRelative* now, const bool moves[2], int column,

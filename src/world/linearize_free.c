@@ -1,5 +1,5 @@
 // Derivatives of the free motion: M^ (v+ - base) = force + J' dlambda, by Q, V, controls, forces
-// and parameters. docs/theory/step_derivatives.md (7)-(11).
+// and parameters. docs/theory/step_derivatives.md.
 #include "dynamics/derivative.h"
 #include "world/linearize.h"
 
@@ -57,7 +57,7 @@ void rgLinearize_Accelerations(const rgWorld* world, const rgLinearization* l, d
     }
     for (int t = 0; t < model->treeCount; ++t) {
         int first = model->trees[t].firstDof;
-        if (l->laws[t] == rg_treeFree) { // (29) of step.md has its weight
+        if (l->laws[t] == rg_treeFree) { // the step has its weight
             a[first] += world->settings.gravity.x;
             a[first + 1] += world->settings.gravity.y;
             a[first + 2] += world->settings.gravity.z;
@@ -167,7 +167,7 @@ static void rgLoadWrenches(rgWorld* world, rgLinearization* l) {
     }
 }
 
-// (7) Inverse dynamics by Q and the velocity that the bias has.
+// step_derivatives.6 Inverse dynamics by Q and the velocity that the bias has.
 static void rgStoreSlopes(const rgWorld* world, rgLinearization* l) {
     const rgModel* model = world->model;
     const rgDynamics* d = world->kinematics.dynamics;
@@ -214,7 +214,7 @@ static void rgTurnPredictor(const rgWorld* world, rgLinearization* l, const rgLi
 
 // ---- diagonal of M
 
-// (9) dM_ii/dq_j = 2 (S_i x S_j) . I_j S_i of degrees of freedom j below i.
+// step_derivatives.7 dM_ii/dq_j = 2 (S_i x S_j) . I_j S_i of degrees of freedom j below i.
 static void rgFillDiagonal(rgWorld* world, rgLinearization* l) {
     const rgModel* model = world->model;
     rgDynamics* d = world->kinematics.dynamics;
@@ -244,7 +244,8 @@ static void rgAddDiagonal(const rgLinearization* l, int dof, double s, double* r
 
 // ---- springs, dampers and gains
 
-// (10) k and d on a degree of freedom at a stretch: force on it, and what is implicit.
+// step_derivatives.8 k and d on a degree of freedom at a stretch: force on it, and what is
+// implicit.
 typedef struct rgDofSpring {
     int dof;
     double stiffness, damping, stretch;
@@ -252,7 +253,7 @@ typedef struct rgDofSpring {
     int first, count;
 } rgDofSpring;
 
-// v+ - V as the implicit part of (1) of step.md has it.
+// v+ - V as the implicit part of the step has it.
 double rgLinearize_ImplicitChange(const rgWorld* world, const rgLinearization* l, int dof) {
     if (l->laws[world->constraints.treeOfDof[dof]] == rg_treeFast) {
         return world->next.v[dof] + world->fast.projectedV[dof] - 2 * world->kinematics.v[dof];
@@ -463,8 +464,8 @@ static rgMat3 rgInverse3(const rgMat3* a) {
                      inverse * xy.y, inverse * yz.z, inverse * zx.z, inverse * xy.z}};
 }
 
-// (11) The rate after the free motion by the rate before, by an impulse about the centre, and by
-// the angle, as far as what is foreseen turns.
+// step_derivatives.9 The rate after the free motion by the rate before, by an impulse about the
+// centre, and by the angle, as far as what is foreseen turns.
 typedef struct rgSpinChange {
     rgMat3 byRate, byImpulse, byAngle;
 } rgSpinChange;
@@ -544,7 +545,8 @@ static rgSpinChange rgSpinOf(const rgWorld* world, const rgLink* link, rgVec3 be
                : rgMidpointSpin(world, link, before, after);
 }
 
-// (11) rows of v_free of a free body: forces and their changes are in l->force so far.
+// step_derivatives.9 rows of v_free of a free body: forces and their changes are in l->force so
+// far.
 static void rgAddFreeBody(const rgWorld* world, rgLinearization* l, int index) {
     const rgLink* link = &world->model->links[index];
     int v = link->v;

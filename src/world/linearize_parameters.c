@@ -93,7 +93,8 @@ static rgMat3 rgMomentOf(const double* change) { // xx yy zz xy xz yz
                      change[5], change[2]}};
 }
 
-// (11) of a moment of inertia about the centre of a free body, and of its mass; the centre stays.
+// step_derivatives.9 of a moment of inertia about the centre of a free body, and of its mass; the
+// centre stays.
 static void rgChangeFreeBody(const rgWorld* world, rgLinearization* l, int index, double mass,
                              const rgMat3* moment, int column) {
     const rgLink* link = &world->model->links[index];

@@ -1,5 +1,5 @@
 // Derivatives of the rows of the constraint problem, by Q and V at fixed v+ and impulses, and the
-// mode that each row is in. docs/theory/step_derivatives.md (12)-(18).
+// mode that each row is in. docs/theory/step_derivatives.md.
 #include "world/linearize.h"
 
 #include <string.h>
@@ -122,7 +122,7 @@ typedef struct rgLawSlope {
     double gap, rate, mobility;
 } rgLawSlope;
 
-// (15) The slope of rgTouchingGap().
+// step_derivatives.13 The slope of rgTouchingGap().
 static double rgTouchingSlope(const rgLinearization* l, double gap) {
     double size = fabs(gap);
     if (size < RG_SLOP) { // between two slopes
@@ -137,14 +137,14 @@ static double rgUnilateralSlope(rgLinearization* l, double gap, double ahead) {
     return gap > 0 || (touches && l->def.heldGaps) ? rgTouchingSlope(l, gap) / ahead : 0;
 }
 
-// w of step.md (1) and its slope by z.
+// w of step.md and its slope by z.
 static rgWeights rgWeightsOf(double lead, double z, double* slope) {
     double y = 4 * z, square = 1 + y * y;
     *slope = lead == 0 || y > 1e8 ? 0 : 8 * y / (square * square);
     return rgSpringWeights(lead, z);
 }
 
-// (16) of a spring and damper along a row.
+// step_derivatives.14 of a spring and damper along a row.
 static rgLawSlope rgSpringSlope(const rgWorld* world, int row, rgSoftness soft, double stretch,
                                 double command, double* byCommand) {
     const rgRows* rows = &world->constraints.rows;
@@ -248,7 +248,7 @@ static void rgLinearizeTendon(rgWorld* world, rgLinearization* l, int row) {
         bool slack = def->slack > 0 && def->stiffness > 0;
         rgSoftness soft = {slack ? 0 : def->stiffness, def->damping};
         rgAddLaw(world, l, row, rgSpringSlope(world, row, soft, rows->gap[row], 0, &unused));
-    } else if (source->row == 6) { // (27) of constraints.md
+    } else if (source->row == 6) { // constraints.md
         rgAddLaw(world, l, row, (rgLawSlope){.rate = -1});
     }
 }
@@ -319,7 +319,7 @@ typedef struct rgBiasSlope {
     rgSpatial byQ, byV; // linear: of the point
 } rgBiasSlope;
 
-// (18) A_i are biases, V_i velocities, about the reference of the tree.
+// step_derivatives.16 A_i are biases, V_i velocities, about the reference of the tree.
 static rgBiasSlope rgPointBiasSlope(const rgWorld* world, const rgFlow* flow, int link, rgVec3 arm,
                                     int j) {
     const rgModel* model = world->model;
@@ -370,7 +370,7 @@ static void rgTurnForeseen(const rgWorld* world, const rgLinearization* l, const
     }
 }
 
-// (18) gamma of a rigid loop: what its velocity gains until the end of the step.
+// step_derivatives.16 gamma of a rigid loop: what its velocity gains until the end of the step.
 static void rgAddLoopGain(rgWorld* world, rgLinearization* l, int row) {
     const rgRowSource* source = &world->constraints.rows.sources[row];
     const rgPlace* places = &world->constraints.loopPlaces[2 * source->index];
@@ -439,7 +439,7 @@ static void rgLinearizeRow(rgWorld* world, rgLinearization* l, int row) {
 
 // ---- contacts
 
-// (17) of compliant contacts.
+// step_derivatives.15 of compliant contacts.
 static rgLawSlope rgSoftSlope(rgWorld* world, rgLinearization* l, const rgContactPoint* point,
                               const rgMaterial* material, double ahead) {
     const rgRows* rows = &world->constraints.rows;

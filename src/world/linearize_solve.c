@@ -1,5 +1,5 @@
 // One linear problem in the modes of the step gives the change of impulses, of v+ and of q+; its
-// transpose gives gradients. docs/theory/step_derivatives.md (19)-(24).
+// transpose gives gradients. docs/theory/step_derivatives.md.
 #include "world/linearize.h"
 #include "world/project.h"
 
@@ -70,8 +70,8 @@ static void rgListActive(rgLinearization* l) {
     }
 }
 
-// (19) Two rows at the bound of friction, of a disc of radius mu lambda_n, along the slip and
-// across it. b: factor across of the velocity.
+// step_derivatives.17 Two rows at the bound of friction, of a disc of radius mu lambda_n, along the
+// slip and across it. b: factor across of the velocity.
 static void rgFillSlip(const rgWorld* world, rgLinearization* l, int row, int normal, double mu) {
     const rgRows* rows = &world->constraints.rows;
     const double* lambda = rows->lambda + row;
@@ -97,7 +97,7 @@ static void rgFillSlip(const rgWorld* world, rgLinearization* l, int row, int no
     }
 }
 
-// A and B of (19) for a block; rows without impulse have neither.
+// A and B of step_derivatives.17 for a block; rows without impulse have neither.
 static void rgFillBlock(const rgWorld* world, rgLinearization* l, const rgBlock* block) {
     int m = l->activeCount, first = block->firstRow;
     for (int r = first; r < first + block->rowCount; ++r) {
@@ -128,7 +128,7 @@ static void rgFillBlock(const rgWorld* world, rgLinearization* l, const rgBlock*
     }
 }
 
-// (19) K = A + B (G + R)
+// step_derivatives.17 K = A + B (G + R)
 static void rgFillSystem(const rgWorld* world, rgLinearization* l) {
     const rgRows* rows = &world->constraints.rows;
     int m = l->activeCount;
@@ -276,8 +276,8 @@ static int rgPivotedQr(int n, double* a, double* q, int* order) {
     return n;
 }
 
-// (20) x := the pseudoinverse of K; a and q are lost. K = Q R P', R' = Z (S 0)', x = P Z S^-T Q'.
-// Returns the rank.
+// step_derivatives.18 x := the pseudoinverse of K; a and q are lost. K = Q R P', R' = Z (S 0)', x =
+// P Z S^-T Q'. Returns the rank.
 static int rgPseudoinvert(int n, double* a, double* q, double* x, int* order) {
     int rank = rgPivotedQr(n, a, q, order);
     size_t stride = (size_t)n;
@@ -357,8 +357,8 @@ static void rgScaleSystem(int n, const double* units, double* a) {
     }
 }
 
-// (20) x := inverse of K, its pseudoinverse where it is singular; rest gets 1 - K x. units: what
-// impulses are measured in. Returns the rank; negative: not finite.
+// step_derivatives.18 x := inverse of K, its pseudoinverse where it is singular; rest gets 1 - K x.
+// units: what impulses are measured in. Returns the rank; negative: not finite.
 static int rgInvertRegular(int n, const double* K, const double* units, double* x, double* rest,
                            double* scratch, int* order) {
     size_t bytes = (size_t)n * (size_t)n * sizeof(double);
@@ -458,7 +458,7 @@ static void rgCountInconsistent(rgLinearization* l, const double* packed) {
     }
 }
 
-// (21)
+// step_derivatives.19
 void rgLinearize_Forward(rgWorld* world, rgLinearization* l) {
     size_t width = (size_t)l->width, n = (size_t)l->n;
     int m = l->activeCount;
@@ -488,7 +488,7 @@ void rgLinearize_Forward(rgWorld* world, rgLinearization* l) {
     }
 }
 
-// (23) From a gradient by v+ to those by the columns, added to out.
+// step_derivatives.21 From a gradient by v+ to those by the columns, added to out.
 void rgLinearize_Backward(rgWorld* world, rgLinearization* l, const double* bar, double* out) {
     const rgRows* rows = &world->constraints.rows;
     int n = l->n, m = l->activeCount;
@@ -577,7 +577,8 @@ static const rgRows* rgProjectedRows(const rgWorld* world, const rgProjectedRow*
     return of->row >= 0 ? &world->constraints.rows : &world->projection->rows;
 }
 
-// (22) l->pushed := M^^-1 J' of the rows, n x count; l->projection := inverse of G + R.
+// step_derivatives.20 l->pushed := M^^-1 J' of the rows, n x count; l->projection := inverse of G +
+// R.
 rgResult rgLinearize_Project(rgWorld* world, rgLinearization* l) {
     rgListProjected(world, l);
     int count = l->projectedCount, n = l->n;

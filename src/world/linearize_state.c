@@ -1,5 +1,5 @@
 // Tangents of a state: from what users see to where the step is computed, and from there to the new
-// state. docs/theory/step_derivatives.md (1)-(6).
+// state. docs/theory/step_derivatives.md.
 #include "world/linearize.h"
 
 #include <string.h>
@@ -49,14 +49,15 @@ static rgFreeChange rgUnitChange(int column) {
     return (rgFreeChange){rgVecAt(x), rgVecAt(x + 3), rgVecAt(x + 6), rgVecAt(x + 9)};
 }
 
-// (2) What the arm of a free body's centre adds to where its origin goes and how fast.
+// step_derivatives.2 What the arm of a free body's centre adds to where its origin goes and how
+// fast.
 static rgVec3 rgSwing(rgQuat at, rgVec3 rate, rgVec3 center, const rgFreeChange* change,
                       rgVec3 angle) {
     rgVec3 s = rgCross(rate, center), ds = rgCross(change->rate, center);
     return rgRotate(at, rgAdd(ds, rgCross(angle, s)));
 }
 
-// (1), (2) q, v -> Q, V. Linear ones of the change are in body axes.
+// step_derivatives.1, step_derivatives.2 q, v -> Q, V. Linear ones of the change are in body axes.
 static rgFreeChange rgStartChange(const rgTurnMap* turn, double time, rgVec3 center,
                                   const double* v, const rgFreeChange* in) {
     rgVec3 rate = rgVecAt(v + 3);
@@ -71,7 +72,7 @@ static rgFreeChange rgStartChange(const rgTurnMap* turn, double time, rgVec3 cen
     return out;
 }
 
-// (3) Q and the velocity -> q+, in world axes.
+// step_derivatives.3 Q and the velocity -> q+, in world axes.
 static rgFreeChange rgEndChange(const rgTurnMap* turn, double time, rgVec3 center, const double* v,
                                 const rgFreeChange* in) {
     rgVec3 rate = rgVecAt(v + 3);
@@ -109,7 +110,7 @@ static void rgFreeMaps(const rgWorld* world, const rgLink* link, rgJointMaps* ma
         rgPutColumn(first.p, first.angle, k % 6, k < 6 ? maps->startQq : maps->startQv);
         rgPutColumn(first.v, first.rate, k % 6, k < 6 ? maps->startVq : maps->startVv);
         rgPutColumn(last.p, last.angle, k % 6, k < 6 ? maps->endQ : maps->endV);
-        // (5) as users see it
+        // step_derivatives.4 as users see it
         rgVec3 swing = rgSwing(turn.from, rate, center, &in, in.angle);
         swing = rgSub(swing, rgSwing(after, rate, center, &in, zero.angle));
         rgPutColumn(rgRotateBack(after, rgAdd(in.v, swing)), in.rate, k % 6,
@@ -208,7 +209,7 @@ static void rgAddIdentity(const rgLinearization* l, int k, const double* a, int 
     }
 }
 
-// (3) change is that of the velocity that moves the coordinates.
+// step_derivatives.3 change is that of the velocity that moves the coordinates.
 void rgLinearize_PushEnd(const rgWorld* world, rgLinearization* l) {
     const rgModel* model = world->model;
     size_t width = (size_t)l->width;
@@ -229,7 +230,7 @@ void rgLinearize_PushEnd(const rgWorld* world, rgLinearization* l) {
     }
 }
 
-// (5), (6)
+// step_derivatives.4, step_derivatives.5
 void rgLinearize_PushOut(const rgWorld* world, rgLinearization* l) {
     const rgModel* model = world->model;
     size_t width = (size_t)l->width;
