@@ -70,7 +70,7 @@ typedef struct rgDerivatives {
 } rgDerivatives;
 
 RG_API rgDerivativeDef rgDefaultDerivativeDef(void);
-/// Columns that the derivatives of a world of the model have; negative when the def is wrong.
+/// Columns that the derivatives of a world of the model have; -1 when the def is wrong.
 RG_API int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef* def);
 
 /// Differentiate the step that rgWorld_Step() would take from the present state. Hooks of the def

@@ -179,7 +179,7 @@ int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef* def) 
     rgDerivativeDef usual = rgDefaultDerivativeDef();
     def = def != NULL ? def : &usual;
     if (model == NULL || !rgDefIsValid(model, def)) {
-        return -1;
+        return model == NULL ? 0 : -1;
     }
     int count = 0;
     count += def->by & rg_byPosition ? model->vCount : 0;
