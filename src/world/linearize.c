@@ -375,6 +375,9 @@ static rgResult rgLinearize_Run(rgWorld* world, const rgDerivativeDef* def, rgUs
     if (l == NULL) {
         return rg_errorMemory;
     }
+    if (def->advance && world->monitor.ranAway) {
+        return rg_errorNumeric; // as rgWorld_Step()
+    }
     rgLinearization_Start(world, l, def);
     if (def->differences) {
         rgResult result = rgLinearize_Differences(world, l);
