@@ -114,7 +114,7 @@ static int rgWriteCapsules(int run, char* text, int capacity) {
 }
 
 const rgFamily rgFamilies[rg_familyCount] = {
-    {"BoxesStack", "stacks of 1 to 50 boxes", 255, 200, 1, 0.7, rg_stackRuns, 0.02, 0.04,
+    {"BoxesStack", "stacks of 1 to 50 boxes", 255, 240, 1, 0.7, rg_stackRuns, 0.02, 0.04,
      rgWriteStacks},
     {"Chain", "chains of 8 to 10 links that swing and lie", 242, 28, 8, 0.3, rg_chainRuns, 0.1,
      0.03, rgWriteChain},

@@ -1,24 +1,25 @@
 // The paper's Fig. 4: how the errors of one contact problem fall with the iterations, for the wall
-// at the first touch of the ball and for a falling humanoid; and what each addition to the paper's
-// ADMM is worth there.
+// at the first touch of the ball and for a falling humanoid; what each addition to the paper's ADMM
+// is worth there; the order of the rules of the penalty on these and other robots; and iterations
+// over many problems. All problems are frozen.
 #include "cases.h"
 #include "collection.h"
+#include "frozen.h"
 #include "report/report.h"
 #include "run.h"
 #include "scratch.h"
-#include "simulation.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct rgMethod {
     const char* name;
     rgContactSolverDef def;
 } rgMethod;
 
-enum { rg_methodCount = 6, rg_problemCount = 2 };
+enum { rg_methodCount = 6, rg_problemCount = 2, rg_ruleCount = 3 };
 
 static void rgMakeMethods(rgMethod methods[rg_methodCount]) {
     static const char* const names[] = {"paper's ADMM, spectral", "paper's ADMM, linear",
@@ -37,55 +38,12 @@ static void rgMakeMethods(rgMethod methods[rg_methodCount]) {
 
 // ---- problems
 
-static bool rgTouches(const rgWorld* world, rgBodyId body) {
-    int count = 0;
-    const rgContact* contacts = rgWorld_Contacts(world, &count);
-    for (int i = 0; i < count; ++i) {
-        if (contacts[i].firstRow >= 0 &&
-            (contacts[i].bodyA.index1 == body.index1 || contacts[i].bodyB.index1 == body.index1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Run a scene until a body of this name is touched (NULL: until it has so many contacts), and write
-// the problem of that step.
-static bool rgCatchProblem(const char* what, const char* body, int contacts, const char* path) {
-    rgSimulation simulation;
-    rgSimulationArguments arguments = rgDefaultSimulationArguments();
-    arguments.what = what;
-    arguments.timeStep = 1e-3;
-    bool found = false, good = rgSimulation_Begin(&simulation, &arguments);
-    if (good && simulation.scene == NULL && simulation.info.keyCount > 0) {
-        good = rgWorld_Reset(simulation.world, (rgKeyId){1}) == rg_ok;
-    }
-    rgStepReport report;
-    for (int i = 0; good && !found && i < 6000; ++i) {
-        good = rgSimulation_Step(&simulation, &report) == rg_ok;
-        const rgContactProblem* problem = good ? rgWorld_Problem(simulation.world, NULL) : NULL;
-        if (problem != NULL) {
-            found = body != NULL ? rgTouches(simulation.world,
-                                             rgModel_FindBody(simulation.loaded.model, body))
-                                 : rgCountContacts(problem, NULL) >= contacts;
-            good = !found || rgWriteProblem(problem, NULL, path, simulation.name,
-                                            "first step of its kind; see rigor bench convergence");
-        }
-    }
-    rgSimulation_Free(&simulation);
-    return good && found;
-}
-
-static char* rgHumanoid(const char** name) {
-    const char* data = getenv("RIGOR_DATA");
-    char* path = rgCli_Format("%s/robots/talos/talos.xml", data != NULL ? data : "../shared/data");
-    *name = "Talos";
-    if (access(path, R_OK) != 0) {
-        free(path);
-        path = rgCli_CopyText("humanoid");
-        *name = "humanoid";
-    }
-    return path;
+// Frozen problems, which do not change with the simulator (bench/problems/README.md).
+static bool rgLoadSingle(const char* name, rgCase* loaded) {
+    char* path = rgCli_Format(RIGOR_SOURCE_DIR "/bench/problems/single/%s.hdf5", name);
+    bool good = rgLoadCase(path, rg_fclibMatrixAuto, loaded);
+    free(path);
+    return good;
 }
 
 // ---- curves
@@ -337,47 +295,194 @@ static void rgConclude(rgReport* report, const char* humanoid, int most,
                       text[1][1], text[2][0], text[2][1], text[3][0], text[3][1]);
 }
 
+// ---- the order of the rules
+
+// "linear, spectral; not: constant": the fewest iterations first, then those that did not end.
+static void rgWriteOrder(char* text, size_t size, const double needed[rg_ruleCount]) {
+    static const char* const names[rg_ruleCount] = {"spectral", "linear", "constant"};
+    int order[rg_ruleCount] = {0, 1, 2};
+    for (int i = 0; i < rg_ruleCount; ++i) {
+        for (int j = i + 1; j < rg_ruleCount; ++j) {
+            double a = needed[order[i]], b = needed[order[j]];
+            if (isnan(a) ? !isnan(b) : b < a) {
+                int other = order[i];
+                order[i] = order[j];
+                order[j] = other;
+            }
+        }
+    }
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < rg_ruleCount && used < size; ++i) {
+        double own = needed[order[i]], before = i > 0 ? needed[order[i - 1]] : NAN;
+        const char* sign = i == 0                        ? isnan(own) ? "none of: " : ""
+                           : isnan(own) && isnan(before) ? ", "
+                           : isnan(own)                  ? "; not: "
+                           : own > before                ? " < "
+                                                         : " = ";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", sign, names[order[i]]);
+    }
+}
+
+static double rgIterationsOf(const rgMethod* method, const rgContactProblem* problem, int most,
+                             double tolerance) {
+    rgMethod limited = *method;
+    rgErrors errors;
+    limited.def.tolerance = tolerance;
+    bool solved =
+        rgSolveWithin(&limited, problem, most, &errors) && errors.residual.total <= tolerance;
+    return solved ? errors.report.iterationCount : NAN;
+}
+
+static bool rgAddOrders(rgReport* report, int most) {
+    static const char* const names[] = {"wall", "Talos", "humanoid", "Solo12", "Cassie"};
+    rgMethod methods[rg_methodCount];
+    rgMakeMethods(methods);
+    rgSheet* sheet = rgReport_Table(report, "orders", "Order of the rules of ADMM's penalty");
+    rgSheet_Column(sheet, "problem", NULL, NULL);
+    rgSheet_Column(sheet, "contacts", NULL, "%.0f");
+    for (int m = 0; m < rg_ruleCount; ++m) {
+        rgSheet_Column(sheet, methods[m].name, "iterations to 1e-6", "%.0f");
+    }
+    rgSheet_Column(sheet, "fewest iterations first", NULL, NULL);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        rgCase one = {0};
+        double needed[rg_ruleCount];
+        char order[96];
+        if (!rgLoadSingle(names[i], &one)) {
+            rgCase_Free(&one);
+            return false;
+        }
+        rgSheet_Text(sheet, "%s", names[i]);
+        rgSheet_Number(sheet, one.contactCount);
+        for (int m = 0; m < rg_ruleCount; ++m) {
+            needed[m] = rgIterationsOf(&methods[m], &one.problem, most, 1e-6);
+            rgSheet_Number(sheet, needed[m]);
+        }
+        rgWriteOrder(order, sizeof(order), needed);
+        rgSheet_Text(sheet, "%s", order);
+        rgCase_Free(&one);
+    }
+    return true;
+}
+
+// ---- many problems
+
+// Of all problems, those not solved last.
+static double rgQuantileOfAll(double* needed, int count, double share) {
+    double* sorted = rgCli_Allocate((size_t)count, sizeof(double));
+    for (int i = 0; i < count; ++i) {
+        sorted[i] = isnan(needed[i]) ? 1e9 : needed[i];
+    }
+    double value = rgQuantileOf(sorted, count, share);
+    free(sorted);
+    return value < 1e8 ? value : NAN;
+}
+
+static bool rgAddQuantiles(rgReport* report, int most) {
+    static const double shares[] = {0.1, 0.25, 0.5, 0.75, 0.9};
+    rgMethod methods[rg_methodCount];
+    rgCaseFiles files = {0};
+    char* scratch = rgMakeScratch();
+    rgMakeMethods(methods);
+    bool good = scratch != NULL && rgFindFrozen(scratch, rgReport_Pick(report, 16, 1, 1), &files);
+    int count = files.count;
+    double* needed[rg_methodCount];
+    for (int m = 0; m < rg_methodCount; ++m) {
+        needed[m] = rgCli_Allocate((size_t)count + 1, sizeof(double));
+    }
+    for (int i = 0; i < count && good; ++i) {
+        rgCase one = {0};
+        good = rgLoadCase(files.files[i].path, rg_fclibMatrixAuto, &one);
+        for (int m = 0; m < rg_methodCount && good; ++m) {
+            needed[m][i] = rgIterationsOf(&methods[m], &one.problem, most, 1e-6);
+        }
+        rgCase_Free(&one);
+    }
+    char* title = rgCli_Format("Iterations to a true 1e-6 on %d problems", count);
+    rgSheet* sheet = rgReport_Table(report, "quantiles", title);
+    rgSheet_Column(sheet, "method", NULL, NULL);
+    rgSheet_Column(sheet, "problems", NULL, "%.0f");
+    rgSheet_Column(sheet, "solved", NULL, "%.0f");
+    for (size_t k = 0; k < sizeof(shares) / sizeof(shares[0]); ++k) {
+        char* name = rgCli_Format("%.0f %%", 100 * shares[k]);
+        rgSheet_Column(sheet, name, NULL, "%.0f");
+        free(name);
+    }
+    rgPlot* plot = rgReport_Plot(report, &(rgPlotDef){.name = "share",
+                                                      .title = title,
+                                                      .x = "iterations",
+                                                      .y = "share solved to a true 1e-6",
+                                                      .kind = rg_plotSteps,
+                                                      .logX = true,
+                                                      .low = 0,
+                                                      .high = 1});
+    for (int m = 0; m < rg_methodCount && good; ++m) {
+        int series = rgPlot_Series(plot, methods[m].name);
+        double solved = 0;
+        for (double at = 1; at <= most; at = fmax(at + 1, floor(at * 1.15))) {
+            solved = 0;
+            for (int i = 0; i < count; ++i) {
+                solved += needed[m][i] <= at;
+            }
+            rgPlot_Point(plot, series, at, solved / count);
+        }
+        rgSheet_Text(sheet, "%s", methods[m].name);
+        rgSheet_Number(sheet, count);
+        solved = 0;
+        for (int i = 0; i < count; ++i) {
+            solved += !isnan(needed[m][i]);
+        }
+        rgSheet_Number(sheet, solved);
+        for (size_t k = 0; k < sizeof(shares) / sizeof(shares[0]); ++k) {
+            rgSheet_Number(sheet, rgQuantileOfAll(needed[m], count, shares[k]));
+        }
+    }
+    for (int m = 0; m < rg_methodCount; ++m) {
+        free(needed[m]);
+    }
+    free(title);
+    rgCaseFiles_Free(&files);
+    rgRemoveScratch(scratch);
+    return good;
+}
+
 static bool rgRunConvergence(rgReport* report) {
-    const char* names[rg_problemCount] = {"wall", NULL};
-    char* what[rg_problemCount] = {rgCli_CopyText("wall"), rgHumanoid(&names[1])};
-    char* scratch = rgReport_Folder(report) == NULL ? rgMakeScratch() : NULL;
-    const char* folder = scratch != NULL ? scratch : rgReport_Folder(report);
-    int most = rgReport_Pick(report, 1000, 8000, 20000), done = 0;
+    static const char* const names[rg_problemCount] = {"wall", "Talos"};
+    int most = rgReport_Pick(report, 1000, 8000, 20000);
     rgCase cases[rg_problemCount] = {0};
     rgContactProblem problems[rg_problemCount];
     double needed[rg_problemCount][rg_methodCount][2];
-    bool good = folder != NULL;
+    bool good = true;
     rgSheet* sheet = rgAddTable(report, "methods", "What it takes to a residual of the judge");
     rgSheet* tests = rgAddOwnTable(report);
     for (int p = 0; good && p < rg_problemCount; ++p) {
-        rgReport_Progress(report, done++, 3, names[p]);
-        char* path = rgCli_Format("%s/convergence_%s.hdf5", folder, names[p]);
-        good = rgCatchProblem(what[p], p == 0 ? "ball" : NULL, 8, path) &&
-               rgLoadCase(path, rg_fclibMatrixAuto, &cases[p]);
+        rgReport_Progress(report, p, 5, names[p]);
+        good = rgLoadSingle(names[p], &cases[p]);
         if (good) {
             problems[p] = cases[p].problem;
-            rgReport_Note(report, "%s: %d contacts, %d rows in all%s.", names[p],
-                          rgCountContacts(&problems[p], NULL), problems[p].rowCount,
-                          scratch == NULL ? ", kept as an FCLIB file beside the page" : "");
+            rgReport_Note(report, "%s: %d contacts, %d rows in all (bench/problems/single).",
+                          names[p], rgCountContacts(&problems[p], NULL), problems[p].rowCount);
             rgAddProblem(report, sheet, tests, names[p], &problems[p], most, needed[p]);
         }
-        free(path);
     }
     if (good) {
-        rgReport_Progress(report, done, 3, "additions");
+        rgReport_Progress(report, 2, 5, "additions");
         rgAddAblation(report, problems, names, most);
         for (int p = 0; p < rg_problemCount; ++p) {
             rgReport_Check(report, isfinite(needed[p][5][1]), "the default reaches 1e-9 on %s",
                            names[p]);
         }
+        rgReport_Progress(report, 3, 5, "rules");
+        good = rgAddOrders(report, most);
+        rgReport_Progress(report, 4, 5, "many problems");
+        good = good && rgAddQuantiles(report, rgReport_Pick(report, 500, 2000, 20000));
         rgConclude(report, names[1], most, needed);
     }
     for (int p = 0; p < rg_problemCount; ++p) {
         rgCase_Free(&cases[p]);
-        free(what[p]);
     }
-    rgRemoveScratch(scratch);
-    return good || rgReport_Fail(report, "a contact problem could not be made");
+    return good || rgReport_Fail(report, "a frozen contact problem could not be read");
 }
 
 const rgExperiment rgExperimentConvergence = {
