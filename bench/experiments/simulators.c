@@ -12,7 +12,6 @@
 // makes the same few, which differ by their time steps.
 static const double rgTimeSteps[] = {1e-3, 0.99e-3, 1.01e-3, 0.98e-3, 1.02e-3}; // [s]
 static const double rgSolved = 1.01e-6; // the tolerance, and rounding
-enum { rg_mostRuns = 8 };
 
 typedef struct rgRobot {
     const char* label;
@@ -38,16 +37,19 @@ static const rgRobot rgRobots[] = {
 typedef struct rgEngineDef {
     const char* peer;
     const char* variant;
-    bool full; // only in the long runs
 } rgEngineDef;
-static const rgEngineDef rgEngines[] = {{"rigor", "", false},
-                                        {"MuJoCo", "elliptic", false},
-                                        {"MuJoCo", "pyramidal", false},
-                                        {"MuJoCo", "elliptic near-rigid", false},
-                                        {"MuJoCo", "pyramidal near-rigid", false},
-                                        {"MuJoCo wasm", "elliptic", true},
-                                        {"Bullet", "50 iterations", false},
-                                        {"DART", "", false}};
+static const rgEngineDef rgEngines[] = {{"rigor", ""},
+                                        {"MuJoCo", "elliptic"},
+                                        {"MuJoCo", "pyramidal"},
+                                        {"MuJoCo", "elliptic near-rigid"},
+                                        {"MuJoCo", "pyramidal near-rigid"},
+                                        {"MuJoCo", "CG"},
+                                        {"Drake", "SAP"},
+                                        {"Drake", "SAP near-rigid"},
+                                        {"Drake", "TAMSI"},
+                                        {"Bullet", "50 iterations"},
+                                        {"DART", ""}};
+enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 
 typedef struct rgSimulators {
     rgReport* report;
@@ -90,7 +92,6 @@ static double rgFalls_Rate(const rgFalls* falls) {
 
 static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int steps) {
     falls->peer = run->peer;
-    snprintf(falls->label, sizeof(falls->label), "%s", run->label);
     if (run->world == NULL) {
         snprintf(falls->fault, sizeof(falls->fault), "%s", run->fault);
         return;
@@ -115,22 +116,22 @@ static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int 
     falls->residual = falls->count > 1 ? fmax(falls->residual, run->residual) : run->residual;
 }
 
+// What takes no part has a row that says why.
 static void rgWriteFalls(rgSimulators* all, const rgRobot* robot, const rgFalls* falls) {
-    if (falls->made == 0) {
-        rgReport_Note(all->report, "%s takes no part in %s: %s.", falls->label, robot->label,
-                      falls->fault);
-        return;
-    }
+    bool any = falls->count > 0;
     rgSheet_Text(all->sheet, "%s", robot->label);
     rgSheet_Text(all->sheet, "%s", falls->label);
     rgSheet_Number(all->sheet, rgFalls_Rate(falls));
-    bool any = falls->count > 0;
     rgSheet_Number(all->sheet, any ? falls->steps / falls->median : NAN);
     rgSheet_Text(all->sheet, "%d/%d", falls->count, falls->made);
     rgSheet_Number(all->sheet, any ? falls->contacts : NAN);
     rgSheet_Number(all->sheet, any ? 1e3 * falls->deepest : NAN);
     rgSheet_Number(all->sheet, any ? 1e3 * falls->depth : NAN);
     rgSheet_Number(all->sheet, any ? falls->residual : NAN);
+    rgSheet_Text(all->sheet, "%s", falls->made == 0 ? falls->fault : "");
+    if (!any) {
+        return;
+    }
     rgPlot_Point(all->plot, rgPlot_Series(all->plot, falls->label),
                  rgPlot_Group(all->plot, robot->label), rgFalls_Rate(falls));
     bool own = strcmp(falls->peer->name, "rigor") == 0;
@@ -147,7 +148,7 @@ static void rgCompareRates(rgSimulators* all, const rgRobot* robot, const rgFall
     bool pyramid = false;
     for (int i = 1; i < count; ++i) {
         bool cone =
-            strstr(falls[i].label, "pyramidal") == NULL && strcmp(falls[i].peer->name, "DART") != 0;
+            strstr(falls[i].label, "pyramidal") == NULL && strncmp(falls[i].label, "DART", 4) != 0;
         double rate = rgFalls_Rate(&falls[i]);
         pyramid = pyramid || (!cone && rate > own);
         if (cone && rate > best) {
@@ -165,26 +166,27 @@ static void rgCompareRates(rgSimulators* all, const rgRobot* robot, const rgFall
     }
 }
 
-static bool rgFallOnce(rgSimulators* all, const char* path, double timeStep, rgFalls* falls,
-                       int* count) {
+static bool rgFallOnce(rgSimulators* all, const char* path, double timeStep,
+                       rgFalls falls[rg_engineCount]) {
     rgPeerScene scene;
-    rgPeerRun runs[rg_mostRuns];
-    *count = 0;
+    rgPeerRun runs[rg_engineCount] = {0};
     if (!rgPeerScene_Load(&scene, path, timeStep)) {
         rgPeerScene_Free(&scene);
         return rgReport_Fail(all->report, "%s cannot be loaded", path);
     }
-    for (int i = 0; i < (int)(sizeof(rgEngines) / sizeof(rgEngines[0])); ++i) {
+    for (int i = 0; i < rg_engineCount; ++i) {
         const rgPeer* peer = rgFindPeer(rgEngines[i].peer);
-        if (peer != NULL && (!rgEngines[i].full || rgReport_Effort(all->report) == rg_effortFull)) {
-            rgPeerRun_Begin(&runs[(*count)++], peer, rgEngines[i].variant, &scene);
+        if (peer != NULL) {
+            rgPeerRun_Begin(&runs[i], peer, rgEngines[i].variant, &scene);
         }
     }
-    rgPeerRuns_Time(runs, *count, all->steps, all->repeat, 5);
+    rgPeerRuns_Time(runs, rg_engineCount, all->steps, all->repeat, 5);
     rgPoseJudge* judge = rgPoseJudge_Make(&scene);
-    for (int i = 0; i < *count; ++i) {
-        rgFalls_Add(&falls[i], &runs[i], judge, all->steps);
-        rgPeerRun_End(&runs[i]);
+    for (int i = 0; i < rg_engineCount; ++i) {
+        if (runs[i].peer != NULL) {
+            rgFalls_Add(&falls[i], &runs[i], judge, all->steps);
+            rgPeerRun_End(&runs[i]);
+        }
     }
     rgPoseJudge_Free(judge);
     rgPeerScene_Free(&scene);
@@ -192,17 +194,21 @@ static bool rgFallOnce(rgSimulators* all, const char* path, double timeStep, rgF
 }
 
 static bool rgRunRobot(rgSimulators* all, const rgRobot* robot, const char* path) {
-    rgFalls falls[rg_mostRuns] = {0};
-    int count = 0;
+    rgFalls falls[rg_engineCount] = {0};
+    for (int i = 0; i < rg_engineCount; ++i) {
+        snprintf(falls[i].label, sizeof(falls[i].label), "%s%s%s", rgEngines[i].peer,
+                 rgEngines[i].variant[0] != '\0' ? " " : "", rgEngines[i].variant);
+        snprintf(falls[i].fault, sizeof(falls[i].fault), "not installed: ./setup bench");
+    }
     for (int i = 0; i < all->falls; ++i) {
-        if (!rgFallOnce(all, path, rgTimeSteps[i], falls, &count)) {
+        if (!rgFallOnce(all, path, rgTimeSteps[i], falls)) {
             return false;
         }
     }
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < rg_engineCount; ++i) {
         rgWriteFalls(all, robot, &falls[i]);
     }
-    rgCompareRates(all, robot, falls, count);
+    rgCompareRates(all, robot, falls, rg_engineCount);
     return true;
 }
 
@@ -221,6 +227,17 @@ static bool rgRunSimulators(rgReport* report) {
     rgSheet_Column(all.sheet, "deepest", "mm", "%.3g");
     rgSheet_Column(all.sheet, "mean depth", "mm", "%.3g");
     rgSheet_Column(all.sheet, "worst residual", NULL, "%.1e");
+    rgSheet_Column(all.sheet, "takes no part", NULL, NULL);
+    rgSheet* versions = rgReport_Table(report, "versions", "Engines");
+    rgSheet_Column(versions, "engine", NULL, NULL);
+    rgSheet_Column(versions, "version", NULL, NULL);
+    for (int i = 0; i < rg_engineCount; ++i) {
+        if (i == 0 || strcmp(rgEngines[i].peer, rgEngines[i - 1].peer) != 0) {
+            const rgPeer* peer = rgFindPeer(rgEngines[i].peer);
+            rgSheet_Text(versions, "%s", rgEngines[i].peer);
+            rgSheet_Text(versions, "%s", peer != NULL ? peer->version() : "not installed");
+        }
+    }
     all.plot = rgReport_Plot(report, &(rgPlotDef){.name = "rates",
                                                   .title = "Steps per second, one thread",
                                                   .x = "",
@@ -234,11 +251,13 @@ static bool rgRunSimulators(rgReport* report) {
         if (path != NULL && (rgRobots[i].always || rgReport_Effort(report) != rg_effortQuick)) {
             rgReport_Progress(report, i, count, rgRobots[i].label);
             rgRobot robot = rgRobots[i];
+            char* substitute = rgCli_Format("%s (substitute)", path);
             if (strchr(path, '/') == NULL) {
                 own = true;
-                robot.label = path;
+                robot.label = substitute;
             }
             good = rgRunRobot(&all, &robot, path);
+            free(substitute);
         }
         free(path);
     }
@@ -253,12 +272,11 @@ static bool rgRunSimulators(rgReport* report) {
                   "and have none. Falls in which an engine's numbers became infinite are left "
                   "out of its row. Strict files let parts collide that overlap.");
     rgReport_Note(report,
-                  "Drake, of the paper's figure, is in no package source used here. DART has no "
-                  "convex hulls, and takes part where shapes are simple. MuJoCo wasm, in the long "
-                  "runs, is a newer version in WebAssembly (npm), its time that of its own "
-                  "process. %s.",
-                  own ? "Scenes of ours, which have joint limits and dampers, stand in where "
-                        "RIGOR_DATA has no robots"
+                  "Drake has one contact point for each pair of shapes (point contact), and its "
+                  "time is CPU time of its own process, in one call for all steps. DART has no "
+                  "convex hulls, and takes part where shapes are simple. %s.",
+                  own ? "Measured on substitutes: scenes of ours, which have joint limits and "
+                        "dampers, stand in where there are no robots (./setup data)"
                       : "Robots are those of RIGOR_DATA");
     if (all.robots > 0) {
         rgReport_Conclude(report,

@@ -1,8 +1,9 @@
 // Contact solvers along trajectories of robotics systems: time per problem to 1e-4.
+#include "dense_problem.h"
 #include "report/report.h"
 #include "rivals.h"
 #include "run.h"
-#include "scs_peer.h"
+#include "solver_peer.h"
 #include "stats.h"
 #include "trot.h"
 
@@ -16,87 +17,45 @@ enum { rg_iterationsMost = 1000, rg_problemsMost = 400 };
 
 typedef struct rgWayDef {
     const char* label;
-    const char* solver; // of rigor solve; NULL: SCS
+    const char* solver; // of rigor solve, or
     rgContactModel model;
+    const char *peer, *method; // of another program
 } rgWayDef;
 static const rgWayDef rgWays[] = {
-    {"rigor", "auto", rg_modelNcp},     {"ADMM of the paper", "admm", rg_modelNcp},
-    {"PGS", "pgs", rg_modelNcp},        {"rigor, CCP", "auto", rg_modelCcp},
-    {"ADMM, CCP", "admm", rg_modelCcp}, {"PGS, CCP", "pgs", rg_modelCcp},
-    {NULL, NULL, rg_modelCcp},
+    {"rigor", "auto", rg_modelNcp, NULL, NULL},
+    {"ADMM of the paper", "admm", rg_modelNcp, NULL, NULL},
+    {"PGS", "pgs", rg_modelNcp, NULL, NULL},
+    {"rigor, CCP", "auto", rg_modelCcp, NULL, NULL},
+    {"ADMM, CCP", "admm", rg_modelCcp, NULL, NULL},
+    {"PGS, CCP", "pgs", rg_modelCcp, NULL, NULL},
+    {"SCS, CCP", NULL, rg_modelCcp, "SCS", ""},
+    {"Pinocchio's ADMM", NULL, rg_modelNcp, "Pinocchio", "ADMM"},
+    {"Pinocchio's PGS, over-relaxed", NULL, rg_modelNcp, "Pinocchio", "PGS over-relaxed"},
+    {"Siconos NSGS", NULL, rg_modelNcp, "Siconos", "NSGS"},
 };
 enum { rg_wayCount = sizeof(rgWays) / sizeof(rgWays[0]) };
 
-// A problem in dense form, on its own.
-typedef struct rgKept {
-    rgContactProblem problem;
-    rgBlock* blocks;
-    double *G, *g, *R, *length;
-} rgKept;
-
 typedef struct rgTrajectory {
     const char* label;
+    bool substitute; // for a robot that is not there
     int count;
-    rgKept problems[rg_problemsMost];
+    rgDenseProblem problems[rg_problemsMost];
     double contacts;
 } rgTrajectory;
 
-static double* rgCopyNumbers(const double* from, size_t count) {
-    double* copy = from != NULL ? rgCli_Allocate(count, sizeof(double)) : NULL;
-    if (copy != NULL) {
-        memcpy(copy, from, count * sizeof(double));
-    }
-    return copy;
-}
-
-// G column by column, from the response to units.
 static void rgKeep(rgTrajectory* trajectory, const rgContactProblem* problem) {
-    size_t n = problem != NULL ? (size_t)problem->rowCount : 0;
-    if (n == 0 || trajectory->count == rg_problemsMost) {
+    if (problem == NULL || problem->rowCount == 0 || trajectory->count == rg_problemsMost) {
         return;
     }
-    rgKept* kept = &trajectory->problems[trajectory->count++];
-    double* unit = rgCli_Allocate(n, sizeof(double));
-    kept->G = rgCli_Allocate(n * n, sizeof(double));
-    kept->g = rgCopyNumbers(problem->freeVelocity, n);
-    kept->R = rgCopyNumbers(problem->compliance, n);
-    kept->length = rgCopyNumbers(problem->rowLength, n);
-    kept->blocks = rgCli_Allocate((size_t)problem->blockCount, sizeof(rgBlock));
-    memcpy(kept->blocks, problem->blocks, (size_t)problem->blockCount * sizeof(rgBlock));
-    for (size_t j = 0; j < n; ++j) {
-        unit[j] = 1;
-        rgContactProblem_Velocity(problem, unit, kept->G + j * n);
-        unit[j] = 0;
-        for (size_t i = 0; i < n; ++i) {
-            kept->G[j * n + i] -= kept->g[i] + (i == j && kept->R != NULL ? kept->R[i] : 0);
-        }
-    }
-    for (size_t j = 0; j < n; ++j) { // rounding is not symmetric
-        for (size_t i = 0; i < j; ++i) {
-            kept->G[j * n + i] = kept->G[i * n + j] =
-                0.5 * (kept->G[j * n + i] + kept->G[i * n + j]);
-        }
-    }
-    kept->problem = *problem;
-    kept->problem.blocks = kept->blocks;
-    kept->problem.freeVelocity = kept->g;
-    kept->problem.compliance = kept->R;
-    kept->problem.rowLength = kept->length;
-    kept->problem.delassus = (rgDelassus){.kind = rg_delassusDense, .matrix = kept->G};
+    rgDenseProblem_Copy(&trajectory->problems[trajectory->count++], problem);
     for (int b = 0; b < problem->blockCount; ++b) {
         trajectory->contacts += problem->blocks[b].kind == rg_blockCoulomb;
     }
-    free(unit);
 }
 
 static void rgTrajectory_Free(rgTrajectory* trajectory) {
     for (int i = 0; i < trajectory->count; ++i) {
-        rgKept* kept = &trajectory->problems[i];
-        free(kept->G);
-        free(kept->g);
-        free(kept->R);
-        free(kept->length);
-        free(kept->blocks);
+        rgDenseProblem_Free(&trajectory->problems[i]);
     }
     free(trajectory);
 }
@@ -150,8 +109,9 @@ static rgTrajectory* rgRecord(const rgSystemDef* system, int samples) {
     bool good = rgMakeDef(system, &scene, &def) &&
                 rgCompileModel(def, NULL, NULL, &model) == rg_ok &&
                 rgCreateWorld(model, &worldDef, NULL, &world) == rg_ok;
-    if (good && scene == NULL && system->robot != NULL) {
-        trajectory->label = "Talos, falling";
+    trajectory->substitute = scene != NULL && system->robot != NULL;
+    if (good && system->robot != NULL) {
+        trajectory->label = scene == NULL ? "Talos, falling" : "humanoid, falling (substitute)";
     }
     if (good && scene != NULL) {
         good = rgScene_Start(scene, world) == rg_ok;
@@ -222,24 +182,30 @@ static void rgTimeSolver(const rgWayDef* way, const rgTrajectory* trajectory, in
     rgDestroyContactSolver(solver);
 }
 
-static bool rgTimeScs(const rgTrajectory* trajectory, rgTimes* times) {
+// The least tolerance of its own that the judge accepts; a time without an answer does not count.
+static bool rgTimePeer(const rgSolverPeer* peer, const rgTrajectory* trajectory, rgTimes* times,
+                       char* fault, size_t faultSize) {
     const rgContactProblem** problems =
         rgCli_Allocate((size_t)trajectory->count, sizeof(rgContactProblem*));
-    rgScsAnswer* answers = rgCli_Allocate((size_t)trajectory->count, sizeof(rgScsAnswer));
+    rgSolverAnswer* answers = rgCli_Allocate((size_t)trajectory->count, sizeof(rgSolverAnswer));
     for (int i = 0; i < trajectory->count; ++i) {
         problems[i] = &trajectory->problems[i].problem;
     }
-    bool good = rgScs_Solve(problems, trajectory->count, rgTolerance, rg_iterationsMost, answers);
+    bool good = rgSolverPeer_SolveTruly(peer, problems, trajectory->count, rgTolerance,
+                                        rg_iterationsMost, answers, NULL, fault, faultSize);
     for (int i = 0; i < trajectory->count; ++i) {
-        if (good) {
-            rgTimes_Add(times, problems[i], rg_modelCcp, answers[i].lambda, answers[i].seconds,
+        if (good && answers[i].lambda != NULL) {
+            rgTimes_Add(times, problems[i], peer->model, answers[i].lambda, answers[i].seconds,
                         answers[i].iterations);
         }
-        free(answers[i].lambda);
     }
+    rgSolverAnswers_Free(answers, trajectory->count);
     free((void*)problems);
     free(answers);
-    return good;
+    if (good && times->count == 0) {
+        snprintf(fault, faultSize, "it takes none of these problems");
+    }
+    return times->count > 0;
 }
 
 static double rgWriteTimes(rgSheet* sheet, rgPlot* plot, const rgTrajectory* trajectory,
@@ -247,9 +213,7 @@ static double rgWriteTimes(rgSheet* sheet, rgPlot* plot, const rgTrajectory* tra
     double mean = rgMeanOf(times->seconds, times->count);
     rgSheet_Text(sheet, "%s", trajectory->label);
     rgSheet_Number(sheet, trajectory->contacts / trajectory->count);
-    char* label =
-        way->solver != NULL ? rgCli_CopyText(way->label) : rgCli_Format("%s, CCP", rgScs_Label());
-    rgSheet_Text(sheet, "%s", label);
+    rgSheet_Text(sheet, "%s", way->label);
     rgSheet_Number(sheet, 1e6 * mean);
     rgSheet_Number(sheet, 1e6 * rgQuantileOf(times->seconds, times->count, 0.5));
     rgSheet_Number(sheet, times->iterations / times->count);
@@ -259,9 +223,23 @@ static double rgWriteTimes(rgSheet* sheet, rgPlot* plot, const rgTrajectory* tra
     char place[16];
     snprintf(place, sizeof(place), "%.*s", (int)strcspn(trajectory->label, " ,"),
              trajectory->label); // the first word
-    rgPlot_Point(plot, rgPlot_Series(plot, label), rgPlot_Group(plot, place), 1e6 * mean);
-    free(label);
+    rgPlot_Point(plot, rgPlot_Series(plot, way->label), rgPlot_Group(plot, place), 1e6 * mean);
+    rgSheet_Text(sheet, "%s", "");
     return mean;
+}
+
+static void rgWriteFault(rgSheet* sheet, const rgTrajectory* trajectory, const char* label,
+                         const char* fault) {
+    rgSheet_Text(sheet, "%s", trajectory->label);
+    rgSheet_Number(sheet, trajectory->contacts / trajectory->count);
+    rgSheet_Text(sheet, "%s", label);
+    for (int i = 0; i < 3; ++i) {
+        rgSheet_Number(sheet, NAN);
+    }
+    rgSheet_Text(sheet, "-");
+    rgSheet_Number(sheet, NAN);
+    rgSheet_Number(sheet, NAN);
+    rgSheet_Text(sheet, "%s", fault);
 }
 
 static bool rgRunTimings(rgReport* report) {
@@ -275,6 +253,7 @@ static bool rgRunTimings(rgReport* report) {
     rgSheet_Column(sheet, "solved", NULL, NULL);
     rgSheet_Column(sheet, "exact residual, median", NULL, "%.1e");
     rgSheet_Column(sheet, "largest", NULL, "%.1e");
+    rgSheet_Column(sheet, "takes no part", NULL, NULL);
     rgPlot* plot = rgReport_Plot(report, &(rgPlotDef){.name = "means",
                                                       .title = "Mean time per contact problem",
                                                       .x = "",
@@ -282,7 +261,7 @@ static bool rgRunTimings(rgReport* report) {
                                                       .kind = rg_plotBars,
                                                       .logY = true});
     int systems = (int)(sizeof(rgSystems) / sizeof(rgSystems[0])), ahead = 0, compared = 0;
-    bool scs = true;
+    bool substitutes = false;
     rgRivals faster = {0};
     for (int s = 0; s < systems; ++s) {
         int samples = rgReport_Pick(report, 4, rgSystems[s].samples, rg_problemsMost);
@@ -294,8 +273,12 @@ static bool rgRunTimings(rgReport* report) {
             rgTimes times = {.seconds = rgCli_Allocate((size_t)trajectory->count, sizeof(double)),
                              .residuals =
                                  rgCli_Allocate((size_t)trajectory->count, sizeof(double))};
+            char fault[256] = "";
             if (rgWays[w].solver == NULL) {
-                scs = rgTimeScs(trajectory, &times) && scs;
+                const rgSolverPeer* peer = rgFindSolverPeer(rgWays[w].peer, rgWays[w].method);
+                if (!rgTimePeer(peer, trajectory, &times, fault, sizeof(fault))) {
+                    rgWriteFault(sheet, trajectory, rgWays[w].label, fault);
+                }
             } else {
                 rgTimeSolver(&rgWays[w], trajectory, rgReport_Pick(report, 1, 3, 5), &times);
             }
@@ -305,10 +288,8 @@ static bool rgRunTimings(rgReport* report) {
                 compared += w == 1 || w == 2;
                 ahead += (w == 1 || w == 2) && own <= mean;
                 char who[120];
-                snprintf(who, sizeof(who), "%s on %s",
-                         rgWays[w].label != NULL ? rgWays[w].label : rgScs_Label(),
-                         trajectory->label);
-                if (w > 0) {
+                snprintf(who, sizeof(who), "%s on %s", rgWays[w].label, trajectory->label);
+                if (w > 0 && times.solved == times.count) {
                     rgRivals_Add(&faster, who, 1 / own, 1 / mean, NULL);
                 }
                 rgReport_Check(report, w > 0 || times.solved == times.count,
@@ -318,23 +299,21 @@ static bool rgRunTimings(rgReport* report) {
             free(times.seconds);
             free(times.residuals);
         }
+        substitutes = substitutes || trajectory->substitute;
         rgTrajectory_Free(trajectory);
     }
-    rgReport_Note(report,
-                  "Problems of every nth step of a trajectory under the exact law, as dense "
-                  "matrices, solved cold until the judge's residual of the solver's own problem "
-                  "(exact, or the convex relaxation) is 1e-4, or %d iterations are done; SCS "
-                  "stops by its own test at 1e-4 in SI units. One definition of each solver for "
-                  "all systems. The quadruped's controller is a reactive trot on servos, where "
-                  "the paper has model-predictive control, on bumps on a slope of 20 degrees.%s",
-                  (int)rg_iterationsMost,
-                  scs && strstr(rgScs_Label(), "native") == NULL
-                      ? " SCS 3.2.7 is the npm package scs-solver, in WebAssembly: its own set-up "
-                        "and solve times, without the call's overhead; native code would be "
-                        "faster."
-                  : scs ? " SCS is the system's library: its own set-up and solve times."
-                        : " SCS takes no part: node or the package scs-solver is missing (./setup "
-                          "bench).");
+    rgReport_Note(
+        report,
+        "Problems of every nth step of a trajectory under the exact law, as dense "
+        "matrices, solved cold until the judge's residual of the solver's own problem "
+        "(exact, or the convex relaxation) is 1e-4, or %d iterations are done. SCS, Pinocchio "
+        "and Siconos run as native programs and stop by tests of their own, with the "
+        "largest tolerance of 1e-4, 1e-5, ... that the judge accepts; their times are "
+        "set-up and solve. One definition of each solver for "
+        "all systems. The quadruped's controller is a reactive trot on servos, where "
+        "the paper has model-predictive control, on bumps on a slope of 20 degrees.%s",
+        (int)rg_iterationsMost,
+        substitutes ? " Measured on substitutes: there is no Talos (./setup data)." : "");
     rgReport_Conclude(
         report,
         "rigor solves every exact problem and is faster than the paper's ADMM and "

@@ -94,6 +94,19 @@ static mjModel* rgLoadThroughMjcf(const rgPeerScene* scene, char* fault, size_t 
     return model;
 }
 
+// Of all contacts. The option "override" would set their friction as well, from version 3 on.
+static void rgSetContacts(mjModel* model, const mjtNum reference[mjNREF],
+                          const mjtNum impedance[mjNIMP]) {
+    for (int i = 0; i < model->ngeom; ++i) {
+        memcpy(model->geom_solref + mjNREF * i, reference, mjNREF * sizeof(mjtNum));
+        memcpy(model->geom_solimp + mjNIMP * i, impedance, mjNIMP * sizeof(mjtNum));
+    }
+    for (int i = 0; i < model->npair; ++i) {
+        memcpy(model->pair_solref + mjNREF * i, reference, mjNREF * sizeof(mjtNum));
+        memcpy(model->pair_solimp + mjNIMP * i, impedance, mjNIMP * sizeof(mjtNum));
+    }
+}
+
 static bool rgSetOptions(mjModel* model, const char* variant, double timeStep) {
     bool known = false;
     for (int i = 0; rgMujocoVariants[i] != NULL; ++i) {
@@ -103,17 +116,14 @@ static bool rgSetOptions(mjModel* model, const char* variant, double timeStep) {
     model->opt.cone = strncmp(variant, "pyramidal", 9) == 0 ? mjCONE_PYRAMIDAL : mjCONE_ELLIPTIC;
     if (strstr(variant, "near-rigid") != NULL) {
         static const mjtNum impedance[mjNIMP] = {0.99, 0.9999, 0.001, 0.5, 2};
-        model->opt.enableflags |= mjENBL_OVERRIDE;
-        model->opt.o_solref[0] = 2 * timeStep;
-        model->opt.o_solref[1] = 1;
-        memcpy(model->opt.o_solimp, impedance, sizeof(impedance));
+        const mjtNum reference[mjNREF] = {2 * timeStep, 1};
+        rgSetContacts(model, reference, impedance);
     } else if (strchr(variant, ';') != NULL) {
-        double impedance = rgPeerSetting(variant, "impedance", 0.9);
-        model->opt.enableflags |= mjENBL_OVERRIDE;
-        model->opt.o_solref[0] = rgPeerSetting(variant, "timeconst", 0.02);
-        model->opt.o_solref[1] = rgPeerSetting(variant, "dampratio", 1);
-        model->opt.o_solimp[0] = impedance;
-        model->opt.o_solimp[1] = fmax(0.95, 1 - 0.1 * (1 - impedance));
+        double least = rgPeerSetting(variant, "impedance", 0.9);
+        const mjtNum impedance[mjNIMP] = {least, fmax(0.95, 1 - 0.1 * (1 - least)), 0.001, 0.5, 2};
+        const mjtNum reference[mjNREF] = {rgPeerSetting(variant, "timeconst", 0.02),
+                                          rgPeerSetting(variant, "dampratio", 1)};
+        rgSetContacts(model, reference, impedance);
     } else if (strcmp(variant, "CG") == 0) {
         model->opt.solver = mjSOL_CG;
     } else if (strcmp(variant, "noslip") == 0) { // what its documentation recommends for grasps

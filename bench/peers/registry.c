@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 extern const rgPeer rgPeerMujoco;
-extern const rgPeer rgPeerWasm;
+extern const rgPeer rgPeerDrake;
 extern const rgPeer rgPeerBullet;
 extern const rgPeer rgPeerOde;
 extern const rgPeer rgPeerDart;
@@ -15,8 +15,8 @@ static const rgPeer* const rgPeers[] = {
 #ifdef RIGOR_PEER_MUJOCO
     &rgPeerMujoco,
 #endif
-#ifdef RIGOR_PEER_WASM
-    &rgPeerWasm,
+#ifdef RIGOR_PEER_DRAKE
+    &rgPeerDrake,
 #endif
 #ifdef RIGOR_PEER_BULLET
     &rgPeerBullet,

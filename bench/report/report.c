@@ -104,7 +104,10 @@ void rgReport_Conclude(rgReport* report, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     free(report->conclusion);
-    report->conclusion = rgCli_FormatList(format, arguments);
+    report->conclusion =
+        report->effort == rg_effortQuick
+            ? rgCli_CopyText("A quick pass shows that the experiment runs, and concludes nothing.")
+            : rgCli_FormatList(format, arguments);
     va_end(arguments);
 }
 

@@ -34,7 +34,8 @@ const char* rgReport_Folder(const rgReport* report);
 // ---- text
 
 void rgReport_Conclude(rgReport* report, const char* format, ...)
-    __attribute__((format(printf, 2, 3))); // one or two sentences, above everything else
+    __attribute__((format(printf, 2, 3))); // one or two sentences, above everything else; a quick
+                                           // pass says that it concludes nothing
 void rgReport_Note(rgReport* report, const char* format, ...)
     __attribute__((format(printf, 2, 3))); // a paragraph below the question
 // What must hold whatever the machine: a false one makes the run fail.

@@ -77,6 +77,22 @@ static void test_files(void** state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+// What was hardly measured is not concluded from.
+static void test_quick(void** state) {
+    (void)state;
+    char folder[] = "/tmp/rigor-report-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    rgReport* report = rgCreateReport(&rgOnly, rg_effortQuick, NULL);
+    rgReport_Conclude(report, "%s is the fastest", "rigor");
+    assert_true(rgReport_WriteFiles(report, folder));
+    char* json = rgReadAll(folder, "only.json");
+    assert_null(strstr(json, "fastest"));
+    assert_non_null(strstr(json, "concludes nothing"));
+    free(json);
+    rgDestroyReport(report);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static void test_page(void** state) {
     (void)state;
     char folder[] = "/tmp/rigor-report-XXXXXX";
@@ -113,6 +129,7 @@ static void test_page(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_quick),
         cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
