@@ -109,6 +109,8 @@ coverage: build/coverage/.configured
 # Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 15
 # minutes on two idle cores: build/bench/report/index.html with JSON and CSV beside it. `rigor bench list`
 # names them, and NAMES="convergence fclib" makes only these.
+# Scenes are those below RIGOR_DATA, or else those that ./setup data made.
+bench bench-full bench-quick: export RIGOR_DATA := $(abspath $(if $(wildcard $(RIGOR_DATA)),$(RIGOR_DATA),data))
 bench: reconfigured
 	build/release/rigor bench report $(NAMES)
 bench-full: reconfigured
