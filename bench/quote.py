@@ -6,19 +6,26 @@ A page says where its numbers are from, and each block what it shows:
     <!-- quote from epyc-2core -->
     <!-- quote EXPERIMENT conclusion -->
     <!-- quote EXPERIMENT TABLE [; columns A | B ...] [; where A = X ...] [; across A | B | C ...] -->
+    <!-- quote EXPERIMENT plot NAME -->
+    <!-- quote summary; EXPERIMENT | FIGURE | CLAIM; ... -->
     ...
     <!-- end quote -->
 
 What stands between is written anew from bench/results/epyc-2core/report/EXPERIMENT.json; with --check it only has
 to be the same. A machine holds until the next one is named. Columns are named as in the report, the second one of
 the same name "name#2". "across" has a row for each A, a column for each B, and C, ... in the cells. "machine" in
-place of an experiment: where and when."""
+place of an experiment: where and when. A plot becomes docs/figures/MACHINE_EXPERIMENT_NAME.svg. A summary has a row
+for each experiment: a figure of the paper and what it claims, the conclusion here, and the command."""
 import json
 import os
 import re
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import figures  # noqa: E402
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
+FIGURES = os.path.normpath(os.path.join(ROOT, "..", "..", "docs", "figures"))
 SOURCE = re.compile(r"<!-- quote from ([\w.-]+) -->")
 BLOCK = re.compile(r"(<!-- quote (?!from )(?P<what>[^>]*?) -->\n)(?P<old>.*?)(<!-- end quote -->)", re.S)
 
@@ -112,14 +119,39 @@ def quote_machine(results):
     return lines
 
 
-def quote(results, what):
+def quote_summary(results, rows):
+    yield "| paper | what it claims | found here | command |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        experiment, figure, claim = (part.strip() for part in row.split("|"))
+        found = load(results, experiment)
+        text = (found["conclusion"] or found["fault"]).replace("|", "\\|")
+        yield f"| {figure} | {claim} | {text} | `rigor bench {experiment}` |"
+
+
+def quote_plot(results, found, name, folder, written):
+    plots = {plot["name"]: plot for plot in found["plots"]}
+    if name not in plots:
+        fail(found["experiment"], "has no plot", name, "but", ", ".join(plots))
+    machine = os.path.basename(os.path.dirname(results))
+    file = f"{machine}_{found['experiment']}_{name}.svg"
+    written[os.path.join(FIGURES, file)] = figures.draw(plots[name])
+    place = os.path.relpath(os.path.join(FIGURES, file), folder)
+    return [f"![{plots[name]['title']}]({place})"]
+
+
+def quote(results, what, folder, written):
     first, *clauses = [part.strip() for part in what.split(";")]
     if first == "machine":
         return quote_machine(results)
+    if first == "summary":
+        return list(quote_summary(results, clauses))
     experiment, _, name = first.partition(" ")
     found = load(results, experiment)
     if name == "conclusion":
         return ["> " + (found["conclusion"] or found["fault"])]
+    if name.startswith("plot "):
+        return quote_plot(results, found, name[5:].strip(), folder, written)
     table, columns, across = Table(found, name), None, None
     for clause in clauses:
         verb, _, rest = clause.partition(" ")
@@ -140,6 +172,7 @@ def fill(page):
         old = file.read()
     if old.count("<!-- end quote -->") != len(BLOCK.findall(old)):
         fail(page, "has a quote without an end, or an end without a quote")
+    written, folder = {}, os.path.dirname(os.path.abspath(page))
     sources = [(one.start(), one.group(1)) for one in SOURCE.finditer(old)]
 
     def renew(block):
@@ -147,9 +180,17 @@ def fill(page):
         if not named:
             fail(page, "does not say where its numbers are from")
         results = os.path.join(ROOT, named[-1], "report")
-        return block.group(1) + "\n".join(quote(results, block.group("what"))) + "\n" + block.group(4)
+        return block.group(1) + "\n".join(quote(results, block.group("what"), folder, written)) + "\n" + block.group(4)
 
-    return old, BLOCK.sub(renew, old)
+    return old, BLOCK.sub(renew, old), written
+
+
+def is_file(path, text):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read() == text
+    except OSError:
+        return False
 
 
 def main():
@@ -158,12 +199,14 @@ def main():
         fail("quote.py [--check] PAGE...")
     stale = []
     for page in pages:
-        old, new = fill(page)
-        if old != new and check:
-            stale.append(page)
-        elif old != new:
-            with open(page, "w", encoding="utf-8") as file:
-                file.write(new)
+        old, new, drawn = fill(page)
+        for path, text in [(page, new), *drawn.items()]:
+            if not is_file(path, text) and check:
+                stale.append(path)
+            elif not is_file(path, text):
+                os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
     if stale:
         fail(", ".join(stale), "differ from the kept results; make bench-quotes writes them anew")
     print("quote:", len(pages), "pages agree with the kept results")

@@ -50,49 +50,65 @@ def check_scripts(root):
                                                    {"name": "rate", "unit": "1/s", "format": "%.0f"},
                                                    {"name": "rate", "unit": "mm", "format": "%.2g"}],
                           "rows": [["a", "x", 12345.6, 0.123], ["a", "y", 7, None], ["b", "x", 1, 2]]}],
-              "plots": [{"name": "p", "series": [{"name": "s", "x": list(range(40000)), "y": [0.5] * 40000}]}]}
+              "plots": [{"name": "p", "title": "P < Q", "x": "n", "y": "share", "groups": [],
+                         "series": [{"name": "s", "x": list(range(40000)), "y": [0.5] * 40000}]},
+                        {"name": "bars", "title": "B", "x": "", "y": "rate", "groups": ["left", "right"],
+                         "series": [{"name": "s", "x": [0, 1], "y": [10, None]}, {"name": "t", "x": [0], "y": [2000]}]}]}
     page = ("<!-- quote from here -->\n<!-- quote machine -->\n<!-- end quote -->\n<!-- quote made conclusion -->\n"
             "old\n<!-- end quote -->\n<!-- quote made t; where who = a; columns what | rate#2 -->\n<!-- end quote -->\n"
             "<!-- quote made t; across who | what | rate | rate#2 -->\n<!-- end quote -->\n"
+            "<!-- quote made plot p -->\n<!-- end quote -->\n<!-- quote made plot bars -->\n<!-- end quote -->\n"
+            "<!-- quote summary; made | Fig. 9 | it is 3 -->\n<!-- end quote -->\n"
             "<!-- quote from there -->\n<!-- quote made conclusion -->\n<!-- end quote -->\n")
     with tempfile.TemporaryDirectory() as folder:
-        source, kept = os.path.join(folder, "report"), os.path.join(folder, "results", "here", "report")
+        bench = os.path.join(folder, "tree", "bench")
+        source, kept = os.path.join(folder, "report"), os.path.join(bench, "results", "here", "report")
+        os.makedirs(bench)
         os.makedirs(source)
-        for script in ("keep.py", "quote.py"):
-            shutil.copy(os.path.join(root, "bench", script), folder)
+        for script in ("keep.py", "quote.py", "figures.py"):
+            shutil.copy(os.path.join(root, "bench", script), bench)
         with open(os.path.join(source, "made.json"), "w", encoding="utf-8") as file:
             json.dump(report, file)
         with open(os.path.join(source, "summary.md"), "w", encoding="utf-8") as file:
             file.write("summary\n")
-        done = run(os.path.join(folder, "keep.py"), source, kept)
+        done = run(os.path.join(bench, "keep.py"), source, kept)
         need(done.returncode == 0, done)
         with open(os.path.join(kept, "made.json"), encoding="utf-8") as file:
             found = json.load(file)
         curve = found["plots"][0]["series"][0]["x"]
         need(found["tables"] == report["tables"] and curve[0] == 0 and curve[-1] == 39999 and found["thinned"] > 1,
              "a large file is not kept as it should")
-        there = os.path.join(folder, "results", "there", "report")
+        there = os.path.join(bench, "results", "there", "report")
         os.makedirs(there)
         with open(os.path.join(there, "made.json"), "w", encoding="utf-8") as file:
             json.dump(dict(report, conclusion="It is 4 there."), file)
         path = os.path.join(folder, "page.md")
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
-        quote = os.path.join(folder, "quote.py")
+        quote = os.path.join(bench, "quote.py")
         need(run(quote, "--check", path).returncode != 0, "an empty quote passes")
         need(run(quote, path).returncode == 0 and run(quote, "--check", path).returncode == 0, "a page is not written")
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for line in ("> It is 3.", "> It is 4 there.", "| x | 0.12 |", "| y | - |", "| a | 12 346, 0.12 | 7, - |",
-                     "| b | 1, 2 |  |", "Commit abc, P, compiler C: 1 experiments in 1 s"):
+                     "| b | 1, 2 |  |", "| Fig. 9 | it is 3 | It is 3. | `rigor bench made` |",
+                     "![P < Q](tree/docs/figures/here_made_p.svg)", "Commit abc, P, compiler C: 1 experiments in 1 s"):
             need(line in text, line, "is not in", text)
+        figure = os.path.join(folder, "tree", "docs", "figures", "here_made_bars.svg")
+        with open(figure, encoding="utf-8") as file:
+            drawn = file.read()
+        need(drawn.count("<rect") == 4 and ">right</text>" in drawn, "frame, background and two bars", drawn)
+        with open(figure, "w", encoding="utf-8") as file:
+            file.write(drawn.replace("right", "wrong"))
+        need(run(quote, "--check", path).returncode != 0, "a changed figure passes")
+        need(run(quote, path).returncode == 0, "a figure is not drawn anew")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("12 346", "12 347"))
         need(run(quote, "--check", path).returncode != 0, "a changed number passes")
         with open(path, "w", encoding="utf-8") as file:
             file.write("<!-- quote made conclusion -->\n<!-- end quote -->\n<!-- quote from here -->\n")
         need("where its numbers are from" in run(quote, path).stderr, "a quote from nowhere passes")
-        for wrong in ("made u", "made t; columns nothing", "made t; where who = c", "made t; turn who", "nobody t"):
+        for wrong in ("made u", "made t; columns nothing", "made t; where who = c", "made t; turn who", "nobody t", "made plot q"):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f"<!-- quote from here -->\n<!-- quote {wrong} -->\n<!-- end quote -->\n")
             done = run(quote, path)
