@@ -142,6 +142,16 @@ class Identify(unittest.TestCase):
         # The start is corrected with the model's 9.81 m/s^2: 1 mm/s too fast.
         self.assertAlmostEqual(json.loads(made.stdout)["parameters"][0]["value"], 9.6, delta=0.03)
 
+    def test_columns_of_simulate(self):
+        """Every column that the program writes for a free body is one that it reads."""
+        path = self.path("box.csv")
+        done = run("simulate", self.path("box.xml"), "--time", "0.1", "--csv", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = run("identify", self.path("box.xml"), path, "--fit", "gravity=8:11", "--generations", "0", "--json")
+        self.assertIn(made.returncode, (0, 1), made.stderr)  # however well it is determined
+        self.assertEqual(made.stderr, "")
+        self.assertAlmostEqual(json.loads(made.stdout)["parameters"][0]["value"], 9.81, delta=1e-6)
+
     def test_messages(self):
         self.record()
         fit = ["--fit", "joint/hinge/damping=0:0.1"]
