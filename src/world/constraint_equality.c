@@ -317,7 +317,7 @@ static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     world->constraints.isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }
 
-// projection.8: An open loop, beyond the reach of what it joins or not closed yet: a spring and
+// projection.8: An open connect or weld, beyond the reach of what it joins or not closed yet: a spring and
 // damper, critical for what the loop moves, that pulls at no more than the push-out speed.
 static void rgSetOpenLoop(rgWorld* world, int first) {
     rgRows* rows = &world->constraints.rows;
@@ -391,7 +391,8 @@ rgResult rgAddEqualities(rgWorld* world) {
         }
         if (def->stiffness == 0) {
             rgSetRigidLoop(world, e, first);
-            if (world->constraints.isOpen[e]) {
+            // Couplings of joints and tendons stay rigid: the projection closes them from anywhere.
+            if (world->constraints.isOpen[e] && rgEqualityIsLoop(def)) {
                 rgSetOpenLoop(world, first);
             }
             continue;

@@ -188,9 +188,9 @@ static void rgProjection_StartLoops(rgWorld* world) {
     rgWorld_PlaceTendons(world);
 }
 
-// Rows of the loops of a step, damped. Open ones that are near close as far as the push-out speed
-// takes them; those that are far are left to their springs. Returns the largest violation;
-// negative: out of memory.
+// Rows of the loops of a step, damped. Open couplings, and open loops that are near, close as far
+// as the push-out speed takes them; loops that are far are left to their springs. Returns the
+// largest violation; negative: out of memory.
 static double rgProjection_AddLoops(rgWorld* world) {
     rgProjection* p = world->projection;
     rgRows* rows = &p->rows;
@@ -203,7 +203,9 @@ static double rgProjection_AddLoops(rgWorld* world) {
             return -1;
         }
         bool open = world->constraints.isOpen[e],
-             left = p->leavesOpen || violation > RG_OPEN_STEPS * most;
+             far =
+                 rgEqualityIsLoop(&world->model->equalities[e]) && violation > RG_OPEN_STEPS * most,
+             left = p->leavesOpen || far;
         if (open && left && rows->rowCount > first) {
             rgRows_DropLast(rows);
             continue;

@@ -209,6 +209,72 @@ static void TestRestored(void** state) {
     SceneEnd(&scene);
 }
 
+// The fingers of a gripper: links of 50 to 130 g whose joints have dry friction far above what a
+// soft pull between them can overcome, coupled in a row, 0.4 rad apart at the start.
+#define FINGER(name, range, y)                                                                     \
+    "<body pos='0 " y " 0'><inertial pos='0 0.02 -0.02' mass='0.1' diaginertia='2e-4 1e-4 1e-4'/>" \
+    "<joint name='" name "' axis='1 0 0' range='" range "' damping='1' frictionloss='1'/></body>"
+#define GRIPPER(range)                                                                             \
+    "<mujoco><compiler angle='radian'/><worldbody>" FINGER("motor", "-0.96 0", "0.02")             \
+        FINGER("single", range, "-0.02") FINGER("inner", "-1.0472 0", "0.005")                     \
+            FINGER("other", "0 1.0472", "-0.005") "</worldbody><equality><joint joint1='single' "  \
+                                                  "joint2='motor' polycoef='0 -1 0 0 0'/><joint "  \
+                                                  "joint1='motor' joint2='inner' polycoef='0 1 0 " \
+                                                  "0 0'/><joint joint1='other' joint2='inner' "    \
+                                                  "polycoef='0 -1 0 0 0'/></equality></mujoco>"
+
+static Scene OpenGripper(const char* text, double timeStep, double single) {
+    rgWorldDef def = SceneWorldDef(timeStep, 1e-9);
+    const double q[4] = {-0.4, single, 0, 0.4};
+    Scene scene = SceneText(text, &def);
+    assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
+    return scene;
+}
+
+static double WorstCoupling(const Scene* scene) {
+    const double* q = rgWorld_Positions(scene->world, NULL);
+    return fmax(fabs(q[1] + q[0]), fmax(fabs(q[0] - q[2]), fabs(q[3] + q[2])));
+}
+
+// Couplings that are open close at the push-out speed, whatever holds the joints back; then they
+// are rigid.
+static void TestCouplingsClose(void** state) {
+    (void)state;
+    for (int n = 0; n < 2; ++n) {
+        double dt = n == 0 ? 1e-3 : 5e-3, motion = 0;
+        Scene scene = OpenGripper(GRIPPER("0 1.0472"), dt, 0.8);
+        double before = WorstCoupling(&scene);
+        assert_true(before > 0.39);
+        for (double t = 0; t < 1; t += dt) {
+            rgStepReport report = Watch(&scene, &motion);
+            assert_true(t < 0.9 || report.regularizedRows == 0);
+            assert_true(WorstCoupling(&scene) < before + 1e-9);
+            before = WorstCoupling(&scene);
+        }
+        assert_true(before < 1e-9);
+        assert_true(motion < 1e-6); // positions close, velocities stay
+        SceneEnd(&scene);
+    }
+}
+
+// A coupling that limits keep open: it comes as near as they allow, stays there and says so.
+static void TestCouplingAgainstLimits(void** state) {
+    (void)state;
+    Scene scene = OpenGripper(GRIPPER("0.97 1.0472"), 1e-3, 1); // the motor stops at -0.96
+    double motion = 0;
+    for (int k = 0; k < 2000; ++k) {
+        rgStepReport report = Watch(&scene, &motion);
+        assert_true(report.regularizedRows > 0);
+        if (k > 1500) {
+            const double* q = rgWorld_Positions(scene.world, NULL);
+            assert_true(q[0] > -0.96 - 1e-3 && q[1] > 0.97 - 1e-3);
+            assert_true(WorstCoupling(&scene) < 0.012);
+        }
+    }
+    assert_true(motion < 1e-3);
+    SceneEnd(&scene);
+}
+
 #define LINKS 6
 
 // Arms of six random joints with limits, a weld at the tip, and a hand that wanders anywhere.
@@ -265,9 +331,14 @@ static void TestRandomArms(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestOutOfReach),       cmocka_unit_test(TestAgainstLimit),
-        cmocka_unit_test(TestAgainstEachOther), cmocka_unit_test(TestAgainstWall),
-        cmocka_unit_test(TestRestored),         cmocka_unit_test(TestRandomArms),
+        cmocka_unit_test(TestOutOfReach),
+        cmocka_unit_test(TestAgainstLimit),
+        cmocka_unit_test(TestAgainstEachOther),
+        cmocka_unit_test(TestAgainstWall),
+        cmocka_unit_test(TestRestored),
+        cmocka_unit_test(TestCouplingsClose),
+        cmocka_unit_test(TestCouplingAgainstLimits),
+        cmocka_unit_test(TestRandomArms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
