@@ -154,6 +154,11 @@ static void rgStart_Write(rgJson* json, const rgStart* start) {
     rgJson_EndObject(json);
 }
 
+static const char* rgBodyLabel(const rgModelDef* def, rgBodyId id) {
+    const rgBodyDef* body = rgModelDef_Body(def, id);
+    return body == NULL ? "world" : body->name != NULL ? body->name : "a body";
+}
+
 // Pairs of bodies that a loader excluded, with the depth.
 static void rgCheckIgnored(const rgModelDef* def, rgJson* json) {
     int count = 0;
@@ -162,8 +167,8 @@ static void rgCheckIgnored(const rgModelDef* def, rgJson* json) {
         rgJson_BeginArray(json, "ignoredOverlaps");
     }
     for (int i = 0; i < count; ++i) {
-        const char* a = rgModelDef_Body(def, pairs[i].a)->name;
-        const char* b = rgModelDef_Body(def, pairs[i].b)->name;
+        const char* a = rgBodyLabel(def, pairs[i].a);
+        const char* b = rgBodyLabel(def, pairs[i].b);
         if (!(pairs[i].overlap > 0)) {
             continue;
         }

@@ -60,9 +60,15 @@ static const char* rgSdf_Name(rgSdf* sdf, const rgXmlNode* node) {
     if (name == NULL) {
         return "";
     }
-    bool reserved = strcmp(name, "world") == 0 || strstr(name, "::") != NULL ||
+    bool isWorld = strcmp(name, "world") == 0, isLink = strcmp(node->name, "link") == 0;
+    bool reserved = (isWorld && !isLink) || strstr(name, "::") != NULL ||
                     (strlen(name) >= 4 && strncmp(name, "__", 2) == 0 &&
                      strcmp(name + strlen(name) - 2, "__") == 0);
+    if (isWorld && isLink) {
+        rgXmlReader_Warn(&sdf->xml, node,
+                         "a link may not be called 'world': it is a link of its own here, which "
+                         "joints of its model mean by that name");
+    }
     if (reserved) {
         rgXmlReader_Error(&sdf->xml, node, "the name '%.60s' of <%s> is reserved", name,
                           node->name);
@@ -300,7 +306,8 @@ int rgSdf_Find(const rgSdf* sdf, const rgSdfPart* from, const char* name) {
         return from->model;
     }
     if (strcmp(name, "world") == 0) {
-        return 0;
+        return RG_MAX(rgSdf_FindIn(sdf, from->scope, name, strlen(name)),
+                      0); // a link, or the world
     }
     int scope = from->scope;
     for (const char* colons = strstr(name, "::"); colons != NULL; colons = strstr(name, "::")) {

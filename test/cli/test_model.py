@@ -58,6 +58,15 @@ class Check(Model):
         self.assertEqual([len(s["overlaps"]) for s in starts], [1, 0])
         self.assertAlmostEqual(starts[0]["overlaps"][0]["depth"], 0.1, 12)
 
+    def test_exclude_world(self):
+        path = os.path.join(self.folder.name, "exclude.xml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body name='a' pos='0 0 1'>"
+                       "<freejoint/><geom size='0.1'/></body></worldbody><contact>"
+                       "<exclude body1='world' body2='a'/></contact></mujoco>")
+        for options in ([], ["--json"]):
+            self.assertEqual(run("check", path, *options).returncode, 0)
+
     def test_ignored_overlaps(self):
         link = ("<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
                 "</inertial><collision><geometry><sphere radius='0.1'/></geometry></collision></link>")

@@ -383,6 +383,10 @@ static const rgSaying sayings[] = {
      MODEL("<link name='world'/><link name='a'/><joint name='j' type='fixed'>" ENDS(
          "world", "a") "</joint>"),
      "a link may not be called 'world': it is the world itself"},
+    {rg_severityWarning,
+     MODEL("<link name='world'><inertial><mass>1</mass></inertial></link><link name='a'/>"
+           "<joint name='j' type='fixed'>" ENDS("world", "a") "</joint>"),
+     "it is a link of its own here"},
     {rg_severityError,
      MODEL("<link name='a'><inertial><mass>1</mass><inertia><ixx>-1</ixx></inertia></inertial>"
            "</link>"),
