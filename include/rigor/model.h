@@ -113,6 +113,7 @@ typedef struct rgShapeDef {
     rgMaterial material;
     rgVec3 surfaceVelocity; ///< of the surface past the shape, in the shape's frame, as that of a
                             ///< conveyor belt; its part along the surface counts [m/s]
+    rgVec3 surfaceSpin;     ///< the same as that of a turntable about the shape's origin [rad/s]
     bool visualOnly;        ///< takes no part in collisions
     bool disabled;          ///< meets nothing until a world enables it, rgWorld_ChangeShape()
     uint32_t group;         ///< bits: what it is (MJCF contype)
@@ -296,8 +297,44 @@ typedef enum rgSensorKind {
     rg_sensorClock,       ///< the world's time [s]
     rg_sensorPotentialEnergy, ///< of gravity and springs [J]
     rg_sensorKineticEnergy,   ///< [J]
+    rg_sensorContact,         ///< contacts between two sides, see rgSensorDef.sides
     rg_sensorKindCount
 } rgSensorKind;
+
+/// Parts that one side of a contact belongs to.
+typedef enum rgContactPart {
+    rg_contactPartAny,
+    rg_contactPartShape,
+    rg_contactPartBody,    ///< shapes of the body; null: of the world
+    rg_contactPartSubtree, ///< shapes of the body and of all bodies below it
+} rgContactPart;
+
+typedef struct rgContactSide {
+    rgContactPart part;
+    rgShapeId shape;
+    rgBodyId body;
+} rgContactSide;
+
+/// Numbers that a sensor of contacts gives for each contact, in this order. Directions are from
+/// side 0 to side 1, and forces act on side 1.
+typedef enum rgContactNumbers {
+    rg_contactFound = 1,   ///< 1 number: how many contacts match
+    rg_contactForces = 2,  ///< 3: along the normal and both tangents [N]
+    rg_contactTorques = 4, ///< 3: about the normal and both tangents [N m]
+    rg_contactGap = 8,     ///< 1: [m], negative in penetration
+    rg_contactPoint = 16,  ///< 3: in the world [m]
+    rg_contactNormal = 32, ///< 3: in the world
+    rg_contactTangent = 64 ///< 3: the first one, in the world
+} rgContactNumbers;
+
+/// Choice of the contacts that a sensor gives, where more match.
+typedef enum rgContactChoice {
+    rg_contactFirst,   ///< in the order of rgWorld_Contacts()
+    rg_contactNearest, ///< those with the smallest gap
+    rg_contactHardest, ///< those with the largest force
+    rg_contactSum,     ///< one that stands for all: force and torque in world axes, at the mean of
+                       ///< the points weighted by their forces
+} rgContactChoice;
 
 typedef struct rgSensorDef {
     const char* name;
@@ -313,6 +350,11 @@ typedef struct rgSensorDef {
                         ///< and those that are not negative only from above); 0: none
     double touchRadius; ///< touch: contacts within this distance of the frame's origin count; 0:
                         ///< all of the body
+    rgContactSide sides[2];        ///< contact: points that touch and belong to both count
+    int contactNumbers;            ///< contact: bits of rgContactNumbers
+    int contactCount;              ///< contact: so many contacts, zeros where fewer match; 0: one
+    rgContactChoice contactChoice; ///< contact
+    int zeroCount;                 ///< rg_sensorNone: it reads so many zeros, to keep their places
     rgSource source;
     uint32_t cookie;
 } rgSensorDef;

@@ -139,14 +139,14 @@ const char* rgNamed(const char* name, const char* kind, int number, rgPartName* 
     return made->text;
 }
 
-void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics) {
+void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts) {
     rgLost belts = {.diagnostics = diagnostics,
                     .what = "surface velocities cannot be written; left out"};
     rgLost disabled = {.diagnostics = diagnostics,
                        .what = "shapes that are disabled are written as if they were not"};
     for (int i = 0; i < def->shapeCount; ++i) {
         const rgShapeDef* shape = &def->shapes[i];
-        if (rgLength(shape->surfaceVelocity) > 0) {
+        if (tellsBelts && rgShapeDef_HasBelt(shape)) {
             rgLost_Add(&belts, shape->name);
         }
         if (shape->disabled) {

@@ -37,7 +37,7 @@ typedef struct rgLost {
 void rgLost_Add(rgLost* lost, const char* name);
 void rgLost_Tell(rgLost* lost);
 // What no format has a place for: belts and disabled shapes.
-void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics);
+void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts);
 
 // A part's name, or one made from its number.
 typedef struct rgPartName {

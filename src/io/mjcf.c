@@ -83,6 +83,22 @@ static void rgMjcf_Release(rgMjcf* m) {
     rgArena_Free(&m->arena);
 }
 
+// Limits and equalities give way in MuJoCo, also where the file does not say how much.
+static void rgMjcf_TellRigid(rgMjcf* m, const rgXmlNode* root) {
+    bool limited = false;
+    for (int i = 0; i < m->def->jointCount; ++i) {
+        limited = limited || m->def->joints[i].hasLimits;
+    }
+    for (int i = 0; i < m->def->tendonCount; ++i) {
+        limited = limited || m->def->tendons[i].hasLimits;
+    }
+    if (limited || m->def->equalityCount > 0) {
+        rgXmlReader_Note(&m->reader, root,
+                         "limits and equalities are rigid here; in MuJoCo they give way, by "
+                         "solref='0.02 1' where the file says nothing");
+    }
+}
+
 static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     const char* model = rgXmlNode_Attribute(root, "model");
     rgModelDef_SetName(m->def, model != NULL ? model : "MuJoCo Model");
@@ -97,6 +113,7 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     if (!rgMjcf_Failed(m)) {
         rgMjcf_SetSoftness(m);
         rgMjcf_DropTorsion(m);
+        rgMjcf_TellRigid(m, root);
         rgMjcf_CheckUnread(m, root);
     }
 }

@@ -82,6 +82,7 @@ typedef struct rgMjGeom {
     double friction[3];
     int condim, contype, conaffinity, group, priority;
     double margin, gap;
+    double surface[6]; // velocity of the surface: linear, angular
     rgMjSoftness softness;
     const char* mesh;
     double fitScale; // of a primitive that is fitted to a mesh

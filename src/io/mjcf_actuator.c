@@ -363,6 +363,12 @@ static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef*
     }
     rgMjActuator_FindRatio(&a);
     *reflected = (rgMjReflected){.dampRatio = a.dampRatio, .muscleScale = a.gain[3]};
+    if (def->reference.index1 > 0 && (a.gear[3] != 0 || a.gear[4] != 0 || a.gear[5] != 0)) {
+        rgXmlReader_Note(&m->reader, node,
+                         "<%s refsite>: the rotation is that of the site against refsite, as a "
+                         "vector in the axes of refsite; MuJoCo 2 takes it in another order",
+                         node->name);
+    }
     def->name = rgXmlNode_Attribute(node, "name");
     def->source = rgMjcf_Source(node);
     rgMjActuator_SetLaw(&a, def);

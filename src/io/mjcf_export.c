@@ -165,6 +165,11 @@ static void rgMjWriter_Geom(rgMjWriter* w, int number, int depth) {
     rgMjWriter_Size(w, number);
     rgMjWriter_Pose(w, pose);
     rgMjWriter_Surface(w, shape);
+    if (rgShapeDef_HasBelt(shape)) {
+        const rgVec3 *v = &shape->surfaceVelocity, *s = &shape->surfaceSpin;
+        const double field[6] = {v->x, v->y, v->z, s->x, s->y, s->z};
+        rgText_Numbers(&w->text, "surfacevel", field, 6);
+    }
     rgText_Add(&w->text, "/>\n");
 }
 
@@ -390,7 +395,7 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
     }
     rgLost_Tell(&soft);
     rgLost_Tell(&hulls);
-    rgTellSurfaces(w->def, w->diagnostics);
+    rgTellSurfaces(w->def, w->diagnostics, false);
     rgLost_Tell(&round);
 }
 

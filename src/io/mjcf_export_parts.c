@@ -347,7 +347,8 @@ static const char* rgMjWriter_SensorElement(rgSensorKind kind) {
                                         [rg_sensorRangefinder] = "rangefinder",
                                         [rg_sensorClock] = "clock",
                                         [rg_sensorPotentialEnergy] = "e_potential",
-                                        [rg_sensorKineticEnergy] = "e_kinetic"};
+                                        [rg_sensorKineticEnergy] = "e_kinetic",
+                                        [rg_sensorContact] = "contact"};
     return (int)kind > 0 && (int)kind < RG_COUNT(names) ? names[kind] : NULL;
 }
 
@@ -362,11 +363,46 @@ static void rgMjWriter_SensorReference(rgMjWriter* w, const rgSensorDef* s) {
     }
 }
 
+static void rgMjWriter_ContactSide(rgMjWriter* w, const rgContactSide* side, int number) {
+    static const char* const names[][2] = {
+        {"geom1", "geom2"}, {"body1", "body2"}, {"subtree1", "subtree2"}};
+    rgPartName made;
+    if (side->part == rg_contactPartAny) {
+        return;
+    }
+    int shape = side->shape.index1;
+    const char* name = side->part == rg_contactPartShape
+                           ? rgNamed(w->def->shapes[shape - 1].name, "geom", shape, &made)
+                           : rgMjWriter_Body(w, side->body, &made);
+    rgText_Attribute(&w->text, names[side->part - rg_contactPartShape][number], name);
+}
+
+static void rgMjWriter_ContactSensor(rgMjWriter* w, const rgSensorDef* s) {
+    static const char* const words[] = {"found", "force",  "torque", "dist",
+                                        "pos",   "normal", "tangent"};
+    static const char* const choices[] = {"none", "mindist", "maxforce", "netforce"};
+    rgMjWriter_ContactSide(w, &s->sides[0], 0);
+    rgMjWriter_ContactSide(w, &s->sides[1], 1);
+    rgText_Add(&w->text, " data=\"");
+    for (int i = 0, some = 0; i < RG_COUNT(words); ++i) {
+        if ((s->contactNumbers & (1 << i)) != 0) {
+            rgText_Add(&w->text, "%s%s", some++ > 0 ? " " : "", words[i]);
+        }
+    }
+    rgText_Add(&w->text, "\"");
+    rgText_Integer(&w->text, "num", RG_MAX(s->contactCount, 1));
+    rgText_Attribute(&w->text, "reduce", choices[s->contactChoice]);
+}
+
 static void rgMjWriter_SensorTarget(rgMjWriter* w, const rgSensorDef* s, int number) {
     rgPartName made;
     bool frameKind =
         (s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration) ||
         (s->kind >= rg_sensorFrameXAxis && s->kind <= rg_sensorFrameZAxis);
+    if (s->kind == rg_sensorContact) {
+        rgMjWriter_ContactSensor(w, s);
+        return;
+    }
     if (s->kind >= rg_sensorClock) {
         return;
     }

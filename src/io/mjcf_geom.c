@@ -17,11 +17,12 @@ static const rgXmlWord geomTypes[] = {{"plane", rg_mjPlane},
                                       {NULL, 0}};
 
 static const char* const geomKnown[] = {
-    "name",     "class",      "type",      "contype",      "conaffinity", "condim", "group",
-    "priority", "size",       "material",  "rgba",         "friction",    "mass",   "density",
-    "solmix",   "solref",     "solimp",    "margin",       "gap",         "fromto", "pos",
-    "quat",     "axisangle",  "xyaxes",    "zaxis",        "euler",       "hfield", "mesh",
-    "fitscale", "fluidshape", "fluidcoef", "shellinertia", "user",        NULL};
+    "name",      "class",        "type",   "contype",    "conaffinity", "condim",
+    "group",     "priority",     "size",   "material",   "rgba",        "friction",
+    "mass",      "density",      "solmix", "solref",     "solimp",      "margin",
+    "gap",       "fromto",       "pos",    "quat",       "axisangle",   "xyaxes",
+    "zaxis",     "euler",        "hfield", "mesh",       "fitscale",    "fluidshape",
+    "fluidcoef", "shellinertia", "user",   "surfacevel", "adhesion",    NULL};
 
 static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
     rgXmlReader* r = &m->reader;
@@ -33,6 +34,7 @@ static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
     if (rgXmlReader_Doubles(r, node, "friction", g->friction, 1, 3) > 1 && m->torsionNode == NULL) {
         m->torsionNode = node;
     }
+    rgXmlReader_Doubles(r, node, "surfacevel", g->surface, 1, 6);
     rgXmlReader_Double(r, node, "margin", &g->margin);
     rgXmlReader_Double(r, node, "gap", &g->gap);
     rgMjcf_ReadSoftness(m, node, "solref", "solimp", &g->softness);
@@ -41,7 +43,7 @@ static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
 }
 
 void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const unsupported[] = {"fluidshape", NULL};
+    static const char* const unsupported[] = {"fluidshape", "adhesion", NULL};
     rgXmlReader* r = &m->reader;
     rgMjGeom* g = value;
     rgXmlReader_CheckAttributes(r, node, geomKnown);
@@ -283,6 +285,13 @@ static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGe
     shape.visualOnly = g->contype == 0 && g->conaffinity == 0;
     shape.priority = g->priority;
     shape.margin = g->margin;
+    shape.surfaceVelocity = rgVec(g->surface[0], g->surface[1], g->surface[2]);
+    shape.surfaceSpin = rgVec(g->surface[3], g->surface[4], g->surface[5]);
+    if (g->type == rg_mjMesh && rgShapeDef_HasBelt(&shape)) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<geom surfacevel>: the axes and the origin of a mesh geom are taken as "
+                         "written, not as MuJoCo centres it");
+    }
     shape.source = rgMjcf_Source(node);
     rgMjcf_SetColor(m, node, g, &shape);
     return shape;

@@ -45,7 +45,7 @@ void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value) {
                                       {"slide", rg_mjSlide},
                                       {"hinge", rg_mjHinge},
                                       {NULL, 0}};
-    static const char* const unsupported[] = {"margin", "actuatorgravcomp", NULL};
+    static const char* const unsupported[] = {"margin", NULL};
     rgXmlReader* r = &m->reader;
     rgMjJoint* j = value;
     rgXmlReader_CheckAttributes(r, node, jointKnown);
@@ -124,6 +124,16 @@ static void rgMjcf_SetJointNumbers(rgMjcf* m, const rgXmlNode* node, const rgMjJ
     }
 }
 
+// Springs of free joints pull towards where the body is drawn; rigor has none.
+static void rgMjcf_DropFreeSpring(rgMjcf* m, const rgXmlNode* node, rgMjJoint* j) {
+    if (j->type == rg_mjFree && (j->stiffness != 0 || j->springDamper[0] > 0)) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<joint stiffness>: a spring on a free joint is not supported; it is left "
+                         "out");
+        j->stiffness = j->springDamper[0] = 0;
+    }
+}
+
 static rgJointKind rgMjcf_JointKind(int type) {
     static const rgJointKind kinds[] = {rg_jointFree, rg_jointSpherical, rg_jointPrismatic,
                                         rg_jointRevolute};
@@ -158,6 +168,7 @@ static rgMjJoint rgMjcf_JointSettings(rgMjcf* m, const rgXmlNode* node, int clas
 
 void rgMjcf_ReadJoint(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame) {
     rgMjJoint joint = rgMjcf_JointSettings(m, node, class);
+    rgMjcf_DropFreeSpring(m, node, &joint);
     rgJointDef def = rgDefaultJointDef();
     def.name = rgXmlNode_Attribute(node, "name");
     def.body = body;

@@ -1,4 +1,5 @@
-// MJCF <sensor>: the kinds that rigor has too. Those that it does not have warn and are left out.
+// MJCF <sensor>: the kinds that rigor has too. Those that it does not have warn and read zeros, so
+// that the numbers of others keep their places.
 #include "io/mjcf.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@ typedef enum rgMjTarget {
     rg_mjOnActuator,
     rg_mjOnObject,
     rg_mjOnBody,
+    rg_mjOnContacts,
     rg_mjOnNothing
 } rgMjTarget;
 
@@ -60,6 +62,7 @@ static const rgMjSensorKind sensorKinds[] = {
     {"subtreecom", rg_sensorSubtreeCenter, rg_mjOnBody},
     {"subtreelinvel", rg_sensorSubtreeLinearVelocity, rg_mjOnBody},
     {"subtreeangmom", rg_sensorSubtreeAngularMomentum, rg_mjOnBody},
+    {"contact", rg_sensorContact, rg_mjOnContacts},
 };
 
 static const rgMjSensorKind* rgMjcf_FindSensorKind(const char* name) {
@@ -136,7 +139,7 @@ static bool rgMjcf_FindObject(rgMjcf* m, const rgXmlNode* node, const char* type
     }
     if (type == onCamera) {
         rgXmlReader_Warn(&m->reader, node,
-                         "<%s %s>: cameras are not supported; the sensor is left out", node->name,
+                         "<%s %s>: cameras are not supported; the sensor reads zeros", node->name,
                          typeName);
         return false;
     }
@@ -180,6 +183,85 @@ static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def)
     return true;
 }
 
+// geom1, body1 or subtree1, and the same of the other side. False: an error, told.
+static bool rgMjcf_SetContactSide(rgMjcf* m, const rgXmlNode* node, int number,
+                                  rgContactSide* side) {
+    static const char* const names[][2] = {
+        {"geom1", "geom2"}, {"body1", "body2"}, {"subtree1", "subtree2"}};
+    for (int i = 0; i < RG_COUNT(names); ++i) {
+        const char* attribute = names[i][number];
+        if (rgXmlNode_Attribute(node, attribute) == NULL) {
+            continue;
+        }
+        if (side->part != rg_contactPartAny) {
+            rgXmlReader_Error(&m->reader, node, "<contact>: side %d is said twice", number + 1);
+            return false;
+        }
+        int found = rgMjcf_Lookup(m, i == 0 ? &m->geomNames : &m->bodyNames, node, attribute,
+                                  i == 0 ? "geom" : "body");
+        side->part = (rgContactPart)(rg_contactPartShape + i);
+        side->shape.index1 = i == 0 ? found + 1 : 0;
+        side->body.index1 = i > 0 ? RG_MAX(found, 0) : 0;
+        if (found < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The words of data, whose order is fixed.
+static void rgMjcf_SetContactNumbers(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
+    static const char* const words[] = {"found", "force",  "torque", "dist",
+                                        "pos",   "normal", "tangent"};
+    const char* at = rgXmlNode_Attribute(node, "data");
+    at = at != NULL ? at : "found";
+    def->contactNumbers = 0;
+    for (at += strspn(at, " \t\n\r"); *at != '\0'; at += strspn(at, " \t\n\r")) {
+        int length = (int)strcspn(at, " \t\n\r"), bit = 0;
+        for (int i = 0; i < RG_COUNT(words); ++i) {
+            bool same =
+                strncmp(at, words[i], (size_t)length) == 0 && (int)strlen(words[i]) == length;
+            bit = same ? 1 << i : bit;
+        }
+        if (bit <= def->contactNumbers) { // unknown, twice, or before one that precedes it
+            rgXmlReader_Error(&m->reader, node,
+                              "<contact data>: '%.*s' is unknown or out of order; the words are "
+                              "found, force, torque, dist, pos, normal, tangent, in this order",
+                              RG_MIN(length, 40), at);
+            return;
+        }
+        def->contactNumbers |= bit;
+        at += length;
+    }
+}
+
+static bool rgMjcf_SetContacts(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
+    static const rgXmlWord choices[] = {{"none", rg_contactFirst},
+                                        {"mindist", rg_contactNearest},
+                                        {"maxforce", rg_contactHardest},
+                                        {"netforce", rg_contactSum},
+                                        {NULL, 0}};
+    int choice = rg_contactFirst;
+    def->contactCount = 1;
+    rgMjcf_SetContactNumbers(m, node, def);
+    rgXmlReader_Word(&m->reader, node, "reduce", choices, &choice);
+    rgXmlReader_Int(&m->reader, node, "num", &def->contactCount);
+    def->contactChoice = (rgContactChoice)choice;
+    if (def->contactCount < 1 || def->contactCount > 10000) {
+        rgXmlReader_Error(&m->reader, node, "<contact num>: %d is not within 1 and 10000",
+                          def->contactCount);
+        return false;
+    }
+    if (rgXmlNode_Attribute(node, "site") != NULL) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<contact site>: contacts within a site are not supported; the sensor "
+                         "reads zeros");
+        return false;
+    }
+    return rgMjcf_SetContactSide(m, node, 0, &def->sides[0]) &&
+           rgMjcf_SetContactSide(m, node, 1, &def->sides[1]);
+}
+
 static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget target,
                                    rgSensorDef* def) {
     int number = -1;
@@ -205,6 +287,8 @@ static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget 
         number = rgMjcf_Lookup(m, &m->bodyNames, node, "body", "body");
         def->body.index1 = RG_MAX(number, 0);
         break;
+    case rg_mjOnContacts:
+        return rgMjcf_SetContacts(m, node, def);
     case rg_mjOnNothing:
         return true;
     default:
@@ -213,23 +297,61 @@ static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget 
     return number >= 0;
 }
 
+static void rgMjcf_AddSensor(rgMjcf* m, const rgXmlNode* node, const rgSensorDef* def) {
+    rgMjNames_Add(m, &m->sensorNames, node, def->name, m->def->sensorCount);
+    rgMjcf_Check(m, rgModelDef_AddSensor(m->def, def, NULL));
+}
+
+// A kind that is not supported keeps its place where its size is known.
+static void rgMjcf_AddSilentSensor(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
+    static const struct {
+        const char* name;
+        int size;
+    } sizes[] = {{"camprojection", 2}, {"insidesite", 1}, {"distance", 1},
+                 {"normal", 3},        {"fromto", 6},     {"user", 0}};
+    for (int i = 0; i < RG_COUNT(sizes); ++i) {
+        def->zeroCount = strcmp(node->name, sizes[i].name) == 0 ? sizes[i].size : def->zeroCount;
+    }
+    if (strcmp(node->name, "user") == 0) {
+        rgXmlReader_Int(&m->reader, node, "dim", &def->zeroCount);
+    }
+    if (def->zeroCount > 0 && def->zeroCount <= 100000) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%.60s> sensors are not supported; it keeps its place among the readings "
+                         "and reads zeros",
+                         node->name);
+        rgMjcf_AddSensor(m, node, def);
+    } else {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%.60s> sensors are not supported; it is left out, and readings after it "
+                         "move up",
+                         node->name);
+    }
+}
+
 static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
     const rgMjSensorKind* kind = rgMjcf_FindSensorKind(node->name);
+    rgSensorDef def = rgDefaultSensorDef();
+    int before = m->reader.errorCount;
+    def.name = rgXmlNode_Attribute(node, "name");
+    def.source = rgMjcf_Source(node);
     if (kind == NULL) {
-        rgXmlReader_Warn(&m->reader, node, "<%.60s> sensors are not supported; it is left out",
-                         node->name);
+        rgMjcf_AddSilentSensor(m, node, &def);
         return;
     }
-    rgSensorDef def = rgDefaultSensorDef();
-    def.name = rgXmlNode_Attribute(node, "name");
     def.kind = kind->kind;
-    def.source = rgMjcf_Source(node);
     if (rgXmlReader_Double(&m->reader, node, "cutoff", &def.cutoff) && def.cutoff < 0) {
         rgXmlReader_Error(&m->reader, node, "<%s cutoff>: %g is negative", node->name, def.cutoff);
     }
-    if (rgMjcf_SetSensorTarget(m, node, kind->target, &def)) {
-        rgMjNames_Add(m, &m->sensorNames, node, def.name, m->def->sensorCount);
-        rgMjcf_Check(m, rgModelDef_AddSensor(m->def, &def, NULL));
+    if (!rgMjcf_SetSensorTarget(m, node, kind->target, &def)) {
+        // What cannot be measured reads zeros; an error was told otherwise.
+        def = (rgSensorDef){.name = def.name,
+                            .source = def.source,
+                            .cookie = def.cookie,
+                            .zeroCount = rgSensorDef_Size(&def)};
+    }
+    if (m->reader.errorCount == before) {
+        rgMjcf_AddSensor(m, node, &def);
     }
 }
 

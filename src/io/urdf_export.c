@@ -539,7 +539,7 @@ static void rgUrdfWriter_Write(rgUrdfWriter* w) {
     rgText_Add(&w->text, "</robot>\n");
     rgUrdfWriter_TellRounded(w);
     rgUrdfWriter_TellKinematic(w);
-    rgTellSurfaces(w->def, w->diagnostics);
+    rgTellSurfaces(w->def, w->diagnostics, true);
     rgUrdfWriter_TellEqualities(w);
     rgUrdfWriter_TellParts(w);
     rgUrdfWriter_TellSurfaces(w);

@@ -289,6 +289,10 @@ static void rgAttachment_AddOthers(rgAttachment* a) {
         s.body.index1 = rgMoved(a, rg_partBody, s.body.index1);
         s.reference.index1 = rgMoved(a, rg_partFrame, s.reference.index1);
         s.referenceBody.index1 = rgMoved(a, rg_partBody, s.referenceBody.index1);
+        for (int k = 0; k < 2; ++k) {
+            s.sides[k].shape.index1 = rgMoved(a, rg_partShape, s.sides[k].shape.index1);
+            s.sides[k].body.index1 = rgMoved(a, rg_partBody, s.sides[k].body.index1);
+        }
         rgAttachment_Check(a, rgModelDef_AddSensor(a->def, &s, NULL));
     }
     for (int i = 0; i < a->other->excludeCount; ++i) {

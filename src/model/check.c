@@ -428,7 +428,7 @@ static void rgCheckSize(rgCase* c, const rgShapeDef* shape) {
 
 static void rgCheckSurface(rgCase* c, const rgShapeDef* shape) {
     rgCheckMaterial(c, &shape->material);
-    if (!rgVecIsFinite(shape->surfaceVelocity)) {
+    if (!rgVecIsFinite(shape->surfaceVelocity) || !rgVecIsFinite(shape->surfaceSpin)) {
         rgCase_Error(c, "the surface velocity is not a number");
     }
 }
@@ -708,9 +708,35 @@ static rgSensorTarget rgTargetOfSensor(rgSensorKind kind) {
     }
 }
 
+static const char* rgMissingOfContactSensor(const rgSensorDef* sensor) {
+    for (int i = 0; i < 2; ++i) {
+        const rgContactSide* side = &sensor->sides[i];
+        if ((int)side->part < 0 || side->part > rg_contactPartSubtree) {
+            return "unknown part of a side";
+        }
+        if (side->part == rg_contactPartShape && side->shape.index1 == 0) {
+            return "a side needs a shape";
+        }
+    }
+    if (sensor->contactNumbers <= 0 || sensor->contactNumbers >= 2 * rg_contactTangent) {
+        return "its numbers are none of rgContactNumbers";
+    }
+    if (sensor->contactCount < 0 || sensor->contactCount > 10000) {
+        return "the count of contacts is not within 0 and 10000";
+    }
+    bool known = (int)sensor->contactChoice >= 0 && sensor->contactChoice <= rg_contactSum;
+    return known ? NULL : "unknown choice of contacts";
+}
+
 static const char* rgMissingOfSensor(const rgModelDef* def, const rgSensorDef* sensor) {
-    if ((int)sensor->kind <= rg_sensorNone || sensor->kind >= rg_sensorKindCount) {
+    if ((int)sensor->kind < 0 || sensor->kind >= rg_sensorKindCount) {
         return "unknown kind of sensor";
+    }
+    if (sensor->kind == rg_sensorNone) {
+        return sensor->zeroCount > 0 ? NULL : "unknown kind of sensor";
+    }
+    if (sensor->kind == rg_sensorContact) {
+        return rgMissingOfContactSensor(sensor);
     }
     switch (rgTargetOfSensor(sensor->kind)) {
     case rg_targetJoint:

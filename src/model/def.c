@@ -508,6 +508,11 @@ rgResult rgModelDef_SetEquality(rgModelDef* def, rgEqualityId id, const rgEquali
                : rg_errorArgument;
 }
 
+static bool rgNamesSide(rgModelDef* def, const rgPart* part, const rgContactSide* side) {
+    return rgNames(def, part, "shape of a side", side->shape.index1, def->shapeCount) &&
+           rgNames(def, part, "body of a side", side->body.index1, def->bodyCount);
+}
+
 static rgResult rgPutSensor(rgModelDef* def, const rgSensorDef* sensor, int at) {
     rgPart part = {"sensor", sensor->name, sensor->source, at < def->sensorCount};
     if (!rgIsMade(def, &part, sensor->cookie, RG_COOKIE_SENSOR) ||
@@ -517,7 +522,9 @@ static rgResult rgPutSensor(rgModelDef* def, const rgSensorDef* sensor, int at) 
         !rgNames(def, &part, "tendon", sensor->tendon.index1, def->tendonCount) ||
         !rgNames(def, &part, "actuator", sensor->actuator.index1, def->actuatorCount) ||
         !rgNames(def, &part, "frame", sensor->frame.index1, def->frameCount) ||
-        !rgNames(def, &part, "body", sensor->body.index1, def->bodyCount)) {
+        !rgNames(def, &part, "body", sensor->body.index1, def->bodyCount) ||
+        !rgNamesSide(def, &part, &sensor->sides[0]) ||
+        !rgNamesSide(def, &part, &sensor->sides[1])) {
         return rg_errorArgument;
     }
     rgAddition add = rgBeginAddition(def);

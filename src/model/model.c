@@ -106,3 +106,8 @@ rgFrameId rgModel_BodyFrame(const rgModel* model, rgBodyId id) {
     }
     return (rgFrameId){model->info.frameCount - model->info.bodyCount + id.index1};
 }
+
+bool rgShapeDef_HasBelt(const rgShapeDef* def) {
+    const rgVec3 *v = &def->surfaceVelocity, *s = &def->surfaceSpin;
+    return v->x != 0 || v->y != 0 || v->z != 0 || s->x != 0 || s->y != 0 || s->z != 0;
+}

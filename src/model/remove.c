@@ -94,11 +94,13 @@ static void rgRemoval_FollowAll(rgRemoval* r) {
     }
     for (int i = 0; i < def->sensorCount; ++i) {
         const rgSensorDef* s = &def->sensors[i];
-        rgRemoval_Follow(r, rg_partSensor, i + 1,
-                         joint[s->joint.index1] || tendon[s->tendon.index1] ||
-                             actuator[s->actuator.index1] || frame[s->frame.index1] ||
-                             body[s->body.index1] || frame[s->reference.index1] ||
-                             body[s->referenceBody.index1]);
+        rgRemoval_Follow(
+            r, rg_partSensor, i + 1,
+            joint[s->joint.index1] || tendon[s->tendon.index1] || actuator[s->actuator.index1] ||
+                frame[s->frame.index1] || body[s->body.index1] || frame[s->reference.index1] ||
+                body[s->referenceBody.index1] || r->gone[rg_partShape][s->sides[0].shape.index1] ||
+                r->gone[rg_partShape][s->sides[1].shape.index1] || body[s->sides[0].body.index1] ||
+                body[s->sides[1].body.index1]);
     }
 }
 
@@ -247,6 +249,10 @@ static void rgRemoval_Renumber(rgRemoval* r) {
         s->body.index1 = body[s->body.index1];
         s->reference.index1 = frame[s->reference.index1];
         s->referenceBody.index1 = body[s->referenceBody.index1];
+        for (int k = 0; k < 2; ++k) {
+            s->sides[k].shape.index1 = r->newId[rg_partShape][s->sides[k].shape.index1];
+            s->sides[k].body.index1 = body[s->sides[k].body.index1];
+        }
     }
 }
 

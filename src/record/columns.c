@@ -62,5 +62,5 @@ rgBodyId rgModel_NextKinematic(const rgModel* model, rgBodyId after) {
 }
 
 int rgModel_SensorSize(const rgModel* model, rgSensorId sensor) {
-    return rgSensorSize(rgModel_Sensor(model, sensor)->kind);
+    return rgSensorDef_Size(rgModel_Sensor(model, sensor));
 }

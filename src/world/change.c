@@ -48,7 +48,7 @@ static const rgField rgShapeFields[] = {
     RG_NUMBERS(rgShapeDef, material.mu, 8), // to restitution
     RG_INT(rgShapeDef, material.dimension),          RG_INT(rgShapeDef, material.frictionRule),
     RG_NUMBERS(rgShapeDef, material.dissipation, 3), // to transitionSpeed
-    RG_NUMBERS(rgShapeDef, surfaceVelocity, 3),      RG_BOOL(rgShapeDef, disabled),
+    RG_NUMBERS(rgShapeDef, surfaceVelocity, 6),      RG_BOOL(rgShapeDef, disabled),
 };
 static const rgField rgTendonFields[] = {
     RG_BOOL(rgTendonDef, hasLimits), RG_NUMBERS(rgTendonDef, lower, 8), // to armature

@@ -33,10 +33,17 @@ int rgContactRowCount(const rgMaterial* material) {
     return material->dimension >= 4 && material->muTorsion > 0 ? 4 : 3;
 }
 
-// Velocity of the surface past the shape: its part along the surface.
-static rgVec3 rgBeltVelocity(const rgWorld* world, const rgCollider* collider, rgVec3 normal) {
-    rgVec3 belt = rgRotate(collider->pose.q, world->model->shapes[collider->shape].surfaceVelocity);
-    return rgAddScaled(belt, -rgDot(belt, normal), normal);
+// Velocity of the surface past the shape: linear along the surface, angular about its normal.
+static rgSpatial rgBeltVelocity(const rgWorld* world, const rgCollider* collider,
+                                const rgContactPoint* point) {
+    const rgShapeDef* shape = &world->model->shapes[collider->shape];
+    rgVec3 spin = rgRotate(collider->pose.q, shape->surfaceSpin);
+    rgVec3 belt = rgAdd(rgRotate(collider->pose.q, shape->surfaceVelocity),
+                        rgCross(spin, rgSub(point->position, collider->pose.p)));
+    return (rgSpatial){
+        .linear = rgAddScaled(belt, -rgDot(belt, point->normal), point->normal),
+        .angular = rgScale(rgDot(spin, point->normal), point->normal),
+    };
 }
 
 // Relative velocity at a point that does not depend on v: kinematic bodies and belts
@@ -48,8 +55,9 @@ static void rgSetContactDrift(rgWorld* world, const rgContactPoint* point) {
     rgSpatial b = rgWorld_Drift(world, B->link, point->position);
     rgVec3 slide = rgSub(b.linear, a.linear), turn = rgSub(b.angular, a.angular);
     if (world->constraints.hasBelts) {
-        slide = rgAdd(slide, rgSub(rgBeltVelocity(world, B, point->normal),
-                                   rgBeltVelocity(world, A, point->normal)));
+        rgSpatial beltA = rgBeltVelocity(world, A, point), beltB = rgBeltVelocity(world, B, point);
+        slide = rgAdd(slide, rgSub(beltB.linear, beltA.linear));
+        turn = rgAdd(turn, rgSub(beltB.angular, beltA.angular));
     }
     const rgVec3 axes[3] = {point->tangent1, point->tangent2, point->normal};
     double* drift = world->constraints.rows.drift + point->firstRow;

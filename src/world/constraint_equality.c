@@ -317,8 +317,9 @@ static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     world->constraints.isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }
 
-// projection.8: An open connect or weld, beyond the reach of what it joins or not closed yet: a spring and
-// damper, critical for what the loop moves, that pulls at no more than the push-out speed.
+// projection.8: An open connect or weld, beyond the reach of what it joins or not closed yet: a
+// spring and damper, critical for what the loop moves, that pulls at no more than the push-out
+// speed.
 static void rgSetOpenLoop(rgWorld* world, int first) {
     rgRows* rows = &world->constraints.rows;
     double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->settings.dt,

@@ -29,7 +29,7 @@ rgResult rgReadout_Create(rgWorld* world) {
     }
     for (int s = 0; s < info->sensorCount; ++s) {
         readout->sensorStarts[s + 1] =
-            readout->sensorStarts[s] + rgSensorSize(world->model->sensors[s].kind);
+            readout->sensorStarts[s] + rgSensorDef_Size(&world->model->sensors[s]);
     }
     int numbers = readout->sensorStarts[info->sensorCount];
     readout->sensors = rgAllocate(&world->heap.allocator, (size_t)numbers, sizeof(double));

@@ -3,38 +3,7 @@
 #include "rigor/query.h"
 #include "world/world.h"
 
-int rgSensorSize(rgSensorKind kind) {
-    switch (kind) {
-    case rg_sensorNone:
-        return 0;
-    case rg_sensorJointPosition:
-    case rg_sensorJointVelocity:
-    case rg_sensorJointActuatorForce:
-    case rg_sensorTendonPosition:
-    case rg_sensorTendonVelocity:
-    case rg_sensorActuatorPosition:
-    case rg_sensorActuatorVelocity:
-    case rg_sensorActuatorForce:
-    case rg_sensorTouch:
-    case rg_sensorTendonActuatorForce:
-    case rg_sensorJointLimitPosition:
-    case rg_sensorJointLimitVelocity:
-    case rg_sensorJointLimitForce:
-    case rg_sensorTendonLimitPosition:
-    case rg_sensorTendonLimitVelocity:
-    case rg_sensorTendonLimitForce:
-    case rg_sensorRangefinder:
-    case rg_sensorClock:
-    case rg_sensorPotentialEnergy:
-    case rg_sensorKineticEnergy:
-        return 1;
-    case rg_sensorBallQuat:
-    case rg_sensorFrameQuat:
-        return 4;
-    default:
-        return 3;
-    }
-}
+#include <string.h>
 
 static void rgStore3(rgVec3 v, double* out) {
     out[0] = v.x, out[1] = v.y, out[2] = v.z;
@@ -238,13 +207,6 @@ static double rgReadTouch(const rgWorld* world, rgFrameId frame, double radius) 
     return sum;
 }
 
-static bool rgIsBelow(const rgModel* model, int body, int top) {
-    while (body >= 0 && body != top) {
-        body = model->bodies[body].parent.index1 - 1;
-    }
-    return body == top;
-}
-
 typedef struct rgSubtree {
     double mass;
     rgVec3 first;    // mass times centre
@@ -258,7 +220,7 @@ static rgSubtree rgSumSubtree(const rgWorld* world, int top) {
     rgSubtree sum = {0};
     for (int b = top; b < model->info.bodyCount; ++b) {
         const rgInertia* inertia = &model->bodies[b].inertia;
-        if (!rgIsBelow(model, b, top) || inertia->mass == 0) {
+        if (!rgModel_IsBelow(model, b, top) || inertia->mass == 0) {
             continue;
         }
         rgPose pose = rgDynamics_BodyPose(d, (rgBodyId){b + 1});
@@ -349,6 +311,10 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
     rgFrameId frame = rgSensorFrame(model, def);
     switch (def->kind) {
     case rg_sensorNone:
+        memset(out, 0, (size_t)def->zeroCount * sizeof(double));
+        break;
+    case rg_sensorContact:
+        rgReadContactSensor(world, def, out);
         break;
     case rg_sensorBallQuat:
     case rg_sensorBallAngularVelocity:
@@ -411,7 +377,7 @@ static bool rgSensorIsUnit(rgSensorKind kind) {
 static void rgCutSensor(const rgSensorDef* def, double* out) {
     bool cuts = def->cutoff > 0 && !rgSensorIsUnit(def->kind);
     double least = rgSensorIsPositive(def->kind) ? -INFINITY : -def->cutoff;
-    for (int k = 0; cuts && k < rgSensorSize(def->kind); ++k) {
+    for (int k = 0; cuts && k < rgSensorDef_Size(def); ++k) {
         out[k] = fmin(fmax(out[k], least), def->cutoff);
     }
 }

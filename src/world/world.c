@@ -158,9 +158,8 @@ void rgWorld_Plan(rgWorld* world) {
     }
     world->constraints.hasBelts = false;
     for (int s = 0; s < model->info.shapeCount; ++s) {
-        rgVec3 belt = model->shapes[s].surfaceVelocity;
         world->constraints.hasBelts =
-            world->constraints.hasBelts || belt.x != 0 || belt.y != 0 || belt.z != 0;
+            world->constraints.hasBelts || rgShapeDef_HasBelt(&model->shapes[s]);
     }
     world->constraints.rigidEqualityCount = 0;
     for (int e = 0; e < model->info.equalityCount; ++e) {

@@ -886,7 +886,10 @@ bool rgMonitor_IsSlow(const double* v, int count);
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
 rgVec3 rgContactTorque(const rgContact* contact, double dt); // torsion and rolling, on B
 // sensors.c
-int rgSensorSize(rgSensorKind kind);
+bool rgModel_IsBelow(const rgModel* model, int body, int top); // or the same; -1: the world
+
+// contact_sensor.c
+void rgReadContactSensor(const rgWorld* world, const rgSensorDef* def, double* out);
 
 // Parts of a step for inverse dynamics.
 void rgWorld_SumOtherForces(rgWorld* world, double* driven); // free.c: all but the user's

@@ -189,6 +189,7 @@ static void test_kinematic(void** state) {
     shape.kind = rg_shapeBox;
     shape.size = rgVec(1, 1, 1);
     shape.surfaceVelocity = rgVec(1, 0, 0);
+    shape.surfaceSpin = rgVec(0, 0, 2);
     shape.disabled = true;
     assert_int_equal(rgModelDef_AddBody(def, &body, &shape.body), rg_ok);
     assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
@@ -204,9 +205,11 @@ static void test_kinematic(void** state) {
             disabled = disabled || strstr(text, "not: palm") != NULL;
             fixed = fixed || strstr(text, "written as fixed: hand") != NULL;
         }
-        assert_true(belts && disabled && fixed == (i == 1));
+        assert_true(belts == (i == 1) && disabled && fixed == (i == 1));
         rgModelDef* back = rgLoadOrFail(path);
         assert_true(back->bodies[0].kinematic == (i == 0));
+        assert_true(back->shapes[0].surfaceVelocity.x == (i == 0));
+        assert_true(back->shapes[0].surfaceSpin.z == (i == 0 ? 2 : 0));
         rgDestroyDiagnostics(said);
         rgDestroyModelDef(back);
         remove(path);

@@ -50,7 +50,7 @@ static void test_include(void** state) {
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
     assert_int_equal(rgLoadModelDef(RIGOR_SOURCE_DIR "/test/io/mjcf/main.xml", NULL, said, &def),
                      rg_ok);
-    assert_int_equal(rgDiagnostics_Count(said), 0);
+    assert_int_equal(rgDiagnostics_CountOf(said, rg_severityWarning), 0);
     assert_int_equal(def->jointCount, 1);
     assert_string_equal(def->joints[0].name, "included");
     assert_true(def->joints[0].hasLimits);
@@ -124,6 +124,51 @@ static void test_sensor_of_the_world(void** state) {
     assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
     rgDestroyModel(model);
     rgParsed_Close(&f);
+}
+
+static void test_contact_sensors(void** state) {
+    (void)state;
+    rgParsed f =
+        rgParse("<mujoco><worldbody><geom name='f' type='plane' size='1 1 1' "
+                "surfacevel='1 2'/><body name='b'><freejoint/><geom name='g' size='1'/>"
+                "</body></worldbody><sensor><contact geom1='f' subtree2='b' num='3' "
+                "data='force  dist normal' reduce='mindist'/><contact/></sensor></mujoco>");
+    rgExpectClean(&f);
+    const rgSensorDef* s = f.def->sensors;
+    assert_int_equal(s[0].sides[0].part, rg_contactPartShape);
+    assert_int_equal(s[0].sides[0].shape.index1, 1);
+    assert_int_equal(s[0].sides[1].part, rg_contactPartSubtree);
+    assert_int_equal(s[0].sides[1].body.index1, 1);
+    assert_int_equal(s[0].contactNumbers, rg_contactForces | rg_contactGap | rg_contactNormal);
+    assert_int_equal(s[0].contactCount, 3);
+    assert_int_equal(s[0].contactChoice, rg_contactNearest);
+    assert_int_equal(s[1].contactNumbers, rg_contactFound);
+    assert_int_equal(s[1].sides[0].part, rg_contactPartAny);
+    rgExpectVec(f.def->shapes[0].surfaceVelocity, 1, 2, 0);
+    rgParsed_Close(&f);
+    static const char* const refused[][2] = {
+        {"data='normal force'", "'force' is unknown or out of order"},
+        {"data='found found'", "'found' is unknown or out of order"},
+        {"data='weight'", "'weight' is unknown or out of order"},
+        {"num='0'", "0 is not within 1 and 10000"},
+        {"geom1='f' body1='world'", "side 1 is said twice"},
+        {"geom1='h'", "no geom 'h'"},
+    };
+    for (int i = 0; i < (int)(sizeof(refused) / sizeof(refused[0])); ++i) {
+        char text[500];
+        snprintf(text, sizeof(text),
+                 "<mujoco><worldbody><geom name='f' size='1'/></worldbody><sensor><contact %s/>"
+                 "</sensor></mujoco>",
+                 refused[i][0]);
+        rgDiagnostics* said = NULL;
+        rgModelDef* def = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+        assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, said, &def), rg_errorFormat);
+        if (strstr(rgDiagnostics_Message(said, 0).text, refused[i][1]) == NULL) {
+            fail_msg("%s: %s", refused[i][0], rgDiagnostics_Message(said, 0).text);
+        }
+        rgDestroyDiagnostics(said);
+    }
 }
 
 // Another file's body with what belongs to it: its own angles and classes, names under the prefix,
@@ -504,17 +549,29 @@ static void test_no_builtin(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),         cmocka_unit_test(test_classes_merge),
-        cmocka_unit_test(test_include),         cmocka_unit_test(test_nested_include),
-        cmocka_unit_test(test_attach),          cmocka_unit_test(test_attach_order),
-        cmocka_unit_test(test_included_mesh),   cmocka_unit_test(test_empty_attributes),
-        cmocka_unit_test(test_attached_copies), cmocka_unit_test(test_sensor_of_the_world),
-        cmocka_unit_test(test_fromto),          cmocka_unit_test(test_euler),
-        cmocka_unit_test(test_orientations),    cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_replicate),       cmocka_unit_test(test_joints),
-        cmocka_unit_test(test_inertia),         cmocka_unit_test(test_gravity_compensation),
-        cmocka_unit_test(test_mocap),           cmocka_unit_test(test_compiler_inertia),
-        cmocka_unit_test(test_options),         cmocka_unit_test(test_builtin),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_classes_merge),
+        cmocka_unit_test(test_include),
+        cmocka_unit_test(test_nested_include),
+        cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_attach_order),
+        cmocka_unit_test(test_included_mesh),
+        cmocka_unit_test(test_empty_attributes),
+        cmocka_unit_test(test_attached_copies),
+        cmocka_unit_test(test_sensor_of_the_world),
+        cmocka_unit_test(test_contact_sensors),
+        cmocka_unit_test(test_fromto),
+        cmocka_unit_test(test_euler),
+        cmocka_unit_test(test_orientations),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_replicate),
+        cmocka_unit_test(test_joints),
+        cmocka_unit_test(test_inertia),
+        cmocka_unit_test(test_gravity_compensation),
+        cmocka_unit_test(test_mocap),
+        cmocka_unit_test(test_compiler_inertia),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_builtin),
         cmocka_unit_test(test_no_builtin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

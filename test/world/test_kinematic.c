@@ -146,6 +146,39 @@ static void TestBeltChanges(void** state) {
     SceneEnd(&scene);
 }
 
+// A disc whose surface turns while it stays: a box in the middle spins along, one further out goes
+// round as on a turntable.
+static void TestTurningSurface(void** state) {
+    (void)state;
+    const double w = 2, r = 0.3, dt = 1e-3;
+    Scene scene = SceneStart();
+    rgShapeDef disc = rgDefaultShapeDef();
+    disc.kind = rg_shapeCylinder;
+    disc.size = rgVec(2, 0.1, 0);
+    disc.pose = At(0.5, -0.2, -0.1);
+    disc.material.mu = 0.9;
+    disc.surfaceSpin = rgVec(0, 0, w);
+    assert_int_equal(rgModelDef_AddShape(scene.def, &disc, NULL), rg_ok);
+    rgBodyId middle = SceneCube(&scene, 0.1, 2, rgVec(0.5, -0.2, 0.1), 0.9);
+    rgBodyId outer = SceneCube(&scene, 0.03, 1, rgVec(0.5 + r, -0.2, 0.03), 0.9);
+    rgWorldDef def = SceneWorldDef(dt, 1e-9);
+    SceneMake(&scene, &def);
+    // both start with the surface
+    const rgJointRange ranges[2] = {rgModel_JointRange(scene.model, (rgJointId){1}),
+                                    rgModel_JointRange(scene.model, (rgJointId){2})};
+    double v[12] = {0};
+    v[ranges[0].v + 5] = v[ranges[1].v + 5] = w;
+    v[ranges[1].v + 1] = w * r;
+    assert_int_equal(rgWorld_SetState(scene.world, rgWorld_Positions(scene.world, NULL), v), rg_ok);
+    SceneRun(&scene, 1000);
+    EXPECT_NEAR(rgWorld_BodyVelocity(scene.world, middle).angular.z, w, 1e-5);
+    rgVec3 at = rgSub(SceneBodyPoint(&scene, outer), rgVec(0.5, -0.2, 0.03));
+    // the surface's velocity is that at the middle of a step: it leads outward by dt w^2 r/2
+    EXPECT_NEAR(rgLength(at), r, 0.6 * dt * w * w * r);
+    EXPECT_NEAR(atan2(at.y, at.x), w, 1e-4);
+    SceneEnd(&scene);
+}
+
 // A table that is told to turn, and one on a hinge that is too heavy to be slowed down.
 static void TestTurntable(void** state) {
     (void)state;
@@ -443,6 +476,7 @@ int main(void) {
         cmocka_unit_test(TestShakingPlatform),
         cmocka_unit_test(TestConveyor),
         cmocka_unit_test(TestBeltChanges),
+        cmocka_unit_test(TestTurningSurface),
         cmocka_unit_test(TestTurntable),
         cmocka_unit_test(TestReaction),
         cmocka_unit_test(TestWeldAndConnect),

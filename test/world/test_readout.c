@@ -307,6 +307,89 @@ static void TestUntimed(void** state) {
     EXPECT_NEAR(reports[1].contact.residual.total, reports[0].contact.residual.total, 0);
 }
 
+// A box on the floor that gravity pulls aside, and sensors of its contacts by geom, body and
+// subtree. The force that it presses with is m g; points lie at its lower corners.
+#define LEANING_BOX(sensors)                                                                       \
+    "<mujoco><option gravity='1 0.5 -9.81'/><worldbody><geom name='floor' type='plane' size='5 5 " \
+    "1'/><body name='b' pos='0.3 0.2 0.1'><freejoint/><geom name='box' type='box' size='0.1 0.2 "  \
+    "0.1' mass='2'/><body name='c' pos='0 0 0.3'><geom name='ball' size='0.05' mass='0.5'/>"       \
+    "</body></body></worldbody><sensor>" sensors "</sensor></mujoco>"
+#define ALL_NUMBERS " data='found force torque dist pos normal tangent'/>"
+enum { SENSED = 17 }; // numbers of a contact
+
+static void ExpectForces(const double* values, const rgVec3 force) {
+    EXPECT_NEAR(values[1], force.x, 1e-6);
+    EXPECT_NEAR(values[2], force.y, 1e-6);
+    EXPECT_NEAR(values[3], force.z, 1e-6);
+}
+
+static void TestContactSensors(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    Scene scene = SceneText(
+        LEANING_BOX("<user dim='3'/>"
+                    "<contact subtree1='b' body2='world' reduce='netforce'" ALL_NUMBERS
+                    "<contact body1='world' subtree2='b' reduce='netforce'" ALL_NUMBERS
+                    "<contact geom1='floor' geom2='box' num='5' reduce='maxforce'" ALL_NUMBERS
+                    "<contact geom1='box' geom2='floor' num='5'" ALL_NUMBERS
+                    "<contact geom1='ball' num='2' data='found dist'/>"
+                    "<contact body2='b'/><contact num='2' data='normal' reduce='mindist'/>"),
+        &def);
+    SceneRun(&scene, 100);
+    const double* s = rgWorld_Sensors(scene.world, NULL);
+    int starts[8];
+    for (int i = 0; i < 8; ++i) {
+        starts[i] = rgWorld_SensorStart(scene.world, (rgSensorId){i + 1});
+    }
+    // sensors that are not supported keep their places, with zeros
+    assert_int_equal(starts[1], 3);
+    assert_true(s[0] == 0 && s[1] == 0 && s[2] == 0);
+    assert_int_equal(starts[3] - starts[2], SENSED);
+    assert_int_equal(starts[4] - starts[3], 5 * SENSED);
+    assert_int_equal(starts[6] - starts[5], 4);
+    assert_int_equal(starts[7] - starts[6], 1);
+    ExpectForces(s + starts[1], rgVec(2.5, 1.25, -2.5 * 9.81)); // on the world
+    ExpectForces(s + starts[2], rgVec(-2.5, -1.25, 2.5 * 9.81));
+    // the wrench about its point carries the centre of mass: moments about it vanish
+    for (int i = 1; i < 3; ++i) {
+        const double* v = s + starts[i];
+        rgVec3 force = rgVec(v[1], v[2], v[3]), torque = rgVec(v[4], v[5], v[6]);
+        rgVec3 arm = rgVec(v[8] - 0.3, v[9] - 0.2, v[10] - 0.1 - 0.3 * 0.5 / 2.5);
+        rgVec3 moment = rgAdd(torque, rgCross(arm, force));
+        EXPECT_NEAR(rgLength(moment), 0, 1e-6);
+        assert_true(v[0] == 4 && v[7] == 0 && v[11] == 1 && v[15] == 1);
+    }
+    double sum = 0, last = INFINITY;
+    for (int k = 0; k < 5; ++k) {
+        const double *hard = s + starts[3] + k * SENSED, *turned = s + starts[4] + k * SENSED;
+        double size = sqrt(hard[1] * hard[1] + hard[2] * hard[2] + hard[3] * hard[3]);
+        assert_true(size <= last + 1e-12);
+        last = size;
+        if (k == 4) { // four points touch: the rest is zero
+            for (int i = 0; i < SENSED; ++i) {
+                assert_true(hard[i] == 0 && turned[i] == 0);
+            }
+            break;
+        }
+        assert_true(hard[0] == 4 && turned[0] == 4);
+        EXPECT_NEAR(hard[13], 1, 1e-12); // from the floor to the box
+        EXPECT_NEAR(turned[13], -1, 1e-12);
+        EXPECT_NEAR(fabs(hard[8] - 0.3), 0.1, 1e-6);
+        EXPECT_NEAR(fabs(hard[9] - 0.2), 0.2, 1e-6);
+        // the force in world axes acts on the second side, so it turns with the direction
+        const double *v = turned, *n = v + 11, *t = v + 14;
+        rgVec3 normal = rgVec(n[0], n[1], n[2]), first = rgVec(t[0], t[1], t[2]);
+        rgVec3 force = rgAddScaled(rgScale(v[1], normal), v[2], first);
+        force = rgAddScaled(force, v[3], rgCross(normal, first));
+        assert_true(force.z < 0 && force.x > 0 && force.y > 0);
+        sum += force.x;
+    }
+    EXPECT_NEAR(sum, 2.5, 1e-6);
+    assert_true(s[starts[5]] == 0 && s[starts[6]] == 4);
+    assert_true(fabs(s[starts[7] + 2]) == 1 && fabs(s[starts[7] + 5]) == 1);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestMoreSensors),       cmocka_unit_test(TestReactionIsThatOfTheStep),
@@ -314,6 +397,7 @@ int main(void) {
         cmocka_unit_test(TestSlipIsSeen),        cmocka_unit_test(TestJointReaction),
         cmocka_unit_test(TestInertialSensors),   cmocka_unit_test(TestRangefinders),
         cmocka_unit_test(TestTorsionAndRolling), cmocka_unit_test(TestUntimed),
+        cmocka_unit_test(TestContactSensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
