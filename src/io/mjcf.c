@@ -83,9 +83,13 @@ static void rgMjcf_Release(rgMjcf* m) {
     rgArena_Free(&m->arena);
 }
 
-// Limits and equalities give way in MuJoCo, also where the file does not say how much.
+// Limits and equalities give way in MuJoCo, also where the file does not say how much. Built-in
+// models are written for rigid ones.
 static void rgMjcf_TellRigid(rgMjcf* m, const rgXmlNode* root) {
     bool limited = false;
+    if (root->file != NULL && rgFindBuiltinModel(root->file) != NULL) {
+        return;
+    }
     for (int i = 0; i < m->def->jointCount; ++i) {
         limited = limited || m->def->joints[i].hasLimits;
     }
