@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char* const contacts[] = {"rigid", "file", NULL};
 static const char* const selfOverlaps[] = {"file", "keep", "ignore", NULL}; // rgSelfOverlap
@@ -63,6 +64,24 @@ static bool rgReadPositive(const char* option, const char* text, double* value) 
     return true;
 }
 
+// On a terminal: what takes seconds, and how much of it was done.
+typedef struct rgSplitting {
+    int count;
+    bool terminal;
+} rgSplitting;
+
+static void rgTellSplit(void* context, int triangleCount) {
+    rgSplitting* splitting = context;
+    splitting->count += 1;
+    if (splitting->terminal) {
+        fprintf(stderr,
+                "\r\033[Ksplitting mesh %d, of %d triangles, into convex parts, which are "
+                "kept for the next time (--hull: one hull) ...",
+                splitting->count, triangleCount);
+        fflush(stderr);
+    }
+}
+
 static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, int argument,
                           rgDiagnostics* diagnostics, rgModelDef** made) {
     bool floating = rgPlacedList_At(&arguments->floating, argument) != NULL;
@@ -92,7 +111,13 @@ static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, i
     def.selfOverlap = (rgSelfOverlap)arguments->selfOverlap;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = floating ? rg_baseFloating : fixed ? rg_baseFixed : rg_baseFromFile;
+    rgSplitting splitting = {.terminal = isatty(STDERR_FILENO) == 1};
+    def.onSplit = rgTellSplit;
+    def.onSplitContext = &splitting;
     rgResult result = rgLoadModelDef(path, &def, diagnostics, made);
+    if (splitting.terminal && splitting.count > 0) {
+        fprintf(stderr, "\r\033[K");
+    }
     if (result == rg_errorMemory) {
         rgCli_Error("%s: out of memory", path);
     }

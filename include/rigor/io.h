@@ -44,7 +44,11 @@ typedef struct rgLoadDef {
                     ///< default it collides as its one hull, as in MuJoCo
     const char* cacheFolder; ///< where such parts are kept; NULL: $XDG_CACHE_HOME/rigor, else
                              ///< ~/.cache/rigor, unless ignoreEnvironment; "": nowhere
-    bool strict;             ///< warnings are errors
+    /// Called before a mesh is split into convex parts that the cache does not hold, which may take
+    /// seconds; NULL: nobody is told.
+    void (*onSplit)(void* context, int triangleCount);
+    void* onSplitContext;
+    bool strict;         ///< warnings are errors
     bool fileContact;    ///< MJCF: solref and solimp, where written, become stiffness and damping;
                          ///< otherwise contacts are rigid
     double boundMass;    ///< every body with a joint has at least this mass [kg]

@@ -197,14 +197,25 @@ static double rgLeaves(const rgGeometry* g, rgVec3 p, rgVec3 d, double from, dou
     return RG_MAX(from, to);
 }
 
+// A box around the hull, with room to spare, holds the point. Hulls far from a probe are most.
+static bool rgMayHold(const rgGeometry* g, rgVec3 p, double room) {
+    const rgBox* box = &g->box;
+    return p.x > box->lower.x - room && p.y > box->lower.y - room && p.z > box->lower.z - room &&
+           p.x < box->upper.x + room && p.y < box->upper.y + room && p.z < box->upper.z + room;
+}
+
 // Along the normal from a probe, as long as any hull covers the way, or up to the surface again.
 // The hulls that cover it are to blame if that is too far.
 static double rgHollowAt(const rgCarver* c, const rgProbe* probe, bool blame) {
     double at = 0, slack = 1e-7 * c->size;
     for (int round = 0; round < c->partCount && at < probe->free; ++round) {
         double next = at;
+        rgVec3 here = rgAddScaled(probe->p, at, probe->normal);
         int by = -1;
         for (int i = 0; i < c->partCount; ++i) {
+            if (!rgMayHold(c->parts[i].hull, here, 1e-4 * c->size)) {
+                continue;
+            }
             double to = rgLeaves(c->parts[i].hull, probe->p, probe->normal, at, slack);
             if (to > next) {
                 next = to;
@@ -321,7 +332,18 @@ static void rgSlice_Join(rgSlice* into, const rgSlice* other) {
 
 // Volume of the hull of a slice; 0 when it is flat.
 static double rgSlice_Volume(rgCarver* c, const rgSlice* slice) {
-    rgGeometry* hull = slice->any ? rgHullOfPoints(c, slice->points, RG_LOOKS) : NULL;
+    rgVec3 points[RG_LOOKS];
+    int count = 0;
+    for (int d = 0; d < RG_LOOKS && slice->any; ++d) {
+        const rgVec3* p = &slice->points[d];
+        int k = 0;
+        while (k < count && (points[k].x != p->x || points[k].y != p->y || points[k].z != p->z)) {
+            ++k;
+        }
+        points[k] = *p;
+        count += k == count;
+    }
+    rgGeometry* hull = count > 0 ? rgHullOfPoints(c, points, count) : NULL;
     double volume = hull != NULL ? rgHullVolume(hull) : 0;
     rgDestroyGeometry(hull);
     return volume;
@@ -569,28 +591,39 @@ static bool rgCarver_CutWorst(rgCarver* c, rgSlices* slices) {
 
 // ---- joining what cuts left in more pieces than it needs
 
-static bool rgPart_Unite(rgCarver* c, const rgPart* a, const rgPart* b, rgPart* both) {
+// Hull of two hulls.
+static bool rgPart_Enclose(rgCarver* c, const rgPart* a, const rgPart* b, rgPart* both) {
+    const rgHull *first = &a->hull->hull, *second = &b->hull->hull;
+    size_t n = (size_t)first->vertexCount, m = (size_t)second->vertexCount;
+    rgVec3* points = rgAllocate(&c->allocator, n + m, sizeof(rgVec3));
     *both = (rgPart){0};
-    for (int k = 0; k < 2; ++k) {
-        const rgPart* from = k ? b : a;
-        for (int i = 0; i < from->count && c->result == rg_ok; ++i) {
-            const rgShard* s = &from->shards[i];
-            rgPart_Add(c, both, s->corners[0], s->corners[1], s->corners[2], s->triangle);
-        }
-        for (int i = 0; i < from->innerCount && c->result == rg_ok; ++i) {
-            rgPart_AddInner(c, both, from->inner[i]);
-        }
+    if (points == NULL) {
+        c->result = rg_errorMemory;
+        return false;
     }
-    if (c->result == rg_ok) {
-        rgPart_MakeHull(c, both);
-    }
+    memcpy(points, first->vertices, n * sizeof(rgVec3));
+    memcpy(points + n, second->vertices, m * sizeof(rgVec3));
+    both->hull = rgHullOfPoints(c, points, (int)(n + m));
+    both->volume = both->hull != NULL ? rgHullVolume(both->hull) : 0;
+    rgRelease(&c->allocator, points);
     return both->hull != NULL;
+}
+
+// The triangles of a part, too.
+static void rgPart_Append(rgCarver* c, rgPart* part, const rgPart* from) {
+    for (int i = 0; i < from->count && c->result == rg_ok; ++i) {
+        const rgShard* s = &from->shards[i];
+        rgPart_Add(c, part, s->corners[0], s->corners[1], s->corners[2], s->triangle);
+    }
+    for (int i = 0; i < from->innerCount && c->result == rg_ok; ++i) {
+        rgPart_AddInner(c, part, from->inner[i]);
+    }
 }
 
 // One part in place of two, if little is added to the volume and no more of a hollow is filled.
 static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
     rgPart both, first = c->parts[i], second = c->parts[j];
-    bool good = rgPart_Unite(c, &first, &second, &both) &&
+    bool good = rgPart_Enclose(c, &first, &second, &both) &&
                 both.volume <= 1.1 * (first.volume + second.volume);
     if (good) {
         int last = c->partCount - 1;
@@ -600,6 +633,8 @@ static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
         good = rgCarver_KeepsExcess(c, both.hull, allowed);
         if (good) {
             rgCarver_Excess(c);
+            rgPart_Append(c, &c->parts[i], &first);
+            rgPart_Append(c, &c->parts[i], &second);
             rgPart_Free(c, &first);
             rgPart_Free(c, &second);
             return true;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define RG_CACHE_LIMIT   ((size_t)256 << 20)
-#define RG_CACHE_VERSION 1 // of the file and of the algorithm
+#define RG_CACHE_VERSION 2 // of the file and of the algorithm
 
 // Head of a file; then the numbers of points, the points, and the hash of all that.
 typedef struct rgCacheHead {
@@ -183,22 +183,26 @@ static rgResult rgCopyParts(const rgDecomposition* d, rgArena* arena, rgHullPart
     return rg_ok;
 }
 
-rgResult rgFindHullParts(const rgMeshData* mesh, const char* folder, rgArena* arena,
-                         const rgAllocator* allocator, rgDiagnostics* diagnostics,
+rgResult rgFindHullParts(const rgMeshData* mesh, const rgLoadDef* load, rgArena* arena,
                          rgHullParts* parts) {
     rgDecomposeDef def = rgDefaultDecomposeDef();
+    const rgAllocator* allocator = &load->allocator;
     def.allocator = *allocator;
     uint64_t key[2];
-    char path[RG_PATH_LENGTH];
+    char path[RG_PATH_LENGTH], folder[RG_PATH_LENGTH];
     rgCacheKey(mesh, &def, key);
     *parts = (rgHullParts){0};
-    bool kept = folder != NULL && rgCachePath(folder, key, path);
+    bool kept = rgCacheFolder(load->cacheFolder, load->ignoreEnvironment, folder) &&
+                rgCachePath(folder, key, path);
     if (kept && rgLoadParts(path, key, arena, allocator, parts)) {
         parts->cached = true;
         return rg_ok;
     }
+    if (load->onSplit != NULL) {
+        load->onSplit(load->onSplitContext, mesh->triangleCount);
+    }
     rgDecomposition* d = NULL;
-    rgResult result = rgDecomposeMesh(mesh, &def, diagnostics, &d);
+    rgResult result = rgDecomposeMesh(mesh, &def, NULL, &d);
     if (result == rg_ok) {
         result = rgCopyParts(d, arena, parts);
     }

@@ -3,6 +3,7 @@
 #pragma once
 #include "io/file.h"
 #include "rigor/collision.h"
+#include "rigor/io.h"
 
 // What a mesh becomes: points of each hull, in the arena.
 typedef struct rgHullParts {
@@ -15,7 +16,6 @@ typedef struct rgHullParts {
 // Where parts are kept: `folder` itself, or $XDG_CACHE_HOME/rigor, or ~/.cache/rigor. False:
 // nowhere.
 bool rgCacheFolder(const char* folder, bool ignoreEnvironment, char out[RG_PATH_LENGTH]);
-// A folder of NULL keeps nothing. Damaged files are computed anew; what cannot be written is not.
-rgResult rgFindHullParts(const rgMeshData* mesh, const char* folder, rgArena* arena,
-                         const rgAllocator* allocator, rgDiagnostics* diagnostics,
+// Kept where the load def says. Damaged files are computed anew; what cannot be written is not.
+rgResult rgFindHullParts(const rgMeshData* mesh, const rgLoadDef* load, rgArena* arena,
                          rgHullParts* parts);

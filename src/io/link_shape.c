@@ -240,10 +240,7 @@ static bool rgLinkMeshes_Scale(rgLinkMeshes* meshes, const rgMesh* mesh, const d
 
 // Parts that leave the hollows of a moving mesh open. False: its hull it is.
 static bool rgLinkMeshes_FindParts(rgLinkMeshes* meshes, rgLinkMesh* mesh) {
-    char folder[RG_PATH_LENGTH];
-    bool kept = rgCacheFolder(meshes->def->cacheFolder, meshes->def->ignoreEnvironment, folder);
-    rgResult result = rgFindHullParts(&mesh->mesh, kept ? folder : NULL, meshes->arena,
-                                      &meshes->def->allocator, NULL, &mesh->parts);
+    rgResult result = rgFindHullParts(&mesh->mesh, meshes->def, meshes->arena, &mesh->parts);
     meshes->result = result == rg_errorMemory ? result : meshes->result;
     if (result != rg_ok || mesh->parts.count < 2) {
         return false;

@@ -89,12 +89,10 @@ static rgResult rgMeshModel_Inertia(rgMeshModel* m, rgInertia* inertia) {
 }
 
 static rgResult rgMeshModel_AddHulls(rgMeshModel* m, rgShapeDef* shape, bool isConvex) {
-    char folder[RG_PATH_LENGTH], name[96];
+    char name[96];
     rgHullParts parts = {0};
     if (!isConvex && !m->load->hulls) {
-        bool kept = rgCacheFolder(m->load->cacheFolder, m->load->ignoreEnvironment, folder);
-        rgResult found = rgFindHullParts(&m->data, kept ? folder : NULL, &m->arena,
-                                         &m->load->allocator, NULL, &parts);
+        rgResult found = rgFindHullParts(&m->data, m->load, &m->arena, &parts);
         if (found == rg_errorMemory) {
             return found;
         }

@@ -319,10 +319,7 @@ static rgHullParts rgMjcf_FindParts(rgMjcf* m, const rgXmlNode* node, const rgSh
         shape->body.index1 == 0) {
         return parts;
     }
-    char folder[RG_PATH_LENGTH];
-    bool kept = rgCacheFolder(m->load->cacheFolder, m->load->ignoreEnvironment, folder);
-    rgResult result = rgFindHullParts(shape->mesh, kept ? folder : NULL, &m->arena,
-                                      &m->load->allocator, NULL, &parts);
+    rgResult result = rgFindHullParts(shape->mesh, m->load, &m->arena, &parts);
     if (result == rg_errorMemory) {
         rgMjcf_Check(m, result);
     }

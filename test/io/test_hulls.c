@@ -156,12 +156,21 @@ static void rgTestCache(void** state) {
     rgRemoveFolder(&f);
 }
 
-// What is read from the folder is used as it is.
+static void rgCountSplit(void* context, int triangleCount) {
+    assert_true(triangleCount > 0);
+    *(int*)context += 1;
+}
+
+// What is read from the folder is used as it is; only what is not there is split, and told.
 static void rgTestHit(void** state) {
     (void)state;
     rgFolder f;
     rgMakeFolder(&f);
     rgAllocator allocator = {0};
+    int splits = 0;
+    rgLoadDef load = rgDefaultLoadDef();
+    load.onSplit = rgCountSplit;
+    load.onSplitContext = &splits;
     rgMesh* mesh = NULL;
     assert_int_equal(rgLoadMesh(f.cup, NULL, NULL, &mesh), rg_ok);
     rgMeshData data = rgMesh_Data(mesh);
@@ -169,9 +178,10 @@ static void rgTestHit(void** state) {
     rgArena_Init(&arena, &allocator);
     rgHullParts parts;
     for (int k = 0; k < 3; ++k) {
-        assert_int_equal(
-            rgFindHullParts(&data, k ? f.cache : NULL, &arena, &allocator, NULL, &parts), rg_ok);
+        load.cacheFolder = k ? f.cache : "";
+        assert_int_equal(rgFindHullParts(&data, &load, &arena, &parts), rg_ok);
         assert_int_equal(parts.cached, k == 2);
+        assert_int_equal(splits, RG_MIN(k + 1, 2));
     }
     rgArena_Free(&arena);
     rgDestroyMesh(mesh);
