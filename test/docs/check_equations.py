@@ -22,7 +22,7 @@ BARE = re.compile(r"(?<![\w^_.\]])\((\d{1,2})\)(?![\w(])")
 def sources():
     for name in FOLDERS:
         for path in sorted((SOURCE / name).rglob("*")):
-            if path.suffix in SUFFIXES and "node_modules" not in path.parts and path.name != Path(__file__).name:
+            if path.suffix in SUFFIXES and not {"node_modules", ".venv"} & set(path.parts) and path.name != Path(__file__).name:
                 yield path
     yield SOURCE / "README.md"
 
