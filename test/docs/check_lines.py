@@ -46,7 +46,10 @@ def blocks(lines):
                 end += 1
             yield f"item {indent}", lines[i:end]
         elif line.startswith("    "):
-            yield "equation", [line]
+            label = EQUATION.match(line).group(0)[:-1]
+            while end < len(lines) and re.match(rf" {{{len(label)}}}\S", lines[end]):
+                end += 1
+            yield "equation", lines[i:end]
         else:
             while end < len(lines) and not starts(lines[end]) and not lines[end].startswith("```"):
                 end += 1
@@ -74,21 +77,34 @@ def words_of(text):
     return [word.replace("\0", " ") for word in text.split()]
 
 
+def hang(block):
+    """Lines of an equation; what is too long for one goes to the next, but not between columns of a table."""
+    label = EQUATION.match(block[0]).group(0)[:-1]
+    out, rest = [], ""
+    for number, line in enumerate(block):
+        following = number + 1 < len(block) and not re.search(r"\S {3,}\S", block[number + 1])
+        current, rest = (label if number == 0 else " " * len(label)) + rest, ""
+        for piece in re.findall(r"\S+ *", line[len(label):]):
+            if rest:
+                rest += piece
+            elif len((current + piece).rstrip()) <= WIDTH or not current.strip():
+                current += piece
+            elif following:
+                rest = piece
+            else:
+                out.append(current.rstrip())
+                current = " " * len(label) + piece
+        out.append(current.rstrip())
+        rest = rest.rstrip() + " " if rest else ""
+    return out
+
+
 def wrap(lines):
     for kind, block in blocks(lines):
         if kind in ("code", "other") or max(map(len, block)) <= WIDTH:
             yield from block
         elif kind == "equation":
-            line = block[0]
-            label = re.match(r" *(?:\(\d+\) +)?", line).group(0)
-            pieces = re.findall(r"\S+ *", line[len(label):])
-            out, current = [], label
-            for piece in pieces:
-                if len((current + piece).rstrip()) > WIDTH and current.strip():
-                    out.append(current.rstrip())
-                    current = " " * len(label)
-                current += piece
-            yield from [*out, current.rstrip()]
+            yield from hang(block)
         else:
             indent = int(kind.split()[1]) if kind.startswith("item") else 0
             first = block[0][:indent]
