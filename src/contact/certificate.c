@@ -50,7 +50,6 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
 // Impulses of the regularized problem, in which every row has a compliance: bounded.
 static rgResult rgRegularizeAll(rgRun* run) {
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
-                                    .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
                                     .proximal = RG_STRONG_PROXIMAL_RATIO,
                                     .keepCentre = true,
@@ -80,7 +79,6 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
     }
     inner.tolerance = -1; // as far as it goes
     const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
-                                    .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
                                     .proximal = RG_STRONG_PROXIMAL_RATIO,
                                     .last = y};

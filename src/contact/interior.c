@@ -284,7 +284,6 @@ static bool rgInterior_Advance(rgInterior* point) {
 
 rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     const rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
-                                    .weight = 1,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
                                     .proximal = RG_STRONG_PROXIMAL_RATIO};
     rgArenaMark mark = rgArena_Mark(run->system->arena);

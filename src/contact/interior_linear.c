@@ -72,7 +72,7 @@ static void rgInterior_LinearizeRest(rgInterior* point) {
         }
         memset(A, 0, (size_t)(m * m) * sizeof(double));
         memset(B, 0, (size_t)(m * m) * sizeof(double));
-        rgLinearizeBlock(block, system->model, 1, point->lambda + block->row,
+        rgLinearizeBlock(block, system->model, point->lambda + block->row,
                          point->velocity + block->row, A, B);
         if (rgIsFrictionless(block)) {
             A[0] = A[m + 1] = 1; // no tangential impulse
@@ -133,7 +133,7 @@ static void rgInterior_ConeSide(rgInterior* point, const rgCone* cone) {
 // interior.7: right-hand side for a wanted product
 void rgInterior_RightSide(rgInterior* point, double targetMu) {
     rgSystem* system = point->system;
-    rgSystem_Map(system, 1, point->lambda, point->velocity, point->rhs);
+    rgSystem_Map(system, point->lambda, point->velocity, point->rhs);
     for (int i = 0; i < system->n; ++i) {
         point->rhs[i] = -point->rhs[i];
     }

@@ -47,12 +47,12 @@ static double rgMapContact(const rgSystemBlock* block, int sides, double r, cons
     return normal;
 }
 
-// newton.5, the relaxed model: lambda - P_K(lambda - r sigma)
-static double rgMapConvexContact(const rgSystemBlock* block, double r, const double* lambda,
+// newton.5, the relaxed model: lambda - P_K(lambda - sigma)
+static double rgMapConvexContact(const rgSystemBlock* block, const double* lambda,
                                  const double* sigma, double* F) {
     double x[3];
     for (int i = 0; i < 3; ++i) {
-        x[i] = lambda[i] - r * sigma[i];
+        x[i] = lambda[i] - sigma[i];
     }
     rgProjectCone(block->mu, x);
     for (int i = 0; i < 3; ++i) {
@@ -61,33 +61,30 @@ static double rgMapConvexContact(const rgSystemBlock* block, double r, const dou
     return x[2];
 }
 
-static void rgMapBlock(const rgSystemBlock* block, rgContactModel model, double r,
-                       const double* lambda, const double* sigma, double* F) {
+static void rgMapBlock(const rgSystemBlock* block, rgContactModel model, const double* lambda,
+                       const double* sigma, double* F) {
     int row = 0;
     double normal = 0;
     if (block->kind == rg_blockCoulomb) {
-        normal = model == rg_modelNcp ? rgMapContact(block, 0, r, lambda, sigma, F)
-                                      : rgMapConvexContact(block, r, lambda, sigma, F);
+        normal = model == rg_modelNcp ? rgMapContact(block, 0, 1, lambda, sigma, F)
+                                      : rgMapConvexContact(block, lambda, sigma, F);
         row = 3;
     }
     for (; row < rgSystemBlock_RowsAlone(block); ++row) {
         double low, high;
         rgRowBounds(block, normal, &low, &high);
         bool open = block->kind == rg_blockFree;
-        F[row] =
-            open ? r * sigma[row] : lambda[row] - rgClamp(lambda[row] - r * sigma[row], low, high);
+        F[row] = open ? sigma[row] : lambda[row] - rgClamp(lambda[row] - sigma[row], low, high);
     }
     if (row < block->size) {
-        rgMapDisc(0, block->rolling * normal, r, lambda + row, sigma + row, F + row);
+        rgMapDisc(0, block->rolling * normal, 1, lambda + row, sigma + row, F + row);
     }
 }
 
-double rgSystem_Map(const rgSystem* system, double r, const double* lambda, const double* sigma,
-                    double* F) {
+double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F) {
     for (int i = 0; i < system->blockCount; ++i) {
         const rgSystemBlock* block = system->blocks + i;
-        rgMapBlock(block, system->model, r, lambda + block->row, sigma + block->row,
-                   F + block->row);
+        rgMapBlock(block, system->model, lambda + block->row, sigma + block->row, F + block->row);
     }
     double sum = 0;
     for (int i = 0; i < system->n; ++i) {
@@ -96,20 +93,20 @@ double rgSystem_Map(const rgSystem* system, double r, const double* lambda, cons
     return sqrt(sum);
 }
 
-// newton.3, newton.4: Two rows on a disc of radius mu p_n: stick, B = r I, or slip along t, where
-// the projection turns and grows with p_n. row is the first of them within the block.
+// newton.3, newton.4: Two rows on a disc of radius mu p_n: stick, B = I, or slip along t, where the
+// projection turns and grows with p_n. row is the first of them within the block.
 static rgJacobianKind rgLinearizeDisc(const rgSystemBlock* block, int row, double mu, double normal,
-                                      double r, const double* lambda, const double* sigma,
-                                      double* A, double* B) {
+                                      const double* lambda, const double* sigma, double* A,
+                                      double* B) {
     int m = block->size;
-    double x = lambda[row] - r * sigma[row];
-    double y = lambda[row + 1] - r * sigma[row + 1];
+    double x = lambda[row] - sigma[row];
+    double y = lambda[row + 1] - sigma[row + 1];
     double length = sqrt(x * x + y * y);
     double reach = mu * normal;
     A += row * m;
     B += row * m;
     if (reach > 0 && length <= reach) {
-        B[row] = B[m + row + 1] = r;
+        B[row] = B[m + row + 1] = 1;
         return rg_jacobianRows;
     }
     double t[2] = {length > 0 ? x / length : 0, length > 0 ? y / length : 0};
@@ -118,37 +115,37 @@ static rgJacobianKind rgLinearizeDisc(const rgSystemBlock* block, int row, doubl
         for (int j = 0; j < 2; ++j) {
             double P = k * ((i == j) - t[i] * t[j]);
             A[i * m + row + j] = (i == j) - P;
-            B[i * m + row + j] = r * P;
+            B[i * m + row + j] = P;
         }
         A[i * m + 2] = normal > 0 ? -mu * t[i] : 0;
-        B[i * m + 2] = normal > 0 ? r * mu * t[i] : 0;
+        B[i * m + 2] = normal > 0 ? mu * t[i] : 0;
     }
     bool slips = mu > RG_SLIP_LEAST_RATIO && k > RG_SLIP_LEAST_RATIO;
     return mu == 0 ? rg_jacobianRows : slips ? rg_jacobianSlip : rg_jacobianWhole;
 }
 
 // newton.3, open: A = I
-static double rgLinearizeContact(const rgSystemBlock* block, double r, const double* lambda,
+static double rgLinearizeContact(const rgSystemBlock* block, const double* lambda,
                                  const double* sigma, double* A, double* B, rgJacobianKind* kind) {
     int m = block->size;
-    double normal = lambda[2] - r * sigma[2];
+    double normal = lambda[2] - sigma[2];
     if (!(normal > 0)) {
         A[0] = A[m + 1] = A[2 * m + 2] = 1;
         *kind = rg_jacobianIdle;
         return 0;
     }
-    B[2 * m + 2] = r;
-    *kind = rgLinearizeDisc(block, 0, block->mu, normal, r, lambda, sigma, A, B);
+    B[2 * m + 2] = 1;
+    *kind = rgLinearizeDisc(block, 0, block->mu, normal, lambda, sigma, A, B);
     return normal;
 }
 
-// newton.6: A = I - D, B = r D with D the derivative of the projection on the cone
-static double rgLinearizeConvexContact(const rgSystemBlock* block, double r, const double* lambda,
+// newton.6: A = I - D, B = D with D the derivative of the projection on the cone
+static double rgLinearizeConvexContact(const rgSystemBlock* block, const double* lambda,
                                        const double* sigma, double* A, double* B) {
     int m = block->size;
-    double x = lambda[0] - r * sigma[0];
-    double y = lambda[1] - r * sigma[1];
-    double n = lambda[2] - r * sigma[2];
+    double x = lambda[0] - sigma[0];
+    double y = lambda[1] - sigma[1];
+    double n = lambda[2] - sigma[2];
     double length = sqrt(x * x + y * y);
     double mu = block->mu;
     bool inside = length <= mu * n && n > 0;
@@ -171,7 +168,7 @@ static double rgLinearizeConvexContact(const rgSystemBlock* block, double r, con
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             A[i * m + j] = (i == j) - D[3 * i + j];
-            B[i * m + j] = r * D[3 * i + j];
+            B[i * m + j] = D[3 * i + j];
         }
     }
     return a;
@@ -190,15 +187,15 @@ static rgJacobianKind rgJacobianKindOf(int m, const double* A, const double* B) 
     return !rows ? rg_jacobianWhole : idle ? rg_jacobianIdle : rg_jacobianRows;
 }
 
-rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model, double r,
+rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model,
                                 const double* lambda, const double* sigma, double* A, double* B) {
     int m = block->size;
     int row = 0;
     double normal = 0;
     if (block->kind == rg_blockCoulomb) {
         rgJacobianKind kind = rg_jacobianWhole;
-        normal = model == rg_modelNcp ? rgLinearizeContact(block, r, lambda, sigma, A, B, &kind)
-                                      : rgLinearizeConvexContact(block, r, lambda, sigma, A, B);
+        normal = model == rg_modelNcp ? rgLinearizeContact(block, lambda, sigma, A, B, &kind)
+                                      : rgLinearizeConvexContact(block, lambda, sigma, A, B);
         row = 3;
         if (m == 3 && model == rg_modelNcp) {
             return kind;
@@ -207,33 +204,32 @@ rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model
     for (; row < rgSystemBlock_RowsAlone(block); ++row) {
         double low, high;
         rgRowBounds(block, normal, &low, &high);
-        double x = lambda[row] - r * sigma[row];
+        double x = lambda[row] - sigma[row];
         if (block->kind == rg_blockFree || (x > low && x < high)) {
-            B[row * m + row] = r;
+            B[row * m + row] = 1;
             continue;
         }
         A[row * m + row] = 1;
         if (block->kind == rg_blockCoulomb && normal > 0) {
             double side = x >= high ? 1 : -1;
             A[row * m + 2] = -side * block->torsion;
-            B[row * m + 2] = r * side * block->torsion;
+            B[row * m + 2] = side * block->torsion;
         }
     }
     if (row < m) {
-        rgLinearizeDisc(block, row, block->rolling, normal, r, lambda, sigma, A, B);
+        rgLinearizeDisc(block, row, block->rolling, normal, lambda, sigma, A, B);
     }
     return rgJacobianKindOf(m, A, B);
 }
 
-void rgSystem_Linearize(const rgSystem* system, double r, const double* lambda, const double* sigma,
+void rgSystem_Linearize(const rgSystem* system, const double* lambda, const double* sigma,
                         double* A, double* B, rgJacobianKind* kinds) {
     memset(A, 0, (size_t)system->entryCount * sizeof(double));
     memset(B, 0, (size_t)system->entryCount * sizeof(double));
     for (int i = 0; i < system->blockCount; ++i) {
         const rgSystemBlock* block = system->blocks + i;
-        kinds[i] =
-            rgLinearizeBlock(block, system->model, r, lambda + block->row, sigma + block->row,
-                             A + block->entryStart, B + block->entryStart);
+        kinds[i] = rgLinearizeBlock(block, system->model, lambda + block->row, sigma + block->row,
+                                    A + block->entryStart, B + block->entryStart);
     }
 }
 

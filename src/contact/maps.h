@@ -3,16 +3,15 @@
 #pragma once
 #include "contact/system.h"
 
-// F of every block, n. r > 0 weighs velocity against impulse. Returns |F|_2.
-double rgSystem_Map(const rgSystem* system, double r, const double* lambda, const double* sigma,
-                    double* F);
+// F of every block, n. Returns |F|_2.
+double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F);
 
 // A and B of every block, entryCount each, and what they look like.
-void rgSystem_Linearize(const rgSystem* system, double r, const double* lambda, const double* sigma,
+void rgSystem_Linearize(const rgSystem* system, const double* lambda, const double* sigma,
                         double* A, double* B, rgJacobianKind* kinds);
 
 // The rows of one block; A and B must be zero on entry.
-rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model, double r,
+rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model,
                                 const double* lambda, const double* sigma, double* A, double* B);
 
 // sigma + Gamma(sigma) in place, for the exact model's Coulomb blocks; nothing for others.

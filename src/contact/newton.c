@@ -10,7 +10,6 @@ typedef struct rgNewton {
     rgRun* run;
     rgSystem* system;
     const rgNewtonOptions* options;
-    double weight;   // r
     double proximal; // p
     double* lambda;  // iterate, not necessarily in K
     double* sigma;   // its velocity, with the proximal term
@@ -41,19 +40,15 @@ static void rgNewton_AddProximal(const rgNewton* newton, const double* lambda, c
 static void rgNewton_Evaluate(rgNewton* newton) {
     rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
     rgNewton_AddProximal(newton, newton->lambda, newton->centre, newton->sigma);
-    newton->norm =
-        rgSystem_Map(newton->system, newton->weight, newton->lambda, newton->sigma, newton->F);
+    newton->norm = rgSystem_Map(newton->system, newton->lambda, newton->sigma, newton->F);
 }
 
 static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda,
                               const rgNewtonOptions* options) {
     rgSystem* system = run->system;
     rgArena* arena = system->arena;
-    *newton = (rgNewton){.run = run,
-                         .system = system,
-                         .options = options,
-                         .weight = options->weight,
-                         .proximal = options->proximal};
+    *newton =
+        (rgNewton){.run = run, .system = system, .options = options, .proximal = options->proximal};
     double** vectors[] = {&newton->lambda, &newton->sigma, &newton->F,
                           &newton->step,   &newton->moved, &newton->lambda2,
                           &newton->sigma2, &newton->F2,    &newton->centre};
@@ -101,8 +96,7 @@ static double rgNewton_ProximalResidual(const rgNewton* newton) {
 // newton.8: (A + eps I + B (G + p)) d = -F
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
-    rgSystem_Linearize(system, newton->weight, newton->lambda, newton->sigma, newton->A, newton->B,
-                       newton->kinds);
+    rgSystem_Linearize(system, newton->lambda, newton->sigma, newton->A, newton->B, newton->kinds);
     rgNewton_LinearizeProximal(newton);
     double eps = rgNewton_Regularisation(newton);
     rgResult result = system->ops->factorNewton(system, newton->A, newton->B, newton->kinds, eps);
@@ -125,8 +119,7 @@ static void rgNewton_Try(rgNewton* newton, double t) {
         newton->lambda2[i] = newton->lambda[i] + t * newton->step[i];
         newton->sigma2[i] = newton->sigma[i] + t * newton->moved[i];
     }
-    newton->trialNorm =
-        rgSystem_Map(newton->system, newton->weight, newton->lambda2, newton->sigma2, newton->F2);
+    newton->trialNorm = rgSystem_Map(newton->system, newton->lambda2, newton->sigma2, newton->F2);
 }
 
 // newton.9: first of 1, 1/2, ... that does not exceed the worst recent |F|; else the least bad of

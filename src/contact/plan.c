@@ -24,7 +24,6 @@ static bool rgRun_IsAtRest(const rgRun* run) {
 
 static rgNewtonOptions rgNewtonAroundStart(const rgRun* run) {
     return (rgNewtonOptions){.limit = RG_NEWTON_ITERATIONS,
-                             .weight = 1,
                              .regularisation = RG_NEWTON_SHIFT_RATIO,
                              .proximal =
                                  rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
@@ -67,7 +66,6 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
 // Most cycles of the first try end here, for less than the interior point costs.
 static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
     rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
-                              .weight = 1,
                               .regularisation = RG_AGAIN_SHIFT_RATIO,
                               .proximal =
                                   rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
@@ -86,8 +84,8 @@ static rgResult rgPhase_Newton(rgRun* run, double* lambda) {
 // Interior point from zero impulses, which chooses no active set and so cannot cycle; then Newton
 // from its end, since the central path stops a little before the solution.
 static rgResult rgRunPolished(rgRun* run, const rgInteriorOptions* interior) {
-    const rgNewtonOptions newton = {
-        .limit = RG_NEWTON_ITERATIONS, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO};
+    const rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
+                                    .regularisation = RG_NEWTON_SHIFT_RATIO};
     rgResult result = rgRunInterior(run, interior);
     return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, run->best, &newton) : result;
 }
@@ -101,20 +99,15 @@ static rgResult rgPhase_Interior(rgRun* run, double* lambda) {
     return interior.polish ? rgRunPolished(run, &interior) : rgRunInterior(run, &interior);
 }
 
-// Newton from zero impulses, with large regularization and small steps: friction above one.
+// Damped Newton, which goes on although it cycles: from the best impulses, then from zero. For
+// friction above one.
 static rgResult rgPhase_Damped(rgRun* run, double* lambda) {
-    const rgNewtonOptions newtons[] = {
-        {.limit = RG_ROBUST_ITERATIONS,
-         .weight = RG_DAMPED_SMALL_WEIGHT,
-         .regularisation = RG_DAMPED_SHIFT_RATIO},
-        {.limit = RG_ROBUST_ITERATIONS,
-         .weight = RG_DAMPED_LARGE_WEIGHT,
-         .regularisation = RG_DAMPED_SHIFT_RATIO},
-    };
-    rgResult result = rg_ok;
-    for (int i = 0; i < RG_COUNT(newtons) && result == rg_ok && !rgRun_Solved(run); ++i) {
+    const rgNewtonOptions newton = {
+        .limit = RG_ROBUST_ITERATIONS, .regularisation = RG_DAMPED_SHIFT_RATIO, .cycles = true};
+    rgResult result = rgRunNewton(run, run->best, &newton);
+    if (result == rg_ok && !rgRun_Solved(run)) {
         memset(lambda, 0, (size_t)run->system->n * sizeof(double));
-        result = rgRunNewton(run, lambda, &newtons[i]);
+        result = rgRunNewton(run, lambda, &newton);
     }
     return result;
 }
@@ -188,7 +181,6 @@ static rgResult rgRunMultipliers(rgRun* run, double* lambda) {
     int end = RG_MIN(run->iterationCount + RG_MULTIPLIER_MOST_ITERATIONS, run->iterationLimit);
     do {
         const rgNewtonOptions newton = {.limit = RG_MULTIPLIER_ITERATIONS,
-                                        .weight = 1,
                                         .regularisation = RG_NEWTON_SHIFT_RATIO,
                                         .proximal = p,
                                         .centre = centre,
@@ -257,7 +249,7 @@ rgResult rgRunMethod(rgRun* run) {
     const rgContactSolverDef* def = run->def;
     int limit = def->maxIterations;
     const rgNewtonOptions newton = {
-        .limit = limit, .weight = 1, .regularisation = RG_NEWTON_SHIFT_RATIO, .cycles = true};
+        .limit = limit, .regularisation = RG_NEWTON_SHIFT_RATIO, .cycles = true};
     const rgInteriorOptions interior = {.limit = RG_MIN(limit, RG_ROBUST_ITERATIONS),
                                         .blockingMost = RG_BLOCKING_MOST_COUNT};
     switch (def->method) {

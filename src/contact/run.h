@@ -67,7 +67,6 @@ rgResult rgRunGaussSeidel(rgRun* run, double* lambda, int limit, double relaxati
 
 typedef struct rgNewtonOptions {
     int limit;
-    double weight;         // r
     double regularisation; // eps over |F|
     double proximal;       // p at first: keeps impulses near a centre; 0: none
     const double* centre;  // at first; NULL: where the iterations start

@@ -76,9 +76,7 @@
 #define RG_POLISH_RATIO             0.1  // residual at the next try / at this one. [inh]
 
 // Damped Newton, for friction above one.
-#define RG_DAMPED_SHIFT_RATIO  1.0  // e of newton.7. [note]
-#define RG_DAMPED_SMALL_WEIGHT 0.1  // r of the first try. [note]
-#define RG_DAMPED_LARGE_WEIGHT 10.0 // r of the second. [note]
+#define RG_DAMPED_SHIFT_RATIO 1.0 // e of newton.7; x2: as good, x0.3 or x10: less. [note]
 
 // Method of multipliers (auto.4-6). p of newton.11 is the accuracy at first.
 #define RG_MULTIPLIER_ITERATIONS      6   // of Newton per centre; x2: a few more in all. [piles]
