@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
+static bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
     const rgSystemBlock* block = system->blocks + i;
     const double* R = def->problem->compliance;
     bool compliant = R != NULL && block->kind == rg_blockFree;
@@ -13,6 +13,14 @@ bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i) {
         compliant = R[system->globalRow[block->row + r]] > 0;
     }
     return compliant;
+}
+
+int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def) {
+    int n = system->n;
+    for (int i = 0; i < system->blockCount && def->eliminate; ++i) {
+        n -= rgIsCompliantFree(system, def, i) ? system->blocks[i].size : 0;
+    }
+    return n;
 }
 
 // An entry of G, of which the lower triangle is there.
@@ -98,6 +106,9 @@ static void rgKeepBlocks(rgSystem* system, const rgMatrix* G, const bool* leaves
 rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G) {
     rgEliminated made = {0};
     int n = system->n, keptCount = 0;
+    if (rgSystem_RowsLeft(system, def) == n) {
+        return rg_ok;
+    }
     bool* leaves = RG_TAKE(system->arena, bool, system->blockCount);
     int* kept = RG_TAKE(system->arena, int, n);
     int* out = RG_TAKE(system->arena, int, n);
@@ -124,7 +135,7 @@ rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* 
         return rg_errorMemory;
     }
     made.C = made.L + made.count;
-    if (made.count == 0 || !rgFactorRows(system, G, out, kept, keptCount, &made)) {
+    if (!rgFactorRows(system, G, out, kept, keptCount, &made)) {
         return rg_ok;
     }
     rgReduceMatrix(system, G, kept, keptCount, &made);

@@ -37,10 +37,15 @@ static void rgNewton_AddProximal(const rgNewton* newton, const double* lambda, c
     }
 }
 
-static void rgNewton_Evaluate(rgNewton* newton) {
-    rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
+// The map at the iterate, whose velocity is known without the proximal term.
+static void rgNewton_EvaluateMap(rgNewton* newton) {
     rgNewton_AddProximal(newton, newton->lambda, newton->centre, newton->sigma);
     newton->norm = rgSystem_Map(newton->system, newton->lambda, newton->sigma, newton->F);
+}
+
+static void rgNewton_Evaluate(rgNewton* newton) {
+    rgSystem_Velocity(newton->system, newton->lambda, newton->sigma);
+    rgNewton_EvaluateMap(newton);
 }
 
 static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda,
@@ -64,7 +69,12 @@ static rgResult rgNewton_Init(rgNewton* newton, rgRun* run, const double* lambda
     memcpy(newton->lambda, lambda, (size_t)system->n * sizeof(double));
     memcpy(newton->centre, options->centre != NULL ? options->centre : lambda,
            (size_t)system->n * sizeof(double));
-    rgNewton_Evaluate(newton);
+    if (options->sigma == NULL) {
+        rgNewton_Evaluate(newton);
+    } else {
+        memcpy(newton->sigma, options->sigma, (size_t)system->n * sizeof(double));
+        rgNewton_EvaluateMap(newton);
+    }
     newton->past[newton->pastCount++] = newton->norm;
     return rg_ok;
 }
@@ -221,7 +231,8 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         }
         bool slow = run->bestResidual > RG_QUICK_RESIDUAL_RATIO * before;
         bool lost = slow && (options->quick || rgRun_Solved(run));
-        if (!isfinite(newton.norm) || lost || (!options->cycles && rgNewton_Cycles(&newton))) {
+        if (!isfinite(newton.norm) || lost || run->bestResidual <= tolerance ||
+            (!options->cycles && rgNewton_Cycles(&newton))) {
             break;
         }
         if (newton.proximal > 0 && !options->keepCentre) {

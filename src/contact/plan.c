@@ -8,10 +8,9 @@
 #include <string.h>
 
 // Gauss-Seidel passes after contacts came or went: they find the active set at a fraction of the
-// cost of a Newton iteration.
+// cost of a Newton iteration. trialSigma is the velocity of lambda, before and after.
 static void rgPassesFromStart(rgRun* run, double* lambda) {
     rgSystem* system = run->system;
-    rgSystem_Velocity(system, lambda, run->trialSigma);
     for (int k = 0; k < RG_GAUSS_SEIDEL_PASSES && rgRun_Count(run, rg_phaseSweep); ++k) {
         system->ops->gaussSeidel(system, lambda, run->trialSigma, 1);
     }
@@ -28,6 +27,7 @@ static rgNewtonOptions rgNewtonAroundStart(const rgRun* run) {
                              .proximal =
                                  rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
                              .centre = run->start,
+                             .sigma = run->trialSigma,
                              .tolerance = run->firstTolerance};
 }
 
@@ -55,8 +55,8 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
         if (result != rg_ok || rgRun_Solved(run)) {
             return result;
         }
-    }
-    if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
+        newton.sigma = NULL;
+    } else if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
         rgPassesFromStart(run, lambda);
     }
     return rgRunNewton(run, lambda, &newton);

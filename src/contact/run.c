@@ -33,11 +33,11 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
             run->start[i] = 0; // a broken warm start is no start
         }
     }
-    rgSystem_Project(system, run->start);
+    rgRun_Offer(run, run->start, NULL);
+    memcpy(run->start, run->trial, (size_t)system->n * sizeof(double));
     for (int i = 0; i < system->n && !run->warm; ++i) {
         run->warm = run->start[i] != 0;
     }
-    rgRun_Offer(run, run->start, NULL);
     return rg_ok;
 }
 

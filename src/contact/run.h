@@ -21,10 +21,10 @@ typedef struct rgRun {
     bool accepted;  // the paper's own test holds: best is what it returned
     bool* conflict; // blocks that a certificate names, blockCount
     bool infeasible;
-    double* start; // where the caller began (warm start, in K), n
-    bool warm;     // start is not zero
-    double* trial; // scratch of rgRun_Offer, n
-    double* trialSigma;
+    double* start;            // where the caller began (warm start, in K), n
+    bool warm;                // start is not zero
+    double* trial;            // scratch of rgRun_Offer, n
+    double* trialSigma;       // and the velocity of what was offered last
     rgContactRecord* history; // NULL unless recorded
     int historyCount;
     int historyCapacity;
@@ -70,6 +70,7 @@ typedef struct rgNewtonOptions {
     double regularisation; // eps over |F|
     double proximal;       // p at first: keeps impulses near a centre; 0: none
     const double* centre;  // at first; NULL: where the iterations start
+    const double* sigma;   // velocity there; NULL: not known
     bool keepCentre;       // the centre stays, and with it p
     bool cycles;           // goes on although it cycles, which sometimes ends by itself
     double tolerance;      // below the tolerance, as far as that is quick; 0: the tolerance
@@ -93,17 +94,3 @@ rgResult rgRunCertificate(rgRun* run, bool* found);
 rgResult rgRunPivots(rgRun* run);
 rgResult rgRunBisection(rgRun* run, int limit, double relaxation);
 rgResult rgRunMethod(rgRun* run); // the method of the def
-
-// An island of a few contacts near a start, in the problem's own impulses. False: it is left to the
-// plan, and lambda as it was.
-typedef struct rgSmallOptions {
-    double tolerance;
-    double firstTolerance; // below the tolerance, as far as iterations gain; else the tolerance
-    int limit;
-} rgSmallOptions;
-typedef struct rgSmallOutcome {
-    int iterationCount;
-    bool kept; // the start was best
-} rgSmallOutcome;
-bool rgSolveSmall(const rgSystemDef* def, const rgSmallOptions* options, double* lambda,
-                  rgSmallOutcome* outcome);

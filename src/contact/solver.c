@@ -317,31 +317,6 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
     return any;
 }
 
-// True if islands of few contacts may be solved on the stack: auto with all its parts, W given.
-static bool rgSolve_AllowsSmall(const rgSolve* solve) {
-    const rgContactSolverDef* def = &solve->solver->def;
-    const rgDelassus* delassus = &solve->problem->delassus;
-    return def->method == rg_methodAuto && def->model == rg_modelNcp && def->form == rg_formAuto &&
-           (def->disabled & ~rg_planCertificate) == 0 && !def->recordHistory &&
-           delassus->kind == rg_delassusVelocity && delassus->whitened != NULL;
-}
-
-static bool rgSolveSmallIsland(rgSolve* solve, const rgSystemDef* def, int island,
-                               rgIslandOutcome* outcome) {
-    rgSmallOutcome small;
-    rgSmallOptions options = {solve->tolerance, rgSolve_FirstTolerance(solve, island),
-                              solve->solver->def.maxIterations};
-    if (!rgSolveSmall(def, &options, solve->lambda, &small)) {
-        return false;
-    }
-    outcome->iterationCount = outcome->factorizationCount = small.iterationCount;
-    outcome->phaseIterations[rg_phaseNewton] = small.iterationCount;
-    if (solve->starts != NULL && small.kept) {
-        solve->islandStarts[island] = rg_startAccepted;
-    }
-    return true;
-}
-
 // Zero impulses solve the island exactly.
 static void rgClearIsland(rgSolve* solve, const rgSystem* system) {
     for (int i = 0; i < system->n; ++i) {
@@ -368,9 +343,6 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         .arena = &workspace->arena,
         .factor = workspace->factor,
     };
-    if (rgSolve_AllowsSmall(solve) && rgSolveSmallIsland(solve, &def, island, outcome)) {
-        return rg_ok;
-    }
     rgSystem system;
     rgResult result = rgBuildSystem(&def, &system);
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&

@@ -229,8 +229,9 @@ static void rgSystem_ScaleBlocks(rgSystem* system) {
         double* d = system->diagonal + block->entryStart;
         int m = block->size;
         for (int a = 0; a < m; ++a) {
+            double own = system->massUnit * s[a];
             for (int b = 0; b < m; ++b) {
-                d[a * m + b] *= system->massUnit * s[a] * s[b];
+                *d++ *= own * s[b];
             }
         }
         block->torsion *= m > 3 && block->kind == rg_blockCoulomb ? s[2] / s[3] : 1;
@@ -281,15 +282,6 @@ static double rgSystemDef_Density(const rgSystemDef* def, const rgSystem* system
         }
     }
     return entries / ((double)system->n * system->n);
-}
-
-// Rows that iterations have to deal with when G is formed.
-static int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def) {
-    int n = system->n;
-    for (int i = 0; i < system->blockCount && def->eliminate; ++i) {
-        n -= rgIsCompliantFree(system, def, i) ? system->blocks[i].size : 0;
-    }
-    return n;
 }
 
 // The form that the def asks for, unless the input does not allow it; else by predicted cost.

@@ -124,9 +124,9 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system);
 void rgSystem_Load(const rgSystem* system, const double* lambda, double* own);
 rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambda);
 
-// ncp.15-16: a block of free rows that can always give way; all of them taken out of a
-// dense G, unless they are redundant; their impulses from those of the others.
-bool rgIsCompliantFree(const rgSystem* system, const rgSystemDef* def, int i);
+// ncp.15-16: rows without the free ones that can always give way; all of these taken out
+// of a dense G, unless they are redundant; their impulses from those of the others.
+int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def);
 rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G);
 rgResult rgSystem_Restore(const rgSystem* system, double* lambda);
 

@@ -117,12 +117,12 @@ static void rgFinish(const rgSystemDef* def, rgSystem* system, rgContactSpace* s
         const rgSystemBlock* block = system->blocks + i;
         int rowStep, columnStep;
         double* entries = rgMatrix_Block(&space->G, i, i, &rowStep, &columnStep);
-        for (int a = 0; a < block->size; ++a) {
-            entries[(size_t)a * (size_t)(rowStep + columnStep)] +=
+        double* diagonal = system->diagonal + block->entryStart;
+        for (int a = 0; a < block->size; ++a, entries += rowStep) {
+            entries[(ptrdiff_t)a * columnStep] +=
                 R != NULL ? R[system->globalRow[block->row + a]] : 0;
             for (int b = 0; b < block->size; ++b) {
-                system->diagonal[block->entryStart + a * block->size + b] =
-                    entries[(size_t)a * (size_t)rowStep + (size_t)b * (size_t)columnStep];
+                *diagonal++ = entries[(ptrdiff_t)b * columnStep];
             }
         }
     }

@@ -24,12 +24,11 @@
 #define RG_VELOCITY_REFRESH_ITERATIONS 32 // between computed sigma; x2: nothing. [abl] 1, 5, 1000
 
 // Forms of the matrix: cost only.
-#define RG_DENSE_SMALL_ROWS    30  // islands up to this size have a dense G. [inh]
-#define RG_DENSE_ROW_RATIO     1.5 // rows / velocities up to which G is dense. [inh]
-#define RG_DENSE_MOST_ROWS     150 // and largest such island. [inh]
-#define RG_DENSE_ROWS          100 // given G, or H, up to which blocks are not worth it. [inh]
-#define RG_DENSE_FILL_RATIO    0.4 // nonzeros above which blocks are not worth it. [inh]
-#define RG_SMALL_CONTACT_COUNT 6   // contacts solved on the stack (newton.17). [newton.md]
+#define RG_DENSE_SMALL_ROWS 30  // islands up to this size have a dense G. [inh]
+#define RG_DENSE_ROW_RATIO  1.5 // rows / velocities up to which G is dense. [inh]
+#define RG_DENSE_MOST_ROWS  150 // and largest such island. [inh]
+#define RG_DENSE_ROWS       100 // given G, or H, up to which blocks are not worth it. [inh]
+#define RG_DENSE_FILL_RATIO 0.4 // nonzeros above which blocks are not worth it. [inh]
 
 // Starts and Gauss-Seidel passes.
 #define RG_START_MOST_RESIDUAL 10  // residual [-] above which a start is scaled down. [note]

@@ -2,9 +2,12 @@
 #include "math/kernels_plain.h"
 
 #include "math/kernels_large.h"
+#include "math/two.h"
 
 #include <math.h>
 #include <string.h>
+
+#define RG_SMALL_LIMIT 12 // rows up to which set-up costs more than arithmetic
 
 static const double* rgColumn(const double* A, int lda, int j) {
     return A + (size_t)j * (size_t)lda;
@@ -301,8 +304,26 @@ static bool rgPlainLuPanel(int m, int n, double* A, int lda, int* pivot) {
     return true;
 }
 
+// A few rows, column after column: what is to the right follows at once.
+static bool rgSmallLu(int n, double* A, int lda, int* pivot) {
+    for (int j = 0; j < n; ++j) {
+        double* c = A + (size_t)j * (size_t)lda;
+        if (!rgFinishLuColumn(n, n, j, A, lda, pivot)) {
+            return false;
+        }
+        for (int k = j + 1; k < n; ++k) {
+            double* next = A + (size_t)k * (size_t)lda;
+            double x = next[pivot[j]];
+            next[pivot[j]] = next[j];
+            next[j] = x;
+            rgAddMultiple(n - j - 1, -x, c + j + 1, next + j + 1);
+        }
+    }
+    return true;
+}
+
 static bool rgPlainLu(int n, double* A, int lda, int* pivot) {
-    return rgPlainLuPanel(n, n, A, lda, pivot);
+    return n <= RG_SMALL_LIMIT ? rgSmallLu(n, A, lda, pivot) : rgPlainLuPanel(n, n, A, lda, pivot);
 }
 
 static void rgPlainLuForward(int n, int columns, const double* LU, int lda, const int* pivot,

@@ -560,7 +560,7 @@ static bool rgWideLuPanel(int m, int n, double* A, int lda, int* pivot) {
 }
 
 static bool rgWideLu(int n, double* A, int lda, int* pivot) {
-    if (n <= 6) {
+    if (n <= 12) {
         return rg_plainKernels.lu(n, A, lda, pivot);
     }
     return rgWideLuPanel(n, n, A, lda, pivot);
