@@ -135,7 +135,7 @@ typedef enum rgPlanPart {
     rg_planInterior = 1 << 3,    ///< the interior point
     rg_planFew = 1 << 4,         ///< contacts that hold it up are solved exactly
     rg_planPolish = 1 << 5,      ///< Newton near its end
-    rg_planDamped = 1 << 7,      ///< Newton from zero with large regularization
+    rg_planDamped = 1 << 7,      ///< Newton with large regularization
     rg_planCertificate = 1 << 6, ///< the search for a proof that there is no solution
 } rgPlanPart;
 
