@@ -240,7 +240,7 @@ static bool rgBlocking_Newton(rgBlocking* blocking, double k) {
                 blocking->trial[r] = blocking->z[r] + t * blocking->step[r];
             }
             next = rgBlocking_Evaluate(blocking, blocking->trial, k, blocking->F);
-            if (next < (1 - RG_LINE_SEARCH_DECREASE_RATIO * t) * norm) {
+            if (next < norm) {
                 break;
             }
         }

@@ -6,6 +6,7 @@
 #include "contact/run.h"
 #include "contact/tuning.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,14 +43,14 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
         }
     }
     // Rounding of the product, for G with a diagonal near one: y'Gy may be that much larger.
-    stress = fmax(stress, 0) + RG_ROUNDING_RATIO * system->n * sum * sum;
+    stress = fmax(stress, 0) + 2 * DBL_EPSILON * system->n * sum * sum;
     bool impossible = demand > RG_CERTIFICATE_SPEED_RATIO * fastest * sqrt(stress);
     return impossible && demand * least > RG_CERTIFICATE_TOLERANCE_RATIO * run->tolerance * sum;
 }
 
 // Impulses of the regularized problem, in which every row has a compliance: bounded.
 static rgResult rgRegularizeAll(rgRun* run) {
-    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
+    const rgNewtonOptions newton = {.limit = 2 * RG_NEWTON_ITERATIONS,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
                                     .proximal = RG_STRONG_PROXIMAL_RATIO,
                                     .keepCentre = true,
@@ -78,7 +79,7 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
         return result;
     }
     inner.tolerance = -1; // as far as it goes
-    const rgNewtonOptions newton = {.limit = RG_CERTIFICATE_ITERATIONS,
+    const rgNewtonOptions newton = {.limit = 2 * RG_NEWTON_ITERATIONS,
                                     .regularisation = RG_NEWTON_SHIFT_RATIO,
                                     .proximal = RG_STRONG_PROXIMAL_RATIO,
                                     .last = y};

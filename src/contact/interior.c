@@ -221,9 +221,9 @@ static void rgInterior_ClearSecondOrder(rgInterior* point) {
 static void rgInterior_AdaptProximal(rgInterior* point) {
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;
-        if (cone->stepLength < RG_PROXIMAL_STEP) {
-            double grown = fmax(RG_PROXIMAL_GROWTH_RATIO * cone->proximal, RG_PROXIMAL_LEAST_RATIO);
-            cone->proximal = fmin(grown, RG_PROXIMAL_MOST_RATIO);
+        if (cone->stepLength < RG_BLOCKED_STEP) {
+            cone->proximal =
+                fmax(RG_PROXIMAL_GROWTH_RATIO * cone->proximal, RG_PROXIMAL_LEAST_RATIO);
         } else {
             cone->proximal *= RG_PROXIMAL_DECAY_RATIO;
         }

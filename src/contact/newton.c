@@ -25,7 +25,7 @@ typedef struct rgNewton {
     rgJacobianKind* kinds;
     double norm; // |F|
     double trialNorm;
-    double past[RG_LINE_SEARCH_MEMORY_ITERATIONS];
+    double past[RG_NEWTON_ITERATIONS];
     int pastCount;
 } rgNewton;
 
@@ -136,7 +136,7 @@ static void rgNewton_Try(rgNewton* newton, double t) {
 // them
 static void rgNewton_Search(rgNewton* newton) {
     double reference = newton->norm;
-    for (int i = 0; i < RG_MIN(newton->pastCount, RG_LINE_SEARCH_MEMORY_ITERATIONS); ++i) {
+    for (int i = 0; i < RG_MIN(newton->pastCount, RG_NEWTON_ITERATIONS); ++i) {
         reference = fmax(reference, newton->past[i]);
     }
     double bestNorm = INFINITY;
@@ -148,7 +148,7 @@ static void rgNewton_Search(rgNewton* newton) {
             bestNorm = newton->trialNorm;
             bestLength = t;
         }
-        if (newton->trialNorm < (1 - RG_LINE_SEARCH_DECREASE_RATIO * t) * reference) {
+        if (newton->trialNorm < reference) {
             return;
         }
     }
@@ -171,7 +171,7 @@ static void rgNewton_Accept(rgNewton* newton) {
     if (newton->pastCount % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
         rgNewton_Evaluate(newton);
     }
-    newton->past[newton->pastCount++ % RG_LINE_SEARCH_MEMORY_ITERATIONS] = newton->norm;
+    newton->past[newton->pastCount++ % RG_NEWTON_ITERATIONS] = newton->norm;
 }
 
 // newton.12: When what is left wrong is the proximal term's doing, its centre moves here, and the
@@ -197,8 +197,7 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
 static bool rgNewton_Cycles(const rgNewton* newton) {
     bool found = false;
     for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < newton->pastCount; ++back) {
-        double past =
-            newton->past[(newton->pastCount - 1 - back) % RG_LINE_SEARCH_MEMORY_ITERATIONS];
+        double past = newton->past[(newton->pastCount - 1 - back) % RG_NEWTON_ITERATIONS];
         found = found || fabs(past - newton->norm) <= RG_CYCLE_MAP_RATIO * newton->norm;
     }
     return found;

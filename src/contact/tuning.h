@@ -36,20 +36,18 @@
 #define RG_GAUSS_SEIDEL_PASSES 5   // before Newton, on far and slow starts. [abl] 2 and 5 alike
 
 // Proximal Newton (newton.md).
-#define RG_NEWTON_ITERATIONS             20   // of each try. [abl] 15, 20, 25, 30 alike
-#define RG_NEWTON_SHIFT_RATIO            1e-2 // e of newton.7 [-]; x2: slower, more robust. [inh]
-#define RG_AGAIN_SHIFT_RATIO             3e-2 // of the second try. [abl] 1e-2: 32, not 12, left
-#define RG_NEWTON_PROXIMAL_RATIO         1e-5 // p of newton.11 at first, over diag G. [inh]
-#define RG_STRONG_PROXIMAL_RATIO         1e-4 // p of polish and certificate. [interior.md]
-#define RG_CENTRE_MAP_RATIO              10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
-#define RG_CENTRE_PROXIMAL_RATIO         0.1  // p after / before newton.12. [inh]
-#define RG_CENTRE_GROWTH_RATIO           1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
-#define RG_LINE_SEARCH_MEMORY_ITERATIONS 20   // of newton.9. [newton.md]
-#define RG_LINE_SEARCH_LEAST_STEP        0.05 // of newton.9 [-]. [newton.md]
-#define RG_LINE_SEARCH_DECREASE_RATIO    1e-4 // of newton.9, Armijo's. [inh]
-#define RG_CYCLE_ITERATIONS              6    // longest cycle of active sets looked for. [inh]
-#define RG_CYCLE_MAP_RATIO               1e-3 // difference of two |F| that are alike. [newton.md]
-#define RG_QUICK_RESIDUAL_RATIO          0.5  // residual after / before, at rest. [inh]
+#define RG_NEWTON_ITERATIONS      20 // of each try, memory of newton.9. [abl] 15, 20, 25, 30 alike
+#define RG_NEWTON_SHIFT_RATIO     1e-2 // e of newton.7 [-]; x2: slower, more robust. [inh]
+#define RG_AGAIN_SHIFT_RATIO      3e-2 // of the second try. [abl] 1e-2: 32, not 12, left
+#define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first, over diag G. [inh]
+#define RG_STRONG_PROXIMAL_RATIO  1e-4 // p of polish and certificate. [interior.md]
+#define RG_CENTRE_MAP_RATIO       10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
+#define RG_CENTRE_PROXIMAL_RATIO  0.1  // p after / before newton.12. [inh]
+#define RG_CENTRE_GROWTH_RATIO    1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
+#define RG_LINE_SEARCH_LEAST_STEP 0.05 // of newton.9 [-]. [newton.md]
+#define RG_CYCLE_ITERATIONS       6    // longest cycle of active sets looked for. [inh]
+#define RG_CYCLE_MAP_RATIO        1e-3 // difference of two |F| that are alike. [newton.md]
+#define RG_QUICK_RESIDUAL_RATIO   0.5  // residual after / before, at rest. [inh]
 
 // Interior point (interior.md).
 #define RG_ROBUST_ITERATIONS        100  // of the interior point, and of damped Newton. [inh]
@@ -59,15 +57,13 @@
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
-#define RG_PROXIMAL_STEP            0.2  // step of contacts that get interior.12. [abl] 0: 72
 #define RG_PROXIMAL_LEAST_RATIO     1e-3 // p of interior.12 at first. [inh]
-#define RG_PROXIMAL_MOST_RATIO      10   // p of interior.12 at last. [inh]
 #define RG_PROXIMAL_GROWTH_RATIO    10   // p after / before a short step. [inh]
 #define RG_PROXIMAL_DECAY_RATIO     0.3  // p after / before a long one. [inh]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
-#define RG_BLOCKED_STEP             0.3  // step below which blocking contacts are resolved. [inh]
-#define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]
-#define RG_BLOCKING_ROUNDS          3    // in which they join. [abl] 1: 110, not 98, left
+#define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2
+#define RG_BLOCKING_MOST_COUNT      20  // such contacts; more cost more. [inh]
+#define RG_BLOCKING_ROUNDS          3   // in which they join. [abl] 1: 110, not 98, left
 #define RG_BLOCKING_STEP            0.9 // contacts that end the step sooner join. [abl] as 0.5, 0.9
 #define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu). [inh]
 #define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left
@@ -85,8 +81,6 @@
 #define RG_MULTIPLIER_DECAY_RATIO     0.1 // p after / before such a centre. [piles] 1: walls creep
 
 // Certificate (auto.1-3), for users of the solver alone.
-#define RG_CERTIFICATE_ITERATIONS      40    // of Newton without friction. [inh]
-#define RG_CERTIFICATE_SPEED_RATIO     1e6   // velocity that the proof excludes / max |g|. [towers]
-#define RG_CERTIFICATE_TOLERANCE_RATIO 3     // least violation / tolerance. [inh]
-#define RG_ROUNDING_RATIO              4e-16 // of a product with G, per row. [float]
-#define RG_CONFLICT_RATIO              1e-2  // |y| / max |y| of rows that are named. [inh]
+#define RG_CERTIFICATE_SPEED_RATIO     1e6  // velocity that the proof excludes / max |g|. [towers]
+#define RG_CERTIFICATE_TOLERANCE_RATIO 3    // least violation / tolerance. [inh]
+#define RG_CONFLICT_RATIO              1e-2 // |y| / max |y| of rows that are named. [inh]
