@@ -160,7 +160,7 @@ static rgResult rgAssembleRows(rgStep* step) {
     }
     rgWorld_FillLengths(world);
     rgWorld_RecallImpulses(world);
-    if (step->pass > 0) {
+    if (step->resumes) {
         rgWorld_ResumeImpulses(world);
     }
     rgShareNormals(world);

@@ -35,6 +35,7 @@ bool rgRevise(rgStep* step) {
     if (why == 0) {
         world->constraints.restitutionPass = 0;
     }
+    step->resumes = why == rg_reviseContacts; // the same problem with more contacts
     step->report->revisions |= (int)why;
     step->report->passCount = pass;
     return why != 0;

@@ -519,6 +519,7 @@ typedef struct rgStep {
     rgResult result;
     int pass;           // of assembly, solve and velocity, from 0
     bool isInverse;     // rgWorld_Inverse: the state stays
+    bool resumes;       // rgRevise: the next pass starts from the impulses of this one
     bool movesFreely;   // rgRevise: v_free changes in the next pass
     int iterationCount; // of all passes
     int factorizationCount;
