@@ -14,7 +14,7 @@ static rgRolloutDef OpenLoop(const double* controls, int count, int stepCount, i
     return def;
 }
 
-static void TestBatchIsOneByOne(void** state) {
+static void test_batch_is_one_by_one(void** state) {
     (void)state;
     for (int r = 0; r < 2; ++r) {
         Fleet fleet = FleetModel(robots[r]);
@@ -73,7 +73,7 @@ static rgResult Start(rgWorld* world, int index, int step, void* context) {
     return result == rg_ok ? rgWorld_SetTime(world, 1.99) : result; // shortly before the throw
 }
 
-static void TestSceneIsOneByOne(void** state) {
+static void test_scene_is_one_by_one(void** state) {
     (void)state;
     enum { count = 3, length = 60 };
     const rgSceneInfo* wall = rgFindScene("wall");
@@ -106,7 +106,7 @@ static void TestSceneIsOneByOne(void** state) {
 }
 
 // The same steps in other portions, with the arrays read between.
-static void TestPortionsDoNotMatter(void** state) {
+static void test_portions_do_not_matter(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
     FleetMake(&fleet, worlds, 2, rgDefaultBatchDef());
@@ -130,7 +130,7 @@ static void TestPortionsDoNotMatter(void** state) {
     FleetEnd(&fleet);
 }
 
-static void TestMask(void** state) {
+static void test_mask(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
     FleetMake(&fleet, worlds, 3, rgDefaultBatchDef());
@@ -163,7 +163,7 @@ static void TestMask(void** state) {
 }
 
 // Bad numbers and a world that explodes: each stops with its reason, and nobody else notices.
-static void TestFaultsStayAlone(void** state) {
+static void test_faults_stay_alone(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
     FleetMake(&fleet, worlds, 2, rgDefaultBatchDef());
@@ -256,7 +256,7 @@ static rgResult AllControl(rgBatch* batch, int step, void* context) {
 }
 
 // The same controls given, made for each world and made for all: the same motion and records.
-static void TestLoopsAgree(void** state) {
+static void test_loops_agree(void** state) {
     (void)state;
     enum { interval = 7, records = steps / interval };
     Fleet fleet = FleetModel("humanoid");
@@ -320,7 +320,7 @@ static rgResult Look(rgWorld* world, int index, int step, void* context) {
     return index == 5 && step == 3 ? rg_errorUnsupported : rg_ok;
 }
 
-static void TestCallbackSeesItsWorld(void** state) {
+static void test_callback_sees_its_world(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
     Seen seen[2];
@@ -348,7 +348,7 @@ static void TestCallbackSeesItsWorld(void** state) {
 
 // ---- arrays
 
-static void TestArraysAndStates(void** state) {
+static void test_arrays_and_states(void** state) {
     (void)state;
     Fleet fleet = FleetModel("humanoid");
     rgBatchDef def = rgDefaultBatchDef();
@@ -400,7 +400,7 @@ static void TestArraysAndStates(void** state) {
 }
 
 // Activations of all worlds, written and read, move as those of a world alone.
-static void TestActivations(void** state) {
+static void test_activations(void** state) {
     (void)state;
     static const char text[] =
         "<mujoco><worldbody><body><joint name='x' type='slide'/><geom size='.1'/></body>"
@@ -438,7 +438,7 @@ static void TestActivations(void** state) {
     FleetEnd(&fleet);
 }
 
-static void TestBadInput(void** state) {
+static void test_bad_input(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
     rgBatch* batch = NULL;
@@ -495,7 +495,7 @@ static void TestBadInput(void** state) {
 
 // ---- memory
 
-static void TestNoAllocationAfterWarmUp(void** state) {
+static void test_no_allocation_after_warm_up(void** state) {
     (void)state;
     Fleet fleet = FleetModel("humanoid");
     rgCounter counter = {.failAfter = -1};
@@ -539,7 +539,7 @@ static void TestNoAllocationAfterWarmUp(void** state) {
     FleetEnd(&fleet);
 }
 
-static void TestRandomNumbers(void** state) {
+static void test_random_numbers(void** state) {
     (void)state;
     enum { count = 20000 };
     double mean = 0, square = 0, normal = 0, variance = 0;
@@ -571,18 +571,18 @@ static void TestRandomNumbers(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestBatchIsOneByOne),
-        cmocka_unit_test(TestSceneIsOneByOne),
-        cmocka_unit_test(TestPortionsDoNotMatter),
-        cmocka_unit_test(TestMask),
-        cmocka_unit_test(TestFaultsStayAlone),
-        cmocka_unit_test(TestLoopsAgree),
-        cmocka_unit_test(TestCallbackSeesItsWorld),
-        cmocka_unit_test(TestArraysAndStates),
-        cmocka_unit_test(TestActivations),
-        cmocka_unit_test(TestBadInput),
-        cmocka_unit_test(TestNoAllocationAfterWarmUp),
-        cmocka_unit_test(TestRandomNumbers),
+        cmocka_unit_test(test_batch_is_one_by_one),
+        cmocka_unit_test(test_scene_is_one_by_one),
+        cmocka_unit_test(test_portions_do_not_matter),
+        cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_faults_stay_alone),
+        cmocka_unit_test(test_loops_agree),
+        cmocka_unit_test(test_callback_sees_its_world),
+        cmocka_unit_test(test_arrays_and_states),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_no_allocation_after_warm_up),
+        cmocka_unit_test(test_random_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void Set(Fleet* fleet, rgBatchParameter parameter, const double* values) 
 }
 
 // Each world changes one parameter, the last one all of them: as a model made so, to rounding.
-static void TestOverridesAreModelsMadeSo(void** state) {
+static void test_overrides_are_models_made_so(void** state) {
     (void)state;
     enum { count = 9 };
     Sled sleds[count];
@@ -176,7 +176,7 @@ static void TestOverridesAreModelsMadeSo(void** state) {
 }
 
 // A parameter of one world, back again, leaves no trace; a bad one stops its world only.
-static void TestBackAndForth(void** state) {
+static void test_back_and_forth(void** state) {
     (void)state;
     enum { count = 4 };
     Fleet fleet = SledFleet(count, 2);
@@ -224,7 +224,7 @@ static rgResult Slippery(rgWorld* world, int index, int step, void* context) {
     return rgWorld_ChangeShape(world, (rgShapeId){2}, &shape, NULL);
 }
 
-static void TestEachChangesItsWorld(void** state) {
+static void test_each_changes_its_world(void** state) {
     (void)state;
     Fleet fleet = SledFleet(3, 2);
     SledStart(&fleet);
@@ -239,9 +239,9 @@ static void TestEachChangesItsWorld(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestOverridesAreModelsMadeSo),
-        cmocka_unit_test(TestBackAndForth),
-        cmocka_unit_test(TestEachChangesItsWorld),
+        cmocka_unit_test(test_overrides_are_models_made_so),
+        cmocka_unit_test(test_back_and_forth),
+        cmocka_unit_test(test_each_changes_its_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

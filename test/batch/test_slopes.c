@@ -3,7 +3,7 @@
 
 enum { worlds = 6, steps = 40 };
 
-static void TestAsAlone(void** state) {
+static void test_as_alone(void** state) {
     (void)state;
     Fleet fleet = FleetModel("quadruped");
     rgBatchDef def = rgDefaultBatchDef();
@@ -60,6 +60,6 @@ static void TestAsAlone(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(TestAsAlone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

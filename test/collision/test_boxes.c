@@ -33,7 +33,7 @@ static int rgFindFeature(const rgRawManifold* raw, uint32_t feature) {
 
 // The faces of boxes, clipped in coordinates of their own, give the points, gaps and names that the
 // general clipping gives.
-static void rgTestClipping(void** state) {
+static void test_clipping(void** state) {
     (void)state;
     rgRandom random = {41};
     int points = 0;
@@ -102,7 +102,7 @@ static rgPose rgApproach(const rgTestShape* a, const rgTestShape* b, double gap,
 
 // Apart, boxes and the hulls of their corners have the same distance and normal: corners, edges and
 // faces nearest, whatever method found them.
-static void rgTestTwins(void** state) {
+static void test_twins(void** state) {
     (void)state;
     rgRandom random = {42};
     for (int n = 0; n < 60; ++n) {
@@ -167,7 +167,7 @@ static void rgCheckLeaning(const rgTestShape* first, const rgTestShape* second, 
 // Two cards that lean against each other, corner at corner: across the line of symmetry, whether
 // they are just apart, touch or overlap a little, with both ends of the common edge. Boxes and
 // hulls alike.
-static void rgTestLeaningCards(void** state) {
+static void test_leaning_cards(void** state) {
     (void)state;
     rgTestShape card = {.kind = rg_shapeBox, .size = {0.001, 0.03, 0.05}}, twin;
     rgTestCreate(&card);
@@ -209,7 +209,7 @@ static void rgCheckPassing(const rgTestShape* first, const rgTestShape* second) 
     }
 }
 
-static void rgTestPassingCorners(void** state) {
+static void test_passing_corners(void** state) {
     (void)state;
     rgTestShape box = {.kind = rg_shapeBox, .size = {0.05, 0.04, 0.06}}, twin;
     rgTestShape cylinder = {.kind = rg_shapeCylinder, .size = {0.05, 0.06, 0}};
@@ -229,10 +229,10 @@ static void rgTestPassingCorners(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestLeaningCards),
-        cmocka_unit_test(rgTestPassingCorners),
-        cmocka_unit_test(rgTestClipping),
-        cmocka_unit_test(rgTestTwins),
+        cmocka_unit_test(test_leaning_cards),
+        cmocka_unit_test(test_passing_corners),
+        cmocka_unit_test(test_clipping),
+        cmocka_unit_test(test_twins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,21 +123,21 @@ static void rgRunCrowd(double fatten, double slack, bool filter, double speed) {
     rgDestroyBroadphase(bp);
 }
 
-static void rgTestExact(void** state) {
+static void test_exact(void** state) {
     (void)state;
     rgRunCrowd(0, 2.7, false, 0.1); // steps ahead: 12 of 0.1 each
 }
-static void rgTestFat(void** state) {
+static void test_fat(void** state) {
     (void)state;
     rgRunCrowd(0.05, 0.75, false, 0.02);
 }
-static void rgTestFiltered(void** state) {
+static void test_filtered(void** state) {
     (void)state;
     rgRunCrowd(0.05, 1.5, true, 0.05);
 }
 
 // A plane meets everything; two planes meet once.
-static void rgTestUnbounded(void** state) {
+static void test_unbounded(void** state) {
     (void)state;
     rgRandom random = {32};
     rgBroadphaseDef def = rgDefaultBroadphaseDef();
@@ -167,7 +167,7 @@ static void rgTestUnbounded(void** state) {
     rgDestroyBroadphase(bp);
 }
 
-static void rgTestNoAllocation(void** state) {
+static void test_no_allocation(void** state) {
     (void)state;
     rgRandom random = {33};
     rgCounter counter = {.failAfter = -1};
@@ -219,7 +219,7 @@ static double rgSeeRay(int proxy, const rgRay* ray, void* context) {
     return ray->maxFraction;
 }
 
-static void rgTestQueries(void** state) {
+static void test_queries(void** state) {
     (void)state;
     rgRandom random = {34};
     rgBroadphaseDef def = rgDefaultBroadphaseDef();
@@ -262,7 +262,7 @@ static void rgTestQueries(void** state) {
 }
 
 // Close pairs of placed shapes against all pairs.
-static void rgTestClosePairs(void** state) {
+static void test_close_pairs(void** state) {
     (void)state;
     rgRandom random = {35};
     rgTestShape shapes[36];
@@ -299,10 +299,10 @@ static void rgTestClosePairs(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestExact),      cmocka_unit_test(rgTestFat),
-        cmocka_unit_test(rgTestFiltered),   cmocka_unit_test(rgTestUnbounded),
-        cmocka_unit_test(rgTestQueries),    cmocka_unit_test(rgTestNoAllocation),
-        cmocka_unit_test(rgTestClosePairs),
+        cmocka_unit_test(test_exact),       cmocka_unit_test(test_fat),
+        cmocka_unit_test(test_filtered),    cmocka_unit_test(test_unbounded),
+        cmocka_unit_test(test_queries),     cmocka_unit_test(test_no_allocation),
+        cmocka_unit_test(test_close_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

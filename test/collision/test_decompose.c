@@ -200,7 +200,7 @@ static void rgCheckSolid(const rgSolid* s, double tolerance, int expected) {
     rgDestroyDecomposition(d);
 }
 
-static void rgTestSolids(void** state) {
+static void test_solids(void** state) {
     (void)state;
     static rgSolid s;
     rgMakeCube(&s);
@@ -215,7 +215,7 @@ static void rgTestSolids(void** state) {
 }
 
 // With few hulls allowed there are no more, and what is filled is told.
-static void rgTestLimit(void** state) {
+static void test_limit(void** state) {
     (void)state;
     static rgSolid s;
     rgMakeCup(&s, 32);
@@ -231,7 +231,7 @@ static void rgTestLimit(void** state) {
 }
 
 // Bit by bit the same, and for triangles that face any way.
-static void rgTestSame(void** state) {
+static void test_same(void** state) {
     (void)state;
     static rgSolid s;
     rgMakeCup(&s, 32);
@@ -256,7 +256,7 @@ static void rgTestSame(void** state) {
 }
 
 // Open, flat, empty: one hull with a warning, or refused.
-static void rgTestNoSolid(void** state) {
+static void test_no_solid(void** state) {
     (void)state;
     static rgSolid s;
     rgDiagnostics* said = NULL;
@@ -285,7 +285,7 @@ static void rgTestNoSolid(void** state) {
 }
 
 // Memory that ends at any call is told, and nothing stays behind.
-static void rgTestMemory(void** state) {
+static void test_memory(void** state) {
     (void)state;
     static rgSolid s;
     rgMakeSpool(&s, 8);
@@ -306,9 +306,8 @@ static void rgTestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestSolids), cmocka_unit_test(rgTestLimit),
-        cmocka_unit_test(rgTestSame),   cmocka_unit_test(rgTestNoSolid),
-        cmocka_unit_test(rgTestMemory),
+        cmocka_unit_test(test_solids),   cmocka_unit_test(test_limit),  cmocka_unit_test(test_same),
+        cmocka_unit_test(test_no_solid), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

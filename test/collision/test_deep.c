@@ -120,7 +120,7 @@ static void rgFollowAll(double size, double speed, int count, rgRandom* random, 
     }
 }
 
-static void rgTestSlow(void** state) {
+static void test_slow(void** state) {
     (void)state;
     rgRandom random = {1};
     rgTally tally = {0};
@@ -129,7 +129,7 @@ static void rgTestSlow(void** state) {
     assert_true(tally.confirmed > 0.8 * tally.deep);
 }
 
-static void rgTestFast(void** state) {
+static void test_fast(void** state) {
     (void)state;
     rgRandom random = {2};
     static const double speeds[] = {1e-3, 3e-3, 1e-2, 0.04};
@@ -141,7 +141,7 @@ static void rgTestFast(void** state) {
     assert_true(tally.confirmed > 0.2 * tally.deep);
 }
 
-static void rgTestSizes(void** state) {
+static void test_sizes(void** state) {
     (void)state;
     rgRandom random = {3};
     rgTally tally = {0};
@@ -151,7 +151,7 @@ static void rgTestSizes(void** state) {
 }
 
 // Capsules and cylinders are deep too; nothing is kept of them that could be wrong later.
-static void rgTestOthers(void** state) {
+static void test_others(void** state) {
     (void)state;
     rgRandom random = {4};
     rgTally tally = {0};
@@ -168,7 +168,7 @@ static void rgTestOthers(void** state) {
 }
 
 // The deepest point of a manifold is as deep with a cache as without.
-static void rgTestManifolds(void** state) {
+static void test_manifolds(void** state) {
     (void)state;
     rgRandom random = {5};
     for (int i = 0; i < RG_SOLIDS * RG_SOLIDS; ++i) {
@@ -198,7 +198,7 @@ static void rgTestManifolds(void** state) {
 }
 
 // The same path twice, and from a copy of the cache half way: the same bits.
-static void rgTestRepeat(void** state) {
+static void test_repeat(void** state) {
     (void)state;
     rgRandom random = {6};
     for (int i = 0; i < RG_SOLIDS * RG_SOLIDS; ++i) {
@@ -228,7 +228,7 @@ static void rgTestRepeat(void** state) {
 
 // The angle within which directions may have become less deep, against bisection: a face is taken
 // only if its border is farther from the origin's foot than that.
-static void rgTestReach(void** state) {
+static void test_reach(void** state) {
     (void)state;
     rgRandom random = {7};
     for (int k = 0; k < 200; ++k) {
@@ -259,7 +259,7 @@ static void rgTestReach(void** state) {
 
 // Pairs that come and go, turning: what the distance of a call before spares is never a contact,
 // and most of what is apart is spared.
-static void rgTestApart(void** state) {
+static void test_apart(void** state) {
     (void)state;
     rgRandom random = {8};
     int spared = 0, apart = 0, met = 0;
@@ -294,10 +294,10 @@ static void rgTestApart(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestSlow),      cmocka_unit_test(rgTestFast),
-        cmocka_unit_test(rgTestSizes),     cmocka_unit_test(rgTestOthers),
-        cmocka_unit_test(rgTestManifolds), cmocka_unit_test(rgTestRepeat),
-        cmocka_unit_test(rgTestReach),     cmocka_unit_test(rgTestApart),
+        cmocka_unit_test(test_slow),      cmocka_unit_test(test_fast),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_others),
+        cmocka_unit_test(test_manifolds), cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_reach),     cmocka_unit_test(test_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

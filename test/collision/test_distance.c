@@ -182,21 +182,21 @@ static void rgAllPairs(double scale, int repeats, uint64_t seed) {
     }
 }
 
-static void rgTestMetre(void** state) {
+static void test_metre(void** state) {
     (void)state;
     rgAllPairs(1, 10, 1);
 }
-static void rgTestMillimetre(void** state) {
+static void test_millimetre(void** state) {
     (void)state;
     rgAllPairs(1e-3, 3, 2);
 }
-static void rgTestHundredMetres(void** state) {
+static void test_hundred_metres(void** state) {
     (void)state;
     rgAllPairs(100, 3, 3);
 }
 
 // A small shape at a large one.
-static void rgTestMixedScales(void** state) {
+static void test_mixed_scales(void** state) {
     (void)state;
     rgRandom random = {4};
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
@@ -218,7 +218,7 @@ static void rgTestMixedScales(void** state) {
 }
 
 // Parallel edges, coplanar faces, coincident centres.
-static void rgTestDegenerate(void** state) {
+static void test_degenerate(void** state) {
     (void)state;
     rgRandom random = {5};
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
@@ -271,7 +271,7 @@ static void rgSweep(rgCase* c, double gap, double speed, rgRandom* random) {
     }
 }
 
-static void rgTestSweep(void** state) {
+static void test_sweep(void** state) {
     (void)state;
     rgRandom random = {6};
     static const double gaps[] = {0.05, 1, 1e-3, -0.02};
@@ -289,7 +289,7 @@ static void rgTestSweep(void** state) {
 }
 
 // Garbage in a cache changes nothing but speed.
-static void rgTestDirtyCache(void** state) {
+static void test_dirty_cache(void** state) {
     (void)state;
     rgRandom random = {7};
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
@@ -330,7 +330,7 @@ static double* rgPart(rgPose* pose, int k) {
 }
 
 // Whatever the poses are made of, no result is.
-static void rgTestNotNumbers(void** state) {
+static void test_not_numbers(void** state) {
     (void)state;
     rgRandom random = {9};
     rgGeometryDef def = rgDefaultGeometryDef();
@@ -365,10 +365,10 @@ static void rgTestNotNumbers(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestMetre),         cmocka_unit_test(rgTestMillimetre),
-        cmocka_unit_test(rgTestHundredMetres), cmocka_unit_test(rgTestMixedScales),
-        cmocka_unit_test(rgTestDegenerate),    cmocka_unit_test(rgTestSweep),
-        cmocka_unit_test(rgTestDirtyCache),    cmocka_unit_test(rgTestNotNumbers),
+        cmocka_unit_test(test_metre),          cmocka_unit_test(test_millimetre),
+        cmocka_unit_test(test_hundred_metres), cmocka_unit_test(test_mixed_scales),
+        cmocka_unit_test(test_degenerate),     cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_dirty_cache),    cmocka_unit_test(test_not_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static rgGeometryDef rgDef(rgShapeKind kind) {
     return def;
 }
 
-static void rgTestBadSizes(void** state) {
+static void test_bad_sizes(void** state) {
     (void)state;
     static const double bad[] = {0, -1, NAN, INFINITY};
     for (int k = 0; k < 4; ++k) {
@@ -54,7 +54,7 @@ static void rgTestBadSizes(void** state) {
     assert_int_equal(rgCreateGeometry(&def, NULL, &g), rg_errorArgument);
 }
 
-static void rgTestBadHulls(void** state) {
+static void test_bad_hulls(void** state) {
     (void)state;
     double points[30] = {0};
     rgMeshData mesh = {.vertexCount = 10, .vertices = points};
@@ -86,7 +86,7 @@ static void rgTestBadHulls(void** state) {
     rgExpectRefused(&def, "one plane");
 }
 
-static void rgTestBadSurfaces(void** state) {
+static void test_bad_surfaces(void** state) {
     (void)state;
     double points[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     int triangles[6] = {0, 1, 2, 0, 1, 3};
@@ -123,7 +123,7 @@ static void rgTestBadSurfaces(void** state) {
 }
 
 // Boxes hold the shape and touch it.
-static void rgTestBounds(void** state) {
+static void test_bounds(void** state) {
     (void)state;
     rgRandom random = {21};
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
@@ -177,7 +177,7 @@ static void rgCheckPolytope(const rgTestShape* s, double scale) {
     }
 }
 
-static void rgTestHulls(void** state) {
+static void test_hulls(void** state) {
     (void)state;
     rgRandom random = {22};
     for (int i = 5; i < RG_TEST_SHAPES; ++i) {
@@ -201,7 +201,7 @@ static void rgTestHulls(void** state) {
 }
 
 // Every allocation may fail; nothing leaks and nothing crashes.
-static void rgTestMemory(void** state) {
+static void test_memory(void** state) {
     (void)state;
     rgRandom random = {23};
     rgTestShape s;
@@ -237,9 +237,9 @@ static void rgTestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestBadSizes),    cmocka_unit_test(rgTestBadHulls),
-        cmocka_unit_test(rgTestBadSurfaces), cmocka_unit_test(rgTestBounds),
-        cmocka_unit_test(rgTestHulls),       cmocka_unit_test(rgTestMemory),
+        cmocka_unit_test(test_bad_sizes),    cmocka_unit_test(test_bad_hulls),
+        cmocka_unit_test(test_bad_surfaces), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_hulls),        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void rgCheckPoints(const rgTestShape* a, rgPose pa, const rgTestShape* b,
 }
 
 // Every pair, near contact: least gap, points, margin, swap, rigid motion.
-static void rgTestAllPairs(void** state) {
+static void test_all_pairs(void** state) {
     (void)state;
     rgRandom random = {11};
     for (int i = 0; i < RG_TEST_SHAPES * RG_TEST_SHAPES; ++i) {
@@ -111,7 +111,7 @@ static void rgTestAllPairs(void** state) {
     }
 }
 
-static void rgTestPlaneWithAll(void** state) {
+static void test_plane_with_all(void** state) {
     (void)state;
     rgRandom random = {12};
     rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
@@ -147,7 +147,7 @@ static void rgTestPlaneWithAll(void** state) {
 }
 
 // Below a plane all vertices within the margin are found, once each, however many a hull has.
-static void rgTestManyVertices(void** state) {
+static void test_many_vertices(void** state) {
     (void)state;
     enum { RG_MANY = 3000 };
     static double points[3 * RG_MANY];
@@ -200,7 +200,7 @@ static rgGeometry* rgMakeHull(const double* points, int count) {
 }
 
 // A disc with more vertices on its rim than a manifold is chosen from stands on all sides of it.
-static void rgTestDenseRim(void** state) {
+static void test_dense_rim(void** state) {
     (void)state;
     enum { RG_RIM = 400 };
     static double points[6 * RG_RIM];
@@ -229,7 +229,7 @@ static void rgTestDenseRim(void** state) {
 
 // A sole with many vertices along its edges and a rim around it that is higher, within the margin:
 // it stands on the corners of the flat part, however it is turned.
-static void rgTestRimmedSole(void** state) {
+static void test_rimmed_sole(void** state) {
     (void)state;
     enum { RG_EDGE = 20, RG_RINGS = 3, RG_SOLE = 4 * RG_EDGE * RG_RINGS };
     static double points[3 * RG_SOLE];
@@ -266,7 +266,7 @@ static void rgTestRimmedSole(void** state) {
 }
 
 // Points that are kept from call to call are where the vertices are now, and none is much deeper.
-static void rgTestPointsAreKept(void** state) {
+static void test_points_are_kept(void** state) {
     (void)state;
     enum { RG_SOLE = 300 };
     static double points[3 * RG_SOLE];
@@ -313,7 +313,7 @@ static void rgTestPointsAreKept(void** state) {
 
 // A foot that stands on its heel and sinks onto its toe: while the points of the heel are kept,
 // what comes within half of the margin is seen.
-static void rgTestToeIsSeen(void** state) {
+static void test_toe_is_seen(void** state) {
     (void)state;
     enum { RG_RIM = 40 };
     static double points[12 * RG_RIM];
@@ -355,7 +355,7 @@ static void rgTestToeIsSeen(void** state) {
     rgDestroyGeometry(plane);
 }
 
-static void rgTestBoxOnBox(void** state) {
+static void test_box_on_box(void** state) {
     (void)state;
     rgGeometry* a = rgMake(rg_shapeBox, 1, 1, 0.5);
     rgGeometry* b = rgMake(rg_shapeBox, 0.4, 0.3, 0.2);
@@ -388,7 +388,7 @@ static void rgTestBoxOnBox(void** state) {
     rgDestroyGeometry(c);
 }
 
-static void rgTestCylinderOnPlane(void** state) {
+static void test_cylinder_on_plane(void** state) {
     (void)state;
     rgGeometry* plane = rgMake(rg_shapePlane, 0, 0, 0);
     rgGeometry* c = rgMake(rg_shapeCylinder, 0.5, 1, 0);
@@ -416,7 +416,7 @@ static void rgTestCylinderOnPlane(void** state) {
     rgDestroyGeometry(box);
 }
 
-static void rgTestCapsules(void** state) {
+static void test_capsules(void** state) {
     (void)state;
     rgGeometry* c = rgMake(rg_shapeCapsule, 0.1, 0.5, 0);
     rgGeometry* box = rgMake(rg_shapeBox, 1, 1, 0.5);
@@ -435,7 +435,7 @@ static void rgTestCapsules(void** state) {
 }
 
 // Hull cubes behave like boxes.
-static void rgTestHullOnHull(void** state) {
+static void test_hull_on_hull(void** state) {
     (void)state;
     rgTestShape h;
     memset(&h, 0, sizeof(h));
@@ -478,7 +478,7 @@ static void rgCheckTurned(const rgGeometry* a, const rgGeometry* b, rgPose befor
 }
 
 // Ids survive motions of a micrometre for resting pairs, with and without a cache.
-static void rgTestIdsPersist(void** state) {
+static void test_ids_persist(void** state) {
     (void)state;
     rgRandom random = {13};
     static const int kinds[][2] = {{3, 3}, {3, 2}, {3, 1}, {11, 11}, {3, 11}, {11, 1}};
@@ -524,7 +524,7 @@ static void rgTestIdsPersist(void** state) {
 }
 
 // Moving both shapes together moves the points with them.
-static void rgTestRigidMotion(void** state) {
+static void test_rigid_motion(void** state) {
     (void)state;
     rgRandom random = {14};
     for (int i = 0; i < 144; ++i) {
@@ -548,13 +548,13 @@ static void rgTestRigidMotion(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAllPairs),        cmocka_unit_test(rgTestPlaneWithAll),
-        cmocka_unit_test(rgTestManyVertices),    cmocka_unit_test(rgTestDenseRim),
-        cmocka_unit_test(rgTestRimmedSole),      cmocka_unit_test(rgTestPointsAreKept),
-        cmocka_unit_test(rgTestToeIsSeen),       cmocka_unit_test(rgTestBoxOnBox),
-        cmocka_unit_test(rgTestCylinderOnPlane), cmocka_unit_test(rgTestCapsules),
-        cmocka_unit_test(rgTestHullOnHull),      cmocka_unit_test(rgTestIdsPersist),
-        cmocka_unit_test(rgTestRigidMotion),
+        cmocka_unit_test(test_all_pairs),         cmocka_unit_test(test_plane_with_all),
+        cmocka_unit_test(test_many_vertices),     cmocka_unit_test(test_dense_rim),
+        cmocka_unit_test(test_rimmed_sole),       cmocka_unit_test(test_points_are_kept),
+        cmocka_unit_test(test_toe_is_seen),       cmocka_unit_test(test_box_on_box),
+        cmocka_unit_test(test_cylinder_on_plane), cmocka_unit_test(test_capsules),
+        cmocka_unit_test(test_hull_on_hull),      cmocka_unit_test(test_ids_persist),
+        cmocka_unit_test(test_rigid_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

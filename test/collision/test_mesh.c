@@ -325,7 +325,7 @@ static rgPose rgBeside(rgRandom* random, double apart) {
     return pose;
 }
 
-static void rgTestRandomMeshes(void** state) {
+static void test_random_meshes(void** state) {
     (void)state;
     rgRandom random = {61};
     static rgSoup m;
@@ -370,7 +370,7 @@ static void rgTestRandomMeshes(void** state) {
 }
 
 // A rod 3 cm from the rim of a T, whose upper plate it passes on its way up.
-static void rgTestRodBesideT(void** state) {
+static void test_rod_beside_t(void** state) {
     (void)state;
     static rgSoup m;
     memset(&m, 0, sizeof(m));
@@ -406,7 +406,7 @@ static void rgTestRodBesideT(void** state) {
 }
 
 // The walls of a hollow cube face into the hollow as made, inside out, and said twice.
-static void rgTestHollow(void** state) {
+static void test_hollow(void** state) {
     (void)state;
     static rgSoup m;
     for (int way = 0; way < 3; ++way) {
@@ -457,9 +457,9 @@ static void rgTestHollow(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestRodBesideT),
-        cmocka_unit_test(rgTestHollow),
-        cmocka_unit_test(rgTestRandomMeshes),
+        cmocka_unit_test(test_rod_beside_t),
+        cmocka_unit_test(test_hollow),
+        cmocka_unit_test(test_random_meshes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void rgCheckRay(const rgTestShape* s, rgPose pose, const rgRay* ray, doub
     }
 }
 
-static void rgTestConvex(void** state) {
+static void test_convex(void** state) {
     (void)state;
     rgRandom random = {41};
     for (int i = 0; i < RG_TEST_SHAPES; ++i) {
@@ -75,7 +75,7 @@ static void rgTestConvex(void** state) {
     }
 }
 
-static void rgTestPlane(void** state) {
+static void test_plane(void** state) {
     (void)state;
     rgGeometryDef def = rgDefaultGeometryDef();
     def.kind = rg_shapePlane;
@@ -124,7 +124,7 @@ static double rgBruteRay(const rgRay* ray, const double* vertices, const int* tr
 }
 
 // The same triangles as a mesh and as a height field.
-static void rgTestSurfaces(void** state) {
+static void test_surfaces(void** state) {
     (void)state;
     rgRandom random = {42};
     double heights[RG_SIDE * RG_SIDE], vertices[3 * RG_SIDE * RG_SIDE];
@@ -188,9 +188,9 @@ static void rgTestSurfaces(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestConvex),
-        cmocka_unit_test(rgTestPlane),
-        cmocka_unit_test(rgTestSurfaces),
+        cmocka_unit_test(test_convex),
+        cmocka_unit_test(test_plane),
+        cmocka_unit_test(test_surfaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

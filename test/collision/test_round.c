@@ -37,7 +37,7 @@ static double rgLeast(const rgManifold* m) {
 }
 
 // As far apart as the sharp shapes, less both radii; manifolds agree, on planes and meshes too.
-static void rgTestDistances(void** state) {
+static void test_distances(void** state) {
     (void)state;
     rgRandom random = {81};
     for (int n = 0; n < rgFewer(400); ++n) {
@@ -68,7 +68,7 @@ static double rgRoundSupport(const rgRound* s, rgPose pose, rgVec3 n) {
     return rgDot(pose.p, n) + rgTestSupport(&s->core, rgRotateBack(pose.q, n)) + s->radius;
 }
 
-static void rgTestPlaneAndFloor(void** state) {
+static void test_plane_and_floor(void** state) {
     (void)state;
     rgRandom random = {82};
     double vertices[12] = {-9, -9, 0, 9, -9, 0, 9, 9, 0, -9, 9, 0};
@@ -105,7 +105,7 @@ static void rgTestPlaneAndFloor(void** state) {
 }
 
 // A ball at the corner, at an edge and at a face of a rounded box, and a box of a capsule's shape.
-static void rgTestAnalytic(void** state) {
+static void test_analytic(void** state) {
     (void)state;
     rgGeometryDef def = rgDefaultGeometryDef();
     rgGeometry *box, *ball, *rod;
@@ -148,7 +148,7 @@ static void rgTestAnalytic(void** state) {
     rgDestroyGeometry(rod);
 }
 
-static void rgTestBounds(void** state) {
+static void test_bounds(void** state) {
     (void)state;
     rgRandom random = {83};
     for (int n = 0; n < 200; ++n) {
@@ -169,7 +169,7 @@ static void rgTestBounds(void** state) {
 }
 
 // Where a ray meets the shape the core is one radius away, and nothing of the shape is before it.
-static void rgTestRays(void** state) {
+static void test_rays(void** state) {
     (void)state;
     rgRandom random = {84};
     int hits = 0, misses = 0;
@@ -214,7 +214,7 @@ static void rgTestRays(void** state) {
     rgFreeRound(&s);
 }
 
-static void rgTestRefusals(void** state) {
+static void test_refusals(void** state) {
     (void)state;
     rgGeometryDef def = rgDefaultGeometryDef();
     rgGeometry* g = NULL;
@@ -232,9 +232,9 @@ static void rgTestRefusals(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestDistances), cmocka_unit_test(rgTestPlaneAndFloor),
-        cmocka_unit_test(rgTestAnalytic),  cmocka_unit_test(rgTestBounds),
-        cmocka_unit_test(rgTestRays),      cmocka_unit_test(rgTestRefusals),
+        cmocka_unit_test(test_distances), cmocka_unit_test(test_plane_and_floor),
+        cmocka_unit_test(test_analytic),  cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_rays),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

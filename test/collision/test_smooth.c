@@ -95,7 +95,7 @@ static rgTally rgFollowAll(double size, double speed, uint64_t seed) {
     return tally;
 }
 
-static void rgTestSlow(void** state) {
+static void test_slow(void** state) {
     (void)state;
     rgTally tally = rgFollowAll(1, 1e-4, 1);
     assert_true(tally.calls > 5000);
@@ -104,14 +104,14 @@ static void rgTestSlow(void** state) {
     assert_true(tally.exact > 0.9 * tally.calls);
 }
 
-static void rgTestFast(void** state) {
+static void test_fast(void** state) {
     (void)state;
     rgTally tally = rgFollowAll(1, 3e-3, 2);
     assert_true(tally.confirmed > 0.7 * tally.calls);
     assert_true(tally.exact > 0.9 * tally.calls);
 }
 
-static void rgTestSizes(void** state) {
+static void test_sizes(void** state) {
     (void)state;
     rgTally small = rgFollowAll(1e-3, 1e-3, 3), large = rgFollowAll(100, 1e-3, 4);
     assert_true(small.exact > 0.8 * small.calls);
@@ -121,7 +121,7 @@ static void rgTestSizes(void** state) {
 // The signed distance is the largest separation over all directions. Deep inside each other, shapes
 // may start Newton's method far from it; what is reported is a maximum all the same: no direction
 // nearby separates more.
-static void rgTestDeepNormals(void** state) {
+static void test_deep_normals(void** state) {
     (void)state;
     rgRandom random = {8};
     int count = rgFewer(4000), better = 0;
@@ -152,7 +152,7 @@ static void rgTestDeepNormals(void** state) {
 }
 
 // Axes along each other and faces flat on each other, which features cannot tell apart.
-static void rgTestAligned(void** state) {
+static void test_aligned(void** state) {
     (void)state;
     rgRandom random = {5};
     for (int i = 0; i < 3; ++i) {
@@ -176,7 +176,7 @@ static void rgTestAligned(void** state) {
 }
 
 // Garbage in a cache changes nothing but speed.
-static void rgTestDirtyCache(void** state) {
+static void test_dirty_cache(void** state) {
     (void)state;
     rgRandom random = {6};
     for (int i = 0; i < 300; ++i) {
@@ -202,7 +202,7 @@ static void rgTestDirtyCache(void** state) {
 
 // Flat and long ones at any depth: the distance is the gap along its normal, and along no other
 // direction are they further apart by much. Newton's method does not lead to worse places.
-static void rgTestFlatShapes(void** state) {
+static void test_flat_shapes(void** state) {
     (void)state;
     rgRandom random = {47};
     for (int i = 0; i < rgFewer(400); ++i) {
@@ -234,10 +234,10 @@ static void rgTestFlatShapes(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestSlow),       cmocka_unit_test(rgTestFast),
-        cmocka_unit_test(rgTestSizes),      cmocka_unit_test(rgTestAligned),
-        cmocka_unit_test(rgTestDirtyCache), cmocka_unit_test(rgTestDeepNormals),
-        cmocka_unit_test(rgTestFlatShapes),
+        cmocka_unit_test(test_slow),        cmocka_unit_test(test_fast),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_aligned),
+        cmocka_unit_test(test_dirty_cache), cmocka_unit_test(test_deep_normals),
+        cmocka_unit_test(test_flat_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

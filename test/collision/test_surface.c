@@ -133,17 +133,17 @@ static void rgCheckLikePlane(rgHeightFcn* height, rgVec3 normal, double offset) 
     rgFreeFloor(&f);
 }
 
-static void rgTestFlat(void** state) {
+static void test_flat(void** state) {
     (void)state;
     rgCheckLikePlane(rgFlatHeight, rgVec(0, 0, 1), 0.25);
 }
-static void rgTestSlope(void** state) {
+static void test_slope(void** state) {
     (void)state;
     rgCheckLikePlane(rgSlopeHeight, rgVec(-0.3, 0.2, 1), 0);
 }
 
 // A box keeps its whole support area wherever it lies across the seams.
-static void rgTestBoxArea(void** state) {
+static void test_box_area(void** state) {
     (void)state;
     static rgFloor f;
     rgRandom random = {52};
@@ -177,7 +177,7 @@ static void rgTestBoxArea(void** state) {
 
 // A ball rolling over a ridge sees normals that turn from one face to the other, never beyond; in
 // a valley it sees both faces.
-static void rgTestRidge(void** state) {
+static void test_ridge(void** state) {
     (void)state;
     static rgFloor f;
     rgTestShape ball;
@@ -216,7 +216,7 @@ static void rgTestRidge(void** state) {
 }
 
 // Below the surface, small or not: pushed up.
-static void rgTestNoSinking(void** state) {
+static void test_no_sinking(void** state) {
     (void)state;
     static rgFloor f;
     rgRandom random = {53};
@@ -252,7 +252,7 @@ static void rgTestNoSinking(void** state) {
 }
 
 // Mesh and height field of the same triangles agree, and with the distance.
-static void rgTestAlike(void** state) {
+static void test_alike(void** state) {
     (void)state;
     static rgFloor f;
     rgRandom random = {54};
@@ -295,7 +295,7 @@ static void rgTestAlike(void** state) {
 }
 
 // A cube of twelve triangles and a box: the same distance to anything apart.
-static void rgTestCube(void** state) {
+static void test_cube(void** state) {
     (void)state;
     double v[24];
     static const int t[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
@@ -343,10 +343,10 @@ static void rgTestCube(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestFlat),      cmocka_unit_test(rgTestSlope),
-        cmocka_unit_test(rgTestBoxArea),   cmocka_unit_test(rgTestRidge),
-        cmocka_unit_test(rgTestNoSinking), cmocka_unit_test(rgTestAlike),
-        cmocka_unit_test(rgTestCube),
+        cmocka_unit_test(test_flat),       cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_box_area),   cmocka_unit_test(test_ridge),
+        cmocka_unit_test(test_no_sinking), cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_cube),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

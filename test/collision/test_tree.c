@@ -138,7 +138,7 @@ static void rgRunForest(int count, double room, uint64_t seed) {
     rgTree_Free(&f.tree, NULL);
 }
 
-static void rgTestQueries(void** state) {
+static void test_queries(void** state) {
     (void)state;
     static const int counts[] = {1, 7, 8, 9, 17, 64, 65, 500};
     for (int k = 0; k < RG_COUNT(counts); ++k) {
@@ -154,7 +154,7 @@ static rgBox rgCrowdBox(const rgVec3* at, int i) {
 }
 
 // Either way the pairs and what is known of them are the same, step by step.
-static void rgTestKernels(void** state) {
+static void test_kernels(void** state) {
     (void)state;
     rgRandom random = {61};
     rgBroadphase* both[2];
@@ -200,8 +200,8 @@ static void rgTestKernels(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestQueries),
-        cmocka_unit_test(rgTestKernels),
+        cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static double Way(const rgWrap* wrap, rgVec3 a, rgVec3 b) {
 }
 
 // Two points at distance d of a circle of radius r, an angle t apart: two tangents and an arc.
-static void TestCircle(void** state) {
+static void test_circle(void** state) {
     (void)state;
     const double r = 0.3;
     for (int kind = 0; kind < 2; ++kind) {
@@ -42,7 +42,7 @@ static void TestCircle(void** state) {
 }
 
 // On a cylinder the way unrolls to a straight line.
-static void TestHelix(void** state) {
+static void test_helix(void** state) {
     (void)state;
     rgVec3 a = {0.5, 0, -0.2}, b = {-0.5, 0, 0.7}, side = {0, 1, 0};
     rgWrap wrap = rgWrapAround(rg_shapeCylinder, 0.2, rgPoseIdentity(), a, b, &side);
@@ -52,7 +52,7 @@ static void TestHelix(void** state) {
 }
 
 // Random ends: no polygon around (on that side) is shorter, and those with many corners come near.
-static void TestShortest(void** state) {
+static void test_shortest(void** state) {
     (void)state;
     rgRandom random = {.state = 5};
     int touched = 0, through = 0;
@@ -110,7 +110,7 @@ static void TestShortest(void** state) {
 }
 
 // The gradient is that of the length, everywhere but where the way jumps.
-static void TestMomentArms(void** state) {
+static void test_moment_arms(void** state) {
     (void)state;
     rgModelDef* def = NULL;
     rgModel* model = NULL;
@@ -149,8 +149,8 @@ static void TestMomentArms(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(TestCircle), cmocka_unit_test(TestHelix),
-                                       cmocka_unit_test(TestShortest),
-                                       cmocka_unit_test(TestMomentArms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_circle), cmocka_unit_test(test_helix),
+                                       cmocka_unit_test(test_shortest),
+                                       cmocka_unit_test(test_moment_arms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static rgParameterEstimate Estimate(const rgIdentification* id, int i) {
 
 // Friction, rebound, centre of mass and inertia of a thrown cube, from exact recordings: to a
 // hundredth of the bounds; the answer, given to a model, is that model.
-static void TestCube(void** state) {
+static void test_cube(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -193,7 +193,7 @@ static void TestCube(void** state) {
 }
 
 // Damping, dry friction and armature of a driven joint, from recordings with noise.
-static void TestJoint(void** state) {
+static void test_joint(void** state) {
     (void)state;
     rgModelDef* def = Parse(pendulum);
     Recorded recorded;
@@ -227,7 +227,7 @@ static void TestJoint(void** state) {
 }
 
 // The size of a body, which takes another model for every candidate, and gravity with it.
-static void TestSizeAndGravity(void** state) {
+static void test_size_and_gravity(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -251,7 +251,7 @@ static void TestSizeAndGravity(void** state) {
 
 // Bodies that are as many times heavier fall and rebound alike: rigid contacts do not tell. Mass
 // and moments apart: their ratio is found, and the open direction is the one that keeps it.
-static void TestMassIsOpen(void** state) {
+static void test_mass_is_open(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -275,7 +275,7 @@ static void TestMassIsOpen(void** state) {
 }
 
 // Mass and moments apart: their ratio is found, and the open direction is the one that keeps it.
-static void TestRatioIsFound(void** state) {
+static void test_ratio_is_found(void** state) {
     (void)state;
     if (Light()) {
         return;
@@ -304,7 +304,7 @@ static void TestRatioIsFound(void** state) {
 }
 
 // A prior decides where the motions do not.
-static void TestPrior(void** state) {
+static void test_prior(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -325,7 +325,7 @@ static void TestPrior(void** state) {
 
 // Velocities at the start that are wrong are found again: from all samples, together with the
 // parameters, and from the flight before the first contact alone.
-static void TestStarts(void** state) {
+static void test_starts(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -384,7 +384,7 @@ static void ExpectSame(const rgIdentification* a, const rgIdentification* b, int
     assert_int_equal(x.simulationCount, y.simulationCount);
 }
 
-static void TestThreads(void** state) {
+static void test_threads(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -436,7 +436,7 @@ static void Refused(const rgModelDef* def, const rgIdentifyDef* settings, const 
     rgDestroyDiagnostics(said);
 }
 
-static void TestRefusals(void** state) {
+static void test_refusals(void** state) {
     (void)state;
     rgModelDef* def = Parse(cube);
     Recorded recorded;
@@ -481,7 +481,7 @@ static void TestRefusals(void** state) {
 }
 
 // Every field can be read and set, and reads what was set.
-static void TestFields(void** state) {
+static void test_fields(void** state) {
     (void)state;
     rgParameterField field;
     int count = 0;
@@ -513,11 +513,16 @@ static void TestFields(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestCube),           cmocka_unit_test(TestJoint),
-        cmocka_unit_test(TestSizeAndGravity), cmocka_unit_test(TestMassIsOpen),
-        cmocka_unit_test(TestRatioIsFound),   cmocka_unit_test(TestPrior),
-        cmocka_unit_test(TestStarts),         cmocka_unit_test(TestThreads),
-        cmocka_unit_test(TestRefusals),       cmocka_unit_test(TestFields),
+        cmocka_unit_test(test_cube),
+        cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_size_and_gravity),
+        cmocka_unit_test(test_mass_is_open),
+        cmocka_unit_test(test_ratio_is_found),
+        cmocka_unit_test(test_prior),
+        cmocka_unit_test(test_starts),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

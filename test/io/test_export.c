@@ -502,7 +502,7 @@ static void test_refusals(void** state) {
 }
 
 // A rounded box goes to MJCF and back; to URDF it is the sharp box of its size, and that is told.
-static void rgTestRounded(void** state) {
+static void test_rounded(void** state) {
     (void)state;
     for (int format = 0; format < 2; ++format) {
         rgModelDef *def = NULL, *back = NULL;
@@ -576,7 +576,7 @@ static void test_decimal_comma(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestRounded),
+        cmocka_unit_test(test_rounded),
         cmocka_unit_test(test_body_numbers),
         cmocka_unit_test(test_kinematic),
         cmocka_unit_test(test_mjcf_to_mjcf),

@@ -109,7 +109,7 @@ static void rgExpectSameParts(const rgModelDef* a, const rgModelDef* b) {
     }
 }
 
-static void rgTestCache(void** state) {
+static void test_cache(void** state) {
     (void)state;
     rgFolder f;
     char kept[512];
@@ -162,7 +162,7 @@ static void rgCountSplit(void* context, int triangleCount) {
 }
 
 // What is read from the folder is used as it is; only what is not there is split, and told.
-static void rgTestHit(void** state) {
+static void test_hit(void** state) {
     (void)state;
     rgFolder f;
     rgMakeFolder(&f);
@@ -228,7 +228,7 @@ static double rgBallHeight(bool hulls, double* away) {
     return p.z;
 }
 
-static void rgTestCupHoldsBall(void** state) {
+static void test_cup_holds_ball(void** state) {
     (void)state;
     double away = 0;
     EXPECT_NEAR(rgBallHeight(false, &away), 0.006 + 0.015, 1e-4);
@@ -277,7 +277,7 @@ static rgWorld* rgMakeMug(bool decompose, rgModel** model) {
 
 // Closed on the bar of the handle and raised by 0.1 m in a second, the gripper takes the mug along.
 // The handle's hull is in the way of the finger that should be within.
-static void rgTestGripperTakesHandle(void** state) {
+static void test_gripper_takes_handle(void** state) {
     (void)state;
     rgModel* model;
     rgWorld* world = rgMakeMug(false, &model);
@@ -309,10 +309,10 @@ static void rgTestGripperTakesHandle(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestCache),
-        cmocka_unit_test(rgTestHit),
-        cmocka_unit_test(rgTestCupHoldsBall),
-        cmocka_unit_test(rgTestGripperTakesHandle),
+        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_hit),
+        cmocka_unit_test(test_cup_holds_ball),
+        cmocka_unit_test(test_gripper_takes_handle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

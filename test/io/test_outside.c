@@ -103,7 +103,7 @@ static void MakeRecording(const char* path) {
     rgDestroyModelDef(def);
 }
 
-static void TestRecording(void** state) {
+static void test_recording(void** state) {
     static const char* const names[] = {"model/mjcf",    "model/scene",   "run/title",
                                         "run/arguments", "run/time_step", "frames/q",
                                         "frames/time",   "contacts/point"};
@@ -170,7 +170,7 @@ static rgResult ReadResults(const char* path, bool write, rgDiagnostics* said) {
     return result;
 }
 
-static void TestResults(void** state) {
+static void test_results(void** state) {
     static const char* const names[] = {"x", "status", "about/rows", "about/texts/plan",
                                         "about/arrays/0"};
     (void)state;
@@ -201,7 +201,7 @@ static void TestResults(void** state) {
 
 // The index of parts has virtual datasets of its own, for other programs: we read the parts, and
 // nothing else that the index may name.
-static void TestParts(void** state) {
+static void test_parts(void** state) {
     (void)state;
     char path[300];
     snprintf(path, sizeof(path), "%s", rgTestPath("parts.h5"));
@@ -237,7 +237,7 @@ static void MakeProblem(const char* path) {
     assert_int_equal(rgSaveFclib(path, &content, NULL), rg_ok);
 }
 
-static void TestProblem(void** state) {
+static void test_problem(void** state) {
     static const char* const names[] = {"fclib_local/vectors/q", "fclib_local/W/x",
                                         "fclib_local/spacedim", "fclib_local/info/title",
                                         "solution/r"};
@@ -267,10 +267,10 @@ static int SetUp(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRecording),
-        cmocka_unit_test(TestResults),
-        cmocka_unit_test(TestParts),
-        cmocka_unit_test(TestProblem),
+        cmocka_unit_test(test_recording),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_problem),
     };
     return cmocka_run_group_tests(tests, SetUp, rgRemoveTestFolder);
 }

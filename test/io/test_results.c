@@ -68,7 +68,7 @@ static void CheckRows(rgResults* results, int64_t first, int64_t count) {
     }
 }
 
-static void TestRoundTrip(void** state) {
+static void test_round_trip(void** state) {
     (void)state;
     for (int parts = 1; parts <= 5; ++parts) {
         char name[32];
@@ -117,7 +117,7 @@ static const char* Said(rgDiagnostics* said) {
     return rgDiagnostics_Count(said) > 0 ? rgDiagnostics_Message(said, 0).text : "";
 }
 
-static void TestNothingIsOverwritten(void** state) {
+static void test_nothing_is_overwritten(void** state) {
     (void)state;
     rgDiagnostics* said = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
@@ -162,7 +162,7 @@ static void TestNothingIsOverwritten(void** state) {
     rgDestroyDiagnostics(said);
 }
 
-static void TestBadFiles(void** state) {
+static void test_bad_files(void** state) {
     (void)state;
     rgDiagnostics* said = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
@@ -208,7 +208,7 @@ static void TestBadFiles(void** state) {
 }
 
 // Rows are written by one process at a time, and not replaced by another.
-static void TestTwoWriters(void** state) {
+static void test_two_writers(void** state) {
     (void)state;
     rgDiagnostics* said = NULL;
     rgResults *first = NULL, *second = NULL;
@@ -306,7 +306,7 @@ static int CountMissedApart(const char* path, const char* index) {
 }
 
 // Every flipped bit of a file is found, wherever it is.
-static void TestFlippedBits(void** state) {
+static void test_flipped_bits(void** state) {
     (void)state;
     for (int parts = 1; parts <= 3; parts += 2) {
         rgResultsDef def = Def(parts);
@@ -341,7 +341,7 @@ static long FindNumber(const char* path, double number) {
 }
 
 // The message says which row of which array, in which file.
-static void TestDamageIsNamed(void** state) {
+static void test_damage_is_named(void** state) {
     (void)state;
     rgDiagnostics* said = NULL;
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
@@ -366,7 +366,7 @@ static void TestDamageIsNamed(void** state) {
 }
 
 // Files without checksums, of version 1, are read and gone on with.
-static void TestVersion1(void** state) {
+static void test_version1(void** state) {
     (void)state;
     rgResultsDef def = Def(1);
     rgResults* results = NULL;
@@ -391,10 +391,10 @@ static void TestVersion1(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTwoWriters),    cmocka_unit_test(TestFlippedBits),
-        cmocka_unit_test(TestDamageIsNamed), cmocka_unit_test(TestVersion1),
-        cmocka_unit_test(TestRoundTrip),     cmocka_unit_test(TestNothingIsOverwritten),
-        cmocka_unit_test(TestBadFiles),
+        cmocka_unit_test(test_two_writers),     cmocka_unit_test(test_flipped_bits),
+        cmocka_unit_test(test_damage_is_named), cmocka_unit_test(test_version1),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_nothing_is_overwritten),
+        cmocka_unit_test(test_bad_files),
     };
     return cmocka_run_group_tests(tests, rgMakeTestFolder, rgRemoveTestFolder);
 }

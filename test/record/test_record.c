@@ -119,7 +119,7 @@ static void rgExpectRun(rgFixture* f, rgRecording* recording, int frames, int in
     assert_true(contacts > 0);
 }
 
-static void rgTestRoundTrip(void** state) {
+static void test_round_trip(void** state) {
     rgFixture* f = *state;
     rgRecording* recording = NULL;
     rgStepReport report;
@@ -147,7 +147,7 @@ static void rgTestRoundTrip(void** state) {
 }
 
 // The model plays without the original files.
-static void rgTestModelInside(void** state) {
+static void test_model_inside(void** state) {
     rgFixture* f = *state;
     rgRecording* recording = NULL;
     rgDestroyRecorder(rgOpenRecorder(f, 1));
@@ -165,7 +165,7 @@ static void rgTestModelInside(void** state) {
     rgDestroyRecording(recording);
 }
 
-static void rgTestInterval(void** state) {
+static void test_interval(void** state) {
     rgFixture* f = *state;
     rgRecording* recording = NULL;
     rgStepReport report;
@@ -180,7 +180,7 @@ static void rgTestInterval(void** state) {
 }
 
 // A file that is still written can be read up to the last flush, and the writer goes on.
-static void rgTestReadWhileWriting(void** state) {
+static void test_read_while_writing(void** state) {
     rgFixture* f = *state;
     rgRecording* recording = NULL;
     rgStepReport report;
@@ -208,7 +208,7 @@ static void rgTestReadWhileWriting(void** state) {
     rgDestroyRecording(recording);
 }
 
-static void rgTestRefusals(void** state) {
+static void test_refusals(void** state) {
     rgFixture* f = *state;
     rgRecorder* recorder = NULL;
     rgRecording* recording = NULL;
@@ -232,7 +232,7 @@ static void rgTestRefusals(void** state) {
 
 // A world of another size is refused, and the recorder goes on.
 // The file of a recorder is its own until it has finished.
-static void rgTestTwoRecorders(void** state) {
+static void test_two_recorders(void** state) {
     rgFixture* f = *state;
     rgStepReport report;
     rgRecorder* first = rgOpenRecorder(f, 1);
@@ -256,7 +256,7 @@ static void rgTestTwoRecorders(void** state) {
 }
 
 // A child of fork() has no writer: it is told so, and the parent's file stays the parent's.
-static void rgTestFork(void** state) {
+static void test_fork(void** state) {
     rgFixture* f = *state;
     rgStepReport report;
     rgRecorder* recorder = rgOpenRecorder(f, 1);
@@ -283,7 +283,7 @@ static void rgTestFork(void** state) {
     rgDestroyRecording(recording);
 }
 
-static void rgTestOtherWorld(void** state) {
+static void test_other_world(void** state) {
     rgFixture* f = *state;
     rgRecorder* recorder = rgOpenRecorder(f, 1);
     rgModelDef* def = NULL;
@@ -340,7 +340,7 @@ static void rgDestroyTheatre(rgTheatre* s) {
     rgDestroyModelDef(s->def);
 }
 
-static void rgTestKinematic(void** state) {
+static void test_kinematic(void** state) {
     rgFixture* f = *state;
     rgRecorderDef def = rgDefaultRecorderDef();
     rgRecorder* recorder = NULL;
@@ -393,7 +393,7 @@ static void rgTestKinematic(void** state) {
 }
 
 // Energies are of the bodies as they are, not as the model had them at the start.
-static void rgTestChangedMass(void** state) {
+static void test_changed_mass(void** state) {
     rgFixture* f = *state;
     rgRecorderDef def = rgDefaultRecorderDef();
     rgRecorder* recorder = NULL;
@@ -431,7 +431,7 @@ static void rgTestChangedMass(void** state) {
 }
 
 // The scene says where the values of each sensor are.
-static void rgTestSensorPlaces(void** state) {
+static void test_sensor_places(void** state) {
     rgFixture* f = *state;
     char* scene = NULL;
     int end = 0;
@@ -453,7 +453,7 @@ static void rgTestSensorPlaces(void** state) {
 }
 
 // Without kinematic bodies the dataset is not there, as in files of older programs.
-static void rgTestNoKinematic(void** state) {
+static void test_no_kinematic(void** state) {
     rgFixture* f = *state;
     rgRecording* recording = NULL;
     rgRecordedFrame frame;
@@ -468,7 +468,7 @@ static void rgTestNoKinematic(void** state) {
 }
 
 // Activations are kept, to the bit, for models that have them.
-static void rgTestActivations(void** state) {
+static void test_activations(void** state) {
     rgFixture* f = *state;
     static const char text[] =
         "<mujoco><worldbody><body><joint name='x' type='slide'/><geom size='.1'/></body>"
@@ -511,19 +511,19 @@ static void rgTestActivations(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rgTestRoundTrip, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestModelInside, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestInterval, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestReadWhileWriting, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestRefusals, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestTwoRecorders, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestFork, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestOtherWorld, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestKinematic, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestChangedMass, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestSensorPlaces, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestNoKinematic, rgSetUp, rgTearDown),
-        cmocka_unit_test_setup_teardown(rgTestActivations, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_round_trip, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_model_inside, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_interval, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_read_while_writing, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_refusals, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_two_recorders, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_fork, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_other_world, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_kinematic, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_changed_mass, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_sensor_places, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_no_kinematic, rgSetUp, rgTearDown),
+        cmocka_unit_test_setup_teardown(test_activations, rgSetUp, rgTearDown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

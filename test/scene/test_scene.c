@@ -63,7 +63,7 @@ static void rgExpectApart(const rgSceneInfo* scene, rgWorld* world) {
     }
 }
 
-static void rgTestAll(void** state) {
+static void test_all(void** state) {
     (void)state;
     for (int i = 0; i < rgSceneCount(); ++i) {
         const rgSceneInfo* scene = rgSceneAt(i);
@@ -82,7 +82,7 @@ static void rgTestAll(void** state) {
 }
 
 // Nothing in our own scenes is left unexplained by mechanics.
-static void rgTestHealth(void** state) {
+static void test_health(void** state) {
     (void)state;
     for (int i = 0; i < rgSceneCount(); ++i) {
         const rgSceneInfo* scene = rgSceneAt(i);
@@ -100,7 +100,7 @@ static void rgTestHealth(void** state) {
     }
 }
 
-static void rgTestArguments(void** state) {
+static void test_arguments(void** state) {
     (void)state;
     rgModelDef* model = NULL;
     rgSceneDef def = rgDefaultSceneDef();
@@ -121,7 +121,7 @@ static void rgTestArguments(void** state) {
 }
 
 // 15 cubes with 10^row kg, each on top of two; the ball waits.
-static void rgTestWall(void** state) {
+static void test_wall(void** state) {
     (void)state;
     const rgSceneInfo* scene = rgFindScene("wall");
     rgPlay play = rgOpen(scene, NULL, 0);
@@ -148,7 +148,7 @@ static const double* rgBallPosition(const rgPlay* play) {
 }
 
 // It neither falls nor touches for 2 s, then flies: after one step of 10 ms it has moved 0.1 m.
-static void rgTestLaunch(void** state) {
+static void test_launch(void** state) {
     (void)state;
     const rgSceneInfo* scene = rgFindScene("wall3x5");
     rgPlay play = rgOpen(scene, NULL, 0.01);
@@ -163,7 +163,7 @@ static void rgTestLaunch(void** state) {
 }
 
 // A script keeps nothing: saving before the launch and going on twice gives the same bits.
-static void rgTestRestore(void** state) {
+static void test_restore(void** state) {
     (void)state;
     const rgSceneInfo* scene = rgFindScene("wall3x5");
     rgPlay play = rgOpen(scene, NULL, 0.02);
@@ -193,7 +193,7 @@ static uint64_t rgStartHash(const rgSceneInfo* scene, int count, uint64_t seed, 
     return hash;
 }
 
-static void rgTestSizes(void** state) {
+static void test_sizes(void** state) {
     (void)state;
     static const char* const sized[] = {"pile", "tower", "domino", "chain"};
     for (int i = 0; i < 4; ++i) {
@@ -207,7 +207,7 @@ static void rgTestSizes(void** state) {
     }
 }
 
-static void rgTestSeeds(void** state) {
+static void test_seeds(void** state) {
     (void)state;
     const rgSceneInfo* pile = rgFindScene("pile");
     int count = 0;
@@ -217,7 +217,7 @@ static void rgTestSeeds(void** state) {
 }
 
 // The quadruped stands on its servos; without them it lies.
-static void rgTestQuadruped(void** state) {
+static void test_quadruped(void** state) {
     (void)state;
     const rgSceneInfo* scene = rgFindScene("quadruped");
     rgPlay play = rgOpen(scene, NULL, 0);
@@ -234,7 +234,7 @@ static void rgTestQuadruped(void** state) {
 }
 
 // Forces balance from the first step: nothing moves.
-static void rgTestGrasp(void** state) {
+static void test_grasp(void** state) {
     (void)state;
     const rgSceneInfo* scene = rgFindScene("grasp");
     rgPlay play = rgOpen(scene, NULL, 0);
@@ -246,7 +246,7 @@ static void rgTestGrasp(void** state) {
 }
 
 // Every allocation fails once: an error, no crash, nothing left behind.
-static void rgTestMemory(void** state) {
+static void test_memory(void** state) {
     (void)state;
     static const char* const names[] = {"pile", "quadruped", "hand", "grasp", "top", "chain"};
     for (int i = 0; i < 6; ++i) {
@@ -272,12 +272,12 @@ static void rgTestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rgTestAll),       cmocka_unit_test(rgTestHealth),
-        cmocka_unit_test(rgTestArguments), cmocka_unit_test(rgTestWall),
-        cmocka_unit_test(rgTestLaunch),    cmocka_unit_test(rgTestRestore),
-        cmocka_unit_test(rgTestSizes),     cmocka_unit_test(rgTestSeeds),
-        cmocka_unit_test(rgTestQuadruped), cmocka_unit_test(rgTestGrasp),
-        cmocka_unit_test(rgTestMemory),
+        cmocka_unit_test(test_all),       cmocka_unit_test(test_health),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_wall),
+        cmocka_unit_test(test_launch),    cmocka_unit_test(test_restore),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_quadruped), cmocka_unit_test(test_grasp),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

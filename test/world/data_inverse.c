@@ -48,7 +48,7 @@ static void Reach(const rgWorld* world, const double* c, double* v) {
     }
 }
 
-static void TestUr5Slides(void** state) {
+static void test_ur5_slides(void** state) {
     (void)state;
     const double quarter = 1.5707963267948966;
     const double q[6] = {0, 0.6 - quarter, 0.633, -1.233 - quarter, -quarter, 0};
@@ -99,6 +99,6 @@ int main(void) {
     if (!rgHaveData("robots/ur5/ur5.xml")) {
         return 77;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(TestUr5Slides)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ur5_slides)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

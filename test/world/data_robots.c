@@ -103,7 +103,7 @@ static void RunFolder(const char* folder) {
     closedir(listing);
 }
 
-static void TestRobots(void** state) {
+static void test_robots(void** state) {
     (void)state;
     static const char* const folders[] = {"robots/allegro", "robots/cassie", "robots/humanoid",
                                           "robots/solo12",  "robots/talos",  "robots/ur5",
@@ -119,6 +119,6 @@ int main(void) {
     if (!rgHaveData("robots")) {
         return 77;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(TestRobots)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_robots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

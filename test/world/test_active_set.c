@@ -25,7 +25,7 @@ static Scene FallingRod(double dt, double speed, double lead) {
 
 // The end that is stopped turns the rod, and the other goes on at 1.45 times its speed: both are
 // stopped at the floor, but for the turn's second order.
-static void TestSwingsIn(void** state) {
+static void test_swings_in(void** state) {
     (void)state;
     double dt = 1e-3, speed = 10;
     for (int k = 0; k < 4; ++k) {
@@ -42,7 +42,7 @@ static void TestSwingsIn(void** state) {
 }
 
 // Farther away it does not get there, and waits.
-static void TestStaysOut(void** state) {
+static void test_stays_out(void** state) {
     (void)state;
     Scene scene = FallingRod(1e-3, 10, 2.5);
     rgStepReport report = SceneStep(&scene);
@@ -52,7 +52,7 @@ static void TestStaysOut(void** state) {
 
 // A box that glides above the floor: four open contacts with their slip, in the order of features
 // that they have on the floor, and no rows.
-static void TestOpenContactsAreShown(void** state) {
+static void test_open_contacts_are_shown(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.4, rgQuatIdentity());
@@ -92,7 +92,7 @@ static void TestOpenContactsAreShown(void** state) {
 
 // One edge on the floor, the other a little above it: two contacts have rows, and all four are
 // shown pair by pair as if all had.
-static void TestSomeWait(void** state) {
+static void test_some_wait(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.4, rgQuatIdentity());
@@ -121,10 +121,10 @@ static void TestSomeWait(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestSwingsIn),
-        cmocka_unit_test(TestStaysOut),
-        cmocka_unit_test(TestOpenContactsAreShown),
-        cmocka_unit_test(TestSomeWait),
+        cmocka_unit_test(test_swings_in),
+        cmocka_unit_test(test_stays_out),
+        cmocka_unit_test(test_open_contacts_are_shown),
+        cmocka_unit_test(test_some_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

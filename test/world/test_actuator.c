@@ -24,7 +24,7 @@ static double Speed(const Scene* scene) {
 }
 
 // A filter and an integrator have their closed forms, and so has the speed of what they push.
-static void TestActivations(void** state) {
+static void test_activations(void** state) {
     (void)state;
     Scene scene =
         TextScene(SLIDER("<general joint='x' dyntype='filter' dynprm='0.05' gainprm='4'/>"
@@ -53,7 +53,7 @@ static void TestActivations(void** state) {
 }
 
 // Activations are part of what is saved; those of the end of the step act early.
-static void TestRestoreAndEarly(void** state) {
+static void test_restore_and_early(void** state) {
     (void)state;
     double speeds[2];
     for (int early = 0; early < 2; ++early) {
@@ -82,7 +82,7 @@ static void TestRestoreAndEarly(void** state) {
 }
 
 // A damper whose control asks for any damping stops what moves, and never turns it around.
-static void TestDamper(void** state) {
+static void test_damper(void** state) {
     (void)state;
     const double controls[] = {0.5, 50, 1e4, 1e8};
     for (int i = 0; i < 4; ++i) {
@@ -105,7 +105,7 @@ static void TestDamper(void** state) {
 
 // Motors on a free joint push along the world's axes and turn about the body's; at a site, along
 // its own axes, and by its arm.
-static void TestFreeAndSite(void** state) {
+static void test_free_and_site(void** state) {
     (void)state;
     for (int site = 0; site < 2; ++site) {
         Scene scene = TextScene(
@@ -131,7 +131,7 @@ static void TestFreeAndSite(void** state) {
 
 // A servo between two sites holds one at the wanted place of the other; the joint below feels
 // what the site is pushed with.
-static void TestReference(void** state) {
+static void test_reference(void** state) {
     (void)state;
     Scene scene = TextScene(
         "<mujoco><worldbody><site name='r' pos='0 0 0.2' euler='90 0 0'/><body><joint type='slide' "
@@ -148,7 +148,7 @@ static void TestReference(void** state) {
 
 // Every kind of actuator: the rate of its position is that of differences, inverse dynamics undoes
 // a step, and a saved state goes on to the same bits.
-static void TestAllKinds(void** state) {
+static void test_all_kinds(void** state) {
     (void)state;
     const char* files[] = {RIGOR_SOURCE_DIR "/test/io/mjcf/motion/actuators.xml",
                            RIGOR_SOURCE_DIR "/test/io/mjcf/motion/muscles.xml"};
@@ -162,7 +162,7 @@ static void TestAllKinds(void** state) {
 }
 
 // The rate of a crank's position against differences.
-static void TestCrank(void** state) {
+static void test_crank(void** state) {
     (void)state;
     Scene scene = TextScene(
         "<mujoco><worldbody><site name='guide' pos='0 0 -0.1' euler='10 5 0'/><body><joint "
@@ -187,7 +187,7 @@ static void TestCrank(void** state) {
 
 // A muscle at rest holds a weight where its force is the weight's; its length range is what the
 // joint allows, and its force follows from what it accelerates.
-static void TestMuscle(void** state) {
+static void test_muscle(void** state) {
     (void)state;
     Scene scene = TextScene(
         "<mujoco><worldbody><body><joint name='x' type='slide' axis='0 0 -1' range='0 0.3' "
@@ -209,9 +209,9 @@ static void TestMuscle(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestActivations), cmocka_unit_test(TestRestoreAndEarly),
-        cmocka_unit_test(TestDamper),      cmocka_unit_test(TestFreeAndSite),
-        cmocka_unit_test(TestReference),   cmocka_unit_test(TestAllKinds),
-        cmocka_unit_test(TestCrank),       cmocka_unit_test(TestMuscle)};
+        cmocka_unit_test(test_activations), cmocka_unit_test(test_restore_and_early),
+        cmocka_unit_test(test_damper),      cmocka_unit_test(test_free_and_site),
+        cmocka_unit_test(test_reference),   cmocka_unit_test(test_all_kinds),
+        cmocka_unit_test(test_crank),       cmocka_unit_test(test_muscle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static rgWorldDef DefaultDef(double dt) {
 
 // A table of 12 kg on four legs at (+-0.5, +-0.4), with 5 kg at (0.2, 0.1): hyperstatic. Of all
 // forces that would do, equal compliance of the legs chooses f = W/4 + a x + b y.
-static void TestTableLegs(void** state) {
+static void test_table_legs(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -93,7 +93,7 @@ static Scene MakeGrasp(Grasp* grasp, rgBodyId* object) {
 }
 
 // Flat faces that friction can hold are held, however little friction there is to spare.
-static void TestGraspsAtTheLimit(void** state) {
+static void test_grasps_at_the_limit(void** state) {
     (void)state;
     static const double margins[] = {1.01, 1.05, 1.1, 1.2, 1.5};
     rgRandom random = {11};
@@ -114,7 +114,7 @@ static void TestGraspsAtTheLimit(void** state) {
 }
 
 // The forces of a held object stay what they are.
-static void TestGraspForcesAreSteady(void** state) {
+static void test_grasp_forces_are_steady(void** state) {
     (void)state;
     Grasp grasp = {.half = 0.02, .mass = 0.05, .mu = 0.6, .margin = 3};
     rgBodyId object;
@@ -137,7 +137,7 @@ static void TestGraspForcesAreSteady(void** state) {
 }
 
 // 1 kg under 10^4 to 10^8 kg stands, every step is solved, and the forces are right.
-static void TestMassRatios(void** state) {
+static void test_mass_ratios(void** state) {
     (void)state;
     for (double heavy = 1e4; heavy <= 1e8; heavy *= 10) {
         Scene scene = SceneStart();
@@ -158,7 +158,7 @@ static void TestMassRatios(void** state) {
 }
 
 // A gram on ten tonnes on a slope: the residual of the light one counts as much.
-static void TestLightOnHeavyDoesNotCreep(void** state) {
+static void test_light_on_heavy_does_not_creep(void** state) {
     (void)state;
     double slope = 0.3;
     rgQuat tilt = rgQuatFromRotationVector(rgVec(0, slope, 0));
@@ -184,7 +184,7 @@ static void TestLightOnHeavyDoesNotCreep(void** state) {
 }
 
 // However fast it slides, a block weighs what it weighs and brakes by mu times that.
-static void TestFastSliding(void** state) {
+static void test_fast_sliding(void** state) {
     (void)state;
     for (double speed = 1; speed <= 100; speed *= 10) {
         Scene scene = SceneStart();
@@ -237,7 +237,7 @@ static double WorldLoad(rgWorld* world) {
 // A heap falls and comes to rest. Every step has the accuracy, and says so; energy rises by no more
 // than with exact solutions (1.6e-6 J in a step, of what rolls); at rest nothing sinks, and the
 // floor carries the weight.
-static void TestAccuracyOfAHeap(void** state) {
+static void test_accuracy_of_a_heap(void** state) {
     (void)state;
     for (int k = 0; k < 2; ++k) {
         rgModel* model;
@@ -270,7 +270,7 @@ static void TestAccuracyOfAHeap(void** state) {
 
 // 10^4 kg on 1 kg, which a compliance of that accuracy around zero impulses would let fall: the
 // wall stands, because the proximal term becomes smaller where the residual does not fall.
-static void TestAccuracyOfAWall(void** state) {
+static void test_accuracy_of_a_wall(void** state) {
     (void)state;
     rgModel* model;
     rgWorldDef def = DefaultDef(1e-3);
@@ -291,14 +291,14 @@ static void TestAccuracyOfAWall(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTableLegs),
-        cmocka_unit_test(TestGraspsAtTheLimit),
-        cmocka_unit_test(TestGraspForcesAreSteady),
-        cmocka_unit_test(TestMassRatios),
-        cmocka_unit_test(TestLightOnHeavyDoesNotCreep),
-        cmocka_unit_test(TestFastSliding),
-        cmocka_unit_test(TestAccuracyOfAHeap),
-        cmocka_unit_test(TestAccuracyOfAWall),
+        cmocka_unit_test(test_table_legs),
+        cmocka_unit_test(test_grasps_at_the_limit),
+        cmocka_unit_test(test_grasp_forces_are_steady),
+        cmocka_unit_test(test_mass_ratios),
+        cmocka_unit_test(test_light_on_heavy_does_not_creep),
+        cmocka_unit_test(test_fast_sliding),
+        cmocka_unit_test(test_accuracy_of_a_heap),
+        cmocka_unit_test(test_accuracy_of_a_wall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static double Creep(Scene* scene, double rate, double seconds) {
     return rgLength(rgSub(last, first)) / ((steps - half) * 1e-3);
 }
 
-static void TestTurntable(void** state) {
+static void test_turntable(void** state) {
     (void)state;
     const char* text =
         "<mujoco><worldbody><body><joint name='j' axis='0 0 1'/>"
@@ -43,7 +43,7 @@ static void TestTurntable(void** state) {
     }
 }
 
-static void TestTurningGripper(void** state) {
+static void test_turning_gripper(void** state) {
     (void)state;
     const char* text =
         "<mujoco><worldbody><body pos='0 0 1'><joint name='j' axis='0 0 1'/>"
@@ -68,7 +68,7 @@ static void TestTurningGripper(void** state) {
 
 // A ball that rolls and pivots on a plane goes straight on: its contact moves over it, and no arc
 // of its points is taken for slip.
-static void TestRollingBallGoesStraight(void** state) {
+static void test_rolling_ball_goes_straight(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.8, rgQuatIdentity());
@@ -87,9 +87,9 @@ static void TestRollingBallGoesStraight(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTurntable),
-        cmocka_unit_test(TestTurningGripper),
-        cmocka_unit_test(TestRollingBallGoesStraight),
+        cmocka_unit_test(test_turntable),
+        cmocka_unit_test(test_turning_gripper),
+        cmocka_unit_test(test_rolling_ball_goes_straight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

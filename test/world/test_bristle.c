@@ -57,7 +57,7 @@ static double Speed(const Scene* scene) {
 // ---- statics
 
 // Below the friction angle it goes m g sin(a)/k down the slope, and no further.
-static void TestInclineSettles(void** state) {
+static void test_incline_settles(void** state) {
     (void)state;
     double k = 1e5, slope = 0.3;
     for (int i = 0; i < 5; ++i) {
@@ -86,7 +86,7 @@ static void TestInclineSettles(void** state) {
 }
 
 // A loose tolerance leaves errors in every step; they do not add up, as the anchor knows the way.
-static void TestNoCreepAtLooseTolerance(void** state) {
+static void test_no_creep_at_loose_tolerance(void** state) {
     (void)state;
     double k = 1e5, slope = 0.3, far = BLOCK_MASS * SCENE_G * sin(slope) / k;
     rgWorldDef def = FaceDef(1e-3, (Spring){k, 500});
@@ -121,7 +121,7 @@ static Scene Slider(rgShapeKind kind, Spring ofFloor, Spring ofSolid, rgWorldDef
 
 // Springs of materials are in series, and belong to points: four of them are four times as stiff.
 // What the world says comes first.
-static void TestMaterials(void** state) {
+static void test_materials(void** state) {
     (void)state;
     rgShapeKind kinds[] = {rg_shapeSphere, rg_shapeBox};
     for (int i = 0; i < 6; ++i) {
@@ -163,7 +163,7 @@ static double Period(double k, double dt) {
     return (turn - first) / 2; // four halves
 }
 
-static void TestPeriod(void** state) {
+static void test_period(void** state) {
     (void)state;
     double k = 1e4, exact = 2 * acos(-1) * sqrt(BLOCK_MASS / k);
     // The implicit rule turns by atan(w dt) instead of w dt: second order.
@@ -174,7 +174,7 @@ static void TestPeriod(void** state) {
 }
 
 // Pushed less than friction can hold: out by F/k, and back when the push ends.
-static void TestReturnsWhenUnloaded(void** state) {
+static void test_returns_when_unloaded(void** state) {
     (void)state;
     double k = 1e5, mu = 0.5;
     Scene scene = Block(mu, 0, 0, FaceDef(1e-3, (Spring){k, 1000}));
@@ -194,7 +194,7 @@ static void TestReturnsWhenUnloaded(void** state) {
 
 // Pushed more: it slides with mu, the anchor is dragged along at the length that friction holds,
 // and after the end it springs back by as much.
-static void TestSlipsAtOverload(void** state) {
+static void test_slips_at_overload(void** state) {
     (void)state;
     double k = 1e4, mu = 0.4, dt = 1e-3, weight = BLOCK_MASS * SCENE_G, push = 1.5 * mu * weight;
     for (int damped = 0; damped < 2; ++damped) {
@@ -239,7 +239,7 @@ static double StoppingPlace(double k) {
     return hypot(p.x, p.y);
 }
 
-static void TestStiffGoesToRigid(void** state) {
+static void test_stiff_goes_to_rigid(void** state) {
     (void)state;
     double rigid = StoppingPlace(0);
     EXPECT_NEAR(rigid, 0.101937, 1e-6);
@@ -252,7 +252,7 @@ static void TestStiffGoesToRigid(void** state) {
 // ---- energy
 
 // On a floor that keeps its height, nothing but springs, dampers and friction: never up.
-static void TestEnergyNeverGrows(void** state) {
+static void test_energy_never_grows(void** state) {
     (void)state;
     rgRandom random = {11};
     for (int trial = 0; trial < 6; ++trial) {
@@ -289,7 +289,7 @@ static void Drop(Scene* scene) {
 
 // What springs store comes from the bodies, in every step: never more than they lost to them,
 // and less by what friction and dampers took.
-static void TestTumbleGainsNothing(void** state) {
+static void test_tumble_gains_nothing(void** state) {
     (void)state;
     for (int damped = 0; damped < 2; ++damped) {
         Spring spring = {2e4, damped * 40.0};
@@ -319,7 +319,7 @@ static void TestTumbleGainsNothing(void** state) {
 
 // A rigid contact transmits an impact in no time; springs along the surface have none to give way.
 // A block that comes in sliding loses mu (1 + e) v_n, or sticks, as it does without springs.
-static void TestImpactKeepsItsFriction(void** state) {
+static void test_impact_keeps_its_friction(void** state) {
     (void)state;
     double mu = 0.2, v[6] = {2, 0, -1, 0, 0, 0};
     for (int i = 0; i < 6; ++i) {
@@ -347,7 +347,7 @@ static void TestImpactKeepsItsFriction(void** state) {
 // ---- turning frames
 
 // A ball that rolls does not stretch its anchor, for ever.
-static void TestRollingBall(void** state) {
+static void test_rolling_ball(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -401,7 +401,7 @@ static rgVec3 RollDown(double k, rgVec3* anchor, double* friction) {
     return p;
 }
 
-static void TestRollingOverAHill(void** state) {
+static void test_rolling_over_a_hill(void** state) {
     (void)state;
     double friction, k = 1e6;
     rgVec3 anchor, rigid = RollDown(0, &anchor, &friction);
@@ -413,7 +413,7 @@ static void TestRollingOverAHill(void** state) {
 }
 
 // Both bodies and all forces turned at once: everything is as before, only turned.
-static void TestFrameTurnsWithBoth(void** state) {
+static void test_frame_turns_with_both(void** state) {
     (void)state;
     double k = 1e4;
     Scene scene = SceneStart();
@@ -484,7 +484,7 @@ static double Turntable(double k, double turning, rgVec3* radial, rgVec3* anchor
 // The anchor turns with the bodies: it stays radial, at the length that the centripetal force asks
 // for, and the block stays that much further out than on a rigid contact. (That one goes out too,
 // by (w dt)^2 r/2 per step: the step moves along tangents.)
-static void TestTurntable(void** state) {
+static void test_turntable(void** state) {
     (void)state;
     double k = 2e4, w = 2;
     rgVec3 radial, anchor;
@@ -497,7 +497,7 @@ static void TestTurntable(void** state) {
 
 // ---- state
 
-static void TestStateHoldsAnchors(void** state) {
+static void test_state_holds_anchors(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Drop(&scene);
@@ -539,7 +539,7 @@ static void TestStateHoldsAnchors(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestThreadsGiveTheSameBits(void** state) {
+static void test_threads_give_the_same_bits(void** state) {
     (void)state;
     uint64_t hashes[2];
     for (int i = 0; i < 2; ++i) {
@@ -561,7 +561,7 @@ static void TestThreadsGiveTheSameBits(void** state) {
     assert_true(hashes[0] == hashes[1]);
 }
 
-static void TestResetForgetsAnchors(void** state) {
+static void test_reset_forgets_anchors(void** state) {
     (void)state;
     Scene scene = Block(0.6, 0.3, 0, AnchorDef(1e-3, (Spring){1e4, 0}));
     SceneStep(&scene);
@@ -575,7 +575,7 @@ static void TestResetForgetsAnchors(void** state) {
 }
 
 // Nothing holds the spring of a point that lifts off: it goes back as fast as its damper lets it.
-static void TestLiftedSpringsRelax(void** state) {
+static void test_lifted_springs_relax(void** state) {
     (void)state;
     for (int damped = 0; damped < 2; ++damped) {
         Spring spring = {1e4, damped * 100.0};
@@ -598,7 +598,7 @@ static void TestLiftedSpringsRelax(void** state) {
 }
 
 // At the default tolerance a grasp stays where its springs have let it sink to: m g over eight k.
-static void TestGraspHolds(void** state) {
+static void test_grasp_holds(void** state) {
     (void)state;
     for (int i = 0; i < 3; ++i) {
         double k = pow(10, 5 + i), sink = 0.045 * SCENE_G / (8 * k);
@@ -618,7 +618,7 @@ static void TestGraspHolds(void** state) {
     }
 }
 
-static void TestNoAllocationAfterWarmUp(void** state) {
+static void test_no_allocation_after_warm_up(void** state) {
     (void)state;
     rgCounter counter = {.failAfter = -1};
     Scene scene = SceneStart();
@@ -648,7 +648,7 @@ static bool IsRefused(const rgModel* model, rgWorldDef def, const char* name) {
     return refused;
 }
 
-static void TestBadValuesAreRefused(void** state) {
+static void test_bad_values_are_refused(void** state) {
     (void)state;
     Scene scene = Block(0.5, 0, 0, AnchorDef(1e-3, (Spring){0, 0}));
     double bad[] = {-1, NAN, INFINITY};
@@ -663,17 +663,27 @@ static void TestBadValuesAreRefused(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestInclineSettles),      cmocka_unit_test(TestNoCreepAtLooseTolerance),
-        cmocka_unit_test(TestMaterials),           cmocka_unit_test(TestPeriod),
-        cmocka_unit_test(TestReturnsWhenUnloaded), cmocka_unit_test(TestSlipsAtOverload),
-        cmocka_unit_test(TestStiffGoesToRigid),    cmocka_unit_test(TestEnergyNeverGrows),
-        cmocka_unit_test(TestTumbleGainsNothing),  cmocka_unit_test(TestImpactKeepsItsFriction),
-        cmocka_unit_test(TestRollingBall),         cmocka_unit_test(TestRollingOverAHill),
-        cmocka_unit_test(TestFrameTurnsWithBoth),  cmocka_unit_test(TestTurntable),
-        cmocka_unit_test(TestStateHoldsAnchors),   cmocka_unit_test(TestThreadsGiveTheSameBits),
-        cmocka_unit_test(TestResetForgetsAnchors), cmocka_unit_test(TestLiftedSpringsRelax),
-        cmocka_unit_test(TestGraspHolds),          cmocka_unit_test(TestNoAllocationAfterWarmUp),
-        cmocka_unit_test(TestBadValuesAreRefused),
+        cmocka_unit_test(test_incline_settles),
+        cmocka_unit_test(test_no_creep_at_loose_tolerance),
+        cmocka_unit_test(test_materials),
+        cmocka_unit_test(test_period),
+        cmocka_unit_test(test_returns_when_unloaded),
+        cmocka_unit_test(test_slips_at_overload),
+        cmocka_unit_test(test_stiff_goes_to_rigid),
+        cmocka_unit_test(test_energy_never_grows),
+        cmocka_unit_test(test_tumble_gains_nothing),
+        cmocka_unit_test(test_impact_keeps_its_friction),
+        cmocka_unit_test(test_rolling_ball),
+        cmocka_unit_test(test_rolling_over_a_hill),
+        cmocka_unit_test(test_frame_turns_with_both),
+        cmocka_unit_test(test_turntable),
+        cmocka_unit_test(test_state_holds_anchors),
+        cmocka_unit_test(test_threads_give_the_same_bits),
+        cmocka_unit_test(test_reset_forgets_anchors),
+        cmocka_unit_test(test_lifted_springs_relax),
+        cmocka_unit_test(test_grasp_holds),
+        cmocka_unit_test(test_no_allocation_after_warm_up),
+        cmocka_unit_test(test_bad_values_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

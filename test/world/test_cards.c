@@ -71,7 +71,7 @@ static void CheckThreshold(int degrees, int hulls) {
     }
 }
 
-static void TestThresholds(void** state) {
+static void test_thresholds(void** state) {
     (void)state;
     for (int degrees = 15; degrees <= 45; degrees += 5) {
         CheckThreshold(degrees, 0);
@@ -79,7 +79,7 @@ static void TestThresholds(void** state) {
 }
 
 // Cards that are hulls, against hulls and against boxes.
-static void TestHulls(void** state) {
+static void test_hulls(void** state) {
     (void)state;
     for (int degrees = 15; degrees <= 45; degrees += 5) {
         CheckThreshold(degrees, 2);
@@ -89,8 +89,8 @@ static void TestHulls(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestThresholds),
-        cmocka_unit_test(TestHulls),
+        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_hulls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

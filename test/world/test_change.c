@@ -219,7 +219,7 @@ static bool SameMotion(const rgWorld* a, const rgWorld* b) {
            memcmp(va, vb, (size_t)nv * sizeof(double)) == 0;
 }
 
-static void TestChangedWorldIsModelMadeSo(void** state) {
+static void test_changed_world_is_model_made_so(void** state) {
     (void)state;
     Ids ids;
     Scene changed = Build(&before, &ids), made = Build(&after, &ids), plain = Build(&before, &ids);
@@ -244,7 +244,7 @@ static void TestChangedWorldIsModelMadeSo(void** state) {
     SceneEnd(&plain);
 }
 
-static void TestOtherWorldsDoNotSeeIt(void** state) {
+static void test_other_worlds_do_not_see_it(void** state) {
     (void)state;
     Ids ids;
     Scene scene = Build(&before, &ids), plain = Build(&before, &ids);
@@ -270,7 +270,7 @@ static void TestOtherWorldsDoNotSeeIt(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestChangesAreState(void** state) {
+static void test_changes_are_state(void** state) {
     (void)state;
     Ids ids;
     Scene scene = Build(&before, &ids), other = Build(&before, &ids);
@@ -341,7 +341,7 @@ static void ExpectRefused(rgDiagnostics* said, rgResult result, rgResult expecte
     assert_non_null(strstr(last, text));
 }
 
-static void TestRefusals(void** state) {
+static void test_refusals(void** state) {
     (void)state;
     Ids ids;
     Scene scene = Build(&before, &ids);
@@ -394,7 +394,7 @@ static void TestRefusals(void** state) {
 
 // Memory is taken by the first change of a kind; what it cannot have, it says, and all stays
 // usable.
-static void TestMemory(void** state) {
+static void test_memory(void** state) {
     (void)state;
     Ids ids;
     Scene scene = Build(&before, &ids), made = Build(&after, &ids);
@@ -427,11 +427,11 @@ static void TestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestChangedWorldIsModelMadeSo),
-        cmocka_unit_test(TestOtherWorldsDoNotSeeIt),
-        cmocka_unit_test(TestChangesAreState),
-        cmocka_unit_test(TestRefusals),
-        cmocka_unit_test(TestMemory),
+        cmocka_unit_test(test_changed_world_is_model_made_so),
+        cmocka_unit_test(test_other_worlds_do_not_see_it),
+        cmocka_unit_test(test_changes_are_state),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

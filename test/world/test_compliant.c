@@ -56,7 +56,7 @@ static Bounce BounceFrom(double height, rgWorldDef def) {
 
 // Falling 0.1 m on a spring of 1e4 N/m: rebound, largest force (150 N) and time of contact at
 // w dt = 0.1 and 0.01, whatever the phase of the step it falls in.
-static void TestBounceOnASpring(void** state) {
+static void test_bounce_on_a_spring(void** state) {
     (void)state;
     double k = 1e4, h = 0.1, w = sqrt(k), v = sqrt(2 * SCENE_G * h), errors[2][2];
     double deepest = SCENE_G / k * (1 + sqrt(1 + 2 * k * h / SCENE_G));
@@ -82,7 +82,7 @@ static void TestBounceOnASpring(void** state) {
 
 // A damper in parallel: e = exp(-tan(b) (pi - 2 b)) with sin(b) = d/(2 sqrt(k m)), where the force
 // ends before the way does.
-static void TestRestitutionFromDamping(void** state) {
+static void test_restitution_from_damping(void** state) {
     (void)state;
     double k = 1e4, dt = 1e-5;
     for (int i = 0; i < 4; ++i) {
@@ -110,7 +110,7 @@ static double HuntCrossley(double d, double v) {
     return low / v;
 }
 
-static void TestHuntCrossley(void** state) {
+static void test_hunt_crossley(void** state) {
     (void)state;
     double d = 0.5;
     for (int i = 0; i < 12; ++i) {
@@ -131,7 +131,7 @@ static void TestHuntCrossley(void** state) {
 // ---- a mass that stays on its spring
 
 // Frequency about the depth m g/k, and rest there.
-static void TestMassOnASpring(void** state) {
+static void test_mass_on_a_spring(void** state) {
     (void)state;
     for (int e = 2; e <= 8; ++e) {
         double k = pow(10, e), w = sqrt(k), dt = 0.01 / w, d = 0.04 * w, rest = SCENE_G / k;
@@ -158,7 +158,7 @@ static void TestMassOnASpring(void** state) {
 }
 
 // From the first period to the fifth, amplitudes fall at the rate d/2m.
-static void TestDecayOnASpring(void** state) {
+static void test_decay_on_a_spring(void** state) {
     (void)state;
     for (int e = 2; e <= 8; e += 2) {
         double k = pow(10, e), w = sqrt(k), dt = 0.01 / w, d = 0.04 * w, rest = SCENE_G / k;
@@ -181,7 +181,7 @@ static void TestDecayOnASpring(void** state) {
 }
 
 // Each point of a face has the stiffness: four of them sink a quarter as deep as one.
-static void TestDepthOfPointAndFace(void** state) {
+static void test_depth_of_point_and_face(void** state) {
     (void)state;
     double k = 1e4, m = 2;
     for (int box = 0; box < 2; ++box) {
@@ -220,7 +220,7 @@ static rgVec3 ThrowBox(double stiffness) {
     return p;
 }
 
-static void TestFromSoftToRigid(void** state) {
+static void test_from_soft_to_rigid(void** state) {
     (void)state;
     rgVec3 rigid = ThrowBox(0);
     double last = INFINITY;
@@ -239,7 +239,7 @@ static void TestFromSoftToRigid(void** state) {
 }
 
 // A foot on a leg that a servo turns compresses its spring.
-static void TestTurningFootCompresses(void** state) {
+static void test_turning_foot_compresses(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0, rgQuatIdentity());
@@ -341,7 +341,7 @@ static double RandomLength(rgRandom* random) {
 }
 
 // One or two boxes, cylinders or ellipsoids on a floor and on each other.
-static void TestSolidsGainNothing(void** state) {
+static void test_solids_gain_nothing(void** state) {
     (void)state;
     rgRandom random = {11};
     rgShapeKind kinds[] = {rg_shapeBox, rg_shapeCylinder, rg_shapeEllipsoid};
@@ -388,7 +388,7 @@ static double SpinOnSpring(double dt) {
     return off;
 }
 
-static void TestSpinsOnSprings(void** state) {
+static void test_spins_on_springs(void** state) {
     (void)state;
     double coarse = SpinOnSpring(4e-4), fine = SpinOnSpring(2e-4);
     print_message("energy beside the work of the spring: %.2e, %.2e\n", coarse, fine);
@@ -396,7 +396,7 @@ static void TestSpinsOnSprings(void** state) {
 }
 
 // Hulls of many corners: which of them are points of the manifold changes all the time.
-static void TestHullsGainNothing(void** state) {
+static void test_hulls_gain_nothing(void** state) {
     (void)state;
     rgRandom random = {12};
     for (int i = 0; i < rgFewer(400); ++i) {
@@ -469,7 +469,7 @@ static Scene LimpRobot(bool floor, const rgWorldDef* def, rgRandom* random, doub
 
 // Legs whirl by up to a third of a radian in a step. Beside the work of contacts energy should not
 // change at all.
-static void TestRobotsGainNothing(void** state) {
+static void test_robots_gain_nothing(void** state) {
     (void)state;
     rgRandom random = {13};
     int count = rgFewer(100);
@@ -487,7 +487,7 @@ static void TestRobotsGainNothing(void** state) {
 }
 
 // Thrown: in flight, parts of less than 0.015 rad leave some 1e-6.
-static void TestThrownRobotsGainNothing(void** state) {
+static void test_thrown_robots_gain_nothing(void** state) {
     (void)state;
     rgRandom random = {103};
     for (int i = 0; i < rgFewer(40); ++i) {
@@ -498,7 +498,7 @@ static void TestThrownRobotsGainNothing(void** state) {
     }
 }
 
-static void TestRobotsFlyFreely(void** state) {
+static void test_robots_fly_freely(void** state) {
     (void)state;
     rgRandom random = {15};
     for (int i = 0; i < rgFewer(20); ++i) {
@@ -511,7 +511,7 @@ static void TestRobotsFlyFreely(void** state) {
 }
 
 // The middle of the step follows its end: the inverse of a step that nobody drove needs no force.
-static void TestInverseOfWhirling(void** state) {
+static void test_inverse_of_whirling(void** state) {
     (void)state;
     rgRandom random = {16};
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
@@ -549,7 +549,7 @@ static void TestInverseOfWhirling(void** state) {
 
 // Whoever puts a body deep into another pays for it: the force is that of the depth, whatever was
 // before.
-static void TestPlacedDepthPushes(void** state) {
+static void test_placed_depth_pushes(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     def.hasGravity = true;
@@ -567,7 +567,7 @@ static void TestPlacedDepthPushes(void** state) {
 
 // What springs took is part of the state: a world restored in the middle of a contact repeats the
 // bits, and bytes that say a number that is none are refused.
-static void TestStateHoldsWhatSpringsTook(void** state) {
+static void test_state_holds_what_springs_took(void** state) {
     (void)state;
     rgRandom random = {14};
     Scene scene = SceneStart();
@@ -607,23 +607,23 @@ static void TestStateHoldsWhatSpringsTook(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestBounceOnASpring),
-        cmocka_unit_test(TestRestitutionFromDamping),
-        cmocka_unit_test(TestHuntCrossley),
-        cmocka_unit_test(TestMassOnASpring),
-        cmocka_unit_test(TestDecayOnASpring),
-        cmocka_unit_test(TestDepthOfPointAndFace),
-        cmocka_unit_test(TestFromSoftToRigid),
-        cmocka_unit_test(TestTurningFootCompresses),
-        cmocka_unit_test(TestSolidsGainNothing),
-        cmocka_unit_test(TestSpinsOnSprings),
-        cmocka_unit_test(TestHullsGainNothing),
-        cmocka_unit_test(TestRobotsGainNothing),
-        cmocka_unit_test(TestThrownRobotsGainNothing),
-        cmocka_unit_test(TestRobotsFlyFreely),
-        cmocka_unit_test(TestInverseOfWhirling),
-        cmocka_unit_test(TestPlacedDepthPushes),
-        cmocka_unit_test(TestStateHoldsWhatSpringsTook),
+        cmocka_unit_test(test_bounce_on_a_spring),
+        cmocka_unit_test(test_restitution_from_damping),
+        cmocka_unit_test(test_hunt_crossley),
+        cmocka_unit_test(test_mass_on_a_spring),
+        cmocka_unit_test(test_decay_on_a_spring),
+        cmocka_unit_test(test_depth_of_point_and_face),
+        cmocka_unit_test(test_from_soft_to_rigid),
+        cmocka_unit_test(test_turning_foot_compresses),
+        cmocka_unit_test(test_solids_gain_nothing),
+        cmocka_unit_test(test_spins_on_springs),
+        cmocka_unit_test(test_hulls_gain_nothing),
+        cmocka_unit_test(test_robots_gain_nothing),
+        cmocka_unit_test(test_thrown_robots_gain_nothing),
+        cmocka_unit_test(test_robots_fly_freely),
+        cmocka_unit_test(test_inverse_of_whirling),
+        cmocka_unit_test(test_placed_depth_pushes),
+        cmocka_unit_test(test_state_holds_what_springs_took),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static rgStepReport Watch(Scene* scene, double* motion) {
 
 // A hand that goes out of reach, stays there and comes back: while it is within reach the tip is
 // where it is to nanometres; out of reach the arm points at it, at rest, and the step says so.
-static void TestOutOfReach(void** state) {
+static void test_out_of_reach(void** state) {
     (void)state;
     const char* texts[] = {ARM(CONNECT, "", ""), ARM(WELD, "", "")};
     for (int kind = 0; kind < 4; ++kind) {
@@ -87,7 +87,7 @@ static void TestOutOfReach(void** state) {
 
 // The start of a robot file: a joint outside its limit by 38 mm, and a loop that is closed there
 // and nowhere else.
-static void TestAgainstLimit(void** state) {
+static void test_against_limit(void** state) {
     (void)state;
     const char* texts[] = {
         ARM(CONNECT, "limited='true' range='-0.01 0.01'", "limited='true' range='-0.01 0.01'"),
@@ -114,7 +114,7 @@ static void TestAgainstLimit(void** state) {
 
 // A body that is tied to two places: the tie that is closed at the start holds, and the other one
 // yields; between both it hangs half way. Another body has nothing to do with it.
-static void TestAgainstEachOther(void** state) {
+static void test_against_each_other(void** state) {
     (void)state;
     for (int kind = 0; kind < 2; ++kind) {
         rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
@@ -148,7 +148,7 @@ static void TestAgainstEachOther(void** state) {
 
 // A hand that holds a box goes through a wall and back: the box stays before the wall, pressed
 // against it, and is in the hand again on the way back.
-static void TestAgainstWall(void** state) {
+static void test_against_wall(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
     Scene scene = SceneText(
@@ -178,7 +178,7 @@ static void TestAgainstWall(void** state) {
 }
 
 // Saved in the middle of a conflict, it goes on with the same bits.
-static void TestRestored(void** state) {
+static void test_restored(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
     Scene scene = SceneText(ARM(CONNECT, "", ""), &def);
@@ -238,7 +238,7 @@ static double WorstCoupling(const Scene* scene) {
 
 // Couplings that are open close at the push-out speed, whatever holds the joints back; then they
 // are rigid.
-static void TestCouplingsClose(void** state) {
+static void test_couplings_close(void** state) {
     (void)state;
     for (int n = 0; n < 2; ++n) {
         double dt = n == 0 ? 1e-3 : 5e-3, motion = 0;
@@ -258,7 +258,7 @@ static void TestCouplingsClose(void** state) {
 }
 
 // A coupling that limits keep open: it comes as near as they allow, stays there and says so.
-static void TestCouplingAgainstLimits(void** state) {
+static void test_coupling_against_limits(void** state) {
     (void)state;
     Scene scene = OpenGripper(GRIPPER("0.97 1.0472"), 1e-3, 1); // the motor stops at -0.96
     double motion = 0;
@@ -278,7 +278,7 @@ static void TestCouplingAgainstLimits(void** state) {
 #define LINKS 6
 
 // Arms of six random joints with limits, a weld at the tip, and a hand that wanders anywhere.
-static void TestRandomArms(void** state) {
+static void test_random_arms(void** state) {
     (void)state;
     int yielding = 0, rigid = 0;
     for (int n = 0; n < rgFewer(200); ++n) {
@@ -331,14 +331,14 @@ static void TestRandomArms(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestOutOfReach),
-        cmocka_unit_test(TestAgainstLimit),
-        cmocka_unit_test(TestAgainstEachOther),
-        cmocka_unit_test(TestAgainstWall),
-        cmocka_unit_test(TestRestored),
-        cmocka_unit_test(TestCouplingsClose),
-        cmocka_unit_test(TestCouplingAgainstLimits),
-        cmocka_unit_test(TestRandomArms),
+        cmocka_unit_test(test_out_of_reach),
+        cmocka_unit_test(test_against_limit),
+        cmocka_unit_test(test_against_each_other),
+        cmocka_unit_test(test_against_wall),
+        cmocka_unit_test(test_restored),
+        cmocka_unit_test(test_couplings_close),
+        cmocka_unit_test(test_coupling_against_limits),
+        cmocka_unit_test(test_random_arms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,7 +177,7 @@ static Tree RandomTree(rgRandom* random, Kind kind) {
 // Where velocities are carried, and there is no weight, energy does not rise in any step. Other
 // steps are of second order, and light links between heavy ones end impacts with errors of that
 // size.
-static void TestTreesGainNothing(void** state) {
+static void test_trees_gain_nothing(void** state) {
     (void)state;
     rgRandom random = {21};
     double most[kinds] = {0}, fast[kinds] = {0};
@@ -203,7 +203,7 @@ static void TestTreesGainNothing(void** state) {
 }
 
 // A ball of 100 g carries a limb of 1 kg on a ball joint; a star of heavy limbs on a root of 500 g.
-static void TestLightRoots(void** state) {
+static void test_light_roots(void** state) {
     (void)state;
     rgRandom random = {22};
     double most = 0;
@@ -250,7 +250,7 @@ static rgVec3 EndOfArm(double dt) {
 }
 
 // Rows act on it, so that it moves in whole steps: halving them quarters the error.
-static void TestHeldTreesAreOfSecondOrder(void** state) {
+static void test_held_trees_are_of_second_order(void** state) {
     (void)state;
     rgVec3 a = EndOfArm(1e-3), b = EndOfArm(5e-4), c = EndOfArm(2.5e-4);
     double order = log2(rgLength(rgSub(a, b)) / rgLength(rgSub(b, c)));
@@ -269,7 +269,7 @@ static const char gripper[] =
     "</body></worldbody><actuator><position joint='l' kp='1e5' kv='1e2'/><motor joint='r'/>"
     "</actuator></mujoco>";
 
-static void TestGripperHoldsOn(void** state) {
+static void test_gripper_holds_on(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
     Scene scene = SceneText(gripper, &def);
@@ -297,7 +297,7 @@ static void TestGripperHoldsOn(void** state) {
 }
 
 // A ball that spins in a fluid has the general step, with a diagonal mass matrix, and its weight.
-static void TestBallFalls(void** state) {
+static void test_ball_falls(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
     def.hasGravity = true;
@@ -319,7 +319,7 @@ static void TestBallFalls(void** state) {
 
 // A floating arm that moves in parts, and one that a row holds: the velocities of a free joint are
 // in the axes that the step ends with.
-static void TestInverse(void** state) {
+static void test_inverse(void** state) {
     (void)state;
     for (int held = 0; held < 2; ++held) {
         char text[1024];
@@ -371,12 +371,12 @@ static void TestInverse(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTreesGainNothing),
-        cmocka_unit_test(TestLightRoots),
-        cmocka_unit_test(TestHeldTreesAreOfSecondOrder),
-        cmocka_unit_test(TestGripperHoldsOn),
-        cmocka_unit_test(TestBallFalls),
-        cmocka_unit_test(TestInverse),
+        cmocka_unit_test(test_trees_gain_nothing),
+        cmocka_unit_test(test_light_roots),
+        cmocka_unit_test(test_held_trees_are_of_second_order),
+        cmocka_unit_test(test_gripper_holds_on),
+        cmocka_unit_test(test_ball_falls),
+        cmocka_unit_test(test_inverse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static Scene TextScene(const char* text, double dt) {
 #define PI 3.14159265358979323846
 
 // A sphere is a cube of side r sqrt(8/5). Viscous: v = v0 exp(-3 pi mu d t/m), and likewise spin.
-static void TestDecay(void** state) {
+static void test_decay(void** state) {
     (void)state;
     Scene scene = TextScene(BALL("gravity='0 0 0' viscosity='3'"), 1e-3);
     double q[7] = {0, 0, 0, 1, 0, 0, 0}, v[6] = {1, 0.5, 0, 0, 0, 2};
@@ -29,7 +29,7 @@ static void TestDecay(void** state) {
 }
 
 // It falls until drag carries it: m g = rho b^2 v^2/2, and is carried along by the wind.
-static void TestTerminal(void** state) {
+static void test_terminal(void** state) {
     (void)state;
     Scene scene = TextScene(BALL("density='50' wind='1.5 0 0'"), 1e-3);
     SceneRun(&scene, 20000);
@@ -42,7 +42,7 @@ static void TestTerminal(void** state) {
 
 // Without wind and motors energy only falls, in air as in something thicker than tar; and there
 // everything comes to a stop without turning around.
-static void TestPassive(void** state) {
+static void test_passive(void** state) {
     (void)state;
     const double densities[] = {1.2, 1000, 1e6, 1e9}, viscosities[] = {2e-5, 1e-3, 100, 1e6};
     const char* file = RIGOR_SOURCE_DIR "/test/io/mjcf/motion/fluid.xml";
@@ -71,7 +71,7 @@ static void TestPassive(void** state) {
 }
 
 // A wing on a slider in the wind: the slider holds what the wind pushes across it.
-static void TestReaction(void** state) {
+static void test_reaction(void** state) {
     (void)state;
     Scene scene = TextScene(
         "<mujoco><option gravity='0 0 0' density='2' wind='0 3 0'/><worldbody><body><joint "
@@ -85,7 +85,7 @@ static void TestReaction(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestInverse(void** state) {
+static void test_inverse(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
     Scene scene = FileScene(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/fluid.xml", &def);
@@ -95,7 +95,8 @@ static void TestInverse(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestDecay), cmocka_unit_test(TestTerminal), cmocka_unit_test(TestPassive),
-        cmocka_unit_test(TestReaction), cmocka_unit_test(TestInverse)};
+        cmocka_unit_test(test_decay), cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_passive), cmocka_unit_test(test_reaction),
+        cmocka_unit_test(test_inverse)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

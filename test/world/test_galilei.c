@@ -115,7 +115,7 @@ static Throw RandomThrow(rgRandom* random, int kind, int other, bool carried) {
                    .velocity = rgAdd(rgVec(0, 0, -0.6), Random3(random, 0.3))};
 }
 
-static void TestAllShapes(void** state) {
+static void test_all_shapes(void** state) {
     (void)state;
     rgRandom random = {5};
     const rgVec3 frames[2] = {{0.3, -1, 0.2}, {-4, 3, 1}};
@@ -171,7 +171,7 @@ static double TurntableError(rgShapeKind kind, double turns, rgVec3 frame) {
     return most;
 }
 
-static void TestBallOnTurntable(void** state) {
+static void test_ball_on_turntable(void** state) {
     (void)state;
     const rgShapeKind balls[2] = {rg_shapeSphere, rg_shapeEllipsoid};
     const rgVec3 frames[2] = {{0, 0, 0}, {1.5, -0.7, 0}};
@@ -186,8 +186,8 @@ static void TestBallOnTurntable(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestAllShapes),
-        cmocka_unit_test(TestBallOnTurntable),
+        cmocka_unit_test(test_all_shapes),
+        cmocka_unit_test(test_ball_on_turntable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

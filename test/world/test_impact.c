@@ -12,7 +12,7 @@ static Scene Ball(double radius, double height, const rgWorldDef* def) {
 }
 
 // Height after the first rebound.
-static void TestRebound(void** state) {
+static void test_rebound(void** state) {
     (void)state;
     double h = 1, dt = 1e-3;
     for (double e = 0; e <= 1; e += 0.25) {
@@ -33,7 +33,7 @@ static void TestRebound(void** state) {
 }
 
 // The materials' springs in series: half of each.
-static void TestMaterialStiffness(void** state) {
+static void test_material_stiffness(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgShapeDef floor = rgDefaultShapeDef();
@@ -72,7 +72,7 @@ static double SoftDifference(double k) {
     return difference;
 }
 
-static void TestComplianceGoesToRigid(void** state) {
+static void test_compliance_goes_to_rigid(void** state) {
     (void)state;
     double coarse = SoftDifference(1e6), fine = SoftDifference(1e8);
     assert_true(coarse < 1e-4);
@@ -81,7 +81,7 @@ static void TestComplianceGoesToRigid(void** state) {
 }
 
 // lambda_n = 0 whenever the gap stays open: phi + dt c_n > 0, rigid and compliant.
-static void TestNoForceAtADistance(void** state) {
+static void test_no_force_at_a_distance(void** state) {
     (void)state;
     for (int soft = 0; soft < 2; ++soft) {
         rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
@@ -122,7 +122,7 @@ static void TestNoForceAtADistance(void** state) {
 }
 
 // Contacts take energy away: lambda . J (v+ + v)/2 <= 0 where the gap is not negative and e = 0.
-static void TestContactWorkIsNegative(void** state) {
+static void test_contact_work_is_negative(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = SceneStart();
@@ -183,7 +183,7 @@ static double EnergyGain(double dt) {
     return gain;
 }
 
-static void TestEnergyGainShrinksWithTheStep(void** state) {
+static void test_energy_gain_shrinks_with_the_step(void** state) {
     (void)state;
     double coarse = EnergyGain(2e-3), fine = EnergyGain(1e-3), finest = EnergyGain(5e-4);
     print_message("energy gain %.3e %.3e %.3e\n", coarse, fine, finest);
@@ -193,7 +193,7 @@ static void TestEnergyGainShrinksWithTheStep(void** state) {
 }
 
 // Five balls in a row with gaps: one in, one out; momentum to tolerance, energy with e = 1.
-static void TestCradle(void** state) {
+static void test_cradle(void** state) {
     (void)state;
     Scene scene = SceneStart();
     double r = 0.05, gap = 3e-3; // more than a step's way, so that impacts come one after the other
@@ -217,7 +217,7 @@ static void TestCradle(void** state) {
 }
 
 // Touching balls take the impact at once: with e = 1, five of them leave with -0.6 and 0.4.
-static void TestTouchingCradle(void** state) {
+static void test_touching_cradle(void** state) {
     (void)state;
     Scene scene = SceneStart();
     for (int i = 0; i < 5; ++i) {
@@ -241,7 +241,7 @@ static void TestTouchingCradle(void** state) {
 
 // Balls nearer to each other than a step's way: an impact passes several on, and keeps energy and
 // momentum all the same.
-static void TestNarrowCradle(void** state) {
+static void test_narrow_cradle(void** state) {
     (void)state;
     const double gaps[] = {1e-5, 1e-4, 3e-4};
     for (int k = 0; k < 3; ++k) {
@@ -271,7 +271,7 @@ static void TestNarrowCradle(void** state) {
 }
 
 // Friction in an impact and in sliding: Jt/Jn by the closing speed, the line up to the transition.
-static void TestFrictionOfImpactAndSliding(void** state) {
+static void test_friction_of_impact_and_sliding(void** state) {
     (void)state;
     const double speeds[] = {0.05, 0.1, 0.2, 0.4, 2}, v = 0.2;
     for (int i = 0; i < 5; ++i) {
@@ -353,7 +353,7 @@ static Scene RandomImpact(rgRandom* random, double e) {
 }
 
 // Newton's law alone adds energy to some impacts with friction, by several percent.
-static void TestImpactsAddNoEnergy(void** state) {
+static void test_impacts_add_no_energy(void** state) {
     (void)state;
     rgRandom random = {5};
     double most = 0, drift = 0;
@@ -382,7 +382,7 @@ static void TestImpactsAddNoEnergy(void** state) {
 }
 
 // Fast and thin: the speculative margin lets nothing through.
-static void TestNothingTunnels(void** state) {
+static void test_nothing_tunnels(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgShapeDef wall = rgDefaultShapeDef();
@@ -402,18 +402,18 @@ static void TestNothingTunnels(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRebound),
-        cmocka_unit_test(TestMaterialStiffness),
-        cmocka_unit_test(TestComplianceGoesToRigid),
-        cmocka_unit_test(TestNoForceAtADistance),
-        cmocka_unit_test(TestContactWorkIsNegative),
-        cmocka_unit_test(TestEnergyGainShrinksWithTheStep),
-        cmocka_unit_test(TestCradle),
-        cmocka_unit_test(TestTouchingCradle),
-        cmocka_unit_test(TestNarrowCradle),
-        cmocka_unit_test(TestFrictionOfImpactAndSliding),
-        cmocka_unit_test(TestImpactsAddNoEnergy),
-        cmocka_unit_test(TestNothingTunnels),
+        cmocka_unit_test(test_rebound),
+        cmocka_unit_test(test_material_stiffness),
+        cmocka_unit_test(test_compliance_goes_to_rigid),
+        cmocka_unit_test(test_no_force_at_a_distance),
+        cmocka_unit_test(test_contact_work_is_negative),
+        cmocka_unit_test(test_energy_gain_shrinks_with_the_step),
+        cmocka_unit_test(test_cradle),
+        cmocka_unit_test(test_touching_cradle),
+        cmocka_unit_test(test_narrow_cradle),
+        cmocka_unit_test(test_friction_of_impact_and_sliding),
+        cmocka_unit_test(test_impacts_add_no_energy),
+        cmocka_unit_test(test_nothing_tunnels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

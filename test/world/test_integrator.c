@@ -34,7 +34,7 @@ static void ExpectEnergy(Scene* scene, int steps, double share) {
     assert_true(off < share * most);
 }
 
-static void TestDoublePendulum(void** state) {
+static void test_double_pendulum(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = SceneText(doublePendulum, &def);
@@ -43,7 +43,7 @@ static void TestDoublePendulum(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestSpringKeepsItsEnergy(void** state) {
+static void test_spring_keeps_its_energy(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = SceneText(springMass, &def);
@@ -53,7 +53,7 @@ static void TestSpringKeepsItsEnergy(void** state) {
 }
 
 // Nothing pushes: the centre of mass goes straight on.
-static void TestFloatingChain(void** state) {
+static void test_floating_chain(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = SceneText(floatingChain, &def);
@@ -73,7 +73,7 @@ static void TestFloatingChain(void** state) {
 }
 
 // Ten short links whip at hundreds of radians per second.
-static void TestTenLinks(void** state) {
+static void test_ten_links(void** state) {
     (void)state;
     char text[4096] = "<mujoco><worldbody>";
     for (int i = 0; i < 10; ++i) {
@@ -92,7 +92,7 @@ static void TestTenLinks(void** state) {
 }
 
 // A body without forces: momentum and energy, whatever it turns about.
-static void TestTumblingBody(void** state) {
+static void test_tumbling_body(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid brick = SolidOf(rg_shapeBox, rgVec(0.3, 0.1, 0.2), 2, rgVec(0, 0, 3));
@@ -155,7 +155,7 @@ static const char hanging[] =
     "<inertial pos='.05 0 -.3' mass='1' diaginertia='.02 .03 .01'/></body></worldbody>"
     "<equality><connect body1='b' anchor='0 0 0'/></equality></mujoco>";
 
-static void TestOrder(void** state) {
+static void test_order(void** state) {
     (void)state;
     double spring[] = {0.1}, pendulum[] = {1.5, 0.5};
     double q[9] = {0, 0, 1, 1, 0, 0, 0, 0.3, -0.4}, v[8] = {0, 0, 0, 1, 2, 3, 2, -3};
@@ -193,7 +193,7 @@ static double EulersDisc(double dt) {
     return rise;
 }
 
-static void TestEulersDisc(void** state) {
+static void test_eulers_disc(void** state) {
     (void)state;
     double coarse = EulersDisc(1e-3), fine = EulersDisc(5e-4);
     print_message("energy up by %.2e, %.2e\n", coarse, fine);
@@ -226,7 +226,7 @@ static double TopOnAConnect(double dt) {
     return turned / rate - 1;
 }
 
-static void TestTopOnAConnect(void** state) {
+static void test_top_on_a_connect(void** state) {
     (void)state;
     double coarse = TopOnAConnect(2e-3), middle = TopOnAConnect(1e-3), fine = TopOnAConnect(5e-4);
     print_message("precession off by %.2e, %.2e, %.2e\n", coarse, middle, fine);
@@ -235,7 +235,7 @@ static void TestTopOnAConnect(void** state) {
 }
 
 // A state that was set touching the floor on its way down stops there.
-static void TestSetIntoTheFloor(void** state) {
+static void test_set_into_the_floor(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -252,7 +252,7 @@ static void TestSetIntoTheFloor(void** state) {
 }
 
 // Whoever sets what is there changes nothing; whoever resets starts anew.
-static void TestSetWhatIsThere(void** state) {
+static void test_set_what_is_there(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = SceneText(floatingChain, &def);
@@ -275,7 +275,7 @@ static void TestSetWhatIsThere(void** state) {
 }
 
 // A servo of 1e6 N/m on 1 kg is as fast as the step: it goes there and is quiet.
-static void TestStiffServoIsQuiet(void** state) {
+static void test_stiff_servo_is_quiet(void** state) {
     (void)state;
     const char* forms[2] = {"", "forcerange='-1e9 1e9' "};
     for (int k = 0; k < 2; ++k) {
@@ -299,7 +299,7 @@ static void TestStiffServoIsQuiet(void** state) {
 }
 
 // Inverse dynamics of a tree that is so fast that it moves in parts of a step.
-static void TestInverseOfFastTree(void** state) {
+static void test_inverse_of_fast_tree(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-9);
     Scene scene = SceneText(doublePendulum, &def);
@@ -326,7 +326,7 @@ static void TestInverseOfFastTree(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestIntegratorOfAFile(void** state) {
+static void test_integrator_of_a_file(void** state) {
     (void)state;
     const char* names[] = {"Euler", "implicit", "implicitfast", "RK4"};
     for (int i = 0; i < 4; ++i) {
@@ -359,7 +359,7 @@ static void TestIntegratorOfAFile(void** state) {
 
 // A floating arm whose servos have effort limits, hence are rows: of second order, as with gains in
 // M^. Halving the step quarters the error.
-static void TestFloatingServos(void** state) {
+static void test_floating_servos(void** state) {
     (void)state;
     const char* text =
         "<mujoco><worldbody><body pos='0 0 1'><freejoint/><geom type='box' size='.2 .1 .05' "
@@ -392,13 +392,13 @@ static void TestFloatingServos(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestDoublePendulum),    cmocka_unit_test(TestSpringKeepsItsEnergy),
-        cmocka_unit_test(TestFloatingChain),     cmocka_unit_test(TestTenLinks),
-        cmocka_unit_test(TestTumblingBody),      cmocka_unit_test(TestOrder),
-        cmocka_unit_test(TestTopOnAConnect),     cmocka_unit_test(TestEulersDisc),
-        cmocka_unit_test(TestSetIntoTheFloor),   cmocka_unit_test(TestSetWhatIsThere),
-        cmocka_unit_test(TestStiffServoIsQuiet), cmocka_unit_test(TestInverseOfFastTree),
-        cmocka_unit_test(TestFloatingServos),    cmocka_unit_test(TestIntegratorOfAFile),
+        cmocka_unit_test(test_double_pendulum),      cmocka_unit_test(test_spring_keeps_its_energy),
+        cmocka_unit_test(test_floating_chain),       cmocka_unit_test(test_ten_links),
+        cmocka_unit_test(test_tumbling_body),        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_top_on_a_connect),     cmocka_unit_test(test_eulers_disc),
+        cmocka_unit_test(test_set_into_the_floor),   cmocka_unit_test(test_set_what_is_there),
+        cmocka_unit_test(test_stiff_servo_is_quiet), cmocka_unit_test(test_inverse_of_fast_tree),
+        cmocka_unit_test(test_floating_servos),      cmocka_unit_test(test_integrator_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

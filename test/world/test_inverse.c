@@ -17,7 +17,7 @@ static void WallVelocity(Scene* scene, const rgWorldDef* def, const double* c, d
 }
 
 // Slide, stick and press with a wanted force, over many steps: forces and velocities come true.
-static void TestArmPresses(void** state) {
+static void test_arm_presses(void** state) {
     (void)state;
     const double* speeds[] = {slide, rest};
     for (int s = 0; s < 2; ++s) {
@@ -50,7 +50,7 @@ static void TestArmPresses(void** state) {
 }
 
 // The paper's case: a start that is not on the sliding ray costs one iteration; zero stays zero.
-static void TestArmOneIteration(void** state) {
+static void test_arm_one_iteration(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -74,7 +74,7 @@ static void TestArmOneIteration(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestArmLiftsOff(void** state) {
+static void test_arm_lifts_off(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -96,7 +96,7 @@ static void TestArmLiftsOff(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestArmFrictionless(void** state) {
+static void test_arm_frictionless(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -118,7 +118,7 @@ static void TestArmFrictionless(void** state) {
 
 // A compliant wall: the impulse is the law's (that of Euler's step, which is the simplest),
 // whatever the start, and the step agrees.
-static void TestArmCompliant(void** state) {
+static void test_arm_compliant(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -157,7 +157,7 @@ static void TestArmCompliant(void** state) {
 }
 
 // Without the De Saxcé term sliding is infeasible: impulses grow without bound.
-static void TestConvexDiverges(void** state) {
+static void test_convex_diverges(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -185,7 +185,7 @@ static void TestConvexDiverges(void** state) {
 }
 
 // Into the wall: told, with the nearest velocity, and forces stay finite.
-static void TestIntoTheWall(void** state) {
+static void test_into_the_wall(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -308,13 +308,13 @@ static void StandStill(const char* name, double stiffness) {
     SceneEnd(&scene);
 }
 
-static void TestHumanoidStands(void** state) {
+static void test_humanoid_stands(void** state) {
     (void)state;
     StandStill("humanoid", 0);
     StandStill("humanoid", 2e5);
 }
 
-static void TestQuadrupedStands(void** state) {
+static void test_quadruped_stands(void** state) {
     (void)state;
     StandStill("quadruped", 0);
     StandStill("quadruped", 1e5);
@@ -360,7 +360,7 @@ static void ExpectOptimal(double J[][DOFS], const rgContact* contact,
 }
 
 // Trot: two diagonal feet hold while the base moves on; the other two are in the air.
-static void TestQuadrupedTrots(void** state) {
+static void test_quadruped_trots(void** state) {
     (void)state;
     for (int phase = 0; phase < 2; ++phase) {
         rgWorldDef def = rgDefaultWorldDef();
@@ -418,7 +418,7 @@ static void TestQuadrupedTrots(void** state) {
 }
 
 // Knees driven through rods: only motors may push, so loops and feet must carry the rest.
-static void TestBipedStands(void** state) {
+static void test_biped_stands(void** state) {
     (void)state;
     rgWorldDef def = rgDefaultWorldDef();
     def.contact.tolerance = 1e-10;
@@ -444,7 +444,7 @@ static void TestBipedStands(void** state) {
 }
 
 // A jump down faster than gravity would take adhesion: no forces, and the base wrench tells.
-static void TestAdhesionIsReported(void** state) {
+static void test_adhesion_is_reported(void** state) {
     (void)state;
     rgWorldDef def = rgDefaultWorldDef();
     Scene scene = FileScene("quadruped", &def);
@@ -464,7 +464,7 @@ static void TestAdhesionIsReported(void** state) {
 }
 
 // The status is that of the whole motion, and says in newtons and newton metres what is missing.
-static void TestStatus(void** state) {
+static void test_status(void** state) {
     (void)state;
     rgWorldDef def = rgDefaultWorldDef();
     def.contact.tolerance = 1e-10;
@@ -519,7 +519,7 @@ static double Pull(double k, double d, double r, double z, bool euler) {
 }
 
 // One hinge with everything a joint can have; the answer by hand.
-static void TestJointTerms(void** state) {
+static void test_joint_terms(void** state) {
     (void)state;
     const double dt = 1e-3, q0 = 0.3, v0 = 2, vRef = 1.5;
     for (int i = 0; i < 6; ++i) { // gains without limits, with wide ones, saturated
@@ -568,7 +568,7 @@ static void TestJointTerms(void** state) {
     }
 }
 
-static void TestLimits(void** state) {
+static void test_limits(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid rod = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 2, rgVec(0, 0, 0));
@@ -605,7 +605,7 @@ static void TestLimits(void** state) {
 }
 
 // A rebound: the start's impulse says that the ball hits, and the step bounces as told.
-static void TestRebound(void** state) {
+static void test_rebound(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -629,7 +629,7 @@ static void TestRebound(void** state) {
 
 // ---- the call
 
-static void TestRefusals(void** state) {
+static void test_refusals(void** state) {
     (void)state;
     rgWorldDef def;
     Scene scene = ArmScene(&def);
@@ -661,7 +661,7 @@ static void TestRefusals(void** state) {
 }
 
 // Nothing moves: there is nothing to ask, and that is no error.
-static void TestNothing(void** state) {
+static void test_nothing(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -675,7 +675,7 @@ static void TestNothing(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestSleeping(void** state) {
+static void test_sleeping(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -692,7 +692,7 @@ static void TestSleeping(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestMemory(void** state) {
+static void test_memory(void** state) {
     (void)state;
     rgCounter counter = {.failAfter = -1};
     rgWorldDef def = rgDefaultWorldDef();
@@ -734,16 +734,16 @@ static void TestMemory(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestArmPresses),      cmocka_unit_test(TestArmOneIteration),
-        cmocka_unit_test(TestArmLiftsOff),     cmocka_unit_test(TestArmFrictionless),
-        cmocka_unit_test(TestArmCompliant),    cmocka_unit_test(TestConvexDiverges),
-        cmocka_unit_test(TestIntoTheWall),     cmocka_unit_test(TestHumanoidStands),
-        cmocka_unit_test(TestQuadrupedStands), cmocka_unit_test(TestQuadrupedTrots),
-        cmocka_unit_test(TestBipedStands),     cmocka_unit_test(TestAdhesionIsReported),
-        cmocka_unit_test(TestStatus),          cmocka_unit_test(TestJointTerms),
-        cmocka_unit_test(TestLimits),          cmocka_unit_test(TestRebound),
-        cmocka_unit_test(TestRefusals),        cmocka_unit_test(TestSleeping),
-        cmocka_unit_test(TestNothing),         cmocka_unit_test(TestMemory),
+        cmocka_unit_test(test_arm_presses),      cmocka_unit_test(test_arm_one_iteration),
+        cmocka_unit_test(test_arm_lifts_off),    cmocka_unit_test(test_arm_frictionless),
+        cmocka_unit_test(test_arm_compliant),    cmocka_unit_test(test_convex_diverges),
+        cmocka_unit_test(test_into_the_wall),    cmocka_unit_test(test_humanoid_stands),
+        cmocka_unit_test(test_quadruped_stands), cmocka_unit_test(test_quadruped_trots),
+        cmocka_unit_test(test_biped_stands),     cmocka_unit_test(test_adhesion_is_reported),
+        cmocka_unit_test(test_status),           cmocka_unit_test(test_joint_terms),
+        cmocka_unit_test(test_limits),           cmocka_unit_test(test_rebound),
+        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_sleeping),
+        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

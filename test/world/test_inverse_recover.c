@@ -78,7 +78,7 @@ static void RecoverScene(const char* name, double stiffness, double size, double
     RecoverWith(name, stiffness, 0, size, 1e-6, tolerance);
 }
 
-static void TestRecoverRobots(void** state) {
+static void test_recover_robots(void** state) {
     (void)state;
     RecoverScene("quadruped", 0, 0.5, 1e-4);      // servos with limits: rows of their own
     RecoverScene("quadruped-fall", 0, 0.5, 1e-4); // floating base that turns
@@ -86,13 +86,13 @@ static void TestRecoverRobots(void** state) {
     RecoverScene("hand", 0, 0.01, 1e-4); // free bodies
 }
 
-static void TestRecoverCompliant(void** state) {
+static void test_recover_compliant(void** state) {
     (void)state;
     RecoverScene("quadruped", 1e5, 0.5, 1e-4);
     RecoverScene("quadruped-fall", 1e5, 0.5, 1e-4);
 }
 
-static void TestRecoverAnchored(void** state) {
+static void test_recover_anchored(void** state) {
     (void)state;
     RecoverSprings("quadruped", 0, 1e5, 0.5, 1e-4);
     RecoverSprings("quadruped-fall", 0, 1e5, 0.5, 1e-4);
@@ -149,7 +149,7 @@ static void MoveAnchored(double stiffness, double speed) {
     SceneEnd(&scene);
 }
 
-static void TestMoveAnchored(void** state) {
+static void test_move_anchored(void** state) {
     (void)state;
     double speeds[] = {0, 0.01, -0.02, 2};
     for (int i = 0; i < 4; ++i) {
@@ -158,7 +158,7 @@ static void TestMoveAnchored(void** state) {
     }
 }
 
-static void TestRecoverLoops(void** state) {
+static void test_recover_loops(void** state) {
     (void)state;
     // positions are put back on the loops after the step
     RecoverWith("biped", 0, 0, 0.5, 1e-5, 3e-2);
@@ -166,7 +166,7 @@ static void TestRecoverLoops(void** state) {
 
 // Along the velocities that the step makes of one force, stiffer and stiffer contacts lead to the
 // rigid one: the force is found everywhere, and the impulses converge.
-static void TestStiffToRigid(void** state) {
+static void test_stiff_to_rigid(void** state) {
     (void)state;
     double rigid[6] = {0}, last = INFINITY;
     for (int e = 6; e <= 10; ++e) { // 6: rigid
@@ -219,7 +219,7 @@ static void TestStiffToRigid(void** state) {
 }
 
 // A body that tumbles about an axis off its centre: its own step is turned around exactly.
-static void TestTumblingBody(void** state) {
+static void test_tumbling_body(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid brick = SolidOf(rg_shapeBox, rgVec(0.3, 0.1, 0.2), 2, rgVec(0, 0, 3));
@@ -244,10 +244,10 @@ static void TestTumblingBody(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTumblingBody),     cmocka_unit_test(TestRecoverRobots),
-        cmocka_unit_test(TestRecoverCompliant), cmocka_unit_test(TestRecoverAnchored),
-        cmocka_unit_test(TestMoveAnchored),     cmocka_unit_test(TestRecoverLoops),
-        cmocka_unit_test(TestStiffToRigid),
+        cmocka_unit_test(test_tumbling_body),     cmocka_unit_test(test_recover_robots),
+        cmocka_unit_test(test_recover_compliant), cmocka_unit_test(test_recover_anchored),
+        cmocka_unit_test(test_move_anchored),     cmocka_unit_test(test_recover_loops),
+        cmocka_unit_test(test_stiff_to_rigid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

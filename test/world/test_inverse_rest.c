@@ -32,7 +32,7 @@ static Scene HeldBall(double stiffness) {
 }
 
 // The impulses of the step at rest come back, and nothing more is needed.
-static void TestStepIsRecovered(void** state) {
+static void test_step_is_recovered(void** state) {
     (void)state;
     for (int soft = 0; soft < 2; ++soft) {
         Scene scene = HeldBall(soft ? 1e5 : 0);
@@ -57,7 +57,7 @@ static void TestStepIsRecovered(void** state) {
 }
 
 // More than the normal impulse allows is cut to what it allows, each row on its own terms.
-static void TestExcessIsCut(void** state) {
+static void test_excess_is_cut(void** state) {
     (void)state;
     for (int soft = 0; soft < 2; ++soft) {
         Scene scene = HeldBall(soft ? 1e5 : 0);
@@ -86,7 +86,7 @@ static void TestExcessIsCut(void** state) {
 
 // From no impulses at all, least squares find those that hold the ball: torque about the normal is
 // had from torsion alone, and the moment of gravity about the point from rolling friction.
-static void TestFeasibleHolds(void** state) {
+static void test_feasible_holds(void** state) {
     (void)state;
     for (int soft = 0; soft < 2; ++soft) {
         Scene scene = HeldBall(soft ? 1e5 : 0);
@@ -106,7 +106,7 @@ static void TestFeasibleHolds(void** state) {
 }
 
 // Spinning about the normal and at rest otherwise: torsion follows the spin, rolling stays open.
-static void TestSpinTakesTorsion(void** state) {
+static void test_spin_takes_torsion(void** state) {
     (void)state;
     Scene scene = HeldBall(0);
     double spin[6] = {0, 0, 0, 0, 0, 3};
@@ -125,10 +125,10 @@ static void TestSpinTakesTorsion(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestStepIsRecovered),
-        cmocka_unit_test(TestExcessIsCut),
-        cmocka_unit_test(TestFeasibleHolds),
-        cmocka_unit_test(TestSpinTakesTorsion),
+        cmocka_unit_test(test_step_is_recovered),
+        cmocka_unit_test(test_excess_is_cut),
+        cmocka_unit_test(test_feasible_holds),
+        cmocka_unit_test(test_spin_takes_torsion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

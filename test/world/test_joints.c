@@ -39,7 +39,7 @@ static double Rate(const Scene* scene) {
 
 // Weight that is taken off: a free body floats, a hinged one accelerates by the share that is left,
 // and the hinge carries it.
-static void TestGravityCompensation(void** state) {
+static void test_gravity_compensation(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyDef body = rgDefaultBodyDef();
@@ -72,7 +72,7 @@ static void TestGravityCompensation(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestLimitHolds(void** state) {
+static void test_limit_holds(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     joint.hasLimits = true;
@@ -96,7 +96,7 @@ static void TestLimitHolds(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestDryFrictionHoldsAndSlips(void** state) {
+static void test_dry_friction_holds_and_slips(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     joint.dryFriction = 2;
@@ -114,7 +114,7 @@ static void TestDryFrictionHoldsAndSlips(void** state) {
 
 // Implicit damping: v+ = v / (1 + dt d / I) with Euler, stable for any d. The midpoint rule gets
 // there as the damper gets stiff: step.7.
-static void TestDampingIsImplicit(void** state) {
+static void test_damping_is_implicit(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     joint.damping = 1000;
@@ -131,7 +131,7 @@ static void TestDampingIsImplicit(void** state) {
     }
 }
 
-static void TestSpringFindsRest(void** state) {
+static void test_spring_finds_rest(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     joint.stiffness = 5;
@@ -151,7 +151,7 @@ static rgActuatorDef Servo(double kp, double kd) {
     return actuator;
 }
 
-static void TestServoWithHugeGain(void** state) {
+static void test_servo_with_huge_gain(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     rgActuatorDef servo = Servo(1e6, 1e3);
@@ -165,7 +165,7 @@ static void TestServoWithHugeGain(void** state) {
 }
 
 // The same servo with limits that do not bind is a row instead of a part of M^; same motion.
-static void TestServoAsRowIsTheSame(void** state) {
+static void test_servo_as_row_is_the_same(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     rgActuatorDef servo = Servo(300, 20), limited = servo;
@@ -186,7 +186,7 @@ static void TestServoAsRowIsTheSame(void** state) {
     SceneEnd(&b);
 }
 
-static void TestEffortLimitBinds(void** state) {
+static void test_effort_limit_binds(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     joint.effortLimit = 2;
@@ -203,7 +203,7 @@ static void TestEffortLimitBinds(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestControlRangeAndGear(void** state) {
+static void test_control_range_and_gear(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();
     rgActuatorDef motor = rgDefaultActuatorDef();
@@ -273,7 +273,7 @@ static double LoopError(const FourBar* bar) {
 #define BAR_INERTIA (2 * (1.0 / 12 + 0.25) + 2 * 1 + 2e-6 * 0)
 #define BAR_MOMENT  (2 * 0.5 + 2 * 1)
 
-static void TestFourBar(void** state) {
+static void test_four_bar(void** state) {
     (void)state;
     for (int copies = 1; copies <= 3; ++copies) {
         double dt = 1e-3;
@@ -298,7 +298,7 @@ static void TestFourBar(void** state) {
 }
 
 // A gear: q_B follows q_A with ratio -2, and reflects its inertia.
-static void TestGear(void** state) {
+static void test_gear(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgJointId joints[2];
@@ -329,7 +329,7 @@ static void TestGear(void** state) {
 }
 
 // Two bodies welded move like one: a cantilever on a hinge.
-static void TestWeldHolds(void** state) {
+static void test_weld_holds(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid rod = SolidOf(rg_shapeBox, rgVec(0.5, 0.05, 0.05), 1, rgVec(0.5, 0, 0));
@@ -360,7 +360,7 @@ static void TestWeldHolds(void** state) {
 }
 
 // A tendon over two sliders: spring, limit and friction act on the sum of the coordinates.
-static void TestTendon(void** state) {
+static void test_tendon(void** state) {
     (void)state;
     for (int kind = 0; kind < 2; ++kind) {
         Scene scene = SceneStart();
@@ -404,7 +404,7 @@ static void TestTendon(void** state) {
 
 // Parts of one robot that overlap where no joint can separate them: nothing is asked of the joints,
 // every step is solved, and the robot still turns.
-static void TestOverlapByDesign(void** state) {
+static void test_overlap_by_design(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyId parent = {0};
@@ -430,7 +430,7 @@ static void TestOverlapByDesign(void** state) {
 
 // A cart that can only slide along the floor it is sunk into: nothing can lift it, so nothing is
 // asked; every step is solved, and friction-free it slides on.
-static void TestSunkSlide(void** state) {
+static void test_sunk_slide(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0, rgQuatIdentity());
@@ -456,7 +456,7 @@ static void TestSunkSlide(void** state) {
 // rails, free to move across, or pulled. Below tan 0.35 and above, friction or not: the velocity
 // problem is solved and knows nothing of the depth, the projection slides the cart out along the
 // rails, and its speed stays that of the forces.
-static void TestWedge(void** state) {
+static void test_wedge(void** state) {
     (void)state;
     double rise = 0.35;
     for (int kind = 0; kind < 6; ++kind) {
@@ -490,7 +490,7 @@ static void TestWedge(void** state) {
 // A ball in a groove of two planes, sunk into both by a millimetre, with less and with more
 // friction than the groove is steep. Every step is solved, impulses stay as small as the load, and
 // the projection lifts the ball until it touches both planes.
-static void TestGroove(void** state) {
+static void test_groove(void** state) {
     (void)state;
     double slope = 0.35, start = 0.099 / sin(slope);
     for (int kind = 0; kind < 6; ++kind) {
@@ -535,7 +535,7 @@ static void TestGroove(void** state) {
 
 // A chain of 100 pinned links (many rows take the sparse path of the projection) falls and stays
 // together, and the problem on view is the step's own.
-static void TestManyLoops(void** state) {
+static void test_many_loops(void** state) {
     (void)state;
     Scene scene = SceneStart();
     enum { count = 100 };
@@ -575,7 +575,7 @@ static void TestManyLoops(void** state) {
 }
 
 // Many loops with damped joints: projected in the metric in which they move.
-static void TestManyDampedLoops(void** state) {
+static void test_many_damped_loops(void** state) {
     (void)state;
     for (int count = 40; count <= 70; count += 30) { // below and above 128 rows
         Scene scene = SceneStart();
@@ -644,7 +644,7 @@ static Scene Rope(bool articulated) {
     return scene;
 }
 
-static void TestRopesOfAnyLength(void** state) {
+static void test_ropes_of_any_length(void** state) {
     (void)state;
     Scene one = Rope(true), other = Rope(false);
     int nv, touching = 0;
@@ -669,26 +669,26 @@ static void TestRopesOfAnyLength(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRopesOfAnyLength),
-        cmocka_unit_test(TestGravityCompensation),
-        cmocka_unit_test(TestLimitHolds),
-        cmocka_unit_test(TestDryFrictionHoldsAndSlips),
-        cmocka_unit_test(TestDampingIsImplicit),
-        cmocka_unit_test(TestSpringFindsRest),
-        cmocka_unit_test(TestServoWithHugeGain),
-        cmocka_unit_test(TestServoAsRowIsTheSame),
-        cmocka_unit_test(TestEffortLimitBinds),
-        cmocka_unit_test(TestControlRangeAndGear),
-        cmocka_unit_test(TestFourBar),
-        cmocka_unit_test(TestGear),
-        cmocka_unit_test(TestWeldHolds),
-        cmocka_unit_test(TestTendon),
-        cmocka_unit_test(TestManyLoops),
-        cmocka_unit_test(TestManyDampedLoops),
-        cmocka_unit_test(TestOverlapByDesign),
-        cmocka_unit_test(TestSunkSlide),
-        cmocka_unit_test(TestWedge),
-        cmocka_unit_test(TestGroove),
+        cmocka_unit_test(test_ropes_of_any_length),
+        cmocka_unit_test(test_gravity_compensation),
+        cmocka_unit_test(test_limit_holds),
+        cmocka_unit_test(test_dry_friction_holds_and_slips),
+        cmocka_unit_test(test_damping_is_implicit),
+        cmocka_unit_test(test_spring_finds_rest),
+        cmocka_unit_test(test_servo_with_huge_gain),
+        cmocka_unit_test(test_servo_as_row_is_the_same),
+        cmocka_unit_test(test_effort_limit_binds),
+        cmocka_unit_test(test_control_range_and_gear),
+        cmocka_unit_test(test_four_bar),
+        cmocka_unit_test(test_gear),
+        cmocka_unit_test(test_weld_holds),
+        cmocka_unit_test(test_tendon),
+        cmocka_unit_test(test_many_loops),
+        cmocka_unit_test(test_many_damped_loops),
+        cmocka_unit_test(test_overlap_by_design),
+        cmocka_unit_test(test_sunk_slide),
+        cmocka_unit_test(test_wedge),
+        cmocka_unit_test(test_groove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static rgPose At(double x, double y, double z) {
 
 // x = a t^2/2, said after each step. Below mu g the box stays where it is on the platform; above,
 // it has mu g.
-static void TestAcceleratingPlatform(void** state) {
+static void test_accelerating_platform(void** state) {
     (void)state;
     const double mu = 0.5, dt = 1e-3;
     const double rates[2] = {0.95 * mu * SCENE_G, 1.3 * mu * SCENE_G};
@@ -66,7 +66,7 @@ static void TestAcceleratingPlatform(void** state) {
 }
 
 // A sin(w t) sticks while A w^2 < mu g.
-static void TestShakingPlatform(void** state) {
+static void test_shaking_platform(void** state) {
     (void)state;
     const double mu = 0.4, w = 10, dt = 1e-3;
     for (int i = 0; i < 2; ++i) {
@@ -95,7 +95,7 @@ static void TestShakingPlatform(void** state) {
 
 // A belt at v takes a box along: mu g until v/(mu g), then v. Its motion does not heat a box that
 // rides along.
-static void TestConveyor(void** state) {
+static void test_conveyor(void** state) {
     (void)state;
     const double mu = 0.3, v = 1.5, dt = 1e-3, until = v / (mu * SCENE_G);
     const rgQuat turns[2] = {rgQuatIdentity(), rgQuatFromAxisAngle(rgVec(0, 0, 1), 2)};
@@ -129,7 +129,7 @@ static void TestConveyor(void** state) {
 }
 
 // The belt stops and goes while the world runs.
-static void TestBeltChanges(void** state) {
+static void test_belt_changes(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgShapeId belt = Belt(&scene, At(0, 0, -0.1), rgVec(0, 0, 0), 0.8);
@@ -148,7 +148,7 @@ static void TestBeltChanges(void** state) {
 
 // A disc whose surface turns while it stays: a box in the middle spins along, one further out goes
 // round as on a turntable.
-static void TestTurningSurface(void** state) {
+static void test_turning_surface(void** state) {
     (void)state;
     const double w = 2, r = 0.3, dt = 1e-3;
     Scene scene = SceneStart();
@@ -180,7 +180,7 @@ static void TestTurningSurface(void** state) {
 }
 
 // A table that is told to turn, and one on a hinge that is too heavy to be slowed down.
-static void TestTurntable(void** state) {
+static void test_turntable(void** state) {
     (void)state;
     const double w = 2.5, dt = 1e-3;
     rgVec3 places[2][2];
@@ -237,7 +237,7 @@ static void TestTurntable(void** state) {
 }
 
 // A lift that speeds up is pressed by m (g + a), and so is whoever moves it, with its own mass.
-static void TestReaction(void** state) {
+static void test_reaction(void** state) {
     (void)state;
     const double dt = 1e-3, a = 2, mass = 3, own = 1.5;
     Scene scene = SceneStart();
@@ -277,7 +277,7 @@ static void TestReaction(void** state) {
 }
 
 // Held by a hand: a free body that is welded or hung to a kinematic one.
-static void TestWeldAndConnect(void** state) {
+static void test_weld_and_connect(void** state) {
     (void)state;
     const double dt = 1e-3, a = 3;
     for (int weld = 0; weld < 2; ++weld) {
@@ -325,7 +325,7 @@ static void TestWeldAndConnect(void** state) {
 }
 
 // A racket at u meets a ball at -w: it leaves at u + e (u + w).
-static void TestRacket(void** state) {
+static void test_racket(void** state) {
     (void)state;
     const double u = 2, w = 3, e = 0.6;
     Scene scene = SceneStart();
@@ -347,7 +347,7 @@ static void TestRacket(void** state) {
 }
 
 // A body put into another is named with it.
-static void TestTeleportIsTold(void** state) {
+static void test_teleport_is_told(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -368,7 +368,7 @@ static void TestTeleportIsTold(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestStateAndReaders(void** state) {
+static void test_state_and_readers(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyId hand = Platform(&scene, rgVec(0.3, 0.3, 0.1), rgVec(0, 0, 0), 0.5);
@@ -446,7 +446,7 @@ static void ExpectError(const Scene* scene, const char* text) {
     rgDestroyDiagnostics(said);
 }
 
-static void TestRefusals(void** state) {
+static void test_refusals(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyId hand = Platform(&scene, rgVec(1, 1, 1), rgVec(0, 0, 0), 0.5);
@@ -472,18 +472,18 @@ static void TestRefusals(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestAcceleratingPlatform),
-        cmocka_unit_test(TestShakingPlatform),
-        cmocka_unit_test(TestConveyor),
-        cmocka_unit_test(TestBeltChanges),
-        cmocka_unit_test(TestTurningSurface),
-        cmocka_unit_test(TestTurntable),
-        cmocka_unit_test(TestReaction),
-        cmocka_unit_test(TestWeldAndConnect),
-        cmocka_unit_test(TestRacket),
-        cmocka_unit_test(TestTeleportIsTold),
-        cmocka_unit_test(TestStateAndReaders),
-        cmocka_unit_test(TestRefusals),
+        cmocka_unit_test(test_accelerating_platform),
+        cmocka_unit_test(test_shaking_platform),
+        cmocka_unit_test(test_conveyor),
+        cmocka_unit_test(test_belt_changes),
+        cmocka_unit_test(test_turning_surface),
+        cmocka_unit_test(test_turntable),
+        cmocka_unit_test(test_reaction),
+        cmocka_unit_test(test_weld_and_connect),
+        cmocka_unit_test(test_racket),
+        cmocka_unit_test(test_teleport_is_told),
+        cmocka_unit_test(test_state_and_readers),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static Scene BallOverFloor(double height, const rgWorldDef* def) {
 
 // Placed half into the floor: the overlap comes from nowhere, and lifting it out takes energy from
 // nowhere. The ball gets no speed.
-static void TestDeepOverlap(void** state) {
+static void test_deep_overlap(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = BallOverFloor(1, &def);
@@ -37,7 +37,7 @@ static void TestDeepOverlap(void** state) {
 }
 
 // Springs give back what they held, and the overlap is told all the same.
-static void TestDeepOverlapOfSprings(void** state) {
+static void test_deep_overlap_of_springs(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     def.stiffness = 1e4;
@@ -51,7 +51,7 @@ static void TestDeepOverlapOfSprings(void** state) {
 
 // Springs of shapes, of their friction and of pairs keep energy as well: a box that swings on one
 // gets back the speed that it had.
-static void TestSpringsOfShapes(void** state) {
+static void test_springs_of_shapes(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     for (int kind = 0; kind < 3; ++kind) { // of the shapes, of their friction, of the pair
@@ -86,7 +86,7 @@ static void TestSpringsOfShapes(void** state) {
 }
 
 // Bounces, soft and hard, impacts at speed, friction: all explained.
-static void TestImpactsAreExplained(void** state) {
+static void test_impacts_are_explained(void** state) {
     (void)state;
     const double stiffness[] = {0, 1e4, 1e6}, restitution[] = {0, 0.8, 1};
     for (int k = 0; k < 3; ++k) {
@@ -104,7 +104,7 @@ static void TestImpactsAreExplained(void** state) {
 
 // Whoever drives a scene or sets its state may add energy; bodies placed without overlap raise no
 // anomaly.
-static void TestDrivenIsExplained(void** state) {
+static void test_driven_is_explained(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = BallOverFloor(0.1, &def);
@@ -132,7 +132,7 @@ static void TestDrivenIsExplained(void** state) {
 }
 
 // Looking at a state does not count as an event, however often.
-static void TestForwardIsNoEvent(void** state) {
+static void test_forward_is_no_event(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = BallOverFloor(0.3, &def);
@@ -146,7 +146,7 @@ static void TestForwardIsNoEvent(void** state) {
 
 // A body that the filter lets through a wall meets it only once it is inside: as a mesh whose other
 // side is seen too late would. The pair is new, and no speed explains how deep it is.
-static void TestAppearsInside(void** state) {
+static void test_appears_inside(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid wall = SolidOf(rg_shapeBox, rgVec(0.5, 0.5, 0.5), 1, rgVec(0, 0, 0));
@@ -184,7 +184,7 @@ static double Apart(const Scene* scene, int a, int b) {
 // A base that is fixed to the world is part of the robot: what overlaps it by design is not pushed
 // apart, no more than parts of a floating robot are, and raises no anomaly. Nor does its weight
 // press it deeper, by more than the square of what a step turns it.
-static void TestOverlapsItsFixedBase(void** state) {
+static void test_overlaps_its_fixed_base(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid box = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.1), 1, rgVec(0, 0, 1));
@@ -221,10 +221,10 @@ static void TestOverlapsItsFixedBase(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestDeepOverlap),       cmocka_unit_test(TestDeepOverlapOfSprings),
-        cmocka_unit_test(TestSpringsOfShapes),   cmocka_unit_test(TestImpactsAreExplained),
-        cmocka_unit_test(TestDrivenIsExplained), cmocka_unit_test(TestForwardIsNoEvent),
-        cmocka_unit_test(TestAppearsInside),     cmocka_unit_test(TestOverlapsItsFixedBase),
+        cmocka_unit_test(test_deep_overlap),        cmocka_unit_test(test_deep_overlap_of_springs),
+        cmocka_unit_test(test_springs_of_shapes),   cmocka_unit_test(test_impacts_are_explained),
+        cmocka_unit_test(test_driven_is_explained), cmocka_unit_test(test_forward_is_no_event),
+        cmocka_unit_test(test_appears_inside),      cmocka_unit_test(test_overlaps_its_fixed_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static rgVec3 CenterVelocity(const Scene* scene, rgVec3 center) {
 }
 
 // A body that spins at 50 rad/s about no principal axis, its centre off the origin.
-static void TestMomentumIsKept(void** state) {
+static void test_momentum_is_kept(void** state) {
     (void)state;
     rgVec3 centers[2] = {{0, 0, 0}, {0.05, -0.02, 0.03}};
     rgIntegrator integrators[2] = {rg_integratorMidpoint, rg_integratorEuler};
@@ -54,14 +54,14 @@ static double SpinLoss(double dt) {
 }
 
 // The midpoint rule would keep it; one Newton step of it leaves an error of second order.
-static void TestSpinEnergyIsSecondOrder(void** state) {
+static void test_spin_energy_is_second_order(void** state) {
     (void)state;
     double coarse = SpinLoss(4e-3), fine = SpinLoss(2e-3);
     assert_true(fabs(coarse) < 1e-3);
     assert_true(fabs(fine) < 0.3 * fabs(coarse));
 }
 
-static void TestFreeFall(void** state) {
+static void test_free_fall(void** state) {
     (void)state;
     for (int k = 0; k < 2; ++k) {
         Scene scene = SceneStart();
@@ -80,7 +80,7 @@ static void TestFreeFall(void** state) {
 
 // A heavy top on a spherical joint: steady precession at the rate that solves
 // I1 W^2 cos(a) - I3 s W + m g l = 0 (s: total spin about its axis).
-static void TestTopPrecesses(void** state) {
+static void test_top_precesses(void** state) {
     (void)state;
     double m = 1, l = 0.2, tilt = 0.4, spin = 120;
     rgInertia inertia = rgInertiaFromShape(rg_shapeCylinder, rgVec(0.1, 0.02, 0), m);
@@ -109,7 +109,7 @@ static void TestTopPrecesses(void** state) {
 }
 
 // A conical pendulum on two hinges: W^2 l cos(a) = g for a point mass.
-static void TestConicalPendulum(void** state) {
+static void test_conical_pendulum(void** state) {
     (void)state;
     double l = 1, a = 0.5, W = sqrt(SCENE_G / (l * cos(a)));
     Scene scene = SceneStart();
@@ -152,7 +152,7 @@ static double PendulumEnergyDrift(double dt, rgIntegrator integrator) {
     return worst;
 }
 
-static void TestPendulumEnergy(void** state) {
+static void test_pendulum_energy(void** state) {
     (void)state;
     double coarse = PendulumEnergyDrift(2e-3, rg_integratorMidpoint);
     EXPECT_NEAR(coarse / PendulumEnergyDrift(1e-3, rg_integratorMidpoint), 4, 0.2);
@@ -160,7 +160,7 @@ static void TestPendulumEnergy(void** state) {
     EXPECT_NEAR(coarse / PendulumEnergyDrift(1e-3, rg_integratorEuler), 2, 0.2);
 }
 
-static void TestWrenchAndForce(void** state) {
+static void test_wrench_and_force(void** state) {
     (void)state;
     rgVec3 center = rgVec(0.05, 0, 0.1);
     Scene scene = FreeBody(rgVec(0.1, 0.1, 0.1), center, 1e-3, rg_integratorMidpoint);
@@ -185,10 +185,10 @@ static void TestWrenchAndForce(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestMomentumIsKept),  cmocka_unit_test(TestSpinEnergyIsSecondOrder),
-        cmocka_unit_test(TestFreeFall),        cmocka_unit_test(TestTopPrecesses),
-        cmocka_unit_test(TestConicalPendulum), cmocka_unit_test(TestPendulumEnergy),
-        cmocka_unit_test(TestWrenchAndForce),
+        cmocka_unit_test(test_momentum_is_kept), cmocka_unit_test(test_spin_energy_is_second_order),
+        cmocka_unit_test(test_free_fall),        cmocka_unit_test(test_top_precesses),
+        cmocka_unit_test(test_conical_pendulum), cmocka_unit_test(test_pendulum_energy),
+        cmocka_unit_test(test_wrench_and_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static rgGeometry* MakeGeometry(const rgShapeDef* shape) {
 
 #define SHAPES (KINDS + 12)
 
-static void TestRays(void** state) {
+static void test_rays(void** state) {
     (void)state;
     rgBodyId moving = {0};
     Scene scene = Room(3, &moving);
@@ -134,7 +134,7 @@ static double Nearest(const Scene* scene, const rgGeometry* geometry, rgPose pos
 }
 
 // Free on the way, touching at the end; and the shapes that overlap are those at no distance.
-static void TestCastsAndOverlaps(void** state) {
+static void test_casts_and_overlaps(void** state) {
     (void)state;
     rgBodyId moving = {0};
     Scene scene = Room(5, &moving);
@@ -220,7 +220,7 @@ static void TestCastsAndOverlaps(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestShapeDistance(void** state) {
+static void test_shape_distance(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid a = SolidOf(rg_shapeSphere, rgVec(0.3, 0, 0), 1, rgVec(0, 0, 0));
@@ -252,7 +252,7 @@ static void TestShapeDistance(void** state) {
 // ---- rigid-body quantities
 
 // J v is the velocity of the point, and both follow from positions a moment apart.
-static void TestJacobians(void** state) {
+static void test_jacobians(void** state) {
     (void)state;
     for (int seed = 1; seed <= rgFewer(30); ++seed) {
         rgRandom random = {(uint64_t)seed};
@@ -314,7 +314,7 @@ static void TestJacobians(void** state) {
 }
 
 // The inertia that is felt at the task: unit accelerations of it need the forces in its columns.
-static void TestOperationalInertia(void** state) {
+static void test_operational_inertia(void** state) {
     (void)state;
     rgModelDef* def = NULL;
     rgModel* model = NULL;
@@ -374,7 +374,7 @@ static const rgTouch* FindTouch(const rgWorld* world, rgBodyId a, rgBodyId b) {
     return NULL;
 }
 
-static void TestTouches(void** state) {
+static void test_touches(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -440,7 +440,7 @@ static void TestTouches(void** state) {
 
 // A force at a point is the force at the centre and the torque of its arm; and the acceleration of
 // a frame there is that of the body.
-static void TestForceAtPoint(void** state) {
+static void test_force_at_point(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid solid = SolidOf(rg_shapeBox, rgVec(0.1, 0.2, 0.3), 2, rgVec(1, 2, 3));
@@ -473,13 +473,13 @@ static void TestForceAtPoint(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRays),
-        cmocka_unit_test(TestCastsAndOverlaps),
-        cmocka_unit_test(TestShapeDistance),
-        cmocka_unit_test(TestJacobians),
-        cmocka_unit_test(TestOperationalInertia),
-        cmocka_unit_test(TestTouches),
-        cmocka_unit_test(TestForceAtPoint),
+        cmocka_unit_test(test_rays),
+        cmocka_unit_test(test_casts_and_overlaps),
+        cmocka_unit_test(test_shape_distance),
+        cmocka_unit_test(test_jacobians),
+        cmocka_unit_test(test_operational_inertia),
+        cmocka_unit_test(test_touches),
+        cmocka_unit_test(test_force_at_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const double* Sensor(const Scene* scene, rgSensorId id) {
     return rgWorld_Sensors(scene->world, NULL) + rgWorld_SensorStart(scene->world, id);
 }
 
-static void TestRestingCube(void** state) {
+static void test_resting_cube(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -60,7 +60,7 @@ static void ExpectWorldFirst(const Scene* scene, int bodyCount) {
 
 // Whatever the order of shapes: here one of the world lies between those of bodies, one behind
 // them.
-static void TestWorldIsBodyA(void** state) {
+static void test_world_is_body_a(void** state) {
     (void)state;
     Scene scene = SceneStart();
     SceneCube(&scene, 0.1, 3, rgVec(0, 0, 0.1), 0.5);
@@ -79,7 +79,7 @@ static void TestWorldIsBodyA(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestSlipIsSeen(void** state) {
+static void test_slip_is_seen(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -107,7 +107,7 @@ static void TestSlipIsSeen(void** state) {
 }
 
 // A cantilever of two welded pieces on a servo: weight and moment at the joint.
-static void TestJointReaction(void** state) {
+static void test_joint_reaction(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid arm = SolidOf(rg_shapeBox, rgVec(0.5, 0.05, 0.05), 2, rgVec(0.5, 0, 1));
@@ -135,7 +135,7 @@ static void TestJointReaction(void** state) {
 }
 
 // A pendulum's accelerometer and gyro at the bottom of its swing.
-static void TestInertialSensors(void** state) {
+static void test_inertial_sensors(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid bob = SolidOf(rg_shapeSphere, rgVec(0.05, 0, 0), 1, rgVec(0, 0, -1));
@@ -156,7 +156,7 @@ static void TestInertialSensors(void** state) {
 }
 
 // Torsion and rolling rows stop a spinning and a rolling ball; without them they would go on.
-static void TestTorsionAndRolling(void** state) {
+static void test_torsion_and_rolling(void** state) {
     (void)state;
     for (int dimension = 3; dimension <= 6; dimension += dimension == 4 ? 2 : 1) {
         Scene scene = SceneStart();
@@ -187,7 +187,7 @@ static void TestTorsionAndRolling(void** state) {
     }
 }
 
-static void TestReactionIsThatOfTheStep(void** state) {
+static void test_reaction_is_that_of_the_step(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid rod = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0));
@@ -207,7 +207,7 @@ static void TestReactionIsThatOfTheStep(void** state) {
 
 // Limits, ranges and frames as seen from others, in closed form. A slider of 2 kg hangs on its
 // lower limit; above the floor an eye looks down.
-static void TestMoreSensors(void** state) {
+static void test_more_sensors(void** state) {
     (void)state;
     const char* text =
         "<mujoco><option magnetic='0 1 0'/><worldbody><geom type='plane' size='5 5 1'/>"
@@ -263,7 +263,7 @@ static void TestMoreSensors(void** state) {
 
 // A rangefinder passes by the shapes of what it is fixed to, and of nothing else. Readings of
 // MuJoCo 3.14.
-static void TestRangefinders(void** state) {
+static void test_rangefinders(void** state) {
     (void)state;
     const char* text =
         "<mujoco><worldbody><geom type='plane' size='5 5 1'/><site name='w' pos='0 0 1' "
@@ -282,7 +282,7 @@ static void TestRangefinders(void** state) {
 }
 
 // The stages of a report are timed unless the world is told not to; its other numbers are the same.
-static void TestUntimed(void** state) {
+static void test_untimed(void** state) {
     (void)state;
     rgStepReport reports[2];
     for (int untimed = 0; untimed < 2; ++untimed) {
@@ -323,7 +323,7 @@ static void ExpectForces(const double* values, const rgVec3 force) {
     EXPECT_NEAR(values[3], force.z, 1e-6);
 }
 
-static void TestContactSensors(void** state) {
+static void test_contact_sensors(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = SceneText(
@@ -392,12 +392,17 @@ static void TestContactSensors(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestMoreSensors),       cmocka_unit_test(TestReactionIsThatOfTheStep),
-        cmocka_unit_test(TestRestingCube),       cmocka_unit_test(TestWorldIsBodyA),
-        cmocka_unit_test(TestSlipIsSeen),        cmocka_unit_test(TestJointReaction),
-        cmocka_unit_test(TestInertialSensors),   cmocka_unit_test(TestRangefinders),
-        cmocka_unit_test(TestTorsionAndRolling), cmocka_unit_test(TestUntimed),
-        cmocka_unit_test(TestContactSensors),
+        cmocka_unit_test(test_more_sensors),
+        cmocka_unit_test(test_reaction_is_that_of_the_step),
+        cmocka_unit_test(test_resting_cube),
+        cmocka_unit_test(test_world_is_body_a),
+        cmocka_unit_test(test_slip_is_seen),
+        cmocka_unit_test(test_joint_reaction),
+        cmocka_unit_test(test_inertial_sensors),
+        cmocka_unit_test(test_rangefinders),
+        cmocka_unit_test(test_torsion_and_rolling),
+        cmocka_unit_test(test_untimed),
+        cmocka_unit_test(test_contact_sensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

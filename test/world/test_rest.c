@@ -22,7 +22,7 @@ static Scene MakeWall(int columns, int rows, double ratio) {
 
 // Every solve leaves impulses that stop what the step before left; taken over as they are they
 // would push the other way, and every second step would have to be solved.
-static void TestMostStepsTakeOver(void** state) {
+static void test_most_steps_take_over(void** state) {
     (void)state;
     static const struct {
         int columns, rows;
@@ -54,7 +54,7 @@ static void TestMostStepsTakeOver(void** state) {
 }
 
 // The same wall, bit by bit, whether something slides, falls and rolls elsewhere or not.
-static void TestWhatRestsDoesNotNoticeWhatMoves(void** state) {
+static void test_what_rests_does_not_notice_what_moves(void** state) {
     (void)state;
     Scene alone = MakeWall(3, 4, 1), beside = SceneStart();
     ScenePlane(&beside, 0.5, rgQuatIdentity());
@@ -80,7 +80,7 @@ static void TestWhatRestsDoesNotNoticeWhatMoves(void** state) {
 }
 
 // Whether impulses were solved for or taken over is part of the state.
-static void TestAnyStepCanBeRepeated(void** state) {
+static void test_any_step_can_be_repeated(void** state) {
     (void)state;
     Scene scene = MakeWall(1, 10, 1), other = MakeWall(1, 10, 1);
     size_t size = 0;
@@ -105,9 +105,9 @@ static void TestAnyStepCanBeRepeated(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestMostStepsTakeOver),
-        cmocka_unit_test(TestWhatRestsDoesNotNoticeWhatMoves),
-        cmocka_unit_test(TestAnyStepCanBeRepeated),
+        cmocka_unit_test(test_most_steps_take_over),
+        cmocka_unit_test(test_what_rests_does_not_notice_what_moves),
+        cmocka_unit_test(test_any_step_can_be_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

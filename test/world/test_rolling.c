@@ -30,7 +30,7 @@ static double CoinError(double dt) {
 }
 
 // Points of the rim that only are near count for nothing: 79 mm at 1 ms.
-static void TestCoin(void** state) {
+static void test_coin(void** state) {
     (void)state;
     double coarse = CoinError(2e-3), fine = CoinError(1e-3);
     print_message("%.2e m at 2 ms, %.2e m at 1 ms\n", coarse, fine);
@@ -60,7 +60,7 @@ static double TopTilt(double dt, double* gain) {
     return acos(rgRotate(q, rgVec(0, 0, 1)).z);
 }
 
-static void TestPegTop(void** state) {
+static void test_peg_top(void** state) {
     (void)state;
     double gain, a = TopTilt(1e-3, &gain), b = TopTilt(5e-4, &gain), c = TopTilt(2.5e-4, &gain);
     print_message("tilt %.5f, %.5f, %.5f, energy %.1e\n", a, b, c, gain);
@@ -69,7 +69,7 @@ static void TestPegTop(void** state) {
 }
 
 // A coin that falls flat, or rolls into a wall, carries on more points than one: nothing is gained.
-static void TestCoinsFall(void** state) {
+static void test_coins_fall(void** state) {
     (void)state;
     rgRandom random = {35};
     double most = 0;
@@ -107,9 +107,9 @@ static void TestCoinsFall(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestCoin),
-        cmocka_unit_test(TestPegTop),
-        cmocka_unit_test(TestCoinsFall),
+        cmocka_unit_test(test_coin),
+        cmocka_unit_test(test_peg_top),
+        cmocka_unit_test(test_coins_fall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

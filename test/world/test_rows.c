@@ -15,7 +15,7 @@ static rgBodyId Slider(Scene* scene, double mass, double y, rgVec3 axis, rgJoint
 }
 
 // A weight hangs on a tendon's spring: the spring carries it at k c (c q - rest) = -m g.
-static void TestTendonCarriesAWeight(void** state) {
+static void test_tendon_carries_a_weight(void** state) {
     (void)state;
     const double steps[] = {1e-3, 4e-3};
     for (int i = 0; i < 2; ++i) {
@@ -46,7 +46,7 @@ static void TestTendonCarriesAWeight(void** state) {
 }
 
 // q_A = p(q_B): velocities obey the slope of every power, from one constraint and one free motion.
-static void TestCouplingSlopes(void** state) {
+static void test_coupling_slopes(void** state) {
     (void)state;
     for (int power = 1; power <= 4; ++power) {
         Scene scene = SceneStart();
@@ -92,7 +92,7 @@ static double ReboundSpeed(double speed, double threshold, double along) {
 }
 
 // What comes slower than the threshold does not rebound; what comes faster does.
-static void TestRestitutionThreshold(void** state) {
+static void test_restitution_threshold(void** state) {
     (void)state;
     EXPECT_NEAR(ReboundSpeed(0.29, 0.3, 0), 0, 1e-9);
     EXPECT_NEAR(ReboundSpeed(0.31, 0.3, 0), 0.155, 1e-9);
@@ -136,7 +136,7 @@ static Rolling BallOnSlope(double slope, double twist) {
 
 // The impulses of the last step are where the next one starts: at rest they are its answer, rolling
 // and torsional rows included, and nothing is left to iterate.
-static void TestWarmStartOfAllRows(void** state) {
+static void test_warm_start_of_all_rows(void** state) {
     (void)state;
     Rolling r = BallOnSlope(0.2, 0.2);
     SceneRun(&r.scene, 3);
@@ -155,7 +155,7 @@ static void TestWarmStartOfAllRows(void** state) {
 
 // Nothing holds a free body but what touches it: with all rows of the contact counted, the reaction
 // of its joint is nil, at rest and while it rolls and spins.
-static void TestReactionCountsAllRows(void** state) {
+static void test_reaction_counts_all_rows(void** state) {
     (void)state;
     for (int moving = 0; moving < 2; ++moving) {
         Rolling r = BallOnSlope(moving ? 0.8 : 0.2, 0.2);
@@ -179,7 +179,7 @@ static void TestReactionCountsAllRows(void** state) {
 // ---- touch
 
 // A dumbbell on two balls: a sensor of a small radius feels the near ball alone.
-static void TestTouchRadius(void** state) {
+static void test_touch_radius(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -225,9 +225,12 @@ static void TestTouchRadius(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTendonCarriesAWeight),  cmocka_unit_test(TestCouplingSlopes),
-        cmocka_unit_test(TestRestitutionThreshold),  cmocka_unit_test(TestWarmStartOfAllRows),
-        cmocka_unit_test(TestReactionCountsAllRows), cmocka_unit_test(TestTouchRadius),
+        cmocka_unit_test(test_tendon_carries_a_weight),
+        cmocka_unit_test(test_coupling_slopes),
+        cmocka_unit_test(test_restitution_threshold),
+        cmocka_unit_test(test_warm_start_of_all_rows),
+        cmocka_unit_test(test_reaction_counts_all_rows),
+        cmocka_unit_test(test_touch_radius),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

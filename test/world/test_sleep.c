@@ -44,7 +44,7 @@ static bool SameMotion(const rgWorld* a, const rgWorld* b) {
            memcmp(va, vb, (size_t)nv * sizeof(double)) == 0;
 }
 
-static void TestFallsAsleep(void** state) {
+static void test_falls_asleep(void** state) {
     (void)state;
     rgWorldDef def = SleepDef(0.2), never = SleepDef(0);
     Pile pile = MakePile(&def), awake = MakePile(&never);
@@ -87,7 +87,7 @@ static void Settle(Pile* pile) {
     assert_int_equal(Sleepers(pile), 4);
 }
 
-static void TestWakes(void** state) {
+static void test_wakes(void** state) {
     (void)state;
     rgWorldDef def = SleepDef(0.2);
     Pile pile = MakePile(&def);
@@ -124,7 +124,7 @@ static void TestWakes(void** state) {
 }
 
 // A ball that rolls in wakes the boxes that it hits, and ends as it does where nothing sleeps.
-static void TestHit(void** state) {
+static void test_hit(void** state) {
     (void)state;
     rgWorldDef def = SleepDef(0.2), never = SleepDef(0);
     Pile piles[2] = {MakePile(&def), MakePile(&never)};
@@ -155,7 +155,7 @@ static void TestHit(void** state) {
     SceneEnd(&piles[1].scene);
 }
 
-static void TestSleepIsState(void** state) {
+static void test_sleep_is_state(void** state) {
     (void)state;
     rgWorldDef def = SleepDef(0.2);
     Pile pile = MakePile(&def), other = MakePile(&def);
@@ -186,7 +186,7 @@ static void TestSleepIsState(void** state) {
 }
 
 // On a platform that starts to move; and anchors of tangential springs are still there.
-static void TestPlatformAndAnchors(void** state) {
+static void test_platform_and_anchors(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyDef body = rgDefaultBodyDef();
@@ -232,7 +232,7 @@ static void TestPlatformAndAnchors(void** state) {
 }
 
 // What hangs on a hand that starts to move.
-static void TestTied(void** state) {
+static void test_tied(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyDef body = rgDefaultBodyDef();
@@ -263,12 +263,12 @@ static void TestTied(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestFallsAsleep),
-        cmocka_unit_test(TestWakes),
-        cmocka_unit_test(TestHit),
-        cmocka_unit_test(TestSleepIsState),
-        cmocka_unit_test(TestPlatformAndAnchors),
-        cmocka_unit_test(TestTied),
+        cmocka_unit_test(test_falls_asleep),
+        cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_hit),
+        cmocka_unit_test(test_sleep_is_state),
+        cmocka_unit_test(test_platform_and_anchors),
+        cmocka_unit_test(test_tied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static double DiscreteSlide(double v, double mu, double dt, rgIntegrator integra
     return x;
 }
 
-static void TestCubeStops(void** state) {
+static void test_cube_stops(void** state) {
     (void)state;
     EXPECT_NEAR(DiscreteSlide(1, 0.5, 1e-3, rg_integratorMidpoint), 0.101937, 1e-6);
     for (int k = 0; k < 12; ++k) {
@@ -67,13 +67,13 @@ static double Creep(double tolerance) {
     return rgLength(moved);
 }
 
-static void TestInclineHolds(void** state) {
+static void test_incline_holds(void** state) {
     (void)state;
     EXPECT_NEAR(Creep(1e-10), 0, 1e-9);
     EXPECT_NEAR(Creep(1e-6), 0, 2e-6);
 }
 
-static void TestInclineSlides(void** state) {
+static void test_incline_slides(void** state) {
     (void)state;
     double mu = 0.3, angle = 0.6, dt = 1e-3;
     Scene scene = Incline(angle, mu, 1e-10);
@@ -87,7 +87,7 @@ static void TestInclineSlides(void** state) {
 }
 
 // The convex relaxation lifts a sliding body off by mu times its slip; exact friction does not.
-static void TestRelaxationLifts(void** state) {
+static void test_relaxation_lifts(void** state) {
     (void)state;
     for (int ccp = 0; ccp < 2; ++ccp) {
         Scene scene = SceneStart();
@@ -122,7 +122,7 @@ static double SlideUnder(rgContactModel model, rgContactMethod method, double an
 
 // Friction on a polygon around the disc: exact across its sides, too strong by 1/cos(pi/sides)
 // towards its corners.
-static void TestPolygonsStopSooner(void** state) {
+static void test_polygons_stop_sooner(void** state) {
     (void)state;
     double pi = 3.14159265358979323846;
     static const rgContactMethod methods[] = {rg_methodPivot, rg_methodPgs};
@@ -138,7 +138,7 @@ static void TestPolygonsStopSooner(void** state) {
     }
 }
 
-static void TestBallRolls(void** state) {
+static void test_ball_rolls(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -159,7 +159,7 @@ static void TestBallRolls(void** state) {
 }
 
 // A ball that slides at first rolls with 5/7 of its speed, whatever mu is.
-static void TestBallStartsToRoll(void** state) {
+static void test_ball_starts_to_roll(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.3, rgQuatIdentity());
@@ -175,10 +175,10 @@ static void TestBallStartsToRoll(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestCubeStops),          cmocka_unit_test(TestInclineHolds),
-        cmocka_unit_test(TestInclineSlides),      cmocka_unit_test(TestRelaxationLifts),
-        cmocka_unit_test(TestPolygonsStopSooner), cmocka_unit_test(TestBallRolls),
-        cmocka_unit_test(TestBallStartsToRoll),
+        cmocka_unit_test(test_cube_stops),           cmocka_unit_test(test_incline_holds),
+        cmocka_unit_test(test_incline_slides),       cmocka_unit_test(test_relaxation_lifts),
+        cmocka_unit_test(test_polygons_stop_sooner), cmocka_unit_test(test_ball_rolls),
+        cmocka_unit_test(test_ball_starts_to_roll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

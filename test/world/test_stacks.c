@@ -42,18 +42,18 @@ static void RunWall(bool pyramid) {
     SceneEnd(&scene);
 }
 
-static void TestPyramidStands(void** state) {
+static void test_pyramid_stands(void** state) {
     (void)state;
     RunWall(true);
 }
 
-static void TestStraightWallStands(void** state) {
+static void test_straight_wall_stands(void** state) {
     (void)state;
     RunWall(false);
 }
 
 // Two fingers on sliders press a cube with a servo of limited force; it must not creep.
-static void TestGraspHolds(void** state) {
+static void test_grasp_holds(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgBodyId fingers[2];
@@ -113,7 +113,7 @@ static uint64_t PileHash(int workers, int steps) {
     return hash;
 }
 
-static void TestThreadsGiveTheSameBits(void** state) {
+static void test_threads_give_the_same_bits(void** state) {
     (void)state;
     uint64_t serial = PileHash(0, 250);
     for (int workers = 1; workers <= 8; workers *= 2) {
@@ -121,7 +121,7 @@ static void TestThreadsGiveTheSameBits(void** state) {
     }
 }
 
-static void TestIslandsEqualTheWhole(void** state) {
+static void test_islands_equal_the_whole(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(2e-3, 1e-11), whole = def;
     whole.contact.splitIslands = false;
@@ -138,7 +138,7 @@ static void TestIslandsEqualTheWhole(void** state) {
     SceneEnd(&b);
 }
 
-static void TestDeepStartIsPushedOut(void** state) {
+static void test_deep_start_is_pushed_out(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -171,7 +171,7 @@ static Scene Jam(const rgWorldDef* def) {
 
 // It cannot leave either: velocities are solved, forces are those of its weight, and the projection
 // leaves it in the middle.
-static void TestJamIsSolved(void** state) {
+static void test_jam_is_solved(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Jam(&def);
@@ -190,7 +190,7 @@ static void TestJamIsSolved(void** state) {
 }
 
 // A light cube that starts a micrometre deep, under a heavy one, comes out rather than sinks.
-static void TestNothingSinks(void** state) {
+static void test_nothing_sinks(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -210,10 +210,14 @@ static void TestNothingSinks(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestPyramidStands),        cmocka_unit_test(TestStraightWallStands),
-        cmocka_unit_test(TestGraspHolds),           cmocka_unit_test(TestThreadsGiveTheSameBits),
-        cmocka_unit_test(TestIslandsEqualTheWhole), cmocka_unit_test(TestDeepStartIsPushedOut),
-        cmocka_unit_test(TestJamIsSolved),          cmocka_unit_test(TestNothingSinks),
+        cmocka_unit_test(test_pyramid_stands),
+        cmocka_unit_test(test_straight_wall_stands),
+        cmocka_unit_test(test_grasp_holds),
+        cmocka_unit_test(test_threads_give_the_same_bits),
+        cmocka_unit_test(test_islands_equal_the_whole),
+        cmocka_unit_test(test_deep_start_is_pushed_out),
+        cmocka_unit_test(test_jam_is_solved),
+        cmocka_unit_test(test_nothing_sinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static Scene Tumble(const rgWorldDef* def) {
     return scene;
 }
 
-static void TestRestoreRepeatsTheBits(void** state) {
+static void test_restore_repeats_the_bits(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -70,7 +70,7 @@ static void TestRestoreRepeatsTheBits(void** state) {
 }
 
 // A state that was damaged on its way is refused whole, whichever bit it was.
-static void TestFlippedBits(void** state) {
+static void test_flipped_bits(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -92,7 +92,7 @@ static void TestFlippedBits(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestRestoreRefusesOtherBytes(void** state) {
+static void test_restore_refuses_other_bytes(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -124,7 +124,7 @@ static void TestRestoreRefusesOtherBytes(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestForwardMovesNothing(void** state) {
+static void test_forward_moves_nothing(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -148,7 +148,7 @@ static void TestForwardMovesNothing(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestNoAllocationAfterWarmUp(void** state) {
+static void test_no_allocation_after_warm_up(void** state) {
     (void)state;
     rgCounter counter = {.failAfter = -1};
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
@@ -164,7 +164,7 @@ static void TestNoAllocationAfterWarmUp(void** state) {
 }
 
 // Whatever allocation fails, creating and stepping end with an error or well, and nothing leaks.
-static void TestOutOfMemory(void** state) {
+static void test_out_of_memory(void** state) {
     (void)state;
     rgWorldDef plain = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&plain);
@@ -190,7 +190,7 @@ static void TestOutOfMemory(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestBadInputIsRefused(void** state) {
+static void test_bad_input_is_refused(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -223,7 +223,7 @@ static void TestBadInputIsRefused(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestBadDefsAreRefused(void** state) {
+static void test_bad_defs_are_refused(void** state) {
     (void)state;
     rgWorldDef good = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&good);
@@ -259,7 +259,7 @@ static void TestBadDefsAreRefused(void** state) {
 }
 
 // Numbers that overflow make the step fail by name, and the state stays.
-static void TestOverflowLeavesTheState(void** state) {
+static void test_overflow_leaves_the_state(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -277,7 +277,7 @@ static void TestOverflowLeavesTheState(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestEmptyModel(void** state) {
+static void test_empty_model(void** state) {
     (void)state;
     Scene scene = SceneStart();
     rgWorldDef def = SceneWorldDef(1e-2, 1e-6);
@@ -287,7 +287,7 @@ static void TestEmptyModel(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestSleepersTakeNoPart(void** state) {
+static void test_sleepers_take_no_part(void** state) {
     (void)state;
     Scene scene = SceneStart();
     ScenePlane(&scene, 0.5, rgQuatIdentity());
@@ -323,7 +323,7 @@ static void ExpectMotion(rgSpatial a, rgSpatial b) {
 }
 
 // A free base with a bracket fixed to it and an arm that swings, beside a pendulum.
-static void TestBodiesArePlaced(void** state) {
+static void test_bodies_are_placed(void** state) {
     (void)state;
     Scene scene = SceneStart();
     Solid box = SolidOf(rg_shapeBox, rgVec(0.1, 0.2, 0.3), 1, rgVec(1, 2, 3));
@@ -369,7 +369,7 @@ static void TestBodiesArePlaced(void** state) {
     SceneEnd(&scene);
 }
 
-static void TestHooksAndReset(void** state) {
+static void test_hooks_and_reset(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     hookCalls = 0;
@@ -387,7 +387,7 @@ static void TestHooksAndReset(void** state) {
 }
 
 // Step-size, contacts and everything else of the report is there.
-static void TestReport(void** state) {
+static void test_report(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
     Scene scene = Tumble(&def);
@@ -471,22 +471,22 @@ static void test_project_closes_loops(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRestoreRepeatsTheBits),
-        cmocka_unit_test(TestFlippedBits),
-        cmocka_unit_test(TestRestoreRefusesOtherBytes),
-        cmocka_unit_test(TestForwardMovesNothing),
-        cmocka_unit_test(TestNoAllocationAfterWarmUp),
-        cmocka_unit_test(TestOutOfMemory),
-        cmocka_unit_test(TestBadInputIsRefused),
-        cmocka_unit_test(TestBadDefsAreRefused),
-        cmocka_unit_test(TestOverflowLeavesTheState),
-        cmocka_unit_test(TestEmptyModel),
-        cmocka_unit_test(TestSleepersTakeNoPart),
-        cmocka_unit_test(TestBodiesArePlaced),
-        cmocka_unit_test(TestHooksAndReset),
+        cmocka_unit_test(test_restore_repeats_the_bits),
+        cmocka_unit_test(test_flipped_bits),
+        cmocka_unit_test(test_restore_refuses_other_bytes),
+        cmocka_unit_test(test_forward_moves_nothing),
+        cmocka_unit_test(test_no_allocation_after_warm_up),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_bad_input_is_refused),
+        cmocka_unit_test(test_bad_defs_are_refused),
+        cmocka_unit_test(test_overflow_leaves_the_state),
+        cmocka_unit_test(test_empty_model),
+        cmocka_unit_test(test_sleepers_take_no_part),
+        cmocka_unit_test(test_bodies_are_placed),
+        cmocka_unit_test(test_hooks_and_reset),
         cmocka_unit_test(test_state_from_its_own_views),
         cmocka_unit_test(test_project_closes_loops),
-        cmocka_unit_test(TestReport),
+        cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

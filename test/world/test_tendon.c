@@ -18,7 +18,7 @@ static double Sensor(const Scene* scene, int index) {
 
 // A weight on a rope over a drum hangs lower by m g/k; the joint holds nothing else than the rope
 // pulls sideways: nothing, as it leaves the drum straight down.
-static void TestWeight(void** state) {
+static void test_weight(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     Scene scene = SceneText(HANGING("stiffness='1000' damping='60'", DOWN), &def);
@@ -34,7 +34,7 @@ static void TestWeight(void** state) {
 
 // Two weights on ropes, one of which goes down half as far as the other goes up: sliders hold
 // nothing of what the ropes carry, at rest or not.
-static void TestCoupledRopes(void** state) {
+static void test_coupled_ropes(void** state) {
     (void)state;
     const char* text =
         "<mujoco><worldbody><site name='top' pos='0 0 1'/><site name='roof' pos='1 0 1'/>"
@@ -59,7 +59,7 @@ static void TestCoupledRopes(void** state) {
 }
 
 // A rope that only pulls: free fall until it is taut, then a limit; with a spring, m g/k beyond.
-static void TestSlack(void** state) {
+static void test_slack(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
     for (int kind = 0; kind < 2; ++kind) {
@@ -81,7 +81,7 @@ static void TestSlack(void** state) {
 }
 
 // A ball on an elastic rope around a drum, in space: nothing takes energy.
-static void TestEnergy(void** state) {
+static void test_energy(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(5e-4, 1e-12);
     Scene scene = SceneText(HANGING("stiffness='60' springlength='0.6'", "<freejoint/>"), &def);
@@ -102,7 +102,7 @@ static void TestEnergy(void** state) {
 }
 
 // Inertia of a tendon: a motor of 1 N on c1 q1 + c2 q2 feels both masses and the armature.
-static void TestArmature(void** state) {
+static void test_armature(void** state) {
     (void)state;
     const char* text =
         "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='a' type='slide' "
@@ -127,7 +127,7 @@ static void TestArmature(void** state) {
 }
 
 // What a step does is undone by inverse dynamics, and a saved state goes on to the same bits.
-static void TestInverseAndRestore(void** state) {
+static void test_inverse_and_restore(void** state) {
     (void)state;
     const char* file = RIGOR_SOURCE_DIR "/test/io/mjcf/motion/tendon_wrap.xml";
     rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
@@ -138,7 +138,7 @@ static void TestInverseAndRestore(void** state) {
 }
 
 // A rope between a kinematic body and a weight: it goes where it is pulled.
-static void TestKinematicEnd(void** state) {
+static void test_kinematic_end(void** state) {
     (void)state;
     const char* text =
         "<mujoco><worldbody><body name='hand' mocap='true' pos='0 0 1'><site name='grip'/></body>"
@@ -158,7 +158,7 @@ static void TestKinematicEnd(void** state) {
 
 // A rope with an inertia of its length: nothing else moves, hence (M + m (x/l)^2) x'^2/2 stays. And
 // what hangs on it keeps its energy, whatever it winds around.
-static void TestInertiaOfAWay(void** state) {
+static void test_inertia_of_a_way(void** state) {
     (void)state;
     const double mass = 2, inertia = 3, h = 0.5;
     double error[2];
@@ -201,10 +201,13 @@ static void TestInertiaOfAWay(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestWeight),        cmocka_unit_test(TestCoupledRopes),
-        cmocka_unit_test(TestSlack),         cmocka_unit_test(TestEnergy),
-        cmocka_unit_test(TestArmature),      cmocka_unit_test(TestInverseAndRestore),
-        cmocka_unit_test(TestInertiaOfAWay), cmocka_unit_test(TestKinematicEnd)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weight),
+                                       cmocka_unit_test(test_coupled_ropes),
+                                       cmocka_unit_test(test_slack),
+                                       cmocka_unit_test(test_energy),
+                                       cmocka_unit_test(test_armature),
+                                       cmocka_unit_test(test_inverse_and_restore),
+                                       cmocka_unit_test(test_inertia_of_a_way),
+                                       cmocka_unit_test(test_kinematic_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

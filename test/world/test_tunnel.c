@@ -90,7 +90,7 @@ static void CheckPlates(Meeting meeting, int count) {
     assert_true(met > 0.8 * count);
 }
 
-static void TestSpinningPlates(void** state) {
+static void test_spinning_plates(void** state) {
     (void)state;
     CheckPlates((Meeting){10, 3, 0.2, 0.4, rg_integratorMidpoint}, rgFewer(300));
     CheckPlates((Meeting){30, 10, 0.2, 0.4, rg_integratorMidpoint}, rgFewer(1000));
@@ -100,7 +100,7 @@ static void TestSpinningPlates(void** state) {
 // An impact turns them by up to a third of a radian within its step, which bends gaps by several
 // times their thickness: straight ones would let 15 of 1000 through; at any attitude, 9 of 500 at
 // 30 m/s and 53 of 500 at 100 m/s.
-static void TestPlatesAtAnyTime(void** state) {
+static void test_plates_at_any_time(void** state) {
     (void)state;
     for (int k = 0; k < 2; ++k) {
         rgIntegrator integrator = k ? rg_integratorEuler : rg_integratorMidpoint;
@@ -113,7 +113,7 @@ static void TestPlatesAtAnyTime(void** state) {
 
 // Needles that an impact lets spin by radians in a step: rows of their ends say nothing of where
 // the middle goes. 5 of 60 passed a box or a mesh.
-static void TestNeedles(void** state) {
+static void test_needles(void** state) {
     (void)state;
     rgRandom random = {35};
     int through = 0;
@@ -143,9 +143,9 @@ static void TestNeedles(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestSpinningPlates),
-        cmocka_unit_test(TestPlatesAtAnyTime),
-        cmocka_unit_test(TestNeedles),
+        cmocka_unit_test(test_spinning_plates),
+        cmocka_unit_test(test_plates_at_any_time),
+        cmocka_unit_test(test_needles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
