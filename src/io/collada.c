@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_COLLADA_MAX_DEPTH 200     // of nodes, those that stand for others included
+#define RG_COLLADA_MAX_DEPTH 200     // depth of nodes, including instances
 #define RG_COLLADA_MAX_NODES 1000000 // placed
 
 // Rows of a transformation, without the last.
@@ -30,25 +30,25 @@ typedef struct rgCollada {
     rgXmlNode* root;
     rgColladaId* ids; // sorted
     int idCount, idCapacity;
-    double* numbers; // of the list that was read last
+    double* numbers; // numbers of the list that was read last
     int numberCapacity;
-    int* indices; // of the list that was read last
+    int* indices; // indices of the list that was read last
     int indexCapacity;
     int* counts;
     int countCapacity;
-    int* corners; // of one polygon
+    int* corners; // corners of one polygon
     int cornerCapacity;
-    const rgXmlNode* vertices; // of the group before, which others of its geometry share
-    int base, vertexCount;     // where they are in the mesh
+    const rgXmlNode* vertices; // vertices of the last group, which others of its geometry share
+    int base, vertexCount;     // position of these in the mesh
     int nodeCount;             // placed so far
     int* triangles;
     int triangleCapacity;
 } rgCollada;
 
-// Of the inputs of a list of polygons: where the positions are among the indices.
+// Inputs of a list of polygons: stride of a corner and offset of the positions among the indices.
 typedef struct rgColladaInputs {
     int stride; // indices of a corner
-    int offset; // of the position
+    int offset; // offset of the position
     const rgXmlNode* vertices;
 } rgColladaInputs;
 

@@ -11,7 +11,7 @@ struct rgMassFactor {
     rgAllocator allocator;
     int size;
     int componentCount;
-    int* component;   // of each row of M
+    int* component;   // component of each row of M
     int* member;      // rows sorted by component
     int* memberStart; // componentCount + 1
     int* local;       // place of each row within its component

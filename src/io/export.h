@@ -36,7 +36,7 @@ typedef struct rgLost {
 
 void rgLost_Add(rgLost* lost, const char* name);
 void rgLost_Tell(rgLost* lost);
-// What no format has a place for: belts and disabled shapes.
+// Warn about belts and disabled shapes, which no format can express.
 void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts);
 
 // A part's name, or one made from its number.

@@ -19,7 +19,7 @@ struct rgFclibProblem {
     rgOwnedSparse jacobian;
     double* dense;
     double* freeVelocity;
-    double* compliance; // of a problem in the group `rigor`, else NULL
+    double* compliance; // compliance of a problem in the group `rigor`, else NULL
     double* force;      // f of a global problem, else NULL
     char* title;
     char* description;

@@ -21,9 +21,9 @@ void rgWarnAsymmetry(rgH5* h5, const char* group, double asymmetry) {
     }
 }
 
-// What a matrix group holds, with names for messages.
+// Content of a matrix group, with names for messages.
 typedef struct rgRawMatrix {
-    char names[3][RG_H5_PATH]; // of i, p, x
+    char names[3][RG_H5_PATH]; // names of i, p, x
     int nz;
     int rowCount, columnCount;
     int entryCount; // length of i and x, or nz

@@ -43,7 +43,7 @@ static rgResult rgDraft_End(rgDraft* draft, rgResult result, rgDiagnostics* diag
     return result;
 }
 
-// Where the rows of a problem go in a file.
+// Map from the rows of a problem to those of a file.
 typedef struct rgRowMap {
     int* fileRow; // contacts first, n t1 t2; then the equality rows
     int contactCount;
@@ -268,7 +268,7 @@ static void rgWriteGlobal(rgH5* h5, const rgContactProblem* problem, const rgRow
     rgTriplets_Free(&parts[1]);
 }
 
-// What a solution group needs to know about its problem.
+// Problem and unknowns that a solution group is written for.
 typedef struct rgSolutionTarget {
     const rgContactProblem* problem;
     const rgRowMap* map;

@@ -34,5 +34,6 @@ bool rgIsAbsolutePath(const char* path);
 bool rgPathFolder(const char* path, char out[RG_PATH_LENGTH]);
 // folder/name, or name alone when it is absolute. False: too long.
 bool rgJoinPath(const char* folder, const char* name, char out[RG_PATH_LENGTH]);
-// What follows the last dot of the last part, lower case, cut to 15 characters; "" without one.
+// Extension of a path: text after the last dot of the last part, lower case, cut to 15 characters;
+// "" without a dot.
 void rgPathExtension(const char* path, char out[16]);

@@ -10,7 +10,7 @@ typedef struct rgH5 {
     rgDiagnostics* diagnostics;
     const char* path;   // shown in messages
     hid_t file;         // negative when not open
-    rgResult result;    // of the first fault
+    rgResult result;    // code of the first fault
     bool isGrowing;     // opened while, or after, a writer did not close it
     bool isChecked;     // its format has checksums of headers
     H5E_auto2_t report; // HDF5's own error printing, put back by close

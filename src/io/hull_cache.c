@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define RG_CACHE_LIMIT   ((size_t)256 << 20)
-#define RG_CACHE_VERSION 2 // of the file and of the algorithm
+#define RG_CACHE_VERSION 2 // version of the file and of the algorithm
 
 // Head of a file; then the numbers of points, the points, and the hash of all that.
 typedef struct rgCacheHead {

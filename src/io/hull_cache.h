@@ -5,7 +5,7 @@
 #include "rigor/collision.h"
 #include "rigor/io.h"
 
-// What a mesh becomes: points of each hull, in the arena.
+// Hulls of a mesh: points of each hull, in the arena.
 typedef struct rgHullParts {
     int count;
     rgMeshData* hulls;
@@ -13,8 +13,8 @@ typedef struct rgHullParts {
     bool cached;   // read from the folder
 } rgHullParts;
 
-// Where parts are kept: `folder` itself, or $XDG_CACHE_HOME/rigor, or ~/.cache/rigor. False:
-// nowhere.
+// Folder of cached parts: `folder` itself, or $XDG_CACHE_HOME/rigor, or ~/.cache/rigor. False: no
+// cache.
 bool rgCacheFolder(const char* folder, bool ignoreEnvironment, char out[RG_PATH_LENGTH]);
 // Kept where the load def says. Damaged files are computed anew; what cannot be written is not.
 rgResult rgFindHullParts(const rgMeshData* mesh, const rgLoadDef* load, rgArena* arena,

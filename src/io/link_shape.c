@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_CONVEX_DENT 1e-3 // of the mesh's size: dents below this are not worth a warning
+#define RG_CONVEX_DENT 1e-3 // least depth of a dent that gives a warning, per size of the mesh
 
 static int rgCompareNames(const void* a, const void* b) {
     const rgIndexedName* x = a;
@@ -252,7 +252,7 @@ static bool rgLinkMeshes_FindParts(rgLinkMeshes* meshes, rgLinkMesh* mesh) {
     return true;
 }
 
-// What a collision mesh becomes: its hull, or its triangles where they can stay.
+// Shape of a collision mesh: its hull, or its triangles on bodies that allow them.
 static rgShapeKind rgLinkMeshes_CollisionKind(rgLinkMeshes* meshes, rgLinkMesh* mesh,
                                               const rgMesh* source) {
     double low[3], high[3];

@@ -19,7 +19,7 @@ int rgCountName(const rgIndexedName* names, int count, const char* name);
 // Index of a name in a sorted list (the least), -1 when it is not there.
 int rgFindName(const rgIndexedName* names, int count, const char* name);
 
-// What one reading of a file keeps about its meshes.
+// Meshes of one reading of a file.
 typedef struct rgLinkMeshes {
     rgXmlReader* xml;
     const rgLoadDef* def;
@@ -32,7 +32,7 @@ typedef struct rgLinkMeshes {
 
 // One mesh of a link, and what becomes of it.
 typedef struct rgLinkMesh {
-    const rgXmlNode* node; // where remarks point
+    const rgXmlNode* node; // node that remarks refer to
     const char* linkName;
     const char* uri;
     double scale[3];

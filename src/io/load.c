@@ -21,7 +21,7 @@ const char* rgFrictionRuleWord(rgFrictionRule rule) {
 typedef struct rgModelFormat {
     const char* root; // name of the root element
     rgReadModelFcn* read;
-    rgSelfOverlap selfOverlap; // of files that do not say
+    rgSelfOverlap selfOverlap; // policy of files that set none
 } rgModelFormat;
 
 static const rgModelFormat formats[] = {

@@ -62,5 +62,5 @@ static inline double rgLittleFloat(const char* bytes) {
 
 // Format by the file's name, or by its content when the name does not tell.
 rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteCount);
-// What to call a format that is not read, by the extension of the path; NULL when it is unknown.
+// Name of a format that is not read, by the extension of the path; NULL when it is unknown.
 const char* rgForeignMeshName(const char* path);

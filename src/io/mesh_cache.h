@@ -6,7 +6,7 @@ typedef struct rgCachedMesh {
     char* path;
     rgMesh* mesh; // NULL when it could not be read
     rgResult result;
-    rgDiagnostics* remarks; // what the reader said
+    rgDiagnostics* remarks; // messages of the reader
 } rgCachedMesh;
 
 typedef struct rgMeshCache {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define RG_MESH_DENSITY 1000.0 // [kg/m^3]: water
-#define RG_CONVEX_DENT  1e-3   // of the size, as for meshes of URDF files
+#define RG_CONVEX_DENT  1e-3   // fraction of the size, as for meshes of URDF files
 #define RG_MESH_LARGE   20.0   // [m] beyond which the file may be in millimetres
 
 typedef struct rgMeshModel {
@@ -22,7 +22,7 @@ typedef struct rgMeshModel {
     rgModelDef* def;
     const rgMesh* mesh;
     rgMeshData data; // scaled
-    char name[64];   // of the file, without folder and ending
+    char name[64];   // name of the file, without folder and ending
 } rgMeshModel;
 
 bool rgIsMeshPath(const char* path) {
@@ -65,7 +65,7 @@ static double rgMeshModel_Size(const rgMeshModel* m) {
     return size;
 }
 
-// Of the solid; of its hull where the surface does not close.
+// Inertia of the solid; that of its hull if the surface does not close.
 static rgResult rgMeshModel_Inertia(rgMeshModel* m, rgInertia* inertia) {
     double density = m->load->density > 0 ? m->load->density : RG_MESH_DENSITY;
     bool closed = false;

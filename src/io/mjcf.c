@@ -26,7 +26,7 @@ rgSource rgMjcf_Source(const rgXmlNode* node) {
     return (rgSource){.file = node->file, .line = node->line};
 }
 
-// What MuJoCo knows at the top. Those without a reader do not change the motion.
+// Sections of MuJoCo's top level. Those without a reader do not change the motion.
 static const char* const sections[] = {
     "compiler",  "option",  "size",      "visual",     "statistic", "default", "asset",
     "worldbody", "contact", "equality",  "tendon",     "actuator",  "sensor",  "keyframe",

@@ -85,7 +85,7 @@ typedef struct rgMjGeom {
     double surface[6]; // velocity of the surface: linear, angular
     rgMjSoftness softness;
     const char* mesh;
-    double fitScale; // of a primitive that is fitted to a mesh
+    double fitScale; // scale of a primitive that is fitted to a mesh
     const char* hfield;
     const char* material;
     double color[4];
@@ -116,17 +116,17 @@ typedef struct rgMjBody {
     rgQuat inertiaAxes; // principal axes as MuJoCo has them, where they are known
     bool axesKnown;
     int root;        // number of the body below the world that carries this one
-    double treeMass; // of a root: what it carries; rgMjcf_SetTotalMass
-    bool treeMoves;  // of a root: there is a joint on it or above
+    double treeMass; // mass of a root's tree; rgMjcf_SetTotalMass
+    bool treeMoves;  // true for a root with a joint on it or above
 } rgMjBody;
 
-// What of an actuator follows from the model at its reference configuration.
+// Values of an actuator that follow from the model at its reference configuration.
 typedef struct rgMjReflected {
     double dampRatio;   // 0: none
-    double muscleScale; // of muscles whose force is not said
+    double muscleScale; // force scale of muscles whose force is not given
 } rgMjReflected;
 
-// What <flag> can switch off, of what changes the motion.
+// Switches of <flag> that change the motion.
 typedef enum rgMjSwitch {
     rg_mjSwitchConstraint,
     rg_mjSwitchEquality,
@@ -143,7 +143,7 @@ typedef enum rgMjSwitch {
     rg_mjSwitchCount
 } rgMjSwitch;
 
-// Which geoms meet: by masks and explicit pairs, or only by one of them.
+// Rule of collision between geoms: by masks and explicit pairs, or only by one of them.
 typedef enum rgMjCollision { rg_mjCollideAll, rg_mjCollidePairs, rg_mjCollideMasks } rgMjCollision;
 
 // Number of parts of each kind.
@@ -158,8 +158,8 @@ typedef struct rgMjcf {
     rgModelDef* def; // grows
     rgResult result; // first failure that is not about the file, such as memory
     rgArena arena;
-    const char* folder; // of the main file
-    int depth;          // of models within models
+    const char* folder; // folder of the main file
+    int depth;          // depth of models within models
     rgMjCompiler compiler;
     bool isOff[rg_mjSwitchCount];
     int collision;           // rgMjCollision
@@ -172,7 +172,7 @@ typedef struct rgMjcf {
     int fieldCount, fieldCapacity;
     const rgXmlNode** models; // files that <attach> names
     int modelCount, modelCapacity;
-    double (*colors)[4]; // of materials
+    double (*colors)[4]; // colors of materials
     int colorCount, colorCapacity;
     rgMjBody* bodies; // body k has the id k + 1, as in def
     int bodyCapacity;
@@ -259,7 +259,7 @@ void rgMjcf_Replicate(rgMjcf* m, rgXmlNode* root);
 // Suffix of names within the copies around an element: separators and numbers, innermost first; or
 // NULL.
 const char* rgMjcf_ReplicaSuffix(rgMjcf* m, const rgXmlNode* node);
-rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // of one copy, in the frame around
+rgPose rgMjcf_ReplicaPose(rgMjcf* m, const rgXmlNode* node); // one copy in the frame around
 
 // mjcf_asset.c
 void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value);
@@ -271,10 +271,10 @@ const char* rgMjcf_FileStem(rgMjcf* m, const char* file);
 const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool matters);
 
 // mjcf_mesh.c
-// Of density 1, by the mesh's `inertia` rule or, where said, as a shell of unit mass per area.
-// False: it has none.
 // The mesh that builtin and params describe; mjcf_builtin.c.
 bool rgMjMesh_MakeBuiltin(rgMjcf* m, rgMjMesh* mesh, const char* kind);
+// Inertia at density 1 by the mesh's `inertia` rule or, if `shell`, of a shell of unit mass per
+// area. False: it has none.
 bool rgMjMesh_Inertia(const rgMjMesh* mesh, bool shell, const rgAllocator* allocator,
                       rgInertia* inertia);
 
@@ -326,7 +326,7 @@ enum { RG_MJ_PROPERTY_COUNT = 8 };
 extern const rgMjProperty rgMjProperties[RG_MJ_PROPERTY_COUNT];
 double* rgMjProperty_Of(const rgMjProperty* property, rgMaterial* material);
 void rgMjcf_ReadCustom(rgMjcf* m, const rgXmlNode* root); // needs all geoms
-double rgMjcf_Restitution(const rgMjSoftness* softness);  // of a negative solref; 0: not said
+double rgMjcf_Restitution(const rgMjSoftness* softness);  // for a negative solref; 0: not given
 // Stiffness and damping of a contact between masses that act as one of mass [kg].
 void rgMjcf_ContactSpring(const rgMjcf* m, const rgMjSoftness* softness, double mass,
                           rgMaterial* material);

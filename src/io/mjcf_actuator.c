@@ -6,7 +6,7 @@
 // Zero is what is not supported, as in "user".
 typedef enum rgMjLaw { rg_mjLawOther, rg_mjLawNone, rg_mjLawAffine, rg_mjLawMuscle } rgMjLaw;
 
-#define RG_NO_ACTIVATION (-1) // of a kind that is not supported
+#define RG_NO_ACTIVATION (-1) // index of kinds that are not supported
 
 typedef struct rgMjActuator {
     int ctrlLimited, forceLimited, actLimited;
@@ -212,7 +212,7 @@ static bool rgMjcf_FindSite(rgMjcf* m, const rgXmlNode* node, const char* attrib
     return frame->index1 > 0;
 }
 
-// What the actuator acts on. False: it is left out (told).
+// Set the transmission target of the actuator. False: it is left out (reported).
 static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def) {
     if (rgXmlNode_Attribute(node, "joint") != NULL) {
         def->joint.index1 = rgMjcf_Lookup(m, &m->jointNames, node, "joint", "joint") + 1;
@@ -395,8 +395,7 @@ bool rgMjcf_IsIdle(const rgModelDef* def, const rgActuatorDef* actuator) {
     return frame >= 0 && def->frames[frame].body.index1 == 0 && actuator->gain == 0;
 }
 
-// Of an actuator that is not supported: it keeps its place among the controls, and acts on the
-// world.
+// Replace an unsupported actuator: it keeps its place among the controls, and acts on the world.
 static bool rgMjcf_MakeIdle(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def,
                             rgMjReflected* reflected) {
     *def = rgDefaultActuatorDef();

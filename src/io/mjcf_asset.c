@@ -49,7 +49,7 @@ const char* rgMjcf_FileStem(rgMjcf* m, const char* file) {
     return stem;
 }
 
-// Which shape stands for the mesh; NULL: none.
+// Name of the built-in shape of a mesh; NULL: none.
 static const char* rgMjcf_BuiltinKind(const rgXmlNode* node) {
     const char* kind = rgXmlNode_Attribute(node, "builtin");
     return kind != NULL && strcmp(kind, "none") != 0 ? kind : NULL;

@@ -96,7 +96,7 @@ static rgMjCounts rgMjcf_Count(const rgModelDef* def) {
                         def->tendonCount, def->actuatorCount, def->equalityCount, def->sensorCount};
 }
 
-// What the reader keeps beside the bodies of the definition.
+// Enter the reader's own data of new bodies of the definition.
 static void rgMjcf_EnterBodies(rgMjcf* m, const rgXmlNode* node, int first) {
     const rgModelDef* def = m->def;
     for (int i = first; i < def->bodyCount; ++i) {
@@ -246,14 +246,14 @@ static void rgReverse(char* parts, size_t size, int count) {
 static void rgMoveBehind(void* parts, size_t size, int first, int count) {
     char* bytes = parts;
     if (first == 0) {
-        return; // of nothing there is no array
+        return; // an empty array may be NULL
     }
     rgReverse(bytes, size, first);
     rgReverse(bytes + (size_t)first * size, size, count - first);
     rgReverse(bytes, size, count);
 }
 
-// Where an id is after that.
+// Id of a part after rgMoveBehind.
 static int rgMovedBehind(int id, int first, int count) {
     return id == 0 ? 0 : id <= first ? id + count - first : id - first;
 }

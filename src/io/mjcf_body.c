@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-// Where the reader is: whose children it reads, and what they inherit.
+// Scope of the reader: the parent of the children it reads, and their defaults.
 typedef struct rgMjScope {
     rgBodyId body; // null: the world
     int class;     // handed down by childclass
-    rgPose frame;  // of the <frame> elements between the body and here
+    rgPose frame;  // pose of the <frame> elements between the body and here
 } rgMjScope;
 
 // Geoms of a body as they add up.
 typedef struct rgMjMass {
     rgInertia sum;
     int count;
-    rgQuat axes; // of the last one
+    rgQuat axes; // rotation of the last one
 } rgMjMass;
 
 static const char* const bodyChildren[] = {

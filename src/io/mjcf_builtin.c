@@ -276,7 +276,7 @@ static bool rgMjcf_MakeWedge(rgMjcf* m, const double* params, rgMjBuilder* b) {
 
 typedef bool rgMjBuiltinFcn(rgMjcf* m, const double* params, rgMjBuilder* b);
 
-// What params are: how many, the first of them integers, and between what.
+// Parameters of a built-in mesh: their number, the first ones integers, and their ranges.
 typedef struct rgMjBuiltin {
     const char* name;
     rgMjBuiltinFcn* make; // NULL: flat

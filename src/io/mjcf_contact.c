@@ -26,8 +26,8 @@ void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgMjcf_ReadSoftness(m, node, "solref", "solimp", &pair->softness);
 }
 
-// Where the pair is silent, the geom of higher priority speaks, or both as for any other pair, with
-// the frictions that the file has.
+// Material of a pair that sets none: that of the geom of higher priority, or both combined as for
+// any other pair, with the frictions of the file.
 static rgMaterial rgMjcf_MixedMaterial(const rgMjcf* m, int a, int b) {
     const rgShapeDef *A = &m->def->shapes[a], *B = &m->def->shapes[b];
     if (A->priority != B->priority) {

@@ -146,7 +146,7 @@ void rgMjcf_ApplyClass(rgMjcf* m, int class, const char* const* names, rgMjApply
     }
     rgMjcf_ApplyClass(m, m->classes[class].parent, names, apply, value); // depth <= XML's
     rgXmlReader reader = m->reader;
-    m->reader.diagnostics = NULL; // what there is to say was said by rgMjcf_TryClasses
+    m->reader.diagnostics = NULL; // rgMjcf_TryClasses has reported all faults
     for (int i = 0; i < m->classes[class].nodeCount; ++i) {
         for (const rgXmlNode* child = rgXmlNode_Child(m->classes[class].nodes[i], NULL);
              child != NULL; child = rgXmlNode_Next(child, NULL)) {

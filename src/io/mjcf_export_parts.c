@@ -465,7 +465,7 @@ static void rgMjWriter_KeyVelocity(rgMjWriter* w, const rgModel* model, const rg
     rgText_Numbers(&w->text, "qvel", v, key->vCount);
 }
 
-// Of the actuators that have one.
+// Activations of the actuators that have one.
 static void rgMjWriter_KeyActivations(rgMjWriter* w, const rgKeyDef* key) {
     double* values = RG_TAKE(&w->arena, double, RG_MAX(key->activationCount, 1));
     int count = 0;
@@ -554,7 +554,8 @@ static void rgMjWriter_Numeric(rgMjWriter* w, const char* name, const char* geom
     }
 }
 
-// What MJCF has no words for. The rule of friction is written where it is not the common one.
+// Properties of a shape that MJCF cannot express. The rule of friction is written if it is not the
+// common one.
 static void rgMjWriter_CustomGeom(rgMjWriter* w, int number, rgFrictionRule common) {
     const rgShapeDef* shape = &w->def->shapes[number];
     rgMaterial material = shape->material;

@@ -158,7 +158,7 @@ static rgMaterial rgMjGeom_Material(const rgMjcf* m, const rgMjGeom* g) {
                         .frictionRule = rg_frictionMaximum};
 }
 
-// What a geom names is not there.
+// Report a missing asset that a geom names.
 static void rgMjcf_NoSuch(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node,
                           const char* kind, const char* name) {
     char suggestion[100];

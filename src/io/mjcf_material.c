@@ -24,7 +24,7 @@ double* rgMjProperty_Of(const rgMjProperty* property, rgMaterial* material) {
     return (double*)(void*)((char*)material + property->offset);
 }
 
-// What stands after the colon, or NULL.
+// Text after the colon, or NULL.
 static const char* rgMjcf_GeomOf(const char* name) {
     const char* colon = strchr(name, ':');
     return colon != NULL ? colon + 1 : NULL;
@@ -43,7 +43,8 @@ static const rgMjProperty* rgMjcf_FindProperty(const char* name) {
     return NULL;
 }
 
-// Which shapes an element is for: first to last. None when it names a geom that was left out.
+// Range of shapes that an element applies to: first to last. None when it names a geom that was
+// left out.
 static void rgMjcf_Range(rgMjcf* m, const rgXmlNode* node, const char* geom, int* first, int* end) {
     *first = 0;
     *end = m->def->shapeCount;

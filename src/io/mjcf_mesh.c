@@ -72,8 +72,8 @@ static bool rgMjMesh_LegacyInertia(const rgMeshData* mesh, rgInertia* inertia) {
     return inertia->mass > 0;
 }
 
-// Of triangles with unit mass per area: the integral of x x' over one is A/12 (sum of its corners'
-// v v' + s s'), s the sum of its corners.
+// Inertia of triangles with unit mass per area: the integral of x x' over one is A/12 (sum of its
+// corners' v v' + s s'), s the sum of its corners.
 static bool rgMjMesh_ShellInertia(const rgMeshData* mesh, rgInertia* inertia) {
     rgVec3 center = rgMjMesh_SurfaceCenter(mesh);
     rgSym3 p = {0};

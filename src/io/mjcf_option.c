@@ -217,7 +217,7 @@ void rgMjcf_ReadOption(rgMjcf* m, const rgXmlNode* root) {
 typedef struct rgMjIncludes {
     const char* paths[256];
     int count;
-    int depth; // of elements, included files as if they stood in place
+    int depth; // depth of elements, included files as if they stood in place
 } rgMjIncludes;
 
 static const char* rgMjcf_IncludePath(rgMjcf* m, const rgXmlNode* node, rgMjIncludes* includes) {

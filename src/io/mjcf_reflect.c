@@ -57,7 +57,7 @@ static rgModel* rgMjcf_CompileTree(rgMjcf* m) {
         result = rgMjcf_AddWays(m, tree);
     }
     if (result == rg_ok) {
-        // What is wrong with the tree is said when the whole is compiled.
+        // Discard errors of the tree: compiling the whole model reports them.
         result = rgCompileModel(tree, &m->load->allocator, NULL, &model);
     }
     if (result == rg_errorMemory) {
@@ -156,7 +156,7 @@ static double rgActuatorInertia(const rgMjMoments* moments, int actuator) {
     return sum;
 }
 
-// How much a unit of force of the actuator accelerates everything.
+// Norm of the acceleration of all degrees of freedom by a unit force of the actuator.
 static double rgActuatorAcceleration(const rgMjMoments* moments, int actuator) {
     const rgModel* model = moments->model;
     int start = model->driveStart[actuator], count = model->driveStart[actuator + 1] - start;

@@ -1,6 +1,6 @@
-// What no reader of MJCF looked at: attributes of elements that do not change the motion are
-// compared with those that MuJoCo knows, and attributes that would change it but are not read are
-// told with their consequence. Nothing is dropped in silence.
+// Report attributes that no reader consumed: those that do not change the motion are compared with
+// the attributes that MuJoCo knows; those that would change it are reported with their consequence.
+// No attribute is dropped in silence.
 #include "io/mjcf.h"
 
 #include <string.h>

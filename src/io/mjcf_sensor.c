@@ -89,7 +89,7 @@ rgFrameId rgMjcf_AddOwnFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rg
     return id;
 }
 
-// What a sensor is attached to or seen from: a frame, or the frame of a body.
+// Object of a sensor, or the reference it is seen from: a frame, or the frame of a body.
 typedef struct rgMjObject {
     rgFrameId frame;
     rgBodyId body;
@@ -344,7 +344,7 @@ static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
         rgXmlReader_Error(&m->reader, node, "<%s cutoff>: %g is negative", node->name, def.cutoff);
     }
     if (!rgMjcf_SetSensorTarget(m, node, kind->target, &def)) {
-        // What cannot be measured reads zeros; an error was told otherwise.
+        // Sensors that cannot be measured read zeros; errors have been reported.
         def = (rgSensorDef){.name = def.name,
                             .source = def.source,
                             .cookie = def.cookie,

@@ -12,7 +12,7 @@
 typedef struct rgDecimal {
     uint64_t mantissa; // first digits, at most 19
     int digitCount;    // digits in the mantissa, without leading zeros
-    int exponent;      // of ten
+    int exponent;      // exponent of ten
     bool negative;
     bool inexact; // digits were left out of the mantissa
 } rgDecimal;

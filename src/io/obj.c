@@ -9,12 +9,12 @@
 typedef struct rgObjReader {
     rgMeshReader* reader;
     const char* at;  // in the current line
-    const char* end; // of the current line
+    const char* end; // end of the current line
     int line;
     bool warnedUnknown;
-    int* corners; // of the current face
+    int* corners; // corners of the current face
     int cornerCount, cornerCapacity;
-    int* triangles; // of the current face
+    int* triangles; // triangles of the current face
     int triangleCapacity;
 } rgObjReader;
 

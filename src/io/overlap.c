@@ -20,9 +20,9 @@ typedef struct rgOverlapSearch {
     const rgModel* model;
     rgDynamics* poses;
     rgBroadphase* broadphase;
-    rgGeometry** geometries; // of each proxy; NULL: not needed yet
-    int* shapes;             // of each proxy: index
-    int* robots;             // of each proxy: id of the topmost body
+    rgGeometry** geometries; // geometry of each proxy; NULL: not needed yet
+    int* shapes;             // index of each proxy's shape
+    int* robots;             // id of the topmost body of each proxy
     int proxyCount;
     rgExcludedPair* pairs; // bodies, each pair once
     int pairCount;

@@ -20,7 +20,7 @@ bool rgReadPng(const void* bytes, size_t count, size_t mostPixels, const rgAlloc
     size_t pixelCount = (size_t)png.width * png.height;
     bool fits = png.width > 0 && png.height > 0 && pixelCount <= mostPixels;
     image->pixels = fits ? rgAllocate(allocator, pixelCount, 1) : NULL;
-    png_color black = {0, 0, 0}; // what shows through where the image is transparent
+    png_color black = {0, 0, 0}; // background of transparent pixels
     bool good =
         image->pixels != NULL && png_image_finish_read(&png, &black, image->pixels, 0, NULL);
     if (!good) {

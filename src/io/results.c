@@ -311,7 +311,7 @@ typedef struct rgPieces {
         int64_t first, end; // [bytes]
     } at[2 * 64 + 3];
     int count;
-    int64_t seal; // where its number is
+    int64_t seal; // offset of the seal's number
 } rgPieces;
 
 // Bytes of a dataset that is one piece; false where it is none.
@@ -334,7 +334,7 @@ static bool rgPieces_Add(rgPieces* pieces, rgH5* h5, const char* name) {
     return good;
 }
 
-// Where a file changes: its rows and the seal itself. An index has no rows.
+// Byte ranges of a file that change: its rows and the seal itself. An index has no rows.
 static void rgFindPieces(rgH5* h5, const rgResults* results, rgPieces* pieces) {
     *pieces = (rgPieces){0};
     if (rgPieces_Add(pieces, h5, RG_SEAL)) {
@@ -714,8 +714,8 @@ static void rgReadAbout(rgH5* h5, rgResults* results) {
     results->rowCount = h5->result == rg_ok ? (int64_t)count : 0;
 }
 
-// Where an array of a part starts in its file; negative when it is not one piece of what it should
-// be.
+// Offset of an array of a part in its file; negative when its storage is not one contiguous piece
+// of the expected size.
 static int64_t rgFindRows(rgH5* h5, const rgResultsArray* array, int64_t rows) {
     hid_t dataset = rgH5_OpenDataset(h5, array->name);
     hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
@@ -1014,7 +1014,8 @@ rgResult rgResults_ReadStatus(rgResults* results, int64_t first, int64_t count, 
         bool isThere = checker.checks[(i + 1) * results->arrayCount - 1] != 0;
         status[i] = isThere ? status[i] : 0; // its writer ended before the checks
     }
-    // Who goes on with a file takes all its rows as they are; who reads checks what is read.
+    // Check all rows of the requested array for readers; writers that continue a file check all
+    // arrays.
     for (int a = results->writes ? 0 : array; result == rg_ok && a < results->arrayCount; ++a) {
         result = rgChecker_VisitRows(&checker, a, first, count);
     }

@@ -167,7 +167,7 @@ static bool rgSdf_StandsStill(const rgSdf* sdf, const rgSdfPart* link) {
     return held && sdf->parts[link->treeJoint].type == rg_sdfFixed;
 }
 
-// What stands on the world itself and carries the link.
+// Topmost link of the link's tree, which rests on the world.
 static int rgSdf_TreeRoot(const rgSdf* sdf, const rgSdfPart* link) {
     int parent = rgSdf_TreeParent(sdf, link);
     while (parent != 0) {

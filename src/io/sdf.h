@@ -5,10 +5,10 @@
 
 #define RG_PI            3.14159265358979323846
 #define RG_SDF_MAX_PARTS 1000000
-#define RG_SDF_MAX_DEPTH 8 // of includes
+#define RG_SDF_MAX_DEPTH 8 // depth of includes
 
 typedef enum rgSdfKind {
-    rg_sdfLink, // where names occur twice, the first kind here is meant
+    rg_sdfLink, // first kind: it is chosen if a name occurs twice
     rg_sdfJoint,
     rg_sdfFrame,
     rg_sdfModel,
@@ -31,9 +31,9 @@ typedef struct rgSdfPart {
     const char* name;     // in its scope
     const char* fullName; // model::link
     int scope;            // the model that holds it and whose names it sees
-    int model;            // what __model__ means to it: the scope, or the frame of a merged model
-    int version;          // of its file: 107 for 1.7
-    rgPose local;         // in the frame of `relative`
+    int model;    // model that __model__ refers to: the scope, or the frame of a merged model
+    int version;  // version of its file: 107 for 1.7
+    rgPose local; // in the frame of `relative`
     int relative;
     int attached; // the part that it is fixed to; a link or the world: itself
     int link;     // the link at the end of that, 0 for the world, -1 before it is known
@@ -41,13 +41,13 @@ typedef struct rgSdfPart {
     bool resolved;
     // Models.
     const rgXmlNode* pose; // the <pose> that holds: of the include, or its own
-    const char* prefix;    // of full names inside
+    const char* prefix;    // prefix of full names inside
     const char* placement; // frame that the pose is that of; NULL: its own
     bool isStatic;         // links: fixed to the world for whatever reason
     bool isScenery;        // links: static, and no base of moving ones
     bool selfCollides;
     // Links.
-    int group;     // of links that joints connect: an earlier link, or itself
+    int group;     // group of links that joints connect: an earlier link, or itself
     int treeJoint; // that moves it; -1: none
     int firstChild, lastChild, nextChild; // links that joints of the tree move against it
     bool collides;
@@ -55,7 +55,7 @@ typedef struct rgSdfPart {
     // Joints.
     rgSdfJointType type;
     int parent, child; // links, -1 when unknown
-    rgJointId ids[2];  // of both axes
+    rgJointId ids[2];  // ids of both axes
 } rgSdfPart;
 
 typedef struct rgSdf {
@@ -68,8 +68,8 @@ typedef struct rgSdf {
     rgSdfPart* parts; // 0 is the world
     int partCount, partCapacity;
     int* order;              // parts by scope, name and kind
-    int version;             // of the file that is being collected
-    int depth;               // of includes
+    int version;             // version of the file that is being collected
+    int depth;               // depth of includes
     rgIndexedName* included; // paths and which of `roots` they are; not sorted
     const rgXmlNode** roots;
     int includedCount, includedCapacity, rootCapacity;
@@ -82,7 +82,7 @@ typedef struct rgSdf {
 // name and its consequence, and ends with NULL; a consequence that starts with '!' warns.
 void rgSdf_CheckChildren(rgSdf* sdf, const rgXmlNode* node, const char* const* known,
                          const char* const* skipped);
-const char* rgSdf_Text(const rgXmlNode* node, const char* name); // of a child; NULL: none
+const char* rgSdf_Text(const rgXmlNode* node, const char* name); // text of a child; NULL: none
 // True when the child is there and good; otherwise the value is left as it was.
 bool rgSdf_Number(rgSdf* sdf, const rgXmlNode* node, const char* name, double* value);
 bool rgSdf_NotNegative(rgSdf* sdf, const rgXmlNode* node, const char* name, double* value);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RG_SDF_NO_LIMIT  1e16 // what Gazebo takes as none
+#define RG_SDF_NO_LIMIT  1e16 // bound that Gazebo treats as none
 #define RG_SDF_LOOP_HALF 0.1 // [m] between the two points on the axis of a hinge that closes a loop
 
 static const rgXmlWord jointTypes[] = {
@@ -79,7 +79,7 @@ static int rgSdf_Group(rgSdf* sdf, int link) {
     return link;
 }
 
-// What is fixed to the world for good.
+// True if a link is fixed to the world permanently.
 static bool rgSdf_IsAnchored(const rgSdf* sdf, int link) {
     return link == 0 || sdf->parts[link].isStatic;
 }

@@ -1,5 +1,5 @@
-// Where the parts of an SDF file are, and what they are fixed to: every pose is relative to some
-// frame, every frame attached to some part, without cycles.
+// Poses and attachments of the parts of an SDF file: every pose is relative to some frame, every
+// frame attached to some part, without cycles.
 #include "io/sdf.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static int rgSdf_CanonicalLink(rgSdf* sdf, int index) {
         int found = rgSdf_Named(sdf, &inside, part->node, "canonical_link", name);
         return found >= 0 ? found : index;
     }
-    // What a model holds stands behind it, up to the next part outside of it.
+    // Parts of a model follow it, up to the next part outside of it.
     for (int i = index + 1; i < sdf->partCount && sdf->parts[i].scope >= index; ++i) {
         if (sdf->parts[i].kind == rg_sdfLink) {
             return i;

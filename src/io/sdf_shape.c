@@ -239,7 +239,7 @@ static void rgSdf_ReadColor(rgSdf* sdf, const rgXmlNode* visual, float color[4])
     }
 }
 
-// What a collision weighs as a solid, in the frame of the link.
+// Add the inertia of a collision shape as a solid, in the frame of the link.
 static void rgSdf_AddSolid(rgSdf* sdf, const rgSdfShape* shape, rgInertia* sum) {
     double density = RG_SDF_DENSITY;
     rgSdf_NotNegative(sdf, rgXmlNode_Child(shape->link->node, "inertial"), "density", &density);

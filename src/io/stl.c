@@ -152,7 +152,7 @@ static bool rgWords_Next(rgWords* words, const char** word, size_t* length) {
     return *length > 0;
 }
 
-// What is left of the line, without the blanks around it.
+// Rest of the line, without the blanks around it.
 static void rgWords_Rest(rgWords* words, const char** rest, size_t* length) {
     while (words->at < words->end && rgIsBlank(*words->at) && *words->at != '\n') {
         ++words->at;

@@ -59,7 +59,7 @@ typedef struct rgUrdf {
     int gazeboCount;
     rgIndexedName* gazeboNames; // the links that they speak of
     int rootLink;
-    rgFrictionRule frictionRule; // of <rigor>
+    rgFrictionRule frictionRule; // rule of <rigor>
     bool hasDuplicates;          // names that occur twice: no tree can be made of them
     bool worldRoot;              // the root link is the world itself
     bool notedSoftness;          // about stiffness that is not used

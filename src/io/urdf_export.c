@@ -328,8 +328,8 @@ static void rgUrdfWriter_FixedJoint(rgUrdfWriter* w, const char* parent, const c
     rgText_Add(&w->text, "/>\n  </joint>\n");
 }
 
-// Where the link of a joint starts, in the link before it: at the anchor, turned or moved back by
-// the reference, since URDF's joints are zero at their origin.
+// Origin of a joint's link, in the link before it: at the anchor, turned or moved back by the
+// reference, since URDF's joints are zero at their origin.
 static rgPose rgUrdfJointOrigin(const rgJointDef* joint, rgPose body, rgVec3* offset) {
     rgPose step = rgPoseIdentity();
     rgVec3 axis = rgNormalize(joint->axis);

@@ -168,7 +168,7 @@ static void rgUrdf_ReadDynamics(rgUrdf* urdf, const rgUrdfJoint* joint, rgJointD
     def->dryFriction = rgUrdf_NotNegative(urdf, joint, node, "friction");
 }
 
-// What belongs to controllers of other programs.
+// Check elements that belong to controllers of other programs.
 static void rgUrdf_CheckControl(rgUrdf* urdf, const rgUrdfJoint* joint) {
     static const char* const calibrations[] = {"rising", "falling", "reference_position", NULL};
     static const char* const safeties[] = {"soft_lower_limit", "soft_upper_limit", "k_position",
@@ -243,7 +243,7 @@ static const rgUrdfJoint* rgUrdf_MimicLeader(rgUrdf* urdf, const rgUrdfJoint* jo
         rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics itself", joint->name);
         return NULL;
     } else if (leader != NULL && leader->isLocked) {
-        return NULL; // which has been told
+        return NULL; // the error has been reported
     } else if (leader != NULL && !rgUrdf_HasOneCoordinate(leader)) {
         rgXmlReader_Error(&urdf->xml, node,
                           "joint '%.60s' mimics '%.60s', which is not revolute, continuous or "

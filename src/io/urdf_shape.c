@@ -11,7 +11,7 @@ typedef struct rgUrdfShape {
     bool isVisual;
     int number; // among its kind in the link
     rgMaterial material;
-    const rgIndexedName* names; // of all shapes of the link, sorted
+    const rgIndexedName* names; // names of all shapes of the link, sorted
     int nameCount;
     rgShapeDef def;
     rgLinkMesh mesh;

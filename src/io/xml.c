@@ -10,7 +10,7 @@
 struct rgXmlTree {
     rgArena arena;
     int nodeCount;
-    bool keepsText; // of any length
+    bool keepsText; // keep texts of any length
     bool isStrict;  // nothing is mended
 };
 
@@ -22,11 +22,11 @@ typedef struct rgXmlBuilder {
     rgXmlNode* root;
     rgXmlNode* open; // innermost element that is not closed
     int depth;
-    char* text; // of the innermost element, as far as it came
+    char* text; // text of the innermost element, as far as it came
     int textLength, textCapacity;
     rgResult result;
     const char* reason;
-    int line; // of the failure
+    int line; // line of the failure
     bool isMalformed;
 } rgXmlBuilder;
 
@@ -142,8 +142,8 @@ static void XMLCALL rgOnStart(void* context, const char* name, const char** pair
     ++builder->tree->nodeCount;
 }
 
-// What the innermost element holds becomes its text; too much of it is dropped as a whole, since a
-// part of a number is no number.
+// Set the text of the innermost element; too long a text is dropped as a whole, since a part of a
+// number is no number.
 static void rgXmlBuilder_SetText(rgXmlBuilder* builder) {
     int first = 0, end = builder->textLength;
     while (first < end && rgIsBlank(builder->text[first])) {

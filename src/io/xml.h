@@ -17,9 +17,9 @@ typedef struct rgXmlAttribute {
 typedef struct rgXmlNode {
     const char* name;
     const char* file; // as given to the parser
-    int line;         // of the start tag
-    int textLine;     // of the first text that is not blank; 0 when there is none
-    int copy;         // which one of several copies that a reader made; else 0
+    int line;         // line of the start tag
+    int textLine;     // line of the first text that is not blank; 0 when there is none
+    int copy;         // number among several copies that a reader made; else 0
     bool isChecked;   // its attributes were compared with those that are known
     const char* text; // after the last child, without blanks around it, up to RG_XML_MAX_TEXT
                       // characters unless the tree keeps all; NULL: none or more
@@ -36,7 +36,7 @@ typedef struct rgXmlTree rgXmlTree;
 
 rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree);
 void rgDestroyXmlTree(rgXmlTree* tree);
-void rgXmlTree_KeepText(rgXmlTree* tree); // of any length, in what is parsed from now on
+void rgXmlTree_KeepText(rgXmlTree* tree); // keep texts of any length in later parses
 // XML that is not well-formed is an error; otherwise it is mended where that can be, with a
 // warning.
 void rgXmlTree_BeStrict(rgXmlTree* tree);

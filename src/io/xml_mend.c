@@ -11,7 +11,7 @@ typedef struct rgMender {
     const char *at, *end;
     char* out;
     int length, capacity;
-    int depth;   // of open elements
+    int depth;   // number of open elements
     bool closed; // the root is
     bool failed;
 } rgMender;
@@ -54,7 +54,7 @@ static void rgMender_BlankTo(rgMender* m, const char* end) {
     }
 }
 
-// Of the form &name; or &#number;: those that are not known are errors.
+// True for &name; or &#number;: unknown names are errors.
 static bool rgIsEntity(const rgMender* m) {
     const char* at = m->at + 1;
     while (at < m->end && (isalnum((unsigned char)*at) || *at == '#')) {
@@ -134,7 +134,7 @@ char* rgMendXml(const rgAllocator* allocator, const char* bytes, size_t count, s
     while (m.at < m.end && !m.failed) {
         rgMender_Step(&m);
     }
-    rgMender_Put(&m, "\n", 1); // of nothing there is something, too
+    rgMender_Put(&m, "\n", 1); // an empty file becomes a line: the result is never empty
     if (m.failed) {
         rgRelease(allocator, m.out);
         return NULL;

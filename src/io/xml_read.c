@@ -86,7 +86,7 @@ static bool rgWordToDouble(const char* word, const char* end, double* value) {
     return good;
 }
 
-// Where a text stands: "name" for <element name>, "" for the text of an element.
+// Name of a text's place: "name" for <element name>, "" for the text of an element.
 static void rgXmlPlace(const rgXmlNode* node, const char* name, char out[160]) {
     snprintf(out, 160, "<%.60s%s%.60s>", node->name, name[0] != '\0' ? " " : "", name);
 }
