@@ -21,7 +21,7 @@ typedef struct rgFaces {
     int idsA[4], idsB[4]; // corners around; of B in the order of rg_square
     rgVec3 center, p, q;  // face of B: center + s p + t q
     double h1, h2;        // lengths of p and q
-    int axis;             // of A's face; gap of a point of B's, along the normal:
+    int axis;             // axis of A's face; gap of a point of B's, along the normal:
     double along, offset; // along x[axis] - offset
     double slack[2];      // in s and t
     rgCut cut;

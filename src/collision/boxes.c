@@ -8,7 +8,8 @@
 #define RG_SAT_TIE   1e-6 // relative: a face is preferred to an edge that is better by less
 #define RG_BOX_TOUCH 1e-6 // relative distance below which boxes do not count as apart
 
-// Where corners meet, the normal is that of corners rounded by this part of the thinner box.
+// Rounding of corners that meet, as a part of the thinner box: the normal is that of rounded
+// corners.
 #define RG_BOX_ROUND 0.01
 
 typedef struct rgBoxTest {
@@ -16,7 +17,7 @@ typedef struct rgBoxTest {
     double t[3], a[3], b[3]; // center of B in A, half extents
     double faces[6];         // separation along the face axes of A and B
     double best;             // largest separation so far
-    rgVec3 axis;             // where it is, in A
+    rgVec3 axis;             // axis of that separation, in A
     int edgeA, edgeB;        // edges that cross there, -1: a face
 } rgBoxTest;
 
@@ -244,9 +245,10 @@ static double rgSeparation(const rgConvexPair* pair, rgVec3 n) {
     return rgDot(n, pair->t) - rgDot(a, pair->a->size) - rgDot(b, pair->b->size);
 }
 
-// Where corners or edges meet close to their ends, any normal between the faces that meet there
-// is as good for sharp boxes; depth alone would take a face's, and jump with it. The direction
-// between boxes that are smaller by a little is continuous, and symmetric where the boxes are.
+// Normal of slightly smaller boxes at corners or edges that meet close to their ends. Sharp boxes
+// admit any normal between the faces that meet there; by depth alone it is a face's, and jumps. The
+// direction between boxes that are smaller by a little is continuous, and symmetric if the boxes
+// are.
 static bool rgRoundedNormal(const rgConvexPair* pair, const rgBoxTest* x, double gap, rgSigned* s) {
     double whole = RG_BOX_ROUND * RG_MIN(pair->a->thin, pair->b->thin);
     double inset = whole - 0.5 * RG_MAX(0, gap);

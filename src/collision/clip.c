@@ -288,8 +288,8 @@ static void rgPatch_Project(rgPatch* patch, const rgRawManifold* raw) {
     }
 }
 
-// Of the points that are about as deep as the deepest, the outermost in a fixed direction: depths
-// that differ by rounding do not change the choice.
+// Outermost point, in a fixed direction, among points about as deep as the deepest: depths that
+// differ by rounding do not change the choice.
 static int rgPatch_First(const rgPatch* patch) {
     rgTwo limit = rgBoth(patch->gap[patch->deepest] + 1e-3 * patch->size);
     rgLargest outermost = rgAbove(-INFINITY);

@@ -11,14 +11,14 @@ typedef struct rgCollideInput {
     int maxPoints;
     rgPairCache* cache;         // may be NULL
     bool apartAsked;            // rgStaysApart() was asked and did not know
-    const rgRot *axesA, *axesB; // of the poses; NULL: not known
+    const rgRot *axesA, *axesB; // rotations of the poses; NULL: not known
 } rgCollideInput;
 int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manifold.c
 
 // Data that the pairs of a shape share.
 typedef struct rgPlacement {
-    rgRot axes;    // of its pose
-    rgVec3 center; // of its core, world
+    rgRot axes;    // rotation of its pose
+    rgVec3 center; // center of its core, world
 } rgPlacement;
 // The box of a shape, larger by grow on all sides, and its placement.
 void rgPlaceGeometry(const rgGeometry* geometry, const rgPose* pose, double grow,

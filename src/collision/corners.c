@@ -8,8 +8,8 @@
 // something smooth.
 #define RG_CORNER_BLUNT 0.9
 #define RG_CORNER_FACES 24
-// Of the thinner shape. Along such a normal shapes are a little deeper than along that of a face,
-// by the more the rounder they are; robots of meshes are full of corners that jam.
+// Inset relative to the thinner shape. Along such a normal shapes are a little deeper than along
+// that of a face, by the more the rounder they are; robots of meshes are full of corners that jam.
 #define RG_CORNER_ROUND 0.002
 // The normal may cost as many insets of depth: corners move by more than faces.
 #define RG_CORNER_DEEP 8

@@ -9,7 +9,7 @@
 #define RG_LEVELS           8  // and at the largest faces that lie across it
 #define RG_BORDERS          (RG_CUTS + RG_LEVELS)
 #define RG_SEEN             64   // levels compared
-#define RG_ROUNDS           4    // of cutting and joining
+#define RG_ROUNDS           4    // rounds of cutting and joining
 #define RG_ON_CUT           1e-9 // relative: a corner this close to a cut is on it
 #define RG_LOOKS            64   // directions in which slices are measured
 #define RG_PROBES           1500 // points at which hollows are measured, about
@@ -17,7 +17,7 @@
 
 typedef struct rgShard {
     rgVec3 corners[3];
-    int32_t triangle; // of the mesh
+    int32_t triangle; // triangle of the mesh
 } rgShard;
 
 // A point of the surface that can be touched from outside, and how far it is along its normal to
@@ -37,7 +37,7 @@ typedef struct rgPart {
     rgBox box;
     rgGeometry* hull;
     double volume;
-    double blame; // how much of hollows it fills, summed over probes
+    double blame; // depth of hollows it fills, summed over probes
     bool whole;   // cannot be cut
 } rgPart;
 
@@ -242,7 +242,7 @@ static double rgCarver_Hollow(const rgCarver* c) {
     return most;
 }
 
-// How much deeper than allowed hollows are filled, summed over the probes.
+// Depth of filled hollows above the tolerance, summed over the probes.
 static double rgCarver_Excess(rgCarver* c) {
     double sum = 0;
     for (int i = 0; i < c->probeCount; ++i) {

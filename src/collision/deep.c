@@ -4,7 +4,7 @@
 // was is kept in A's frame. docs/theory/collision.md, "Staying deep", "Staying apart".
 #include "collision/support.h"
 
-#define RG_DEEP_ROUNDING 1e-6 // of floats in the cache, relative to the sum of the sizes
+#define RG_DEEP_ROUNDING 1e-6 // rounding of floats in the cache, relative to the sum of the sizes
 
 static rgVec3 rgOffsetOfB(const rgConvexPair* pair) {
     rgVec3 center = rgAdd(rgMat3_Multiply(&pair->r, pair->b->center), pair->t);

@@ -4,13 +4,13 @@
 
 #define RG_EPA_VERTICES  96
 #define RG_EPA_FACES     (2 * RG_EPA_VERTICES)
-#define RG_EPA_TOLERANCE 1e-10 // of the depth's bounds, relative to the pair's size
-#define RG_EPA_SLACK     1e-14 // what counts as beyond a face, relative to the pair's size
+#define RG_EPA_TOLERANCE 1e-10 // tolerance of the depth's bounds, relative to the pair's size
+#define RG_EPA_SLACK     1e-14 // distance that counts as beyond a face, relative to the pair's size
 #define RG_EPA_SEEDED    8  // vertices up to which the corners of a face are far from the support
 #define RG_EPA_RIVALS    12 // supports spent on other minima once the least is known
 
 typedef struct rgEpaPoint {
-    rgVec3 w, a, b; // of A - B, of A, of B in the frame of A
+    rgVec3 w, a, b; // points of A - B, of A, of B in the frame of A
     int32_t ia, ib;
 } rgEpaPoint;
 
@@ -25,7 +25,8 @@ typedef struct rgEpaPolytope {
     int vertexCount, faceCount, freeCount;
     rgEpaPoint points[RG_EPA_VERTICES];
     rgEpaFace faces[RG_EPA_FACES];
-    double distance[RG_EPA_FACES]; // of each plane from the origin; infinite: sliver or unused
+    double distance[RG_EPA_FACES]; // distance of each plane from the origin; infinite: sliver or
+                                   // unused
     int16_t unused[RG_EPA_FACES];
 } rgEpaPolytope;
 
@@ -295,7 +296,7 @@ static bool rgEpa_IsCoplanar(const rgEpaPolytope* p, int f, const rgEpaResult* r
            rgLengthSquared(d) <= 1e-16;
 }
 
-// Of the triangles in the nearest plane the one that has the origin's foot, as a simplex.
+// Triangle of the nearest plane that contains the origin's foot, as a simplex.
 static bool rgEpa_KeepFace(const rgEpaPolytope* p, rgEpaResult* r) {
     int best = -1;
     double most = -1e-12, weight[3];

@@ -5,7 +5,7 @@
 #define RG_GJK_LIMIT     64
 #define RG_GJK_COLD      4     // supports that begin at a seed
 #define RG_GJK_TOLERANCE 1e-13 // on |v|^2 - v.w relative to |v|^2: the relative error of |v|
-#define RG_GJK_TOUCH     1e-14 // of |v| relative to the largest point: inside
+#define RG_GJK_TOUCH     1e-14 // bound of |v| relative to the largest point: inside
 
 // Part of a simplex nearest to the origin.
 typedef struct rgNearest {

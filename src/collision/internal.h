@@ -93,7 +93,7 @@ struct rgGeometry {
     rgTriangles triangles;
     rgHeights heights;
     rgBox box;
-    rgVec3 middle, half; // of the box of its core
+    rgVec3 middle, half; // box of its core
     double boundingRadius;
     rgAllocator allocator;
     rgArena arena; // arrays of hull, triangles and heights
@@ -114,7 +114,7 @@ static inline rgVec3 rgAbs3(rgVec3 a) {
 static inline bool rgIsConvexKind(rgShapeKind kind) {
     return kind >= rg_shapeSphere && kind <= rg_shapeHull;
 }
-// Which of a pair is first: surfaces, then by kind.
+// Order of the shapes of a pair: surfaces first, then by kind.
 static inline bool rgIsSwapped(rgShapeKind a, rgShapeKind b) {
     bool surfaceA = !rgIsConvexKind(a), surfaceB = !rgIsConvexKind(b);
     return surfaceA != surfaceB ? surfaceB : a > b;
@@ -262,7 +262,7 @@ typedef struct rgFeature {
     int count; // 1 vertex, 2 edge, more: face
     rgVec3 points[RG_POLYGON_LIMIT];
     int32_t ids[RG_POLYGON_LIMIT];
-    rgVec3 normal; // of a face
+    rgVec3 normal; // normal of a face
 } rgFeature;
 
 // Points before reduction.

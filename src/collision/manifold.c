@@ -79,7 +79,8 @@ void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
     rgConvexPair pair = rgMakePair(&in->a->convex, *in->poseA, &in->b->convex, *in->poseB);
     rgPairCache none = {0};
     rgPairCache* cache = in->cache != NULL ? in->cache : &none;
-    // What touched is hardly ever apart at once, and the distance tells where it is.
+    // Skip the separation test for pairs in contact: they rarely separate at once, and the distance
+    // query finds their gap.
     bool touched = cache->touching != 0;
     if (!rgPair_IsFinite(&pair) || (!touched && rgIsApart(&pair, in->margin, cache))) {
         return;

@@ -54,7 +54,7 @@ typedef struct rgPlaneTask {
     double margin;
     int maxPoints;
     double least; // height of the lowest vertex
-    double scale; // of the hull
+    double scale; // size of the hull
 } rgPlaneTask;
 
 // The vertices that a choice is made from. Returns whether there were more than it has room for.
@@ -87,7 +87,7 @@ static void rgPlaneFeature(const rgConvex* c, const rgLocalPlane* p, double marg
     }
 }
 
-// Of the lowest corner of a box in B's frame.
+// Height of the lowest corner of a box in B's frame.
 static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
     double x = p->d.x * (p->d.x > 0 ? box->lower.x : box->upper.x);
     double y = p->d.y * (p->d.y > 0 ? box->lower.y : box->upper.y);
@@ -102,7 +102,7 @@ static double rgBoxHeight(const rgBox* box, const rgLocalPlane* p) {
 // is gained or lost, and no vertex is deeper than those chosen by more than RG_KEEP_DEPTH of their
 // distance.
 #define RG_KEEP_COUNT  6    // room in the cache
-#define RG_KEEP_TURN   0.25 // of the margin, times the size: vertices are twice that apart
+#define RG_KEEP_TURN   0.25 // part of the margin, times the size: vertices are twice that apart
 #define RG_KEEP_MARGIN 1e-2
 #define RG_KEEP_DEPTH  1e-5
 

@@ -6,7 +6,7 @@
 // Part of the line origin + t direction inside a convex set.
 typedef struct rgSpan {
     double enter, exit;
-    rgVec3 normal; // where it enters
+    rgVec3 normal; // normal at the point of entry
     int part;
 } rgSpan;
 

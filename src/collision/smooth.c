@@ -21,7 +21,7 @@ typedef struct rgShown {
     const rgConvex* convex;
     const int32_t* ids;
     bool isB, isSmooth;
-    int count; // of vertices
+    int count; // number of vertices
 } rgShown;
 
 static bool rgIsSmoothKind(const rgConvex* c) {

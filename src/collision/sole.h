@@ -17,13 +17,13 @@ typedef struct rgSole {
 typedef struct rgSolePlane {
     rgVec3 d, t1, t2; // normal and tangents
     double offset, margin;
-    double x, y, least; // of the lowest vertex: along the tangents, and its height
+    double x, y, least; // lowest vertex: along the tangents, and its height
 } rgSolePlane;
 
-// Of vertices within the margin that are more than RG_SOLE_FEW, the lowest, and to each of eight
-// sides the one that is farthest out, where being higher by all of the margin counts as half the
-// size of the sole: that on which the hull would stand if it were tilted by that slope. A corner of
-// any rectangle is met from one side at least.
+// Select vertices within the margin if there are more than RG_SOLE_FEW: the lowest, and to each of
+// eight sides the one that is farthest out, where being higher by all of the margin counts as half
+// the size of the sole: that on which the hull would stand if it were tilted by that slope. A
+// corner of any rectangle is met from one side at least.
 void rgFindSole(const rgHull* hull, const rgSolePlane* plane, rgSole* sole);
 
 void rgFindSoleAvx2(const rgHull* hull, const rgSolePlane* plane, rgSole* sole);

@@ -19,7 +19,7 @@
 typedef struct rgSide {
     rgVec3 p, foot, outward;
     double apart, limit; // squared distance, and how far to look
-    double rounding;     // of squared distances
+    double rounding;     // rounding of squared distances
     rgSurfaceTriangle nearest;
 } rgSide;
 
@@ -37,7 +37,7 @@ typedef struct rgSurfaceQuery {
     const rgGeometry* surface;
     rgConvex triangle; // core of the triangle at hand
     rgConvexPair pair; // in the frame of the surface
-    rgVec3 center;     // of B
+    rgVec3 center;     // center of B
     double margin;
     bool solid; // height fields: pushed up from any depth
     int groupCount;
@@ -45,10 +45,10 @@ typedef struct rgSurfaceQuery {
     int candidateCount;
     rgDeepCandidate candidates[RG_CANDIDATES];
     bool met;               // B meets some triangle
-    rgSigned wayOut;        // where all candidates prove false: the least depth that frees B
+    rgSigned wayOut;        // least depth that frees B, used if all candidates prove false
     bool inside;            // B's center is behind the surface
-    double homeDepth;       // how far B is to be pushed along its normal
-    rgSurfaceTriangle home; // where it belongs
+    double homeDepth;       // distance to push B along its normal
+    rgSurfaceTriangle home; // triangle of that depth
     double least;           // distance query: smallest so far
     rgSigned nearest;
 } rgSurfaceQuery;
@@ -239,7 +239,7 @@ static double rgDepthBehind(const rgSurfaceQuery* q, const rgSurfaceTriangle* t)
     return rgDot(t->normal, rgSub(t->corners[0], rgLowest(q, t->normal)));
 }
 
-// Of the triangles that B's center is right behind, the one that B leaves soonest.
+// Triangle that B leaves soonest, among those that B's center is right behind.
 static bool rgLocateExit(const rgSurfaceTriangle* t, void* context) {
     rgSurfaceQuery* q = context;
     if (rgHeightOver(q, t) < 0 && rgIsOver(t, q->center)) {
@@ -568,8 +568,8 @@ static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
     return true;
 }
 
-// Where triangles are deep in B and no contact was believed, as when it is all the way through a
-// plate.
+// Add the least way out if triangles are deep in B but no contact was accepted, as with a B that is
+// all the way through a plate.
 static void rgAddWayOut(rgSurfaceQuery* q) {
     const rgSigned* s = &q->wayOut;
     bool held = !(s->gap > -INFINITY);

@@ -20,7 +20,7 @@ typedef struct rgTreeNode {
     int32_t parentSlot;
     uint8_t inner;  // slots that hold nodes
     uint8_t leaves; // slots that hold proxies
-    uint8_t moved;  // of those, what moved since the last update
+    uint8_t moved;  // leaf slots whose proxies moved since the last update
     uint8_t padding[21];
 } rgTreeNode;
 

@@ -6,7 +6,7 @@
 
 // Nearest feature of the last call at the present poses: a vertex, edge or triangle of A - B.
 typedef struct rgLast {
-    rgVec3 a[3], w[3]; // of A, and of A - B
+    rgVec3 a[3], w[3]; // points of A, and of A - B
     double weight[3];
     rgVec3 normal; // unit, from A to B
     double gap;
