@@ -166,7 +166,7 @@ void rgDynamics_SumSlopes(rgDynamics* d) {
 // derivatives.11: What S_i and the columns that move it along have to do with the axes from i
 // upwards. All forces are those of everything below i.
 typedef struct rgSlopeForces {
-    rgSpatial inert;         // of an acceleration along S_i
+    rgSpatial inert;         // force of an acceleration along S_i
     rgVec3 coriolis, loads;  // transposed
     rgSpatial moved, turned; // by a displacement along S_i: without and with the forces that turn
     rgSpatial sped;          // by a velocity along S_i

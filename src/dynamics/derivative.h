@@ -27,8 +27,8 @@ struct rgSlopes {
     rgVec3* loaded;      // per link: R of derivatives.14
 };
 
-// What a degree of freedom has to do with itself and those above it, in the order of a compact row
-// of M: entries of its row, and those of its column.
+// Derivatives between a degree of freedom and its ancestors (itself included), in the order of a
+// compact row of M: entries of its row and of its column.
 typedef struct rgSlopeRow {
     double *qRow, *qColumn; // by positions
     double *vRow, *vColumn; // by velocities
@@ -60,8 +60,8 @@ static inline bool rgDynamics_StandsStill(const rgDynamics* d, int dof) {
     return d->stepCoordinates && link->kind == rg_linkFree && dof < link->v + 3;
 }
 
-// What the velocity or acceleration of a link is without its joint, given that of its parent and
-// the joint's numbers: the parent's, plus the linear part of a free joint in step coordinates.
+// Velocity or acceleration of a link without its joint, given that of its parent and the joint's
+// numbers: the parent's, plus the linear part of a free joint in step coordinates.
 static inline rgSpatial rgDynamics_Carrier(const rgDynamics* d, const rgLink* link,
                                            rgSpatial parent, const double* numbers) {
     if (d->stepCoordinates && link->kind == rg_linkFree) {

@@ -40,15 +40,15 @@ typedef struct rgSlopes rgSlopes;
 
 // Motion of a kinematic link.
 typedef struct rgPrescribed {
-    rgPose pose;            // of its body
-    rgSpatial velocity;     // of the body's origin, world axes
-    rgSpatial acceleration; // of the body's origin, world axes
+    rgPose pose;            // pose of its body
+    rgSpatial velocity;     // velocity of the body's origin, world axes
+    rgSpatial acceleration; // acceleration of the body's origin, world axes
 } rgPrescribed;
 
 typedef enum rgStageBit {
     rg_haveInertias = 1,
     rg_haveComposites = 2,
-    rg_haveMass = 4, // of deep trees the diagonal
+    rg_haveMass = 4, // mass matrix; of deep trees only its diagonal
     rg_haveRows = 8, // all of M
 } rgStageBit;
 

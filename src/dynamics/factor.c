@@ -229,7 +229,7 @@ void rgDynamics_Solve(const rgDynamics* d, int columnCount, double* x) {
 // Four numbers side by side: one instruction, or two where the machine is narrower.
 typedef double rgFour __attribute__((vector_size(8 * RG_ROW_GROUP)));
 
-// What one degree of freedom, x, takes from all above it.
+// Subtract one degree of freedom, x, times its row of the factor from all its ancestors.
 static inline __attribute__((always_inline)) void
 rgSubtractOne(const rgDynamics* d, const rgDof* dof, const double* x, double* dense) {
     const int* column = d->model->massColumns + dof->rowStart;

@@ -131,7 +131,7 @@ static void rgDynamics_PlaceLinks(rgDynamics* d, int first, int end) {
     }
 }
 
-// Of the coordinates of a tree's links that may be angles; free bodies have none.
+// Sines and cosines of a tree's coordinates that may be angles; free bodies have none.
 static void rgDynamics_FindSines(rgDynamics* d, int tree) {
     const rgModel* model = d->model;
     const rgTree* range = &model->trees[tree];

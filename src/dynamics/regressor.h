@@ -7,7 +7,7 @@
 typedef struct rgBodyRates {
     rgRot axes;
     rgVec3 origin;        // relative to the tree's reference point
-    rgVec3 acceleration;  // of the origin
+    rgVec3 acceleration;  // acceleration of the origin
     rgVec3 rate, turning; // angular velocity and its rate
 } rgBodyRates;
 

@@ -6,7 +6,7 @@
 
 typedef struct rgWrap {
     bool touches;    // false: straight on
-    rgVec3 from, to; // where it meets and leaves the shape
+    rgVec3 from, to; // points at which it meets and leaves the shape
     double length;   // between them, along the surface
 } rgWrap;
 

@@ -28,9 +28,9 @@ typedef struct rgFront {
     int entryCount;       //
     int firstChild;       // fronts, linked by nextSibling; -1 ends
     int nextSibling;      //
-    int stack;            // which of the two stacks holds its update matrix: level modulo 2
+    int stack;            // stack that holds its update matrix: level modulo 2
     size_t panel;         // offsets into the factor values
-    size_t upper;         // of the width x (order - width) part U12, LU only
+    size_t upper;         // offset of the width x (order - width) part U12, LU only
     size_t update;        // offset into its stack
 } rgFront;
 
@@ -64,7 +64,7 @@ struct rgBlockFactor {
     int* column;
     // analysis
     int* order;    // block at each position
-    int* position; // of each block
+    int* position; // position of each block
     int* start;    // first scalar of each position, blockCount + 1
     int* rows;     // block positions of the rows of all fronts
     rgEntry* entries;
@@ -89,7 +89,7 @@ struct rgBlockFactor {
     rgBuffer valueMemory, stackMemory, vectorMemory, flagMemory, pivotMemory;
 };
 
-// Where a front's numbers are: panel (order x width), U12 (width x rest, LU), update matrix.
+// Arrays of a front: panel (order x width), U12 (width x rest, LU), update matrix.
 typedef struct rgFrontNumbers {
     const rgFront* front;
     int rest, upperLead;

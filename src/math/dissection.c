@@ -21,13 +21,13 @@ enum {
 // A cut of one level under improvement. Lists hold what the last pass needs.
 typedef struct rgCut {
     const rgLevel* level;
-    int weight[3];   // of the sides
+    int weight[3];   // weight of the sides
     int memberCount; //
     int* member;     // vertices of the separator
-    int* place;      // of each vertex in it
+    int* place;      // place of each vertex in it
     int* near[2];    // weight of the neighbours of members on either side
     int* moved;      // vertices that have left the separator in this pass
-    int* log;        // what to undo: vertices drawn in, then vertex, side, how many
+    int* log;        // undo log: vertices drawn in, then vertex, side, their number
     int logCount;    //
 } rgCut;
 

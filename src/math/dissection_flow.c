@@ -10,19 +10,19 @@
 typedef struct rgFlow {
     const rgLevel* level;
     int count;       // vertices of the band
-    int* vertex;     // of the graph
+    int* vertex;     // vertex of the graph
     int* index;      // in the band, of each vertex of the graph; -1 outside
     int* isSource;   // links to the left side beyond the band
     int* isSink;     // links to the right side beyond the band
     int arcCount;    //
-    int *to, *room;  // of arcs
+    int *to, *room;  // head and residual capacity of arcs
     int* nextArc;    //
-    int* firstArc;   // of nodes
+    int* firstArc;   // first arc of each node
     int* currentArc; //
     int* distance;   // from the sources; -1 unreached
     int* queue;      //
     int* path;       // arcs
-    int weight[3];   // of the cut
+    int weight[3];   // weight of the cut
 } rgFlow;
 
 size_t rgFlowScratch(int vertexCount, int linkCount) {

@@ -10,7 +10,7 @@ typedef struct rgLevel {
     int count;
     int* start;      // count + 1
     int* neighbour;  //
-    int* strength;   // how many original links each stands for
+    int* strength;   // number of original links of each link
     int* weight;     // scalars of each vertex
     int* coarse;     // vertex of the next level
     int* side;       //
@@ -21,7 +21,7 @@ typedef struct rgLevel {
 // Neither side of a cut may fall below this part of the whole by moving it.
 static const double rg_leastSide = 0.33;
 
-// What a cut is worth: its weight, more when the sides differ, much more when one hardly exists.
+// Cost of a cut: its weight, more when the sides differ, much more when one hardly exists.
 static inline double rgCutCost(double left, double right, double between) {
     double total = left + right + between;
     double difference = (left > right ? left - right : right - left) / total;

@@ -7,7 +7,8 @@
 
 #define RG_LANES 4
 
-// Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
+// Sizes from which LAPACK and BLAS are used; measured on Zen 4 with OpenBLAS 0.3.21, see
+// docs/kernels.md.
 #define RG_WIDE_PRODUCT_LIMIT  1e7
 #define RG_WIDE_CHOLESKY_LIMIT 480
 #define RG_WIDE_LU_LIMIT       400

@@ -7,7 +7,8 @@
 
 #define RG_LANES 8
 
-// Where LAPACK and BLAS take over; measured on Zen 4 with OpenBLAS 0.3.21, see docs/kernels.md.
+// Sizes from which LAPACK and BLAS are used; measured on Zen 4 with OpenBLAS 0.3.21, see
+// docs/kernels.md.
 #define RG_WIDE_PRODUCT_LIMIT  3e8
 #define RG_WIDE_CHOLESKY_LIMIT 1000
 #define RG_WIDE_LU_LIMIT       1000

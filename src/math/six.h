@@ -17,7 +17,8 @@ static inline void rgStoreSix(rgSpatial* p, rgSix s) {
     rgStoreTwo(&p->angular.y, s.c);
 }
 
-// Of numbers that were just computed: loading two that were stored apart would wait for them.
+// Load numbers that were just computed one by one: a vector load of two that were stored apart
+// would stall on the stores.
 static inline rgSix rgSixOf(const rgSpatial* p) {
     return (rgSix){
         {p->linear.x, p->linear.y}, {p->linear.z, p->angular.x}, {p->angular.y, p->angular.z}};

@@ -178,7 +178,7 @@ static void rgApplyPivotsToColumns(int count, const int* pivot, int columns, dou
     }
 }
 
-// What the exchanges of one panel do to its rows, all at once: x[to] = x[from].
+// Row exchanges of one panel, combined: x[to] = x[from].
 typedef struct rgMoves {
     int count;
     int to[2 * RG_LANES], from[2 * RG_LANES];
@@ -287,10 +287,10 @@ static void rgUnitSolve(int k, int cols, const double* L, const rgTileWork* w) {
     }
 }
 
-// Which original row of a panel stands where while pivots are chosen without moving rows. Only the
-// first RG_LANES places are ever given to other rows.
+// Original row at each place of a panel while pivots are chosen without moving rows. Only the first
+// RG_LANES places are ever given to other rows.
 typedef struct rgPlaces {
-    int place[RG_LANES];    // of the original rows 0 .. RG_LANES - 1
+    int place[RG_LANES];    // places of the original rows 0 .. RG_LANES - 1
     int occupant[RG_LANES]; // original row at the first places
 } rgPlaces;
 
@@ -387,7 +387,7 @@ RG_INLINE bool rgLuTile(int vecs, int cols, int candidates, const rgTileWork* w,
         rows.candidate[v] = rgMaskFirst(count);
         rows.active[v] = rgMaskFirst(RG_LANES);
     }
-    rows.candidateBits = (1u << candidates) - 1; // of at most RG_TILE_ROWS
+    rows.candidateBits = (1u << candidates) - 1; // at most RG_TILE_ROWS bits
     for (int i = 0; i < RG_LANES; ++i) {
         places.place[i] = places.occupant[i] = i;
     }

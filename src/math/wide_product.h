@@ -114,7 +114,7 @@ RG_INLINE void rgTile_Accumulate(rgTile* t, int vecs, int cols, bool add, const 
     }
 }
 
-// What a product does to C.
+// Operation of a product on C.
 typedef enum rgProductMode { rg_productSubtract, rg_productAdd, rg_productNegative } rgProductMode;
 
 RG_INLINE void rgTile_Clear(rgTile* t, int vecs, int cols) {
