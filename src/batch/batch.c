@@ -86,7 +86,7 @@ static void rgBatch_Begin(rgBatch* batch) {
         rgInstance* instance = &batch->instances[i];
         instance->block = batch->blocks + (size_t)i * (size_t)batch->stride;
         instance->monitor = world->monitor;
-        instance->monitor.solveCount = 0; // of this world alone
+        instance->monitor.solveCount = 0; // count solves of this world alone
         memcpy(instance->block, world->state.block,
                (size_t)world->state.blockCount * sizeof(double));
     }

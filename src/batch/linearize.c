@@ -8,7 +8,7 @@ typedef struct rgBatchSlopes {
     int columnCount;
     double *nextQ, *nextV;     // matrices, or NULL
     const double *qBar, *vBar; // gradients
-    double* out;               // of the adjoint
+    double* out;               // output of the adjoint
     rgDerivatives* answers;    // or NULL
 } rgBatchSlopes;
 

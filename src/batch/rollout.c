@@ -77,7 +77,7 @@ void rgBatch_Keep(rgBatch* batch, rgLane* lane, int i) {
 
 // ---- one world
 
-// What forward changes beside the readout belongs to steps.
+// Restore the monitor after forward: its counts belong to steps.
 static rgResult rgForward(rgWorld* world) {
     rgMonitor monitor = world->monitor;
     rgResult result = rgWorld_Forward(world, NULL);

@@ -1,4 +1,4 @@
-// What a fit makes small: a robust loss of each sample's error, its mean over a motion.
+// Cost of a fit: a robust loss of each sample's error, its mean over a motion.
 #include "identify/identify.h"
 
 #include <math.h>

@@ -25,7 +25,7 @@ typedef struct rgExploration {
     double* costs;
     double* best; // place
     double bestCost;
-    size_t errorCount; // of all motions with one candidate
+    size_t errorCount; // errors of all motions with one candidate
 } rgExploration;
 
 // Costs of all candidates of a generation.

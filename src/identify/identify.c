@@ -27,7 +27,7 @@ rgIdentifyDef rgDefaultIdentifyDef(void) {
 struct rgIdentification {
     rgAllocator allocator;
     rgFit fit;
-    rgIdentifyDef def; // what fit.def points to; names and motions are copies
+    rgIdentifyDef def; // definition that fit.def points to; names and motions are copies
     rgSolution solution;
     rgIdentificationInfo info;
     char** parameterNames;
@@ -195,7 +195,7 @@ static bool rgIsAngle(const rgJointDef* joint, int k) {
     }
 }
 
-// Which numbers of a start are uncertain, and by how much.
+// Find the uncertain numbers of a start and their standard deviations.
 static rgResult rgBuildLocals(rgIdentification* id) {
     rgFit* fit = &id->fit;
     const rgIdentifyDef* def = &id->def;
@@ -605,7 +605,7 @@ static rgResult rgBootstrap(rgIdentification* id) {
         for (int i = 0; i < m; ++i) {
             counts[i] = 1;
         }
-        // What a step would still do with all motions is no part of their scatter.
+        // Subtract the step with all motions: it is no part of their scatter.
         bool solved = rgReplicate(id, counts, H, middle);
         for (int b = 0; b < draws && solved; ++b) {
             rgDraw(id, b, counts);

@@ -32,11 +32,11 @@ double rgParameter_ToUnit(const rgParameter* parameter, double value);
 
 // ---- simulate.c
 
-// How a motion is compared: sizes of its errors, and which numbers of its start are uncertain.
+// Comparison of a motion: sizes of its errors, and the uncertain numbers of its start.
 typedef struct rgTarget {
     const rgMotion* motion;
     int errorCount; // numbers of a sample's error: 6 per pose, 1 per coordinate
-    int sizeCount;  // of all: (sampleCount - 1) x errorCount
+    int sizeCount;  // number of all errors: (sampleCount - 1) x errorCount
 } rgTarget;
 
 // One simulation to make: a motion from a start, with a model.
@@ -44,7 +44,7 @@ typedef struct rgTrial {
     const rgModel* model; // NULL: refused, all errors are NAN
     int target;
     const double *q, *v;
-    int lastSample;  // where it may end; 0: at the last
+    int lastSample;  // sample at which it may end; 0: at the last
     double* errors;  // out: sizeCount of the target, in units of the noises; NAN after a fault
     double* contact; // out, or NULL: time of the first contact force, if it starts without [s]
 } rgTrial;
@@ -76,14 +76,14 @@ typedef struct rgFit {
     rgDiagnostics* diagnostics;
     const rgModelDef* base;
     rgModelDef* work; // base with a candidate's values
-    rgModel* model;   // of the start values: sizes and kinds do not change
+    rgModel* model;   // model of the start values: sizes and kinds do not change
     int parameterCount;
     rgParameter* parameters;
     int motionCount;
     rgTarget* targets;
     rgSimulator simulator;
     int localCount;    // uncertain numbers of a start
-    bool hasWindow;    // which are found from its first samples alone
+    bool hasWindow;    // true if starts are found from their first samples alone
     int* localIndex;   // into q's tangent (below nv) or nv + that of v
     double* localUnit; // their standard deviations
     int simulationCount;

@@ -198,7 +198,8 @@ static rgResult rgSetPart(rgModelDef* model, rgPartKind kind, int index1, const 
     }
 }
 
-// Of all shapes, those that meet something and have corners where these are asked for.
+// True for shapes that a parameter covers: they collide, and have corners if the parameter needs
+// these.
 static bool rgIsMeant(const rgParameter* parameter, const rgPart* part, int index1) {
     if (parameter->only != 0) {
         return parameter->only == index1;

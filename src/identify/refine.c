@@ -18,7 +18,7 @@ typedef struct rgRefinement {
     rgModel** models;    // 1 + 2 p
     double* widths;      // p: from down to up
     double* shift;       // l: start of one variant
-    double* weights;     // of the samples of a motion
+    double* weights;     // weights of the samples of a motion
     double* columns;     // (p + l) x errors of a motion
     double* full;        // (p + l)^2 of a motion
     double* half;        // p + l
@@ -36,7 +36,7 @@ typedef struct rgRefinement {
 
 // ---- derivatives
 
-// How far an unknown start is moved, in units of its deviation.
+// Step of an unknown start in differences, in units of its deviation.
 #define RG_LOCAL_STEP 0.25
 
 static rgResult rgCompileVariants(rgRefinement* r) {
@@ -68,7 +68,7 @@ static void rgDestroyVariants(rgRefinement* r) {
 
 // Motions first to end of one variant.
 static void rgAddVariant(rgRefinement* r, rgTrialList* list, int variant, int first, int end) {
-    int unknown = (variant - 1) / 2 - r->p; // of a start, if not negative
+    int unknown = (variant - 1) / 2 - r->p; // unknown of a start, if not negative
     const rgModel* model = variant < 1 + 2 * r->p ? r->models[variant] : r->models[0];
     for (int i = first; i < end; ++i) {
         size_t locals = (size_t)r->fit->localCount;

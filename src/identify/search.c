@@ -139,7 +139,7 @@ void rgSearch_Tell(rgSearch* search, const double* costs) {
     double expected = sqrt(n) * (1 - 1 / (4.0 * n) + 1 / (21.0 * n * n));
 
     rgSearch_Rank(search, costs);
-    double* step = search->scratch; // of the mean, in units of sigma
+    double* step = search->scratch; // step of the mean, in units of sigma
     double* white = search->scratch + n;
     for (int i = 0; i < n; ++i) {
         double mean = 0;

@@ -7,14 +7,14 @@
 typedef struct rgSearch {
     int size;       // n, parameters, each in [0, 1]
     int population; // candidates per generation
-    int parents;    // of which so many are recombined
+    int parents;    // number of candidates that are recombined
     uint64_t seed;
     int generation;
     double sigma;   // step size
     double* memory; // all that follows
     double* mean;
-    double* path;       // of the covariance
-    double* sigmaPath;  // of the step size
+    double* path;       // evolution path of the covariance
+    double* sigmaPath;  // evolution path of the step size
     double* covariance; // n x n
     double* axes;       // n x n, eigenvectors
     double* lengths;    // n, roots of eigenvalues

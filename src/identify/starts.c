@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { rg_startsTogether = 64, rg_startSteps = 3, rg_fewestSamples = 3 };
-#define RG_START_STEP 0.25 // of differences, in deviations of the start
+#define RG_START_STEP 0.25 // step of differences, in deviations of the start
 
 // The last sample of each motion's window, 0: too few.
 static rgResult rgFindWindows(rgFit* fit, const rgSolution* solution, const rgModel* model,

@@ -6,7 +6,7 @@
 #define RG_COOKIE_RECORDER 0x72676331u
 #define RG_RECORD_FORMAT   "rigor recording"
 #define RG_RECORD_VERSION  2
-#define RG_POSE_NUMBERS    7 // of an rgPose
+#define RG_POSE_NUMBERS    7 // numbers of an rgPose
 
 typedef enum rgColumn {
     // one row per frame
@@ -50,7 +50,7 @@ typedef enum rgCellType {
 } rgCellType;
 
 typedef struct rgColumnInfo {
-    const char* name; // of the dataset
+    const char* name; // name of the dataset
     rgCellType type;
     int width; // cells per row; 0: depends on the model
     bool raw;  // mostly noise, which compression would only slow down

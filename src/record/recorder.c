@@ -14,9 +14,9 @@ enum {
     rg_queueLength = 4,
     rg_batchFrames = 256,
     rg_batchBytes = 4 << 20,   // a batch beyond this goes to the writer early
-    rg_chunkBytes = 64 << 10,  // of a dataset
+    rg_chunkBytes = 64 << 10,  // size of a dataset's chunks
     rg_unlimitedChunks = 4096, // rows of a chunk at most
-    rg_indexBytes = 16 << 10,  // of a column beside its chunks, as far as one batch makes it grow
+    rg_indexBytes = 16 << 10,  // growth of a column's index by one batch, chunks left out
     rg_roomBytes = 4 << 20,    // that are asked of the disk at once, where it has them
 };
 
@@ -52,7 +52,7 @@ struct rgRecorder {
     double lastFlush;     // the writer's
     const rgModel* model; // shared, which nobody changes; NULL: the world has one of its own
     rgDynamics* dynamics; // the writer's, of that model, for energies
-    uint64_t hash;        // of the last frame written
+    uint64_t hash;        // hash of the last frame written
     rgBatch batches[rg_queueLength];
     pid_t process; // that has the writer: a child of fork() has neither it nor the file
     // shared with the writer
@@ -138,7 +138,7 @@ static void rgRecorder_MakeColumn(rgRecorder* r, rgColumn column) {
     }
 }
 
-// What a recording says of its model, which its room depends on.
+// Texts that describe a recording's model; the room of the file depends on them.
 typedef struct rgDescription {
     char *mjcf, *scene; // owned
 } rgDescription;
@@ -295,8 +295,8 @@ static void rgStoreEnergy(rgEnergy from, double* energy) {
     energy[1] = from.potential + from.spring;
 }
 
-// What the writer computes, so that the simulation need not: energies while the model is the shared
-// one, and hashes of time, q and v that each go on from the last.
+// Compute in the writer, not in the simulation: energies while the model is the shared one, and
+// chained hashes of time, q and v.
 static void rgRecorder_Derive(rgRecorder* r, rgBatch* batch) {
     size_t nq = (size_t)r->width[rg_columnQ], nv = (size_t)r->width[rg_columnV];
     const double* q = (const double*)(const void*)batch->columns[rg_columnQ].bytes;

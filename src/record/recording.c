@@ -15,10 +15,10 @@ struct rgRecording {
     hid_t dataset[rg_columnCount]; // negative: not in the file
     int64_t blockFirst;            // frame; negative: none
     int64_t blockCount;
-    uint64_t contactFirst; // of the block
+    uint64_t contactFirst; // first contact of the block
     void* cells[rg_columnCount];
     int cellCapacity[rg_columnCount]; // bytes
-    rgRecordedContact* contacts;      // of the block
+    rgRecordedContact* contacts;      // contacts of the block
     int contactCapacity;
 };
 

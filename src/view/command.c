@@ -136,7 +136,7 @@ static bool rgIsWhole(double x) {
     return fabs(x) < 1e9 && x == rint(x);
 }
 
-// What a command must have beside its name.
+// Arguments that a command requires beside its name.
 enum { rg_needNothing, rg_needNumber, rg_needVector, rg_needText, rg_needDrag, rg_needDrop };
 
 // Numbers outside low..high (lengths of vectors, sizes of what is dropped) are refused.
@@ -162,7 +162,7 @@ static const struct {
     {"pose", rg_commandPose, rg_needNumber, -1e6, 1e6},
 };
 
-static const double rg_farthest = 1e6; // of any place [m]
+static const double rg_farthest = 1e6; // bound of any coordinate [m]
 
 static bool rgHasWhatItNeeds(int need, const rgFields* f) {
     switch (need) {

@@ -21,7 +21,7 @@ typedef struct rgPackedArray {
     const char* name;
     const char* type;
     const rgBytes* bytes;
-    size_t size; // of an entry
+    size_t size; // size of an entry
 } rgPackedArray;
 
 void* rgBytes_Add(rgBytes* bytes, const void* data, size_t count) {

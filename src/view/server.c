@@ -20,13 +20,13 @@ rgViewerDef rgDefaultViewerDef(void) {
 
 enum {
     rg_connectionLimit = 256,
-    rg_clientLimit = 224,        // of them that get frames: others come through beside them
-    rg_idleSeconds = 20,         // of a client that neither sends nor takes anything
-    rg_askSeconds = 10,          // from the connection to the end of a request
-    rg_answerSeconds = 300,      // to the end of its answer, unless that is frames
-    rg_headerBytes = 32 << 10,   // of a request, and of what is buffered for an answer
-    rg_commandBytes = 16 << 10,  // of a POST
-    rg_pictureBytes = 128 << 20, // of a picture that was asked for
+    rg_clientLimit = 224,       // clients that get frames; further connections serve other requests
+    rg_idleSeconds = 20,        // idle time of a client that neither sends nor receives
+    rg_askSeconds = 10,         // from the connection to the end of a request
+    rg_answerSeconds = 300,     // to the end of its answer, unless that is frames
+    rg_headerBytes = 32 << 10,  // size of a request, and of the buffer of an answer
+    rg_commandBytes = 16 << 10, // size of a POST
+    rg_pictureBytes = 128 << 20, // size of a requested picture
     rg_commandCount = 256,       // waiting
 };
 
@@ -62,9 +62,9 @@ struct rgViewer {
     pid_t process;   // that has the threads
     pthread_t watch; // ends visits that take too long
     bool isWatched;
-    pthread_cond_t wake; // of the watch, at the end
+    pthread_cond_t wake; // wakes the watch at the end
     rgVisit* visits;
-    int bodyCount, keyCount, qCount; // of the running world
+    int bodyCount, keyCount, qCount; // sizes of the running world
     const char* const* solvers;      // NULL: any name
     int port;
     char* title;
@@ -106,7 +106,7 @@ static void rgWakeClients(rgViewer* viewer) {
     }
 }
 
-// What a client gets next: the rest of its event, then whatever is newest by then.
+// Send a client the rest of its event, then the newest data.
 static ssize_t rgSendEvent(void* context, uint64_t position, char* buffer, size_t room) {
     (void)position;
     rgClient* c = context;
@@ -340,7 +340,7 @@ static bool rgHasType(struct MHD_Connection* connection, const char* type) {
     return found != NULL && strncmp(found, type, strlen(type)) == 0;
 }
 
-// What the running world does not have. The mutex is held.
+// Refuse commands for parts that the running world lacks. The mutex is held.
 static const char* rgRefuseForWorld(const rgViewer* viewer, const rgViewerCommand* command) {
     const char* const* solver = viewer->solvers;
     switch (command->kind) {

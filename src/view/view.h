@@ -37,7 +37,7 @@ rgResult rgUnsqueeze(const void* data, size_t size, rgBytes* out); // gzip
 typedef struct rgFrameNotes {
     double realTime;
     bool isPaused;
-    int generation; // of the model
+    int generation; // generation of the model
 } rgFrameNotes;
 
 // One server-sent event with a frame of a running world.
