@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// What a folder may hold when it is named instead of files.
+// Limits of folders named instead of files: depth and number of entries.
 #define RG_WALK_DEPTH   16
 #define RG_WALK_ENTRIES 100000
 

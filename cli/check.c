@@ -21,10 +21,10 @@ typedef struct rgCensus {
     int collisions[rg_shapeKinds];
     int visuals[rg_shapeKinds];
     int collisionCount, visualCount;
-    int pairCount;                     // of shapes that may collide; -1: not counted
-    int rules[rg_frictionMaximum + 1]; // of friction, of shapes that collide
+    int pairCount; // number of pairs of shapes that may collide; -1: not counted
+    int rules[rg_frictionMaximum + 1]; // number of colliding shapes per rule of friction
     int softCount;                     // shapes that collide and give way
-    double softest, stiffest;          // of these [N/m]
+    double softest, stiffest;          // range of the stiffness of compliant shapes [N/m]
 } rgCensus;
 
 static int rgCountPairs(const rgModel* model, int shapeCount) {
@@ -80,7 +80,7 @@ static void rgPrintCount(const char* label, int count) {
     }
 }
 
-// What two shapes make of their frictions: one rule, or which of them where they differ.
+// Rule of friction of the shapes that collide; "mixed" if their rules differ.
 static const char* rgCensusRule(const rgCensus* census) {
     int used = 0, last = rg_frictionGeometric;
     for (int i = 0; i <= rg_frictionMaximum; ++i) {

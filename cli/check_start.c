@@ -7,7 +7,7 @@
 
 #define RG_START_DEPTH 1e-3 // [m] of overlap that is worth a word
 #define RG_START_ANGLE 1e-6 // [rad] or [m] outside a limit that is worth a word
-#define RG_START_LINES 10   // of each kind are printed, but all overlaps at the reference
+#define RG_START_LINES 10   // printed lines per kind; overlaps at the reference are all printed
 
 // One pair of shapes, as deep as its deepest point.
 typedef struct rgOverlapPair {

@@ -70,7 +70,7 @@ typedef struct rgOption {
     rgOptionKind kind;
     void* value;
     const char* help;
-    const char* argument;       // what the help calls the value, such as "T"
+    const char* argument;       // name of the value in the help, such as "T"
     const char* const* choices; // NULL-terminated (choice)
     double low, high;           // inclusive; both 0 means no bounds
 } rgOption;
@@ -127,8 +127,8 @@ void rgCli_PutText(FILE* out, const char* text);
 typedef struct rgOutput {
     const char* path;
     FILE* file;
-    char* part;   // where a regular file is written until it is whole
-    char* target; // where it goes then
+    char* part;   // temporary path of a regular file until it is whole
+    char* target; // final path
 } rgOutput;
 
 bool rgOutput_Open(rgOutput* output, const char* path);

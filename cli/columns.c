@@ -1,4 +1,4 @@
-// Which numbers of a simulation a CSV file holds: --columns.
+// Columns of a simulation's CSV file: --columns.
 #include "columns.h"
 #include "trajectory.h"
 

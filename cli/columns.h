@@ -1,4 +1,4 @@
-// Which numbers of a simulation a CSV file holds: --columns.
+// Columns of a simulation's CSV file: --columns.
 #pragma once
 #include "simulation.h"
 
@@ -16,7 +16,7 @@ typedef enum rgColumnKind {
 
 typedef struct rgColumn {
     rgColumnKind kind;
-    int id; // of the body, frame or sensor; 0: all
+    int id; // id of the body, frame or sensor; 0: all
 } rgColumn;
 
 typedef struct rgColumns {

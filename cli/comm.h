@@ -9,7 +9,7 @@ typedef struct rgComm rgComm;
 struct rgComm {
     int rank, size;
     // Every rank calls these together.
-    bool (*agree)(rgComm* comm, bool good);     // whether it is true on all ranks
+    bool (*agree)(rgComm* comm, bool good);     // true if `good` is true on all ranks
     bool (*same)(rgComm* comm, uint64_t value); // true if all ranks have the value of rank 0
     void (*sum)(rgComm* comm, double* values, int count);  // over all ranks, to all
     void (*most)(rgComm* comm, double* values, int count); // largest over all ranks, to all
@@ -19,7 +19,7 @@ struct rgComm {
                    void* context);
     // At any time: so much more is done here. Gives rank 0 all that it knows of.
     int64_t (*report)(rgComm* comm, int64_t done);
-    void (*mute)(rgComm* comm, bool on); // what the other ranks would say on stderr as well
+    void (*mute)(rgComm* comm, bool on); // discard stderr of all ranks but the first
     int64_t reported;
 };
 

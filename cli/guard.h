@@ -10,7 +10,7 @@ typedef struct rgByteBuffer {
     unsigned char* data;
     size_t size;
     size_t capacity;
-    size_t at; // where the next Take starts
+    size_t at; // start of the next Take
 } rgByteBuffer;
 
 void rgByteBuffer_Put(rgByteBuffer* buffer, const void* bytes,
@@ -23,7 +23,7 @@ typedef void rgGuardFcn(void* context, rgByteBuffer* result);
 
 typedef struct rgGuardLimits {
     double seconds;
-    size_t bytes; // of address space
+    size_t bytes; // address space in bytes
 } rgGuardLimits;
 
 rgGuardLimits rgDefaultGuardLimits(void);

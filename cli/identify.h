@@ -11,7 +11,7 @@ typedef struct rgIdentifyOptions {
     int velocities; // instant, backward
     int loss;
     double timeStep, tolerance;
-    double length; // of which position errors are told as percentages; 0: none
+    double length; // length for position errors in percent; 0: none
     int threads;
     int seed;
     const char* out;

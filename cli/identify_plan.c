@@ -1,4 +1,4 @@
-// Which parameters are looked for, and where: options and lines of a file.
+// Parameters to be identified and their bounds: options and lines of a file.
 #include "identify.h"
 
 #include <errno.h>

@@ -45,8 +45,8 @@ bool rgIdentifyJob_IsSound(const rgIdentifyJob* job) {
            rgIdentifyJob_Misfit(job) <= RG_IDENTIFY_MISFIT;
 }
 
-// What the motions say about a parameter, in a word. What did not converge says nothing, and an
-// answer that is far from what was measured is not sure.
+// Verdict on a parameter, in a word. A fit that did not converge gives none, and an answer far from
+// the measurements is unsure.
 static const char* rgVerdict(const rgIdentifyJob* job, int i, const rgParameterEstimate* p) {
     return !rgIdentification_Info(job->answer).converged        ? "not known"
            : p->determined < 0.5                                ? "no"

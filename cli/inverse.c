@@ -21,7 +21,7 @@ typedef struct rgInverseOptions {
     bool json;
 } rgInverseOptions;
 
-// What the calls of a run add up to.
+// Sums over the calls of a run.
 typedef struct rgInverseStats {
     int steps;
     int unsolved;
@@ -32,7 +32,7 @@ typedef struct rgInverseStats {
     double iterations, residual, violation, effortExcess;
     double missingForce, missingTorque;
     double forceMost, normalMost;
-    double velocityError; // of the step driven by the forces, where it is taken
+    double velocityError; // error of the step driven by the forces, if it is taken
     int openMost;
     double seconds;
 } rgInverseStats;

@@ -7,7 +7,7 @@
 
 #define RG_JSON_DEPTH   32
 #define RG_JSON_BYTES   (16 << 20)
-#define RG_JSON_MEMBERS 1000 // of an object, whose names are compared with each other
+#define RG_JSON_MEMBERS 1000 // most members of an object, whose names are compared with each other
 
 typedef struct rgJsonReader {
     const char* path;
@@ -90,7 +90,7 @@ static bool rgJsonReader_Text(rgJsonReader* r, char** text) {
 
 static bool rgJsonReader_Value(rgJsonReader* r, rgJsonValue* value);
 
-// Of two members with one name it would be left to chance which one counts.
+// Refuse two members with one name: the one that counts would be left to chance.
 static bool rgJsonReader_IsNew(const rgJsonReader* r, const rgJsonValue* list) {
     if (list->count > RG_JSON_MEMBERS) {
         return rgJsonReader_Fail(r, "an object has too many members");
@@ -185,7 +185,7 @@ static bool rgJsonReader_Value(rgJsonReader* r, rgJsonValue* value) {
     return rgJsonReader_Word(r, value);
 }
 
-// What a file holds, up to the largest size, with a zero behind it.
+// Text of a file up to the largest size, terminated by a zero.
 static char* rgReadText(FILE* in, size_t* count) {
     char* text = NULL;
     size_t capacity = 0;

@@ -14,11 +14,11 @@ typedef enum rgJsonKind {
 typedef struct rgJsonValue {
     rgJsonKind kind;
     bool flag;
-    char* key;  // of a member of an object
-    char* text; // of a text, or a number as it was written
+    char* key;  // name of an object's member
+    char* text; // text, or a number as it was written
     int line;
     int count;
-    struct rgJsonValue* items; // of an array or object
+    struct rgJsonValue* items; // elements of an array or object
 } rgJsonValue;
 
 // False after a message with file and line, and nothing to free.

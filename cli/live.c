@@ -23,7 +23,7 @@ typedef struct rgLive {
     bool isFailed; // a step could not be made; reset goes on
     double speed;
     double realTime;
-    double *startQ, *startV; // what reset goes back to
+    double *startQ, *startV; // state that reset restores
     rgBodyId dragged;
     rgVec3 grip, target;
     int dropCount;

@@ -7,14 +7,14 @@ typedef struct rgLiveOptions {
     const char* address; // NULL: this machine alone
     int port;            // 0: any that is free
     bool open;           // a browser, where there is a display
-    bool json;           // how the address is told
+    bool json;           // print the address as JSON
     double time;         // simulated seconds; 0: until the user ends it
     // NULL, or what keeps a recording: called before each step, after it, and when the model is
     // about to be another one, which the old recording has no place for.
     void (*begin)(void* context);
     void (*keep)(void* context, const rgStepReport* report);
     void (*end)(void* context);
-    void* context; // of these
+    void* context; // context of these functions
 } rgLiveOptions;
 
 // Make the server; from then on Ctrl-C only sets a flag. NULL after a message.

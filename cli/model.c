@@ -1,4 +1,4 @@
-// What the verbs that take robot descriptions share: options, loading, composing, lists of numbers.
+// Shared functions of verbs with robot descriptions: options, loading, composing, lists of numbers.
 #include "model.h"
 
 #include <math.h>

@@ -10,9 +10,9 @@
 typedef struct rgReader {
     const char* path;
     int line;
-    char** names; // of the model: time, q..., v...
+    char** names; // names of the model's columns: time, q..., v...
     int nameCount;
-    int* columns; // of the file: index into names
+    int* columns; // columns of the file: index into names
     int columnCount;
 } rgReader;
 

@@ -285,7 +285,7 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
         printf("%s %d.%d.%d\n", program, RG_VERSION_MAJOR, RG_VERSION_MINOR, RG_VERSION_PATCH);
         return rg_exitDone;
     }
-    if (strcmp(argv[1], "help") == 0) { // of a verb: what --help says
+    if (strcmp(argv[1], "help") == 0) { // help of a verb: equals --help
         if (argc < 3) {
             return rgPrintVerbs(program, verbs, verbCount, stdout);
         }

@@ -17,7 +17,7 @@ typedef struct rgSeries {
 } rgSeries;
 
 typedef struct rgPanel {
-    char* label; // of the axis, with its unit
+    char* label; // label of the axis, with its unit
     int first, count;
     bool isLog;
 } rgPanel;
@@ -85,7 +85,7 @@ static bool rgPlot_AddPanel(rgPlot* plot, const char* label, const char* const* 
 
 // ---- recordings ----
 
-// What one word of --what asks for.
+// Quantity selected by one word of --what.
 typedef struct rgWish {
     enum {
         rg_wishEnergy,

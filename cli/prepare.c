@@ -1,5 +1,5 @@
-// What arguments add to a definition before it is compiled: servos, pairs of one robot, sensors, a
-// floor.
+// Additions of arguments to a definition before it is compiled: servos, pairs of one robot,
+// sensors, a floor.
 #include "simulation.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool rgAddHold(rgModelDef* def, const char* text) {
 
 // ---- pairs of one robot ----
 
-// How bodies hang together, by id; the world is 0.
+// Connectivity of bodies, by id; the world is 0.
 typedef struct rgAssembly {
     int bodyCount;
     int* link; // the body with joints that carries this one

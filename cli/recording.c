@@ -144,7 +144,7 @@ void rgRecordedNames_Free(rgRecordedNames* names) {
 typedef enum rgArgumentUse {
     rg_useUnknown, // not an option of rigor simulate
     rg_useOutput,  // says where results go: not kept
-    rg_useLength,  // how long the run takes, which the frames of a recording say as well
+    rg_useLength,  // duration of the run, which the frames of a recording contain as well
     rg_useRun,     // decides what is simulated
 } rgArgumentUse;
 
@@ -222,7 +222,7 @@ static const struct {
     {"--realtime", rg_useOutput, true},
 };
 
-// What an argument is for, and whether the next one is its value.
+// Use of an argument; `hasValue` is set if the next one is its value.
 static rgArgumentUse rgUseOfArgument(const char* argument, bool* hasValue) {
     size_t length = strcspn(argument, "=");
     *hasValue = false;

@@ -19,7 +19,7 @@ typedef struct rgRenderOptions {
     double framesPerSecond;
     const char* size;
     const char* camera;
-    double eyeAndTarget[6]; // of --camera
+    double eyeAndTarget[6]; // eye and target of --camera
     const char* show;
     bool dark;
     bool json;

@@ -28,7 +28,7 @@ typedef struct rgReplaySummary {
     uint64_t hash;
     int64_t compared, differing; // frames, with --check
     double firstDifference;      // [s]
-    double largestDifference;    // of any q
+    double largestDifference;    // largest difference of any q
 } rgReplaySummary;
 
 static int rgParseReplay(int argc, char** argv, rgReplayOptions* options, int* count) {

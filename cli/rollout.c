@@ -68,7 +68,7 @@ typedef struct rgRolloutJob {
     double* control; // at the start
     rgControlFile file;
     rgControlFile* files; // per world of the block: how far it has read
-    int64_t firstWorld;   // of the block
+    int64_t firstWorld;   // first world of the block
     int block;            // worlds of the batch
     rgBatch* batch;
     rgThreadPool* pool;
@@ -174,7 +174,7 @@ static bool rgPlanWorlds(rgRolloutJob* job) {
     return true;
 }
 
-// What all ranks must agree on, and a later run that goes on with the file.
+// Settings that must agree on all ranks and in a later run that continues the file.
 static void rgDescribeSettings(rgRolloutJob* job) {
     const rgRolloutOptions* o = &job->options;
     const rgSimulation* simulation = &job->simulation;
@@ -204,7 +204,7 @@ static void rgDescribeSettings(rgRolloutJob* job) {
 static bool rgPrepare(rgRolloutJob* job) {
     rgSimulation* simulation = &job->simulation;
     rgSimulationArguments arguments = job->options.arguments;
-    arguments.threads = 1; // of a world; the batch has its own
+    arguments.threads = 1; // threads of one world; the batch has its own
     if (!rgCheckOptions(&job->options) || !rgPlanWorlds(job) ||
         !rgSimulation_Begin(simulation, &arguments)) {
         return false;

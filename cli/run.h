@@ -4,11 +4,11 @@
 
 // NULL-terminated. "admm" is the paper's Algorithm 1, "admm-fast" the accelerated one.
 extern const char* const rgSolverNames[];
-extern const char* const rgModelNames[];        // of rgContactModel
+extern const char* const rgModelNames[];        // names of rgContactModel
 extern const char* const rgConvexModelNames[];  // those of inverse dynamics
-extern const char* const rgIntegratorNames[];   // of rgIntegrator
-extern const char* const rgFrictionRuleNames[]; // of rgFrictionRule
-extern const char* const rgFormNames[];         // of rgSystemForm
+extern const char* const rgIntegratorNames[];   // names of rgIntegrator
+extern const char* const rgFrictionRuleNames[]; // names of rgFrictionRule
+extern const char* const rgFormNames[];         // names of rgSystemForm
 enum { rg_solverCount = 6 }; // the first so many know the exact law and its relaxation
 
 // Place of a name of so many characters in rgSolverNames, or -1.

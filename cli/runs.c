@@ -192,7 +192,7 @@ static bool rgCheckRuns(const char* path, const rgJsonValue* defaults, const rgJ
     return good;
 }
 
-// What the file says that the runs are; NULL after a message.
+// Array of runs in the file; NULL after a message.
 static const rgJsonValue* rgFindRuns(const char* path, const rgJsonValue* root,
                                      const rgJsonValue** defaults) {
     static const char* const known[] = {"runs", "defaults"};

@@ -47,7 +47,7 @@ typedef struct rgSimulateJob {
     int dumped;
     bool lostDump; // a problem that could not be written
     double begin;
-    char fault[256]; // what ended the run early
+    char fault[256]; // reason for which the run ended early
 } rgSimulateJob;
 
 static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, int* count) {
@@ -216,7 +216,7 @@ static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
     return body.index1 == 0 ? "the world" : named ? def->name : "a body without name";
 }
 
-// Where a step that fails went wrong.
+// Name of the fastest body, the likely place of a failed step.
 static const char* rgNameFastest(const rgSimulation* simulation, char text[96]) {
     double speed;
     rgBodyId body = rgWorld_FastestBody(simulation->world, &speed);
@@ -388,7 +388,7 @@ static bool rgOpenFiles(rgSimulateJob* job) {
     return true;
 }
 
-// Of the recordings of one run: run.h5, then run-2.h5 and so on, where there is nothing yet.
+// Path of the next recording of one run: run.h5, then run-2.h5 and so on, the first that is free.
 static char* rgRecordingPath(const char* path, int* number) {
     const char* slash = strrchr(path, '/');
     const char* dot = strrchr(path, '.');

@@ -5,9 +5,9 @@
 typedef struct rgSimulateSummary {
     const rgSimulation* simulation;
     const rgSimulationArguments* arguments;
-    const char* fault; // what ended the run early, or NULL
+    const char* fault; // reason for which the run ended early, or NULL
     int dumped;        // problems written; negative: not asked for
-    FILE* out;         // where it goes
+    FILE* out;         // stream that the summary is printed to
 } rgSimulateSummary;
 
 // Warnings on stderr: what mechanics does not explain.

@@ -198,7 +198,7 @@ static void rgTellUnknownScene(const char* name) {
     free((void*)names);
 }
 
-// What the arguments add to the definition, then the model.
+// Complete the definition from the arguments, then compile the model.
 static bool rgFinishModel(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     rgModelInfo info = rgModelDef_Info(simulation->loaded.def);
     simulation->ownActuators = info.actuatorCount;

@@ -23,7 +23,7 @@ typedef struct rgSimulationArguments {
     const char* what;  // scene, built-in model or file
     char* const* more; // files that are attached to it
     int moreCount;
-    const char* label; // what the summary calls it; NULL: what
+    const char* label; // label in the summary; NULL: `what`
     const char* hold;  // KP,KD of a servo for every joint
     bool watchTorques; // sensors of all joints' actuator forces, after the others
     int selfCollision; // rgSelfCollision
@@ -96,7 +96,7 @@ typedef struct rgSimulation {
     rgWorld* world;
     rgDynamics* poses; // at the positions last measured
     bool* isScripted;  // by body, from 0
-    rgVec3* start;     // of each body
+    rgVec3* start;     // start position of each body
     int ownActuators;  // actuators before the servos of --hold
     int ownSensors;    // sensors before those of torques
     rgSimulationStats stats;

@@ -306,7 +306,7 @@ static int rgSummarise(const rgSolveJob* job) {
     return faultCount > 0 ? rg_exitUsage : solvedCount < job->files.count ? rg_exitNo : rg_exitDone;
 }
 
-// What a rank found, to rank 0: files go round among the ranks.
+// Results of a rank, sent to rank 0: files go round among the ranks.
 static void rgTakeSolved(int rank, const void* bytes, size_t count, void* context) {
     rgSolveJob* job = context;
     rgByteBuffer buffer = {.data = rgCli_Allocate(count + 1, 1), .size = count};

@@ -154,7 +154,7 @@ static int rgTable_Width(const rgTable* table, int column) {
     return width;
 }
 
-// What a terminal gets of a cell, in its place.
+// Replace cells by their form for a terminal, in place.
 static void rgTable_Escape(const rgTable* table) {
     for (int i = 0; i < table->cellCount; ++i) {
         char* text = NULL;

@@ -9,12 +9,12 @@
 typedef struct rgControlFile {
     const char* path;
     const rgModel* model;
-    FILE* stream; // of "-" while it lasts
+    FILE* stream; // stream of "-" while it lasts
     char* line;
     size_t capacity;
     int lineNumber;
     int rowCount;
-    int columnCount; // of actuators
+    int columnCount; // number of actuators
     int* actuators;  // from 0, by column
     double* times;   // by row
     double* values;  // rowCount x columnCount

@@ -203,7 +203,7 @@ int rgCli_View(int argc, char** argv) {
 
 // ---- the demonstration ----
 
-// What to do with the picture: keep it, and show it where someone can look.
+// Save the picture, and show it if a browser can be opened.
 static int rgShowDemo(const char* path, const char* page) {
     rgViewOptions options = {.framesPerSecond = 60, .export = page, .open = true};
     int code = page != NULL ? rgViewRecording(path, &options) : rg_exitDone;

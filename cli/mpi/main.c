@@ -101,7 +101,7 @@ static const struct {
     {"solve", "solve contact problems in FCLIB files", rgSolve},
 };
 
-// What only prints needs one rank.
+// Help needs one rank only: it prints.
 static bool rgAsksForHelp(int argc, char** argv) {
     bool asked = false;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
