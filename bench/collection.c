@@ -26,7 +26,7 @@ static void rgText_Add(rgText* text, const char* format, ...) {
 
 static const char rgFloor[] = "<geom type='plane' size='20 20 1'/>";
 
-// How many bodies a run has: from 1 to the most, more and more.
+// Number of bodies of a run: from 1 to `most`, growing as the power 1.3 of the run's share.
 static int rgBodiesOf(int run, int runCount, int most) {
     double share = runCount > 1 ? (double)run / (runCount - 1) : 1;
     return (int)lround(1 + (most - 1) * pow(share, 1.3));

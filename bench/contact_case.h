@@ -31,7 +31,7 @@ typedef struct rgContactCaseDef {
     int halfLineCount; // blocks of one to three rows
     int boxCount;
     int freeCount;
-    double mu;           // of every contact; negative: each its own in [0, -mu]
+    double mu;           // friction of every contact; negative: each its own in [0, -mu]
     double massDecades;  // masses spread over so many powers of ten
     double compliance;   // R relative to the diagonal of G; 0: rigid
     int island;          // bodies per island; 0: all in one chain

@@ -138,7 +138,7 @@ bool rgPeerRun_Compare(rgPeerRun* run, double* mass, double* pose) {
     return compared > 0;
 }
 
-// What file formats with 6 digits and single precision leave.
+// Relative tolerances of masses and poses: file formats have 6 digits and single precision.
 static const double rgSameMass = 1e-4, rgSamePose = 1e-4;
 
 bool rgPeerRun_Begin(rgPeerRun* run, const rgPeer* peer, const char* variant,

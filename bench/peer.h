@@ -15,12 +15,12 @@ typedef struct rgPeerScene {
     char* file;       // MJCF file that it was read from; NULL: made in code
     rgModelDef* def;  // as read
     rgModel* model;   // compiled
-    rgModelInfo info; // of the model
+    rgModelInfo info; // sizes of the model
     double timeStep;  // [s]
     rgVec3 gravity;
     double* q; // start, in the coordinates of the model
     double* v;
-    rgPose* poses; // of all bodies at the start
+    rgPose* poses; // poses of all bodies at the start
 } rgPeerScene;
 
 // Read a file (first key frame), a built-in model or a built-in scene; or take over a definition,
@@ -34,12 +34,12 @@ void rgPeerScene_Free(rgPeerScene* scene);
 typedef struct rgPeerLook {
     int contactCount;
     double penetration; // deepest now, by the engine's own account [m]
-    double residual;    // of the last step, by the judge; NAN: the engine has none
+    double residual;    // residual of the last step, by the judge; NAN: the engine has none
     double collision;   // seconds in collision detection since the reset; NAN: not known
 } rgPeerLook;
 
 typedef struct rgPeerBody {
-    rgPose pose;        // of the frame of rigor's body
+    rgPose pose;        // pose of the frame of rigor's body
     rgSpatial velocity; // at its origin, world axes
     double mass;        // NAN: the engine keeps none for it
 } rgPeerBody;
@@ -80,9 +80,9 @@ typedef struct rgPeerRun {
     void* world;     // NULL: takes no part
     char fault[256]; // why
     const rgPeerScene* scene;
-    double* seconds; // of each repetition, CPU time of the thread
+    double* seconds; // CPU time of the thread in each repetition
     int repeatCount;
-    double least, median; // of those
+    double least, median; // least and median of the times
     int steps;            // per repetition
     bool failed;          // a step did
     double contacts;      // mean over the steps looked at

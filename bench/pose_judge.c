@@ -15,7 +15,7 @@ enum { rg_pairsPerShape = 16 };
 struct rgPoseJudge {
     const rgPeerScene* scene;
     int count;
-    int* shapes; // of the model, from 0
+    int* shapes; // shapes of the model, from 0
     rgPlacedGeometry* placed;
     rgGeometry** geometries;
     rgClosePair* pairs;
@@ -169,7 +169,7 @@ rgDepths rgPoseJudge_Run(rgPoseJudge* judge, rgPeerRun* run, int steps, int ever
         run->peer->look(run->world, &look);
         contacts += look.contactCount;
         run->penetration = fmax(run->penetration, look.penetration);
-        run->residual = fmax(run->residual, look.residual); // of a number and NAN: the number
+        run->residual = fmax(run->residual, look.residual); // ignores NAN
         good = (looked + 1) % every != 0 || rgPoseJudge_Look(judge, run);
     }
     run->contacts = looked > 0 ? contacts / looked : NAN;

@@ -71,7 +71,7 @@ typedef struct rgTouch {
 typedef struct rgScenery {
     rgBall bodies[rg_maxBodies];
     int bodyCount;
-    rgV3 linear[rg_maxBodies], angular[rg_maxBodies]; // of clusters
+    rgV3 linear[rg_maxBodies], angular[rg_maxBodies]; // velocities of clusters
     int clusterCount;
     rgTouch touches[rg_maxTouches];
     int touchCount;

@@ -12,11 +12,11 @@ typedef enum rgRandomKind {
 } rgRandomKind;
 extern const char* const rgRandomKindNames[rg_randomKindCount];
 
-// What a problem of the set is like.
+// Traits of a problem of the random set.
 typedef struct rgRandomTraits {
     rgRandomKind kind; // number % rg_randomKindCount
     double massDecades;
-    double mu; // of every contact, or the largest one
+    double mu; // friction of every contact, or the largest one
     bool compliant;
     bool otherRows; // half lines, boxes and free rows among the contacts
 } rgRandomTraits;

@@ -1,4 +1,4 @@
-// Who is ahead of us.
+// Engines that are faster or more accurate than rigor.
 #include "rivals.h"
 
 #include <math.h>

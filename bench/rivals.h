@@ -1,4 +1,4 @@
-// Who is ahead of us, in words: for the conclusion above a table.
+// Engines that are ahead of rigor, in words: for the conclusion above a table.
 #pragma once
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 double rgMeanOf(const double* values, int count);      // NAN for none, as all below
-double rgDeviationOf(const double* values, int count); // of the values, not of their mean
+double rgDeviationOf(const double* values, int count); // deviation of the values, not of their mean
 double rgGeometricMeanOf(const double* values, int count);
 // Between the two values in the middle of the sorted ones: share 0.5 is the median. The values
 // stay in their order.

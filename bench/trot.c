@@ -11,7 +11,7 @@
 
 static const double rgSlope = 20 * 3.14159265358979323846 / 180;
 static const double rgUpper = 0.209, rgLower = 0.195; // [m] of the legs
-static const double rgHeight = 0.29;                  // of the hips above the feet [m]
+static const double rgHeight = 0.29;                  // height of the hips above the feet [m]
 static const double rgPeriod = 0.4;                   // [s]
 static const double rgSpeed = 0.4;                    // wanted, up the slope [m/s]
 static const char* const rgLegs[4] = {"fl", "fr", "hl", "hr"};

@@ -8,7 +8,7 @@ rgResult rgBuildTrot(rgModelDef** def);
 
 typedef struct rgTrot {
     int joints[4][3];    // place in q of spread, hip and knee of each leg
-    int actuators[4][3]; // of their servos
+    int actuators[4][3]; // servos of the four legs
     rgBodyId feet[4], trunk;
     double control[64];
     int controlCount;

@@ -1,4 +1,4 @@
-// What each part of the default solver's plan is worth: auto, and auto without one part at a time.
+// Ablation of the default solver: auto in full, and auto without one phase at a time.
 #include "measure/solver.h"
 #include "report/report.h"
 

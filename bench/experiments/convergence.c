@@ -94,7 +94,7 @@ static bool rgAddCurves(rgPlot* const plots[3], const rgMethod* method,
     return true;
 }
 
-// What ADMM itself looks at, by its history.
+// Residual of ADMM's own stopping test over iterations, from its history.
 static void rgAddOwnCurves(rgPlot* plot, const rgMethod* method, const rgContactProblem* problem,
                            int most) {
     rgContactSolverDef def = method->def;
@@ -166,7 +166,7 @@ static rgSheet* rgAddTable(rgReport* report, const char* name, const char* title
     return sheet;
 }
 
-// Where the paper's own test of its iterates ends, and what the judge says there.
+// Iterations at which the paper's stopping test ends, and the judge's residual there.
 static void rgAddOwnTest(rgSheet* sheet, const char* problemName, const rgMethod* method,
                          const rgContactProblem* problem, int most) {
     rgMethod own = *method;
@@ -368,7 +368,7 @@ static bool rgAddOrders(rgReport* report, int most) {
 
 // ---- many problems
 
-// Of all problems, those not solved last.
+// Quantile over all problems; unsolved ones count as last.
 static double rgQuantileOfAll(double* needed, int count, double share) {
     double* sorted = rgCli_Allocate((size_t)count, sizeof(double));
     for (int i = 0; i < count; ++i) {

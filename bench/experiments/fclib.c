@@ -333,7 +333,7 @@ static bool rgOwnTest(rgFclibStudy* study) {
 // Another program beside rigor's default on the same problems, cold.
 typedef struct rgProgramSum {
     int taken, claimed, first, truly;
-    double* seconds; // of those truly solved
+    double* seconds; // CPU time of the truly solved problems
     double* ratios;  // over the time of rigor's default, where that is solved as well
     int ratioCount;
     double iterations;
@@ -465,7 +465,7 @@ static void rgAddRuleRow(rgSheet* sheet, const rgBench* bench, const char* famil
         for (int i = 0; i < bench->problemCount; ++i) {
             if (strcmp(bench->problems[i].family, family) == 0) {
                 const rgRun* run = rgBench_Run(bench, i, v);
-                // Of the factorizations one is for the spectrum and one for the first penalty.
+                // Leave out two factorizations: that of the spectrum and that of the first penalty.
                 values[count++] =
                     time ? 1e3 * run->seconds : fmax(run->report.factorizationCount - 2, 0);
             }
@@ -503,7 +503,7 @@ static void rgAddRuleTable(rgFclibStudy* study, const rgBench* bench, const char
     }
 }
 
-// How many problems each rule ends by its test, and how many are then true.
+// Number of problems that each stopping rule ends, and number of true solutions among them.
 static void rgAddTruth(rgSheet* sheet, const char* what, const rgBench* bench) {
     for (int k = 0; k < 2; ++k) {
         rgSheet_Text(sheet, "%s%s", what, k == 0 ? ", ended by its test" : ", truly 1e-6");
@@ -596,8 +596,8 @@ static double rgLargestEigenvalue(const rgContactProblem* problem) {
     return norm;
 }
 
-// What one step of the spectral rule multiplies rho by: kappa^p, where kappa = L / eta as the
-// matrices have no full rank.
+// Factor of rho in one step of the spectral rule: kappa^p, where kappa = L / eta since the matrices
+// are rank deficient.
 static void rgAddEquivalents(rgFclibStudy* study) {
     rgSheet* sheet =
         rgReport_Table(study->report, "equivalents",

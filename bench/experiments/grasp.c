@@ -34,9 +34,9 @@ typedef struct rgGrasps {
     rgReport* report;
     rgSheet* sheet;
     rgPlot* plot;
-    double drift, rate; // of ours
+    double drift, rate; // drift and rate of rigor
     double least;       // drift of the others
-    char who[64];       // whose that is
+    char who[64];       // name of that engine
     rgRivals faster;
 } rgGrasps;
 

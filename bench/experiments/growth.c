@@ -1,4 +1,4 @@
-// How the cost of a step grows: piles by bodies, chains by joints; time, memory, and the exponents
+// Growth of the cost of a step: piles by bodies, chains by joints; time, memory, and the exponents
 // of the power laws that fit them.
 #include "report/report.h"
 #include "simulation.h"
@@ -22,10 +22,10 @@ typedef struct rgGrowthRun {
 typedef struct rgGrowthCase {
     const char* name;
     const char* what; // scene
-    const char* unit; // what is counted
+    const char* unit; // counted objects
     double timeStep, fall;
     int sizes[8];  // ending with 0
-    int counts[3]; // how many of them, by effort
+    int counts[3]; // numbers of sizes, by effort
 } rgGrowthCase;
 
 static const rgGrowthCase rgCases[] = {

@@ -138,7 +138,7 @@ static void rgRunEngines(rgLarge* large, const rgPeerScene* scene, int bodies, b
     rgPoseJudge_Free(judge);
 }
 
-// Where a pile is after some seconds, to an accuracy of 1e-2: every engine rests there.
+// Configuration of a pile after `steps` steps at accuracy 1e-2: every engine rests there.
 static double* rgSettle(const rgPeerScene* scene, int steps) {
     rgWorldDef def = rgDefaultWorldDef();
     rgWorld* world = NULL;

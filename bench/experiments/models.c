@@ -28,15 +28,15 @@ static const rgLawDef rgLaws[] = {
 };
 enum { rg_lawCount = sizeof(rgLaws) / sizeof(rgLaws[0]), rg_iterationsMost = 1000 };
 
-// What a law breaks, over all problems of one kind.
+// Violations of the contact laws by one model, over all problems of one kind.
 typedef struct rgBreach {
     int problems, solved; // by its own law
     double signorini;     // largest normal error over V of the judge
     double cone;          // friction beyond mu lambda_n, over it, largest
     double wanted, got; // dissipation of sliding contacts, by maximum dissipation and as it is [J]
     double angle;       // largest between friction and the direction against the slip [rad]
-    double work;        // of the contacts [J]
-    double residual;    // of the exact problem, largest
+    double work;        // work of the contacts [J]
+    double residual;    // largest residual of the exact problem
     double logTime;
 } rgBreach;
 
@@ -44,13 +44,13 @@ typedef struct rgModels {
     rgReport* report;
     rgContactSolver* solvers[rg_lawCount];
     rgBreach breaches[rg_lawCount];
-    double logTimes[rg_lawCount]; // of all problems
+    double logTimes[rg_lawCount]; // log times of all problems
     int problems;
     double *lambda, *sigma;
     int capacity;
 } rgModels;
 
-static const double rgSlides = 1e-3; // of V: slower contacts stick, weaker ones carry nothing
+static const double rgSlides = 1e-3; // share of V: slower contacts stick, weaker ones are unloaded
 
 static void rgBreach_AddContact(rgBreach* breach, double mu, double yield, double V,
                                 const double* l, const double* s) {

@@ -11,8 +11,8 @@
 typedef struct rgShownScene {
     const char* name;
     const char* file;    // below $RIGOR_DATA/robots; NULL: built in
-    const char* builtIn; // where the file is not there; NULL: left out
-    double time;         // of the picture [s]
+    const char* builtIn; // scene used if the file is missing; NULL: left out
+    double time;         // time of the picture [s]
     double stiffness;    // 0: rigid
     const char* camera;
     const char* caption;

@@ -117,7 +117,7 @@ static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int 
     falls->residual = falls->count > 1 ? fmax(falls->residual, run->residual) : run->residual;
 }
 
-// What takes no part has a row that says why.
+// Engines that cannot take part have a row with the reason.
 static void rgWriteFalls(rgSimulators* all, const rgRobot* robot, const rgFalls* falls) {
     bool any = falls->count > 0;
     rgSheet_Text(all->sheet, "%s", robot->label);

@@ -17,9 +17,9 @@ enum { rg_iterationsMost = 1000, rg_problemsMost = 400 };
 
 typedef struct rgWayDef {
     const char* label;
-    const char* solver; // of rigor solve, or
+    const char* solver; // solver of rigor solve, or
     rgContactModel model;
-    const char *peer, *method; // of another program
+    const char *peer, *method; // program and method of a peer
 } rgWayDef;
 static const rgWayDef rgWays[] = {
     {"rigor", "auto", rg_modelNcp, NULL, NULL},
@@ -65,7 +65,7 @@ static void rgTrajectory_Free(rgTrajectory* trajectory) {
 typedef struct rgSystemDef {
     const char* label;
     const char* robot; // below RIGOR_DATA/robots, when it is there
-    const char* scene; // of ours; NULL: the trot
+    const char* scene; // built-in scene; NULL: the trot
     double first, last;
     int samples;
 } rgSystemDef;
@@ -142,7 +142,7 @@ static rgTrajectory* rgRecord(const rgSystemDef* system, int samples) {
 
 typedef struct rgTimes {
     double* seconds;
-    double* residuals; // of the exact problem
+    double* residuals; // residuals of the exact problem
     double iterations;
     int solved; // 1e-4 of its own problem by the judge
     int count;

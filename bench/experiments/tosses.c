@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double rgWidth = 0.1048; // of the cube [m]
+static const double rgWidth = 0.1048; // width of the cube [m]
 static const double rgRate = 148;     // samples per second
 enum { rg_parts = 4, rg_folds = 5, rg_mostTosses = 570 };
 
@@ -21,7 +21,7 @@ typedef struct rgTosses {
     int count;
     rgMotion* loaded[rg_mostTosses]; // from files
     rgMotion motions[rg_mostTosses];
-    double* memory; // of those that are simulated
+    double* memory; // storage of the simulated tosses
     rgChannel channel;
 } rgTosses;
 
@@ -47,7 +47,7 @@ static int rgCountFiles(const char* folder) {
     return count;
 }
 
-// Whether file `index` of `there` is one of so many at equal distances.
+// True if file `index` of `there` is among `wanted` files at equal distances.
 static bool rgIsChosen(int index, int there, int wanted) {
     return wanted >= there ||
            (int64_t)index * wanted / there != (int64_t)(index + 1) * wanted / there;
@@ -78,7 +78,7 @@ static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted, int a
     }
 }
 
-// What a body that is not quite the published one does.
+// Simulate tosses with bodies that differ slightly from the published one.
 static void rgSimulateTosses(rgTosses* tosses, int count, int first) {
     enum { samples = 60 };
     static const char* const names[] = {"body/cube/com.z", "shape/*/friction",
@@ -166,7 +166,7 @@ typedef struct rgFitted {
     const char* name;
     double lower, upper, start;
     bool logarithmic;
-    bool rigid, compliant; // which models have it
+    bool rigid, compliant; // availability of the two contact models
     bool body;             // a matter of the body, which every engine can be given
 } rgFitted;
 
@@ -338,8 +338,8 @@ static void rgAddBody(rgReport* report, const rgIdentification* answer) {
 
 enum { rg_mostKnobs = 4, rg_mostValues = 7, rg_mostCandidates = 4096 };
 
-// What an engine has to say about contacts, and what may be chosen. "friction" is that of the
-// model; the others are the model's in rigor, and settings of the engine elsewhere.
+// Contact parameters of an engine with candidate values. "friction" is that of the model; the
+// others are the model's in rigor, and settings of the engine elsewhere.
 typedef struct rgKnob {
     const char* name;
     double values[rg_mostValues];
@@ -361,7 +361,8 @@ static const rgEngineDef rgEngines[] = {
      "rigor",
      "",
      {RG_FRICTION,
-      {"stiffness", {2e4, 4e4, 8e4, 1.6e5, 3.2e5, 6.4e5}, 6, 3}, // of either shape: half for a pair
+      {"stiffness", {2e4, 4e4, 8e4, 1.6e5, 3.2e5, 6.4e5}, 6, 3}, // stiffness of either shape: half
+                                                                 // for a pair
       {"damping", {0, 10, 20, 40, 80, 160}, 6, 2},
       {"dissipation", {0, 0.25, 0.5, 1, 2}, 5, 2}}},
     {"MuJoCo elliptic",
@@ -389,9 +390,9 @@ typedef struct rgEngineSearch {
     const rgEngineDef* engine;
     const rgTosses* tosses;
     const rgIdentification* body;   // its values are those of the body
-    const rgIdentification* starts; // of the tosses; where the same, tosses have bodies of folds
+    const rgIdentification* starts; // starts of the tosses; if equal, tosses have bodies of folds
     int folds, knobCount;
-    rgMotionError* errors[rg_mostCandidates]; // of all tosses; NULL: not tried
+    rgMotionError* errors[rg_mostCandidates]; // errors of all tosses; NULL: not tried
     int tried;
     bool good;
 } rgEngineSearch;
@@ -495,7 +496,7 @@ static const rgMotionError* rgTry(rgEngineSearch* search, int candidate) {
     return search->errors[candidate];
 }
 
-// Of the tosses outside of a fold.
+// Score of a candidate over the tosses outside of a fold.
 static double rgScore(rgEngineSearch* search, int candidate, int fold) {
     const rgMotionError* errors = rgTry(search, candidate);
     double sum = 0;

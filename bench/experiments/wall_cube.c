@@ -67,7 +67,7 @@ typedef struct rgVerdicts {
     rgRivals faster[2];           // on the pyramid, and on the straight wall
     bool stands[rg_engineCount];  // both of them
     bool coulomb[rg_engineCount]; // the cube stops where it should in both directions
-    double drift;                 // of ours
+    double drift;                 // drift of rigor
 } rgVerdicts;
 
 static bool rgRunWall(rgReport* report, bool pyramid, rgVerdicts* verdicts) {

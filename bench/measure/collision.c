@@ -334,7 +334,7 @@ static void rgRunDistance(int vertices, bool warm) {
 
 typedef struct rgCrowd {
     int count;
-    double* centers;    // of the step at hand
+    double* centers;    // centers at the present step
     double* velocities; // per step
 } rgCrowd;
 

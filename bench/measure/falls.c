@@ -34,7 +34,7 @@ typedef struct rgFall {
     double drift;       // farthest motion of a body's origin from the settling time to the end [m]
     double energyBand;  // largest less least energy in that time [J]
     double seconds;     // in rgWorld_Step()
-    rgHistogram counts; // of factorizations
+    rgHistogram counts; // distribution of factorizations
 } rgFall;
 
 typedef struct rgFalls {

@@ -183,7 +183,7 @@ static void rgLeastVelocity(const rgWallContact* wall, const double* c, double* 
 
 typedef struct rgWallForces {
     double torque[rg_armDofs];
-    double norm; // of the torque
+    double norm; // norm of the torque
     double normal, tangential;
     int iterations;
     rgInverseResult result;

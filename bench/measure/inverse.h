@@ -30,7 +30,7 @@ typedef struct rgWallRun {
     int iterationsNormal; // from a normal impulse alone
     int unsolved;
     double residual;         // worst, SI
-    double velocityError;    // of the step driven by the forces [rad/s]
+    double velocityError;    // error of the step driven by the forces [rad/s]
     double forceError;       // contact force of the step beside the inverse's [N]
     double torqueMost;       // exact model [N m]
     double convexTorqueMost; // convex model, after as many iterations as it wants

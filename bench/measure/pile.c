@@ -26,9 +26,9 @@ typedef struct rgEngine {
     bool bullet;
     double accuracy;              // 0: the tolerance
     double seconds[rg_halfCount]; // per step, least of all repetitions
-    double* depths[rg_halfCount]; // of touching pairs [m]
+    double* depths[rg_halfCount]; // depths of touching pairs [m]
     int depthCount[rg_halfCount];
-    double speed; // of the bodies over the last half second, median [m/s]
+    double speed; // median speed of the bodies over the last half second [m/s]
     int unsolved;
 } rgEngine;
 
@@ -191,7 +191,7 @@ static void rgReadPoses(rgPileBench* bench, const rgEngine* engine, const rgPile
     }
 }
 
-// How far the middle body goes, over the last half second.
+// Median over bodies of the displacement by time, over `seconds` [m/s].
 static double rgMedianSpeed(const rgPileBench* bench, const rgVec3* before, double seconds) {
     double* speeds = malloc((size_t)bench->shapeCount * sizeof(double));
     rgMust(speeds != NULL, "out of memory");

@@ -18,7 +18,7 @@ typedef struct rgBenchSimulateOptions {
     double timeStep;
     double tolerance;
     double seconds;
-    double fall; // of piles, before they are measured [s]
+    double fall; // time of fall of piles before they are measured [s]
     int solver;
     rgSolverArguments admm;
     const char* piles;
@@ -233,7 +233,7 @@ static void rgLookAtScene(rgSceneRun* run, rgSimulation* simulation) {
     }
 }
 
-// What MuJoCo did, once all repetitions are made.
+// Results of MuJoCo, taken once all repetitions are made.
 static void rgTakePeer(rgSceneRun* run, rgPeerRun* peer) {
     run->hasPeer = peer->repeatCount > 0 && !peer->failed;
     if (run->hasPeer) {

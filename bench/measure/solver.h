@@ -1,4 +1,4 @@
-// What the benchmarks of the contact solvers share: variants x problems -> runs.
+// Shared types of the benchmarks of contact solvers: variants x problems -> runs.
 #pragma once
 #include "cases.h"
 #include "measure.h"
@@ -28,7 +28,7 @@ typedef struct rgBench {
     double tolerance;
     int repeat;
     bool warm;                   // start from the impulses of the problem before
-    rgSolverArguments arguments; // of ADMM variants, where a study does not say otherwise
+    rgSolverArguments arguments; // arguments of ADMM variants, unless a study sets its own
     rgVariant variants[rg_maxVariants];
     int variantCount;
     rgBenchProblem* problems;
@@ -37,7 +37,7 @@ typedef struct rgBench {
 } rgBench;
 
 rgRun* rgBench_Run(const rgBench* bench, int problem, int variant);
-// Whether the true residual is within the tolerance, whatever the solver's own test says.
+// True if the true residual is within the tolerance, whatever the solver's own test reports.
 bool rgBench_IsTrue(const rgBench* bench, const rgRun* run);
 
 // solver.c: files into problems, false when some could not be read; every variant on every
@@ -50,7 +50,7 @@ void rgBench_FreeProblems(rgBench* bench);
 // part. False after a message. The study; its exit code.
 bool rgBench_AddPlans(rgBench* bench, const char* list);
 
-// What one variant did in one group of problems.
+// Sums over the runs of one variant in one group of problems.
 typedef struct rgPlanSum {
     int count;
     int solvedCount;
@@ -68,7 +68,7 @@ typedef struct rgPlanStudy {
     rgBench* bench; // its variants, with their solvers
     bool quick;     // less of everything
     bool files;     // those below $RIGOR_DATA
-    bool states;    // of simulations
+    bool states;    // states of simulations
     int randomCount;
     rgPlanGroup groups[rg_maxGroups];
     int groupCount;
@@ -82,7 +82,7 @@ int rgBench_Random(const rgBench* bench, int first, int count, bool json);
 
 // solver_report.c
 void rgBench_PrintFamilies(const rgBench* bench);
-// How auto, if it took part, compares with admm and with the better of admm and pgs.
+// Ratios of auto, if it took part, to admm and to the better of admm and pgs.
 void rgBench_PrintRatios(const rgBench* bench);
 void rgBench_PrintUnsolved(const rgBench* bench);
 void rgBench_PrintJson(const rgBench* bench);

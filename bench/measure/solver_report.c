@@ -179,7 +179,7 @@ typedef struct rgRatios {
     int bothCount;     // problems that auto and admm both solved
     double speedup;    // geometric mean of admm / auto over those
     int comparedCount; // problems that admm or pgs solved
-    int slowCount;     // of those, where auto takes more than 1.2 x the better one + 2 us
+    int slowCount;     // number of runs in which auto takes more than 1.2 x the better one + 2 us
     double worst;      // largest auto / better
     const char* worstName;
 } rgRatios;

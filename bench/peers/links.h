@@ -10,14 +10,14 @@ extern "C" {
 enum { rg_linkJointsMost = 8 };
 
 typedef struct rgPeerLink {
-    int body;          // of the scene
-    int parent;        // link, -1: the world
-    rgPose pose;       // of the body in the frame of the parent link's body, joints at reference
+    int body;    // body of the scene
+    int parent;  // link, -1: the world
+    rgPose pose; // pose of the body in the frame of the parent link's body, joints at reference
     rgInertia inertia; // in the body's frame, with all that is fixed to it
     rgPose centre;     // centre of mass and principal axes in the body's frame
     rgVec3 moments;    // about those
     int jointCount;
-    int joints[rg_linkJointsMost]; // of the model, from 0, in order
+    int joints[rg_linkJointsMost]; // joints of the model, from 0, in order
 } rgPeerLink;
 
 typedef struct rgPeerLinks {
@@ -35,14 +35,14 @@ void rgPeerLinks_Free(rgPeerLinks* links);
 // not given.
 bool rgPeerScene_IsPlain(const rgPeerScene* scene);
 
-// Whether a link is a body of its own that moves freely.
+// True if a link is a single body that moves freely.
 bool rgPeerLinks_IsLoose(const rgPeerLinks* links, const rgPeerScene* scene, int link);
 
-// Where shape i (from 0) is in the frame of its link's centre; of static ones in the world. link
-// -1: static.
+// Pose of shape i (from 0) in the frame of its link's centre; of static ones in the world. link -1:
+// static.
 rgPose rgPeerLinks_ShapePose(const rgPeerLinks* links, const rgPeerScene* scene, int shape,
                              int* link);
-// Of a body, given the pose of its link's centre in the world.
+// Pose of a body, given the pose of its link's centre in the world.
 rgPose rgPeerLinks_BodyPose(const rgPeerLinks* links, const rgPeerScene* scene, int body,
                             rgPose centre);
 // Pose and velocity of a body, and its mass where nothing is fixed to it, from the centre's.

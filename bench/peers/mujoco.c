@@ -55,7 +55,7 @@ static char* rgReadText(const char* path) {
 // frames of many; the state is set anyway.
 static bool rgMakeRoom(const rgPeerScene* scene, const char* path) {
     char* text = rgReadText(path);
-    char* head = text != NULL ? strchr(text, '>') : NULL; // of <mujoco ...>
+    char* head = text != NULL ? strchr(text, '>') : NULL; // end of the tag <mujoco ...>
     FILE* file = head != NULL ? fopen(path, "w") : NULL;
     if (file != NULL) {
         char *keys = strstr(text, "<keyframe>"), *end = strstr(text, "</keyframe>");
@@ -94,7 +94,8 @@ static mjModel* rgLoadThroughMjcf(const rgPeerScene* scene, char* fault, size_t 
     return model;
 }
 
-// Of all contacts. The option "override" would set their friction as well, from version 3 on.
+// Set reference and impedance of all contacts. The option "override" would set their friction as
+// well, from version 3 on.
 static void rgSetContacts(mjModel* model, const mjtNum reference[mjNREF],
                           const mjtNum impedance[mjNIMP]) {
     for (int i = 0; i < model->ngeom; ++i) {
@@ -126,7 +127,7 @@ static bool rgSetOptions(mjModel* model, const char* variant, double timeStep) {
         rgSetContacts(model, reference, impedance);
     } else if (strcmp(variant, "CG") == 0) {
         model->opt.solver = mjSOL_CG;
-    } else if (strcmp(variant, "noslip") == 0) { // what its documentation recommends for grasps
+    } else if (strcmp(variant, "noslip") == 0) { // MuJoCo's documentation: for grasps
         model->opt.impratio = 10;
         model->opt.noslip_iterations = 10;
     }

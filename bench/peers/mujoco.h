@@ -1,4 +1,4 @@
-// What only MuJoCo offers.
+// Functions that only MuJoCo offers.
 #pragma once
 #include <stdbool.h>
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { rg_odePoints = 8 }; // of one pair
+enum { rg_odePoints = 8 }; // most points of one pair
 
 typedef struct rgOdeWorld {
     const rgPeerScene* scene;

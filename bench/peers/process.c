@@ -267,7 +267,7 @@ static bool rgLaunch(rgProcessWorld* own, const char* const* command, const char
             close(to[i]);
             close(from[i]);
         }
-        void* words = arguments; // which it does not change
+        void* words = arguments; // execvp does not change its arguments
         execvp(arguments[0], words);
         _exit(127);
     }

@@ -1,4 +1,4 @@
-// Which engines were built in: CMake says RIGOR_PEER_<NAME>.
+// Engines that were built in: CMake defines RIGOR_PEER_<NAME>.
 #include "mujoco.h"
 #include "peer.h"
 

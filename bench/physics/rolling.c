@@ -1,4 +1,4 @@
-// What rolls and spins on a point: coins, tops, balls on balls and on turntables.
+// Rolling and spinning on a point: coins, tops, balls on balls and on turntables.
 #include "physics.h"
 
 #define FLOOR "<worldbody><geom type='plane' size='0 0 1'/>"
@@ -6,12 +6,12 @@
 // ---- a disc that rolls in a circle
 
 typedef struct rgDisc {
-    double radius, half, mass, tilt; // of its plane against the floor
+    double radius, half, mass, tilt; // tilt of its plane against the floor
 } rgDisc;
 
 typedef struct rgSteady {
     double precession, spin; // about the vertical, and about its axis in all [rad/s]
-    double speed;            // of its centre
+    double speed;            // speed of its centre
 } rgSteady;
 
 // Moments about the centre, with the rim at rest on the floor: linear in the spin.
@@ -37,7 +37,7 @@ static double rgDisc_Spinning(const rgDisc* d) {
 }
 
 typedef struct rgRolled {
-    double off, energy; // of the centre from its circle [m]; change, share
+    double off, energy; // distance of the centre from its circle [m]; relative change of energy
 } rgRolled;
 
 static rgRolled rgDisc_Roll(const rgDisc* d, double precession, double seconds, double dt) {

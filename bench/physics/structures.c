@@ -1,4 +1,4 @@
-// What stands, and what falls: stacks, arches, card houses, tables, masses that differ.
+// Standing and falling structures: stacks, arches, card houses, tables, masses that differ.
 #include "physics.h"
 
 #define FLOOR "<geom type='plane' size='0 0 1'/>"

@@ -1,4 +1,4 @@
-// What a measurement was made on and with.
+// Machine, compiler and build of a measurement.
 #include "machine.h"
 
 #include <math.h>

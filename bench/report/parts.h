@@ -55,7 +55,7 @@ typedef struct rgVerdict {
     bool holds;
 } rgVerdict;
 
-// What the section shows, in the order in which it was added.
+// Parts of a section, in the order in which they were added.
 typedef enum rgPartKind { rg_partTable, rg_partPlot, rg_partPicture } rgPartKind;
 typedef struct rgPart {
     rgPartKind kind;
@@ -69,7 +69,7 @@ struct rgReport {
     rgProgress progress;
     bool inProgress;
     double seconds; // that the experiment took
-    double load;    // of the machine when it began
+    double load;    // load of the machine at the start
     char* conclusion;
     char* fault;
     char** notes;

@@ -1,6 +1,6 @@
-// What an experiment finds: tables, plots, pictures, checks and a conclusion; written as a section
-// of the HTML report, as JSON and as CSV. And the experiments themselves: one file each in
-// bench/experiments, one row in experiments/registry.c.
+// Results of an experiment: tables, plots, pictures, checks and a conclusion; written as a section
+// of the HTML report, as JSON and as CSV. Experiments have one file each in bench/experiments and
+// one row in experiments/registry.c.
 #pragma once
 #include "cli.h"
 
@@ -38,7 +38,7 @@ void rgReport_Conclude(rgReport* report, const char* format, ...)
                                            // pass says that it concludes nothing
 void rgReport_Note(rgReport* report, const char* format, ...)
     __attribute__((format(printf, 2, 3))); // a paragraph below the question
-// What must hold whatever the machine: a false one makes the run fail.
+// Check of a property that holds on any machine: a false one makes the run fail.
 void rgReport_Check(rgReport* report, bool holds, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 // Always returns false.
@@ -61,13 +61,13 @@ void rgSheet_Mark(rgSheet* sheet);                 // the last cell stands out (
 typedef enum rgPlotKind { rg_plotLines, rg_plotSteps, rg_plotPoints, rg_plotBars } rgPlotKind;
 
 typedef struct rgPlotDef {
-    const char* name; // of the CSV file
+    const char* name; // name of the CSV file
     const char* title;
     const char* x; // label with unit
     const char* y;
     rgPlotKind kind;
     bool logX, logY;
-    double low, high; // of y; both 0: from the data
+    double low, high; // range of y; both 0: from the data
 } rgPlotDef;
 
 typedef struct rgPlot rgPlot;

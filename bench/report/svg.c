@@ -10,7 +10,7 @@ enum { rg_plotWidth = 400, rg_plotHeight = 270, rg_left = 66, rg_top = 34, rg_ma
 
 typedef struct rgAxis {
     bool log;
-    double low, high; // of the values, or of their logarithms
+    double low, high; // range of the values, or of their logarithms
     double ticks[rg_maxTicks];
     int tickCount;
     int pixels;
@@ -221,7 +221,7 @@ static int rgLongest(const rgPlot* plot, bool groups) {
     return (int)longest;
 }
 
-// How far slanted names reach to the left of the plot's own space.
+// Overhang of slanted names to the left of the plot's own space.
 static int rgOverhang(const rgPlot* plot, const rgAxis* x) {
     double group = (double)x->pixels / plot->groupCount, most = 0;
     for (int i = 0; i < plot->groupCount; ++i) {

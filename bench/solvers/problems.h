@@ -6,7 +6,7 @@
 
 typedef struct rgPeerProblem {
     int n, contacts;
-    double* mu; // of each contact, whose rows are 3 i, 3 i + 1, 3 i + 2
+    double* mu; // friction of each contact i, whose rows are 3 i, 3 i + 1, 3 i + 2
     double* g;
     double* G; // n x n
 } rgPeerProblem;
