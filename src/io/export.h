@@ -26,7 +26,7 @@ void rgText_Integer(rgText* text, const char* name, int value);
 // Write the text to a file, or fail with a remark.
 rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics);
 
-// A list of names of parts that cannot be written, told in one warning.
+// Names of parts that cannot be written, reported in one warning.
 typedef struct rgLost {
     rgDiagnostics* diagnostics;
     const char* what; // "actuators have no place in URDF"

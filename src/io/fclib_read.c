@@ -22,8 +22,8 @@ int rgFclibFromRow(int row, int contactRowCount) {
     return row < contactRowCount ? row - row % 3 + order[row % 3] : row;
 }
 
-// Entries that are added to a matrix with a shift, on rows and columns that stand for contacts or
-// not.
+// Entries that are added to a matrix with a shift, on rows and columns of contacts (permuted) or of
+// other quantities.
 typedef struct rgPlacement {
     int rowShift, columnShift;
     int contactRowCount; // rows (and columns) below this are permuted; 0: none

@@ -6,15 +6,15 @@
 
 #define RG_PATH_LENGTH 4096
 
-// The whole file, with a zero byte after it. Only regular files up to `limit` bytes are read. The
-// caller releases the bytes. Failures are told with the file's name.
+// Read the whole file, with a zero byte after it. Only regular files up to `limit` bytes are read.
+// The caller releases the bytes. Error messages contain the file's name.
 rgResult rgReadFile(const char* path, size_t limit, const rgAllocator* allocator,
                     rgDiagnostics* diagnostics, char** bytes, size_t* count);
 
 bool rgFileExists(const char* path); // a regular file
 
-// True if a file may take this name: nothing is there, or a regular file. A device, a pipe or a
-// folder is no place for one, and a link would be replaced. Told with a remark.
+// True if a file may get this name: no file exists, or a regular one. A device, a pipe or a folder
+// is refused, and so is a link, which would be replaced. Refusals add a remark.
 bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics);
 
 // A file that is written whole or not at all: beside its place, and moved there in the end.

@@ -31,14 +31,15 @@ void rgH5_Warn(rgH5* h5, const char* format, ...) {
     rgDiagnostics_Add(h5->diagnostics, rg_severityWarning, h5->path, 0, "%s", text);
 }
 
-// HDF5 prints its error stack on stderr unless told not to; the caller's choice is put back later.
+// HDF5 prints its error stack on stderr unless this is switched off; the caller's setting is
+// restored later.
 static void rgH5_Begin(rgH5* h5, const char* path, const rgAllocator* allocator,
                        rgDiagnostics* diagnostics) {
     *h5 = (rgH5){.allocator = rgResolveAllocator(allocator),
                  .diagnostics = diagnostics,
                  .path = path,
                  .file = -1};
-    errno = 0; // a failure later says why only if the system did
+    errno = 0; // a later failure gives a reason only if the system set one
     H5Eget_auto2(H5E_DEFAULT, &h5->report, &h5->reportContext);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
@@ -61,8 +62,8 @@ static void rgH5_Open(rgH5* h5, const char* path, unsigned flags) {
     }
     h5->file = H5Fopen(path, flags, H5P_DEFAULT);
     if (h5->file < 0 && flags == H5F_ACC_RDONLY) {
-        // Headers that do not fit their checksum are read again, since a writer may be at them.
-        // HDF5 would try 100 times, waiting twice as long after each.
+        // Headers that do not match their checksum are read again, since a writer may be changing
+        // them. HDF5 would try 100 times, with a delay that doubles each time.
         hid_t access = H5Pcreate(H5P_FILE_ACCESS);
         H5Pset_metadata_read_attempts(access, RG_H5_ATTEMPTS);
         h5->file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
@@ -147,7 +148,8 @@ static bool rgH5_IsHard(rgH5* h5, const char* link) {
     return hard;
 }
 
-// Every link of the path down to `length` characters of it, since HDF5 follows all but the last.
+// True if every link in the first `length` characters of the path exists, since HDF5 follows all
+// but the last.
 static bool rgH5_HasPath(rgH5* h5, const char* name, size_t length) {
     char part[RG_H5_PATH];
     for (size_t i = 1; i <= length; ++i) {

@@ -16,6 +16,7 @@ typedef struct rgHullParts {
 // Folder of cached parts: `folder` itself, or $XDG_CACHE_HOME/rigor, or ~/.cache/rigor. False: no
 // cache.
 bool rgCacheFolder(const char* folder, bool ignoreEnvironment, char out[RG_PATH_LENGTH]);
-// Kept where the load def says. Damaged files are computed anew; what cannot be written is not.
+// Convex parts of a mesh, cached in the folder of the load def. Damaged files are computed anew;
+// files that cannot be written are skipped.
 rgResult rgFindHullParts(const rgMeshData* mesh, const rgLoadDef* load, rgArena* arena,
                          rgHullParts* parts);

@@ -104,7 +104,7 @@ static bool rgLinkMeshes_Find(rgLinkMeshes* meshes, const rgLinkMesh* mesh,
     return false;
 }
 
-// Say about a mesh file what its reader said. Remarks about a visual mesh are not passed on.
+// Report a mesh reader's remarks about its file. Remarks about a visual mesh are left out.
 static void rgLinkMeshes_Tell(rgLinkMeshes* meshes, const rgLinkMesh* mesh,
                               const rgCachedMesh* entry, bool isNew) {
     if (mesh->isVisual) {

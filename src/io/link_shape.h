@@ -30,7 +30,7 @@ typedef struct rgLinkMeshes {
     rgResult result;   // rg_errorMemory, or rg_ok
 } rgLinkMeshes;
 
-// One mesh of a link, and what becomes of it.
+// One mesh of a link, and the shape made from it.
 typedef struct rgLinkMesh {
     const rgXmlNode* node; // node that remarks refer to
     const char* linkName;
@@ -42,13 +42,13 @@ typedef struct rgLinkMesh {
     bool isScenery; // the link is fixed to the world, and no base of what moves
     rgShapeKind kind;
     rgMeshData mesh;   // in the arena, or the cache's
-    rgHullParts parts; // more than one: these stand for it
+    rgHullParts parts; // more than one: they replace the mesh
 } rgLinkMesh;
 
 void rgLinkMeshes_Init(rgLinkMeshes* meshes, rgXmlReader* xml, const rgLoadDef* def,
                        rgArena* arena);
 void rgLinkMeshes_Free(rgLinkMeshes* meshes);
-// Fill kind, mesh and parts. False: left out, which has been told.
+// Fill kind, mesh and parts. False: left out, after a message.
 bool rgLinkMeshes_Read(rgLinkMeshes* meshes, rgLinkMesh* mesh);
 
 // True if an element is <visual> or <collision>.

@@ -43,8 +43,8 @@ static const rgModelFormat* rgFindFormat(const char* root) {
     return NULL;
 }
 
-// Lift mass and principal moments of bodies with joints to the least that the def allows. How many
-// needed it is told.
+// Lift mass and principal moments of bodies with joints to the least that the def allows. A message
+// gives their number.
 static rgResult rgBoundInertias(rgModelDef* model, const rgLoadDef* def, rgDiagnostics* diagnostics,
                                 const rgXmlNode* root) {
     int lifted = 0;

@@ -30,7 +30,7 @@ typedef struct rgMeshReader {
     int degenerateCount; // triangles with a repeated vertex, left out
 } rgMeshReader;
 
-// Tell an error and give its result. Line 0: none.
+// Report an error and return its result. Line 0: none.
 rgResult rgMeshReader_Fail(rgMeshReader* reader, int line, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 rgResult rgMeshReader_AddVertex(rgMeshReader* reader, const double position[3]);
@@ -60,7 +60,7 @@ static inline double rgLittleFloat(const char* bytes) {
     return (double)value;
 }
 
-// Format by the file's name, or by its content when the name does not tell.
+// Format by the file's name, or by its content when the name has no known extension.
 rgMeshFormat rgGuessMeshFormat(const char* path, const char* bytes, size_t byteCount);
 // Name of a format that is not read, by the extension of the path; NULL when it is unknown.
 const char* rgForeignMeshName(const char* path);

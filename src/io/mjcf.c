@@ -83,8 +83,8 @@ static void rgMjcf_Release(rgMjcf* m) {
     rgArena_Free(&m->arena);
 }
 
-// Limits and equalities give way in MuJoCo, also where the file does not say how much. Built-in
-// models are written for rigid ones.
+// Limits and equalities are soft in MuJoCo, also if the file gives no softness. Built-in models are
+// written for rigid ones.
 static void rgMjcf_TellRigid(rgMjcf* m, const rgXmlNode* root) {
     bool limited = false;
     if (root->file != NULL && rgFindBuiltinModel(root->file) != NULL) {

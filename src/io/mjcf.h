@@ -185,17 +185,17 @@ typedef struct rgMjcf {
     rgMjCounts attached; // parts that came with bodies of other files
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
-    rgMjNames leftGeoms; // not supported or not read, and told
+    rgMjNames leftGeoms; // not supported or not read, after a message
     double* siteSizes;   // bounding radius, beside def->frames
     int siteCapacity;
     bool meshesTold;              // that meshes are not read
     bool missingTold;             // that a mesh file is missing
-    const rgXmlNode* softNode;    // first element that asks for soft contacts
+    const rgXmlNode* softNode;    // first element with soft contacts
     const rgXmlNode* torsionNode; // first element that writes torsional friction
 } rgMjcf;
 
 // mjcf.c
-bool rgMjcf_Failed(const rgMjcf* m);           // an error was told, or memory ran out
+bool rgMjcf_Failed(const rgMjcf* m);           // true after an error or out of memory
 void rgMjcf_Check(rgMjcf* m, rgResult result); // keeps the first failure
 void* rgMjcf_Grow(rgMjcf* m, void** array, int* capacity, int used,
                   size_t size); // room for one more; its address
@@ -204,7 +204,7 @@ rgSource rgMjcf_Source(const rgXmlNode* node);
 rgResult rgReadMjcfAt(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
                       rgDiagnostics* diagnostics, int depth, rgModelDef** model);
 
-// mjcf_names.c: numbers from 0; -1 when there is none. Add tells a repeated name as an error.
+// mjcf_names.c: numbers from 0; -1 when there is none. Add reports a repeated name as an error.
 void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const char* name,
                    int number);
 int rgMjNames_Find(const rgMjNames* names, const char* name);
@@ -239,7 +239,7 @@ bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limi
 void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* names);
 void rgMjcf_ReadSoftness(rgMjcf* m, const rgXmlNode* node, const char* ref, const char* imp,
                          rgMjSoftness* softness);
-// The linear term of a polynomial stiffness or damping; a warning tells the others.
+// Linear term of a polynomial stiffness or damping; other terms give a warning.
 void rgMjcf_ReadLinear(rgMjcf* m, const rgXmlNode* node, const char* name, double* value);
 rgMjSoftness rgMjcf_NoSoftness(void);
 // Stiffness and damping of a softness that holds between masses that act as one of mass [kg].
@@ -266,7 +266,7 @@ void rgMjcf_ApplyMesh(rgMjcf* m, const rgXmlNode* node, void* value);
 void rgMjcf_ReadAssets(rgMjcf* m, const rgXmlNode* root);
 // The file's name without folder and extension, as MuJoCo names unnamed assets; in the arena.
 const char* rgMjcf_FileStem(rgMjcf* m, const char* file);
-// Reads the mesh on first use; NULL when it cannot be read, which is told (an error if it matters,
+// Read the mesh on first use; NULL when it cannot be read, after a message (an error if `matters`,
 // else a warning).
 const rgMjMesh* rgMjcf_UseMesh(rgMjcf* m, int mesh, const rgXmlNode* user, bool matters);
 
@@ -310,7 +310,7 @@ bool rgMjcf_Fit(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g, const rgMjMesh* m
 // From <inertial>, or from the geoms: `fromGeoms` is their sum.
 void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* body, int number, const rgInertia* fromGeoms,
                        int geomCount, rgQuat geomAxes);
-bool rgMjcf_HasInertial(const rgXmlNode* body); // one that says a mass
+bool rgMjcf_HasInertial(const rgXmlNode* body); // with a mass
 void rgMjcf_SetTotalMass(rgMjcf* m, const rgXmlNode* root);
 // Mass of the tree that carries the body; infinite when it is fixed to the world.
 double rgMjcf_TreeMass(const rgMjcf* m, rgBodyId body);

@@ -258,7 +258,7 @@ static bool rgMjcf_IsKnownLaw(rgMjcf* m, const rgXmlNode* node, const rgMjActuat
     return true;
 }
 
-// A share of what the joint or tendon allows, for the range that says where a servo goes.
+// Range of a servo's target as a share of the range of its joint or tendon.
 static void rgMjcf_InheritRange(const rgMjcf* m, const rgMjActuator* a, rgActuatorDef* def) {
     int joint = def->joint.index1 - 1, tendon = def->tendon.index1 - 1;
     const rgJointDef* joints = m->def->joints;

@@ -68,7 +68,7 @@ static rgResult rgMjcf_LoadModel(rgMjcf* m, const rgXmlNode* node, rgModelDef** 
     return result;
 }
 
-// Leaves the named body, as a root with the pose that it has in its parent, and what hangs on it.
+// Keep the named body, as a root with the pose that it has in its parent, and its subtree.
 static rgResult rgKeepBody(rgModelDef* other, const char* name) {
     rgBodyId id = rgModelDef_FindBody(other, name);
     if (id.index1 == 0) {
@@ -134,7 +134,7 @@ static void rgMjcf_EnterShapes(rgMjcf* m, const rgXmlNode* node, rgMjCounts firs
         if (geom == NULL) {
             return;
         }
-        *geom = (rgMjGeom){.softness = rgMjcf_NoSoftness()}; // applied already, where asked for
+        *geom = (rgMjGeom){.softness = rgMjcf_NoSoftness()}; // applied already, if set
         rgMjNames_Add(m, &m->geomNames, node, m->def->shapes[i].name, i);
     }
     for (int i = first.frames; i < m->def->frameCount; ++i) {

@@ -25,7 +25,7 @@ static bool rgIsNamed(const rgXmlNode* node, const char* name) {
     return strcmp(node->name, name) == 0;
 }
 
-// A copy that <replicate> made stands for a frame.
+// Copies that <replicate> made are frames.
 bool rgMjcf_IsFrame(const rgXmlNode* node) {
     return rgIsNamed(node, "frame") || rgIsNamed(node, "replicate");
 }

@@ -132,7 +132,7 @@ static rgPose rgMjcf_WorldPose(const rgMjcf* m, rgBodyId body) {
     return body.index1 == 0 ? rgPoseIdentity() : m->bodies[body.index1 - 1].world;
 }
 
-// site1 and site2, or body1 and perhaps body2. False: an error, told.
+// Read site1 and site2, or body1 and perhaps body2. False after an error message.
 static bool rgMjcf_ReadEnds(rgMjcf* m, const rgXmlNode* node, rgEqualityDef* def, bool* sites) {
     *sites =
         rgXmlNode_Attribute(node, "site1") != NULL || rgXmlNode_Attribute(node, "site2") != NULL;

@@ -90,8 +90,8 @@ static void rgMjcf_TrySetting(rgMjcf* m, const rgXmlNode* node) {
     }
 }
 
-// Values are read again whenever an element uses them; here once, so that mistakes are told even
-// for classes without use, and once only.
+// Check the values of all classes once, so that mistakes in unused classes are reported too, and
+// reported once only: elements read values again whenever they use them.
 static void rgMjcf_TryClasses(rgMjcf* m) {
     for (int i = 0; i < m->classCount; ++i) {
         for (int k = 0; k < m->classes[i].nodeCount; ++k) {

@@ -16,7 +16,7 @@ static bool rgIsSame(rgPose a, rgPose b) {
     return rgLength(rgSub(a.p, b.p)) < 1e-10 && turn > 1 - 1e-15;
 }
 
-// True if an anchor alone says it: both ends meet at the reference configuration.
+// True if an anchor defines it alone: both ends meet at the reference configuration.
 static bool rgMjWriter_IsPlain(const rgMjWriter* w, const rgEqualityDef* e) {
     if (e->kind == rg_equalityWeld) {
         return rgIsSame((rgPose){.p = e->poseB.p, .q = rgQuatIdentity()}, e->poseB);
@@ -479,7 +479,7 @@ static void rgMjWriter_KeyActivations(rgMjWriter* w, const rgKeyDef* key) {
     }
 }
 
-// A key with values for the whole model; what the definition does not say is left out.
+// Key with values for the whole model; values that the definition lacks are left out.
 static void rgMjWriter_Key(rgMjWriter* w, const rgModel* model, int index) {
     const rgKeyDef* said = &w->def->keys[index];
     const rgKeyDef* key = rgModel_Key(model, (rgKeyId){index + 1});
@@ -501,7 +501,7 @@ static void rgMjWriter_Key(rgMjWriter* w, const rgModel* model, int index) {
     rgText_Add(&w->text, "/>\n");
 }
 
-// Keys speak of coordinates, which only a model has.
+// Keys contain coordinates, which only a model has.
 static void rgMjWriter_Keys(rgMjWriter* w) {
     rgModel* model = NULL;
     rgLost lost = {.diagnostics = w->diagnostics,

@@ -1,5 +1,5 @@
-// MJCF <option>: parts of the motion that a file switches off. They are taken out of the definition
-// when all of it is read.
+// MJCF <option>: parts of the motion that a file switches off. They are removed from the definition
+// after all of it is read.
 #include "io/mjcf.h"
 
 #include <string.h>

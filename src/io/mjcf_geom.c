@@ -184,7 +184,7 @@ static void rgMjcf_SetColor(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     }
 }
 
-// Size, mesh or heights. False: the geom is left out (told).
+// Read size, mesh or heights. False: the geom is left out, after a message.
 static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
                             rgShapeDef* shape) {
     static const rgShapeKind kinds[] = {rg_shapePlane,   rg_shapeHeightField, rg_shapeSphere,
@@ -312,7 +312,7 @@ static void rgMjcf_AddShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
     }
 }
 
-// Parts that leave the hollows of a mesh open, where they are asked for. None: its hull it is.
+// Convex parts that leave the hollows of a mesh open, if requested. None: its hull is used.
 static rgHullParts rgMjcf_FindParts(rgMjcf* m, const rgXmlNode* node, const rgShapeDef* shape) {
     rgHullParts parts = {0};
     if (!m->load->decompose || shape->mesh == NULL || shape->visualOnly ||

@@ -23,7 +23,7 @@ static int rgMjcf_StateSize(const rgMjcf* m, bool velocity) {
     return size;
 }
 
-// The numbers of an attribute in the arena; NULL when absent or bad (told).
+// Numbers of an attribute in the arena; NULL when absent or bad (reported).
 static double* rgMjcf_KeyNumbers(rgMjcf* m, const rgXmlNode* node, const char* name, int count) {
     if (rgXmlNode_Attribute(node, name) == NULL ||
         (count == 0 && rgXmlNode_WordCount(node, name) == 0)) {
@@ -63,8 +63,8 @@ static void rgMjcf_ConvertKey(const rgMjcf* m, double* q, double* v) {
     }
 }
 
-// Activations of the file's actuators that have one, as one of every actuator. Of those that do
-// nothing here it is not known whether they have one, and then only none can be said.
+// Activations of the file's actuators, spread over all actuators. Unsupported actuators may have
+// further ones in the file: if the number of values differs, all start at zero.
 static double* rgMjcf_KeyActivations(rgMjcf* m, const rgXmlNode* node) {
     int count = 0, idle = 0;
     for (int i = 0; i < m->def->actuatorCount; ++i) {

@@ -1,5 +1,5 @@
-// MJCF surfaces, once all geoms are there: springs of solref, restitution, what <custom> says about
-// materials that MJCF has no words for. docs/formats/mjcf.md.
+// MJCF surfaces, once all geoms are there: springs of solref, restitution, and <custom> values for
+// material properties that MJCF cannot express. docs/formats/mjcf.md.
 #include "io/mjcf.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void rgMjcf_Range(rgMjcf* m, const rgXmlNode* node, const char* geom, int
     *first = RG_MAX(*first, 0);
 }
 
-// Round the edges of boxes and cylinders, which keep the size that the file says.
+// Round the edges of boxes and cylinders, which keep the size of the file.
 static void rgMjcf_Round(rgMjcf* m, const rgXmlNode* node, rgShapeDef* shape, double radius) {
     bool box = shape->kind == rg_shapeBox;
     if (!box && shape->kind != rg_shapeCylinder) {
@@ -139,9 +139,9 @@ void rgMjcf_ReadCustom(rgMjcf* m, const rgXmlNode* root) {
 
 // ---- solref
 
-// Contacts stay rigid, and a solref that is a stiffness and a damping says how they rebound: a
-// spring and damper that let go where they would pull have e = exp(-tan(b) (pi - 2 b)), sin(b)
-// being the damping ratio; docs/theory/constraints.md.
+// Restitution of rigid contacts from a solref that is a stiffness and a damping: a spring and
+// damper that never pull have e = exp(-tan(b) (pi - 2 b)), sin(b) being the damping ratio;
+// docs/theory/constraints.md.
 double rgMjcf_Restitution(const rgMjSoftness* softness) {
     double k = -softness->solref[0], d = -softness->solref[1];
     if (!softness->isSet || !(k > 0) || d < 0) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define RG_MJCF_TIME_STEP 2e-3 // [s] where a file does not say
+#define RG_MJCF_TIME_STEP 2e-3 // [s] if a file sets none
 
 static void rgMjcf_ReadEulerSequence(rgMjcf* m, const rgXmlNode* node) {
     const char* value = rgXmlNode_Attribute(node, "eulerseq");

@@ -204,8 +204,8 @@ static double rgExtremePosition(const rgMjcf* m, const rgMjMoments* moments, int
     return sign * best;
 }
 
-// Muscles: where their length is not said, what the joints allow; where their force is not said, by
-// how much they accelerate.
+// Set muscles: a missing length from the range of the joints; a missing force from their
+// acceleration by a unit force.
 static void rgMjcf_SetMuscles(rgMjcf* m, const rgMjMoments* moments) {
     for (int i = 0; i < m->def->actuatorCount; ++i) {
         rgMuscle* muscle = &m->def->actuators[i].muscle;
@@ -300,7 +300,7 @@ void rgMjcf_SetReflected(rgMjcf* m, const rgXmlNode* root) {
         }
         rgMjcf_SetFreeLengths(m, &moments);
     }
-    // A model that does not compile says why when it is compiled as a whole.
+    // Skip models that do not compile: compiling the whole reports the reason.
     for (int i = 0; i < m->def->tendonCount; ++i) {
         rgTendonDef* tendon = &m->def->tendons[i];
         tendon->springReference = isnan(tendon->springReference) ? 0 : tendon->springReference;

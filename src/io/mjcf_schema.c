@@ -267,7 +267,7 @@ static void rgMjcf_TellIgnored(rgMjcf* m, const rgXmlNode* node, const char* sec
     }
 }
 
-// Elements that are refused as a whole have been told.
+// True for elements that are refused as a whole; a message was given.
 static bool rgIsRefused(const rgXmlNode* node) {
     static const char* const names[] = {"extension", "deformable", "composite", "flexcomp",
                                         "plugin",    "skin",       "attach"};

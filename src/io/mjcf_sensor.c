@@ -183,7 +183,7 @@ static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def)
     return true;
 }
 
-// geom1, body1 or subtree1, and the same of the other side. False: an error, told.
+// Read geom1, body1 or subtree1, or those of side 2. False after an error message.
 static bool rgMjcf_SetContactSide(rgMjcf* m, const rgXmlNode* node, int number,
                                   rgContactSide* side) {
     static const char* const names[][2] = {

@@ -130,7 +130,7 @@ static rgResult rgObj_Part(rgObjReader* obj) {
     return rgMeshReader_StartPart(obj->reader, obj->at, (size_t)(last - obj->at));
 }
 
-// Keywords that say nothing about the surface's shape.
+// Keywords without effect on the surface's shape.
 static bool rgObj_IsHarmless(const char* word, size_t length) {
     static const char* const harmless[] = {"vt", "vn", "vp", "s",      "usemtl", "mtllib",
                                            "l",  "p",  "mg", "usemap", "maplib", "lod"};

@@ -1,5 +1,5 @@
-// Parts of one robot that overlap where it starts: planners disable such pairs, since a collision
-// that is always there says nothing and locks the joints between the parts.
+// Parts of one robot that overlap at its start: planners disable such pairs, since a permanent
+// collision carries no information and locks the joints between the parts.
 #include "io/overlap.h"
 
 #include "base/base.h"
@@ -181,7 +181,7 @@ static rgResult rgOverlapSearch_Measure(rgOverlapSearch* s) {
             return result;
         }
         if (result != rg_ok) {
-            continue; // such as a flat hull, which is told when a world is made
+            continue; // such as a flat hull, which is reported when a world is made
         }
         double depth = rgOverlapSearch_Depth(s, pairs[k]);
         rgBodyId a = s->model->shapes[s->shapes[pairs[k].a]].body;

@@ -2,8 +2,8 @@
 #pragma once
 #include "rigor/io.h"
 
-// Leave such pairs out of collisions, or count those that stay, as def->selfOverlap says; `byFile`
-// is what rg_selfOverlapFromFile means. One note tells their number. A definition that does not
-// compile is left as it is: whoever compiles it is told why.
+// Exclude such pairs from collisions, or count those that stay, by def->selfOverlap; `byFile` is
+// the meaning of rg_selfOverlapFromFile. One note gives their number. A definition that does not
+// compile is left unchanged: compiling it later reports the reason.
 rgResult rgTreatSelfOverlaps(rgModelDef* model, const rgLoadDef* def, rgSelfOverlap byFile,
                              rgSource source, rgDiagnostics* diagnostics);

@@ -499,7 +499,7 @@ static bool rgMayCreate(const char* path, bool overwrite, rgDiagnostics* diagnos
     return false;
 }
 
-// The index first: it must not speak of parts that are gone.
+// Remove the index first: it must not refer to missing parts.
 static void rgRemoveFiles(const rgResults* results) {
     size_t size = strlen(results->path) + 24;
     char* part = rgAllocate(&results->allocator, size, 1);

@@ -65,7 +65,7 @@ static void rgSdf_ReadWorld(rgSdf* sdf, const rgXmlNode* world) {
                                           "particle_emitter",
                                           "particles are not shown",
                                           NULL};
-    rgModelOptions options = {.gravity = rgVec(0, 0, -9.8), .hasGravity = true}; // as SDF says
+    rgModelOptions options = {.gravity = rgVec(0, 0, -9.8), .hasGravity = true}; // default of SDF
     options.source = (rgSource){.file = world->file, .line = world->line};
     rgXmlReader_CheckAttributes(&sdf->xml, world, knownAttributes);
     rgSdf_CheckChildren(sdf, world, known, skipped);
@@ -251,7 +251,7 @@ static int rgSdf_NextLink(const rgSdf* sdf, int link, int root) {
     return -1;
 }
 
-// Trees in the order of their roots; those that joints hang on the world have the first link so.
+// Trees in the order of their roots: links without a tree joint, or with one to the world.
 static void rgSdf_AddTrees(rgSdf* sdf) {
     for (int i = 1; i < sdf->partCount; ++i) {
         const rgSdfPart* part = &sdf->parts[i];
@@ -264,7 +264,7 @@ static void rgSdf_AddTrees(rgSdf* sdf) {
     }
 }
 
-// Links of a model meet only if it says so.
+// Exclude collisions between links of a model unless it allows them.
 static void rgSdf_ExcludeWithin(rgSdf* sdf, int model) {
     int count = 0;
     for (int i = model + 1; i < sdf->partCount && sdf->parts[i].scope >= model; ++i) {

@@ -77,9 +77,9 @@ typedef struct rgSdf {
     rgResult result;    // first failure that is not a matter of the file (memory)
 } rgSdf;
 
-// sdf_read.c: elements that hold numbers and words.
-// Warn about children that are not known, tell those that are skipped. `skipped` has pairs of a
-// name and its consequence, and ends with NULL; a consequence that starts with '!' warns.
+// sdf_read.c: elements that hold numbers and words. Warn about unknown children, and report skipped
+// ones. `skipped` has pairs of a name and its consequence, and ends with NULL; a consequence that
+// starts with '!' warns.
 void rgSdf_CheckChildren(rgSdf* sdf, const rgXmlNode* node, const char* const* known,
                          const char* const* skipped);
 const char* rgSdf_Text(const rgXmlNode* node, const char* name); // text of a child; NULL: none

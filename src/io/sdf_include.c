@@ -17,7 +17,7 @@ int rgSdf_ReadVersion(rgSdf* sdf, const rgXmlNode* root) {
     return 100 * major + minor;
 }
 
-// Tell why a URI leads nowhere.
+// Report the reason for which a URI cannot be resolved.
 static void rgSdf_Missing(rgSdf* sdf, const rgXmlNode* include, const char* uri,
                           rgResourceStatus status) {
     const char* reason =

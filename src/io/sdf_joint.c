@@ -89,7 +89,7 @@ static int rgSdf_OtherEnd(const rgSdf* sdf, int joint, int link) {
     return parent != link ? parent : sdf->parts[joint].child;
 }
 
-// Make `link` the one that `joint` moves; those that it hung on hang on it then.
+// Make `joint` the tree joint of `link`, and reverse the joints on its former path to the root.
 static void rgSdf_Hang(rgSdf* sdf, int link, int joint) {
     while (link >= 0) {
         int old = sdf->parts[link].treeJoint;
@@ -100,14 +100,14 @@ static void rgSdf_Hang(rgSdf* sdf, int link, int joint) {
     }
 }
 
-// True if a constraint can stand for the joint where it closes a loop.
+// True if a constraint can replace the joint where it closes a loop.
 static bool rgSdf_CanClose(const rgSdfPart* joint) {
     return joint->type == rg_sdfFixed || joint->type == rg_sdfBall ||
            joint->type == rg_sdfRevolute || joint->type == rg_sdfContinuous;
 }
 
-// Hang a joint's child on its parent, or the other way round when the child has a parent already;
-// a joint within a group stays for a loop. False: it stays.
+// Make a joint's child the child of its parent link, or the reverse when the child has a parent
+// already; a joint within a group stays for a loop. False: it stays.
 static bool rgSdf_Connect(rgSdf* sdf, int index, bool turn) {
     const rgSdfPart* joint = &sdf->parts[index];
     int parent = rgSdf_Group(sdf, joint->parent), child = rgSdf_Group(sdf, joint->child);
@@ -163,7 +163,7 @@ void rgSdf_BuildTree(rgSdf* sdf) {
     if (sdf->xml.errorCount > 0) {
         return;
     }
-    // As the file says where it can be; what no constraint can stand for goes first.
+    // Keep the file's direction if possible; joints that no constraint can replace come first.
     for (int pass = 0; pass < 4; ++pass) {
         for (int i = 1; i < sdf->partCount; ++i) {
             const rgSdfPart* joint = &sdf->parts[i];
@@ -377,7 +377,7 @@ void rgSdf_AddJoint(rgSdf* sdf, rgSdfPart* link) {
         }
         sdf->result = rgModelDef_AddJoint(sdf->model, &def, &joint->ids[0]);
     } else if (joint->type == rg_sdfUniversal) {
-        // The first axis belongs to the parent: nearest to what the link hangs on.
+        // The first axis belongs to the parent: nearest to the link's parent.
         rgSdf_AddAxis(sdf, joint, link, turned ? 1 : 0, turned);
         if (sdf->result == rg_ok) {
             rgSdf_AddAxis(sdf, joint, link, turned ? 0 : 1, turned);

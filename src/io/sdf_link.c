@@ -8,7 +8,7 @@
 
 static rgSym3 rgSdf_ReadMoment(rgSdf* sdf, const rgXmlNode* inertial) {
     static const char* const known[] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz", NULL};
-    double values[6] = {1, 1, 1, 0, 0, 0}; // as the format says
+    double values[6] = {1, 1, 1, 0, 0, 0}; // default of SDF
     const rgXmlNode* node = rgXmlNode_Child(inertial, "inertia");
     if (node != NULL) {
         rgSdf_CheckChildren(sdf, node, known, NULL);
@@ -41,7 +41,7 @@ rgInertia rgSdf_ReadInertial(rgSdf* sdf, const rgSdfPart* link, bool* isAuto) {
                                         NULL};
     static const char* const skipped[] = {"fluid_added_mass", "!there is no fluid", "frame",
                                           "<pose> says where the centre of mass is", NULL};
-    rgInertia inertia = {.mass = 1, .moment = {1, 1, 1, 0, 0, 0}}; // as the format says
+    rgInertia inertia = {.mass = 1, .moment = {1, 1, 1, 0, 0, 0}}; // default of SDF
     const rgXmlNode* node = rgXmlNode_Child(link->node, "inertial");
     *isAuto = false;
     if (node == NULL) {
@@ -213,7 +213,7 @@ static void rgSdf_ReadBounce(rgSdf* sdf, const rgXmlNode* bounce, rgMaterial* ma
 void rgSdf_ReadSurface(rgSdf* sdf, const rgXmlNode* collision, rgShapeDef* def) {
     static const char* const known[] = {"friction", "bounce", "contact", NULL};
     static const char* const skipped[] = {"soft_contact", "!bodies are rigid", NULL};
-    def->material.mu = 1; // as the format says
+    def->material.mu = 1; // default of SDF
     def->material.frictionRule = rg_frictionMinimum;
     const rgXmlNode* surface = rgXmlNode_Child(collision, "surface");
     if (surface == NULL) {

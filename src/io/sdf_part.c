@@ -123,8 +123,7 @@ static void rgSdf_CollectModel(rgSdf* sdf, const rgXmlNode* node, const rgXmlNod
     rgSdf_CollectContents(sdf, node, index, index);
 }
 
-// The parts of an included model among those of the model that includes it. A frame stands for its
-// own.
+// Merge the parts of an included model into the model that includes it. A frame replaces its own.
 static void rgSdf_MergeModel(rgSdf* sdf, const rgXmlNode* node, const rgXmlNode* include, int scope,
                              int model) {
     rgSdf_CheckModel(sdf, node);

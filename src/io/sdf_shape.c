@@ -78,7 +78,7 @@ static bool rgSdf_Ellipsoid(rgSdf* sdf, const rgXmlNode* node, rgSdfShape* shape
     return true;
 }
 
-// A plane has no edges; its size is what is shown of it.
+// Planes are infinite; the size is that of the drawing.
 static bool rgSdf_Plane(rgSdf* sdf, const rgXmlNode* node, rgSdfShape* shape) {
     rgVec3 normal = rgVec(0, 0, 1);
     rgSdf_Vector(sdf, node, "normal", &normal);
@@ -203,7 +203,7 @@ static bool rgSdf_ReadGeometry(rgSdf* sdf, rgSdfShape* shape) {
         return false;
     }
     if (node == NULL || strcmp(node->name, "empty") == 0) {
-        return false; // nothing there, as SDF says
+        return false; // an empty geometry, by SDF
     }
     for (int i = 0; i < RG_COUNT(geometries); ++i) {
         if (strcmp(node->name, geometries[i].name) == 0) {

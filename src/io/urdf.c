@@ -41,7 +41,7 @@ static const char* rgUrdf_Name(rgUrdf* urdf, const rgXmlNode* node) {
     return name != NULL ? name : "";
 }
 
-// Sort names; tell those that occur twice, at the later place.
+// Sort names; report those that occur twice, at the later place.
 static void rgUrdf_SortUnique(rgUrdf* urdf, rgIndexedName* names, int count,
                               const rgXmlNode* const* nodes) {
     rgSortNames(names, count);
@@ -214,7 +214,7 @@ static void rgUrdf_CollectJoints(rgUrdf* urdf) {
     rgUrdf_SortUnique(urdf, urdf->jointNames, urdf->jointCount, nodes);
 }
 
-// Hang a joint into the list of its parent link, and claim its child. False after an error.
+// Add a joint to the list of its parent link, and claim its child. False after an error.
 static bool rgUrdf_ConnectJoint(rgUrdf* urdf, int index) {
     rgUrdfJoint* joint = &urdf->joints[index];
     if (joint->parent < 0 || joint->child < 0) {
@@ -280,7 +280,7 @@ static int rgUrdf_NextLink(const rgUrdf* urdf, int link) {
     return -1;
 }
 
-// Links that the root does not reach hang on a cycle.
+// Report links that the root does not reach: they are part of a cycle, or descend from one.
 static void rgUrdf_CheckReached(rgUrdf* urdf) {
     for (int link = urdf->rootLink; link >= 0; link = rgUrdf_NextLink(urdf, link)) {
         urdf->links[link].reached = true;
@@ -302,7 +302,8 @@ static void rgUrdf_BuildTree(rgUrdf* urdf) {
     for (int i = 0; i < urdf->jointCount; ++i) {
         connected = rgUrdf_ConnectJoint(urdf, i) && connected;
     }
-    // A joint that leads nowhere has been told; the roots that it leaves would only confuse.
+    // Joints without parent or child have been reported; messages about the roots that they leave
+    // would only confuse.
     urdf->rootLink = connected && !urdf->hasDuplicates ? rgUrdf_FindRoot(urdf) : -1;
     if (urdf->rootLink >= 0) {
         urdf->worldRoot = strcmp(urdf->links[urdf->rootLink].name, "world") == 0;

@@ -57,7 +57,7 @@ typedef struct rgUrdf {
     rgIndexedName* materialNames;
     const rgXmlNode** gazebos; // in file order
     int gazeboCount;
-    rgIndexedName* gazeboNames; // the links that they speak of
+    rgIndexedName* gazeboNames; // links that they refer to
     int rootLink;
     rgFrictionRule frictionRule; // rule of <rigor>
     bool hasDuplicates;          // names that occur twice: no tree can be made of them
@@ -76,7 +76,7 @@ rgPose rgUrdf_Origin(rgUrdf* urdf, const rgXmlNode* node);
 void rgCheckUrdfSingle(rgXmlReader* reader, const rgXmlNode* node, const char* const* names);
 
 void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link); // urdf_link.c
-// Colour of a material; false when it has none. A quiet reader tells nothing.
+// Colour of a material; false when it has none. A quiet reader gives no messages.
 bool rgReadUrdfColor(rgXmlReader* reader, const rgXmlNode* material, float color[4]);
 void rgUrdf_AddShapes(rgUrdf* urdf, const rgUrdfLink* link);             // urdf_shape.c
 rgMaterial rgUrdf_ContactMaterial(rgUrdf* urdf, const rgUrdfLink* link); // urdf_material.c

@@ -1,6 +1,6 @@
-// A model definition as URDF. The root link is "world"; bodies hang on it by their joints. A body
-// with several joints becomes a chain of links without mass. A link's frame is its body's, moved to
-// the anchor of the last joint, because URDF turns links about their origin.
+// A model definition as URDF. The root link is "world"; bodies are connected to it by their joints.
+// A body with several joints becomes a chain of links without mass. A link's frame is its body's,
+// moved to the anchor of the last joint, because URDF turns links about their origin.
 #include "io/convex.h"
 #include "io/export.h"
 
@@ -119,7 +119,7 @@ static void rgUrdfWriter_Mesh(rgUrdfWriter* w, const rgShapeDef* shape) {
 }
 
 static void rgUrdfWriter_Geometry(rgUrdfWriter* w, const rgShapeDef* shape) {
-    double out = shape->rounding; // written sharp, as large as it is
+    double out = shape->rounding; // written sharp, at its full size
     rgText_Add(&w->text, "      <geometry>");
     switch (shape->kind) {
     case rg_shapeSphere:
@@ -231,7 +231,7 @@ static void rgUrdfWriter_Limit(rgUrdfWriter* w, const rgJointDef* joint) {
     rgText_Add(&w->text, "/>\n");
 }
 
-// A coupling of two joints that <mimic> can say: q_A = offset + multiplier q_B.
+// Coupling of two joints that <mimic> can express: q_A = offset + multiplier q_B.
 static void rgUrdfWriter_Mimic(rgUrdfWriter* w, int joint) {
     for (int i = 0; i < w->def->equalityCount; ++i) {
         const rgEqualityDef* e = &w->def->equalities[i];

@@ -55,7 +55,7 @@ bool rgUrdfJoint_Moves(const rgUrdf* urdf, const rgUrdfJoint* joint) {
     bool atRoot = joint->parent == urdf->rootLink;
     switch (joint->type) {
     case rg_urdfFixed:
-        // The base of "world -> base" may be asked to float.
+        // The base of "world -> base" floats if the definition sets it.
         return urdf->def->base == rg_baseFloating && urdf->worldRoot && atRoot;
     case rg_urdfFloating:
         return !(urdf->def->base == rg_baseFixed && atRoot);
@@ -99,7 +99,7 @@ static double rgUrdf_NotNegative(rgUrdf* urdf, const rgUrdfJoint* joint, const r
     return value;
 }
 
-// Range of a revolute or prismatic joint. An absent bound is 0, says the format.
+// Range of a revolute or prismatic joint. An absent bound is 0, by URDF.
 static void rgUrdf_ReadRange(rgUrdf* urdf, const rgUrdfJoint* joint, const rgXmlNode* node,
                              rgJointDef* def) {
     bool hasLower = rgXmlNode_Attribute(node, "lower") != NULL;

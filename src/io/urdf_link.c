@@ -55,7 +55,8 @@ static bool rgUrdf_ReadMoment(rgUrdf* urdf, const rgXmlNode* node, rgSym3* momen
     return complete;
 }
 
-// Faults that the compiler does not call an error are told by it, unless they are errors here.
+// Check an inertia. Faults that are warnings to the compiler are reported by it, unless they are
+// errors here.
 static void rgUrdf_CheckInertia(rgUrdf* urdf, const rgUrdfLink* link, const rgXmlNode* node) {
     switch (rgInertia_Check(&link->inertia)) {
     case rg_inertiaIndefinite:
@@ -135,7 +136,7 @@ void rgUrdf_ReadInertial(rgUrdf* urdf, rgUrdfLink* link) {
                          link->name);
     }
     if (!good) {
-        link->hasInertia = true; // a bad one, which has been told
+        link->hasInertia = true; // a bad one, which has been reported
         return;
     }
     link->inertia.center = pose.p;

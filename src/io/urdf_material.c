@@ -31,8 +31,8 @@ static const rgXmlNode* rgFindBelow(const rgXmlNode* node, const char* name) {
     return found;
 }
 
-// The number that an element below holds as text, or as `value`. False: there is none, or it is bad
-// (told).
+// Number that an element below holds as text, or as `value`. False: there is none, or it is bad
+// (reported).
 static bool rgUrdf_ReadBelow(rgUrdf* urdf, const rgXmlNode* node, const char* name, double most,
                              double* value) {
     const rgXmlNode* found = rgFindBelow(node, name);

@@ -14,7 +14,7 @@ struct rgXmlTree {
     bool isStrict;  // nothing is mended
 };
 
-// State of one parse. The first failure stops expat and is told once.
+// State of one parse. The first failure stops expat and is reported once.
 typedef struct rgXmlBuilder {
     rgXmlTree* tree;
     XML_Parser parser;
@@ -177,7 +177,7 @@ static void XMLCALL rgOnEnd(void* context, const char* name) {
     }
 }
 
-// Text comes in pieces; between elements nothing is kept of it but where it starts.
+// Collect text, which comes in pieces; of text between elements only its start is kept.
 static void XMLCALL rgOnText(void* context, const char* text, int length) {
     rgXmlBuilder* builder = context;
     if (builder->result != rg_ok || builder->open == NULL) {

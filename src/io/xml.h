@@ -1,5 +1,5 @@
-// XML as a tree of elements, from bytes; and reading attributes so that every mistake is told with
-// file and line. Document type declarations and entities of a file's own are refused.
+// XML as a tree of elements, from bytes; and reading attributes so that every mistake is reported
+// with file and line. Document type declarations and entities of a file's own are refused.
 #pragma once
 #include "base/base.h"
 
@@ -66,14 +66,15 @@ rgXmlNode* rgXmlTree_Copy(rgXmlTree* tree, const rgXmlNode* node, rgXmlRenameFcn
 void rgXmlNode_Append(rgXmlNode* parent, rgXmlNode* child);
 
 // First child of that name, or the next sibling of that name; NULL when there is none. A NULL name
-// stands for any.
+// matches any.
 const rgXmlNode* rgXmlNode_Child(const rgXmlNode* node, const char* name);
 const rgXmlNode* rgXmlNode_Next(const rgXmlNode* node, const char* name);
 // Value of an attribute; NULL when it is not there.
 const char* rgXmlNode_Attribute(const rgXmlNode* node, const char* name);
 
-// Reads attributes and keeps account. Under strict, warnings are errors. After RG_XML_MAX_REMARKS
-// errors, further ones are counted but not kept; likewise for warnings and notes together.
+// Reader of attributes that keeps account of remarks. Under strict, warnings are errors. After
+// RG_XML_MAX_REMARKS errors, further ones are counted but not kept; warnings and notes together
+// have a limit of the same size.
 #define RG_XML_MAX_REMARKS 500
 typedef struct rgXmlReader {
     rgDiagnostics* diagnostics;
