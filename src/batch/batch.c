@@ -1,4 +1,4 @@
-// Many worlds of one model: what is kept of each, and what is asked about them.
+// Many worlds of one model: state of each, and queries.
 #include "batch/batch.h"
 
 #include <string.h>
@@ -212,7 +212,7 @@ const rgContact* rgBatch_Contacts(const rgBatch* batch, int world, int* count) {
     return kept ? batch->contacts[world].contacts : NULL;
 }
 
-// One world, to look at: as it is, in the lane of the calling thread.
+// One world for queries: its stored state, in the lane of the calling thread.
 static rgWorld* rgBatch_Look(const rgBatch* batch, int world) {
     bool exists = world >= 0 && world < batch->worldCount;
     rgWorld* lane = batch->lanes[0].world;

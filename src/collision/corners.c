@@ -4,8 +4,8 @@
 // shapes are. docs/theory/collision.md, "Manifolds".
 #include "collision/support.h"
 
-// Cosine of 26 degrees: faces that bend less make no corner, as those of hulls that stand for
-// something smooth.
+// Cosine of 26 degrees: faces that bend less make no corner, as those of hulls that approximate a
+// smooth surface.
 #define RG_CORNER_BLUNT 0.9
 #define RG_CORNER_FACES 24
 // Inset relative to the thinner shape. Along such a normal shapes are a little deeper than along

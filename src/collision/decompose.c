@@ -13,7 +13,7 @@
 #define RG_ON_CUT           1e-9 // relative: a corner this close to a cut is on it
 #define RG_LOOKS            64   // directions in which slices are measured
 #define RG_PROBES           1500 // points at which hollows are measured, about
-#define RG_ESCAPES          24   // rays that ask whether a point can be touched from outside
+#define RG_ESCAPES          24   // rays that test whether a point can be reached from outside
 
 typedef struct rgShard {
     rgVec3 corners[3];
@@ -496,7 +496,7 @@ static void rgTryAxis(rgCarver* c, const rgPart* part, int axis, rgSlices* s, rg
         rgSlice_Join(&left, &s->border[b]);
         rgSlice_Join(&right, &s->border[b]);
         double u = rgSlice_Volume(c, &left), v = rgSlice_Volume(c, &right);
-        // A ring needs two cuts before its hulls shrink: where volumes say little, across the
+        // A ring needs two cuts before its hulls shrink: if volumes hardly differ, cut across the
         // longest side and into equal halves.
         double cost = (u + v + 0.02 * fabs(u - v)) / part->volume - 0.03 * length;
         if (u > 0 && v > 0 && cost < best->cost - 1e-9) {

@@ -281,7 +281,8 @@ void rgGjk(const rgConvexPair* pair, const rgGjkInput* input, rgGjkResult* resul
         s->count += 1;
         rgNearest near;
         rgNearestPart(s, &near);
-        // A support with v . w > 0 shows that the origin is outside, whatever a flat simplex says.
+        // A support with v . w > 0 proves that the origin is outside, even if a flat simplex
+        // contains it.
         if (near.count == 4 && !(vw > 0)) {
             result->contained = true;
             k += 1;

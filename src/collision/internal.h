@@ -65,7 +65,7 @@ typedef struct rgBvhNode {
     int32_t count;            // 0: inner
 } rgBvhNode;
 
-// Static triangles with what neighbouring triangles say about their edges.
+// Static triangles with flags of their edges from neighbouring triangles.
 typedef struct rgTriangles {
     int vertexCount, triangleCount, nodeCount;
     double* vertices;
@@ -216,7 +216,7 @@ typedef struct rgEpaResult {
     double depth; // along the normal
     bool exact;   // simplex is a triangle of the face of A - B nearest to the origin
     rgSimplex simplex;
-    double reach, rest; // as of rgPairCache, when exact and asked for
+    double reach, rest; // as of rgPairCache, when exact and requested
     int iterations;
 } rgEpaResult;
 bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEpaResult* result);

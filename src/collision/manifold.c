@@ -33,7 +33,7 @@ void rgBuildManifold(const rgConvexPair* pair, const rgSigned* s, double margin,
 void rgFinishManifold(const rgConvexPair* pair, const rgSigned* s, rgRawManifold* raw) {
     double least = INFINITY;
     for (int k = 0; k < raw->count; ++k) {
-        // Nothing is nearer than the distance; edges that are not quite parallel may say so.
+        // Gaps are at least the distance; edges that are not quite parallel may give less.
         raw->points[k].gap = RG_MAX(raw->points[k].gap, s->gap);
         least = RG_MIN(least, raw->points[k].gap);
     }

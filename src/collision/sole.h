@@ -1,4 +1,4 @@
-// The vertices of a hull that are near a plane: all, or those of many that stand for the rest.
+// Vertices of a hull that are near a plane: all, or a selection of many.
 #pragma once
 #include "collision/internal.h"
 

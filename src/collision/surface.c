@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define RG_DEEP       1e-3 // relative depth from which a contact is asked where it comes from
+#define RG_DEEP       1e-3 // relative depth from which a contact's origin is checked
 #define RG_CANDIDATES 32   // deep contacts judged together
 #define RG_GROUPS     8    // normals kept apart
 #define RG_SAME       1e-6 // 1 - cosine of normals that count as one
@@ -23,7 +23,7 @@ typedef struct rgSide {
     rgSurfaceTriangle nearest;
 } rgSide;
 
-// Contact that is deep, before it is believed.
+// Deep contact before it is accepted.
 typedef struct rgDeepCandidate {
     rgSurfaceTriangle triangle;
     rgVec3 normal;

@@ -22,7 +22,7 @@ typedef struct rgMeshBuild {
     int32_t* weld;     // vertex -> first vertex at the same place
     int32_t* corners;  // 3 per triangle of the mesh, welded, counter-clockwise from outside
     int32_t* opposite; // 3 per triangle: side (3 triangle + edge) that shares the edge, or -1
-    bool* dropped;     // per triangle: fewer than three corners, or said before
+    bool* dropped;     // per triangle: fewer than three corners, or a duplicate
     bool* closed;      // per triangle: its piece has no border
     int turnedCount;   // triangles that faced inward
     rgVec3* normal;    // per kept triangle
@@ -121,7 +121,7 @@ static int rgCompareTriples(const void* left, const void* right) {
     return 0;
 }
 
-// Welded corners; a triangle said twice, whichever way round, counts once.
+// Welded corners; duplicate triangles, of either orientation, count once.
 static bool rgCopyCorners(rgMeshBuild* build) {
     int n = build->mesh->triangleCount;
     build->corners = RG_TAKE(&build->scratch, int32_t, 3 * (size_t)n);

@@ -75,7 +75,7 @@ void rgDynamics_LinkForces(rgDynamics* d, const double* a, const rgSpatial* wren
     }
 }
 
-// dynamics.9: tau = S . F, and F goes on to the parent as it is.
+// dynamics.9: tau = S . F, and F is added unchanged to the parent.
 static void rgDynamics_SumForces(rgDynamics* d, int first, int end, double* tau) {
     const rgModel* model = d->model;
     for (int i = end - 1; i >= first; --i) {

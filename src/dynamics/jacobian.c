@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// A frame at one instant: the point whose velocity counts, and the axes it is told in.
+// A frame at one instant: the point of its velocity, and the axes of its components.
 typedef struct rgView {
     int link;
     rgVec3 point; // relative to the tree's reference point
@@ -157,8 +157,8 @@ rgSpatial rgDynamics_PointVelocity(const rgDynamics* d, rgBodyId body, rgVec3 po
     return (rgSpatial){rgVelocityAt(V, view.point), V->angular};
 }
 
-// A walk up two chains of links at once, largest link first. Links are in the order of their
-// degrees of freedom; the world and what is told to move have none.
+// Walk up two chains of links at once, largest link first. Links are in the order of their degrees
+// of freedom; the world and kinematic bodies have none.
 typedef struct rgWalk {
     int a, b;
 } rgWalk;

@@ -62,8 +62,8 @@ void rgDynamics_NeedComposites(rgDynamics* d) {
     d->valid |= rg_haveComposites;
 }
 
-// base: the free joint that the tree hangs on, whose axes are those of the world and of its link;
-// NULL: none. They are the last six columns of every row of another link.
+// Row of M. base: the free joint at the root of the tree, whose axes are those of the world and of
+// its link; NULL: none. They are the last six columns of every row of another link.
 static void rgDynamics_FillRow(rgDynamics* d, int i, int length, const rgRot* base) {
     const rgModel* model = d->model;
     const rgDof* dof = &model->dofs[i];

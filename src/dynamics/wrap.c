@@ -1,6 +1,6 @@
-// The shortest way of a thread around a sphere or cylinder, or through it. All of it happens in a
-// plane: that of the two ends and the centre of a sphere; across the axis of a cylinder, along
-// which the way rises evenly. docs/theory/tendons.md.
+// Shortest path of a thread around a sphere or cylinder, or through it. It is found in a plane:
+// that of the two ends and the centre of a sphere; across the axis of a cylinder, along which the
+// path rises evenly. docs/theory/tendons.md.
 #include "dynamics/wrap.h"
 
 #include "rigor/math.h"
@@ -39,8 +39,8 @@ typedef struct rgArc2 {
 
 static const rgArc2 rgNoArc = {.length = -1};
 
-// tendons.1: Around: angles at the centre, from a counter-clockwise to b. The tangents take away
-// acos(r/a) and acos(r/b) of it; less than that, and they cross.
+// tendons.1: Around: angle at the centre, from a counter-clockwise to b. The tangents shorten it by
+// acos(r/a) and acos(r/b); if the angle is smaller than their sum, they cross.
 static rgArc2 rgGoAround(rgPlane2 a, rgPlane2 b, double radius, const rgPlane2* side) {
     double lengthA = hypot(a.x, a.y), lengthB = hypot(b.x, b.y);
     rgPlane2 near = rgNearest2(a, b);

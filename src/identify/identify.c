@@ -383,7 +383,7 @@ static rgResult rgFitAll(rgIdentification* id) {
     rgSolution* all = &id->solution;
     rgModel* first = NULL;
     rgResult result = rgFit_Compile(fit, all->place, &first);
-    if (result == rg_ok && first == NULL) { // say why, once
+    if (result == rg_ok && first == NULL) { // report the reason, once
         result = rgCompileModel(fit->work, &id->allocator, fit->diagnostics, &first);
     }
     rgDestroyModel(first);
@@ -484,7 +484,7 @@ static rgResult rgCrossValidate(rgIdentification* id) {
 
 // ---- what the motions determine
 
-// Sum of the motions' curvatures, each as often as `counts` says (NULL: once).
+// Sum of the motions' curvatures, each weighted by `counts` (NULL: 1).
 static void rgSumMotions(const rgIdentification* id, const int* counts, double* H, double* g) {
     const rgSolution* s = &id->solution;
     size_t p = (size_t)id->fit.parameterCount;
@@ -627,7 +627,7 @@ static rgResult rgBootstrap(rgIdentification* id) {
     return good ? rg_ok : rg_errorMemory;
 }
 
-// ---- all of it
+// ---- the whole fit
 
 static rgResult rgIdentification_Run(rgIdentification* id) {
     rgResult result = rgFitAll(id);

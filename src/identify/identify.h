@@ -132,7 +132,7 @@ rgResult rgFit_Judge(rgFit* fit, const rgSolution* solution, const double* place
 double rgFit_Total(const rgFit* fit, const rgSolution* solution, const double* place,
                    const double* local, const double* costs);
 
-// Tell the caller; rg_errorArgument when that wants to end.
+// Report progress to the caller; rg_errorArgument when the caller stops the fit.
 rgResult rgFit_Report(const rgFit* fit, rgIdentifyStage stage, int done, int total, double cost);
 
 // ---- starts.c

@@ -309,7 +309,7 @@ static rgResult rgPlaceBody(const rgMotionTable* table, const rgLoadedMotion* ma
     if (result == rg_ok) {
         result = rgWorld_SetBodyVelocity(world, body, velocity);
     }
-    // A body that joints hold is where they say; its pose is measured all the same.
+    // Joints set the pose of a body that they hold; its pose is measured all the same.
     return result == rg_errorUnsupported ? rg_ok : result;
 }
 
@@ -367,7 +367,7 @@ static rgResult rgFindStart(rgMotionTable* table, rgLoadedMotion* made) {
     return result;
 }
 
-// ---- all of it
+// ---- the whole motion
 
 static rgResult rgCheckTimes(rgMotionTable* table, rgLoadedMotion* made) {
     int column = rgFindColumn(table, (rgRole){.kind = rg_roleTime});

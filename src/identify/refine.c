@@ -14,7 +14,7 @@ typedef struct rgRefinement {
     rgSolution* solution;
     int p, l;            // parameters, and numbers of a start that are unknowns too
     double difference;   // step of the derivatives
-    int variantCount;    // 1 + 2 p + 2 l: as it is, then each unknown up and down
+    int variantCount;    // 1 + 2 p + 2 l: the present point, then each unknown up and down
     rgModel** models;    // 1 + 2 p
     double* widths;      // p: from down to up
     double* shift;       // l: start of one variant
@@ -138,7 +138,7 @@ static void rgLinearizeMotion(rgRefinement* r, const rgTrialList* list, int moti
     const rgTarget* target = &r->fit->targets[base->target];
     size_t p = (size_t)r->p;
     r->solution->costs[motion] = rgMotionCost(r->fit->def, target, base->errors, r->weights);
-    if (!isfinite(r->solution->costs[motion])) { // it says nothing about directions
+    if (!isfinite(r->solution->costs[motion])) { // a failed motion gives no direction
         memset(r->solution->hessians + (size_t)motion * p * p, 0, p * p * sizeof(double));
         memset(r->solution->gradients + (size_t)motion * p, 0, p * sizeof(double));
         return;
@@ -234,7 +234,7 @@ static bool rgSolveStep(rgRefinement* r, double damping) {
     for (int i = 0; i < p; ++i) {
         longest = fmax(longest, fabs(r->step[i]));
     }
-    double shrink = longest > 0.2 ? 0.2 / longest : 1; // no further than the derivatives can tell
+    double shrink = longest > 0.2 ? 0.2 / longest : 1; // limit of the derivatives' validity
     for (int i = 0; i < p; ++i) {
         r->place[i] = fmin(fmax(r->solution->place[i] + shrink * r->step[i], 0), 1);
         r->step[i] = r->place[i] - r->solution->place[i];

@@ -1,4 +1,4 @@
-// A set of motions and the way from start values to what they say.
+// A set of motions and the map from start values to their costs and derivatives.
 #include "identify/identify.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@ rgResult rgBuffer_Reserve(rgBuffer* buffer, const rgAllocator* allocator, size_t
     if (bytes <= buffer->bytes) {
         return rg_ok;
     }
-    // A little more than asked for, so that slowly growing problems settle.
+    // Allocate a quarter more, so that slowly growing problems settle.
     size_t room = bytes + bytes / 4;
     void* memory = rgAllocate(allocator, room, 1);
     if (memory == NULL) {

@@ -7,7 +7,7 @@
 #include <suitesparse/amd.h>
 #include <suitesparse/camd.h>
 
-// Scratch of the analysis, one array of blockCount integers each unless said otherwise.
+// Scratch of the analysis, one array of blockCount integers each by default.
 typedef struct rgAnalysis {
     rgBlockFactor* f;
     int n;

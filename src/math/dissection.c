@@ -14,7 +14,7 @@ enum {
     rg_passLimit = 3,     // passes of improvement per level
     rg_patience = 20,     // moves without gain that end a pass
     rg_leastPart = 20,    // a side of less than this fraction of a piece is no cut
-    rg_stackLimit = 64,   // the larger part waits, so that half of 2^64 blocks would fit
+    rg_stackLimit = 64,   // the larger part is pushed, so that half of 2^64 blocks would fit
     rg_scratchFactor = 3, // memory of all levels, in terms of the first one
 };
 
@@ -187,7 +187,7 @@ static int rgMatch(rgDissection* d, rgLevel* level) {
     return count;
 }
 
-// Add the links of a vertex of the finer level to row c; at[] tells where a neighbour stands.
+// Add the links of a vertex of the finer level to row c; at[] has the position of each neighbour.
 static int rgContractLinks(const rgLevel* fine, int v, int c, rgLevel* level, int* at, int used) {
     for (int k = fine->start[v]; k < fine->start[v + 1]; ++k) {
         int other = fine->coarse[fine->neighbour[k]];
@@ -477,7 +477,7 @@ static void rgGiveSet(const rgDissection* d, int first, int end, int number, int
     }
 }
 
-// Pieces that wait to be cut. The smaller part is taken first, which bounds the stack.
+// Stack of uncut pieces. The smaller part is cut first, which bounds the stack.
 typedef struct rgPieces {
     int first[rg_stackLimit], end[rg_stackLimit];
     int count;

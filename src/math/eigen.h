@@ -16,7 +16,7 @@ typedef struct rgOperator {
 // largest converges fast; the smallest only where it is well apart from the rest.
 typedef struct rgSpectrum {
     double smallest, largest;
-    int steps; // steps made; fewer than asked for when the Krylov space was exhausted
+    int steps; // steps made; fewer than requested when the Krylov space was exhausted
 } rgSpectrum;
 
 // Doubles of scratch that the calls below need.

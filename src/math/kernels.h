@@ -63,8 +63,8 @@ typedef struct rgKernels {
     void (*dotRows)(int m, int width, const double* rows, const double* x, double* out);
 } rgKernels;
 
-// The table for a choice; the best that this CPU runs for rg_kernelsBest, and the plain one when a
-// wide one was asked for that this CPU lacks. Never NULL.
+// Table of kernels for a choice; the best that this CPU runs for rg_kernelsBest, and the plain one
+// if this CPU lacks the requested wide one. Never NULL.
 const rgKernels* rgSelectKernels(rgKernelSet choice);
 
 // Smallest leading dimension >= n that keeps columns aligned for the wide kernels.

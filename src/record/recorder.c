@@ -17,7 +17,7 @@ enum {
     rg_chunkBytes = 64 << 10,  // size of a dataset's chunks
     rg_unlimitedChunks = 4096, // rows of a chunk at most
     rg_indexBytes = 16 << 10,  // growth of a column's index by one batch, chunks left out
-    rg_roomBytes = 4 << 20,    // that are asked of the disk at once, where it has them
+    rg_roomBytes = 4 << 20,    // room that is reserved on the disk at once, if it is there
 };
 
 // In the place of a kinetic energy that the writer is to compute.
@@ -229,8 +229,8 @@ static uint64_t rgRecorder_Size(rgRecorder* r) {
     return size;
 }
 
-// A disk that fills up within HDF5 leaves a file that nobody reads: the room for a batch, and for
-// closing the file after it, is there before HDF5 writes any of it.
+// Reserve disk space for a batch, and for closing the file after it, before HDF5 writes any of it:
+// a disk that fills up within HDF5 leaves an unreadable file.
 static void rgRecorder_MakeRoom(rgRecorder* r, uint64_t growth) {
     uint64_t size = rgRecorder_Size(r);
     if (size + r->pending + growth > r->room && r->pending > 0) {
@@ -360,7 +360,7 @@ static void* rgRecorder_Main(void* argument) {
     return NULL;
 }
 
-// Give the batch to the writer, and wait while all others are still on their way.
+// Give the batch to the writer, and block while its queue is full (`all`: until it is empty).
 static rgResult rgRecorder_HandOver(rgRecorder* r, bool all) {
     pthread_mutex_lock(&r->mutex);
     if (all || r->batches[r->head % rg_queueLength].frameCount > 0) {

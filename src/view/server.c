@@ -27,7 +27,7 @@ enum {
     rg_headerBytes = 32 << 10,  // size of a request, and of the buffer of an answer
     rg_commandBytes = 16 << 10, // size of a POST
     rg_pictureBytes = 128 << 20, // size of a requested picture
-    rg_commandCount = 256,       // waiting
+    rg_commandCount = 256,       // queued commands
 };
 
 // Text of one event, shared by the clients that are sending it.
@@ -420,8 +420,8 @@ static enum MHD_Result rgTakePicture(rgViewer* viewer, struct MHD_Connection* co
 
 // ---- requests ----
 
-// "localhost", an IPv4 or a bracketed IPv6 address, then maybe a port: names that resolve to us
-// only because someone else's server says so are refused.
+// "localhost", an IPv4 or a bracketed IPv6 address, then maybe a port: names that resolve to this
+// machine only by someone else's name server are refused.
 static bool rgIsOwnHost(const char* host) {
     char name[64];
     if (host == NULL) {
