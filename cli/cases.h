@@ -38,8 +38,8 @@ typedef struct rgCase {
 bool rgLoadCase(const char* path, rgFclibMatrix matrix, rgCase* loaded);
 void rgCase_Free(rgCase* loaded);
 
-// Copy source to path with a solution, in a child process. NULL, or a text to free that says what
-// went wrong.
+// Copy source to path with a solution, in a child process. Returns NULL, or an error message to
+// free.
 char* rgWriteCase(const char* source, const char* path, const rgFclibSolution* solution);
 // Make the folder of a path and those above it.
 bool rgMakeParents(const char* path);

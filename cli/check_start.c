@@ -1,5 +1,5 @@
-// rigor check: whether a model can start where its file says, that is at the reference and at each
-// key: joints outside their limits, shapes inside each other.
+// rigor check: validity of a model's start configurations, the reference and each key: joints
+// outside their limits, shapes inside each other.
 #include "check.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static bool rgStart_Look(rgWorld* world, rgKeyId key, rgStart* start) {
     }
     rgResult result = rgWorld_Reset(world, key);
     if (result == rg_ok && def == NULL) {
-        result = rgWorld_SetState(world, NULL, NULL); // as it is drawn, outside limits too
+        result = rgWorld_SetState(world, NULL, NULL); // reference configuration, outside limits too
     }
     if (result != rg_ok || rgWorld_Forward(world, &report) != rg_ok) {
         return false;

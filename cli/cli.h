@@ -102,8 +102,8 @@ void rgCli_UnknownName(const char* name, const char* const* names, int count, co
 void rgCli_Error(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // ---- remarks.c ----
 
-// Print messages, one line each: "file:line: warning: text". Notes only when asked for; of remarks
-// that differ in names and numbers alone the first with a count, unless all are asked for.
+// Print messages, one line each: "file:line: warning: text". Notes only if requested; of remarks
+// that differ in names and numbers alone the first with a count, unless all are requested.
 void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool notes, bool all);
 
 // ---- interrupt.c ----
@@ -114,16 +114,16 @@ bool rgCli_IsInterrupted(void);
 
 // ---- table.c ----
 
-// printf for people: control characters of names, which may come from files that others wrote and
-// tell a terminal what to do, are shown as \xNN. Lines stay lines.
+// printf for people: control characters of names, which may come from files of others and command a
+// terminal, are shown as \xNN. Lines stay lines.
 void rgCli_Print(FILE* out, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void rgCli_PrintList(FILE* out, const char* format, va_list arguments);
 void rgCli_PutText(FILE* out, const char* text);
 
 // ---- output.c ----
 
-// A file in the making. Open tells why it cannot be; Close tells what went wrong, and what is not
-// wanted or not whole is not left behind.
+// Output file in progress. Open reports a path that cannot be written; Close reports faults, and
+// removes files that are unwanted or incomplete.
 typedef struct rgOutput {
     const char* path;
     FILE* file;

@@ -24,7 +24,7 @@ typedef struct rgColumns {
     int count;
 } rgColumns;
 
-// True if a list of columns asks for torques, which take sensors of their own.
+// True if a list of columns contains torques, which need sensors of their own.
 bool rgColumns_WantTorques(const char* text);
 // From a list such as "q,v,pose:hand"; NULL means "q,v". False after a message; free it either way.
 bool rgColumns_Read(rgColumns* columns, const char* text, const rgModel* model);

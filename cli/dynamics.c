@@ -276,7 +276,7 @@ int rgCli_Dynamics(int argc, char** argv) {
     if (code != RG_CLI_GO) {
         return code;
     }
-    arguments.model.noMeshes = true; // geometry has no say in this
+    arguments.model.noMeshes = true; // geometry has no effect on dynamics
     rgLoadedModel loaded;
     bool good = rgCli_LoadModel(argv + 1, count, &arguments.model, &loaded);
     rgCli_PrintDiagnostics(loaded.diagnostics, stderr, false, false);

@@ -1,5 +1,5 @@
-// Robots that start inside a floor: lifted onto it where they move freely and stand where their
-// file says, refused with the height that would do where they do not.
+// Robots that start inside a floor: lifted onto it if they move freely and stand at the file's
+// pose, else refused with the height that would do.
 #include "simulation.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ static rgJointId rgFreeJoint(const rgModel* model, rgBodyId body) {
     return (rgJointId){0};
 }
 
-// Lift a robot in q, or say why not.
+// Lift a robot in q, or give the reason for which it cannot be.
 static bool rgLift(const rgModel* model, rgBodyId body, double depth, bool isPlaced, double* q) {
     const char* name = rgModel_Body(model, body)->name;
     rgJointId joint = rgFreeJoint(model, body);

@@ -28,7 +28,7 @@ typedef struct rgGuardLimits {
 
 rgGuardLimits rgDefaultGuardLimits(void);
 
-// Run the function in a child process and get what it put into its buffer. When that fails, the
-// result is false and *fault a text to free that says why.
+// Run the function in a child process and get the bytes it put into its buffer. When that fails,
+// the result is false and *fault a text to free with the reason.
 bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgByteBuffer* result,
                   char** fault);

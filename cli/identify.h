@@ -1,4 +1,4 @@
-// rigor identify: what it is asked, and how the answer is printed.
+// rigor identify: its job, and printing of the answer.
 #pragma once
 #include "model.h"
 

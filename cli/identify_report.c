@@ -10,7 +10,7 @@
 // for which the parameter counts as open: it leaves 1.4 % of the width undetermined.
 #define RG_OPEN_SHARE 0.05
 
-// A direction in the space of parameters that the motions say less about than the bounds do.
+// Direction in the space of parameters that the motions determine less than the bounds do.
 static const double* rgOpenDirection(const rgIdentifyJob* job, int index) {
     double strength = 0;
     const double* direction = rgIdentification_Direction(job->answer, index, &strength);

@@ -27,12 +27,12 @@ typedef struct rgLive {
     rgBodyId dragged;
     rgVec3 grip, target;
     int dropCount;
-    int warnings; // told on stderr, up to a number
+    int warnings; // number of warnings on stderr, which is limited
 } rgLive;
 
 enum { rg_mostWarnings = 20 };
 
-// A page may ask for the same again and again.
+// Limit warnings: a page may send a faulty command again and again.
 static void rgLive_Warn(rgLive* live, const char* what, rgResult result) {
     rgDiagnostics* said = live->simulation->loaded.diagnostics;
     if (live->warnings < rg_mostWarnings) {
@@ -104,7 +104,7 @@ static bool rgHasMoved(const rgLive* live, rgBodyId body) {
     return rgLength(v.linear) + rgLength(v.angular) > 0;
 }
 
-// Start a new world where the old one is. Coordinates that are new keep what `q` says.
+// Start a new world at the state of the old one. New coordinates keep their values of `q`.
 static rgResult rgTakeOver(rgLive* live, const rgModel* model, rgWorld* world, double* q,
                            double* v) {
     rgSimulation* s = live->simulation;

@@ -25,8 +25,9 @@ static const rgVerb verbs[] = {
     {"view", "show a scene, a robot or a recording in a browser", rgCli_View},
 };
 
-// OpenBLAS waits for ever, at the end, for its threads to get memory that an address space with a
-// limit does not have; libhdf5 crashes there over a file that it could not close on a full disk.
+// Exit without destructors of libraries: OpenBLAS hangs at the end while its threads lack memory in
+// an address space with a limit; libhdf5 crashes there over a file that it could not close on a
+// full disk.
 static int rgEnd(int code) {
     struct rlimit limit;
     bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;

@@ -64,7 +64,7 @@ static bool rgReadPositive(const char* option, const char* text, double* value) 
     return true;
 }
 
-// On a terminal: what takes seconds, and how much of it was done.
+// Progress on a terminal: the task that takes seconds, and the share that is done.
 typedef struct rgSplitting {
     int count;
     bool terminal;
@@ -192,7 +192,7 @@ static bool rgAttachFile(const char* path, const rgModelArguments* arguments, in
     return good;
 }
 
-// Wrong usage is told before any file is read.
+// Report wrong usage before any file is read.
 static bool rgCheckPlacements(char* const* paths, int count, const rgModelArguments* arguments,
                               int before) {
     bool good = true;

@@ -1,4 +1,4 @@
-// Motions that inverse dynamics is asked about, from CSV files.
+// Motions for inverse dynamics, from CSV files.
 #pragma once
 #include "cli.h"
 

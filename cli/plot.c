@@ -348,7 +348,8 @@ static bool rgWriteTable(const rgPlot* plot, const char* path) {
     return rgOutput_Close(&output, true);
 }
 
-// gnuplot does not tell when the disk is full: a picture that is whole ends as its format says.
+// True if a picture is complete, by the end mark of its format: gnuplot does not report a full
+// disk.
 static bool rgIsWhole(const char* path) {
     static const char* const ends[] = {"IEND", "</svg>", "%%EOF"};
     char tail[64] = "";
@@ -379,8 +380,8 @@ static void rgPutQuoted(FILE* out, const char* text) {
     fputc('\'', out);
 }
 
-// gnuplot complains of what does not change, unless it is told how much to show of it, and fails
-// where nothing is positive on an axis of logarithms.
+// Set the range of an axis: gnuplot rejects constant data without a range, and fails if no value is
+// positive on an axis of logarithms.
 static void rgWriteAxis(FILE* out, const rgPlot* plot, const rgPanel* panel) {
     double low = INFINITY, high = -INFINITY;
     for (int k = 0; k < panel->count; ++k) {

@@ -143,13 +143,13 @@ void rgRecordedNames_Free(rgRecordedNames* names) {
 
 typedef enum rgArgumentUse {
     rg_useUnknown, // not an option of rigor simulate
-    rg_useOutput,  // says where results go: not kept
+    rg_useOutput,  // path of results: not kept
     rg_useLength,  // duration of the run, which the frames of a recording contain as well
     rg_useRun,     // decides what is simulated
 } rgArgumentUse;
 
-// Every option of rigor simulate. A recording may ask for those that decide what is simulated, and
-// for nothing else: what is not here as one of them is never run for a file that someone sent.
+// Every option of rigor simulate. A recording may set those that change the simulated motion, and
+// no others: an option that is not marked here is never run for a file from someone else.
 static const struct {
     const char* name;
     rgArgumentUse use;

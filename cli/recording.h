@@ -33,5 +33,5 @@ void rgRecordedNames_Free(rgRecordedNames* names);
 // when there are others: a file that someone sent chooses no output. Free with rgCli_FreeArguments.
 char** rgCli_SplitArguments(const char* text, const char* first, int* count);
 void rgCli_FreeArguments(char** arguments);
-// argv[0..argc) as such a text, without options that say where results go.
+// Text of argv[0..argc), without options that name output paths.
 char* rgCli_JoinArguments(int argc, char** argv);

@@ -1,4 +1,5 @@
-// Remarks about a file: those that differ only in names and numbers are told once, with a count.
+// Remarks about a file: those that differ only in names and numbers are reported once, with a
+// count.
 #include "cli.h"
 
 #include <ctype.h>

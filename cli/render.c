@@ -1,5 +1,5 @@
-// rigor render: pictures of a recording without a display, by a headless Chromium that the viewer's
-// server tells what to draw.
+// rigor render: pictures of a recording without a display, by a headless Chromium under the control
+// of the viewer's server.
 #include "live.h"
 #include "recording.h"
 

@@ -218,7 +218,7 @@ static void rgExecAgain(char** arguments) {
     _exit(rg_exitUsage);
 }
 
-// As many steps as the recording has, whatever time its arguments ask for.
+// Simulate as many steps as the recording has, whatever time its arguments give.
 static bool rgRunAgain(const rgOpenedRecording* opened, const char* path) {
     int count = 0;
     char** arguments = rgCli_SplitArguments(opened->info.arguments, "rigor", &count);

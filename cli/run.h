@@ -47,7 +47,7 @@ typedef struct rgRun {
     rgResult result;
     rgContactReport report; // history is not kept
     rgResidual residual;    // by the judge, called anew
-    bool solved;            // the solver says so and the judge agrees
+    bool solved;            // the solver and the judge agree that it is solved
     double seconds;         // CPU time of the solve call alone, least of all repetitions
 } rgRun;
 

@@ -168,7 +168,7 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
                               report->contact.iterationCount);
     rgDiagnostics_Clear(simulation->loaded.diagnostics);
     if (job->recorder != NULL) {
-        // HDF5 is for one thread at a time; what could not be written is told by the next step
+        // HDF5 is for one thread at a time; the next step reports write errors
         (void)!rgRecorder_Flush(job->recorder);
     }
     rgFclibContent content = {.problem = problem,

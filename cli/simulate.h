@@ -6,7 +6,7 @@ typedef struct rgSimulateSummary {
     const rgSimulation* simulation;
     const rgSimulationArguments* arguments;
     const char* fault; // reason for which the run ended early, or NULL
-    int dumped;        // problems written; negative: not asked for
+    int dumped;        // problems written; negative: dumps are off
     FILE* out;         // stream that the summary is printed to
 } rgSimulateSummary;
 

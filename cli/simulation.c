@@ -223,7 +223,7 @@ static void rgTellIgnoredPairs(const rgModelDef* def) {
     }
 }
 
-// A file wins over a scene of the same name only if its name says that it is one.
+// Load a file instead of a scene of the same name only if its name contains a slash or a dot.
 static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     simulation->name = arguments->label != NULL ? arguments->label : arguments->what;
     simulation->scene = rgFindScene(arguments->what);

@@ -28,22 +28,22 @@ typedef struct rgSimulationArguments {
     bool watchTorques; // sensors of all joints' actuator forces, after the others
     int selfCollision; // rgSelfCollision
     int start;         // rgStart
-    double timeStep;   // 0: as the file says
-    int integrator;    // rgIntegrator; 0: as the file says
+    double timeStep;   // 0: that of the file
+    int integrator;    // rgIntegrator; 0: that of the file
     int solver;
     int contactModel;
     rgSolverArguments admm;
     double accuracy;   // residual that is enough for bodies that move; 0: the tolerance
     double tolerance;  // 0: the library's default, as the next
     int maxIterations; //
-    double stiffness;  // 0: as the materials say
+    double stiffness;  // 0: that of the materials
     double damping;    // negative: ten time steps times stiffness
     double tangentialStiffness;
     double tangentialDamping; // as the two before
     double dissipation;       // [s/m]
-    double friction;          // NAN: as the materials say
-    double restitution;       // NAN: as the materials say
-    int frictionRule;         // rgFrictionRule; 0: as the materials say
+    double friction;          // NAN: that of the materials
+    double restitution;       // NAN: that of the materials
+    int frictionRule;         // rgFrictionRule; 0: that of the materials
     int seed;
     int threads;
     int bodyCount; // 0: the scene's own
@@ -68,8 +68,8 @@ void rgSimulationArguments_Options(rgSimulationArguments* arguments, rgOption* t
 void rgSimulationArguments_ContactOptions(rgSimulationArguments* arguments, rgOption* table);
 rgOption rgHoldOption(rgSimulationArguments* arguments);
 
-// Change a definition as the arguments ask, before it is compiled: servos, pairs of one robot,
-// sensors. False after a message. prepare.c
+// Apply the arguments to a definition before it is compiled: servos, pairs of one robot, sensors.
+// False after a message. prepare.c
 bool rgPrepareDef(rgModelDef* def, const rgSimulationArguments* arguments);
 
 typedef struct rgSimulationStats {
@@ -102,8 +102,8 @@ typedef struct rgSimulation {
     rgSimulationStats stats;
 } rgSimulation;
 
-// Lift robots that start inside a floor and move freely, and say so; false after a message about
-// one that cannot be lifted. floor.c
+// Lift robots that start inside a floor and move freely, with a message; false after a message
+// about one that cannot be lifted. floor.c
 bool rgSimulation_LeaveFloor(rgSimulation* simulation, const rgSimulationArguments* arguments);
 // It collides, and its body moves.
 bool rgIsMovingShape(const rgModel* model, rgShapeId id);

@@ -73,7 +73,7 @@ static int64_t rgMpi_Report(rgComm* comm, int64_t done) {
     return comm->reported;
 }
 
-// All ranks meet the same faults of the same input; one of them says so.
+// All ranks meet the same faults of the same input; one of them prints.
 static void rgMpi_Mute(rgComm* comm, bool on) {
     static int kept = -1;
     if (comm->rank == 0 || on == (kept >= 0)) {
