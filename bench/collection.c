@@ -159,7 +159,7 @@ static rgLab rgOpenRun(const rgFamily* family, int run) {
     def.friction = family->mu;
     rgLab lab = rgLab_Open(&def, "<worldbody>%s</worldbody>", bodies);
     free(bodies);
-    // Chains swing: what hangs is thrown sideways, the lower the faster.
+    // Chains swing: links are thrown sideways, the lower the faster.
     int qCount = 0;
     const double* q = lab.world != NULL ? rgWorld_Positions(lab.world, &qCount) : NULL;
     for (int i = 1; q != NULL && family->least > 1 && i <= rgModel_Info(lab.model).bodyCount; ++i) {

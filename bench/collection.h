@@ -23,8 +23,8 @@ extern const rgFamily rgFamilies[rg_familyCount];
 typedef bool rgTakeProblemFcn(void* context, const rgFamily* family, int index,
                               const rgContactProblem* problem, const int* keys);
 
-// Simulate and hand out every `stride`-th problem of a family, by its number from 0. False when
-// the function said so, or a simulation failed.
+// Simulate a family and pass every `stride`-th problem, by its number from 0, to the function.
+// False when the function returned it, or a simulation failed.
 bool rgFamily_Generate(const rgFamily* family, int stride, rgTakeProblemFcn* take, void* context);
 
 // Write them as FCLIB files FOLDER/NAME/NAME-iNNNN-CONTACTS.hdf5. False after a message.

@@ -23,9 +23,9 @@ typedef struct rgPeerScene {
     rgPose* poses; // poses of all bodies at the start
 } rgPeerScene;
 
-// Read a file (first key frame), a built-in model or a built-in scene; or take over a definition,
-// whatever comes of it. v may be NULL: at rest; q NULL: first key frame, else neutral. False after
-// a message; free it either way.
+// Read a file (first key frame), a built-in model or a built-in scene; or take ownership of a
+// definition, on failure too. v may be NULL: at rest; q NULL: first key frame, else neutral. False
+// after a message; free it either way.
 bool rgPeerScene_Load(rgPeerScene* scene, const char* what, double timeStep);
 bool rgPeerScene_Take(rgPeerScene* scene, const char* name, rgModelDef* def, double timeStep,
                       const double* q, const double* v);

@@ -1,5 +1,5 @@
-// One geometric judge for all engines: how deep shapes are in each other, computed from the poses
-// that an engine reports and from nothing else of it.
+// One geometric judge for all engines: the penetration of shapes, computed from nothing but the
+// poses that an engine reports.
 #pragma once
 #include "peer.h"
 

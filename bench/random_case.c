@@ -60,8 +60,8 @@ typedef struct rgBall {
     int cluster;
 } rgBall;
 
-// From body a (or the world) to body b. `load` is the normal impulse that the bodies above ask for,
-// beyond what the contact's own mass would.
+// Contact from body a (or the world) to body b. `load` is the normal impulse that the bodies above
+// require, beyond what the contact's own mass would.
 typedef struct rgTouch {
     int a, b;
     rgV3 point, normal;

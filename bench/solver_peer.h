@@ -37,10 +37,10 @@ bool rgSolverPeer_Solve(const rgSolverPeer* peer, const rgContactProblem** probl
                         size_t faultSize);
 void rgSolverAnswers_Free(rgSolverAnswer* answers, int count);
 
-// Every problem until the judge's residual is within the tolerance: with that tolerance first, then
-// with tenths of it down to 1e-6 times it, as the tests of these solvers are others. Of each
-// problem the first answer that the judge accepts is kept, else that of the first try; `claimed`
-// and `first` (may be NULL) say whether the first try's own test and the judge held.
+// Solve every problem until the judge's residual is within the tolerance: with that tolerance
+// first, then with tenths of it down to 1e-6 times it, since the tests of these solvers differ. Of
+// each problem the first answer that the judge accepts is kept, else that of the first try;
+// `claimed` and `first` (may be NULL) are true if the first try's own test and the judge held.
 bool rgSolverPeer_SolveTruly(const rgSolverPeer* peer, const rgContactProblem** problems, int count,
                              double tolerance, int iterations, rgSolverAnswer* answers, bool* first,
                              char* fault, size_t faultSize);

@@ -83,7 +83,7 @@ static bool rgGather(rgFclibStudy* study, int stride, int* originals) {
     char* fclib = rgCli_Format("%s/fclib", data != NULL ? data : "../shared/data");
     bool good = rgFindFrozen(study->scratch, stride, &study->files);
     study->ownCount = study->files.count;
-    for (int i = 0; i < study->ownCount; ++i) { // told apart from the collections of the same name
+    for (int i = 0; i < study->ownCount; ++i) { // distinguish equal names of collections
         char* family = study->files.files[i].family;
         family[0] = (char)(family[0] - 'A' + 'a');
     }
@@ -546,7 +546,7 @@ static void rgChangeUnit(rgBench* bench, double** scaled) {
     }
 }
 
-// One setting of the study: updates, and time where it is asked for.
+// One setting of the study: updates, and time if requested.
 static bool rgStudyRules(rgFclibStudy* study, const char* name, const char* title, rgStopTest stop,
                          double start, bool islands, bool time, rgSheet* truth,
                          double means[][rg_ruleCount]) {

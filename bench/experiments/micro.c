@@ -51,7 +51,7 @@ static void rgAddAlgorithms(rgReport* report, double* speedup, rgRivals* faster)
     *speedup = rgGeometricMeanOf(ratios, ratioCount);
 }
 
-// ---- collision, as `rigor bench collision` tells it
+// ---- collision, from `rigor bench collision`
 
 static double rgNumberOf(const rgJsonValue* object, const char* key) {
     const rgJsonValue* value = rgJsonValue_Find(object, key);

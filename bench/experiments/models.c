@@ -33,10 +33,10 @@ typedef struct rgBreach {
     int problems, solved; // by its own law
     double signorini;     // largest normal error over V of the judge
     double cone;          // friction beyond mu lambda_n, over it, largest
-    double wanted, got; // dissipation of sliding contacts, by maximum dissipation and as it is [J]
-    double angle;       // largest between friction and the direction against the slip [rad]
-    double work;        // work of the contacts [J]
-    double residual;    // largest residual of the exact problem
+    double wanted, got;   // dissipation of sliding contacts: by maximum dissipation, and actual [J]
+    double angle;         // largest between friction and the direction against the slip [rad]
+    double work;          // work of the contacts [J]
+    double residual;      // largest residual of the exact problem
     double logTime;
 } rgBreach;
 

@@ -1,6 +1,5 @@
-// Tosses of a real cube, and what they say about it: the body is identified, judged on tosses that
-// were held out, and given to other engines. Without the reference data, tosses of a known body are
-// simulated instead.
+// Tosses of a real cube: the body is identified from them, judged on tosses that were held out, and
+// given to other engines. Without the reference data, tosses of a known body are simulated instead.
 #include "peer.h"
 #include "report/report.h"
 #include "stats.h"
@@ -57,7 +56,7 @@ static bool rgIsChosen(int index, int there, int wanted) {
 static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted, int avoided) {
     int there = rgCountFiles(folder), seen = 0, left = 0;
     rgMotionDef def = rgDefaultMotionDef();
-    def.backwardVelocities = true; // as the data say
+    def.backwardVelocities = true; // convention of the data
     for (int i = 0; i < 1000 && there > 0; ++i) {
         char* path = rgCli_Format("%s/toss_%03d.csv", folder, i);
         FILE* file = fopen(path, "r");
@@ -249,7 +248,7 @@ static rgIdentification* rgFitTosses(rgReport* report, const rgTosses* tosses, r
 
 typedef struct rgErrors {
     double position, rotation;             // means over the tosses [%], [deg]
-    double medianPosition, medianRotation; // likewise
+    double medianPosition, medianRotation; // medians over the tosses [%], [deg]
 } rgErrors;
 
 static rgErrors rgSummarizeErrors(const rgMotionError* errors, int count) {

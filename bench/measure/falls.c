@@ -1,5 +1,5 @@
-// rigor bench falls: the same scenes at many time steps. Which steps are hard is chance, and one
-// run says little: counts are sums over all runs.
+// rigor bench falls: the same scenes at many time steps. Hard steps depend on chance, so one run is
+// not significant: counts are sums over all runs.
 #include "measure.h"
 #include "simulation.h"
 

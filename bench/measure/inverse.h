@@ -55,7 +55,7 @@ typedef struct rgInverseBench {
     bool plotted;
 } rgInverseBench;
 
-// Run the arms and time the calls, as the options say. With a folder, each step is a row of
+// Run the arms and time the calls, by the options. With a folder, each step is a row of
 // inverse_NAME.csv there. False after a message; free it either way.
 bool rgInverseBench_Measure(rgInverseBench* bench);
 void rgInverseBench_Free(rgInverseBench* bench);

@@ -29,7 +29,7 @@ typedef struct rgBenchSimulateOptions {
 // One scene: what we did and what the peer did.
 typedef struct rgSceneRun {
     char* path;  // file or scene
-    char* label; // last part of it
+    char* label; // last part of the path
     bool failed;
     char fault[80]; // why a repetition ended early
     double seconds; // least of all repetitions

@@ -12,7 +12,7 @@ enum { rg_tightnessCount = 2, rg_groupCount = rg_randomKindCount + 1, rg_maxList
 typedef struct rgRandomSum {
     int count;
     int failureCount; // not reported as solved
-    int falseCount;   // said to be solved, and more than twice the tolerance away, or infeasible
+    int falseCount;   // reported as solved, but more than twice the tolerance away, or infeasible
     double iterations, factorizations, seconds, slowest;
 } rgRandomSum;
 

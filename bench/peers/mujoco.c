@@ -1,5 +1,5 @@
-// MuJoCo: files as they are, other scenes through MJCF. Settings: the cone, and contacts as the
-// file says or nearly rigid (a time constant of two steps, and an impedance of 0.9999), or with
+// MuJoCo: files unchanged, other scenes through MJCF. Settings: the cone, and contacts of the file
+// or nearly rigid ones (a time constant of two steps, and an impedance of 0.9999), or with
 // "timeconst", "dampratio" and "impedance" of all contacts.
 #include "mujoco.h"
 
@@ -51,8 +51,8 @@ static char* rgReadText(const char* path) {
     return text;
 }
 
-// MuJoCo 2.2 has room for the contacts of a few bodies unless a file asks for more, and refuses key
-// frames of many; the state is set anyway.
+// Enlarge the memory of a model: MuJoCo 2.2 has room for the contacts of a few bodies unless a file
+// sets more, and refuses key frames of many; the state is set anyway.
 static bool rgMakeRoom(const rgPeerScene* scene, const char* path) {
     char* text = rgReadText(path);
     char* head = text != NULL ? strchr(text, '>') : NULL; // end of the tag <mujoco ...>

@@ -1,4 +1,4 @@
-// Engines in a process of their own: what it is told, and what it answers.
+// Engines in a process of their own: requests and answers.
 #include "peers/process.h"
 
 #include "cli.h"

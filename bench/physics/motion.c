@@ -248,7 +248,7 @@ static double rgRopeSag(double span) {
     return sag;
 }
 
-// The far end hangs on a post that a servo pulls in from where the rope is straight.
+// Catenary: its far end is tied to a post that a servo pulls in from the straight rope.
 static rgOutcome rgCatenary(void) {
     rgWorldDef def = rgLab_Def();
     char* text = rgChainText(ROPE_LINKS, 1.0 / ROPE_LINKS, 1.0 / ROPE_LINKS);
@@ -429,7 +429,7 @@ static rgOutcome rgLimit(void) {
     return rgLab_Result(0.2, rgSliderAfter(&lab, 0, 0, 2, &v));
 }
 
-// A stiff servo (kp 1e6) settles where it is told, and is quiet there.
+// A stiff servo (kp 1e6) settles at its target, without oscillation.
 static rgOutcome rgServo(void) {
     double v = 0, target = 0.3;
     rgLab lab = rgOpenSlider("damping='2000'", "<position joint='x' kp='1000000'/>");

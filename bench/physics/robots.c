@@ -1,5 +1,5 @@
-// Robots: inverse dynamics gives back what a step did, and the step does what inverse dynamics
-// says.
+// Robots: inverse dynamics returns the forces of a step, and a step with the forces of inverse
+// dynamics returns the motion.
 #include "physics.h"
 
 enum { maxDofs = 64, maxContacts = 128, maxRows = 256 };

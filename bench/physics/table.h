@@ -14,7 +14,7 @@ enum { rg_physicsCapacity = 256 };
 
 typedef void rgPhysicsTellFcn(void* context, int done, int total, const char* name);
 
-// Those whose name holds the text (NULL: all), without slow ones if quick; their number. The
-// function, which may be NULL, is told what comes next.
+// Run the rows whose name holds the text (NULL: all), without slow ones if quick; returns their
+// number. The function, which may be NULL, gets the name of the next row.
 int rgPhysics_Run(const char* only, bool quick, rgPhysicsRow rows[rg_physicsCapacity],
                   rgPhysicsTellFcn* tell, void* context);

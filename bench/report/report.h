@@ -13,7 +13,7 @@ typedef struct rgExperiment {
     const char* title;    // heading of its section
     const char* question; // one sentence
     const char* source;   // "paper, Fig. 4", or "past the paper"
-    // Fill the report. False: it could not be made, and rgReport_Fail() said why.
+    // Fill the report. False: it could not be made, and rgReport_Fail() gave the reason.
     bool (*run)(rgReport* report);
 } rgExperiment;
 
