@@ -79,7 +79,7 @@ static bool rgBatch_CreateArrays(rgBatch* batch) {
     return good;
 }
 
-// As a world that was just made.
+// Reset all instances to the state of a world that was just made.
 static void rgBatch_Begin(rgBatch* batch) {
     const rgWorld* world = batch->lanes[0].world;
     for (int i = 0; i < batch->worldCount; ++i) {

@@ -58,7 +58,7 @@ static inline bool rgMask_Has(const rgWorldMask* mask, int world) {
 }
 void rgBatch_Stop(rgBatch* batch, int world, rgWorldFault fault);
 
-// A new start: the status, and what a world counts of itself.
+// Restart a world: reset its status and its counters.
 void rgBatch_Renew(rgBatch* batch, rgLane* lane, int world);
 // Sensors and contacts of the world that is entered.
 void rgBatch_Keep(rgBatch* batch, rgLane* lane, int world);

@@ -1,4 +1,4 @@
-// Derivatives of the next step of all worlds, on all threads; each is what its world alone gives.
+// Derivatives of the next step of all worlds, on all threads; each equals that of its world alone.
 #include "batch/batch.h"
 
 #include <string.h>

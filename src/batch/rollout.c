@@ -1,4 +1,4 @@
-// Steps of all worlds: some at a time, open loop or closed loop, with what is recorded on the way.
+// Steps of all worlds: some at a time, open loop or closed loop, with recorded outputs.
 #include "batch/batch.h"
 
 #include <string.h>
@@ -227,7 +227,7 @@ static bool rgCheckRollout(const rgBatch* batch, const rgRollout* rollout, const
            good;
 }
 
-// Step by step, since the callback wants to see all worlds between.
+// Step all worlds together, since the callback needs all of them between steps.
 static rgResult rgRollTogether(rgBatch* batch, rgRollout* rollout, const rgWorldMask* mask) {
     rgResult result = rg_ok;
     for (int step = 0; step < rollout->def.stepCount && result == rg_ok; ++step) {

@@ -93,7 +93,7 @@ static void rgFaces_SetA(rgFaces* f, const rgConvexPair* pair, rgVec3 normal, rg
     f->slack[1] = 2 * RG_CUT_SLACK * least * rgLength(toT);
 }
 
-// Cut away what lies beyond a side: at[axis] * sign > 1.
+// Cut away the part beyond a side: at[axis] * sign > 1.
 static void rgCut_By(const rgCut* in, int side, int axis, double sign, double slack, rgCut* out) {
     out->count = 0;
     const rgCutCorner* p = &in->corners[in->count - 1];

@@ -134,7 +134,7 @@ static rgMat3 rgMat3_Transposed(const rgMat3* a) {
     return (rgMat3){{m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]}};
 }
 
-// The same with a corner of A: B is the box in its own frame.
+// Nearest corner of A: B is the box in its own frame.
 static bool rgNearestCornerOfA(const rgConvexPair* pair, rgSigned* s) {
     rgMat3 back = rgMat3_Transposed(&pair->r);
     rgVec3 t = rgNegate(rgMat3_Multiply(&back, pair->t));

@@ -1,4 +1,4 @@
-// Two boxes: what the test of axes and the clipping of faces share.
+// Two boxes: declarations shared by the test of axes and the clipping of faces.
 #pragma once
 #include "collision/internal.h"
 

@@ -361,7 +361,7 @@ static inline uint64_t rgPairOrder(rgProxyPair p) {
     return (uint64_t)(uint32_t)p.a << 32 | (uint32_t)p.b;
 }
 
-// Old pairs of which neither moved, merged with what was found; both lists are sorted.
+// Merge old pairs of which neither moved with the pairs found; both lists are sorted.
 static void rgMergePairs(rgBroadphase* bp) {
     const rgProxyPair *old = bp->pairs.pairs, *found = bp->found.pairs;
     const int oldCount = bp->pairs.count, foundCount = bp->found.count;

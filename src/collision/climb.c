@@ -3,7 +3,7 @@
 #include "collision/support.h"
 #include "math/two.h"
 
-// Points two by two, and what lies how far along a direction.
+// Points two by two, with their coordinates along a direction.
 typedef struct rgTwos {
     const double *x, *y, *z;
     int stride, count;

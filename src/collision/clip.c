@@ -87,7 +87,7 @@ static double rgFlatSize(const rgFlat* f) {
     return most;
 }
 
-// Cut away what lies right of the line from corner k of `by` to the next.
+// Cut away the part right of the line from corner k of `by` to the next.
 static void rgCutBy(const rgFlat* by, int k, double slack, const rgOverlapPolygon* in,
                     rgOverlapPolygon* out) {
     int next = k + 1 < by->count ? k + 1 : 0;
@@ -350,7 +350,7 @@ static void rgPatch_IncludeDeepest(rgPatch* patch) {
     patch->chosen[nearest] = deepest;
 }
 
-// Each point gives way to a clearly deeper one close by: of the vertices of a rounded sole, the one
+// Replace each point by a clearly deeper one close by: of the vertices of a rounded sole, the one
 // that touches first counts, not the outermost.
 static void rgPatch_SettleOne(rgPatch* patch, int j) {
     int start = patch->chosen[j];

@@ -354,7 +354,8 @@ typedef struct rgCut {
     double at, cost;
 } rgCut;
 
-// Slices of a part across an axis, between borders, and what its triangles show on the borders.
+// Slices of a part across an axis, between borders, and the outlines of its triangles on the
+// borders.
 typedef struct rgSlices {
     int axis, count; // borders
     double at[RG_BORDERS];
@@ -589,7 +590,7 @@ static bool rgCarver_CutWorst(rgCarver* c, rgSlices* slices) {
     return true;
 }
 
-// ---- joining what cuts left in more pieces than it needs
+// ---- joining pieces that cuts have split needlessly
 
 // Hull of two hulls.
 static bool rgPart_Enclose(rgCarver* c, const rgPart* a, const rgPart* b, rgPart* both) {

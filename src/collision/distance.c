@@ -40,8 +40,8 @@ static bool rgIsSmoothPoint(const rgSimplex* s, int k) {
     return s->ia[k] == RG_SMOOTH_VERTEX || s->ib[k] == RG_SMOOTH_VERTEX;
 }
 
-// If the simplex is a face of A - B and the origin projects into it along its normal: the weights
-// of that projection. shift is what was taken from A - B.
+// Project the origin onto the simplex, if it is a face of A - B that contains the projection along
+// its normal: weights of the projection. shift was subtracted from A - B.
 static bool rgProjectOrigin(rgSimplex* s, rgVec3 shift) {
     if (s->count != 3 || rgIsSmoothPoint(s, 0) || rgIsSmoothPoint(s, 1) || rgIsSmoothPoint(s, 2)) {
         return false;
@@ -161,7 +161,7 @@ static rgVec3 rgScanDirections(const rgConvexPair* pair) {
     return best;
 }
 
-// ---- what a pair remembers
+// ---- cache of a pair
 
 static bool rgCache_IsUsable(const rgPairCache* cache) {
     double length = rgLengthSquared(cache->axis);

@@ -179,7 +179,7 @@ static bool rgEpa_Sees(const rgEpaPolytope* p, int f, rgVec3 w) {
                           p->points[face->corners[2]].w, w) > 0;
 }
 
-// Edges between what a point sees and what it does not, seen faces on the left.
+// Edges between faces that a point sees and those that it does not, seen faces on the left.
 typedef struct rgHorizon {
     int count, seenCount;
     int16_t from[RG_EPA_FACES], to[RG_EPA_FACES], outside[RG_EPA_FACES];
@@ -275,7 +275,7 @@ static bool rgEpa_Expand(rgEpaPolytope* p, const rgEpaPoint* point, int first) {
     return true;
 }
 
-// ---- what was found
+// ---- results
 
 // Weights of the corners at the point of the face's plane nearest to the origin; the least one.
 static double rgEpa_Foot(const rgEpaPolytope* p, int f, double weight[3]) {

@@ -245,7 +245,7 @@ typedef struct rgWarmLimits {
 bool rgWarmDistance(const rgConvexPair* pair, const rgPairCache* cache, const rgWarmLimits* limits,
                     rgSigned* out);
 
-// ---- smooth.c: the same for cylinders and ellipsoids, down to a depth.
+// ---- smooth.c: warm start for cylinders and ellipsoids, down to a depth.
 bool rgWarmSmooth(const rgConvexPair* pair, const rgPairCache* cache, double shallow,
                   rgSigned* out);
 void rgSmooth_Keep(const rgConvexPair* pair, const rgSimplex* simplex, rgSigned* out);

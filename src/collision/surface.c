@@ -353,7 +353,7 @@ static bool rgNormalHolds(const rgSurfaceQuery* q, const rgSurfaceTriangle* t, r
                       : rgVertexAllows(q, t, high, normal);
 }
 
-// Contact along the face normal: only what lies over this triangle.
+// Contact along the face normal: only the part of B over this triangle.
 static void rgFaceContact(rgSurfaceQuery* q, const rgSurfaceTriangle* t, rgRawManifold* raw) {
     rgFeature a, b;
     raw->normal = t->normal;

@@ -71,7 +71,7 @@ static inline rgSpatial rgDynamics_Carrier(const rgDynamics* d, const rgLink* li
     return parent;
 }
 
-// Transposed: what such a force does along an axis, as a torque.
+// Transpose of rgTurning_Force: torque by a motion along an axis.
 static inline rgVec3 rgTurning_Back(const rgTurning* t, const rgSpatial* axis) {
     return rgAdd(rgCross(t->push, axis->linear),
                  rgMat3_MultiplyTransposed(&t->torque, axis->angular));

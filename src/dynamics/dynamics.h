@@ -126,7 +126,7 @@ void rgDynamics_PlaceTree(rgDynamics* d, int tree,
 void rgDynamics_PlaceTreeLinks(rgDynamics* d, int tree, const double* q);
 void rgDynamics_FillTreeMass(rgDynamics* d, int tree);
 rgResult rgDynamics_FactorizeTree(rgDynamics* d, int tree, const double* added);
-// Another velocity at the same positions, and its b(q, v).
+// Set another velocity at the same positions, and compute its b(q, v).
 void rgDynamics_SetTreeVelocity(rgDynamics* d, int tree, const double* v);
 void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias);
 // Velocities that v gives the links: of their centres of mass, in world axes, and their rates, in
@@ -180,10 +180,10 @@ void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int link
 // transmission.c: length of a tendon. Values: NULL, or its rate over the model's columns of the
 // tendon; drift: NULL, or what kinematic bodies add to that rate.
 double rgDynamics_TendonRow(const rgDynamics* d, int tendon, double* values, double* drift);
-// Adds what a force along the way of a tendon (positive: it lengthens) does to each body, about the
-// world's origin.
+// Add the wrench on each body, about the world's origin, of a force along the path of a tendon
+// (positive: it lengthens).
 void rgDynamics_LoadTendon(const rgDynamics* d, int tendon, double force, rgSpatial* wrenches);
-// The same for the position of an actuator over the model's columns of the actuator, and for its
-// force where it acts on frames.
+// Position of an actuator and its rate over the model's columns of the actuator, and drift, as of a
+// tendon; and its force if it acts on frames.
 double rgDynamics_DriveRow(const rgDynamics* d, int actuator, double* values, double* drift);
 void rgDynamics_LoadDrive(const rgDynamics* d, int actuator, double force, rgSpatial* wrenches);

@@ -244,7 +244,7 @@ rgSubtractOne(const rgDynamics* d, const rgDof* dof, const double* x, double* de
     }
 }
 
-// The same for one and its parent, in one pass over those above both.
+// Subtract a degree of freedom and its parent, in one pass over those above both.
 static inline __attribute__((always_inline)) void
 rgSubtractPair(const rgDynamics* d, const rgDof* dof, const double* x, double* dense) {
     const int* column = d->model->massColumns + dof->rowStart;

@@ -1,4 +1,4 @@
-// Lengths of tendons and positions of actuators, and what they gain when a degree of freedom moves.
+// Lengths of tendons and positions of actuators, and their derivatives by the degrees of freedom.
 // docs/theory/tendons.md, docs/theory/actuators.md.
 #include "dynamics/dynamics.h"
 #include "dynamics/wrap.h"

@@ -1,5 +1,5 @@
 // Identification from start to answer: checks, the fit of all motions, cross-validation, bootstrap,
-// and what the motions determine. docs/theory/identify.md.
+// and the parameters that the motions determine. docs/theory/identify.md.
 #include "identify/identify.h"
 #include "identify/linear.h"
 
@@ -482,7 +482,7 @@ static rgResult rgCrossValidate(rgIdentification* id) {
     return result;
 }
 
-// ---- what the motions determine
+// ---- parameters that the motions determine
 
 // Sum of the motions' curvatures, each weighted by `counts` (NULL: 1).
 static void rgSumMotions(const rgIdentification* id, const int* counts, double* H, double* g) {
@@ -501,8 +501,7 @@ static void rgSumMotions(const rgIdentification* id, const int* counts, double* 
     }
 }
 
-// identify.10-12: Curvature in units of what a motion's cost scatters by, against that of the
-// bounds.
+// identify.10-12: Curvature in units of the scatter of a motion's cost, against that of the bounds.
 static rgResult rgDetermine(rgIdentification* id) {
     int p = id->fit.parameterCount;
     size_t size = (size_t)p;
@@ -550,7 +549,7 @@ static void rgDraw(const rgIdentification* id, int replicate, int* counts) {
     }
 }
 
-// identify.13: One step of Newton for the motions of the draw, from what was found with all.
+// identify.13: One step of Newton for the motions of the draw, from the solution with all motions.
 static bool rgReplicate(const rgIdentification* id, const int* counts, double* H, double* step) {
     const rgFit* fit = &id->fit;
     int p = fit->parameterCount;

@@ -23,7 +23,7 @@ rgResult rgParameter_Resolve(rgParameter* parameter, const rgModelDef* model,
                              rgDiagnostics* diagnostics);
 const char* rgParameter_Unit(const rgParameter* parameter);
 double rgParameter_Value(const rgParameter* parameter, const rgModelDef* model);
-// Give the model what `base` has, with these values in place.
+// Set the model's parameters to those of `base`, with these values in place.
 rgResult rgParameters_Apply(const rgParameter* parameters, int count, const double* values,
                             const rgModelDef* base, rgModelDef* model);
 // Values from places in [0, 1] between the bounds, and back.
@@ -89,7 +89,7 @@ typedef struct rgFit {
     int simulationCount;
 } rgFit;
 
-// A set of motions and what was found from them.
+// A set of motions and the parameters fitted to them.
 typedef struct rgSolution {
     int motionCount;
     int* motions;      // numbers of the fit's motions
@@ -150,7 +150,7 @@ rgResult rgFit_Refine(rgFit* fit, rgSolution* solution, int steps, bool curvatur
 
 // Search over the bounds from the solution's place; fills that.
 rgResult rgFit_Search(rgFit* fit, rgSolution* solution);
-// So many of a solution's motions, at equal distances, with their starts; some has room for all.
+// Choose motions of a solution at equal distances, with their starts; some has room for all.
 void rgSolution_Choose(const rgSolution* solution, const rgFit* fit, rgSolution* some);
 
 // ---- solution.c

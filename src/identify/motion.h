@@ -37,7 +37,7 @@ typedef struct rgLoadedMotion {
     double* controls;
 } rgLoadedMotion;
 
-// Rows of numbers and what they mean, from whatever file.
+// Rows of numbers and their meaning, from any file.
 typedef struct rgMotionTable {
     const char* path;
     const rgModel* model;

@@ -58,7 +58,7 @@ void rgSearch_Begin(rgSearch* search, const double* mean, double sigma) {
     }
 }
 
-// Into [0, 1]: what would leave comes back.
+// Reflect a value into [0, 1].
 static double rgReflect(double x) {
     x = fmod(fabs(x), 2);
     return x > 1 ? 2 - x : x;

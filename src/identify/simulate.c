@@ -21,7 +21,7 @@ typedef struct rgRunner {
     double* now;
 } rgRunner;
 
-// ---- what is measured
+// ---- measured quantities
 
 static void rgMeasure(const rgWorld* world, const rgMotion* motion, double* values) {
     const double* q = rgWorld_Positions(world, NULL);

@@ -44,7 +44,7 @@ static void rgPlace(rgH5* h5, const rgTriplets* from, rgPlacement placement, rgT
     }
 }
 
-// Read a vector and put it at `values` in the order of rigor. Refuses what is not finite.
+// Read a vector and put it at `values` in the order of rigor. Refuses numbers that are not finite.
 static void rgReadRows(rgH5* h5, const char* name, int count, int contactRowCount, double* values) {
     double* read = rgH5_ReadNumbers(h5, name, count);
     rgH5_CheckFinite(h5, name, read, count);

@@ -22,7 +22,7 @@ typedef struct rgH5 {
 
 void rgH5_OpenRead(rgH5* h5, const char* path, const rgAllocator* allocator,
                    rgDiagnostics* diagnostics);
-// Messages name the file `shown`, which is what `path` becomes in the end.
+// Messages name the file `shown`, the final name of `path`.
 void rgH5_OpenChange(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 void rgH5_Create(rgH5* h5, const char* path, const char* shown, rgDiagnostics* diagnostics);
 // With checksums in its headers.

@@ -53,7 +53,7 @@ static bool rgTakeParts(rgArena* arena, int count, rgHullParts* parts) {
     return parts->hulls != NULL;
 }
 
-// The whole file must be what was written: sizes, key, hash, numbers.
+// Check the whole file: sizes, key, hash, numbers.
 static bool rgCheckHead(const char* bytes, size_t size, const uint64_t key[2], rgCacheHead* head) {
     uint64_t hash = 0;
     if (size < sizeof(rgCacheHead) + sizeof(hash)) {

@@ -5,7 +5,7 @@
 #include "io/mesh_cache.h"
 #include "io/resource.h"
 
-// A name and what it belongs to; sorted for look-up.
+// Name and the index of its owner; sorted for look-up.
 typedef struct rgIndexedName {
     const char* name;
     int index;

@@ -1,4 +1,4 @@
-// Mesh files: choosing the reader, collecting triangles, and what is left to check at the end.
+// Mesh files: choosing the reader, collecting triangles, and final checks.
 #include "io/mesh.h"
 
 #include "io/file.h"

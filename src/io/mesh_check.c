@@ -82,7 +82,7 @@ static double rgMesh_Height(const rgMesh* mesh, int triangle, rgVec3 normal, int
     return rgDot(normal, rgSub(rgMesh_Vertex(mesh, vertex), p));
 }
 
-// The same for the corner of triangle b that is not on the edge, and the plane of triangle a.
+// Height of the corner of triangle b that is not on the edge, over the plane of triangle a.
 static double rgMesh_Dent(const rgMesh* mesh, const rgMeshEdge* a, const rgMeshEdge* b) {
     const int* corner = mesh->triangles + 3 * (size_t)b->triangle;
     int apex = corner[0] + corner[1] + corner[2] - b->low - b->high;

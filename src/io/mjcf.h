@@ -200,7 +200,7 @@ void rgMjcf_Check(rgMjcf* m, rgResult result); // keeps the first failure
 void* rgMjcf_Grow(rgMjcf* m, void** array, int* capacity, int used,
                   size_t size); // room for one more; its address
 rgSource rgMjcf_Source(const rgXmlNode* node);
-// As rgReadMjcf, of a model that is so deep within others.
+// Read MJCF as rgReadMjcf does, at `depth` models within models.
 rgResult rgReadMjcfAt(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
                       rgDiagnostics* diagnostics, int depth, rgModelDef** model);
 
@@ -353,8 +353,7 @@ void rgMjcf_SetReflected(rgMjcf* m, const rgXmlNode* root); // needs joints and 
 // An actuator that is not supported and does nothing. mjcf_actuator.c
 bool rgMjcf_IsIdle(const rgModelDef* def, const rgActuatorDef* actuator);
 
-// mjcf_sensor.c
-// A frame for what is on something that is not a site.
+// mjcf_sensor.c: frame for a sensor that is not on a site.
 rgFrameId rgMjcf_AddOwnFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rgPose pose);
 void rgMjcf_ReadSensors(rgMjcf* m, const rgXmlNode* root);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Zero is what is not supported, as in "user".
+// Laws of gain and bias. Zero is an unsupported one, as "user".
 typedef enum rgMjLaw { rg_mjLawOther, rg_mjLawNone, rg_mjLawAffine, rg_mjLawMuscle } rgMjLaw;
 
 #define RG_NO_ACTIVATION (-1) // index of kinds that are not supported

@@ -1,4 +1,4 @@
-// MJCF <worldbody>: bodies, and frames, which only move what is inside them.
+// MJCF <worldbody>: bodies, and frames, which only move their content.
 #include "io/mjcf.h"
 
 #include <string.h>

@@ -71,7 +71,7 @@ static void rgMjWriter_FieldRange(const rgHeightFieldData* field, double* low, d
     }
 }
 
-// Rows from the far side down, as the reader wants them.
+// Rows from the far side down, the order of MJCF.
 static void rgMjWriter_Field(rgMjWriter* w, int shape, const rgHeightFieldData* field) {
     double low, high;
     rgMjWriter_FieldRange(field, &low, &high);

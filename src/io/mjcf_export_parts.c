@@ -1,4 +1,4 @@
-// A model definition as MJCF: what refers to bodies, joints and shapes.
+// A model definition as MJCF: elements that refer to bodies, joints and shapes.
 #include "io/mjcf_export.h"
 
 #include <string.h>

@@ -162,9 +162,10 @@ static double rgMjcf_Impedance(const rgMjSoftness* softness, double depth) {
     return RG_MIN(RG_MAX(s[0] + y * (s[1] - s[0]), 1e-4), 0.9999);
 }
 
-// MuJoCo's contact is no spring: with impedance d its acceleration is (1 - d) of the free one and d
-// of that of the spring, so that it bears loads 1/(1 - d) times better than it swings. The spring
-// here sinks as deep under the weight of the mass, and has the same damping ratio.
+// Spring of MuJoCo's contact, which is no spring itself: with impedance d its acceleration is (1 -
+// d) of the free one and d of that of the spring, so that it bears loads 1/(1 - d) times better
+// than it swings. The spring here sinks as deep under the weight of the mass, and has the same
+// damping ratio.
 void rgMjcf_ContactSpring(const rgMjcf* m, const rgMjSoftness* softness, double mass,
                           rgMaterial* material) {
     double stiffness, damping, dmax = RG_MIN(RG_MAX(softness->solimp[1], 1e-4), 0.9999);

@@ -7,7 +7,7 @@
 // not numbers.
 const char* rgScanDouble(const char* text, const char* end, double* value);
 
-// The same for a decimal integer; NULL also when it does not fit.
+// Scan a decimal integer; NULL also when it does not fit.
 const char* rgScanInt(const char* text, const char* end, int* value);
 
 // Blanks as XML and mesh files have them.

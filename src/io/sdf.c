@@ -177,7 +177,7 @@ static int rgSdf_TreeRoot(const rgSdf* sdf, const rgSdfPart* link) {
     return (int)(link - sdf->parts);
 }
 
-// The base of a robot: it has a mass, and something moves on what it stands on.
+// Base of a robot: it has a mass, and a part that moves is mounted on its tree.
 static bool rgSdf_IsBase(const rgSdf* sdf, const rgSdfPart* link) {
     bool moves = false;
     int root = rgSdf_TreeRoot(sdf, link);

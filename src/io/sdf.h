@@ -99,7 +99,7 @@ int rgSdf_Find(const rgSdf* sdf, const rgSdfPart* from, const char* name);
 const rgXmlNode* rgSdf_Included(rgSdf* sdf, const rgXmlNode* include);
 int rgSdf_ReadVersion(rgSdf* sdf, const rgXmlNode* root);
 
-// sdf_pose.c: find where every part is and what it is fixed to.
+// sdf_pose.c: find the pose of every part and the part it is fixed to.
 void rgSdf_Resolve(rgSdf* sdf);
 
 // sdf_joint.c

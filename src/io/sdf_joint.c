@@ -1,4 +1,5 @@
-// SDF joints: their ends and types, the tree that they make of the links, and what closes a loop.
+// SDF joints: their ends and types, the tree that they make of the links, and joints that close
+// loops.
 #include "io/sdf.h"
 
 #include <math.h>

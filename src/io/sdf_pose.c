@@ -126,7 +126,7 @@ static void rgSdf_ResolvePose(rgSdf* sdf, int index, int* chain) {
     }
 }
 
-// The same along `attached`, to a link or the world.
+// Resolve the chain of `attached`, to a link or the world.
 static void rgSdf_ResolveLink(rgSdf* sdf, int index, int* chain) {
     int count = 0, at = index;
     for (; sdf->parts[at].link < 0 && sdf->parts[at].attached != at; at = sdf->parts[at].attached) {

@@ -19,7 +19,7 @@ typedef struct rgSdfShape {
     rgHeightFieldData field;
 } rgSdfShape;
 
-// A positive number, or three, of a geometry. What is only shown may be left out.
+// Read a positive number, or three, of a geometry. Shapes that are only shown may be left out.
 static bool rgSdf_Size(rgSdf* sdf, const rgSdfShape* shape, const rgXmlNode* node, const char* name,
                        double* values, int count) {
     const rgXmlNode* child = rgXmlReader_RequiredChild(&sdf->xml, node, name);

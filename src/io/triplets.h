@@ -31,7 +31,7 @@ void rgTriplets_Free(rgTriplets* triplets);
 // Compressed rows with ascending columns. Zeros off the diagonal are left out.
 rgResult rgTriplets_Compress(const rgTriplets* triplets, int rowCount, int columnCount,
                              rgOwnedSparse* matrix);
-// The same for (A + A')/2, exactly symmetric. Gives max |A - A'| / max |A|.
+// Compress (A + A')/2, exactly symmetric. Gives max |A - A'| / max |A|.
 rgResult rgTriplets_CompressSymmetric(const rgTriplets* triplets, int rowCount,
                                       rgOwnedSparse* matrix, double* asymmetry);
 

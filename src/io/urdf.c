@@ -354,7 +354,7 @@ static void rgUrdf_AddLink(rgUrdf* urdf, rgUrdfLink* link) {
     rgUrdf_AddShapes(urdf, link);
 }
 
-// Find out what is fixed to what: group[i] is the link that carries link i, -1 for the world.
+// Find groups of fixed links: group[i] is the link that carries link i, -1 for the world.
 static void rgUrdf_FindGroups(rgUrdf* urdf) {
     int* group = rgUrdf_Take(urdf, urdf->linkCount, sizeof(int));
     if (group == NULL) {

@@ -271,7 +271,7 @@ static rgResult rgXmlBuilder_Parse(rgXmlBuilder* builder, const void* bytes, siz
     return result;
 }
 
-// Once more with what other readers accept; *builder has the tree if that goes well.
+// Parse again in the form that other readers accept; *builder has the tree if that succeeds.
 static rgResult rgXmlBuilder_ParseMended(rgXmlBuilder* builder, const void* bytes, size_t count) {
     const rgAllocator* allocator = &builder->tree->arena.allocator;
     size_t mendedCount = 0;

@@ -47,7 +47,7 @@ char* rgMendXml(const rgAllocator* allocator, const char* bytes, size_t count, s
 // Parse bytes into the tree and give the root element. `file` names the source in remarks.
 rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const char* file,
                          rgDiagnostics* diagnostics, rgXmlNode** root);
-// The same from a file.
+// Load a tree from a file.
 rgResult rgXmlTree_Load(rgXmlTree* tree, const char* path, rgDiagnostics* diagnostics,
                         rgXmlNode** root);
 
@@ -57,7 +57,7 @@ void rgXmlNode_DropEmpty(rgXmlNode* node);
 // Put the children of `source` in the place of `node`, which must have a parent.
 void rgXmlNode_ReplaceByChildren(rgXmlNode* node, rgXmlNode* source);
 
-// Another value for an attribute of a copy; NULL: the same.
+// New value of an attribute of a copy; NULL: unchanged.
 typedef const char* rgXmlRenameFcn(void* context, const rgXmlNode* node,
                                    const rgXmlAttribute* attribute);
 // A copy without parent of the element and all below it. NULL: out of memory, or too many elements.
@@ -99,7 +99,7 @@ bool rgXmlReader_Bool(rgXmlReader* reader, const rgXmlNode* node, const char* na
 // Between `least` and `most` numbers separated by blanks. Gives how many; 0 when absent or bad.
 int rgXmlReader_Doubles(rgXmlReader* reader, const rgXmlNode* node, const char* name,
                         double* values, int least, int most);
-// The same of an element's text, which must be there.
+// Numbers of an element's text, which must be there.
 int rgXmlReader_TextDoubles(rgXmlReader* reader, const rgXmlNode* node, double* values, int least,
                             int most);
 // One number as the text of an element.

@@ -39,13 +39,13 @@ rgResult rgBlockFactor_Lu(rgBlockFactor* factor, const double* const* values, do
 // Solve in place with the last factorization (scalar vector in the original order). No allocation.
 void rgBlockFactor_Solve(rgBlockFactor* factor, double* x);
 
-// The same for `count` vectors, the columns of x (leading dimension ldx): several at a time, which
-// is several times as fast per vector. Vectors that are zero in most blocks are faster still when
+// Solve for `count` vectors, the columns of x (leading dimension ldx): several at a time, which is
+// several times as fast per vector. Vectors that are zero in most blocks are faster still when
 // neighbours among them are not zero in the same part of the graph. Equal to Solve up to rounding.
 void rgBlockFactor_SolveMany(rgBlockFactor* factor, int count, double* x, int ldx);
 
-// The same for right-hand sides that are zero outside of some blocks, when the solutions are wanted
-// in these blocks only: chosen[i] for each block i. The other blocks of x are neither read nor
+// Solve for right-hand sides that are zero outside of some blocks, when the solutions are needed in
+// these blocks only: chosen[i] for each block i. The other blocks of x are neither read nor
 // written.
 void rgBlockFactor_SolveSome(rgBlockFactor* factor, const bool* chosen, int count, double* x,
                              int ldx);

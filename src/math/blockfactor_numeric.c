@@ -146,7 +146,7 @@ static void rgAddRuns(const rgBlockFactor* f, const rgFrontNumbers* n, const rgF
     f->kernels->addMatrix(row->count, column->count, source, from, target, lead);
 }
 
-// The same for the lower triangle of one run.
+// Add the lower triangle of one run.
 static void rgAddTriangle(const rgFrontNumbers* n, const rgFrontNumbers* child, const rgRun* run) {
     int lead, from = child->front->updateLead;
     double* target = rgFrontAt(n, run->to, run->to, &lead);
@@ -186,7 +186,7 @@ static int rgFirstRest(const rgBlockFactor* f, const rgFrontNumbers* n, const rg
     return c;
 }
 
-// Before the elimination: what children add to the fully summed columns, and rows with `both`.
+// Before the elimination: add children to the fully summed columns, and rows with `both`.
 static void rgAddChildren(const rgBlockFactor* f, const rgFrontNumbers* n, bool both) {
     for (int c = n->front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
         rgFrontNumbers child = rgNumbersOf(f, c);
@@ -201,7 +201,7 @@ static void rgAddChildren(const rgBlockFactor* f, const rgFrontNumbers* n, bool 
     }
 }
 
-// After the elimination, which sets the update matrix: what children add to it.
+// After the elimination, which sets the update matrix: add children to it.
 static void rgPassChildrenOn(const rgBlockFactor* f, const rgFrontNumbers* n, bool both) {
     for (int c = n->front->firstChild; c != -1; c = f->fronts[c].nextSibling) {
         rgFrontNumbers child = rgNumbersOf(f, c);

@@ -110,7 +110,7 @@ static void rgOrderByMinimumDegree(rgAnalysis* a) {
     rgInvertOrder(a);
 }
 
-// The same, one set of a nested dissection after the other.
+// Order one set of a nested dissection after the other.
 static void rgOrderSets(rgAnalysis* a, const int* set) {
     double control[CAMD_CONTROL], info[CAMD_INFO];
     camd_defaults(control);

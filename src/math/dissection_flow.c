@@ -238,7 +238,7 @@ static int rgFlow_Side(const rgFlow* f, int b, bool fromSinks) {
     return out ? rg_left : in ? rg_between : rg_right;
 }
 
-// Set the sides of the band if that is cheaper than what is there.
+// Set the sides of the band if the new cut is cheaper than the old one.
 static void rgFlow_TakeCut(rgFlow* f, bool fromSinks) {
     const rgLevel* level = f->level;
     int weight[3] = {f->weight[0], f->weight[1], f->weight[2]};

@@ -1,4 +1,4 @@
-// Inside of the nested dissection: graphs, cuts of them, and what a cut costs.
+// Inside of the nested dissection: graphs, cuts of them, and the cost of a cut.
 #pragma once
 #include "math/dissection.h"
 

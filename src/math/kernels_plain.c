@@ -55,7 +55,7 @@ static void rgSubtractColumns(int m, int k, const double* A, int lda, const doub
     }
 }
 
-// y += A b, the same way.
+// y += A b, four columns at a time.
 static void rgAddColumns(int m, int k, const double* A, int lda, const double* b, size_t stride,
                          double* restrict y) {
     int p = 0;

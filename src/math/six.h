@@ -28,7 +28,7 @@ static inline rgSix rgSix_Add(rgSix s, rgSix t) {
     return (rgSix){s.a + t.a, s.b + t.b, s.c + t.c};
 }
 
-// As rgSpatialDot().
+// Dot product of rgSpatialDot().
 static inline double rgSix_Dot(rgSix s, rgSix t) {
     rgTwo sum = s.a * t.a + s.b * t.b + s.c * t.c;
     return sum[0] + sum[1];

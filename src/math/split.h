@@ -1,4 +1,4 @@
-// Vectors as two numbers and one, for what is applied to many of them.
+// Vectors as two numbers and one, for operators that are applied to many of them.
 #pragma once
 #include "math/frame.h"
 #include "math/two.h"

@@ -1,4 +1,4 @@
-// The columns of a recording: what the writer and the reader agree on.
+// Columns of a recording, shared by the writer and the reader.
 #pragma once
 #include "io/hdf5.h"
 #include "rigor/record.h"

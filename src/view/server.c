@@ -646,7 +646,7 @@ int rgViewer_ClientCount(const rgViewer* viewer) {
     return count;
 }
 
-// ---- what is shown ----
+// ---- shown models ----
 
 static rgResult rgSetScene(rgViewer* viewer, rgResult result, rgBytes* packed, bool isLive) {
     rgBytes squeezed = {.allocator = viewer->allocator};

@@ -46,5 +46,5 @@ rgResult rgPackFrame(const rgWorld* world, const rgStepReport* report, const rgF
 
 // ---- command.c ----
 
-// A command from JSON; otherwise what is wrong with it.
+// Parse a command from JSON; returns NULL or the error.
 const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* command);
