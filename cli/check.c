@@ -1,4 +1,4 @@
-// rigor check: what a robot description holds, and what is wrong with it.
+// rigor check: content of a robot description, and its faults.
 #include "check.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct rgCensus {
     int collisionCount, visualCount;
     int pairCount; // number of pairs of shapes that may collide; -1: not counted
     int rules[rg_frictionMaximum + 1]; // number of colliding shapes per rule of friction
-    int softCount;                     // shapes that collide and give way
+    int softCount;                     // shapes that collide and are compliant
     double softest, stiffest;          // range of the stiffness of compliant shapes [N/m]
 } rgCensus;
 

@@ -88,7 +88,7 @@ typedef struct rgCommand {
 #define RG_CLI_GO (-1) // rgParseOptions: nothing to stop for
 
 // Fill the options' values and move the other arguments to argv[1 .. *argumentCount]. "--" ends the
-// options. Returns RG_CLI_GO, or the exit code after printing help (--help) or what is wrong.
+// options. Returns RG_CLI_GO, or the exit code after printing help (--help) or the error.
 int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumentCount);
 
 // Whole-string conversions: false unless all of text is a number of that kind.
@@ -133,7 +133,7 @@ typedef struct rgOutput {
 
 bool rgOutput_Open(rgOutput* output, const char* path);
 
-// True after a message: writing `out` (NULL or "-": no file) would destroy what is read.
+// True after a message: writing `out` (NULL or "-": no file) would destroy an input file.
 bool rgCli_WouldReplace(const char* out, const char* in);
 // A file that grows in its place. A link to a file, or to nothing, is refused: its owner may not be
 // the one who writes. NULL after a message.
@@ -155,7 +155,7 @@ void rgTable_Init(rgTable* table, const char* const* headers, int columnCount);
 void rgTable_Free(rgTable* table);
 void rgTable_Add(rgTable* table, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void rgTable_Print(const rgTable* table, FILE* out);
-// As lines of comma-separated values; cells with commas, quotes or line ends are quoted.
+// Print lines of comma-separated values; cells with commas, quotes or line ends are quoted.
 void rgTable_PrintCsv(const rgTable* table, FILE* out);
 
 // Text for people: "12.3 us", "4.5 ms", "1.2 s". Returns buffer.
@@ -203,7 +203,7 @@ void rgProgress_End(rgProgress* progress); // erases the bar
 
 // Monotonic clock [s].
 double rgCli_Seconds(void);
-// CPU time of the calling thread [s]: what one thread did, whoever else uses the machine.
+// CPU time of the calling thread [s], independent of other load on the machine.
 double rgCli_ThreadSeconds(void);
 
 // Memory or the end of the program, with a message.

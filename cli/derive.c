@@ -79,7 +79,7 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
     };
     int code = rgParseOptions(&command, argc, argv, count);
     options->def.by |= options->forces ? rg_byForce : 0u;
-    // Differences divide by their increment what the solver leaves undone.
+    // Tighten the tolerance: differences divide the solver's residual by their increment.
     a->tolerance = options->check && a->tolerance == 0 ? 1e-12 : a->tolerance;
     return code;
 }

@@ -13,7 +13,7 @@ typedef struct rgDynamicsArguments {
     bool json;
 } rgDynamicsArguments;
 
-// One state and what follows from it.
+// One state and the quantities derived from it.
 typedef struct rgDynamicsView {
     const rgModel* model;
     rgModelInfo info;
@@ -138,7 +138,7 @@ static double rgLargest(const double* values, size_t count) {
     return largest;
 }
 
-// A row of numbers; what is rounding beside the largest is shown as 0.
+// Print a row of numbers; numbers that are rounding beside the largest are shown as 0.
 static void rgPrintRow(const double* values, int count, double largest) {
     for (int i = 0; i < count; ++i) {
         double shown = fabs(values[i]) < 1e-14 * largest ? 0 : values[i];

@@ -44,7 +44,7 @@ void rgIdentifyJob_FreePlan(rgIdentifyJob* job);
 // Mean errors in units of the noise that was stated, the largest kind; about 1 where all fits.
 double rgIdentifyJob_Misfit(const rgIdentifyJob* job);
 #define RG_IDENTIFY_MISFIT 3 // beyond this the answer is not of these motions
-// It converged, and the errors that are left are those of the noise.
+// True if the fit converged, and the remaining errors are those of the noise.
 bool rgIdentifyJob_IsSound(const rgIdentifyJob* job);
 // Every parameter, and no combination of them is open.
 bool rgIdentifyJob_IsDetermined(const rgIdentifyJob* job);

@@ -58,7 +58,7 @@ static bool rgReadFit(rgIdentifyJob* job, const char* text, const char* where) {
     return true;
 }
 
-// Lines of the plan; blank ones and what follows # are nothing.
+// Read the lines of the plan; blank lines and text after # are ignored.
 static bool rgReadPlanFile(rgIdentifyJob* job, const char* path) {
     FILE* file = fopen(path, "r");
     if (file == NULL) {

@@ -1,4 +1,5 @@
-// Output of rigor identify: parameters, what determines them, and errors before and after.
+// Output of rigor identify: parameters, how well the motions determine them, and errors before and
+// after.
 #include "identify.h"
 
 #include <math.h>

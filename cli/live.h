@@ -1,4 +1,4 @@
-// A simulation that someone watches: kept at real time, changed by what they do in the page.
+// Simulation for a viewer: kept at real time, changed by commands of the page.
 #pragma once
 #include "simulation.h"
 

@@ -249,7 +249,7 @@ static int rgFindColumn(char* const* cells, int count, const char* name) {
     return -1;
 }
 
-// One panel per column: those of --what, or the first ones.
+// Choose one panel per column: those of --what, or the first ones.
 static bool rgChooseColumns(rgPlot* plot, const char* path, char* const* cells, int count,
                             const char* what, int* column) {
     if (what == NULL) {

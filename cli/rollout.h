@@ -1,4 +1,4 @@
-// Many worlds: which parameters differ between them, and what is kept of each.
+// Many worlds: parameters that differ between them, and outputs kept of each.
 #pragma once
 #include "comm.h"
 #include "simulation.h"

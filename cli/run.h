@@ -1,4 +1,4 @@
-// Solvers by name, and one solve measured and judged: what solve, demo and bench share.
+// Solvers by name, and one solve measured and judged: shared by solve, demo and bench.
 #pragma once
 #include "cli.h"
 
@@ -55,6 +55,6 @@ typedef struct rgRun {
 // (start with INFINITY). lambda and sigma get the answer.
 void rgRun_Repeat(rgRun* run, rgContactSolver* solver, const rgContactProblem* problem,
                   const double* start, double* lambda, double* sigma);
-// Judge what the last repetition found.
+// Judge the result of the last repetition.
 void rgRun_Judge(rgRun* run, const rgContactSolverDef* def, const rgContactProblem* problem,
                  const double* lambda);

@@ -1,4 +1,4 @@
-// rigor scenes: what rigor simulate can run without a file.
+// rigor scenes: scenes that rigor simulate can run without a file.
 #include "cli.h"
 
 static void rgPrintScenes(void) {

@@ -448,7 +448,7 @@ static bool rgCloseRecorder(rgSimulateJob* job) {
     return false;
 }
 
-// ---- recordings of what someone watches ----
+// ---- recordings of live simulations ----
 
 static void rgLoseRecording(rgSimulateJob* job) {
     job->lostRecording = true;

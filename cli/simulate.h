@@ -10,7 +10,7 @@ typedef struct rgSimulateSummary {
     FILE* out;         // stream that the summary is printed to
 } rgSimulateSummary;
 
-// Warnings on stderr: what mechanics does not explain.
+// Warnings on stderr: anomalies, which mechanics does not explain.
 void rgSimulateSummary_PrintAnomalies(const rgSimulateSummary* summary);
 void rgSimulateSummary_Print(const rgSimulateSummary* summary);
 void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary);

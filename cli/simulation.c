@@ -207,7 +207,7 @@ static bool rgFinishModel(rgSimulation* simulation, const rgSimulationArguments*
            rgCli_CompileDef(&arguments->model, &simulation->loaded);
 }
 
-// Notes are for rigor check, but what does not collide is for everybody.
+// Report ignored pairs: notes are for rigor check, but pairs that do not collide concern all users.
 static void rgTellIgnoredPairs(const rgModelDef* def) {
     int count = 0, ignored = 0;
     const rgExcludedPair* pairs = rgModelDef_ExcludedPairs(def, &count);
@@ -289,7 +289,7 @@ static bool rgCheckKey(const rgModel* model, const rgSimulationArguments* argume
     return false;
 }
 
-// The numbers of an option, or a copy of what holds without it. NULL after a message.
+// Numbers of an option, or a copy of the present values without it. NULL after a message.
 static double* rgReadState(const char* option, const char* text, const double* present, int count) {
     double* numbers = rgCli_Allocate((size_t)count, sizeof(double));
     if (count > 0) {

@@ -1,5 +1,5 @@
-// One simulation from a scene or a file: the model, the world, the loop, and what is measured on
-// the way. What simulate and bench share.
+// One simulation from a scene or a file: the model, the world, the loop, and its measurements.
+// Shared by simulate and bench.
 #pragma once
 #include "model.h"
 #include "run.h"
@@ -105,7 +105,7 @@ typedef struct rgSimulation {
 // Lift robots that start inside a floor and move freely, with a message; false after a message
 // about one that cannot be lifted. floor.c
 bool rgSimulation_LeaveFloor(rgSimulation* simulation, const rgSimulationArguments* arguments);
-// It collides, and its body moves.
+// True if a shape collides, and its body moves.
 bool rgIsMovingShape(const rgModel* model, rgShapeId id);
 
 // Make a simulation ready to run. False after messages on stderr; free it either way.
