@@ -42,7 +42,7 @@ typedef struct rgContactCaseDef {
 rgContactCase* rgMakeContactCase(const rgContactCaseDef* def);
 void rgFreeContactCase(rgContactCase* made);
 
-// The same problem in another form. The arrays stay those of the case.
+// Copy of the problem in another form of G. The arrays stay those of the case.
 rgContactProblem rgContactCase_UseForm(const rgContactCase* made, rgDelassusKind kind);
 
 // A case from given dense numbers: copies n x n G and g. lambda and sigma are zero.

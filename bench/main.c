@@ -91,7 +91,7 @@ static bool rgWriteAll(const rgReport* report, const char* folder) {
     return rgReport_WriteFiles(report, folder) && rgReport_WriteSection(report, folder);
 }
 
-// Run it and write what it found; its exit code.
+// Run an experiment and write its results; returns its exit code.
 static int rgMakeExperiment(const rgExperiment* experiment, rgEffort effort, const char* folder,
                             FILE* print) {
     rgReport* report = rgCreateReport(experiment, effort, folder);
@@ -191,7 +191,7 @@ static void rgReportDeath(const rgExperiment* experiment, rgEffort effort, const
     rgDestroyReport(report);
 }
 
-// In a process of its own: what fails there does not take the others with it.
+// Run in a process of its own: its failure does not end the others.
 static int rgRunApart(const rgExperiment* experiment, const rgBenchArguments* arguments) {
     fflush(NULL);
     pid_t child = fork();
@@ -286,7 +286,7 @@ const rgExperiment* rgFindExperiment(const char* name) {
     return NULL;
 }
 
-// Names of everything, for help and for what was misspelt.
+// Names of all experiments, for help and for misspelt names.
 static int rgFillVerbs(rgVerb* verbs) {
     int count = 0;
     for (int i = 0; i < rg_ownCount; ++i) {

@@ -63,7 +63,7 @@ typedef struct rgPeer {
     double (*seconds)(void* world);
 } rgPeer;
 
-// Those that were built, rigor first. NULL: not built.
+// Engines that were built in, rigor first. NULL: not built.
 const rgPeer* rgPeerAt(int index);
 const rgPeer* rgFindPeer(const char* name);
 extern const rgPeer rgPeerRigor;
@@ -99,7 +99,8 @@ void rgPeerRun_End(rgPeerRun* run);
 // Largest difference of a mass (relative) and of a position [m] or rotation [rad] from the scene's
 // at the start.
 bool rgPeerRun_Compare(rgPeerRun* run, double* mass, double* pose);
-// So many steps from the start; repetitions of all runs take turns. None starts after `seconds`.
+// Time `steps` steps from the start; repetitions of all runs alternate. None starts after
+// `seconds`.
 void rgPeerRuns_Time(rgPeerRun* runs, int runCount, int steps, int repeat, double seconds);
 // Once more, looking at every step.
 void rgPeerRun_Look(rgPeerRun* run, int steps);

@@ -10,7 +10,7 @@ typedef struct rgPoseJudge rgPoseJudge;
 rgPoseJudge* rgPoseJudge_Make(const rgPeerScene* scene);
 void rgPoseJudge_Free(rgPoseJudge* judge);
 
-// Forget what was seen; then look at poses as they are now, any number of times.
+// Reset the judge; then evaluate the present poses, any number of times.
 void rgPoseJudge_Begin(rgPoseJudge* judge);
 bool rgPoseJudge_Look(rgPoseJudge* judge, rgPeerRun* run);
 
@@ -20,7 +20,8 @@ typedef struct rgDepths {
 } rgDepths;
 rgDepths rgPoseJudge_Depths(const rgPoseJudge* judge);
 
-// So many steps from the start, judging every `every`th; also what rgPeerRun_Look() finds.
+// Run `steps` steps from the start, judging every `every`th; includes the results of
+// rgPeerRun_Look().
 rgDepths rgPoseJudge_Run(rgPoseJudge* judge, rgPeerRun* run, int steps, int every);
 
 // Largest distance that any of the bodies has gone from its start [m], kinetic energy of all bodies

@@ -1,4 +1,4 @@
-// Contact problems for other people's solvers, and what they answer.
+// Contact problems for solvers of other projects, and their answers.
 #include "solver_peer.h"
 
 #include "cli.h"

@@ -24,6 +24,6 @@ typedef struct rgWall {
     double jacobian[12 * rg_wallRows];
 } rgWall;
 
-// J M^-1 J', dense: the same problem in contact space.
+// J M^-1 J', dense: the problem in contact space.
 void rgWall_Condense(const rgWall* wall, double* matrix); // rg_wallRows x rg_wallRows
 void rgWall_Build(rgWall* wall); // keep the wall where it is: the problem points into it

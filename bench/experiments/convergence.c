@@ -73,7 +73,7 @@ static bool rgSolveWithin(const rgMethod* method, const rgContactProblem* proble
     return good;
 }
 
-// The judge on what a method has after 1, 2, 3, 4, 6, 8, ... iterations.
+// Errors by the judge after 1, 2, 3, 4, 6, 8, ... iterations of a method.
 static bool rgAddCurves(rgPlot* const plots[3], const rgMethod* method,
                         const rgContactProblem* problem, int most) {
     for (double at = 1; at <= most; at = fmax(at + 1, floor(at * 1.26))) {

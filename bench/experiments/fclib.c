@@ -239,7 +239,7 @@ static void rgAddSolverRows(rgSheet* sheet, const rgBench* bench, const char* fa
     free(costs);
 }
 
-// Means are over what a method itself solved; the profile is the fair comparison.
+// Means are over the problems that a method itself solved; the profile is the fair comparison.
 static rgSheet* rgAddSolverTable(rgReport* report, const char* name, const char* title) {
     rgSheet* sheet = rgReport_Table(report, name, title);
     rgSheet_Column(sheet, "collection", NULL, NULL);
@@ -305,7 +305,8 @@ static bool rgProfiles(rgFclibStudy* study, char* conclusion, size_t size) {
 
 // ---- the paper's own test, and other programs
 
-// Profiles as the paper's Fig. 7 counts: solved is what ends by ADMM's own test.
+// Profiles by the criterion of the paper's Fig. 7: a problem counts as solved if it ends by ADMM's
+// own test.
 static bool rgOwnTest(rgFclibStudy* study) {
     rgBench bench = {0};
     rgAddMethod(&bench, "rigor (auto), true 1e-6", "auto")->def.splitIslands = true;
@@ -519,7 +520,8 @@ static void rgAddTruth(rgSheet* sheet, const char* what, const rgBench* bench) {
     }
 }
 
-// The same mechanics with masses in another unit: G and R times a factor, impulses divided by it.
+// Copy of the mechanics with masses in another unit: G and R times a factor, impulses divided by
+// it.
 static void rgChangeUnit(rgBench* bench, double** scaled) {
     for (int i = 0; i < bench->problemCount; ++i) {
         rgContactProblem* problem = &bench->problems[i].problem;

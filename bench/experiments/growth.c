@@ -34,7 +34,7 @@ static const rgGrowthCase rgCases[] = {
 };
 enum { rg_growthCount = 2 };
 
-// It falls, then it is measured; each part ends after so many seconds.
+// Let the scene fall, then measure; each part ends after its limit in seconds.
 static bool rgRunGrowth(const rgGrowthCase* growth, int size, double limit, rgGrowthRun* run) {
     rgSimulation simulation;
     rgSimulationArguments arguments = rgDefaultSimulationArguments();

@@ -1,4 +1,4 @@
-// Mechanics with known answers: what theory expects, what the default settings give.
+// Mechanics with known answers: theory against the default settings.
 #include "physics/table.h"
 #include "report/report.h"
 

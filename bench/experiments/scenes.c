@@ -1,4 +1,4 @@
-// The scenes of the paper's Figs. 1 to 3: what they are, and pictures where a browser is at hand.
+// Scenes of the paper's Figs. 1 to 3: their sizes, and pictures if a browser is installed.
 #include "report/report.h"
 #include "scratch.h"
 #include "simulation.h"

@@ -1,4 +1,4 @@
-// Simulators side by side on the robots of the paper: steps per second, and what they are worth.
+// Simulators side by side on the robots of the paper: steps per second, and accuracy.
 #include "peer.h"
 #include "pose_judge.h"
 #include "report/report.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// A falling robot is chaotic, and which of its falls are hard to solve is chance: every engine
-// makes the same few, which differ by their time steps.
+// Time steps of the falls: a falling robot is chaotic, and hard solves occur by chance, so every
+// engine makes a few falls that differ by their time steps.
 static const double rgTimeSteps[] = {1e-3, 0.99e-3, 1.01e-3, 0.98e-3, 1.02e-3}; // [s]
 static const double rgSolved = 1.01e-6; // the tolerance, and rounding
 

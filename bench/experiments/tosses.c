@@ -52,7 +52,7 @@ static bool rgIsChosen(int index, int there, int wanted) {
            (int64_t)index * wanted / there != (int64_t)(index + 1) * wanted / there;
 }
 
-// So many of the files, at equal distances, none of those that `avoided` files would be.
+// Read `wanted` files at equal distances, none of those that `avoided` files would be.
 static void rgReadTosses(rgTosses* tosses, const char* folder, int wanted, int avoided) {
     int there = rgCountFiles(folder), seen = 0, left = 0;
     rgMotionDef def = rgDefaultMotionDef();

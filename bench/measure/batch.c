@@ -55,7 +55,7 @@ static double rgOneByOne(const rgCase* test) {
     return seconds;
 }
 
-// So many steps with each call; portion 0: all.
+// Time of steps in portions of `portion` per call; 0: all in one call.
 static double rgTogether(const rgCase* test, int threads, int portion, rgBatchMemory* use) {
     rgThreadPool* pool = NULL;
     rgBatchDef def = rgDefaultBatchDef();

@@ -359,7 +359,7 @@ static bool rgPlot(const rgWallRun* run, const char* folder) {
     return plotted;
 }
 
-// ---- what a call costs
+// ---- cost of a call
 
 static int rgCompareTimes(const void* a, const void* b) {
     double x = *(const double*)a, y = *(const double*)b;

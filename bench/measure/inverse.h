@@ -1,4 +1,4 @@
-// Inverse dynamics of arms that slide on a wall: what rigor bench inverse and the report share.
+// Inverse dynamics of arms that slide on a wall, shared by rigor bench inverse and the report.
 #pragma once
 #include "peer.h"
 

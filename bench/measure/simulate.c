@@ -26,7 +26,7 @@ typedef struct rgBenchSimulateOptions {
     bool json;
 } rgBenchSimulateOptions;
 
-// One scene: what we did and what the peer did.
+// One scene: results of rigor and of the peer.
 typedef struct rgSceneRun {
     char* path;  // file or scene
     char* label; // last part of the path
@@ -102,7 +102,7 @@ static int rgParseOptionsOf(int argc, char** argv, rgBenchSimulateOptions* optio
     return rgParseOptions(&command, argc, argv, count);
 }
 
-// ---- what to run ----
+// ---- selection of scenes ----
 
 static bool rgIsFile(const char* path) {
     return access(path, R_OK) == 0;
@@ -287,8 +287,8 @@ static void rgRunScene(rgSimulateBench* bench, rgSceneRun* run) {
 
 // ---- piles ----
 
-// The pile falls; what follows for half a second is measured. Where that takes too long, each half
-// ends after --seconds.
+// Let the pile fall, then measure half a second. If that takes too long, each half ends after
+// --seconds.
 static void rgRunPile(rgSimulateBench* bench, rgPileRun* run) {
     enum { measure = 250 };
     int settle = (int)lround(bench->options.fall / 2e-3);

@@ -1,4 +1,4 @@
-// Moving bodies with what is fixed to them.
+// Moving bodies with the bodies fixed to them.
 #include "peers/links.h"
 
 #include "cli.h"

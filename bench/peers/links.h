@@ -1,5 +1,4 @@
-// The moving bodies of a scene, with what is fixed to them: what engines are built from that know
-// no merged bodies.
+// Moving bodies of a scene, with the bodies fixed to them: for engines that cannot merge bodies.
 #pragma once
 #include "peer.h"
 

@@ -41,7 +41,7 @@ static rgOutcome rgTopples(void) {
     return rgLab_Result(atan(0.5) * 180 / RG_PI, rgBisect(rgTallStays, 20, 32, 12));
 }
 
-// The same block with less friction slides before it topples, upright.
+// Upright block with less friction: it slides before it topples.
 static rgOutcome rgSlidesUpright(void) {
     rgWorldDef def = rgLab_Tilted(24 * RG_PI / 180);
     rgLab lab = rgOpenBlock(&def, 0.4, "0.05 0.05 0.1");

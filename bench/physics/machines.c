@@ -1,4 +1,4 @@
-// Flight, pendulums, gears, pulleys and what holds or carries something.
+// Flight, pendulums, gears, pulleys, lifts and grips.
 #include "physics.h"
 
 // ---- flight

@@ -1,4 +1,4 @@
-// Free motion, joints, loops, servos: what is kept, periods, rates.
+// Free motion, joints, loops, servos: conserved quantities, periods, rates.
 #include "physics.h"
 
 // ---- tops

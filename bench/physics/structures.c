@@ -153,8 +153,8 @@ static rgOutcome rgCards(void) {
 
 // ---- table
 
-// Four legs and a load off the middle: which leg carries what is open, but the sum is the weight
-// and nothing changes from step to step.
+// Four legs and a load off the middle: the distribution of the load is undetermined, but the sum is
+// the weight and nothing changes from step to step.
 static rgOutcome rgTable4(void) {
     rgWorldDef def = rgDefaultWorldDef();
     rgLab lab = rgLab_Open(
