@@ -290,7 +290,7 @@ static void rgMarkTree(rgBroadphase* bp) {
     }
 }
 
-// Pairs of one that moved. Of two that moved, the lower one finds the pair.
+// Pairs of one proxy that moved. If both moved, the lower one finds the pair.
 static void rgSearchProxy(rgSearch* s, int proxy) {
     const rgBroadphase* bp = s->bp;
     int count = bp->query(bp->tree.nodes, &bp->fats[proxy], bp->order);

@@ -621,7 +621,7 @@ static void rgPart_Append(rgCarver* c, rgPart* part, const rgPart* from) {
     }
 }
 
-// One part in place of two, if little is added to the volume and no more of a hollow is filled.
+// Join two parts if little is added to the volume and no more of a hollow is filled.
 static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
     rgPart both, first = c->parts[i], second = c->parts[j];
     bool good = rgPart_Enclose(c, &first, &second, &both) &&

@@ -319,7 +319,7 @@ static bool rgFacetFits(const rgRawHull* raw, int f, rgVec3 normal, double offse
     return true;
 }
 
-// Everything coplanar with facet `seed` that is connected to it joins its group.
+// Add to its group everything coplanar with facet `seed` that is connected to it.
 static void rgGrowGroup(rgRawHull* raw, int seed, int* stack) {
     rgVec3 normal = raw->normal[seed];
     double offset = rgDot(normal, raw->vertices[raw->edges[raw->facetStart[seed]].from]);
@@ -558,9 +558,9 @@ static bool rgStoreNeighbors(rgHullBuild* build, rgArena* arena, rgHull* hull) {
     return true;
 }
 
-// The least vector with at least unit length along the normals of all faces around a vertex: from
-// the point nearest to the origin of the hull of these normals, whose inverse it is. Of many faces
-// some are enough.
+// Least vector with at least unit length along the normals of all faces around a vertex: from the
+// point nearest to the origin of the hull of these normals, whose inverse it is. A limited number
+// of faces suffices.
 static rgVec3 rgInward(const rgHull* hull, int vertex) {
     double x[RG_HULL_SMALL], y[RG_HULL_SMALL], z[RG_HULL_SMALL], ends[3 * RG_HULL_SMALL];
     int first = hull->vertexFaceStart[vertex], count = hull->vertexFaceStart[vertex + 1] - first;

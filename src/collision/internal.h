@@ -128,7 +128,7 @@ bool rgHull_MakeBlocks(rgHull* hull, rgArena* arena, rgArena* scratch);
 
 // ---- climb.c
 bool rgHull_PrepareClimbs(rgHull* hull, rgArena* arena); // needs vertices and neighbours
-// By components: a vector would be passed through memory.
+// Climb along a direction given by components: a vector would be passed through memory.
 int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int start);
 int rgHull_ScanAlong(const rgHull* hull, double x, double y, double z);
 static inline int rgHull_Climb(const rgHull* hull, rgVec3 d, int start) {

@@ -295,7 +295,8 @@ static void rgListVertices(const int32_t* found, const double* weight, int count
     }
 }
 
-// From points near the feature: a line has points at both ends, a cap far from each other.
+// Feature of a cylinder from points near it: a line has points at both ends, a cap far from each
+// other.
 static int32_t rgCylinderShows(const rgConvex* c, const rgVec3* points, int count) {
     bool top = false, bottom = false;
     double spread = 0;

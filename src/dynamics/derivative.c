@@ -88,7 +88,8 @@ static void rgDynamics_FillAxes(rgDynamics* d) {
     }
 }
 
-// derivatives.9: Of a velocity: 2 (s x p, N s) with N = m (v . c) - p c' - [w] (tr I / 2 - I).
+// derivatives.9: Coriolis force of a velocity: 2 (s x p, N s) with N = m (v . c) - p c' - [w] (tr I
+// / 2 - I).
 static rgTurning rgLinkCoriolis(const rgLinkInertia* inertia, const rgSpatial* V) {
     rgVec3 c = inertia->center, w = V->angular;
     rgVec3 p = rgScale(inertia->mass, rgAdd(V->linear, rgCross(w, c)));
@@ -106,8 +107,8 @@ static rgTurning rgLinkCoriolis(const rgLinkInertia* inertia, const rgSpatial* V
     return t;
 }
 
-// derivatives.9: Of a wrench that keeps its direction while its point r turns with the body:
-// (s x f, (r . f) s - f (r . s) - n x s).
+// derivatives.9: Turning of a wrench that keeps its direction while its point r turns with the
+// body: (s x f, (r . f) s - f (r . s) - n x s).
 void rgTurning_AddWrench(rgTurning* t, const rgSpatial* wrench, rgVec3 r) {
     rgMat3 arm = rgOuterProduct(wrench->linear, r), turn = rgSkew(wrench->angular);
     double along = rgDot(r, wrench->linear);
@@ -163,7 +164,7 @@ void rgDynamics_SumSlopes(rgDynamics* d) {
     }
 }
 
-// derivatives.11: What S_i and the columns that move it along have to do with the axes from i
+// derivatives.11: Forces that couple S_i and the columns that move it along with the axes from i
 // upwards. All forces are those of everything below i.
 typedef struct rgSlopeForces {
     rgSpatial inert;         // force of an acceleration along S_i

@@ -194,7 +194,7 @@ static void rgSolveColumns(const rgDynamics* d, int n, double* x) {
     }
 }
 
-// One by one: their paths are longer than there are columns.
+// Solve columns one by one: their paths are longer than there are columns.
 static void rgSolveDeepColumns(const rgDynamics* d, int n, double* x) {
     double* y = d->scratch;
     for (int c = 0; c < n; ++c) {

@@ -42,8 +42,9 @@ static double rgPower(const rgSpatial* motion, rgVec3 arm, const rgSpatial* push
     return rgDot(push->linear, velocity) + rgDot(push->angular, motion->angular);
 }
 
-// tendons.3: How fast a knot goes along a direction (and turns about an axis): per degree of
-// freedom, or as a kinematic link does. What moves the other link as well is left out.
+// tendons.3: Speed of a knot along a direction (and its turning about an axis): per degree of
+// freedom, or that of a kinematic link. Degrees of freedom that move the other link as well cancel
+// and are left out.
 static void rgMotionRow_Push(rgMotionRow* row, const rgKnot* knot, int other, rgSpatial push) {
     const rgDynamics* d = row->d;
     const rgModel* model = d->model;
@@ -108,7 +109,7 @@ static rgKnot rgFrameKnot(const rgDynamics* d, rgFrameId frame) {
                     place->link, place->body};
 }
 
-// From one frame to another past a shape.
+// Length from one frame to another past a shape, and its rate.
 static double rgMotionRow_Past(rgMotionRow* row, const rgKnot* from, const rgTendonPoint* point,
                                const rgKnot* to, double share) {
     const rgDynamics* d = row->d;

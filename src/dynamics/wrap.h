@@ -10,7 +10,8 @@ typedef struct rgWrap {
     double length;   // between them, along the surface
 } rgWrap;
 
-// From one point to another past a sphere or cylinder (of any length, along z). Side: NULL, or a
-// point on the side where it goes; if that is within the shape, it goes through the shape instead.
+// Shortest path from one point to another past a sphere or cylinder (of any length, along z). Side:
+// NULL, or a point on the side of the path; if that is within the shape, it goes through the shape
+// instead.
 rgWrap rgWrapAround(rgShapeKind kind, double radius, rgPose pose, rgVec3 from, rgVec3 to,
                     const rgVec3* side);

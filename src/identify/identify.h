@@ -157,5 +157,5 @@ void rgSolution_Choose(const rgSolution* solution, const rgFit* fit, rgSolution*
 
 rgResult rgSolution_Create(rgSolution* solution, const rgFit* fit, int motionCount);
 void rgSolution_Free(rgSolution* solution, const rgFit* fit);
-// Everything: starts, search, refinement with some motions, then with all.
+// Run the whole fit: starts, search, refinement with some motions, then with all.
 rgResult rgFit_Solve(rgFit* fit, rgSolution* solution, bool curvatures);

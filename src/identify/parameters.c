@@ -371,7 +371,7 @@ static void rgSetField(const rgFieldInfo* field, rgPart* part, double value) {
     }
 }
 
-// One part with all values that are meant for it, plain numbers first.
+// Set all values of one part, plain numbers first.
 static rgResult rgApplyToPart(const rgParameter* parameters, int count, const double* values,
                               const rgModelDef* base, rgModelDef* model, rgPartKind kind,
                               int index1) {

@@ -1,5 +1,5 @@
-// From M, J to J M^-1 J'. M falls apart into connected components (one per rigid body, or one for a
-// mesh of finite elements); each gets a dense Cholesky factor.
+// Delassus matrix J M^-1 J' from M, J. M falls apart into connected components (one per rigid body,
+// or one for a mesh of finite elements); each gets a dense Cholesky factor.
 #include "io/triplets.h"
 
 #include <cblas.h>

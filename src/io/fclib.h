@@ -44,7 +44,8 @@ void rgWriteExtended(rgH5* h5, const rgContactProblem* problem);
 // RG_H5_ANY; the real ones come back.
 void rgReadFclibMatrix(rgH5* h5, const char* group, int* rowCount, int* columnCount,
                        rgTriplets* entries);
-// As compressed columns (nz = -1), what FCLIB's own tools read best; entries at one place add up.
+// Write a matrix as compressed columns (nz = -1), which FCLIB's own tools read best; entries at one
+// place add up.
 void rgWriteFclibMatrix(rgH5* h5, const char* group, const rgTriplets* entries, int rowCount,
                         int columnCount);
 // Report a failed library call that is not HDF5's.

@@ -1,5 +1,5 @@
-// FCLIB files to contact problems: local (W, q, mu, and V, R, s) and global (M, H, f, w, mu, and
-// G, b). What the fields mean is in docs/formats/fclib.md.
+// FCLIB files to contact problems: local (W, q, mu, and V, R, s) and global (M, H, f, w, mu, and G,
+// b). Meaning of the fields: docs/formats/fclib.md.
 #include "io/fclib.h"
 
 #include <math.h>

@@ -210,8 +210,8 @@ void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const cha
 int rgMjNames_Find(const rgMjNames* names, const char* name);
 // "; did you mean ...?" of the names that there are, or nothing.
 void rgMjcf_Suggest(rgMjcf* m, const rgMjNames* names, const char* name, char out[100]);
-// Bodies count from 1: 0 is the world. What an attribute names; -1 and an error unless it is there.
-// `kind` is for the message.
+// Number of the part that an attribute names; -1 and an error unless it exists. Bodies count from
+// 1: 0 is the world. `kind` is for the message.
 int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute,
                   const char* kind);
 

@@ -84,7 +84,8 @@ static rgMjGeom rgMjcf_GeomSettings(rgMjcf* m, const rgXmlNode* node, int class)
     return geom;
 }
 
-// From the two ends: middle, direction (z runs from the second to the first) and half length.
+// Pose of a geom from its two ends: middle, direction (z runs from the second to the first) and
+// half length.
 static rgPose rgMjcf_FromTo(rgMjcf* m, const rgXmlNode* node, const double* ends, int type,
                             double* size) {
     rgVec3 a = rgVec(ends[0], ends[1], ends[2]), b = rgVec(ends[3], ends[4], ends[5]);

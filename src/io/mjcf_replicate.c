@@ -1,6 +1,6 @@
 // MJCF <replicate>: copies of a subtree, each further along by an offset and a turn, with numbered
-// names. What names parts of the subtree from elsewhere (actuators, sensors, tendons, equalities,
-// contact pairs) is copied with it.
+// names. Elements elsewhere that name parts of the subtree (actuators, sensors, tendons,
+// equalities, contact pairs) are copied with it.
 #include "io/mjcf.h"
 
 #include <stdio.h>

@@ -126,7 +126,7 @@ static bool rgMjcf_SetGeomFrame(rgMjcf* m, const rgXmlNode* node, int geom, rgMj
     return object->frame.index1 > 0;
 }
 
-// By attributes as objtype and objname.
+// Find an object by attributes such as objtype and objname.
 static bool rgMjcf_FindObject(rgMjcf* m, const rgXmlNode* node, const char* typeName,
                               const char* name, bool turns, rgMjObject* object) {
     enum { onBody, onXbody, onGeom, onSite, onCamera };

@@ -8,7 +8,7 @@ typedef struct rgGreyImage {
     uint8_t* pixels;
 } rgGreyImage;
 
-// From the bytes of a file; colours become their brightness. False, with the reason, when it is no
-// PNG file or larger than `mostPixels`. The caller frees pixels with rgRelease.
+// Decode the bytes of a file; colours become their brightness. False, with the reason, when it is
+// no PNG file or larger than `mostPixels`. The caller frees pixels with rgRelease.
 bool rgReadPng(const void* bytes, size_t count, size_t mostPixels, const rgAllocator* allocator,
                rgGreyImage* image, char reason[100]);

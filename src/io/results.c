@@ -893,7 +893,7 @@ typedef struct rgChecker {
     int64_t first;    // row of the first check
 } rgChecker;
 
-// From the file, or all zero.
+// Allocate the checks, and read them from the file unless they are to be computed.
 static rgResult rgChecker_Begin(rgChecker* checker, int64_t count) {
     rgResults* results = checker->results;
     size_t numbers = (size_t)count * (size_t)results->arrayCount;
@@ -947,7 +947,7 @@ static rgResult rgChecker_VisitRows(rgChecker* checker, int array, int64_t first
     return result;
 }
 
-// On the disk, so that what follows cannot be there without it.
+// Flush to the disk before writing goes on, so that later data cannot be there without these.
 static rgResult rgSettle(rgResults* results, int64_t first, int64_t count,
                          rgDiagnostics* diagnostics) {
     int last = count > 0 ? rgResults_PartOf(results, first + count - 1) : -1;

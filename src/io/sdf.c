@@ -332,8 +332,8 @@ static void rgSdf_AddRest(rgSdf* sdf) {
     }
 }
 
-// Attributes of elements that hold values: none has any. What is skipped as a whole is not looked
-// at.
+// Warn about attributes of elements that hold values: none is known. Elements that are skipped as a
+// whole are not checked.
 static void rgSdf_CheckRest(rgSdf* sdf, const rgXmlNode* node) {
     static const char* const skipped[] = {"plugin",
                                           "sensor",

@@ -223,7 +223,7 @@ void rgSdf_Collect(rgSdf* sdf, const rgXmlNode* root) {
     }
 }
 
-// By scope, name, kind, place. The table comes first, as qsort has no context.
+// Sort key: scope, name, kind, place. The table comes first, as qsort has no context.
 typedef struct rgSdfKey {
     int scope;
     const char* name;

@@ -31,7 +31,7 @@ typedef struct rgAnalysis {
 
 enum { rg_analysisArrays = 14 };
 
-// From so much arithmetic on, nested dissection is tried.
+// Least number of floating-point operations from which nested dissection is tried.
 static const double rg_dissectionFlops = 80e6;
 
 static int rgBlockSize(const rgBlockFactor* f, int block) {

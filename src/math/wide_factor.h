@@ -190,7 +190,7 @@ RG_INLINE void rgMoves_Add(rgMoves* m, int to, int from) {
     m->count += to != from;
 }
 
-// at[i] = i on entry and exit.
+// Compose row exchanges; at[i] = i on entry and exit.
 static void rgMoves_Init(rgMoves* m, int count, const int* pivot, int* at) {
     for (int c = 0; c < count; ++c) {
         int t = at[c];
