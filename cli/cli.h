@@ -108,7 +108,7 @@ void rgCli_PrintDiagnostics(const rgDiagnostics* diagnostics, FILE* out, bool no
 
 // ---- interrupt.c ----
 
-// From now on Ctrl-C and SIGTERM are only noted; a second one ends the program.
+// Catch Ctrl-C and SIGTERM from now on: the first is only noted; a second one ends the program.
 void rgCli_CatchInterrupt(void);
 bool rgCli_IsInterrupted(void);
 

@@ -26,7 +26,7 @@ typedef struct rgColumns {
 
 // True if a list of columns contains torques, which need sensors of their own.
 bool rgColumns_WantTorques(const char* text);
-// From a list such as "q,v,pose:hand"; NULL means "q,v". False after a message; free it either way.
+// Read a list such as "q,v,pose:hand"; NULL means "q,v". False after a message; free it either way.
 bool rgColumns_Read(rgColumns* columns, const char* text, const rgModel* model);
 void rgColumns_Free(rgColumns* columns);
 void rgColumns_WriteNames(const rgColumns* columns, FILE* file, const rgSimulation* simulation);

@@ -257,7 +257,7 @@ static bool rgInverseCall_Run(rgInverseJob* job, const double* vRef, rgInverseRe
     return true;
 }
 
-// From every row to the next.
+// Invert the motion from every row to the next.
 static bool rgFollowStates(rgInverseJob* job) {
     const rgMotionFile* ref = &job->reference;
     rgInverseResult result;

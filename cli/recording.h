@@ -24,7 +24,7 @@ typedef struct rgRecordedNames {
 } rgRecordedNames;
 bool rgRecordedNames_Read(rgRecordedNames* names, const rgOpenedRecording* opened,
                           const char* kind);
-// By a number from 1; NULL when there is none.
+// Name by a number from 1; NULL when there is none.
 const char* rgRecordedNames_At(const rgRecordedNames* names, int number);
 void rgRecordedNames_Free(rgRecordedNames* names);
 

@@ -247,7 +247,7 @@ static bool rgMakeStep(rgSimulateJob* job, rgStepReport* report) {
     return result == rg_ok;
 }
 
-// Once: contacts that a kinematic body squeezes, the deepest pair by name.
+// Name contacts that a kinematic body squeezes, once: the deepest pair.
 static void rgNameSqueezed(const rgSimulation* simulation) {
     int count = 0, squeezed = 0;
     const rgContact* contacts = rgWorld_Contacts(simulation->world, &count);
@@ -272,7 +272,7 @@ static const char* rgEqualityKindName(rgEqualityKind kind) {
     return kind == rg_equalityConnect ? "connect" : kind == rg_equalityWeld ? "weld" : "coupling";
 }
 
-// Once: the loop that is farthest from closed, by name.
+// Name the loop that is farthest from closed, once.
 static void rgNameOpen(const rgSimulation* simulation) {
     int count = 0;
     const rgConstraintForce* rows = rgWorld_Constraints(simulation->world, &count);
