@@ -173,7 +173,7 @@ static double rgSign(rgRandom* random) {
     return rgRandom_Index(random, 2) ? 1 : -1;
 }
 
-// From impulses in a square to the disc of the same width: rolling about one axis, or none.
+// Map impulses in a square to the disc of the same width: rolling about one axis, or none.
 static void rgChooseRolling(double* lambda, double* sigma) {
     if (sigma[0] != 0) {
         lambda[1] = sigma[1] = 0;

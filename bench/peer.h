@@ -102,7 +102,7 @@ bool rgPeerRun_Compare(rgPeerRun* run, double* mass, double* pose);
 // Time `steps` steps from the start; repetitions of all runs alternate. None starts after
 // `seconds`.
 void rgPeerRuns_Time(rgPeerRun* runs, int runCount, int steps, int repeat, double seconds);
-// Once more, looking at every step.
+// Repeat the run, and evaluate every step.
 void rgPeerRun_Look(rgPeerRun* run, int steps);
 
 #ifdef __cplusplus

@@ -93,7 +93,8 @@ static void rgAddTouch(rgScenery* s, int a, int b, rgV3 point, rgV3 normal) {
     }
 }
 
-// One to three points between neighbours; the first body touches the world, others may.
+// Chain of bodies with one to three points between neighbours; the first body touches the world,
+// others may.
 static void rgBuildChain(rgScenery* s, rgRandom* random, double massDecades) {
     int count = 1 + rgRandom_Index(random, 20);
     rgV3 along = rgUnit(rgSum(rgRandomVector(random, 0.7), (rgV3){0, 0, 1}));
@@ -382,7 +383,7 @@ static int rgChooseBlocks(const rgScenery* s, const rgRandomTraits* traits, rgRa
     return count;
 }
 
-// On the normals alone, as contacts are, or on all rows.
+// Compliance of the normals alone, as contacts have it, or of all rows.
 static void rgChooseCompliance(rgContactCase* made, rgRandom* random) {
     double size = pow(10, rgRandom_Uniform(random, -4, -1));
     bool normals = rgHappens(random, 0.5);

@@ -507,7 +507,7 @@ static double rgScore(rgEngineSearch* search, int candidate, int fold) {
     return sum;
 }
 
-// One knob after the other, twice, from the middle of their ranges.
+// Coordinate search: one knob after the other, twice, from the middle of their ranges.
 static int rgChooseWithout(rgEngineSearch* search, int fold) {
     int best = 0;
     for (int k = 0; k < search->knobCount; ++k) {

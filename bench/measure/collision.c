@@ -382,7 +382,7 @@ typedef struct rgCrowdTimes {
     int pairs, fclPairs;
 } rgCrowdTimes;
 
-// One run of all steps; the two libraries take turns.
+// One run of all steps; the two libraries alternate.
 static void rgTimeCrowd(int count, rgCrowdTimes* times) {
     rgCrowd crowd = rgMakeCrowd(count);
     rgBroadphaseDef def = rgDefaultBroadphaseDef();

@@ -126,7 +126,7 @@ static bool rgAddSolvers(rgBench* bench, const char* list) {
     return true;
 }
 
-// From the paper's ADMM with one addition at a time to all of them, and all without one.
+// Variants: the paper's ADMM with one addition at a time to all of them, and all without one.
 static void rgAddAblation(rgBench* bench) {
     int admm = rgSolverIndex("admm", 4);
     rgAdmmDef paper = rgDefaultAdmmDef();

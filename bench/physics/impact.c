@@ -47,7 +47,7 @@ typedef struct rgSpringBounce {
     double height, force, time;
 } rgSpringBounce;
 
-// From 0.1 m plus a little, so that the touch falls anywhere within a step.
+// Bounce from 0.1 m plus a little, so that the touch falls anywhere within a step.
 static rgSpringBounce rgBounceOnSpring(double phase) {
     rgWorldDef def = rgLab_Def();
     def.stiffness = 1e4;

@@ -138,7 +138,8 @@ static rgOutcome rgPegTilt(void) {
 
 // ---- balls
 
-// From the top of a fixed ball: one that slides leaves at cos a = 2/3, one that rolls at 10/17.
+// Angle at which a ball leaves the top of a fixed ball: one that slides at cos a = 2/3, one that
+// rolls at 10/17.
 static double rgLeavesAt(double mu) {
     rgWorldDef def = rgLab_Def();
     def.friction = mu;
