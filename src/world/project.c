@@ -97,9 +97,6 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
             *deep = *deep || end < -RG_SLOP;
             p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end), end, 0};
         }
-        if (result != rg_ok) {
-            return result;
-        }
     }
     return rg_ok;
 }
@@ -539,28 +536,20 @@ static void rgProjection_Keep(rgWorld* world) {
     }
 }
 
-rgResult rgProjectPosition(rgStep* step) {
+// True if the next iteration would find nothing to do: only frames are joined, whole violations
+// were undone, and their remainder is below the tolerance.
+static bool rgProjection_IsDone(const rgWorld* world, double violation) {
+    bool whole = violation <= world->def.pushOutSpeed * world->settings.dt;
+    return whole && rgWorld_JoinsFrames(world) &&
+           rgProjection_Curvature(world) + rgProjection_Remainder(world->projection) <
+               RG_LOOP_TOLERANCE;
+}
+
+// Iterate from q+. deep: some half lines end in penetration.
+static rgResult rgProjection_Run(rgStep* step, bool deep) {
     rgWorld* world = step->world;
     rgProjection* p = world->projection;
-    bool loops = world->constraints.rigidEqualityCount > 0, deep = false;
-    rgResult result = rgProjection_ListHalfLines(world, &deep);
-    memset(p->moved, 0, (size_t)world->model->vCount * sizeof(double));
-    p->loopRowCount = 0;
-    p->leavesOpen = false;
-    rgRows_Clear(&p->rows);
-    if (result != rg_ok || (!loops && !deep)) {
-        return result;
-    }
-    if (deep) {
-        rgProjection_MarkIslands(world);
-    }
-    if (loops) {
-        rgWorld_PlaceNext(world, world->kinematics.dynamics);
-    }
-    bool frames = rgWorld_JoinsFrames(world), started = deep;
-    if (result != rg_ok) {
-        return result;
-    }
+    bool loops = world->constraints.rigidEqualityCount > 0, started = deep;
     for (int i = 0; i < RG_LOOP_ITERATIONS; ++i) {
         double violation = 0;
         rgRows_Clear(&p->rows);
@@ -568,17 +557,19 @@ rgResult rgProjectPosition(rgStep* step) {
             rgDynamics_SetPositions(world->kinematics.dynamics, world->next.q);
             violation = rgProjection_AddLoops(world);
         }
+        if (violation < 0) {
+            return rg_errorMemory;
+        }
         if (violation < RG_LOOP_TOLERANCE && !started) {
-            result = violation < 0 ? rg_errorMemory : rg_ok;
-            break;
+            return rg_ok;
+        }
+        rgResult result = rgProjection_Iterate(world, step->report, &deep);
+        if (result != rg_ok) {
+            return result;
         }
         started = false;
-        result = rgProjection_Iterate(world, step->report, &deep);
-        if (result != rg_ok) {
-            break;
-        }
         if (p->closesOpen && rgProjection_HitsInactive(world)) {
-            p->leavesOpen = true;
+            p->leavesOpen = true; // again, with open loops left to their springs
             started = deep;
             continue;
         }
@@ -591,16 +582,32 @@ rgResult rgProjectPosition(rgStep* step) {
         if (!step->isInverse) {
             rgProjection_Keep(world);
         }
-        bool whole = violation <= world->def.pushOutSpeed * world->settings.dt;
-        if (frames && whole &&
-            rgProjection_Curvature(world) + rgProjection_Remainder(p) < RG_LOOP_TOLERANCE) {
-            break; // the next iteration would find nothing
-        }
-        if (result != rg_ok) {
-            return result;
+        if (rgProjection_IsDone(world, violation)) {
+            return rg_ok;
         }
     }
     return rg_ok;
+}
+
+rgResult rgProjectPosition(rgStep* step) {
+    rgWorld* world = step->world;
+    rgProjection* p = world->projection;
+    bool loops = world->constraints.rigidEqualityCount > 0, deep = false;
+    memset(p->moved, 0, (size_t)world->model->vCount * sizeof(double));
+    p->loopRowCount = 0;
+    p->leavesOpen = false;
+    rgRows_Clear(&p->rows);
+    rgResult result = rgProjection_ListHalfLines(world, &deep);
+    if (result != rg_ok || (!loops && !deep)) {
+        return result;
+    }
+    if (deep) {
+        rgProjection_MarkIslands(world);
+    }
+    if (loops) {
+        rgWorld_PlaceNext(world, world->kinematics.dynamics);
+    }
+    return rgProjection_Run(step, deep);
 }
 
 // ---- rgWorld_Project
