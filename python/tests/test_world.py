@@ -208,7 +208,7 @@ def test_overflow_is_an_exception(world):
 
 
 def test_settings(quadruped):
-    with pytest.raises(TypeError, match="world has no setting 'fricton'; it has contact, damping, "
+    with pytest.raises(TypeError, match="world has no setting 'fricton'; it has accuracy, contact, damping, "
                        "dissipation, dt, .*key, .*time_step, tolerance"):
         rigor.World(quadruped, fricton=1)
     with pytest.raises(rigor.ArgumentError, match="the friction"):

@@ -381,6 +381,16 @@ static void rgCondense(rgH5* h5, rgFclibProblem* problem) {
     rgTriplets_Free(&entries);
 }
 
+// Refuse a G whose entries overflow: those of H' M^-1 H, or means of mirrored entries.
+static void rgCheckOverflow(rgH5* h5, const rgOwnedSparse* G) {
+    for (int k = 0; h5->result == rg_ok && k < G->rowStart[G->rowCount]; ++k) {
+        if (!isfinite(G->value[k])) {
+            rgH5_Fail(h5, rg_errorFormat, "an entry of column %d of G overflows: it is %g",
+                      G->column[k], G->value[k]);
+        }
+    }
+}
+
 static void rgMakeDense(rgH5* h5, rgFclibProblem* problem) {
     const rgOwnedSparse* G = &problem->sparse;
     size_t n = (size_t)G->rowCount;
@@ -402,6 +412,9 @@ static void rgFinish(rgH5* h5, rgFclibProblem* problem, rgFclibMatrix wanted) {
     if (h5->result == rg_ok && velocity && condense) {
         rgCondense(h5, problem);
         velocity = false;
+    }
+    if (h5->result == rg_ok && !velocity) {
+        rgCheckOverflow(h5, &problem->sparse);
     }
     rgDelassus* delassus = &problem->problem.delassus;
     double n = problem->problem.rowCount;
