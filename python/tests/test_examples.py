@@ -33,7 +33,7 @@ def test_hello(tmp_path):
 def test_forces(tmp_path):
     out = run("forces.py", cwd=tmp_path)
     assert "together 117.720 N; the weight is 117.720 N" in out
-    found = re.findall(r"floor - leg\d: +(\S+) N at \((\S+), (\S+), \S+\) m, (\w+)", out)
+    found = re.findall(r"floor - top/leg\d: +(\S+) N at \((\S+), (\S+), \S+\) m, (\w+)", out)
     assert len(found) == 16  # four corners of four legs: which of them carry is open, but not
     forces, x, y = (np.array([float(row[i]) for row in found]) for i in range(3))
     assert forces.min() >= 0 and "slip" not in out
