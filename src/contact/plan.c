@@ -142,7 +142,7 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
 
 // A warm start with a residual above this is scaled down to it: what bodies move in a step turns
 // large self-stress into velocities far beyond the load's, and the nearest solution keeps it.
-static void rgEaseStart(rgRun* run) {
+static void rgScaleStart(rgRun* run) {
     if (!run->warm || run->bestResidual <= RG_START_MOST_RESIDUAL) {
         return;
     }
@@ -231,7 +231,7 @@ static rgResult rgRunPlan(rgRun* run) {
     if (lambda == NULL) {
         return rg_errorMemory;
     }
-    rgEaseStart(run);
+    rgScaleStart(run);
     rgResult result =
         run->accuracy > run->tolerance ? rgPlan_Accurate(run, lambda) : rgPlan_Whole(run, lambda);
     rgArena_Return(arena, mark);

@@ -254,8 +254,8 @@ static bool rgWorld_IsWhole(const rgWorld* world, const rgCollider* collider) {
     return link >= world->model->linkCount || tree < 0 || world->kinematics.isFreeBody[tree];
 }
 
-// Where nothing bends the path of what is round, or where it is nearest: a ball about its centre on
-// a flat that stands still.
+// True if neither the path of a round body is curved nor its nearest point moves on it: a ball that
+// turns about its centre on a static flat.
 static bool rgWorld_RollsStraight(const rgWorld* world, const rgCollider* ball,
                                   const rgCollider* flat) {
     const rgPlace* place = &world->model->shapePlaces[ball->shape];
@@ -282,7 +282,7 @@ static int rgWorld_TreeOf(const rgWorld* world, int collider) {
     return link < world->model->linkCount ? world->model->links[link].tree : -1;
 }
 
-// Of points that carried in the last step: what is near carries nothing.
+// True if the point was loaded in the last step. A point that is only near has no impulse.
 static bool rgWorld_Carried(const rgWorld* world, const rgContactPoint* point) {
     const rgContactMemory* memory = rgWorld_Recall(world, point);
     return memory != NULL && rgDot(memory->linear, point->normal) > 0;
@@ -356,14 +356,14 @@ static rgVec3 rgWorld_TouchArm(const rgWorld* world, int link, rgVec3 position) 
     return rgSub(rgSub(position, turn.origin), center);
 }
 
-// The same where the step ends.
+// Arm from the centre of mass of a link to a point fixed to it, at the end of the step.
 static rgVec3 rgWorld_EndArm(const rgWorld* world, int link, rgVec3 position) {
     rgTurn turn = rgWorld_Turn(world, link);
     rgVec3 center = rgRot_Apply(turn.next, world->model->links[link].center);
     return rgSub(rgSub(position, turn.nextOrigin), center);
 }
 
-// Of the two bodies the one with the shorter arm.
+// Link of the body whose centre of mass is nearer to the contact point, with that distance.
 static int rgWorld_RollingLink(const rgWorld* world, const rgContactPoint* point, double* arm) {
     const rgCollider* colliders = world->contacts.colliders;
     int links[2] = {colliders[point->colliderA].link, colliders[point->colliderB].link};

@@ -23,8 +23,8 @@ typedef struct rgJointMaps {
     double turn[36];                     // q+ of users by q+
 } rgJointMaps;
 
-// How a point and its normal move, by the motion of B past A at the point (linear, angular): beside
-// the motion with A.
+// Derivatives of a contact point and its normal by the motion of B relative to A at the point
+// (linear, angular), without the motion that they share with A.
 typedef struct rgContactVariation {
     double point[18], normal[18]; // 3 x 6
 } rgContactVariation;
@@ -37,7 +37,7 @@ typedef enum rgRowMode {
     rg_modeRolling, // rolling at its bound
 } rgRowMode;
 
-// What of M^ (v+ - v) = ... a tree has. docs/theory/step_derivatives.md.
+// Form of the velocity equation of a tree. docs/theory/step_derivatives.md.
 typedef enum rgTreeLaw {
     rg_treeStart,   // bias at V
     rg_treeMiddle,  // bias at V + t
@@ -148,7 +148,7 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l);
 // of the normal row by its rate at V and by 1/m are of its law.
 void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, double byRate,
                                double byMobility);
-// What an actuator's command gains per unit of its control.
+// Derivative of an actuator's command by its control.
 double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int actuator);
 void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);
 

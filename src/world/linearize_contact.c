@@ -1,4 +1,4 @@
-// How contact points and normals move with the bodies, and what that does to rows and forces.
+// Derivatives of contact points and normals by the motion of the bodies, in rows and forces.
 // docs/theory/step_derivatives.md.
 #include "world/linearize.h"
 

@@ -337,7 +337,7 @@ static bool rgControlIsClamped(const rgWorld* world, int actuator) {
     return def->hasControlRange && !(c >= def->controlLower && c <= def->controlUpper);
 }
 
-// What an actuator's command gains per unit of its control.
+// Derivative of an actuator's command by its control.
 double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int actuator) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
     if (rgControlIsClamped(world, actuator)) {
