@@ -90,9 +90,12 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
     FILE* out = summary->out;
     double time = rgSimulatedTime(simulation);
     char length[24], other[24], seconds[16];
-    rgCli_Print(out, "%s: %g s in steps of %g s, %s solver, tolerance %g\n", simulation->name, time,
+    const rgContactSolverDef* contact = &simulation->def.contact;
+    bool accurate = contact->accuracy > contact->tolerance; // solved means to the accuracy
+    rgCli_Print(out, "%s: %g s in steps of %g s, %s solver, %s %g\n", simulation->name, time,
                 rgWorld_TimeStep(world), rgSolverNames[summary->arguments->solver],
-                simulation->def.contact.tolerance);
+                accurate ? "accuracy" : "tolerance",
+                accurate ? contact->accuracy : contact->tolerance);
     fprintf(out, "speed        %.0f steps/s, %.3gx real time (%d steps in %s, %d thread%s)\n",
             rgRatio(stats->steps, stats->seconds), rgRatio(time, stats->seconds), stats->steps,
             rgFormatSeconds(seconds, stats->seconds), summary->arguments->threads,
@@ -140,6 +143,7 @@ static void rgWriteSettings(rgJson* json, const rgSimulateSummary* summary) {
     rgJson_String(json, "solver", rgSolverNames[arguments->solver]);
     rgJson_String(json, "model", rgModelNames[arguments->contactModel]);
     rgJson_Number(json, "tolerance", simulation->def.contact.tolerance);
+    rgJson_Number(json, "accuracy", simulation->def.contact.accuracy);
     rgJson_Int(json, "threads", arguments->threads);
     rgJson_Int(json, "seed", arguments->seed);
     rgJson_Number(json, "dt", rgWorld_TimeStep(simulation->world));

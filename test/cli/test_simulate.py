@@ -111,6 +111,16 @@ class Summary(Simulate):
             self.assertIn(word, done.stdout)
         self.assertEqual(done.stderr, "")
 
+    def test_accuracy(self):
+        """The summary names the residual that was asked for, and every step reaches it and no less than needed."""
+        pile = ("simulate", "pile", "--bodies", "30", "--dt", "0.002", "--time", "0.6", "--accuracy", "1e-2")
+        self.assertIn("auto solver, accuracy 0.01", run(*pile).stdout.splitlines()[0])
+        summary = json.loads(run(*pile, "--json").stdout)
+        self.assertEqual(summary["accuracy"], 0.01)
+        self.assertLessEqual(summary["residual_max"], 0.01)
+        self.assertGreater(summary["residual_max"], 1e-4)
+        self.assertEqual(summary["unconverged_steps"], 0)
+
     def test_sliding(self):
         """From 1 m/s with mu = 0.5 and dt = 1 ms the stopping distance is 101.937 mm."""
         found = self.report("sliding", "--tol", 1e-9)
