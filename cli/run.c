@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-const char* const rgSolverNames[] = {"auto", "newton", "interior",  "admm", "admm-fast",
-                                     "pgs",  "pivot",  "bisection", NULL};
+const char* const rgSolverNames[] = {"auto",      "newton",    "interior", "admm",
+                                     "admm-fast", "pgs",       "pivot",    "bisection",
+                                     "dojo",      "staggered", NULL};
 const char* const rgModelNames[] = {"ncp", "ccp", "lcp4", "lcp8", NULL};
 const char* const rgConvexModelNames[] = {"ncp", "ccp", NULL};
 const char* const rgIntegratorNames[] = {"file", "midpoint", "euler", NULL};
@@ -23,9 +24,9 @@ int rgSolverIndex(const char* name, size_t length) {
 }
 
 rgContactSolverDef rgSolverDef(int solver) {
-    static const rgContactMethod methods[] = {rg_methodAuto,  rg_methodNewton,   rg_methodInterior,
-                                              rg_methodAdmm,  rg_methodAdmm,     rg_methodPgs,
-                                              rg_methodPivot, rg_methodBisection};
+    static const rgContactMethod methods[] = {
+        rg_methodAuto, rg_methodNewton, rg_methodInterior,  rg_methodAdmm, rg_methodAdmm,
+        rg_methodPgs,  rg_methodPivot,  rg_methodBisection, rg_methodDojo, rg_methodStaggered};
     rgContactSolverDef def = rgDefaultContactSolverDef();
     def.method = methods[solver];
     if (strcmp(rgSolverNames[solver], "admm") == 0) {
@@ -34,6 +35,10 @@ rgContactSolverDef rgSolverDef(int solver) {
         def.admm = rgAcceleratedAdmmDef();
     }
     return def;
+}
+
+static bool rgSuitsNcpAlone(rgContactMethod method) {
+    return method == rg_methodBisection || method == rg_methodDojo || method == rg_methodStaggered;
 }
 
 bool rgSolverSuits(int solver, int model) {
@@ -45,9 +50,9 @@ bool rgSolverSuits(int solver, int model) {
     if (!suits) {
         rgCli_Error("--solver %s does not know --model %s; %s", rgSolverNames[solver],
                     rgModelNames[model],
-                    def.method == rg_methodPivot       ? "it is for lcp4 and lcp8"
-                    : def.method == rg_methodBisection ? "it is for ncp"
-                                                       : "auto, pgs and pivot do");
+                    def.method == rg_methodPivot  ? "it is for lcp4 and lcp8"
+                    : rgSuitsNcpAlone(def.method) ? "it is for ncp"
+                                                  : "auto, pgs and pivot do");
     }
     return suits;
 }

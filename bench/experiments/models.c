@@ -25,6 +25,8 @@ static const rgLawDef rgLaws[] = {
     {"LCP, 8 sides, pivots", "", rg_modelLcp8, rg_methodPivot},
     {"NCP, PGS", "Bullet", rg_modelNcp, rg_methodPgs},
     {"per-contact bisection", "RaiSim", rg_modelNcp, rg_methodBisection},
+    {"NCP, interior point on Jordan products", "Dojo", rg_modelNcp, rg_methodDojo},
+    {"NCP, staggered projections", "", rg_modelNcp, rg_methodStaggered},
 };
 enum { rg_lawCount = sizeof(rgLaws) / sizeof(rgLaws[0]), rg_iterationsMost = 1000 };
 

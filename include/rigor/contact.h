@@ -91,6 +91,9 @@ typedef enum rgContactMethod {
     rg_methodPivot,     ///< Lemke's complementary pivots; models lcp4 and lcp8
     rg_methodBisection, ///< RaiSim's per-contact iteration; exact model only, whose solution it
                         ///< misses where normal and tangent couple
+    rg_methodDojo,      ///< Dojo's interior point on Jordan products; exact model only
+    rg_methodStaggered, ///< staggered projections: normal impulses and friction in turns; exact
+                        ///< model only
 } rgContactMethod;
 
 /// How the matrix is held while solving; a form that the problem does not allow counts as auto. The

@@ -354,7 +354,7 @@ class Solver:
     """A contact solver that keeps its memory from problem to problem. One thread at a time.
 
     Settings are the fields of rgContactSolverDef in snake_case: method ("auto", "newton", "admm", "pgs",
-    "interior", "pivot", "bisection"), model ("ncp": exact Coulomb friction; "ccp": the convex relaxation;
+    "interior", "pivot", "bisection", "dojo", "staggered"), model ("ncp": exact Coulomb friction; "ccp": the convex relaxation;
     "lcp4", "lcp8": friction on a square or an octagon, with auto, pgs or pivot), tolerance,
     max_iterations, record_history, accuracy, admm={...}, ...
     """

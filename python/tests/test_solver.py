@@ -90,7 +90,7 @@ def test_methods_and_history(method):
 
 
 @pytest.mark.parametrize("model, method", [("lcp4", "pivot"), ("lcp8", "pivot"), ("lcp4", "pgs"),
-                                           ("ncp", "bisection")])
+                                           ("ncp", "bisection"), ("ncp", "dojo"), ("ncp", "staggered")])
 def test_other_models(model, method):
     """One contact that slides towards a corner of the square: friction sqrt(2) mu, and mu in the exact law."""
     problem = rigor.Problem(np.eye(3), [2.0, 2.0, -1.0], 0.5)

@@ -265,6 +265,10 @@ rgResult rgRunMethod(rgRun* run) {
         return rgRunPivots(run);
     case rg_methodBisection:
         return rgRunBisection(run, limit, def->overRelaxation);
+    case rg_methodDojo:
+        return rgRunDojo(run, limit);
+    case rg_methodStaggered:
+        return rgRunStaggered(run, limit);
     case rg_methodAuto:
         break;
     }

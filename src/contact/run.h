@@ -90,7 +90,10 @@ rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* admm, int 
 // Look for a proof that there is no solution. When there is one, the blocks in it are marked and
 // best has impulses that are bounded.
 rgResult rgRunCertificate(rgRun* run, bool* found);
-// Lemke's method for polygons in place of discs, and RaiSim's iteration.
+// Baselines: Lemke's method for polygons in place of discs, RaiSim's iteration, Dojo's interior
+// point, and staggered projections.
 rgResult rgRunPivots(rgRun* run);
 rgResult rgRunBisection(rgRun* run, int limit, double relaxation);
+rgResult rgRunDojo(rgRun* run, int limit);
+rgResult rgRunStaggered(rgRun* run, int limit);
 rgResult rgRunMethod(rgRun* run); // the method of the def

@@ -98,6 +98,8 @@ static bool rgMethodSuits(rgContactMethod method, rgContactModel model) {
     case rg_methodPivot:
         return rgModelSides(model) > 0;
     case rg_methodBisection:
+    case rg_methodDojo:
+    case rg_methodStaggered:
         return model == rg_modelNcp;
     default:
         return rgModelSides(model) == 0;
@@ -116,7 +118,7 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
                        admm->cooldown >= 1;
     bool choices =
         (int)def->kernels >= 0 && def->kernels <= rg_kernelsAvx512 && (int)def->method >= 0 &&
-        def->method <= rg_methodBisection && (int)def->model >= 0 && def->model <= rg_modelLcp8 &&
+        def->method <= rg_methodStaggered && (int)def->model >= 0 && def->model <= rg_modelLcp8 &&
         (int)def->stop >= 0 && def->stop <= rg_stopPaper && (int)def->form >= 0 &&
         def->form <= rg_formVelocity && (int)admm->rule >= 0 && admm->rule <= rg_penaltyConstant;
     return numbers && admmNumbers && choices && rgMethodSuits(def->method, def->model);
