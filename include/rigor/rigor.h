@@ -2,6 +2,7 @@
 #pragma once
 #include "rigor/base.h"
 #include "rigor/batch.h"
+#include "rigor/camera.h"
 #include "rigor/collision.h"
 #include "rigor/contact.h"
 #include "rigor/derivative.h"
