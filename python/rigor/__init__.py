@@ -14,6 +14,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Error, FileError, For
                     Spatial, UnsupportedError, VersionError, lib as _lib)
 from . import convert, fclib
 from .batch import Batch, Rollout, rollout
+from .camera import Camera, Image, look_at
 from .derivatives import Derivatives
 from .dynamics import Dynamics
 from .identification import Identification, Motion, identify, parameter_fields
@@ -30,11 +31,11 @@ __version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
 OPEN, STICK, SLIP = (int(_lib.rg_contactOpen), int(_lib.rg_contactStick), int(_lib.rg_contactSlip))
 
 __all__ = [
-    "ArgumentError", "Batch", "BusyError", "ClosedError", "Derivatives", "Dynamics", "Error", "FileError",
-    "FormatError", "Identification", "Inverse", "Key", "Model", "ModelDef", "Motion",
+    "ArgumentError", "Batch", "BusyError", "Camera", "ClosedError", "Derivatives", "Dynamics", "Error", "FileError",
+    "FormatError", "Identification", "Image", "Inverse", "Key", "Model", "ModelDef", "Motion",
     "NotFoundError", "NumericError", "OPEN", "OutOfMemoryError", "Pose", "Problem", "Record",
     "Report", "Residual", "RigorWarning", "Rollout", "SLIP", "STICK", "Solution", "Solver",
     "Sparse", "Spatial", "StepReport", "UnsupportedError", "VersionError", "World", "block_type",
-    "builtin_models", "convert", "fclib", "identify", "load", "load_def", "load_recording",
+    "builtin_models", "convert", "fclib", "identify", "load", "load_def", "load_recording", "look_at",
     "parameter_fields", "parse", "parse_def", "rollout", "save_page", "scene", "scenes", "solve",
 ]
