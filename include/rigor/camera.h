@@ -19,7 +19,7 @@ typedef struct rgCameraDef {
     rgPose pose;        ///< in the body frame
     int channels;       ///< bits of rgImageChannel; the others are not computed
     int samples;        ///< color rays per pixel and axis: samples^2 are averaged
-    bool colliders;     ///< draw collision shapes also of bodies that have visual ones
+    bool colliders;     ///< draw the shapes that collide, and no others
     bool shadows;       ///< cast a second ray towards the light
     double nearest;     ///< surfaces nearer than this are not seen [m], along the viewing direction
     double furthest;    ///< surfaces further than this are not seen [m]

@@ -115,11 +115,13 @@ typedef struct rgShapeDef {
                             ///< conveyor belt; its part along the surface counts [m/s]
     rgVec3 surfaceSpin;     ///< the same as that of a turntable about the shape's origin [rad/s]
     bool visualOnly;        ///< takes no part in collisions
-    bool disabled;          ///< meets nothing until a world enables it, rgWorld_ChangeShape()
-    uint32_t group;         ///< bits: what it is (MJCF contype)
-    uint32_t mask; ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
-                   ///< a bit of the other's group.
-    int priority;  ///< the material of the higher priority holds for the pair
+    bool hidden;            ///< viewers and cameras draw the other shapes of its body instead, if
+                 ///< there are any (MJCF group 3 and more; collision shapes of URDF, SDF)
+    bool disabled;  ///< meets nothing until a world enables it, rgWorld_ChangeShape()
+    uint32_t group; ///< bits: what it is (MJCF contype)
+    uint32_t mask;  ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
+                    ///< a bit of the other's group.
+    int priority;   ///< the material of the higher priority holds for the pair
     double
         margin; ///< [m] distance at which contacts are made; 0 means the world's speculative margin
     float color[4]; ///< red, green, blue, alpha

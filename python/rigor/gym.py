@@ -22,7 +22,9 @@ import numpy as np
 
 from ._core import ArgumentError, word
 from .batch import Batch
+from .camera import Camera, look_at
 from .model import Model, Part
+from .world import World
 
 try:
     import gymnasium as _gymnasium
@@ -63,23 +65,51 @@ class Box:
     __contains__ = contains
 
 
-def _box(low: Any, high: Any) -> Any:
+def _box(low: Any, high: Any, dtype: Any) -> Any:
     kind = Box if _spaces is None else _spaces.Box
-    return kind(low=np.asarray(low, np.float64), high=np.asarray(high, np.float64), dtype=np.float64)
+    return kind(low=np.asarray(low, dtype), high=np.asarray(high, dtype), dtype=dtype)
+
+
+def _next_step() -> Any:
+    """Gymnasium's word for: a world whose episode is over starts anew in the next step."""
+    try:
+        from gymnasium.vector import AutoresetMode
+        return AutoresetMode.NEXT_STEP
+    except ImportError:
+        return "NextStep"
 
 
 class State(NamedTuple):
-    """What a task sees. Arrays have the worlds in front: (..., n); `Env` gives them without."""
+    """State after a step. Arrays have the worlds in front: (..., n); `Env` gives them without."""
 
     q: np.ndarray  #: (..., nq)
     v: np.ndarray  #: (..., nv)
-    ctrl: np.ndarray  #: (..., nu)
+    ctrl: np.ndarray  #: (..., nu), in the units of the actuators
     time: np.ndarray  #: (...) [s]
     sensors: np.ndarray  #: (..., sensors)
+    action: np.ndarray  #: (..., actions), the last one as the agent gave it, within its limits
+    goal: np.ndarray  #: (..., goal), from `Task.goal()`
+    q_before: np.ndarray  #: (..., nq), before the action
+    v_before: np.ndarray  #: (..., nv)
+    dt: float  #: time between two actions [s]
+    contacts: Any = None  #: with `Task.reads_contacts`: as `World.contacts`; a list of them for many worlds
 
 
 class Task:
     """Subclass it. Arrays may have any number of axes in front; index with `...`."""
+
+    unit_actions = False  #: actions are from -1 to 1 and are scaled to the control ranges
+    reads_contacts = False  #: `State.contacts` is filled
+    camera: Dict[str, Any] = {}  #: of pictures: eye, target, and the `follow`ed body; as rigor.Camera
+
+    def goal(self, rng: np.random.Generator) -> Any:
+        """What the episode is about, such as a target or a command: numbers, kept in `State.goal`."""
+        return ()
+
+    def control(self, s: State, action: np.ndarray) -> np.ndarray:
+        """Controls (..., nu) from the action, which is within its limits. Default: the action, scaled
+        if `unit_actions`; s is the state before it."""
+        return action
 
     def start(self, rng: np.random.Generator, q: np.ndarray, v: np.ndarray) -> Any:
         """Where an episode begins, from the key's or the neutral state q (nq,), v (nv,)."""
@@ -99,17 +129,24 @@ class Task:
 
 
 class _Player:
-    """What both environments share: a batch, its spaces, and episodes."""
+    """What both environments share: a batch, its spaces, episodes and pictures."""
 
     def __init__(self, model: Model, task: Task, count: int, key: Optional[Part], frame_skip: int,
-                 episode_steps: int, threads: Optional[int], settings: Dict[str, Any]) -> None:
+                 episode_steps: int, threads: Optional[int], dtype: Any, render_mode: Optional[str],
+                 size: Tuple[int, int], settings: Dict[str, Any]) -> None:
         if frame_skip < 1 or episode_steps < 1:
             raise ArgumentError("frame_skip and episode_steps are at least 1")
+        if render_mode not in (None, *_MODES):
+            raise ArgumentError(f"render_mode '{render_mode}' is none of " + ", ".join(_MODES))
         self.model, self.task, self.frame_skip = model, task, frame_skip
         self.episode_steps = episode_steps
         self.key = key
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise ArgumentError(f"dtype is float32 or float64, not {self.dtype}")
         self.batch = Batch(model, count, threads=threads, keep_sensors=bool(model.sensor_names),
-                           **settings)
+                           keep_contacts=task.reads_contacts, **settings)
+        self.dt = self.batch.dt * frame_skip
         self.steps = np.zeros(count, int)
         low, high = np.full(model.nu, -np.inf), np.full(model.nu, np.inf)
         for i in range(model.nu):
@@ -117,25 +154,66 @@ class _Player:
             if actuator.has_control_range:
                 low[i], high[i] = actuator.control_lower, actuator.control_upper
         self.low, self.high = low, high
+        if task.unit_actions:
+            if not np.isfinite(high - low).all():
+                name = model.actuator_names[int(np.flatnonzero(~np.isfinite(high - low))[0])]
+                raise ArgumentError(f"actuator '{name}' has no control range that unit_actions could scale")
+            low, high = np.full(model.nu, -1.0), np.full(model.nu, 1.0)
+        self.action_low, self.action_high = low, high
+        self.action = np.zeros((count, model.nu))
+        self.q_before, self.v_before = self.batch.q.copy(), self.batch.v.copy()
+        self.goals = np.zeros((count, np.size(task.goal(np.random.default_rng(0)))))
+        self.painter = None if render_mode is None else _Painter(model, task, render_mode, size)
 
     def state(self) -> State:
         batch = self.batch
-        return State(batch.q.copy(), batch.v.copy(), batch.ctrl.copy(), batch.time, batch.sensors)
+        contacts = None
+        if self.task.reads_contacts:
+            contacts = [batch.contacts(i) for i in range(batch.count)]
+        sensors = batch.sensors if self.model.sensor_names else np.zeros((batch.count, 0))
+        return State(batch.q.copy(), batch.v.copy(), batch.ctrl.copy(), batch.time, sensors,
+                     self.action.copy(), self.goals.copy(), self.q_before.copy(), self.v_before.copy(),
+                     self.dt, contacts)
+
+    def spaces(self) -> Tuple[Any, Any]:
+        """Of the action and of the observation of one world."""
+        return (_box(self.action_low, self.action_high, self.dtype), self.observation_box())
+
+    def observation_box(self) -> Any:
+        shape = self.observe(self.state()).shape[1:]
+        return _box(np.full(shape, -np.inf), np.full(shape, np.inf), self.dtype)
+
+    def observe(self, s: State) -> np.ndarray:
+        return np.asarray(self.task.observe(s), self.dtype)
 
     def begin(self, which: np.ndarray, random: Any) -> None:
         """New episodes in the worlds `which`, with one generator per world."""
         batch = self.batch
         batch.reset(self.key, mask=which)
         for i in which:
-            q, v = self.task.start(random(i), batch.q[i].copy(), batch.v[i].copy())
+            rng = random(i)
+            q, v = self.task.start(rng, batch.q[i].copy(), batch.v[i].copy())
             batch.q[i], batch.v[i] = q, v
-        if batch.sensors.size:
+            self.goals[i] = self.task.goal(rng)
+        if self.model.sensor_names or self.task.reads_contacts:
             batch.forward(mask=which)
         self.steps[which] = 0
+        self.action[which] = 0
+        self.q_before[which], self.v_before[which] = batch.q[which], batch.v[which]
 
     def act(self, action: np.ndarray, which: Optional[np.ndarray]) -> None:
         batch = self.batch
-        batch.ctrl[:] = np.clip(action, self.low, self.high)
+        action = np.clip(np.asarray(action, np.float64), self.action_low, self.action_high)
+        rows = slice(None) if which is None else which
+        self.action[rows] = action[rows]
+        if type(self.task).control is not Task.control:
+            wanted = self.task.control(self.state(), action)
+        elif self.task.unit_actions:
+            wanted = self.low + 0.5 * (action + 1) * (self.high - self.low)
+        else:
+            wanted = action
+        self.q_before[rows], self.v_before[rows] = batch.q[rows], batch.v[rows]
+        batch.ctrl[:] = np.clip(wanted, self.low, self.high)
         batch.step(self.frame_skip, mask=which)
         self.steps += 1
 
@@ -148,23 +226,66 @@ class _Player:
         return rewards, over, ~over & (self.steps >= self.episode_steps), faults
 
 
+_MODES = ("human", "rgb_array")
+
+
+class _Painter:
+    """Pictures of states: arrays, or a page of the viewer that shows the first world."""
+
+    def __init__(self, model: Model, task: Task, mode: str, size: Tuple[int, int]) -> None:
+        view = dict({"eye": (2.5, -2.5, 1.5), "target": (0, 0, 0.5), "shadows": True}, **task.camera)
+        self.follow = view.pop("follow", None)
+        self.eye, self.target = np.array(view.pop("eye"), float), np.array(view.pop("target"), float)
+        self.mode = mode
+        self.world = World(model)  # for the place of the body that is followed, and for the viewer
+        self.viewer: Any = None
+        if mode == "rgb_array":
+            self.camera = Camera(model, size[0], size[1], channels="color",
+                                 pose=look_at(self.eye, self.target), **view)
+
+    def show(self, q: np.ndarray) -> Any:
+        """(height, width, 3); None for the viewer."""
+        self.world.q = q
+        if self.mode == "rgb_array":
+            shift = np.zeros(3)
+            if self.follow is not None:
+                shift[:2] = self.world.body_pose(self.follow).p[:2] - self.target[:2]
+            self.camera.move(eye=self.eye + shift, target=self.target + shift)
+            return self.camera.draw_states(q).color
+        self.world.forward()
+        if self.viewer is None:
+            self.viewer = self.world.view()
+            print(f"rigor: {self.viewer.url}")
+        self.viewer.update()
+        return None
+
+    def close(self) -> None:
+        if self.viewer is not None:
+            self.viewer.close()
+            self.viewer = None
+
+
 class Env(_Base):  # type: ignore[misc,valid-type]
     """One world, in the interface of gymnasium.Env.
 
     key: where episodes start (None: neutral). frame_skip: steps of the simulation per step of the
-    environment. episode_steps: after which an episode is truncated. Other settings as in `World`.
+    environment. episode_steps: after which an episode is truncated. dtype: of actions and observations.
+    render_mode: "rgb_array" (render() gives an image of `size`), "human" (a page of the viewer).
+    Other settings as in `World`.
     """
 
-    metadata: Dict[str, Any] = {"render_modes": []}
-    render_mode = None
+    metadata: Dict[str, Any] = {"render_modes": list(_MODES), "render_fps": 50}
 
     def __init__(self, model: Model, task: Optional[Task] = None, *, key: Optional[Part] = None,
-                 frame_skip: int = 10, episode_steps: int = 1000, **settings: Any) -> None:
-        self._player = _Player(model, task or Task(), 1, key, frame_skip, episode_steps, 1, settings)
+                 frame_skip: int = 10, episode_steps: int = 1000, dtype: Any = np.float64,
+                 render_mode: Optional[str] = None, size: Tuple[int, int] = (480, 360),
+                 **settings: Any) -> None:
+        self._player = _Player(model, task or Task(), 1, key, frame_skip, episode_steps, 1, dtype,
+                               render_mode, size, settings)
         self._generator: Optional[np.random.Generator] = None
-        self.action_space = _box(self._player.low, self._player.high)
-        shape = np.shape(self._observe())
-        self.observation_space = _box(np.full(shape, -np.inf), np.full(shape, np.inf))
+        self.render_mode = render_mode
+        self.metadata = dict(self.metadata, render_fps=max(round(1 / self.dt), 1))
+        self.action_space, self.observation_space = self._player.spaces()
 
     @property
     def model(self) -> Model:
@@ -173,13 +294,17 @@ class Env(_Base):  # type: ignore[misc,valid-type]
     @property
     def dt(self) -> float:
         """Time between two actions [s]."""
-        return self._player.batch.dt * self._player.frame_skip
+        return self._player.dt
 
-    def _state(self) -> State:
-        return State(*(part[0] for part in self._player.state()))
+    @property
+    def state(self) -> State:
+        """As a task sees it."""
+        many = self._player.state()
+        return State(*(part if name == "dt" or part is None else part[0]
+                       for name, part in zip(State._fields, many)))
 
-    def _observe(self) -> np.ndarray:
-        return np.asarray(self._player.task.observe(self._state()), np.float64)
+    def _observe(self, s: State) -> np.ndarray:
+        return np.asarray(self._player.task.observe(s), self._player.dtype)
 
     def reset(self, *, seed: Optional[int] = None,
               options: Optional[Dict[str, Any]] = None) -> Tuple[np.ndarray, Dict[str, Any]]:
@@ -192,7 +317,9 @@ class Env(_Base):  # type: ignore[misc,valid-type]
                 self._generator = np.random.default_rng(seed)
             generator = self._generator
         self._player.begin(np.array([0]), lambda _: generator)
-        return self._observe(), {}
+        if self.render_mode == "human":
+            self.render()
+        return self._observe(self.state), {}
 
     def step(self, action: Any) -> Tuple[np.ndarray, float, bool, bool, Dict[str, Any]]:
         """observation, reward, terminated, truncated, info. A world that diverges is terminated, and
@@ -204,43 +331,63 @@ class Env(_Base):  # type: ignore[misc,valid-type]
         self._player.act(action[None], None)
         rewards, over, cut, faults = self._player.judge(self._player.state())
         info = {"fault": word("rgWorldFault", int(faults[0]))} if faults[0] else {}
-        return self._observe(), float(rewards[0]), bool(over[0]), bool(cut[0]), info
+        if self.render_mode == "human":
+            self.render()
+        return self._observe(self.state), float(rewards[0]), bool(over[0]), bool(cut[0]), info
 
-    def render(self) -> None:
-        """Nothing to draw here; `rigor view` shows recordings."""
+    def render(self) -> Any:
+        """An image (height, width, 3) with render_mode="rgb_array"; with "human" the page is updated."""
+        painter = self._player.painter
+        return None if painter is None else painter.show(self._player.batch.q[0].copy())
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """End the viewer, if there is one."""
+        if self._player.painter is not None:
+            self._player.painter.close()
 
 
 class VectorEnv(_VectorBase):  # type: ignore[misc,valid-type]
     """`num_envs` worlds at once on several threads, in the interface of gymnasium.vector.VectorEnv.
 
     A world whose episode is over starts anew in the next step, which ignores its action and gives
-    reward 0 (Gymnasium's NEXT_STEP mode).
+    reward 0 (Gymnasium's NEXT_STEP mode). Settings as in `Env`.
     """
 
-    metadata: Dict[str, Any] = {"render_modes": [], "autoreset_mode": "NextStep"}
-    render_mode = None
+    metadata: Dict[str, Any] = {"render_modes": list(_MODES), "render_fps": 50,
+                                "autoreset_mode": _next_step()}
     closed = False
 
     def __init__(self, model: Model, task: Optional[Task] = None, num_envs: int = 1, *,
                  key: Optional[Part] = None, frame_skip: int = 10, episode_steps: int = 1000,
-                 threads: Optional[int] = None, **settings: Any) -> None:
+                 threads: Optional[int] = None, dtype: Any = np.float64,
+                 render_mode: Optional[str] = None, size: Tuple[int, int] = (480, 360),
+                 **settings: Any) -> None:
         self._player = _Player(model, task or Task(), num_envs, key, frame_skip, episode_steps, threads,
-                               settings)
+                               dtype, render_mode, size, settings)
         self.num_envs = num_envs
-        low, high = self._player.low, self._player.high
-        self.single_action_space = _box(low, high)
-        self.action_space = _box(np.tile(low, (num_envs, 1)), np.tile(high, (num_envs, 1)))
-        shape = np.shape(self._observe())
-        self.single_observation_space = _box(np.full(shape[1:], -np.inf), np.full(shape[1:], np.inf))
-        self.observation_space = _box(np.full(shape, -np.inf), np.full(shape, np.inf))
+        self.render_mode = render_mode
+        self.metadata = dict(self.metadata, render_fps=max(round(1 / self._player.dt), 1))
+        self.single_action_space, self.single_observation_space = self._player.spaces()
+        self.action_space, self.observation_space = (
+            _box(np.broadcast_to(one.low, (num_envs, *one.shape)),
+                 np.broadcast_to(one.high, (num_envs, *one.shape)), self._player.dtype)
+            for one in (self.single_action_space, self.single_observation_space))
         self._done = np.ones(num_envs, bool)
         self._random = [np.random.default_rng(i) for i in range(num_envs)]
 
-    def _observe(self) -> np.ndarray:
-        return np.asarray(self._player.task.observe(self._player.state()), np.float64)
+    @property
+    def model(self) -> Model:
+        return self._player.model
+
+    @property
+    def dt(self) -> float:
+        """Time between two actions [s]."""
+        return self._player.dt
+
+    @property
+    def state(self) -> State:
+        """As a task sees it."""
+        return self._player.state()
 
     def reset(self, *, seed: Any = None,
               options: Optional[Dict[str, Any]] = None) -> Tuple[np.ndarray, Dict[str, Any]]:
@@ -252,7 +399,7 @@ class VectorEnv(_VectorBase):  # type: ignore[misc,valid-type]
             self._random = [np.random.default_rng(s) for s in seeds]
         self._player.begin(np.arange(self.num_envs), lambda i: self._random[i])
         self._done[:] = False
-        return self._observe(), {}
+        return self._player.observe(self._player.state()), {}
 
     def step(self, actions: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray,
                                           Dict[str, Any]]:
@@ -267,16 +414,27 @@ class VectorEnv(_VectorBase):  # type: ignore[misc,valid-type]
             self._player.act(np.where(fresh[:, None], 0, actions), going)
         if fresh.any():
             self._player.begin(np.flatnonzero(fresh), lambda i: self._random[i])
-        rewards, over, cut, faults = self._player.judge(self._player.state())
+        state = self._player.state()
+        rewards, over, cut, faults = self._player.judge(state)
         for array in (rewards, over, cut):
             array[fresh] = 0
         self._done = over | cut
         infos = {"fault": [word("rgWorldFault", int(f)) for f in faults]} if faults.any() else {}
-        return self._observe(), rewards, over, cut, infos
+        if self.render_mode == "human":
+            self.render()
+        return self._player.observe(state), rewards, over, cut, infos
 
-    def render(self) -> None:
-        """Nothing to draw here."""
+    def render(self) -> Any:
+        """One image per world with render_mode="rgb_array"; with "human" the page shows the first."""
+        painter = self._player.painter
+        if painter is None:
+            return None
+        if painter.mode == "human":
+            return painter.show(self._player.batch.q[0].copy())
+        return tuple(painter.show(q) for q in self._player.batch.q.copy())
 
     def close(self, **_: Any) -> None:
-        """Nothing is left open."""
+        """End the viewer, if there is one."""
         self.closed = True
+        if self._player.painter is not None:
+            self._player.painter.close()

@@ -114,30 +114,29 @@ static bool rgCheckCamera(const rgModel* model, const rgCameraDef* def,
     return good;
 }
 
-// Visual shapes replace the colliders of their body, as in the viewer.
-static bool rgIsDrawn(const rgModel* model, const rgCameraDef* def, int shape, const bool* pretty) {
-    const rgShapeDef* s = rgModel_Shape(model, (rgShapeId){shape + 1});
-    if (s->color[3] == 0 && s->visualOnly) {
+// Hidden shapes are drawn where their body has no others, as in the viewer.
+static bool rgIsDrawn(const rgCameraDef* def, const rgShapeDef* shape, const bool* shown) {
+    if (shape->color[3] == 0) {
         return false;
     }
-    return def->colliders ? !s->visualOnly : s->visualOnly || !pretty[s->body.index1];
+    return def->colliders ? !shape->visualOnly : !shape->hidden || !shown[shape->body.index1];
 }
 
 static rgResult rgCamera_AddShapes(rgCamera* camera, rgDiagnostics* diagnostics) {
     const rgModel* model = camera->model;
     rgModelInfo info = rgModel_Info(model);
-    bool* pretty = rgAllocate(&camera->def.allocator, (size_t)info.bodyCount + 1, sizeof(bool));
-    if (pretty == NULL) {
+    bool* shown = rgAllocate(&camera->def.allocator, (size_t)info.bodyCount + 1, sizeof(bool));
+    if (shown == NULL) {
         return rg_errorMemory;
     }
     for (int i = 0; i < info.shapeCount; ++i) {
         const rgShapeDef* shape = rgModel_Shape(model, (rgShapeId){i + 1});
-        pretty[shape->body.index1] |= shape->visualOnly && shape->color[3] > 0;
+        shown[shape->body.index1] |= !shape->hidden && shape->color[3] > 0;
     }
     rgResult result = rg_ok;
     for (int i = 0; i < info.shapeCount && result == rg_ok; ++i) {
         const rgShapeDef* shape = rgModel_Shape(model, (rgShapeId){i + 1});
-        if (!rgIsDrawn(model, &camera->def, i, pretty)) {
+        if (!rgIsDrawn(&camera->def, shape, shown)) {
             continue;
         }
         rgGeometryDef def = rgDefaultGeometryDef();
@@ -161,7 +160,7 @@ static rgResult rgCamera_AddShapes(rgCamera* camera, rgDiagnostics* diagnostics)
         drawn->shape = i;
         camera->drawnCount += result == rg_ok;
     }
-    rgRelease(&camera->def.allocator, pretty);
+    rgRelease(&camera->def.allocator, shown);
     return result;
 }
 

@@ -142,6 +142,9 @@ static void rgMjWriter_Surface(rgMjWriter* w, const rgShapeDef* shape) {
     rgText_Integer(&w->text, "condim", m->dimension > 0 ? m->dimension : 3);
     bool ghost = shape->visualOnly;
     rgText_Integer(&w->text, "contype", ghost ? 0 : (int)shape->group);
+    if (shape->hidden) {
+        rgText_Integer(&w->text, "group", 3);
+    }
     rgText_Integer(&w->text, "conaffinity", ghost ? 0 : (int)shape->mask);
     if (shape->priority != 0) {
         rgText_Integer(&w->text, "priority", shape->priority);

@@ -284,6 +284,7 @@ static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGe
     shape.group = (uint32_t)g->contype;
     shape.mask = (uint32_t)g->conaffinity;
     shape.visualOnly = g->contype == 0 && g->conaffinity == 0;
+    shape.hidden = g->group > 2; // MuJoCo shows groups 0 to 2
     shape.priority = g->priority;
     shape.margin = g->margin;
     shape.surfaceVelocity = rgVec(g->surface[0], g->surface[1], g->surface[2]);

@@ -294,6 +294,7 @@ static void rgSdf_AddShape(rgSdf* sdf, rgSdfShape* shape, const char* name, rgIn
     shape->def.name = name;
     shape->def.body = shape->link->body;
     shape->def.visualOnly = shape->isVisual;
+    shape->def.hidden = !shape->isVisual;
     shape->def.source = (rgSource){.file = shape->node->file, .line = shape->node->line};
     rgSdf_CheckShape(sdf, shape);
     shape->def.pose = rgSdf_ShapePose(sdf, shape);

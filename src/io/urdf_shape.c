@@ -168,6 +168,7 @@ static void rgUrdf_AddShape(rgUrdf* urdf, rgUrdfShape* shape) {
     shape->def = rgDefaultShapeDef();
     shape->def.body = shape->link->body;
     shape->def.visualOnly = shape->isVisual;
+    shape->def.hidden = !shape->isVisual;
     shape->def.material = shape->material;
     shape->def.source = (rgSource){.file = shape->node->file, .line = shape->node->line};
     rgXmlReader_CheckAttributes(&urdf->xml, shape->node, knownAttributes);

@@ -193,6 +193,9 @@ static void rgDescribeShapes(rgDescriber* d) {
         rgPutName(text, "name", shape->name, "shape", i);
         rgText_Add(text, ",\"body\":%d,\"kind\":\"%s\",\"visual\":%s", shape->body.index1,
                    kinds[shape->kind], shape->visualOnly ? "true" : "false");
+        if (shape->hidden) {
+            rgText_Add(text, ",\"hidden\":true");
+        }
         rgPutPose(text, shape->pose);
         rgPutVector(text, "size", shape->size);
         rgPutNumbers(text, "color", color, 4);

@@ -108,6 +108,7 @@ static const rgFixedField rgShapeFixed[] = {
     RG_FIXED(rgShapeDef, rounding, "rounding"), RG_FIXED(rgShapeDef, visualOnly, "visibility"),
     RG_FIXED(rgShapeDef, group, "group"),       RG_FIXED(rgShapeDef, mask, "mask"),
     RG_FIXED(rgShapeDef, priority, "priority"), RG_FIXED(rgShapeDef, margin, "margin"),
+    RG_FIXED(rgShapeDef, hidden, "visibility"),
 };
 static const rgFixedField rgTendonFixed[] = {
     RG_FIXED(rgTendonDef, jointCount, "number of joints"),

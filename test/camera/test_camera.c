@@ -168,6 +168,44 @@ static void test_states_equal_worlds(void** state) {
     SceneEnd(&scene);
 }
 
+// A ball of 0.3 m inside a box of 0.4 m that is hidden, and another such box alone: the ball and
+// the second box are seen, and with `colliders` both boxes.
+static void test_hidden_shapes(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    Solid box = SolidOf(rg_shapeBox, rgVec(0.4, 0.4, 0.4), 1, rgVec(0, 0, 0));
+    rgShapeDef shape = rgDefaultShapeDef();
+    shape.body = SceneFree(&scene, &box);
+    shape.kind = rg_shapeSphere;
+    shape.size.x = 0.3;
+    shape.visualOnly = true;
+    assert_int_equal(rgModelDef_AddShape(scene.def, &shape, NULL), rg_ok);
+    box.pose.p = rgVec(0, 2, 0);
+    (void)SceneFree(&scene, &box);
+    for (int i = 1; i <= 3; i += 2) {
+        rgShapeDef hidden = *rgModelDef_Shape(scene.def, (rgShapeId){i});
+        hidden.hidden = true;
+        assert_int_equal(rgModelDef_SetShape(scene.def, (rgShapeId){i}, &hidden), rg_ok);
+    }
+    rgWorldDef world = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &world);
+    rgCameraDef def = rgDefaultCameraDef();
+    for (int colliders = 0; colliders <= 1; ++colliders) {
+        for (int side = 0; side <= 1; ++side) {
+            def.colliders = colliders;
+            assert_int_equal(rgLookAt(rgVec(5, 2 * side, 0), rgVec(0, 2 * side, 0), &def.pose),
+                             rg_ok);
+            rgCamera* camera = MakeCamera(&scene, &def);
+            rgImage image;
+            assert_int_equal(rgCamera_Draw(camera, scene.world, &image), rg_ok);
+            int seen = image.shapes[120 * 320 + 160].index1;
+            assert_int_equal(seen, side ? 3 : colliders ? 1 : 2);
+            rgDestroyCamera(camera);
+        }
+    }
+    SceneEnd(&scene);
+}
+
 // A box above the floor takes the light from the floor below it, and from nothing else.
 static void test_shadow_lies_below(void** state) {
     (void)state;
@@ -254,6 +292,7 @@ int main(void) {
         cmocka_unit_test(test_pixels_equal_rays_of_the_world),
         cmocka_unit_test(test_ball_has_its_angular_size),
         cmocka_unit_test(test_states_equal_worlds),
+        cmocka_unit_test(test_hidden_shapes),
         cmocka_unit_test(test_shadow_lies_below),
         cmocka_unit_test(test_refusals),
     };

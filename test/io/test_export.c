@@ -139,6 +139,7 @@ static void rgCompareParts(const rgModelDef* a, const rgModelDef* b) {
         assert_int_equal(x->material.dimension, y->material.dimension);
         assert_int_equal(x->group, y->group);
         assert_int_equal(x->visualOnly, y->visualOnly);
+        assert_int_equal(x->hidden, y->hidden);
     }
 }
 

@@ -155,6 +155,7 @@ static void test_shapes(void** state) {
         assert_string_equal(f.def->shapes[i].name, names[i]);
         assert_int_equal(f.def->shapes[i].kind, kinds[i]);
         assert_int_equal(f.def->shapes[i].visualOnly, strstr(names[i], "collision") == NULL);
+        assert_int_equal(f.def->shapes[i].hidden, !f.def->shapes[i].visualOnly);
     }
     const rgShapeDef* shapes = f.def->shapes;
     assert_true(shapes[0].size.x == 1 && shapes[0].size.y == 2 && shapes[0].size.z == 3);

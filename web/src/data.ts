@@ -42,6 +42,7 @@ export interface Shape {
   body: number;
   kind: 'none' | 'plane' | 'sphere' | 'capsule' | 'cylinder' | 'box' | 'ellipsoid' | 'hull' | 'field' | 'mesh';
   visual: boolean;
+  hidden?: boolean;
   pose: number[];
   size: number[];
   color: number[];

@@ -107,15 +107,15 @@ export class Shapes {
 
   constructor(private readonly model: Model) {}
 
-  // Which shapes are drawn: those for the eye where a body has any, or those that collide.
+  // Shapes that collide, or those that are not hidden; of bodies that have only hidden ones, all.
   build(collision: boolean): void {
     this.dispose();
-    const pretty = new Set(this.model.shapes.filter((s) => s.visual).map((s) => s.body));
+    const shown = new Set(this.model.shapes.filter((s) => !s.hidden && s.color[3] > 0).map((s) => s.body));
     const made = new Map<string, Slot[]>();
     const makers = new Map<string, () => THREE.BufferGeometry>();
     this.model.shapes.forEach((shape, i) => {
       const d = shape.kind === 'plane' ? null : describe(this.model, shape);
-      const wanted = collision ? !shape.visual : shape.visual || !pretty.has(shape.body);
+      const wanted = collision ? !shape.visual : !shape.hidden || !shown.has(shape.body);
       if (!d || !wanted || shape.color[3] === 0) return;
       const body = this.model.bodies[shape.body - 1];
       const color = new THREE.Color();
