@@ -69,8 +69,8 @@ bool rgPeerScene_Load(rgPeerScene* scene, const char* what, double timeStep) {
     return rgFillScene(scene, timeStep, NULL, NULL);
 }
 
-bool rgPeerScene_Take(rgPeerScene* scene, const char* name, rgModelDef* def, double timeStep,
-                      const double* q, const double* v) {
+bool rgPeerScene_Create(rgPeerScene* scene, const char* name, rgModelDef* def, double timeStep,
+                        const double* q, const double* v) {
     *scene = (rgPeerScene){.name = rgCli_CopyText(name), .def = def};
     return rgFillScene(scene, timeStep, q, v);
 }

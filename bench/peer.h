@@ -27,8 +27,8 @@ typedef struct rgPeerScene {
 // definition, on failure too. v may be NULL: at rest; q NULL: first key frame, else neutral. False
 // after a message; free it either way.
 bool rgPeerScene_Load(rgPeerScene* scene, const char* what, double timeStep);
-bool rgPeerScene_Take(rgPeerScene* scene, const char* name, rgModelDef* def, double timeStep,
-                      const double* q, const double* v);
+bool rgPeerScene_Create(rgPeerScene* scene, const char* name, rgModelDef* def, double timeStep,
+                        const double* q, const double* v);
 void rgPeerScene_Free(rgPeerScene* scene);
 
 typedef struct rgPeerLook {

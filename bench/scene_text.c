@@ -23,7 +23,7 @@ bool rgPeerScene_Write(rgPeerScene* scene, const char* name, double timeStep, rg
     }
     free(text);
     rgDestroyDiagnostics(said);
-    return good && rgPeerScene_Take(scene, name, def, timeStep, NULL, v);
+    return good && rgPeerScene_Create(scene, name, def, timeStep, NULL, v);
 }
 
 char* rgWriteWall(bool pyramid) {

@@ -3,7 +3,7 @@
 #include "peer.h"
 
 // Bodies and geoms between <worldbody> and </worldbody>; friction is 0.5 unless they set another. v
-// as in rgPeerScene_Take(). False after a message; free it either way.
+// as in rgPeerScene_Create(). False after a message; free it either way.
 bool rgPeerScene_Write(rgPeerScene* scene, const char* name, double timeStep, rgVec3 gravity,
                        const double* v, const char* bodies);
 

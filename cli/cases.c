@@ -173,12 +173,12 @@ static void rgPutSparse(rgByteBuffer* buffer, const rgSparse* matrix) {
     rgByteBuffer_Put(buffer, matrix->value, entries * sizeof(double));
 }
 
-static rgSparse rgTakeSparse(rgByteBuffer* buffer) {
-    const rgSparse* stored = rgByteBuffer_Take(buffer, NULL);
+static rgSparse rgUnpackSparse(rgByteBuffer* buffer) {
+    const rgSparse* stored = rgByteBuffer_Read(buffer, NULL);
     rgSparse matrix = stored != NULL ? *stored : (rgSparse){0};
-    matrix.rowStart = rgByteBuffer_Take(buffer, NULL);
-    matrix.column = rgByteBuffer_Take(buffer, NULL);
-    matrix.value = rgByteBuffer_Take(buffer, NULL);
+    matrix.rowStart = rgByteBuffer_Read(buffer, NULL);
+    matrix.column = rgByteBuffer_Read(buffer, NULL);
+    matrix.value = rgByteBuffer_Read(buffer, NULL);
     return matrix;
 }
 
@@ -200,24 +200,24 @@ static void rgPutProblem(rgByteBuffer* buffer, const rgFclibProblem* loaded) {
     rgByteBuffer_Put(buffer, rgFclibProblem_Guess(loaded, 0).lambda, rows * sizeof(double));
 }
 
-static void rgTakeProblem(rgByteBuffer* buffer, rgCase* loaded) {
-    const rgContactProblem* stored = rgByteBuffer_Take(buffer, NULL);
-    const int* contactCount = rgByteBuffer_Take(buffer, NULL);
+static void rgUnpackProblem(rgByteBuffer* buffer, rgCase* loaded) {
+    const rgContactProblem* stored = rgByteBuffer_Read(buffer, NULL);
+    const int* contactCount = rgByteBuffer_Read(buffer, NULL);
     if (stored == NULL || contactCount == NULL) {
         loaded->fault = rgCli_CopyText("the reading process sent nothing");
         return;
     }
     loaded->problem = *stored;
     loaded->contactCount = *contactCount;
-    loaded->problem.blocks = rgByteBuffer_Take(buffer, NULL);
-    loaded->problem.freeVelocity = rgByteBuffer_Take(buffer, NULL);
-    loaded->problem.compliance = rgByteBuffer_Take(buffer, NULL);
-    loaded->problem.delassus.matrix = rgByteBuffer_Take(buffer, NULL);
-    loaded->problem.delassus.sparse = rgTakeSparse(buffer);
-    loaded->problem.delassus.mass = rgTakeSparse(buffer);
-    loaded->problem.delassus.jacobian = rgTakeSparse(buffer);
-    loaded->keys = rgByteBuffer_Take(buffer, NULL);
-    loaded->guess = rgByteBuffer_Take(buffer, NULL);
+    loaded->problem.blocks = rgByteBuffer_Read(buffer, NULL);
+    loaded->problem.freeVelocity = rgByteBuffer_Read(buffer, NULL);
+    loaded->problem.compliance = rgByteBuffer_Read(buffer, NULL);
+    loaded->problem.delassus.matrix = rgByteBuffer_Read(buffer, NULL);
+    loaded->problem.delassus.sparse = rgUnpackSparse(buffer);
+    loaded->problem.delassus.mass = rgUnpackSparse(buffer);
+    loaded->problem.delassus.jacobian = rgUnpackSparse(buffer);
+    loaded->keys = rgByteBuffer_Read(buffer, NULL);
+    loaded->guess = rgByteBuffer_Read(buffer, NULL);
 }
 
 typedef struct rgLoadContext {
@@ -273,15 +273,15 @@ bool rgLoadCase(const char* path, rgFclibMatrix matrix, rgCase* loaded) {
                       &loaded->fault)) {
         return false;
     }
-    const char* error = rgByteBuffer_Take(&loaded->bytes, NULL);
+    const char* error = rgByteBuffer_Read(&loaded->bytes, NULL);
     const char* warning;
-    while ((warning = rgByteBuffer_Take(&loaded->bytes, NULL)) != NULL) {
+    while ((warning = rgByteBuffer_Read(&loaded->bytes, NULL)) != NULL) {
         rgCase_AddWarning(loaded, warning);
     }
     if (error != NULL) {
         loaded->fault = rgCli_CopyText(error);
     } else {
-        rgTakeProblem(&loaded->bytes, loaded);
+        rgUnpackProblem(&loaded->bytes, loaded);
     }
     return loaded->fault == NULL;
 }
@@ -318,7 +318,7 @@ char* rgWriteCase(const char* source, const char* path, const rgFclibSolution* s
         return rgCli_Format("its folder cannot be made: %s", strerror(errno));
     }
     if (rgRunGuarded(rgWriteInChild, &context, rgDefaultGuardLimits(), &result, &fault)) {
-        const char* error = rgByteBuffer_Take(&result, NULL);
+        const char* error = rgByteBuffer_Read(&result, NULL);
         fault = error != NULL ? rgCli_CopyText(error) : NULL;
         rgByteBuffer_Free(&result);
     }

@@ -15,7 +15,7 @@ enum {
 #define RG_COUNTED_SHAPES 5000 // up to which their pairs are counted, a tenth of a second
 
 // Number of parts of each kind in a model.
-typedef struct rgCensus {
+typedef struct rgModelCounts {
     rgModelInfo info;
     int joints[rg_jointKinds];
     int collisions[rg_shapeKinds];
@@ -25,7 +25,7 @@ typedef struct rgCensus {
     int rules[rg_frictionMaximum + 1]; // number of colliding shapes per rule of friction
     int softCount;                     // shapes that collide and are compliant
     double softest, stiffest;          // range of the stiffness of compliant shapes [N/m]
-} rgCensus;
+} rgModelCounts;
 
 static int rgCountPairs(const rgModel* model, int shapeCount) {
     int count = 0;
@@ -37,28 +37,28 @@ static int rgCountPairs(const rgModel* model, int shapeCount) {
     return count;
 }
 
-static rgCensus rgTakeCensus(const rgModel* model) {
-    rgCensus census = {.info = rgModel_Info(model)};
-    for (int i = 1; i <= census.info.jointCount; ++i) {
-        ++census.joints[rgModel_Joint(model, (rgJointId){i})->kind];
+static rgModelCounts rgCountModel(const rgModel* model) {
+    rgModelCounts counts = {.info = rgModel_Info(model)};
+    for (int i = 1; i <= counts.info.jointCount; ++i) {
+        ++counts.joints[rgModel_Joint(model, (rgJointId){i})->kind];
     }
-    for (int i = 1; i <= census.info.shapeCount; ++i) {
+    for (int i = 1; i <= counts.info.shapeCount; ++i) {
         const rgShapeDef* shape = rgModel_Shape(model, (rgShapeId){i});
-        ++(shape->visualOnly ? census.visuals : census.collisions)[shape->kind];
-        ++*(shape->visualOnly ? &census.visualCount : &census.collisionCount);
+        ++(shape->visualOnly ? counts.visuals : counts.collisions)[shape->kind];
+        ++*(shape->visualOnly ? &counts.visualCount : &counts.collisionCount);
         rgFrictionRule rule = shape->material.frictionRule;
-        census.rules[rule == rg_frictionUnset ? rg_frictionGeometric : rule] += !shape->visualOnly;
+        counts.rules[rule == rg_frictionUnset ? rg_frictionGeometric : rule] += !shape->visualOnly;
         double stiffness = shape->material.stiffness;
         if (stiffness > 0 && !shape->visualOnly) {
-            bool first = census.softCount++ == 0;
-            census.softest = first || stiffness < census.softest ? stiffness : census.softest;
-            census.stiffest = first || stiffness > census.stiffest ? stiffness : census.stiffest;
+            bool first = counts.softCount++ == 0;
+            counts.softest = first || stiffness < counts.softest ? stiffness : counts.softest;
+            counts.stiffest = first || stiffness > counts.stiffest ? stiffness : counts.stiffest;
         }
     }
-    census.pairCount = census.info.shapeCount <= RG_COUNTED_SHAPES
-                           ? rgCountPairs(model, census.info.shapeCount)
+    counts.pairCount = counts.info.shapeCount <= RG_COUNTED_SHAPES
+                           ? rgCountPairs(model, counts.info.shapeCount)
                            : -1;
-    return census;
+    return counts;
 }
 
 static void rgPrintKinds(const char* label, int total, const int* counts, const char* const* names,
@@ -81,42 +81,42 @@ static void rgPrintCount(const char* label, int count) {
 }
 
 // Rule of friction of the shapes that collide; "mixed" if their rules differ.
-static const char* rgCensusRule(const rgCensus* census) {
+static const char* rgModelCounts_Rule(const rgModelCounts* counts) {
     int used = 0, last = rg_frictionGeometric;
     for (int i = 0; i <= rg_frictionMaximum; ++i) {
-        used += census->rules[i] > 0;
-        last = census->rules[i] > 0 ? i : last;
+        used += counts->rules[i] > 0;
+        last = counts->rules[i] > 0 ? i : last;
     }
     return used > 1 ? "mixed" : rgFrictionRuleNames[last];
 }
 
-static void rgPrintCensus(const char* path, const rgCensus* census) {
-    const rgModelInfo* info = &census->info;
+static void rgPrintModelCounts(const char* path, const rgModelCounts* counts) {
+    const rgModelInfo* info = &counts->info;
     rgCli_Print(stdout, "%s: %s\n", path, info->name[0] != '\0' ? info->name : "(no name)");
     printf("  %-12s %d\n", "bodies", info->bodyCount);
-    rgPrintKinds("joints", info->jointCount, census->joints, jointNames, rg_jointKinds);
+    rgPrintKinds("joints", info->jointCount, counts->joints, jointNames, rg_jointKinds);
     printf("  %-12s %d, %d\n", "nq, nv", info->qCount, info->vCount);
     printf("  %-12s %.6g kg", "mass", info->mass);
     if (info->staticMass > 0) {
         printf(" and %.6g kg fixed to the world", info->staticMass);
     }
     printf("\n");
-    rgPrintKinds("collisions", census->collisionCount, census->collisions, shapeNames,
+    rgPrintKinds("collisions", counts->collisionCount, counts->collisions, shapeNames,
                  rg_shapeKinds);
-    rgPrintKinds("visuals", census->visualCount, census->visuals, shapeNames, rg_shapeKinds);
-    if (census->pairCount >= 0) {
-        printf("  %-12s %d of shapes may collide\n", "pairs", census->pairCount);
+    rgPrintKinds("visuals", counts->visualCount, counts->visuals, shapeNames, rg_shapeKinds);
+    if (counts->pairCount >= 0) {
+        printf("  %-12s %d of shapes may collide\n", "pairs", counts->pairCount);
     } else {
-        printf("  %-12s not counted among %d shapes\n", "pairs", census->info.shapeCount);
+        printf("  %-12s not counted among %d shapes\n", "pairs", counts->info.shapeCount);
     }
-    printf("  %-12s of a pair: %s\n", "friction", rgCensusRule(census));
-    if (census->softCount > 0 && census->softest == census->stiffest) {
+    printf("  %-12s of a pair: %s\n", "friction", rgModelCounts_Rule(counts));
+    if (counts->softCount > 0 && counts->softest == counts->stiffest) {
         printf("  %-12s %.4g N/m per point for %d shapes, rigid for %d\n", "contacts",
-               census->softest, census->softCount, census->collisionCount - census->softCount);
-    } else if (census->softCount > 0) {
+               counts->softest, counts->softCount, counts->collisionCount - counts->softCount);
+    } else if (counts->softCount > 0) {
         printf("  %-12s %.4g to %.4g N/m per point for %d shapes, rigid for %d\n", "contacts",
-               census->softest, census->stiffest, census->softCount,
-               census->collisionCount - census->softCount);
+               counts->softest, counts->stiffest, counts->softCount,
+               counts->collisionCount - counts->softCount);
     } else {
         printf("  %-12s rigid\n", "contacts");
     }
@@ -138,27 +138,27 @@ static void rgWriteKinds(rgJson* json, const char* key, const int* counts, const
     rgJson_EndObject(json);
 }
 
-static void rgWriteCensus(rgJson* json, const rgCensus* census) {
-    const rgModelInfo* info = &census->info;
+static void rgWriteModelCounts(rgJson* json, const rgModelCounts* counts) {
+    const rgModelInfo* info = &counts->info;
     rgJson_String(json, "name", info->name);
     rgJson_Int(json, "bodies", info->bodyCount);
     rgJson_Int(json, "joints", info->jointCount);
-    rgWriteKinds(json, "jointKinds", census->joints, jointNames, rg_jointKinds);
+    rgWriteKinds(json, "jointKinds", counts->joints, jointNames, rg_jointKinds);
     rgJson_Int(json, "nq", info->qCount);
     rgJson_Int(json, "nv", info->vCount);
     rgJson_Number(json, "mass", info->mass);
     rgJson_Number(json, "staticMass", info->staticMass);
     rgJson_Int(json, "shapes", info->shapeCount);
-    rgWriteKinds(json, "collisionKinds", census->collisions, shapeNames, rg_shapeKinds);
-    rgWriteKinds(json, "visualKinds", census->visuals, shapeNames, rg_shapeKinds);
-    if (census->pairCount >= 0) {
-        rgJson_Int(json, "pairs", census->pairCount);
+    rgWriteKinds(json, "collisionKinds", counts->collisions, shapeNames, rg_shapeKinds);
+    rgWriteKinds(json, "visualKinds", counts->visuals, shapeNames, rg_shapeKinds);
+    if (counts->pairCount >= 0) {
+        rgJson_Int(json, "pairs", counts->pairCount);
     }
-    rgJson_String(json, "frictionRule", rgCensusRule(census));
-    rgJson_Int(json, "softShapes", census->softCount);
-    if (census->softCount > 0) {
-        rgJson_Number(json, "softest", census->softest);
-        rgJson_Number(json, "stiffest", census->stiffest);
+    rgJson_String(json, "frictionRule", rgModelCounts_Rule(counts));
+    rgJson_Int(json, "softShapes", counts->softCount);
+    if (counts->softCount > 0) {
+        rgJson_Number(json, "softest", counts->softest);
+        rgJson_Number(json, "stiffest", counts->stiffest);
     }
     rgJson_Int(json, "tendons", info->tendonCount);
     rgJson_Int(json, "actuators", info->actuatorCount);
@@ -173,8 +173,8 @@ static void rgWriteCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     rgJson_String(&json, "file", path);
     rgJson_Bool(&json, "ok", world != NULL);
     if (world != NULL) {
-        rgCensus census = rgTakeCensus(loaded->model);
-        rgWriteCensus(&json, &census);
+        rgModelCounts counts = rgCountModel(loaded->model);
+        rgWriteModelCounts(&json, &counts);
         rgCli_CheckStarts(loaded->def, world, &json);
     }
     rgCli_WriteDiagnostics(&json, loaded->diagnostics);
@@ -187,8 +187,8 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     int warningCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityWarning);
     int errorCount = rgDiagnostics_CountOf(loaded->diagnostics, rg_severityError);
     if (world != NULL) {
-        rgCensus census = rgTakeCensus(loaded->model);
-        rgPrintCensus(path, &census);
+        rgModelCounts counts = rgCountModel(loaded->model);
+        rgPrintModelCounts(path, &counts);
         rgCli_CheckStarts(loaded->def, world, NULL);
         printf("  %-12s %d\n", "warnings", warningCount);
     } else {

@@ -41,7 +41,7 @@ static void rgStart_AddOverlap(rgStart* start, const rgContact* contact) {
     pair[k].depth = fmax(pair[k].depth, -contact->gap);
 }
 
-static bool rgStart_Look(rgWorld* world, rgKeyId key, rgStart* start) {
+static bool rgStart_Measure(rgWorld* world, rgKeyId key, rgStart* start) {
     rgStepReport report;
     const rgKeyDef* def = rgModel_Key(rgWorld_Model(world), key);
     *start = (rgStart){
@@ -196,7 +196,7 @@ void rgCli_CheckStarts(const rgModelDef* def, rgWorld* world, rgJson* json) {
     int keyCount = rgModel_Info(rgWorld_Model(world)).keyCount;
     for (int key = 0; key <= keyCount; ++key) {
         rgStart start;
-        if (!rgStart_Look(world, (rgKeyId){key}, &start)) {
+        if (!rgStart_Measure(world, (rgKeyId){key}, &start)) {
             continue;
         }
         if (json != NULL) {

@@ -179,7 +179,7 @@ static void rgWriteHeader(const rgDeriveJob* job, const rgDerivatives* d) {
     fputc('\n', job->csv);
 }
 
-static bool rgDeriveJob_Look(rgDeriveJob* job, bool last) {
+static bool rgDeriveJob_Progress(rgDeriveJob* job, bool last) {
     rgDerivatives d;
     rgDeriveStats* stats = &job->stats;
     rgResult result = rgWorld_Derivatives(job->simulation.world, &job->options.def, &d);
@@ -215,7 +215,7 @@ static bool rgDeriveJob_Run(rgDeriveJob* job) {
     const rgDeriveOptions* options = &job->options;
     for (int i = 0; i <= options->steps; ++i) {
         bool last = i == options->steps;
-        if ((last || i % options->every == 0) && !rgDeriveJob_Look(job, last)) {
+        if ((last || i % options->every == 0) && !rgDeriveJob_Progress(job, last)) {
             return false;
         }
         rgResult result = last ? rg_ok : rgWorld_Step(job->simulation.world, NULL);

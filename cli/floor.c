@@ -107,7 +107,7 @@ static bool rgLift(const rgModel* model, rgBodyId body, double depth, bool isPla
     return true;
 }
 
-bool rgSimulation_LeaveFloor(rgSimulation* simulation, const rgSimulationArguments* arguments) {
+bool rgSimulation_LiftFromFloor(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     const rgModelArguments* model = &arguments->model;
     bool isPlaced = arguments->q != NULL || model->at.count > 0 || model->on.count > 0;
     if (simulation->scene != NULL || (!arguments->ground && model->floating.count == 0)) {

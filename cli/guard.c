@@ -48,7 +48,7 @@ void rgByteBuffer_Put(rgByteBuffer* buffer, const void* bytes, size_t count) {
     }
 }
 
-void* rgByteBuffer_Take(rgByteBuffer* buffer, size_t* count) {
+void* rgByteBuffer_Read(rgByteBuffer* buffer, size_t* count) {
     int64_t header = -1;
     if (buffer->at + sizeof(header) <= buffer->size) {
         memcpy(&header, buffer->data + buffer->at, sizeof(header));

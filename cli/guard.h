@@ -16,7 +16,7 @@ typedef struct rgByteBuffer {
 void rgByteBuffer_Put(rgByteBuffer* buffer, const void* bytes,
                       size_t count); // NULL bytes: marked absent
 // The next piece, or NULL when it was absent; its size goes to *count unless that is NULL.
-void* rgByteBuffer_Take(rgByteBuffer* buffer, size_t* count);
+void* rgByteBuffer_Read(rgByteBuffer* buffer, size_t* count);
 void rgByteBuffer_Free(rgByteBuffer* buffer);
 
 typedef void rgGuardFcn(void* context, rgByteBuffer* result);

@@ -78,7 +78,7 @@ rgViewer* rgCli_StartViewer(const char* title, const char* address, int port) {
     return viewer;
 }
 
-void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options) {
+void rgCli_PrintAddress(const rgViewer* viewer, const rgLiveOptions* options) {
     const char* address = options->address != NULL ? options->address : "localhost";
     char* url = rgCli_Format("http://%s:%d/", address, rgViewer_Port(viewer));
     if (options->json) {
@@ -105,8 +105,8 @@ static bool rgHasMoved(const rgLive* live, rgBodyId body) {
 }
 
 // Start a new world at the state of the old one. New coordinates keep their values of `q`.
-static rgResult rgTakeOver(rgLive* live, const rgModel* model, rgWorld* world, double* q,
-                           double* v) {
+static rgResult rgTransferState(rgLive* live, const rgModel* model, rgWorld* world, double* q,
+                                double* v) {
     rgSimulation* s = live->simulation;
     rgResult result = s->scene != NULL ? rgScene_Start(s->scene, world) : rg_ok;
     int nq = 0, nv = 0, nu = 0;
@@ -134,7 +134,7 @@ static bool rgReplaceWorld(rgLive* live, rgModel* model, const rgWorldDef* def, 
     rgWorld* world = NULL;
     rgDiagnostics_Clear(s->loaded.diagnostics);
     rgResult result = rgCreateWorld(model, def, s->loaded.diagnostics, &world);
-    result = result == rg_ok ? rgTakeOver(live, model, world, q, v) : result;
+    result = result == rg_ok ? rgTransferState(live, model, world, q, v) : result;
     if (result != rg_ok) {
         rgLive_Warn(live, "the change is refused", result);
         rgDestroyWorld(world);
@@ -195,7 +195,7 @@ static double* rgExtend(const double* old, int count, int more) {
 
 // A body that could not be dropped does not stay in the definition, where the next would fail on
 // it.
-static void rgTakeBack(rgLive* live, rgBodyId body) {
+static void rgRemoveFailedBody(rgLive* live, rgBodyId body) {
     live->dropCount -= 1;
     if (body.index1 > 0) {
         (void)!rgModelDef_RemoveBody(live->simulation->loaded.def, body, NULL);
@@ -217,7 +217,7 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
     }
     if (result != rg_ok) {
         rgLive_Warn(live, "nothing is dropped", result);
-        rgTakeBack(live, body);
+        rgRemoveFailedBody(live, body);
         return;
     }
     int nq = s->info.qCount, nv = s->info.vCount;
@@ -241,7 +241,7 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
         live->dragged = (rgBodyId){0};
         rgViewer_ShowWorld(live->viewer, s->world);
     } else {
-        rgTakeBack(live, body);
+        rgRemoveFailedBody(live, body);
         rgDestroyModel(model);
         free(startQ);
         free(startV);
@@ -359,7 +359,7 @@ static void rgPoseJoint(rgLive* live, int index, double value) {
     free(q);
 }
 
-static void rgObey(rgLive* live, const rgViewerCommand* command) {
+static void rgRunCommand(rgLive* live, const rgViewerCommand* command) {
     switch (command->kind) {
     case rg_commandPause:
     case rg_commandPlay:
@@ -432,7 +432,7 @@ static bool rgStepLive(rgLive* live) {
 }
 
 // Steps until the simulation is as far as the clock, or a frame's time is over.
-static void rgCatchUp(rgLive* live, double begin, double due) {
+static void rgStepUntil(rgLive* live, double begin, double due) {
     rgWorld* world = live->simulation->world;
     while (!live->isPaused && rgWorld_Time(world) < due &&
            rgCli_Seconds() - begin < 0.8 * frameSeconds) {
@@ -463,8 +463,8 @@ static void rgRunLoop(rgLive* live) {
         double now = rgCli_Seconds();
         rgViewerCommand command;
         bool changed = false;
-        while (rgViewer_TakeCommand(live->viewer, &command)) {
-            rgObey(live, &command);
+        while (rgViewer_NextCommand(live->viewer, &command)) {
+            rgRunCommand(live, &command);
             changed = true;
         }
         double time = rgWorld_Time(live->simulation->world);
@@ -473,7 +473,7 @@ static void rgRunLoop(rgLive* live) {
                              : fmin(due + live->speed * (now - lastWall), time + 0.1 * live->speed);
         due = fmax(due, time);
         lastWall = now;
-        rgCatchUp(live, now, due);
+        rgStepUntil(live, now, due);
         if (live->isStepAsked) {
             live->isStepAsked = false;
             changed = !live->isFailed && rgStepLive(live);
@@ -507,7 +507,7 @@ int rgCli_RunLive(rgSimulation* simulation, const rgLiveOptions* options) {
     }
     live.startQ = rgExtend(rgWorld_Positions(simulation->world, NULL), simulation->info.qCount, 0);
     live.startV = rgExtend(rgWorld_Velocities(simulation->world, NULL), simulation->info.vCount, 0);
-    rgCli_TellAddress(live.viewer, options);
+    rgCli_PrintAddress(live.viewer, options);
     rgRunLoop(&live);
     rgDestroyViewer(live.viewer);
     free(live.startQ);

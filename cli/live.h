@@ -20,7 +20,7 @@ typedef struct rgLiveOptions {
 // Make the server; from then on Ctrl-C only sets a flag. NULL after a message.
 rgViewer* rgCli_StartViewer(const char* title, const char* address, int port);
 // Print where it is, once there is something to see.
-void rgCli_TellAddress(const rgViewer* viewer, const rgLiveOptions* options);
+void rgCli_PrintAddress(const rgViewer* viewer, const rgLiveOptions* options);
 // Run until Ctrl-C; the simulation is ready to run. Exit code.
 int rgCli_RunLive(rgSimulation* simulation, const rgLiveOptions* options);
 

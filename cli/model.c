@@ -70,7 +70,7 @@ typedef struct rgSplitting {
     bool terminal;
 } rgSplitting;
 
-static void rgTellSplit(void* context, int triangleCount) {
+static void rgReportSplit(void* context, int triangleCount) {
     rgSplitting* splitting = context;
     splitting->count += 1;
     if (splitting->terminal) {
@@ -112,7 +112,7 @@ static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, i
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;
     def.base = floating ? rg_baseFloating : fixed ? rg_baseFixed : rg_baseFromFile;
     rgSplitting splitting = {.terminal = isatty(STDERR_FILENO) == 1};
-    def.onSplit = rgTellSplit;
+    def.onSplit = rgReportSplit;
     def.onSplitContext = &splitting;
     rgResult result = rgLoadModelDef(path, &def, diagnostics, made);
     if (splitting.terminal && splitting.count > 0) {

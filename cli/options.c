@@ -196,7 +196,7 @@ static const rgOption* rgFindOption(const rgCommand* command, const char* text, 
     return NULL;
 }
 
-static void rgTellUnknownOption(const rgCommand* command, const char* text, size_t length) {
+static void rgReportUnknownOption(const rgCommand* command, const char* text, size_t length) {
     const char** names = rgCli_Allocate((size_t)command->optionCount, sizeof(char*));
     char* name = rgCli_Format("%.*s", (int)length, text);
     for (int i = 0; i < command->optionCount; ++i) {
@@ -209,13 +209,13 @@ static void rgTellUnknownOption(const rgCommand* command, const char* text, size
 }
 
 // Take the option at argv[*index] and its value; moves *index to the last string used.
-static bool rgTakeOption(const rgCommand* command, int argc, char** argv, int* index,
-                         int argument) {
+static bool rgParseOption(const rgCommand* command, int argc, char** argv, int* index,
+                          int argument) {
     const char* text = argv[*index];
     size_t length = strcspn(text, "=");
     const rgOption* option = rgFindOption(command, text, length);
     if (option == NULL) {
-        rgTellUnknownOption(command, text, length);
+        rgReportUnknownOption(command, text, length);
         return false;
     }
     const char* value = text[length] == '=' ? text + length + 1 : NULL;
@@ -257,7 +257,7 @@ int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumen
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             rgPrintHelp(command, stdout);
             return rg_exitDone;
-        } else if (!rgTakeOption(command, argc, argv, &i, count)) {
+        } else if (!rgParseOption(command, argc, argv, &i, count)) {
             return rg_exitUsage;
         }
     }

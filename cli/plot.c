@@ -86,36 +86,36 @@ static bool rgPlot_AddPanel(rgPlot* plot, const char* label, const char* const* 
 // ---- recordings ----
 
 // Quantity selected by one word of --what.
-typedef struct rgWish {
+typedef struct rgPlotQuantity {
     enum {
-        rg_wishEnergy,
-        rg_wishResidual,
-        rg_wishIterations,
-        rg_wishContacts,
-        rg_wishJoint,
-        rg_wishForce
+        rg_plotEnergy,
+        rg_plotResidual,
+        rg_plotIterations,
+        rg_plotContacts,
+        rg_plotJoint,
+        rg_plotForce
     } kind;
     int index; // into q, or of the body
-} rgWish;
+} rgPlotQuantity;
 
 static bool rgNoSuch(const char* what, const char* name) {
     rgCli_Error("--what: the recording has no %s '%s'", what, name);
     return false;
 }
 
-static bool rgWishJoint(const rgOpenedRecording* opened, const char* name, rgWish* wish,
-                        rgPlot* plot) {
+static bool rgSelectJoint(const rgOpenedRecording* opened, const char* name,
+                          rgPlotQuantity* quantity, rgPlot* plot) {
     rgJointId id = opened->model != NULL ? rgModel_FindJoint(opened->model, name) : (rgJointId){0};
     if (id.index1 == 0 || rgModel_JointRange(opened->model, id).qCount != 1) {
         return rgNoSuch("joint with one coordinate", name);
     }
     bool slides = rgModel_Joint(opened->model, id)->kind == rg_jointPrismatic;
-    *wish = (rgWish){rg_wishJoint, rgModel_JointRange(opened->model, id).q};
+    *quantity = (rgPlotQuantity){rg_plotJoint, rgModel_JointRange(opened->model, id).q};
     return rgPlot_AddPanel(plot, slides ? "position [m]" : "angle [rad]", &name, 1, false);
 }
 
-static bool rgWishForce(const rgOpenedRecording* opened, const char* name, rgWish* wish,
-                        rgPlot* plot) {
+static bool rgSelectForce(const rgOpenedRecording* opened, const char* name,
+                          rgPlotQuantity* quantity, rgPlot* plot) {
     rgRecordedNames names;
     int found = 0;
     if (rgRecordedNames_Read(&names, opened, "bodies")) {
@@ -127,27 +127,27 @@ static bool rgWishForce(const rgOpenedRecording* opened, const char* name, rgWis
     if (found == 0) {
         return rgNoSuch("body", name);
     }
-    *wish = (rgWish){rg_wishForce, found};
+    *quantity = (rgPlotQuantity){rg_plotForce, found};
     return rgPlot_AddPanel(plot, "contact force [N]", &name, 1, false);
 }
 
-static bool rgReadWish(const rgOpenedRecording* opened, const char* word, rgWish* wish,
-                       rgPlot* plot) {
+static bool rgReadPlotQuantity(const rgOpenedRecording* opened, const char* word,
+                               rgPlotQuantity* quantity, rgPlot* plot) {
     static const char* const energies[] = {"total", "kinetic", "potential"};
     static const char* const plain[] = {"residual", "iterations", "contacts"};
     if (strncmp(word, "joint:", 6) == 0) {
-        return rgWishJoint(opened, word + 6, wish, plot);
+        return rgSelectJoint(opened, word + 6, quantity, plot);
     }
     if (strncmp(word, "force:", 6) == 0) {
-        return rgWishForce(opened, word + 6, wish, plot);
+        return rgSelectForce(opened, word + 6, quantity, plot);
     }
     if (strcmp(word, "energy") == 0) {
-        *wish = (rgWish){rg_wishEnergy, 0};
+        *quantity = (rgPlotQuantity){rg_plotEnergy, 0};
         return rgPlot_AddPanel(plot, "energy [J]", energies, 3, false);
     }
     for (int i = 0; i < 3; ++i) {
         if (strcmp(word, plain[i]) == 0) {
-            wish->kind = rg_wishResidual + (unsigned)i;
+            quantity->kind = rg_plotResidual + (unsigned)i;
             return rgPlot_AddPanel(plot, plain[i], &plain[i], 1, i == 0);
         }
     }
@@ -167,37 +167,37 @@ static double rgForceOn(const rgRecordedFrame* frame, int body) {
     return rgLength(sum);
 }
 
-static void rgFillRow(const rgPlot* plot, const rgWish* wishes, int64_t row,
+static void rgFillRow(const rgPlot* plot, const rgPlotQuantity* quantities, int64_t row,
                       const rgRecordedFrame* frame) {
     for (int i = 0; i < plot->panelCount; ++i) {
         const rgSeries* s = &plot->series[plot->panels[i].first];
-        switch (wishes[i].kind) {
-        case rg_wishEnergy:
+        switch (quantities[i].kind) {
+        case rg_plotEnergy:
             s[0].values[row] = frame->kineticEnergy + frame->potentialEnergy;
             s[1].values[row] = frame->kineticEnergy;
             s[2].values[row] = frame->potentialEnergy;
             break;
-        case rg_wishResidual:
+        case rg_plotResidual:
             s[0].values[row] = frame->residual;
             break;
-        case rg_wishIterations:
+        case rg_plotIterations:
             s[0].values[row] = frame->iterationCount;
             break;
-        case rg_wishContacts:
+        case rg_plotContacts:
             s[0].values[row] = frame->contactCount;
             break;
-        case rg_wishJoint:
-            s[0].values[row] = frame->q[wishes[i].index];
+        case rg_plotJoint:
+            s[0].values[row] = frame->q[quantities[i].index];
             break;
-        case rg_wishForce:
-            s[0].values[row] = rgForceOn(frame, wishes[i].index);
+        case rg_plotForce:
+            s[0].values[row] = rgForceOn(frame, quantities[i].index);
             break;
         }
     }
 }
 
 static bool rgPlotRecording(rgPlot* plot, rgOpenedRecording* opened, const char* what) {
-    rgWish wishes[rg_maxPanels] = {0};
+    rgPlotQuantity quantities[rg_maxPanels] = {0};
     char* words = rgCli_CopyText(what != NULL ? what : "energy,residual,contacts");
     plot->rowCount = opened->info.frameCount;
     plot->times = rgCli_Allocate((size_t)plot->rowCount, sizeof(double));
@@ -205,10 +205,10 @@ static bool rgPlotRecording(rgPlot* plot, rgOpenedRecording* opened, const char*
     char* rest = NULL;
     for (char* word = strtok_r(words, ",", &rest); good && word != NULL;
          word = strtok_r(NULL, ",", &rest)) {
-        rgWish wish = {0};
-        good = rgReadWish(opened, word, &wish, plot);
+        rgPlotQuantity quantity = {0};
+        good = rgReadPlotQuantity(opened, word, &quantity, plot);
         if (good) {
-            wishes[plot->panelCount - 1] = wish;
+            quantities[plot->panelCount - 1] = quantity;
         }
     }
     for (int64_t i = 0; good && i < plot->rowCount; ++i) {
@@ -216,7 +216,7 @@ static bool rgPlotRecording(rgPlot* plot, rgOpenedRecording* opened, const char*
         good = rgRecording_Frame(opened->recording, i, &frame) == rg_ok;
         if (good) {
             plot->times[i] = frame.time;
-            rgFillRow(plot, wishes, i, &frame);
+            rgFillRow(plot, quantities, i, &frame);
         }
     }
     free(words);
@@ -460,7 +460,7 @@ static bool rgIsSameFile(const char* a, const char* b) {
            first.st_ino == second.st_ino;
 }
 
-static void rgTellPlot(const rgPlot* plot, const char* picture, const char* table, bool asJson) {
+static void rgReportPlot(const rgPlot* plot, const char* picture, const char* table, bool asJson) {
     if (!asJson) {
         printf("%s, and its numbers in %s\n", picture, table);
         return;
@@ -506,7 +506,7 @@ static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, cons
         }
     }
     if (good) {
-        rgTellPlot(plot, out, table, json);
+        rgReportPlot(plot, out, table, json);
     }
     free(table);
     free(terminal);

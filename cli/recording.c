@@ -48,7 +48,7 @@ static bool rgIsReadable(const char* path) {
     char* fault = NULL;
     char* copy = rgCli_CopyText(path);
     bool good = rgRunGuarded(rgReadThrough, copy, rgDefaultGuardLimits(), &result, &fault);
-    const char* said = good ? rgByteBuffer_Take(&result, NULL) : fault;
+    const char* said = good ? rgByteBuffer_Read(&result, NULL) : fault;
     if (said != NULL) {
         rgCli_Error("%s: %s", path, said);
     }

@@ -303,7 +303,7 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
     rgPageDef page = rgDefaultPageDef();
     page.framesPerSecond = fmax(60, options->framesPerSecond);
     bool good = rgViewer_ShowRecording(viewer, opened->recording, &page) == rg_ok &&
-                rgViewer_AskPictures(viewer, &pictures) == rg_ok &&
+                rgViewer_RequestPictures(viewer, &pictures) == rg_ok &&
                 rgRunRender(&job, viewer, options);
     rgDestroyViewer(viewer);
     pthread_mutex_destroy(&job.mutex);

@@ -316,7 +316,7 @@ static bool rgMakeResults(rgRolloutJob* job, bool overwrite) {
 }
 
 // The first line in which two texts differ.
-static void rgSayDifference(const char* path, const char* there, const char* here) {
+static void rgPrintDifference(const char* path, const char* there, const char* here) {
     size_t start = 0, i = 0;
     for (; there[i] == here[i]; ++i) {
         start = here[i] == '\n' ? i + 1 : start;
@@ -334,7 +334,7 @@ static bool rgOpenForAll(rgRolloutJob* job) {
     }
     const char* settings = rgResults_Text(job->results, "settings");
     if (settings == NULL || strcmp(settings, job->settings) != 0) {
-        rgSayDifference(job->options.out, settings != NULL ? settings : "", job->settings);
+        rgPrintDifference(job->options.out, settings != NULL ? settings : "", job->settings);
         return false;
     }
     return true;

@@ -18,7 +18,7 @@ static bool rgFindParameter(const char* name, rgBatchParameter* parameter) {
     return false;
 }
 
-static void rgSayParameters(const char* option, const char* name) {
+static void rgReportParameters(const char* option, const char* name) {
     fprintf(stderr, "rigor: %s: there is no parameter '%s'; there are", option, name);
     for (int i = 0; i < rg_parameterCount; ++i) {
         fprintf(stderr, "%s %s", i > 0 ? "," : "", rgBatchParameter_Name((rgBatchParameter)i));
@@ -62,7 +62,7 @@ static bool rgReadSpread(rgSpreads* spreads, const char* option, char* text, boo
     }
     *equal = '\0';
     if (!rgFindParameter(text, &spread.parameter)) {
-        rgSayParameters(option, text);
+        rgReportParameters(option, text);
         return false;
     }
     for (int i = 0; i < spreads->count; ++i) {

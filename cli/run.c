@@ -37,24 +37,24 @@ rgContactSolverDef rgSolverDef(int solver) {
     return def;
 }
 
-static bool rgSuitsNcpAlone(rgContactMethod method) {
+static bool rgSupportsNcpAlone(rgContactMethod method) {
     return method == rg_methodBisection || method == rg_methodDojo || method == rg_methodStaggered;
 }
 
-bool rgSolverSuits(int solver, int model) {
+bool rgSolverSupports(int solver, int model) {
     rgContactSolverDef def = rgSolverDef(solver);
     def.model = (rgContactModel)model;
     rgContactSolver* made = NULL;
-    bool suits = rgCreateContactSolver(&def, &made) == rg_ok;
+    bool supports = rgCreateContactSolver(&def, &made) == rg_ok;
     rgDestroyContactSolver(made);
-    if (!suits) {
+    if (!supports) {
         rgCli_Error("--solver %s does not know --model %s; %s", rgSolverNames[solver],
                     rgModelNames[model],
-                    def.method == rg_methodPivot  ? "it is for lcp4 and lcp8"
-                    : rgSuitsNcpAlone(def.method) ? "it is for ncp"
-                                                  : "auto, pgs and pivot do");
+                    def.method == rg_methodPivot     ? "it is for lcp4 and lcp8"
+                    : rgSupportsNcpAlone(def.method) ? "it is for ncp"
+                                                     : "auto, pgs and pivot do");
     }
-    return suits;
+    return supports;
 }
 
 // ---- the paper's parameters

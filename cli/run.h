@@ -18,7 +18,7 @@ int rgSolverIndex(const char* name, size_t length);
 rgContactSolverDef rgSolverDef(int solver);
 
 // True if a solver knows a model; complains on stderr when it does not.
-bool rgSolverSuits(int solver, int model);
+bool rgSolverSupports(int solver, int model);
 
 // The paper's parameters of ADMM, and islands, as a verb takes them; what is not given stays as the
 // solver has it.

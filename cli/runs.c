@@ -24,7 +24,7 @@ static void rgWords_Free(rgWords* words) {
     *words = (rgWords){0};
 }
 
-static bool rgComplain(const char* path, const rgJsonValue* value, const char* what) {
+static bool rgReportInvalid(const char* path, const rgJsonValue* value, const char* what) {
     rgCli_Error("%s:%d: %s", path, value->line, what);
     return false;
 }
@@ -40,7 +40,7 @@ static bool rgAddList(rgWords* words, const char* path, const rgJsonValue* optio
         const rgJsonValue* item = &option->items[i];
         if (!rgIsScalar(item)) {
             free(joined);
-            return rgComplain(path, item, "a list of an option holds numbers or texts");
+            return rgReportInvalid(path, item, "a list of an option holds numbers or texts");
         }
         if (item->kind == rg_jsonText) {
             rgWords_Add(words, rgCli_Format("--%s=%s", option->key, item->text));
@@ -60,7 +60,7 @@ static bool rgAddList(rgWords* words, const char* path, const rgJsonValue* optio
 
 static bool rgAddOption(rgWords* words, const char* path, const rgJsonValue* option) {
     if (strcmp(option->key, "runs") == 0 || strcmp(option->key, "json") == 0) {
-        return rgComplain(path, option, "this option belongs on the command line");
+        return rgReportInvalid(path, option, "this option belongs on the command line");
     }
     switch (option->kind) {
     case rg_jsonBool:
@@ -75,7 +75,7 @@ static bool rgAddOption(rgWords* words, const char* path, const rgJsonValue* opt
     case rg_jsonArray:
         return rgAddList(words, path, option);
     case rg_jsonObject:
-        return rgComplain(path, option, "an option is no object");
+        return rgReportInvalid(path, option, "an option is no object");
     case rg_jsonNull:
         break;
     }
@@ -100,7 +100,7 @@ static bool rgAddFile(rgWords* words, const char* path, const rgJsonValue* file)
     }
     const rgJsonValue* name = rgJsonValue_Find(file, "file");
     if (name == NULL || name->kind != rg_jsonText) {
-        return rgComplain(path, file, "a file is a text, or an object with \"file\"");
+        return rgReportInvalid(path, file, "a file is a text, or an object with \"file\"");
     }
     rgWords_Add(words, rgCli_CopyText(name->text));
     return rgAddOptions(words, path, file, "file");
@@ -128,7 +128,7 @@ static bool rgMakeRun(rgWords* words, const char* path, const rgJsonValue* defau
         i += isRuns;
     }
     if (run->kind != rg_jsonObject) {
-        return rgComplain(path, run, "a run is an object of options");
+        return rgReportInvalid(path, run, "a run is an object of options");
     }
     const rgJsonValue* files = rgJsonValue_Find(run, "files");
     if (defaults != NULL && !rgAddOptions(words, path, defaults, "files")) {
@@ -208,11 +208,12 @@ static const rgJsonValue* rgFindRuns(const char* path, const rgJsonValue* root,
     *defaults = rgJsonValue_Find(root, "defaults");
     if (runs == NULL || runs->kind != rg_jsonArray ||
         (*defaults != NULL && (*defaults)->kind != rg_jsonObject)) {
-        rgComplain(path, root,
-                   "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
+        rgReportInvalid(path, root,
+                        "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
         return NULL;
     }
-    return runs->count > 0 || rgComplain(path, runs, "the list of runs is empty") ? runs : NULL;
+    return runs->count > 0 || rgReportInvalid(path, runs, "the list of runs is empty") ? runs
+                                                                                       : NULL;
 }
 
 int rgRunAll(const char* path, int argc, char** argv, bool json, rgRunFcn* run) {

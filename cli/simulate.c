@@ -128,7 +128,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
 
 static void rgPrintHints(const rgSimulateJob* job) {
     const rgSimulation* simulation = &job->simulation;
-    if (rgSimulation_LacksFloor(simulation)) {
+    if (rgSimulation_HasNoFloor(simulation)) {
         rgCli_Print(
             stderr,
             "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
@@ -450,7 +450,7 @@ static bool rgCloseRecorder(rgSimulateJob* job) {
 
 // ---- recordings of live simulations ----
 
-static void rgLoseRecording(rgSimulateJob* job) {
+static void rgAbandonRecording(rgSimulateJob* job) {
     job->lostRecording = true;
     rgDestroyRecorder(job->recorder);
     job->recorder = NULL;
@@ -464,7 +464,7 @@ static void rgBeginRecording(void* context) {
         return;
     }
     if (!rgOpenRecorder(job)) {
-        rgLoseRecording(job);
+        rgAbandonRecording(job);
     }
 }
 
@@ -473,14 +473,14 @@ static void rgKeepRecording(void* context, const rgStepReport* report) {
     if (job->recorder != NULL && !rgRecordStep(job, report)) {
         rgCli_Error("%s", job->fault);
         rgCloseRecorder(job);
-        rgLoseRecording(job);
+        rgAbandonRecording(job);
     }
 }
 
 static void rgEndRecording(void* context) {
     rgSimulateJob* job = context;
     if (!rgCloseRecorder(job)) {
-        rgLoseRecording(job);
+        rgAbandonRecording(job);
     }
     rgDestroyRecorder(job->recorder);
     job->recorder = NULL;
@@ -604,7 +604,7 @@ int rgCli_Simulate(int argc, char** argv) {
     }
     free((void*)typed);
     if (!rgSimulateOptions_Agree(&options) ||
-        !rgSolverSuits(options.arguments.solver, options.arguments.contactModel)) {
+        !rgSolverSupports(options.arguments.solver, options.arguments.contactModel)) {
         free(options.line);
         return rg_exitUsage;
     }

@@ -184,7 +184,7 @@ static bool rgLoadFile(rgSimulation* simulation, const rgSimulationArguments* ar
     return good;
 }
 
-static void rgTellUnknownScene(const char* name) {
+static void rgReportUnknownScene(const char* name) {
     int scenes = rgSceneCount(), models = rgBuiltinModelCount();
     const char** names = rgCli_Allocate((size_t)scenes + (size_t)models, sizeof(char*));
     for (int i = 0; i < scenes; ++i) {
@@ -208,7 +208,7 @@ static bool rgFinishModel(rgSimulation* simulation, const rgSimulationArguments*
 }
 
 // Report ignored pairs: notes are for rigor check, but pairs that do not collide concern all users.
-static void rgTellIgnoredPairs(const rgModelDef* def) {
+static void rgReportIgnoredPairs(const rgModelDef* def) {
     int count = 0, ignored = 0;
     const rgExcludedPair* pairs = rgModelDef_ExcludedPairs(def, &count);
     for (int i = 0; i < count; ++i) {
@@ -231,7 +231,7 @@ static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* argume
     if (simulation->scene == NULL && !isPath && rgFindBuiltinModel(arguments->what) == NULL) {
         FILE* file = fopen(arguments->what, "rb");
         if (file == NULL) {
-            rgTellUnknownScene(arguments->what);
+            rgReportUnknownScene(arguments->what);
             return false;
         }
         fclose(file);
@@ -239,7 +239,7 @@ static bool rgLoad(rgSimulation* simulation, const rgSimulationArguments* argume
     bool good = simulation->scene != NULL ? rgLoadScene(simulation, arguments)
                                           : rgLoadFile(simulation, arguments);
     good = good && rgFinishModel(simulation, arguments);
-    rgTellIgnoredPairs(simulation->loaded.def);
+    rgReportIgnoredPairs(simulation->loaded.def);
     if (simulation->loaded.diagnostics != NULL) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
         rgDiagnostics_Clear(simulation->loaded.diagnostics);
@@ -320,7 +320,7 @@ static rgResult rgHoldStart(rgSimulation* simulation) {
 }
 
 // Joints that start inside their limits and are drawn outside.
-static void rgTellLimits(const rgSimulation* simulation) {
+static void rgReportLimits(const rgSimulation* simulation) {
     const rgModel* model = simulation->loaded.model;
     const double* q = rgWorld_Positions(simulation->world, NULL);
     double* drawn = rgCli_Allocate((size_t)simulation->info.qCount, sizeof(double));
@@ -359,7 +359,7 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
     if (result == rg_ok && simulation->scene == NULL && arguments->key == NULL &&
         arguments->q == NULL && arguments->start != rg_startNeutral &&
         arguments->start != rg_startKey) {
-        rgTellLimits(simulation);
+        rgReportLimits(simulation);
     }
     if (result == rg_ok && arguments->start == rg_startNeutral) {
         result = rgWorld_SetState(world, NULL, NULL);
@@ -390,7 +390,7 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
             return false;
         }
     }
-    if (result == rg_ok && !rgSimulation_LeaveFloor(simulation, arguments)) {
+    if (result == rg_ok && !rgSimulation_LiftFromFloor(simulation, arguments)) {
         return false;
     }
     if (result == rg_ok && arguments->hold != NULL) {
@@ -410,7 +410,7 @@ bool rgIsMovingShape(const rgModel* model, rgShapeId id) {
            rgModel_BodyLink(model, shape->body).moving.index1 != 0;
 }
 
-bool rgSimulation_LacksFloor(const rgSimulation* simulation) {
+bool rgSimulation_HasNoFloor(const rgSimulation* simulation) {
     const rgModel* model = simulation->loaded.model;
     rgModelOptions options = simulation->info.options;
     bool isLoose = false;

@@ -104,7 +104,7 @@ typedef struct rgSimulation {
 
 // Lift robots that start inside a floor and move freely, with a message; false after a message
 // about one that cannot be lifted. floor.c
-bool rgSimulation_LeaveFloor(rgSimulation* simulation, const rgSimulationArguments* arguments);
+bool rgSimulation_LiftFromFloor(rgSimulation* simulation, const rgSimulationArguments* arguments);
 // True if a shape collides, and its body moves.
 bool rgIsMovingShape(const rgModel* model, rgShapeId id);
 
@@ -116,6 +116,6 @@ void rgSimulation_Free(rgSimulation* simulation);
 rgResult rgSimulation_Step(rgSimulation* simulation, rgStepReport* report);
 
 // True if a loose body has nothing at all to fall on.
-bool rgSimulation_LacksFloor(const rgSimulation* simulation);
+bool rgSimulation_HasNoFloor(const rgSimulation* simulation);
 
 extern const char* const rgStageNames[]; // by rgStage

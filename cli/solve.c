@@ -307,13 +307,13 @@ static int rgSummarise(const rgSolveJob* job) {
 }
 
 // Results of a rank, sent to rank 0: files go round among the ranks.
-static void rgTakeSolved(int rank, const void* bytes, size_t count, void* context) {
+static void rgUnpackSolved(int rank, const void* bytes, size_t count, void* context) {
     rgSolveJob* job = context;
     rgByteBuffer buffer = {.data = rgCli_Allocate(count + 1, 1), .size = count};
     memcpy(buffer.data, bytes, count);
     for (int i = rank; rank > 0 && i < job->files.count; i += job->comm->size) {
-        const rgSolved* solved = rgByteBuffer_Take(&buffer, NULL);
-        const char* fault = rgByteBuffer_Take(&buffer, NULL);
+        const rgSolved* solved = rgByteBuffer_Read(&buffer, NULL);
+        const char* fault = rgByteBuffer_Read(&buffer, NULL);
         job->solved[i] = *solved;
         job->solved[i].fault = fault != NULL ? rgCli_CopyText(fault) : NULL;
     }
@@ -327,7 +327,7 @@ static void rgGatherSolved(rgSolveJob* job) {
         rgByteBuffer_Put(&buffer, &job->solved[i], sizeof(rgSolved));
         rgByteBuffer_Put(&buffer, fault, fault != NULL ? strlen(fault) + 1 : 0);
     }
-    job->comm->gather(job->comm, buffer.data, buffer.size, rgTakeSolved, job);
+    job->comm->gather(job->comm, buffer.data, buffer.size, rgUnpackSolved, job);
     rgByteBuffer_Free(&buffer);
 }
 
@@ -357,7 +357,7 @@ static int rgSolveAll(rgSolveJob* job) {
     return rgSummarise(job);
 }
 
-static bool rgAllSeeTheSame(const rgSolveJob* job, bool found) {
+static bool rgAllRanksAgree(const rgSolveJob* job, bool found) {
     uint64_t names = 0;
     for (int i = 0; found && i < job->files.count; ++i) {
         const char* name = job->files.files[i].relative;
@@ -381,7 +381,7 @@ int rgSolve(rgComm* comm, int argc, char** argv) {
         rgCli_Error("--history is for one process");
         code = rg_exitUsage;
     }
-    if (code == RG_CLI_GO && !rgSolverSuits(job.options.solver, job.options.model)) {
+    if (code == RG_CLI_GO && !rgSolverSupports(job.options.solver, job.options.model)) {
         code = rg_exitUsage;
     }
     if (code != RG_CLI_GO) {
@@ -400,7 +400,7 @@ int rgSolve(rgComm* comm, int argc, char** argv) {
     bool found = rgFindCases(argv + 1, fileCount, &job.files) &&
                  (job.options.outFolder == NULL || rgCheckOutputs(&job.files));
     comm->mute(comm, false);
-    if (rgAllSeeTheSame(&job, found)) {
+    if (rgAllRanksAgree(&job, found)) {
         job.solved = rgCli_Allocate((size_t)job.files.count, sizeof(rgSolved));
         rgTable_Init(&job.history, columns, 8);
         code = rgSolveAll(&job);

@@ -25,7 +25,7 @@ char* rgCsv_NextCell(char** rest) {
     return cell;
 }
 
-static void rgTellUnknownActuator(const rgControlFile* file, const char* name) {
+static void rgReportUnknownActuator(const rgControlFile* file, const char* name) {
     int count = rgModel_Info(file->model).actuatorCount;
     const char** names = rgCli_Allocate((size_t)count, sizeof(char*));
     for (int i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ static bool rgReadNames(rgControlFile* file, char* line) {
     while ((cell = rgCsv_NextCell(&line)) != NULL) {
         rgActuatorId id = rgModel_FindActuator(file->model, cell);
         if (id.index1 == 0) {
-            rgTellUnknownActuator(file, cell);
+            rgReportUnknownActuator(file, cell);
             return false;
         }
         for (int i = 0; i < file->columnCount; ++i) {
@@ -142,7 +142,7 @@ void rgControlFile_Free(rgControlFile* file) {
 }
 
 // Read rows of a stream until one is due later, or exactly now.
-static bool rgControlFile_Fetch(rgControlFile* file, double now) {
+static bool rgControlFile_ReadUntil(rgControlFile* file, double now) {
     bool good = true;
     while (file->stream != NULL && (file->rowCount == 0 || file->times[file->rowCount - 1] < now)) {
         if (!rgControlFile_ReadLine(file, file->stream, &good)) {
@@ -154,7 +154,7 @@ static bool rgControlFile_Fetch(rgControlFile* file, double now) {
 
 rgResult rgControlFile_Apply(rgControlFile* file, rgWorld* world) {
     double time = rgWorld_Time(world), tolerance = 1e-6 * rgWorld_TimeStep(world);
-    if (!rgControlFile_Fetch(file, time - tolerance)) {
+    if (!rgControlFile_ReadUntil(file, time - tolerance)) {
         return rg_errorFormat;
     }
     int row = file->next;

@@ -107,7 +107,7 @@ static int rgServeRecording(rgOpenedRecording* opened, const rgViewOptions* opti
                               .address = options->address,
                               .open = options->open,
                               .json = options->json};
-        rgCli_TellAddress(viewer, &told);
+        rgCli_PrintAddress(viewer, &told);
     } else {
         rgCli_Error("the recording cannot be shown: %s", rgResult_Name(result));
     }

@@ -1,7 +1,7 @@
 // Creep of a grasped object: ten seconds between two fingers.
+#include "peer_results.h"
 #include "pose_judge.h"
 #include "report/report.h"
-#include "rivals.h"
 #include "scene_text.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ typedef struct rgGrasps {
     double drift, rate; // drift and rate of rigor
     double least;       // drift of the others
     char who[64];       // name of that engine
-    rgRivals faster;
+    rgPeerResults faster;
 } rgGrasps;
 
 static void rgCompareGrasp(rgGrasps* all, const rgPeerRun* run, double drift, double rate) {
@@ -47,7 +47,7 @@ static void rgCompareGrasp(rgGrasps* all, const rgPeerRun* run, double drift, do
     } else if (strcmp(run->peer->name, "rigor") != 0) {
         char remark[40];
         snprintf(remark, sizeof(remark), "drift %.2g um/s", 1e6 * drift);
-        rgRivals_Add(&all->faster, run->label, all->rate, rate, remark);
+        rgPeerResults_Add(&all->faster, run->label, all->rate, rate, remark);
         if (!(drift >= all->least)) {
             all->least = drift;
             snprintf(all->who, sizeof(all->who), "%s", run->label);
@@ -144,7 +144,7 @@ static bool rgRunGrasp(rgReport* report) {
                       "A static grasp stays static in rigor (%.0e um/s); with soft contacts the "
                       "object creeps without end, by %.2g um/s in the best other engine (%s). "
                       "Faster than rigor: %s.",
-                      1e6 * all.drift, 1e6 * all.least, all.who, rgRivals_Text(&all.faster));
+                      1e6 * all.drift, 1e6 * all.least, all.who, rgPeerResults_Text(&all.faster));
     return true;
 }
 

@@ -1,7 +1,7 @@
 // Large scenes: piles that fall and piles that rest, in all engines, judged by one geometry.
+#include "peer_results.h"
 #include "pose_judge.h"
 #include "report/report.h"
-#include "rivals.h"
 #include "stats.h"
 
 #include <math.h>
@@ -38,9 +38,9 @@ typedef struct rgLarge {
     rgReport* report;
     rgSheet* sheet;
     rgPlot* plot;
-    double most;     // seconds of one engine on one scene
-    rgRivals faster; // the fastest engine of each scene, where that is not ours
-    double deepest;  // 99th percentile in piles at rest, ours
+    double most;          // seconds of one engine on one scene
+    rgPeerResults faster; // the fastest engine of each scene, where that is not ours
+    double deepest;       // 99th percentile in piles at rest, ours
 } rgLarge;
 
 static bool rgBuildPileScene(rgPeerScene* scene, int bodies, const double* q) {
@@ -50,7 +50,7 @@ static bool rgBuildPileScene(rgPeerScene* scene, int bodies, const double* q) {
     def.count = bodies;
     *scene = (rgPeerScene){0};
     return rgBuildScene(pile, &def, NULL, &model) == rg_ok &&
-           rgPeerScene_Take(scene, "heap", model, rgTimeStep, q, NULL);
+           rgPeerScene_Create(scene, "heap", model, rgTimeStep, q, NULL);
 }
 
 // Steps until there are enough or the time is up. Poses are judged from half of the steps on.
@@ -134,7 +134,7 @@ static void rgRunEngines(rgLarge* large, const rgPeerScene* scene, int bodies, b
     }
     char remark[40];
     snprintf(remark, sizeof(remark), "p99 %.2g mm", 1e3 * depth);
-    rgRivals_Add(&large->faster, who, own, best, isfinite(depth) ? remark : NULL);
+    rgPeerResults_Add(&large->faster, who, own, best, isfinite(depth) ? remark : NULL);
     rgPoseJudge_Free(judge);
 }
 
@@ -213,7 +213,7 @@ static bool rgRunLarge(rgReport* report) {
                       "mm). Fastest engine where that is not rigor: %s. They sweep a fixed number "
                       "of times, or let bodies sink before they push, where rigor factors and "
                       "solves to 1e-6, and pay with penetration and motion that does not end.",
-                      1e3 * large.deepest, rgRivals_Text(&large.faster));
+                      1e3 * large.deepest, rgPeerResults_Text(&large.faster));
     return good;
 }
 

@@ -1,8 +1,8 @@
 // Rigid-body algorithms and collision detection by themselves, beside MuJoCo, FCL, libccd, Bullet.
 #include "json_read.h"
 #include "measure/dynamics.h"
+#include "peer_results.h"
 #include "report/report.h"
-#include "rivals.h"
 #include "scratch.h"
 #include "stats.h"
 
@@ -13,7 +13,7 @@
 
 // ---- algorithms
 
-static void rgAddAlgorithms(rgReport* report, double* speedup, rgRivals* faster) {
+static void rgAddAlgorithms(rgReport* report, double* speedup, rgPeerResults* faster) {
     rgSheet* sheet =
         rgReport_Table(report, "dynamics", "Rigid-body algorithms (least of all rounds)");
     double ratios[rg_timedRobotCount * rg_algorithmCount];
@@ -41,7 +41,7 @@ static void rgAddAlgorithms(rgReport* report, double* speedup, rgRivals* faster)
             if (isfinite(ratio)) {
                 ratios[ratioCount++] = ratio;
                 char* who = rgCli_Format("MuJoCo's %s of %s", times.names[r], times.robot);
-                rgRivals_Add(faster, who, 1 / times.own[r], 1 / times.peer[r], NULL);
+                rgPeerResults_Add(faster, who, 1 / times.own[r], 1 / times.peer[r], NULL);
                 free(who);
             }
             rgReport_Check(report, times.own[r] > 0 && times.own[r] < 1e4, "%s of %s takes %g us",
@@ -78,7 +78,7 @@ static void rgAddPairs(rgReport* report, const rgJsonValue* rows) {
 }
 
 // The least of libccd's time over ours.
-static double rgAddDistances(rgReport* report, const rgJsonValue* rows, rgRivals* faster) {
+static double rgAddDistances(rgReport* report, const rgJsonValue* rows, rgPeerResults* faster) {
     static const char* const keys[] = {"ns", "ccd_ns", "fcl_ns", "bullet_ns"};
     static const char* const names[] = {"rigor", "libccd", "FCL", "Bullet"};
     rgSheet* sheet = rgReport_Table(report, "distances", "Distance of two hulls");
@@ -110,7 +110,7 @@ static double rgAddDistances(rgReport* report, const rgJsonValue* rows, rgRivals
             char* who =
                 rgCli_Format("%s's distance of hulls with %.0f vertices", names[k], vertices);
             if (k > 0) {
-                rgRivals_Add(faster, who, 1 / rgNumberOf(row, "ns"), 1 / time, NULL);
+                rgPeerResults_Add(faster, who, 1 / rgNumberOf(row, "ns"), 1 / time, NULL);
             }
             free(who);
             if (!warm->flag && isfinite(time)) {
@@ -141,7 +141,7 @@ static void rgAddBroadphase(rgReport* report, const rgJsonValue* rows) {
     }
 }
 
-static bool rgAddCollision(rgReport* report, double* least, rgRivals* faster) {
+static bool rgAddCollision(rgReport* report, double* least, rgPeerResults* faster) {
     char* scratch = rgMakeScratch();
     if (scratch == NULL) {
         return false;
@@ -169,7 +169,7 @@ static bool rgAddCollision(rgReport* report, double* least, rgRivals* faster) {
 
 static bool rgRunMicro(rgReport* report) {
     double speedup = NAN, least = NAN;
-    rgRivals faster = {0};
+    rgPeerResults faster = {0};
     rgAddAlgorithms(report, &speedup, &faster);
     if (!rgAddCollision(report, &least, &faster)) {
         return rgReport_Fail(report, "rigor bench collision failed");
@@ -186,7 +186,7 @@ static bool rgRunMicro(rgReport* report) {
     rgReport_Conclude(report,
                       "Rigid-body algorithms take %.1f times less than MuJoCo's in the mean%s. "
                       "Faster than rigor, of %d comparisons: %s.",
-                      speedup, distances, faster.total, rgRivals_Text(&faster));
+                      speedup, distances, faster.total, rgPeerResults_Text(&faster));
     return true;
 }
 

@@ -1,8 +1,8 @@
 // Contact models side by side: the same problems solved under the laws of other engines, and which
 // part of contact mechanics each gives up.
 #include "cases.h"
+#include "peer_results.h"
 #include "report/report.h"
-#include "rivals.h"
 #include "run.h"
 
 #include <math.h>
@@ -323,10 +323,10 @@ static bool rgRunModels(rgReport* report) {
         "against the exact law's. FCLIB files: those with at most %d contacts. A method "
         "ends after %d iterations; what it has then is judged.",
         most, (int)rg_iterationsMost);
-    rgRivals faster = {0};
+    rgPeerResults faster = {0};
     for (int law = 1; law < rg_lawCount; ++law) {
-        rgRivals_Add(&faster, rgLaws[law].name, exp(-all.logTimes[0] / all.problems),
-                     exp(-all.logTimes[law] / all.problems), NULL);
+        rgPeerResults_Add(&faster, rgLaws[law].name, exp(-all.logTimes[0] / all.problems),
+                          exp(-all.logTimes[law] / all.problems), NULL);
     }
     rgReport_Conclude(report,
                       "Each relaxation breaks the law it is known for: the convex one lifts what "
@@ -335,7 +335,7 @@ static bool rgRunModels(rgReport* report) {
                       "problem takes %.0f us in the geometric mean over all problems; of the other "
                       "%d laws and methods, faster than that: %s.",
                       1e6 * exp(all.logTimes[0] / all.problems), faster.total,
-                      rgRivals_Text(&faster));
+                      rgPeerResults_Text(&faster));
     for (int law = 0; law < rg_lawCount; ++law) {
         rgDestroyContactSolver(all.solvers[law]);
     }

@@ -1,7 +1,7 @@
 // Contact solvers along trajectories of robotics systems: time per problem to 1e-4.
 #include "dense_problem.h"
+#include "peer_results.h"
 #include "report/report.h"
-#include "rivals.h"
 #include "run.h"
 #include "solver_peer.h"
 #include "stats.h"
@@ -262,7 +262,7 @@ static bool rgRunTimings(rgReport* report) {
                                                       .logY = true});
     int systems = (int)(sizeof(rgSystems) / sizeof(rgSystems[0])), ahead = 0, compared = 0;
     bool substitutes = false;
-    rgRivals faster = {0};
+    rgPeerResults faster = {0};
     for (int s = 0; s < systems; ++s) {
         int samples = rgReport_Pick(report, 4, rgSystems[s].samples, rg_problemsMost);
         rgReport_Progress(report, s, systems, rgSystems[s].label);
@@ -290,7 +290,7 @@ static bool rgRunTimings(rgReport* report) {
                 char who[120];
                 snprintf(who, sizeof(who), "%s on %s", rgWays[w].label, trajectory->label);
                 if (w > 0 && times.solved == times.count) {
-                    rgRivals_Add(&faster, who, 1 / own, 1 / mean, NULL);
+                    rgPeerResults_Add(&faster, who, 1 / own, 1 / mean, NULL);
                 }
                 rgReport_Check(report, w > 0 || times.solved == times.count,
                                "%s: rigor solves %d of %d", trajectory->label, times.solved,
@@ -318,7 +318,7 @@ static bool rgRunTimings(rgReport* report) {
         report,
         "rigor solves every exact problem and is faster than the paper's ADMM and "
         "than PGS in %d of %d comparisons. Faster than it on the exact problem: %s%s.",
-        ahead, compared, rgRivals_Text(&faster),
+        ahead, compared, rgPeerResults_Text(&faster),
         strstr(faster.text, "CCP") != NULL ? " (CCP is the convex relaxation, another problem)"
                                            : "");
     return true;

@@ -455,7 +455,7 @@ static rgMotionError rgTossInEngine(rgEngineSearch* search, int candidate, int t
     rgMotionError error = {0};
     rgPeerScene scene = {0};
     rgPeerRun run = {0};
-    bool good = rgPeerScene_Take(&scene, "toss", def, 1 / rgRate / rg_parts, start.q, start.v) &&
+    bool good = rgPeerScene_Create(&scene, "toss", def, 1 / rgRate / rg_parts, start.q, start.v) &&
                 rgPeerRun_Begin(&run, rgFindPeer(search->engine->peer), variant, &scene);
     if (good) {
         run.peer->reset(run.world);

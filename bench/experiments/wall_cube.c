@@ -1,7 +1,7 @@
 // The wall of cubes, and the physics of one cube, in all engines.
+#include "peer_results.h"
 #include "pose_judge.h"
 #include "report/report.h"
-#include "rivals.h"
 #include "scene_text.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static bool rgSteps(rgPeerRun* run, int steps) {
 // ---- the wall
 
 typedef struct rgVerdicts {
-    rgRivals faster[2];           // on the pyramid, and on the straight wall
+    rgPeerResults faster[2];      // on the pyramid, and on the straight wall
     bool stands[rg_engineCount];  // both of them
     bool coulomb[rg_engineCount]; // the cube stops where it should in both directions
     double drift;                 // drift of rigor
@@ -107,8 +107,8 @@ static bool rgRunWall(rgReport* report, bool pyramid, rgVerdicts* verdicts) {
             rgSheet_Number(sheet, 1e3 * drift);
             rgSheet_Text(sheet, "%s", stands ? "yes" : "no");
             own = i == 0 ? run.steps / run.least : own;
-            rgRivals_Add(&verdicts->faster[!pyramid], run.label, own, run.steps / run.least,
-                         stands ? NULL : "and it falls");
+            rgPeerResults_Add(&verdicts->faster[!pyramid], run.label, own, run.steps / run.least,
+                              stands ? NULL : "and it falls");
             verdicts->stands[i] = stands && (pyramid || verdicts->stands[i]);
             verdicts->drift = i == 0 ? fmax(verdicts->drift, drift) : verdicts->drift;
             rgReport_Check(report, i > 0 || (drift < 1e-6 && depths.deepest < 1e-6),
@@ -267,8 +267,8 @@ static bool rgRunWallCube(rgReport* report) {
         "stops within 1 %% in both directions without lifting off; both in %d. Faster than rigor "
         "on the pyramid: %s; on the straight wall: %s: a fixed number of sweeps, or contacts that "
         "yield, cost less than solving.",
-        1e3 * verdicts.drift, others, stand, coulomb, both, rgRivals_Text(&verdicts.faster[0]),
-        rgRivals_Text(&verdicts.faster[1]));
+        1e3 * verdicts.drift, others, stand, coulomb, both, rgPeerResults_Text(&verdicts.faster[0]),
+        rgPeerResults_Text(&verdicts.faster[1]));
     return good;
 }
 

@@ -137,7 +137,7 @@ static void rgOde_Destroy(void* world) {
     }
 }
 
-static bool rgOde_Suits(const rgOdeWorld* own, char* fault, size_t faultSize) {
+static bool rgOde_Supports(const rgOdeWorld* own, char* fault, size_t faultSize) {
     for (int i = 0; i < own->links.count; ++i) {
         if (!rgPeerLinks_IsLoose(&own->links, own->scene, i)) {
             snprintf(fault, faultSize, "it is given loose bodies only");
@@ -171,7 +171,7 @@ static void* rgOde_Create(const rgPeerScene* scene, const char* variant, char* f
     dWorldSetAutoDisableFlag(own->world, 0);
     dWorldSetQuickStepNumIterations(own->world, own->quick > 0 ? own->quick : 20);
     rgPeerLinks_Init(&own->links, scene);
-    if (!rgOde_Suits(own, fault, faultSize)) {
+    if (!rgOde_Supports(own, fault, faultSize)) {
         rgOde_Destroy(own);
         return NULL;
     }

@@ -69,7 +69,7 @@ static rgLab rgOpenTable(double acceleration) {
     return lab;
 }
 
-static bool rgTableCarries(double acceleration) {
+static bool rgStaysOnTable(double acceleration) {
     rgLab lab = rgOpenTable(acceleration);
     bool good = rgLab_Run(&lab, 0.3);
     double slip = good ? rgLab_At(&lab, "table").x - rgLab_At(&lab, "block").x : 1;
@@ -78,7 +78,7 @@ static bool rgTableCarries(double acceleration) {
 }
 
 static rgOutcome rgTableLimit(void) {
-    return rgLab_Result(0.5 * RG_GRAVITY, rgBisect(rgTableCarries, 4, 6, 10));
+    return rgLab_Result(0.5 * RG_GRAVITY, rgBisect(rgStaysOnTable, 4, 6, 10));
 }
 
 static rgOutcome rgTableSlips(void) {

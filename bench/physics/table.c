@@ -17,7 +17,7 @@ static rgPhysicsRow rgRunPhysicsTest(const char* subject, const rgPhysicsTest* e
 }
 
 int rgPhysics_Run(const char* only, bool quick, rgPhysicsRow rows[rg_physicsCapacity],
-                  rgPhysicsTellFcn* tell, void* context) {
+                  rgPhysicsReportFcn* report, void* context) {
     int count = 0, total = 0;
     for (int s = 0; s < subjectCount; ++s) {
         total += subjects[s]->count;
@@ -27,8 +27,8 @@ int rgPhysics_Run(const char* only, bool quick, rgPhysicsRow rows[rg_physicsCapa
             const rgPhysicsTest* experiment = &subjects[s]->experiments[i];
             bool wanted = only == NULL || strstr(experiment->name, only) != NULL;
             if (wanted && !(quick && experiment->slow) && count < rg_physicsCapacity) {
-                if (tell != NULL) {
-                    tell(context, done, total, experiment->name);
+                if (report != NULL) {
+                    report(context, done, total, experiment->name);
                 }
                 rows[count++] = rgRunPhysicsTest(subjects[s]->name, experiment);
             }

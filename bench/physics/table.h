@@ -12,9 +12,9 @@ typedef struct rgPhysicsRow {
 
 enum { rg_physicsCapacity = 256 };
 
-typedef void rgPhysicsTellFcn(void* context, int done, int total, const char* name);
+typedef void rgPhysicsReportFcn(void* context, int done, int total, const char* name);
 
 // Run the rows whose name holds the text (NULL: all), without slow ones if quick; returns their
 // number. The function, which may be NULL, gets the name of the next row.
 int rgPhysics_Run(const char* only, bool quick, rgPhysicsRow rows[rg_physicsCapacity],
-                  rgPhysicsTellFcn* tell, void* context);
+                  rgPhysicsReportFcn* report, void* context);

@@ -89,7 +89,7 @@ typedef struct rgViewerCommand {
 } rgViewerCommand;
 
 /// The next command in the order of arrival; false when there is none.
-RG_API bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command);
+RG_API bool rgViewer_NextCommand(rgViewer* viewer, rgViewerCommand* command);
 
 /// Called by a thread of the server with a PNG file; the bytes are lent.
 typedef void rgPictureFcn(int index, const void* bytes, size_t byteCount, void* context);
@@ -103,4 +103,4 @@ typedef struct rgPictureDef {
     void* context;
 } rgPictureDef;
 
-RG_API rgResult rgViewer_AskPictures(rgViewer* viewer, const rgPictureDef* def);
+RG_API rgResult rgViewer_RequestPictures(rgViewer* viewer, const rgPictureDef* def);

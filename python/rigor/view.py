@@ -83,7 +83,7 @@ class Viewer:
 
     def _obey(self) -> None:
         command = ffi.new("rgViewerCommand*")
-        while lib.rgViewer_TakeCommand(self._c, command):
+        while lib.rgViewer_NextCommand(self._c, command):
             try:
                 self._do(read(command[0]))
             except Error:

@@ -69,7 +69,7 @@ void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const ch
 // Open a regular file for writing, for this program alone; close() ends that. Negative: it is a
 // link or no file, cannot be opened, or another program has it; *fault says so and *reason is errno
 // or 0.
-int rgClaimFile(const char* path, bool create, const char** fault, int* reason);
+int rgLockFile(const char* path, bool create, const char** fault, int* reason);
 // Room on the disk behind a file, which does not grow; false, with errno, when there is none.
 // Systems that cannot tell have room. What was not used is given back.
 bool rgReserveRoom(int file, uint64_t from, uint64_t to);

@@ -138,7 +138,7 @@ rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values,
 
 // ---- starting anew
 
-void rgBatch_Renew(rgBatch* batch, rgLane* lane, int i) {
+void rgBatch_ResetWorld(rgBatch* batch, rgLane* lane, int i) {
     rgWorld* world = lane->world;
     batch->status[i] = (rgWorldStatus){0};
     world->monitor = (rgMonitor){0};
@@ -154,7 +154,7 @@ void rgBatch_Renew(rgBatch* batch, rgLane* lane, int i) {
 
 static void rgResetWorld(rgBatch* batch, rgLane* lane, int i, void* context) {
     const rgKeyId* key = context;
-    rgBatch_Renew(batch, lane, i);
+    rgBatch_ResetWorld(batch, lane, i);
     if (rgWorld_Reset(lane->world, *key) != rg_ok) {
         rgBatch_Stop(batch, i, rg_faultState);
     }
@@ -174,7 +174,7 @@ typedef struct rgBytes {
 
 static void rgRestoreWorld(rgBatch* batch, rgLane* lane, int i, void* context) {
     const rgBytes* from = context;
-    rgBatch_Renew(batch, lane, i);
+    rgBatch_ResetWorld(batch, lane, i);
     if (rgWorld_Restore(lane->world, from->bytes, from->count) != rg_ok) {
         rgBatch_Stop(batch, i, rg_faultState);
     }

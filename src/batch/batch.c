@@ -213,7 +213,7 @@ const rgContact* rgBatch_Contacts(const rgBatch* batch, int world, int* count) {
 }
 
 // One world for queries: its stored state, in the lane of the calling thread.
-static rgWorld* rgBatch_Look(const rgBatch* batch, int world) {
+static rgWorld* rgBatch_World(const rgBatch* batch, int world) {
     bool exists = world >= 0 && world < batch->worldCount;
     rgWorld* lane = batch->lanes[0].world;
     return exists && rgWorld_Bind(lane, &batch->instances[world]) == rg_ok ? lane : NULL;
@@ -223,7 +223,7 @@ uint64_t rgBatch_Hash(const rgBatch* batch, int world) {
     if (batch == NULL) {
         return 0;
     }
-    const rgWorld* seen = rgBatch_Look(batch, world);
+    const rgWorld* seen = rgBatch_World(batch, world);
     return seen != NULL ? rgWorld_Hash(seen) : 0;
 }
 
@@ -231,12 +231,12 @@ size_t rgBatch_StateSize(const rgBatch* batch, int world) {
     if (batch == NULL) {
         return 0;
     }
-    const rgWorld* seen = rgBatch_Look(batch, world);
+    const rgWorld* seen = rgBatch_World(batch, world);
     return seen != NULL ? rgWorld_StateSize(seen) : 0;
 }
 
 rgResult rgBatch_Save(const rgBatch* batch, int world, void* bytes, size_t byteCount) {
-    const rgWorld* seen = batch != NULL ? rgBatch_Look(batch, world) : NULL;
+    const rgWorld* seen = batch != NULL ? rgBatch_World(batch, world) : NULL;
     return seen != NULL ? rgWorld_Save(seen, bytes, byteCount) : rg_errorArgument;
 }
 

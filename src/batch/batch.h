@@ -59,6 +59,6 @@ static inline bool rgMask_Has(const rgWorldMask* mask, int world) {
 void rgBatch_Stop(rgBatch* batch, int world, rgWorldFault fault);
 
 // Restart a world: reset its status and its counters.
-void rgBatch_Renew(rgBatch* batch, rgLane* lane, int world);
+void rgBatch_ResetWorld(rgBatch* batch, rgLane* lane, int world);
 // Sensors and contacts of the world that is entered.
 void rgBatch_Keep(rgBatch* batch, rgLane* lane, int world);

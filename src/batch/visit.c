@@ -26,7 +26,7 @@ static uint64_t rgRange(int first, int end) {
 
 // A part of what is left of a range: an eighth from its front for the owner, half from its end for
 // a thief. False: it is empty.
-static bool rgQueue_Take(rgQueue* queue, bool steal, int* first, int* end) {
+static bool rgQueue_Pop(rgQueue* queue, bool steal, int* first, int* end) {
     uint64_t seen = atomic_load_explicit(&queue->range, memory_order_relaxed);
     for (;;) {
         int low = (int)(seen >> 32), high = (int)(uint32_t)seen, left = high - low;
@@ -60,7 +60,7 @@ static void rgVisit_World(const rgVisit* job, rgLane* lane, int world) {
 static void rgVisit_Drain(const rgVisit* job, rgLane* lane, int queue, bool steal) {
     rgBatch* batch = job->batch;
     int first, end;
-    while (rgQueue_Take(&batch->queues[queue], steal, &first, &end)) {
+    while (rgQueue_Pop(&batch->queues[queue], steal, &first, &end)) {
         for (int i = first; i < end; ++i) {
             rgVisit_World(job, lane, batch->chosen[i]);
         }

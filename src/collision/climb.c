@@ -30,7 +30,7 @@ static inline int rgTwos_Farthest(const rgTwos* points, rgVec3 d, double* most) 
     rgLargest farthest = rgAbove(*most);
     rgTwoInts at = {0, 1};
     for (int i = 0; 2 * i < points->count; ++i) {
-        rgLargest_Offer(&farthest, rgTwos_Along(points, i, d), at);
+        rgLargest_Update(&farthest, rgTwos_Along(points, i, d), at);
         at += 2;
     }
     *most = rgLargest_Value(&farthest);

@@ -297,7 +297,7 @@ static int rgPatch_First(const rgPatch* patch) {
     for (int k = 0; k < patch->count; k += 2, at += 2) {
         rgTwo reach = rgLoadTwo(patch->x + k) + 0.3 * rgLoadTwo(patch->y + k);
         rgTwoInts deep = rgLoadTwo(patch->gap + k) <= limit;
-        rgLargest_Offer(&outermost, rgChooseTwo(deep, reach, rgBoth(-INFINITY)), at);
+        rgLargest_Update(&outermost, rgChooseTwo(deep, reach, rgBoth(-INFINITY)), at);
     }
     int first = rgLargest_Place(&outermost);
     return first >= 0 ? first : patch->deepest;
@@ -313,7 +313,7 @@ static int rgPatch_Farthest(rgPatch* patch) {
             apart = rgChooseTwo(apart < other, apart, other);
         }
         rgStoreTwo(patch->apart + k, apart);
-        rgLargest_Offer(&farthest, apart, at);
+        rgLargest_Update(&farthest, apart, at);
     }
     patch->spreadCount = patch->chosenCount;
     return rgLargest_Place(&farthest);
@@ -328,8 +328,8 @@ static void rgPatch_Widest(const rgPatch* patch, int i, int j, int widest[2]) {
     for (int k = 0; k < patch->count; k += 2, at += 2) {
         rgTwo x = rgLoadTwo(patch->x + k) - rgBoth(px), y = rgLoadTwo(patch->y + k) - rgBoth(py);
         rgTwo area = ex * y - ey * x;
-        rgLargest_Offer(&left, area, at);
-        rgLargest_Offer(&right, -area, at);
+        rgLargest_Update(&left, area, at);
+        rgLargest_Update(&right, -area, at);
     }
     widest[0] = rgLargest_Place(&left);
     widest[1] = rgLargest_Place(&right);
@@ -352,7 +352,7 @@ static void rgPatch_IncludeDeepest(rgPatch* patch) {
 
 // Replace each point by a clearly deeper one close by: of the vertices of a rounded sole, the one
 // that touches first counts, not the outermost.
-static void rgPatch_SettleOne(rgPatch* patch, int j) {
+static void rgPatch_ReplaceOne(rgPatch* patch, int j) {
     int start = patch->chosen[j];
     double least = patch->gap[start] - 1e-4 * patch->size;
     rgTwo near = rgBoth(0.0225 * patch->size * patch->size);
@@ -397,7 +397,7 @@ void rgReduce(rgRawManifold* raw, int limit) {
     }
     rgPatch_IncludeDeepest(&patch);
     for (int j = 0; j < patch.chosenCount; ++j) {
-        rgPatch_SettleOne(&patch, j);
+        rgPatch_ReplaceOne(&patch, j);
     }
     rgRawPoint kept[RG_MANIFOLD_CAPACITY];
     for (int k = 0; k < patch.chosenCount; ++k) {

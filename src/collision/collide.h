@@ -10,7 +10,7 @@ typedef struct rgCollideInput {
     double margin;
     int maxPoints;
     rgPairCache* cache;         // may be NULL
-    bool apartAsked;            // rgStaysApart() was called and could not decide
+    bool isSeparationUnknown;   // rgStaysApart() was called and could not decide
     const rgRot *axesA, *axesB; // rotations of the poses; NULL: not known
 } rgCollideInput;
 int rgCollideShapes(const rgCollideInput* input, rgManifold* manifold); // manifold.c

@@ -6,7 +6,7 @@
 
 // Cosine of 26 degrees: faces that bend less make no corner, as those of hulls that approximate a
 // smooth surface.
-#define RG_CORNER_BLUNT 0.9
+#define RG_BLUNT_CORNER 0.9
 #define RG_CORNER_FACES 24
 // Inset relative to the thinner shape. Along such a normal shapes are a little deeper than along
 // that of a face, by the more the rounder they are; robots of meshes are full of corners that jam.
@@ -67,7 +67,7 @@ static void rgFacesNear(const rgConvex* c, const int32_t ids[3], rgVec3 x, doubl
 static bool rgNearFaces_AreSharp(const rgNearFaces* f) {
     for (int i = 1; i < f->count; ++i) {
         for (int k = 0; k < i; ++k) {
-            if (rgDot(f->normal[i], f->normal[k]) < RG_CORNER_BLUNT) {
+            if (rgDot(f->normal[i], f->normal[k]) < RG_BLUNT_CORNER) {
                 return true;
             }
         }

@@ -25,7 +25,7 @@ typedef struct rgShard {
 typedef struct rgProbe {
     rgVec3 p, normal;
     double free;
-    double hollow; // rgCarver_Excess
+    double hollow; // rgDecomposer_Excess
 } rgProbe;
 
 // Contents of a box: triangles cut to it, and the corners of the box inside the solid.
@@ -41,7 +41,7 @@ typedef struct rgPart {
     bool whole;   // cannot be cut
 } rgPart;
 
-typedef struct rgCarver {
+typedef struct rgDecomposer {
     const rgDecomposeDef* def;
     rgAllocator allocator;
     rgGeometry* mesh;
@@ -53,7 +53,7 @@ typedef struct rgCarver {
     rgPart* parts; // def->maxHulls + 1
     bool* apart;   // pairs of parts that were not joined, def->maxHulls squared
     rgResult result;
-} rgCarver;
+} rgDecomposer;
 
 struct rgDecomposition {
     rgAllocator allocator;
@@ -68,14 +68,15 @@ rgDecomposeDef rgDefaultDecomposeDef(void) {
 
 // ---- parts
 
-static void rgPart_Free(rgCarver* c, rgPart* part) {
+static void rgPart_Free(rgDecomposer* c, rgPart* part) {
     rgRelease(&c->allocator, part->shards);
     rgRelease(&c->allocator, part->inner);
     rgDestroyGeometry(part->hull);
     *part = (rgPart){0};
 }
 
-static void rgPart_Add(rgCarver* c, rgPart* part, rgVec3 p, rgVec3 q, rgVec3 r, int32_t triangle) {
+static void rgPart_Add(rgDecomposer* c, rgPart* part, rgVec3 p, rgVec3 q, rgVec3 r,
+                       int32_t triangle) {
     rgResult result = rgReserve(&c->allocator, (void**)&part->shards, &part->capacity, part->count,
                                 part->count + 1, sizeof(rgShard));
     if (result != rg_ok) {
@@ -85,7 +86,7 @@ static void rgPart_Add(rgCarver* c, rgPart* part, rgVec3 p, rgVec3 q, rgVec3 r, 
     part->shards[part->count++] = (rgShard){{p, q, r}, triangle};
 }
 
-static void rgPart_AddInner(rgCarver* c, rgPart* part, rgVec3 p) {
+static void rgPart_AddInner(rgDecomposer* c, rgPart* part, rgVec3 p) {
     rgResult result = rgReserve(&c->allocator, (void**)&part->inner, &part->innerCapacity,
                                 part->innerCount, part->innerCount + 1, sizeof(rgVec3));
     if (result != rg_ok) {
@@ -96,7 +97,7 @@ static void rgPart_AddInner(rgCarver* c, rgPart* part, rgVec3 p) {
 }
 
 // Inside by the winding number, which small gaps between triangles do not upset.
-static bool rgIsInSolid(const rgCarver* c, rgVec3 p) {
+static bool rgIsInSolid(const rgDecomposer* c, rgVec3 p) {
     const rgTriangles* t = &c->mesh->triangles;
     double sum = 0;
     for (int i = 0; i < t->triangleCount; ++i) {
@@ -111,7 +112,7 @@ static bool rgIsInSolid(const rgCarver* c, rgVec3 p) {
 }
 
 // Corners of the box that have the solid on this part's side.
-static void rgPart_FindInner(rgCarver* c, rgPart* part) {
+static void rgPart_FindInner(rgDecomposer* c, rgPart* part) {
     double in = 1e-6 * c->size;
     for (int k = 0; k < 8; ++k) {
         rgVec3 p = rgVec(k & 1 ? part->box.upper.x : part->box.lower.x,
@@ -144,7 +145,7 @@ static double rgHullVolume(const rgGeometry* g) {
 }
 
 // NULL when the points are flat, or too few.
-static rgGeometry* rgHullOfPoints(rgCarver* c, const rgVec3* points, int count) {
+static rgGeometry* rgHullOfPoints(rgDecomposer* c, const rgVec3* points, int count) {
     rgGeometryDef def = rgDefaultGeometryDef();
     rgMeshData data = {.vertexCount = count, .vertices = &points[0].x};
     rgGeometry* hull = NULL;
@@ -156,7 +157,7 @@ static rgGeometry* rgHullOfPoints(rgCarver* c, const rgVec3* points, int count) 
     return result == rg_ok ? hull : NULL;
 }
 
-static void rgPart_MakeHull(rgCarver* c, rgPart* part) {
+static void rgPart_MakeHull(rgDecomposer* c, rgPart* part) {
     int count = 0;
     rgVec3* points = rgAllocate(&c->allocator, 3 * (size_t)part->count + (size_t)part->innerCount,
                                 sizeof(rgVec3));
@@ -181,7 +182,7 @@ static void rgPart_MakeHull(rgCarver* c, rgPart* part) {
 // ---- hollows
 
 // Exit of a ray from p from a hull that holds the point at `from`; `from` when it holds it not.
-static double rgLeaves(const rgGeometry* g, rgVec3 p, rgVec3 d, double from, double slack) {
+static double rgRayExit(const rgGeometry* g, rgVec3 p, rgVec3 d, double from, double slack) {
     const rgHull* hull = &g->hull;
     double to = INFINITY;
     for (int f = 0; f < hull->faceCount; ++f) {
@@ -206,7 +207,7 @@ static bool rgMayHold(const rgGeometry* g, rgVec3 p, double room) {
 
 // Along the normal from a probe, as long as any hull covers the way, or up to the surface again.
 // The hulls that cover it are to blame if that is too far.
-static double rgHollowAt(const rgCarver* c, const rgProbe* probe, bool blame) {
+static double rgHollowAt(const rgDecomposer* c, const rgProbe* probe, bool blame) {
     double at = 0, slack = 1e-7 * c->size;
     for (int round = 0; round < c->partCount && at < probe->free; ++round) {
         double next = at;
@@ -216,7 +217,7 @@ static double rgHollowAt(const rgCarver* c, const rgProbe* probe, bool blame) {
             if (!rgMayHold(c->parts[i].hull, here, 1e-4 * c->size)) {
                 continue;
             }
-            double to = rgLeaves(c->parts[i].hull, probe->p, probe->normal, at, slack);
+            double to = rgRayExit(c->parts[i].hull, probe->p, probe->normal, at, slack);
             if (to > next) {
                 next = to;
                 by = i;
@@ -234,7 +235,7 @@ static double rgHollowAt(const rgCarver* c, const rgProbe* probe, bool blame) {
     return at;
 }
 
-static double rgCarver_Hollow(const rgCarver* c) {
+static double rgDecomposer_Hollow(const rgDecomposer* c) {
     double most = 0;
     for (int i = 0; i < c->probeCount; ++i) {
         most = RG_MAX(most, rgHollowAt(c, &c->probes[i], false));
@@ -243,7 +244,7 @@ static double rgCarver_Hollow(const rgCarver* c) {
 }
 
 // Depth of filled hollows above the tolerance, summed over the probes.
-static double rgCarver_Excess(rgCarver* c) {
+static double rgDecomposer_Excess(rgDecomposer* c) {
     double sum = 0;
     for (int i = 0; i < c->probeCount; ++i) {
         rgProbe* probe = &c->probes[i];
@@ -271,9 +272,10 @@ static bool rgProbe_Meets(const rgProbe* probe, const rgGeometry* g, double slac
     return enter <= exit;
 }
 
-// rgCarver_Excess after two parts became one hull is at most that before. Hollows away from the
-// hull are those that rgCarver_Excess has measured.
-static bool rgCarver_KeepsExcess(const rgCarver* c, const rgGeometry* joined, double allowed) {
+// rgDecomposer_Excess after two parts became one hull is at most that before. Hollows away from the
+// hull are those that rgDecomposer_Excess has measured.
+static bool rgDecomposer_KeepsExcess(const rgDecomposer* c, const rgGeometry* joined,
+                                     double allowed) {
     double sum = 0;
     for (int i = 0; i < c->probeCount && sum <= allowed; ++i) {
         const rgProbe* probe = &c->probes[i];
@@ -285,7 +287,7 @@ static bool rgCarver_KeepsExcess(const rgCarver* c, const rgGeometry* joined, do
 }
 
 // The deepest hollow that is filled; and by whom, where it is more than allowed.
-static double rgCarver_Blame(rgCarver* c) {
+static double rgDecomposer_Assign(rgDecomposer* c) {
     double most = 0;
     for (int i = 0; i < c->partCount; ++i) {
         c->parts[i].blame = 0;
@@ -309,7 +311,7 @@ typedef struct rgSlice {
     rgVec3 points[RG_LOOKS];
 } rgSlice;
 
-static void rgSlice_Add(const rgCarver* c, rgSlice* slice, rgVec3 p) {
+static void rgSlice_Add(const rgDecomposer* c, rgSlice* slice, rgVec3 p) {
     for (int d = 0; d < RG_LOOKS; ++d) {
         double reach = rgDot(c->looks[d], p);
         if (!slice->any || reach > slice->reach[d]) {
@@ -331,7 +333,7 @@ static void rgSlice_Join(rgSlice* into, const rgSlice* other) {
 }
 
 // Volume of the hull of a slice; 0 when it is flat.
-static double rgSlice_Volume(rgCarver* c, const rgSlice* slice) {
+static double rgSlice_Volume(rgDecomposer* c, const rgSlice* slice) {
     rgVec3 points[RG_LOOKS];
     int count = 0;
     for (int d = 0; d < RG_LOOKS && slice->any; ++d) {
@@ -382,7 +384,8 @@ typedef struct rgLevel {
 } rgLevel;
 
 // Faces across the axis, by height: where a shape changes, a cut there leaves nothing over.
-static int rgFindLevels(const rgCarver* c, const rgPart* part, int axis, rgLevel levels[RG_SEEN]) {
+static int rgFindLevels(const rgDecomposer* c, const rgPart* part, int axis,
+                        rgLevel levels[RG_SEEN]) {
     int count = 0;
     for (int i = 0; i < part->count; ++i) {
         const rgShard* s = &part->shards[i];
@@ -406,7 +409,7 @@ static int rgFindLevels(const rgCarver* c, const rgPart* part, int axis, rgLevel
     return count;
 }
 
-static void rgSlices_SetBorders(const rgCarver* c, const rgPart* part, int axis, rgSlices* s) {
+static void rgSlices_SetBorders(const rgDecomposer* c, const rgPart* part, int axis, rgSlices* s) {
     double low = rgVec3_At(part->hull->box.lower, axis);
     double high = rgVec3_At(part->hull->box.upper, axis), least = 1e-3 * (high - low);
     rgLevel levels[RG_SEEN];
@@ -432,7 +435,7 @@ static void rgSlices_SetBorders(const rgCarver* c, const rgPart* part, int axis,
 }
 
 // Corners on a border belong to the side where their triangle is, or the solid behind it.
-static void rgSlices_AddCorner(const rgCarver* c, rgSlices* s, rgVec3 p, const double range[2],
+static void rgSlices_AddCorner(const rgDecomposer* c, rgSlices* s, rgVec3 p, const double range[2],
                                double normal) {
     double x = rgVec3_At(p, s->axis), on = RG_ON_CUT * c->size;
     int k = 0;
@@ -452,7 +455,7 @@ static void rgSlices_AddCorner(const rgCarver* c, rgSlices* s, rgVec3 p, const d
     }
 }
 
-static void rgSlices_AddShard(const rgCarver* c, rgSlices* s, const rgShard* shard) {
+static void rgSlices_AddShard(const rgDecomposer* c, rgSlices* s, const rgShard* shard) {
     double x[3], on = RG_ON_CUT * c->size;
     for (int k = 0; k < 3; ++k) {
         x[k] = rgVec3_At(shard->corners[k], s->axis);
@@ -472,7 +475,7 @@ static void rgSlices_AddShard(const rgCarver* c, rgSlices* s, const rgShard* sha
     }
 }
 
-static void rgTryAxis(rgCarver* c, const rgPart* part, int axis, rgSlices* s, rgCut* best) {
+static void rgTryAxis(rgDecomposer* c, const rgPart* part, int axis, rgSlices* s, rgCut* best) {
     rgVec3 span = rgSub(part->hull->box.upper, part->hull->box.lower);
     double length = rgVec3_At(span, axis) / RG_MAX(span.x, RG_MAX(span.y, span.z));
     memset(s, 0, sizeof(*s));
@@ -507,7 +510,7 @@ static void rgTryAxis(rgCarver* c, const rgPart* part, int axis, rgSlices* s, rg
 }
 
 // The piece of a triangle on one side, as a fan.
-static void rgPart_AddSide(rgCarver* c, rgPart* part, const rgShard* shard, const rgCut* cut,
+static void rgPart_AddSide(rgDecomposer* c, rgPart* part, const rgShard* shard, const rgCut* cut,
                            double sign) {
     rgVec3 kept[4];
     double height[3];
@@ -541,7 +544,7 @@ static void rgSetAxis(rgVec3* v, int axis, double value) {
     *(axis == 0 ? &v->x : axis == 1 ? &v->y : &v->z) = value;
 }
 
-static void rgPart_Split(rgCarver* c, const rgPart* part, const rgCut* cut, rgPart halves[2]) {
+static void rgPart_Split(rgDecomposer* c, const rgPart* part, const rgCut* cut, rgPart halves[2]) {
     for (int side = 0; side < 2 && c->result == rg_ok; ++side) {
         rgPart* half = &halves[side];
         *half = (rgPart){.box = part->box};
@@ -555,8 +558,8 @@ static void rgPart_Split(rgCarver* c, const rgPart* part, const rgCut* cut, rgPa
 }
 
 // Cut the part that fills most in two; false when all is well or nothing is left to cut.
-static bool rgCarver_CutWorst(rgCarver* c, rgSlices* slices) {
-    if (c->partCount >= c->def->maxHulls || rgCarver_Blame(c) <= c->def->tolerance * c->size) {
+static bool rgDecomposer_CutWorst(rgDecomposer* c, rgSlices* slices) {
+    if (c->partCount >= c->def->maxHulls || rgDecomposer_Assign(c) <= c->def->tolerance * c->size) {
         return false;
     }
     int worst = -1;
@@ -593,7 +596,7 @@ static bool rgCarver_CutWorst(rgCarver* c, rgSlices* slices) {
 // ---- joining pieces that cuts have split needlessly
 
 // Hull of two hulls.
-static bool rgPart_Enclose(rgCarver* c, const rgPart* a, const rgPart* b, rgPart* both) {
+static bool rgPart_Enclose(rgDecomposer* c, const rgPart* a, const rgPart* b, rgPart* both) {
     const rgHull *first = &a->hull->hull, *second = &b->hull->hull;
     size_t n = (size_t)first->vertexCount, m = (size_t)second->vertexCount;
     rgVec3* points = rgAllocate(&c->allocator, n + m, sizeof(rgVec3));
@@ -611,7 +614,7 @@ static bool rgPart_Enclose(rgCarver* c, const rgPart* a, const rgPart* b, rgPart
 }
 
 // The triangles of a part, too.
-static void rgPart_Append(rgCarver* c, rgPart* part, const rgPart* from) {
+static void rgPart_Append(rgDecomposer* c, rgPart* part, const rgPart* from) {
     for (int i = 0; i < from->count && c->result == rg_ok; ++i) {
         const rgShard* s = &from->shards[i];
         rgPart_Add(c, part, s->corners[0], s->corners[1], s->corners[2], s->triangle);
@@ -622,7 +625,7 @@ static void rgPart_Append(rgCarver* c, rgPart* part, const rgPart* from) {
 }
 
 // Join two parts if little is added to the volume and no more of a hollow is filled.
-static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
+static bool rgDecomposer_Join(rgDecomposer* c, int i, int j, double allowed) {
     rgPart both, first = c->parts[i], second = c->parts[j];
     bool good = rgPart_Enclose(c, &first, &second, &both) &&
                 both.volume <= 1.1 * (first.volume + second.volume);
@@ -631,9 +634,9 @@ static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
         c->parts[i] = both;
         c->parts[j] = c->parts[last];
         c->partCount = last;
-        good = rgCarver_KeepsExcess(c, both.hull, allowed);
+        good = rgDecomposer_KeepsExcess(c, both.hull, allowed);
         if (good) {
-            rgCarver_Excess(c);
+            rgDecomposer_Excess(c);
             rgPart_Append(c, &c->parts[i], &first);
             rgPart_Append(c, &c->parts[i], &second);
             rgPart_Free(c, &first);
@@ -649,38 +652,38 @@ static bool rgCarver_Join(rgCarver* c, int i, int j, double allowed) {
     return false;
 }
 
-static bool* rgCarver_Apart(const rgCarver* c, int i, int j) {
+static bool* rgDecomposer_Separate(const rgDecomposer* c, int i, int j) {
     return &c->apart[(size_t)RG_MIN(i, j) * (size_t)c->def->maxHulls + (size_t)RG_MAX(i, j)];
 }
 
 // Parts i and j became part i, the last part part j.
-static void rgCarver_MoveApart(rgCarver* c, int i, int j) {
+static void rgDecomposer_MoveSeparate(rgDecomposer* c, int i, int j) {
     for (int k = 0; k < c->partCount; ++k) {
         if (k != j) {
-            *rgCarver_Apart(c, j, k) = *rgCarver_Apart(c, c->partCount, k);
+            *rgDecomposer_Separate(c, j, k) = *rgDecomposer_Separate(c, c->partCount, k);
         }
     }
     for (int k = 0; k < c->partCount; ++k) {
-        *rgCarver_Apart(c, i, k) = false;
+        *rgDecomposer_Separate(c, i, k) = false;
     }
 }
 
 // Join what can be joined. Hulls and hollows only grow on the way: what was refused once stays
 // refused.
-static void rgCarver_JoinAll(rgCarver* c, double slack, double allowed) {
+static void rgDecomposer_JoinAll(rgDecomposer* c, double slack, double allowed) {
     memset(c->apart, 0, (size_t)c->def->maxHulls * (size_t)c->def->maxHulls * sizeof(bool));
     for (int i = 0; i < c->partCount; ++i) {
         for (int j = i + 1; j < c->partCount && c->result == rg_ok; ++j) {
             rgBox a = c->parts[i].hull->box;
             a.lower = rgSub(a.lower, rgVec(slack, slack, slack));
             a.upper = rgAdd(a.upper, rgVec(slack, slack, slack));
-            bool* apart = rgCarver_Apart(c, i, j);
+            bool* apart = rgDecomposer_Separate(c, i, j);
             if (*apart || !rgBoxesMeet(&a, &c->parts[j].hull->box)) {
                 continue;
             }
             *apart = true;
-            if (rgCarver_Join(c, i, j, allowed)) {
-                rgCarver_MoveApart(c, i, j);
+            if (rgDecomposer_Join(c, i, j, allowed)) {
+                rgDecomposer_MoveSeparate(c, i, j);
                 i = j = 0; // again from the first pair
             }
         }
@@ -690,7 +693,7 @@ static void rgCarver_JoinAll(rgCarver* c, double slack, double allowed) {
 // ---- the whole
 
 // Directions spread evenly over the sphere.
-static rgVec3 rgLook(int k, int count) {
+static rgVec3 rgSphereDirection(int k, int count) {
     double z = 1 - (2 * k + 1.0) / count, turn = 2.399963229728653 * k;
     double r = sqrt(1 - z * z);
     return rgVec(r * cos(turn), r * sin(turn), z);
@@ -698,10 +701,10 @@ static rgVec3 rgLook(int k, int count) {
 
 // True if something small could touch the surface there: some ray leaves everything behind. Walls
 // of closed cavities, and parts that other parts hide, are out of reach.
-static bool rgIsExposed(const rgCarver* c, rgVec3 p, rgVec3 normal) {
+static bool rgIsExposed(const rgDecomposer* c, rgVec3 p, rgVec3 normal) {
     rgVec3 from = rgAddScaled(p, 1e-6 * c->size, normal);
     for (int k = 0; k < RG_ESCAPES; ++k) {
-        rgVec3 d = rgLook(k, RG_ESCAPES);
+        rgVec3 d = rgSphereDirection(k, RG_ESCAPES);
         double up = rgDot(d, normal);
         d = up < 0 ? rgAddScaled(d, -2 * up, normal) : d;
         rgRay ray = {from, d, 4 * c->size};
@@ -717,7 +720,7 @@ static double rgTwiceArea(const rgSurfaceTriangle* t) {
         rgCross(rgSub(t->corners[1], t->corners[0]), rgSub(t->corners[2], t->corners[0])));
 }
 
-static void rgCarver_AddProbe(rgCarver* c, rgVec3 p, rgVec3 normal) {
+static void rgDecomposer_AddProbe(rgDecomposer* c, rgVec3 p, rgVec3 normal) {
     if (!rgIsExposed(c, p, normal)) {
         return;
     }
@@ -734,7 +737,7 @@ static void rgCarver_AddProbe(rgCarver* c, rgVec3 p, rgVec3 normal) {
 }
 
 // Evenly over the surface: large triangles get several, of small ones every nth gets one.
-static void rgCarver_SpreadProbes(rgCarver* c) {
+static void rgDecomposer_SpreadProbes(rgDecomposer* c) {
     const rgTriangles* t = &c->mesh->triangles;
     double whole = 0, due = 0.5;
     rgSurfaceTriangle s;
@@ -755,13 +758,13 @@ static void rgCarver_SpreadProbes(rgCarver* c) {
             int a = k / n, b = k % n;
             if (a + b < n) {
                 rgVec3 p = rgAddScaled(s.corners[0], (a + 1.0 / 3) / n, u);
-                rgCarver_AddProbe(c, rgAddScaled(p, (b + 1.0 / 3) / n, v), s.normal);
+                rgDecomposer_AddProbe(c, rgAddScaled(p, (b + 1.0 / 3) / n, v), s.normal);
             }
         }
     }
 }
 
-static bool rgCarver_Begin(rgCarver* c) {
+static bool rgDecomposer_Begin(rgDecomposer* c) {
     const rgTriangles* t = &c->mesh->triangles;
     rgVec3 span = rgSub(c->mesh->box.upper, c->mesh->box.lower);
     c->size = rgLength(span);
@@ -782,7 +785,7 @@ static bool rgCarver_Begin(rgCarver* c) {
                                     k == 4   ? 1
                                     : k == 5 ? -1
                                              : 0)
-                            : rgLook(k - 6, RG_LOOKS - 6);
+                            : rgSphereDirection(k - 6, RG_LOOKS - 6);
     }
     rgPart* whole = &c->parts[c->partCount++];
     *whole = (rgPart){.box = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}}};
@@ -791,7 +794,7 @@ static bool rgCarver_Begin(rgCarver* c) {
         rgTriangles_Get(t, i, &s);
         rgPart_Add(c, whole, s.corners[0], s.corners[1], s.corners[2], i);
     }
-    rgCarver_SpreadProbes(c);
+    rgDecomposer_SpreadProbes(c);
     if (c->result == rg_ok) {
         rgPart_MakeHull(c, whole);
     }
@@ -815,7 +818,7 @@ static bool rgIsSolid(const rgGeometry* mesh) {
     return rgLength(sum) <= 1e-2 * area && volume > 1e-6 * span.x * span.y * span.z;
 }
 
-static rgResult rgCarver_Finish(rgCarver* c, rgDecomposition** out) {
+static rgResult rgDecomposer_Finish(rgDecomposer* c, rgDecomposition** out) {
     rgDecomposition* d = rgAllocate(&c->allocator, 1, sizeof(rgDecomposition));
     rgGeometry** hulls = rgAllocate(&c->allocator, (size_t)c->partCount, sizeof(rgGeometry*));
     if (d == NULL || hulls == NULL) {
@@ -824,7 +827,7 @@ static rgResult rgCarver_Finish(rgCarver* c, rgDecomposition** out) {
         return rg_errorMemory;
     }
     *d = (rgDecomposition){.allocator = c->allocator, .count = c->partCount, .hulls = hulls};
-    d->hollow = rgCarver_Hollow(c) / c->size;
+    d->hollow = rgDecomposer_Hollow(c) / c->size;
     for (int i = 0; i < c->partCount; ++i) {
         hulls[i] = c->parts[i].hull;
         c->parts[i].hull = NULL;
@@ -833,9 +836,9 @@ static rgResult rgCarver_Finish(rgCarver* c, rgDecomposition** out) {
     return rg_ok;
 }
 
-static rgResult rgCarver_Run(rgCarver* c, bool solid, rgDecomposition** out) {
+static rgResult rgDecomposer_Run(rgDecomposer* c, bool solid, rgDecomposition** out) {
     rgSlices* slices = rgAllocate(&c->allocator, 1, sizeof(rgSlices));
-    if (slices == NULL || !rgCarver_Begin(c)) {
+    if (slices == NULL || !rgDecomposer_Begin(c)) {
         rgRelease(&c->allocator, slices);
         return rg_errorMemory;
     }
@@ -846,17 +849,17 @@ static rgResult rgCarver_Run(rgCarver* c, bool solid, rgDecomposition** out) {
     // Joining makes room for more cuts where the number of hulls ran out, a few times over.
     double before = INFINITY;
     for (int round = 0; solid && round < RG_ROUNDS && c->result == rg_ok; ++round) {
-        while (rgCarver_CutWorst(c, slices)) {
+        while (rgDecomposer_CutWorst(c, slices)) {
         }
-        double excess = rgCarver_Excess(c);
-        rgCarver_JoinAll(c, 1e-6 * c->size, excess);
+        double excess = rgDecomposer_Excess(c);
+        rgDecomposer_JoinAll(c, 1e-6 * c->size, excess);
         if (!(excess > 0 && excess < 0.9 * before)) {
             break;
         }
         before = excess;
     }
     rgRelease(&c->allocator, slices);
-    return c->result == rg_ok ? rgCarver_Finish(c, out) : c->result;
+    return c->result == rg_ok ? rgDecomposer_Finish(c, out) : c->result;
 }
 
 rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
@@ -867,7 +870,7 @@ rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
         !(def->tolerance > 0) || def->maxHulls < 1 || def->maxHulls > RG_DECOMPOSE_LIMIT) {
         return rg_errorArgument;
     }
-    rgCarver c = {.def = def, .allocator = rgResolveAllocator(&def->allocator)};
+    rgDecomposer c = {.def = def, .allocator = rgResolveAllocator(&def->allocator)};
     rgGeometryDef geometry = rgDefaultGeometryDef();
     geometry.kind = rg_shapeMesh;
     geometry.mesh = mesh;
@@ -877,7 +880,7 @@ rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
     rgResult result = rgCreateGeometry(&geometry, diagnostics, &c.mesh);
     if (result == rg_ok) {
         bool solid = rgIsSolid(c.mesh);
-        result = rgCarver_Run(&c, solid, decomposition);
+        result = rgDecomposer_Run(&c, solid, decomposition);
         if (result == rg_ok && !solid) {
             rgDiagnostics_Add(diagnostics, rg_severityWarning, def->file, def->line,
                               "the mesh encloses no volume: one convex hull stands for it");

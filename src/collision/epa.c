@@ -118,7 +118,7 @@ static bool rgEpa_Spans(const rgEpaPolytope* p, rgVec3 w) {
     }
 }
 
-static void rgEpa_TakeSimplex(rgEpaPolytope* p, const rgSimplex* s) {
+static void rgEpa_StartFromSimplex(rgEpaPolytope* p, const rgSimplex* s) {
     for (int k = 0; k < s->count; ++k) {
         if (rgEpa_Spans(p, s->w[k])) {
             p->points[p->vertexCount++] =
@@ -130,7 +130,7 @@ static void rgEpa_TakeSimplex(rgEpaPolytope* p, const rgSimplex* s) {
 // Start from the last simplex of GJK, completed. False when A - B is flat.
 static bool rgEpa_Start(rgEpaPolytope* p, const rgSimplex* simplex) {
     static const int16_t across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
-    rgEpa_TakeSimplex(p, simplex);
+    rgEpa_StartFromSimplex(p, simplex);
     for (int attempt = 0; attempt < 6 && p->vertexCount < 4; ++attempt) {
         rgEpaPoint point = rgEpa_Support(p->pair, rgEpa_FreeDirection(p, attempt), -1, -1);
         if (rgEpa_Spans(p, point.w)) {
@@ -171,7 +171,7 @@ static int rgEpa_Nearest(const rgEpaPolytope* p) {
     return best;
 }
 
-static bool rgEpa_Sees(const rgEpaPolytope* p, int f, rgVec3 w) {
+static bool rgEpa_FaceIsVisible(const rgEpaPolytope* p, int f, rgVec3 w) {
     const rgEpaFace* face = &p->faces[f];
     return p->distance[f] < INFINITY
                ? rgDot(face->normal, w) - p->distance[f] > RG_EPA_SLACK * p->pair->scale
@@ -198,7 +198,7 @@ static void rgHorizon_Find(rgHorizon* h, rgEpaPolytope* p, int first, rgVec3 w) 
             if (p->faces[other].seen) {
                 continue;
             }
-            if (rgEpa_Sees(p, other, w)) {
+            if (rgEpa_FaceIsVisible(p, other, w)) {
                 p->faces[other].seen = true;
                 h->seen[h->seenCount++] = (int16_t)other;
             }
@@ -348,7 +348,7 @@ static double rgEpa_Reach(const rgEpaPolytope* p, const rgEpaResult* r) {
 }
 
 // Nearest face below `limit`, other than the nearest plane's, at which the polytope has a minimum.
-static int rgEpa_Rival(rgEpaPolytope* p, const rgEpaResult* r, double limit) {
+static int rgEpa_OtherMinimum(rgEpaPolytope* p, const rgEpaResult* r, double limit) {
     int best = -1;
     double weight[3];
     for (int f = 0; f < p->faceCount; ++f) {
@@ -368,12 +368,12 @@ static int rgEpa_Rival(rgEpaPolytope* p, const rgEpaResult* r, double limit) {
 
 // Distance from the nearest face's normal and how deep any other minimum is. Supports at those of
 // the polytope push them out, until one is a face of A - B itself.
-static void rgEpa_Survey(rgEpaPolytope* p, rgEpaResult* r) {
+static void rgEpa_Accuracy(rgEpaPolytope* p, rgEpaResult* r) {
     r->reach = rgEpa_Reach(p, r);
     double limit = sqrt(r->depth * r->depth + r->reach * r->reach);
     r->rest = limit;
     for (int k = 0; k < RG_EPA_RIVALS; ++k) {
-        int rival = rgEpa_Rival(p, r, limit);
+        int rival = rgEpa_OtherMinimum(p, r, limit);
         if (rival < 0) {
             r->rest = limit;
             return;
@@ -386,7 +386,7 @@ static void rgEpa_Survey(rgEpaPolytope* p, rgEpaResult* r) {
             return;
         }
     }
-    int rival = rgEpa_Rival(p, r, limit);
+    int rival = rgEpa_OtherMinimum(p, r, limit);
     r->rest = rival < 0 ? limit : p->distance[rival];
 }
 
@@ -420,7 +420,7 @@ bool rgEpa(const rgConvexPair* pair, const rgSimplex* simplex, bool survey, rgEp
         }
     }
     if (r->exact && survey) {
-        rgEpa_Survey(&p, r);
+        rgEpa_Accuracy(&p, r);
     }
     return r->depth < INFINITY;
 }

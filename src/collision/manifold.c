@@ -73,7 +73,8 @@ static bool rgStaysApartAt(const rgCollideInput* in) {
 }
 
 void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
-    if (in->cache != NULL && in->cache->depth < 0 && !in->apartAsked && rgStaysApartAt(in)) {
+    if (in->cache != NULL && in->cache->depth < 0 && !in->isSeparationUnknown &&
+        rgStaysApartAt(in)) {
         return;
     }
     rgConvexPair pair = rgMakePair(&in->a->convex, *in->poseA, &in->b->convex, *in->poseB);

@@ -58,7 +58,7 @@ typedef struct rgPlaneTask {
 } rgPlaneTask;
 
 // The vertices that a choice is made from. Returns whether there were more than it has room for.
-static bool rgPlaneTask_Look(const rgPlaneTask* t, rgVec3 lowest, rgRawManifold* raw) {
+static bool rgPlaneTask_FindVertices(const rgPlaneTask* t, rgVec3 lowest, rgRawManifold* raw) {
     rgSolePlane plane = {
         .d = t->plane.d, .offset = t->plane.offset, .margin = t->margin, .least = t->least};
     rgPatchBasis(plane.d, &plane.t1, &plane.t2);
@@ -165,7 +165,7 @@ static void rgPlaneHull(const rgCollideInput* in, const rgLocalPlane* p, rgRawMa
     }
     cache->rest = 0;
     raw->count = 0;
-    bool chosen = rgPlaneTask_Look(&task, x, raw);
+    bool chosen = rgPlaneTask_FindVertices(&task, x, raw);
     rgReduce(raw, in->maxPoints);
     if (chosen && raw->count <= RG_KEEP_COUNT) {
         rgPlaneTask_Remember(&task, raw, cache);

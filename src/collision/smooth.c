@@ -87,7 +87,7 @@ static bool rgShown_Line(const rgShown* s, rgVec3* line) {
 }
 
 // u . H v, where H is the derivative of the farthest point along n.
-static double rgShown_Bend(const rgShown* s, rgVec3 n, rgVec3 u, rgVec3 v) {
+static double rgShown_Curvature(const rgShown* s, rgVec3 n, rgVec3 u, rgVec3 v) {
     if (!s->isSmooth) {
         return 0;
     }
@@ -117,8 +117,8 @@ static void rgMeeting_Evaluate(rgMeeting* m) {
     m->w = rgSub(rgShown_Point(&m->a, m->n), rgShown_Point(&m->b, rgNegate(m->n)));
 }
 
-static double rgMeeting_Bend(const rgMeeting* m, rgVec3 u, rgVec3 v) {
-    return rgShown_Bend(&m->a, m->n, u, v) + rgShown_Bend(&m->b, rgNegate(m->n), u, v);
+static double rgMeeting_Curvature(const rgMeeting* m, rgVec3 u, rgVec3 v) {
+    return rgShown_Curvature(&m->a, m->n, u, v) + rgShown_Curvature(&m->b, rgNegate(m->n), u, v);
 }
 
 // One step along the circle across a line, or on the sphere. NAN where the depth has no minimum.
@@ -127,13 +127,14 @@ static double rgMeeting_Step(rgMeeting* m, const rgVec3* line) {
     rgVec3 t1, t2;
     if (line != NULL) {
         t1 = rgNormalize(rgCross(*line, m->n));
-        double slope = rgMeeting_Bend(m, t1, t1) - depth, step = -rgDot(t1, m->w) / slope;
+        double slope = rgMeeting_Curvature(m, t1, t1) - depth, step = -rgDot(t1, m->w) / slope;
         m->n = rgNormalize(rgAddScaled(m->n, step, t1));
         return slope > 0 ? fabs(step) : NAN;
     }
     rgTangentBasis(m->n, &t1, &t2);
-    double h11 = rgMeeting_Bend(m, t1, t1) - depth, h22 = rgMeeting_Bend(m, t2, t2) - depth;
-    double h12 = rgMeeting_Bend(m, t1, t2), g1 = rgDot(t1, m->w), g2 = rgDot(t2, m->w);
+    double h11 = rgMeeting_Curvature(m, t1, t1) - depth,
+           h22 = rgMeeting_Curvature(m, t2, t2) - depth;
+    double h12 = rgMeeting_Curvature(m, t1, t2), g1 = rgDot(t1, m->w), g2 = rgDot(t2, m->w);
     double det = h11 * h22 - h12 * h12;
     double s1 = (h12 * g2 - h22 * g1) / det, s2 = (h12 * g1 - h11 * g2) / det;
     m->n = rgNormalize(rgAddScaled(rgAddScaled(m->n, s1, t1), s2, t2));

@@ -98,17 +98,17 @@ static bool rgBlocking_Joins(const rgBlocking* blocking, int cone, double limit)
 // Contacts that go less far than the limit join; the limit is lowered until there is room for all.
 static bool rgBlocking_Join(rgBlocking* blocking, double limit) {
     const rgInterior* point = blocking->point;
-    int wanted = blocking->room + 1;
-    for (; blocking->count + wanted > blocking->room && limit > 1e-6; limit *= 0.7) {
-        wanted = 0;
+    int more = blocking->room + 1;
+    for (; blocking->count + more > blocking->room && limit > 1e-6; limit *= 0.7) {
+        more = 0;
         for (int i = 0; i < point->coneCount; ++i) {
-            wanted += rgBlocking_Joins(blocking, i, limit);
+            more += rgBlocking_Joins(blocking, i, limit);
         }
-        if (blocking->count + wanted <= blocking->room) {
+        if (blocking->count + more <= blocking->room) {
             break;
         }
     }
-    if (wanted == 0 || blocking->count + wanted > blocking->room) {
+    if (more == 0 || blocking->count + more > blocking->room) {
         return false;
     }
     for (int i = 0; i < point->coneCount; ++i) {

@@ -11,15 +11,15 @@
 #include <string.h>
 
 // The same rows, normals only: nothing that is bounded can be in conflict with anything.
-static rgResult rgStripFriction(const rgSystem* system, rgSystem* bare) {
-    *bare = *system;
-    bare->model = rg_modelCcp;
-    bare->blocks = RG_TAKE(system->arena, rgSystemBlock, system->blockCount);
-    if (bare->blocks == NULL) {
+static rgResult rgStripFriction(const rgSystem* system, rgSystem* frictionless) {
+    *frictionless = *system;
+    frictionless->model = rg_modelCcp;
+    frictionless->blocks = RG_TAKE(system->arena, rgSystemBlock, system->blockCount);
+    if (frictionless->blocks == NULL) {
         return rg_errorMemory;
     }
     for (int i = 0; i < system->blockCount; ++i) {
-        rgSystemBlock* block = bare->blocks + i;
+        rgSystemBlock* block = frictionless->blocks + i;
         *block = system->blocks[i];
         block->mu = block->torsion = block->rolling = 0;
         block->lower = block->lower == -INFINITY ? block->lower : 0;
@@ -66,15 +66,15 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
     rgArenaMark mark = rgArena_Mark(system->arena);
     double* y = RG_TAKE(system->arena, double, system->n);
     double* zero = RG_TAKE(system->arena, double, system->n);
-    rgSystem bare;
+    rgSystem frictionless;
     *found = false;
-    rgResult result = rgStripFriction(system, &bare);
+    rgResult result = rgStripFriction(system, &frictionless);
     if (result != rg_ok || system->arena->failed) {
         return rg_errorMemory;
     }
     memset(zero, 0, (size_t)system->n * sizeof(double));
     rgRun inner;
-    result = rgRun_Fork(run, &bare, &inner);
+    result = rgRun_Fork(run, &frictionless, &inner);
     if (result != rg_ok) {
         return result;
     }
@@ -85,8 +85,8 @@ rgResult rgRunCertificate(rgRun* run, bool* found) {
                                     .last = y};
     result = rgRunNewton(&inner, zero, &newton);
     rgRun_Join(run, &inner);
-    rgSystem_Project(&bare, y);
-    *found = result == rg_ok && rgIsCertificate(run, &bare, y, zero);
+    rgSystem_Project(&frictionless, y);
+    *found = result == rg_ok && rgIsCertificate(run, &frictionless, y, zero);
     double largest = 0;
     for (int i = 0; i < system->n; ++i) {
         largest = fmax(largest, fabs(y[i]));

@@ -300,7 +300,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
             break;
         }
         rgInterior_Measure(&point);
-        double residual = rgRun_Offer(run, point.lambda, point.velocity);
+        double residual = rgRun_UpdateBest(run, point.lambda, point.velocity);
         rgRun_RecordResidual(run, rg_phaseInterior, residual);
         // Near the solution Newton is faster; where it is not, the path goes on.
         if (options->polish && residual < polishAt && !rgRun_Solved(run)) {

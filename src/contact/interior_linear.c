@@ -147,9 +147,9 @@ void rgInterior_RightSide(rgInterior* point, double targetMu) {
     for (int i = 0; i < point->lineCount; ++i) {
         const rgLine* line = point->lines + i;
         double lambda = point->lambda[line->row], sigma = point->sigma[line->row];
-        double wanted =
+        double target =
             rgTarget(targetMu, line->floor) - lambda * (sigma + point->primal[line->row]);
-        point->rhs[line->row] = (wanted - line->second) / (lambda + sigma);
+        point->rhs[line->row] = (target - line->second) / (lambda + sigma);
     }
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;

@@ -99,7 +99,7 @@ static void rgProjectBlock(const rgBlock* block, rgContactModel model, double* x
     }
 }
 
-static void rgTakeMax(double* target, double value) {
+static void rgUpdateMax(double* target, double value) {
     // A NaN must not vanish in a comparison.
     if (!(value <= *target)) {
         *target = value;
@@ -122,7 +122,7 @@ static double rgDot(int count, const double* x, const double* y) {
     return sum;
 }
 
-static rgGroupOfRows rgTakeGroup(const rgJudgeWork* work, const rgBlock* block, int first) {
+static rgGroupOfRows rgRowsOfBlock(const rgJudgeWork* work, const rgBlock* block, int first) {
     const rgContactProblem* problem = work->problem;
     bool contact = block->kind == rg_blockCoulomb;
     rgGroupOfRows group = {.block = block, .first = first, .length = 1};
@@ -253,7 +253,7 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
     double size = rgLength(count, map), error = size * group->inverseMass * group->length;
     double share = error > 0 ? error / reference : error;
     if (work->residuals != NULL) {
-        rgTakeMax(&work->residuals[island], share);
+        rgUpdateMax(&work->residuals[island], share);
     }
     if (!(share <= residual->total)) {
         residual->total = share;
@@ -262,13 +262,13 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
         residual->block = (int)(group->block - work->problem->blocks);
     }
     if (group->mass > 0) {
-        rgTakeMax(&residual->impulse, size);
+        rgUpdateMax(&residual->impulse, size);
     }
     if (group->block->kind != rg_blockBox && group->first == 0) {
-        rgTakeMax(&residual->dual, rgDualDistance(group, count, model, u));
+        rgUpdateMax(&residual->dual, rgDualDistance(group, count, model, u));
         bool normalOnly = rgSidesOf(model) > 0 && count == 3; // friction works by its own law
-        rgTakeMax(&residual->complementarity,
-                  normalOnly ? fabs(lambda[2] * u[2]) : fabs(rgDot(count, lambda, u)));
+        rgUpdateMax(&residual->complementarity,
+                    normalOnly ? fabs(lambda[2] * u[2]) : fabs(rgDot(count, lambda, u)));
     }
 }
 
@@ -311,7 +311,7 @@ static void rgListGroups(rgJudgeWork* work) {
     for (int b = 0; b < problem->blockCount; ++b) {
         const rgBlock* block = problem->blocks + b;
         for (int i = 0; i < block->rowCount;) {
-            rgGroupOfRows group = rgTakeGroup(work, block, i);
+            rgGroupOfRows group = rgRowsOfBlock(work, block, i);
             work->groups[work->groupCount++] = group;
             i += group.count;
         }

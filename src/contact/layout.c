@@ -124,7 +124,7 @@ static rgResult rgLayout_JoinVelocities(const rgLayout* layout, const rgDelassus
 }
 
 // Trees are numbered along the velocities.
-static void rgLayout_TakeTrees(rgLayout* layout, const int* tree, int nv) {
+static void rgLayout_UseTrees(rgLayout* layout, const int* tree, int nv) {
     int count = nv > 0 ? tree[nv - 1] + 1 : 0;
     layout->partOfVelocity = tree;
     layout->partCount = count;
@@ -153,7 +153,7 @@ static rgResult rgLayout_FindParts(rgLayout* layout, const rgDelassus* delassus,
         return rg_errorMemory;
     }
     if (delassus->tree != NULL) {
-        rgLayout_TakeTrees(layout, delassus->tree, nv);
+        rgLayout_UseTrees(layout, delassus->tree, nv);
     } else {
         rgResult result = rgLayout_JoinVelocities(layout, delassus, arena, parent);
         if (result != rg_ok) {

@@ -47,7 +47,7 @@ static int rgMatrix_Size(const rgMatrix* matrix, int block) {
     return matrix->blockStart[block + 1] - matrix->blockStart[block];
 }
 
-static rgResult rgMatrix_TakeValues(rgMatrix* matrix, rgArena* arena) {
+static rgResult rgMatrix_AllocateValues(rgMatrix* matrix, rgArena* arena) {
     if (matrix->dense) {
         matrix->values = RG_TAKE(arena, double, (size_t)matrix->ld*(size_t)matrix->n);
         matrix->pivot = RG_TAKE(arena, int, matrix->n);
@@ -103,12 +103,12 @@ rgResult rgMatrix_Init(rgMatrix* matrix, const rgCoupling* coupling, const rgKer
         result = rgMatrix_FindPattern(matrix, coupling, arena);
         result = result == rg_ok ? rgMatrix_Analyse(matrix) : result;
     }
-    return result == rg_ok ? rgMatrix_TakeValues(matrix, arena) : result;
+    return result == rg_ok ? rgMatrix_AllocateValues(matrix, arena) : result;
 }
 
 rgResult rgMatrix_InitLike(rgMatrix* matrix, const rgMatrix* other, rgArena* arena) {
     *matrix = *other;
-    return rgMatrix_TakeValues(matrix, arena);
+    return rgMatrix_AllocateValues(matrix, arena);
 }
 
 void rgMatrix_SetDiagonal(rgMatrix* matrix, double value) {

@@ -222,15 +222,16 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
         double before = run->bestResidual;
-        double residual = rgRun_Offer(run, newton.lambda, NULL); // newton.10: the judge decides
+        double residual =
+            rgRun_UpdateBest(run, newton.lambda, NULL); // newton.10: the judge decides
         rgRun_RecordResidual(run, rg_phaseNewton, residual);
         if (options->enough > 0 &&
             fmin(residual, rgNewton_ProximalResidual(&newton)) <= options->enough) {
             break;
         }
         bool slow = run->bestResidual > RG_QUICK_RESIDUAL_RATIO * before;
-        bool lost = slow && (options->quick || rgRun_Solved(run));
-        if (!isfinite(newton.norm) || lost || run->bestResidual <= tolerance ||
+        bool stalled = slow && (options->quick || rgRun_Solved(run));
+        if (!isfinite(newton.norm) || stalled || run->bestResidual <= tolerance ||
             (!options->cycles && rgNewton_Cycles(&newton))) {
             break;
         }

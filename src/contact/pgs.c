@@ -143,12 +143,12 @@ rgResult rgRunGaussSeidel(rgRun* run, double* lambda, int limit, double relaxati
         pending = residual > run->tolerance && k + 1 < limit &&
                   (k + 1) % RG_VELOCITY_REFRESH_ITERATIONS != 0;
         if (!pending) {
-            residual = rgRun_Offer(run, lambda, NULL);
+            residual = rgRun_UpdateBest(run, lambda, NULL);
         }
         rgRun_RecordResidual(run, rg_phaseSweep, residual);
     }
     if (pending) {
-        rgRun_Offer(run, lambda, NULL); // the budget ended between two offers
+        rgRun_UpdateBest(run, lambda, NULL); // the budget ended between two offers
     }
     rgArena_Return(system->arena, mark);
     return rg_ok;

@@ -150,7 +150,7 @@ static void rgScaleStart(rgRun* run) {
     for (int i = 0; i < run->system->n; ++i) {
         run->start[i] *= share;
     }
-    rgRun_Offer(run, run->start, NULL);
+    rgRun_UpdateBest(run, run->start, NULL);
 }
 
 // Residual of impulses, projected, in the problem with the proximal term p (lambda - c), and in the
@@ -158,7 +158,7 @@ static void rgScaleStart(rgRun* run) {
 static double rgProximalResidual(rgRun* run, double p, const double* centre, double* lambda,
                                  double* rigid) {
     rgSystem_Project(run->system, lambda);
-    *rigid = rgRun_Offer(run, lambda, NULL);
+    *rigid = rgRun_UpdateBest(run, lambda, NULL);
     for (int i = 0; i < run->system->n; ++i) {
         run->trialSigma[i] += p * (lambda[i] - centre[i]);
     }

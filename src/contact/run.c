@@ -33,7 +33,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
             run->start[i] = 0; // a broken warm start is no start
         }
     }
-    rgRun_Offer(run, run->start, NULL);
+    rgRun_UpdateBest(run, run->start, NULL);
     memcpy(run->start, run->trial, (size_t)system->n * sizeof(double));
     for (int i = 0; i < system->n && !run->warm; ++i) {
         run->warm = run->start[i] != 0;
@@ -58,7 +58,7 @@ void rgRun_Join(rgRun* run, const rgRun* fork) {
     run->system->factorizationCount = fork->system->factorizationCount;
 }
 
-double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma) {
+double rgRun_UpdateBest(rgRun* run, const double* lambda, const double* sigma) {
     size_t bytes = (size_t)run->system->n * sizeof(double);
     if (lambda != run->trial) {
         memcpy(run->trial, lambda, bytes);

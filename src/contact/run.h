@@ -23,7 +23,7 @@ typedef struct rgRun {
     bool infeasible;
     double* start;            // where the caller began (warm start, in K), n
     bool warm;                // start is not zero
-    double* trial;            // scratch of rgRun_Offer, n
+    double* trial;            // scratch of rgRun_UpdateBest, n
     double* trialSigma;       // and the velocity of what was offered last
     rgContactRecord* history; // NULL unless recorded
     int historyCount;
@@ -40,7 +40,7 @@ void rgRun_Join(rgRun* run, const rgRun* fork);
 
 // Project impulses on K, judge them, keep them when they are the best so far. Returns their
 // residual. sigma, where it is known, saves computing it for impulses that are in K already.
-double rgRun_Offer(rgRun* run, const double* lambda, const double* sigma);
+double rgRun_UpdateBest(rgRun* run, const double* lambda, const double* sigma);
 
 static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;

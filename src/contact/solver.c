@@ -90,7 +90,7 @@ typedef struct rgSolve {
 _Static_assert(rg_phaseCount <= RG_PHASE_CAPACITY, "reports have room for every phase");
 
 // True if the method can solve the model.
-static bool rgMethodSuits(rgContactMethod method, rgContactModel model) {
+static bool rgMethodSupports(rgContactMethod method, rgContactModel model) {
     switch (method) {
     case rg_methodAuto:
     case rg_methodPgs:
@@ -121,7 +121,7 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
         def->method <= rg_methodStaggered && (int)def->model >= 0 && def->model <= rg_modelLcp8 &&
         (int)def->stop >= 0 && def->stop <= rg_stopPaper && (int)def->form >= 0 &&
         def->form <= rg_formVelocity && (int)admm->rule >= 0 && admm->rule <= rg_penaltyConstant;
-    return numbers && admmNumbers && choices && rgMethodSuits(def->method, def->model);
+    return numbers && admmNumbers && choices && rgMethodSupports(def->method, def->model);
 }
 
 // Residual that is enough.

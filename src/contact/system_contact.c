@@ -437,8 +437,8 @@ static rgResult rgContact_FactorNewton(rgSystem* system, const double* A, const 
 
 // newton.14: What is known before anything is solved: idle rows, and of slip the impulse along t
 // beyond mu times the normal one. True when there is any.
-static bool rgTakeKnown(const rgSystem* system, const rgContactSpace* space, const double* rhs,
-                        double* x) {
+static bool rgFindKnownSlip(const rgSystem* system, const rgContactSpace* space, const double* rhs,
+                            double* x) {
     bool any = false;
     double share = 1 / (1 + space->eps);
     for (int i = 0; i < system->blockCount; ++i) {
@@ -502,7 +502,7 @@ static void rgExpandSolution(const rgContactSpace* space, const double* y, doubl
 static void rgSolveDenseNewton(const rgSystem* system, rgContactSpace* space, const double* rhs,
                                double* x) {
     double *moved = space->moved, *y = space->reduced, *left = y + system->n;
-    bool any = rgTakeKnown(system, space, rhs, x);
+    bool any = rgFindKnownSlip(system, space, rhs, x);
     rgReduceSide(space, rhs, y);
     if (any) {
         rgMatrix_Apply(&space->G, x, moved);

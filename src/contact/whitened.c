@@ -189,8 +189,8 @@ static rgResult rgWhitened_Whiten(const rgWhitened* rows, const rgSystemDef* def
 }
 
 // Room for the rows, as zeros: one array, or one piece per link.
-static rgResult rgWhitened_Take(rgWhitened* rows, const rgSystemDef* def, const rgSystem* system,
-                                bool merge) {
+static rgResult rgWhitened_Allocate(rgWhitened* rows, const rgSystemDef* def,
+                                    const rgSystem* system, bool merge) {
     size_t numbers = merge ? (size_t)system->n * (size_t)rgLeadingDimension(rows->nv) : 0;
     for (int l = 0; l < rows->linkCount && !merge; ++l) {
         const rgVelocityLink* link = rows->links + l;
@@ -216,7 +216,7 @@ rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSyste
     merge = rows->nv > 0 &&
             (merge || rows->partCount == 1 ||
              (result == rg_ok && rgWhitened_Density(rows, system) > RG_DENSE_FILL_RATIO));
-    result = result == rg_ok ? rgWhitened_Take(rows, def, system, merge) : result;
+    result = result == rg_ok ? rgWhitened_Allocate(rows, def, system, merge) : result;
     if (result != rg_ok) {
         return result;
     }

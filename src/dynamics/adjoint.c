@@ -48,13 +48,13 @@ static void rgDynamics_StoreGradients(rgDynamics* d, double sign, const double* 
     const rgSlopes* s = d->slopes;
     for (int i = model->linkCount - 1; i > 0; --i) {
         const rgLink* link = &model->links[i];
-        rgSpatial U = rgDynamics_Carrier(d, link, s->through[link->parent], tauBar);
+        rgSpatial U = rgDynamics_ParentMotion(d, link, s->through[link->parent], tauBar);
         for (int k = link->v + link->vCount - 1; k >= link->v; --k) {
             const rgSpatial* axis = &d->axes[k];
-            rgSpatial lost = rgMotionCross(&U, axis);
+            rgSpatial change = rgMotionCross(&U, axis);
             double inertia = rgSpatialDot(axis, &s->inert[i]) + model->dofs[k].armature * tauBar[k];
             if (q != NULL) {
-                q[k] = sign * (rgSpatialDot(&lost, &d->forces[i]) +
+                q[k] = sign * (rgSpatialDot(&change, &d->forces[i]) +
                                rgSpatialDot(&s->pulled[k], &s->inert[i]) +
                                rgDot(s->carried[k].angular, s->turned[i]) +
                                rgDot(axis->angular, s->loaded[i]));

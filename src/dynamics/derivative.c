@@ -72,15 +72,15 @@ static void rgDynamics_FillAxes(rgDynamics* d) {
     rgSlopes* s = d->slopes;
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
-        rgSpatial V = rgDynamics_Carrier(d, link, d->velocities[link->parent], d->v);
+        rgSpatial V = rgDynamics_ParentMotion(d, link, d->velocities[link->parent], d->v);
         rgSpatial pushed = rgSpatialAdd(d->pushes[link->parent], d->biases[link->parent]);
-        rgSpatial A = rgDynamics_Carrier(d, link, pushed, s->a);
+        rgSpatial A = rgDynamics_ParentMotion(d, link, pushed, s->a);
         for (int k = link->v; k < link->v + link->vCount; ++k) {
             const rgSpatial* axis = &d->axes[k];
             s->carried[k] = rgMotionCross(&V, axis);
             s->pulled[k] = rgSpatialAdd(rgMotionCross(&A, axis), rgMotionCross(&V, &s->carried[k]));
             s->swung[k] = s->carried[k];
-            if (!rgDynamics_StandsStill(d, k)) {
+            if (!rgDynamics_IsStatic(d, k)) {
                 rgSpatial own = rgMotionCross(&d->velocities[i], axis);
                 s->swung[k] = rgSpatialAdd(s->swung[k], own);
             }
@@ -203,7 +203,7 @@ rgSlopeRow rgDynamics_SlopeRow(const rgDynamics* d, int i) {
     for (int k = 0; k < dof->depth; ++k) {
         int j = column[k];
         const rgSpatial *axis = &d->axes[j], *carried = &s->carried[j];
-        bool turns = model->dofs[j].link == dof->link && !rgDynamics_StandsStill(d, j);
+        bool turns = model->dofs[j].link == dof->link && !rgDynamics_IsStatic(d, j);
         out.qRow[k] = rgSpatialDot(&f.inert, &s->pulled[j]) + rgDot(f.coriolis, carried->angular) +
                       rgDot(f.loads, axis->angular);
         out.vRow[k] = rgSpatialDot(&f.inert, &s->swung[j]) + rgDot(f.coriolis, axis->angular);

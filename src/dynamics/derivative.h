@@ -55,15 +55,15 @@ rgRest rgDynamics_Rest(rgDynamics* d); // the workspace must be there
 void rgDynamics_Resume(rgDynamics* d, rgRest rest);
 
 // Axes that do not turn with their link: the linear ones of free joints in step coordinates.
-static inline bool rgDynamics_StandsStill(const rgDynamics* d, int dof) {
+static inline bool rgDynamics_IsStatic(const rgDynamics* d, int dof) {
     const rgLink* link = &d->model->links[d->model->dofs[dof].link];
     return d->stepCoordinates && link->kind == rg_linkFree && dof < link->v + 3;
 }
 
 // Velocity or acceleration of a link without its joint, given that of its parent and the joint's
 // numbers: the parent's, plus the linear part of a free joint in step coordinates.
-static inline rgSpatial rgDynamics_Carrier(const rgDynamics* d, const rgLink* link,
-                                           rgSpatial parent, const double* numbers) {
+static inline rgSpatial rgDynamics_ParentMotion(const rgDynamics* d, const rgLink* link,
+                                                rgSpatial parent, const double* numbers) {
     if (d->stepCoordinates && link->kind == rg_linkFree) {
         const double* x = numbers + link->v;
         parent.linear = rgAdd(parent.linear, rgVec(x[0], x[1], x[2]));

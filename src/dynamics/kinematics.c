@@ -286,7 +286,7 @@ void rgDynamics_FillInertias(rgDynamics* d, int first, int end) {
         rgSplit center = rgSplit_Add(rgSplitOf(pose->p), rgSplit_Combine(r, link->center));
         inertia->mass = link->mass;
         inertia->center = rgVec(center.xy[0], center.xy[1], center.z);
-        inertia->moment = rgSplit_Sandwich(r, &link->moment);
+        inertia->moment = rgSplit_Congruence(r, &link->moment);
     }
 }
 

@@ -41,7 +41,7 @@ static const rgArc2 rgNoArc = {.length = -1};
 
 // tendons.1: Around: angle at the centre, from a counter-clockwise to b. The tangents shorten it by
 // acos(r/a) and acos(r/b); if the angle is smaller than their sum, they cross.
-static rgArc2 rgGoAround(rgPlane2 a, rgPlane2 b, double radius, const rgPlane2* side) {
+static rgArc2 rgWrapOutside(rgPlane2 a, rgPlane2 b, double radius, const rgPlane2* side) {
     double lengthA = hypot(a.x, a.y), lengthB = hypot(b.x, b.y);
     rgPlane2 near = rgNearest2(a, b);
     bool clear = rgDot2(near, near) > radius * radius;
@@ -71,7 +71,7 @@ static rgArc2 rgGoAround(rgPlane2 a, rgPlane2 b, double radius, const rgPlane2* 
 
 // tendons.2: Through: the point x of the circle with the least |a - x| + |x - b|, by Newton's
 // method within brackets. Both distances are convex where both ends see the circle, and x is there.
-static rgArc2 rgGoThrough(rgPlane2 a, rgPlane2 b, double radius) {
+static rgArc2 rgWrapInside(rgPlane2 a, rgPlane2 b, double radius) {
     double lengthA = hypot(a.x, a.y), lengthB = hypot(b.x, b.y);
     rgPlane2 near = rgNearest2(a, b);
     if (lengthA < radius || lengthB < radius || rgDot2(near, near) <= radius * radius) {
@@ -125,8 +125,8 @@ rgWrap rgWrapAround(rgShapeKind kind, double radius, rgPose pose, rgVec3 from, r
     rgVec3 local = side != NULL ? rgRotateBack(pose.q, rgSub(*side, pose.p)) : rgVec(0, 0, 0);
     rgPlane2 where = rgInPlane(&axes, local);
     bool inside = side != NULL && hypot(where.x, where.y) < radius;
-    rgArc2 arc = inside ? rgGoThrough(start, end, radius)
-                        : rgGoAround(start, end, radius, side != NULL ? &where : NULL);
+    rgArc2 arc = inside ? rgWrapInside(start, end, radius)
+                        : rgWrapOutside(start, end, radius, side != NULL ? &where : NULL);
     if (!(arc.length >= 0)) {
         return (rgWrap){.touches = false};
     }

@@ -77,7 +77,7 @@ static rgResult rgExplore(rgExploration* e, rgSolution* solution) {
     rgSearch_Begin(&e->search, solution->place, fit->def->searchStep);
     rgResult result = rg_ok;
     for (int g = 0; g < fit->def->generations && result == rg_ok; ++g) {
-        rgSearch_Ask(&e->search);
+        rgSearch_Sample(&e->search);
         if (g == 0) { // the start is a candidate of its own
             memcpy(e->search.candidates, solution->place, (size_t)p * sizeof(double));
         }
@@ -89,7 +89,7 @@ static rgResult rgExplore(rgExploration* e, rgSolution* solution) {
         result = rgJudgeGeneration(e);
         if (result == rg_ok) {
             rgKeepBest(e);
-            rgSearch_Tell(&e->search, e->costs);
+            rgSearch_Update(&e->search, e->costs);
             result =
                 rgFit_Report(fit, rg_identifySearch, g + 1, fit->def->generations, e->bestCost);
         }

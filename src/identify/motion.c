@@ -112,7 +112,7 @@ static int rgOnlyFreeBody(const rgModel* model) {
 }
 
 // "px", "qw", "vx", "wx", "wx_body": of the only free body.
-static rgRole rgFindBareRole(const rgModel* model, const char* name) {
+static rgRole rgFindFreeBodyRole(const rgModel* model, const char* name) {
     static const char* const poses[] = {"px", "py", "pz", "qw", "qx", "qy", "qz"};
     static const char* const rates[] = {"wx_body", "wy_body", "wz_body"};
     int body = rgOnlyFreeBody(model);
@@ -147,7 +147,7 @@ rgRole rgFindRole(const rgModel* model, const char* name) {
         int actuator = rgModel_FindActuator(model, name + 8).index1;
         return actuator != 0 ? (rgRole){rg_roleControl, actuator - 1, 0} : (rgRole){0};
     }
-    return rgFindBareRole(model, name);
+    return rgFindFreeBodyRole(model, name);
 }
 
 // ---- channels

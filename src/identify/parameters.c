@@ -200,7 +200,7 @@ static rgResult rgSetPart(rgModelDef* model, rgPartKind kind, int index1, const 
 
 // True for shapes that a parameter covers: they collide, and have corners if the parameter needs
 // these.
-static bool rgIsMeant(const rgParameter* parameter, const rgPart* part, int index1) {
+static bool rgParameterCovers(const rgParameter* parameter, const rgPart* part, int index1) {
     if (parameter->only != 0) {
         return parameter->only == index1;
     }
@@ -215,8 +215,8 @@ static bool rgIsMeant(const rgParameter* parameter, const rgPart* part, int inde
 
 // ---- names
 
-static void rgSayFields(const char* name, const char* kind, int kindLength,
-                        rgDiagnostics* diagnostics) {
+static void rgReportFields(const char* name, const char* kind, int kindLength,
+                           rgDiagnostics* diagnostics) {
     char list[1024] = "";
     size_t used = 0;
     for (int i = 0; i < RG_COUNT(rgFields); ++i) {
@@ -293,7 +293,7 @@ rgResult rgParameter_Resolve(rgParameter* parameter, const rgModelDef* model,
     parameter->field =
         first != NULL && last > first ? rgFindField(name, kindLength, last + 1) : NULL;
     if (parameter->field == NULL) {
-        rgSayFields(name, name, (int)kindLength, diagnostics);
+        rgReportFields(name, name, (int)kindLength, diagnostics);
         return rg_errorArgument;
     }
     return rgFindPart(parameter, model, first + 1, (size_t)(last - first - 1), diagnostics);
@@ -325,7 +325,7 @@ double rgParameter_Value(const rgParameter* parameter, const rgModelDef* model) 
     }
     for (int i = 1; i <= rgPartCount(model, field->part); ++i) {
         rgGetPart(model, field->part, i, &part);
-        if (rgIsMeant(parameter, &part, i)) {
+        if (rgParameterCovers(parameter, &part, i)) {
             return field->rule == rg_fieldCorner ? part.shape.rounding
                                                  : *rgPlainNumber(field, &part);
         }
@@ -382,7 +382,7 @@ static rgResult rgApplyToPart(const rgParameter* parameters, int count, const do
         for (int i = 0; i < count; ++i) {
             const rgFieldInfo* field = parameters[i].field;
             if (field->part == kind && (int)field->rule == rule &&
-                rgIsMeant(&parameters[i], &part, index1)) {
+                rgParameterCovers(&parameters[i], &part, index1)) {
                 rgSetField(field, &part, values[i]);
                 changed = true;
             }

@@ -64,7 +64,7 @@ static double rgReflect(double x) {
     return x > 1 ? 2 - x : x;
 }
 
-void rgSearch_Ask(rgSearch* search) {
+void rgSearch_Sample(rgSearch* search) {
     int n = search->size;
     uint64_t seed = rgRandomBits(search->seed, (uint64_t)search->generation);
     for (int c = 0; c < search->population; ++c) {
@@ -123,7 +123,7 @@ static void rgSearch_Decompose(rgSearch* search) {
     }
 }
 
-void rgSearch_Tell(rgSearch* search, const double* costs) {
+void rgSearch_Update(rgSearch* search, const double* costs) {
     int n = search->size;
     double effective = 0;
     for (int i = 0; i < search->parents; ++i) {

@@ -30,6 +30,6 @@ void rgSearch_Free(rgSearch* search, const rgAllocator* allocator);
 // Begin at a mean with a step size.
 void rgSearch_Begin(rgSearch* search, const double* mean, double sigma);
 // Draw the candidates of this generation, within [0, 1] by reflection.
-void rgSearch_Ask(rgSearch* search);
+void rgSearch_Sample(rgSearch* search);
 // Their costs (infinite: refused): the distribution moves on.
-void rgSearch_Tell(rgSearch* search, const double* costs);
+void rgSearch_Update(rgSearch* search, const double* costs);

@@ -116,18 +116,19 @@ rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics)
     return rgNewFile_Close(&made, fwrite(text->bytes, 1, count, made.file) == count, diagnostics);
 }
 
-void rgLost_Add(rgLost* lost, const char* name) {
-    size_t length = strlen(lost->names);
-    snprintf(lost->names + length, sizeof(lost->names) - length, "%s%s",
-             lost->count > 0 ? ", " : "", name != NULL && name[0] != '\0' ? name : "(unnamed)");
-    lost->count += 1;
+void rgOmissions_Add(rgOmissions* omissions, const char* name) {
+    size_t length = strlen(omissions->names);
+    snprintf(omissions->names + length, sizeof(omissions->names) - length, "%s%s",
+             omissions->count > 0 ? ", " : "",
+             name != NULL && name[0] != '\0' ? name : "(unnamed)");
+    omissions->count += 1;
 }
 
-void rgLost_Tell(rgLost* lost) {
-    if (lost->count > 0) {
-        bool cut = strlen(lost->names) == sizeof(lost->names) - 1;
-        rgDiagnostics_Add(lost->diagnostics, rg_severityWarning, NULL, 0, "%s: %s%s", lost->what,
-                          lost->names, cut ? " ..." : "");
+void rgOmissions_Report(rgOmissions* omissions) {
+    if (omissions->count > 0) {
+        bool cut = strlen(omissions->names) == sizeof(omissions->names) - 1;
+        rgDiagnostics_Add(omissions->diagnostics, rg_severityWarning, NULL, 0, "%s: %s%s",
+                          omissions->what, omissions->names, cut ? " ..." : "");
     }
 }
 
@@ -139,20 +140,20 @@ const char* rgNamed(const char* name, const char* kind, int number, rgPartName* 
     return made->text;
 }
 
-void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts) {
-    rgLost belts = {.diagnostics = diagnostics,
-                    .what = "surface velocities cannot be written; left out"};
-    rgLost disabled = {.diagnostics = diagnostics,
-                       .what = "shapes that are disabled are written as if they were not"};
+void rgReportSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts) {
+    rgOmissions belts = {.diagnostics = diagnostics,
+                         .what = "surface velocities cannot be written; left out"};
+    rgOmissions disabled = {.diagnostics = diagnostics,
+                            .what = "shapes that are disabled are written as if they were not"};
     for (int i = 0; i < def->shapeCount; ++i) {
         const rgShapeDef* shape = &def->shapes[i];
         if (tellsBelts && rgShapeDef_HasBelt(shape)) {
-            rgLost_Add(&belts, shape->name);
+            rgOmissions_Add(&belts, shape->name);
         }
         if (shape->disabled) {
-            rgLost_Add(&disabled, shape->name);
+            rgOmissions_Add(&disabled, shape->name);
         }
     }
-    rgLost_Tell(&belts);
-    rgLost_Tell(&disabled);
+    rgOmissions_Report(&belts);
+    rgOmissions_Report(&disabled);
 }

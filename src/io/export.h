@@ -27,17 +27,17 @@ void rgText_Integer(rgText* text, const char* name, int value);
 rgResult rgText_Save(rgText* text, const char* path, rgDiagnostics* diagnostics);
 
 // Names of parts that cannot be written, reported in one warning.
-typedef struct rgLost {
+typedef struct rgOmissions {
     rgDiagnostics* diagnostics;
     const char* what; // "actuators have no place in URDF"
     char names[600];
     int count;
-} rgLost;
+} rgOmissions;
 
-void rgLost_Add(rgLost* lost, const char* name);
-void rgLost_Tell(rgLost* lost);
+void rgOmissions_Add(rgOmissions* omissions, const char* name);
+void rgOmissions_Report(rgOmissions* omissions);
 // Warn about belts and disabled shapes, which no format can express.
-void rgTellSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts);
+void rgReportSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool tellsBelts);
 
 // A part's name, or one made from its number.
 typedef struct rgPartName {

@@ -47,7 +47,7 @@ static bool rgCachePath(const char* folder, const uint64_t key[2], char out[RG_P
                     (unsigned long long)key[0], (unsigned long long)key[1]) < RG_PATH_LENGTH;
 }
 
-static bool rgTakeParts(rgArena* arena, int count, rgHullParts* parts) {
+static bool rgAllocateParts(rgArena* arena, int count, rgHullParts* parts) {
     parts->count = count;
     parts->hulls = RG_TAKE(arena, rgMeshData, count);
     return parts->hulls != NULL;
@@ -73,7 +73,7 @@ static bool rgCheckHead(const char* bytes, size_t size, const uint64_t key[2], r
 static bool rgReadParts(const char* bytes, const rgCacheHead* head, rgArena* arena,
                         rgHullParts* parts) {
     double* points = RG_TAKE(arena, double, 3 * (size_t)head->pointCount);
-    if (points == NULL || !rgTakeParts(arena, (int)head->hullCount, parts)) {
+    if (points == NULL || !rgAllocateParts(arena, (int)head->hullCount, parts)) {
         return false;
     }
     const char* counts = bytes + sizeof(*head);
@@ -167,7 +167,7 @@ static void rgStoreParts(const char* folder, const char* path, const uint64_t ke
 }
 
 static rgResult rgCopyParts(const rgDecomposition* d, rgArena* arena, rgHullParts* parts) {
-    if (!rgTakeParts(arena, rgDecomposition_Count(d), parts)) {
+    if (!rgAllocateParts(arena, rgDecomposition_Count(d), parts)) {
         return rg_errorMemory;
     }
     parts->hollow = rgDecomposition_Hollow(d);

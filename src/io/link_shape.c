@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RG_CONVEX_DENT 1e-3 // least depth of a dent that gives a warning, per size of the mesh
+#define RG_CONVEX_DEPTH_RATIO                                                                      \
+    1e-3 // least depth of a dent that gives a warning, per size of the mesh
 
 static int rgCompareNames(const void* a, const void* b) {
     const rgIndexedName* x = a;
@@ -105,8 +106,8 @@ static bool rgLinkMeshes_Find(rgLinkMeshes* meshes, const rgLinkMesh* mesh,
 }
 
 // Report a mesh reader's remarks about its file. Remarks about a visual mesh are left out.
-static void rgLinkMeshes_Tell(rgLinkMeshes* meshes, const rgLinkMesh* mesh,
-                              const rgCachedMesh* entry, bool isNew) {
+static void rgLinkMeshes_Report(rgLinkMeshes* meshes, const rgLinkMesh* mesh,
+                                const rgCachedMesh* entry, bool isNew) {
     if (mesh->isVisual) {
         if (entry->mesh == NULL) {
             rgLinkMeshes_Missing(meshes, mesh, rgDiagnostics_Message(entry->remarks, 0).text);
@@ -260,7 +261,7 @@ static rgShapeKind rgLinkMeshes_CollisionKind(rgLinkMeshes* meshes, rgLinkMesh* 
     bool convex = data.triangleCount == 0;
     if (!convex) {
         double size = rgMeshBounds(&data, low, high);
-        rgResult result = rgMesh_IsConvex(source, RG_CONVEX_DENT * size, &convex);
+        rgResult result = rgMesh_IsConvex(source, RG_CONVEX_DEPTH_RATIO * size, &convex);
         meshes->result = result != rg_ok ? result : meshes->result;
     }
     if (convex) {
@@ -308,7 +309,7 @@ bool rgLinkMeshes_Read(rgLinkMeshes* meshes, rgLinkMesh* mesh) {
         meshes->result = rg_errorMemory;
         return false;
     }
-    rgLinkMeshes_Tell(meshes, mesh, entry, isNew);
+    rgLinkMeshes_Report(meshes, mesh, entry, isNew);
     rgMesh part;
     const rgMesh* source = entry->mesh;
     if (source != NULL && mesh->submesh != NULL) {

@@ -88,7 +88,7 @@ static rgResult rgReadRoot(const char* rootName, rgXmlTree* tree, rgXmlNode* roo
         }
         if (result == rg_ok) {
             rgSource source = {.file = root->file, .line = root->line};
-            result = rgTreatSelfOverlaps(read, def, format->selfOverlap, source, diagnostics);
+            result = rgExcludeSelfOverlaps(read, def, format->selfOverlap, source, diagnostics);
         }
         if (result != rg_ok) {
             rgDestroyModelDef(read);
@@ -146,7 +146,7 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
     }
     rgXmlTree_KeepText(tree); // SDF has poses as text
     if (used.strict) {
-        rgXmlTree_BeStrict(tree);
+        rgXmlTree_SetStrict(tree);
     }
     rgXmlNode* root = NULL;
     result = text != NULL ? rgXmlTree_Parse(tree, text, byteCount, path, diagnostics, &root)
@@ -159,7 +159,7 @@ rgResult rgLoadAs(const char* rootName, const char* path, const void* text, size
 }
 
 // A name that is no path was meant for a model that comes with the library.
-static rgResult rgTellUnknownModel(const char* name, rgDiagnostics* diagnostics) {
+static rgResult rgReportUnknownModel(const char* name, rgDiagnostics* diagnostics) {
     const char* names[64];
     int count = 0;
     for (; count < rgBuiltinModelCount() && count < RG_COUNT(names); ++count) {
@@ -181,7 +181,7 @@ rgResult rgLoadModelDef(const char* path, const rgLoadDef* def, rgDiagnostics* d
     bool isFile = rgFileExists(path);
     const rgBuiltinModel* builtin = isFile ? NULL : rgFindBuiltinModel(path);
     if (!isFile && builtin == NULL && strpbrk(path, "./") == NULL) {
-        return rgTellUnknownModel(path, diagnostics);
+        return rgReportUnknownModel(path, diagnostics);
     }
     return builtin != NULL
                ? rgLoadAs(NULL, path, builtin->text, builtin->byteCount, def, diagnostics, model)

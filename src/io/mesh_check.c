@@ -83,7 +83,7 @@ static double rgMesh_Height(const rgMesh* mesh, int triangle, rgVec3 normal, int
 }
 
 // Height of the corner of triangle b that is not on the edge, over the plane of triangle a.
-static double rgMesh_Dent(const rgMesh* mesh, const rgMeshEdge* a, const rgMeshEdge* b) {
+static double rgMesh_ConcavityDepth(const rgMesh* mesh, const rgMeshEdge* a, const rgMeshEdge* b) {
     const int* corner = mesh->triangles + 3 * (size_t)b->triangle;
     int apex = corner[0] + corner[1] + corner[2] - b->low - b->high;
     return rgMesh_Height(mesh, a->triangle, rgMesh_Normal(mesh, a->triangle), apex);
@@ -133,7 +133,7 @@ static int rgMesh_ComponentCount(const rgMesh* mesh, const rgMeshEdge* edges) {
 
 static bool rgMesh_EdgesAreConvex(const rgMesh* mesh, const rgMeshEdge* edges, double tolerance) {
     for (size_t i = 0; i < 3 * (size_t)mesh->triangleCount; i += 2) {
-        if (rgMesh_Dent(mesh, &edges[i], &edges[i + 1]) > tolerance) {
+        if (rgMesh_ConcavityDepth(mesh, &edges[i], &edges[i + 1]) > tolerance) {
             return false;
         }
     }

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RG_MESH_DENSITY 1000.0 // [kg/m^3]: water
-#define RG_CONVEX_DENT  1e-3   // fraction of the size, as for meshes of URDF files
-#define RG_MESH_LARGE   20.0   // [m] beyond which the file may be in millimetres
+#define RG_MESH_DENSITY       1000.0 // [kg/m^3]: water
+#define RG_CONVEX_DEPTH_RATIO 1e-3   // fraction of the size, as for meshes of URDF files
+#define RG_MESH_LARGE         20.0   // [m] beyond which the file may be in millimetres
 
 typedef struct rgMeshModel {
     const char* path;
@@ -155,7 +155,7 @@ static rgResult rgMeshModel_Build(rgMeshModel* m) {
     rgResult result = rgMeshModel_AddBody(m, &shape.body);
     if (result == rg_ok && !isConvex) {
         double scale = m->load->meshScale > 0 ? m->load->meshScale : 1;
-        result = rgMesh_IsConvex(m->mesh, RG_CONVEX_DENT * size / scale, &isConvex);
+        result = rgMesh_IsConvex(m->mesh, RG_CONVEX_DEPTH_RATIO * size / scale, &isConvex);
     }
     shape.name = m->name;
     shape.mesh = &m->data;

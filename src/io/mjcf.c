@@ -85,7 +85,7 @@ static void rgMjcf_Release(rgMjcf* m) {
 
 // Limits and equalities are soft in MuJoCo, also if the file gives no softness. Built-in models are
 // written for rigid ones.
-static void rgMjcf_TellRigid(rgMjcf* m, const rgXmlNode* root) {
+static void rgMjcf_ReportRigid(rgMjcf* m, const rgXmlNode* root) {
     bool limited = false;
     if (root->file != NULL && rgFindBuiltinModel(root->file) != NULL) {
         return;
@@ -117,7 +117,7 @@ static void rgMjcf_Run(rgMjcf* m, rgXmlNode* root) {
     if (!rgMjcf_Failed(m)) {
         rgMjcf_SetSoftness(m);
         rgMjcf_DropTorsion(m);
-        rgMjcf_TellRigid(m, root);
+        rgMjcf_ReportRigid(m, root);
         rgMjcf_CheckUnread(m, root);
     }
 }

@@ -107,7 +107,7 @@ static bool rgMjcf_AssetPath(rgMjcf* m, const rgXmlNode* node, const char* file,
 }
 
 // Copy into the arena so that it can be scaled.
-static bool rgMjMesh_Take(rgMjcf* m, rgMjMesh* mesh, const rgMeshData* data) {
+static bool rgMjMesh_Copy(rgMjcf* m, rgMjMesh* mesh, const rgMeshData* data) {
     bool failed = false;
     double* vertices = rgKeepArray(&m->arena, data->vertices, 3 * (size_t)data->vertexCount,
                                    sizeof(double), &failed);
@@ -150,7 +150,7 @@ static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const
         return false;
     }
     rgMeshData data = rgMesh_Data(read);
-    bool good = rgMjMesh_Take(m, mesh, &data);
+    bool good = rgMjMesh_Copy(m, mesh, &data);
     rgDestroyMesh(read);
     return good;
 }
@@ -262,8 +262,8 @@ static void rgMjField_Fill(rgMjField* field, double* heights, const double size[
     field->data.heights = heights;
 }
 
-static double* rgMjcf_TakeHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field, int rows,
-                                  int columns) {
+static double* rgMjcf_AllocateHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* field, int rows,
+                                      int columns) {
     if (rows < 2 || columns < 2 || (int64_t)rows * columns > RG_HFIELD_MAX_COUNT) {
         rgXmlReader_Error(&m->reader, node,
                           "<hfield>: a grid of %d by %d is too small or too large", rows, columns);
@@ -283,7 +283,7 @@ static double* rgMjcf_InlineHeights(rgMjcf* m, const rgXmlNode* node, rgMjField*
     int rows = 0, columns = 0;
     rgXmlReader_Int(&m->reader, node, "nrow", &rows);
     rgXmlReader_Int(&m->reader, node, "ncol", &columns);
-    double* heights = rgMjcf_TakeHeights(m, node, field, rows, columns);
+    double* heights = rgMjcf_AllocateHeights(m, node, field, rows, columns);
     if (heights == NULL) {
         return NULL;
     }
@@ -316,7 +316,7 @@ static double* rgMjcf_PngHeights(rgMjcf* m, const rgXmlNode* node, rgMjField* fi
         rgXmlReader_Error(&m->reader, node, "<hfield file>: no PNG image can be read: %s", reason);
         return NULL;
     }
-    double* heights = rgMjcf_TakeHeights(m, node, field, image.height, image.width);
+    double* heights = rgMjcf_AllocateHeights(m, node, field, image.height, image.width);
     for (int i = 0; heights != NULL && i < image.height; ++i) {
         const uint8_t* row = image.pixels + (size_t)(image.height - 1 - i) * (size_t)image.width;
         for (int j = 0; j < image.width; ++j) {
@@ -338,7 +338,7 @@ static double* rgMjcf_BinaryHeights(rgMjcf* m, const rgXmlNode* node, rgMjField*
     if (!fits) {
         rgXmlReader_Error(&m->reader, node, "<hfield file>: '%.200s' has the wrong length", file);
     } else {
-        heights = rgMjcf_TakeHeights(m, node, field, sizes[0], sizes[1]);
+        heights = rgMjcf_AllocateHeights(m, node, field, sizes[0], sizes[1]);
     }
     for (int i = 0; heights != NULL && i < sizes[0] * sizes[1]; ++i) {
         float height;

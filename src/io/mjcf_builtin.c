@@ -28,8 +28,8 @@ static void rgMjBuilder_Triangle(rgMjBuilder* b, int i, int j, int k) {
 }
 
 // Room for so many vertices and triangles; false: out of memory.
-static bool rgMjcf_TakeBuilder(rgMjcf* m, rgMjBuilder* b, size_t vertexCount,
-                               size_t triangleCount) {
+static bool rgMjcf_AllocateBuilder(rgMjcf* m, rgMjBuilder* b, size_t vertexCount,
+                                   size_t triangleCount) {
     *b = (rgMjBuilder){.vertices = RG_TAKE(&m->arena, double, 3 * vertexCount),
                        .triangles = RG_TAKE(&m->arena, int, 3 * triangleCount)};
     if (b->vertices == NULL || b->triangles == NULL) {
@@ -93,7 +93,7 @@ static bool rgMjcf_MakeSphere(rgMjcf* m, const double* params, rgMjBuilder* b) {
     int level = (int)params[0];
     size_t power = (size_t)1 << (2 * level);
     // A middle may be made twice before it is found again: room for one more.
-    if (!rgMjcf_TakeBuilder(m, b, 3 + 10 * power, 20 * power)) {
+    if (!rgMjcf_AllocateBuilder(m, b, 3 + 10 * power, 20 * power)) {
         return false;
     }
     for (int i = 0; i < 12; ++i) {
@@ -120,7 +120,7 @@ static bool rgMjcf_MakeHemisphere(rgMjcf* m, const double* params, rgMjBuilder* 
     static const double corner[5][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 0}};
     int rows = (int)params[0] + 1;
     size_t count = (size_t)rows * (size_t)(rows + 1);
-    if (!rgMjcf_TakeBuilder(m, b, 2 + 2 * count, 4 * count)) {
+    if (!rgMjcf_AllocateBuilder(m, b, 2 + 2 * count, 4 * count)) {
         return false;
     }
     rgMjBuilder_Vertex(b, 0, 0, 1);
@@ -158,7 +158,7 @@ static bool rgMjcf_MakeHemisphere(rgMjcf* m, const double* params, rgMjBuilder* 
 static bool rgMjcf_MakeCone(rgMjcf* m, const double* params, rgMjBuilder* b) {
     int count = (int)params[0];
     bool pointed = params[1] == 0;
-    if (!rgMjcf_TakeBuilder(m, b, 2 + 2 * (size_t)count, 4 * (size_t)count)) {
+    if (!rgMjcf_AllocateBuilder(m, b, 2 + 2 * (size_t)count, 4 * (size_t)count)) {
         return false;
     }
     int bottom = rgMjBuilder_Vertex(b, 0, 0, -1), top = rgMjBuilder_Vertex(b, 0, 0, 1);
@@ -193,7 +193,7 @@ static double rgSignedPower(double x, double power) {
 static bool rgMjcf_MakeSupersphere(rgMjcf* m, const double* params, rgMjBuilder* b) {
     int n = (int)params[0];
     size_t count = (size_t)n * (size_t)(n - 1);
-    if (!rgMjcf_TakeBuilder(m, b, 2 + count, 2 * count)) {
+    if (!rgMjcf_AllocateBuilder(m, b, 2 + count, 2 * count)) {
         return false;
     }
     int south = rgMjBuilder_Vertex(b, 0, 0, -1), north = rgMjBuilder_Vertex(b, 0, 0, 1);
@@ -223,7 +223,7 @@ static bool rgMjcf_MakeSupersphere(rgMjcf* m, const double* params, rgMjBuilder*
 static bool rgMjcf_MakeSupertorus(rgMjcf* m, const double* params, rgMjBuilder* b) {
     int n = (int)params[0];
     size_t count = (size_t)n * (size_t)n;
-    if (!rgMjcf_TakeBuilder(m, b, count, 2 * count)) {
+    if (!rgMjcf_AllocateBuilder(m, b, count, 2 * count)) {
         return false;
     }
     for (int i = 0; i < n; ++i) {
@@ -260,7 +260,7 @@ static double rgFoveate(int i, int n, double gamma) {
 // and half angle, gamma.
 static bool rgMjcf_MakeWedge(rgMjcf* m, const double* params, rgMjBuilder* b) {
     int columns = (int)params[0], rows = (int)params[1];
-    if (!rgMjcf_TakeBuilder(m, b, (size_t)columns * (size_t)rows, 0)) {
+    if (!rgMjcf_AllocateBuilder(m, b, (size_t)columns * (size_t)rows, 0)) {
         return false;
     }
     for (int i = 0; i < columns; ++i) {

@@ -258,7 +258,7 @@ static void rgMjWriter_PlanarJoint(rgMjWriter* w, const rgJointDef* joint, const
         snprintf(partName, sizeof(partName), "%s%s", name, suffixes[i]);
         rgMjWriter_OneJoint(w, &part, partName, i < 2 ? "slide" : "hinge", depth);
     }
-    rgLost_Add(&w->split, name);
+    rgOmissions_Add(&w->split, name);
 }
 
 static void rgMjWriter_Joint(rgMjWriter* w, int number, int depth) {
@@ -270,7 +270,7 @@ static void rgMjWriter_Joint(rgMjWriter* w, int number, int depth) {
     rgPartName made;
     const char* name = rgNamed(joint->name, "joint", number + 1, &made);
     if (joint->velocityLimit > 0) {
-        rgLost_Add(&w->speeds, name);
+        rgOmissions_Add(&w->speeds, name);
     }
     if (joint->kind == rg_jointPlanar) {
         rgMjWriter_PlanarJoint(w, joint, name, depth);
@@ -372,20 +372,21 @@ static bool rgMjWriter_List(rgMjWriter* w) {
     return true;
 }
 
-static void rgMjWriter_TellShapes(rgMjWriter* w) {
-    rgLost soft = {.diagnostics = w->diagnostics,
-                   .what = "MJCF pairs have no stiffness and restitution; left out for pairs of"};
-    rgLost hulls = {.diagnostics = w->diagnostics,
-                    .what = "MJCF collides with the convex hull of a mesh"};
-    rgLost round = {.diagnostics = w->diagnostics,
-                    .what = "rounded hulls are written as their cores"};
+static void rgMjWriter_ReportShapes(rgMjWriter* w) {
+    rgOmissions soft = {.diagnostics = w->diagnostics,
+                        .what =
+                            "MJCF pairs have no stiffness and restitution; left out for pairs of"};
+    rgOmissions hulls = {.diagnostics = w->diagnostics,
+                         .what = "MJCF collides with the convex hull of a mesh"};
+    rgOmissions round = {.diagnostics = w->diagnostics,
+                         .what = "rounded hulls are written as their cores"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
         if (shape->kind == rg_shapeMesh && !shape->visualOnly) {
-            rgLost_Add(&hulls, shape->name);
+            rgOmissions_Add(&hulls, shape->name);
         }
         if (shape->rounding > 0 && shape->kind == rg_shapeHull) {
-            rgLost_Add(&round, shape->name);
+            rgOmissions_Add(&round, shape->name);
         }
     }
     for (int i = 0; i < w->def->pairCount; ++i) {
@@ -393,13 +394,13 @@ static void rgMjWriter_TellShapes(rgMjWriter* w) {
         if (w->def->pairs[i].hasMaterial &&
             (material->stiffness > 0 || material->tangentialStiffness > 0 ||
              material->restitution > 0 || material->transitionSpeed > 0)) {
-            rgLost_Add(&soft, w->def->shapes[w->def->pairs[i].a.index1 - 1].name);
+            rgOmissions_Add(&soft, w->def->shapes[w->def->pairs[i].a.index1 - 1].name);
         }
     }
-    rgLost_Tell(&soft);
-    rgLost_Tell(&hulls);
-    rgTellSurfaces(w->def, w->diagnostics, false);
-    rgLost_Tell(&round);
+    rgOmissions_Report(&soft);
+    rgOmissions_Report(&hulls);
+    rgReportSurfaces(w->def, w->diagnostics, false);
+    rgOmissions_Report(&round);
 }
 
 static void rgMjWriter_Write(rgMjWriter* w) {
@@ -414,9 +415,9 @@ static void rgMjWriter_Write(rgMjWriter* w) {
     rgText_Add(&w->text, "  </worldbody>\n");
     rgMjWriter_Parts(w);
     rgText_Add(&w->text, "</mujoco>\n");
-    rgMjWriter_TellShapes(w);
-    rgLost_Tell(&w->speeds);
-    rgLost_Tell(&w->split);
+    rgMjWriter_ReportShapes(w);
+    rgOmissions_Report(&w->speeds);
+    rgOmissions_Report(&w->split);
 }
 
 rgResult rgWriteMjcf(const rgModelDef* def, rgDiagnostics* diagnostics, rgText* text) {

@@ -14,7 +14,7 @@ typedef struct rgMjWriter {
     int *firstShape, *nextShape;
     int *firstChild, *nextChild; // 0 ends
     rgPose* world;               // by body, at the reference configuration
-    rgLost speeds, split;
+    rgOmissions speeds, split;
 } rgMjWriter;
 
 const char* rgMjWriter_Body(const rgMjWriter* w, rgBodyId id, rgPartName* made);

@@ -504,19 +504,19 @@ static void rgMjWriter_Key(rgMjWriter* w, const rgModel* model, int index) {
 // Keys contain coordinates, which only a model has.
 static void rgMjWriter_Keys(rgMjWriter* w) {
     rgModel* model = NULL;
-    rgLost lost = {.diagnostics = w->diagnostics,
-                   .what = "the model does not compile, and its key frames are left out"};
+    rgOmissions omissions = {.diagnostics = w->diagnostics,
+                             .what = "the model does not compile, and its key frames are left out"};
     bool compiles = rgCompileModel(w->def, &w->def->allocator, NULL, &model) == rg_ok;
     rgText_Add(&w->text, "  <keyframe>\n");
     for (int i = 0; i < w->def->keyCount; ++i) {
         if (compiles) {
             rgMjWriter_Key(w, model, i);
         } else {
-            rgLost_Add(&lost, w->def->keys[i].name);
+            rgOmissions_Add(&omissions, w->def->keys[i].name);
         }
     }
     rgText_Add(&w->text, "  </keyframe>\n");
-    rgLost_Tell(&lost);
+    rgOmissions_Report(&omissions);
     rgDestroyModel(model);
 }
 

@@ -212,7 +212,7 @@ static bool rgMjcf_SetShape(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
 }
 
 // True if the geom adds to the mass of its body.
-static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
+static bool rgMjcf_AddsMass(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
     const rgXmlNode* body = node->parent;
     while (body != NULL && rgMjcf_IsFrame(body)) {
         body = body->parent;
@@ -227,9 +227,9 @@ static bool rgMjcf_Weighs(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* n
 }
 
 // True if the mesh is needed: to collide, or for the mass of its body.
-static bool rgMjcf_MeshMatters(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
+static bool rgMjcf_MeshIsNeeded(const rgMjcf* m, const rgMjGeom* g, const rgXmlNode* node) {
     bool collides = g->contype != 0 || g->conaffinity != 0;
-    return (collides && m->load->meshes != rg_meshesNone) || rgMjcf_Weighs(m, g, node);
+    return (collides && m->load->meshes != rg_meshesNone) || rgMjcf_AddsMass(m, g, node);
 }
 
 static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g) {
@@ -238,7 +238,7 @@ static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const r
         rgMjcf_NoSuch(m, &m->meshNames, node, "mesh", g->mesh);
         return NULL;
     }
-    bool matters = rgMjcf_MeshMatters(m, g, node);
+    bool matters = rgMjcf_MeshIsNeeded(m, g, node);
     if (!matters && m->load->meshes != rg_meshesAll) {
         if (!m->meshesTold) {
             rgXmlReader_Note(&m->reader, node, "meshes are not read; what needs them is left out");
@@ -252,7 +252,7 @@ static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const r
 static rgInertia rgMjcf_GeomInertia(rgMjcf* m, const rgXmlNode* node, const rgMjGeom* g,
                                     const rgShapeDef* shape, const rgMjMesh* mesh) {
     rgInertia inertia = {0};
-    if (!rgMjcf_Weighs(m, g, node)) {
+    if (!rgMjcf_AddsMass(m, g, node)) {
         return inertia;
     }
     if (mesh != NULL) {

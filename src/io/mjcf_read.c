@@ -159,7 +159,7 @@ bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limi
     return holds;
 }
 
-static bool rgMeansNothing(const char* value) {
+static bool rgIsNoValue(const char* value) {
     const char* const words[] = {"false", "none", "auto", "disable", ""};
     for (int i = 0; i < RG_COUNT(words); ++i) {
         if (strcmp(value, words[i]) == 0) {
@@ -172,7 +172,7 @@ static bool rgMeansNothing(const char* value) {
 void rgMjcf_Unsupported(rgMjcf* m, const rgXmlNode* node, const char* const* names) {
     for (int i = 0; names[i] != NULL; ++i) {
         const char* value = rgXmlNode_Attribute(node, names[i]);
-        if (value != NULL && !rgMeansNothing(value)) {
+        if (value != NULL && !rgIsNoValue(value)) {
             rgXmlReader_Warn(&m->reader, node, "<%s %s>: '%.40s' is not supported; it is ignored",
                              node->name, names[i], value);
         }

@@ -245,7 +245,7 @@ static bool rgIsOff(const char* value) {
     return false;
 }
 
-static void rgMjcf_TellIgnored(rgMjcf* m, const rgXmlNode* node, const char* section) {
+static void rgMjcf_ReportIgnored(rgMjcf* m, const rgXmlNode* node, const char* section) {
     for (int i = 0; i < RG_COUNT(ignored); ++i) {
         const rgMjIgnored* it = &ignored[i];
         if (strcmp(it->section, section) != 0 ||
@@ -254,13 +254,13 @@ static void rgMjcf_TellIgnored(rgMjcf* m, const rgXmlNode* node, const char* sec
         }
         const char* value = rgXmlNode_Attribute(node, it->attribute);
         // convexhull is on without the attribute.
-        bool tells =
+        bool warns =
             value != NULL && (strcmp(it->attribute, "convexhull") == 0 ? strcmp(value, "false") == 0
                                                                        : !rgIsOff(value));
-        if (tells && it->warns) {
+        if (warns && it->warns) {
             rgXmlReader_Warn(&m->reader, node, "<%s %s>: '%.40s' is not supported; %s", node->name,
                              it->attribute, value, it->consequence);
-        } else if (tells) {
+        } else if (warns) {
             rgXmlReader_Note(&m->reader, node, "<%s %s> is not used: %s", node->name, it->attribute,
                              it->consequence);
         }
@@ -287,7 +287,7 @@ static void rgMjcf_CheckRest(rgMjcf* m, const rgXmlNode* node, const char* secti
         rgSplitWords(element->attributes, copy, words);
         rgXmlReader_CheckAttributes(&m->reader, node, words);
     }
-    rgMjcf_TellIgnored(m, node, section);
+    rgMjcf_ReportIgnored(m, node, section);
     for (const rgXmlNode* child = node->firstChild; child != NULL; child = child->next) {
         if (!rgIsRefused(child)) {
             rgMjcf_CheckRest(m, child, section); // depth <= XML's

@@ -131,11 +131,11 @@ static rgResult rgObj_Part(rgObjReader* obj) {
 }
 
 // Keywords without effect on the surface's shape.
-static bool rgObj_IsHarmless(const char* word, size_t length) {
-    static const char* const harmless[] = {"vt", "vn", "vp", "s",      "usemtl", "mtllib",
-                                           "l",  "p",  "mg", "usemap", "maplib", "lod"};
-    for (int i = 0; i < RG_COUNT(harmless); ++i) {
-        if (strlen(harmless[i]) == length && memcmp(harmless[i], word, length) == 0) {
+static bool rgObj_IsIgnorable(const char* word, size_t length) {
+    static const char* const ignorable[] = {"vt", "vn", "vp", "s",      "usemtl", "mtllib",
+                                            "l",  "p",  "mg", "usemap", "maplib", "lod"};
+    for (int i = 0; i < RG_COUNT(ignorable); ++i) {
+        if (strlen(ignorable[i]) == length && memcmp(ignorable[i], word, length) == 0) {
             return true;
         }
     }
@@ -145,7 +145,7 @@ static bool rgObj_IsHarmless(const char* word, size_t length) {
 static rgResult rgObj_Line(rgObjReader* obj) {
     const char* word = NULL;
     size_t length = rgObj_Word(obj, &word);
-    if (length == 0 || word[0] == '#' || rgObj_IsHarmless(word, length)) {
+    if (length == 0 || word[0] == '#' || rgObj_IsIgnorable(word, length)) {
         return rg_ok;
     }
     if (length == 1) {

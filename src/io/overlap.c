@@ -235,7 +235,7 @@ static rgResult rgIgnorePairs(rgModelDef* model, const rgOverlapSearch* s) {
     return result;
 }
 
-static void rgTellPairs(rgDiagnostics* diagnostics, rgSource source, int count, bool ignored) {
+static void rgReportPairs(rgDiagnostics* diagnostics, rgSource source, int count, bool ignored) {
     const char* few = ignored ? "1 pair of parts of a robot overlaps where it starts and does not "
                                 "collide; self-overlap 'keep' lets it"
                               : "1 pair of parts of a robot overlaps where it starts and collides; "
@@ -252,8 +252,8 @@ static void rgTellPairs(rgDiagnostics* diagnostics, rgSource source, int count, 
     }
 }
 
-rgResult rgTreatSelfOverlaps(rgModelDef* model, const rgLoadDef* def, rgSelfOverlap byFile,
-                             rgSource source, rgDiagnostics* diagnostics) {
+rgResult rgExcludeSelfOverlaps(rgModelDef* model, const rgLoadDef* def, rgSelfOverlap byFile,
+                               rgSource source, rgDiagnostics* diagnostics) {
     rgModel* compiled = NULL;
     rgResult result = rgCompileModel(model, &def->allocator, NULL, &compiled);
     if (result != rg_ok) {
@@ -264,7 +264,7 @@ rgResult rgTreatSelfOverlaps(rgModelDef* model, const rgLoadDef* def, rgSelfOver
     rgArena_Init(&s.arena, &def->allocator);
     result = rgOverlapSearch_Run(&s);
     if (result == rg_ok && s.pairCount > 0) {
-        rgTellPairs(diagnostics, source, s.pairCount, use == rg_selfOverlapIgnore);
+        rgReportPairs(diagnostics, source, s.pairCount, use == rg_selfOverlapIgnore);
         result = use == rg_selfOverlapIgnore ? rgIgnorePairs(model, &s) : rg_ok;
     }
     rgOverlapSearch_Free(&s);

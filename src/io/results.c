@@ -288,7 +288,7 @@ static void rgDescribe(rgH5* h5, const rgResults* results) {
 }
 
 // All of the file's blocks, so that later writes find their place whatever else fills the disk.
-static rgResult rgClaimSpace(const char* path, const char* shown, rgDiagnostics* diagnostics) {
+static rgResult rgReserveSpace(const char* path, const char* shown, rgDiagnostics* diagnostics) {
     int file = open(path, O_RDWR | O_CLOEXEC);
     off_t size = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
     int fault = size < 0 ? errno : posix_fallocate(file, 0, size);
@@ -407,11 +407,12 @@ static void rgCheckSeal(rgH5* h5, const rgResults* results, const char* path) {
         return;
     }
     rgFindPieces(h5, results, &pieces);
-    uint64_t hash = 0, told = 0;
+    uint64_t hash = 0, stored = 0;
     int file = h5->result == rg_ok ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file >= 0 &&
         (!rgHashFile(file, &pieces, &hash) ||
-         pread(file, &told, sizeof(told), pieces.seal) != (ssize_t)sizeof(told) || hash != told)) {
+         pread(file, &stored, sizeof(stored), pieces.seal) != (ssize_t)sizeof(stored) ||
+         hash != stored)) {
         rgH5_Fail(h5, rg_errorFormat,
                   "is damaged: its checksum, of all but the rows, does not fit");
     }
@@ -458,7 +459,7 @@ static rgResult rgMakeFile(const rgResults* results, const char* path, rgFillFcn
     }
     rgResult result = rgH5_Close(&h5);
     result = result == rg_ok ? rgSealFile(results, draft, path, diagnostics) : result;
-    result = result == rg_ok ? rgClaimSpace(draft, path, diagnostics) : result;
+    result = result == rg_ok ? rgReserveSpace(draft, path, diagnostics) : result;
     if (result == rg_ok && rename(draft, path) != 0) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "cannot be created: %s",
                           strerror(errno));
@@ -472,9 +473,9 @@ static rgResult rgMakeFile(const rgResults* results, const char* path, rgFillFcn
 }
 
 // A part is written by one process at a time; negative after a message.
-static int rgClaimPart(const char* path, rgDiagnostics* diagnostics) {
+static int rgLockPart(const char* path, rgDiagnostics* diagnostics) {
     const char* fault;
-    int reason, file = rgClaimFile(path, false, &fault, &reason);
+    int reason, file = rgLockFile(path, false, &fault, &reason);
     if (file < 0) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0, "%s%s%s", fault,
                           reason != 0 ? ": " : "", reason != 0 ? strerror(reason) : "");
@@ -488,7 +489,7 @@ static bool rgMayCreate(const char* path, bool overwrite, rgDiagnostics* diagnos
         return true;
     }
     if (overwrite) {
-        int file = rgIsPlaceForFile(path, diagnostics) ? rgClaimPart(path, diagnostics) : -1;
+        int file = rgIsPlaceForFile(path, diagnostics) ? rgLockPart(path, diagnostics) : -1;
         if (file >= 0) {
             close(file);
         }
@@ -748,7 +749,7 @@ static rgResult rgOpenPart(rgResults* results, int p, rgDiagnostics* diagnostics
     }
     rgResult result = rgH5_Close(&h5);
     if (result == rg_ok) {
-        part->file = results->writes ? rgClaimPart(part->path, diagnostics)
+        part->file = results->writes ? rgLockPart(part->path, diagnostics)
                                      : open(part->path, O_RDONLY | O_CLOEXEC);
         result = part->file >= 0 ? rg_ok : rg_errorFile;
         if (part->file < 0 && !results->writes) {

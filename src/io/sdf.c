@@ -155,7 +155,7 @@ static int rgSdf_TreeParent(const rgSdf* sdf, const rgSdfPart* link) {
 }
 
 // True if nothing moves it: judged before its shapes are read, parents first.
-static bool rgSdf_StandsStill(const rgSdf* sdf, const rgSdfPart* link) {
+static bool rgSdf_IsStatic(const rgSdf* sdf, const rgSdfPart* link) {
     if (link->isStatic) {
         return true;
     }
@@ -211,7 +211,7 @@ static void rgSdf_AddBody(rgSdf* sdf, rgSdfPart* link) {
     bool isFree = link->treeJoint < 0 && !link->isStatic && sdf->def->base != rg_baseFixed;
     rgSdf_CheckLink(sdf, link);
     bool isPlaced = link->isStatic; // by a model that is static
-    link->isStatic = rgSdf_StandsStill(sdf, link);
+    link->isStatic = rgSdf_IsStatic(sdf, link);
     link->isScenery = link->isStatic && (isPlaced || !rgSdf_IsBase(sdf, link));
     rgBodyDef def = rgDefaultBodyDef();
     def.name = link->fullName;

@@ -91,7 +91,7 @@ static int rgSdf_OtherEnd(const rgSdf* sdf, int joint, int link) {
 }
 
 // Make `joint` the tree joint of `link`, and reverse the joints on its former path to the root.
-static void rgSdf_Hang(rgSdf* sdf, int link, int joint) {
+static void rgSdf_SetTreeJoint(rgSdf* sdf, int link, int joint) {
     while (link >= 0) {
         int old = sdf->parts[link].treeJoint;
         int next = old >= 0 ? rgSdf_OtherEnd(sdf, old, link) : -1;
@@ -118,13 +118,13 @@ static bool rgSdf_Connect(rgSdf* sdf, int index, bool turn) {
     }
     // The group of the world keeps its root.
     bool down = free || rgSdf_IsAnchored(sdf, parent);
-    rgSdf_Hang(sdf, down ? joint->child : joint->parent, index);
+    rgSdf_SetTreeJoint(sdf, down ? joint->child : joint->parent, index);
     sdf->parts[RG_MAX(parent, child)].group = RG_MIN(parent, child);
     return true;
 }
 
 // True if the joint is one of the tree or of a loop.
-static bool rgSdf_Takes(const rgSdf* sdf, const rgSdfPart* part) {
+static bool rgSdf_IsUsed(const rgSdf* sdf, const rgSdfPart* part) {
     bool released =
         sdf->def->base == rg_baseFloating && part->type == rg_sdfFixed && part->parent == 0;
     return part->kind == rg_sdfJoint && part->type != rg_sdfGearbox && !released;
@@ -168,7 +168,7 @@ void rgSdf_BuildTree(rgSdf* sdf) {
     for (int pass = 0; pass < 4; ++pass) {
         for (int i = 1; i < sdf->partCount; ++i) {
             const rgSdfPart* joint = &sdf->parts[i];
-            if (rgSdf_Takes(sdf, joint) && rgSdf_CanClose(joint) == (pass % 2 == 1)) {
+            if (rgSdf_IsUsed(sdf, joint) && rgSdf_CanClose(joint) == (pass % 2 == 1)) {
                 rgSdf_Connect(sdf, i, pass >= 2);
             }
         }
@@ -425,12 +425,13 @@ static void rgSdf_AddHinge(rgSdf* sdf, const rgSdfPart* joint) {
     rgVec3 half = rgScale(RG_SDF_LOOP_HALF, direction);
     rgSdf_AddClosure(sdf, joint, rg_equalityConnect, rgScale(-1, half), joint->fullName);
     rgSdf_AddClosure(sdf, joint, rg_equalityConnect, half, name);
-    rgJointDef lost = rgDefaultJointDef();
+    rgJointDef ignored = rgDefaultJointDef();
     if (axis != NULL) {
-        rgSdf_ReadLimit(sdf, joint, axis, &lost);
-        rgSdf_ReadDynamics(sdf, axis, &lost);
+        rgSdf_ReadLimit(sdf, joint, axis, &ignored);
+        rgSdf_ReadDynamics(sdf, axis, &ignored);
     }
-    if (lost.hasLimits || lost.damping > 0 || lost.dryFriction > 0 || lost.stiffness > 0) {
+    if (ignored.hasLimits || ignored.damping > 0 || ignored.dryFriction > 0 ||
+        ignored.stiffness > 0) {
         rgXmlReader_Warn(&sdf->xml, joint->node,
                          "joint '%.60s' closes a loop: its limits, damping, friction and spring "
                          "are left out",
@@ -444,7 +445,7 @@ void rgSdf_AddLoop(rgSdf* sdf, const rgSdfPart* joint) {
     bool inTree = child->treeJoint >= 0 && &sdf->parts[child->treeJoint] == joint;
     inTree = inTree || (parent->treeJoint >= 0 && &sdf->parts[parent->treeJoint] == joint);
     bool still = rgSdf_IsAnchored(sdf, joint->parent) && rgSdf_IsAnchored(sdf, joint->child);
-    if (inTree || still || !rgSdf_Takes(sdf, joint)) {
+    if (inTree || still || !rgSdf_IsUsed(sdf, joint)) {
         return;
     }
     rgXmlReader_Note(&sdf->xml, joint->node,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 // The consequence of a skipped element; NULL when it is not among them.
-static const char* rgConsequence(const char* const* skipped, const char* name) {
+static const char* rgSkipMeaning(const char* const* skipped, const char* name) {
     for (int i = 0; skipped != NULL && skipped[i] != NULL; i += 2) {
         if (strcmp(skipped[i], name) == 0) {
             return skipped[i + 1];
@@ -25,7 +25,7 @@ static bool rgIsAmong(const char* const* known, const char* name) {
 
 static void rgSdf_CheckChild(rgSdf* sdf, const rgXmlNode* node, const rgXmlNode* child,
                              const char* const* known, const char* const* skipped) {
-    const char* consequence = rgConsequence(skipped, child->name);
+    const char* consequence = rgSkipMeaning(skipped, child->name);
     if (rgIsAmong(known, child->name)) {
         return;
     }

@@ -413,7 +413,7 @@ static void rgUrdf_AddTree(rgUrdf* urdf) {
         order[count++] = i;
     }
     if (urdf->result == rg_ok && urdf->xml.errorCount == 0) {
-        rgUrdf_LendInertias(urdf, order, count);
+        rgUrdf_AddInertias(urdf, order, count);
     }
     for (int i = 0; i < urdf->jointCount && urdf->result == rg_ok; ++i) {
         rgUrdf_AddMimic(urdf, &urdf->joints[i]);

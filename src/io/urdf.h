@@ -84,5 +84,5 @@ void rgUrdf_ReadJoint(rgUrdf* urdf, rgUrdfJoint* joint); // urdf_joint.c: names,
 void rgUrdf_AddJoint(rgUrdf* urdf, rgUrdfJoint* joint, rgBodyId body);
 void rgUrdf_AddMimic(rgUrdf* urdf, const rgUrdfJoint* joint);
 // Masses for links that move nothing heavy; `order`: links, parents first. urdf_inertia.c
-void rgUrdf_LendInertias(rgUrdf* urdf, const int* order, int count);
+void rgUrdf_AddInertias(rgUrdf* urdf, const int* order, int count);
 bool rgUrdfJoint_Moves(const rgUrdf* urdf, const rgUrdfJoint* joint);

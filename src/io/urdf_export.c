@@ -19,7 +19,7 @@ typedef struct rgUrdfWriter {
     rgArena arena;
     rgVec3* offset; // by body (0: the world): origin of its link in the body frame
     bool* written;  // equalities that became <mimic>
-    rgLost shapes, armatures, springs, frictions;
+    rgOmissions shapes, armatures, springs, frictions;
     int meshCount;
     rgResult result;
 } rgUrdfWriter;
@@ -154,7 +154,7 @@ static bool rgUrdfCanShow(rgShapeKind kind) {
 static void rgUrdfWriter_Shape(rgUrdfWriter* w, const rgShapeDef* shape, rgVec3 offset) {
     const char* element = shape->visualOnly ? "visual" : "collision";
     if (!rgUrdfCanShow(shape->kind)) {
-        rgLost_Add(&w->shapes, shape->name);
+        rgOmissions_Add(&w->shapes, shape->name);
         return;
     }
     rgPose pose = {.p = rgSub(shape->pose.p, offset), .q = shape->pose.q};
@@ -286,10 +286,10 @@ static void rgUrdfWriter_JointNumbers(rgUrdfWriter* w, const rgJointDef* joint, 
         rgText_Add(&w->text, "/>\n");
     }
     if (joint->armature > 0) {
-        rgLost_Add(&w->armatures, name);
+        rgOmissions_Add(&w->armatures, name);
     }
     if (joint->stiffness > 0) {
-        rgLost_Add(&w->springs, name);
+        rgOmissions_Add(&w->springs, name);
     }
     rgUrdfWriter_Mimic(w, number);
 }
@@ -405,13 +405,13 @@ static bool rgUrdfWriter_IsLink(const rgUrdfWriter* w, const char* name) {
 }
 
 static void rgUrdfWriter_Frames(rgUrdfWriter* w) {
-    rgLost lost = {.diagnostics = w->diagnostics,
-                   .what = "frames without a name, or with that of a body, are left out"};
+    rgOmissions omissions = {.diagnostics = w->diagnostics,
+                             .what = "frames without a name, or with that of a body, are left out"};
     for (int i = 0; i < w->def->frameCount; ++i) {
         const rgFrameDef* frame = &w->def->frames[i];
         rgPartName made;
         if (frame->name == NULL || rgUrdfWriter_IsLink(w, frame->name)) {
-            rgLost_Add(&lost, frame->name);
+            rgOmissions_Add(&omissions, frame->name);
             continue;
         }
         int body = frame->body.index1;
@@ -421,65 +421,68 @@ static void rgUrdfWriter_Frames(rgUrdfWriter* w) {
         rgText_Add(&w->text, "/>\n");
         rgUrdfWriter_FixedJoint(w, rgUrdfWriter_Link(w, body, &made), frame->name, pose);
     }
-    rgLost_Tell(&lost);
+    rgOmissions_Report(&omissions);
 }
 
-static void rgUrdfWriter_TellRounded(rgUrdfWriter* w) {
-    rgLost lost = {.diagnostics = w->diagnostics,
-                   .what = "rounded shapes are written sharp: boxes and cylinders as large as they "
-                           "are, hulls as their cores"};
+static void rgUrdfWriter_ReportRounded(rgUrdfWriter* w) {
+    rgOmissions omissions = {
+        .diagnostics = w->diagnostics,
+        .what = "rounded shapes are written sharp: boxes and cylinders as large as they "
+                "are, hulls as their cores"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         if (w->def->shapes[i].rounding > 0) {
-            rgLost_Add(&lost, w->def->shapes[i].name);
+            rgOmissions_Add(&omissions, w->def->shapes[i].name);
         }
     }
-    rgLost_Tell(&lost);
+    rgOmissions_Report(&omissions);
 }
 
-static void rgUrdfWriter_TellKinematic(rgUrdfWriter* w) {
-    rgLost lost = {.diagnostics = w->diagnostics,
-                   .what = "URDF has no kinematic bodies; written as fixed"};
+static void rgUrdfWriter_ReportKinematic(rgUrdfWriter* w) {
+    rgOmissions omissions = {.diagnostics = w->diagnostics,
+                             .what = "URDF has no kinematic bodies; written as fixed"};
     for (int i = 0; i < w->def->bodyCount; ++i) {
         if (w->def->bodies[i].kinematic) {
-            rgLost_Add(&lost, w->def->bodies[i].name);
+            rgOmissions_Add(&omissions, w->def->bodies[i].name);
         }
     }
-    rgLost_Tell(&lost);
+    rgOmissions_Report(&omissions);
 }
 
-static void rgUrdfWriter_TellEqualities(rgUrdfWriter* w) {
-    rgLost lost = {.diagnostics = w->diagnostics,
-                   .what = "URDF has no loops and only linear couplings of joints; left out"};
+static void rgUrdfWriter_ReportEqualities(rgUrdfWriter* w) {
+    rgOmissions omissions = {.diagnostics = w->diagnostics,
+                             .what =
+                                 "URDF has no loops and only linear couplings of joints; left out"};
     for (int i = 0; i < w->def->equalityCount; ++i) {
         if (!w->written[i]) {
             const rgEqualityDef* e = &w->def->equalities[i];
             const char* body =
                 e->bodyA.index1 > 0 ? w->def->bodies[e->bodyA.index1 - 1].name : NULL;
-            rgLost_Add(&lost, e->name != NULL ? e->name : body);
+            rgOmissions_Add(&omissions, e->name != NULL ? e->name : body);
         }
     }
-    rgLost_Tell(&lost);
+    rgOmissions_Report(&omissions);
 }
 
-static void rgUrdfWriter_TellParts(rgUrdfWriter* w) {
+static void rgUrdfWriter_ReportParts(rgUrdfWriter* w) {
     const rgModelDef* def = w->def;
-    rgLost actuators = {.diagnostics = w->diagnostics, .what = "URDF has no actuators; left out"};
-    rgLost sensors = {.diagnostics = w->diagnostics, .what = "URDF has no sensors; left out"};
-    rgLost tendons = {.diagnostics = w->diagnostics, .what = "URDF has no tendons; left out"};
-    rgLost keys = {.diagnostics = w->diagnostics, .what = "URDF has no key frames; left out"};
-    rgLost pairs = {.diagnostics = w->diagnostics,
-                    .what = "URDF does not say which bodies may meet; left out"};
+    rgOmissions actuators = {.diagnostics = w->diagnostics,
+                             .what = "URDF has no actuators; left out"};
+    rgOmissions sensors = {.diagnostics = w->diagnostics, .what = "URDF has no sensors; left out"};
+    rgOmissions tendons = {.diagnostics = w->diagnostics, .what = "URDF has no tendons; left out"};
+    rgOmissions keys = {.diagnostics = w->diagnostics, .what = "URDF has no key frames; left out"};
+    rgOmissions pairs = {.diagnostics = w->diagnostics,
+                         .what = "URDF does not say which bodies may meet; left out"};
     for (int i = 0; i < def->actuatorCount; ++i) {
-        rgLost_Add(&actuators, def->actuators[i].name);
+        rgOmissions_Add(&actuators, def->actuators[i].name);
     }
     for (int i = 0; i < def->sensorCount; ++i) {
-        rgLost_Add(&sensors, def->sensors[i].name);
+        rgOmissions_Add(&sensors, def->sensors[i].name);
     }
     for (int i = 0; i < def->tendonCount; ++i) {
-        rgLost_Add(&tendons, def->tendons[i].name);
+        rgOmissions_Add(&tendons, def->tendons[i].name);
     }
     for (int i = 0; i < def->keyCount; ++i) {
-        rgLost_Add(&keys, def->keys[i].name);
+        rgOmissions_Add(&keys, def->keys[i].name);
     }
     for (int i = 0; i < def->excludeCount; ++i) {
         if (def->excludes[i].overlap > 0) {
@@ -489,15 +492,15 @@ static void rgUrdfWriter_TellParts(rgUrdfWriter* w) {
         char both[200];
         snprintf(both, sizeof(both), "%s/%s", rgUrdfWriter_Link(w, def->excludes[i].a.index1, &a),
                  rgUrdfWriter_Link(w, def->excludes[i].b.index1, &b));
-        rgLost_Add(&pairs, both);
+        rgOmissions_Add(&pairs, both);
     }
     for (int i = 0; i < def->pairCount; ++i) {
-        rgLost_Add(&pairs, def->shapes[def->pairs[i].a.index1 - 1].name);
+        rgOmissions_Add(&pairs, def->shapes[def->pairs[i].a.index1 - 1].name);
     }
-    rgLost* const all[] = {&w->shapes, &w->armatures, &w->springs, &tendons,
-                           &actuators, &sensors,      &keys,       &pairs};
+    rgOmissions* const all[] = {&w->shapes, &w->armatures, &w->springs, &tendons,
+                                &actuators, &sensors,      &keys,       &pairs};
     for (int i = 0; i < RG_COUNT(all); ++i) {
-        rgLost_Tell(all[i]);
+        rgOmissions_Report(all[i]);
     }
 }
 
@@ -505,7 +508,7 @@ static rgFrictionRule rgUrdfWriter_Rule(const rgUrdfWriter* w) {
     return w->def->shapeCount > 0 ? w->def->shapes[0].material.frictionRule : rg_frictionUnset;
 }
 
-static void rgUrdfWriter_TellSurfaces(rgUrdfWriter* w) {
+static void rgUrdfWriter_ReportSurfaces(rgUrdfWriter* w) {
     for (int i = 0; i < w->def->shapeCount; ++i) {
         const rgShapeDef* shape = &w->def->shapes[i];
         const rgMaterial *own = &shape->material,
@@ -517,10 +520,10 @@ static void rgUrdfWriter_TellSurfaces(rgUrdfWriter* w) {
             own->restitution != written->restitution || own->stiffness > 0 ||
             own->tangentialStiffness > 0 || own->transitionSpeed > 0 || own->dimension != 3 ||
             own->frictionRule != rgUrdfWriter_Rule(w)) {
-            rgLost_Add(&w->frictions, shape->name);
+            rgOmissions_Add(&w->frictions, shape->name);
         }
     }
-    rgLost_Tell(&w->frictions);
+    rgOmissions_Report(&w->frictions);
 }
 
 static void rgUrdfWriter_Write(rgUrdfWriter* w) {
@@ -537,12 +540,12 @@ static void rgUrdfWriter_Write(rgUrdfWriter* w) {
                    rgFrictionRuleWord(rgUrdfWriter_Rule(w)));
     }
     rgText_Add(&w->text, "</robot>\n");
-    rgUrdfWriter_TellRounded(w);
-    rgUrdfWriter_TellKinematic(w);
-    rgTellSurfaces(w->def, w->diagnostics, true);
-    rgUrdfWriter_TellEqualities(w);
-    rgUrdfWriter_TellParts(w);
-    rgUrdfWriter_TellSurfaces(w);
+    rgUrdfWriter_ReportRounded(w);
+    rgUrdfWriter_ReportKinematic(w);
+    rgReportSurfaces(w->def, w->diagnostics, true);
+    rgUrdfWriter_ReportEqualities(w);
+    rgUrdfWriter_ReportParts(w);
+    rgUrdfWriter_ReportSurfaces(w);
 }
 
 rgResult rgSaveUrdf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics) {

@@ -6,7 +6,7 @@
 #include "model/def.h"
 #include "rigor/inertia.h"
 
-#define RG_LENT_DENSITY 1000.0 // [kg/m^3]
+#define RG_MISSING_DENSITY 1000.0 // [kg/m^3]
 
 // In the frame of the link; no mass if the shape encloses no volume.
 static rgInertia rgUrdf_ShapeInertia(rgUrdf* urdf, const rgShapeDef* shape) {
@@ -15,12 +15,12 @@ static rgInertia rgUrdf_ShapeInertia(rgUrdf* urdf, const rgShapeDef* shape) {
         rgMeshData hull;
         rgArenaMark mark = rgArena_Mark(&urdf->arena);
         if (!rgConvexTriangles(shape->mesh, &urdf->arena, &hull) ||
-            rgInertiaFromMesh(&hull, RG_LENT_DENSITY, &inertia) != rg_ok) {
+            rgInertiaFromMesh(&hull, RG_MISSING_DENSITY, &inertia) != rg_ok) {
             inertia = (rgInertia){0};
         }
         rgArena_Return(&urdf->arena, mark);
     } else {
-        double mass = RG_LENT_DENSITY * rgShapeVolume(shape->kind, shape->size);
+        double mass = RG_MISSING_DENSITY * rgShapeVolume(shape->kind, shape->size);
         inertia = rgInertiaFromShape(shape->kind, shape->size, mass);
     }
     return rgInertiaMove(shape->pose, &inertia);
@@ -39,7 +39,7 @@ static void rgUrdf_SumMasses(const rgUrdf* urdf, const int* order, int count, do
     }
 }
 
-static void rgUrdf_Lend(rgUrdf* urdf, rgUrdfLink* link) {
+static void rgUrdf_AddInertia(rgUrdf* urdf, rgUrdfLink* link) {
     rgInertia sum = {0};
     for (int i = 0; i < urdf->model->shapeCount; ++i) {
         const rgShapeDef* shape = &urdf->model->shapes[i];
@@ -58,7 +58,7 @@ static void rgUrdf_Lend(rgUrdf* urdf, rgUrdfLink* link) {
     rgXmlReader_Warn(&urdf->xml, link->node,
                      "link '%.60s' moves and has no mass, nor has what it carries: its collision "
                      "shapes weigh %.4g kg at %g kg/m^3",
-                     link->name, sum.mass, RG_LENT_DENSITY);
+                     link->name, sum.mass, RG_MISSING_DENSITY);
 }
 
 static void rgUrdf_FixJoint(rgUrdf* urdf, rgUrdfJoint* joint, const rgUrdfLink* link) {
@@ -77,7 +77,7 @@ static void rgUrdf_FixJoint(rgUrdf* urdf, rgUrdfJoint* joint, const rgUrdfLink* 
                      joint->name, link->name);
 }
 
-void rgUrdf_LendInertias(rgUrdf* urdf, const int* order, int count) {
+void rgUrdf_AddInertias(rgUrdf* urdf, const int* order, int count) {
     double* masses = RG_TAKE(&urdf->arena, double, RG_MAX(urdf->linkCount, 1));
     if (masses == NULL) {
         urdf->result = rg_errorMemory;
@@ -93,7 +93,7 @@ void rgUrdf_LendInertias(rgUrdf* urdf, const int* order, int count) {
         }
         bool isLight = link->carrier >= 0 && !(masses[link->carrier] > 0);
         if (isLight && link->body.index1 > 0) {
-            rgUrdf_Lend(urdf, link);
+            rgUrdf_AddInertia(urdf, link);
         }
     }
     bool bound = urdf->def->boundMass > 0 || urdf->def->boundInertia > 0;

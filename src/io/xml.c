@@ -44,7 +44,7 @@ void rgXmlTree_KeepText(rgXmlTree* tree) {
     tree->keepsText = true;
 }
 
-void rgXmlTree_BeStrict(rgXmlTree* tree) {
+void rgXmlTree_SetStrict(rgXmlTree* tree) {
     tree->isStrict = true;
 }
 
@@ -227,7 +227,7 @@ static void XMLCALL rgOnDoctype(void* context, const char* name, const char* sys
 }
 
 // expat counts bytes in int.
-static bool rgXmlBuilder_Feed(rgXmlBuilder* builder, const char* bytes, size_t count) {
+static bool rgXmlBuilder_ParseBytes(rgXmlBuilder* builder, const char* bytes, size_t count) {
     const size_t piece = (size_t)1 << 20;
     do {
         size_t length = RG_MIN(count, piece);
@@ -248,7 +248,7 @@ static rgResult rgXmlBuilder_Run(rgXmlBuilder* builder, const void* bytes, size_
     XML_SetCharacterDataHandler(builder->parser, rgOnText);
     XML_SetStartDoctypeDeclHandler(builder->parser, rgOnDoctype);
     XML_SetUnknownEncodingHandler(builder->parser, rgOnEncoding, NULL);
-    if (!rgXmlBuilder_Feed(builder, bytes, count)) {
+    if (!rgXmlBuilder_ParseBytes(builder, bytes, count)) {
         enum XML_Error error = XML_GetErrorCode(builder->parser);
         builder->isMalformed = builder->result == rg_ok && error != XML_ERROR_NO_MEMORY;
         if (builder->result == rg_ok) {
@@ -272,10 +272,10 @@ static rgResult rgXmlBuilder_Parse(rgXmlBuilder* builder, const void* bytes, siz
 }
 
 // Parse again in the form that other readers accept; *builder has the tree if that succeeds.
-static rgResult rgXmlBuilder_ParseMended(rgXmlBuilder* builder, const void* bytes, size_t count) {
+static rgResult rgXmlBuilder_ParseRepaired(rgXmlBuilder* builder, const void* bytes, size_t count) {
     const rgAllocator* allocator = &builder->tree->arena.allocator;
     size_t mendedCount = 0;
-    char* mended = rgMendXml(allocator, bytes, count, &mendedCount);
+    char* mended = rgRepairXml(allocator, bytes, count, &mendedCount);
     rgXmlBuilder again = {.tree = builder->tree, .file = builder->file};
     rgResult result =
         mended != NULL ? rgXmlBuilder_Parse(&again, mended, mendedCount) : rg_errorMemory;
@@ -305,7 +305,7 @@ rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const
     bytes = bytes != NULL ? bytes : "";
     rgResult result = rgXmlBuilder_Parse(&builder, bytes, count);
     if (builder.isMalformed && !tree->isStrict) {
-        rgResult mended = rgXmlBuilder_ParseMended(&builder, bytes, count);
+        rgResult mended = rgXmlBuilder_ParseRepaired(&builder, bytes, count);
         result = mended == rg_ok || mended == rg_errorMemory ? mended : result;
     }
     if (builder.reason != NULL && result == rg_ok) {

@@ -39,10 +39,10 @@ void rgDestroyXmlTree(rgXmlTree* tree);
 void rgXmlTree_KeepText(rgXmlTree* tree); // keep texts of any length in later parses
 // XML that is not well-formed is an error; otherwise it is mended where that can be, with a
 // warning.
-void rgXmlTree_BeStrict(rgXmlTree* tree);
+void rgXmlTree_SetStrict(rgXmlTree* tree);
 // A copy with attributes apart, & and < in values escaped, nothing before the declaration or after
-// the root, and no comments. NULL: out of memory. xml_mend.c
-char* rgMendXml(const rgAllocator* allocator, const char* bytes, size_t count, size_t* outCount);
+// the root, and no comments. NULL: out of memory. xml_repair.c
+char* rgRepairXml(const rgAllocator* allocator, const char* bytes, size_t count, size_t* outCount);
 
 // Parse bytes into the tree and give the root element. `file` names the source in remarks.
 rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const char* file,

@@ -208,7 +208,7 @@ static double rgPredictedTime(double width, double order) {
 }
 
 // True if column nodes c and its parent p are faster as one front.
-static bool rgPaysToMerge(const rgAnalysis* a, int c, int p) {
+static bool rgMergeIsFaster(const rgAnalysis* a, int c, int p) {
     double apart =
         rgPredictedTime(a->width[c], a->order[c]) + rgPredictedTime(a->width[p], a->order[p]);
     return rgPredictedTime(a->width[c] + a->width[p], a->width[c] + a->order[p]) <= apart;
@@ -256,7 +256,7 @@ static void rgMergeChildren(rgAnalysis* a, int p) {
     while (c != -1) {
         int following = a->sibling[c];
         bool merged = c == exact;
-        if (!merged && rgPaysToMerge(a, c, p)) {
+        if (!merged && rgMergeIsFaster(a, c, p)) {
             rgMerge(a, c, p);
             merged = true;
         }

@@ -12,7 +12,7 @@ enum {
     rg_coarseSize = 60,   // contract down to about so many vertices
     rg_startCount = 8,    // cuts of the smallest graph that are tried
     rg_passLimit = 3,     // passes of improvement per level
-    rg_patience = 20,     // moves without gain that end a pass
+    rg_stallSteps = 20,   // moves without gain that end a pass
     rg_leastPart = 20,    // a side of less than this fraction of a piece is no cut
     rg_stackLimit = 64,   // the larger part is pushed, so that half of 2^64 blocks would fit
     rg_scratchFactor = 3, // memory of all levels, in terms of the first one
@@ -359,7 +359,7 @@ static bool rgCut_Pass(rgCut* c) {
     int bestLength = 0, waited = 0;
     memset(c->moved, 0, (size_t)c->level->count * sizeof(int));
     c->logCount = 0;
-    while (waited < rg_patience) {
+    while (waited < rg_stallSteps) {
         int side = 0;
         int v = rgCut_FindMove(c, &side);
         if (v == -1) {
@@ -471,7 +471,7 @@ static void rgSortPiece(rgDissection* d, int first, int end, int middle[2]) {
     memcpy(d->list + first, d->order, (size_t)count * sizeof(int));
 }
 
-static void rgGiveSet(const rgDissection* d, int first, int end, int number, int* set) {
+static void rgAssignSet(const rgDissection* d, int first, int end, int number, int* set) {
     for (int i = first; i < end; ++i) {
         set[d->list[i]] = number;
     }
@@ -530,7 +530,7 @@ void rgDissect(const rgBlockPattern* pattern, int* scratch, int* set) {
             rest = middle[1];
         }
         if (rest < end) {
-            rgGiveSet(&d, rest, end, --number, set);
+            rgAssignSet(&d, rest, end, --number, set);
         }
     }
 }

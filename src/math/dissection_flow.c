@@ -51,13 +51,13 @@ static void rgFlow_Init(rgFlow* f, const rgLevel* level, int* scratch) {
     }
 }
 
-static void rgFlow_TakeVertex(rgFlow* f, int v) {
+static void rgFlow_AddVertex(rgFlow* f, int v) {
     f->index[v] = f->count;
     f->vertex[f->count++] = v;
 }
 
 // Add the neighbours of a vertex of the band on one side, up to a weight. False when that is full.
-static bool rgFlow_TakeNeighbours(rgFlow* f, int v, int side, double* limit) {
+static bool rgFlow_AddNeighbours(rgFlow* f, int v, int side, double* limit) {
     const rgLevel* level = f->level;
     for (int k = level->start[v]; k < level->start[v + 1]; ++k) {
         int u = level->neighbour[k];
@@ -66,7 +66,7 @@ static bool rgFlow_TakeNeighbours(rgFlow* f, int v, int side, double* limit) {
             if (*limit < 0) {
                 return false;
             }
-            rgFlow_TakeVertex(f, u);
+            rgFlow_AddVertex(f, u);
         }
     }
     return true;
@@ -77,7 +77,7 @@ static void rgFlow_GrowBand(rgFlow* f, int side, double limit) {
     bool space = true;
     // Vertices of the other side that are in the list have no neighbours here.
     for (int b = 0; b < f->count && space; ++b) {
-        space = rgFlow_TakeNeighbours(f, f->vertex[b], side, &limit);
+        space = rgFlow_AddNeighbours(f, f->vertex[b], side, &limit);
     }
 }
 
@@ -85,7 +85,7 @@ static void rgFlow_MakeBand(rgFlow* f) {
     const rgLevel* level = f->level;
     for (int v = 0; v < level->count; ++v) {
         if (level->side[v] == rg_between) {
-            rgFlow_TakeVertex(f, v);
+            rgFlow_AddVertex(f, v);
         }
     }
     for (int side = 0; side < 2; ++side) {
@@ -239,7 +239,7 @@ static int rgFlow_Side(const rgFlow* f, int b, bool fromSinks) {
 }
 
 // Set the sides of the band if the new cut is cheaper than the old one.
-static void rgFlow_TakeCut(rgFlow* f, bool fromSinks) {
+static void rgFlow_ApplyCut(rgFlow* f, bool fromSinks) {
     const rgLevel* level = f->level;
     int weight[3] = {f->weight[0], f->weight[1], f->weight[2]};
     for (int b = 0; b < f->count; ++b) {
@@ -263,7 +263,7 @@ void rgMoveCut(const rgLevel* level, int* scratch) {
     rgFlow_MakeBand(&f);
     rgFlow_MakeArcs(&f);
     rgFlow_Maximise(&f);
-    rgFlow_TakeCut(&f, false);
+    rgFlow_ApplyCut(&f, false);
     rgFlow_MarkSinks(&f);
-    rgFlow_TakeCut(&f, true);
+    rgFlow_ApplyCut(&f, true);
 }

@@ -24,7 +24,7 @@ static inline rgSplit rgSplit_Combine(const rgSplit c[3], rgVec3 v) {
 }
 
 // R S R' for the columns of R.
-static inline rgSym3 rgSplit_Sandwich(const rgSplit r[3], const rgSym3* s) {
+static inline rgSym3 rgSplit_Congruence(const rgSplit r[3], const rgSym3* s) {
     // Columns of R S, then the six dot products with the rows of R.
     rgSplit a = rgSplit_Combine(r, rgVec(s->xx, s->xy, s->xz));
     rgSplit b = rgSplit_Combine(r, rgVec(s->xy, s->yy, s->yz));

@@ -60,7 +60,7 @@ static inline rgLargest rgAbove(double start) {
     return (rgLargest){rgBoth(start), {-1, -1}};
 }
 
-static inline void rgLargest_Offer(rgLargest* l, rgTwo value, rgTwoInts place) {
+static inline void rgLargest_Update(rgLargest* l, rgTwo value, rgTwoInts place) {
     rgTwoInts larger = value > l->most;
     l->most = rgChooseTwo(larger, value, l->most);
     l->place = (larger & place) | (~larger & l->place);

@@ -113,14 +113,14 @@ RG_INLINE void rgBelowTileOf(int cols, const rgTileWork* w, const double* D,
 RG_INLINE bool rgCholeskyColumnsOf(int rows, int cols, rgTileWork w) {
     double inverseRoots[RG_LANES];
     const double* D = w.C;
-    int done = rgTakeRows(&w, rows);
+    int done = rgSelectRows(&w, rows);
     if (!rgCholeskyTileOf(cols, &w, inverseRoots)) {
         return false;
     }
     w.A += done;
     w.C += done;
     while (done < rows) {
-        int taken = rgTakeRows(&w, rows - done);
+        int taken = rgSelectRows(&w, rows - done);
         rgBelowTileOf(cols, &w, D, inverseRoots);
         done += taken;
         w.A += taken;
@@ -513,7 +513,7 @@ static bool rgLuColumns(int m, int n, int j, int cols, rgTileWork* w, double* A,
     bool shortPanel = rows <= RG_TILE_ROWS;
     bool good;
     if (shortPanel) {
-        rgTakeRows(w, rows);
+        rgSelectRows(w, rows);
         good = rgLuShortPanel(cols, n - j, w, local);
     } else {
         rgSubtractColumns(rows, cols, w);

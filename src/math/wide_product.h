@@ -37,7 +37,7 @@ RG_INLINE int rgTileColumns(int count) {
 }
 
 // Aim a tile at the rows from `row` on; returns how many it takes.
-RG_INLINE int rgTakeRows(rgTileWork* w, int count) {
+RG_INLINE int rgSelectRows(rgTileWork* w, int count) {
     if (count >= RG_TILE_ROWS) {
         w->vecs = RG_TILE_VECS;
         w->tail = rgMaskFirst(RG_LANES);
@@ -155,7 +155,7 @@ RG_INLINE void rgProductColumnsOf(int rows, int cols, rgProductMode mode, bool t
                                   rgTileWork w) {
     int done = 0;
     while (done < rows) {
-        int taken = rgTakeRows(&w, rows - done);
+        int taken = rgSelectRows(&w, rows - done);
         if (triangle && done == 0) {
             rgProductTileOf(cols, mode, true, &w);
         } else {
@@ -478,7 +478,7 @@ static void rgWideMultiply(int m, int n, const double* A, int lda, const double*
     }
     rgTileWork w;
     for (int i = 0; i < m;) {
-        int taken = rgTakeRows(&w, m - i);
+        int taken = rgSelectRows(&w, m - i);
         if (w.vecs == 3) {
             rgMultiplyRows(3, n, A + i, (size_t)lda, x, w.tail, y + i);
         } else if (w.vecs == 2) {

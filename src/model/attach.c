@@ -29,7 +29,7 @@ static rgResult rgAttachment_Refuse(rgAttachment* a, rgSource source, const char
     rgPrintList(text, sizeof(text), format, arguments);
     va_end(arguments);
     rgDiagnostics_Add(a->diagnostics, rg_severityError, source.file, source.line, "%s", text);
-    rgModelDef_Remember(a->def, rg_errorArgument, source, text);
+    rgModelDef_StoreError(a->def, rg_errorArgument, source, text);
     return rg_errorArgument;
 }
 
@@ -130,8 +130,8 @@ static int rgCompareName(const void* key, const void* item) {
     return strcmp(key, ((const rgNamed1*)item)->name);
 }
 
-static void rgAttachment_TellClash(rgAttachment* a, const rgPartArray* ours, int our,
-                                   const rgPartArray* theirs, int their, const char* name) {
+static void rgAttachment_ReportClash(rgAttachment* a, const rgPartArray* ours, int our,
+                                     const rgPartArray* theirs, int their, const char* name) {
     rgSource first = rgPartArray_Source(ours, our);
     char where[300] = "in the definition that it is attached to";
     if (first.file != NULL && first.line > 0) {
@@ -168,7 +168,7 @@ static int rgAttachment_CountClashes(rgAttachment* a, rgPartKind kind) {
         const rgNamed1* found =
             bsearch(name, known, (size_t)count, sizeof(rgNamed1), rgCompareName);
         if (found != NULL) {
-            rgAttachment_TellClash(a, &ours, found->index, &theirs, i, name);
+            rgAttachment_ReportClash(a, &ours, found->index, &theirs, i, name);
             clashes += 1;
         }
     }
@@ -400,27 +400,27 @@ static bool rgUsesWorld(const rgAttachment* a) {
 }
 
 // rg_attachJoint: which body gets the joint. A carrier is added first, so that it is a parent.
-static int rgAttachment_Carrier(rgAttachment* a) {
+static int rgAttachment_JointBody(rgAttachment* a) {
     int roots = 0;
     rgFirstRoot(a->other, &roots);
     if (roots == 1 && !rgUsesWorld(a)) {
         return 0;
     }
-    rgBodyDef carrier = rgDefaultBodyDef();
-    carrier.name = a->how->prefix != NULL ? a->how->prefix : a->other->name;
-    carrier.parent = a->base;
-    carrier.pose = a->pose;
-    rgAttachment_Check(a, rgModelDef_AddBody(a->def, &carrier, &a->base));
+    rgBodyDef jointBody = rgDefaultBodyDef();
+    jointBody.name = a->how->prefix != NULL ? a->how->prefix : a->other->name;
+    jointBody.parent = a->base;
+    jointBody.pose = a->pose;
+    rgAttachment_Check(a, rgModelDef_AddBody(a->def, &jointBody, &a->base));
     a->pose = rgPoseIdentity();
     a->offset[rg_partBody] += 1;
     return a->base.index1;
 }
 
-static void rgAttachment_AddJoint(rgAttachment* a, int carrier) {
+static void rgAttachment_AddJoint(rgAttachment* a, int jointBody) {
     int roots = 0;
     int first = rgFirstRoot(a->other, &roots);
     rgJointDef joint = a->how->joint;
-    joint.body.index1 = carrier > 0 ? carrier : rgMoved(a, rg_partBody, first + 1);
+    joint.body.index1 = jointBody > 0 ? jointBody : rgMoved(a, rg_partBody, first + 1);
     rgAttachment_Check(a, rgModelDef_AddJoint(a->def, &joint, NULL));
 }
 
@@ -464,8 +464,8 @@ static void rgAttachment_Drop(rgAttachment* a, rgPartKind kind) {
     }
 }
 
-static void rgAttachment_TellWish(rgAttachment* a, const char* what, const char* ours,
-                                  const char* theirs) {
+static void rgAttachment_ReportOption(rgAttachment* a, const char* what, const char* ours,
+                                      const char* theirs) {
     rgSource first = a->def->options.source, second = a->other->options.source;
     char where[300] = "";
     if (first.file != NULL) {
@@ -476,7 +476,7 @@ static void rgAttachment_TellWish(rgAttachment* a, const char* what, const char*
                       theirs, ours, where);
 }
 
-static bool rgSaysTimeStep(const rgModelOptions* options) {
+static bool rgGivesTimeStep(const rgModelOptions* options) {
     return options->timeStep > 0 && !options->impliedTimeStep;
 }
 
@@ -488,13 +488,13 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         rgLengthSquared(rgSub(ours->gravity, theirs.gravity)) > 0) {
         rgPrint(x, sizeof(x), "(%g, %g, %g)", ours->gravity.x, ours->gravity.y, ours->gravity.z);
         rgPrint(y, sizeof(y), "(%g, %g, %g)", theirs.gravity.x, theirs.gravity.y, theirs.gravity.z);
-        rgAttachment_TellWish(a, "gravity", x, y);
+        rgAttachment_ReportOption(a, "gravity", x, y);
     }
-    bool bothSay = rgSaysTimeStep(ours) && rgSaysTimeStep(&theirs);
+    bool bothSay = rgGivesTimeStep(ours) && rgGivesTimeStep(&theirs);
     if (bothSay && ours->timeStep != theirs.timeStep) {
         rgPrint(x, sizeof(x), "%g s", ours->timeStep);
         rgPrint(y, sizeof(y), "%g s", theirs.timeStep);
-        rgAttachment_TellWish(a, "time step", x, y);
+        rgAttachment_ReportOption(a, "time step", x, y);
     }
     rgModelOptions merged = *ours;
     if (!ours->hasGravity && theirs.hasGravity) {
@@ -507,7 +507,7 @@ static void rgAttachment_MergeOptions(rgAttachment* a) {
         merged.wind = theirs.wind;
     }
     merged.magnetic = rgLengthSquared(ours->magnetic) > 0 ? ours->magnetic : theirs.magnetic;
-    if (!rgSaysTimeStep(ours) && (rgSaysTimeStep(&theirs) || ours->timeStep == 0)) {
+    if (!rgGivesTimeStep(ours) && (rgGivesTimeStep(&theirs) || ours->timeStep == 0)) {
         merged.timeStep = theirs.timeStep;
         merged.impliedTimeStep = theirs.impliedTimeStep;
     }
@@ -525,7 +525,7 @@ static bool rgIsWorldPlane(const rgShapeDef* shape, rgVec3* normal) {
 }
 
 // Two floors at one place would carry twice what one does: as many contacts again.
-static void rgAttachment_TellFloors(rgAttachment* a, int shapesBefore) {
+static void rgAttachment_ReportFloors(rgAttachment* a, int shapesBefore) {
     const rgShapeDef* shapes = a->def->shapes;
     rgVec3 n, m;
     for (int i = shapesBefore; i < a->def->shapeCount; ++i) {
@@ -572,14 +572,14 @@ static rgResult rgAttachment_Precheck(rgAttachment* a) {
 }
 
 static void rgAttachment_Run(rgAttachment* a) {
-    int carrier = a->how->kind == rg_attachJoint ? rgAttachment_Carrier(a) : 0;
+    int jointBody = a->how->kind == rg_attachJoint ? rgAttachment_JointBody(a) : 0;
     rgAttachment_AddBodies(a);
     rgAttachment_AddShapes(a);
     rgAttachment_AddTendons(a);
     rgAttachment_AddOthers(a);
     rgAttachment_AddKeys(a);
     if (!a->failed && a->how->kind == rg_attachJoint) {
-        rgAttachment_AddJoint(a, carrier);
+        rgAttachment_AddJoint(a, jointBody);
     } else if (!a->failed && a->how->kind == rg_attachFree) {
         rgAttachment_FreeRoots(a);
     }
@@ -624,17 +624,17 @@ rgResult rgModelDef_Attach(rgModelDef* def, const rgModelDef* other, const rgAtt
     }
     rgResult result = rgAttachment_Precheck(&a);
     if (result == rg_ok) {
-        rgModelDef_SettleKeys(def);
+        rgModelDef_FixKeyCovers(def);
         rgAttachment_Run(&a);
         result = a.failed ? rg_errorMemory : rg_ok;
     }
     if (result == rg_errorMemory) {
         rgModelDef_CutBack(def, &counts);
-        rgModelDef_Remember(def, result, (rgSource){0},
-                            "a definition was not attached: out of memory");
+        rgModelDef_StoreError(def, result, (rgSource){0},
+                              "a definition was not attached: out of memory");
     }
     if (result == rg_ok) {
-        rgAttachment_TellFloors(&a, counts.parts[rg_partShape]);
+        rgAttachment_ReportFloors(&a, counts.parts[rg_partShape]);
     }
     if (result == rg_ok && root != NULL) {
         root->index1 = other->bodyCount > 0 ? counts.parts[rg_partBody] + 1 : 0;

@@ -276,17 +276,18 @@ static void rgCheckMaterial(rgCase* c, const rgMaterial* material) {
 }
 
 // What materials say in vain: the first case of each kind, and how many there are.
-typedef struct rgVain {
+typedef struct rgIneffective {
     const char* what;
     rgCase first;
     int count;
-} rgVain;
+} rgIneffective;
 
-enum { rg_vainCount = 7 };
+enum { rg_ineffectiveCount = 7 };
 
 // Another shape may bring the dimension that this one lacks.
-static void rgFindVain(const rgCase* c, const rgMaterial* material, int dimension, rgVain* vains) {
-    const bool isVain[rg_vainCount] = {
+static void rgFindIneffective(const rgCase* c, const rgMaterial* material, int dimension,
+                              rgIneffective* properties) {
+    const bool isIneffective[rg_ineffectiveCount] = {
         material->restitution > 0 && material->stiffness > 0,
         material->damping > 0 && material->stiffness == 0,
         material->dissipation > 0 && material->stiffness == 0,
@@ -294,26 +295,26 @@ static void rgFindVain(const rgCase* c, const rgMaterial* material, int dimensio
         material->muTorsion > 0 && dimension<4, material->muRolling> 0 &&
             dimension<6, material->muImpact> 0 && material->transitionSpeed == 0,
     };
-    for (int i = 0; i < rg_vainCount; ++i) {
-        if (isVain[i] && vains[i].count++ == 0) {
-            vains[i].first = *c;
-            vains[i].first.name = c->name == c->buffer ? vains[i].first.buffer : c->name;
+    for (int i = 0; i < rg_ineffectiveCount; ++i) {
+        if (isIneffective[i] && properties[i].count++ == 0) {
+            properties[i].first = *c;
+            properties[i].first.name = c->name == c->buffer ? properties[i].first.buffer : c->name;
         }
     }
 }
 
-static void rgTellVain(const rgVain* vain) {
-    const rgCase* c = &vain->first;
-    if (vain->count == 1) {
-        rgCompiler_Warn(c->compiler, c->source, "%s '%s': %s", c->kind, c->name, vain->what);
-    } else if (vain->count > 1) {
+static void rgReportIneffective(const rgIneffective* property) {
+    const rgCase* c = &property->first;
+    if (property->count == 1) {
+        rgCompiler_Warn(c->compiler, c->source, "%s '%s': %s", c->kind, c->name, property->what);
+    } else if (property->count > 1) {
         rgCompiler_Warn(c->compiler, c->source, "%s '%s' and %d more: %s", c->kind, c->name,
-                        vain->count - 1, vain->what);
+                        property->count - 1, property->what);
     }
 }
 
 static void rgWarnMaterials(rgCompiler* compiler) {
-    rgVain vains[rg_vainCount] = {
+    rgIneffective properties[rg_ineffectiveCount] = {
         {.what = "restitution has no effect with a contact stiffness"},
         {.what = "contact damping has no effect without a contact stiffness"},
         {.what = "contact dissipation has no effect without a contact stiffness"},
@@ -331,11 +332,11 @@ static void rgWarnMaterials(rgCompiler* compiler) {
         rgCase c = {.compiler = compiler};
         rgCase_Open(&c, "shape", def->shapes[i].name, i, def->shapes[i].source);
         if (!def->shapes[i].visualOnly) {
-            rgFindVain(&c, &def->shapes[i].material, dimension, vains);
+            rgFindIneffective(&c, &def->shapes[i].material, dimension, properties);
         }
     }
-    for (int i = 0; i < rg_vainCount; ++i) {
-        rgTellVain(&vains[i]);
+    for (int i = 0; i < rg_ineffectiveCount; ++i) {
+        rgReportIneffective(&properties[i]);
     }
 }
 
@@ -826,7 +827,7 @@ void rgCheckDefinition(rgCompiler* compiler) {
 }
 
 // Inertia that a joint of a link without children feels, in the worst direction.
-static double rgFeltInertia(const rgLink* link) {
+static double rgEffectiveInertia(const rgLink* link) {
     rgInertia inertia = {.mass = link->mass, .center = link->center, .moment = link->moment};
     rgSym3 about = rgMomentAbout(&inertia, inertia.center);
     double diagonal[3] = {about.xx, about.yy, about.zz};
@@ -847,7 +848,7 @@ static void rgCheckLeaf(rgCompiler* compiler, const rgLink* link) {
     const rgJointDef* joint = &model->joints[link->joint];
     int body = joint->body.index1 - 1;
     char buffer[32];
-    if (rgFeltInertia(link) + joint->armature > DBL_MIN) {
+    if (rgEffectiveInertia(link) + joint->armature > DBL_MIN) {
         return;
     }
     rgCompiler_Error(compiler, model->bodies[body].source,

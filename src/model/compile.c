@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void rgCompiler_Say(rgCompiler* compiler, rgSeverity severity, rgSource source,
-                           const char* format, va_list arguments) {
+static void rgCompiler_Report(rgCompiler* compiler, rgSeverity severity, rgSource source,
+                              const char* format, va_list arguments) {
     char text[900];
     rgPrintList(text, sizeof(text), format, arguments);
     rgDiagnostics_Add(compiler->diagnostics, severity, source.file, source.line, "%s", text);
@@ -16,7 +16,7 @@ static void rgCompiler_Say(rgCompiler* compiler, rgSeverity severity, rgSource s
 void rgCompiler_Error(rgCompiler* compiler, rgSource source, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    rgCompiler_Say(compiler, rg_severityError, source, format, arguments);
+    rgCompiler_Report(compiler, rg_severityError, source, format, arguments);
     va_end(arguments);
     compiler->errorCount += 1;
 }
@@ -24,7 +24,7 @@ void rgCompiler_Error(rgCompiler* compiler, rgSource source, const char* format,
 void rgCompiler_Warn(rgCompiler* compiler, rgSource source, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    rgCompiler_Say(compiler, rg_severityWarning, source, format, arguments);
+    rgCompiler_Report(compiler, rg_severityWarning, source, format, arguments);
     va_end(arguments);
 }
 

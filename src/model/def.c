@@ -137,7 +137,7 @@ typedef struct rgPart {
     bool isThere; // it is changed
 } rgPart;
 
-void rgModelDef_Remember(rgModelDef* def, rgResult result, rgSource source, const char* text) {
+void rgModelDef_StoreError(rgModelDef* def, rgResult result, rgSource source, const char* text) {
     rgRefusal* refusal = &def->refusal;
     if (refusal->result != rg_ok) {
         return; // the first one is the cause of others
@@ -161,7 +161,7 @@ static void rgRefuse(rgModelDef* def, const rgPart* part, rgResult result, const
     bool named = part->name != NULL && part->name[0] != '\0';
     snprintf(text, sizeof(text), "%s%s%.40s%s was not %s: %s", part->kind, named ? " '" : "",
              named ? part->name : "", named ? "'" : "", part->isThere ? "changed" : "added", why);
-    rgModelDef_Remember(def, result, part->source, text);
+    rgModelDef_StoreError(def, result, part->source, text);
 }
 
 // Without the cookie nothing in the definition can be trusted, its name least.

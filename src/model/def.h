@@ -73,7 +73,7 @@ struct rgModelDef {
 };
 
 // Keep an error unless there is one already; compile tells it. def.c
-void rgModelDef_Remember(rgModelDef* def, rgResult result, rgSource source, const char* text);
+void rgModelDef_StoreError(rgModelDef* def, rgResult result, rgSource source, const char* text);
 
 // One kind of parts as an array of structs that start with a name. edit.c
 typedef struct rgPartArray {
@@ -95,7 +95,7 @@ int rgCoordinateCount(const rgModelDef* def, int first, int count, bool isVeloci
 // What a key speaks of: all, if its arrays fit the whole definition.
 rgKeyCover rgModelDef_KeyCover(const rgModelDef* def, int index);
 // Fix that for all keys, before the definition grows or shrinks.
-void rgModelDef_SettleKeys(rgModelDef* def);
+void rgModelDef_FixKeyCovers(rgModelDef* def);
 
 // Remove these parts and what cannot be without them. remove.c
 rgResult rgModelDef_RemoveParts(rgModelDef* def, rgPartKind kind, const int* ids, int count,

@@ -107,9 +107,9 @@ static bool rgIsParentOf(const rgModel* model, const rgPlace* parent, const rgPl
         return true;
     }
     // Fixed to the world: the base that carries the child, but not the floor beside it.
-    int carrier = model->bodies[model->movingBodies[child->link]].parent.index1 - 1;
-    return carrier >= 0 && parent->body >= 0 &&
-           model->assemblies[carrier] == model->assemblies[parent->body];
+    int parentBody = model->bodies[model->movingBodies[child->link]].parent.index1 - 1;
+    return parentBody >= 0 && parent->body >= 0 &&
+           model->assemblies[parentBody] == model->assemblies[parent->body];
 }
 
 static bool rgIsShape(const rgModel* model, rgShapeId id) {

@@ -82,7 +82,7 @@ rgKeyCover rgModelDef_KeyCover(const rgModelDef* def, int index) {
     return cover;
 }
 
-void rgModelDef_SettleKeys(rgModelDef* def) {
+void rgModelDef_FixKeyCovers(rgModelDef* def) {
     for (int i = 0; i < def->keyCount; ++i) {
         def->covers[i] = rgModelDef_KeyCover(def, i);
     }

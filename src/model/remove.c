@@ -313,7 +313,7 @@ static rgResult rgRemoval_Prepare(rgRemoval* r) {
 
 static rgResult rgRemoval_Run(rgRemoval* r) {
     rgModelDef* def = r->def;
-    rgModelDef_SettleKeys(def);
+    rgModelDef_FixKeyCovers(def);
     rgRemoval_FollowAll(r);
     rgRemoval_Number(r);
     bool good = rgRemoval_Prepare(r) == rg_ok;
@@ -341,7 +341,7 @@ rgResult rgModelDef_RemoveParts(rgModelDef* def, rgPartKind kind, const int* ids
     }
     rgRelease(&def->allocator, removal.memory);
     if (result != rg_ok) { // half done, so that nothing should come of it
-        rgModelDef_Remember(def, result, (rgSource){0}, "parts were not removed: out of memory");
+        rgModelDef_StoreError(def, result, (rgSource){0}, "parts were not removed: out of memory");
     }
     return result;
 }
@@ -355,7 +355,7 @@ static rgResult rgRemoveOne(rgModelDef* def, rgPartKind kind, int id, rgDiagnost
         char text[120];
         snprintf(text, sizeof(text), "%s was not removed: it has id %d, and there are %d%s",
                  array.kind, id, *array.count, id == 0 ? "; its name may not have been found" : "");
-        rgModelDef_Remember(def, rg_errorArgument, (rgSource){0}, text);
+        rgModelDef_StoreError(def, rg_errorArgument, (rgSource){0}, text);
         return rg_errorArgument;
     }
     return rgModelDef_RemoveParts(def, kind, &id, 1, diagnostics);

@@ -45,7 +45,7 @@ static void rgMarkTendon(const rgModel* model, const rgTendonDef* tendon, bool* 
     }
 }
 
-static int rgTakeMarks(const rgModel* model, bool* marks, int* columns) {
+static int rgListMarks(const rgModel* model, bool* marks, int* columns) {
     int count = 0;
     for (int i = 0; i < model->vCount; ++i) {
         if (marks[i] && columns != NULL) {
@@ -89,7 +89,7 @@ static bool rgBuildColumns(rgCompiler* compiler, bool drives, int count, int** s
                 rgMarkTendon(model, &model->tendons[i], pair, marks);
             }
             int* out = round > 0 ? *columns + (*starts)[i] : NULL;
-            (*starts)[i + 1] = (*starts)[i] + rgTakeMarks(model, marks, out);
+            (*starts)[i + 1] = (*starts)[i] + rgListMarks(model, marks, out);
         }
         if (round == 0) {
             *columns = rgCompiler_Take(compiler, (*starts)[count], sizeof(int));

@@ -63,7 +63,7 @@ struct rgRecorder {
     int head;            // batches handed over
     int tail;            // batches written; the one being filled is head % rg_queueLength
     bool ending;
-    bool flushAsked; // with the last batch
+    bool flushRequested; // with the last batch
     rgResult result;
     bool isFinished;
 };
@@ -345,7 +345,7 @@ static void* rgRecorder_Main(void* argument) {
             break;
         }
         rgBatch* batch = &r->batches[r->tail % rg_queueLength];
-        bool flush = r->flushAsked && r->head - r->tail == 1;
+        bool flush = r->flushRequested && r->head - r->tail == 1;
         pthread_mutex_unlock(&r->mutex);
         double now = rgSeconds();
         flush = flush || now - r->lastFlush >= r->flushSeconds;
@@ -365,7 +365,7 @@ static rgResult rgRecorder_HandOver(rgRecorder* r, bool all) {
     pthread_mutex_lock(&r->mutex);
     if (all || r->batches[r->head % rg_queueLength].frameCount > 0) {
         r->head += 1;
-        r->flushAsked = all;
+        r->flushRequested = all;
         pthread_cond_signal(&r->wake);
     }
     while (r->head - r->tail >= (all ? 1 : rg_queueLength)) {
@@ -587,10 +587,10 @@ static void rgRecorder_Free(rgRecorder* r) {
 
 // Before HDF5 empties what is there, which may be the recording of another program: the file is
 // this recorder's, and the disk has room for what it begins with.
-static rgResult rgRecorder_Claim(rgRecorder* r, uint64_t growth, rgDiagnostics* diagnostics) {
+static rgResult rgRecorder_LockFile(rgRecorder* r, uint64_t growth, rgDiagnostics* diagnostics) {
     const char* fault;
     int reason;
-    r->claim = rgClaimFile(r->path, true, &fault, &reason);
+    r->claim = rgLockFile(r->path, true, &fault, &reason);
     if (r->claim >= 0 && !rgReserveRoom(r->claim, 0, growth)) {
         fault = "cannot be written: no room for a recording";
         reason = errno;
@@ -613,7 +613,7 @@ static rgResult rgRecorder_Begin(rgRecorder* r, const rgRecorderDef* def, const 
         texts += all[i] != NULL ? strlen(all[i]) : 0;
     }
     uint64_t growth = rgRecorder_BatchGrowth(r, &none) + texts + texts / 64 + rg_chunkBytes;
-    rgResult result = rgRecorder_Claim(r, growth, diagnostics);
+    rgResult result = rgRecorder_LockFile(r, growth, diagnostics);
     if (result != rg_ok) {
         return result;
     }

@@ -27,7 +27,7 @@ static void rgSkip(rgReader* r) {
     }
 }
 
-static bool rgTakeChar(rgReader* r, char c) {
+static bool rgParseChar(rgReader* r, char c) {
     rgSkip(r);
     bool same = r->at < r->end && *r->at == c;
     r->at += same;
@@ -35,9 +35,9 @@ static bool rgTakeChar(rgReader* r, char c) {
 }
 
 // Plain texts: no escapes, which no command needs.
-static bool rgTakeText(rgReader* r, char text[16]) {
+static bool rgParseString(rgReader* r, char text[16]) {
     size_t length = 0;
-    if (!rgTakeChar(r, '"')) {
+    if (!rgParseChar(r, '"')) {
         return false;
     }
     while (r->at < r->end && *r->at != '"' && *r->at != '\\' && (unsigned char)*r->at >= 0x20 &&
@@ -45,7 +45,7 @@ static bool rgTakeText(rgReader* r, char text[16]) {
         text[length++] = *r->at++;
     }
     text[length] = '\0';
-    return rgTakeChar(r, '"');
+    return rgParseChar(r, '"');
 }
 
 static bool rgTakeNumber(rgReader* r, double* number) {
@@ -61,19 +61,19 @@ static bool rgTakeNumber(rgReader* r, double* number) {
 }
 
 static bool rgTakeVector(rgReader* r, double vector[3]) {
-    bool good = rgTakeChar(r, '[');
+    bool good = rgParseChar(r, '[');
     for (int i = 0; good && i < 3; ++i) {
-        good = rgTakeNumber(r, &vector[i]) && rgTakeChar(r, i < 2 ? ',' : ']');
+        good = rgTakeNumber(r, &vector[i]) && rgParseChar(r, i < 2 ? ',' : ']');
     }
     return good;
 }
 
-static bool rgTakeValue(rgReader* r, rgFields* f) {
+static bool rgParseValue(rgReader* r, rgFields* f) {
     rgSkip(r);
     char first = r->at < r->end ? *r->at : '\0';
     if (first == '"') {
         f->hasText = true;
-        return rgTakeText(r, f->text);
+        return rgParseString(r, f->text);
     }
     if (first == '[') {
         f->hasVector = true;
@@ -83,9 +83,9 @@ static bool rgTakeValue(rgReader* r, rgFields* f) {
     return rgTakeNumber(r, &f->value);
 }
 
-static bool rgTakeField(rgReader* r, rgFields* f) {
+static bool rgParseField(rgReader* r, rgFields* f) {
     char key[16];
-    if (!rgTakeText(r, key) || !rgTakeChar(r, ':')) {
+    if (!rgParseString(r, key) || !rgParseChar(r, ':')) {
         return false;
     }
     const struct {
@@ -98,14 +98,14 @@ static bool rgTakeField(rgReader* r, rgFields* f) {
         }
     }
     if (strcmp(key, "do") == 0) {
-        return rgTakeText(r, f->name);
+        return rgParseString(r, f->name);
     }
     if (strcmp(key, "value") == 0) {
-        return rgTakeValue(r, f);
+        return rgParseValue(r, f);
     }
     if (strcmp(key, "shape") == 0) {
         f->hasText = true;
-        return rgTakeText(r, f->text);
+        return rgParseString(r, f->text);
     }
     if (strcmp(key, "point") == 0) {
         f->hasPoint = true;
@@ -118,16 +118,16 @@ static bool rgTakeField(rgReader* r, rgFields* f) {
     return false;
 }
 
-static bool rgTakeObject(rgReader* r, rgFields* f) {
-    if (!rgTakeChar(r, '{')) {
+static bool rgParseObject(rgReader* r, rgFields* f) {
+    if (!rgParseChar(r, '{')) {
         return false;
     }
     do {
-        if (!rgTakeField(r, f)) {
+        if (!rgParseField(r, f)) {
             return false;
         }
-    } while (rgTakeChar(r, ','));
-    bool closed = rgTakeChar(r, '}');
+    } while (rgParseChar(r, ','));
+    bool closed = rgParseChar(r, '}');
     rgSkip(r);
     return closed && r->at == r->end;
 }
@@ -207,7 +207,7 @@ const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* comman
     rgFields f = {0};
     text = text != NULL ? text : ""; // a request without a body
     rgReader reader = {text, text + size};
-    if (!rgTakeObject(&reader, &f)) {
+    if (!rgParseObject(&reader, &f)) {
         return "This is not a command: one JSON object with known fields is needed.";
     }
     if (!rgIsWhole(f.key) || !rgIsWhole(f.body) || !rgIsWhole(f.index) || f.index < 0) {

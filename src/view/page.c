@@ -50,10 +50,10 @@ static rgResult rgMakeData(rgRecording* recording, const rgPageDef* def, rgBytes
     rgBytes packed = {0};
     rgResult result = rgPackRecording(recording, def, &packed);
     if (result == rg_ok) {
-        result = rgSqueeze(packed.data, packed.size, data);
+        result = rgCompress(packed.data, packed.size, data);
     }
     if (result == rg_ok) {
-        result = rgUnsqueeze(rgPageBytes, rgPageByteCount, page);
+        result = rgDecompress(rgPageBytes, rgPageByteCount, page);
     }
     rgBytes_Free(&packed);
     return result;

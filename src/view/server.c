@@ -22,7 +22,7 @@ enum {
     rg_connectionLimit = 256,
     rg_clientLimit = 224,       // clients that get frames; further connections serve other requests
     rg_idleSeconds = 20,        // idle time of a client that neither sends nor receives
-    rg_askSeconds = 10,         // from the connection to the end of a request
+    rg_requestSeconds = 10,     // from the connection to the end of a request
     rg_answerSeconds = 300,     // to the end of its answer, unless that is frames
     rg_headerBytes = 32 << 10,  // size of a request, and of the buffer of an answer
     rg_commandBytes = 16 << 10, // size of a POST
@@ -51,9 +51,9 @@ typedef struct rgClient {
 typedef struct rgVisit {
     struct rgVisit *next, *previous;
     int socket;
-    double begin;  // [s]
-    bool isAsked;  // the request is complete
-    bool isClient; // gets frames as long as it likes
+    double begin;   // [s]
+    bool isRequest; // the request is complete
+    bool isClient;  // gets frames as long as it likes
 } rgVisit;
 
 struct rgViewer {
@@ -220,7 +220,7 @@ static void rgVisit_Mark(rgViewer* viewer, struct MHD_Connection* connection, bo
     pthread_mutex_lock(&viewer->mutex);
     rgVisit* visit = info != NULL ? info->socket_context : NULL;
     if (visit != NULL) {
-        visit->isAsked = true;
+        visit->isRequest = true;
         visit->isClient = isClient;
     }
     pthread_mutex_unlock(&viewer->mutex);
@@ -234,7 +234,7 @@ static void* rgWatchVisits(void* context) {
     while (!viewer->isClosing) {
         double now = rgSeconds();
         for (rgVisit* visit = viewer->visits; visit != NULL; visit = visit->next) {
-            double limit = visit->isAsked ? rg_answerSeconds : rg_askSeconds;
+            double limit = visit->isRequest ? rg_answerSeconds : rg_requestSeconds;
             if (!visit->isClient && now - visit->begin > limit) {
                 shutdown(visit->socket, SHUT_RDWR);
             }
@@ -310,7 +310,8 @@ static enum MHD_Result rgAnswerScene(rgViewer* viewer, struct MHD_Connection* co
     return rgAnswer(connection, MHD_HTTP_OK, response);
 }
 
-static enum MHD_Result rgAnswerWishes(rgViewer* viewer, struct MHD_Connection* connection) {
+static enum MHD_Result rgHandlePictureRequests(rgViewer* viewer,
+                                               struct MHD_Connection* connection) {
     rgBytes text = {.allocator = viewer->allocator};
     char part[64];
     pthread_mutex_lock(&viewer->mutex);
@@ -360,8 +361,8 @@ static const char* rgRefuseForWorld(const rgViewer* viewer, const rgViewerComman
     }
 }
 
-static enum MHD_Result rgTakePost(rgViewer* viewer, struct MHD_Connection* connection,
-                                  const rgBytes* body) {
+static enum MHD_Result rgHandlePost(rgViewer* viewer, struct MHD_Connection* connection,
+                                    const rgBytes* body) {
     rgViewerCommand command;
     if (!rgHasType(connection, "application/json")) {
         return rgAnswerText(connection, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
@@ -459,7 +460,7 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
         return rgAnswerText(connection, 413, "That is too much.");
     }
     if (isPost && strcmp(url, "/command") == 0) {
-        return rgTakePost(viewer, connection, &request->body);
+        return rgHandlePost(viewer, connection, &request->body);
     }
     if (isPost && strcmp(url, "/picture") == 0 && rgViewer_Pictures(viewer).count > 0) {
         return rgTakePicture(viewer, connection, &request->body);
@@ -481,7 +482,7 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
         return rgAnswer(connection, MHD_HTTP_OK, rgOpenEvents(viewer, connection));
     }
     if (strcmp(url, "/render") == 0 && rgViewer_Pictures(viewer).count > 0) {
-        return rgAnswerWishes(viewer, connection);
+        return rgHandlePictureRequests(viewer, connection);
     }
     return rgAnswerText(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.");
 }
@@ -536,7 +537,7 @@ static void rgEndRequest(void* context, struct MHD_Connection* connection, void*
 }
 
 // The library never prints.
-static void rgSwallowLog(void* context, const char* format, va_list arguments) {
+static void rgIgnoreLog(void* context, const char* format, va_list arguments) {
     (void)context;
     (void)format;
     (void)arguments;
@@ -555,7 +556,7 @@ static bool rgListen(rgViewer* viewer, const rgViewerDef* def, rgDiagnostics* di
     errno = 0;
     viewer->daemon = MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_ALLOW_SUSPEND_RESUME,
-        (uint16_t)def->port, NULL, NULL, rgHandle, viewer, MHD_OPTION_EXTERNAL_LOGGER, rgSwallowLog,
+        (uint16_t)def->port, NULL, NULL, rgHandle, viewer, MHD_OPTION_EXTERNAL_LOGGER, rgIgnoreLog,
         NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr*)&place, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)rg_connectionLimit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)rg_idleSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)rg_headerBytes, MHD_OPTION_NOTIFY_COMPLETED,
@@ -651,7 +652,7 @@ int rgViewer_ClientCount(const rgViewer* viewer) {
 static rgResult rgSetScene(rgViewer* viewer, rgResult result, rgBytes* packed, bool isLive) {
     rgBytes squeezed = {.allocator = viewer->allocator};
     if (result == rg_ok) {
-        result = rgSqueeze(packed->data, packed->size, &squeezed);
+        result = rgCompress(packed->data, packed->size, &squeezed);
     }
     rgBytes_Free(packed);
     if (result != rg_ok) {
@@ -722,7 +723,7 @@ rgResult rgViewer_Update(rgViewer* viewer, const rgWorld* world, const rgStepRep
     return rg_ok;
 }
 
-bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command) {
+bool rgViewer_NextCommand(rgViewer* viewer, rgViewerCommand* command) {
     if (viewer == NULL || command == NULL) {
         return false;
     }
@@ -738,7 +739,7 @@ bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command) {
     return found;
 }
 
-rgResult rgViewer_AskPictures(rgViewer* viewer, const rgPictureDef* def) {
+rgResult rgViewer_RequestPictures(rgViewer* viewer, const rgPictureDef* def) {
     if (viewer == NULL || def == NULL || def->count < 1 || def->times == NULL ||
         def->picture == NULL || def->width < 1 || def->height < 1) {
         return rg_errorArgument;
@@ -802,12 +803,12 @@ rgResult rgViewer_Update(rgViewer* viewer, const rgWorld* world, const rgStepRep
     return rg_errorArgument;
 }
 
-bool rgViewer_TakeCommand(rgViewer* viewer, rgViewerCommand* command) {
+bool rgViewer_NextCommand(rgViewer* viewer, rgViewerCommand* command) {
     (void)viewer, (void)command;
     return false;
 }
 
-rgResult rgViewer_AskPictures(rgViewer* viewer, const rgPictureDef* def) {
+rgResult rgViewer_RequestPictures(rgViewer* viewer, const rgPictureDef* def) {
     (void)viewer, (void)def;
     return rg_errorArgument;
 }

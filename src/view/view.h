@@ -27,10 +27,10 @@ void rgBytes_Free(rgBytes* bytes);
 rgResult rgPackRecording(rgRecording* recording, const rgPageDef* def, rgBytes* out);
 rgResult rgPackModel(const rgModel* model, const char* title, double timeStep, rgBytes* out);
 
-// ---- squeeze.c ----
+// ---- gzip.c ----
 
-rgResult rgSqueeze(const void* data, size_t size, rgBytes* out);   // gzip
-rgResult rgUnsqueeze(const void* data, size_t size, rgBytes* out); // gzip
+rgResult rgCompress(const void* data, size_t size, rgBytes* out);   // gzip
+rgResult rgDecompress(const void* data, size_t size, rgBytes* out); // gzip
 
 // ---- frame.c ----
 

@@ -36,9 +36,9 @@ static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* po
         return false;
     }
     const rgContactMemory* last = rgWorld_Recall(world, point);
-    bool carried = last != NULL && rgLengthSquared(last->linear) > 0;
+    bool wasLoaded = last != NULL && rgLengthSquared(last->linear) > 0;
     bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
-    return (!carried || next > RG_INACTIVE_LOADED_RATIO * fall) && !stretched &&
+    return (!wasLoaded || next > RG_INACTIVE_LOADED_RATIO * fall) && !stretched &&
            !rgWorld_LeavesSpring(world, point);
 }
 

@@ -122,7 +122,7 @@ static double rgElasticShare(rgWorld* world, int first, int count, double stiffn
 }
 
 // Energy tanks take the work that bodies lose to normal springs and dampers.
-void rgChargeSprings(rgWorld* world) {
+void rgUpdateEnergyTanks(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         const rgContactPoint* point = &world->contacts.points[i];
@@ -200,10 +200,11 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
         rgRows_Delassus(world, rows, normal, 1, &G);
         law.compliance = RG_SQUEEZE_COMPLIANCE_RATIO * G;
     }
-    bool asks = material->restitution > 0 || material->tangentialStiffness > 0 ||
-                material->transitionSpeed > 0;
-    double before =
-        asks || point->gapCorrection < 0 ? rgRows_Speed(rows, normal, world->kinematics.v) : 0;
+    bool needsSpeed = material->restitution > 0 || material->tangentialStiffness > 0 ||
+                      material->transitionSpeed > 0;
+    double before = needsSpeed || point->gapCorrection < 0
+                        ? rgRows_Speed(rows, normal, world->kinematics.v)
+                        : 0;
     double thin = RG_MIN(world->contacts.colliders[point->colliderA].thin,
                          world->contacts.colliders[point->colliderB].thin);
     // step.25: The gap at the end of a curved path. A body that comes and would turn through the
@@ -211,14 +212,14 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     // projection.
     bool comes = point->gap > 0 || before < -RG_CURVED_GAP_RATIO * thin / ahead;
     bool bends = !point->isSoft && (comes || point->rolls);
-    double bent = law.bias + (bends ? point->gapCorrection / ahead : 0);
-    point->restBias = point->rolls ? bent : law.bias; // step.6: no rebound
-    point->restitutionBias = bent < RG_MIN(point->restBias, 0) ? bent : 0;
-    law.bias = bent;
+    double corrected = law.bias + (bends ? point->gapCorrection / ahead : 0);
+    point->restBias = point->rolls ? corrected : law.bias; // step.6: no rebound
+    point->restitutionBias = corrected < RG_MIN(point->restBias, 0) ? corrected : 0;
+    law.bias = corrected;
     // constraints.6: An impact of a rigid contact: it came fast enough, and the free motion or
     // another impact closes it now.
     bool passedOn = point->hitSpeed < -world->settings.restitutionThreshold;
-    before = asks && passedOn ? point->hitSpeed : before;
+    before = needsSpeed && passedOn ? point->hitSpeed : before;
     point->mayHit = !point->isSoft && before < -world->settings.restitutionThreshold;
     if (point->mayHit &&
         (passedOn || point->gap + ahead * rgRows_Speed(rows, normal, world->free.v) < 0)) {

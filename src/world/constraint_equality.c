@@ -218,7 +218,7 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
 
 // constraints.16: A little compliance, so that redundant loops have a solution. False: nothing can
 // move some of the rows.
-static bool rgRows_Comply(rgRows* rows, int block, const double* G, int stride) {
+static bool rgRows_AddCompliance(rgRows* rows, int block, const double* G, int stride) {
     int first = rows->blocks[block].firstRow, count = rows->blocks[block].rowCount, moving = 0;
     double sum[2] = {0}; // of translations, of rotations
     for (int k = 0; k < count; ++k) {
@@ -240,7 +240,7 @@ void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
     double G[6];
     rgRows_Delassus(world, rows, first, block->rowCount, G);
-    if (rgRows_Comply(rows, rows->blockCount - 1, G, 1)) {
+    if (rgRows_AddCompliance(rows, rows->blockCount - 1, G, 1)) {
         return;
     }
     int kept = 0;
@@ -361,8 +361,8 @@ static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
 static rgResult rgRows_WhitenRegular(rgWorld* world, int first) {
     double G[6];
     rgResult result = rgRows_WhitenLast(world, first, G);
-    if (result == rg_ok &&
-        !rgRows_Comply(&world->constraints.rows, world->constraints.rows.blockCount - 1, G, 1)) {
+    if (result == rg_ok && !rgRows_AddCompliance(&world->constraints.rows,
+                                                 world->constraints.rows.blockCount - 1, G, 1)) {
         rgRows_Regularize(world, &world->constraints.rows, first);
         result = rgRows_WhitenLast(world, first, G);
     }

@@ -4,7 +4,7 @@
 // Rows are made for limits that this step may reach, however hard a contact hits.
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
     double reach = world->settings.dt * (fabs(speed) + fabs(freeSpeed));
-    return phi <= RG_LIMIT_MARGIN + RG_SWING_RATIO * reach;
+    return phi <= RG_LIMIT_MARGIN + RG_IMPACT_SPEED_RATIO * reach;
 }
 
 typedef struct rgLimitRow {

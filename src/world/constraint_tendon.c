@@ -127,7 +127,7 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
 }
 
 // J' v: change of the rate of a length while v stays, by the rates at both ends of the step.
-static double rgTendonBend(rgWorld* world, int tendon) {
+static double rgTendonRateChange(rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     rgDynamics* d = world->readout->now;
     double *values = world->readout->row, rates[2];
@@ -161,13 +161,13 @@ static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
     world->constraints.rows.compliance[first] = 1 / armature;
     bool bends = world->model->tendons[tendon].pointCount > 0;
     world->constraints.rows.bias[first] =
-        (bends ? world->settings.dt * rgTendonBend(world, tendon) : 0) -
+        (bends ? world->settings.dt * rgTendonRateChange(world, tendon) : 0) -
         rgTendonRate(world, tendon, world->kinematics.v);
     return rg_ok;
 }
 
 // True if a tendon has no rows: its bodies sleep or do not move.
-static bool rgTendonRests(const rgWorld* world, int tendon) {
+static bool rgTendonHasNoRows(const rgWorld* world, int tendon) {
     const rgModel* model = world->model;
     int start = model->tendonStart[tendon], end = model->tendonStart[tendon + 1];
     bool rests = start == end;
@@ -180,7 +180,7 @@ static bool rgTendonRests(const rgWorld* world, int tendon) {
 rgResult rgAddTendons(rgWorld* world) {
     rgResult result = rg_ok;
     for (int t = 0; t < world->model->info.tendonCount; ++t) {
-        if (rgTendonRests(world, t)) {
+        if (rgTendonHasNoRows(world, t)) {
             continue;
         }
         result = rgAddTendonLimits(world, t);

@@ -47,7 +47,7 @@ rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
 }
 
 // True if a row can act: limits, those of tendons included, do nothing from afar.
-static bool rgWorld_RowHolds(const rgWorld* world, int row) {
+static bool rgWorld_RowActs(const rgWorld* world, int row) {
     const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
     bool limit = source->kind == rg_constraintLimit ||
@@ -56,7 +56,7 @@ static bool rgWorld_RowHolds(const rgWorld* world, int row) {
            rgLimitIsNear(world, rows->gap[row], rgRows_Speed(rows, row, world->kinematics.v), 0);
 }
 
-static void rgWorld_HoldSide(rgWorld* world, int collider) {
+static void rgWorld_MarkSide(rgWorld* world, int collider) {
     int link = world->contacts.colliders[collider].link;
     if (link > 0 && link < world->model->linkCount) {
         world->constraints.isHeld[world->model->links[link].tree] = true;
@@ -65,26 +65,26 @@ static void rgWorld_HoldSide(rgWorld* world, int collider) {
 
 // Trees on which rows act. Inactive points count: they must not change how a tree moves, since
 // inverse dynamics does not know the active set.
-static void rgWorld_FindHeld(rgWorld* world) {
+static void rgWorld_FindConstrainedTrees(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     memset(world->constraints.isHeld, 0, (size_t)world->model->treeCount * sizeof(bool));
     int contacts =
         world->contacts.pointCount > 0 ? world->contacts.points[0].firstRow : rows->rowCount;
     for (int r = 0; r < contacts; ++r) {
-        bool holds = rgWorld_RowHolds(world, r);
+        bool holds = rgWorld_RowActs(world, r);
         for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
             world->constraints.isHeld[world->constraints.treeOfDof[rows->column[k]]] = true;
         }
     }
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         if (rgRows_Columns(rows, world->contacts.points[i].firstRow) > 0) {
-            rgWorld_HoldSide(world, world->contacts.points[i].colliderA);
-            rgWorld_HoldSide(world, world->contacts.points[i].colliderB);
+            rgWorld_MarkSide(world, world->contacts.points[i].colliderA);
+            rgWorld_MarkSide(world, world->contacts.points[i].colliderB);
         }
     }
     for (int i = 0; i < world->contacts.inactiveCount; ++i) {
-        rgWorld_HoldSide(world, world->contacts.inactive[i].colliderA);
-        rgWorld_HoldSide(world, world->contacts.inactive[i].colliderB);
+        rgWorld_MarkSide(world, world->contacts.inactive[i].colliderA);
+        rgWorld_MarkSide(world, world->contacts.inactive[i].colliderB);
     }
 }
 
@@ -98,7 +98,7 @@ rgResult rgWorld_AddRows(rgWorld* world) {
             return result;
         }
     }
-    rgWorld_FindHeld(world);
+    rgWorld_FindConstrainedTrees(world);
     rgWorld_AddProjectionChanges(world);
     return rg_ok;
 }
@@ -204,7 +204,7 @@ rgResult rgAssembleProblem(rgStep* step) {
     return rgAssembleRows(step);
 }
 
-static void rgWorld_NeedMass(rgWorld* world) {
+static void rgWorld_UpdateMass(rgWorld* world) {
     if (world->constraints.problem.delassus.mass.value == NULL) {
         rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
         world->constraints.problem.delassus.mass.value = world->constraints.massValue;
@@ -213,7 +213,7 @@ static void rgWorld_NeedMass(rgWorld* world) {
 
 // Starts by tree: impulses of the last step mostly solve a tree at rest, and then one evaluation of
 // the residual suffices.
-static void rgWorld_FindRest(rgWorld* world) {
+static void rgWorld_FindStarts(rgWorld* world) {
     double limit = RG_REST_RATIO * rgLength(world->settings.gravity) * world->settings.dt;
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
@@ -237,13 +237,13 @@ rgResult rgSolveProblem(rgStep* step) {
     }
     bool byMass = world->monitor.solveCount++ % world->def.judgeInterval == 0;
     if (byMass) {
-        rgWorld_NeedMass(world);
+        rgWorld_UpdateMass(world);
     }
     rgContactProblem problem = world->constraints.problem;
     if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
-    rgWorld_FindRest(world);
+    rgWorld_FindStarts(world);
     rgStart* rest = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.rest;
     rgResult result = rgContactSolver_SolveBuilt(world->constraints.solver, &problem,
                                                  world->constraints.rows.lambda, rest, report);

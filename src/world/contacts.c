@@ -5,7 +5,7 @@
 #include <string.h>
 
 // Kinematics that the colliders of one link share.
-typedef struct rgCarrier {
+typedef struct rgLinkMotion {
     int link;
     const rgLinkPose* pose;
     rgQuat q;
@@ -13,21 +13,21 @@ typedef struct rgCarrier {
     rgSpatial velocity;
     double turning; // [rad/s]
     double ahead;   // rgWorld_TreeAhead() [s]
-} rgCarrier;
+} rgLinkMotion;
 
-static rgCarrier rgWorld_Carrier(const rgWorld* world, int link) {
+static rgLinkMotion rgWorld_LinkMotion(const rgWorld* world, int link) {
     const rgDynamics* d = world->kinematics.dynamics;
     const rgSpatial* V = &d->velocities[link];
-    return (rgCarrier){link,
-                       &d->poses[link],
-                       world->kinematics.rotations[link],
-                       rgDynamics_LinkOrigin(d, link),
-                       *V,
-                       rgLength(V->angular),
-                       rgWorld_TreeAhead(world, link)};
+    return (rgLinkMotion){link,
+                          &d->poses[link],
+                          world->kinematics.rotations[link],
+                          rgDynamics_LinkOrigin(d, link),
+                          *V,
+                          rgLength(V->angular),
+                          rgWorld_TreeAhead(world, link)};
 }
 
-static void rgCollider_Move(rgCollider* collider, const rgCarrier* on, const rgPlace* place) {
+static void rgCollider_Move(rgCollider* collider, const rgLinkMotion* on, const rgPlace* place) {
     rgVec3 p = rgAdd(on->pose->p, rgRot_Apply(&on->pose->r, place->pose.p));
     p = rgAdd(on->origin, p);
     collider->pose = (rgPose){p, place->isOrigin ? on->q : rgQuatMultiply(on->q, place->pose.q)};
@@ -41,7 +41,7 @@ static void rgCollider_Move(rgCollider* collider, const rgCarrier* on, const rgP
 
 static rgResult rgWorld_PlaceColliders(rgWorld* world) {
     const rgModel* model = world->model;
-    rgCarrier on = {.link = -1};
+    rgLinkMotion on = {.link = -1};
     rgResult result = rg_ok;
     for (int i = 0; i < world->contacts.colliderCount && result == rg_ok; ++i) {
         rgCollider* collider = &world->contacts.colliders[i];
@@ -51,7 +51,7 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
             continue; // placed at creation
         }
         if (collider->link != on.link) {
-            on = rgWorld_Carrier(world, collider->link);
+            on = rgWorld_LinkMotion(world, collider->link);
         }
         rgCollider_Move(collider, &on, &model->shapePlaces[collider->shape]);
         collider->reach = collider->ahead * collider->speed + world->def.margin + collider->margin;
@@ -84,8 +84,8 @@ static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, do
 
 // step.5: Drop points that stay open by far, even at a multiple of the speed at which they or,
 // once an impact turns the bodies, any point of the pair closes now.
-static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
-                                rgManifold* manifold) {
+static void rgWorld_RemoveDistant(const rgWorld* world, const rgPairMemory* pair,
+                                  rgManifold* manifold) {
     int linkA = world->contacts.colliders[pair->a].link,
         linkB = world->contacts.colliders[pair->b].link;
     rgRelativeTwist passing =
@@ -101,7 +101,7 @@ static void rgWorld_DropDistant(const rgWorld* world, const rgPairMemory* pair,
     int kept = 0;
     for (int k = 0; k < manifold->count; ++k) {
         double speed = RG_MAX(closing[k], most);
-        if (manifold->points[k].gap <= world->def.margin + RG_SWING_RATIO * time * speed) {
+        if (manifold->points[k].gap <= world->def.margin + RG_IMPACT_SPEED_RATIO * time * speed) {
             manifold->points[kept++] = manifold->points[k];
         }
     }
@@ -122,10 +122,10 @@ static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgMani
                             pair->cache.depth < 0,
                             &A->placement.axes,
                             &B->placement.axes};
-    if (input.apartAsked && rgStaysApart(&input, &A->placement, &B->placement)) {
+    if (input.isSeparationUnknown && rgStaysApart(&input, &A->placement, &B->placement)) {
         manifold->count = 0;
     } else if (rgCollideShapes(&input, manifold) > 0) {
-        rgWorld_DropDistant(world, pair, manifold);
+        rgWorld_RemoveDistant(world, pair, manifold);
     }
 }
 
@@ -249,11 +249,11 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
 
 // ---- start-up: drift to the middle of the step after a state was set
 
-static bool rgGoesTooFar(const rgWorld* world, double gap, double closing) {
+static bool rgPassesDeep(const rgWorld* world, double gap, double closing) {
     return RG_MIN(gap, 0) - (gap - 0.5 * world->settings.dt * closing) > RG_DEPTH_TOLERANCE;
 }
 
-static bool rgWorld_PointInWay(const rgWorld* world, const rgContactPoint* point, int tree) {
+static bool rgWorld_PointBlocks(const rgWorld* world, const rgContactPoint* point, int tree) {
     int linkA = world->contacts.colliders[point->colliderA].link;
     int linkB = world->contacts.colliders[point->colliderB].link;
     const rgLink* links = world->model->links;
@@ -263,27 +263,27 @@ static bool rgWorld_PointInWay(const rgWorld* world, const rgContactPoint* point
     rgRelativeTwist passing =
         rgWorld_RelativeTwist(world, world->kinematics.dynamics->velocities, linkA, linkB);
     rgVec3 rate = rgRelativeTwist_At(&passing, point->position);
-    return rgGoesTooFar(world, point->gap, -rgDot(point->normal, rate));
+    return rgPassesDeep(world, point->gap, -rgDot(point->normal, rate));
 }
 
-static bool rgWorld_LimitInWay(const rgWorld* world, int joint, int tree) {
+static bool rgWorld_LimitBlocks(const rgWorld* world, int joint, int tree) {
     const rgJointDef* def = &world->model->joints[joint];
     const rgJointRange* range = &world->model->jointRanges[joint];
     if (!def->hasLimits || range->vCount != 1 || world->constraints.treeOfDof[range->v] != tree) {
         return false;
     }
     double q = world->kinematics.q[range->q], v = world->kinematics.v[range->v];
-    return rgGoesTooFar(world, q - def->lower, -v) || rgGoesTooFar(world, def->upper - q, v);
+    return rgPassesDeep(world, q - def->lower, -v) || rgPassesDeep(world, def->upper - q, v);
 }
 
-static bool rgWorld_WayIsFree(const rgWorld* world, int tree) {
+static bool rgWorld_PathIsFree(const rgWorld* world, int tree) {
     bool inWay = false;
     for (int i = 0; i < world->contacts.pointCount && !inWay; ++i) {
-        inWay = rgWorld_PointInWay(world, &world->contacts.points[i], tree);
+        inWay = rgWorld_PointBlocks(world, &world->contacts.points[i], tree);
     }
     int joints = world->def.ignoreLimits ? 0 : world->model->info.jointCount;
     for (int j = 0; j < joints && !inWay; ++j) {
-        inWay = rgWorld_LimitInWay(world, j, tree);
+        inWay = rgWorld_LimitBlocks(world, j, tree);
     }
     return !inWay;
 }
@@ -293,7 +293,7 @@ static bool rgWorld_StartMidpoint(rgWorld* world) {
     bool any = false;
     bool drifts = world->settings.integrator == rg_integratorMidpoint;
     for (int t = 0; t < world->model->treeCount && drifts; ++t) {
-        if (world->kinematics.driftTime[t] == 0 && rgWorld_WayIsFree(world, t)) {
+        if (world->kinematics.driftTime[t] == 0 && rgWorld_PathIsFree(world, t)) {
             world->kinematics.driftTime[t] = 0.5 * world->settings.dt;
             any = true;
         }
@@ -325,7 +325,7 @@ static rgResult rgWorld_FindPoints(rgWorld* world) {
         return result;
     }
     result = rgWorld_Collide(world);
-    while (result == rg_ok && rgWorld_Rouse(world)) { // each time fewer sleep
+    while (result == rg_ok && rgWorld_WakeByContact(world)) { // each time fewer sleep
         result = rgWorld_Collide(world);
     }
     if (result != rg_ok) {

@@ -53,7 +53,7 @@ static rgVec3 rgSide_CurvatureSlip(const rgWorld* world, const rgSide* side) {
 
 // constraints.25: Contacts of bodies that roll on each other move over their surfaces; arcs of
 // points that touch for an instant are none of theirs.
-static double rgWorld_Together(const rgWorld* world, const rgContactPoint* point) {
+static double rgWorld_RollingShare(const rgWorld* world, const rgContactPoint* point) {
     int A = world->contacts.colliders[point->colliderA].link,
         B = world->contacts.colliders[point->colliderB].link;
     if (world->model->links[A].tree == world->model->links[B].tree) {
@@ -87,7 +87,7 @@ static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPo
 // before.
 static double rgWorld_SetPairCurvatureSlips(const rgWorld* world, rgContactPoint* points, int count,
                                             bool exact) {
-    double together = rgWorld_Together(world, points), most = 0;
+    double together = rgWorld_RollingShare(world, points), most = 0;
     rgVec3 sum = rgVec(0, 0, 0);
     for (int k = 0; k < count; ++k) {
         rgVec3 arc = together > 0 ? rgWorld_PointCurvatureSlip(world, &points[k], together, exact)

@@ -371,17 +371,17 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
 
 // ---- inverse dynamics of fast trees (docs/theory/inverse.md)
 
-// asked is a v+ of step coordinates, or has the linear velocity of a free joint in the axes that it
-// ends with. error := asked less the velocity that the tree ends with.
-static double rgWorld_Miss(const rgWorld* world, int tree, const rgTargetVelocity* asked,
-                           const double* v, double* error) {
+// The target is a v+ of step coordinates, or has the linear velocity of a free joint in the axes
+// that it ends with. error := target less the velocity that the tree ends with.
+static double rgWorld_VelocityError(const rgWorld* world, int tree, const rgTargetVelocity* target,
+                                    const double* v, double* error) {
     const rgTree* range = &world->model->trees[tree];
     const rgLink* link = &world->model->links[range->firstLink];
     double most = 0;
-    memcpy(error + range->firstDof, asked->v + range->firstDof,
+    memcpy(error + range->firstDof, target->v + range->firstDof,
            (size_t)range->dofCount * sizeof(double));
-    if (asked->inBody && link->kind == rg_linkFree) {
-        const double *q = world->next.q + link->q + 3, *a = asked->v + link->v;
+    if (target->inBody && link->kind == rg_linkFree) {
+        const double *q = world->next.q + link->q + 3, *a = target->v + link->v;
         rgVec3 linear = rgRotate((rgQuat){q[0], q[1], q[2], q[3]}, rgVec(a[0], a[1], a[2]));
         error[link->v] = linear.x, error[link->v + 1] = linear.y, error[link->v + 2] = linear.z;
     }
@@ -393,11 +393,11 @@ static double rgWorld_Miss(const rgWorld* world, int tree, const rgTargetVelocit
 }
 
 // The velocity of the rows with which the step ends as asked, which becomes endV.
-void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, double* v) {
+void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* target, double* v) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount, rises = 0;
     double last = INFINITY, *error = world->fast.substepV;
-    memcpy(v + first, asked->v + first, (size_t)(end - first) * sizeof(double));
+    memcpy(v + first, target->v + first, (size_t)(end - first) * sizeof(double));
     for (int k = 0; k < RG_SEARCH_ITERATIONS && rises <= RG_SEARCH_RISE_COUNT; ++k) {
         rgWorld_TransportEnd(world, tree, v);
         rgWorld_MoveTree(world, tree, world->kinematics.q, v,
@@ -405,7 +405,7 @@ void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, d
         rgWorld_MoveTree(world, tree, world->next.q, world->projection->moved, 1, world->next.q);
         memcpy(world->next.endV + first, v + first, (size_t)(end - first) * sizeof(double));
         rgWorld_ProjectEnd(world, tree, world->next.q, world->next.endV);
-        double most = rgWorld_Miss(world, tree, asked, world->next.endV, error);
+        double most = rgWorld_VelocityError(world, tree, target, world->next.endV, error);
         rises += !(most < last);
         last = most;
         for (int i = first; i < end && rises <= RG_SEARCH_RISE_COUNT; ++i) {
@@ -433,7 +433,7 @@ void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force)
 
 // step.18 solved for the force that, beside tau, makes the parts end as asked. Starts from one that
 // is near; M is near enough to what the parts weigh.
-void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* asked,
+void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* target,
                               double* force) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
@@ -449,7 +449,7 @@ void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* 
         }
         memcpy(world->next.endV + first, world->fast.substepV + first,
                (size_t)(end - first) * sizeof(double));
-        double most = rgWorld_Miss(world, tree, asked, world->fast.substepV, error);
+        double most = rgWorld_VelocityError(world, tree, target, world->fast.substepV, error);
         rises += !(most < last);
         last = most;
         rgDynamics_TreeMultiply(world->kinematics.dynamics, tree, error, more);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Forces of users in step coordinates.
-static void rgWorld_TakeForces(rgWorld* world) {
+static void rgWorld_AddUserForces(rgWorld* world) {
     const rgModel* model = world->model;
     rgModel_StepVelocity(model, world->kinematics.q, world->state.force, world->free.tau);
     memset(world->free.added, 0, (size_t)model->vCount * sizeof(double));
@@ -180,7 +180,7 @@ void rgWorld_SetMidVelocity(rgWorld* world) {
 }
 
 // step.8: dt (tau - b), or what step.16 has in its place.
-static void rgWorld_TreePush(rgWorld* world, int tree, double* x) {
+static void rgWorld_TreeImpulse(rgWorld* world, int tree, double* x) {
     const rgTree* range = &world->model->trees[tree];
     size_t bytes = (size_t)range->dofCount * sizeof(double);
     if (world->fast.isFast[tree]) {
@@ -202,14 +202,14 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     const rgModel* model = world->model;
     rgDynamics_NeedMass(world->kinematics.dynamics);
     rgWorld_SetMidVelocity(world);
-    rgWorld_TakeForces(world);
+    rgWorld_AddUserForces(world);
     rgWorld_AddActuatorForces(world);
     rgWorld_ClampEfforts(world);
     rgWorld_AddWrenches(world);
     rgWorld_AddStepSprings(world);
     rgResult result = rg_ok;
     for (int t = 0; t < model->treeCount && result == rg_ok; ++t) {
-        rgWorld_TreePush(world, t, world->free.v);
+        rgWorld_TreeImpulse(world, t, world->free.v);
         result = rgWorld_FactorizeTree(world, t);
     }
     if (result != rg_ok) {

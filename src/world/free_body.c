@@ -99,15 +99,16 @@ static rgVec3 rgInvertMoment(const rgSym3* I, rgVec3 x) {
 
 // True if loops, rolling or contact springs bend the path of a body and the predictor knows by how
 // much. Other contacts count for nothing: an impact would bend a path that it ends.
-static bool rgWorld_IsBent(const rgWorld* world, const rgLink* link) {
-    const double* trend = world->kinematics.predictor + link->v + 3;
+static bool rgWorld_HasPredictedTurn(const rgWorld* world, const rgLink* link) {
+    const double* predictor = world->kinematics.predictor + link->v + 3;
     bool held = world->free.isLooped[link->tree] || world->contacts.treeRolls[link->tree] ||
                 world->contacts.treeSprings[link->tree];
-    return held && (trend[0] != 0 || trend[1] != 0 || trend[2] != 0);
+    return held && (predictor[0] != 0 || predictor[1] != 0 || predictor[2] != 0);
 }
 
 // step.13 of the rate that is foreseen.
-static rgVec3 rgWorld_BentImpulse(const rgWorld* world, const rgLink* link, rgVec3 w) {
+static rgVec3 rgWorld_PredictedGyroscopicImpulse(const rgWorld* world, const rgLink* link,
+                                                 rgVec3 w) {
     rgVec3 next = rgAddScaled(w, 2, rgLoad3(world->kinematics.predictor + link->v + 3));
     return rgGyroscopicImpulse(&link->moment, w, next, world->settings.dt);
 }
@@ -119,10 +120,10 @@ static rgVec3 rgWorld_SpinBody(const rgWorld* world, const rgLink* link, rgVec3 
     if (world->kinematics.driftTime[link->tree] == 0) {
         return rgSpin(I, w, torque, dt);
     }
-    if (!rgWorld_IsBent(world, link)) {
+    if (!rgWorld_HasPredictedTurn(world, link)) {
         return rgSpinFreely(I, w, torque, dt);
     }
-    rgVec3 push = rgSub(rgScale(dt, torque), rgWorld_BentImpulse(world, link, w));
+    rgVec3 push = rgSub(rgScale(dt, torque), rgWorld_PredictedGyroscopicImpulse(world, link, w));
     return rgAdd(w, rgInvertMoment(I, push));
 }
 
@@ -163,9 +164,10 @@ static rgVec3 rgWorld_SpinTorque(const rgWorld* world, const rgLink* link, rgVec
     double dt = world->settings.dt;
     rgVec3 change = rgScale(1 / dt, rgSub(spin, w));
     if (world->kinematics.driftTime[link->tree] > 0) {
-        rgVec3 bent = rgWorld_IsBent(world, link) ? rgWorld_BentImpulse(world, link, w)
-                                                  : rgGyroscopicImpulse(I, w, spin, dt);
-        return rgAddScaled(rgSym3_Multiply(I, change), 1 / dt, bent);
+        rgVec3 predictedImpulse = rgWorld_HasPredictedTurn(world, link)
+                                      ? rgWorld_PredictedGyroscopicImpulse(world, link, w)
+                                      : rgGyroscopicImpulse(I, w, spin, dt);
+        return rgAddScaled(rgSym3_Multiply(I, change), 1 / dt, predictedImpulse);
     }
     rgVec3 columns[3];
     rgSpinColumns(I, w, dt, columns);
@@ -181,9 +183,9 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
     rgVec3 c = rgRotate(q, link->center), push = rgLoad3(impulse);
     rgVec3 turn = rgSub(rgLoad3(impulse + 3), rgRotateBack(q, rgCross(c, push)));
     // the free motion: v less what the impulse changes
-    rgVec3 kick = rgInvertMoment(I, turn);
-    rgVec3 w = rgLoad3(world->kinematics.v + link->v + 3), spin = rgSub(rgLoad3(v + 3), kick);
-    rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, kick), c));
+    rgVec3 rateChange = rgInvertMoment(I, turn);
+    rgVec3 w = rgLoad3(world->kinematics.v + link->v + 3), spin = rgSub(rgLoad3(v + 3), rateChange);
+    rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, rateChange), c));
     rest = rgAddScaled(rest, -1 / link->mass, push);
     // step.11 and step.12, solved for force and torque
     rgVec3 start =
@@ -201,10 +203,10 @@ void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const dou
     double rest[6];
     rgWorld_MoveFreeBody(world, link, rest);
     rgQuat q = rgWorld_FreeRotation(world, link);
-    rgVec3 c = rgRotate(q, link->center), kick = rgSub(rgLoad3(v + 3), rgLoad3(rest + 3));
-    rgVec3 center = rgAdd(rgSub(rgLoad3(v), rgLoad3(rest)), rgCross(rgRotate(q, kick), c));
+    rgVec3 c = rgRotate(q, link->center), rateChange = rgSub(rgLoad3(v + 3), rgLoad3(rest + 3));
+    rgVec3 center = rgAdd(rgSub(rgLoad3(v), rgLoad3(rest)), rgCross(rgRotate(q, rateChange), c));
     rgVec3 push = rgScale(link->mass, center);
     rgStore3(push, impulse);
-    rgStore3(rgAdd(rgSym3_Multiply(&link->moment, kick), rgRotateBack(q, rgCross(c, push))),
+    rgStore3(rgAdd(rgSym3_Multiply(&link->moment, rateChange), rgRotateBack(q, rgCross(c, push))),
              impulse + 3);
 }

@@ -16,7 +16,7 @@ bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair) {
     const rgCollider *A = &world->contacts.colliders[pair->a],
                      *B = &world->contacts.colliders[pair->b];
     double thin = rgWorld_Thickness(world, pair->a, pair->b), radius = RG_MIN(A->radius, B->radius);
-    double travel = RG_SWING_RATIO * rgPairTravel(A, B); // step.4
+    double travel = RG_IMPACT_SPEED_RATIO * rgPairTravel(A, B); // step.4
     return travel * travel > 2 * radius * RG_CURVED_GAP_RATIO * thin;
 }
 
@@ -227,10 +227,10 @@ bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round) {
         return false;
     }
     rgWorld_PlaceEnds(world, v);
-    bool bent = rgCorrectSomeGaps(world, world->contacts.pointCount, world->contacts.points);
-    bent =
-        rgCorrectSomeGaps(world, world->contacts.inactiveCount, world->contacts.inactive) || bent;
-    return rgCorrectAllGaps(world) || bent;
+    bool corrected = rgCorrectSomeGaps(world, world->contacts.pointCount, world->contacts.points);
+    corrected = rgCorrectSomeGaps(world, world->contacts.inactiveCount, world->contacts.inactive) ||
+                corrected;
+    return rgCorrectAllGaps(world) || corrected;
 }
 
 // ---- rolling
@@ -283,7 +283,7 @@ static int rgWorld_TreeOf(const rgWorld* world, int collider) {
 }
 
 // True if the point was loaded in the last step. A point that is only near has no impulse.
-static bool rgWorld_Carried(const rgWorld* world, const rgContactPoint* point) {
+static bool rgWorld_WasLoaded(const rgWorld* world, const rgContactPoint* point) {
     const rgContactMemory* memory = rgWorld_Recall(world, point);
     return memory != NULL && rgDot(memory->linear, point->normal) > 0;
 }
@@ -294,7 +294,7 @@ static void rgWorld_CountTouches(const rgWorld* world) {
         const rgContactPoint* point = &world->contacts.points[i];
         int a = rgWorld_TreeOf(world, point->colliderA),
             b = rgWorld_TreeOf(world, point->colliderB);
-        if (!rgWorld_Carried(world, point)) {
+        if (!rgWorld_WasLoaded(world, point)) {
             continue;
         }
         if (a >= 0) {
@@ -386,7 +386,7 @@ static bool rgWorld_ContactRolls(const rgWorld* world, const rgContactPoint* poi
         !rgWorld_MayRoll(world, A, B) || !rgWorld_IsWhole(world, A) || !rgWorld_IsWhole(world, B)) {
         return false;
     }
-    return rgWorld_Carried(world, point);
+    return rgWorld_WasLoaded(world, point);
 }
 
 static void rgWorld_SetRolling(const rgWorld* world, int collider, bool rolls) {
@@ -430,7 +430,7 @@ static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
 }
 
 void rgWorld_FindRolling(rgWorld* world) {
-    bool foreseen = false;
+    bool isPlaced = false;
     memset(world->contacts.treeRolls, 0, (size_t)world->model->treeCount * sizeof(bool));
     rgWorld_CountTouches(world);
     rgWorld_FindSprings(world);
@@ -439,15 +439,15 @@ void rgWorld_FindRolling(rgWorld* world) {
         if (!rgWorld_ContactRolls(world, &world->contacts.points[i])) {
             continue;
         }
-        if (!foreseen) {
+        if (!isPlaced) {
             for (int k = 0; k < world->model->vCount; ++k) {
                 world->next.v[k] = world->kinematics.v[k] + 2 * world->kinematics.predictor[k];
             }
             rgWorld_RateLinks(world, world->next.v);
             rgWorld_PlaceEnds(world, world->next.v);
-            rgWorld_CarryVelocity(world, world->kinematics.q, world->next.q, world->next.v);
+            rgWorld_TransformVelocity(world, world->kinematics.q, world->next.q, world->next.v);
             rgDynamics_SetState(world->readout->start, world->next.q, world->next.v);
-            foreseen = true;
+            isPlaced = true;
         }
         rgWorld_RollContact(world, &world->contacts.points[i]);
     }
@@ -462,7 +462,7 @@ void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point) {
 }
 
 // Another point of its bodies carries.
-static bool rgWorld_IsHeldBeside(const rgWorld* world, const rgContactPoint* rolling) {
+static bool rgWorld_HasOtherLoad(const rgWorld* world, const rgContactPoint* rolling) {
     int a = rgWorld_TreeOf(world, rolling->colliderA),
         b = rgWorld_TreeOf(world, rolling->colliderB);
     for (int i = 0; i < world->contacts.pointCount; ++i) {
@@ -482,7 +482,7 @@ bool rgWorld_ReviseRolling(rgWorld* world) {
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
         if (point->rolls && (!(world->constraints.rows.lambda[point->firstRow + 2] > 0) ||
-                             rgWorld_IsHeldBeside(world, point))) {
+                             rgWorld_HasOtherLoad(world, point))) {
             rgWorld_StopRoll(world, point);
             any = true;
         }

@@ -37,8 +37,8 @@ static rgResult rgInverse_Create(rgWorld* world) {
     if (!good) {
         return rg_errorMemory;
     }
-    double** arrays[] = {&work->asked, &work->vRef, &work->driven, &work->acceleration,
-                         &work->push,  &work->need, &work->force,  &work->contactForce};
+    double** arrays[] = {&work->givenV, &work->vRef, &work->driven, &work->acceleration,
+                         &work->push,   &work->need, &work->force,  &work->contactForce};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         *arrays[i] = rgInverse_Take(world, nv, sizeof(double), &good);
     }
@@ -58,7 +58,7 @@ void rgInverse_Destroy(rgWorld* world) {
     void* arrays[] = {work->vRef,  work->driven,   work->acceleration, work->push,
                       work->need,  work->force,    work->contactForce, work->actuated,
                       work->bases, work->contacts, work->reference,    work->target,
-                      work->saved, work->opens,    work->dense,        work->asked};
+                      work->saved, work->opens,    work->dense,        work->givenV};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->heap.allocator, arrays[i]);
     }
@@ -146,18 +146,18 @@ static bool rgInverse_StopRolls(const rgInverseCall* call) {
 }
 
 static rgTargetVelocity rgInverse_TargetVelocity(const rgInverseCall* call) {
-    return (rgTargetVelocity){call->work->asked, call->def->coordinates == rg_velocityBody};
+    return (rgTargetVelocity){call->work->givenV, call->def->coordinates == rg_velocityBody};
 }
 
 // Row velocities of trees that v_ref makes fast. True: there are some.
 static bool rgInverse_FindFast(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgTargetVelocity asked = rgInverse_TargetVelocity(call);
+    rgTargetVelocity givenV = rgInverse_TargetVelocity(call);
     bool any = false;
     for (int t = 0; t < world->model->treeCount; ++t) {
-        world->fast.isTransported[t] = rgWorld_BecomesFast(world, t, asked.v);
+        world->fast.isTransported[t] = rgWorld_BecomesFast(world, t, givenV.v);
         if (world->fast.isTransported[t]) {
-            rgWorld_FindFast(world, t, &asked, call->work->vRef);
+            rgWorld_FindFast(world, t, &givenV, call->work->vRef);
             any = true;
         }
     }
@@ -270,7 +270,7 @@ static rgResult rgInverse_Judge(rgInverseCall* call) {
 // ---- forces
 
 // inverse.11: Forces that the motion needs without any impulse, less those that act anyway.
-static void rgInverse_Need(rgInverseCall* call) {
+static void rgInverse_RequiredForce(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
     int nv = world->model->vCount;
@@ -288,8 +288,8 @@ static void rgInverse_Need(rgInverseCall* call) {
         }
         if (world->fast.isFast[t] && rgWorld_IsRefined(world, t) &&
             rgWorld_CountSubsteps(world, t) > 1) {
-            rgTargetVelocity asked = rgInverse_TargetVelocity(call);
-            rgWorld_FindSubstepForce(world, t, &asked, work->need);
+            rgTargetVelocity givenV = rgInverse_TargetVelocity(call);
+            rgWorld_FindSubstepForce(world, t, &givenV, work->need);
         }
     }
 }
@@ -340,16 +340,16 @@ static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index
 
 // Length of what the unactuated rows among three or one must be given; zero if it is nothing beside
 // the forces that act there, or within the tolerance.
-static double rgInverse_Lack(const rgInverseCall* call, int first, int count) {
+static double rgInverse_MissingForce(const rgInverseCall* call, int first, int count) {
     const rgInverseWork* work = call->work;
-    double lack = 0, scale = 0;
+    double missing = 0, scale = 0;
     for (int k = first; k < first + count; ++k) {
         if (!work->actuated[k]) {
-            lack = hypot(lack, work->force[k]);
+            missing = hypot(missing, work->force[k]);
             scale = hypot(scale, fabs(work->need[k]) + fabs(work->contactForce[k]));
         }
     }
-    return lack > fmax(RG_MISSING_RATIO * scale, call->def->tolerance) ? lack : 0;
+    return missing > fmax(RG_MISSING_RATIO * scale, call->def->tolerance) ? missing : 0;
 }
 
 static void rgInverse_FindMissing(rgInverseCall* call) {
@@ -362,8 +362,8 @@ static void rgInverse_FindMissing(rgInverseCall* call) {
         }
         bool slides = link->kind == rg_linkFree || link->kind == rg_linkPrismatic;
         int linear = slides ? RG_MIN(link->vCount, 3) : 0;
-        double force = rgInverse_Lack(call, link->v, linear);
-        double torque = rgInverse_Lack(call, link->v + linear, link->vCount - linear);
+        double force = rgInverse_MissingForce(call, link->v, linear);
+        double torque = rgInverse_MissingForce(call, link->v + linear, link->vCount - linear);
         out->missingForce = fmax(out->missingForce, force);
         out->missingTorque = fmax(out->missingTorque, torque);
     }
@@ -467,14 +467,14 @@ static void rgInverse_SetActuated(rgInverseCall* call) {
 // The velocity that rows have in a step that ends with v_ref.
 static void rgInverse_FindRowVelocity(rgInverseCall* call) {
     rgWorld* world = call->world;
-    rgTargetVelocity asked = rgInverse_TargetVelocity(call);
-    if (asked.inBody) {
+    rgTargetVelocity givenV = rgInverse_TargetVelocity(call);
+    if (givenV.inBody) {
         rgWorld_StepVelocityAfter(world, call->work->vRef);
     }
     memcpy(world->next.endV, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
     for (int t = 0; t < world->model->treeCount; ++t) {
         if (world->fast.isFast[t]) {
-            rgWorld_FindFast(world, t, &asked, call->work->vRef);
+            rgWorld_FindFast(world, t, &givenV, call->work->vRef);
         }
     }
 }
@@ -493,7 +493,7 @@ static rgResult rgInverse_Prepare(rgInverseCall* call, const double* vRef) {
         return result;
     }
     for (int i = 0; i < world->model->vCount; ++i) {
-        call->work->asked[i] = call->work->vRef[i] = vRef[i];
+        call->work->givenV[i] = call->work->vRef[i] = vRef[i];
     }
     rgInverse_FindRowVelocity(call);
     if (!rgInverse_FitsState(call)) {
@@ -599,7 +599,7 @@ static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
         return result;
     }
     rgInverse_Target(call);                 // J v_ref + gamma -> what is allowed
-    rgInverse_Need(call);                   // v_ref -> RNEA
+    rgInverse_RequiredForce(call);          // v_ref -> RNEA
     result = rgInverse_SolveImpulses(call); // -> lambda
     if (result != rg_ok) {
         return result;

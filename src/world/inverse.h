@@ -16,28 +16,28 @@ typedef struct rgInverseOpen {
 
 // The least-squares problem over the open impulses, in the form that the contact solver takes.
 typedef struct rgReduced {
-    int unknownCount;   // rows of the degrees of freedom that have no motor
-    int* columnOf;      // vCount: position among those, or -1
-    int* massStart;     // identity
-    int* massColumn;    //
-    double* massValue;  //
-    double* wanted;     // vCount: impulse that is missing without the open rows
-    int rowCapacity;    //
-    rgBlock* blocks;    // per open block
-    int blockCapacity;  //
-    int* rowStart;      // per reduced row, and one more
-    double* x;          // per reduced row: impulse
-    double* anchor;     // where the proximal term pulls
-    double* g;          //
-    double* compliance; //
-    int entryCapacity;  //
-    int* column;        //
-    double* value;      //
+    int unknownCount;       // rows of the degrees of freedom that have no motor
+    int* columnOf;          // vCount: position among those, or -1
+    int* massStart;         // identity
+    int* massColumn;        //
+    double* massValue;      //
+    double* missingImpulse; // vCount: impulse that is missing without the open rows
+    int rowCapacity;        //
+    rgBlock* blocks;        // per open block
+    int blockCapacity;      //
+    int* rowStart;          // per reduced row, and one more
+    double* x;              // per reduced row: impulse
+    double* anchor;         // where the proximal term pulls
+    double* g;              //
+    double* compliance;     //
+    int entryCapacity;      //
+    int* column;            //
+    double* value;          //
     rgContactSolver* solver;
 } rgReduced;
 
 typedef struct rgInverseWork {
-    double* asked;        // vCount: v_ref as it came
+    double* givenV;       // vCount: v_ref as it came
     double* vRef;         // vCount, step coordinates: of the rows
     double* driven;       // rgWorld_SumOtherForces
     double* acceleration; // vCount

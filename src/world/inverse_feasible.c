@@ -7,11 +7,11 @@
 #include <string.h>
 
 void rgReduced_Free(rgWorld* world, rgReduced* reduced) {
-    void* arrays[] = {reduced->columnOf,  reduced->massStart,  reduced->massColumn,
-                      reduced->massValue, reduced->wanted,     reduced->blocks,
-                      reduced->rowStart,  reduced->x,          reduced->anchor,
-                      reduced->g,         reduced->compliance, reduced->column,
-                      reduced->value};
+    void* arrays[] = {
+        reduced->columnOf,       reduced->massStart, reduced->massColumn, reduced->massValue,
+        reduced->missingImpulse, reduced->blocks,    reduced->rowStart,   reduced->x,
+        reduced->anchor,         reduced->g,         reduced->compliance, reduced->column,
+        reduced->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->heap.allocator, arrays[i]);
     }
@@ -29,7 +29,7 @@ static rgResult rgReduced_Create(rgWorld* world, rgReduced* reduced) {
     reduced->massStart = rgAllocate(allocator, nv + 1, sizeof(int));
     reduced->massColumn = rgAllocate(allocator, nv, sizeof(int));
     reduced->massValue = rgAllocate(allocator, nv, sizeof(double));
-    reduced->wanted = rgAllocate(allocator, nv, sizeof(double));
+    reduced->missingImpulse = rgAllocate(allocator, nv, sizeof(double));
     rgContactSolverDef def = rgDefaultContactSolverDef();
     def.model = rg_modelCcp;
     def.tolerance = RG_FEASIBLE_TOLERANCE;
@@ -37,7 +37,7 @@ static rgResult rgReduced_Create(rgWorld* world, rgReduced* reduced) {
     def.allocator = *allocator;
     bool good = reduced->columnOf != NULL && reduced->massStart != NULL &&
                 reduced->massColumn != NULL && reduced->massValue != NULL &&
-                reduced->wanted != NULL;
+                reduced->missingImpulse != NULL;
     rgResult result = good ? rgCreateContactSolver(&def, &reduced->solver) : rg_errorMemory;
     if (result != rg_ok) {
         rgReduced_Free(world, reduced);
@@ -98,7 +98,7 @@ static void rgReduced_Columns(const rgInverseCall* call, rgReduced* reduced) {
 // ---- rows
 
 // The row's part of an open block: a row of its own, or everything that follows the normal.
-static bool rgOpen_Takes(const rgInverseOpen* open, int reducedRow, int k) {
+static bool rgOpen_Contains(const rgInverseOpen* open, int reducedRow, int k) {
     bool single = open->block.rowCount == 1;
     int normal = open->count == 1 ? 0 : 2;
     if (single || reducedRow == normal) {
@@ -113,7 +113,7 @@ static void rgOpen_Row(const rgWorld* world, const rgInverseOpen* open, int redu
     int normal = open->count == 1 ? 0 : 2;
     memset(y, 0, (size_t)world->model->vCount * sizeof(double));
     for (int k = 0; k < open->count; ++k) {
-        if (!rgOpen_Takes(open, reducedRow, k)) {
+        if (!rgOpen_Contains(open, reducedRow, k)) {
             continue;
         }
         bool follows = open->block.rowCount == 1 || reducedRow == normal;
@@ -229,19 +229,19 @@ static void rgReduced_Spread(const rgInverseCall* call, const double* x) {
 
 // inverse.13: The impulse that unactuated rows lack when nothing but the open impulses is left to
 // choose.
-static void rgReduced_Wanted(rgInverseCall* call) {
+static void rgReduced_Target(rgInverseCall* call) {
     rgWorld* world = call->world;
     rgInverseWork* work = call->work;
-    double* wanted = work->reduced.wanted;
+    double* missingImpulse = work->reduced.missingImpulse;
     for (int i = 0; i < world->model->vCount; ++i) {
-        wanted[i] = world->settings.dt * work->need[i];
+        missingImpulse[i] = world->settings.dt * work->need[i];
     }
     rgInverse_ImpulseForce(world, world->constraints.rows.lambda, work->push);
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
         if (world->kinematics.isFreeBody[t]) {
             rgWorld_FreeBodyImpulse(world, &world->model->links[tree->firstLink],
-                                    work->vRef + tree->firstDof, wanted + tree->firstDof);
+                                    work->vRef + tree->firstDof, missingImpulse + tree->firstDof);
         }
     }
     memcpy(work->saved, world->constraints.rows.lambda,
@@ -256,7 +256,7 @@ static void rgReduced_Wanted(rgInverseCall* call) {
     }
     rgInverse_ImpulseForce(world, work->saved, work->push);
     for (int i = 0; i < world->model->vCount; ++i) {
-        wanted[i] -= work->push[i];
+        missingImpulse[i] -= work->push[i];
     }
 }
 
@@ -274,11 +274,11 @@ static double rgReduced_Scale(const rgReduced* reduced, int rowCount) {
 
 static void rgReduced_SetTerms(rgInverseCall* call, int rowCount, double scale) {
     rgReduced* reduced = &call->work->reduced;
-    const double* wanted = reduced->wanted;
+    const double* missingImpulse = reduced->missingImpulse;
     double pull = RG_FEASIBLE_PROXIMAL_RATIO * scale;
     for (int i = 0; i < call->world->model->vCount; ++i) {
         if (reduced->columnOf[i] >= 0) {
-            call->world->kinematics.scratch[reduced->columnOf[i]] = wanted[i];
+            call->world->kinematics.scratch[reduced->columnOf[i]] = missingImpulse[i];
         }
     }
     for (int r = 0; r < rowCount; ++r) {
@@ -318,7 +318,7 @@ static rgResult rgReduced_Solve(rgInverseCall* call, int rowCount) {
     for (int pass = 0; pass < RG_FEASIBLE_PASSES && result == rg_ok; ++pass) {
         rgContactReport report;
         memcpy(reduced->anchor, reduced->x, (size_t)rowCount * sizeof(double));
-        rgReduced_Wanted(call);
+        rgReduced_Target(call);
         rgReduced_SetTerms(call, rowCount, scale);
         result = rgContactSolver_Solve(reduced->solver, &problem, reduced->x, NULL, &report);
         report.iterationCount += call->result->feasible.iterationCount;

@@ -81,12 +81,12 @@ static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double le
     }
     rgKinematicLink guide = {pose, next, before, velocity, velocity};
     if (lead > 0) {
-        double change[6], trend[6];
+        double change[6], predictor[6];
         rgStoreSpatial(rgSpatialAddScaled(velocity, -1, before), change);
-        rgPredictChange(x + rg_kinematicChange, change, 3, trend);
-        rgPredictChange(x + rg_kinematicChange + 3, change + 3, 3, trend + 3);
+        rgPredictChange(x + rg_kinematicChange, change, 3, predictor);
+        rgPredictChange(x + rg_kinematicChange + 3, change + 3, 3, predictor + 3);
         guide.pose = rgMovePose(pose, velocity, lead);
-        guide.end = rgSpatialAdd(velocity, rgLoadSpatial(trend));
+        guide.end = rgSpatialAdd(velocity, rgLoadSpatial(predictor));
     }
     return guide;
 }
@@ -200,7 +200,7 @@ bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose) {
                   (rgPrescribed){.pose = pose, .velocity = rgWorld_BodyVelocity(world, body)}, x);
     rgWorld_WakeAll(world); // it may have carried anything
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Disturb(world);
+    rgMonitor_Reset(world);
     return true;
 }
 
@@ -214,7 +214,7 @@ bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial veloc
     memcpy(kept, x + rg_kinematicPose, sizeof(kept));
     rgStoreMotion(world, body, (rgPrescribed){.pose = pose, .velocity = velocity}, x);
     memcpy(x + rg_kinematicPose, kept, sizeof(kept)); // not moved by rounding
-    rgWorld_WakeTied(world, world->model->bodyPlaces[body.index1 - 1].link);
+    rgWorld_WakeLoops(world, world->model->bodyPlaces[body.index1 - 1].link);
     rgReadout_Invalidate(world->readout);
     return true;
 }
@@ -231,6 +231,6 @@ rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose) {
     const rgPlace* place = &world->model->bodyPlaces[body.index1 - 1];
     rgStorePose(rgPrescribe(place, (rgPrescribed){.pose = pose}).pose, x + rg_kinematicTarget);
     x[rg_kinematicMode] = rg_kinematicReach;
-    rgWorld_WakeTied(world, place->link);
+    rgWorld_WakeLoops(world, place->link);
     return rg_ok;
 }

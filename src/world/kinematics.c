@@ -17,7 +17,7 @@ static void rgWorld_DriftToMiddle(rgWorld* world) {
         }
     }
     if (drifts) {
-        rgWorld_CarryVelocity(world, state->q, world->kinematics.q, world->kinematics.v);
+        rgWorld_TransformVelocity(world, state->q, world->kinematics.q, world->kinematics.v);
     }
     memcpy(world->kinematics.predictor, state->predictor, (size_t)model->vCount * sizeof(double));
     if (drifts) {
@@ -57,8 +57,8 @@ rgResult rgUpdateKinematics(rgStep* step) {
     bool drifts = world->settings.integrator == rg_integratorMidpoint;
     rgWorld_StartSleep(world);
     for (int t = 0; t < world->model->treeCount; ++t) {
-        bool waits = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
-        world->kinematics.driftTime[t] = drifts && !waits ? 0.5 * world->settings.dt : 0;
+        bool wasSet = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
+        world->kinematics.driftTime[t] = drifts && !wasSet ? 0.5 * world->settings.dt : 0;
     }
     rgWorld_Place(world);
     return rg_ok;

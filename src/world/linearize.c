@@ -21,23 +21,23 @@ void rgLinearization_Freeze(rgLinearization* l, const char* why) {
 
 // ---- memory
 
-typedef struct rgCarver {
+typedef struct rgDecomposer {
     char* block;
     size_t used;
-} rgCarver;
+} rgDecomposer;
 
-static void* rgCarve(rgCarver* carver, size_t count, size_t size) {
+static void* rgCarve(rgDecomposer* carver, size_t count, size_t size) {
     size_t bytes = (count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
     void* piece = carver->block != NULL ? carver->block + carver->used : NULL;
     carver->used += bytes;
     return piece;
 }
 
-static double* rgCarveNumbers(rgCarver* carver, size_t rows, size_t columns) {
+static double* rgCarveNumbers(rgDecomposer* carver, size_t rows, size_t columns) {
     return rgCarve(carver, rows * columns, sizeof(double));
 }
 
-static void rgLinearization_Carve(const rgWorld* world, rgLinearization* l, rgCarver* c) {
+static void rgLinearization_Carve(const rgWorld* world, rgLinearization* l, rgDecomposer* c) {
     const rgModel* model = world->model;
     size_t n = (size_t)l->n, m = (size_t)l->m, width = (size_t)l->width;
     size_t p = (size_t)l->projectedCapacity, links = (size_t)rgModel_AllLinks(model);
@@ -99,7 +99,7 @@ static void rgLinearization_Carve(const rgWorld* world, rgLinearization* l, rgCa
 
 // Arrays for the rows that the step has.
 rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l) {
-    rgCarver plan = {.block = NULL};
+    rgDecomposer plan = {.block = NULL};
     rgLinearization_Carve(world, l, &plan);
     if ((double)plan.used > RG_MOST_BYTES) {
         return rg_errorUnsupported;
@@ -107,7 +107,7 @@ rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l) {
     rgResult result = rgReserve(&world->heap.allocator, (void**)&l->block, &l->blockCapacity, 0,
                                 (int)plan.used, 1);
     if (result == rg_ok) {
-        plan = (rgCarver){.block = l->block};
+        plan = (rgDecomposer){.block = l->block};
         rgLinearization_Carve(world, l, &plan);
     }
     return result;

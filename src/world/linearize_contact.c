@@ -35,7 +35,7 @@ static void rgPlaneVariation(const rgContactPoint* point, bool planeIsA, double 
 }
 
 // Points of a pair with a plane whose other side rides on its body.
-static bool rgPlaneRides(const rgWorld* world, const rgContactPoint* point,
+static bool rgPlaneMoves(const rgWorld* world, const rgContactPoint* point,
                          rgContactVariation* out) {
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
@@ -163,7 +163,7 @@ void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l) {
             continue;
         }
         for (int k = i; k < i + count; ++k) {
-            if (!rgPlaneRides(world, &world->contacts.points[k], &l->points[k])) {
+            if (!rgPlaneMoves(world, &world->contacts.points[k], &l->points[k])) {
                 rgProbePair(world, l, i, count);
                 break;
             }

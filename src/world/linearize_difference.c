@@ -5,11 +5,11 @@
 #include <string.h>
 
 // The state as a step begins with it, and the definitions that parameters change.
-typedef struct rgNudged {
+typedef struct rgPerturbed {
     double *q, *v, *control, *force;
-} rgNudged;
+} rgPerturbed;
 
-static void rgKeep(const rgWorld* world, rgNudged* kept, bool back) {
+static void rgKeep(const rgWorld* world, rgPerturbed* kept, bool back) {
     size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
     size_t u = (size_t)world->model->info.actuatorCount;
     double* live[4] = {world->state.q, world->state.v, world->state.control, world->state.force};
@@ -21,7 +21,7 @@ static void rgKeep(const rgWorld* world, rgNudged* kept, bool back) {
 }
 
 // A column by an increment. False: it is none that can be changed so.
-static void rgNudge(rgWorld* world, const rgLinearization* l, int column, double by) {
+static void rgPerturb(rgWorld* world, const rgLinearization* l, int column, double by) {
     int n = l->n;
     if (column < n) {
         double* unit = l->bars[0];
@@ -50,11 +50,11 @@ typedef struct rgEnds {
     double *q[2], *v[2];
 } rgEnds;
 
-static rgResult rgDifference(rgWorld* world, rgLinearization* l, rgNudged* kept, rgEnds* ends,
+static rgResult rgDifference(rgWorld* world, rgLinearization* l, rgPerturbed* kept, rgEnds* ends,
                              int column) {
     double h = l->def.increment;
     for (int side = 0; side < 2; ++side) {
-        rgNudge(world, l, column, side == 0 ? -h : h);
+        rgPerturb(world, l, column, side == 0 ? -h : h);
         rgResult result = rgReadNext(world, ends->q[side], ends->v[side]);
         rgKeep(world, kept, true);
         if (result != rg_ok) {
@@ -87,7 +87,7 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
         return result;
     }
     double* x = (double*)(void*)l->kept;
-    rgNudged kept = {x, x + nq, x + nq + n, x + nq + n + u};
+    rgPerturbed kept = {x, x + nq, x + nq + n, x + nq + n + u};
     x += nq + 2 * n + u;
     rgEnds ends = {{x, x + nq}, {x + 2 * nq, x + 2 * nq + n}};
     rgKeep(world, &kept, false);

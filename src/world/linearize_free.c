@@ -16,7 +16,8 @@ void rgFlow_Fill(const rgWorld* world, const double* v, rgFlow* flow) {
     flow->links[0] = (rgSpatial){0};
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
-        rgSpatial sum = flow->links[link->parent], carrier = rgDynamics_Carrier(d, link, sum, v);
+        rgSpatial sum = flow->links[link->parent],
+                  carrier = rgDynamics_ParentMotion(d, link, sum, v);
         for (int k = link->v; k < link->v + link->vCount; ++k) {
             flow->carried[k] = rgMotionCross(&carrier, &d->axes[k]);
             sum = rgSpatialAddScaled(sum, v[k], d->axes[k]);
@@ -486,7 +487,7 @@ rgMat3 rgLinearize_SpinInverse(const rgWorld* world, const rgLink* link, rgVec3 
 }
 
 // The gyroscopic impulse of the rate w + 2 t that is foreseen.
-static rgSpinChange rgForeseenSpin(const rgWorld* world, const rgLink* link, rgVec3 before) {
+static rgSpinChange rgPredictedSpin(const rgWorld* world, const rgLink* link, rgVec3 before) {
     double half = 0.5 * world->settings.dt;
     const rgSym3* I = &link->moment;
     const double* p = world->kinematics.predictor + link->v + 3;
@@ -541,7 +542,7 @@ static rgSpinChange rgSpinOf(const rgWorld* world, const rgLink* link, rgVec3 be
         return rgStartSpin(world, link, before, after);
     }
     return held && (t[0] != 0 || t[1] != 0 || t[2] != 0)
-               ? rgForeseenSpin(world, link, before)
+               ? rgPredictedSpin(world, link, before)
                : rgMidpointSpin(world, link, before, after);
 }
 

@@ -355,8 +355,8 @@ static rgBiasSlope rgPointBiasSlope(const rgWorld* world, const rgFlow* flow, in
 
 // What is foreseen turns with joints, t' = t x angle: of a row by the velocity of the bias, to that
 // by Q.
-static void rgTurnForeseen(const rgWorld* world, const rgLinearization* l, const double* byV,
-                           double* byQ) {
+static void rgTurnPredicted(const rgWorld* world, const rgLinearization* l, const double* byV,
+                            double* byQ) {
     const rgModel* model = world->model;
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
@@ -399,7 +399,7 @@ static void rgAddLoopGain(rgWorld* world, rgLinearization* l, int row) {
                 sign * rgVec3_At(linear ? slope.byV.linear : slope.byV.angular, source->row % 3);
         }
     }
-    rgTurnForeseen(world, l, byV, out);
+    rgTurnPredicted(world, l, byV, out);
     for (int j = 0; j < l->n; ++j) {
         out[l->n + j] += byV[j];
     }

@@ -27,7 +27,7 @@ void rgMonitor_Create(rgWorld* world) {
     world->monitor.placed = true;
 }
 
-void rgMonitor_Disturb(rgWorld* world) {
+void rgMonitor_Reset(rgWorld* world) {
     world->monitor.placed = true;
     world->monitor.ranAway = false;
 }
@@ -37,8 +37,8 @@ void rgMonitor_Change(rgWorld* world) {
     world->monitor.passive = false;
 }
 
-static void rgMonitor_Keep(rgMonitor* monitor, rgAnomaly* most, rgAnomaly one, double normal,
-                           rgAnomalyFlag anomaly) {
+static void rgMonitor_Update(rgMonitor* monitor, rgAnomaly* most, rgAnomaly one, double normal,
+                             rgAnomalyFlag anomaly) {
     if (one.amount > most->amount) {
         *most = one;
     }
@@ -74,7 +74,7 @@ void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifo
     double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
     rgAnomaly depth = rgAnomalyAt(world, before - least - world->settings.dt * speed, A, B);
     double normal = RG_ANOMALY_LEAST_DEPTH + RG_ANOMALY_DEPTH_RATIO * RG_MIN(A->radius, B->radius);
-    rgMonitor_Keep(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
+    rgMonitor_Update(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
 }
 
 // ---- contact forces (step.31)
@@ -98,7 +98,7 @@ static void rgMonitor_Forces(rgWorld* world) {
     rgAnomaly one = rgAnomalyAt(world, force, &world->contacts.colliders[point->colliderA],
                                 &world->contacts.colliders[point->colliderB]);
     double normal = RG_ANOMALY_FORCE_RATIO * weight + RG_ANOMALY_STOP_RATIO * stop;
-    rgMonitor_Keep(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
+    rgMonitor_Update(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
 }
 
 // ---- energy (step.32)
@@ -165,7 +165,7 @@ void rgMonitor_AfterCommit(rgWorld* world) {
     double energy = rgMonitor_Energy(world);
     double normal = rgMonitor_NormalEnergy(world, RG_ANOMALY_ENERGY_RATIO);
     rgAnomaly rise = {energy - monitor->least, *world->state.time, {0}, {0}};
-    rgMonitor_Keep(monitor, &monitor->health.energy, rise, normal, rg_anomalyEnergy);
+    rgMonitor_Update(monitor, &monitor->health.energy, rise, normal, rg_anomalyEnergy);
     if (!monitor->stores && energy < monitor->least) {
         monitor->least = energy;
     }

@@ -127,7 +127,8 @@ void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const dou
 }
 
 // step.27: While a free body turns, the velocity of its centre stays, that of its origin does not.
-void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to, double* v) {
+void rgWorld_TransformVelocity(const rgWorld* world, const double* from, const double* to,
+                               double* v) {
     const rgModel* model = world->model;
     for (int t = 0; t < model->treeCount; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
@@ -161,7 +162,7 @@ rgResult rgUpdateBodyVelocity(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
     memcpy(world->next.bodyV, world->next.endV, (size_t)model->vCount * sizeof(double));
-    rgWorld_CarryVelocity(world, world->kinematics.q, world->next.q, world->next.bodyV);
+    rgWorld_TransformVelocity(world, world->kinematics.q, world->next.q, world->next.bodyV);
     rgModel_BodyVelocity(model, world->next.q, world->next.bodyV, world->next.bodyV);
     return rgUpdateFastVelocity(world);
 }
@@ -209,7 +210,7 @@ void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
 
 // step.9: Of the last two changes the smaller, where they point the same way: an impact, or what
 // jitters, says nothing about the next step.
-void rgPredictChange(const double* last, const double* now, int count, double* trend) {
+void rgPredictChange(const double* last, const double* now, int count, double* predictor) {
     double both = 0, a = 0, b = 0;
     for (int k = 0; k < count; ++k) {
         both += last[k] * now[k];
@@ -217,13 +218,13 @@ void rgPredictChange(const double* last, const double* now, int count, double* t
         b += now[k] * now[k];
     }
     for (int k = 0; k < count; ++k) {
-        trend[k] = both > 0 ? 0.5 * (a < b ? last[k] : now[k]) : 0;
+        predictor[k] = both > 0 ? 0.5 * (a < b ? last[k] : now[k]) : 0;
     }
 }
 
 void rgWorld_CommitPredictor(rgWorld* world) {
     const rgModel* model = world->model;
-    double *last = world->state.change, *trend = world->state.predictor;
+    double *last = world->state.change, *predictor = world->state.predictor;
     if (world->settings.integrator == rg_integratorEuler) {
         return;
     }
@@ -235,10 +236,10 @@ void rgWorld_CommitPredictor(rgWorld* world) {
         const rgLink* link = &model->links[i];
         int first = link->v, count = link->vCount;
         rgPredictChange(last + first, world->kinematics.scratch + first, RG_MIN(count, 3),
-                        trend + first);
+                        predictor + first);
         if (count > 3) {
             rgPredictChange(last + first + 3, world->kinematics.scratch + first + 3, 3,
-                            trend + first + 3);
+                            predictor + first + 3);
         }
     }
     memcpy(last, world->kinematics.scratch, (size_t)model->vCount * sizeof(double));

@@ -22,8 +22,8 @@ static bool rgWorld_PlaceTargets(const rgWorld* world) {
     return true;
 }
 
-static bool rgWorld_PassesBy(const rgWorld* world, const rgCollider* collider,
-                             const rgQueryFilter* filter) {
+static bool rgWorld_IsFiltered(const rgWorld* world, const rgCollider* collider,
+                               const rgQueryFilter* filter) {
     const rgModel* model = world->model;
     const rgShapeDef* shape = &model->shapes[collider->shape];
     if (shape->disabled || rgWorld_LinkIsDisabled(world, collider->link)) {
@@ -85,7 +85,7 @@ bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter
         const rgTarget* target = &world->readout->targets[i];
         rgRayHit found;
         if (!rgRayMeetsBox(&target->box, rest.origin, rest.direction, rest.maxFraction) ||
-            rgWorld_PassesBy(world, collider, filter) ||
+            rgWorld_IsFiltered(world, collider, filter) ||
             !rgRayCast(collider->geometry, target->pose, &rest, &found) ||
             (any && found.fraction >= hit->fraction)) {
             continue;
@@ -158,7 +158,7 @@ bool rgWorld_ShapeCast(const rgWorld* world, const rgGeometry* geometry, rgPose 
         rgBox swept = rgSweptBox(geometry, pose, rgScale(most, direction));
         double fraction = 0;
         rgProximity proximity;
-        if (!rgBoxesMeet(&swept, &target->box) || rgWorld_PassesBy(world, collider, filter) ||
+        if (!rgBoxesMeet(&swept, &target->box) || rgWorld_IsFiltered(world, collider, filter) ||
             !rgCastAt(geometry, pose, direction, most, collider->geometry, target->pose, &fraction,
                       &proximity) ||
             (any && fraction >= hit->fraction)) {
@@ -184,7 +184,7 @@ int rgWorld_Overlaps(const rgWorld* world, const rgGeometry* geometry, rgPose po
     for (int i = 0; i < world->contacts.colliderCount; ++i) {
         const rgCollider* collider = &world->contacts.colliders[i];
         const rgTarget* target = &world->readout->targets[i];
-        if (rgBoxesMeet(&box, &target->box) && !rgWorld_PassesBy(world, collider, filter) &&
+        if (rgBoxesMeet(&box, &target->box) && !rgWorld_IsFiltered(world, collider, filter) &&
             rgOverlap(geometry, pose, collider->geometry, target->pose)) {
             if (count < capacity) {
                 shapes[count] = (rgShapeId){collider->shape + 1};
@@ -217,21 +217,21 @@ rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
         return NULL;
     }
     rgReadout* readout = world->readout;
-    if (readout->asked == NULL) {
+    if (readout->query == NULL) {
         rgDynamicsDef def = rgDefaultDynamicsDef(world->variant.shared);
         def.allocator = world->heap.allocator;
-        if (rgCreateDynamics(world->variant.shared, &def, &readout->asked) != rg_ok) {
+        if (rgCreateDynamics(world->variant.shared, &def, &readout->query) != rg_ok) {
             return NULL;
         }
     }
-    if (!readout->askedValid) {
-        readout->asked->model = world->model;
-        readout->asked->gravity = world->settings.gravity;
-        rgWorld_PlaceNow(world, readout->asked);
-        rgDynamics_SetState(readout->asked, world->state.q, world->state.v);
-        readout->askedValid = true;
+    if (!readout->queryValid) {
+        readout->query->model = world->model;
+        readout->query->gravity = world->settings.gravity;
+        rgWorld_PlaceNow(world, readout->query);
+        rgDynamics_SetState(readout->query, world->state.q, world->state.v);
+        readout->queryValid = true;
     }
-    return readout->asked;
+    return readout->query;
 }
 
 rgSpatial rgWorld_FrameAcceleration(const rgWorld* world, rgFrameId frame) {

@@ -5,7 +5,7 @@
 void rgReadout_Invalidate(rgReadout* readout) {
     readout->nowValid = readout->startValid = false;
     readout->contactsValid = readout->constraintsValid = readout->sensorsValid = false;
-    readout->askedValid = readout->targetsValid = readout->touchesValid = false;
+    readout->queryValid = readout->targetsValid = readout->touchesValid = false;
 }
 
 rgResult rgReadout_Create(rgWorld* world) {
@@ -51,7 +51,7 @@ void rgReadout_Destroy(rgWorld* world) {
     }
     rgDestroyDynamics(readout->now);
     rgDestroyDynamics(readout->start);
-    rgDestroyDynamics(readout->asked);
+    rgDestroyDynamics(readout->query);
     rgRelease(&world->heap.allocator, readout->targets);
     rgRelease(&world->heap.allocator, readout->touches);
     rgRelease(&world->heap.allocator, readout->contacts);
@@ -206,13 +206,13 @@ static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
         rgWorld_RateLinks(world, world->next.v);
     }
     for (int i = 0, w = 0; i < world->contacts.pointCount || w < world->contacts.inactiveCount;) {
-        bool waits = w < world->contacts.inactiveCount &&
-                     (i == world->contacts.pointCount ||
-                      rgPointBefore(&world->contacts.inactive[w], &world->contacts.points[i]));
-        *contacts++ = waits ? rgWorld_ReadInactive(world, &world->contacts.inactive[w])
-                            : rgWorld_ReadContact(world, &world->contacts.points[i]);
-        w += waits;
-        i += !waits;
+        bool isInactive = w < world->contacts.inactiveCount &&
+                          (i == world->contacts.pointCount ||
+                           rgPointBefore(&world->contacts.inactive[w], &world->contacts.points[i]));
+        *contacts++ = isInactive ? rgWorld_ReadInactive(world, &world->contacts.inactive[w])
+                                 : rgWorld_ReadContact(world, &world->contacts.points[i]);
+        w += isInactive;
+        i += !isInactive;
     }
 }
 
@@ -221,13 +221,13 @@ const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
         return rgNothing(count);
     }
     rgReadout* readout = world->readout;
-    int wanted = world->contacts.pointCount + world->contacts.inactiveCount;
+    int total = world->contacts.pointCount + world->contacts.inactiveCount;
     if (!readout->contactsValid) {
         readout->contactCount = 0;
         if (rgReserve(&world->heap.allocator, (void**)&readout->contacts, &readout->contactCapacity,
-                      0, wanted, sizeof(rgContact)) == rg_ok) {
+                      0, total, sizeof(rgContact)) == rg_ok) {
             rgWorld_ReadContacts(world, readout->contacts);
-            readout->contactCount = wanted;
+            readout->contactCount = total;
             readout->contactsValid = true;
         }
     }

@@ -90,7 +90,7 @@ static bool rgMarkIslands(rgWorld* world) {
 
 // Where the work reaches what is allowed, on the parabola through both sides and the third point:
 // work is quadratic in the share while the same contacts carry.
-static double rgIsland_Aim(const rgIsland* island, double work) {
+static double rgIsland_NextShare(const rgIsland* island, double work) {
     double span = island->high - island->low, low = island->lowWork;
     double slope = (island->highWork - low) / span, bend = 0;
     if (island->third >= 0) {
@@ -126,7 +126,7 @@ static bool rgNarrowIsland(rgIsland* island, bool first) {
     bool closed = !(scale > 0) || room <= RG_RESTITUTION_RATIO * scale;
     // A little on the side that is allowed, so that both sides close in.
     double aim = island->allowed - 0.5 * RG_RESTITUTION_RATIO * scale;
-    island->share = closed ? island->low : rgIsland_Aim(island, RG_MAX(aim, island->lowWork));
+    island->share = closed ? island->low : rgIsland_NextShare(island, RG_MAX(aim, island->lowWork));
     return !closed;
 }
 

@@ -12,9 +12,9 @@ static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
         return 0;
     }
     rgWorld_RateLinks(world, world->next.v);
-    bool bent = rgWorld_CorrectGaps(world, world->next.v, pass);
+    bool corrected = rgWorld_CorrectGaps(world, world->next.v, pass);
     bool closes = rgWorld_ActivateContacts(world, pass);
-    return (bent ? rg_reviseGaps : 0u) | (closes ? rg_reviseContacts : 0u);
+    return (corrected ? rg_reviseGaps : 0u) | (closes ? rg_reviseContacts : 0u);
 }
 
 bool rgRevise(rgStep* step) {

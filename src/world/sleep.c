@@ -46,7 +46,7 @@ void rgWorld_WakeAll(rgWorld* world) {
 }
 
 // Wake trees that loops tie to a kinematic link.
-void rgWorld_WakeTied(rgWorld* world, int link) {
+void rgWorld_WakeLoops(rgWorld* world, int link) {
     const rgModel* model = world->model;
     for (int e = 0; e < model->info.equalityCount && world->sleep.treeCount > 0; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
@@ -99,23 +99,23 @@ rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
         return rg_pairAwake;
     }
     bool moves = rgWorld_ColliderMoves(world, A) || rgWorld_ColliderMoves(world, B);
-    return moves ? rg_pairRousing : rg_pairDormant;
+    return moves ? rg_pairWaking : rg_pairDormant;
 }
 
 // step.29: Something comes so close that it may touch a sleeper in this step.
-bool rgWorld_Rouse(rgWorld* world) {
+bool rgWorld_WakeByContact(rgWorld* world) {
     const rgMemory* next = &world->warmStart.memories[1];
     double fall = world->settings.dt * world->settings.dt * rgLength(world->settings.gravity);
     bool any = false;
     for (int i = 0; i < next->pairCount && world->sleep.treeCount > 0; ++i) {
         const rgPairMemory* pair = &next->pairs[i];
         rgManifold* manifold = &world->contacts.manifolds[i];
-        if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairRousing) {
+        if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairWaking) {
             continue;
         }
         const rgCollider *A = &world->contacts.colliders[pair->a],
                          *B = &world->contacts.colliders[pair->b];
-        double reach = RG_SWING_RATIO * rgPairTravel(A, B);
+        double reach = RG_IMPACT_SPEED_RATIO * rgPairTravel(A, B);
         bool touches = false;
         for (int k = 0; k < manifold->count; ++k) {
             touches = touches || manifold->points[k].gap <= reach + fall + RG_SLOP;

@@ -25,7 +25,7 @@ static int rgCountOutside(const rgModel* model, const double* q, double toleranc
 }
 
 // Move joints to their nearer limit.
-static void rgEnterLimits(const rgModel* model, double* q) {
+static void rgClampToLimits(const rgModel* model, double* q) {
     for (int j = 0; j < model->info.jointCount; ++j) {
         if (rgJointIsOutside(model, j, q, 0)) {
             double* value = &q[model->jointRanges[j].q];
@@ -45,7 +45,7 @@ static bool rgWorld_CloseInside(rgWorld* world, double* q) {
         }
         inside = rgCountOutside(model, world->state.q, RG_DEPTH_TOLERANCE, &first) == 0;
         memcpy(q, world->state.q, (size_t)model->qCount * sizeof(double));
-        rgEnterLimits(model, q);
+        rgClampToLimits(model, q);
         if (!inside && rgWorld_SetState(world, q, NULL) != rg_ok) {
             return false;
         }
@@ -53,8 +53,8 @@ static bool rgWorld_CloseInside(rgWorld* world, double* q) {
     return inside;
 }
 
-static void rgTellStart(const rgModel* model, int joint, int count, const double* q,
-                        rgDiagnostics* diagnostics) {
+static void rgReportStart(const rgModel* model, int joint, int count, const double* q,
+                          rgDiagnostics* diagnostics) {
     const rgJointDef* def = &model->joints[joint];
     int at = model->jointRanges[joint].q;
     char more[48] = "";
@@ -79,7 +79,7 @@ rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics) {
     rgModel_StartConfiguration(model, q);
     rgResult result = rgWorld_SetState(world, q, NULL);
     if (result == rg_ok && rgWorld_CloseInside(world, q)) {
-        rgTellStart(model, first, count, world->state.q, diagnostics);
+        rgReportStart(model, first, count, world->state.q, diagnostics);
     } else if (result == rg_ok) {
         result = rgWorld_SetState(world, NULL, NULL);
     }

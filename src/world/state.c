@@ -93,7 +93,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     rgWorld_ForgetSprings(world);
     rgWorld_WakeAll(world);
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Disturb(world);
+    rgMonitor_Reset(world);
     return rg_ok;
 }
 
@@ -137,7 +137,7 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     rgWorld_WakeDof(world, link->v);
     rgWorld_ForgetPredictor(world, link->tree);
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Disturb(world);
+    rgMonitor_Reset(world);
 }
 
 rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose) {
@@ -457,7 +457,7 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     world->free.stateHasWrench = rgAnyWrench(world);
     world->readout->evaluated = false; // nothing is known of the step before
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Disturb(world);
+    rgMonitor_Reset(world);
     return rg_ok;
 }
 
@@ -592,7 +592,7 @@ rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
                (size_t)model->trees[tree].dofCount * sizeof(double));
     }
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Disturb(world);
+    rgMonitor_Reset(world);
     return rg_ok;
 }
 

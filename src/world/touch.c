@@ -3,7 +3,7 @@
 #include "rigor/query.h"
 #include "world/world.h"
 
-static bool rgMemory_Presses(const rgMemory* memory, const rgPairMemory* pair) {
+static bool rgMemory_HasImpulse(const rgMemory* memory, const rgPairMemory* pair) {
     for (int k = 0; k < pair->contactCount; ++k) {
         const rgContactMemory* contact = &memory->contacts[pair->firstContact + k];
         if (rgDot(contact->linear, contact->normal) > 0) {
@@ -44,7 +44,7 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
         const rgPairMemory* pair = i < now->pairCount ? &now->pairs[i] : NULL;
         for (; old < last->pairCount && (pair == NULL || rgPairIsBefore(&last->pairs[old], pair));
              ++old) {
-            if (rgMemory_Presses(last, &last->pairs[old])) {
+            if (rgMemory_HasImpulse(last, &last->pairs[old])) {
                 readout->touches[readout->touchCount++] =
                     rgMakeTouch(world, &last->pairs[old], rg_touchEnd);
             }
@@ -53,11 +53,11 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
             break;
         }
         bool known = old < last->pairCount && !rgPairIsBefore(pair, &last->pairs[old]);
-        bool before = known && rgMemory_Presses(last, &last->pairs[old]);
-        bool presses = rgMemory_Presses(now, pair);
+        bool before = known && rgMemory_HasImpulse(last, &last->pairs[old]);
+        bool isLoaded = rgMemory_HasImpulse(now, pair);
         old += known;
-        if (presses || before) {
-            rgTouchState state = !presses ? rg_touchEnd : before ? rg_touchPersist : rg_touchBegin;
+        if (isLoaded || before) {
+            rgTouchState state = !isLoaded ? rg_touchEnd : before ? rg_touchPersist : rg_touchBegin;
             rgTouch touch = rgMakeTouch(world, pair, state);
             while (point < world->contacts.pointCount && world->contacts.points[point].pair < i) {
                 point += world->contacts.points[point].pointCount;

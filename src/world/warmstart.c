@@ -206,7 +206,7 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
             next->pairs[i].energyTank = 0; // its springs start without energy
         }
     }
-    rgChargeSprings(world);
+    rgUpdateEnergyTanks(world);
     memset(world->warmStart.nextImpulse, 0, (size_t)world->warmStart.slots.count * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].slot >= 0) {

@@ -120,7 +120,7 @@ bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
 
 static void rgWarnWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
     const struct {
-        bool vain;
+        bool hasNoEffect;
         const char* what;
     } cases[] = {
         {def->restitution > 0 && def->stiffness > 0,
@@ -134,7 +134,7 @@ static void rgWarnWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
          "the friction rule has no effect with one friction for all pairs"},
     };
     for (int i = 0; i < RG_COUNT(cases); ++i) {
-        if (cases[i].vain) {
+        if (cases[i].hasNoEffect) {
             rgDiagnostics_Add(diagnostics, rg_severityWarning, NULL, 0, "world: %s", cases[i].what);
         }
     }

@@ -263,9 +263,9 @@ typedef struct rgTarget {
 typedef struct rgReadout {
     rgDynamics* now;   // at the current state
     rgDynamics* start; // at the start of the last step, with its accelerations
-    rgDynamics* asked; // at the current state, body coordinates; NULL before the first call
+    rgDynamics* query; // at the current state, body coordinates; NULL before the first call
     bool nowValid, startValid, contactsValid, constraintsValid, sensorsValid;
-    bool askedValid, targetsValid, touchesValid;
+    bool queryValid, targetsValid, touchesValid;
     bool evaluated; // there was a step or forward call
     bool committed; // the last of them moved on
     rgTarget* targets;
@@ -556,11 +556,12 @@ void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double
 void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
                       double* next); // position.c
 // Velocity carried between configurations: free bodies keep the velocity of their centre.
-void rgWorld_CarryVelocity(const rgWorld* world, const double* from, const double* to,
-                           double* v);                                                 // position.c
-void rgWorld_TurnRates(const rgWorld* world, double* v, bool out);                     // position.c
-void rgPredictChange(const double* last, const double* now, int count, double* trend); // position.c
-void rgWorld_CommitPredictor(rgWorld* world);                                          // position.c
+void rgWorld_TransformVelocity(const rgWorld* world, const double* from, const double* to,
+                               double* v);                         // position.c
+void rgWorld_TurnRates(const rgWorld* world, double* v, bool out); // position.c
+void rgPredictChange(const double* last, const double* now, int count,
+                     double* predictor);      // position.c
+void rgWorld_CommitPredictor(rgWorld* world); // position.c
 // project.c
 rgResult rgProjection_Create(rgWorld* world);
 void rgProjection_Destroy(rgWorld* world);
@@ -673,14 +674,14 @@ rgResult rgWorld_TransportFast(rgWorld* world);                      // once v+ 
 rgResult rgUpdateFastVelocity(rgWorld* world);                       // once q+ is there
 int rgWorld_CountSubsteps(const rgWorld* world, int tree);           // of a tree without rows
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count);
-// A wanted v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
+// A given v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
 typedef struct rgTargetVelocity {
     const double* v;
     bool inBody;
 } rgTargetVelocity;
-void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* asked, double* v);
+void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* target, double* v);
 void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force);
-void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* asked,
+void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* target,
                               double* force);
 
 bool rgLimitIsNear(const rgWorld* world, double phi, double speed,
@@ -700,7 +701,7 @@ rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
 rgMaterial rgWorld_Material(const rgWorld* world,
                             const rgContactPoint* point); // of a pair; constraint_contact.c
 int rgContactRowCount(const rgMaterial* material);        // constraint_contact.c
-void rgChargeSprings(rgWorld* world);                     // constraint_contact.c, once v+ is there
+void rgUpdateEnergyTanks(rgWorld* world);                 // constraint_contact.c, once v+ is there
 rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // curvature.c
 void rgSetCurvatureSlips(
     rgWorld* world); // curvature.c: of all points, with the velocity of the start
@@ -738,7 +739,7 @@ void rgWorld_CommitActivations(rgWorld* world); // actuator.c
 typedef enum rgPairRest {
     rg_pairAwake,
     rg_pairDormant, // sleepers, or a sleeper and what stands still
-    rg_pairRousing, // a sleeper and something that moves
+    rg_pairWaking,  // a sleeper and something that moves
 } rgPairRest;
 void rgWorld_StartSleep(rgWorld* world);
 rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
@@ -754,7 +755,7 @@ static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
 // step.4: A multiple of the travel: where one end is stopped, the other moves on faster.
 static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* A,
                                         const rgCollider* B, double travel) {
-    return RG_MAX(RG_SWING_RATIO * travel + world->def.margin, RG_MAX(A->margin, B->margin));
+    return RG_MAX(RG_IMPACT_SPEED_RATIO * travel + world->def.margin, RG_MAX(A->margin, B->margin));
 }
 // Relative twist of the points of link B to those of link A, for given velocities of links.
 typedef struct rgRelativeTwist {
@@ -782,14 +783,14 @@ static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* passing, rgVec3 p
     rgVec3 arm = rgSub(position, passing->origin);
     return rgAdd(passing->velocity.linear, rgCross(passing->velocity.angular, arm));
 }
-bool rgWorld_Rouse(rgWorld* world); // true: a tree woke; contacts are to be found again
+bool rgWorld_WakeByContact(rgWorld* world); // true: a tree woke; contacts are to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
 void rgWorld_FallAsleep(rgWorld* world);                      // commits, too
 void rgWorld_WakeLink(rgWorld* world, int link);
 void rgWorld_WakeDof(rgWorld* world, int dof);
 void rgWorld_WakeAll(rgWorld* world);
-void rgWorld_WakeTied(rgWorld* world, int link);
+void rgWorld_WakeLoops(rgWorld* world, int link);
 // restitution.c: trees that rows connect
 void rgConnectIslands(rgWorld* world);
 int rgFindIsland(rgIsland* islands, int tree);
@@ -876,8 +877,8 @@ rgDynamics* rgWorld_Now(const rgWorld* world);   // kinematics of the current st
 rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last step
 // monitor.c
 void rgMonitor_Create(rgWorld* world);
-void rgMonitor_Disturb(rgWorld* world); // the state was set
-void rgMonitor_Change(rgWorld* world);  // parameters were: energies start anew
+void rgMonitor_Reset(rgWorld* world);  // the state was set
+void rgMonitor_Change(rgWorld* world); // parameters were: energies start anew
 void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair,
                     const rgManifold* manifold); // new against old
 void rgMonitor_BeforeCommit(rgWorld* world);     // the state is that of the start of the step

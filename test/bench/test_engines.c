@@ -38,7 +38,7 @@ static void rgThrow(const rgPeer* peer, const char* variant, int start, double e
     }
     rgPeerScene scene;
     rgPeerRun run, own;
-    assert_true(rgPeerScene_Take(&scene, "throw", rgCube(mu), rgStep, q, v));
+    assert_true(rgPeerScene_Create(&scene, "throw", rgCube(mu), rgStep, q, v));
     assert_true(rgPeerRun_Begin(&own, &rgPeerRigor, NULL, &scene));
     bool taken = rgPeerRun_Begin(&run, peer, variant, &scene);
     if (!taken) {

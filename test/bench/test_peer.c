@@ -77,7 +77,7 @@ static void test_start(void** state) {
     assert_int_equal(rgBuildScene(rgFindScene("sliding"), NULL, NULL, &def), rg_ok);
     double* v = calloc((size_t)first.info.vCount, sizeof(double));
     v[0] = 0.5;
-    assert_true(rgPeerScene_Take(&scene, "thrown", def, 1e-3, first.q, v));
+    assert_true(rgPeerScene_Create(&scene, "thrown", def, 1e-3, first.q, v));
     assert_true(rgPeerRun_Begin(&run, &rgPeerRigor, NULL, &scene));
     rgPeerBody after[2];
     for (int i = 0; i < 2; ++i) {

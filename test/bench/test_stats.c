@@ -1,5 +1,5 @@
 // Statistics of measurements on data whose answers are known.
-#include "rivals.h"
+#include "peer_results.h"
 #include "stats.h"
 #include "support.h"
 
@@ -68,19 +68,19 @@ static void test_profiles(void** state) {
 // Who is ahead: only what is faster is named, and what has no number does not count.
 static void test_rivals(void** state) {
     (void)state;
-    rgRivals rivals = {0};
-    assert_string_equal(rgRivals_Text(&rivals), "none");
-    rgRivals_Add(&rivals, "slow", 10, 9, "x");
-    rgRivals_Add(&rivals, "gone", 10, NAN, NULL);
-    rgRivals_Add(&rivals, "endless", 10, INFINITY, NULL);
-    assert_string_equal(rgRivals_Text(&rivals), "none");
+    rgPeerResults rivals = {0};
+    assert_string_equal(rgPeerResults_Text(&rivals), "none");
+    rgPeerResults_Add(&rivals, "slow", 10, 9, "x");
+    rgPeerResults_Add(&rivals, "gone", 10, NAN, NULL);
+    rgPeerResults_Add(&rivals, "endless", 10, INFINITY, NULL);
+    assert_string_equal(rgPeerResults_Text(&rivals), "none");
     assert_int_equal(rivals.total, 1);
-    rgRivals_Add(&rivals, "a", 10, 12.5, NULL);
-    rgRivals_Add(&rivals, "b", 10, 42, "falls");
-    assert_string_equal(rgRivals_Text(&rivals),
+    rgPeerResults_Add(&rivals, "a", 10, 12.5, NULL);
+    rgPeerResults_Add(&rivals, "b", 10, 42, "falls");
+    assert_string_equal(rgPeerResults_Text(&rivals),
                         "a (1.25 times as fast), b (4.2 times as fast, falls)");
     for (int i = 0; i < 100; ++i) { // a long list ends where the text does
-        rgRivals_Add(&rivals, "somebody with a long name", 1, 2, NULL);
+        rgPeerResults_Add(&rivals, "somebody with a long name", 1, 2, NULL);
     }
     assert_true(rivals.count == 102 && strlen(rivals.text) < sizeof(rivals.text));
 }

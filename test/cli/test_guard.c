@@ -50,18 +50,18 @@ static void test_pieces_arrive(void** state) {
     assert_true(rgRunGuarded(rgSendPieces, &count, rgDefaultGuardLimits(), &result, &fault));
     assert_null(fault);
     size_t bytes = 0;
-    assert_string_equal(rgByteBuffer_Take(&result, &bytes), "text");
+    assert_string_equal(rgByteBuffer_Read(&result, &bytes), "text");
     assert_int_equal(bytes, 5);
-    assert_null(rgByteBuffer_Take(&result, NULL));
-    const int* numbers = rgByteBuffer_Take(&result, &bytes);
+    assert_null(rgByteBuffer_Read(&result, NULL));
+    const int* numbers = rgByteBuffer_Read(&result, &bytes);
     assert_int_equal(bytes, 100001 * sizeof(int));
     assert_int_equal((uintptr_t)numbers % 8, 0);
     for (int i = 0; i < count; ++i) {
         assert_int_equal(numbers[i], 7 * i);
     }
-    assert_non_null(rgByteBuffer_Take(&result, &bytes));
+    assert_non_null(rgByteBuffer_Read(&result, &bytes));
     assert_int_equal(bytes, 0);
-    assert_null(rgByteBuffer_Take(&result, &bytes)); // the end
+    assert_null(rgByteBuffer_Read(&result, &bytes)); // the end
     rgByteBuffer_Free(&result);
 }
 

@@ -45,7 +45,7 @@ TABLE = [
     ("limits.md", "| JSON of runs | {MiB} MiB, {} levels |", ("cli/json_read.c", "RG_JSON_BYTES"), ("cli/json_read.c", "RG_JSON_DEPTH")),
     ("limits.md", "in a child process with {} s and {GiB} GiB", ("cli/guard.c", "seconds"), ("cli/guard.c", r"\.bytes = ([^}]*)\}")),
     ("limits.md", "| the viewer's server | {} connections of one request each, {} of them with frames, {} s to ask, {} s to take the answer, {KiB} KiB of headers, {KiB} KiB of a command, {MiB} MiB of a picture that was asked for, {} commands that wait, {} s of silence |",
-     (SERVER, "rg_connectionLimit"), (SERVER, "rg_clientLimit"), (SERVER, "rg_askSeconds"), (SERVER, "rg_answerSeconds"), (SERVER, "rg_headerBytes"), (SERVER, "rg_commandBytes"), (SERVER, "rg_pictureBytes"), (SERVER, "rg_commandCount"), (SERVER, "rg_idleSeconds")),
+     (SERVER, "rg_connectionLimit"), (SERVER, "rg_clientLimit"), (SERVER, "rg_requestSeconds"), (SERVER, "rg_answerSeconds"), (SERVER, "rg_headerBytes"), (SERVER, "rg_commandBytes"), (SERVER, "rg_pictureBytes"), (SERVER, "rg_commandCount"), (SERVER, "rg_idleSeconds")),
     ("limits.md", "| a model | {} entries of its mass matrix (a chain of {} joints) |", ("src/model/links.c", "RG_MASS_LIMIT"), ("src/model/links.c", "RG_MASS_LIMIT", lambda n: int((2 * n) ** 0.5))),
     ("limits.md", "| a built-in scene | {million} million bodies |", ("src/scene/scene.c", "rg_sceneMaxCount")),
     ("limits.md", "| folders for `rigor solve` | {} in each other, {} files and folders;", ("cli/cases.c", "RG_WALK_DEPTH"), ("cli/cases.c", "RG_WALK_ENTRIES")),
@@ -98,7 +98,7 @@ TABLE = [
     # Constraints.
     ("theory/constraints.md", "gaps below {} m count as none", (STEP, "RG_SLOP")),
     ("theory/constraints.md", "The threshold is {} g dt", (WORLD, r"fmax\(RG_STICK_SPEED, (\d) \*")),
-    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_SWING_RATIO"), (STEP, "RG_LIMIT_MARGIN")),
+    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_IMPACT_SPEED_RATIO"), (STEP, "RG_LIMIT_MARGIN")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", (STEP, "RG_LOOP_COMPLIANCE_RATIO")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", (STEP, "RG_ROUNDING")),
     ("theory/constraints.md", "get R_N = {} m/s / (mean lambda_n of the last step), at least {} G_nn and at most {} G_nn",

@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
     RG_PROMISE(rgViewer_Update(viewer, world, &report, NULL) ==
                rg_ok); // frames for those that listen
     rgViewerCommand command;
-    while (rgViewer_TakeCommand(viewer, &command)) {
+    while (rgViewer_NextCommand(viewer, &command)) {
         RG_PROMISE(command.kind != rg_commandNone && isfinite(command.number));
     }
     free(text);

@@ -162,7 +162,7 @@ static void test_mended(void** state) {
             assert_string_equal(rgXmlNode_Attribute(f.root, "z"), "< & &");
         }
         rgXmlNode* root = NULL;
-        rgXmlTree_BeStrict(f.tree);
+        rgXmlTree_SetStrict(f.tree);
         assert_int_equal(rgXmlTree_Parse(f.tree, cases[i].text, strlen(cases[i].text), "x",
                                          f.diagnostics, &root),
                          rg_errorFormat);

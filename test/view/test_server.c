@@ -213,7 +213,7 @@ static void rgAttack(rgViewer* viewer, rgWorld* world, rgWorld* alone) {
         assert_int_equal(rgViewer_Update(viewer, world, &report, NULL), rg_ok);
         assert_int_equal(rgWorld_Step(alone, NULL), rg_ok);
         assert_true(rgWorld_Hash(world) == rgWorld_Hash(alone));
-        while (rgViewer_TakeCommand(viewer, &command)) {
+        while (rgViewer_NextCommand(viewer, &command)) {
             assert_int_equal(command.kind, rg_commandSpeed);
             assert_true(command.number == 2);
             commands += 1;
@@ -295,9 +295,9 @@ static void test_commands_that_wait(void** state) {
         refused += strncmp(answer, "HTTP/1.1 503", 12) == 0;
         close(client);
     }
-    assert_false(rgViewer_TakeCommand(viewer, NULL));
+    assert_false(rgViewer_NextCommand(viewer, NULL));
     rgViewerCommand command;
-    while (rgViewer_TakeCommand(viewer, &command)) {
+    while (rgViewer_NextCommand(viewer, &command)) {
         assert_int_equal(command.kind, rg_commandPause);
         taken += 1;
     }

@@ -196,7 +196,7 @@ static bool rgAdmm_IsDone(rgAdmm* admm, bool last) {
     // The velocity of f stands in for that of y until both nearly agree.
     double residual = rgSystem_Residual(admm->system, admm->y, admm->velocity);
     if (last || (judged && residual <= 10 * run->tolerance) || run->history != NULL) {
-        residual = rgRun_Offer(run, admm->y, NULL);
+        residual = rgRun_UpdateBest(run, admm->y, NULL);
     }
     rgRun_Record(run, &(rgContactRecord){.phase = rg_phaseAdmm,
                                          .primal = admm->primal,
@@ -274,7 +274,7 @@ rgResult rgRunAdmm(rgRun* run, const double* lambda, const rgAdmmDef* def, int l
         result = rgAdmm_AdaptPenalty(&admm); // admm.9, admm.10
     }
     if (!run->accepted && admm.y != NULL) {
-        rgRun_Offer(run, admm.y, NULL);
+        rgRun_UpdateBest(run, admm.y, NULL);
     }
     rgArena_Return(system->arena, mark);
     return result == rg_errorNumeric ? rg_ok : result;

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#define RG_BISECTIONS 60
-#define RG_FIRST_TURN 0.05  // [rad] of the search for a bracket
-#define RG_FIRM       1e-12 // shift / trace of a block: contacts that only move along a line
-#define RG_LEAST_HOLD 1e-9  // of the denominator of models.8, over D_nn
+#define RG_BISECTIONS              60
+#define RG_FIRST_TURN              0.05 // [rad] of the search for a bracket
+#define RG_FIRM                    1e-12 // shift / trace of a block: contacts that only move along a line
+#define RG_LEAST_DENOMINATOR_RATIO 1e-9 // of the denominator of models.8, over D_nn
 
 // One contact that slides.
 typedef struct rgSliding {
@@ -24,7 +24,7 @@ static bool rgSliding_At(const rgSliding* s, double theta, double* x, double* sl
     double e[2] = {cos(theta), sin(theta)}, turned[2] = {-e[1], e[0]};
     double coupling = s->mu * (s->D[6] * e[0] + s->D[7] * e[1]);
     double hold = s->D[8] + coupling;
-    if (!(hold > RG_LEAST_HOLD * s->D[8])) {
+    if (!(hold > RG_LEAST_DENOMINATOR_RATIO * s->D[8])) {
         return false;
     }
     x[2] = -s->c[2] / hold;
@@ -133,7 +133,7 @@ rgResult rgRunBisection(rgRun* run, int limit, double relaxation) {
                                              .primal = NAN,
                                              .dual = NAN,
                                              .complementarity = NAN,
-                                             .residual = rgRun_Offer(run, lambda, NULL),
+                                             .residual = rgRun_UpdateBest(run, lambda, NULL),
                                              .penalty = NAN});
     }
     system->bisect = false;
@@ -142,7 +142,7 @@ rgResult rgRunBisection(rgRun* run, int limit, double relaxation) {
     rgSystem_Project(system, lambda);
     memcpy(run->best, lambda, bytes);
     run->bestResidual = INFINITY;
-    rgRun_Offer(run, lambda, NULL);
+    rgRun_UpdateBest(run, lambda, NULL);
     rgArena_Return(system->arena, mark);
     return rg_ok;
 }

@@ -380,7 +380,7 @@ rgResult rgRunDojo(rgRun* run, int limit) {
         if (!rgDojo_Advance(&dojo)) {
             break;
         }
-        double residual = rgRun_Offer(run, dojo.point.lambda, NULL);
+        double residual = rgRun_UpdateBest(run, dojo.point.lambda, NULL);
         rgRun_RecordResidual(run, rg_phaseInterior, residual);
     }
     rgArena_Return(run->system->arena, mark);

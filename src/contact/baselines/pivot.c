@@ -318,7 +318,7 @@ rgResult rgRunPivots(rgRun* run) {
         rgPivots_Fill(&pivots, attempt, lambda, moved);
         if (rgPivots_Follow(&pivots)) {
             rgPivots_Read(&pivots, lambda);
-            rgRun_Offer(run, lambda, NULL);
+            rgRun_UpdateBest(run, lambda, NULL);
             result = rgRun_Solved(run) ? rg_ok : rgRunGaussSeidel(run, lambda, RG_PIVOT_SWEEPS, 1);
         }
         rgRun_Record(run, &(rgContactRecord){.phase = rg_phasePivot,

@@ -136,7 +136,7 @@ rgResult rgRunStaggered(rgRun* run, int limit) {
             change = fmax(change, fabs(lambda[i] - before[i]));
         }
         tolerance = fmax(RG_STAGGERED_INNER_RATIO * fmin(change, tolerance), 1e-14);
-        rgRun_RecordResidual(run, rg_phaseAdmm, rgRun_Offer(run, lambda, NULL));
+        rgRun_RecordResidual(run, rg_phaseAdmm, rgRun_UpdateBest(run, lambda, NULL));
     }
     rgArena_Return(system->arena, mark);
     return result == rg_errorNumeric ? rg_ok : result;

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef struct rgMender {
+typedef struct rgXmlRepair {
     const rgAllocator* allocator;
     const char *at, *end;
     char* out;
@@ -14,9 +14,9 @@ typedef struct rgMender {
     int depth;   // number of open elements
     bool closed; // the root is
     bool failed;
-} rgMender;
+} rgXmlRepair;
 
-static void rgMender_Put(rgMender* m, const char* text, size_t count) {
+static void rgXmlRepair_Put(rgXmlRepair* m, const char* text, size_t count) {
     if (m->failed || rgReserve(m->allocator, (void**)&m->out, &m->capacity, m->length,
                                m->length + (int)count, 1) != rg_ok) {
         m->failed = true;
@@ -26,13 +26,13 @@ static void rgMender_Put(rgMender* m, const char* text, size_t count) {
     m->length += (int)count;
 }
 
-static bool rgMender_Starts(const rgMender* m, const char* word) {
+static bool rgXmlRepair_Starts(const rgXmlRepair* m, const char* word) {
     size_t length = strlen(word);
     return (size_t)(m->end - m->at) >= length && memcmp(m->at, word, length) == 0;
 }
 
 // The end of what ends with this word; the end of the text when it does not come.
-static const char* rgMender_After(const rgMender* m, const char* word) {
+static const char* rgXmlRepair_After(const rgXmlRepair* m, const char* word) {
     size_t length = strlen(word);
     for (const char* at = m->at; (size_t)(m->end - at) >= length; ++at) {
         if (memcmp(at, word, length) == 0) {
@@ -42,20 +42,20 @@ static const char* rgMender_After(const rgMender* m, const char* word) {
     return m->end;
 }
 
-static void rgMender_CopyTo(rgMender* m, const char* end) {
-    rgMender_Put(m, m->at, (size_t)(end - m->at));
+static void rgXmlRepair_CopyTo(rgXmlRepair* m, const char* end) {
+    rgXmlRepair_Put(m, m->at, (size_t)(end - m->at));
     m->at = end;
 }
 
 // Line ends stay.
-static void rgMender_BlankTo(rgMender* m, const char* end) {
+static void rgXmlRepair_BlankTo(rgXmlRepair* m, const char* end) {
     for (; m->at < end; ++m->at) {
-        rgMender_Put(m, *m->at == '\n' ? "\n" : " ", 1);
+        rgXmlRepair_Put(m, *m->at == '\n' ? "\n" : " ", 1);
     }
 }
 
 // True for &name; or &#number;: unknown names are errors.
-static bool rgIsEntity(const rgMender* m) {
+static bool rgIsEntity(const rgXmlRepair* m) {
     const char* at = m->at + 1;
     while (at < m->end && (isalnum((unsigned char)*at) || *at == '#')) {
         ++at;
@@ -64,77 +64,78 @@ static bool rgIsEntity(const rgMender* m) {
 }
 
 // One character of a text or value.
-static void rgMender_Character(rgMender* m) {
+static void rgXmlRepair_Character(rgXmlRepair* m) {
     if (*m->at == '&' && !rgIsEntity(m)) {
-        rgMender_Put(m, "&amp;", 5);
+        rgXmlRepair_Put(m, "&amp;", 5);
         m->at += 1;
     } else if (*m->at == '<') {
-        rgMender_Put(m, "&lt;", 4);
+        rgXmlRepair_Put(m, "&lt;", 4);
         m->at += 1;
     } else {
-        rgMender_CopyTo(m, m->at + 1);
+        rgXmlRepair_CopyTo(m, m->at + 1);
     }
 }
 
-static void rgMender_Value(rgMender* m) {
+static void rgXmlRepair_Value(rgXmlRepair* m) {
     char quote = *m->at;
-    rgMender_CopyTo(m, m->at + 1);
+    rgXmlRepair_CopyTo(m, m->at + 1);
     while (m->at < m->end && *m->at != quote) {
-        rgMender_Character(m);
+        rgXmlRepair_Character(m);
     }
     if (m->at < m->end) {
-        rgMender_CopyTo(m, m->at + 1);
+        rgXmlRepair_CopyTo(m, m->at + 1);
     }
     if (m->at < m->end && !rgIsBlank(*m->at) && strchr("/>?", *m->at) == NULL) {
-        rgMender_Put(m, " ", 1); // attributes without a blank between them
+        rgXmlRepair_Put(m, " ", 1); // attributes without a blank between them
     }
 }
 
-static void rgMender_Tag(rgMender* m) {
-    bool closes = rgMender_Starts(m, "</");
+static void rgXmlRepair_Tag(rgXmlRepair* m) {
+    bool closes = rgXmlRepair_Starts(m, "</");
     bool empty = false;
     while (m->at < m->end && *m->at != '>') {
         if (*m->at == '"' || *m->at == '\'') {
-            rgMender_Value(m);
+            rgXmlRepair_Value(m);
             empty = false;
         } else {
             empty = *m->at == '/';
-            rgMender_CopyTo(m, m->at + 1);
+            rgXmlRepair_CopyTo(m, m->at + 1);
         }
     }
     if (m->at < m->end) {
-        rgMender_CopyTo(m, m->at + 1);
+        rgXmlRepair_CopyTo(m, m->at + 1);
     }
     m->depth += closes ? -1 : empty ? 0 : 1;
     m->closed = m->closed || m->depth <= 0;
 }
 
-static void rgMender_Step(rgMender* m) {
-    if (rgMender_Starts(m, "<!--")) {
-        rgMender_BlankTo(m, rgMender_After(m, "-->")); // it may hold two dashes
-    } else if (rgMender_Starts(m, "<![CDATA[")) {
-        rgMender_CopyTo(m, rgMender_After(m, "]]>"));
-    } else if (rgMender_Starts(m, "<!")) {
-        rgMender_CopyTo(m, m->end); // refused anyway
-    } else if (rgMender_Starts(m, "<?xml") && m->length > 0) {
-        rgMender_BlankTo(m, rgMender_After(m, "?>")); // a declaration that is not at the start
-    } else if (rgMender_Starts(m, "<?")) {
-        rgMender_CopyTo(m, rgMender_After(m, "?>"));
+static void rgXmlRepair_Step(rgXmlRepair* m) {
+    if (rgXmlRepair_Starts(m, "<!--")) {
+        rgXmlRepair_BlankTo(m, rgXmlRepair_After(m, "-->")); // it may hold two dashes
+    } else if (rgXmlRepair_Starts(m, "<![CDATA[")) {
+        rgXmlRepair_CopyTo(m, rgXmlRepair_After(m, "]]>"));
+    } else if (rgXmlRepair_Starts(m, "<!")) {
+        rgXmlRepair_CopyTo(m, m->end); // refused anyway
+    } else if (rgXmlRepair_Starts(m, "<?xml") && m->length > 0) {
+        rgXmlRepair_BlankTo(m,
+                            rgXmlRepair_After(m, "?>")); // a declaration that is not at the start
+    } else if (rgXmlRepair_Starts(m, "<?")) {
+        rgXmlRepair_CopyTo(m, rgXmlRepair_After(m, "?>"));
     } else if (*m->at == '<') {
-        rgMender_Tag(m);
+        rgXmlRepair_Tag(m);
     } else if (m->closed) {
-        rgMender_BlankTo(m, m->at + 1);
+        rgXmlRepair_BlankTo(m, m->at + 1);
     } else {
-        rgMender_Character(m);
+        rgXmlRepair_Character(m);
     }
 }
 
-char* rgMendXml(const rgAllocator* allocator, const char* bytes, size_t count, size_t* outCount) {
-    rgMender m = {.allocator = allocator, .at = bytes, .end = bytes + count};
+char* rgRepairXml(const rgAllocator* allocator, const char* bytes, size_t count, size_t* outCount) {
+    rgXmlRepair m = {.allocator = allocator, .at = bytes, .end = bytes + count};
     while (m.at < m.end && !m.failed) {
-        rgMender_Step(&m);
+        rgXmlRepair_Step(&m);
     }
-    rgMender_Put(&m, "\n", 1); // an empty file becomes a line: the result is never empty
+    rgXmlRepair_Put(&m, "\n", 1); // an empty file becomes a line: the result is never empty
     if (m.failed) {
         rgRelease(allocator, m.out);
         return NULL;

@@ -1,11 +1,12 @@
 // Engines that are faster or more accurate than rigor.
-#include "rivals.h"
+#include "peer_results.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void rgRivals_Add(rgRivals* rivals, const char* who, double own, double other, const char* remark) {
+void rgPeerResults_Add(rgPeerResults* rivals, const char* who, double own, double other,
+                       const char* remark) {
     if (!(own > 0) || !(other > 0) || !isfinite(own) || !isfinite(other)) {
         return;
     }
@@ -20,6 +21,6 @@ void rgRivals_Add(rgRivals* rivals, const char* who, double own, double other, c
     }
 }
 
-const char* rgRivals_Text(const rgRivals* rivals) {
+const char* rgPeerResults_Text(const rgPeerResults* rivals) {
     return rivals->count > 0 ? rivals->text : "none";
 }

@@ -20,7 +20,7 @@ static bool rgLock(int file) {
 #endif
 }
 
-int rgClaimFile(const char* path, bool create, const char** fault, int* reason) {
+int rgLockFile(const char* path, bool create, const char** fault, int* reason) {
     struct stat found;
     int file =
         open(path, O_RDWR | (create ? O_CREAT : 0) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
