@@ -72,8 +72,8 @@ void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const ch
 int rgLockFile(const char* path, bool create, const char** fault, int* reason);
 // Room on the disk behind a file, which does not grow; false, with errno, when there is none.
 // Systems that cannot tell have room. What was not used is given back.
-bool rgReserveRoom(int file, uint64_t from, uint64_t to);
-void rgReturnRoom(int file);
+bool rgReserveDisk(int file, uint64_t from, uint64_t to);
+void rgReleaseDisk(int file);
 
 // snprintf for files and messages: numbers have a point whatever the locale of the program says.
 int rgPrint(char* text, size_t size, const char* format, ...) __attribute__((format(printf, 3, 4)));

@@ -42,7 +42,7 @@ int rgLockFile(const char* path, bool create, const char** fault, int* reason) {
     return file;
 }
 
-bool rgReserveRoom(int file, uint64_t from, uint64_t to) {
+bool rgReserveDisk(int file, uint64_t from, uint64_t to) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         to > limit.rlim_cur) {
@@ -61,7 +61,7 @@ bool rgReserveRoom(int file, uint64_t from, uint64_t to) {
 #endif
 }
 
-void rgReturnRoom(int file) {
+void rgReleaseDisk(int file) {
     struct stat found;
     if (fstat(file, &found) == 0) {
         (void)!ftruncate(file, found.st_size);

@@ -9,7 +9,7 @@ typedef struct rgPlanner {
     size_t used;
 } rgPlanner;
 
-static void* rgPlanner_Take(rgPlanner* planner, int count, size_t size) {
+static void* rgPlanner_Allocate(rgPlanner* planner, int count, size_t size) {
     size_t bytes = ((size_t)count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
     void* piece = planner->block != NULL ? planner->block + planner->used : NULL;
     planner->used += bytes;
@@ -18,19 +18,19 @@ static void* rgPlanner_Take(rgPlanner* planner, int count, size_t size) {
 
 static void rgSlopes_Plan(rgSlopes* s, const rgModel* model, rgPlanner* planner) {
     int links = rgModel_AllLinks(model), dofs = model->vCount;
-    s->a = rgPlanner_Take(planner, dofs, sizeof(double));
-    s->tau = rgPlanner_Take(planner, dofs, sizeof(double));
-    s->row = rgPlanner_Take(planner, 4 * dofs, sizeof(double));
-    s->zeros = rgPlanner_Take(planner, RG_MAX(dofs, 6 * links), sizeof(double));
-    s->carried = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
-    s->pulled = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
-    s->swung = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
-    s->coriolis = rgPlanner_Take(planner, links, sizeof(rgTurning));
-    s->loads = rgPlanner_Take(planner, links, sizeof(rgTurning));
-    s->through = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    s->inert = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    s->turned = rgPlanner_Take(planner, links, sizeof(rgVec3));
-    s->loaded = rgPlanner_Take(planner, links, sizeof(rgVec3));
+    s->a = rgPlanner_Allocate(planner, dofs, sizeof(double));
+    s->tau = rgPlanner_Allocate(planner, dofs, sizeof(double));
+    s->row = rgPlanner_Allocate(planner, 4 * dofs, sizeof(double));
+    s->zeros = rgPlanner_Allocate(planner, RG_MAX(dofs, 6 * links), sizeof(double));
+    s->carried = rgPlanner_Allocate(planner, dofs, sizeof(rgSpatial));
+    s->pulled = rgPlanner_Allocate(planner, dofs, sizeof(rgSpatial));
+    s->swung = rgPlanner_Allocate(planner, dofs, sizeof(rgSpatial));
+    s->coriolis = rgPlanner_Allocate(planner, links, sizeof(rgTurning));
+    s->loads = rgPlanner_Allocate(planner, links, sizeof(rgTurning));
+    s->through = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    s->inert = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    s->turned = rgPlanner_Allocate(planner, links, sizeof(rgVec3));
+    s->loaded = rgPlanner_Allocate(planner, links, sizeof(rgVec3));
 }
 
 rgResult rgDynamics_NeedSlopes(rgDynamics* d) {
@@ -39,14 +39,14 @@ rgResult rgDynamics_NeedSlopes(rgDynamics* d) {
     }
     rgSlopes plan;
     rgPlanner planner = {.used = 0};
-    rgPlanner_Take(&planner, 1, sizeof(rgSlopes));
+    rgPlanner_Allocate(&planner, 1, sizeof(rgSlopes));
     rgSlopes_Plan(&plan, d->model, &planner);
     char* block = rgAllocate(&d->allocator, planner.used, 1);
     if (block == NULL) {
         return rg_errorMemory;
     }
     planner = (rgPlanner){.block = block};
-    d->slopes = rgPlanner_Take(&planner, 1, sizeof(rgSlopes));
+    d->slopes = rgPlanner_Allocate(&planner, 1, sizeof(rgSlopes));
     rgSlopes_Plan(d->slopes, d->model, &planner);
     return rg_ok;
 }

@@ -13,7 +13,7 @@ typedef struct rgPlanner {
     size_t used;
 } rgPlanner;
 
-static void* rgPlanner_Take(rgPlanner* planner, int count, size_t size) {
+static void* rgPlanner_Allocate(rgPlanner* planner, int count, size_t size) {
     size_t bytes = ((size_t)count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
     void* piece = planner->block != NULL ? planner->block + planner->used : NULL;
     planner->used += bytes;
@@ -23,33 +23,33 @@ static void* rgPlanner_Take(rgPlanner* planner, int count, size_t size) {
 static void rgDynamics_Plan(rgDynamics* d, rgPlanner* planner) {
     const rgModel* model = d->model;
     int links = rgModel_AllLinks(model), dofs = model->vCount;
-    d->prescribed = rgPlanner_Take(planner, model->kinematicCount, sizeof(rgPrescribed));
-    d->q = rgPlanner_Take(planner, model->qCount, sizeof(double));
-    d->sines = rgPlanner_Take(planner, model->qCount, sizeof(double));
-    d->cosines = rgPlanner_Take(planner, model->qCount, sizeof(double));
-    d->v = rgPlanner_Take(planner, dofs, sizeof(double));
-    d->origins = rgPlanner_Take(planner, model->treeCount, sizeof(rgVec3));
-    d->poses = rgPlanner_Take(planner, links, sizeof(rgLinkPose));
-    d->axes = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
-    d->velocities = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    d->biases = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    d->accelerations = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    d->pushes = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    d->forces = rgPlanner_Take(planner, links, sizeof(rgSpatial));
-    d->inertias = rgPlanner_Take(planner, links, sizeof(rgLinkInertia));
-    d->composites = rgPlanner_Take(planner, links, sizeof(rgComposite));
-    d->mass = rgPlanner_Take(planner, model->massCount, sizeof(double));
-    d->rowLength = rgPlanner_Take(planner, dofs, sizeof(int));
-    d->sparseMass = rgPlanner_Take(planner, 2 * model->massCount - dofs, sizeof(double));
-    d->factor = rgPlanner_Take(planner, model->massCount, sizeof(double));
-    d->inverseDiagonal = rgPlanner_Take(planner, dofs, sizeof(double));
-    d->articulated = rgPlanner_Take(planner, links, sizeof(rgArticulated));
-    d->hinged = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
-    d->hingedInverse = rgPlanner_Take(planner, dofs, sizeof(double));
-    d->inverseRoot = rgPlanner_Take(planner, dofs, sizeof(double));
-    d->isDeep = rgPlanner_Take(planner, model->treeCount, sizeof(bool));
-    d->levers = rgPlanner_Take(planner, dofs, sizeof(rgSpatial));
-    d->scratch = rgPlanner_Take(planner, 4 * dofs, sizeof(double));
+    d->prescribed = rgPlanner_Allocate(planner, model->kinematicCount, sizeof(rgPrescribed));
+    d->q = rgPlanner_Allocate(planner, model->qCount, sizeof(double));
+    d->sines = rgPlanner_Allocate(planner, model->qCount, sizeof(double));
+    d->cosines = rgPlanner_Allocate(planner, model->qCount, sizeof(double));
+    d->v = rgPlanner_Allocate(planner, dofs, sizeof(double));
+    d->origins = rgPlanner_Allocate(planner, model->treeCount, sizeof(rgVec3));
+    d->poses = rgPlanner_Allocate(planner, links, sizeof(rgLinkPose));
+    d->axes = rgPlanner_Allocate(planner, dofs, sizeof(rgSpatial));
+    d->velocities = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    d->biases = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    d->accelerations = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    d->pushes = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    d->forces = rgPlanner_Allocate(planner, links, sizeof(rgSpatial));
+    d->inertias = rgPlanner_Allocate(planner, links, sizeof(rgLinkInertia));
+    d->composites = rgPlanner_Allocate(planner, links, sizeof(rgComposite));
+    d->mass = rgPlanner_Allocate(planner, model->massCount, sizeof(double));
+    d->rowLength = rgPlanner_Allocate(planner, dofs, sizeof(int));
+    d->sparseMass = rgPlanner_Allocate(planner, 2 * model->massCount - dofs, sizeof(double));
+    d->factor = rgPlanner_Allocate(planner, model->massCount, sizeof(double));
+    d->inverseDiagonal = rgPlanner_Allocate(planner, dofs, sizeof(double));
+    d->articulated = rgPlanner_Allocate(planner, links, sizeof(rgArticulated));
+    d->hinged = rgPlanner_Allocate(planner, dofs, sizeof(rgSpatial));
+    d->hingedInverse = rgPlanner_Allocate(planner, dofs, sizeof(double));
+    d->inverseRoot = rgPlanner_Allocate(planner, dofs, sizeof(double));
+    d->isDeep = rgPlanner_Allocate(planner, model->treeCount, sizeof(bool));
+    d->levers = rgPlanner_Allocate(planner, dofs, sizeof(rgSpatial));
+    d->scratch = rgPlanner_Allocate(planner, 4 * dofs, sizeof(double));
 }
 
 #define RG_DEEP 64 // degrees of freedom on one path, from which articulated inertias are faster
@@ -74,14 +74,14 @@ rgResult rgCreateDynamics(const rgModel* model, const rgDynamicsDef* def, rgDyna
                        .gravity = def->gravity,
                        .stepCoordinates = def->coordinates == rg_velocityStep};
     rgPlanner planner = {.used = 0};
-    rgPlanner_Take(&planner, 1, sizeof(rgDynamics));
+    rgPlanner_Allocate(&planner, 1, sizeof(rgDynamics));
     rgDynamics_Plan(&plan, &planner);
     char* block = rgAllocate(&def->allocator, planner.used, 1);
     if (block == NULL) {
         return rg_errorMemory;
     }
     planner = (rgPlanner){.block = block};
-    rgDynamics* made = rgPlanner_Take(&planner, 1, sizeof(rgDynamics));
+    rgDynamics* made = rgPlanner_Allocate(&planner, 1, sizeof(rgDynamics));
     *made = plan;
     rgDynamics_Plan(made, &planner);
     for (int i = 0; i < model->kinematicCount; ++i) {

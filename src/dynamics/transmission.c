@@ -110,7 +110,7 @@ static rgKnot rgFrameKnot(const rgDynamics* d, rgFrameId frame) {
 }
 
 // Length from one frame to another past a shape, and its rate.
-static double rgMotionRow_Past(rgMotionRow* row, const rgKnot* from, const rgTendonPoint* point,
+static double rgMotionRow_Wrap(rgMotionRow* row, const rgKnot* from, const rgTendonPoint* point,
                                const rgKnot* to, double share) {
     const rgDynamics* d = row->d;
     const rgShapeDef* shape = &d->model->shapes[point->shape.index1 - 1];
@@ -128,7 +128,7 @@ static double rgMotionRow_Past(rgMotionRow* row, const rgKnot* from, const rgTen
            rgMotionRow_Line(row, &last, to, share);
 }
 
-static double rgMotionRow_Way(rgMotionRow* row, const rgTendonDef* def) {
+static double rgMotionRow_Path(rgMotionRow* row, const rgTendonDef* def) {
     double length = 0, share = 1;
     for (int k = 0; k + 1 < def->pointCount; ++k) {
         const rgTendonPoint* point = &def->points[k];
@@ -141,7 +141,7 @@ static double rgMotionRow_Way(rgMotionRow* row, const rgTendonDef* def) {
         bool past = point[1].kind == rg_pointShape;
         rgKnot from = rgFrameKnot(row->d, point->frame);
         rgKnot to = rgFrameKnot(row->d, point[past ? 2 : 1].frame);
-        length += past ? rgMotionRow_Past(row, &from, point + 1, &to, share)
+        length += past ? rgMotionRow_Wrap(row, &from, point + 1, &to, share)
                        : rgMotionRow_Line(row, &from, &to, share);
     }
     return length;
@@ -171,7 +171,7 @@ double rgDynamics_TendonRow(const rgDynamics* d, int tendon, double* values, dou
     if (values != NULL) {
         memset(values, 0, (size_t)row.count * sizeof(double));
     }
-    double length = def->pointCount > 0 ? rgMotionRow_Way(&row, def) : rgMotionRow_Sum(&row, def);
+    double length = def->pointCount > 0 ? rgMotionRow_Path(&row, def) : rgMotionRow_Sum(&row, def);
     if (drift != NULL) {
         *drift = row.drift;
     }
@@ -180,7 +180,7 @@ double rgDynamics_TendonRow(const rgDynamics* d, int tendon, double* values, dou
 
 void rgDynamics_LoadTendon(const rgDynamics* d, int tendon, double force, rgSpatial* wrenches) {
     rgMotionRow row = {.d = d, .wrenches = wrenches, .force = force};
-    rgMotionRow_Way(&row, &d->model->tendons[tendon]);
+    rgMotionRow_Path(&row, &d->model->tendons[tendon]);
 }
 
 double rgDynamics_TendonLength(const rgDynamics* d, rgTendonId tendon) {

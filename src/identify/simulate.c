@@ -156,7 +156,7 @@ typedef struct rgChunk {
     rgResult* results; // by chunk
 } rgChunk;
 
-static void rgForget(const rgSimulator* simulator, const rgTrial* trial) {
+static void rgDiscardWorlds(const rgSimulator* simulator, const rgTrial* trial) {
     const rgTarget* target = &simulator->targets[trial->target];
     for (int k = 0; k < target->sizeCount; ++k) {
         trial->errors[k] = NAN;
@@ -233,7 +233,7 @@ static void rgRunChunk(int index, int worker, void* context) {
     int count = chunk->firsts[index + 1] - chunk->firsts[index];
     size_t numbers = 0;
     for (int i = 0; i < count; ++i) {
-        rgForget(simulator, &trials[i]);
+        rgDiscardWorlds(simulator, &trials[i]);
         numbers += 2 * (size_t)simulator->targets[trials[i].target].motion->valueCount;
     }
     chunk->results[index] = rg_ok;

@@ -26,7 +26,7 @@ static int rgCountChildren(const rgXmlNode* node, const char* name) {
     return count;
 }
 
-static void* rgUrdf_Take(rgUrdf* urdf, int count, size_t size) {
+static void* rgUrdf_Allocate(rgUrdf* urdf, int count, size_t size) {
     void* memory = rgArena_Take(&urdf->arena, (size_t)RG_MAX(count, 1), size);
     if (memory == NULL) {
         urdf->result = rg_errorMemory;
@@ -59,8 +59,8 @@ static void rgUrdf_SortUnique(rgUrdf* urdf, rgIndexedName* names, int count,
 static const rgXmlNode** rgUrdf_Collect(rgUrdf* urdf, const char* kind, int* count,
                                         rgIndexedName** names) {
     *count = rgCountChildren(urdf->root, kind);
-    const rgXmlNode** nodes = rgUrdf_Take(urdf, *count, sizeof(rgXmlNode*));
-    *names = rgUrdf_Take(urdf, *count, sizeof(rgIndexedName));
+    const rgXmlNode** nodes = rgUrdf_Allocate(urdf, *count, sizeof(rgXmlNode*));
+    *names = rgUrdf_Allocate(urdf, *count, sizeof(rgIndexedName));
     if (nodes == NULL || *names == NULL) {
         return NULL;
     }
@@ -98,8 +98,8 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
     rgIndexedName* globalNames = NULL;
     const rgXmlNode** globals = rgUrdf_Collect(urdf, "material", &globalCount, &globalNames);
     int count = globalCount + rgUrdf_VisualMaterials(urdf, NULL);
-    urdf->materials = rgUrdf_Take(urdf, count, sizeof(rgXmlNode*));
-    urdf->materialNames = rgUrdf_Take(urdf, count, sizeof(rgIndexedName));
+    urdf->materials = rgUrdf_Allocate(urdf, count, sizeof(rgXmlNode*));
+    urdf->materialNames = rgUrdf_Allocate(urdf, count, sizeof(rgIndexedName));
     if (urdf->result != rg_ok) {
         return;
     }
@@ -121,8 +121,8 @@ static void rgUrdf_CollectMaterials(rgUrdf* urdf) {
 // The elements <gazebo reference="LINK">, by link.
 static void rgUrdf_CollectGazebo(rgUrdf* urdf) {
     int count = rgCountChildren(urdf->root, "gazebo");
-    urdf->gazebos = rgUrdf_Take(urdf, count, sizeof(*urdf->gazebos));
-    urdf->gazeboNames = rgUrdf_Take(urdf, count, sizeof(rgIndexedName));
+    urdf->gazebos = rgUrdf_Allocate(urdf, count, sizeof(*urdf->gazebos));
+    urdf->gazeboNames = rgUrdf_Allocate(urdf, count, sizeof(rgIndexedName));
     if (urdf->gazebos == NULL || urdf->gazeboNames == NULL) {
         return;
     }
@@ -166,8 +166,8 @@ static bool rgUrdf_ImpliesWorld(const rgUrdf* urdf) {
 }
 
 static void rgUrdf_DeclareWorld(rgUrdf* urdf) {
-    rgXmlAttribute* name = rgUrdf_Take(urdf, 1, sizeof(rgXmlAttribute));
-    rgXmlNode* link = rgUrdf_Take(urdf, 1, sizeof(rgXmlNode));
+    rgXmlAttribute* name = rgUrdf_Allocate(urdf, 1, sizeof(rgXmlAttribute));
+    rgXmlNode* link = rgUrdf_Allocate(urdf, 1, sizeof(rgXmlNode));
     if (name != NULL && link != NULL && rgUrdf_ImpliesWorld(urdf)) {
         *name = (rgXmlAttribute){.name = "name", .value = "world"};
         *link = (rgXmlNode){.name = "link",
@@ -184,7 +184,7 @@ static void rgUrdf_DeclareWorld(rgUrdf* urdf) {
 static void rgUrdf_CollectLinks(rgUrdf* urdf) {
     rgUrdf_DeclareWorld(urdf);
     const rgXmlNode** nodes = rgUrdf_Collect(urdf, "link", &urdf->linkCount, &urdf->linkNames);
-    urdf->links = rgUrdf_Take(urdf, urdf->linkCount, sizeof(rgUrdfLink));
+    urdf->links = rgUrdf_Allocate(urdf, urdf->linkCount, sizeof(rgUrdfLink));
     if (nodes == NULL || urdf->links == NULL) {
         return;
     }
@@ -202,7 +202,7 @@ static void rgUrdf_CollectLinks(rgUrdf* urdf) {
 
 static void rgUrdf_CollectJoints(rgUrdf* urdf) {
     const rgXmlNode** nodes = rgUrdf_Collect(urdf, "joint", &urdf->jointCount, &urdf->jointNames);
-    urdf->joints = rgUrdf_Take(urdf, urdf->jointCount, sizeof(rgUrdfJoint));
+    urdf->joints = rgUrdf_Allocate(urdf, urdf->jointCount, sizeof(rgUrdfJoint));
     if (nodes == NULL || urdf->joints == NULL) {
         return;
     }
@@ -356,7 +356,7 @@ static void rgUrdf_AddLink(rgUrdf* urdf, rgUrdfLink* link) {
 
 // Find groups of fixed links: group[i] is the link that carries link i, -1 for the world.
 static void rgUrdf_FindGroups(rgUrdf* urdf) {
-    int* group = rgUrdf_Take(urdf, urdf->linkCount, sizeof(int));
+    int* group = rgUrdf_Allocate(urdf, urdf->linkCount, sizeof(int));
     if (group == NULL) {
         return;
     }
@@ -408,7 +408,7 @@ static void rgUrdf_AddTree(rgUrdf* urdf) {
         rgUrdf_AddLink(urdf, &urdf->links[i]);
     }
     int count = 0;
-    int* order = rgUrdf_Take(urdf, urdf->linkCount, sizeof(int));
+    int* order = rgUrdf_Allocate(urdf, urdf->linkCount, sizeof(int));
     for (int i = urdf->rootLink; i >= 0 && order != NULL; i = rgUrdf_NextLink(urdf, i)) {
         order[count++] = i;
     }

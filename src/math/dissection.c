@@ -68,7 +68,7 @@ static void rgDissection_Init(rgDissection* d, const rgBlockPattern* pattern, in
     d->flow = next + 5 * n; // the log is longer than the others
 }
 
-static int* rgDissection_Take(rgDissection* d, int count) {
+static int* rgDissection_Allocate(rgDissection* d, int count) {
     int* taken = d->memory + d->used;
     d->used += (size_t)count;
     RG_ASSERT(d->used <= d->room);
@@ -83,12 +83,12 @@ static bool rgDissection_AddLevel(rgDissection* d, int count, int links) {
     }
     rgLevel* level = &d->levels[d->levelCount++];
     level->count = count;
-    level->start = rgDissection_Take(d, count + 1);
-    level->weight = rgDissection_Take(d, count);
-    level->coarse = rgDissection_Take(d, count);
-    level->side = rgDissection_Take(d, count);
-    level->neighbour = rgDissection_Take(d, links);
-    level->strength = rgDissection_Take(d, links);
+    level->start = rgDissection_Allocate(d, count + 1);
+    level->weight = rgDissection_Allocate(d, count);
+    level->coarse = rgDissection_Allocate(d, count);
+    level->side = rgDissection_Allocate(d, count);
+    level->neighbour = rgDissection_Allocate(d, links);
+    level->strength = rgDissection_Allocate(d, links);
     level->totalWeight = 0;
     return true;
 }

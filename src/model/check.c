@@ -123,8 +123,8 @@ static void rgCheckBodies(rgCompiler* compiler) {
 // What is told where it is has no joints, above it or below it.
 static void rgCheckKinematic(rgCompiler* compiler) {
     const rgModelDef* def = compiler->def;
-    bool* below = rgCompiler_Take(compiler, def->bodyCount, sizeof(bool)); // a kinematic body
-    bool* moves = rgCompiler_Take(compiler, def->bodyCount, sizeof(bool));
+    bool* below = rgCompiler_Allocate(compiler, def->bodyCount, sizeof(bool)); // a kinematic body
+    bool* moves = rgCompiler_Allocate(compiler, def->bodyCount, sizeof(bool));
     if (below == NULL || moves == NULL) {
         return;
     }
@@ -209,8 +209,8 @@ static void rgCheckJoint(rgCase* c, const rgJointDef* joint) {
 // Free joints stand alone on a body whose parents do not move.
 static void rgCheckFreeJoints(rgCompiler* compiler) {
     const rgModelDef* def = compiler->def;
-    bool* moves = rgCompiler_Take(compiler, def->bodyCount, sizeof(bool));
-    int* partCounts = rgCompiler_Take(compiler, def->bodyCount, sizeof(int));
+    bool* moves = rgCompiler_Allocate(compiler, def->bodyCount, sizeof(bool));
+    int* partCounts = rgCompiler_Allocate(compiler, def->bodyCount, sizeof(int));
     if (moves == NULL || partCounts == NULL) {
         return;
     }
@@ -861,8 +861,8 @@ static void rgCheckLeaf(rgCompiler* compiler, const rgLink* link) {
 
 void rgCheckLinks(rgCompiler* compiler) {
     const rgModel* model = compiler->model;
-    bool* hasChild = rgCompiler_Take(compiler, model->linkCount, sizeof(bool));
-    double* mass = rgCompiler_Take(compiler, model->linkCount, sizeof(double));
+    bool* hasChild = rgCompiler_Allocate(compiler, model->linkCount, sizeof(bool));
+    double* mass = rgCompiler_Allocate(compiler, model->linkCount, sizeof(double));
     if (hasChild == NULL || mass == NULL) {
         compiler->errorCount += 1;
         return;

@@ -28,7 +28,7 @@ void rgCompiler_Warn(rgCompiler* compiler, rgSource source, const char* format, 
     va_end(arguments);
 }
 
-void* rgCompiler_Take(rgCompiler* compiler, int count, size_t size) {
+void* rgCompiler_Allocate(rgCompiler* compiler, int count, size_t size) {
     void* memory = rgArena_Take(&compiler->model->arena, (size_t)RG_MAX(count, 1), size);
     if (memory == NULL) {
         compiler->outOfMemory = true;

@@ -74,11 +74,11 @@ static void rgSortPairs(rgCompiler* compiler) {
 bool rgBuildFilters(rgCompiler* compiler) {
     const rgModelDef* def = compiler->def;
     rgModel* model = compiler->model;
-    model->assemblies = rgCompiler_Take(compiler, def->bodyCount, sizeof(int));
-    model->excludes = rgCompiler_Take(compiler, def->excludeCount, sizeof(uint64_t));
-    model->pairs = rgCompiler_Take(compiler, def->pairCount, sizeof(uint64_t));
-    model->pairMaterials = rgCompiler_Take(compiler, def->pairCount, sizeof(rgMaterial));
-    model->pairHasMaterial = rgCompiler_Take(compiler, def->pairCount, sizeof(bool));
+    model->assemblies = rgCompiler_Allocate(compiler, def->bodyCount, sizeof(int));
+    model->excludes = rgCompiler_Allocate(compiler, def->excludeCount, sizeof(uint64_t));
+    model->pairs = rgCompiler_Allocate(compiler, def->pairCount, sizeof(uint64_t));
+    model->pairMaterials = rgCompiler_Allocate(compiler, def->pairCount, sizeof(rgMaterial));
+    model->pairHasMaterial = rgCompiler_Allocate(compiler, def->pairCount, sizeof(bool));
     if (compiler->outOfMemory) {
         return false;
     }

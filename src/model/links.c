@@ -45,20 +45,20 @@ static bool rgLinkBuilder_Allocate(rgLinkBuilder* b) {
     const rgModelDef* def = c->def;
     int linkCount = rgCountLinks(def), all = linkCount + rgCountKinematic(def);
     b->firstKinematic = linkCount;
-    b->lastChild = rgCompiler_Take(c, def->bodyCount + 1, sizeof(int));
-    b->nextChild = rgCompiler_Take(c, def->bodyCount, sizeof(int));
-    b->firstJoint = rgCompiler_Take(c, def->bodyCount, sizeof(int));
-    b->nextJoint = rgCompiler_Take(c, def->jointCount, sizeof(int));
-    b->stack = rgCompiler_Take(c, def->bodyCount, sizeof(int));
-    model->links = rgCompiler_Take(c, all, sizeof(rgLink));
-    model->kinematicPoses = rgCompiler_Take(c, all - linkCount, sizeof(rgPose));
-    model->trees = rgCompiler_Take(c, linkCount, sizeof(rgTree));
-    model->dofs = rgCompiler_Take(c, 6 * linkCount, sizeof(rgDof));
-    model->neutral = rgCompiler_Take(c, 7 * linkCount, sizeof(double));
-    model->movingBodies = rgCompiler_Take(c, all, sizeof(int));
-    model->bodyOrder = rgCompiler_Take(c, def->bodyCount, sizeof(int));
-    model->bodyPlaces = rgCompiler_Take(c, def->bodyCount, sizeof(rgPlace));
-    model->jointRanges = rgCompiler_Take(c, def->jointCount, sizeof(rgJointRange));
+    b->lastChild = rgCompiler_Allocate(c, def->bodyCount + 1, sizeof(int));
+    b->nextChild = rgCompiler_Allocate(c, def->bodyCount, sizeof(int));
+    b->firstJoint = rgCompiler_Allocate(c, def->bodyCount, sizeof(int));
+    b->nextJoint = rgCompiler_Allocate(c, def->jointCount, sizeof(int));
+    b->stack = rgCompiler_Allocate(c, def->bodyCount, sizeof(int));
+    model->links = rgCompiler_Allocate(c, all, sizeof(rgLink));
+    model->kinematicPoses = rgCompiler_Allocate(c, all - linkCount, sizeof(rgPose));
+    model->trees = rgCompiler_Allocate(c, linkCount, sizeof(rgTree));
+    model->dofs = rgCompiler_Allocate(c, 6 * linkCount, sizeof(rgDof));
+    model->neutral = rgCompiler_Allocate(c, 7 * linkCount, sizeof(double));
+    model->movingBodies = rgCompiler_Allocate(c, all, sizeof(int));
+    model->bodyOrder = rgCompiler_Allocate(c, def->bodyCount, sizeof(int));
+    model->bodyPlaces = rgCompiler_Allocate(c, def->bodyCount, sizeof(rgPlace));
+    model->jointRanges = rgCompiler_Allocate(c, def->jointCount, sizeof(rgJointRange));
     return !c->outOfMemory;
 }
 
@@ -351,7 +351,7 @@ static bool rgBuildRows(rgCompiler* compiler) {
                          RG_MASS_LIMIT, (int)sqrt(2.0 * RG_MASS_LIMIT));
         return false;
     }
-    model->massColumns = rgCompiler_Take(compiler, model->massCount, sizeof(int));
+    model->massColumns = rgCompiler_Allocate(compiler, model->massCount, sizeof(int));
     if (model->massColumns == NULL) {
         return false;
     }
@@ -400,10 +400,10 @@ static void rgFillSparseRows(rgModel* model, int* next) {
 static bool rgBuildSparse(rgCompiler* compiler) {
     rgModel* model = compiler->model;
     int count = 2 * model->massCount - model->vCount;
-    int* next = rgCompiler_Take(compiler, model->vCount, sizeof(int));
-    model->sparseStart = rgCompiler_Take(compiler, model->vCount + 1, sizeof(int));
-    model->sparseColumns = rgCompiler_Take(compiler, count, sizeof(int));
-    model->sparseFrom = rgCompiler_Take(compiler, count, sizeof(int));
+    int* next = rgCompiler_Allocate(compiler, model->vCount, sizeof(int));
+    model->sparseStart = rgCompiler_Allocate(compiler, model->vCount + 1, sizeof(int));
+    model->sparseColumns = rgCompiler_Allocate(compiler, count, sizeof(int));
+    model->sparseFrom = rgCompiler_Allocate(compiler, count, sizeof(int));
     if (compiler->outOfMemory) {
         return false;
     }
@@ -414,8 +414,8 @@ static bool rgBuildSparse(rgCompiler* compiler) {
 
 static bool rgBuildPlaces(rgCompiler* compiler) {
     rgModel* model = compiler->model;
-    model->shapePlaces = rgCompiler_Take(compiler, model->info.shapeCount, sizeof(rgPlace));
-    model->framePlaces = rgCompiler_Take(compiler, model->info.frameCount, sizeof(rgPlace));
+    model->shapePlaces = rgCompiler_Allocate(compiler, model->info.shapeCount, sizeof(rgPlace));
+    model->framePlaces = rgCompiler_Allocate(compiler, model->info.frameCount, sizeof(rgPlace));
     if (compiler->outOfMemory) {
         return false;
     }

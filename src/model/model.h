@@ -159,7 +159,8 @@ void rgCompiler_Error(rgCompiler* compiler, rgSource source, const char* format,
     __attribute__((format(printf, 3, 4)));
 void rgCompiler_Warn(rgCompiler* compiler, rgSource source, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-void* rgCompiler_Take(rgCompiler* compiler, int count, size_t size); // zeroed; NULL: out of memory
+void* rgCompiler_Allocate(rgCompiler* compiler, int count,
+                          size_t size); // zeroed; NULL: out of memory
 // Name of a part for messages: "#3" style numbers for those without one.
 const char* rgPartName(const char* name, int index, char buffer[32]);
 

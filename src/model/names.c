@@ -101,7 +101,7 @@ static bool rgBuildTable(rgCompiler* compiler, rgPartKind kind) {
     while (table->slotCount < 2 * count) {
         table->slotCount *= 2;
     }
-    table->slots = rgCompiler_Take(compiler, table->slotCount, sizeof(int32_t));
+    table->slots = rgCompiler_Allocate(compiler, table->slotCount, sizeof(int32_t));
     if (table->slots == NULL) {
         return false;
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void* rgCopyParts(rgCompiler* compiler, const void* parts, int count, size_t size) {
-    void* copy = rgCompiler_Take(compiler, count, size);
+    void* copy = rgCompiler_Allocate(compiler, count, size);
     if (copy != NULL && count > 0) {
         memcpy(copy, parts, (size_t)count * size);
     }
@@ -148,7 +148,8 @@ bool rgBuildParts(rgCompiler* compiler) {
     model->bodies = rgCopyParts(compiler, def->bodies, def->bodyCount, sizeof(rgBodyDef));
     model->joints = rgCopyParts(compiler, def->joints, def->jointCount, sizeof(rgJointDef));
     model->shapes = rgCopyParts(compiler, def->shapes, def->shapeCount, sizeof(rgShapeDef));
-    model->frames = rgCompiler_Take(compiler, def->frameCount + def->bodyCount, sizeof(rgFrameDef));
+    model->frames =
+        rgCompiler_Allocate(compiler, def->frameCount + def->bodyCount, sizeof(rgFrameDef));
     model->tendons = rgCopyParts(compiler, def->tendons, def->tendonCount, sizeof(rgTendonDef));
     model->actuators =
         rgCopyParts(compiler, def->actuators, def->actuatorCount, sizeof(rgActuatorDef));
@@ -231,10 +232,10 @@ static bool rgCompleteKey(rgCompiler* compiler, int index) {
     rgKeyDef* key = &model->keys[index];
     const rgKeyCover* cover = &compiler->def->covers[index];
     int controlCount = model->info.actuatorCount;
-    double* q = rgCompiler_Take(compiler, model->qCount, sizeof(double));
-    double* v = rgCompiler_Take(compiler, model->vCount, sizeof(double));
-    double* control = rgCompiler_Take(compiler, controlCount, sizeof(double));
-    double* activation = rgCompiler_Take(compiler, controlCount, sizeof(double));
+    double* q = rgCompiler_Allocate(compiler, model->qCount, sizeof(double));
+    double* v = rgCompiler_Allocate(compiler, model->vCount, sizeof(double));
+    double* control = rgCompiler_Allocate(compiler, controlCount, sizeof(double));
+    double* activation = rgCompiler_Allocate(compiler, controlCount, sizeof(double));
     if (compiler->outOfMemory) {
         return false;
     }

@@ -78,8 +78,8 @@ static void rgMarkActuator(const rgModel* model, const rgActuatorDef* actuator, 
 static bool rgBuildColumns(rgCompiler* compiler, bool drives, int count, int** starts,
                            int** columns) {
     rgModel* model = compiler->model;
-    bool* marks = rgCompiler_Take(compiler, 2 * model->vCount, sizeof(bool));
-    *starts = rgCompiler_Take(compiler, count + 1, sizeof(int));
+    bool* marks = rgCompiler_Allocate(compiler, 2 * model->vCount, sizeof(bool));
+    *starts = rgCompiler_Allocate(compiler, count + 1, sizeof(int));
     for (int round = 0; round < 2 && !compiler->outOfMemory; ++round) {
         for (int i = 0; i < count; ++i) {
             bool* pair = marks + model->vCount;
@@ -92,7 +92,7 @@ static bool rgBuildColumns(rgCompiler* compiler, bool drives, int count, int** s
             (*starts)[i + 1] = (*starts)[i] + rgListMarks(model, marks, out);
         }
         if (round == 0) {
-            *columns = rgCompiler_Take(compiler, (*starts)[count], sizeof(int));
+            *columns = rgCompiler_Allocate(compiler, (*starts)[count], sizeof(int));
         }
     }
     return !compiler->outOfMemory;

@@ -242,9 +242,9 @@ static void rgRecorder_MakeRoom(rgRecorder* r, uint64_t growth) {
     if (r->h5.result != rg_ok || need <= r->room) {
         return;
     }
-    if (rgReserveRoom(r->claim, size, need + rg_roomBytes)) {
+    if (rgReserveDisk(r->claim, size, need + rg_roomBytes)) {
         r->room = need + rg_roomBytes;
-    } else if (rgReserveRoom(r->claim, size, need)) {
+    } else if (rgReserveDisk(r->claim, size, need)) {
         r->room = need;
     } else {
         rgH5_Fail(&r->h5, rg_errorFile,
@@ -475,7 +475,7 @@ static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world
     const uint64_t later = 0; // rgRecorder_Derive
     double energy[2] = {rg_energyLater, 0};
     if (rgWorld_Model(world) != r->model) {
-        rgStoreEnergy(rgDynamics_Energy(rgWorld_Now(world)), energy);
+        rgStoreEnergy(rgDynamics_Energy(rgWorld_CurrentDynamics(world)), energy);
     }
     return rgBatch_Put(r, batch, rg_columnQ, rgWorld_Positions(world, NULL)) &&
            rgBatch_Put(r, batch, rg_columnV, rgWorld_Velocities(world, NULL)) &&
@@ -568,7 +568,7 @@ static void rgRecorder_CloseFile(rgRecorder* r) {
         r->dataset[i] = -1;
     }
     rgH5_Close(&r->h5);
-    rgReturnRoom(r->claim);
+    rgReleaseDisk(r->claim);
     close(r->claim);
     r->isFinished = true;
 }
@@ -591,7 +591,7 @@ static rgResult rgRecorder_LockFile(rgRecorder* r, uint64_t growth, rgDiagnostic
     const char* fault;
     int reason;
     r->claim = rgLockFile(r->path, true, &fault, &reason);
-    if (r->claim >= 0 && !rgReserveRoom(r->claim, 0, growth)) {
+    if (r->claim >= 0 && !rgReserveDisk(r->claim, 0, growth)) {
         fault = "cannot be written: no room for a recording";
         reason = errno;
         close(r->claim);

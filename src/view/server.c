@@ -138,7 +138,7 @@ static ssize_t rgSendEvent(void* context, uint64_t position, char* buffer, size_
     return count;
 }
 
-static void rgForgetClient(void* context) {
+static void rgRemoveClient(void* context) {
     rgClient* c = context;
     rgViewer* viewer = c->viewer;
     pthread_mutex_lock(&viewer->mutex);
@@ -164,7 +164,7 @@ static struct MHD_Response* rgOpenEvents(rgViewer* viewer, struct MHD_Connection
     c->viewer = viewer;
     c->connection = connection;
     struct MHD_Response* response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, 64 << 10, rgSendEvent, c, rgForgetClient);
+        MHD_SIZE_UNKNOWN, 64 << 10, rgSendEvent, c, rgRemoveClient);
     if (response == NULL) {
         rgRelease(&viewer->allocator, c);
         return NULL;

@@ -35,7 +35,7 @@ static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* po
     if (point->gap <= 0 || point->rolls || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
         return false;
     }
-    const rgContactMemory* last = rgWorld_Recall(world, point);
+    const rgContactMemory* last = rgWorld_ContactMemory(world, point);
     bool wasLoaded = last != NULL && rgLengthSquared(last->linear) > 0;
     bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
     return (!wasLoaded || next > RG_INACTIVE_LOADED_RATIO * fall) && !stretched &&
@@ -64,7 +64,7 @@ rgResult rgWorld_DeactivateContacts(rgWorld* world) {
     if (result != rg_ok || world->contacts.pointCount == 0) {
         return result;
     }
-    rgWorld_RateLinks(world, world->free.v);
+    rgWorld_SetLinkVelocities(world, world->free.v);
     rgPassingPair of = {.pair = -1};
     int kept = 0;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
@@ -102,7 +102,7 @@ bool rgWorld_ActivateContacts(rgWorld* world, int round) {
             world->contacts.inactive[left++] = point;
             continue;
         }
-        point.hitSpeed = RG_MIN(rgDot(point.normal, rgWorld_PointRate(world, &point)), 0);
+        point.hitSpeed = RG_MIN(rgDot(point.normal, rgWorld_PointVelocity(world, &point)), 0);
         int at = world->contacts.pointCount++;
         for (; at > 0 && rgPointBefore(&point, &world->contacts.points[at - 1]); --at) {
             world->contacts.points[at] = world->contacts.points[at - 1];

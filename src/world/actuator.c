@@ -205,15 +205,15 @@ bool rgTransmission_Create(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     int nq = world->model->qCount;
     bool good = true;
-    t->actuators = rgWorld_Take(world, info->actuatorCount, sizeof(rgActuator), &good);
-    t->tendonNeutral = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
-    t->actuatorForce = rgWorld_Take(world, info->actuatorCount, sizeof(double), &good);
-    t->triedQ = rgWorld_Take(world, nq, sizeof(double), &good);
-    t->tendonLength = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
-    t->tendonDrift = rgWorld_Take(world, info->tendonCount, sizeof(double), &good);
-    t->actuatorValues =
-        rgWorld_Take(world, world->model->driveStart[info->actuatorCount], sizeof(double), &good);
-    t->tendonValues =
-        rgWorld_Take(world, world->model->tendonStart[info->tendonCount], sizeof(double), &good);
+    t->actuators = rgWorld_Allocate(world, info->actuatorCount, sizeof(rgActuator), &good);
+    t->tendonNeutral = rgWorld_Allocate(world, info->tendonCount, sizeof(double), &good);
+    t->actuatorForce = rgWorld_Allocate(world, info->actuatorCount, sizeof(double), &good);
+    t->triedQ = rgWorld_Allocate(world, nq, sizeof(double), &good);
+    t->tendonLength = rgWorld_Allocate(world, info->tendonCount, sizeof(double), &good);
+    t->tendonDrift = rgWorld_Allocate(world, info->tendonCount, sizeof(double), &good);
+    t->actuatorValues = rgWorld_Allocate(world, world->model->driveStart[info->actuatorCount],
+                                         sizeof(double), &good);
+    t->tendonValues = rgWorld_Allocate(world, world->model->tendonStart[info->tendonCount],
+                                       sizeof(double), &good);
     return good;
 }

@@ -40,7 +40,8 @@ static void rgSetBristleLaw(rgWorld* world, const rgContactPoint* point) {
 void rgAddBristles(rgWorld* world) {
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
-        const rgContactMemory* memory = rgHasBristle(point) ? rgWorld_Recall(world, point) : NULL;
+        const rgContactMemory* memory =
+            rgHasBristle(point) ? rgWorld_ContactMemory(world, point) : NULL;
         if (memory != NULL) {
             point->anchor = rgTurnBristle(world, point, memory);
         }

@@ -159,9 +159,9 @@ static rgResult rgAssembleRows(rgStep* step) {
         rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
     }
     rgWorld_FillLengths(world);
-    rgWorld_RecallImpulses(world);
+    rgWorld_LoadImpulses(world);
     if (step->resumes) {
-        rgWorld_ResumeImpulses(world);
+        rgWorld_LoadPassImpulses(world);
     }
     rgShareNormals(world);
     memcpy(rows->freeVelocity, rows->bias, (size_t)n * sizeof(double));
@@ -325,19 +325,19 @@ rgResult rgConstraintSet_Create(rgWorld* world) {
     int nv = world->model->vCount;
     int entries = 2 * world->model->massCount - nv;
     bool good = true;
-    set->massStart = rgWorld_Take(world, nv + 1, sizeof(int), &good);
-    set->massColumn = rgWorld_Take(world, entries, sizeof(int), &good);
-    set->massSource = rgWorld_Take(world, entries, sizeof(int), &good);
-    set->massValue = rgWorld_Take(world, entries, sizeof(double), &good);
-    set->treeOfDof = rgWorld_Take(world, nv, sizeof(int), &good);
-    set->islands = rgWorld_Take(world, info->treeCount, sizeof(rgIsland), &good);
-    set->isHeld = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    set->rest = rgWorld_Take(world, info->treeCount, sizeof(rgStart), &good);
-    set->fresh = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    set->isOpen = rgWorld_Take(world, info->equalityCount, sizeof(bool), &good);
-    set->loopPlaces = rgWorld_Take(world, 2 * info->equalityCount, sizeof(rgPlace), &good);
-    set->entryColumns = rgWorld_Take(world, nv, sizeof(int), &good);
-    set->entryValues = rgWorld_Take(world, nv, sizeof(double), &good);
+    set->massStart = rgWorld_Allocate(world, nv + 1, sizeof(int), &good);
+    set->massColumn = rgWorld_Allocate(world, entries, sizeof(int), &good);
+    set->massSource = rgWorld_Allocate(world, entries, sizeof(int), &good);
+    set->massValue = rgWorld_Allocate(world, entries, sizeof(double), &good);
+    set->treeOfDof = rgWorld_Allocate(world, nv, sizeof(int), &good);
+    set->islands = rgWorld_Allocate(world, info->treeCount, sizeof(rgIsland), &good);
+    set->isHeld = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    set->rest = rgWorld_Allocate(world, info->treeCount, sizeof(rgStart), &good);
+    set->fresh = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    set->isOpen = rgWorld_Allocate(world, info->equalityCount, sizeof(bool), &good);
+    set->loopPlaces = rgWorld_Allocate(world, 2 * info->equalityCount, sizeof(rgPlace), &good);
+    set->entryColumns = rgWorld_Allocate(world, nv, sizeof(int), &good);
+    set->entryValues = rgWorld_Allocate(world, nv, sizeof(double), &good);
     if (!good || !rgWorld_PlanMass(world)) {
         return rg_errorMemory;
     }

@@ -63,7 +63,7 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
     return result == rg_errorArgument ? rg_errorNumeric : result;
 }
 
-static bool rgWorld_MayMeet(int a, int b, void* context) {
+static bool rgWorld_PairFilter(int a, int b, void* context) {
     const rgWorld* world = context;
     const rgCollider *A = &world->contacts.colliders[a], *B = &world->contacts.colliders[b];
     rgShapeId shapeA = {A->shape + 1}, shapeB = {B->shape + 1};
@@ -198,7 +198,7 @@ static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
 }
 
 // Memory of a pair without points.
-static void rgForgetTouch(rgPairMemory* pair) {
+static void rgClearPairTouch(rgPairMemory* pair) {
     pair->overlap = 0;
     pair->age = 1;
     pair->gap = 0;
@@ -225,11 +225,11 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
             continue;
         }
         if (manifold->count == 0) {
-            rgForgetTouch(pair);
+            rgClearPairTouch(pair);
             continue;
         }
         rgWorld_JudgeOverlap(world, pair, manifold);
-        rgMonitor_Pair(world, pair, manifold);
+        rgMonitor_CheckPair(world, pair, manifold);
         bool bends = rgWorld_PairCurves(world, pair);
         world->contacts.mayCurve = world->contacts.mayCurve || bends;
         for (int k = 0; k < manifold->count; ++k) {
@@ -319,7 +319,7 @@ static rgResult rgWorld_Collide(rgWorld* world) {
 static rgResult rgWorld_FindPoints(rgWorld* world) {
     rgResult result = rgWorld_PlaceColliders(world);
     if (result == rg_ok) {
-        result = rgBroadphase_Update(world->contacts.broadphase, rgWorld_MayMeet, world);
+        result = rgBroadphase_Update(world->contacts.broadphase, rgWorld_PairFilter, world);
     }
     if (result != rg_ok) {
         return result;
@@ -436,12 +436,12 @@ bool rgContactSet_Create(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     bool good = true;
     set->geometryCount = world->model->info.shapeCount;
-    set->geometries = rgWorld_Take(world, info->shapeCount, sizeof(rgGeometry*), &good);
-    set->colliders = rgWorld_Take(world, info->shapeCount, sizeof(rgCollider), &good);
-    set->colliderRest = rgWorld_Take(world, info->shapeCount, 1, &good);
-    set->treeContacts = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
-    set->treeRolls = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    set->treeSprings = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
+    set->geometries = rgWorld_Allocate(world, info->shapeCount, sizeof(rgGeometry*), &good);
+    set->colliders = rgWorld_Allocate(world, info->shapeCount, sizeof(rgCollider), &good);
+    set->colliderRest = rgWorld_Allocate(world, info->shapeCount, 1, &good);
+    set->treeContacts = rgWorld_Allocate(world, info->treeCount, sizeof(int), &good);
+    set->treeRolls = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    set->treeSprings = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
     return good;
 }
 

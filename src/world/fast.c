@@ -124,7 +124,7 @@ static bool rgWorld_TransportStart(rgWorld* world, int tree) {
 }
 
 // Bound above which a tree is fast. For a single link that turns freely, a top, the cost is small.
-static double rgWorld_SlowTurn(const rgWorld* world, int tree) {
+static double rgWorld_FastThreshold(const rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_ANGLE;
 }
@@ -134,7 +134,7 @@ void rgWorld_StartFast(rgWorld* world) {
         const double *v = world->kinematics.v, *change = world->state.change;
         world->fast.isFast[t] = false;
         if (!world->kinematics.isFreeBody[t] &&
-            rgWorld_TreeTurn(world, t, v, change) > rgWorld_SlowTurn(world, t)) {
+            rgWorld_TreeTurn(world, t, v, change) > rgWorld_FastThreshold(world, t)) {
             rgDynamics_NeedMass(world->kinematics.dynamics);
             world->fast.isFast[t] = rgWorld_TransportStart(world, t);
         }
@@ -304,27 +304,27 @@ int rgWorld_CountSubsteps(const rgWorld* world, int tree) {
 
 // One substep of h from next.q, where the tree is placed, and substepV; both become those of its
 // end.
-static rgResult rgWorld_MoveSubstep(rgWorld* world, rgPull* pull, int tree, double h) {
+static rgResult rgWorld_MoveSubstep(rgWorld* world, rgDofForces* forces, int tree, double h) {
     const rgTree* range = &world->model->trees[tree];
     rgDynamics* d = world->kinematics.dynamics;
     int first = range->firstDof, end = first + range->dofCount;
     double *v = world->fast.substepV, *x = world->kinematics.scratch,
            *middle = world->fast.projectedV;
-    rgFastForces push = {tree, h, pull->tau, pull->added, v, middle};
+    rgFastForces push = {tree, h, forces->tau, forces->added, v, middle};
     rgDynamics_TreeRates(d, tree, v, world->fast.rejectedRates);
     rgTurnRates(world->model, tree, 0.5 * h, world->fast.rejectedRates);
     rgWorld_MoveTree(world, tree, world->next.q, v, 0.5 * h, world->next.q);
     rgDynamics_PlaceTree(d, tree, world->next.q);
     rgResult result = rgProjectRates(d, tree, world->fast.rejectedRates, v, middle);
-    rgWorld_TreePulls(world, pull);
+    rgWorld_AddDofForces(world, forces);
     for (int i = first; i < end; ++i) {
-        pull->tau[i] += world->fast.substepForce[i];
+        forces->tau[i] += world->fast.substepForce[i];
     }
     rgFastForces_Gather(world, &push, x);
     if (result != rg_ok) {
         return result;
     }
-    result = rgDynamics_FactorizeTree(d, tree, pull->added);
+    result = rgDynamics_FactorizeTree(d, tree, forces->added);
     rgDynamics_SolveTree(d, tree, x);
     for (int i = first; i < end; ++i) { // x := v + v+
         x[i] += 2 * middle[i];
@@ -349,19 +349,21 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     const rgModel* model = world->model;
     const rgTree* range = &model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
-    rgPull pull = {world->kinematics.q,    world->kinematics.v,     world->settings.dt, first, end,
-                   world->fast.substepTau, world->fast.substepAdded};
-    rgWorld_TreePulls(world, &pull);
+    rgDofForces forces = {
+        world->kinematics.q,    world->kinematics.v,     world->settings.dt, first, end,
+        world->fast.substepTau, world->fast.substepAdded};
+    rgWorld_AddDofForces(world, &forces);
     for (int i = first; i < end; ++i) {
-        world->fast.substepForce[i] = world->free.tau[i] - pull.tau[i];
+        world->fast.substepForce[i] = world->free.tau[i] - forces.tau[i];
         world->fast.substepV[i] = world->kinematics.v[i];
     }
     rgWorld_MoveTree(world, tree, world->state.q, world->kinematics.v, 0, world->next.q);
     rgDynamics_PlaceTreeLinks(world->kinematics.dynamics, tree, world->next.q);
-    pull.q = world->next.q, pull.v = world->fast.substepV, pull.dt = world->settings.dt / count;
+    forces.q = world->next.q, forces.v = world->fast.substepV,
+    forces.dt = world->settings.dt / count;
     rgResult result = rg_ok;
     for (int k = 0; k < count; ++k) {
-        result = rgWorld_MoveSubstep(world, &pull, tree, pull.dt);
+        result = rgWorld_MoveSubstep(world, &forces, tree, forces.dt);
         if (result != rg_ok) {
             return result;
         }
@@ -469,15 +471,15 @@ bool rgFastTrees_Create(rgWorld* world) {
     int nv = world->model->vCount;
     int links = rgModel_AllLinks(world->model);
     bool good = true;
-    fast->substeps = rgWorld_Take(world, info->treeCount, sizeof(int), &good);
-    fast->substepV = rgWorld_Take(world, nv, sizeof(double), &good);
-    fast->substepForce = rgWorld_Take(world, nv, sizeof(double), &good);
-    fast->substepTau = rgWorld_Take(world, nv, sizeof(double), &good);
-    fast->substepAdded = rgWorld_Take(world, nv, sizeof(double), &good);
-    fast->isFast = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    fast->isTransported = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    fast->projectedV = rgWorld_Take(world, nv, sizeof(double), &good);
-    fast->rejectedRates = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
-    fast->endRates = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
+    fast->substeps = rgWorld_Allocate(world, info->treeCount, sizeof(int), &good);
+    fast->substepV = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    fast->substepForce = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    fast->substepTau = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    fast->substepAdded = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    fast->isFast = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    fast->isTransported = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    fast->projectedV = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    fast->rejectedRates = rgWorld_Allocate(world, links, sizeof(rgSpatial), &good);
+    fast->endRates = rgWorld_Allocate(world, links, sizeof(rgSpatial), &good);
     return good;
 }

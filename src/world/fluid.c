@@ -185,7 +185,7 @@ void rgWorld_AddFluid(rgWorld* world) {
     for (int i = 0; i < model->vCount; ++i) {
         world->free.fluidDamping[i] = 0;
     }
-    rgWorld_RateLinks(world, world->kinematics.v);
+    rgWorld_SetLinkVelocities(world, world->kinematics.v);
     for (int b = 0; b < model->info.bodyCount; ++b) {
         rgWorld_AddBodyFluid(world, b);
     }

@@ -70,21 +70,21 @@ static rgWeights rgWorld_DofWeights(const rgWorld* world, int dof, double dt) {
     return rgSpringWeights(world->kinematics.driftTime[tree], dt * (dt * k + d) / mass);
 }
 
-static rgPull rgWorld_StepPull(const rgWorld* world) {
-    return (rgPull){world->kinematics.q,  world->kinematics.v, world->settings.dt, 0,
-                    world->model->vCount, world->free.tau,     world->free.added};
+static rgDofForces rgWorld_StepDofForces(const rgWorld* world) {
+    return (rgDofForces){world->kinematics.q,  world->kinematics.v, world->settings.dt, 0,
+                         world->model->vCount, world->free.tau,     world->free.added};
 }
 
 // Gains on one degree of freedom: their part of the actuator's force.
-static double rgWorld_AddGain(const rgWorld* world, const rgPull* pull, int actuator) {
+static double rgWorld_AddGain(const rgWorld* world, const rgDofForces* forces, int actuator) {
     const rgActuator* drive = &world->transmission.actuators[actuator];
     const rgActuatorDef* def = &world->model->actuators[actuator];
     int dof = world->model->jointRanges[def->joint.index1 - 1].v;
-    double dt = pull->dt, gear = def->gear[0], v = gear * pull->v[dof];
+    double dt = forces->dt, gear = def->gear[0], v = gear * forces->v[dof];
     rgWeights w = rgWorld_DofWeights(world, dof, dt);
-    double position = gear * pull->q[world->model->jointRanges[def->joint.index1 - 1].q];
+    double position = gear * forces->q[world->model->jointRanges[def->joint.index1 - 1].q];
     position += w.along * dt * v;
-    pull->added[dof] +=
+    forces->added[dof] +=
         gear * gear * dt * (w.ahead * dt * drive->stiffness + w.share * drive->damping);
     return drive->stiffness * position + drive->damping * v;
 }
@@ -92,7 +92,7 @@ static double rgWorld_AddGain(const rgWorld* world, const rgPull* pull, int actu
 // Actuators that are no rows: plain forces, and gains that become part of M^.
 static void rgWorld_AddActuatorForces(rgWorld* world) {
     const rgModel* model = world->model;
-    rgPull pull = rgWorld_StepPull(world);
+    rgDofForces forces = rgWorld_StepDofForces(world);
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuator* drive = &world->transmission.actuators[a];
         if (drive->mode == rg_actuatorRow) {
@@ -103,7 +103,7 @@ static void rgWorld_AddActuatorForces(rgWorld* world) {
         if (drive->mode == rg_actuatorForce) {
             force = fmin(fmax(force, drive->lower), drive->upper);
         } else {
-            force -= rgWorld_AddGain(world, &pull, a);
+            force -= rgWorld_AddGain(world, &forces, a);
         }
         world->transmission.actuatorForce[a] = force;
         for (int k = 0; k < count; ++k) {
@@ -125,11 +125,11 @@ static void rgWorld_ClampEfforts(rgWorld* world) {
     }
 }
 
-static void rgWorld_AddSpring(const rgWorld* world, const rgPull* pull, int joint) {
+static void rgWorld_AddSpring(const rgWorld* world, const rgDofForces* forces, int joint) {
     const rgModel* model = world->model;
     const rgJointDef* def = &model->joints[joint];
     const rgJointRange* range = &model->jointRanges[joint];
-    const double* q = pull->q + range->q;
+    const double* q = forces->q + range->q;
     double stretch[3] = {0};
     if (def->kind == rg_jointSpherical) {
         rgVec3 r = rgRotationVectorFromQuat((rgQuat){q[0], q[1], q[2], q[3]});
@@ -139,35 +139,35 @@ static void rgWorld_AddSpring(const rgWorld* world, const rgPull* pull, int join
     } else {
         return;
     }
-    double dt = pull->dt, k = def->stiffness;
+    double dt = forces->dt, k = def->stiffness;
     for (int i = 0; i < range->vCount; ++i) {
         int dof = range->v + i;
         rgWeights w = rgWorld_DofWeights(world, dof, dt);
-        pull->tau[dof] -= k * (stretch[i] + w.along * dt * pull->v[dof]);
-        pull->added[dof] += dt * dt * (w.ahead * k);
+        forces->tau[dof] -= k * (stretch[i] + w.along * dt * forces->v[dof]);
+        forces->added[dof] += dt * dt * (w.ahead * k);
     }
 }
 
-static void rgWorld_AddSprings(const rgWorld* world, const rgPull* pull) {
+static void rgWorld_AddSprings(const rgWorld* world, const rgDofForces* forces) {
     const rgModel* model = world->model;
     for (int j = 0; j < model->info.jointCount; ++j) {
         int dof = model->jointRanges[j].v;
-        if (model->joints[j].stiffness > 0 && dof >= pull->first && dof < pull->end) {
-            rgWorld_AddSpring(world, pull, j);
+        if (model->joints[j].stiffness > 0 && dof >= forces->first && dof < forces->end) {
+            rgWorld_AddSpring(world, forces, j);
         }
     }
-    for (int i = pull->first; i < pull->end; ++i) {
+    for (int i = forces->first; i < forces->end; ++i) {
         double d = model->dofs[i].damping;
         if (d > 0) {
-            pull->tau[i] -= d * pull->v[i];
-            pull->added[i] += pull->dt * (rgWorld_DofWeights(world, i, pull->dt).share * d);
+            forces->tau[i] -= d * forces->v[i];
+            forces->added[i] += forces->dt * (rgWorld_DofWeights(world, i, forces->dt).share * d);
         }
     }
 }
 
 static void rgWorld_AddStepSprings(rgWorld* world) {
-    rgPull pull = rgWorld_StepPull(world);
-    rgWorld_AddSprings(world, &pull);
+    rgDofForces forces = rgWorld_StepDofForces(world);
+    rgWorld_AddSprings(world, &forces);
 }
 
 // Free bodies have step.13 instead of a bias.
@@ -306,20 +306,20 @@ rgResult rgWorld_RefineFreeVelocity(rgWorld* world) {
 }
 
 // Forces of springs, dampers and gains on joints, and their share of M^.
-void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull) {
+void rgWorld_AddDofForces(const rgWorld* world, const rgDofForces* forces) {
     const rgModel* model = world->model;
-    size_t bytes = (size_t)(pull->end - pull->first) * sizeof(double);
-    memset(pull->tau + pull->first, 0, bytes);
-    memset(pull->added + pull->first, 0, bytes);
+    size_t bytes = (size_t)(forces->end - forces->first) * sizeof(double);
+    memset(forces->tau + forces->first, 0, bytes);
+    memset(forces->added + forces->first, 0, bytes);
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuatorDef* def = &model->actuators[a];
         bool joint = world->transmission.actuators[a].mode == rg_actuatorJoint;
         int dof = joint ? model->jointRanges[def->joint.index1 - 1].v : -1;
-        if (dof >= pull->first && dof < pull->end) {
-            pull->tau[dof] -= def->gear[0] * rgWorld_AddGain(world, pull, a);
+        if (dof >= forces->first && dof < forces->end) {
+            forces->tau[dof] -= def->gear[0] * rgWorld_AddGain(world, forces, a);
         }
     }
-    rgWorld_AddSprings(world, pull);
+    rgWorld_AddSprings(world, forces);
 }
 
 // ---- inverse dynamics (docs/theory/inverse.md)
@@ -353,7 +353,7 @@ void rgWorld_PredictFree(rgWorld* world, const double* v) {
 
 // Stiffness and damping of each degree of freedom: they say how implicit the step is there
 // (step.7).
-void rgWorld_PlanPulls(rgWorld* world) {
+void rgWorld_PlanDofForces(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {
         world->free.dofDamping[i] = model->dofs[i].damping;
@@ -418,14 +418,14 @@ bool rgFreeMotion_Create(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
     int nv = world->model->vCount;
     bool good = true;
-    free->isLooped = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    free->dofStiffness = rgWorld_Take(world, nv, sizeof(double), &good);
-    free->dofDamping = rgWorld_Take(world, nv, sizeof(double), &good);
-    free->wrench = rgWorld_Take(world, 6 * info->bodyCount, sizeof(double), &good);
-    free->tau = rgWorld_Take(world, nv, sizeof(double), &good);
-    free->added = rgWorld_Take(world, nv, sizeof(double), &good);
-    free->v = rgWorld_Take(world, nv, sizeof(double), &good);
-    free->fluidBoxes = rgWorld_Take(world, info->bodyCount, sizeof(rgFluidBox), &good);
-    free->fluidDamping = rgWorld_Take(world, nv, sizeof(double), &good);
+    free->isLooped = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    free->dofStiffness = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    free->dofDamping = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    free->wrench = rgWorld_Allocate(world, 6 * info->bodyCount, sizeof(double), &good);
+    free->tau = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    free->added = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    free->v = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    free->fluidBoxes = rgWorld_Allocate(world, info->bodyCount, sizeof(rgFluidBox), &good);
+    free->fluidDamping = rgWorld_Allocate(world, nv, sizeof(double), &good);
     return good;
 }

@@ -26,7 +26,7 @@ typedef struct rgTurn {
     const rgRot *now, *next;
 } rgTurn;
 
-static rgTurn rgWorld_Turn(const rgWorld* world, int link) {
+static rgTurn rgWorld_LinkRotation(const rgWorld* world, int link) {
     const rgDynamics *d = world->kinematics.dynamics, *e = world->readout->start;
     return (rgTurn){rgAdd(rgDynamics_LinkOrigin(d, link), d->poses[link].p),
                     rgAdd(rgDynamics_LinkOrigin(e, link), e->poses[link].p), &d->poses[link].r,
@@ -44,8 +44,8 @@ static rgVec3 rgTurn_Point(const rgTurn* turn, rgVec3 x) {
 // Correction of a point: gap at the ends of its paths less the gap that straight paths leave; zero
 // where it is small.
 static double rgPointGapCorrection(const rgWorld* world, const rgContactPoint* point) {
-    rgTurn A = rgWorld_Turn(world, world->contacts.colliders[point->colliderA].link);
-    rgTurn B = rgWorld_Turn(world, world->contacts.colliders[point->colliderB].link);
+    rgTurn A = rgWorld_LinkRotation(world, world->contacts.colliders[point->colliderA].link);
+    rgTurn B = rgWorld_LinkRotation(world, world->contacts.colliders[point->colliderB].link);
     rgVec3 n = point->normal, half = rgScale(0.5 * point->gap, n);
     rgVec3 apart = rgSub(rgTurn_Point(&B, rgAdd(point->position, half)),
                          rgTurn_Point(&A, rgSub(point->position, half)));
@@ -60,7 +60,7 @@ static rgPose rgWorld_NextPose(const rgWorld* world, const rgCollider* collider)
     if (collider->link == 0) {
         return collider->pose;
     }
-    rgTurn turn = rgWorld_Turn(world, collider->link);
+    rgTurn turn = rgWorld_LinkRotation(world, collider->link);
     rgMat3 now = rgMat3FromRot(turn.now), next = rgMat3FromRot(turn.next);
     rgQuat rotation = rgQuatMultiply(rgQuatFromMat3(&next), rgQuatConjugate(rgQuatFromMat3(&now)));
     return (rgPose){rgTurn_Point(&turn, collider->pose.p),
@@ -112,14 +112,14 @@ static rgFasterBody rgWorld_FasterBody(const rgWorld* world, const rgContactPoin
     double spinA = rgLength(world->kinematics.linkVelocities[A->link].angular);
     double spinB = rgLength(world->kinematics.linkVelocities[B->link].angular);
     const rgCollider* faster = spinA > spinB ? A : B;
-    rgTurn turn = rgWorld_Turn(world, faster->link);
+    rgTurn turn = rgWorld_LinkRotation(world, faster->link);
     bool moves = faster->link < world->model->linkCount;
     rgVec3 center = moves ? world->model->links[faster->link].center : rgVec(0, 0, 0);
     rgContactPoint at = *point;
     at.position = rgAdd(turn.origin, rgRot_Apply(turn.now, center));
     double height = rgDot(point->normal, rgSub(at.position, point->position));
     return (rgFasterBody){at.position, (faster == B ? height : -height) + 0.5 * point->gap,
-                          rgDot(point->normal, rgWorld_PointRate(world, &at)), faster->thin,
+                          rgDot(point->normal, rgWorld_PointVelocity(world, &at)), faster->thin,
                           world->settings.dt * RG_MAX(spinA, spinB)};
 }
 
@@ -168,7 +168,7 @@ static bool rgCorrectPairGaps(const rgWorld* world, int count, rgContactPoint* p
     if (!(gap < -RG_CURVED_GAP_RATIO * thin)) {
         return false;
     }
-    rgTurn turn = rgWorld_Turn(world, A->link);
+    rgTurn turn = rgWorld_LinkRotation(world, A->link);
     rgContactPoint* nearest = points;
     double least = INFINITY;
     for (int i = 0; i < count; ++i) {
@@ -284,7 +284,7 @@ static int rgWorld_TreeOf(const rgWorld* world, int collider) {
 
 // True if the point was loaded in the last step. A point that is only near has no impulse.
 static bool rgWorld_WasLoaded(const rgWorld* world, const rgContactPoint* point) {
-    const rgContactMemory* memory = rgWorld_Recall(world, point);
+    const rgContactMemory* memory = rgWorld_ContactMemory(world, point);
     return memory != NULL && rgDot(memory->linear, point->normal) > 0;
 }
 
@@ -351,14 +351,14 @@ static rgVec3 rgWorld_TouchArm(const rgWorld* world, int link, rgVec3 position) 
     if (link >= world->model->linkCount || world->model->links[link].tree < 0) {
         return rgVec(INFINITY, 0, 0);
     }
-    rgTurn turn = rgWorld_Turn(world, link);
+    rgTurn turn = rgWorld_LinkRotation(world, link);
     rgVec3 center = rgRot_Apply(turn.now, world->model->links[link].center);
     return rgSub(rgSub(position, turn.origin), center);
 }
 
 // Arm from the centre of mass of a link to a point fixed to it, at the end of the step.
 static rgVec3 rgWorld_EndArm(const rgWorld* world, int link, rgVec3 position) {
-    rgTurn turn = rgWorld_Turn(world, link);
+    rgTurn turn = rgWorld_LinkRotation(world, link);
     rgVec3 center = rgRot_Apply(turn.next, world->model->links[link].center);
     return rgSub(rgSub(position, turn.nextOrigin), center);
 }
@@ -422,7 +422,7 @@ static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
         rgVec3 next = rgSub(rgDynamics_PointRate(e, B->link, middle),
                             rgDynamics_PointRate(e, A->link, middle));
         point->manifoldCorrection = point->gapCorrection = bend;
-        point->curvatureSlip = rgScale(0.5, rgSub(next, rgWorld_PointRate(world, point)));
+        point->curvatureSlip = rgScale(0.5, rgSub(next, rgWorld_PointVelocity(world, point)));
         point->rolls = true;
         rgWorld_SetRolling(world, point->colliderA, true);
         rgWorld_SetRolling(world, point->colliderB, true);
@@ -443,7 +443,7 @@ void rgWorld_FindRolling(rgWorld* world) {
             for (int k = 0; k < world->model->vCount; ++k) {
                 world->next.v[k] = world->kinematics.v[k] + 2 * world->kinematics.predictor[k];
             }
-            rgWorld_RateLinks(world, world->next.v);
+            rgWorld_SetLinkVelocities(world, world->next.v);
             rgWorld_PlaceEnds(world, world->next.v);
             rgWorld_TransformVelocity(world, world->kinematics.q, world->next.q, world->next.v);
             rgDynamics_SetState(world->readout->start, world->next.q, world->next.v);
@@ -453,7 +453,7 @@ void rgWorld_FindRolling(rgWorld* world) {
     }
 }
 
-void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point) {
+void rgWorld_StopRolling(const rgWorld* world, rgContactPoint* point) {
     point->rolls = false;
     point->manifoldCorrection = point->gapCorrection = 0;
     point->curvatureSlip = rgVec(0, 0, 0);
@@ -483,7 +483,7 @@ bool rgWorld_ReviseRolling(rgWorld* world) {
         rgContactPoint* point = &world->contacts.points[i];
         if (point->rolls && (!(world->constraints.rows.lambda[point->firstRow + 2] > 0) ||
                              rgWorld_HasOtherLoad(world, point))) {
-            rgWorld_StopRoll(world, point);
+            rgWorld_StopRolling(world, point);
             any = true;
         }
     }

@@ -25,13 +25,13 @@ static rgResult rgMemory_Copy(rgMemory* to, const rgMemory* from, const rgAlloca
 }
 
 // Reset the workspace as before a first step: no contacts, no forces, no acceleration.
-static void rgWorld_ForgetStep(rgWorld* world) {
+static void rgWorld_ClearStep(rgWorld* world) {
     const rgModel* model = world->model;
     memcpy(world->kinematics.q, world->state.q, (size_t)model->qCount * sizeof(double));
     rgModel_StepVelocity(model, world->kinematics.q, world->state.v, world->kinematics.v);
     memcpy(world->next.v, world->kinematics.v, (size_t)model->vCount * sizeof(double));
     memcpy(world->next.endV, world->kinematics.v, (size_t)model->vCount * sizeof(double));
-    rgWorld_ForgetKinematic(world);
+    rgWorld_ClearKinematicHistory(world);
     memset(world->transmission.actuatorForce, 0,
            (size_t)model->info.actuatorCount * sizeof(double));
     world->free.hasWrench = false;
@@ -55,11 +55,11 @@ rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance) {
     rgWorld_ViewState(world, instance->block, &world->state);
     world->monitor = instance->monitor;
     world->free.stateHasWrench = instance->wrenched;
-    rgWorld_ForgetStep(world);
+    rgWorld_ClearStep(world);
     return rg_ok;
 }
 
-static rgResult rgWorld_KeepChanges(const rgWorld* world, rgInstance* instance,
+static rgResult rgWorld_CopyChanges(const rgWorld* world, rgInstance* instance,
                                     const rgAllocator* allocator) {
     int count = (int)rgWorld_ChangeCount(world, world->variant.changed);
     rgResult result = rgReserve(allocator, (void**)&instance->changes, &instance->changeCapacity, 0,
@@ -78,5 +78,5 @@ rgResult rgWorld_Unbind(rgWorld* world, rgInstance* instance, const rgAllocator*
     if (result != rg_ok) {
         return result;
     }
-    return rgWorld_KeepChanges(world, instance, allocator);
+    return rgWorld_CopyChanges(world, instance, allocator);
 }

@@ -20,7 +20,7 @@ rgInverseDef rgDefaultInverseDef(void) {
 
 // ---- memory
 
-static void* rgInverse_Take(rgWorld* world, int count, size_t size, bool* good) {
+static void* rgInverse_Allocate(rgWorld* world, int count, size_t size, bool* good) {
     void* memory = rgAllocate(&world->heap.allocator, (size_t)count, size);
     *good = *good && memory != NULL;
     return memory;
@@ -32,7 +32,7 @@ static rgResult rgInverse_Create(rgWorld* world) {
     if (world->inverse != NULL) {
         return rg_ok;
     }
-    rgInverseWork* work = rgInverse_Take(world, 1, sizeof(rgInverseWork), &good);
+    rgInverseWork* work = rgInverse_Allocate(world, 1, sizeof(rgInverseWork), &good);
     world->inverse = work;
     if (!good) {
         return rg_errorMemory;
@@ -40,10 +40,10 @@ static rgResult rgInverse_Create(rgWorld* world) {
     double** arrays[] = {&work->givenV, &work->vRef, &work->driven, &work->acceleration,
                          &work->push,   &work->need, &work->force,  &work->contactForce};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        *arrays[i] = rgInverse_Take(world, nv, sizeof(double), &good);
+        *arrays[i] = rgInverse_Allocate(world, nv, sizeof(double), &good);
     }
-    work->actuated = rgInverse_Take(world, nv, sizeof(bool), &good);
-    work->bases = rgInverse_Take(world, world->model->treeCount, sizeof(rgInverseBase), &good);
+    work->actuated = rgInverse_Allocate(world, nv, sizeof(bool), &good);
+    work->bases = rgInverse_Allocate(world, world->model->treeCount, sizeof(rgInverseBase), &good);
     if (!good) {
         rgInverse_Destroy(world);
     }
@@ -138,7 +138,7 @@ static bool rgInverse_StopRolls(const rgInverseCall* call) {
         double most = RG_INVERSE_ROLLING_RATIO * fabs(point->gapCorrection) / world->settings.dt +
                       RG_CREEP_SPEED;
         if (point->rolls && fabs(velocity) > most) {
-            rgWorld_StopRoll(world, point);
+            rgWorld_StopRolling(world, point);
             any = true;
         }
     }
@@ -167,7 +167,7 @@ static bool rgInverse_FindFast(rgInverseCall* call) {
 static rgResult rgInverse_AddRows(rgInverseCall* call) {
     rgWorld* world = call->world;
     memcpy(world->free.v, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
-    rgWorld_RateLinks(world, call->work->vRef);
+    rgWorld_SetLinkVelocities(world, call->work->vRef);
     rgWorld_CorrectGaps(world, call->work->vRef, 1);
     return rgWorld_AddRows(world);
 }

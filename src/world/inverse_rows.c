@@ -106,7 +106,7 @@ void rgInverse_Start(rgInverseCall* call) {
     case rg_startZero:
         break;
     case rg_startLast:
-        rgWorld_RecallImpulses(call->world);
+        rgWorld_LoadImpulses(call->world);
         break;
     case rg_startForce:
         rgInverse_StartForce(call);

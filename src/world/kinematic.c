@@ -102,7 +102,7 @@ void rgWorld_MoveKinematic(rgWorld* world) {
 }
 
 // Kinematic links as before a first step: without acceleration.
-void rgWorld_ForgetKinematic(rgWorld* world) {
+void rgWorld_ClearKinematicHistory(rgWorld* world) {
     for (int i = 0; i < world->model->kinematicCount; ++i) {
         const double* x = rgWorld_KinematicNumbers(world, i);
         rgPose pose = rgLoadPose(x + rg_kinematicPose);

@@ -64,7 +64,7 @@ rgResult rgUpdateKinematics(rgStep* step) {
     return rg_ok;
 }
 
-void rgWorld_RateLinks(const rgWorld* world, const double* v) {
+void rgWorld_SetLinkVelocities(const rgWorld* world, const double* v) {
     const rgModel* model = world->model;
     const rgSpatial* axes = world->kinematics.dynamics->axes;
     rgSpatial* out = world->kinematics.linkVelocities;
@@ -93,7 +93,7 @@ static inline rgVec3 rgWorld_SideVelocity(const rgWorld* world, int collider, rg
     return rgAdd(V->linear, rgCross(V->angular, arm));
 }
 
-rgVec3 rgWorld_PointRate(const rgWorld* world, const rgContactPoint* point) {
+rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgContactPoint* point) {
     return rgSub(rgWorld_SideVelocity(world, point->colliderB, point->position),
                  rgWorld_SideVelocity(world, point->colliderA, point->position));
 }
@@ -102,7 +102,7 @@ double rgWorld_StraightGap(const rgWorld* world, const rgContactPoint* point) {
     int linkA = world->contacts.colliders[point->colliderA].link;
     int linkB = world->contacts.colliders[point->colliderB].link;
     return point->gap + rgWorld_TimeAhead(world, linkA, linkB) *
-                            rgDot(point->normal, rgWorld_PointRate(world, point));
+                            rgDot(point->normal, rgWorld_PointVelocity(world, point));
 }
 
 bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
@@ -122,18 +122,19 @@ rgResult rgKinematics_Create(rgWorld* world) {
     int nq = world->model->qCount;
     int links = rgModel_AllLinks(world->model);
     bool good = true;
-    k->leverArm = rgWorld_Take(world, nv, sizeof(double), &good);
-    k->linkLeverArm = rgWorld_Take(world, links, sizeof(double), &good);
-    k->links = rgWorld_Take(world, world->model->kinematicCount, sizeof(rgKinematicLink), &good);
-    k->isFreeBody = rgWorld_Take(world, info->treeCount, sizeof(bool), &good);
-    k->rotations = rgWorld_Take(world, links, sizeof(rgQuat), &good);
-    k->linkVelocities = rgWorld_Take(world, links, sizeof(rgSpatial), &good);
-    k->q = rgWorld_Take(world, nq, sizeof(double), &good);
-    k->v = rgWorld_Take(world, nv, sizeof(double), &good);
-    k->midV = rgWorld_Take(world, nv, sizeof(double), &good);
-    k->predictor = rgWorld_Take(world, nv, sizeof(double), &good);
-    k->driftTime = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
-    k->scratch = rgWorld_Take(world, nv, sizeof(double), &good);
+    k->leverArm = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    k->linkLeverArm = rgWorld_Allocate(world, links, sizeof(double), &good);
+    k->links =
+        rgWorld_Allocate(world, world->model->kinematicCount, sizeof(rgKinematicLink), &good);
+    k->isFreeBody = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    k->rotations = rgWorld_Allocate(world, links, sizeof(rgQuat), &good);
+    k->linkVelocities = rgWorld_Allocate(world, links, sizeof(rgSpatial), &good);
+    k->q = rgWorld_Allocate(world, nq, sizeof(double), &good);
+    k->v = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    k->midV = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    k->predictor = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    k->driftTime = rgWorld_Allocate(world, info->treeCount, sizeof(double), &good);
+    k->scratch = rgWorld_Allocate(world, nv, sizeof(double), &good);
     if (!good) {
         return rg_errorMemory;
     }

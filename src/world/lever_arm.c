@@ -65,7 +65,7 @@ static double rgCoordinateLength(const rgWorld* world, int row) {
 }
 
 // A row of a tendon's way, or of a frame's, already counts metres.
-static bool rgIsWay(const rgModel* model, const rgRowSource* source) {
+static bool rgIsLengthRow(const rgModel* model, const rgRowSource* source) {
     int tendon = -1;
     if (source->kind == rg_constraintActuator && model->actuators[source->index].frame.index1 > 0) {
         return true;
@@ -86,7 +86,7 @@ static double rgRowLength(const rgWorld* world, int row) {
     if (source->kind < 0) {
         return source->row >= 3 ? rgSpinLength(world, &world->contacts.points[source->index]) : 1;
     }
-    if (rgIsWay(world->model, source)) {
+    if (rgIsLengthRow(world->model, source)) {
         return 1;
     }
     if (source->kind != rg_constraintEquality) {

@@ -21,94 +21,95 @@ void rgLinearization_Freeze(rgLinearization* l, const char* why) {
 
 // ---- memory
 
-typedef struct rgDecomposer {
+typedef struct rgCursor {
     char* block;
     size_t used;
-} rgDecomposer;
+} rgCursor;
 
-static void* rgCarve(rgDecomposer* carver, size_t count, size_t size) {
+static void* rgCursor_Allocate(rgCursor* cursor, size_t count, size_t size) {
     size_t bytes = (count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
-    void* piece = carver->block != NULL ? carver->block + carver->used : NULL;
-    carver->used += bytes;
+    void* piece = cursor->block != NULL ? cursor->block + cursor->used : NULL;
+    cursor->used += bytes;
     return piece;
 }
 
-static double* rgCarveNumbers(rgDecomposer* carver, size_t rows, size_t columns) {
-    return rgCarve(carver, rows * columns, sizeof(double));
+static double* rgCursor_AllocateNumbers(rgCursor* cursor, size_t rows, size_t columns) {
+    return rgCursor_Allocate(cursor, rows * columns, sizeof(double));
 }
 
-static void rgLinearization_Carve(const rgWorld* world, rgLinearization* l, rgDecomposer* c) {
+static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, rgCursor* c) {
     const rgModel* model = world->model;
     size_t n = (size_t)l->n, m = (size_t)l->m, width = (size_t)l->width;
     size_t p = (size_t)l->projectedCapacity, links = (size_t)rgModel_AllLinks(model);
     double** wide[] = {&l->base, &l->force, &l->change, &l->next, &l->out};
     for (int i = 0; i < RG_COUNT(wide); ++i) {
-        *wide[i] = rgCarveNumbers(c, n, width);
+        *wide[i] = rgCursor_AllocateNumbers(c, n, width);
     }
     double** tall[] = {&l->rows, &l->bounds, &l->impulse};
     for (int i = 0; i < RG_COUNT(tall); ++i) {
-        *tall[i] = rgCarveNumbers(c, m, width);
+        *tall[i] = rgCursor_AllocateNumbers(c, m, width);
     }
     double** square[] = {&l->G, &l->B, &l->K, &l->inverse, &l->rest};
     for (int i = 0; i < RG_COUNT(square); ++i) {
-        *square[i] = rgCarveNumbers(c, m + 1, m); // a column beside
+        *square[i] = rgCursor_AllocateNumbers(c, m + 1, m); // a column beside
     }
     double** projected[] = {&l->projection, &l->K2, &l->rest2};
     for (int i = 0; i < RG_COUNT(projected); ++i) {
-        *projected[i] = rgCarveNumbers(c, p + 1, p);
+        *projected[i] = rgCursor_AllocateNumbers(c, p + 1, p);
     }
-    l->order = rgCarve(c, m > p ? m : p, sizeof(int));
-    l->turning = rgCarveNumbers(c, m, n);
-    l->columns = rgCarveNumbers(c, n, m);
-    l->pushed = rgCarveNumbers(c, n, p);
-    l->diagonal = rgCarveNumbers(c, n, n);
-    l->tree = rgCarveNumbers(c, n, n);
-    l->slip = rgCarveNumbers(c, m, 1);
-    l->mobility = rgCarveNumbers(c, m, 1);
-    l->share = rgCarveNumbers(c, n, 1);
-    l->regular = rgCarveNumbers(c, m, 1);
-    l->regular2 = rgCarveNumbers(c, p, 1);
-    l->packed = rgCarveNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
+    l->order = rgCursor_Allocate(c, m > p ? m : p, sizeof(int));
+    l->turning = rgCursor_AllocateNumbers(c, m, n);
+    l->columns = rgCursor_AllocateNumbers(c, n, m);
+    l->pushed = rgCursor_AllocateNumbers(c, n, p);
+    l->diagonal = rgCursor_AllocateNumbers(c, n, n);
+    l->tree = rgCursor_AllocateNumbers(c, n, n);
+    l->slip = rgCursor_AllocateNumbers(c, m, 1);
+    l->mobility = rgCursor_AllocateNumbers(c, m, 1);
+    l->share = rgCursor_AllocateNumbers(c, n, 1);
+    l->regular = rgCursor_AllocateNumbers(c, m, 1);
+    l->regular2 = rgCursor_AllocateNumbers(c, p, 1);
+    l->packed = rgCursor_AllocateNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
     l->packed = c->block != NULL ? l->packed : NULL;
-    rgCarveNumbers(c, n, 1); // packed goes on
+    rgCursor_AllocateNumbers(c, n, 1); // packed goes on
     size_t most = n > m ? n : m;
     most = most > 2 * p ? most : 2 * p;
-    l->work = rgCarveNumbers(c, most, width > most ? width : most);
-    rgCarveNumbers(c, n, 16); // likewise work
+    l->work = rgCursor_AllocateNumbers(c, most, width > most ? width : most);
+    rgCursor_AllocateNumbers(c, n, 16); // likewise work
     for (int i = 0; i < 4; ++i) {
-        l->bars[i] = rgCarveNumbers(c, n, 1);
+        l->bars[i] = rgCursor_AllocateNumbers(c, n, 1);
     }
-    l->projected = rgCarve(c, p, sizeof(rgProjectedRow));
-    l->active = rgCarve(c, m, sizeof(int));
-    l->place = rgCarve(c, m, sizeof(int));
-    l->pivots = rgCarve(c, n, sizeof(int));
-    l->modes = rgCarve(c, m, sizeof(rgRowMode));
-    l->laws = rgCarve(c, (size_t)model->treeCount, sizeof(rgTreeLaw));
+    l->projected = rgCursor_Allocate(c, p, sizeof(rgProjectedRow));
+    l->active = rgCursor_Allocate(c, m, sizeof(int));
+    l->place = rgCursor_Allocate(c, m, sizeof(int));
+    l->pivots = rgCursor_Allocate(c, n, sizeof(int));
+    l->modes = rgCursor_Allocate(c, m, sizeof(rgRowMode));
+    l->laws = rgCursor_Allocate(c, (size_t)model->treeCount, sizeof(rgTreeLaw));
     for (int i = 0; i < 3; ++i) {
-        l->flows[i].links = rgCarve(c, links, sizeof(rgSpatial));
-        l->flows[i].carried = rgCarve(c, n, sizeof(rgSpatial));
+        l->flows[i].links = rgCursor_Allocate(c, links, sizeof(rgSpatial));
+        l->flows[i].carried = rgCursor_Allocate(c, n, sizeof(rgSpatial));
     }
-    l->maps = rgCarve(c, links, sizeof(rgJointMaps));
-    l->points = rgCarve(c, (size_t)world->contacts.pointCount, sizeof(rgContactVariation));
+    l->maps = rgCursor_Allocate(c, links, sizeof(rgJointMaps));
+    l->points =
+        rgCursor_Allocate(c, (size_t)world->contacts.pointCount, sizeof(rgContactVariation));
     rgVec3** vectors[] = {&l->along, &l->turn, &l->atA, &l->angular};
     for (int i = 0; i < RG_COUNT(vectors); ++i) {
-        *vectors[i] = rgCarve(c, n, sizeof(rgVec3));
+        *vectors[i] = rgCursor_Allocate(c, n, sizeof(rgVec3));
     }
-    l->marks = rgCarve(c, 2 * n, sizeof(bool));
+    l->marks = rgCursor_Allocate(c, 2 * n, sizeof(bool));
 }
 
 // Arrays for the rows that the step has.
 rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l) {
-    rgDecomposer plan = {.block = NULL};
-    rgLinearization_Carve(world, l, &plan);
+    rgCursor plan = {.block = NULL};
+    rgLinearization_SetArrays(world, l, &plan);
     if ((double)plan.used > RG_MOST_BYTES) {
         return rg_errorUnsupported;
     }
     rgResult result = rgReserve(&world->heap.allocator, (void**)&l->block, &l->blockCapacity, 0,
                                 (int)plan.used, 1);
     if (result == rg_ok) {
-        plan = (rgDecomposer){.block = l->block};
-        rgLinearization_Carve(world, l, &plan);
+        plan = (rgCursor){.block = l->block};
+        rgLinearization_SetArrays(world, l, &plan);
     }
     return result;
 }

@@ -59,7 +59,7 @@ static rgAnomaly rgAnomalyAt(const rgWorld* world, double amount, const rgCollid
 
 // ---- depth (step.30)
 
-void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
+void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
     rgMonitor* monitor = &world->monitor;
     const rgCollider *A = &world->contacts.colliders[pair->a],
                      *B = &world->contacts.colliders[pair->b];
@@ -93,7 +93,7 @@ static void rgMonitor_Forces(rgWorld* world) {
     if (point == NULL || weight == 0 || force <= RG_ANOMALY_FORCE_RATIO * weight) {
         return;
     }
-    double kinetic = rgDynamics_Energy(rgWorld_Now(world)).kinetic;
+    double kinetic = rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic;
     double stop = sqrt(2 * mass * RG_MAX(kinetic, monitor->motion)) / world->settings.dt;
     rgAnomaly one = rgAnomalyAt(world, force, &world->contacts.colliders[point->colliderA],
                                 &world->contacts.colliders[point->colliderB]);
@@ -118,7 +118,7 @@ static bool rgWorld_IsDriven(const rgWorld* world) {
 }
 
 static double rgMonitor_Energy(rgWorld* world) {
-    rgEnergy energy = rgDynamics_Energy(rgWorld_Now(world));
+    rgEnergy energy = rgDynamics_Energy(rgWorld_CurrentDynamics(world));
     world->monitor.motion = RG_MAX(world->monitor.motion, energy.kinetic);
     return energy.kinetic + energy.potential + energy.spring;
 }
@@ -169,8 +169,8 @@ void rgMonitor_AfterCommit(rgWorld* world) {
     if (!monitor->stores && energy < monitor->least) {
         monitor->least = energy;
     }
-    monitor->ranAway =
-        rgMonitor_IsRunaway(world, rgDynamics_Energy(rgWorld_Now(world)).kinetic, rise.amount);
+    monitor->ranAway = rgMonitor_IsRunaway(
+        world, rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic, rise.amount);
 }
 
 // step.32: Nothing is faster than light: an explosion that something drives.

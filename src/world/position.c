@@ -251,9 +251,9 @@ bool rgNext_Create(rgWorld* world) {
     int nv = world->model->vCount;
     int nq = world->model->qCount;
     bool good = true;
-    next->endV = rgWorld_Take(world, nv, sizeof(double), &good);
-    next->v = rgWorld_Take(world, nv, sizeof(double), &good);
-    next->q = rgWorld_Take(world, nq, sizeof(double), &good);
-    next->bodyV = rgWorld_Take(world, nv, sizeof(double), &good);
+    next->endV = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    next->v = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    next->q = rgWorld_Allocate(world, nq, sizeof(double), &good);
+    next->bodyV = rgWorld_Allocate(world, nv, sizeof(double), &good);
     return good;
 }

@@ -75,8 +75,9 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
     return rgRows_Columns(rows, row) > 0;
 }
 
-// At most a share of the depth per step, at most at the push-out speed.
-static double rgWorld_Room(const rgWorld* world, double end) {
+// Gap that the projection leaves in place of `end`: at most a share of the depth is undone per
+// step, at most at the push-out speed.
+static double rgWorld_CorrectedGap(const rgWorld* world, double end) {
     return end > 0 ? end
                    : fmax(RG_PROJECT_SHARE * end, -world->def.pushOutSpeed * world->settings.dt);
 }
@@ -95,7 +96,8 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
         double end;
         if (rgWorld_IsHalfLine(world, r, &end)) {
             *deep = *deep || end < -RG_SLOP;
-            p->halfLines[p->halfLineCount++] = (rgHalfLine){r, rgWorld_Room(world, end), end, 0};
+            p->halfLines[p->halfLineCount++] =
+                (rgHalfLine){r, rgWorld_CorrectedGap(world, end), end, 0};
         }
     }
     return rg_ok;
@@ -436,7 +438,7 @@ static bool rgProjection_HitsInactive(rgWorld* world) {
     for (int v = 0; v < world->model->vCount; ++v) {
         p->work[v] = world->next.v[v] + p->x[v] / world->settings.dt;
     }
-    rgWorld_RateLinks(world, p->work);
+    rgWorld_SetLinkVelocities(world, p->work);
     for (int i = 0; i < world->contacts.inactiveCount; ++i) {
         if (rgWorld_StraightGap(world, &world->contacts.inactive[i]) < -RG_SLOP) {
             return true;
@@ -532,7 +534,7 @@ static void rgProjection_Keep(rgWorld* world) {
     for (int r = p->loopRowCount; r < p->rows.rowCount; ++r) {
         rgHalfLine* line = &p->halfLines[p->rows.sources[r].index];
         line->impulse = p->rows.lambda[r];
-        rgWorld_KeepProjectionImpulse(world, line->row, line->impulse);
+        rgWorld_StoreProjectionImpulse(world, line->row, line->impulse);
     }
 }
 
@@ -628,7 +630,7 @@ static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
 
 // One Gauss-Newton step of the loops from q, as much of it as makes the violation smaller; q
 // stays where none does.
-static rgResult rgWorld_CloseStep(rgWorld* world, double* q, double* next, double* error) {
+static rgResult rgWorld_LoopNewtonStep(rgWorld* world, double* q, double* next, double* error) {
     rgProjection* p = world->projection;
     *error = rgWorld_LoopErrorAt(world, q);
     if (*error < RG_LOOP_TOLERANCE) {
@@ -673,7 +675,7 @@ rgResult rgWorld_Project(rgWorld* world) {
             break;
         }
         memcpy(q, world->state.q, qCount * sizeof(double));
-        result = rgWorld_CloseStep(world, q, q + qCount, &error);
+        result = rgWorld_LoopNewtonStep(world, q, q + qCount, &error);
         if (result == rg_ok) {
             result = rgWorld_SetState(world, q, world->state.v);
         }

@@ -12,7 +12,7 @@ static bool rgWorld_PlaceTargets(const rgWorld* world) {
                   world->contacts.colliderCount, sizeof(rgTarget)) != rg_ok) {
         return false;
     }
-    const rgDynamics* d = rgWorld_Now(world);
+    const rgDynamics* d = rgWorld_CurrentDynamics(world);
     for (int i = 0; i < world->contacts.colliderCount; ++i) {
         const rgCollider* collider = &world->contacts.colliders[i];
         rgPose pose = rgDynamics_PlacePose(d, &world->model->shapePlaces[collider->shape]);
@@ -235,7 +235,7 @@ rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
 }
 
 rgSpatial rgWorld_FrameAcceleration(const rgWorld* world, rgFrameId frame) {
-    return world != NULL
-               ? rgDynamics_FrameAcceleration(rgWorld_Start(world), frame, rg_referenceAligned)
-               : (rgSpatial){0};
+    return world != NULL ? rgDynamics_FrameAcceleration(rgWorld_StartDynamics(world), frame,
+                                                        rg_referenceAligned)
+                         : (rgSpatial){0};
 }

@@ -138,7 +138,7 @@ static void rgAddTendonLoads(const rgWorld* world, rgDynamics* d, rgSpatial* rea
 const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
     const rgModel* model = world->model;
     rgSpatial* reactions = world->readout->reactions;
-    rgDynamics* d = rgWorld_Start(world);
+    rgDynamics* d = rgWorld_StartDynamics(world);
     rgAddInertial(world, d, reactions);
     rgAddContactLoads(world, reactions);
     rgAddLoopLoads(world, d, reactions);
@@ -160,7 +160,7 @@ rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body) {
         return (rgSpatial){0};
     }
     rgSpatial wrench = rgWorld_Reactions(world)[body.index1 - 1];
-    rgVec3 point = rgDynamics_BodyPose(rgWorld_Start(world), body).p;
+    rgVec3 point = rgDynamics_BodyPose(rgWorld_StartDynamics(world), body).p;
     return (rgSpatial){wrench.linear, rgSub(wrench.angular, rgCross(point, wrench.linear))};
 }
 
@@ -173,7 +173,7 @@ rgSpatial rgWorld_JointReaction(const rgWorld* world, rgJointId joint) {
         return (rgSpatial){0};
     }
     rgSpatial wrench = rgWorld_Reactions(world)[def->body.index1 - 1];
-    rgPose pose = rgDynamics_BodyPose(rgWorld_Start(world), def->body);
+    rgPose pose = rgDynamics_BodyPose(rgWorld_StartDynamics(world), def->body);
     rgVec3 point = rgPose_Point(pose, def->anchor);
     return (rgSpatial){wrench.linear, rgSub(wrench.angular, rgCross(point, wrench.linear))};
 }

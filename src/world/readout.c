@@ -65,7 +65,7 @@ void rgReadout_Destroy(rgWorld* world) {
 
 // ---- the current state
 
-rgDynamics* rgWorld_Now(const rgWorld* world) {
+rgDynamics* rgWorld_CurrentDynamics(const rgWorld* world) {
     rgReadout* readout = world->readout;
     if (!readout->nowValid) {
         double* v = readout->now->scratch;
@@ -82,7 +82,8 @@ const rgModel* rgWorld_Model(const rgWorld* world) {
 }
 
 rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body) {
-    return world != NULL ? rgDynamics_BodyPose(rgWorld_Now(world), body) : rgPoseIdentity();
+    return world != NULL ? rgDynamics_BodyPose(rgWorld_CurrentDynamics(world), body)
+                         : rgPoseIdentity();
 }
 
 rgSpatial rgWorld_BodyVelocity(const rgWorld* world, rgBodyId body) {
@@ -90,32 +91,34 @@ rgSpatial rgWorld_BodyVelocity(const rgWorld* world, rgBodyId body) {
         return (rgSpatial){0};
     }
     rgFrameId frame = rgModel_BodyFrame(world->model, body);
-    return rgDynamics_FrameVelocity(rgWorld_Now(world), frame, rg_referenceAligned);
+    return rgDynamics_FrameVelocity(rgWorld_CurrentDynamics(world), frame, rg_referenceAligned);
 }
 
 rgPose rgWorld_FramePose(const rgWorld* world, rgFrameId frame) {
-    return world != NULL ? rgDynamics_FramePose(rgWorld_Now(world), frame) : rgPoseIdentity();
+    return world != NULL ? rgDynamics_FramePose(rgWorld_CurrentDynamics(world), frame)
+                         : rgPoseIdentity();
 }
 
 rgPose rgWorld_ShapePose(const rgWorld* world, rgShapeId shape) {
-    return world != NULL ? rgDynamics_ShapePose(rgWorld_Now(world), shape) : rgPoseIdentity();
+    return world != NULL ? rgDynamics_ShapePose(rgWorld_CurrentDynamics(world), shape)
+                         : rgPoseIdentity();
 }
 
 double rgWorld_KineticEnergy(const rgWorld* world) {
-    return world != NULL ? rgDynamics_Energy(rgWorld_Now(world)).kinetic : 0;
+    return world != NULL ? rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic : 0;
 }
 
 double rgWorld_PotentialEnergy(const rgWorld* world) {
     if (world == NULL) {
         return 0;
     }
-    rgEnergy energy = rgDynamics_Energy(rgWorld_Now(world));
+    rgEnergy energy = rgDynamics_Energy(rgWorld_CurrentDynamics(world));
     return energy.potential + energy.spring;
 }
 
 // ---- the last step
 
-rgDynamics* rgWorld_Start(const rgWorld* world) {
+rgDynamics* rgWorld_StartDynamics(const rgWorld* world) {
     rgReadout* readout = world->readout;
     rgDynamics* d = readout->start;
     if (!readout->startValid) {
@@ -191,7 +194,7 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgContactPoint*
 static rgContact rgWorld_ReadInactive(const rgWorld* world, const rgContactPoint* point) {
     rgContact contact = rgWorld_ReadPlace(world, point);
     rgMaterial material = rgWorld_Material(world, point);
-    rgVec3 velocity = rgWorld_PointRate(world, point);
+    rgVec3 velocity = rgWorld_PointVelocity(world, point);
     contact.mu = material.mu;
     contact.rowCount = rgContactRowCount(&material);
     contact.firstRow = -1;
@@ -203,7 +206,7 @@ static rgContact rgWorld_ReadInactive(const rgWorld* world, const rgContactPoint
 // Points with rows and without, in the order in which they were found.
 static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
     if (world->contacts.inactiveCount > 0) {
-        rgWorld_RateLinks(world, world->next.v);
+        rgWorld_SetLinkVelocities(world, world->next.v);
     }
     for (int i = 0, w = 0; i < world->contacts.pointCount || w < world->contacts.inactiveCount;) {
         bool isInactive = w < world->contacts.inactiveCount &&

@@ -11,7 +11,7 @@ static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
     if (world->contacts.inactiveCount == 0 && !world->contacts.mayCurve) {
         return 0;
     }
-    rgWorld_RateLinks(world, world->next.v);
+    rgWorld_SetLinkVelocities(world, world->next.v);
     bool corrected = rgWorld_CorrectGaps(world, world->next.v, pass);
     bool closes = rgWorld_ActivateContacts(world, pass);
     return (corrected ? rg_reviseGaps : 0u) | (closes ? rg_reviseContacts : 0u);
@@ -25,7 +25,7 @@ bool rgRevise(rgStep* step) {
     int pass = ++step->pass;
     // Only restitution is revised at the bounds of a step, for the last time.
     bool last = pass >= RG_MOST_PASSES || step->factorizationCount >= RG_MOST_FACTORIZATIONS;
-    rgWorld_KeepImpulses(world);
+    rgWorld_StorePassImpulses(world);
     unsigned why = last ? 0 : rgReviseContacts(world, pass, &step->movesFreely);
     if (why != 0) {
         world->constraints.restitutionPass = 0; // islands may be others

@@ -37,7 +37,7 @@ static double rgRowRate(const rgDynamics* now, const int* columns, int count, co
 
 static double rgTendonSpeed(const rgWorld* world, int tendon) {
     const rgModel* model = world->model;
-    const rgDynamics* now = rgWorld_Now(world);
+    const rgDynamics* now = rgWorld_CurrentDynamics(world);
     const int* start = model->tendonStart + tendon;
     double drift, *values = world->readout->row;
     rgDynamics_TendonRow(now, tendon, values, &drift);
@@ -46,7 +46,7 @@ static double rgTendonSpeed(const rgWorld* world, int tendon) {
 
 static double rgActuatorSpeed(const rgWorld* world, int actuator) {
     const rgModel* model = world->model;
-    const rgDynamics* now = rgWorld_Now(world);
+    const rgDynamics* now = rgWorld_CurrentDynamics(world);
     const int* start = model->driveStart + actuator;
     double drift, *values = world->readout->row;
     rgDynamics_DriveRow(now, actuator, values, &drift);
@@ -98,7 +98,7 @@ static double rgReadLimit(const rgWorld* world, const rgSensorDef* def) {
         def->kind == rg_sensorJointLimitPosition || def->kind == rg_sensorTendonLimitPosition;
     if (tendon >= 0) {
         const rgTendonDef* t = &model->tendons[tendon];
-        double length = rgDynamics_TendonLength(rgWorld_Now(world), def->tendon);
+        double length = rgDynamics_TendonLength(rgWorld_CurrentDynamics(world), def->tendon);
         rgBeyond beyond = rgBeyondLimits(t->hasLimits, length, t->lower, t->upper);
         return force   ? rgLimitForce(world, rg_constraintTendon, tendon)
                : depth ? beyond.depth
@@ -127,7 +127,7 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = rgJointActuatorForce(world, joint);
         break;
     case rg_sensorTendonPosition:
-        out[0] = rgDynamics_TendonLength(rgWorld_Now(world), def->tendon);
+        out[0] = rgDynamics_TendonLength(rgWorld_CurrentDynamics(world), def->tendon);
         break;
     case rg_sensorTendonVelocity:
         out[0] = rgTendonSpeed(world, tendon);
@@ -136,7 +136,7 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = rgTendonActuatorForce(world, tendon);
         break;
     case rg_sensorActuatorPosition:
-        out[0] = rgDynamics_DriveRow(rgWorld_Now(world), actuator, NULL, NULL);
+        out[0] = rgDynamics_DriveRow(rgWorld_CurrentDynamics(world), actuator, NULL, NULL);
         break;
     case rg_sensorActuatorVelocity:
         out[0] = rgActuatorSpeed(world, actuator);
@@ -170,13 +170,14 @@ static void rgReadBall(const rgWorld* world, const rgSensorDef* def, double* out
 
 // Motion of a frame now, in its own axes.
 static void rgReadMotion(const rgWorld* world, rgFrameId frame, rgSensorKind kind, double* out) {
-    rgSpatial V = rgDynamics_FrameVelocity(rgWorld_Now(world), frame, rg_referenceLocal);
+    rgSpatial V =
+        rgDynamics_FrameVelocity(rgWorld_CurrentDynamics(world), frame, rg_referenceLocal);
     rgStore3(kind == rg_sensorGyro ? V.angular : V.linear, out);
 }
 
 static void rgReadAcceleration(const rgWorld* world, rgFrameId frame, rgSensorKind kind,
                                double* out) {
-    rgDynamics* d = rgWorld_Start(world);
+    rgDynamics* d = rgWorld_StartDynamics(world);
     rgSpatial A = rgDynamics_FrameAcceleration(d, frame, rg_referenceAligned);
     rgVec3 result = kind == rg_sensorFrameAngularAcceleration ? A.angular : A.linear;
     if (kind == rg_sensorAccelerometer) {
@@ -188,7 +189,7 @@ static void rgReadAcceleration(const rgWorld* world, rgFrameId frame, rgSensorKi
 
 static void rgReadReaction(const rgWorld* world, rgFrameId frame, rgSensorKind kind, double* out) {
     int body = world->model->framePlaces[frame.index1 - 1].body;
-    rgPose pose = rgDynamics_FramePose(rgWorld_Start(world), frame);
+    rgPose pose = rgDynamics_FramePose(rgWorld_StartDynamics(world), frame);
     rgSpatial wrench = body >= 0 ? rgWorld_Reactions(world)[body] : (rgSpatial){0};
     rgVec3 torque = rgSub(wrench.angular, rgCross(pose.p, wrench.linear));
     rgStore3(rgRotateBack(pose.q, kind == rg_sensorForce ? wrench.linear : torque), out);
@@ -197,7 +198,7 @@ static void rgReadReaction(const rgWorld* world, rgFrameId frame, rgSensorKind k
 static double rgReadTouch(const rgWorld* world, rgFrameId frame, double radius) {
     int count, body = world->model->framePlaces[frame.index1 - 1].body;
     const rgContact* contacts = rgWorld_Contacts(world, &count);
-    rgVec3 center = rgDynamics_FramePose(rgWorld_Start(world), frame).p;
+    rgVec3 center = rgDynamics_FramePose(rgWorld_StartDynamics(world), frame).p;
     double sum = 0;
     for (int i = 0; i < count; ++i) {
         bool own = contacts[i].bodyA.index1 == body + 1 || contacts[i].bodyB.index1 == body + 1;
@@ -216,7 +217,7 @@ typedef struct rgSubtree {
 
 static rgSubtree rgSumSubtree(const rgWorld* world, int top) {
     const rgModel* model = world->model;
-    rgDynamics* d = rgWorld_Now(world);
+    rgDynamics* d = rgWorld_CurrentDynamics(world);
     rgSubtree sum = {0};
     for (int b = top; b < model->info.bodyCount; ++b) {
         const rgInertia* inertia = &model->bodies[b].inertia;
@@ -259,7 +260,7 @@ static rgFrameId rgSensorFrame(const rgModel* model, const rgSensorDef* def) {
 // Pose and velocity of a frame, relative to another or to the world.
 static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensorDef* def,
                            double* out) {
-    const rgDynamics* now = rgWorld_Now(world);
+    const rgDynamics* now = rgWorld_CurrentDynamics(world);
     rgFrameId from = def->reference.index1 > 0
                          ? def->reference
                          : rgModel_BodyFrame(world->model, def->referenceBody);
@@ -296,7 +297,7 @@ static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensor
 }
 
 static double rgReadRange(const rgWorld* world, rgFrameId frame) {
-    rgPose pose = rgDynamics_FramePose(rgWorld_Now(world), frame);
+    rgPose pose = rgDynamics_FramePose(rgWorld_CurrentDynamics(world), frame);
     rgRay ray = {.origin = pose.p,
                  .direction = rgRotate(pose.q, rgVec(0, 0, 1)),
                  .maxFraction = RG_RANGE_MOST};
@@ -351,7 +352,7 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
         rgReadSubtree(world, model->framePlaces[frame.index1 - 1].body, def->kind, out);
         break;
     case rg_sensorMagnetometer:
-        rgStore3(rgRotateBack(rgDynamics_FramePose(rgWorld_Now(world), frame).q,
+        rgStore3(rgRotateBack(rgDynamics_FramePose(rgWorld_CurrentDynamics(world), frame).q,
                               model->info.options.magnetic),
                  out);
         break;

@@ -143,7 +143,7 @@ int rgWorld_DormantContacts(const rgWorld* world) {
 }
 
 // Contact memory of sleepers continues, behind the contacts of the step.
-bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair) {
+bool rgWorld_CopyDormant(rgWorld* world, rgPairMemory* pair) {
     const rgMemory* last = &world->warmStart.memories[0];
     rgMemory* next = &world->warmStart.memories[1];
     if (!rgWorld_PairIsDormant(world, pair)) {
@@ -169,7 +169,7 @@ static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
 }
 
 // Islands that fall asleep as a whole: slow, and without rows of kinematic bodies (step.28).
-void rgWorld_FallAsleep(rgWorld* world) {
+void rgWorld_UpdateSleep(rgWorld* world) {
     const rgModel* model = world->model;
     double* rest = world->state.rest;
     memcpy(world->state.asleep, world->sleep.asleep, (size_t)model->treeCount * sizeof(double));
@@ -208,6 +208,6 @@ bool rgSleep_Create(rgWorld* world) {
     rgSleep* sleep = &world->sleep;
     const rgModelInfo* info = &world->model->info;
     bool good = true;
-    sleep->asleep = rgWorld_Take(world, info->treeCount, sizeof(double), &good);
+    sleep->asleep = rgWorld_Allocate(world, info->treeCount, sizeof(double), &good);
     return good;
 }

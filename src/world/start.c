@@ -35,7 +35,7 @@ static void rgClampToLimits(const rgModel* model, double* q) {
 }
 
 // Alternate between the limits and the loops, whose projections are onto nearly convex sets.
-static bool rgWorld_CloseInside(rgWorld* world, double* q) {
+static bool rgWorld_CloseWithinLimits(rgWorld* world, double* q) {
     const rgModel* model = world->model;
     int first = 0;
     bool inside = model->info.equalityCount == 0;
@@ -78,7 +78,7 @@ rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics) {
     }
     rgModel_StartConfiguration(model, q);
     rgResult result = rgWorld_SetState(world, q, NULL);
-    if (result == rg_ok && rgWorld_CloseInside(world, q)) {
+    if (result == rg_ok && rgWorld_CloseWithinLimits(world, q)) {
         rgReportStart(model, first, count, world->state.q, diagnostics);
     } else if (result == rg_ok) {
         result = rgWorld_SetState(world, NULL, NULL);

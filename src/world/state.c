@@ -22,7 +22,7 @@ static double rgNorm4(const double* q) {
 }
 
 // Forget the predictor of a tree that was set.
-static void rgWorld_ForgetPredictor(rgWorld* world, int index) {
+static void rgWorld_ClearPredictor(rgWorld* world, int index) {
     const rgTree* tree = &world->model->trees[index];
     size_t bytes = (size_t)tree->dofCount * sizeof(double);
     memset(world->state.change + tree->firstDof, 0, bytes);
@@ -66,7 +66,7 @@ static void rgWorld_SetTree(rgWorld* world, int index, const double* q, const do
     if (memcmp(oldQ, q, qBytes) != 0 || memcmp(oldV, v, vBytes) != 0) {
         memcpy(oldQ, q, qBytes);
         memcpy(oldV, v, vBytes);
-        rgWorld_ForgetPredictor(world, index);
+        rgWorld_ClearPredictor(world, index);
     }
 }
 
@@ -90,7 +90,7 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
     for (int t = 0; t < model->treeCount; ++t) {
         rgWorld_SetTree(world, t, newQ, newV);
     }
-    rgWorld_ForgetSprings(world);
+    rgWorld_ClearEnergyTanks(world);
     rgWorld_WakeAll(world);
     rgReadout_Invalidate(world->readout);
     rgMonitor_Reset(world);
@@ -135,7 +135,7 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
     rgWorld_WakeDof(world, link->v);
-    rgWorld_ForgetPredictor(world, link->tree);
+    rgWorld_ClearPredictor(world, link->tree);
     rgReadout_Invalidate(world->readout);
     rgMonitor_Reset(world);
 }
@@ -208,13 +208,13 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     }
     rgWorld_ResetKinematic(world);
     rgWorld_ClearWrenches(world);
-    rgWorld_ForgetImpulses(world);
+    rgWorld_ClearImpulses(world);
     result = def == NULL ? rgWorld_SetStart(world, NULL) : rg_ok;
     if (result != rg_ok) {
         return result;
     }
     for (int t = 0; t < world->model->treeCount; ++t) {
-        rgWorld_ForgetPredictor(world, t);
+        rgWorld_ClearPredictor(world, t);
     }
     return rgWorld_SetTime(world, def != NULL ? def->time : 0);
 }
@@ -631,7 +631,7 @@ bool rgState_Create(rgWorld* world) {
                 RG_KINEMATIC_NUMBERS * world->model->kinematicCount + world->sleep.treeCount +
                 world->warmStart.slots.count;
     bool good = true;
-    double* block = rgWorld_Take(world, count, sizeof(double), &good);
+    double* block = rgWorld_Allocate(world, count, sizeof(double), &good);
     if (!good) {
         return false;
     }

@@ -49,7 +49,7 @@ rgResult rgWorld_CommitStep(rgStep* step) {
     for (int i = 0; i < model->vCount; ++i) {
         world->state.v[i] = world->next.bodyV[i];
     }
-    rgWorld_FallAsleep(world);
+    rgWorld_UpdateSleep(world);
     rgWorld_CommitKinematic(world);
     rgWorld_CommitPredictor(world);
     rgWorld_CommitActivations(world);

@@ -98,7 +98,7 @@ const rgTouch* rgWorld_Touches(const rgWorld* world, int* count) {
 }
 
 static rgVec3 rgWorld_StartCenter(const rgWorld* world, rgBodyId body) {
-    rgPose pose = rgDynamics_BodyPose(rgWorld_Start(world), body);
+    rgPose pose = rgDynamics_BodyPose(rgWorld_StartDynamics(world), body);
     return rgPose_Point(pose, world->model->bodies[body.index1 - 1].inertia.center);
 }
 

@@ -89,7 +89,7 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
     return rg_ok;
 }
 
-const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint* point) {
+const rgContactMemory* rgWorld_ContactMemory(const rgWorld* world, const rgContactPoint* point) {
     const rgMemory* last = &world->warmStart.memories[0];
     const rgPairMemory* pair = &world->warmStart.memories[1].pairs[point->pair];
     for (int k = 0; k < pair->contactCount; ++k) {
@@ -101,8 +101,8 @@ const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint
     return NULL;
 }
 
-static void rgRecallContact(const rgContactPoint* point, const rgContactMemory* contact,
-                            double* lambda) {
+static void rgLoadContactImpulse(const rgContactPoint* point, const rgContactMemory* contact,
+                                 double* lambda) {
     lambda[0] = rgDot(contact->linear, point->tangent1);
     lambda[1] = rgDot(contact->linear, point->tangent2);
     lambda[2] = rgDot(contact->linear, point->normal);
@@ -115,7 +115,7 @@ static void rgRecallContact(const rgContactPoint* point, const rgContactMemory* 
     }
 }
 
-void rgWorld_RecallImpulses(rgWorld* world) {
+void rgWorld_LoadImpulses(rgWorld* world) {
     rgRows* rows = &world->constraints.rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         int slot = rows->sources[r].slot;
@@ -123,15 +123,15 @@ void rgWorld_RecallImpulses(rgWorld* world) {
     }
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
-        const rgContactMemory* contact = rgWorld_Recall(world, point);
+        const rgContactMemory* contact = rgWorld_ContactMemory(world, point);
         point->projection = contact != NULL ? contact->projection : 0;
         if (contact != NULL) {
-            rgRecallContact(point, contact, rows->lambda + point->firstRow);
+            rgLoadContactImpulse(point, contact, rows->lambda + point->firstRow);
         }
     }
 }
 
-void rgWorld_KeepImpulses(rgWorld* world) {
+void rgWorld_StorePassImpulses(rgWorld* world) {
     const rgRows* rows = &world->constraints.rows;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
@@ -148,7 +148,7 @@ void rgWorld_KeepImpulses(rgWorld* world) {
     }
 }
 
-void rgWorld_ResumeImpulses(rgWorld* world) {
+void rgWorld_LoadPassImpulses(rgWorld* world) {
     rgRows* rows = &world->constraints.rows;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         const rgContactPoint* point = &world->contacts.points[i];
@@ -189,7 +189,7 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
     }
     next->contactCount = world->contacts.pointCount;
     for (int i = 0; i < next->pairCount; ++i) {
-        if (world->sleep.treeCount == 0 || !rgWorld_KeepDormant(world, &next->pairs[i])) {
+        if (world->sleep.treeCount == 0 || !rgWorld_CopyDormant(world, &next->pairs[i])) {
             next->pairs[i].firstContact = next->pairs[i].contactCount = 0;
         }
     }
@@ -221,7 +221,7 @@ double rgWorld_ProjectionImpulse(const rgWorld* world, int row) {
     return source->kind == -1 ? world->contacts.points[source->index].projection : 0;
 }
 
-void rgWorld_KeepProjectionImpulse(rgWorld* world, int row, double impulse) {
+void rgWorld_StoreProjectionImpulse(rgWorld* world, int row, double impulse) {
     const rgRowSource* source = &world->constraints.rows.sources[row];
     if (source->kind == -1) { // contacts are kept in the order of points
         world->warmStart.memories[1].contacts[source->index].projection = impulse;
@@ -236,12 +236,12 @@ void rgWorld_CommitMemory(rgWorld* world) {
            (size_t)world->warmStart.slots.count * sizeof(double));
 }
 
-void rgWorld_ForgetImpulses(rgWorld* world) {
+void rgWorld_ClearImpulses(rgWorld* world) {
     world->warmStart.memories[0].pairCount = world->warmStart.memories[0].contactCount = 0;
     memset(world->state.impulse, 0, (size_t)world->warmStart.slots.count * sizeof(double));
 }
 
-void rgWorld_ForgetSprings(rgWorld* world) {
+void rgWorld_ClearEnergyTanks(rgWorld* world) {
     for (int i = 0; i < world->warmStart.memories[0].pairCount; ++i) {
         world->warmStart.memories[0].pairs[i].energyTank = -1;
     }
@@ -260,7 +260,8 @@ rgSlots rgPlanSlots(const rgModel* model) {
 bool rgWarmStart_Create(rgWorld* world) {
     rgWarmStart* warm = &world->warmStart;
     bool good = true;
-    warm->nextImpulse = rgWorld_Take(world, world->warmStart.slots.count, sizeof(double), &good);
+    warm->nextImpulse =
+        rgWorld_Allocate(world, world->warmStart.slots.count, sizeof(double), &good);
     return good;
 }
 

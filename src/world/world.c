@@ -51,7 +51,7 @@ size_t rgWorld_MemoryUse(const rgWorld* world) {
 }
 
 // Zeroed memory for the life of the world. *good: false where there is none.
-void* rgWorld_Take(rgWorld* world, int count, size_t size, bool* good) {
+void* rgWorld_Allocate(rgWorld* world, int count, size_t size, bool* good) {
     rgHeap* heap = &world->heap;
     rgResult result = rgReserve(&heap->allocator, (void**)&heap->blocks, &heap->blockCapacity,
                                 heap->blockCount, heap->blockCount + 1, sizeof(void*));
@@ -174,7 +174,7 @@ void rgWorld_Plan(rgWorld* world) {
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         rgWorld_MarkActuator(world, a);
     }
-    rgWorld_PlanPulls(world);
+    rgWorld_PlanDofForces(world);
     rgWorld_PlanFluid(world);
 }
 
@@ -213,7 +213,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     if (result != rg_ok) {
         return result;
     }
-    rgWorld_ForgetKinematic(world);
+    rgWorld_ClearKinematicHistory(world);
     rgWorld_MeasureTendons(world);
     rgWorld_Plan(world);
     rgWorld_WarnEqualities(world, diagnostics);

@@ -121,9 +121,9 @@ typedef struct rgContactPoint {
     bool overlaps;          // rigid, between parts that overlap by design
     bool squeezes;          // rigid, and a kinematic body closes it
     bool regularized;       // a kinematic body squeezes it, and no rigid solution was found
-    double projection;      // rgWorld_RecallImpulses: of the last step [kg m]
-    bool hasImpulse;        // rgWorld_KeepImpulses: it had rows in the last pass
-    double impulse[6];      // rgWorld_KeepImpulses: of the last pass
+    double projection;      // rgWorld_LoadImpulses: of the last step [kg m]
+    bool hasImpulse;        // rgWorld_StorePassImpulses: it had rows in the last pass
+    double impulse[6];      // rgWorld_StorePassImpulses: of the last pass
     rgSoftness tangential;  // rgAddContacts; none in an impact
     double hitSpeed;        // rgWorld_ActivateContacts: that an impact elsewhere closed it with
     bool mayHit;            // rgAddContacts: the free motion decides whether it is an impact
@@ -300,7 +300,7 @@ typedef struct rgInstance {
 typedef struct rgHeap {
     rgMeter meter;
     rgAllocator allocator; // goes through the meter
-    void** blocks;         // rgWorld_Take: released with the world
+    void** blocks;         // rgWorld_Allocate: released with the world
     int blockCount, blockCapacity;
 } rgHeap;
 
@@ -338,7 +338,7 @@ typedef struct rgKinematics {
     double* midV;              // vCount, step coordinates: v + predictor
     rgKinematicLink* links;    // per kinematic link
     rgQuat* rotations;         // per link
-    rgSpatial* linkVelocities; // rgWorld_RateLinks, per link
+    rgSpatial* linkVelocities; // rgWorld_SetLinkVelocities, per link
     double* leverArm;          // per degree of freedom: [m] at the end of what it moves, per unit
     double* linkLeverArm;      // per link, scratch
     double* scratch;           // vCount
@@ -474,12 +474,12 @@ struct rgWorld {
     struct rgLinearization* linearization; // rgWorld_Derivatives, NULL before the first call
 };
 
-// Create and destroy the rooms, each in its file. Arrays live as long as the world (rgWorld_Take),
-// unless they grow.
-void* rgWorld_Take(rgWorld* world, int count, size_t size, bool* good); // world.c, zeroed
-rgResult rgKinematics_Create(rgWorld* world);                           // kinematics.c
-bool rgState_Create(rgWorld* world);                                    // state.c
-bool rgWarmStart_Create(rgWorld* world);                                // warmstart.c
+// Create and destroy the rooms, each in its file. Arrays live as long as the world
+// (rgWorld_Allocate), unless they grow.
+void* rgWorld_Allocate(rgWorld* world, int count, size_t size, bool* good); // world.c, zeroed
+rgResult rgKinematics_Create(rgWorld* world);                               // kinematics.c
+bool rgState_Create(rgWorld* world);                                        // state.c
+bool rgWarmStart_Create(rgWorld* world);                                    // warmstart.c
 void rgWarmStart_Destroy(rgWorld* world);
 bool rgContactSet_Create(rgWorld* world); // contacts.c
 void rgContactSet_Destroy(rgWorld* world);
@@ -496,7 +496,7 @@ rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics); //
 bool rgIsFreeBody(const rgModel* model, const rgTree* tree);               // kinematics.c
 rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def); // actuator.c
 rgSlots rgPlanSlots(const rgModel* model);                                 // warmstart.c
-void rgWorld_PlanPulls(rgWorld* world);                                    // free.c
+void rgWorld_PlanDofForces(rgWorld* world);                                // free.c
 void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def);           // free.c
 void rgWorld_MarkTendon(rgWorld* world, int tendon);                       // free.c
 void rgWorld_MarkActuator(rgWorld* world, int actuator);                   // free.c
@@ -654,13 +654,13 @@ bool rgWorld_IsRefined(const rgWorld* world, int tree);
 void rgWorld_PredictFree(rgWorld* world, const double* v); // middle velocity for a known v+
 // Degrees of freedom that springs, dampers and gains act on, from first to before end, about q and
 // v over a time dt.
-typedef struct rgPull {
+typedef struct rgDofForces {
     const double *q, *v;
     double dt;
     int first, end;
     double *tau, *added;
-} rgPull;
-void rgWorld_TreePulls(const rgWorld* world, const rgPull* pull); // free.c
+} rgDofForces;
+void rgWorld_AddDofForces(const rgWorld* world, const rgDofForces* forces); // free.c
 
 // fast.c: trees that turn fast.
 void rgWorld_StartFast(rgWorld* world);                        // once they are placed
@@ -785,8 +785,8 @@ static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* passing, rgVec3 p
 }
 bool rgWorld_WakeByContact(rgWorld* world); // true: a tree woke; contacts are to be found again
 int rgWorld_DormantContacts(const rgWorld* world);
-bool rgWorld_KeepDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
-void rgWorld_FallAsleep(rgWorld* world);                      // commits, too
+bool rgWorld_CopyDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
+void rgWorld_UpdateSleep(rgWorld* world);                     // commits, too
 void rgWorld_WakeLink(rgWorld* world, int link);
 void rgWorld_WakeDof(rgWorld* world, int dof);
 void rgWorld_WakeAll(rgWorld* world);
@@ -803,7 +803,7 @@ void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at re
 rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics);
 void rgWorld_MoveKinematic(rgWorld* world); // velocities in this step
 void rgWorld_CommitKinematic(rgWorld* world);
-void rgWorld_ForgetKinematic(rgWorld* world);
+void rgWorld_ClearKinematicHistory(rgWorld* world);
 // Prescribe kinematic links to a workspace, for its next call with positions: at the start of the
 // step with the velocity in it, at its end, or in the current state.
 void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d);
@@ -827,13 +827,13 @@ bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair);
 bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round);
 // Stop the rolling of points that carry nothing. True: there are some; v_free changes.
 bool rgWorld_ReviseRolling(rgWorld* world);
-void rgWorld_StopRoll(const rgWorld* world, rgContactPoint* point);
+void rgWorld_StopRolling(const rgWorld* world, rgContactPoint* point);
 void rgWorld_FindRolling(rgWorld* world); // gaps and slips at the end that is foreseen
 bool rgPointBefore(const rgContactPoint* a, const rgContactPoint* b); // by pair, then by place
 // Velocities of all links for any v, and of B from A at a point for them.
 void rgWorld_Place(rgWorld* world); // kinematics.c: links where the step is computed
-void rgWorld_RateLinks(const rgWorld* world, const double* v);
-rgVec3 rgWorld_PointRate(const rgWorld* world, const rgContactPoint* point);
+void rgWorld_SetLinkVelocities(const rgWorld* world, const double* v);
+rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgContactPoint* point);
 // lever_arm.c
 void rgWorld_SetLeverArms(rgWorld* world);
 void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
@@ -852,18 +852,18 @@ void rgWorld_FreeChanges(rgWorld* world);
 
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
-void rgWorld_RecallImpulses(rgWorld* world); // rows' lambda from the state
-void rgWorld_KeepImpulses(rgWorld* world);   // rows' lambda for the next pass
-void rgWorld_ResumeImpulses(rgWorld* world); // rows' lambda from the last pass
+void rgWorld_LoadImpulses(rgWorld* world);   // rows' lambda from the state
+void rgWorld_StorePassImpulses(rgWorld* world); // rows' lambda for the next pass
+void rgWorld_LoadPassImpulses(rgWorld* world);  // rows' lambda from the last pass
 // Memory of a point in the state; NULL: it is new.
-const rgContactMemory* rgWorld_Recall(const rgWorld* world, const rgContactPoint* point);
+const rgContactMemory* rgWorld_ContactMemory(const rgWorld* world, const rgContactPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
 // Impulse of the projection at a row of the last step, and of this one.
 double rgWorld_ProjectionImpulse(const rgWorld* world, int row);
-void rgWorld_KeepProjectionImpulse(rgWorld* world, int row, double impulse);
+void rgWorld_StoreProjectionImpulse(rgWorld* world, int row, double impulse);
 void rgWorld_CommitMemory(rgWorld* world);
-void rgWorld_ForgetImpulses(rgWorld* world);
-void rgWorld_ForgetSprings(rgWorld* world); // energy tanks: setting a state pays for it
+void rgWorld_ClearImpulses(rgWorld* world);
+void rgWorld_ClearEnergyTanks(rgWorld* world); // energy tanks: setting a state pays for it
 
 // state.c
 // Write the checksum at the end of a saved state.
@@ -873,16 +873,16 @@ void rgSealState(void* bytes, size_t byteCount);
 void rgReadout_Invalidate(rgReadout* readout);
 rgResult rgReadout_Create(rgWorld* world);
 void rgReadout_Destroy(rgWorld* world);
-rgDynamics* rgWorld_Now(const rgWorld* world);   // kinematics of the current state
-rgDynamics* rgWorld_Start(const rgWorld* world); // of the start of the last step
+rgDynamics* rgWorld_CurrentDynamics(const rgWorld* world); // kinematics of the current state
+rgDynamics* rgWorld_StartDynamics(const rgWorld* world);   // of the start of the last step
 // monitor.c
 void rgMonitor_Create(rgWorld* world);
 void rgMonitor_Reset(rgWorld* world);  // the state was set
 void rgMonitor_Change(rgWorld* world); // parameters were: energies start anew
-void rgMonitor_Pair(rgWorld* world, rgPairMemory* pair,
-                    const rgManifold* manifold); // new against old
-void rgMonitor_BeforeCommit(rgWorld* world);     // the state is that of the start of the step
-void rgMonitor_AfterCommit(rgWorld* world);      // it is the new one
+void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair,
+                         const rgManifold* manifold); // new against old
+void rgMonitor_BeforeCommit(rgWorld* world);          // the state is that of the start of the step
+void rgMonitor_AfterCommit(rgWorld* world);           // it is the new one
 bool rgMonitor_IsSlow(const double* v, int count);
 // reaction.c: per body, about the world's origin
 const rgSpatial* rgWorld_Reactions(const rgWorld* world);
