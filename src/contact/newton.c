@@ -229,7 +229,7 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
             fmin(residual, rgNewton_ProximalResidual(&newton)) <= options->enough) {
             break;
         }
-        bool slow = run->bestResidual > RG_QUICK_RESIDUAL_RATIO * before;
+        bool slow = run->bestResidual > RG_SLOW_RESIDUAL_RATIO * before;
         bool stalled = slow && (options->quick || rgRun_Solved(run));
         if (!isfinite(newton.norm) || stalled || run->bestResidual <= tolerance ||
             (!options->cycles && rgNewton_Cycles(&newton))) {

@@ -47,7 +47,7 @@
 #define RG_LINE_SEARCH_LEAST_STEP 0.05 // of newton.9 [-]. [newton.md]
 #define RG_CYCLE_ITERATIONS       6    // longest cycle of active sets looked for. [inh]
 #define RG_CYCLE_MAP_RATIO        1e-3 // difference of two |F| that are alike. [newton.md]
-#define RG_QUICK_RESIDUAL_RATIO   0.5  // residual after / before, at rest. [inh]
+#define RG_SLOW_RESIDUAL_RATIO    0.5  // residual after / before, at rest and of auto.5. [piles]
 
 // Interior point (interior.md).
 #define RG_ROBUST_ITERATIONS        100  // of the interior point, and of damped Newton. [inh]
@@ -77,7 +77,6 @@
 #define RG_MULTIPLIER_ITERATIONS      6   // of Newton per centre; x2: a few more in all. [piles]
 #define RG_MULTIPLIER_MOST_ITERATIONS 60  // in all; x2: nothing in the mean. [piles]
 #define RG_MULTIPLIER_GROWTH_RATIO    3   // p after / before a centre that fails. [piles] 1, 3, 10
-#define RG_MULTIPLIER_SLOW_RATIO      0.5 // residual after / before that is slow. [piles]
 #define RG_MULTIPLIER_DECAY_RATIO     0.1 // p after / before such a centre. [piles] 1: walls creep
 
 // Certificate (auto.1-3), for users of the solver alone.
