@@ -142,7 +142,7 @@ typedef struct rgAnomaly {
 } rgAnomaly;
 
 /// The largest of each kind since the world was made. Values within their bounds are no anomalies;
-/// see step.30-32.
+/// see monitor.1-3.
 typedef struct rgHealth {
     int anomalies;    ///< bits of rgAnomalyFlag; 0: all is explained
     rgAnomaly energy; ///< rise of the energy of a scene that nothing drives [J]

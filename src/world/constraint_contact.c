@@ -138,7 +138,7 @@ void rgUpdateEnergyTanks(rgWorld* world) {
     }
 }
 
-// Spring and damper of a normal row (step.20).
+// Spring and damper of a normal row (step.8).
 static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness soft, double ahead,
                              double share) {
     int normal = point->firstRow + 2;
@@ -207,13 +207,13 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
                         : 0;
     double thin = RG_MIN(world->contacts.colliders[point->colliderA].thin,
                          world->contacts.colliders[point->colliderB].thin);
-    // step.25: The gap at the end of a curved path. A body that comes and would turn through the
+    // gap.2: The gap at the end of a curved path. A body that comes and would turn through the
     // other one leaves it, with the energy that there is; contacts that last are left to the
     // projection.
     bool comes = point->gap > 0 || before < -RG_CURVED_GAP_RATIO * thin / ahead;
     bool bends = !point->isSoft && (comes || point->rolls);
     double corrected = law.bias + (bends ? point->gapCorrection / ahead : 0);
-    point->restBias = point->rolls ? corrected : law.bias; // step.6: no rebound
+    point->restBias = point->rolls ? corrected : law.bias; // gap.1: no rebound
     point->restitutionBias = corrected < RG_MIN(point->restBias, 0) ? corrected : 0;
     law.bias = corrected;
     // constraints.6: An impact of a rigid contact: it came fast enough, and the free motion or

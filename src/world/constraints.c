@@ -1,9 +1,9 @@
-// The constraint problem of a step, and its solution. step.19-22.
+// The constraint problem of a step, and its solution. step.7-10.
 #include "world/world.h"
 
 #include <string.h>
 
-// step.20: Rigid: a gap may close in the time ahead, contact does not go deeper. gamma >= 0, so
+// step.8: Rigid: a gap may close in the time ahead, contact does not go deeper. gamma >= 0, so
 // that the velocity problem has a solution; the projection undoes penetration (project.c).
 rgLaw rgUnilateralLaw(double phi, double ahead) {
     return (rgLaw){.bias = fmax(phi, 0) / ahead};
@@ -21,7 +21,7 @@ double rgRows_Mobility(const rgWorld* world, int row) {
     return sum;
 }
 
-// step.7 along a row
+// free.1 along a row
 rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch, double command) {
     double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
     const rgModel* model = world->model;
@@ -39,7 +39,7 @@ rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch
     return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
 }
 
-// step.21: A spring and damper that acts in both directions.
+// step.9: A spring and damper that acts in both directions.
 rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
     double gain = world->settings.dt * soft.stiffness + soft.damping;
     return (rgLaw){.bias = phi * soft.stiffness / gain,
@@ -138,7 +138,7 @@ rgResult rgWorld_WhitenRows(rgWorld* world) {
     return rg_ok;
 }
 
-// step.19: g = J v_free + gamma
+// step.7: g = J v_free + gamma
 static rgResult rgAssembleRows(rgStep* step) {
     rgWorld* world = step->world;
     rgRows* rows = &world->constraints.rows;
@@ -227,7 +227,7 @@ static void rgWorld_FindStarts(rgWorld* world) {
     }
 }
 
-// step.22: The judge factorizes M, which takes a tenth of a small step: between samples it goes by
+// step.10: The judge factorizes M, which takes a tenth of a small step: between samples it goes by
 // W.
 rgResult rgSolveProblem(rgStep* step) {
     rgWorld* world = step->world;

@@ -150,7 +150,7 @@ void rgAddCurvatureSlips(rgWorld* world) {
         for (int k = r; k < r + 2 && point->rollingShare > 0; ++k) {
             bias[k] +=
                 point->rollingShare *
-                rgWorld_RowProjectionChange(world, k, NULL); // what turns moves on with step.16
+                rgWorld_RowProjectionChange(world, k, NULL); // what turns moves on with free.10
         }
     }
 }

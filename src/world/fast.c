@@ -1,6 +1,6 @@
 // Trees that turn fast: instead of a bias, the velocities of their links are carried from where the
 // tree is to where it is placed next, and projected on the motions that its joints allow there.
-// Energy never rises by that. step.14-16, step.18.
+// Energy never rises by that. free.8-10, free.12.
 #include "world/project.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static rgVec3 rgSolveColumns3(const rgVec3 m[3], rgVec3 right) {
                  inverse * rgDot(m[0], rgCross(m[1], right)));
 }
 
-// step.14: I (w+ - w) = L x (w + w+) with L = time/4 I (w + w+): w + w+ is across the right side,
+// free.8: I (w+ - w) = L x (w + w+) with L = time/4 I (w + w+): w + w+ is across the right side,
 // so that energy stays for any L.
 static rgVec3 rgTurnRate(const rgSym3* I, rgVec3 w, double time) {
     if (I->xx == I->yy && I->yy == I->zz && I->xy == 0 && I->xz == 0 && I->yz == 0) {
@@ -53,7 +53,7 @@ static void rgAddRates(rgWorld* world, int tree, const double* v, double scale, 
     }
 }
 
-// step.15: x := M^-1 J' of the momenta; rotors turn with their joints.
+// free.9: x := M^-1 J' of the momenta; rotors turn with their joints.
 static rgResult rgProjectRates(rgDynamics* d, int tree, const rgSpatial* rates, const double* rotor,
                                double* x) {
     const rgTree* range = &d->model->trees[tree];
@@ -74,7 +74,7 @@ typedef struct rgFastForces {
     const double *v, *middle;  // at the start, projected
 } rgFastForces;
 
-// x := dt (tau + weight), and the part of the implicit forces (step.7) that is not in v+ - v
+// x := dt (tau + weight), and the part of the implicit forces (free.1) that is not in v+ - v
 static void rgFastForces_Gather(rgWorld* world, const rgFastForces* push, double* x) {
     const rgTree* range = &world->model->trees[push->tree];
     rgDynamics_TreeWeight(world->kinematics.dynamics, push->tree, x);
@@ -111,7 +111,7 @@ static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
 
 // ---- a step
 
-// step.14 and step.15 of the start of the step.
+// free.8 and free.9 of the start of the step.
 static bool rgWorld_TransportStart(rgWorld* world, int tree) {
     rgDynamics *d = world->kinematics.dynamics, *before = world->readout->start;
     rgDynamics_PlaceTreeLinks(before, tree, world->state.q);
@@ -152,7 +152,7 @@ rgResult rgWorld_FactorizeTree(rgWorld* world, int tree) {
                  : rgDynamics_FactorizeTree(world->kinematics.dynamics, tree, world->free.added);
 }
 
-// dt times all forces, without the part of step.7 that is in v+ - v.
+// dt times all forces, without the part of free.1 that is in v+ - v.
 void rgWorld_FastImpulse(rgWorld* world, int tree, double* x) {
     rgFastForces push = {tree,
                          world->settings.dt,
@@ -188,7 +188,7 @@ double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* he
     return sum;
 }
 
-// Joints, tendons and loops are about the coordinates, which move on with v+ (step.16).
+// Joints, tendons and loops are about the coordinates, which move on with v+ (free.10).
 void rgWorld_AddProjectionChanges(rgWorld* world) {
     rgRows* rows = &world->constraints.rows;
     bool any = false;
@@ -202,7 +202,7 @@ void rgWorld_AddProjectionChanges(rgWorld* world) {
     }
 }
 
-// step.16: v moves the coordinates.
+// free.10: v moves the coordinates.
 static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
     const rgTree* range = &world->model->trees[tree];
     double* x = world->kinematics.scratch;
@@ -247,7 +247,7 @@ rgResult rgWorld_TransportFast(rgWorld* world) {
     return rg_ok;
 }
 
-// step.15 at the end of the step. A tree that an impact seemed to make fast stays slow if its
+// free.9 at the end of the step. A tree that an impact seemed to make fast stays slow if its
 // projected velocity is slow.
 static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, double* v) {
     rgDynamics* after = world->readout->start;
@@ -343,7 +343,7 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgDofForces* forces, int tre
     return rgProjectRates(d, tree, world->fast.rejectedRates, x, v);
 }
 
-// step.18: From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in
+// free.12: From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in
 // partV.
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     const rgModel* model = world->model;
@@ -433,7 +433,7 @@ void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force)
     }
 }
 
-// step.18 solved for the force that, beside tau, makes the parts end as asked. Starts from one that
+// free.12 solved for the force that, beside tau, makes the parts end as asked. Starts from one that
 // is near; M is near enough to what the parts weigh.
 void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* target,
                               double* force) {

@@ -1,6 +1,6 @@
 // Free motion: M^ and v_free from q, v and everything that is no constraint row: gravity, Coriolis,
 // joint springs and damping, actuators, forces of the user. Springs, damping and gains are
-// implicit. step.7-8, step.11-12.
+// implicit. free.1-2, free.5-6.
 #include "world/world.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void rgWorld_AddWrenches(rgWorld* world) {
     }
 }
 
-// Weights of springs between the trapezoidal rule and implicit Euler (step.7), for z = (dt^2 k + dt
+// Weights of springs between the trapezoidal rule and implicit Euler (free.1), for z = (dt^2 k + dt
 // d)/m: with less than twelve steps per period, a trapezoidal spring would ring on.
 rgWeights rgSpringWeights(double lead, double z) {
     double y = RG_STIFFNESS_FACTOR * z, w = lead == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
@@ -170,7 +170,7 @@ static void rgWorld_AddStepSprings(rgWorld* world) {
     rgWorld_AddSprings(world, &forces);
 }
 
-// Free bodies have step.13 instead of a bias.
+// Free bodies have free.7 instead of a bias.
 void rgWorld_SetMidVelocity(rgWorld* world) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         if (world->kinematics.driftTime[t] > 0 && !world->kinematics.isFreeBody[t]) {
@@ -179,7 +179,7 @@ void rgWorld_SetMidVelocity(rgWorld* world) {
     }
 }
 
-// step.8: dt (tau - b), or what step.16 has in its place.
+// free.2: dt (tau - b), or what free.10 has in its place.
 static void rgWorld_TreeImpulse(rgWorld* world, int tree, double* x) {
     const rgTree* range = &world->model->trees[tree];
     size_t bytes = (size_t)range->dofCount * sizeof(double);
@@ -187,7 +187,7 @@ static void rgWorld_TreeImpulse(rgWorld* world, int tree, double* x) {
         rgWorld_FastImpulse(world, tree, x);
         return;
     }
-    if (world->kinematics.isFreeBody[tree]) { // step.13 takes its place
+    if (world->kinematics.isFreeBody[tree]) { // free.7 takes its place
         memset(world->kinematics.scratch + range->firstDof, 0, bytes);
     } else {
         rgDynamics_TreeBias(world->kinematics.dynamics, tree, world->kinematics.scratch);
@@ -233,7 +233,7 @@ bool rgWorld_IsRefined(const rgWorld* world, int tree) {
            !world->kinematics.isFreeBody[tree] && world->sleep.asleep[tree] == 0;
 }
 
-// step.10: freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
+// free.4: freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
 static double rgWorld_RefineOnce(rgWorld* world, int tree) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
@@ -337,7 +337,7 @@ void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
     rgWorld_AddStepSprings(world);
 }
 
-// step.10 of a v+ that is known
+// free.4 of a v+ that is known
 void rgWorld_PredictFree(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* range = &world->model->trees[t];
@@ -352,7 +352,7 @@ void rgWorld_PredictFree(rgWorld* world, const double* v) {
 }
 
 // Stiffness and damping of each degree of freedom: they say how implicit the step is there
-// (step.7).
+// (free.1).
 void rgWorld_PlanDofForces(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {

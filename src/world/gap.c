@@ -1,7 +1,7 @@
 // Gaps at the ends of curved paths. Gaps are linear in the motion, but a turn by a quarter radian
 // within the step, as after an impact, changes them by more than a plate is thick. There the gap
 // between the material points of a contact at the end of the step counts, along the normal as
-// either body carries it. step.25.
+// either body carries it. gap.2.
 #include "world/world.h"
 
 #include <string.h>
@@ -396,7 +396,7 @@ static void rgWorld_SetRolling(const rgWorld* world, int collider, bool rolls) {
     }
 }
 
-// step.6: Where the surfaces will be nearest at the end of the paths that are foreseen: what the
+// gap.1: Where the surfaces will be nearest at the end of the paths that are foreseen: what the
 // gap is there less what straight paths would leave, and half of what the slip of the points that
 // meet changes by.
 static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {

@@ -1,4 +1,4 @@
-// Kinematics of a step: positions drift to its middle, and links are placed there. step.1, step.9.
+// Kinematics of a step: positions drift to its middle, and links are placed there. step.1, free.3.
 #include "world/world.h"
 
 #include <string.h>

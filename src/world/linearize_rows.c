@@ -137,7 +137,7 @@ static double rgUnilateralSlope(rgLinearization* l, double gap, double ahead) {
     return gap > 0 || (touches && l->def.heldGaps) ? rgTouchingSlope(l, gap) / ahead : 0;
 }
 
-// w of step.md and its slope by z.
+// w of free.1 and its slope by z.
 static rgWeights rgWeightsOf(double lead, double z, double* slope) {
     double y = 4 * z, square = 1 + y * y;
     *slope = lead == 0 || y > 1e8 ? 0 : 8 * y / (square * square);

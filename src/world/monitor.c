@@ -1,5 +1,5 @@
 // Monitor: energy that rises, contact forces and penetrations that mechanics does not explain. It
-// has no part in the motion. step.30-32.
+// has no part in the motion. monitor.1-3.
 #include "world/world.h"
 
 static bool rgIsStiff(const rgMaterial* material) {
@@ -57,7 +57,7 @@ static rgAnomaly rgAnomalyAt(const rgWorld* world, double amount, const rgCollid
     return (rgAnomaly){amount, *world->state.time, {A->shape + 1}, {B->shape + 1}};
 }
 
-// ---- depth (step.30)
+// ---- depth (monitor.1)
 
 void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold) {
     rgMonitor* monitor = &world->monitor;
@@ -77,7 +77,7 @@ void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair, const rgManifold* m
     rgMonitor_Update(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
 }
 
-// ---- contact forces (step.31)
+// ---- contact forces (monitor.2)
 
 // The largest normal force beside the weight of all that moves, and beside what stops it in a step.
 static void rgMonitor_Forces(rgWorld* world) {
@@ -101,7 +101,7 @@ static void rgMonitor_Forces(rgWorld* world) {
     rgMonitor_Update(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
 }
 
-// ---- energy (step.32)
+// ---- energy (monitor.3)
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->free.stateHasWrench || world->free.compensates ||
@@ -132,7 +132,7 @@ static double rgWorld_SpringEnergy(const rgWorld* world) {
     return sum;
 }
 
-// step.32: The kinetic energy is a hundred times what it would be without the rise.
+// monitor.3: The kinetic energy is a hundred times what it would be without the rise.
 static bool rgMonitor_IsRunaway(const rgWorld* world, double kinetic, double rise) {
     double slow = 0.5 * world->model->info.mass * RG_RUNAWAY_SPEED * RG_RUNAWAY_SPEED;
     return kinetic > slow && rise > (1 - 1.0 / RG_RUNAWAY_RATIO) * kinetic;
@@ -173,7 +173,7 @@ void rgMonitor_AfterCommit(rgWorld* world) {
         world, rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic, rise.amount);
 }
 
-// step.32: Nothing is faster than light: an explosion that something drives.
+// monitor.3: Nothing is faster than light: an explosion that something drives.
 bool rgMonitor_IsSlow(const double* v, int count) {
     for (int i = 0; i < count; ++i) {
         if (!(fabs(v[i]) < RG_LIGHT_SPEED)) {

@@ -1,4 +1,4 @@
-// The new state from the impulses. step.24, step.26-27.
+// The new state from the impulses. step.12, step.13-14.
 #include "math/triple.h"
 #include "world/project.h"
 
@@ -12,7 +12,7 @@ bool rgAllFinite(const double* x, int count) {
     return sum == 0;
 }
 
-// step.24: v+ = v_free + M^^-1 J' lambda
+// step.12: v+ = v_free + M^^-1 J' lambda
 void rgWorld_NextVelocity(const rgWorld* world, double* v) {
     const rgRows* rows = &world->constraints.rows;
     int nv = world->model->vCount;
@@ -78,7 +78,7 @@ static rgVec3 rgTurned(const double* quat, rgVec3 x) {
     return rgRotate((rgQuat){quat[0], quat[1], quat[2], quat[3]}, x);
 }
 
-// step.26: The centre of mass goes straight on, the body turns about it.
+// step.13: The centre of mass goes straight on, the body turns about it.
 static void rgMoveFree(const rgLink* link, bool aboutCenter, const double* q, const double* v,
                        double time, double* out) {
     rgVec3 velocity = rgVec(v[0], v[1], v[2]), offset = rgVec(0, 0, 0);
@@ -126,7 +126,7 @@ void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const dou
                       next);
 }
 
-// step.27: While a free body turns, the velocity of its centre stays, that of its origin does not.
+// step.14: While a free body turns, the velocity of its centre stays, that of its origin does not.
 void rgWorld_TransformVelocity(const rgWorld* world, const double* from, const double* to,
                                double* v) {
     const rgModel* model = world->model;
@@ -156,7 +156,7 @@ rgResult rgIntegratePositions(rgStep* step) {
     return rgAllFinite(world->next.q, model->qCount) ? rg_ok : rg_errorNumeric;
 }
 
-// step.27 at q+ as the projection leaves it, which turns bodies but neither their momentum nor that
+// step.14 at q+ as the projection leaves it, which turns bodies but neither their momentum nor that
 // of a frame in which all this moves.
 rgResult rgUpdateBodyVelocity(rgStep* step) {
     rgWorld* world = step->world;
@@ -167,7 +167,7 @@ rgResult rgUpdateBodyVelocity(rgStep* step) {
     return rgUpdateFastVelocity(world);
 }
 
-// step.27 inverted: from the velocity at the end of the step to step coordinates at its start, by
+// step.14 inverted: from the velocity at the end of the step to step coordinates at its start, by
 // the motion of the projection as far as it is known. Ends of fast trees are not known yet.
 void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     const rgModel* model = world->model;
@@ -208,7 +208,7 @@ void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
     }
 }
 
-// step.9: Of the last two changes the smaller, where they point the same way: an impact, or what
+// free.3: Of the last two changes the smaller, where they point the same way: an impact, or what
 // jitters, says nothing about the next step.
 void rgPredictChange(const double* last, const double* now, int count, double* predictor) {
     double both = 0, a = 0, b = 0;

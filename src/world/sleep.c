@@ -1,6 +1,6 @@
 // Sleep of trees that rows connect, once all of them have been slow for a while. Sleepers keep
 // their positions and contact memory; collision and solver leave them out until something touches
-// them or a user changes what acts on them. step.28, step.29.
+// them or a user changes what acts on them. step.15, step.16.
 #include "world/world.h"
 
 #include <string.h>
@@ -102,7 +102,7 @@ rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
     return moves ? rg_pairWaking : rg_pairDormant;
 }
 
-// step.29: Something comes so close that it may touch a sleeper in this step.
+// step.16: Something comes so close that it may touch a sleeper in this step.
 bool rgWorld_WakeByContact(rgWorld* world) {
     const rgMemory* next = &world->warmStart.memories[1];
     double fall = world->settings.dt * world->settings.dt * rgLength(world->settings.gravity);
@@ -168,7 +168,7 @@ static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
     return most < world->def.sleepSpeed;
 }
 
-// Islands that fall asleep as a whole: slow, and without rows of kinematic bodies (step.28).
+// Islands that fall asleep as a whole: slow, and without rows of kinematic bodies (step.15).
 void rgWorld_UpdateSleep(rgWorld* world) {
     const rgModel* model = world->model;
     double* rest = world->state.rest;

@@ -33,9 +33,9 @@
 #define RG_RESTITUTION_ERROR_FACTOR 10   // work that is none / tolerance of the solver. [inh]
 
 // Free motion.
-#define RG_STIFFNESS_FACTOR    4.0  // y / z of step.7; x2: 18, not 12, steps per period
-#define RG_MIDPOINT_ITERATIONS 12   // of the free rate and of step.10; converge before. [inh]
-#define RG_MIDPOINT_TOLERANCE  1e-9 // of step.10, relative to the velocity. [inh]
+#define RG_STIFFNESS_FACTOR    4.0  // y / z of free.1; x2: 18, not 12, steps per period
+#define RG_MIDPOINT_ITERATIONS 12   // of the free rate and of free.4; converge before. [inh]
+#define RG_MIDPOINT_TOLERANCE  1e-9 // of free.4, relative to the velocity. [inh]
 #define RG_FLUID_STIFF_RATIO   0.05 // dt d / m of a fluid that changes within a step. [inh]
 
 // Trees that turn fast.
@@ -43,7 +43,7 @@
 #define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate. [note]
 #define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep. [note]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
-#define RG_ROTATION_ITERATIONS 2    // of step.14. [inh]
+#define RG_ROTATION_ITERATIONS 2    // of free.8. [inh]
 
 // Curved paths.
 #define RG_CURVED_GAP_RATIO       0.1  // correction / half width of the thinner shape. [t cards]

@@ -559,7 +559,7 @@ static void test_placed_depth_pushes(void** state) {
     double q[7] = {0, 0, 0.05 - 2e-3, 1, 0, 0, 0};
     assert_int_equal(rgWorld_SetState(scene.world, q, NULL), rg_ok);
     assert_int_equal(rgWorld_Forward(scene.world, NULL), rg_ok);
-    // step.7 with z = w^2 dt^2
+    // free.1 with z = w^2 dt^2
     double z = 1e4 * 1e-6, w = 16 * z * z / (1 + 16 * z * z), s = 0.5 * (1 + w);
     EXPECT_NEAR(rgWorld_ContactForce(scene.world, ball).z, 20 / (1 + s * s * z), 1e-6);
     SceneEnd(&scene);

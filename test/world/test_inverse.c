@@ -510,7 +510,7 @@ static void test_status(void** state) {
 
 // ---- forces that are no contacts
 
-// Force of a spring k about r and a damper d, at the weights of step.7.
+// Force of a spring k about r and a damper d, at the weights of free.1.
 static double Pull(double k, double d, double r, double z, bool euler) {
     const double dt = 1e-3, q0 = 0.3, v0 = 2, vRef = 1.5;
     double w = euler ? 1 : 16 * z * z / (1 + 16 * z * z), share = 0.5 * (1 + w);

@@ -113,7 +113,7 @@ static void test_dry_friction_holds_and_slips(void** state) {
 }
 
 // Implicit damping: v+ = v / (1 + dt d / I) with Euler, stable for any d. The midpoint rule gets
-// there as the damper gets stiff: step.7.
+// there as the damper gets stiff: free.1.
 static void test_damping_is_implicit(void** state) {
     (void)state;
     rgJointDef joint = rgDefaultJointDef();

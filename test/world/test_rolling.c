@@ -4,7 +4,7 @@
 #define PI 3.14159265358979323846
 
 // A disc of radius r in steady motion on its rim, at 70 degrees to the floor, and how far from its
-// circle it ends. step.6.
+// circle it ends. gap.1.
 static double CoinError(double dt) {
     const double r = 0.1, h = 0.002, tilt = 70 * PI / 180, W = 2, s = sin(tilt), c = cos(tilt);
     double across = r * r / 4 + h * h / 3, along = r * r / 2, k = W * (r * s + h * c);
