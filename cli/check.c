@@ -217,17 +217,16 @@ int rgCli_Check(int argc, char** argv) {
     rgOption table[RG_MODEL_OPTION_COUNT + 2] = {
         [RG_MODEL_OPTION_COUNT] = {"--json", rg_optionFlag, &json, "print one JSON object", NULL,
                                    NULL, 0, 0},
-        {"--verbose", rg_optionFlag, &verbose, "every remark, not one of each kind with a count",
-         NULL, NULL, 0, 0}};
+        {"--verbose", rg_optionFlag, &verbose,
+         "print every message, not one of each kind with a count", NULL, NULL, 0, 0}};
     rgModelArguments_Options(&arguments, table);
     const rgCommand command = {
         .name = "rigor check",
         .usage = "MODEL... [OPTIONS]",
         .summary =
-            "Read a robot description (URDF, MJCF, SDF, a mesh), or several as one scene, and say "
-            "what "
-            "it holds and\nwhat is wrong with it.\nExit code 0 when it can be simulated, 1 when "
-            "not.\n\nExamples:\n  rigor check robot.urdf --strict\n  rigor check scene.xml --json",
+            "Read a robot description (URDF, MJCF, SDF, a mesh), or several as one scene. Print "
+            "its contents and\nits faults.\nExit code: 0 when it can be simulated, else "
+            "1.\n\nExamples:\n  rigor check robot.urdf --strict\n  rigor check scene.xml --json",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 2,
         .minArguments = 1,

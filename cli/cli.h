@@ -10,7 +10,8 @@
 typedef struct rgVerb {
     const char* name;
     const char* summary;
-    int (*run)(int argc, char** argv); // argv[0] is the verb; returns the exit code
+    // argv[0] is the verb; returns the exit code. NULL: the name is a heading of the help
+    int (*run)(int argc, char** argv);
 } rgVerb;
 
 enum { rg_exitDone = 0, rg_exitNo = 1, rg_exitUsage = 2, rg_exitInterrupted = 130 };
@@ -95,7 +96,8 @@ int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumen
 bool rgParseInt(const char* text, int* value);
 bool rgParseNumber(const char* text, double* value);
 
-// Print "rigor: ...; did you mean 'x'?" on stderr, the question only if a name is near.
+// Print "rigor: ...; did you mean 'x'? There are: ..." on stderr, the question only if a name is
+// near.
 void rgCli_UnknownName(const char* name, const char* const* names, int count, const char* format,
                        ...) __attribute__((format(printf, 4, 5)));
 // Print "rigor: ..." on stderr.

@@ -30,7 +30,8 @@ int rgCli_Convert(int argc, char** argv) {
     bool isJson = false;
     rgOption table[RG_MODEL_OPTION_COUNT + 1] = {
         [RG_MODEL_OPTION_COUNT] = {"--json", rg_optionFlag, &isJson,
-                                   "print what was left out as one JSON object", NULL, NULL, 0, 0},
+                                   "print the parts that were left out as one JSON object", NULL,
+                                   NULL, 0, 0},
     };
     rgModelArguments_Options(&arguments, table);
     const rgCommand command = {
@@ -38,10 +39,9 @@ int rgCli_Convert(int argc, char** argv) {
         .usage = "FROM... TO [OPTIONS]",
         .summary =
             "Read a robot description (URDF, MJCF, SDF, a mesh, or the name of a built-in model), "
-            "or several\nas one scene, and write it as URDF (.urdf) or MJCF (.xml). What the "
-            "format "
-            "cannot say is\nlisted on stderr, by name.\nMeshes of a URDF become OBJ files beside "
-            "it.\n\nExamples:\n  "
+            "or several\nas one scene, and write it as URDF (.urdf) or MJCF (.xml). Parts that the "
+            "format cannot\nexpress are listed by name on stderr. Meshes of a URDF become OBJ "
+            "files beside it.\n\nExamples:\n  "
             "rigor convert robot.urdf robot.xml\n  rigor convert quadruped quadruped.urdf",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 1,

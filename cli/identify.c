@@ -10,73 +10,69 @@ static const char* const velocityKinds[] = {"instant", "backward", NULL};
 static int rgParseIdentify(int argc, char** argv, rgIdentifyOptions* o, int* count) {
     rgIdentifyDef* def = &o->def;
     rgOption table[] = {
-        [RG_MODEL_OPTION_COUNT] = {"--fit", rg_optionList, &o->fits,
-                                   "look for it between two values; after commas: log, start=X, "
-                                   "prior=MEAN:SD",
-                                   "NAME=LOW:HIGH", NULL, 0, 0},
-        {"--plan", rg_optionText, &o->plan, "a file of such lines; # starts a comment", "FILE",
-         NULL, 0, 0},
-        {"--fields", rg_optionFlag, &o->fields, "list what can be found, and end", NULL, NULL, 0,
-         0},
-        {"--folds", rg_optionInt, &def->foldCount, "cross-validate in so many parts", "K", NULL, 2,
-         1e6},
-        {"--bootstrap", rg_optionInt, &def->bootstrapCount, "draws for the intervals; 0: none", "N",
-         NULL, 0, 1e7},
+        [RG_MODEL_OPTION_COUNT] =
+            {"--fit", rg_optionList, &o->fits,
+             "fit a parameter between two values; after commas: log, start=X, prior=MEAN:SD",
+             "NAME=LOW:HIGH", NULL, 0, 0},
+        {"--plan", rg_optionText, &o->plan, "read such lines from a file; # starts a comment",
+         "FILE", NULL, 0, 0},
+        {"--fields", rg_optionFlag, &o->fields, "list the parameters that can be fitted, and end",
+         NULL, NULL, 0, 0},
+        {"--folds", rg_optionInt, &def->foldCount, "cross-validate in K parts", "K", NULL, 2, 1e6},
+        {"--bootstrap", rg_optionInt, &def->bootstrapCount,
+         "number of draws for the intervals; 0: none", "N", NULL, 0, 1e7},
         {"--noise", rg_optionText, &o->noise,
-         "size of errors that is expected: position [m], rotation [rad], coordinates", "P,R,Q",
-         NULL, 0, 0},
-        {"--loss", rg_optionChoice, &o->loss, "how errors beyond the noise count", "L", losses, 0,
-         0},
-        {"--loss-limit", rg_optionNumber, &def->lossLimit, "where that begins, in noises", "X",
-         NULL, 1e-9, 1e9},
+         "expected size of errors: position [m], rotation [rad], coordinates", "P,R,Q", NULL, 0, 0},
+        {"--loss", rg_optionChoice, &o->loss, "loss of errors beyond the noise", "L", losses, 0, 0},
+        {"--loss-limit", rg_optionNumber, &def->lossLimit,
+         "error from which the loss applies, in noises", "X", NULL, 1e-9, 1e9},
         {"--start-noise", rg_optionText, &o->startNoise,
-         "find each motion's start within [m], [rad], [m/s], [rad/s]", "P,R,V,W", NULL, 0, 0},
+         "fit the start of each motion within [m], [rad], [m/s], [rad/s]", "P,R,V,W", NULL, 0, 0},
         {"--start-window", rg_optionNumber, &def->startWindow,
-         "find starts from the samples up to then and before the first contact alone [s]", "T",
-         NULL, 0, 1e9},
+         "fit starts to samples before this time and before the first contact only [s]", "T", NULL,
+         0, 1e9},
         {"--velocities", rg_optionChoice, &o->velocities,
-         "in files: of the instant, or means over the interval before it", "V", velocityKinds, 0,
-         0},
-        {"--generations", rg_optionInt, &def->generations, "of the search; 0: refine the start",
-         "N", NULL, 0, 1e6},
-        {"--population", rg_optionInt, &def->population, "candidates of a generation", "N", NULL, 4,
-         10000},
+         "velocities in files: of the instant, or means over the interval before it", "V",
+         velocityKinds, 0, 0},
+        {"--generations", rg_optionInt, &def->generations,
+         "number of generations of the search; 0: refine the start", "N", NULL, 0, 1e6},
+        {"--population", rg_optionInt, &def->population, "number of candidates per generation", "N",
+         NULL, 4, 10000},
         {"--search-motions", rg_optionInt, &def->searchMotions,
-         "motions that the search looks at; 0: all", "N", NULL, 0, 1e9},
+         "number of motions in the search; 0: all", "N", NULL, 0, 1e9},
         {"--search-step", rg_optionNumber, &def->searchStep,
          "first step of the search, in widths of the bounds", "S", NULL, 1e-9, 1},
-        {"--refine", rg_optionInt, &def->refinements, "steps of Gauss and Newton at most", "N",
-         NULL, 0, 1e6},
+        {"--refine", rg_optionInt, &def->refinements, "limit of Gauss-Newton steps", "N", NULL, 0,
+         1e6},
         {"--difference", rg_optionNumber, &def->differenceStep,
          "step of derivatives, in widths of the bounds", "S", NULL, 1e-9, 0.5},
         {"--dt", rg_optionNumber, &o->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
         {"--tol", rg_optionNumber, &o->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
-        {"--length", rg_optionNumber, &o->length, "tell position errors in percent of it [m]", "L",
-         NULL, 1e-9, 1e9},
-        {"--threads", rg_optionInt, &o->threads, "the result does not depend on it", "N", NULL, 1,
-         256},
-        {"--seed", rg_optionInt, &o->seed, "of everything that is random", "N", NULL, 0,
-         2147483647},
-        {"--out", rg_optionText, &o->out, "write the model with what was found (.xml or .urdf)",
-         "FILE", NULL, 0, 0},
+        {"--length", rg_optionNumber, &o->length,
+         "report position errors in percent of this length [m]", "L", NULL, 1e-9, 1e9},
+        {"--threads", rg_optionInt, &o->threads, "number of threads; results do not depend on it",
+         "N", NULL, 1, 256},
+        {"--seed", rg_optionInt, &o->seed, "seed of all random numbers", "N", NULL, 0, 2147483647},
+        {"--out", rg_optionText, &o->out, "write the fitted model (.xml or .urdf)", "FILE", NULL, 0,
+         0},
         {"--csv", rg_optionText, &o->motionsCsv, "write the errors of each motion", "FILE", NULL, 0,
          0},
-        {"--json", rg_optionFlag, &o->json, "print the answer as one JSON object", NULL, NULL, 0,
+        {"--json", rg_optionFlag, &o->json, "print the result as one JSON object", NULL, NULL, 0,
          0},
     };
     rgModelArguments_Options(&o->model, table);
     const rgCommand command = {
         .name = "rigor identify",
         .usage = "MODEL RECORDING... --fit NAME=LOW:HIGH... [OPTIONS]",
-        .summary =
-            "Find numbers of a robot description from recorded motions: masses, friction, sizes,\n"
-            "damping, whatever --fields lists. Recordings are CSV files (time, q:JOINT, "
-            "pose:BODY.x ...,\nor px ... qz of the only free body) or those of rigor simulate "
-            "--record. The answer says\nhow far each number is determined. Exit code 0 when all "
-            "are, 1 when some are not, 2 for wrong\noptions or files.\n\nExamples:\n"
-            "  rigor identify cube.xml toss_*.csv --fit 'shape/*/friction=0.1:0.4' \\\n"
-            "      --fit body/cube/com.z=-0.01:0.01 --folds 5 --out found.xml\n"
-            "  rigor identify arm.urdf run.h5 --fit joint/elbow/damping=0:2",
+        .summary = "Fit parameters of a robot description to recorded motions: masses, friction, "
+                   "sizes, damping, and all\nothers of --fields. Recordings are CSV files (time, "
+                   "q:JOINT, pose:BODY.x ..., or px ... qz of the\nonly free body), or HDF5 files "
+                   "of rigor simulate --record. The result has an interval for each\nparameter. "
+                   "Exit code: 0 when the motions determine all parameters, 1 when not, 2 for "
+                   "wrong options\nor files.\n\nExamples:\n"
+                   "  rigor identify cube.xml toss_*.csv --fit 'shape/*/friction=0.1:0.4' \\\n"
+                   "      --fit body/cube/com.z=-0.01:0.01 --folds 5 --out found.xml\n"
+                   "  rigor identify arm.urdf run.h5 --fit joint/elbow/damping=0:2",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 0,

@@ -51,21 +51,22 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
     rgOption table[] = {
         [RG_SIMULATION_OPTION_COUNT +
          RG_CONTACT_OPTION_COUNT] = {"--ref", rg_optionText, &options->reference,
-                                     "the motion, as CSV (needed)", "FILE", NULL, 0, 0},
+                                     "read the motion from a CSV file (required)", "FILE", NULL, 0,
+                                     0},
         {"--model", rg_optionChoice, &options->model, "exact friction or its convex relaxation",
          "M", rgConvexModelNames, 0, 0},
-        {"--rho", rg_optionNumber, &def->penalty, "of the proximal iteration [1/kg]", "RHO", NULL,
+        {"--rho", rg_optionNumber, &def->penalty, "rho of the proximal iteration [1/kg]", "RHO",
+         NULL, 1e-300, 1e300},
+        {"--tol", rg_optionNumber, &def->tolerance, "residual to reach, in SI units", "T", NULL,
          1e-300, 1e300},
-        {"--tol", rg_optionNumber, &def->tolerance, "residual to reach, SI units", "T", NULL,
-         1e-300, 1e300},
-        {"--max-iter", rg_optionInt, &def->maxIterations, "iterations per call at most", "N", NULL,
+        {"--max-iter", rg_optionInt, &def->maxIterations, "limit of iterations per call", "N", NULL,
          0, 1e9},
         {"--R", rg_optionNumber, &def->compliance, "compliance of every contact [1/kg]", "R", NULL,
          0, 1e300},
         {"--start", rg_optionChoice, &options->start,
-         "impulses to start from; rigid contacts stay near them", "S", startNames, 0, 0},
+         "start impulses, which rigid contacts stay near to", "S", startNames, 0, 0},
         {"--normal-force", rg_optionNumber, &def->normalForce,
-         "wanted at every pair that touches [N]; implies --start force", "F", NULL, 0, 1e300},
+         "wanted force at every pair that touches [N]; implies --start force", "F", NULL, 0, 1e300},
         {"--feasible", rg_optionFlag, &def->feasible,
          "choose contact forces that spare the floating base", NULL, NULL, 0, 0},
         {"--csv", rg_optionText, &options->csv, "write forces and contact forces of every step",
@@ -79,14 +80,14 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
         .name = "rigor inverse",
         .usage = "SCENE|FILE... --ref FILE.csv [OPTIONS]",
         .summary =
-            "The forces that a motion needs, contacts included. The motion is a CSV file with\n"
-            "columns time, q:JOINT, v:JOINT as rigor simulate --csv writes them: from every row "
-            "to\n"
-            "the next. With velocities alone, the scene starts as in rigor simulate, and every\n"
-            "step is driven by the forces found, so that the run shows whether they do it. Exit\n"
-            "code 0 when the motors can make the motion, 1 when contacts do not allow it, nothing\n"
-            "holds the base, or effort limits are exceeded, 2 for wrong options or "
-            "files.\n\nExamples:\n  rigor inverse arm_wall --key home --ref motion.csv --csv "
+            "Compute the forces that a motion needs, contact forces included. The motion is a CSV "
+            "file with\n"
+            "columns time, q:JOINT, v:JOINT as rigor simulate --csv writes them: each step "
+            "leads\nfrom one row to the next. A file without positions starts as in rigor "
+            "simulate, and the forces\nfound drive every step, which checks them. Exit code: 0 "
+            "when the motors can make the motion, 1\nwhen contacts or effort limits do not allow "
+            "it or nothing holds the base, 2 for wrong options or\nfiles.\n\nExamples:\n  rigor "
+            "inverse arm_wall --key home --ref motion.csv --csv "
             "forces.csv",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),

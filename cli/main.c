@@ -6,23 +6,28 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+// Rows without a function are headings.
 static const rgVerb verbs[] = {
-    {"bench", "measure", rgCli_Bench},
-    {"check", "say what a robot description holds and what is wrong with it", rgCli_Check},
-    {"convert", "write a robot description as URDF or MJCF", rgCli_Convert},
-    {"demo", "simulate the wall of cubes and the ball that hits it", rgCli_Demo},
-    {"derive", "differentiate the steps of a simulation", rgCli_Derive},
-    {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
-    {"identify", "find numbers of a robot description from recorded motions", rgCli_Identify},
-    {"inverse", "forces and contact forces that a motion needs", rgCli_Inverse},
+    {"Simulate", NULL, NULL},
+    {"simulate", "simulate a scene or files", rgCli_Simulate},
+    {"view", "show a scene, files or a recording in a browser", rgCli_View},
+    {"rollout", "simulate many worlds with different parameters", rgCli_Rollout},
+    {"scenes", "list the built-in scenes", rgCli_Scenes},
+    {"demo", "simulate a wall of cubes that a ball hits", rgCli_Demo},
+    {"Recordings", NULL, NULL},
     {"plot", "draw quantities of a recording or CSV file over time", rgCli_Plot},
     {"render", "make pictures of a recording without a display", rgCli_Render},
-    {"replay", "say what a recording holds, export it, simulate it again", rgCli_Replay},
-    {"rollout", "simulate many worlds of a scene or a robot description", rgCli_Rollout},
-    {"scenes", "list the built-in scenes", rgCli_Scenes},
-    {"simulate", "simulate a scene or a robot description", rgCli_Simulate},
+    {"replay", "describe a recording, export it, or simulate it again", rgCli_Replay},
+    {"Models", NULL, NULL},
+    {"check", "describe a URDF, MJCF or SDF file and list its faults", rgCli_Check},
+    {"convert", "write a model as URDF or MJCF", rgCli_Convert},
+    {"dynamics", "print mass matrix, bias, energies and poses of a robot", rgCli_Dynamics},
+    {"identify", "fit model parameters to recorded motions", rgCli_Identify},
+    {"inverse", "compute the forces and contact forces of a motion", rgCli_Inverse},
+    {"derive", "differentiate the steps of a simulation", rgCli_Derive},
+    {"Solver", NULL, NULL},
     {"solve", "solve contact problems in FCLIB files", rgCli_Solve},
-    {"view", "show a scene, a robot or a recording in a browser", rgCli_View},
+    {"bench", "measure accuracy and speed, beside other engines", rgCli_Bench},
 };
 
 // Exit without destructors of libraries: OpenBLAS hangs at the end while its threads lack memory in

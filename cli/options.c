@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RG_LISTED_NAMES 40 // of a message about an unknown name
+
 void rgCli_Error(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -17,6 +19,30 @@ void rgCli_Error(const char* format, ...) {
     va_end(arguments);
 }
 
+// Suggest the nearest name; true if there is one.
+static bool rgSuggest(const char* name, const char* const* names, int count) {
+    int nearest = rgNearestName(name, names, count);
+    if (nearest >= 0) {
+        rgCli_Print(stderr, "; did you mean '%s'?", names[nearest]);
+    }
+    return nearest >= 0;
+}
+
+// List names, but not more of them than fit on a few lines.
+static void rgListNames(const char* const* names, int count, bool suggested) {
+    int shown = 0;
+    for (int i = 0; i < count && shown < RG_LISTED_NAMES; ++i) {
+        if (names[i] != NULL && names[i][0] != '\0') {
+            rgCli_Print(stderr, "%s%s",
+                        shown == 0 ? suggested ? " There are: " : "; there are: " : ", ", names[i]);
+            ++shown;
+        }
+    }
+    if (shown == RG_LISTED_NAMES && count > shown) {
+        fprintf(stderr, ", ... (%d in all)", count);
+    }
+}
+
 void rgCli_UnknownName(const char* name, const char* const* names, int count, const char* format,
                        ...) {
     va_list arguments;
@@ -24,10 +50,7 @@ void rgCli_UnknownName(const char* name, const char* const* names, int count, co
     fputs("rigor: ", stderr);
     rgCli_PrintList(stderr, format, arguments);
     va_end(arguments);
-    int nearest = rgNearestName(name, names, count);
-    if (nearest >= 0) {
-        rgCli_Print(stderr, "; did you mean '%s'?", names[nearest]);
-    }
+    rgListNames(names, count, rgSuggest(name, names, count));
     fputc('\n', stderr);
 }
 
@@ -54,24 +77,98 @@ bool rgParseInt(const char* text, int* value) {
     return true;
 }
 
+// Groups of options in the help, in this order. An option of no group belongs to its verb alone.
+typedef struct rgOptionGroup {
+    const char* title;
+    const char* names; // each between spaces
+} rgOptionGroup;
+static const rgOptionGroup groups[] = {
+    {"Most used",
+     " --time --steps --dt --key --q --ground --floating --fixed --at --hold --ctrl --mu "
+     "--restitution --stiffness --solver --tol --csv --record --view --json "},
+    {"Run",
+     " --start --v --runs --seed --threads --bodies --integrator --realtime --worlds --randomise "
+     "--grid --policy --noise --noise-steps --block --resume --force --port --address --open "},
+    {"Physics",
+     " --damping --dissipation --tangential-stiffness --tangential-damping --friction-rule "
+     "--self-collision --self-overlap --contact --bound "},
+    {"Output",
+     " --columns --record-every --dump --name --out --every --sensors --export --fps --quiet "},
+    {"Files",
+     " --rpy --prefix --on --scale --density --without-world --package-dir --strict --no-meshes "
+     "--hull --decompose "},
+    {"Solver",
+     " --model --accuracy --max-iter --islands --stop --rule --eta --p --p-start --tau --alpha "
+     "--rho "},
+};
+enum { rg_groupCount = sizeof(groups) / sizeof(groups[0]), rg_flatOptions = 12 };
+
+// Place of an option in a group, its first option being the first; large: it is not there.
+static size_t rgPlaceInGroup(const rgOption* option, const rgOptionGroup* group) {
+    char* name = rgCli_Format(" %s ", option->name);
+    const char* at = strstr(group->names, name);
+    free(name);
+    return at != NULL ? (size_t)(at - group->names) : SIZE_MAX;
+}
+
 static void rgPrintOption(const rgOption* option, FILE* out) {
     char left[64];
     snprintf(left, sizeof(left), "%s %s", option->name,
              option->argument != NULL ? option->argument : "");
-    fprintf(out, "  %-20s %s", left, option->help);
+    fprintf(out, "  %-25s %s", left, option->help);
     for (int i = 0; option->kind == rg_optionChoice && option->choices[i] != NULL; ++i) {
         fprintf(out, "%s%s", i == 0 ? ": " : ", ", option->choices[i]);
     }
     fputc('\n', out);
 }
 
+// Options of a group in its order.
+static void rgPrintGroup(const rgCommand* command, const rgOptionGroup* group, FILE* out) {
+    size_t last = 0;
+    bool any = false;
+    for (;;) {
+        const rgOption* next = NULL;
+        size_t least = SIZE_MAX;
+        for (int i = 0; i < command->optionCount; ++i) {
+            size_t place = rgPlaceInGroup(&command->options[i], group);
+            if (place < least && (!any || place > last)) {
+                least = place;
+                next = &command->options[i];
+            }
+        }
+        if (next == NULL) {
+            return;
+        }
+        if (!any) {
+            fprintf(out, "\n%s:\n", group->title);
+        }
+        any = true;
+        last = least;
+        rgPrintOption(next, out);
+    }
+}
+
+static bool rgIsOfVerb(const rgOption* option) {
+    for (int g = 0; g < rg_groupCount; ++g) {
+        if (rgPlaceInGroup(option, &groups[g]) != SIZE_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void rgPrintHelp(const rgCommand* command, FILE* out) {
     fprintf(out, "usage: %s %s\n\n%s\n", command->name, command->usage, command->summary);
-    if (command->optionCount > 0) {
-        fputc('\n', out);
-    }
+    bool grouped = command->optionCount > rg_flatOptions, any = false;
     for (int i = 0; i < command->optionCount; ++i) {
-        rgPrintOption(&command->options[i], out);
+        if (!grouped || rgIsOfVerb(&command->options[i])) {
+            fputs(any ? "" : grouped ? "\nOptions of this verb:\n" : "\n", out);
+            any = true;
+            rgPrintOption(&command->options[i], out);
+        }
+    }
+    for (int g = 0; grouped && g < rg_groupCount; ++g) {
+        rgPrintGroup(command, &groups[g], out);
     }
 }
 
@@ -202,8 +299,9 @@ static void rgReportUnknownOption(const rgCommand* command, const char* text, si
     for (int i = 0; i < command->optionCount; ++i) {
         names[i] = command->options[i].name;
     }
-    rgCli_UnknownName(name, names, command->optionCount,
-                      "unknown option '%s' (%s --help lists them)", text, command->name);
+    rgCli_Print(stderr, "rigor: unknown option '%s' (%s --help lists all)", name, command->name);
+    rgSuggest(name, names, command->optionCount);
+    fputc('\n', stderr);
     free(name);
     free((void*)names);
 }
@@ -266,11 +364,17 @@ int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumen
 }
 
 static int rgPrintVerbs(const char* program, const rgVerb* verbs, int verbCount, FILE* out) {
-    fprintf(out, "usage: %s VERB [ARGUMENTS]\n\n", program);
+    fprintf(out, "usage: %s VERB [ARGUMENTS]\n", program);
     for (int i = 0; i < verbCount; ++i) {
-        fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+        if (verbs[i].run == NULL) {
+            fprintf(out, "\n%s:\n", verbs[i].name);
+        } else {
+            fprintf(out, "%s  %-10s %s\n", i == 0 ? "\n" : "", verbs[i].name, verbs[i].summary);
+        }
     }
-    fprintf(out, "\n%s VERB --help tells more.\n", program);
+    fprintf(out,
+            "\n%s VERB --help explains a verb and its options; %s version prints the version.\n",
+            program, program);
     return out == stdout ? rg_exitDone : rg_exitUsage;
 }
 
@@ -293,16 +397,18 @@ int rgRunVerb(const char* program, const rgVerb* verbs, int verbCount, int argc,
         char* asked[] = {argv[0], argv[2], option, NULL};
         return rgRunVerb(program, verbs, verbCount, 3, asked);
     }
+    const char* names[32] = {NULL};
+    int count = 0;
     for (int i = 0; i < verbCount; ++i) {
-        if (strcmp(argv[1], verbs[i].name) == 0) {
+        if (verbs[i].run != NULL && strcmp(argv[1], verbs[i].name) == 0) {
             return verbs[i].run(argc - 1, argv + 1);
         }
+        if (verbs[i].run != NULL && count < 32) {
+            names[count++] = verbs[i].name;
+        }
     }
-    const char* names[32] = {NULL};
-    int count = verbCount < 32 ? verbCount : 32;
-    for (int i = 0; i < count; ++i) {
-        names[i] = verbs[i].name;
-    }
-    rgCli_UnknownName(argv[1], names, count, "'%s' is not a verb of %s", argv[1], program);
+    rgCli_Print(stderr, "rigor: '%s' is not a verb of %s", argv[1], program);
+    rgSuggest(argv[1], names, count);
+    fputc('\n', stderr);
     return rgPrintVerbs(program, verbs, verbCount, stderr);
 }

@@ -35,10 +35,12 @@ static int rgParsePlot(int argc, char** argv, const char** what, const char** ti
                        int* count) {
     const rgOption table[] = {
         {"--what", rg_optionText, what,
-         "energy, residual, iterations, contacts, joint:NAME, force:BODY; of a CSV file columns",
+         "quantities: energy, residual, iterations, contacts, joint:NAME, force:BODY; of a CSV "
+         "file: columns",
          "LIST", NULL, 0, 0},
-        {"--title", rg_optionText, title, "above the picture", "TEXT", NULL, 0, 0},
-        {"--json", rg_optionFlag, json, "print what was written as JSON", NULL, NULL, 0, 0},
+        {"--title", rg_optionText, title, "title above the picture", "TEXT", NULL, 0, 0},
+        {"--json", rg_optionFlag, json, "print a list of the files and panels as JSON", NULL, NULL,
+         0, 0},
     };
     const rgCommand command = {
         .name = "rigor plot",

@@ -37,20 +37,21 @@ typedef struct rgRenderJob {
 
 static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* count) {
     const rgOption table[] = {
-        {"--time", rg_optionNumber, &options->time, "of the picture [s]; the end without it", "T",
-         NULL, 0, 1e9},
+        {"--time", rg_optionNumber, &options->time, "time of the picture [s]; the end without it",
+         "T", NULL, 0, 1e9},
         {"--fps", rg_optionNumber, &options->framesPerSecond,
          "pictures per second in a folder (30)", "N", NULL, 0.01, 1000},
-        {"--size", rg_optionText, &options->size, "in pixels (1280x720)", "WxH", NULL, 0, 0},
+        {"--size", rg_optionText, &options->size, "size in pixels (1280x720)", "WxH", NULL, 0, 0},
         {"--camera", rg_optionText, &options->camera,
-         "where the eye is and what it looks at; all of it without", "X,Y,Z,TX,TY,TZ", NULL, 0, 0},
+         "position of the eye and its target; the whole scene without it", "X,Y,Z,TX,TY,TZ", NULL,
+         0, 0},
         {"--show", rg_optionText, &options->show,
-         "what is drawn: forces, points, cones, network, com, support, frames, axes, inertia, "
+         "parts to draw: forces, points, cones, network, com, support, frames, axes, inertia, "
          "collision, grid, shadows",
          "LIST", NULL, 0, 0},
-        {"--dark", rg_optionFlag, &options->dark, "on dark ground", NULL, NULL, 0, 0},
-        {"--json", rg_optionFlag, &options->json, "print what was written as JSON", NULL, NULL, 0,
-         0},
+        {"--dark", rg_optionFlag, &options->dark, "draw on a dark background", NULL, NULL, 0, 0},
+        {"--json", rg_optionFlag, &options->json, "print a list of the pictures as JSON", NULL,
+         NULL, 0, 0},
     };
     const rgCommand command = {
         .name = "rigor render",

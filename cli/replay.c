@@ -36,8 +36,8 @@ static int rgParseReplay(int argc, char** argv, rgReplayOptions* options, int* c
         {"--csv", rg_optionText, &options->csv, "write time, q and v of every frame", "FILE", NULL,
          0, 0},
         {"--contacts", rg_optionText, &options->contacts,
-         "write every contact of every frame as CSV, with names where the model has them", "FILE",
-         NULL, 0, 0},
+         "write every contact of every frame as CSV, with the names of the model", "FILE", NULL, 0,
+         0},
         {"--mjcf", rg_optionText, &options->mjcf, "write the model as MJCF", "FILE", NULL, 0, 0},
         {"--check", rg_optionFlag, &options->check,
          "simulate again and compare the bits of every frame", NULL, NULL, 0, 0},
@@ -46,13 +46,12 @@ static int rgParseReplay(int argc, char** argv, rgReplayOptions* options, int* c
     const rgCommand command = {
         .name = "rigor replay",
         .usage = "RECORDING [OPTIONS]",
-        .summary =
-            "Say what a recording holds, export it, or simulate it again. Exit code 0 when "
-            "all is well, 1 when\n--check finds other bits, 2 for wrong options or files.\n\n"
-            "Examples:\n"
-            "  rigor simulate wall --record wall.h5 && rigor replay wall.h5\n"
-            "  rigor replay wall.h5 --csv wall.csv\n"
-            "  rigor replay wall.h5 --check",
+        .summary = "Describe a recording, export it, or simulate it again. Exit code: 0 on "
+                   "success, 1 when --check\nfinds other bits, 2 for wrong options or files.\n\n"
+                   "Examples:\n"
+                   "  rigor simulate wall --record wall.h5 && rigor replay wall.h5\n"
+                   "  rigor replay wall.h5 --csv wall.csv\n"
+                   "  rigor replay wall.h5 --check",
         .options = table,
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 1,

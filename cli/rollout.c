@@ -83,35 +83,38 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
     rgSimulationArguments* a = &options->arguments;
     rgOption table[] = {
         [RG_SIMULATION_OPTION_COUNT] = {"--worlds", rg_optionInt, &options->worlds,
-                                        "worlds, or worlds per point of the grid", "N", NULL, 1,
-                                        2147483647},
-        {"--steps", rg_optionInt, &options->steps, "steps of each", "N", NULL, 1, 2147483647},
+                                        "number of worlds, or of worlds per point of the grid", "N",
+                                        NULL, 1, 2147483647},
+        {"--steps", rg_optionInt, &options->steps, "number of steps of each world", "N", NULL, 1,
+         2147483647},
         {"--randomise", rg_optionText, &options->randomise,
-         "parameters drawn for each world: mu=0.4:1,mass=0.9:1.1", "P", NULL, 0, 0},
+         "draw parameters for each world: mu=0.4:1,mass=0.9:1.1", "P", NULL, 0, 0},
         {"--grid", rg_optionText, &options->grid,
-         "parameters on a grid: mu=0.1:0.9:17,stiffness=1e4:1e6:5:log", "P", NULL, 0, 0},
+         "vary parameters on a grid: mu=0.1:0.9:17,stiffness=1e4:1e6:5:log", "P", NULL, 0, 0},
         {"--policy", rg_optionChoice, &options->policy,
-         "controls: those of the start, none, noise about the start's, or from --ctrl", "P",
+         "controls: those of the start, none, noise about the start, or those of --ctrl", "P",
          policies, 0, 0},
         {"--ctrl", rg_optionText, &options->control,
-         "controls from a CSV file: time, then actuators by name", "FILE", NULL, 0, 0},
+         "read controls from a CSV file: time, then actuators by name", "FILE", NULL, 0, 0},
         {"--noise", rg_optionNumber, &options->noise,
          "standard deviation, as a share of half the control range (of 1 without a range)", "S",
          NULL, 0, 1e9},
-        {"--noise-steps", rg_optionInt, &options->noiseSteps,
-         "steps for which noise stays the same", "N", NULL, 1, 1e9},
+        {"--noise-steps", rg_optionInt, &options->noiseSteps, "number of steps with the same noise",
+         "N", NULL, 1, 1e9},
         rgHoldOption(a),
-        {"--out", rg_optionText, &options->out, "HDF5 file to write", "FILE", NULL, 0, 0},
+        {"--out", rg_optionText, &options->out, "write the results to an HDF5 file", "FILE", NULL,
+         0, 0},
         {"--every", rg_optionInt, &options->every,
-         "write states after every N steps; the end only without it", "N", NULL, 1, 2147483647},
+         "write states after every N steps; only the last without it", "N", NULL, 1, 2147483647},
         {"--sensors", rg_optionFlag, &options->sensors, "write sensors beside the states", NULL,
          NULL, 0, 0},
-        {"--block", rg_optionInt, &options->block, "worlds that are simulated and written together",
-         "N", NULL, 1, 1000000},
+        {"--block", rg_optionInt, &options->block,
+         "number of worlds that are simulated and written together", "N", NULL, 1, 1000000},
         {"--resume", rg_optionFlag, &options->resume,
-         "go on with --out where it was left; start if it is not there", NULL, NULL, 0, 0},
+         "continue --out after its last world; begin if it does not exist", NULL, NULL, 0, 0},
         {"--force", rg_optionFlag, &options->force, "overwrite --out", NULL, NULL, 0, 0},
-        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
+        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach; 1e-6 without it", "T", NULL,
+         1e-300, 1},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},
     };
@@ -121,9 +124,9 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
         .usage = "SCENE|FILE... [OPTIONS]",
         .summary =
             "Simulate many worlds of a built-in scene or of files, composed as in rigor "
-            "simulate, each with its\nown parameters, controls and seed, and write what "
-            "became of them. Exit code 0 when all worlds\nran, 1 when some stopped early "
-            "(their status says why), 2 for wrong options or files.\ndocs/scale.md.\n\n"
+            "simulate, each with its\nown parameters, controls and seed, and write their final "
+            "states. Exit code: 0 when all worlds\nran, 1 when some stopped early (their status "
+            "has the reason), 2 for wrong options or files.\nSee docs/scale.md.\n\n"
             "Examples:\n"
             "  rigor rollout humanoid --worlds 1024 --randomise mu=0.4:1 --threads 2 --out h.h5\n"
             "  rigor rollout wall --grid mu=0.1:0.9:17 --steps 2000 --json",

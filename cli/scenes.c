@@ -36,7 +36,7 @@ int rgCli_Scenes(int argc, char** argv) {
     const rgCommand command = {.name = "rigor scenes",
                                .usage = "[--json]",
                                .summary =
-                                   "List the scenes that come with rigor.\n\nExamples:\n"
+                                   "List the built-in scenes.\n\nExamples:\n"
                                    "  rigor scenes\n  rigor simulate domino --bodies 30 --view",
                                .options = table,
                                .optionCount = 1};

@@ -55,45 +55,49 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
     rgOption table[] = {
         [RG_SIMULATION_OPTION_COUNT + RG_CONTACT_OPTION_COUNT +
          RG_SOLVER_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time,
-                                    "seconds to simulate", "T", NULL, 1e-9, 1e9},
-        {"--steps", rg_optionInt, &options->steps, "steps to simulate", "N", NULL, 1, 2e9},
-        {"--solver", rg_optionChoice, &a->solver, "the method", "S", rgSolverNames, 0, 0},
+                                    "time to simulate [s]", "T", NULL, 1e-9, 1e9},
+        {"--steps", rg_optionInt, &options->steps, "number of steps to simulate", "N", NULL, 1,
+         2e9},
+        {"--solver", rg_optionChoice, &a->solver, "method of the contact solver", "S",
+         rgSolverNames, 0, 0},
         {"--model", rg_optionChoice, &a->contactModel,
-         "law of friction: exact, convex relaxation, on a square or an octagon", "M", rgModelNames,
-         0, 0},
+         "friction law: exact, convex relaxation, on a square or an octagon", "M", rgModelNames, 0,
+         0},
         {"--accuracy", rg_optionNumber, &a->accuracy,
-         "residual that is enough for bodies that move, such as 1e-3 (0: that of --tol)", "A", NULL,
-         0, 1},
-        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
-        {"--max-iter", rg_optionInt, &a->maxIterations, "iterations per solve at most", "N", NULL,
+         "residual that suffices for moving bodies, such as 1e-3 (0: that of --tol)", "A", NULL, 0,
+         1},
+        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach; 1e-6 without it", "T", NULL,
+         1e-300, 1},
+        {"--max-iter", rg_optionInt, &a->maxIterations, "limit of iterations per solve", "N", NULL,
          1, 1e9},
         {"--start", rg_optionChoice, &a->start,
-         "start: as the file or scene says, neutral, first key frame, or with all loops closed",
-         "S", rgStartNames, 0, 0},
+         "start: as in the file or scene, neutral, first key frame, or with all loops closed", "S",
+         rgStartNames, 0, 0},
         rgHoldOption(a),
         {"--ctrl", rg_optionText, &options->control,
-         "controls from a CSV file: time, then actuators by name; -: from a pipe", "FILE", NULL, 0,
-         0},
-        {"--csv", rg_optionText, &options->csv,
-         "write every step: time, q and v, or what --columns says; -: to a pipe", "FILE", NULL, 0,
-         0},
-        {"--columns", rg_optionText, &options->columns,
-         "of --csv: q, v, tau, contact, force:BODY, sensor, pose:FRAME, twist:BODY, energy", "LIST",
+         "read controls from a CSV file: time, then actuators by name; -: from a pipe", "FILE",
          NULL, 0, 0},
-        {"--runs", rg_optionText, &options->runs, "several runs from a JSON file of options",
+        {"--csv", rg_optionText, &options->csv,
+         "write every step: time, q and v, or the quantities of --columns; -: to a pipe", "FILE",
+         NULL, 0, 0},
+        {"--columns", rg_optionText, &options->columns,
+         "quantities of --csv: q, v, tau, contact, force:BODY, sensor, pose:FRAME, twist:BODY, "
+         "energy",
+         "LIST", NULL, 0, 0},
+        {"--runs", rg_optionText, &options->runs, "make several runs from a JSON file of options",
          "FILE", NULL, 0, 0},
-        {"--name", rg_optionText, &a->label, "what the summary calls the run", "NAME", NULL, 0, 0},
-        {"--dump", rg_optionText, &options->dump,
-         "write contact problems that were not solved as FCLIB files", "DIR", NULL, 0, 0},
+        {"--name", rg_optionText, &a->label, "name of the run in the summary", "NAME", NULL, 0, 0},
+        {"--dump", rg_optionText, &options->dump, "write unsolved contact problems as FCLIB files",
+         "DIR", NULL, 0, 0},
         {"--record", rg_optionText, &options->record,
-         "write everything to a file that rigor view, replay and plot read", "FILE.h5", NULL, 0, 0},
-        {"--record-every", rg_optionInt, &options->recordEvery, "keep one of so many steps", "N",
+         "record the simulation for rigor view, replay and plot", "FILE.h5", NULL, 0, 0},
+        {"--record-every", rg_optionInt, &options->recordEvery, "record one of every N steps", "N",
          NULL, 1, 1000000},
         {"--view", rg_optionFlag, &options->view,
-         "in real time, shown and changed in a browser; ends with Ctrl-C or after --time", NULL,
+         "show and change it in a browser, in real time; ends with Ctrl-C or after --time", NULL,
          NULL, 0, 0},
-        {"--port", rg_optionInt, &options->port, "of --view; any free one without it", "N", NULL, 0,
-         65535},
+        {"--port", rg_optionInt, &options->port, "port of --view; any free one without it", "N",
+         NULL, 0, 65535},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},
         {"--realtime", rg_optionFlag, &options->realtime, "run no faster than real time", NULL,
@@ -107,11 +111,12 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         .name = "rigor simulate",
         .usage = "[SCENE|FILE]... [OPTIONS]",
         .summary =
-            "Simulate a built-in scene (rigor scenes lists them; wall without an argument), "
-            "robot\ndescriptions (URDF, MJCF, SDF) and mesh files (OBJ, STL, Collada), all in one "
-            "world,\nand say how it went.\n--at to --without-world belong to the file before them, "
-            "or to all if they come first.\nExit code 0 when the run is complete, 1 when a "
-            "step failed, 2 for wrong options or files, 130 when it\nwas interrupted.\n\n"
+            "Simulate a built-in scene (wall without an argument; rigor scenes lists all), robot "
+            "descriptions\n(URDF, MJCF, SDF) and mesh files (OBJ, STL, Collada) in one world, and "
+            "print a summary.\nOptions of one file (--at, --rpy, --prefix, --on, --floating, "
+            "--fixed, --scale, --density,\n--without-world) belong to the file before them, or to "
+            "all files if they come first.\nExit code: 0 when the run is complete, 1 when a step "
+            "failed, 2 for wrong options or files, 130 after\nan interrupt.\n\n"
             "Examples:\n"
             "  rigor simulate humanoid\n"
             "  rigor simulate robot.urdf --floating --ground --csv states.csv\n"

@@ -27,24 +27,21 @@ void rgSimulationArguments_Options(rgSimulationArguments* a, rgOption* table) {
     const rgOption options[RG_SIMULATION_OPTION_COUNT - RG_MODEL_OPTION_COUNT] = {
         {"--dt", rg_optionNumber, &a->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
         {"--integrator", rg_optionChoice, &a->integrator,
-         "how a step is made: as the file says, of second or of first order", "I",
-         rgIntegratorNames, 0, 0},
-        {"--seed", rg_optionInt, &a->seed, "of everything that is random", "N", NULL, 0,
-         2147483647},
+         "that of the file, of second order, or of first order", "I", rgIntegratorNames, 0, 0},
+        {"--seed", rg_optionInt, &a->seed, "seed of all random numbers", "N", NULL, 0, 2147483647},
         {"--threads", rg_optionInt, &a->threads,
-         "threads (of each rank); the result does not depend on it", "N", NULL, 1, 256},
-        {"--bodies", rg_optionInt, &a->bodyCount, "size of the scenes pile, tower, domino, chain",
-         "N", NULL, 1, 1000000},
+         "number of threads (per rank); results do not depend on it", "N", NULL, 1, 256},
+        {"--bodies", rg_optionInt, &a->bodyCount,
+         "number of bodies in the scenes pile, tower, domino, chain", "N", NULL, 1, 1000000},
         {"--ground", rg_optionFlag, &a->ground,
-         "add a floor at z = 0; a robot that moves freely and starts in it is lifted", NULL, NULL,
-         0, 0},
+         "add a floor at z = 0, and lift a free robot that starts in it", NULL, NULL, 0, 0},
         {"--key", rg_optionText, &a->key, "start from a key frame: its name, or its number from 0",
          "K", NULL, 0, 0},
         {"--q", rg_optionText, &a->q, "start configuration", "Q1,Q2,...", NULL, 0, 0},
-        {"--v", rg_optionText, &a->v, "start velocity; free joints in body axes", "V1,V2,...", NULL,
-         0, 0},
+        {"--v", rg_optionText, &a->v, "start velocity; that of free joints in body axes",
+         "V1,V2,...", NULL, 0, 0},
         {"--self-collision", rg_optionChoice, &a->selfCollision,
-         "pairs of one robot that meet: as the file says, all but neighbors, none", "S",
+         "collisions within one robot: as in the file, all but neighbors, none", "S",
          rgSelfCollisionNames, 0, 0},
     };
     memcpy(table + RG_MODEL_OPTION_COUNT, options, sizeof(options));
@@ -53,31 +50,37 @@ void rgSimulationArguments_Options(rgSimulationArguments* a, rgOption* table) {
 void rgSimulationArguments_ContactOptions(rgSimulationArguments* a, rgOption* table) {
     const rgOption options[RG_CONTACT_OPTION_COUNT] = {
         {"--stiffness", rg_optionNumber, &a->stiffness,
-         "of every contact point [N/m]; rigid without it", "K", NULL, 1e-3, 1e300},
+         "stiffness of every contact point [N/m]; rigid without it", "K", NULL, 1e-3, 1e300},
         {"--damping", rg_optionNumber, &a->damping,
-         "with --stiffness [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
+         "damping of --stiffness [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
         {"--dissipation", rg_optionNumber, &a->dissipation,
-         "with --stiffness [s/m]: force K x (1 + C x') instead of damping", "C", NULL, 0, 1e300},
+         "dissipation of --stiffness [s/m]: force K x (1 + C x') instead of damping", "C", NULL, 0,
+         1e300},
         {"--tangential-stiffness", rg_optionNumber, &a->tangentialStiffness,
-         "of what sticks, along the surface [N/m]; rigid without it", "K", NULL, 1e-3, 1e300},
+         "stiffness of sticking contacts along the surface [N/m]; rigid without it", "K", NULL,
+         1e-3, 1e300},
         {"--tangential-damping", rg_optionNumber, &a->tangentialDamping,
-         "with the former [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
+         "damping of the same [N s/m]; K times ten time steps without it", "D", NULL, 0, 1e300},
         {"--mu", rg_optionNumber, &a->friction, "friction of every contact pair", "MU", NULL, 0,
          1e6},
         {"--friction-rule", rg_optionChoice, &a->frictionRule,
-         "how the friction of two shapes makes that of the pair", "R", rgFrictionRuleNames, 0, 0},
-        {"--restitution", rg_optionNumber, &a->restitution, "of every rigid contact pair", "E",
-         NULL, 0, 1},
+         "rule that combines the friction of two shapes", "R", rgFrictionRuleNames, 0, 0},
+        {"--restitution", rg_optionNumber, &a->restitution,
+         "restitution of every rigid contact pair", "E", NULL, 0, 1},
     };
     memcpy(table, options, sizeof(options));
 }
 
 rgOption rgHoldOption(rgSimulationArguments* a) {
     return (rgOption){
-        "--hold", rg_optionText,
-        &a->hold, "a position servo for every joint without an actuator, aiming at the start",
-        "KP,KD",  NULL,
-        0,        0};
+        "--hold",
+        rg_optionText,
+        &a->hold,
+        "add a position servo to every joint without an actuator; its target is the start",
+        "KP,KD",
+        NULL,
+        0,
+        0};
 }
 
 // ---- histograms ----

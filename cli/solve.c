@@ -45,34 +45,34 @@ typedef struct rgSolveJob {
 static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fileCount) {
     *options = (rgSolveOptions){.repeat = 1, .admm = rgDefaultSolverArguments()};
     rgOption table[] = {
-        [RG_SOLVER_OPTION_COUNT] = {"--solver", rg_optionChoice, &options->solver, "the method",
-                                    "S", rgSolverNames, 0, 0},
+        [RG_SOLVER_OPTION_COUNT] = {"--solver", rg_optionChoice, &options->solver,
+                                    "method of the contact solver", "S", rgSolverNames, 0, 0},
         {"--model", rg_optionChoice, &options->model,
-         "law of friction: exact, convex relaxation, on a square or an octagon", "M", rgModelNames,
-         0, 0},
+         "friction law: exact, convex relaxation, on a square or an octagon", "M", rgModelNames, 0,
+         0},
         {"--tol", rg_optionNumber, &options->tolerance, "residual to reach", "T", NULL, 1e-300, 1},
-        {"--max-iter", rg_optionInt, &options->maxIterations, "iterations at most", "N", NULL, 1,
+        {"--max-iter", rg_optionInt, &options->maxIterations, "limit of iterations", "N", NULL, 1,
          1e9},
-        {"--repeat", rg_optionInt, &options->repeat, "solve N times, show the least time", "N",
+        {"--repeat", rg_optionInt, &options->repeat, "solve N times and show the least time", "N",
          NULL, 1, 1e6},
         {"--matrix", rg_optionChoice, &options->matrix,
          "form in which the file is given to the solver", "F", rgFormNames, 0, 0},
-        {"--form", rg_optionChoice, &options->form, "form of the matrix while solving", "F",
+        {"--form", rg_optionChoice, &options->form, "form of the matrix during the solve", "F",
          rgFormNames, 0, 0},
         {"--history", rg_optionText, &options->history, "write every iteration to a CSV file",
          "FILE", NULL, 0, 0},
         {"--write", rg_optionText, &options->outFolder,
          "write copies of the files with their solution", "DIR", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
-        {"--quiet", rg_optionFlag, &options->quiet, "no warnings about the files", NULL, NULL, 0,
-         0},
+        {"--quiet", rg_optionFlag, &options->quiet, "print no warnings about the files", NULL, NULL,
+         0, 0},
     };
     rgSolverArguments_Options(&options->admm, table);
     const rgCommand command = {
         .name = "rigor solve",
         .usage = "FILE|DIR... [OPTIONS]",
-        .summary = "Solve contact problems in FCLIB files (.hdf5, .h5) and say how good the "
-                   "solutions are.\nExit code 0 when all are solved, 1 when one is not, 2 when "
+        .summary = "Solve contact problems in FCLIB files (.hdf5, .h5) and print the residuals of "
+                   "the solutions.\nExit code: 0 when all are solved, 1 when one is not, 2 when "
                    "one cannot be read.\n\nExamples:\n  rigor solve problem.hdf5\n  rigor solve "
                    "folder/ --solver newton --json",
         .options = table,

@@ -23,21 +23,21 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
     rgSimulationArguments* a = &options->arguments;
     rgOption table[] = {
         [RG_SIMULATION_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
-                                        "of the server; any free one without it", "N", NULL, 0,
+                                        "port of the server; any free one without it", "N", NULL, 0,
                                         65535},
         {"--address", rg_optionText, &options->address,
          "IPv4 address to listen on; 127.0.0.1, this machine alone, without it", "A", NULL, 0, 0},
-        {"--open", rg_optionFlag, &options->open, "open a browser where there is a display", NULL,
+        {"--open", rg_optionFlag, &options->open, "open a browser if there is a display", NULL,
          NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the address or the file as JSON", NULL,
          NULL, 0, 0},
         {"--export", rg_optionText, &options->export,
          "write one HTML file that plays by itself, and end", "FILE", NULL, 0, 0},
         {"--fps", rg_optionNumber, &options->framesPerSecond,
-         "frames kept of a recording (60); 0: all", "N", NULL, 0, 1e6},
+         "frames per second kept of a recording (60); 0: all", "N", NULL, 0, 1e6},
         {"--time", rg_optionNumber, &options->time,
-         "end after so many simulated seconds; with --export what is recorded", "T", NULL, 1e-9,
-         1e9},
+         "end after this simulated time [s]; with --export: length of the recording", "T", NULL,
+         1e-9, 1e9},
         rgHoldOption(a),
     };
     rgSimulationArguments_Options(a, table);
@@ -45,9 +45,9 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
         .name = "rigor view",
         .usage = "RECORDING.h5|SCENE|FILE... [OPTIONS]",
         .summary =
-            "Show a recording, or simulate a scene or files in real time and show that, in a "
-            "browser at the\naddress that is printed. Pull bodies, change gravity and friction, "
-            "pause and reset in the page.\nThrough ssh: ssh -L 8080:localhost:8080 HOST, then "
+            "Show a recording in a browser, or simulate a scene or files in real time and show "
+            "them. The command\nprints the address. In the page: pull bodies, change gravity and "
+            "friction, pause, reset.\nThrough ssh: ssh -L 8080:localhost:8080 HOST, then "
             "rigor view wall --port 8080.\n\n"
             "Examples:\n"
             "  rigor view humanoid\n"
