@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check audit python test-python wheel dist deb api clean-machine install uninstall format format-check clean
+	setup-check audit python test-python wheel dist deb api site clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -174,6 +174,12 @@ deb: build/deb/.configured
 api:
 	mkdir -p build/api
 	(cat docs/Doxyfile; echo "PROJECT_NUMBER = $(VERSION)") | doxygen -
+
+# The documentation as a site without a network, build/site/html/index.html (./setup docs). Its links are checked.
+site: build/release/.configured
+	cmake --build --preset release --target rigor_cli
+	/usr/bin/python3 -B docs/site/make.py build/release/rigor build/site $(VERSION)
+	/usr/bin/python3 -B docs/site/check.py build/site/html
 
 # The two commands of the README on a bare Debian in a folder (root, debootstrap, network).
 clean-machine:

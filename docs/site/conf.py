@@ -1,0 +1,20 @@
+"""Settings of Sphinx; make.py copies this beside the pages that it wrote."""
+project = "rigor"
+copyright = "the rigor authors, Apache-2.0"
+extensions = ["myst_parser"]
+myst_heading_anchors = 4
+html_theme = "furo"
+html_static_path = ["style.css"]
+html_css_files = ["style.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+smartquotes = False
+nitpicky = False
+primary_domain = None
+highlight_language = "text"
+suppress_warnings = ["misc.highlighting_failure", "myst.header"]
+add_function_parentheses = False
+c_maximum_signature_line_length = 88
