@@ -299,7 +299,7 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
         for text, message in {"": ":1: no value", "{}": "it holds a list of runs",
                               '{"runs": []}': "the list of runs is empty",
                               '[{"steps": 1},\n{"mu": "x"}]': "bad.json:2: run 2 could not be made",
-                              '[{"fast": 1}]': "unknown option '--fast=1'",
+                              '[{"fast": 1}]': "unknown option '--fast'",
                               '[{"stepz": 5}]': "did you mean '--steps'?",
                               '[\n{"mu": {}}]': ":2: an option is no object",
                               '[{"files": [3]}]': "a file is a text",
