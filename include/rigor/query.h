@@ -30,6 +30,10 @@ typedef struct rgWorldHit {
 /// The first shape that a ray meets; false: none. See rgRayCast() for rays that start inside.
 RG_API bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter* filter,
                             rgWorldHit* hit);
+/// Many rays at once, such as those of a lidar. hits[i].shape is null where ray i meets nothing,
+/// and its distance is then infinite. Returns the number of rays that met something.
+RG_API int rgWorld_CastRays(const rgWorld* world, const rgRay* rays, int count,
+                            const rgQueryFilter* filter, rgWorldHit* hits);
 /// The first shape that a convex geometry meets on its way from the pose along the direction,
 /// without turning, up to maxFraction of it. One that overlaps already is met at fraction 0. The
 /// fraction is right to 1e-6 m of distance. Height fields are met from above. False: none, or the

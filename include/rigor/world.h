@@ -272,6 +272,11 @@ RG_API rgPose rgWorld_FramePose(const rgWorld* world, rgFrameId frame);
 RG_API rgPose rgWorld_ShapePose(const rgWorld* world, rgShapeId shape);
 RG_API const rgContact* rgWorld_Contacts(const rgWorld* world, int* count);
 RG_API const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count);
+/// Forces of the actuators in the last step or forward call [N] or [N m], one per actuator.
+RG_API const double* rgWorld_ActuatorForces(const rgWorld* world, int* count);
+/// Forces of the actuators on the joints, through gears, tendons and frames: vCount entries in the
+/// conventions of v.
+RG_API rgResult rgWorld_ActuatorTorques(const rgWorld* world, double* torques);
 RG_API rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body); ///< net [N], world axes
 RG_API rgSpatial rgWorld_JointReaction(
     const rgWorld* world, rgJointId joint); ///< parent on child, at the joint, world axes

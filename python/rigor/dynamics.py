@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import (BusyError, Fixed, Pose, Record, Spatial, check, enum_value, ffi, fill,
+from ._core import (ArgumentError, BusyError, Fixed, Pose, Record, Spatial, check, enum_value, ffi, fill,
                     lib, pointer, read, refuse_pickle, vector, writable_pointer)
 from .model import Model, Part
 
@@ -158,6 +158,52 @@ class Dynamics:
         """Linear [N s], and angular about the center of mass [N m s]."""
         with self._lock:
             return read(lib.rgDynamics_Momentum(self._c))
+
+    def momentum_matrix(self) -> np.ndarray:
+        """Centroidal momentum matrix (6, nv): that momentum is the matrix times v."""
+        out = np.zeros((6, self.model.nv))
+        if out.size:
+            with self._lock:
+                lib.rgDynamics_MomentumMatrix(self._c, writable_pointer(out))
+        return out
+
+    def operational_inertia(self, jacobian: Any) -> np.ndarray:
+        """(J M^-1 J')^-1 of a task with the Jacobian (rows, nv)."""
+        J = np.ascontiguousarray(jacobian, dtype=np.float64)
+        if J.ndim != 2 or J.shape[1] != self.model.nv:
+            raise ArgumentError(f"the Jacobian must have shape (rows, {self.model.nv}), not {J.shape}")
+        out = np.zeros((J.shape[0], J.shape[0]))
+        if out.size:
+            with self._lock:
+                check(lib.rgDynamics_OperationalInertia(self._c, J.shape[0], pointer(J),
+                                                        writable_pointer(out)),
+                      "a direction of the task cannot move by itself")
+        return out
+
+    def point_jacobian(self, body: Part, point: Any) -> np.ndarray:
+        """(6, nv) of a point of a body that is at `point` in the world now; world axes."""
+        place = dict(zip("xyz", vector(point, 3, "point")))
+        out = np.zeros((6, self.model.nv))
+        with self._lock:
+            if out.size:
+                lib.rgDynamics_PointJacobian(self._c, self.model._cid("body", body), place,
+                                             writable_pointer(out))
+        return out
+
+    def point_velocity(self, body: Part, point: Any) -> Spatial:
+        """Velocity of that point, and the body's angular one; world axes."""
+        place = dict(zip("xyz", vector(point, 3, "point")))
+        with self._lock:
+            return read(lib.rgDynamics_PointVelocity(self._c, self.model._cid("body", body), place))
+
+    def tendon_length(self, tendon: Part) -> float:
+        """[m]"""
+        with self._lock:
+            return lib.rgDynamics_TendonLength(self._c, self.model._cid("tendon", tendon))
+
+    def tendon_jacobian(self, tendon: Part) -> np.ndarray:
+        """Moment arms (nv,): the length's rate is their product with v."""
+        return self._vector(lib.rgDynamics_TendonJacobian, self.model._cid("tendon", tendon))
 
     @property
     def energy(self) -> Record:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 import numpy as np
 
 from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, Fixed, NumericError, Pose, Record,
-                    Spatial, check, ffi, fill, lib, numbers, pointer, pose, read,
-                    refuse_pickle, structs, vector, whole, word)
+                    Spatial, check, ffi, fill, floats, lib, numbers, pointer, pose, read,
+                    refuse_pickle, structs, vector, whole, word, writable_pointer)
 from ._hdf5 import hdf5
 from ._live import LiveArrays, live_array
 from .derivatives import By, Columns, Derivatives, world_derivatives, world_vjp
@@ -632,13 +632,95 @@ class World(LiveArrays):
             raise ArgumentError("a ray needs a direction, and a distance that is not negative")
         ray = ffi.new("rgRay*", {"origin": tuple(start), "direction": tuple(way / length),
                                  "maxFraction": min(max_distance, 1e6)})
-        c = ffi.new("rgQueryFilter*")
-        if ignore is not None:
-            filters["ignore"] = self.model.id("body", ignore)
-        fill(c, filters, "ray", [])
+        c = self._filter(dict(filters, ignore=ignore), "ray")
         hit = ffi.new("rgWorldHit*")
         with self._guard as world:
             return read(hit[0]) if lib.rgWorld_RayCast(world, ray, c, hit) else None
+
+    def _filter(self, filters: Dict[str, Any], what: str) -> Any:
+        c = ffi.new("rgQueryFilter*")
+        if filters.get("ignore") is not None:
+            filters["ignore"] = self.model.id("body", filters["ignore"])
+        fill(c, filters, what, [])
+        return c
+
+    def ray_casts(self, origins: Any, directions: Any, max_distance: float = np.inf,
+                  **filters: Any) -> np.ndarray:
+        """Many rays at once, such as those of a lidar: a structured array (n,) with shape, body (-1: none),
+        point, normal, distance [m] (inf: nothing was met). origins and directions (n, 3), or (3,) for all;
+        filters as in `ray_cast()`."""
+        starts, ways = floats(origins, "origins"), floats(directions, "directions")
+        try:
+            rays = np.concatenate(np.broadcast_arrays(np.atleast_2d(starts), np.atleast_2d(ways)), axis=-1)
+        except ValueError:
+            rays = np.zeros((0, 0))
+        if rays.ndim != 2 or rays.shape[1] != 6:
+            raise ArgumentError(f"origins and directions must have shape (n, 3) or (3,), not {starts.shape} "
+                                f"and {ways.shape}")
+        lengths = np.linalg.norm(rays[:, 3:], axis=-1)
+        if not (lengths > 0).all() or not np.isfinite(rays).all() or not max_distance >= 0:
+            raise ArgumentError("rays need finite numbers, a direction, and a distance that is not negative")
+        packed = np.empty((len(rays), 7))
+        packed[:, :3], packed[:, 3:6] = rays[:, :3], rays[:, 3:] / lengths[:, None]
+        packed[:, 6] = min(max_distance, 1e6)
+        c = self._filter(filters, "rays")
+        hits = ffi.new("rgWorldHit[]", max(len(rays), 1))
+        with self._guard as world:
+            lib.rgWorld_CastRays(world, pointer(packed, "rgRay[]"), len(rays), c, hits)
+        return structs("rgWorldHit", hits, len(rays))
+
+    def _geometry(self, kind: str, size: Any, rounding: float) -> Any:
+        c = ffi.new("rgGeometryDef*", lib.rgDefaultGeometryDef())
+        keep: List[Any] = []
+        padded = np.zeros(3)
+        given = np.atleast_1d(floats(size, "size"))
+        padded[:given.size] = given[:3]
+        fill(c, {"kind": kind, "size": padded, "rounding": rounding}, "geometry", keep)
+        diagnostics = Diagnostics()
+        out = ffi.new("rgGeometry**")
+        diagnostics.done(lib.rgCreateGeometry(c, diagnostics.c, out), f"a {kind}")
+        return ffi.gc(out[0], lib.rgDestroyGeometry)
+
+    def shape_cast(self, kind: str, size: Any, place: Any, direction: Any, max_distance: float = 1e6, *,
+                   rounding: float = 0.0, **filters: Any) -> Optional[Record]:
+        """The first shape that a moving "sphere", "capsule", "box", ... meets on its way from `place` along
+        `direction`, without turning: as `ray_cast()`. size as in `ModelDef.add_shape()`."""
+        way = vector(direction, 3, "direction")
+        length = float(np.linalg.norm(way))
+        if not length > 0 or not max_distance >= 0:
+            raise ArgumentError("a cast needs a direction, and a distance that is not negative")
+        geometry, c = self._geometry(kind, size, rounding), self._filter(filters, "cast")
+        unit = dict(zip("xyz", way / length))
+        hit = ffi.new("rgWorldHit*")
+        with self._guard as world:
+            met = lib.rgWorld_ShapeCast(world, geometry, pose(place), unit, min(max_distance, 1e6), c, hit)
+            return read(hit[0]) if met else None
+
+    def overlaps(self, kind: str, size: Any, place: Any, *, rounding: float = 0.0,
+                 **filters: Any) -> np.ndarray:
+        """Numbers of the shapes that share a point with a "sphere", "capsule", "box", ... at a pose."""
+        geometry, c = self._geometry(kind, size, rounding), self._filter(filters, "overlaps")
+        room = self.model.info.shape_count
+        found = ffi.new("rgShapeId[]", max(room, 1))
+        with self._guard as world:
+            count = lib.rgWorld_Overlaps(world, geometry, pose(place), c, found, room)
+            return np.array([found[i].index1 - 1 for i in range(count)], int)
+
+    @property
+    def actuator_force(self) -> np.ndarray:
+        """Forces of the actuators in the last step or `forward()` (nu,) [N] or [N m]."""
+        count = ffi.new("int*")
+        with self._guard as world:
+            return numbers(lib.rgWorld_ActuatorForces(world, count), count[0])
+
+    @property
+    def actuator_torque(self) -> np.ndarray:
+        """Forces of the actuators on the joints, through gears, tendons and frames (nv,)."""
+        out = np.zeros(self.model.nv)
+        if out.size:
+            with self._guard as world:
+                check(lib.rgWorld_ActuatorTorques(world, writable_pointer(out)), "actuator_torque")
+        return out
 
     def shape_distance(self, a: Part, b: Part) -> Record:
         """Signed distance of two shapes: distance [m], point_a, point_b, normal from A to B."""

@@ -100,6 +100,22 @@ bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter
     return any;
 }
 
+int rgWorld_CastRays(const rgWorld* world, const rgRay* rays, int count,
+                     const rgQueryFilter* filter, rgWorldHit* hits) {
+    if (world == NULL || rays == NULL || hits == NULL) {
+        return 0;
+    }
+    int met = 0;
+    for (int i = 0; i < count; ++i) {
+        bool any = rgWorld_RayCast(world, &rays[i], filter, &hits[i]);
+        if (!any) {
+            hits[i] = (rgWorldHit){.distance = INFINITY, .fraction = INFINITY};
+        }
+        met += any;
+    }
+    return met;
+}
+
 // Conservative advancement: no point of the geometry closes the distance faster than it moves
 // along the normal of the plane between two convex shapes, or at all where the other is a surface.
 static bool rgCastAt(const rgGeometry* geometry, rgPose pose, rgVec3 direction, double maxFraction,

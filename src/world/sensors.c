@@ -25,6 +25,32 @@ static double rgJointActuatorForce(const rgWorld* world, int joint) {
     return sum;
 }
 
+const double* rgWorld_ActuatorForces(const rgWorld* world, int* count) {
+    if (world == NULL || world->model->info.actuatorCount == 0) {
+        return rgNothing(count);
+    }
+    if (count != NULL) {
+        *count = world->model->info.actuatorCount;
+    }
+    return world->transmission.actuatorForce;
+}
+
+rgResult rgWorld_ActuatorTorques(const rgWorld* world, double* torques) {
+    if (world == NULL || torques == NULL) {
+        return rg_errorArgument;
+    }
+    const rgModel* model = world->model;
+    memset(torques, 0, (size_t)model->vCount * sizeof(double));
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        for (int k = model->driveStart[a]; k < model->driveStart[a + 1]; ++k) {
+            torques[model->driveColumns[k]] +=
+                world->transmission.actuatorValues[k] * world->transmission.actuatorForce[a];
+        }
+    }
+    rgModel_BodyVelocity(model, world->kinematics.q, torques, torques); // forces turn as velocities
+    return rg_ok;
+}
+
 // Rate of a row over some columns.
 static double rgRowRate(const rgDynamics* now, const int* columns, int count, const double* values,
                         double drift) {

@@ -85,7 +85,13 @@ static void test_rays(void** state) {
         rgQueryFilter filter = {.groups = n % 4 == 1 ? 3 : 0};
         filter.ignore = n % 4 == 2 ? moving : (rgBodyId){0};
         rgWorldHit hit;
-        bool found = rgWorld_RayCast(scene.world, &ray, n % 4 == 0 ? NULL : &filter, &hit);
+        const rgQueryFilter* used = n % 4 == 0 ? NULL : &filter;
+        bool found = rgWorld_RayCast(scene.world, &ray, used, &hit);
+        rgRay pair[2] = {ray, {rgVec(0, 0, 1e9), rgVec(0, 0, 1), 1}};
+        rgWorldHit both[2];
+        assert_int_equal(rgWorld_CastRays(scene.world, pair, 2, used, both), found);
+        assert_true(found ? memcmp(&both[0], &hit, sizeof(hit)) == 0 : isinf(both[0].distance));
+        assert_true(isinf(both[1].distance) && both[1].shape.index1 == 0);
         int best = -1;
         rgRayHit nearest = {.fraction = INFINITY}, one;
         for (int i = 0; i < SHAPES; ++i) {

@@ -205,6 +205,51 @@ static void test_reaction_is_that_of_the_step(void** state) {
     SceneEnd(&scene);
 }
 
+// Torques of motors on joints, a tendon, a frame and a free body accelerate what rests by M^-1
+// times them, whatever the axes of the free joint.
+static void test_actuator_torques(void** state) {
+    (void)state;
+    const char* text =
+        "<mujoco><option gravity='0 0 0'/><worldbody><body name='b' euler='30 40 50'>"
+        "<freejoint name='free'/><geom type='box' size='0.3 0.2 0.1' mass='3'/>"
+        "<site name='tip' pos='0.3 0 0.1' euler='20 0 70'/><body pos='0.4 0 0'>"
+        "<joint name='h' type='hinge' axis='0 1 0'/><geom size='0.1' pos='0.3 0 0' mass='1'/>"
+        "<body pos='0.5 0 0'><joint name='s' type='slide' axis='0 0 1'/>"
+        "<geom size='0.1' mass='0.5'/></body></body></body></worldbody>"
+        "<tendon><fixed name='t'><joint joint='h' coef='2'/><joint joint='s' coef='-3'/></fixed>"
+        "</tendon><actuator><motor joint='h' gear='5'/><motor tendon='t' gear='0.5'/>"
+        "<motor site='tip' gear='1 2 3 0.4 0.5 0.6'/><motor joint='free' gear='1 -2 0.5 0.1 0 "
+        "0.2'/>"
+        "</actuator></mujoco>";
+    rgWorldDef def = SceneWorldDef(1e-6, 1e-10);
+    Scene scene = SceneText(text, &def);
+    double control[4] = {0.7, -1.1, 0.9, 2}, torques[8], a[8];
+    int count;
+    assert_int_equal(rgWorld_SetControl(scene.world, control), rg_ok);
+    rgDynamics* d = NULL;
+    rgDynamicsDef dynamics = rgDefaultDynamicsDef(scene.model);
+    assert_int_equal(rgCreateDynamics(scene.model, &dynamics, &d), rg_ok);
+    rgDynamics_SetState(d, rgWorld_Positions(scene.world, NULL),
+                        rgWorld_Velocities(scene.world, NULL));
+    assert_int_equal(rgWorld_Step(scene.world, NULL), rg_ok);
+    const double* forces = rgWorld_ActuatorForces(scene.world, &count);
+    assert_int_equal(count, 4);
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_NEAR(forces[i], control[i], 0);
+    }
+    assert_int_equal(rgWorld_ActuatorTorques(scene.world, torques), rg_ok);
+    EXPECT_NEAR(torques[6], 5 * 0.7 - 0.5 * 2 * 1.1, 1e-12);
+    EXPECT_NEAR(torques[7], 0.5 * 3 * 1.1, 1e-12);
+    assert_int_equal(rgDynamics_ForwardDynamics(d, torques, NULL, a), rg_ok);
+    const double* v = rgWorld_Velocities(scene.world, NULL);
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_NEAR(v[i] / 1e-6, a[i], 1e-4);
+        assert_true(fabs(a[i]) > 0.1);
+    }
+    rgDestroyDynamics(d);
+    SceneEnd(&scene);
+}
+
 // Limits, ranges and frames as seen from others, in closed form. A slider of 2 kg hangs on its
 // lower limit; above the floor an eye looks down.
 static void test_more_sensors(void** state) {
@@ -393,6 +438,7 @@ static void test_contact_sensors(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_sensors),
+        cmocka_unit_test(test_actuator_torques),
         cmocka_unit_test(test_reaction_is_that_of_the_step),
         cmocka_unit_test(test_resting_cube),
         cmocka_unit_test(test_world_is_body_a),
