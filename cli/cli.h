@@ -27,6 +27,7 @@ int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Identify(int argc, char** argv);
 int rgCli_Derive(int argc, char** argv);
 int rgCli_Inverse(int argc, char** argv);
+int rgCli_New(int argc, char** argv);
 int rgCli_Plot(int argc, char** argv);
 int rgCli_Render(int argc, char** argv);
 int rgCli_Replay(int argc, char** argv);

@@ -14,6 +14,7 @@ static const rgVerb verbs[] = {
     {"rollout", "simulate many worlds with different parameters", rgCli_Rollout},
     {"scenes", "list the built-in scenes", rgCli_Scenes},
     {"demo", "simulate a wall of cubes that a ball hits", rgCli_Demo},
+    {"new", "write a small project that runs", rgCli_New},
     {"Recordings", NULL, NULL},
     {"plot", "draw quantities of a recording or CSV file over time", rgCli_Plot},
     {"render", "make pictures of a recording without a display", rgCli_Render},

@@ -22,6 +22,7 @@ from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse,
                     scenes)
 from .problem import Problem, Report, Residual, Solution, Solver, Sparse, block_type, solve
 from .record import load_recording, save_page
+from .show import picture, show
 from .world import Inverse, StepReport, World
 
 _version = _lib.rgVersion()
@@ -37,5 +38,5 @@ __all__ = [
     "Report", "Residual", "RigorWarning", "Rollout", "SLIP", "STICK", "Solution", "Solver",
     "Sparse", "Spatial", "StepReport", "UnsupportedError", "VersionError", "World", "block_type",
     "builtin_models", "convert", "fclib", "identify", "load", "load_def", "load_recording", "look_at",
-    "parameter_fields", "parse", "parse_def", "rollout", "save_page", "scene", "scenes", "solve",
+    "parameter_fields", "parse", "parse_def", "picture", "rollout", "save_page", "scene", "scenes", "show", "solve",
 ]

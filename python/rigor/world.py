@@ -169,6 +169,13 @@ class World(LiveArrays):
             return "<rigor.World, closed>"
         return f"<rigor.World of '{self.model.name}', dt {self.dt:g} s>"
 
+    def _repr_html_(self) -> Optional[str]:
+        """What a notebook shows: a picture and a few numbers."""
+        if self._c is None:
+            return None
+        from .show import world_html
+        return world_html(self)
+
     __reduce_ex__ = refuse_pickle
 
     def _open(self) -> Any:

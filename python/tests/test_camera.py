@@ -78,6 +78,26 @@ def test_png_holds_the_pixels(world, tmp_path):
     np.testing.assert_array_equal(lines.reshape(20, 91)[:, 1:].reshape(20, 30, 3), image.color)
 
 
+def test_notebooks(world, tmp_path):
+    text = world._repr_html_()
+    assert "data:image/png;base64," in text and "humanoid" in text
+    image = rigor.picture(world, 64, 48)
+    assert image.color.shape == (48, 64, 3) and image.color.std() > 10
+    path = tmp_path / "a.h5"
+    other = rigor.World(rigor.load("tossed_cube"))
+    with other.record(path):
+        other.step(20)
+    shown = rigor.show(path)
+    assert shown._repr_html_().startswith("<iframe srcdoc=") and shown.url.startswith("file:///")
+    with other.view() as viewer:
+        live = rigor.show(other)
+        assert live.url == viewer.url and live.url in live._repr_html_()
+    with pytest.raises(rigor.ArgumentError, match="a World or the path of a recording"):
+        rigor.show(3)
+    other.close()
+    assert other._repr_html_() is None
+
+
 def test_refusals(world):
     model = world.model
     with pytest.raises(rigor.ArgumentError, match="either eye and target, or a pose"):

@@ -387,6 +387,23 @@ static double rgCheckerShade(rgPose pose, rgVec3 point, double footprint) {
     return 1 + (odd != 0 ? 0.12 : -0.12) * fade;
 }
 
+// Shapes of the default color take one per body, as in the viewer; those fixed to the world are
+// light.
+static const float* rgCamera_ShapeColor(const rgCamera* camera, int shape) {
+    static const float palette[][3] = {
+        {0.30f, 0.45f, 0.70f}, {0.80f, 0.40f, 0.28f}, {0.38f, 0.62f, 0.45f}, {0.88f, 0.70f, 0.33f},
+        {0.55f, 0.42f, 0.65f}, {0.35f, 0.62f, 0.68f}, {0.72f, 0.50f, 0.55f}, {0.55f, 0.57f, 0.38f}};
+    static const float fixed[3] = {0.82f, 0.82f, 0.80f};
+    const rgShapeDef* def = rgModel_Shape(camera->model, (rgShapeId){shape + 1});
+    const float* c = def->color;
+    bool grey = c[0] == c[1] && c[1] == c[2] && (c[0] == 0.5f || c[0] == 0.6f); // MJCF's and ours
+    if (!grey) {
+        return c;
+    }
+    bool moves = rgModel_BodyLink(camera->model, def->body).moving.index1 > 0;
+    return moves ? palette[(def->body.index1 - 1) % RG_COUNT(palette)] : fixed;
+}
+
 // Lambert's law with one light, and a quarter of the light from the camera.
 static void rgCamera_Shade(const rgCamera* camera, int ray, int samples, double rgb[3]) {
     const rgCameraDef* def = &camera->def;
@@ -419,7 +436,7 @@ static void rgCamera_Shade(const rgCamera* camera, int ray, int samples, double 
         double footprint = depth * camera->slope / RG_MAX(facing, 1e-6);
         shade *= rgCheckerShade(drawn->pose, point, footprint);
     }
-    const float* color = rgModel_Shape(camera->model, (rgShapeId){drawn->shape + 1})->color;
+    const float* color = rgCamera_ShapeColor(camera, drawn->shape);
     for (int k = 0; k < 3; ++k) {
         rgb[k] += RG_MIN(1, (double)color[k] * shade);
     }
